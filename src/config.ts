@@ -1,0 +1,119 @@
+/**
+ * The only reader of the environment: one typed, checked, frozen configuration per role. Every variable begins with
+ * LOOPSTREAM_ (KUBECONFIG keeps its own name). A wrong value ends the process with one sentence that names the variable.
+ */
+
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+}
+
+type Env = Record<string, string | undefined>;
+
+/** Reads variables by their name without the prefix, so that one that is missing or wrong is named in the error. */
+function reader(env: Env) {
+  const text = (name: string, fallback?: string): string => {
+    const value = env[`LOOPSTREAM_${name}`] || fallback;
+    if (value === undefined) throw new ConfigError(`LOOPSTREAM_${name} is not set.`);
+    return value;
+  };
+  const optional = (name: string): string | undefined => env[`LOOPSTREAM_${name}`] || undefined;
+  const integer = (name: string, fallback: number, min = 0, max = Number.MAX_SAFE_INTEGER): number => {
+    const value = Number(text(name, String(fallback)));
+    if (Number.isInteger(value) && value >= min && value <= max) return value;
+    throw new ConfigError(`LOOPSTREAM_${name} must be a whole number from ${min} to ${max}.`);
+  };
+  const flag = (name: string, fallback = false): boolean => {
+    const value = text(name, String(fallback));
+    if (value !== 'true' && value !== 'false') throw new ConfigError(`LOOPSTREAM_${name} must be true or false.`);
+    return value === 'true';
+  };
+  const json = <T>(name: string): T => {
+    try {
+      return JSON.parse(text(name)) as T;
+    } catch (error) {
+      if (error instanceof ConfigError) throw error;
+      throw new ConfigError(`LOOPSTREAM_${name} must be JSON.`);
+    }
+  };
+  return { text, optional, integer, flag, json };
+}
+
+const common = (env: Env) => ({ logLevel: reader(env).text('LOG_LEVEL', 'info') });
+
+/** The streamer: inside the pod of one stream. Paths are where the pod's volumes are mounted. */
+export const streamerConfig = (env: Env) => {
+  const { text, integer } = reader(env);
+  return Object.freeze({
+    ...common(env),
+    programFile: text('PROGRAM_FILE'),
+    destinationsDir: text('DESTINATIONS_DIR'),
+    storageUrl: text('STORAGE_URL'),
+    host: text('HOST', '0.0.0.0'),
+    port: integer('PORT', 9400, 0, 65_535),
+    ffmpeg: text('FFMPEG', 'ffmpeg'),
+  });
+};
+export type StreamerConfig = ReturnType<typeof streamerConfig>;
+
+/** The prepare Job: one task, one answer. */
+export const prepareConfig = (env: Env) => {
+  const { text, integer, flag, json } = reader(env);
+  return Object.freeze({
+    ...common(env),
+    task: json<unknown>('TASK'),
+    resultFile: text('RESULT_FILE'),
+    storageUrl: text('STORAGE_URL'),
+    allowPrivateLinks: flag('ALLOW_PRIVATE_LINKS'),
+    maxSourceBytes: integer('MAX_SOURCE_BYTES', 20 * 2 ** 30, 1),
+    fetchTimeoutSeconds: integer('FETCH_TIMEOUT_SECONDS', 3600, 1),
+    ffmpeg: text('FFMPEG', 'ffmpeg'),
+    ffprobe: text('FFPROBE', 'ffprobe'),
+  });
+};
+export type PrepareConfig = ReturnType<typeof prepareConfig>;
+
+/** Kubernetes: the kubeconfig file, or the pod's service account when there is none. */
+const kube = (env: Env) => ({ kubeconfig: env.KUBECONFIG, namespace: reader(env).text('NAMESPACE', 'loopstream') });
+
+/** The operator. `storageVolume` is a Kubernetes volume source, e.g. {"persistentVolumeClaim":{"claimName":"media"}}. */
+export const operatorConfig = (env: Env) => {
+  const { text, integer, flag, json } = reader(env);
+  return Object.freeze({
+    ...common(env),
+    ...kube(env),
+    image: text('IMAGE'),
+    storageUrl: text('STORAGE_URL', 'file:///media'),
+    storageMountPath: text('STORAGE_MOUNT_PATH', '/media'),
+    storageVolume: json<Record<string, unknown>>('STORAGE_VOLUME'),
+    allowPrivateLinks: flag('ALLOW_PRIVATE_LINKS'),
+    workers: integer('WORKERS', 8, 1, 256),
+    opsHost: text('OPS_HOST', '0.0.0.0'),
+    opsPort: integer('OPS_PORT', 9401, 0, 65_535),
+  });
+};
+export type OperatorConfig = ReturnType<typeof operatorConfig>;
+
+/** Where people and money are kept. */
+export const databaseConfig = (env: Env) => {
+  const { text } = reader(env);
+  return Object.freeze({ ...common(env), databaseUrl: text('DATABASE_URL'), authSecret: text('AUTH_SECRET') });
+};
+export type DatabaseConfig = ReturnType<typeof databaseConfig>;
+
+/** The API server. `publicUrl` is its address as clients see it; `dashboardDir` holds the built page. */
+export const apiConfig = (env: Env) => {
+  const { text, integer, optional } = reader(env);
+  return Object.freeze({
+    ...databaseConfig(env),
+    ...kube(env),
+    host: text('HOST', '0.0.0.0'),
+    port: integer('PORT', 8080, 0, 65_535),
+    opsHost: text('OPS_HOST', '0.0.0.0'),
+    opsPort: integer('OPS_PORT', 9402, 0, 65_535),
+    publicUrl: text('PUBLIC_URL', `http://127.0.0.1:${integer('PORT', 8080, 0, 65_535)}`).replace(/\/$/, ''),
+    rateLimitPerMinute: integer('RATE_LIMIT_PER_MINUTE', 600, 1),
+    scopePrefix: text('SCOPE_PREFIX', 'service'),
+    dashboardDir: optional('DASHBOARD_DIR'),
+  });
+};
+export type ApiConfig = ReturnType<typeof apiConfig>;

@@ -1,0 +1,113 @@
+/** The kinds of resources that loopstream reads and writes. */
+import type { DestinationSpec, DestinationStatus } from '../destinations/spec.ts';
+import type { PlaylistSpec, PlaylistStatus } from '../playlists/spec.ts';
+import { GROUP, VERSION } from '../streams/names.ts';
+import type { LoopStreamSpec, LoopStreamStatus } from '../streams/spec.ts';
+import type { UploadSpec, UploadStatus } from '../uploads/spec.ts';
+import type { KubeObject, Resource, Stored } from './types.ts';
+
+export type LoopStream = Stored<KubeObject<LoopStreamSpec, LoopStreamStatus>>;
+export type Playlist = Stored<KubeObject<PlaylistSpec, PlaylistStatus>>;
+export type Upload = Stored<KubeObject<UploadSpec, UploadStatus>>;
+export type Destination = Stored<KubeObject<DestinationSpec, DestinationStatus>>;
+
+const own = <T extends KubeObject>(kind: string, plural: string): Resource<T> => ({
+  group: GROUP,
+  version: VERSION,
+  kind,
+  plural,
+  namespaced: true,
+});
+
+export const LOOPSTREAMS = own<KubeObject<LoopStreamSpec, LoopStreamStatus>>('LoopStream', 'loopstreams');
+export const PLAYLISTS = own<KubeObject<PlaylistSpec, PlaylistStatus>>('Playlist', 'playlists');
+export const UPLOADS = own<KubeObject<UploadSpec, UploadStatus>>('Upload', 'uploads');
+export const DESTINATIONS = own<KubeObject<DestinationSpec, DestinationStatus>>('Destination', 'destinations');
+
+const core = <T extends KubeObject>(kind: string, plural: string, namespaced = true): Resource<T> => ({
+  group: '',
+  version: 'v1',
+  kind,
+  plural,
+  namespaced,
+});
+
+export interface ContainerStatus {
+  name: string;
+  ready: boolean;
+  restartCount: number;
+  image?: string;
+  imageID?: string;
+  started?: boolean;
+  state?: {
+    waiting?: { reason?: string; message?: string };
+    running?: { startedAt?: string };
+    terminated?: {
+      exitCode: number;
+      signal?: number;
+      reason?: string;
+      message?: string;
+      startedAt?: string;
+      finishedAt?: string;
+    };
+  };
+  lastState?: ContainerStatus['state'];
+}
+
+export interface PodStatus {
+  phase?: 'Pending' | 'Running' | 'Succeeded' | 'Failed' | 'Unknown';
+  reason?: string;
+  message?: string;
+  podIP?: string;
+  podIPs?: { ip: string }[];
+  hostIP?: string;
+  startTime?: string;
+  conditions?: { type: string; status: string; reason?: string; message?: string; lastTransitionTime?: string }[];
+  containerStatuses?: ContainerStatus[];
+  initContainerStatuses?: ContainerStatus[];
+}
+
+/** Pod and Job specs are built by pure builders and read back only in parts, so their types name those parts. */
+export type PodSpec = Record<string, unknown> & { nodeName?: string; restartPolicy?: string };
+export type Pod = Stored<KubeObject<PodSpec, PodStatus>>;
+export interface JobStatus {
+  active?: number;
+  succeeded?: number;
+  failed?: number;
+  startTime?: string;
+  completionTime?: string;
+  conditions?: { type: string; status: string; reason?: string; message?: string }[];
+}
+export type Job = Stored<KubeObject<Record<string, unknown>, JobStatus>>;
+/** Secrets have no spec; `data` is base64. */
+export type Secret = KubeObject<never> & {
+  data?: Record<string, string>;
+  stringData?: Record<string, string>;
+  type?: string;
+};
+
+export const PODS = core<KubeObject<PodSpec, PodStatus>>('Pod', 'pods');
+export const SECRETS = core<Secret>('Secret', 'secrets');
+export const NAMESPACES = core<KubeObject>('Namespace', 'namespaces', false);
+export const NODES = core<KubeObject>('Node', 'nodes', false);
+export const JOBS: Resource<KubeObject<Record<string, unknown>, JobStatus>> = {
+  group: 'batch',
+  version: 'v1',
+  kind: 'Job',
+  plural: 'jobs',
+  namespaced: true,
+};
+export const CRDS: Resource = {
+  group: 'apiextensions.k8s.io',
+  version: 'v1',
+  kind: 'CustomResourceDefinition',
+  plural: 'customresourcedefinitions',
+  namespaced: false,
+};
+export const LEASES: Resource = {
+  group: 'coordination.k8s.io',
+  version: 'v1',
+  kind: 'Lease',
+  plural: 'leases',
+  namespaced: true,
+};

@@ -1,0 +1,122 @@
+/**
+ * The shapes that the rest of the project sees of Kubernetes: plain JSON as the API server sends it. Dates stay strings,
+ * resourceVersions stay opaque strings, managedFields are stripped.
+ */
+
+export interface OwnerReference {
+  apiVersion: string;
+  kind: string;
+  name: string;
+  uid: string;
+  controller?: boolean;
+  blockOwnerDeletion?: boolean;
+}
+
+export interface ObjectMeta {
+  name: string;
+  namespace?: string;
+  uid?: string;
+  resourceVersion?: string;
+  generation?: number;
+  creationTimestamp?: string;
+  deletionTimestamp?: string;
+  deletionGracePeriodSeconds?: number;
+  labels?: Record<string, string>;
+  annotations?: Record<string, string>;
+  finalizers?: string[];
+  ownerReferences?: OwnerReference[];
+}
+
+export interface KubeObject<Spec = unknown, Status = unknown> {
+  apiVersion?: string;
+  kind?: string;
+  metadata: ObjectMeta;
+  spec: Spec;
+  status?: Status;
+}
+
+/** An object as the API server returned it: the fields that every stored object has. */
+export type Stored<T extends KubeObject> = T & {
+  metadata: { uid: string; resourceVersion: string; creationTimestamp: string };
+};
+
+/** One kind of resource and where its collection is. `T` is only a type: `resource<LoopStream>({...})`. */
+export interface Resource<T extends KubeObject = KubeObject> {
+  /** '' for the core group. */
+  group: string;
+  version: string;
+  kind: string;
+  plural: string;
+  namespaced: boolean;
+  readonly _type?: T;
+}
+
+/**
+ * What Kubernetes answered when it did not do what was asked. `reason` is metav1.Status.reason, e.g. NotFound,
+ * AlreadyExists, Conflict, Invalid, Forbidden, Expired; '' when the answer was not a Status; 'Unreachable' when none came.
+ */
+export class KubeError extends Error {
+  readonly status: number;
+  readonly reason: string;
+  /** Seconds the server asked to wait (Retry-After), if it did. */
+  readonly retryAfterSeconds: number | undefined;
+
+  constructor(
+    status: number,
+    reason: string,
+    message: string,
+    options: { cause?: unknown; retryAfterSeconds?: number } = {},
+  ) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.name = 'KubeError';
+    this.status = status;
+    this.reason = reason;
+    this.retryAfterSeconds = options.retryAfterSeconds;
+  }
+}
+
+export interface ListOptions {
+  namespace?: string;
+  labelSelector?: string;
+  fieldSelector?: string;
+}
+
+/** The one way to Kubernetes. Every call rejects with KubeError. Answers are raw JSON with managedFields stripped. */
+export interface Kube {
+  get<T extends KubeObject>(resource: Resource<T>, namespace: string, name: string): Promise<Stored<T>>;
+  /** All objects, read in pages of 500. */
+  list<T extends KubeObject>(resource: Resource<T>, options?: ListOptions): Promise<Stored<T>[]>;
+  create<T extends KubeObject>(resource: Resource<T>, namespace: string, object: T): Promise<Stored<T>>;
+  /** PUT; fails with Conflict when metadata.resourceVersion is given and old. */
+  replace<T extends KubeObject>(resource: Resource<T>, namespace: string, object: T): Promise<Stored<T>>;
+  /** JSON merge patch (RFC 7386) of the object, or of its `status` subresource. */
+  mergePatch<T extends KubeObject>(
+    resource: Resource<T>,
+    namespace: string,
+    name: string,
+    patch: unknown,
+    options?: { subresource?: 'status' },
+  ): Promise<Stored<T>>;
+  /** Server-side apply under a field manager, with force. */
+  apply<T extends KubeObject>(
+    resource: Resource<T>,
+    namespace: string,
+    object: { apiVersion: string; kind: string; metadata: ObjectMeta; [field: string]: unknown },
+    options: { fieldManager: string; subresource?: 'status' },
+  ): Promise<Stored<T>>;
+  /** Deletes; answers false when there was nothing to delete. `uid` guards against deleting a successor. */
+  delete(
+    resource: Resource,
+    namespace: string,
+    name: string,
+    options?: { uid?: string; gracePeriodSeconds?: number; propagationPolicy?: 'Foreground' | 'Background' | 'Orphan' },
+  ): Promise<boolean>;
+  /** Any other path of the API, e.g. `/readyz` or a pod's log: the raw body. */
+  raw(
+    method: string,
+    path: string,
+    body?: unknown,
+    headers?: Record<string, string>,
+  ): Promise<{ status: number; text: string }>;
+  close(): Promise<void>;
+}

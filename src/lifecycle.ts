@@ -1,0 +1,60 @@
+/**
+ * Acquire and register the release together; release in reverse, once, each within its time. One per process: SIGTERM and
+ * SIGINT begin it, a second one ends the process at once.
+ */
+import type { Logger } from './log.ts';
+
+type Release = () => Promise<void> | void;
+
+export class Lifecycle {
+  readonly #releases: { name: string; release: Release; timeoutMs: number }[] = [];
+  readonly #abort = new AbortController();
+  readonly #log: Logger | undefined;
+  #stopping: Promise<void> | undefined;
+
+  constructor(log?: Logger) {
+    this.#log = log;
+  }
+
+  /** Aborted as soon as stopping begins. */
+  get signal(): AbortSignal {
+    return this.#abort.signal;
+  }
+
+  /** Registers what undoes an acquisition; a release that takes longer than `timeoutMs` is left behind and logged. */
+  defer(name: string, release: Release, timeoutMs = 10_000): void {
+    this.#releases.push({ name, release, timeoutMs });
+  }
+
+  /** Releases everything in reverse order; safe to call again. */
+  stop(reason = 'stopped'): Promise<void> {
+    this.#stopping ??= this.#stop(reason);
+    return this.#stopping;
+  }
+
+  async #stop(reason: string): Promise<void> {
+    this.#abort.abort(new Error(reason));
+    for (const { name, release, timeoutMs } of this.#releases.reverse()) {
+      const { promise: late, resolve } = Promise.withResolvers<'late'>();
+      const timer = setTimeout(resolve, timeoutMs, 'late');
+      try {
+        if ((await Promise.race([release(), late])) === 'late')
+          this.#log?.warn({ name, timeoutMs }, 'release timed out');
+      } catch (error) {
+        this.#log?.warn({ name, err: error }, 'release failed');
+      } finally {
+        clearTimeout(timer);
+      }
+    }
+  }
+
+  /** Ends the process on SIGTERM or SIGINT after everything was released: exit status 0, or 130 on a second signal. */
+  exitOnSignal(): void {
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+      process.on(signal, () => {
+        if (this.#stopping) process.exit(130);
+        void this.stop(signal).then(() => process.exit(0));
+      });
+    }
+  }
+}

@@ -1,0 +1,27 @@
+/** One structured logger per process: JSON lines on stderr, so that stdout stays free for what a command prints. */
+import pino, { type Logger } from 'pino';
+
+export type { Logger };
+
+const REDACTED = [
+  'rtmpKey',
+  '*.rtmpKey',
+  'apiKey',
+  '*.apiKey',
+  'headers.authorization',
+  'headers["x-api-key"]',
+  'headers.cookie',
+];
+
+/** `level` is one of pino's; `role` stands in every line. */
+export function createLogger(role: string, level = 'info'): Logger {
+  return pino(
+    {
+      level,
+      base: { role },
+      redact: { paths: REDACTED, censor: '[redacted]' },
+      timestamp: pino.stdTimeFunctions.isoTime,
+    },
+    pino.destination({ dest: 2, sync: true }),
+  );
+}

@@ -1,0 +1,36 @@
+/**
+ * What the operator asks of a prepare Job (environment LOOPSTREAM_TASK, JSON) and what the Job answers (its termination
+ * message, JSON, at most 4096 bytes: Kubernetes cuts there). Pure: no I/O, no clock.
+ */
+import { type Static, Type } from 'typebox';
+import { MediaInfo, RenditionStatus, UPLOAD_ERRORS, UPLOAD_TYPES, type UploadErrorCode } from '../uploads/spec.ts';
+
+export const PrepareTask = Type.Union([
+  Type.Object({
+    action: Type.Literal('import'),
+    url: Type.String(),
+    type: Type.Enum(UPLOAD_TYPES),
+    /** Storage key to put the source under. */
+    sourceKey: Type.String(),
+  }),
+  Type.Object({
+    action: Type.Literal('rendition'),
+    type: Type.Enum(UPLOAD_TYPES),
+    sourceKey: Type.String(),
+    profile: Type.String(),
+    /** Storage key to put the rendition under; its index goes to indexKey() of it. */
+    renditionKey: Type.String(),
+  }),
+]);
+export type PrepareTask = Static<typeof PrepareTask>;
+
+export const PrepareResult = Type.Union([
+  Type.Object({ action: Type.Literal('import'), media: MediaInfo }),
+  Type.Object({ action: Type.Literal('rendition'), rendition: RenditionStatus }),
+  /** The Job exits 0 with this when trying again would not help; it exits non-zero when it might. */
+  Type.Object({
+    action: Type.Literal('failed'),
+    error: Type.Object({ code: Type.Enum(Object.keys(UPLOAD_ERRORS) as UploadErrorCode[]), message: Type.String() }),
+  }),
+]);
+export type PrepareResult = Static<typeof PrepareResult>;

@@ -1,0 +1,36 @@
+/** Where media bytes are kept. One small interface, kept by a directory today and by S3 beside it later. */
+import type { Readable } from 'node:stream';
+
+export interface StoredObject {
+  sizeBytes: number;
+  modifiedAt: Date;
+}
+
+export class StorageError extends Error {
+  /** `not_found`: no such object. `full`: no room left. `unavailable`: the storage did not answer. */
+  readonly code: 'not_found' | 'full' | 'unavailable';
+  constructor(code: 'not_found' | 'full' | 'unavailable', message: string, cause?: unknown) {
+    super(message, cause === undefined ? undefined : { cause });
+    this.name = 'StorageError';
+    this.code = code;
+  }
+}
+
+export interface Storage {
+  /** Size and time of an object; undefined when there is none. */
+  head(key: string): Promise<StoredObject | undefined>;
+  /** Bytes [start, end) of an object, all of it by default. Rejects with StorageError `not_found`. */
+  read(key: string, range?: { start?: number; end?: number }, signal?: AbortSignal): Promise<Readable>;
+  /** Writes an object whole: readers see the old one or the new one, never a part. */
+  write(key: string, body: Readable | Buffer, signal?: AbortSignal): Promise<void>;
+  /**
+   * Runs `fill` with the path of an empty file on a local disk; what it holds afterwards becomes the object, atomically.
+   * For programs that need a file to write to (ffmpeg). Nothing is left behind when `fill` throws.
+   */
+  publish(key: string, fill: (path: string) => Promise<void>): Promise<void>;
+  /** Runs `use` with the path of a local file that holds the object (ffmpeg needs to seek). */
+  withLocalFile<T>(key: string, use: (path: string) => Promise<T>): Promise<T>;
+  delete(key: string): Promise<void>;
+  /** Keys that begin with `prefix`. */
+  list(prefix: string): AsyncIterable<string>;
+}

@@ -1,0 +1,51 @@
+/**
+ * Every name that the API server, the operator and the pods must agree on. Nothing else in the project spells one out.
+ * Pure: no I/O, no clock.
+ */
+
+export const GROUP = 'loopstream.dev';
+export const VERSION = 'v1alpha1';
+export const API_VERSION = `${GROUP}/${VERSION}`;
+
+/** The account that owns a resource; the API shows an account only what carries its label. */
+export const ACCOUNT_LABEL = `${GROUP}/account`;
+/** The LoopStream that a pod serves. */
+export const STREAM_LABEL = `${GROUP}/stream`;
+/** The Upload that a Job works for. */
+export const UPLOAD_LABEL = `${GROUP}/upload`;
+/** Which part of the system a pod is: `streamer` or `prepare`. */
+export const COMPONENT_LABEL = 'app.kubernetes.io/component';
+export const MANAGED_BY_LABEL = 'app.kubernetes.io/managed-by';
+export const MANAGED_BY = 'loopstream';
+
+/** The streamer's Program (spec.ts) as JSON; the pod reads it as a file through the downward API. */
+export const PROGRAM_ANNOTATION = `${GROUP}/program`;
+/** Hash of what the pod was built from, so that the operator sees a pod that no longer fits its stream. */
+export const TEMPLATE_HASH_ANNOTATION = `${GROUP}/template-hash`;
+/** Set by the API server to make the operator look again at a Destination whose Secret changed. */
+export const SECRET_VERSION_ANNOTATION = `${GROUP}/secret-version`;
+
+/** Holds a LoopStream until nothing of it is left on air. */
+export const FINALIZER = `${GROUP}/off-air`;
+
+export const FIELD_MANAGER_OPERATOR = 'loopstream-operator';
+export const FIELD_MANAGER_API = 'loopstream-api';
+
+/** Keys of a Destination's Secret; also the names of the files that the pod sees. */
+export const SECRET_URL_KEY = 'rtmpUrl';
+export const SECRET_KEY_KEY = 'rtmpKey';
+
+/** The one port a streamer pod listens on: /metrics, /healthz, /readyz, /stats, /preview.flv. */
+export const STREAMER_PORT = 9400;
+
+/**
+ * The pod's name is the lock that gives a stream one publisher (an RTMP key takes one), so it depends on the stream alone.
+ * Kubernetes allows 253 characters for a pod and for a LoopStream; CEL in the CRD keeps a stream's name at or below 57.
+ */
+export const podName = (streamName: string): string => `${streamName}-onair`;
+
+/** Name of the Job that fetches and probes an upload's source. */
+export const importJobName = (uploadName: string): string => `${uploadName}-import`;
+
+/** Name of the Job that makes one rendition of an upload, e.g. `upl-1-1080p30`. */
+export const renditionJobName = (uploadName: string, profile: string): string => `${uploadName}-${profile}`;

@@ -1,0 +1,28 @@
+/**
+ * A profile is a quality and a frame rate, written `1080p30`: what a stream asks for and what a rendition is made for.
+ * Pure: no I/O, no clock.
+ */
+
+export const QUALITIES = ['720p', '1080p', '1440p', '2160p'] as const;
+export const FRAMERATES = [24, 25, 30, 60] as const;
+export type Quality = (typeof QUALITIES)[number];
+export type Framerate = (typeof FRAMERATES)[number];
+export type Profile = `${Quality}${Framerate}`;
+
+/** Width and height in pixels of each quality, 16:9. */
+export const DIMENSIONS: Record<Quality, { width: number; height: number }> = {
+  '720p': { width: 1280, height: 720 },
+  '1080p': { width: 1920, height: 1080 },
+  '1440p': { width: 2560, height: 1440 },
+  '2160p': { width: 3840, height: 2160 },
+};
+
+export const profileOf = (quality: Quality, framerate: Framerate): Profile => `${quality}${framerate}`;
+
+/** Splits `1080p30`; undefined when it is not a profile. */
+export function parseProfile(text: string): { quality: Quality; framerate: Framerate } | undefined {
+  const match = /^(\d+p)(\d+)$/.exec(text);
+  const quality = QUALITIES.find((q) => q === match?.[1]);
+  const framerate = FRAMERATES.find((f) => String(f) === match?.[2]);
+  return quality && framerate ? { quality, framerate } : undefined;
+}

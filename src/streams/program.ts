@@ -1,0 +1,38 @@
+/**
+ * The program: what a streamer pod plays, as the operator hands it over (pod annotation PROGRAM_ANNOTATION, read as a file
+ * through the downward API). It holds no secret: destinations are named, their URL and key are files of a Secret.
+ * Pure: no I/O, no clock.
+ */
+import { type Static, Type } from 'typebox';
+
+export const ProgramItem = Type.Object({
+  /** Name of the Upload, shown as the current item. */
+  id: Type.String(),
+  name: Type.String(),
+  /** Storage key of the rendition's FLV file; its index is the same key with `.json` behind it. */
+  rendition: Type.String(),
+});
+export type ProgramItem = Static<typeof ProgramItem>;
+
+export const Track = Type.Object({
+  mode: Type.Enum(['sequential', 'shuffle']),
+  items: Type.Array(ProgramItem, { minItems: 1 }),
+});
+export type Track = Static<typeof Track>;
+
+export const Program = Type.Object({
+  /** Rises by one with each published change. */
+  version: Type.Integer(),
+  /** On-air epoch: item and offset are a pure function of (epoch, version, seed, now). */
+  epoch: Type.String({ format: 'date-time' }),
+  /** Seed of the shuffle. */
+  seed: Type.Integer(),
+  /** E.g. `1080p30`; every rendition in it was made for this profile. */
+  profile: Type.String(),
+  video: Track,
+  /** Where given, its sound replaces the video's own. */
+  audio: Type.Optional(Track),
+  /** Names of destinations: each is a directory below LOOPSTREAM_DESTINATIONS_DIR with the files rtmpUrl and rtmpKey. */
+  destinations: Type.Array(Type.String(), { minItems: 1 }),
+});
+export type Program = Static<typeof Program>;

@@ -1,0 +1,162 @@
+/**
+ * LoopStream: a looping stream to one or more destinations. These TypeBox types are the single source: requests are
+ * checked with them, the CRD in crds/ is generated from them, the operator and the pod read them.
+ * Pure: no I/O, no clock.
+ */
+import { type Static, Type } from 'typebox';
+import { Condition } from './conditions.ts';
+import { FRAMERATES, QUALITIES } from './profile.ts';
+
+export const MAX_DESTINATIONS = 5;
+export const MAX_PLAYLISTS = 20;
+
+const NameRef = (what: string) =>
+  Type.String({ minLength: 1, maxLength: 253, description: `Name of ${what} in the same namespace.` });
+
+export const Schedule = Type.Object(
+  {
+    startAt: Type.Optional(Type.String({ format: 'date-time', description: 'When the stream goes live (RFC 3339).' })),
+    endAt: Type.Optional(Type.String({ format: 'date-time', description: 'When it ends; never, if left out.' })),
+  },
+  { description: 'When the stream is on air. Without it, it is on air while replicas is 1.' },
+);
+export type Schedule = Static<typeof Schedule>;
+
+export const LoopStreamSpec = Type.Object({
+  displayName: Type.Optional(Type.String({ maxLength: 200, description: 'Name shown to people.' })),
+  replicas: Type.Integer({
+    minimum: 0,
+    maximum: 1,
+    default: 1,
+    description: '1 when the stream is meant to be on air, 0 when it is stopped (an RTMP key takes one publisher).',
+  }),
+  quality: Type.Enum(QUALITIES, { default: '1080p', description: 'Height of the picture that is sent.' }),
+  framerate: Type.Enum(FRAMERATES, { default: 30, description: 'Frames per second that are sent.' }),
+  uploadRef: Type.Optional(NameRef('the Upload to loop')),
+  playlistRefs: Type.Optional(
+    Type.Array(NameRef('a video Playlist'), {
+      maxItems: MAX_PLAYLISTS,
+      description: 'Video Playlists to loop, in order.',
+    }),
+  ),
+  audioPlaylistRefs: Type.Optional(
+    Type.Array(NameRef('an audio Playlist'), {
+      maxItems: MAX_PLAYLISTS,
+      description: 'Audio Playlists to play over the video.',
+    }),
+  ),
+  destinationRefs: Type.Array(NameRef('a Destination'), {
+    minItems: 1,
+    maxItems: MAX_DESTINATIONS,
+    description: 'Destinations that the stream is sent to at the same time.',
+  }),
+  schedule: Type.Optional(Schedule),
+});
+export type LoopStreamSpec = Static<typeof LoopStreamSpec>;
+
+/**
+ * The state machine of a stream. The operator decides the phase anew from what it sees, so every phase can follow any
+ * other; what each one means:
+ *
+ * - idle          replicas is 0 and it has never been on air.
+ * - scheduled     replicas is 1 and the schedule has not begun.
+ * - waiting       asked to run, but a readiness condition is False.
+ * - starting      its pod exists and no destination has accepted media yet.
+ * - live          a destination is accepting media.
+ * - reconnecting  it was live, its pod runs, and no destination accepts media now.
+ * - stopping      asked to stop; its pod is not gone yet.
+ * - stopped       replicas is 0, it has been on air, and nothing of it is left.
+ * - ended         its schedule is over and nothing of it is left.
+ * - failed        something only an edit can mend (for example a pod that Kubernetes refuses); the conditions say what.
+ */
+export const PHASES = [
+  'idle',
+  'scheduled',
+  'waiting',
+  'starting',
+  'live',
+  'reconnecting',
+  'stopping',
+  'stopped',
+  'ended',
+  'failed',
+] as const;
+export type Phase = (typeof PHASES)[number];
+
+export const LoopStreamStatus = Type.Object({
+  observedGeneration: Type.Optional(
+    Type.Integer({ minimum: 0, description: 'The generation of the spec this status is for.' }),
+  ),
+  phase: Type.Optional(Type.Enum(PHASES, { description: 'The state in one word, derived from the conditions.' })),
+  replicas: Type.Optional(Type.Integer({ minimum: 0, description: '1 while a pod of the stream exists.' })),
+  ready: Type.Optional(Type.Boolean({ description: 'False when something would stop the stream from starting.' })),
+  epoch: Type.Optional(
+    Type.String({
+      format: 'date-time',
+      description: 'When the stream went on air: position in the loop is a function of it.',
+    }),
+  ),
+  liveSince: Type.Optional(
+    Type.String({ format: 'date-time', description: 'Since when a destination has been accepting media.' }),
+  ),
+  podName: Type.Optional(Type.String({ description: 'The pod that sends the stream.' })),
+  podUID: Type.Optional(Type.String({ description: 'UID of that pod.' })),
+  restarts: Type.Optional(Type.Integer({ minimum: 0, description: 'Restarts of the pod’s container.' })),
+  destinations: Type.Optional(Type.String({ description: 'Names of the destinations, for the printer column.' })),
+  conditions: Type.Optional(
+    Type.Array(Condition, {
+      maxItems: 32,
+      description: 'What is so and why: DestinationReady, MediaReady, ScheduleValid, Live.',
+    }),
+  ),
+});
+export type LoopStreamStatus = Static<typeof LoopStreamStatus>;
+
+/** Conditions that readiness is made of: a stream starts when none of them is False. */
+export const READINESS_CONDITIONS = ['DestinationReady', 'MediaReady', 'ScheduleValid'] as const;
+
+/**
+ * Reasons of readiness conditions → the public issue code and what to do. `message` comes from the condition itself.
+ * REST and GraphQL show `code`; the condition's reason is the same word in CamelCase, as Kubernetes wants it.
+ */
+export const READINESS_ISSUES = {
+  DestinationNotFound: {
+    code: 'destination_not_found',
+    field: 'destinationIDs',
+    fix: 'Create the destination, or choose another one.',
+  },
+  DestinationSecretMissing: {
+    code: 'destination_secret_missing',
+    field: 'destinationIDs',
+    fix: 'Create the Secret with rtmpUrl and rtmpKey, or name another one.',
+  },
+  DestinationInvalid: {
+    code: 'destination_invalid',
+    field: 'destinationIDs',
+    fix: 'Give the destination an rtmp:// or rtmps:// URL.',
+  },
+  UploadNotFound: {
+    code: 'upload_not_found',
+    field: 'videoUploadObjectID',
+    fix: 'Upload the media again, or choose another upload.',
+  },
+  MediaImporting: { code: 'media_importing', field: 'videoUploadObjectID', fix: 'Wait until the upload has arrived.' },
+  MediaPreparing: {
+    code: 'media_preparing',
+    field: 'videoUploadObjectID',
+    fix: 'Wait until the media is prepared for this quality and frame rate.',
+  },
+  MediaFailed: {
+    code: 'media_failed',
+    field: 'videoUploadObjectID',
+    fix: 'Look at the upload’s error and upload a file that plays.',
+  },
+  PlaylistNotFound: {
+    code: 'playlist_not_found',
+    field: 'playlistIDs',
+    fix: 'Create the playlist, or choose another one.',
+  },
+  PlaylistEmpty: { code: 'playlist_empty', field: 'playlistIDs', fix: 'Put at least one item into the playlist.' },
+  ScheduleInvalid: { code: 'schedule_invalid', field: 'scheduleStartAt', fix: 'Give an end after the start.' },
+} as const;
+export type ReadinessReason = keyof typeof READINESS_ISSUES;

@@ -1,0 +1,107 @@
+/**
+ * Upload: a source file, imported once and prepared for each profile that a stream asks for. State lives here, bytes in storage.
+ * Pure: no I/O, no clock.
+ */
+import { type Static, Type } from 'typebox';
+import { Condition } from '../streams/conditions.ts';
+
+export const UPLOAD_TYPES = ['video', 'audio'] as const;
+/**
+ * importing → preparing (a rendition that a stream asked for is being made) → ready; failed when the source cannot be
+ * fetched or read. An upload that nothing asks a rendition of is ready as soon as it has been imported and probed.
+ */
+export const UPLOAD_STATES = ['importing', 'preparing', 'ready', 'failed'] as const;
+export type UploadState = (typeof UPLOAD_STATES)[number];
+
+/** Why an import or a preparation failed: code → the sentence for people. */
+export const UPLOAD_ERRORS = {
+  link_unreachable: 'The link could not be fetched.',
+  link_forbidden: 'The link leads to a private address, which is not allowed.',
+  media_too_large: 'The file is larger than the service takes.',
+  media_unreadable: 'The file is not a video or audio file that can be read to its end.',
+  media_has_no_video: 'The file has no video; upload it as AUDIO, or choose another file.',
+  media_has_no_audio: 'The file has no audio; upload it as VIDEO, or choose another file.',
+  storage_full: 'There is no room left in the media storage.',
+  prepare_timeout: 'Preparing the file took longer than is allowed.',
+  prepare_failed: 'Preparing the file failed.',
+} as const;
+export type UploadErrorCode = keyof typeof UPLOAD_ERRORS;
+
+const UploadError = Type.Object({
+  code: Type.Enum(Object.keys(UPLOAD_ERRORS) as UploadErrorCode[], { description: 'Stable code.' }),
+  message: Type.String({ maxLength: 1024, description: 'What happened, for people.' }),
+});
+
+export const MediaInfo = Type.Object({
+  sha256: Type.String({
+    pattern: '^[0-9a-f]{64}$',
+    description: 'Hash of the source’s content; renditions are keyed by it.',
+  }),
+  sizeBytes: Type.Integer({ minimum: 0, description: 'Size of the source in bytes.' }),
+  durationSeconds: Type.Number({ minimum: 0, description: 'Length of the source in seconds.' }),
+  video: Type.Optional(
+    Type.Object({
+      codec: Type.String({ description: 'Codec, as ffmpeg names it.' }),
+      width: Type.Integer({ description: 'Width in pixels.' }),
+      height: Type.Integer({ description: 'Height in pixels.' }),
+      framerate: Type.Number({ description: 'Average frames per second.' }),
+    }),
+  ),
+  audio: Type.Optional(
+    Type.Object({
+      codec: Type.String({ description: 'Codec, as ffmpeg names it.' }),
+      sampleRate: Type.Integer({ description: 'Samples per second.' }),
+      channels: Type.Integer({ description: 'Number of channels.' }),
+    }),
+  ),
+});
+export type MediaInfo = Static<typeof MediaInfo>;
+
+export const RenditionStatus = Type.Object({
+  profile: Type.String({ description: 'Quality and frame rate, e.g. 1080p30.' }),
+  state: Type.Enum(['pending', 'ready', 'failed'], { description: 'Whether the rendition can be played.' }),
+  key: Type.Optional(Type.String({ description: 'Storage key of the FLV file.' })),
+  durationSeconds: Type.Optional(Type.Number({ minimum: 0, description: 'Length in seconds.' })),
+  bitrateKbps: Type.Optional(Type.Number({ minimum: 0, description: 'Average bit rate.' })),
+  error: Type.Optional(UploadError),
+});
+export type RenditionStatus = Static<typeof RenditionStatus>;
+
+export const UploadSpec = Type.Object({
+  displayName: Type.Optional(Type.String({ maxLength: 200, description: 'Name shown to people.' })),
+  type: Type.Enum(UPLOAD_TYPES, {
+    default: 'video',
+    description: 'Whether pictures or only sound are wanted from it.',
+  }),
+  source: Type.Object(
+    {
+      url: Type.String({ minLength: 1, maxLength: 4096, description: 'Public http or https URL to import from.' }),
+    },
+    { description: 'Where the bytes come from.' },
+  ),
+});
+export type UploadSpec = Static<typeof UploadSpec>;
+
+export const UploadStatus = Type.Object({
+  observedGeneration: Type.Optional(
+    Type.Integer({ minimum: 0, description: 'The generation of the spec this status is for.' }),
+  ),
+  state: Type.Optional(Type.Enum(UPLOAD_STATES, { description: 'Where the upload stands.' })),
+  progress: Type.Optional(
+    Type.Number({ minimum: 0, maximum: 1, description: 'Progress of the current state, 0 to 1.' }),
+  ),
+  sourceKey: Type.Optional(Type.String({ description: 'Storage key of the imported source.' })),
+  media: Type.Optional(MediaInfo),
+  renditions: Type.Optional(
+    Type.Array(RenditionStatus, { maxItems: 16, description: 'What has been made of it, by profile.' }),
+  ),
+  error: Type.Optional(UploadError),
+  conditions: Type.Optional(Type.Array(Condition, { maxItems: 16, description: 'Imported, Prepared.' })),
+});
+export type UploadStatus = Static<typeof UploadStatus>;
+
+/** Storage key of an upload's imported source. */
+export const sourceKey = (uploadUid: string): string => `sources/${uploadUid}`;
+/** Storage key of a rendition: by content, profile and track kind, so that it is made once whoever asks. */
+export const renditionKey = (sha256: string, type: (typeof UPLOAD_TYPES)[number], profile: string): string =>
+  `renditions/${sha256}/${type}-${profile}.flv`;
