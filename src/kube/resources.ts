@@ -111,3 +111,25 @@ export const LEASES: Resource = {
   plural: 'leases',
   namespaced: true,
 };
+
+/** core/v1 Event: no spec and no status; the fields that our recorder writes. */
+export type KubeEvent = KubeObject<never> & {
+  involvedObject: {
+    apiVersion?: string;
+    kind?: string;
+    namespace?: string;
+    name?: string;
+    uid?: string;
+    resourceVersion?: string;
+  };
+  type?: string;
+  reason?: string;
+  action?: string;
+  message?: string;
+  count?: number;
+  firstTimestamp?: string;
+  lastTimestamp?: string;
+  source?: { component?: string };
+  reportingComponent?: string;
+};
+export const EVENTS = core<KubeEvent>('Event', 'events');

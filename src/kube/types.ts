@@ -81,11 +81,44 @@ export interface ListOptions {
   fieldSelector?: string;
 }
 
+/** One page of a collection. `resourceVersion` is the moment the whole list is of; a watch goes on from it. */
+export interface Page<T extends KubeObject> {
+  items: Stored<T>[];
+  resourceVersion: string;
+  /** Token of the next page; undefined on the last one. */
+  continue: string | undefined;
+}
+
+/** What a watch tells. A BOOKMARK carries nothing but metadata.resourceVersion: all before it has been told. */
+export type WatchEvent<T extends KubeObject> =
+  | { type: 'ADDED' | 'MODIFIED' | 'DELETED'; object: Stored<T> }
+  | { type: 'BOOKMARK'; object: { metadata: { resourceVersion: string } } };
+
+export interface WatchOptions extends ListOptions {
+  /** Events after this one are told. */
+  resourceVersion: string;
+  /** After how many seconds the server ends the watch on its own; by default 290. */
+  timeoutSeconds?: number;
+  /** How long nothing may come, not even a bookmark, before the connection counts as dead; by default 90,000 ms. */
+  stallMs?: number;
+  signal?: AbortSignal;
+}
+
 /** The one way to Kubernetes. Every call rejects with KubeError. Answers are raw JSON with managedFields stripped. */
 export interface Kube {
   get<T extends KubeObject>(resource: Resource<T>, namespace: string, name: string): Promise<Stored<T>>;
   /** All objects, read in pages of 500. */
   list<T extends KubeObject>(resource: Resource<T>, options?: ListOptions): Promise<Stored<T>[]>;
+  /** One page of at most `limit` objects. A `continue` token that is too old rejects with Expired (410). */
+  page<T extends KubeObject>(
+    resource: Resource<T>,
+    options: ListOptions & { limit: number; continue?: string | undefined },
+  ): Promise<Page<T>>;
+  /**
+   * Events as they come. Ends when the server ends the watch or the signal aborts; throws KubeError when the connection
+   * breaks or stalls ('Unreachable') or the server says so (Expired or Gone: list anew).
+   */
+  watch<T extends KubeObject>(resource: Resource<T>, options: WatchOptions): AsyncIterable<WatchEvent<T>>;
   create<T extends KubeObject>(resource: Resource<T>, namespace: string, object: T): Promise<Stored<T>>;
   /** PUT; fails with Conflict when metadata.resourceVersion is given and old. */
   replace<T extends KubeObject>(resource: Resource<T>, namespace: string, object: T): Promise<Stored<T>>;
@@ -111,7 +144,7 @@ export interface Kube {
     name: string,
     options?: { uid?: string; gracePeriodSeconds?: number; propagationPolicy?: 'Foreground' | 'Background' | 'Orphan' },
   ): Promise<boolean>;
-  /** Any other path of the API, e.g. `/readyz` or a pod's log: the raw body. */
+  /** Any other path of the API, e.g. `/readyz` or a pod's log: the raw body, whatever the status. */
   raw(
     method: string,
     path: string,
