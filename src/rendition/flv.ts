@@ -1,0 +1,227 @@
+/**
+ * FLV tags, read and written (Adobe Flash Video File Format Specification 10.1, annex E). Shared by the Job that makes a
+ * rendition and the pod that plays it. Input is never trusted: whatever is wrong with it ends in an FlvError.
+ * Pure: no I/O, no clock.
+ */
+
+/** E.4.1: the tag types. */
+export const TAG_AUDIO = 8;
+export const TAG_VIDEO = 9;
+export const TAG_SCRIPT = 18;
+export type TagType = typeof TAG_AUDIO | typeof TAG_VIDEO | typeof TAG_SCRIPT;
+
+/** E.2 and E.3: nine bytes of header and the first PreviousTagSize, which is always 0. */
+export const FLV_HEADER_BYTES = 13;
+/** E.4.1: type 1, body size 3, timestamp 3 + 1, stream id 3. */
+export const TAG_HEADER_BYTES = 11;
+const PREVIOUS_SIZE_BYTES = 4;
+/** A body that is larger than this is taken for damage; the largest keyframe at 2160p is a tenth of it. */
+const MAX_BODY_BYTES = 8 * 2 ** 20;
+/** Timestamps are unsigned 32-bit milliseconds: they wrap after 49.7 days. */
+export const TIMESTAMP_WRAP_MS = 2 ** 32;
+
+export type FlvErrorCode = 'not_flv' | 'bad_tag' | 'truncated';
+
+export class FlvError extends Error {
+  /** `not_flv`: no FLV header. `bad_tag`: a tag that cannot be one. `truncated`: the data ends inside a tag. */
+  readonly code: FlvErrorCode;
+  /** Byte offset in the file where the trouble is. */
+  readonly offset: number;
+  constructor(code: FlvErrorCode, offset: number, message: string) {
+    super(`${message} (byte ${offset})`);
+    this.name = 'FlvError';
+    this.code = code;
+    this.offset = offset;
+  }
+}
+
+export interface FlvTag {
+  type: TagType;
+  /** 0 to 2^32 - 1. */
+  timestampMs: number;
+  /** A view into the chunk it was parsed from wherever the tag did not straddle two chunks. */
+  body: Buffer;
+  /** Byte offset of the tag's first byte in the file. */
+  offset: number;
+}
+
+const isTagType = (byte: number): byte is TagType => byte === TAG_AUDIO || byte === TAG_VIDEO || byte === TAG_SCRIPT;
+
+/** Incremental: give it chunks of any size, get whole tags. Memory is bounded by one tag and one chunk. */
+export class FlvParser {
+  #chunks: Buffer[] = [];
+  #bytes = 0;
+  #need: number;
+  #offset: number;
+  #inHeader: boolean;
+
+  /** `offset`: where in the file the first chunk begins; anything but 0 must be the first byte of a tag. */
+  constructor(offset = 0) {
+    this.#offset = offset;
+    this.#inHeader = offset === 0;
+    this.#need = this.#inHeader ? FLV_HEADER_BYTES : TAG_HEADER_BYTES;
+  }
+
+  /** Throws FlvError; after that the parser is of no more use. */
+  push(chunk: Buffer): FlvTag[] {
+    this.#chunks.push(chunk);
+    this.#bytes += chunk.length;
+    const tags: FlvTag[] = [];
+    // Chunks are joined only when they complete something, so that many tiny ones cost linear time.
+    if (this.#bytes < this.#need) return tags;
+    const data = this.#chunks.length === 1 ? chunk : Buffer.concat(this.#chunks, this.#bytes);
+    let at = 0;
+    if (this.#inHeader) {
+      at = readHeader(data);
+      this.#inHeader = false;
+    }
+    for (;;) {
+      this.#need = TAG_HEADER_BYTES;
+      if (data.length - at < this.#need) break;
+      this.#need = tagLength(data, at, this.#offset + at);
+      if (data.length - at < this.#need) break;
+      tags.push(readTag(data, at, this.#offset + at));
+      at += this.#need;
+    }
+    this.#offset += at;
+    this.#chunks = at < data.length ? [data.subarray(at)] : [];
+    this.#bytes = data.length - at;
+    return tags;
+  }
+
+  /** The data is over. Throws FlvError `truncated` when that is inside a tag. */
+  end(): void {
+    if (this.#bytes > 0 || this.#inHeader)
+      throw new FlvError('truncated', this.#offset + this.#bytes, 'The data ends inside a tag');
+  }
+}
+
+function readHeader(data: Buffer): number {
+  if (data.toString('latin1', 0, 3) !== 'FLV' || data[3] !== 1) throw new FlvError('not_flv', 0, 'This is not FLV');
+  if (data.readUInt32BE(5) !== 9 || data.readUInt32BE(9) !== 0)
+    throw new FlvError('not_flv', 5, 'The FLV header has an unknown size');
+  return FLV_HEADER_BYTES;
+}
+
+/** Length of the whole tag with its PreviousTagSize. `at + TAG_HEADER_BYTES` must lie inside `data`. */
+function tagLength(data: Buffer, at: number, offset: number): number {
+  const size = data.readUIntBE(at + 1, 3);
+  // The type's upper bits mark reserved and encrypted tags; the stream id is always 0.
+  if (!isTagType(data.readUInt8(at)) || data.readUIntBE(at + 8, 3) !== 0)
+    throw new FlvError('bad_tag', offset, 'No tag begins here');
+  if (size > MAX_BODY_BYTES) throw new FlvError('bad_tag', offset, `A tag of ${size} bytes is too large`);
+  return TAG_HEADER_BYTES + size + PREVIOUS_SIZE_BYTES;
+}
+
+function readTag(data: Buffer, at: number, offset: number): FlvTag {
+  const end = at + TAG_HEADER_BYTES + data.readUIntBE(at + 1, 3);
+  if (data.readUInt32BE(end) !== end - at)
+    throw new FlvError('bad_tag', offset, 'The tag and the size behind it disagree');
+  return {
+    type: data.readUInt8(at) as TagType,
+    timestampMs: data.readUIntBE(at + 4, 3) + data.readUInt8(at + 7) * 2 ** 24,
+    body: data.subarray(at + TAG_HEADER_BYTES, end),
+    offset,
+  };
+}
+
+/** Every tag of a whole file in memory. Throws FlvError. */
+export function parseFlv(data: Buffer): FlvTag[] {
+  const parser = new FlvParser();
+  const tags = parser.push(data);
+  parser.end();
+  return tags;
+}
+
+/**
+ * Index of the first whole tag in a piece from the middle of a file, or -1. A place counts as a tag when the size behind
+ * its body is its own and what follows is a tag again (or the end of the piece).
+ */
+export function findTag(data: Buffer): number {
+  for (let at = 0; at + TAG_HEADER_BYTES <= data.length; at++) {
+    if (!isTagType(data.readUInt8(at)) || data.readUIntBE(at + 8, 3) !== 0) continue;
+    const end = at + TAG_HEADER_BYTES + data.readUIntBE(at + 1, 3);
+    if (end + PREVIOUS_SIZE_BYTES > data.length || data.readUInt32BE(end) !== end - at) continue;
+    const next = data[end + PREVIOUS_SIZE_BYTES];
+    if (next === undefined || isTagType(next)) return at;
+  }
+  return -1;
+}
+
+/** File header with the first PreviousTagSize. */
+export function encodeHeader(has: { audio: boolean; video: boolean }): Buffer {
+  const header = Buffer.alloc(FLV_HEADER_BYTES);
+  header.write('FLV', 'latin1');
+  header[3] = 1;
+  header[4] = (has.audio ? 4 : 0) | (has.video ? 1 : 0);
+  header[8] = 9;
+  return header;
+}
+
+/** Bytes that a tag with this body takes in a file. */
+export const encodedTagBytes = (body: Buffer): number => TAG_HEADER_BYTES + body.length + PREVIOUS_SIZE_BYTES;
+
+/** Writes a tag and its PreviousTagSize into `target` at `at`; the timestamp wraps by itself. Returns where it ends. */
+export function writeTag(target: Buffer, at: number, type: TagType, timestampMs: number, body: Buffer): number {
+  const timestamp = timestampMs % TIMESTAMP_WRAP_MS;
+  target[at] = type;
+  target.writeUIntBE(body.length, at + 1, 3);
+  target.writeUIntBE(timestamp % 2 ** 24, at + 4, 3);
+  target[at + 7] = Math.floor(timestamp / 2 ** 24);
+  target.writeUIntBE(0, at + 8, 3);
+  body.copy(target, at + TAG_HEADER_BYTES);
+  const end = at + TAG_HEADER_BYTES + body.length;
+  return target.writeUInt32BE(end - at, end);
+}
+
+export function encodeTag(type: TagType, timestampMs: number, body: Buffer): Buffer {
+  const tag = Buffer.allocUnsafe(encodedTagBytes(body));
+  writeTag(tag, 0, type, timestampMs, body);
+  return tag;
+}
+
+type Body = Pick<FlvTag, 'type' | 'body'>;
+
+/** E.4.3.1: low four bits 7 are AVC; the second byte says header 0, frame 1, end of sequence 2. */
+const avcPacket = (tag: Body): number | undefined =>
+  tag.type === TAG_VIDEO && tag.body.length >= 5 && ((tag.body[0] ?? 0) & 0x0f) === 7 ? tag.body[1] : undefined;
+/** E.4.2.1: high four bits 10 are AAC; the second byte says header 0, frame 1. */
+const aacPacket = (tag: Body): number | undefined =>
+  tag.type === TAG_AUDIO && tag.body.length > 2 && (tag.body[0] ?? 0) >> 4 === 10 ? tag.body[1] : undefined;
+
+/** The decoder's configuration, not a picture. */
+export const isAvcSequenceHeader = (tag: Body): boolean => avcPacket(tag) === 0 && tag.body.length > 5;
+export const isAvcEndOfSequence = (tag: Body): boolean => avcPacket(tag) === 2;
+/** A picture. */
+export const isVideoFrame = (tag: Body): boolean => avcPacket(tag) === 1 && tag.body.length > 5;
+/** A picture from which decoding can begin. */
+export const isKeyframe = (tag: Body): boolean => isVideoFrame(tag) && (tag.body[0] ?? 0) >> 4 === 1;
+/** The decoder's configuration, not sound. ffmpeg may write an empty one before the real one; that does not count. */
+export const isAacSequenceHeader = (tag: Body): boolean => aacPacket(tag) === 0;
+/** An AAC frame. */
+export const isAudioFrame = (tag: Body): boolean => aacPacket(tag) === 1;
+
+/** Milliseconds between decoding and showing a picture (signed, E.4.3.1). */
+export const compositionTimeMs = (tag: Body): number => (tag.body.length >= 5 ? tag.body.readIntBE(2, 3) : 0);
+
+/** E.4.4: a script tag's body that carries `onMetaData`. */
+export function encodeMetaData(values: Record<string, number | boolean | string>): Buffer {
+  const name = (text: string): Buffer => {
+    const bytes = Buffer.from(text);
+    const length = Buffer.alloc(2);
+    length.writeUInt16BE(bytes.length);
+    return Buffer.concat([length, bytes]);
+  };
+  const value = (v: number | boolean | string): Buffer => {
+    if (typeof v === 'string') return Buffer.concat([Buffer.from([2]), name(v)]);
+    if (typeof v === 'boolean') return Buffer.from([1, v ? 1 : 0]);
+    const number = Buffer.alloc(9);
+    number.writeDoubleBE(v, 1);
+    return number;
+  };
+  const entries = Object.entries(values);
+  const count = Buffer.from([8, 0, 0, 0, 0]);
+  count.writeUInt32BE(entries.length, 1);
+  const pairs = entries.flatMap(([key, v]) => [name(key), value(v)]);
+  return Buffer.concat([Buffer.from([2]), name('onMetaData'), count, ...pairs, Buffer.from([0, 0, 9])]);
+}
