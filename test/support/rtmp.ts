@@ -1,0 +1,127 @@
+/** An independent RTMP receiver for tests: nginx with libnginx-mod-rtmp, on a free port, recording what arrives. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { access, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { connect, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+const MODULE = '/usr/lib/nginx/modules/ngx_rtmp_module.so';
+const APPLICATION = 'live';
+
+export interface RtmpServer {
+  port: number;
+  /** Without the key, e.g. rtmp://127.0.0.1:40123/live; give any key. */
+  url: string;
+  /** Paths of the recordings so far, oldest first: `<key>-<unix seconds>.flv`, one for each publish. */
+  recordings(key?: string): Promise<string[]>;
+  /** What nginx logged: a line for each publisher that left. */
+  log(): Promise<string>;
+  /** Ends every connection and stops listening; `start` listens on the same port again. */
+  stop(): Promise<void>;
+  start(): Promise<void>;
+  /** Stops and removes everything but `record`. */
+  close(): Promise<void>;
+}
+
+/** A port that was free a moment ago. */
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  await once(server, 'close');
+  if (address === null || typeof address === 'string') throw new Error('no port');
+  return address.port;
+}
+
+const listens = (port: number): Promise<boolean> =>
+  new Promise((resolve) => {
+    const socket = connect({ port, host: '127.0.0.1' });
+    socket.once('connect', () => resolve(true)).once('error', () => resolve(false));
+    socket.once('connect', () => socket.destroy());
+  });
+
+/** Asks again every 20 ms until `check` gives something that is not false or undefined; rejects after `timeoutMs`. */
+export async function until<T>(
+  what: string,
+  check: () => T | false | undefined | Promise<T | false | undefined>,
+  timeoutMs = 20_000,
+): Promise<T> {
+  const end = performance.now() + timeoutMs;
+  for (;;) {
+    const value = await check();
+    if (value !== false && value !== undefined) return value;
+    if (performance.now() > end) throw new Error(`not within ${timeoutMs} ms: ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
+const configuration = (prefix: string, port: number, record: string): string => `
+load_module ${MODULE};
+daemon off;
+master_process off;
+pid ${prefix}/nginx.pid;
+error_log ${prefix}/error.log info;
+events { worker_connections 256; }
+rtmp {
+  access_log ${prefix}/rtmp.log;
+  server {
+    listen 127.0.0.1:${port};
+    chunk_size 4096;
+    application ${APPLICATION} {
+      live on;
+      record all;
+      record_path ${record};
+      record_unique on;
+      record_append off;
+    }
+  }
+}
+`;
+
+/** Listens on loopback; `record` is where FLV recordings go (made when it is not there). */
+export async function startRtmpServer(options: { record: string; port?: number }): Promise<RtmpServer> {
+  await access(MODULE);
+  await mkdir(options.record, { recursive: true });
+  const prefix = await mkdtemp(join(tmpdir(), 'rtmp-'));
+  const port = options.port ?? (await freePort());
+  await writeFile(join(prefix, 'nginx.conf'), configuration(prefix, port, options.record));
+  let nginx: ChildProcess | undefined;
+
+  const start = async (): Promise<void> => {
+    const child = spawn('nginx', ['-p', prefix, '-c', join(prefix, 'nginx.conf'), '-e', join(prefix, 'error.log')], {
+      stdio: 'ignore',
+    });
+    nginx = child;
+    await until('nginx listens', () => {
+      if (child.exitCode !== null) throw new Error(`nginx ended with ${child.exitCode}`);
+      return listens(port);
+    });
+  };
+  const stop = async (): Promise<void> => {
+    const child = nginx;
+    nginx = undefined;
+    if (!child || child.exitCode !== null || child.signalCode !== null) return;
+    const exit = once(child, 'exit');
+    child.kill('SIGTERM');
+    await exit;
+  };
+  await start();
+  return {
+    port,
+    url: `rtmp://127.0.0.1:${port}/${APPLICATION}`,
+    recordings: async (key) =>
+      (await readdir(options.record))
+        .filter((name) => name.endsWith('.flv') && (key === undefined || name.startsWith(`${key}-`)))
+        .sort()
+        .map((name) => join(options.record, name)),
+    log: () => readFile(join(prefix, 'rtmp.log'), 'utf8').catch(() => ''),
+    stop,
+    start,
+    close: async () => {
+      await stop();
+      await rm(prefix, { recursive: true, force: true });
+    },
+  };
+}
