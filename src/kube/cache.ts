@@ -1,0 +1,196 @@
+/**
+ * What a reflector knows of one collection: a store with indexes that is fed from lists, watch events and our own writes
+ * and stays right whichever of them comes first. Pure: no I/O, no clock.
+ *
+ * Everything is decided by resourceVersion. Kubernetes calls it opaque, but since 1.35 guarantees that the versions of one
+ * kind compare as decimal integers of any length (KEP-5504), which etcd's revisions always did; they are compared as
+ * BigInt because they may pass 2^53.
+ */
+import { keyOf } from './paths.ts';
+import type { KubeObject, Stored } from './types.ts';
+
+/** A creation has no `previous`, a deletion no `current`. */
+export interface Change<T extends KubeObject> {
+  key: string;
+  current: Stored<T> | undefined;
+  previous: Stored<T> | undefined;
+}
+
+export type Indexes<T extends KubeObject> = Record<string, (object: Stored<T>) => string[]>;
+
+interface Entry<T extends KubeObject> {
+  object: Stored<T>;
+  version: bigint;
+  /** The values under which the object stands in each index: kept, so that leaving does not ask the index function again. */
+  values: [index: string, values: string[]][];
+}
+
+export interface Cache<T extends KubeObject> {
+  get(key: string): Stored<T> | undefined;
+  list(): Stored<T>[];
+  byIndex(index: string, value: string): Stored<T>[];
+  readonly size: number;
+  /** The whole collection as it was at `resourceVersion`. */
+  replace(items: Stored<T>[], resourceVersion: string): Change<T>[];
+  /** A watch event ADDED or MODIFIED. */
+  put(object: Stored<T>): Change<T>[];
+  /** A watch event DELETED; its object carries the version of the deletion. */
+  remove(object: Stored<T>): Change<T>[];
+  /** A bookmark: everything up to this version has been told. */
+  advance(resourceVersion: string): Change<T>[];
+  /** An object as a write of ours returned it, which the watch may tell later, has told, or has told the end of. */
+  upsert(object: Stored<T>): Change<T>[];
+}
+
+export const compareVersions = (a: string, b: string): number => {
+  const difference = BigInt(a) - BigInt(b);
+  return difference === 0n ? 0 : difference > 0n ? 1 : -1;
+};
+
+/** `onIndexError` hears of an index function that threw; its object is then in that index under no value. */
+export function createCache<T extends KubeObject>(
+  indexes: Indexes<T> = {},
+  onIndexError: (index: string, key: string, error: unknown) => void = () => {},
+): Cache<T> {
+  const entries = new Map<string, Entry<T>>();
+  const indexed = new Map(Object.keys(indexes).map((name) => [name, new Map<string, Set<string>>()]));
+  /** Keys of entries that a write of ours has brought and the watch has not told yet. */
+  const own = new Set<string>();
+  /** The newest version that lists and watch have told of. */
+  let seen = 0n;
+
+  const valuesOf = (key: string, object: Stored<T>): Entry<T>['values'] =>
+    Object.entries(indexes).map(([index, values]) => {
+      try {
+        return [index, [...new Set(values(object))]];
+      } catch (error) {
+        onIndexError(index, key, error);
+        return [index, []];
+      }
+    });
+
+  const unindex = (key: string, entry: Entry<T>) => {
+    for (const [index, values] of entry.values) {
+      for (const value of values) {
+        const keys = indexed.get(index)?.get(value);
+        keys?.delete(key);
+        if (keys?.size === 0) indexed.get(index)?.delete(value);
+      }
+    }
+  };
+
+  const drop = (key: string): Change<T>[] => {
+    const entry = entries.get(key);
+    if (!entry) return [];
+    unindex(key, entry);
+    entries.delete(key);
+    own.delete(key);
+    return [{ key, current: undefined, previous: entry.object }];
+  };
+
+  /** Stores an object known to be newer. Another UID under the same key is a deletion and a creation: both are told. */
+  const store = (key: string, object: Stored<T>, version: bigint, isOwn: boolean): Change<T>[] => {
+    const before = entries.get(key);
+    const successor = before !== undefined && before.object.metadata.uid !== object.metadata.uid;
+    const changes = successor ? drop(key) : [];
+    if (before && !successor) unindex(key, before);
+    const entry = { object, version, values: valuesOf(key, object) };
+    entries.set(key, entry);
+    for (const [index, values] of entry.values) {
+      const byValue = indexed.get(index);
+      for (const value of values) {
+        const keys = byValue?.get(value);
+        if (keys) keys.add(key);
+        else byValue?.set(value, new Set([key]));
+      }
+    }
+    if (isOwn) own.add(key);
+    else own.delete(key);
+    return [...changes, { key, current: object, previous: successor ? undefined : before?.object }];
+  };
+
+  /** Stores what lists and watch tell, unless a write of ours is newer. */
+  const told = (object: Stored<T>): Change<T>[] => {
+    const key = keyOf(object);
+    const version = BigInt(object.metadata.resourceVersion);
+    const before = entries.get(key);
+    if (before && before.version > version) return [];
+    if (before?.version === version) {
+      own.delete(key);
+      return [];
+    }
+    return store(key, object, version, false);
+  };
+
+  /**
+   * Our writes that the watch has passed without telling them: the object has left the selection or is gone, and its end
+   * was told before we heard of the write.
+   */
+  const passed = (): Change<T>[] => {
+    if (own.size === 0) return [];
+    const gone = [...own].filter((key) => (entries.get(key)?.version ?? 0n) <= seen);
+    return gone.flatMap(drop);
+  };
+
+  const raise = (version: bigint): void => {
+    if (version > seen) seen = version;
+  };
+
+  const pick = (keys: Iterable<string>): Stored<T>[] => {
+    const objects: Stored<T>[] = [];
+    for (const key of keys) {
+      const entry = entries.get(key);
+      if (entry) objects.push(entry.object);
+    }
+    return objects;
+  };
+
+  return {
+    get: (key) => entries.get(key)?.object,
+    list: () => pick(entries.keys()),
+    byIndex: (index, value) => pick(indexed.get(index)?.get(value) ?? []),
+    get size() {
+      return entries.size;
+    },
+    replace(items, resourceVersion) {
+      const version = BigInt(resourceVersion);
+      // A list is never older than what we have seen, unless etcd was restored from a backup: then nothing we hold counts.
+      const rewound = version < seen;
+      const kept = new Set(items.map(keyOf));
+      const changes: Change<T>[] = [];
+      for (const [key, entry] of [...entries]) {
+        if (rewound) entry.version = -1n;
+        if (!kept.has(key) && entry.version <= version) changes.push(...drop(key));
+      }
+      for (const item of items) changes.push(...told(item));
+      seen = version;
+      return changes;
+    },
+    put(object) {
+      const changes = told(object);
+      raise(BigInt(object.metadata.resourceVersion));
+      return [...changes, ...passed()];
+    },
+    remove(object) {
+      const key = keyOf(object);
+      const version = BigInt(object.metadata.resourceVersion);
+      const entry = entries.get(key);
+      const changes = entry && entry.version <= version ? drop(key) : [];
+      raise(version);
+      return [...changes, ...passed()];
+    },
+    advance(resourceVersion) {
+      raise(BigInt(resourceVersion));
+      return passed();
+    },
+    upsert(object) {
+      const key = keyOf(object);
+      const version = BigInt(object.metadata.resourceVersion);
+      // What the watch has passed it has told, the end of the object included: an older object would rise from the dead.
+      if (version <= seen) return [];
+      const before = entries.get(key);
+      if (before && before.version >= version) return [];
+      return store(key, object, version, true);
+    },
+  };
+}

@@ -1,0 +1,137 @@
+/** The one way to Kubernetes: plain JSON in and out, over one pool of connections (transport.ts). */
+import { loadAccess } from './kubeconfig.ts';
+import { apiVersionOf, collectionPath, objectPath, query, selectors, strip } from './paths.ts';
+import { codeOf, createTransport } from './transport.ts';
+import {
+  type Kube,
+  KubeError,
+  type KubeObject,
+  type Page,
+  type Resource,
+  type Stored,
+  type WatchEvent,
+} from './types.ts';
+import { lines, parseEvent } from './watch.ts';
+
+const PAGE_SIZE = 500;
+const WATCH_SECONDS = 290;
+/** An idle watch gets a bookmark about once a minute, so half as long again without anything means a dead connection. */
+const STALL_MS = 90_000;
+
+interface RawList<T extends KubeObject> {
+  metadata?: { resourceVersion?: string; continue?: string };
+  items?: Stored<T>[] | null;
+}
+
+/**
+ * `kubeconfig` is a path (several are joined by ':'); without it the pod's service account is used, or else
+ * ~/.kube/config. Throws ConfigError when there is no way to a cluster in them; nothing is sent before the first call.
+ */
+export function createKube(options: { kubeconfig?: string | undefined; context?: string | undefined } = {}): Kube {
+  const http = createTransport(loadAccess(options));
+
+  const page: Kube['page'] = async <T extends KubeObject>(
+    resource: Resource<T>,
+    { namespace, limit, continue: token, ...rest }: Parameters<Kube['page']>[1],
+  ): Promise<Page<T>> => {
+    const path = `${collectionPath(resource, namespace)}${query({ ...selectors(rest), limit, continue: token })}`;
+    const list = await http.json<RawList<T>>('GET', path);
+    // The items of built-in kinds come without kind and apiVersion; every reader may rely on them all the same.
+    const apiVersion = apiVersionOf(resource);
+    const items = (list.items ?? []).map((item) => strip({ ...item, apiVersion, kind: resource.kind }));
+    return {
+      items,
+      resourceVersion: list.metadata?.resourceVersion ?? '',
+      continue: list.metadata?.continue || undefined,
+    };
+  };
+
+  const list: Kube['list'] = async (resource, listOptions = {}) => {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        const first = await page(resource, { ...listOptions, limit: PAGE_SIZE });
+        const items = first.items;
+        for (let token = first.continue; token; ) {
+          const next = await page(resource, { ...listOptions, limit: PAGE_SIZE, continue: token });
+          items.push(...next.items);
+          token = next.continue;
+        }
+        return items;
+      } catch (error) {
+        // The rest of a list that took too long is of another moment than its beginning: begin again, once.
+        if (attempt > 1 || !(error instanceof KubeError) || error.status !== 410) throw error;
+      }
+    }
+  };
+
+  async function* watch<T extends KubeObject>(
+    resource: Resource<T>,
+    watchOptions: Parameters<Kube['watch']>[1],
+  ): AsyncGenerator<WatchEvent<T>> {
+    const { namespace, resourceVersion, timeoutSeconds = WATCH_SECONDS, stallMs = STALL_MS, signal } = watchOptions;
+    const params = { watch: true, allowWatchBookmarks: true, resourceVersion, timeoutSeconds };
+    const path = `${collectionPath(resource, namespace)}${query({ ...selectors(watchOptions), ...params })}`;
+    try {
+      const body = await http.open(path, { stallMs, signal });
+      // Leaving the loop early destroys the body, whose late errors nobody waits for any more.
+      body.on('error', () => {});
+      for await (const line of lines(body)) {
+        const event = parseEvent<T>(line);
+        if (event) yield event;
+      }
+    } catch (error) {
+      if (signal?.aborted) return;
+      if (error instanceof KubeError) throw error;
+      const message = `The watch of ${resource.plural} broke off (${codeOf(error)}).`;
+      throw new KubeError(0, 'Unreachable', message, { cause: error });
+    }
+  }
+
+  return {
+    get: async (resource, namespace, name) => strip(await http.json('GET', objectPath(resource, namespace, name))),
+    list,
+    page,
+    watch,
+    create: async (resource, namespace, object) =>
+      strip(await http.json('POST', collectionPath(resource, namespace), { body: object })),
+    replace: async (resource, namespace, object) =>
+      strip(await http.json('PUT', objectPath(resource, namespace, object.metadata.name), { body: object })),
+    mergePatch: async (resource, namespace, name, patch, { subresource } = {}) =>
+      strip(
+        await http.json('PATCH', objectPath(resource, namespace, name, subresource), {
+          body: patch,
+          headers: { 'content-type': 'application/merge-patch+json' },
+        }),
+      ),
+    apply: async (resource, namespace, object, { fieldManager, subresource }) => {
+      const path = objectPath(resource, namespace, object.metadata.name, subresource);
+      return strip(
+        await http.json('PATCH', `${path}${query({ fieldManager, force: true })}`, {
+          body: object,
+          // JSON is YAML, so what we send needs no other encoder.
+          headers: { 'content-type': 'application/apply-patch+yaml' },
+        }),
+      );
+    },
+    delete: async (resource, namespace, name, { uid, ...deleteOptions } = {}) => {
+      const body = {
+        apiVersion: 'v1',
+        kind: 'DeleteOptions',
+        ...deleteOptions,
+        ...(uid ? { preconditions: { uid } } : {}),
+      };
+      try {
+        await http.json('DELETE', objectPath(resource, namespace, name), { body });
+        return true;
+      } catch (error) {
+        const gone =
+          error instanceof KubeError && (error.status === 404 || (error.status === 409 && uid !== undefined));
+        if (gone) return false;
+        throw error;
+      }
+    },
+    raw: (method, path, body, headers) =>
+      http.send(method, path, { ...(body === undefined ? {} : { body }), ...(headers ? { headers } : {}) }),
+    close: () => http.close(),
+  };
+}

@@ -1,0 +1,49 @@
+/** The stream of a watch: bytes → lines → events. Reads what it is given and keeps no time. */
+import { strip } from './paths.ts';
+import { KubeError, type KubeObject, type Stored, type WatchEvent } from './types.ts';
+
+const NEWLINE = 0x0a;
+
+/**
+ * Lines of a byte stream; a character may be split between two chunks, so bytes are joined before they are decoded.
+ * A stream that ends inside a line was cut, and says so: half an event must not pass for the end of a watch.
+ */
+export async function* lines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
+  let parts: Uint8Array[] = [];
+  for await (const chunk of chunks) {
+    let from = 0;
+    for (let to = chunk.indexOf(NEWLINE, from); to >= 0; to = chunk.indexOf(NEWLINE, from)) {
+      parts.push(chunk.subarray(from, to));
+      yield Buffer.concat(parts).toString('utf8');
+      parts = [];
+      from = to + 1;
+    }
+    if (from < chunk.length) parts.push(chunk.subarray(from));
+  }
+  if (parts.length > 0) throw new KubeError(0, 'Unreachable', 'The watch was cut in the middle of an event.');
+}
+
+/** One line of a watch. Throws what an ERROR event says; undefined for an empty line or a type that we do not know. */
+export function parseEvent<T extends KubeObject>(line: string): WatchEvent<T> | undefined {
+  if (line.trim() === '') return undefined;
+  let event: { type?: string; object?: Record<string, unknown> };
+  try {
+    event = JSON.parse(line);
+  } catch (cause) {
+    throw new KubeError(0, 'Unreachable', 'The watch sent something that is not JSON.', { cause });
+  }
+  switch (event.type) {
+    case 'ADDED':
+    case 'MODIFIED':
+    case 'DELETED':
+      return { type: event.type, object: strip(event.object as unknown as Stored<T>) };
+    case 'BOOKMARK':
+      return { type: 'BOOKMARK', object: event.object as { metadata: { resourceVersion: string } } };
+    case 'ERROR': {
+      const status = (event.object ?? {}) as { code?: number; reason?: string; message?: string };
+      throw new KubeError(status.code ?? 500, status.reason ?? '', status.message ?? 'The watch ended with an error.');
+    }
+    default:
+      return undefined;
+  }
+}
