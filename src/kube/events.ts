@@ -1,0 +1,158 @@
+/**
+ * Kubernetes Events: what `kubectl describe` tells of an object. They are a courtesy: recording one never blocks, never
+ * throws, and gives way when there are too many. The same words about the same object are one Event whose count rises;
+ * its name is made of them, so that this holds across restarts too.
+ */
+import { createHash } from 'node:crypto';
+import { type Clock, kubeTime, systemClock } from '../clock.ts';
+import type { Logger } from '../log.ts';
+import { EVENTS, type KubeEvent } from './resources.ts';
+import { type Kube, KubeError, type KubeObject } from './types.ts';
+
+/** Events that wait to be sent; more than that are dropped. */
+const MAX_WAITING = 1_000;
+/** Each object may say this much at once, then one thing each REFILL_MS: a flapping stream must not drown the others. */
+const BURST = 25;
+const REFILL_MS = 10_000;
+const MAX_BUCKETS = 10_000;
+const MAX_MESSAGE = 1_024;
+const MAX_NAME = 253;
+
+export interface EventInput {
+  type: 'Normal' | 'Warning';
+  /** CamelCase, at most 128 characters, e.g. StreamLive. */
+  reason: string;
+  /** For people. No secrets: whoever may see the namespace reads it. */
+  message: string;
+  /** What was being done, e.g. CreatePod. */
+  action?: string;
+}
+
+export interface EventRecorder {
+  event(object: KubeObject, input: EventInput): void;
+  /** Resolves when all that was recorded until now was sent or given up. */
+  flush(): Promise<void>;
+  /** Events not written because there were too many or the API server refused them. */
+  readonly dropped: number;
+}
+
+interface Pending {
+  event: KubeEvent;
+  /** How often it happened since it was last written. */
+  times: number;
+}
+
+function build(object: KubeObject, input: EventInput, component: string, time: string): KubeEvent {
+  const { name, namespace, uid, resourceVersion } = object.metadata;
+  const message = input.message.slice(0, MAX_MESSAGE);
+  const identity = [component, object.kind, uid, input.type, input.reason, message].join('\0');
+  const hash = createHash('sha256').update(identity).digest('hex').slice(0, 16);
+  return {
+    apiVersion: 'v1',
+    kind: 'Event',
+    // Events about cluster-scoped objects live in `default`; the API server refuses them elsewhere.
+    metadata: { name: `${name.slice(0, MAX_NAME - hash.length - 1)}.${hash}`, namespace: namespace ?? 'default' },
+    involvedObject: {
+      ...(object.apiVersion ? { apiVersion: object.apiVersion } : {}),
+      ...(object.kind ? { kind: object.kind } : {}),
+      ...(namespace ? { namespace } : {}),
+      name,
+      ...(uid ? { uid } : {}),
+      ...(resourceVersion ? { resourceVersion } : {}),
+    },
+    type: input.type,
+    reason: input.reason,
+    message,
+    ...(input.action ? { action: input.action } : {}),
+    firstTimestamp: time,
+    lastTimestamp: time,
+    source: { component },
+    reportingComponent: component,
+  } as KubeEvent;
+}
+
+/** A token bucket for each object; the oldest is forgotten when there are too many. */
+function createLimiter(clock: Clock): (uid: string) => boolean {
+  const buckets = new Map<string, { tokens: number; at: number }>();
+  return (uid) => {
+    const now = clock.monotonicMs();
+    const before = buckets.get(uid) ?? { tokens: BURST, at: now };
+    const tokens = Math.min(BURST, before.tokens + (now - before.at) / REFILL_MS);
+    buckets.delete(uid);
+    buckets.set(uid, { tokens: tokens >= 1 ? tokens - 1 : tokens, at: now });
+    const [oldest] = buckets.keys();
+    if (buckets.size > MAX_BUCKETS && oldest !== undefined) buckets.delete(oldest);
+    return tokens >= 1;
+  };
+}
+
+export function createEventRecorder(
+  kube: Kube,
+  options: { component: string; log?: Logger; clock?: Clock },
+): EventRecorder {
+  const { component, log, clock = systemClock } = options;
+  const waiting = new Map<string, Pending>();
+  const allowed = createLimiter(clock);
+  let sending: Promise<void> | undefined;
+  let dropped = 0;
+
+  /** Raises the count of the Event, or creates it: also when it has passed away in between (they live for an hour). */
+  const write = async ({ event, times }: Pending): Promise<void> => {
+    const { name, namespace = 'default' } = event.metadata;
+    try {
+      await kube.create(EVENTS, namespace, { ...event, count: times });
+    } catch (error) {
+      if (!(error instanceof KubeError) || error.reason !== 'AlreadyExists') throw error;
+      const before = await kube.get(EVENTS, namespace, name);
+      await kube.mergePatch(EVENTS, namespace, name, {
+        count: (before.count ?? 1) + times,
+        lastTimestamp: event.lastTimestamp,
+      });
+    }
+  };
+
+  /** One at a time: the recorder must not compete with the work it tells of. */
+  const send = async (): Promise<void> => {
+    for (let [next] = waiting; next; [next] = waiting) {
+      const [key, pending] = next;
+      waiting.delete(key);
+      try {
+        await write(pending);
+      } catch (err) {
+        dropped++;
+        log?.warn({ err, event: key, reason: pending.event.reason }, 'an event was not written');
+      }
+    }
+    sending = undefined;
+  };
+
+  return {
+    event(object, input) {
+      try {
+        const event = build(object, input, component, kubeTime(clock.now()));
+        const key = `${event.metadata.namespace}/${event.metadata.name}`;
+        const before = waiting.get(key);
+        if (before) {
+          before.times++;
+          before.event.lastTimestamp = event.lastTimestamp as string;
+          return;
+        }
+        if (waiting.size >= MAX_WAITING || !allowed(object.metadata.uid ?? key)) {
+          dropped++;
+          return;
+        }
+        waiting.set(key, { event, times: 1 });
+        sending ??= Promise.resolve().then(send);
+      } catch (err) {
+        dropped++;
+        log?.error({ err }, 'an event could not be made');
+      }
+    },
+    async flush() {
+      while (sending) await sending;
+    },
+    get dropped() {
+      return dropped;
+    },
+  };
+}

@@ -1,0 +1,172 @@
+/**
+ * Keys that want to be looked at. A key is never worked on by two workers at once; adding it while it is waiting changes
+ * nothing, adding it while it is being worked on makes one more run afterwards. The clock's monotonic side is used alone, so
+ * that a change of the wall clock neither hurries nor delays anything.
+ */
+import { type Clock, systemClock } from '../clock.ts';
+import type { Logger } from '../log.ts';
+
+/** Node's timers count in 32 bits; a key that is due later is looked at in between and put back. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
+
+export interface Outcome {
+  requeueAfterMs?: number | undefined;
+}
+export type Process = (key: string) => Promise<Outcome | undefined> | Promise<void>;
+
+export interface QueueOptions {
+  /** How many keys are worked on at the same time. */
+  workers: number;
+  /** What throws is logged and comes again after a backoff; `requeueAfterMs` asks for a later run. */
+  process: Process;
+  backoff?: { baseMs: number; maxMs: number };
+  log: Logger;
+  clock?: Clock;
+  /** Collects keys until `resume()`, e.g. until the caches are filled. */
+  paused?: boolean;
+}
+
+export interface Queue {
+  add(key: string): void;
+  /** Adds the key after `ms`; of several such calls for a key the earliest counts. */
+  addAfter(key: string, ms: number): void;
+  resume(): void;
+  /** Takes nothing more on and resolves when the running ones have ended. What waited is dropped. */
+  stop(): Promise<void>;
+  /** Keys that wait for a worker. */
+  readonly depth: number;
+  readonly running: number;
+  /** Keys that wait for their time. */
+  readonly delayed: number;
+  /** How often runs have thrown, since the start. */
+  readonly failures: number;
+}
+
+export function createQueue(options: QueueOptions): Queue {
+  const { workers, process, log, clock = systemClock, backoff = { baseMs: 200, maxMs: 60_000 } } = options;
+  const waiting = new Set<string>();
+  const running = new Map<string, Promise<void>>();
+  /** Keys added while they are being worked on. */
+  const again = new Set<string>();
+  const asked = createDelays(clock, (key) => add(key));
+  /** What the last run of a key asked for: its own later run, or its retry. The next run decides anew. */
+  const outcome = createDelays(clock, (key) => add(key));
+  const attempts = new Map<string, number>();
+  let failures = 0;
+  let stopped = false;
+  let paused = options.paused ?? false;
+
+  const fail = (key: string, err: unknown): void => {
+    failures++;
+    const attempt = (attempts.get(key) ?? 0) + 1;
+    attempts.set(key, attempt);
+    const ceiling = Math.min(backoff.maxMs, backoff.baseMs * 2 ** Math.min(attempt - 1, 30));
+    const retryMs = Math.round(ceiling * (0.5 + Math.random() / 2));
+    outcome.set(key, retryMs);
+    log.warn({ key, attempt, retryMs, err }, 'processing failed');
+  };
+
+  const run = async (key: string): Promise<void> => {
+    outcome.cancel(key);
+    try {
+      const { requeueAfterMs } = (await process(key)) ?? {};
+      attempts.delete(key);
+      if (requeueAfterMs !== undefined && !stopped) outcome.set(key, requeueAfterMs);
+    } catch (err) {
+      if (!stopped) fail(key, err);
+      else log.warn({ key, err }, 'processing failed while stopping');
+    } finally {
+      running.delete(key);
+      if (again.delete(key)) add(key);
+      pump();
+    }
+  };
+
+  const pump = (): void => {
+    while (!stopped && !paused && running.size < workers) {
+      const [key] = waiting;
+      if (key === undefined) return;
+      waiting.delete(key);
+      // The run begins in a later microtask, so that whoever adds a key is not run over by its processing.
+      running.set(
+        key,
+        Promise.resolve().then(() => run(key)),
+      );
+    }
+  };
+
+  const add = (key: string): void => {
+    if (stopped) return;
+    if (running.has(key)) again.add(key);
+    else waiting.add(key);
+    pump();
+  };
+
+  return {
+    add,
+    addAfter: (key, ms) => {
+      if (!stopped) asked.set(key, ms);
+    },
+    resume: () => {
+      paused = false;
+      pump();
+    },
+    stop: async () => {
+      stopped = true;
+      asked.clear();
+      outcome.clear();
+      waiting.clear();
+      again.clear();
+      await Promise.all(running.values());
+    },
+    get depth() {
+      return waiting.size;
+    },
+    get running() {
+      return running.size;
+    },
+    get delayed() {
+      return asked.size + outcome.size;
+    },
+    get failures() {
+      return failures;
+    },
+  };
+}
+
+/** Timers by key: the earlier of two stays. */
+function createDelays(clock: Clock, due: (key: string) => void) {
+  const delays = new Map<string, { at: number; timer: NodeJS.Timeout }>();
+
+  const arm = (key: string, at: number): void => {
+    const ms = Math.min(MAX_TIMER_MS, Math.max(0, Math.ceil(at - clock.monotonicMs())));
+    const timer = setTimeout(() => {
+      // Timers may fire a little early, and those of MAX_TIMER_MS do so by design.
+      if (clock.monotonicMs() < at) return arm(key, at);
+      delays.delete(key);
+      due(key);
+    }, ms);
+    delays.set(key, { at, timer });
+  };
+  const cancel = (key: string): void => {
+    clearTimeout(delays.get(key)?.timer);
+    delays.delete(key);
+  };
+
+  return {
+    set(key: string, ms: number): void {
+      const at = clock.monotonicMs() + Math.max(0, ms);
+      const before = delays.get(key);
+      if (before && before.at <= at) return;
+      cancel(key);
+      arm(key, at);
+    },
+    cancel,
+    clear: () => {
+      for (const key of [...delays.keys()]) cancel(key);
+    },
+    get size() {
+      return delays.size;
+    },
+  };
+}

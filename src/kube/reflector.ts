@@ -1,0 +1,175 @@
+/**
+ * Keeps a cache equal to a collection of the API server: list, then watch, again and again until the signal aborts.
+ * Whatever the server or the network do, it goes on: every error leads back to the watch, or to a new list.
+ */
+import { sleep } from '../clock.ts';
+import type { Logger } from '../log.ts';
+import { type Change, createCache, type Indexes } from './cache.ts';
+import { objectKey } from './paths.ts';
+import { type Kube, KubeError, type KubeObject, type ListOptions, type Resource, type Stored } from './types.ts';
+
+const PAGE_SIZE = 500;
+const BASE_DELAY_MS = 200;
+/** A restarted API server must be found again within seconds, so the waits do not grow beyond this. */
+const MAX_DELAY_MS = 8_000;
+/** A server that cannot serve the version we ask for does not always say Expired: list anew after so many bare failures. */
+const FAILURES_BEFORE_RELIST = 5;
+
+export type ChangeHandler<T extends KubeObject> = (
+  key: string,
+  current: Stored<T> | undefined,
+  previous: Stored<T> | undefined,
+) => void;
+
+export interface ReflectorOptions<T extends KubeObject> extends ListOptions {
+  /** Name → the values under which an object is found by `byIndex`. */
+  indexes?: Indexes<T>;
+  log: Logger;
+  /** See WatchOptions.stallMs. */
+  stallMs?: number;
+}
+
+export interface Reflector<T extends KubeObject> {
+  /** Begins; ends when the signal aborts. */
+  start(signal: AbortSignal): void;
+  /** Resolves after the first whole list; rejects only when the signal aborts before that. */
+  readonly synced: Promise<void>;
+  /** The caller must not change what it gets: these are the cache's own objects. */
+  get(namespace: string, name: string): Stored<T> | undefined;
+  list(): Stored<T>[];
+  byIndex(index: string, value: string): Stored<T>[];
+  /** Puts in what a write of ours returned, so that we read it before the watch tells it. Old news is dropped. */
+  upsert(object: Stored<T>): void;
+  /**
+   * Hears of each change once, also of those that `upsert` makes; a creation has no `previous`, a deletion no `current`.
+   * Keys are `namespace/name`. What a handler throws is logged. Answers a function that takes the handler off.
+   */
+  onChange(handler: ChangeHandler<T>): () => void;
+  /** For metrics and tests. */
+  stats(): { objects: number; lists: number; watches: number; errors: number };
+}
+
+export function createReflector<T extends KubeObject>(
+  kube: Kube,
+  resource: Resource<T>,
+  options: ReflectorOptions<T>,
+): Reflector<T> {
+  const { namespace, labelSelector, fieldSelector, indexes, stallMs } = options;
+  const log = options.log.child({ resource: resource.plural });
+  const selection: ListOptions = {
+    ...(namespace ? { namespace } : {}),
+    ...(labelSelector ? { labelSelector } : {}),
+    ...(fieldSelector ? { fieldSelector } : {}),
+  };
+  const cache = createCache<T>(indexes, (index, key, err) => log.error({ index, key, err }, 'an index function threw'));
+  const handlers = new Set<ChangeHandler<T>>();
+  const { promise: synced, resolve: markSynced, reject: failSynced } = Promise.withResolvers<void>();
+  // Nobody may be waiting for it when the process stops early.
+  synced.catch(() => {});
+  const count = { lists: 0, watches: 0, errors: 0 };
+  let failures = 0;
+
+  const tell = (changes: Change<T>[]): void => {
+    for (const { key, current, previous } of changes) {
+      for (const handler of handlers) {
+        try {
+          handler(key, current, previous);
+        } catch (err) {
+          log.error({ key, err }, 'a change handler threw');
+        }
+      }
+    }
+  };
+
+  /** Reads the whole collection, as it was at one moment, and answers that moment. */
+  const list = async (signal: AbortSignal): Promise<string> => {
+    const first = await kube.page(resource, { ...selection, limit: PAGE_SIZE });
+    const items = first.items;
+    for (let token = first.continue; token && !signal.aborted; ) {
+      const next = await kube.page(resource, { ...selection, limit: PAGE_SIZE, continue: token });
+      items.push(...next.items);
+      token = next.continue;
+    }
+    signal.throwIfAborted();
+    tell(cache.replace(items, first.resourceVersion));
+    count.lists++;
+    markSynced();
+    return first.resourceVersion;
+  };
+
+  /** Follows one watch to its end and answers the version it got to. `reached` hears of each step, for when it throws. */
+  const follow = async (from: string, signal: AbortSignal, reached: (version: string) => void): Promise<void> => {
+    count.watches++;
+    const watch = { ...selection, resourceVersion: from, signal, ...(stallMs ? { stallMs } : {}) };
+    for await (const event of kube.watch(resource, watch)) {
+      const version = event.object.metadata.resourceVersion;
+      if (event.type === 'BOOKMARK') tell(cache.advance(version));
+      else tell(event.type === 'DELETED' ? cache.remove(event.object) : cache.put(event.object));
+      reached(version);
+      failures = 0;
+    }
+  };
+
+  const pause = (signal: AbortSignal): Promise<void> => {
+    const ceiling = Math.min(MAX_DELAY_MS, BASE_DELAY_MS * 2 ** Math.min(failures, 10));
+    return sleep(ceiling * (0.5 + Math.random() / 2), signal);
+  };
+
+  /** One turn: a list if we have no version, then a watch. Answers the version to go on from, undefined to list anew. */
+  const turn = async (version: string | undefined, signal: AbortSignal): Promise<string | undefined> => {
+    let at = version;
+    const before = performance.now();
+    try {
+      if (at === undefined) at = await list(signal);
+      const from = at;
+      await follow(from, signal, (reached) => {
+        at = reached;
+      });
+      // A watch that the server ends at once, and without news, would otherwise be asked for without a pause.
+      if (at === from && performance.now() - before < 1_000) failures++;
+      else failures = 0;
+    } catch (err) {
+      if (signal.aborted) return at;
+      failures++;
+      count.errors++;
+      const expired = err instanceof KubeError && (err.status === 410 || err.status === 400 || err.status === 504);
+      log[expired || failures === 1 ? 'info' : 'warn']({ err, failures }, 'watching goes on after an error');
+      if (expired || failures % FAILURES_BEFORE_RELIST === 0) at = undefined;
+    }
+    if (failures > 0 && !signal.aborted) await pause(signal);
+    return at;
+  };
+
+  const run = async (signal: AbortSignal): Promise<void> => {
+    let version: string | undefined;
+    while (!signal.aborted) {
+      // `turn` catches what it can foresee; this catch is why the loop cannot end by a mistake of ours either.
+      try {
+        version = await turn(version, signal);
+      } catch (err) {
+        if (signal.aborted) break;
+        log.error({ err }, 'the reflector begins anew');
+        version = undefined;
+        await sleep(1_000, signal).catch(() => {});
+      }
+    }
+    failSynced(signal.reason);
+  };
+
+  return {
+    start: (signal) => void run(signal),
+    synced,
+    get: (objectNamespace, name) => cache.get(objectKey(resource.namespaced ? objectNamespace : undefined, name)),
+    list: () => cache.list(),
+    byIndex: (index, value) => cache.byIndex(index, value),
+    upsert: (object) => {
+      if (namespace && object.metadata.namespace !== namespace) return;
+      tell(cache.upsert(object));
+    },
+    onChange: (handler) => {
+      handlers.add(handler);
+      return () => void handlers.delete(handler);
+    },
+    stats: () => ({ objects: cache.size, ...count }),
+  };
+}
