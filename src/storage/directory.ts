@@ -1,0 +1,199 @@
+/**
+ * Storage in a directory: an object is a file, its key the path below the root. A write goes to a temporary file in the
+ * same tree, is synced to disk and renamed, so readers never see a part of it, whatever kills the writer.
+ */
+import { randomUUID } from 'node:crypto';
+import { createWriteStream } from 'node:fs';
+import { mkdir, open, readdir, rename, rm, rmdir, stat, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { keySegments } from './key.ts';
+import { type Storage, StorageError, type StoredObject } from './storage.ts';
+
+/** Below the root, because a rename is atomic only within one file system; no key can name it. */
+const TEMP_DIRECTORY = '.tmp';
+/** A living writer touches its file all the time; one that was not touched for this long belongs to nobody. */
+const LEFTOVER_AGE_MS = 6 * 3_600_000;
+
+const CODES: Record<string, StorageError['code']> = {
+  ENOSPC: 'full',
+  EDQUOT: 'full',
+  EIO: 'unavailable',
+  EROFS: 'unavailable',
+  ESTALE: 'unavailable',
+  EACCES: 'unavailable',
+  EPERM: 'unavailable',
+};
+
+const MESSAGES: Record<StorageError['code'], string> = {
+  not_found: 'There is no such object.',
+  full: 'There is no room left in the storage directory.',
+  unavailable: 'The storage directory cannot be used.',
+};
+
+const systemCode = (error: unknown): string | undefined =>
+  error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
+
+/** What the file system said, as a StorageError; any other error (the body's own, an abort) stays as it is. */
+function storageError(error: unknown): unknown {
+  const code = CODES[systemCode(error) ?? ''];
+  return code && !(error instanceof StorageError) ? new StorageError(code, MESSAGES[code], error) : error;
+}
+
+const notFound = (key: string, cause?: unknown) => new StorageError('not_found', `There is no object ${key}.`, cause);
+
+async function syncDirectory(path: string): Promise<void> {
+  const directory = await open(path, 'r');
+  try {
+    await directory.sync();
+  } finally {
+    await directory.close();
+  }
+}
+
+export class DirectoryStorage implements Storage {
+  readonly #root: string;
+  #swept: Promise<void> | undefined;
+
+  constructor(root: string) {
+    this.#root = root;
+  }
+
+  #path(key: string): string {
+    return join(this.#root, ...keySegments(key));
+  }
+
+  async head(key: string): Promise<StoredObject | undefined> {
+    try {
+      const stats = await stat(this.#path(key));
+      return stats.isFile() ? { sizeBytes: stats.size, modifiedAt: stats.mtime } : undefined;
+    } catch (error) {
+      if (isMissing(error)) return undefined;
+      throw storageError(error);
+    }
+  }
+
+  async read(
+    key: string,
+    { start = 0, end = Number.POSITIVE_INFINITY }: { start?: number; end?: number } = {},
+    signal?: AbortSignal,
+  ): Promise<Readable> {
+    const file = await open(this.#path(key), 'r').catch((error: unknown) => {
+      throw isMissing(error) ? notFound(key, error) : storageError(error);
+    });
+    try {
+      if (!(await file.stat()).isFile()) throw notFound(key);
+      if (end > start) {
+        // A file stream's `end` is inclusive, ours is not.
+        return file.createReadStream({ start, end: end - 1, ...(signal && { signal }) });
+      }
+    } catch (error) {
+      await file.close();
+      throw storageError(error);
+    }
+    await file.close();
+    return Readable.from([]);
+  }
+
+  write(key: string, body: Readable | Buffer, signal?: AbortSignal): Promise<void> {
+    return this.publish(key, async (path) => {
+      const source = Buffer.isBuffer(body) ? Readable.from([body], { objectMode: false }) : body;
+      await pipeline(source, createWriteStream(path), { ...(signal && { signal }) });
+    });
+  }
+
+  async publish(key: string, fill: (path: string) => Promise<void>): Promise<void> {
+    const path = this.#path(key);
+    const temp = join(this.#root, TEMP_DIRECTORY, randomUUID());
+    try {
+      await mkdir(dirname(temp), { recursive: true });
+      this.#swept ??= this.#sweep();
+      await this.#swept;
+      await writeFile(temp, '', { flag: 'wx' });
+      await fill(temp);
+      await this.#commit(temp, path);
+    } catch (error) {
+      await rm(temp, { force: true });
+      throw storageError(error);
+    }
+  }
+
+  async #commit(temp: string, path: string): Promise<void> {
+    const file = await open(temp, 'r+');
+    try {
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    await mkdir(dirname(path), { recursive: true });
+    await rename(temp, path).catch(async (error: unknown) => {
+      // A delete beside us may have taken the directory away between the two calls.
+      if (!isMissing(error)) throw error;
+      await mkdir(dirname(path), { recursive: true });
+      await rename(temp, path);
+    });
+    await syncDirectory(dirname(path));
+  }
+
+  async withLocalFile<T>(key: string, use: (path: string) => Promise<T>): Promise<T> {
+    if (!(await this.head(key))) throw notFound(key);
+    return use(this.#path(key));
+  }
+
+  async delete(key: string): Promise<void> {
+    const segments = keySegments(key);
+    try {
+      await rm(join(this.#root, ...segments), { force: true });
+    } catch (error) {
+      throw storageError(error);
+    }
+    // Directories exist only for their objects; rmdir refuses one that still holds any.
+    for (let depth = segments.length - 1; depth > 0; depth--) {
+      if (!(await tryRmdir(join(this.#root, ...segments.slice(0, depth))))) return;
+    }
+  }
+
+  async *list(prefix: string): AsyncIterable<string> {
+    const slash = prefix.lastIndexOf('/');
+    const folder = slash < 0 ? [] : keySegments(prefix.slice(0, slash));
+    for await (const key of this.#walk(folder)) if (key.startsWith(prefix)) yield key;
+  }
+
+  async *#walk(folder: string[]): AsyncIterable<string> {
+    const entries = await readdir(join(this.#root, ...folder), { withFileTypes: true }).catch((error: unknown) => {
+      if (isMissing(error)) return [];
+      throw storageError(error);
+    });
+    for (const entry of entries.sort((a, b) => (a.name < b.name ? -1 : 1))) {
+      if (entry.name.startsWith('.')) continue;
+      const path = [...folder, entry.name];
+      if (entry.isDirectory()) yield* this.#walk(path);
+      else if (entry.isFile()) yield path.join('/');
+    }
+  }
+
+  /** Removes what killed writers left, once a process; another sweeper may be faster, so a missing file is no error. */
+  async #sweep(): Promise<void> {
+    const directory = join(this.#root, TEMP_DIRECTORY);
+    for (const name of await readdir(directory)) {
+      const path = join(directory, name);
+      const stats = await stat(path).catch(() => undefined);
+      if (stats && Date.now() - stats.mtimeMs > LEFTOVER_AGE_MS) await rm(path, { force: true });
+    }
+  }
+}
+
+function isMissing(error: unknown): boolean {
+  const code = systemCode(error);
+  return code === 'ENOENT' || code === 'ENOTDIR';
+}
+
+async function tryRmdir(path: string): Promise<boolean> {
+  try {
+    await rmdir(path);
+    return true;
+  } catch {
+    return false;
+  }
+}
