@@ -1,0 +1,289 @@
+/**
+ * The four CustomResourceDefinitions, made from the TypeBox types that also check requests. What a type cannot say is here:
+ * columns, rules across fields, what may not change. Pure: no I/O, no clock.
+ */
+import type { TSchema } from 'typebox';
+import { DestinationSpec, DestinationStatus } from '../destinations/spec.ts';
+import { PlaylistSpec, PlaylistStatus } from '../playlists/spec.ts';
+import { GROUP, podName, VERSION } from '../streams/names.ts';
+import { LoopStreamSpec, LoopStreamStatus } from '../streams/spec.ts';
+import { UploadSpec, UploadStatus } from '../uploads/spec.ts';
+import { apiVersionOf } from './paths.ts';
+import { CRDS, DESTINATIONS, LOOPSTREAMS, PLAYLISTS, UPLOADS } from './resources.ts';
+import { type Additions, decorate, type Rule, type Structural, toStructural } from './schema.ts';
+import type { Resource } from './types.ts';
+
+/** What `kubectl get` shows; `wide` only with -o wide. */
+interface Column {
+  name: string;
+  type: 'string' | 'integer' | 'number' | 'boolean' | 'date';
+  jsonPath: string;
+  description: string;
+  wide?: boolean;
+}
+
+interface Definition {
+  resource: Pick<Resource, 'group' | 'version' | 'kind' | 'plural'>;
+  shortNames: string[];
+  description: string;
+  spec: TSchema;
+  status: TSchema;
+  specDescription: string;
+  columns: Column[];
+  selectable: string[];
+  additions: Additions;
+  scale?: boolean;
+}
+
+/** A pod's name becomes its host name and the value of labels, which may have 63 characters. */
+const MAX_STREAM_NAME = 63 - podName('').length;
+/** Upload names become names of Jobs: the longest is `<name>-2160p60`. */
+const MAX_UPLOAD_NAME = 63 - '-2160p60'.length;
+
+const AGE: Column = {
+  name: 'Age',
+  type: 'date',
+  jsonPath: '.metadata.creationTimestamp',
+  description: 'Since when it exists.',
+};
+const NAME: Column = {
+  name: 'Name shown',
+  type: 'string',
+  jsonPath: '.spec.displayName',
+  description: 'Name shown to people.',
+  wide: true,
+};
+
+const condition = (type: string): string => `.status.conditions[?(@.type=="${type}")].status`;
+const rules = (...list: Rule[]) => ({ 'x-kubernetes-validations': list });
+const immutable = (message: string) => rules({ rule: 'self == oldSelf', message, reason: 'FieldValueForbidden' });
+const listMap = (...keys: string[]) => ({
+  'x-kubernetes-list-type': 'map' as const,
+  'x-kubernetes-list-map-keys': keys,
+});
+const maxName = (kind: string, length: number, why: string) =>
+  rules({
+    rule: `self.metadata.name.size() <= ${length}`,
+    message: `the name of ${kind} may have at most ${length} characters, because ${why}`,
+  });
+const unique = (what: string, why: string) =>
+  rules({
+    rule: 'self.all(a, self.exists_one(b, a == b))',
+    message: `${what} must differ from each other: ${why}`,
+    reason: 'FieldValueDuplicate',
+  });
+
+const loopStream: Definition = {
+  resource: LOOPSTREAMS,
+  shortNames: ['loop'],
+  description: 'A looping stream: media that is sent to one or more RTMP destinations for as long as it is asked for.',
+  specDescription: 'What is asked for.',
+  spec: LoopStreamSpec,
+  status: LoopStreamStatus,
+  scale: true,
+  selectable: ['.spec.uploadRef', '.status.phase'],
+  columns: [
+    { name: 'State', type: 'string', jsonPath: '.status.phase', description: 'The state in one word.' },
+    {
+      name: 'Ready',
+      type: 'boolean',
+      jsonPath: '.status.ready',
+      description: 'Whether nothing keeps it from starting.',
+    },
+    { name: 'Destination', type: 'string', jsonPath: '.status.destinations', description: 'Where it is sent.' },
+    { name: 'Uptime', type: 'date', jsonPath: '.status.liveSince', description: 'How long it has been on air.' },
+    { name: 'Restarts', type: 'integer', jsonPath: '.status.restarts', description: 'Restarts of its container.' },
+    AGE,
+    { name: 'Quality', type: 'string', jsonPath: '.spec.quality', description: 'Height of the picture.', wide: true },
+    {
+      name: 'Framerate',
+      type: 'integer',
+      jsonPath: '.spec.framerate',
+      description: 'Frames per second.',
+      wide: true,
+    },
+    { name: 'Pod', type: 'string', jsonPath: '.status.podName', description: 'The pod that sends it.', wide: true },
+    NAME,
+  ],
+  additions: {
+    '': maxName('a LoopStream', MAX_STREAM_NAME, 'its pod is called after it'),
+    spec: rules({
+      rule: 'has(self.uploadRef) != (has(self.playlistRefs) && size(self.playlistRefs) > 0)',
+      message: 'give exactly one of uploadRef (one upload to loop) and playlistRefs (playlists to loop)',
+    }),
+    'spec.destinationRefs': unique('destinationRefs', 'a destination takes one publisher'),
+    'spec.schedule': rules({
+      rule: '!has(self.startAt) || !has(self.endAt) || self.endAt > self.startAt',
+      message: 'endAt must be after startAt',
+      fieldPath: '.endAt',
+    }),
+    'status.conditions': listMap('type'),
+  },
+};
+
+const playlist: Definition = {
+  resource: PLAYLISTS,
+  shortNames: ['plist'],
+  description: 'An ordered list of uploads that streams play. metadata.generation is its version.',
+  specDescription: 'What is played, and in which order.',
+  spec: PlaylistSpec,
+  status: PlaylistStatus,
+  selectable: ['.spec.kind'],
+  columns: [
+    { name: 'Kind', type: 'string', jsonPath: '.spec.kind', description: 'Which track it fills.' },
+    { name: 'Mode', type: 'string', jsonPath: '.spec.mode', description: 'The order in which items are played.' },
+    { name: 'Version', type: 'integer', jsonPath: '.metadata.generation', description: 'Rises with each change.' },
+    {
+      name: 'Prepared',
+      type: 'string',
+      jsonPath: condition('Prepared'),
+      description: 'Whether every item can be played.',
+    },
+    AGE,
+    NAME,
+  ],
+  additions: {
+    'spec.kind': immutable('kind cannot be changed: make another Playlist'),
+    'status.conditions': listMap('type'),
+  },
+};
+
+const upload: Definition = {
+  resource: UPLOADS,
+  shortNames: ['upl'],
+  description: 'A source file: imported once, and prepared for each quality and frame rate that a stream asks for.',
+  specDescription: 'What to import, and what for.',
+  spec: UploadSpec,
+  status: UploadStatus,
+  selectable: ['.spec.type', '.status.state'],
+  columns: [
+    { name: 'State', type: 'string', jsonPath: '.status.state', description: 'Where it stands.' },
+    { name: 'Progress', type: 'number', jsonPath: '.status.progress', description: 'Of the current state, 0 to 1.' },
+    { name: 'Type', type: 'string', jsonPath: '.spec.type', description: 'Pictures or sound.' },
+    {
+      name: 'Seconds',
+      type: 'number',
+      jsonPath: '.status.media.durationSeconds',
+      description: 'Length of the source.',
+    },
+    {
+      name: 'Prepared',
+      type: 'string',
+      jsonPath: '.status.renditions[?(@.state=="ready")].profile',
+      description: 'A profile that can be played.',
+    },
+    { name: 'Error', type: 'string', jsonPath: '.status.error.code', description: 'Why it failed.' },
+    AGE,
+    {
+      name: 'Bytes',
+      type: 'integer',
+      jsonPath: '.status.media.sizeBytes',
+      description: 'Size of the source.',
+      wide: true,
+    },
+    NAME,
+  ],
+  additions: {
+    '': maxName('an Upload', MAX_UPLOAD_NAME, 'its Jobs are called after it'),
+    'spec.source': immutable('source cannot be changed: make another Upload'),
+    'spec.type': immutable('type cannot be changed: make another Upload'),
+    'spec.source.url': rules({
+      rule: "self.matches('^https?://[^/?#]+')",
+      message: 'url must be an http:// or https:// URL',
+    }),
+    'status.renditions': listMap('profile'),
+    'status.conditions': listMap('type'),
+  },
+};
+
+const destination: Definition = {
+  resource: DESTINATIONS,
+  shortNames: ['dest'],
+  description: 'Where a stream is sent. Its URL and key are in a Secret.',
+  specDescription: 'Where the URL and the key are.',
+  spec: DestinationSpec,
+  status: DestinationStatus,
+  selectable: ['.spec.secretName'],
+  columns: [
+    {
+      name: 'Ready',
+      type: 'string',
+      jsonPath: condition('Ready'),
+      description: 'Whether its Secret is there and usable.',
+    },
+    { name: 'URL', type: 'string', jsonPath: '.status.rtmpUrl', description: 'The ingest URL, without the key.' },
+    AGE,
+    { name: 'Secret', type: 'string', jsonPath: '.spec.secretName', description: 'Where the key is.', wide: true },
+    NAME,
+  ],
+  additions: { 'status.conditions': listMap('type') },
+};
+
+/** The whole object: a structural schema names apiVersion, kind and metadata, so that `kubectl explain` can tell of them. */
+function schemaOf({ description, spec, specDescription, status, additions }: Definition): Structural {
+  const root: Structural = {
+    type: 'object',
+    description,
+    required: ['spec'],
+    properties: {
+      apiVersion: { type: 'string', description: `Version of this kind: ${GROUP}/${VERSION}.` },
+      kind: { type: 'string', description: 'Name of this kind.' },
+      metadata: { type: 'object', description: 'Standard metadata: name, namespace, labels, annotations.' },
+      spec: { ...toStructural(spec, 'spec'), description: specDescription },
+      status: { ...toStructural(status, 'status'), description: 'What is so, as the operator last saw it.' },
+    },
+  };
+  return decorate(root, additions);
+}
+
+function crd(definition: Definition): CustomResourceDefinition {
+  const { resource, shortNames, columns, selectable, scale } = definition;
+  const { group, version, kind, plural } = resource;
+  return {
+    apiVersion: apiVersionOf(CRDS),
+    kind: CRDS.kind,
+    metadata: { name: `${plural}.${group}` },
+    spec: {
+      group,
+      scope: 'Namespaced',
+      names: {
+        kind,
+        listKind: `${kind}List`,
+        plural,
+        singular: kind.toLowerCase(),
+        shortNames,
+        categories: ['loopstream'],
+      },
+      versions: [
+        {
+          name: version,
+          served: true,
+          storage: true,
+          schema: { openAPIV3Schema: schemaOf(definition) },
+          subresources: {
+            status: {},
+            ...(scale ? { scale: { specReplicasPath: '.spec.replicas', statusReplicasPath: '.status.replicas' } } : {}),
+          },
+          selectableFields: selectable.map((jsonPath) => ({ jsonPath })),
+          additionalPrinterColumns: columns.map(({ wide, ...column }) => (wide ? { ...column, priority: 1 } : column)),
+        },
+      ],
+    },
+  };
+}
+
+export interface CustomResourceDefinition {
+  apiVersion: string;
+  kind: string;
+  metadata: { name: string };
+  spec: {
+    group: string;
+    names: { kind: string; plural: string } & Record<string, unknown>;
+    versions: { name: string; schema: { openAPIV3Schema: Structural }; [field: string]: unknown }[];
+    [field: string]: unknown;
+  };
+}
+
+/** All four, in the order in which their files are written. */
+export const customResourceDefinitions = (): CustomResourceDefinition[] =>
+  [loopStream, playlist, upload, destination].map(crd);
