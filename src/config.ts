@@ -117,3 +117,23 @@ export const apiConfig = (env: Env) => {
   });
 };
 export type ApiConfig = ReturnType<typeof apiConfig>;
+
+/** The environment of this process, for main.ts to hand to the role it starts. */
+export const environment = (): Env => process.env;
+
+/** What the local system reads of its environment; everything else is an option on its command line. */
+export const localEnvironment = (env: Env = process.env) => {
+  const { text, optional, json } = reader(env);
+  return Object.freeze({
+    kubebuilderAssets: env.KUBEBUILDER_ASSETS || undefined,
+    cacheDir: `${env.XDG_CACHE_HOME || `${env.HOME || '/var/tmp'}/.cache`}/loopstream`,
+    path: env.PATH ?? '/usr/local/bin:/usr/bin:/bin',
+    home: env.HOME ?? '/',
+    /** `--to` without showing the key in the process list. */
+    to: optional('TO'),
+    logLevel: text('LOG_LEVEL', 'info'),
+    /** Handed by the supervisor to the receiver it starts. */
+    receiver: () => json<unknown>('RECEIVER'),
+  });
+};
+export type LocalEnvironment = ReturnType<typeof localEnvironment>;

@@ -1,0 +1,78 @@
+/** The import law (CONTRIBUTING.md): which room may look into which. */
+const PURE =
+  '^src/(streams/(spec|names|profile|conditions|program)|(uploads|playlists|destinations)/spec|operator/(decide|pod|job|media|schedule)|streamer/(timeline|splice)|prepare/(plan|task)|rendition/(flv|index)|kube/(cache|crds|types|resources))\\.ts$';
+
+module.exports = {
+  forbidden: [
+    {
+      name: 'no-cycles',
+      severity: 'error',
+      comment: 'Two files that need each other are one room with a wall through it.',
+      from: {},
+      to: { circular: true },
+    },
+    {
+      name: 'doors-import-services',
+      severity: 'error',
+      comment: 'A service knows nothing of the doors that lead to it, nor of HTTP, GraphQL or Kubernetes types.',
+      from: { path: '^src/[^/]+/service\\.ts$' },
+      to: { path: '(^src/(http|graphql)/|/(rest|graphql)\\.ts$|node_modules/(fastify|@fastify|graphql|@kubernetes)/)' },
+    },
+    {
+      name: 'pods-are-small',
+      severity: 'error',
+      comment: 'What runs beside the media loads only the shared nouns, the rendition format, storage and the root files.',
+      from: { path: '^src/(streamer|prepare)/' },
+      to: {
+        path: '^src/',
+        pathNot: '^src/(streamer|prepare|rendition|storage)/|^src/streams/(spec|names|profile|program|conditions)\\.ts$|^src/uploads/spec\\.ts$|^src/[^/]+\\.ts$',
+      },
+    },
+    {
+      name: 'streamer-and-prepare-apart',
+      severity: 'error',
+      from: { path: '^src/streamer/' },
+      to: { path: '^src/prepare/' },
+    },
+    {
+      name: 'prepare-and-streamer-apart',
+      severity: 'error',
+      from: { path: '^src/prepare/' },
+      to: { path: '^src/streamer/' },
+    },
+    {
+      name: 'sql-in-its-place',
+      severity: 'error',
+      comment: 'SQL lives in store.ts and db/; better-auth is handed the pool in auth/.',
+      from: { path: '^src/', pathNot: '^src/(db/|[^/]+/store\\.ts$|auth/better-auth\\.ts$|local/)' },
+      to: { path: 'node_modules/(pg|kysely)/' },
+    },
+    {
+      name: 'one-adapter-to-kubernetes',
+      severity: 'error',
+      from: { path: '^src/', pathNot: '^src/kube/' },
+      to: { path: 'node_modules/@kubernetes/' },
+    },
+    {
+      name: 'local-is-a-secret',
+      severity: 'error',
+      comment: 'The embedded default starts the real parts; no part knows that it exists. main.ts is the switch.',
+      from: { path: '^src/', pathNot: '^src/(local/|main\\.ts$)' },
+      to: { path: '^src/local/' },
+    },
+    {
+      name: 'pure-is-pure',
+      severity: 'error',
+      comment: 'A pure file imports no I/O: it can be tested with values alone.',
+      from: { path: PURE },
+      to: { dependencyTypes: ['core'], pathNot: '^(node:)?(buffer|crypto)$' },
+    },
+  ],
+  options: {
+    doNotFollow: { path: 'node_modules' },
+    tsPreCompilationDeps: true,
+    tsConfig: { fileName: 'tsconfig.json' },
+    exclude: { path: '^src/dashboard/' },
+    enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['import', 'node', 'default'] },
+  },
+};

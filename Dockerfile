@@ -1,0 +1,23 @@
+# syntax=docker/dockerfile:1
+# One image for every role: `loopstream api`, `operator`, `streamer`, `prepare`, `migrate`, `keys`.
+# BASE is a Debian with ffmpeg and ca-certificates; any image that has them will do.
+ARG BASE=debian:bookworm-slim
+
+FROM ${BASE} AS build
+WORKDIR /src
+COPY package.json package-lock.json .npmrc Makefile ./
+COPY scripts scripts
+RUN command -v npm >/dev/null || (apt-get update && apt-get install -y --no-install-recommends npm make ca-certificates)
+RUN make node_modules/.installed
+COPY . .
+RUN make build
+
+FROM ${BASE}
+RUN command -v ffmpeg >/dev/null \
+  || (apt-get update && apt-get install -y --no-install-recommends ffmpeg ca-certificates && rm -rf /var/lib/apt/lists/*)
+COPY --from=build /src/node_modules/.bin/node /usr/local/bin/node
+COPY --from=build /src/dist /app
+USER 10001:10001
+ENV NODE_ENV=production LOOPSTREAM_DASHBOARD_DIR=/app/dashboard
+ENTRYPOINT ["node", "/app/main.js"]
+CMD ["--help"]

@@ -1,0 +1,63 @@
+# loopstream: what one can do here. `make` alone lists it.
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+.PHONY: help setup run stop reset test test-unit test-system test-e2e lint format generate build bench clean
+
+# Node 24 comes from the lock file, so the machine's own Node only has to run npm.
+export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
+NODE := node_modules/.bin/node
+LOOPSTREAM := $(NODE) src/main.ts
+ARGS ?=
+
+help: ## list the targets
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 22
+
+node_modules/.installed: package-lock.json
+	@scripts/install-dependencies
+	@touch $@
+
+DASHBOARD := $(shell find src/dashboard -type f 2>/dev/null)
+dist/dashboard/index.html: node_modules/.installed $(DASHBOARD)
+	@scripts/step 'building the dashboard' vite build src/dashboard --logLevel warn
+
+setup: node_modules/.installed dist/dashboard/index.html ## install what the lock file names and build the dashboard
+
+run: setup ## everything on this machine, from nothing to a stream on air (ARGS="--help" tells the options)
+	@exec $(LOOPSTREAM) local $(ARGS)
+
+stop: node_modules/.installed ## stop what `make run` started
+	@exec $(LOOPSTREAM) local stop
+
+reset: node_modules/.installed ## stop it and forget its state (.loopstream/)
+	@exec $(LOOPSTREAM) local reset
+
+test: setup ## every check and every test, as CI runs them; the last line is "N passed, N failed"
+	@exec scripts/test
+
+test-unit: node_modules/.installed ## the tests that need no servers
+	@vitest run --project unit
+
+test-system: node_modules/.installed ## the tests on real servers (PostgreSQL, kube-apiserver, nginx-rtmp)
+	@vitest run --project system
+
+test-e2e: setup ## the whole product, as a person uses it
+	@vitest run --project e2e
+
+lint: node_modules/.installed ## format, lint, types, import law, dead code
+	@npm run --silent lint
+
+format: node_modules/.installed ## format the code
+	@npm run --silent format
+
+generate: node_modules/.installed ## write crds/ and docs/ from the types
+	@$(LOOPSTREAM) generate
+
+build: setup ## bundle what the image runs, into dist/
+	@$(NODE) scripts/build.ts
+
+bench: node_modules/.installed ## performance as ratios beside the named peers (test/bench)
+	@$(NODE) test/bench/engine.ts
+
+clean: ## remove what was built or installed here (not .loopstream/: that is `make reset`)
+	rm -rf dist node_modules

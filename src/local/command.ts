@@ -1,0 +1,68 @@
+/** `loopstream local`: up, stop, reset, and the receiver that up starts as a child. */
+import { spawn } from 'node:child_process';
+import { closeSync, openSync, readSync, rmSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { localEnvironment } from '../config.ts';
+import { MAIN, PROJECT_ROOT } from './context.ts';
+import { LOCAL_HELP, type LocalOptions, parseLocalOptions } from './options.ts';
+import type { ReceiverOptions } from './receiver.ts';
+import { openState } from './state.ts';
+import { stopSupervisor, untilReadyOrGone } from './supervisor.ts';
+
+export async function localCommand(args: string[]): Promise<number | undefined> {
+  const options = parseLocalOptions(args);
+  const state = () => openState(resolve(options.stateDir ?? `${PROJECT_ROOT}/.loopstream`));
+  switch (options.command) {
+    case 'help':
+      process.stdout.write(LOCAL_HELP);
+      return 0;
+    case 'stop': {
+      const stopped = await stopSupervisor(state());
+      process.stdout.write(stopped ? 'loopstream is stopped.\n' : 'loopstream was not running.\n');
+      return 0;
+    }
+    case 'reset': {
+      await stopSupervisor(state());
+      const { dir } = state();
+      rmSync(dir, { recursive: true, force: true });
+      process.stdout.write(`${dir} is forgotten.\n`);
+      return 0;
+    }
+    case 'receiver': {
+      const { runReceiver } = await import('./receiver.ts');
+      await runReceiver(localEnvironment().receiver() as ReceiverOptions);
+      return undefined;
+    }
+    case 'up':
+      if (options.detach) return detach(args, options);
+      return (await import('./up.ts')).up(
+        options,
+        openState(resolve(options.stateDir ?? `${PROJECT_ROOT}/.loopstream`)),
+      );
+  }
+}
+
+/** Runs `up` as a process of its own and shows its progress until all is ready. */
+async function detach(args: string[], options: LocalOptions): Promise<number> {
+  const state = openState(resolve(options.stateDir ?? `${PROJECT_ROOT}/.loopstream`));
+  const logFile = state.path('up.log');
+  rmSync(logFile, { force: true });
+  state.removeFacts();
+  const output = openSync(logFile, 'a+', 0o600);
+  const child = spawn(process.execPath, [MAIN, 'local', ...args.filter((a) => a !== '--detach')], {
+    detached: true,
+    stdio: ['ignore', output, output],
+  });
+  let shown = 0;
+  const show = () => {
+    const buffer = Buffer.alloc(65_536);
+    const read = readSync(output, buffer, 0, buffer.length, shown);
+    shown += read;
+    process.stdout.write(buffer.subarray(0, read));
+  };
+  const ready = await untilReadyOrGone(state, child.pid ?? 0, show);
+  show();
+  closeSync(output);
+  child.unref();
+  return ready ? 0 : 1;
+}

@@ -1,0 +1,34 @@
+/** What every step of the local system's start is given. */
+import { dirname, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { LocalEnvironment } from '../config.ts';
+import type { Lifecycle } from '../lifecycle.ts';
+import type { Logger } from '../log.ts';
+import type { LocalOptions } from './options.ts';
+import type { Progress } from './progress.ts';
+import type { LocalState } from './state.ts';
+
+export interface Ports {
+  api: number;
+  rtmp: number;
+  media: number;
+  kube: number;
+}
+
+export interface Context {
+  options: LocalOptions;
+  env: LocalEnvironment;
+  state: LocalState;
+  ports: Ports;
+  lifecycle: Lifecycle;
+  progress: Progress;
+  log: Logger;
+}
+
+/** The project's root: this file is src/local/context.ts in a checkout. */
+export const PROJECT_ROOT = resolve(dirname(fileURLToPath(import.meta.url)), '../..');
+/** The program that every role is started from. */
+export const MAIN = resolve(PROJECT_ROOT, 'src/main.ts');
+
+/** Where the local media server finds what it serves to the importer. */
+export const mediaDir = (state: LocalState): string => state.path('media');

@@ -1,0 +1,112 @@
+/** The command line of `loopstream local`. Pure: no I/O, no clock. */
+import { parseArgs } from 'node:util';
+import { ConfigError } from '../config.ts';
+
+export const LOCAL_HELP = `loopstream local: everything on this machine, from nothing to a stream on air
+
+Usage: make run ARGS="[options]"      or: loopstream local [options]
+       make stop                          loopstream local stop
+       make reset                         loopstream local reset
+
+  --detach              return when all is ready; \`make stop\` stops it
+  --media FILE          put this file on air instead of the demo
+  --to URL              send it there (rtmp://host/app/key) instead of to the local receiver
+  --no-demo             start everything, put nothing on air
+  --operator-only       no API server and no PostgreSQL: LoopStreams are written with kubectl
+  --record              keep what the local receiver gets, in <state-dir>/recordings
+  --port N              page, REST and GraphQL (default 8080; 0 takes a free port)
+  --rtmp-port N         the local RTMP receiver (default 1935)
+  --media-port N        the local media server and the receiver's HTTP-FLV (default 8082)
+  --kube-port N         the Kubernetes API (default 16443)
+  --host ADDRESS        the address the page and the APIs listen on (default 127.0.0.1)
+  --state-dir DIR       where the state is kept (default .loopstream)
+  --help                this text
+
+Environment: KUBEBUILDER_ASSETS (ready-made etcd and kube-apiserver), XDG_CACHE_HOME (where binaries are cached),
+LOOPSTREAM_TO (like --to, but not visible in the process list).
+`;
+
+export type LocalCommand = 'up' | 'stop' | 'reset' | 'receiver' | 'help';
+
+export interface LocalOptions {
+  command: LocalCommand;
+  detach: boolean;
+  media: string | undefined;
+  to: string | undefined;
+  demo: boolean;
+  operatorOnly: boolean;
+  record: boolean;
+  port: number;
+  rtmpPort: number;
+  mediaPort: number;
+  kubePort: number;
+  host: string;
+  stateDir: string | undefined;
+}
+
+function port(name: string, text: string): number {
+  const value = Number(text);
+  if (text !== '' && Number.isInteger(value) && value >= 0 && value <= 65_535) return value;
+  throw new ConfigError(`--${name} takes a port from 0 to 65535, not "${text}".`);
+}
+
+function parse(args: string[]) {
+  try {
+    return parseArgs({
+      args,
+      allowPositionals: true,
+      options: {
+        detach: { type: 'boolean', default: false },
+        media: { type: 'string' },
+        to: { type: 'string' },
+        'no-demo': { type: 'boolean', default: false },
+        'operator-only': { type: 'boolean', default: false },
+        record: { type: 'boolean', default: false },
+        port: { type: 'string', default: '8080' },
+        'rtmp-port': { type: 'string', default: '1935' },
+        'media-port': { type: 'string', default: '8082' },
+        'kube-port': { type: 'string', default: '16443' },
+        host: { type: 'string', default: '127.0.0.1' },
+        'state-dir': { type: 'string' },
+        help: { type: 'boolean', short: 'h', default: false },
+      },
+    });
+  } catch (error) {
+    throw new ConfigError(`${(error as Error).message.split('. ')[0]}. See loopstream local --help.`);
+  }
+}
+
+/** Reads the arguments; ConfigError says in one sentence what is wrong with them. */
+export function parseLocalOptions(args: string[]): LocalOptions {
+  const { values, positionals } = parse(args);
+  const [command = 'up', extra] = positionals;
+  if (extra !== undefined || !['up', 'stop', 'reset', 'receiver'].includes(command)) {
+    throw new ConfigError(`"${extra ?? command}" is not a command. See loopstream local --help.`);
+  }
+  return {
+    command: values.help ? 'help' : (command as LocalCommand),
+    detach: values.detach,
+    media: values.media,
+    to: values.to,
+    demo: !values['no-demo'] && !values['operator-only'],
+    operatorOnly: values['operator-only'],
+    record: values.record,
+    port: port('port', values.port),
+    rtmpPort: port('rtmp-port', values['rtmp-port']),
+    mediaPort: port('media-port', values['media-port']),
+    kubePort: port('kube-port', values['kube-port']),
+    host: values.host,
+    stateDir: values['state-dir'],
+  };
+}
+
+/**
+ * Splits `rtmp://host/app/key` into the ingest URL and the key, as platforms print them: the key is the last segment
+ * of the path. ConfigError when there is no key.
+ */
+export function splitTarget(to: string): { rtmpUrl: string; rtmpKey: string } {
+  const match = /^((?:rtmps?):\/\/[^/]+\/.+)\/([^/]+)$/.exec(to);
+  const [, rtmpUrl, rtmpKey] = match ?? [];
+  if (rtmpUrl && rtmpKey) return { rtmpUrl, rtmpKey };
+  throw new ConfigError('--to takes an address like rtmp://host/app/key.');
+}

@@ -1,0 +1,20 @@
+/** What a person is told when everything is up. Pure: no I/O, no clock. */
+import type { LocalFacts } from './state.ts';
+
+/** The closing lines; `watch` is an address that ffplay can open, if the stream goes to the local receiver. */
+export function summary(facts: LocalFacts, onAir: { watch: string | undefined; stateDir: string }): string {
+  const { apiUrl } = facts;
+  const rows: [string, string | null | undefined][] = [
+    ['Page', facts.pageUrl],
+    ['REST', apiUrl && `${apiUrl}  (described at ${new URL('/docs', apiUrl).href})`],
+    ['GraphQL', facts.graphqlUrl],
+    ['API key', facts.apiKey],
+    ['RTMP receiver', facts.rtmpUrl],
+    ['kubectl', `export KUBECONFIG=${facts.kubeconfig}`],
+    ['Watch', onAir.watch && `ffplay ${onAir.watch}`],
+    ['Stop', 'Ctrl-C, or: make stop'],
+  ];
+  const table = rows.flatMap(([name, value]) => (value ? [`  ${name.padEnd(14)} ${value}`] : [])).join('\n');
+  const title = facts.demoStreamId ? `On air: ${facts.demoStreamId}` : 'Ready.';
+  return `\n${title}\n\n${table}\n\n  The same facts: ${onAir.stateDir}/local.json\n`;
+}

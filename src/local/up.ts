@@ -1,0 +1,68 @@
+/**
+ * From nothing to a stream on air: the real parts, started in the order they need one another, each with a line of
+ * progress; what was acquired is released in reverse when the process is told to stop.
+ */
+import { ConfigError, localEnvironment } from '../config.ts';
+import { Lifecycle } from '../lifecycle.ts';
+import { createLogger } from '../log.ts';
+import type { Context, Ports } from './context.ts';
+import { startInfrastructure } from './infrastructure.ts';
+import { goOnAir, wishOf } from './on-air.ts';
+import type { LocalOptions } from './options.ts';
+import { claimPort } from './ports.ts';
+import { ensurePrograms } from './preflight.ts';
+import { sweepLeftovers } from './processes.ts';
+import { createProgress } from './progress.ts';
+import { startServers } from './servers.ts';
+import type { LocalState } from './state.ts';
+import { summary } from './summary.ts';
+import { claimSupervisor, releaseSupervisor } from './supervisor.ts';
+
+/** Starts everything and runs until a signal; resolves to an exit status only when the start failed. */
+export async function up(options: LocalOptions, state: LocalState): Promise<number | undefined> {
+  const env = localEnvironment();
+  const progress = createProgress(process.stdout);
+  const log = createLogger('local', env.logLevel === 'info' ? 'warn' : env.logLevel);
+  const lifecycle = new Lifecycle(log);
+  const wish = wishOf(options, env);
+  claimSupervisor(state);
+  lifecycle.defer('supervisor', () => releaseSupervisor(state));
+  lifecycle.exitOnSignal();
+  const since = performance.now();
+  try {
+    await ensurePrograms(
+      [
+        { command: 'ffmpeg', aptPackage: 'ffmpeg' },
+        { command: 'openssl', aptPackage: 'openssl' },
+      ],
+      {
+        onProgress: progress.say,
+      },
+    );
+    await sweepLeftovers(state.dir);
+    const context: Context = { options, env, state, lifecycle, progress, log, ports: await claimPorts(options) };
+    const infrastructure = await startInfrastructure(context);
+    const facts = await startServers(context, infrastructure);
+    const watch = await goOnAir(context, facts, wish);
+    state.writeFacts(facts);
+    progress.say(summary(facts, { watch, stateDir: state.dir }));
+    progress.say(`  Up in ${((performance.now() - since) / 1000).toFixed(1)} s.`);
+    return undefined;
+  } catch (error) {
+    if (lifecycle.signal.aborted) return undefined;
+    const message = error instanceof Error ? error.message : String(error);
+    progress.say(`\nloopstream could not start. ${message}`);
+    if (!(error instanceof ConfigError)) progress.say(`The logs are in ${state.path('logs')}.`);
+    await lifecycle.stop('failed');
+    return 1;
+  }
+}
+
+async function claimPorts(options: LocalOptions): Promise<Ports> {
+  return {
+    api: await claimPort('port', options.port, options.host),
+    rtmp: await claimPort('rtmp-port', options.rtmpPort),
+    media: await claimPort('media-port', options.mediaPort),
+    kube: await claimPort('kube-port', options.kubePort),
+  };
+}

@@ -1,0 +1,99 @@
+#!/usr/bin/env node
+/**
+ * The role switch: one package, one image, one role per process. Each role is loaded only when it is asked for, so that
+ * the streamer, of which there is one per stream, carries nothing of the API server's weight.
+ */
+import { ConfigError } from './config.ts';
+import { Lifecycle } from './lifecycle.ts';
+import { createLogger } from './log.ts';
+
+const HELP = `loopstream: the Kubernetes operator that keeps looping media on air
+
+Usage: loopstream <role> [options]
+
+  local       everything on this machine, from nothing to a stream on air (loopstream local --help)
+  api         the API server: REST, GraphQL and the dashboard
+  operator    turns LoopStream resources into pods that are on air
+  streamer    inside a stream's pod: pushes the endless stream
+  prepare     inside a Job: imports or prepares one file
+  migrate     brings the database up to date
+  keys        creates an API key for an account (loopstream keys --help)
+  generate    writes crds/ and docs/ from the types
+
+Settings are environment variables that begin with LOOPSTREAM_; README.md lists them.
+`;
+
+type Role = (args: string[]) => Promise<number | undefined>;
+
+/** A server role: runs until a signal, then releases everything it holds. */
+function server<C extends { logLevel: string }>(
+  name: string,
+  config: (env: typeof process.env) => C,
+  load: () => Promise<(config: C, lifecycle: Lifecycle, log: ReturnType<typeof createLogger>) => Promise<unknown>>,
+  roleEnv: () => typeof process.env,
+): Role {
+  return async () => {
+    const settings = config(roleEnv());
+    const log = createLogger(name, settings.logLevel);
+    const lifecycle = new Lifecycle(log);
+    lifecycle.exitOnSignal();
+    const run = await load();
+    try {
+      const code = await run(settings, lifecycle, log);
+      if (typeof code !== 'number') return undefined;
+      await lifecycle.stop('done');
+      return code;
+    } catch (error) {
+      if (lifecycle.signal.aborted) return undefined;
+      log.fatal({ err: error }, `the ${name} could not start`);
+      await lifecycle.stop('failed');
+      return 1;
+    }
+  };
+}
+
+async function roles(): Promise<Record<string, Role>> {
+  const { apiConfig, environment, operatorConfig, prepareConfig, streamerConfig } = await import('./config.ts');
+  return {
+    api: server('api', apiConfig, async () => (await import('./http/run.ts')).runApi, environment),
+    operator: server(
+      'operator',
+      operatorConfig,
+      async () => (await import('./operator/run.ts')).runOperator,
+      environment,
+    ),
+    streamer: server(
+      'streamer',
+      streamerConfig,
+      async () => (await import('./streamer/run.ts')).runStreamer,
+      environment,
+    ),
+    prepare: server('prepare', prepareConfig, async () => (await import('./prepare/run.ts')).runPrepare, environment),
+    migrate: async () => (await import('./db/command.ts')).migrateCommand(),
+    keys: async (args) => (await import('./auth/command.ts')).keysCommand(args),
+    generate: async () => (await import('./generate.ts')).generateCommand(),
+    local: async (args) => (await import('./local/command.ts')).localCommand(args),
+  };
+}
+
+async function main([role, ...args]: string[]): Promise<number | undefined> {
+  if (role === undefined || role === '--help' || role === '-h' || role === 'help') {
+    process.stdout.write(HELP);
+    return role === undefined ? 2 : 0;
+  }
+  const run = (await roles())[role];
+  if (run) return run(args);
+  process.stderr.write(`loopstream: there is no role "${role}".\n\n${HELP}`);
+  return 2;
+}
+
+try {
+  const code = await main(process.argv.slice(2));
+  if (code !== undefined) process.exit(code);
+} catch (error) {
+  const known = error instanceof ConfigError;
+  process.stderr.write(
+    `loopstream: ${known || !(error instanceof Error) ? String((error as Error).message ?? error) : error.stack}\n`,
+  );
+  process.exit(known ? 2 : 1);
+}

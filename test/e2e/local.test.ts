@@ -1,0 +1,120 @@
+/** `make run` as a person lives with it: the demo on air, a page that plays it, a crash, a restart, Ctrl-C. */
+import { execFile } from 'node:child_process';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { type Browser, chromium } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { until } from '../support/rtmp.ts';
+import { type System, startSystem } from '../support/system.ts';
+
+const run = promisify(execFile);
+let system: System;
+let browser: Browser;
+
+beforeAll(async () => {
+  system = await startSystem();
+  browser = await chromium.launch({
+    executablePath: '/usr/bin/chromium',
+    args: [
+      '--no-sandbox',
+      '--disable-gpu',
+      '--disable-quic',
+      '--no-first-run',
+      '--disable-background-networking',
+      '--disable-component-update',
+      '--disable-sync',
+      '--autoplay-policy=no-user-gesture-required',
+    ],
+  });
+});
+
+afterAll(async () => {
+  await browser?.close();
+  await system?.close();
+});
+
+/** Processes that carry this system's state directory in their arguments or environment, but for `except`. */
+function processesOf(stateDir: string, except: number[] = []): string[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name) && !except.includes(Number(name)))
+    .flatMap((name) => {
+      try {
+        const command = readFileSync(`/proc/${name}/cmdline`, 'utf8').replaceAll('\0', ' ');
+        const environment = readFileSync(`/proc/${name}/environ`, 'utf8');
+        return command.includes(stateDir) || environment.includes(stateDir) ? [`${name} ${command.slice(0, 120)}`] : [];
+      } catch {
+        return [];
+      }
+    });
+}
+
+const status = async (id: string) => (await system.call<{ status: string }>('GET', `/streams/${id}`)).body.status;
+
+describe('make run', () => {
+  test('the demo is on air and its facts are private to their owner', async () => {
+    const { facts, stateDir } = system;
+    expect(statSync(join(stateDir, 'local.json')).mode & 0o777).toBe(0o600);
+    expect(await status(facts.demoStreamId ?? '')).toBe('live');
+    const { stdout } = await run('ffprobe', [
+      ...['-v', 'error', '-show_entries', 'stream=codec_name,width,height', '-of', 'csv=p=0', `${facts.rtmpUrl}/demo`],
+    ]);
+    expect(stdout).toContain('h264,1280,720');
+    expect(stdout).toContain('aac');
+    for (const fact of [facts.pageUrl, facts.apiKey, facts.kubeconfig, facts.rtmpUrl])
+      expect(system.output()).toContain(fact);
+  });
+
+  test('the page plays the stream: the time of its video advances', async () => {
+    const page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
+    await page.goto(system.facts.pageUrl);
+    await page
+      .getByRole('link', { name: /Big Buck Bunny/ })
+      .first()
+      .click();
+    const video = page.getByTestId('preview');
+    await video.waitFor({ timeout: 30_000 });
+    const time = () => video.evaluate((element) => (element as HTMLVideoElement).currentTime);
+    const first = await until('the video plays', async () => (await time()) || undefined, 30_000);
+    await until('its time advances by two seconds', async () => (await time()) > first + 2, 30_000);
+    expect(page.url()).not.toContain('lsk_');
+    await page.close();
+  });
+
+  test('on a phone nothing is wider than the screen, and stop and start work', async () => {
+    const page = await browser.newPage({ viewport: { width: 390, height: 844 }, hasTouch: true });
+    await page.goto(system.facts.pageUrl);
+    await page.getByText('Big Buck Bunny').first().waitFor();
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390);
+    await page
+      .getByRole('link', { name: /Big Buck Bunny/ })
+      .first()
+      .click();
+    const id = system.facts.demoStreamId ?? '';
+    await page.getByRole('button', { name: /stop/i }).first().click();
+    await until('the stream is stopped', async () => (await status(id)) === 'stopped', 40_000);
+    await page.getByRole('button', { name: /start/i }).first().click();
+    await until('the stream is live again', async () => (await status(id)) === 'live', 40_000);
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390);
+    await page.close();
+  });
+
+  test('killed without warning, the next start cleans up and goes on with the same stream', async () => {
+    const { stateDir, facts } = system;
+    await system.kill();
+    system = await startSystem([], stateDir);
+    expect(system.facts.demoStreamId).toBe(facts.demoStreamId);
+    expect(system.facts.apiKey).toBe(facts.apiKey);
+    expect(await status(facts.demoStreamId ?? '')).toBe('live');
+    const streamers = processesOf(stateDir).filter((line) => line.includes('streamer'));
+    expect(streamers).toHaveLength(1);
+  });
+
+  test('Ctrl-C ends every process within ten seconds', async () => {
+    const { stateDir } = system;
+    const since = performance.now();
+    await system.interrupt();
+    expect(performance.now() - since).toBeLessThan(10_000);
+    expect(processesOf(stateDir, [process.pid])).toEqual([]);
+  });
+});

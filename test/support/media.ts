@@ -1,0 +1,52 @@
+/** Media for tests, made by ffmpeg, and what a receiver got, read by ffprobe. */
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+
+const run = promisify(execFile);
+
+/** Makes a test picture with a tone: `seconds` long. */
+export async function makeClip(path: string, options: { seconds: number; size?: string; fps?: number }): Promise<void> {
+  const { seconds, size = '640x360', fps = 30 } = options;
+  const picture = `testsrc2=size=${size}:rate=${fps}:duration=${seconds}`;
+  const tone = `sine=frequency=440:sample_rate=48000:duration=${seconds}`;
+  await run('ffmpeg', [
+    ...['-v', 'error', '-y', '-f', 'lavfi', '-i', picture, '-f', 'lavfi', '-i', tone],
+    ...['-c:v', 'libx264', '-preset', 'ultrafast', '-pix_fmt', 'yuv420p', '-c:a', 'aac', '-shortest', path],
+  ]);
+}
+
+export interface TrackPackets {
+  /** Decoding timestamps in seconds, in the order they arrived. */
+  dts: number[];
+  /** The largest distance from one packet to the next, in seconds. */
+  maxStep: number;
+  /** How often a timestamp did not increase. */
+  notIncreasing: number;
+}
+
+/** Every packet of one track of a recording. */
+export async function packetsOf(file: string, track: 'v' | 'a'): Promise<TrackPackets> {
+  const { stdout } = await run(
+    'ffprobe',
+    ['-v', 'error', '-select_streams', `${track}:0`, '-show_entries', 'packet=dts_time', '-of', 'csv=p=0', file],
+    { maxBuffer: 64 * 2 ** 20 },
+  );
+  const dts = stdout
+    .split('\n')
+    .map((line) => Number.parseFloat(line))
+    .filter((value) => Number.isFinite(value));
+  let maxStep = 0;
+  let notIncreasing = 0;
+  for (let i = 1; i < dts.length; i += 1) {
+    const step = (dts[i] ?? 0) - (dts[i - 1] ?? 0);
+    if (step <= 0) notIncreasing += 1;
+    maxStep = Math.max(maxStep, step);
+  }
+  return { dts, maxStep, notIncreasing };
+}
+
+/** Decodes a recording whole and answers what ffmpeg complained about; empty when pictures and sound are fine. */
+export async function decodeErrors(file: string): Promise<string> {
+  const { stderr } = await run('ffmpeg', ['-v', 'error', '-i', file, '-f', 'null', '-'], { maxBuffer: 16 * 2 ** 20 });
+  return stderr.trim();
+}

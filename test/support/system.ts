@@ -1,0 +1,87 @@
+/** The whole local system for a test: started as a person starts it, in a state directory and on ports of its own. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import type { LocalFacts as AllFacts } from '../../src/local/state.ts';
+import { until } from './rtmp.ts';
+
+export const ROOT = resolve(import.meta.dirname, '../..');
+const MAIN = join(ROOT, 'src/main.ts');
+
+/** With an API server, which `--operator-only` leaves out. */
+type LocalFacts = AllFacts & { apiUrl: string; apiKey: string; pageUrl: string };
+
+export interface System {
+  facts: LocalFacts;
+  stateDir: string;
+  pid: number;
+  output(): string;
+  /** A request with the account's key; the body is parsed when it is JSON. */
+  call<T = Record<string, unknown>>(
+    method: string,
+    path: string,
+    body?: unknown,
+  ): Promise<{ status: number; body: T; headers: Headers }>;
+  /** Sends SIGINT, as Ctrl-C does, and resolves to the exit status. */
+  interrupt(): Promise<number | null>;
+  kill(): Promise<void>;
+  /** Stops it and forgets its state. */
+  close(): Promise<void>;
+}
+
+/** Starts `loopstream local` and waits until it is ready. */
+export async function startSystem(args: string[] = [], existing?: string): Promise<System> {
+  const stateDir = existing ?? (await mkdtemp(join(tmpdir(), 'loopstream-e2e-')));
+  const ports = ['--port', '0', '--rtmp-port', '0', '--media-port', '0', '--kube-port', '0'];
+  const child: ChildProcess = spawn(process.execPath, [MAIN, 'local', '--state-dir', stateDir, ...ports, ...args], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    detached: true,
+  });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk) => (output += chunk));
+  const exited = once(child, 'exit') as Promise<[number | null]>;
+  const factsFile = join(stateDir, 'local.json');
+  const facts = await until(
+    'the local system is ready',
+    () => {
+      if (child.exitCode !== null) throw new Error(`loopstream local ended with ${child.exitCode}:\n${output}`);
+      const found = existsSync(factsFile) ? (JSON.parse(readFileSync(factsFile, 'utf8')) as LocalFacts) : undefined;
+      return found?.pid === child.pid ? found : undefined;
+    },
+    560_000,
+  );
+  const running = () => child.exitCode === null && child.signalCode === null;
+  const interrupt = async () => {
+    if (running()) child.kill('SIGINT');
+    return (await exited)[0];
+  };
+  return {
+    facts,
+    stateDir,
+    pid: child.pid ?? 0,
+    output: () => output,
+    interrupt,
+    kill: async () => {
+      if (running()) child.kill('SIGKILL');
+      await exited;
+    },
+    call: (method, path, body) => request(facts, method, path, body),
+    close: async () => {
+      await interrupt();
+      await rm(stateDir, { recursive: true, force: true });
+    },
+  };
+}
+
+async function request<T>(facts: LocalFacts, method: string, path: string, body?: unknown) {
+  const response = await fetch(`${facts.apiUrl}${path}`, {
+    method,
+    headers: { 'X-API-Key': facts.apiKey, ...(body === undefined ? {} : { 'Content-Type': 'application/json' }) },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  return { status: response.status, headers: response.headers, body: (text ? JSON.parse(text) : undefined) as T };
+}
