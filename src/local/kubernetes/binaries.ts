@@ -1,0 +1,128 @@
+/**
+ * Finds the control plane's programs, or builds them once: a directory of ready-made ones (KUBEBUILDER_ASSETS), our cache,
+ * Go modules. The cache is outside the checkout and keyed by go.mod and go.sum, so that a fresh clone builds nothing.
+ */
+import { createHash } from 'node:crypto';
+import { accessSync, constants, mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { ConfigError } from '../../config.ts';
+import { withFileLock } from '../filelock.ts';
+import { run } from '../run.ts';
+import { buildPrograms } from './gobuild.ts';
+import { type Binaries, KUBERNETES_VERSION, PROGRAM_KEYS, PROGRAMS, type ProgramKey } from './programs.ts';
+
+export interface BinariesOptions {
+  /** Where builds are kept, e.g. ~/.cache/loopstream. */
+  cacheDir: string;
+  /** KUBEBUILDER_ASSETS: a directory with ready-made programs; those it lacks are built. */
+  assetsDir?: string | undefined;
+  /** The process's environment, for Go and pip: PATH, HOME, proxies, module proxy. */
+  env: Record<string, string | undefined>;
+  /** Told at each step that takes long, e.g. `building kube-apiserver (2 of 5)`. */
+  onProgress?: ((step: string) => void) | undefined;
+  signal?: AbortSignal | undefined;
+  /** Makes the named programs in `dir`; the build from Go modules unless told. */
+  build?: typeof buildPrograms;
+}
+
+const MODULE_DIR = fileURLToPath(new URL('.', import.meta.url));
+
+/** Where in the cache the programs of this release are: a change of go.mod or go.sum is another place. */
+export function cacheEntry(cacheDir: string): string {
+  const hash = createHash('sha256');
+  for (const file of ['go.mod', 'go.sum']) hash.update(readFileSync(join(MODULE_DIR, file)));
+  return join(resolve(cacheDir), `kubernetes-${KUBERNETES_VERSION}-${hash.digest('hex').slice(0, 16)}`);
+}
+
+/** Absolute paths of programs that were seen to run. ConfigError, one sentence, when they cannot be had. */
+export async function ensureBinaries(options: BinariesOptions): Promise<Binaries> {
+  const assets = options.assetsDir === undefined ? {} : await readyMade(options.assetsDir, options);
+  const dir = cacheEntry(options.cacheDir);
+  const wanted = PROGRAM_KEYS.filter((key) => assets[key] === undefined);
+  if ((await broken(dir, wanted, options)).length > 0) await buildLocked(dir, wanted, options);
+  const cached = Object.fromEntries(wanted.map((key) => [key, join(dir, PROGRAMS[key].file)]));
+  return { ...cached, ...assets } as Binaries;
+}
+
+/** A named directory that is no use is a mistake worth telling, not one to build around for minutes. */
+async function readyMade(assetsDir: string, options: BinariesOptions): Promise<Partial<Binaries>> {
+  const dir = resolve(assetsDir);
+  const present = PROGRAM_KEYS.filter((key) => isExecutable(join(dir, PROGRAMS[key].file)));
+  if (present.length === 0) {
+    throw new ConfigError(
+      `KUBEBUILDER_ASSETS names ${dir}, which holds no etcd or kube-apiserver: correct or unset it.`,
+    );
+  }
+  for (const key of present) {
+    const file = join(dir, PROGRAMS[key].file);
+    const { ok, stderr } = await run(file, PROGRAMS[key].versionArgs, { env: pathOnly(options) });
+    if (ok) continue;
+    const why = stderr.trim().split('\n')[0] ?? '';
+    throw new ConfigError(
+      `${file} of KUBEBUILDER_ASSETS does not run (${why}): replace it, or unset KUBEBUILDER_ASSETS.`,
+    );
+  }
+  return Object.fromEntries(present.map((key) => [key, join(dir, PROGRAMS[key].file)]));
+}
+
+/** Those of the wanted programs that are missing, do not run, or are not of the release that was asked for. */
+async function broken(dir: string, wanted: ProgramKey[], options: BinariesOptions): Promise<ProgramKey[]> {
+  const working = await Promise.all(
+    wanted.map(async (key) => {
+      const { file, versionArgs, version } = PROGRAMS[key];
+      const path = join(dir, file);
+      if (!isExecutable(path)) return false;
+      const result = await run(path, versionArgs, { env: pathOnly(options), signal: options.signal });
+      return result.ok && result.stdout.includes(version);
+    }),
+  );
+  return wanted.filter((_, index) => !working[index]);
+}
+
+async function buildLocked(dir: string, wanted: ProgramKey[], options: BinariesOptions): Promise<void> {
+  makeCache(dir);
+  const { onProgress, signal, build = buildPrograms } = options;
+  const work = async () => {
+    // Whoever held the lock before may have built what is missing here.
+    const missing = await broken(dir, wanted, options);
+    for (const key of missing) rmSync(join(dir, PROGRAMS[key].file), { recursive: true, force: true });
+    if (missing.length === 0) return;
+    await build({
+      dir,
+      moduleDir: MODULE_DIR,
+      programs: missing.map((key) => PROGRAMS[key]),
+      env: options.env,
+      onProgress,
+      signal,
+    });
+    const still = await broken(dir, missing, options);
+    if (still.length > 0) {
+      const files = still.map((key) => PROGRAMS[key].file).join(', ');
+      throw new ConfigError(`${files} was built but does not run: remove ${dir} and try again.`);
+    }
+  };
+  const onWait = (pid: number) => onProgress?.(`waiting for the build that process ${pid} is doing`);
+  await withFileLock(`${dir}.lock`, work, { onWait, signal });
+}
+
+function makeCache(dir: string): void {
+  try {
+    mkdirSync(dir, { recursive: true });
+    accessSync(dir, constants.W_OK);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new ConfigError(`The cache ${dir} cannot be written (${code}): set XDG_CACHE_HOME to a directory of yours.`);
+  }
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+const pathOnly = ({ env }: BinariesOptions) => ({ PATH: env.PATH, HOME: env.HOME });

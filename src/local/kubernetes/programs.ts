@@ -1,0 +1,49 @@
+/** The five programs of the control plane: what they are called, what they are built from, how they show that they work. */
+
+export const KUBERNETES_VERSION = '1.36.3';
+export const ETCD_VERSION = '3.6.8';
+
+export interface Program {
+  /** The file's name, also in a KUBEBUILDER_ASSETS directory. */
+  file: string;
+  goPackage: string;
+  versionArgs: readonly string[];
+  version: string;
+}
+
+const kubernetes = (file: string, versionArgs: readonly string[] = ['--version']): Program => ({
+  file,
+  goPackage: `k8s.io/kubernetes/cmd/${file}`,
+  versionArgs,
+  version: KUBERNETES_VERSION,
+});
+
+/** In the order in which they are built: what the next shares with the one before is not compiled again. */
+export const PROGRAMS = {
+  etcd: { file: 'etcd', goPackage: 'go.etcd.io/etcd/server/v3', versionArgs: ['--version'], version: ETCD_VERSION },
+  kubeApiserver: kubernetes('kube-apiserver'),
+  kubeControllerManager: kubernetes('kube-controller-manager'),
+  kubeScheduler: kubernetes('kube-scheduler'),
+  kubectl: kubernetes('kubectl', ['version', '--client']),
+} as const satisfies Record<string, Program>;
+
+export type ProgramKey = keyof typeof PROGRAMS;
+
+/** Absolute paths. */
+export type Binaries = Record<ProgramKey, string>;
+
+export const PROGRAM_KEYS = Object.keys(PROGRAMS) as ProgramKey[];
+
+/** Without these the programs would call themselves v0.0.0, and clients compare versions. */
+export const LINKER_FLAGS = [
+  '-s',
+  '-w',
+  ...Object.entries({
+    gitVersion: `v${KUBERNETES_VERSION}`,
+    gitMajor: '1',
+    gitMinor: '36',
+    gitTreeState: 'clean',
+  }).flatMap(([name, value]) =>
+    ['k8s.io/component-base/version', 'k8s.io/client-go/pkg/version'].map((pkg) => `-X ${pkg}.${name}=${value}`),
+  ),
+].join(' ');
