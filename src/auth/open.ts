@@ -1,0 +1,24 @@
+/** Opens the service of people and keys on the database; the caller closes it. */
+import type { DatabaseConfig } from '../config.ts';
+import { createDb, createPool, type Db } from '../db/pool.ts';
+import { createAuth } from './better-auth.ts';
+import { type AuthService, createAuthService } from './service.ts';
+
+export interface OpenAuth {
+  service: AuthService;
+  db: Db;
+  close(): Promise<void>;
+}
+
+/** Nothing is sent before the first call, so a database that is away does not keep a process from starting. */
+export function openAuth(config: Pick<DatabaseConfig, 'databaseUrl' | 'authSecret'>): OpenAuth {
+  const authPool = createPool(config.databaseUrl, { searchPath: 'auth', max: 4 });
+  const db = createDb(createPool(config.databaseUrl, { searchPath: 'loopstream' }));
+  return {
+    service: createAuthService({ auth: createAuth(authPool, config.authSecret), db }),
+    db,
+    close: async () => {
+      await Promise.all([db.destroy(), authPool.end()]);
+    },
+  };
+}

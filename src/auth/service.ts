@@ -1,0 +1,99 @@
+/** Who is asking: people, their API keys, and the check of a request's credentials. */
+import { createHash } from 'node:crypto';
+import { type Clock, systemClock } from '../clock.ts';
+import type { Db } from '../db/pool.ts';
+import { AppError } from '../errors.ts';
+import { API_KEY_PREFIX, type Auth } from './better-auth.ts';
+import { type Principal, SCOPES } from './scopes.ts';
+import { disableKey, findKey, findUser, findUserByEmail, type UserRow } from './store.ts';
+
+/** A revoked key is refused at once here, and within this time by other replicas. */
+const CACHE_MS = 1000;
+const CACHE_ENTRIES = 10_000;
+const MAX_KEY_LENGTH = 200;
+
+export interface Credentials {
+  apiKey: string | undefined;
+  authorization: string | undefined;
+}
+
+export interface NewUser {
+  email: string;
+  firstName: string;
+  lastName?: string;
+}
+
+export type AuthService = ReturnType<typeof createAuthService>;
+
+const refused = (detail: string) => new AppError('unauthenticated', detail);
+
+export function createAuthService(deps: { auth: Auth; db: Db; clock?: Clock }) {
+  const { auth, db, clock = systemClock } = deps;
+  const scopes = new Set(SCOPES);
+  const cache = new Map<string, { until: number; expiresAt: number; keyId: string; principal: Principal }>();
+
+  async function byKey(apiKey: string): Promise<Principal> {
+    if (!apiKey.startsWith(API_KEY_PREFIX) || apiKey.length > MAX_KEY_LENGTH)
+      throw refused('The API key is not valid.');
+    // The auth library stores keys as base64url of their SHA-256; they are random, so a plain hash suffices.
+    const hash = createHash('sha256').update(apiKey).digest('base64url');
+    const known = cache.get(hash);
+    if (known && known.until > clock.monotonicMs() && known.expiresAt > clock.now().getTime()) return known.principal;
+    cache.delete(hash);
+    const row = await findKey(db, hash);
+    const expiresAt = row?.expiresAt?.getTime() ?? Number.POSITIVE_INFINITY;
+    if (!row?.enabled || expiresAt <= clock.now().getTime()) throw refused('The API key is not valid.');
+    const principal = { accountId: row.userId, userId: row.userId, scopes };
+    if (cache.size >= CACHE_ENTRIES) cache.clear();
+    cache.set(hash, { until: clock.monotonicMs() + CACHE_MS, expiresAt, keyId: row.id, principal });
+    return principal;
+  }
+
+  return {
+    /** Rejects with `unauthenticated` (401). An API key has the full access of its owner. */
+    async authenticate({ apiKey, authorization }: Credentials): Promise<Principal> {
+      if (apiKey) return byKey(apiKey);
+      if (authorization) throw refused('Access tokens are not enabled here; send an API key in X-API-Key.');
+      throw refused('Send an API key in the header X-API-Key.');
+    },
+
+    /** Answers the id of the user with this e-mail address, making the user first when there is none. */
+    async ensureUser({ email, firstName, lastName }: NewUser): Promise<string> {
+      const known = await findUserByEmail(db, email);
+      if (known) return known.id;
+      const { internalAdapter } = await auth.$context;
+      const name = [firstName, lastName].filter(Boolean).join(' ');
+      try {
+        const user = { email, name, emailVerified: false, firstName, ...(lastName ? { lastName } : {}) };
+        return (await internalAdapter.createUser(user, { method: 'email' } as never)).id;
+      } catch (error) {
+        // Two at once: the address is unique, and the other one has made it.
+        const other = await findUserByEmail(db, email);
+        if (other) return other.id;
+        throw error;
+      }
+    },
+
+    /** Makes a key. It is shown this once; only its hash is kept. `expiresInSeconds` is a day at least. */
+    async createApiKey(userId: string, name: string, expiresInSeconds?: number): Promise<{ id: string; key: string }> {
+      const made = await auth.api.createApiKey({
+        body: { userId, name, ...(expiresInSeconds ? { expiresIn: expiresInSeconds } : {}) },
+      });
+      return { id: made.id, key: made.key };
+    },
+
+    /** The key stops working at once. False when there is no such key. */
+    async revokeApiKey(id: string): Promise<boolean> {
+      const done = await disableKey(db, id);
+      for (const [hash, entry] of cache) if (entry.keyId === id) cache.delete(hash);
+      return done;
+    },
+
+    /** The record of a user; `unauthenticated` when it is gone. */
+    async user(userId: string): Promise<UserRow> {
+      const user = await findUser(db, userId);
+      if (!user) throw refused('The user of this key does not exist any more.');
+      return user;
+    },
+  };
+}

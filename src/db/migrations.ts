@@ -1,0 +1,21 @@
+/** The changes of our own schema, in order of their names. One that has shipped is never edited: add another. */
+import { type Kysely, sql } from 'kysely';
+import type { Migration } from 'kysely/migration';
+
+export const MIGRATIONS: Record<string, Migration> = {
+  '0001-idempotency': {
+    async up(db: Kysely<unknown>) {
+      await sql`create table loopstream.idempotency (
+        account_id text not null,
+        key text not null,
+        fingerprint text not null,
+        status integer,
+        headers jsonb not null default '{}',
+        body text,
+        created_at timestamptz not null default now(),
+        primary key (account_id, key)
+      )`.execute(db);
+      await sql`create index idempotency_created_at on loopstream.idempotency (created_at)`.execute(db);
+    },
+  },
+};

@@ -1,0 +1,67 @@
+/**
+ * The way to Postgres: one pool a process, with Kysely over it. Our tables are in the schema `loopstream`; those of the
+ * auth library are in `auth`, reached through a pool whose search_path says so.
+ */
+import { type ColumnType, type Generated, Kysely, PostgresDialect } from 'kysely';
+import pg from 'pg';
+
+/** Answers of POSTs that carried an Idempotency-Key. `status` is null while the first request is at work. */
+export interface IdempotencyTable {
+  account_id: string;
+  key: string;
+  fingerprint: string;
+  status: number | null;
+  headers: ColumnType<Record<string, string>, string, string>;
+  body: string | null;
+  created_at: Generated<Date>;
+}
+
+export interface Database {
+  'loopstream.idempotency': IdempotencyTable;
+  'auth.user': {
+    id: string;
+    email: string;
+    name: string;
+    firstName: string;
+    lastName: string | null;
+    createdAt: Date;
+  };
+  'auth.apikey': {
+    id: string;
+    key: string;
+    referenceId: string;
+    enabled: boolean;
+    expiresAt: Date | null;
+  };
+}
+
+export type Db = Kysely<Database>;
+
+const INT8 = 20;
+const NUMERIC = 1700;
+
+/** int8 and numeric as BigInt: money and counters must not lose digits. A numeric with a fraction stays a string. */
+const types: pg.CustomTypesConfig = {
+  getTypeParser: ((oid: number, format?: 'text' | 'binary') => {
+    if (oid === INT8 || oid === NUMERIC) return (text: string) => (/^-?\d+$/.test(text) ? BigInt(text) : text);
+    return pg.types.getTypeParser(oid, format as 'text');
+  }) as pg.CustomTypesConfig['getTypeParser'],
+};
+
+/** A pool that gives up on a silent database instead of holding requests for ever. */
+export function createPool(url: string, options: { searchPath: string; max?: number }): pg.Pool {
+  const pool = new pg.Pool({
+    connectionString: url,
+    options: `-c search_path=${options.searchPath}`,
+    max: options.max ?? 10,
+    connectionTimeoutMillis: 5_000,
+    query_timeout: 30_000,
+    types,
+  });
+  // An idle connection that breaks (a restart of the database) is replaced with the next query; without a listener
+  // Node would end the process.
+  pool.on('error', () => undefined);
+  return pool;
+}
+
+export const createDb = (pool: pg.Pool): Db => new Kysely<Database>({ dialect: new PostgresDialect({ pool }) });
