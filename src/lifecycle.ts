@@ -7,6 +7,8 @@ import type { Logger } from './log.ts';
 type Release = () => Promise<void> | void;
 
 export class Lifecycle {
+  /** Exit status after a signal. A Job that was stopped before its end sets another one, so that it is tried again. */
+  exitStatus = 0;
   readonly #releases: { name: string; release: Release; timeoutMs: number }[] = [];
   readonly #abort = new AbortController();
   readonly #log: Logger | undefined;
@@ -48,12 +50,12 @@ export class Lifecycle {
     }
   }
 
-  /** Ends the process on SIGTERM or SIGINT after everything was released: exit status 0, or 130 on a second signal. */
+  /** Ends the process on SIGTERM or SIGINT after everything was released: exitStatus, or 130 on a second signal. */
   exitOnSignal(): void {
     for (const signal of ['SIGTERM', 'SIGINT'] as const) {
       process.on(signal, () => {
         if (this.#stopping) process.exit(130);
-        void this.stop(signal).then(() => process.exit(0));
+        void this.stop(signal).then(() => process.exit(this.exitStatus));
       });
     }
   }

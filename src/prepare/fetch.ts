@@ -1,0 +1,214 @@
+/**
+ * Import from a link: streams what a URL serves into storage while hashing it. A source that drops in the middle is asked
+ * for the rest (RFC 9110 14, Range), under the condition that its content has not changed (If-Range, and the same size).
+ */
+import { createHash } from 'node:crypto';
+import { Readable } from 'node:stream';
+import { type Dispatcher, request } from 'undici';
+import { sleep } from '../clock.ts';
+import type { Logger } from '../log.ts';
+import type { Storage } from '../storage/storage.ts';
+import { PrepareError } from './failure.ts';
+import { checkLink, guardedAgent, type Lookup } from './guard.ts';
+
+const MAX_REDIRECTS = 5;
+/** Failures in a row, without one byte between them, after which a source is given up. */
+const MAX_FAILURES = 4;
+const BUFFER_BYTES = 2 ** 20;
+const REDIRECTS = new Set([301, 302, 303, 307, 308]);
+/** RFC 9110 15 and RFC 6585: statuses that a moment may change. */
+const PASSING = new Set([408, 425, 429, 500, 502, 503, 504]);
+
+export interface FetchOptions {
+  allowPrivateLinks: boolean;
+  maxBytes: number;
+  timeoutSeconds: number;
+  signal: AbortSignal;
+  log: Logger;
+  /** First wait before another try, doubled with each; tests make it short. */
+  retryDelayMs?: number;
+  lookup?: Lookup;
+  /** 0 to 1, where the source says how large it is. */
+  onProgress?: (fraction: number) => void;
+}
+
+export interface Fetched {
+  sha256: string;
+  sizeBytes: number;
+}
+
+type Response = Dispatcher.ResponseData;
+
+const first = (header: string | string[] | undefined) => (Array.isArray(header) ? header[0] : header);
+
+/** A failure that another try may mend. */
+class PassingError extends Error {}
+
+/**
+ * Writes what `link` serves to `key`. Rejects with PrepareError (link_unreachable, link_forbidden, media_too_large,
+ * prepare_timeout), StorageError, or the signal's reason; the object is then not written.
+ */
+export async function fetchInto(storage: Storage, key: string, link: string, options: FetchOptions): Promise<Fetched> {
+  const hash = createHash('sha256');
+  const deadline = AbortSignal.timeout(options.timeoutSeconds * 1000);
+  const signal = AbortSignal.any([options.signal, deadline]);
+  const agent = guardedAgent(options.allowPrivateLinks, options.lookup);
+  let sizeBytes = 0;
+  const hashed = async function* () {
+    for await (const chunk of new Download(link, agent, { ...options, signal }).bytes()) {
+      sizeBytes += chunk.length;
+      hash.update(chunk);
+      yield chunk;
+    }
+  };
+  try {
+    await storage.write(key, Readable.from(hashed(), { objectMode: false, highWaterMark: BUFFER_BYTES }), signal);
+    return { sha256: hash.digest('hex'), sizeBytes };
+  } catch (error) {
+    if (options.signal.aborted) throw options.signal.reason;
+    if (deadline.aborted) {
+      throw new PrepareError('prepare_timeout', `It did not arrive within ${options.timeoutSeconds} s.`);
+    }
+    throw error;
+  } finally {
+    await agent.destroy();
+  }
+}
+
+class Download {
+  readonly #link: string;
+  readonly #agent: Dispatcher;
+  readonly #options: FetchOptions;
+  #received = 0;
+  #total: number | undefined;
+  /** ETag or date of the first answer: the rest is only taken from the same content. */
+  #validator: string | undefined;
+
+  constructor(link: string, agent: Dispatcher, options: FetchOptions) {
+    this.#link = link;
+    this.#agent = agent;
+    this.#options = options;
+  }
+
+  async *bytes(): AsyncGenerator<Buffer> {
+    let failures = 0;
+    for (;;) {
+      try {
+        const response = await this.#open();
+        for await (const chunk of response.body as AsyncIterable<Buffer>) {
+          failures = 0;
+          this.#received += chunk.length;
+          this.#checkSize(this.#received);
+          if (this.#total) this.#options.onProgress?.(this.#received / this.#total);
+          yield chunk;
+        }
+        return;
+      } catch (error) {
+        this.#options.signal.throwIfAborted();
+        const failure = explain(error);
+        failures++;
+        if (!(failure instanceof PassingError)) throw failure;
+        if (failures >= MAX_FAILURES) throw new PrepareError('link_unreachable', failure.message, { cause: error });
+        this.#options.log.info({ reason: failure.message, receivedBytes: this.#received }, 'trying the link again');
+        await sleep((this.#options.retryDelayMs ?? 500) * 2 ** (failures - 1), this.#options.signal);
+      }
+    }
+  }
+
+  #checkSize(bytes: number): void {
+    if (bytes > this.#options.maxBytes) {
+      throw new PrepareError('media_too_large', `The limit is ${this.#options.maxBytes} bytes.`);
+    }
+  }
+
+  /** The answer whose body begins at the first byte that is still missing. */
+  async #open(): Promise<Response> {
+    const response = await this.#follow();
+    const { statusCode, headers } = response;
+    try {
+      if (PASSING.has(statusCode)) throw new PassingError(`The server answered ${statusCode}.`);
+      if (this.#received > 0) this.#checkResumed(response);
+      else this.#begin(response);
+      const encoding = headers['content-encoding'] ?? 'identity';
+      if (encoding !== 'identity') {
+        throw new PrepareError(
+          'link_unreachable',
+          `The server sends it encoded (${encoding}), which was not asked for.`,
+        );
+      }
+      return response;
+    } catch (error) {
+      response.body.on('error', () => undefined).destroy();
+      throw error;
+    }
+  }
+
+  #begin({ statusCode, headers }: Response): void {
+    if (statusCode !== 200) throw new PrepareError('link_unreachable', `The server answered ${statusCode}.`);
+    const length = Number(headers['content-length'] ?? Number.NaN);
+    this.#total = Number.isSafeInteger(length) ? length : undefined;
+    this.#checkSize(this.#total ?? 0);
+    const etag = first(headers.etag) ?? '';
+    // RFC 9110 13.1.5: If-Range takes no weak tag.
+    this.#validator = etag && !etag.startsWith('W/') ? etag : first(headers['last-modified']);
+  }
+
+  #checkResumed({ statusCode, headers }: Response): void {
+    const range = /^bytes (\d+)-\d+\/(\d+|\*)$/.exec(first(headers['content-range']) ?? '');
+    const size = range?.[2] === '*' ? this.#total : Number(range?.[2]);
+    const same = this.#total === undefined || size === undefined || size === this.#total;
+    if (statusCode === 206 && Number(range?.[1]) === this.#received && same) return;
+    throw new PrepareError(
+      'link_unreachable',
+      `The connection broke after ${this.#received} bytes and the server does not send the rest (status ${statusCode}).`,
+    );
+  }
+
+  async #follow(): Promise<Response> {
+    const { allowPrivateLinks, signal } = this.#options;
+    let url = checkLink(this.#link, allowPrivateLinks);
+    const { origin, username, password } = url;
+    for (let hop = 0; hop <= MAX_REDIRECTS; hop++) {
+      const login = username && url.origin === origin;
+      const credentials = Buffer.from(`${decodeURIComponent(username)}:${decodeURIComponent(password)}`);
+      const response = await request(`${url.origin}${url.pathname}${url.search}`, {
+        dispatcher: this.#agent,
+        signal,
+        headers: {
+          accept: '*/*',
+          'accept-encoding': 'identity',
+          'user-agent': 'loopstream',
+          ...(login && { authorization: `Basic ${credentials.toString('base64')}` }),
+          ...(this.#received > 0 && { range: `bytes=${this.#received}-` }),
+          ...(this.#received > 0 && this.#validator && { 'if-range': this.#validator }),
+        },
+      });
+      const location = response.headers.location;
+      if (!REDIRECTS.has(response.statusCode) || typeof location !== 'string') return response;
+      response.body.on('error', () => undefined).destroy();
+      if (!URL.canParse(location, url.href))
+        throw new PrepareError('link_unreachable', 'It redirects to no valid link.');
+      url = checkLink(new URL(location, url), allowPrivateLinks);
+    }
+    throw new PrepareError('link_unreachable', `It redirects more than ${MAX_REDIRECTS} times.`);
+  }
+}
+
+const REASONS: Record<string, string> = {
+  EAI_AGAIN: 'Its name could not be resolved at the moment.',
+  ECONNREFUSED: 'The server refused the connection.',
+  ECONNRESET: 'The server broke the connection.',
+  UND_ERR_SOCKET: 'The server broke the connection.',
+  UND_ERR_CONNECT_TIMEOUT: 'The server did not answer in time.',
+  UND_ERR_HEADERS_TIMEOUT: 'The server did not answer in time.',
+  UND_ERR_BODY_TIMEOUT: 'The server stopped sending.',
+  ETIMEDOUT: 'The server did not answer in time.',
+};
+
+/** A network error as what it means here: final (PrepareError) or worth another try. */
+function explain(error: unknown): PrepareError | PassingError {
+  if (error instanceof PrepareError || error instanceof PassingError) return error;
+  const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
+  if (code === 'ENOTFOUND') return new PrepareError('link_unreachable', 'Its name does not exist.', { cause: error });
+  return new PassingError(REASONS[code] ?? `The connection failed (${code}).`, { cause: error });
+}

@@ -1,0 +1,50 @@
+/** A web server of one's own, a storage of one's own and tiny media made by ffmpeg, for the tests of the prepare Job. */
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
+import { createLogger } from '../../src/log.ts';
+import { openStorage } from '../../src/storage/open.ts';
+
+const run = promisify(execFile);
+
+export const quiet = createLogger('test', 'silent');
+
+/** Serves on loopback until disposed of. */
+export async function serve(handler: RequestListener) {
+  const server = createServer(handler);
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      await new Promise((done) => server.close(done));
+    },
+  };
+}
+
+/** An empty directory with a storage in it. */
+export async function room() {
+  const dir = await mkdtemp(join(tmpdir(), 'prepare-'));
+  const storageUrl = pathToFileURL(join(dir, 'media')).href;
+  return {
+    dir,
+    storageUrl,
+    storage: openStorage(storageUrl),
+    path: (name: string) => join(dir, name),
+    [Symbol.asyncDispose]: () => rm(dir, { recursive: true, force: true }),
+  };
+}
+
+/** Runs ffmpeg with these arguments, quietly. */
+export const ffmpeg = (...args: string[]) => run('ffmpeg', ['-v', 'error', '-nostdin', '-y', ...args]);
+
+/** ffprobe's JSON about a file. */
+export async function ffprobe(path: string, ...args: string[]) {
+  const { stdout } = await run('ffprobe', ['-v', 'error', '-of', 'json', ...args, path], { maxBuffer: 64 * 2 ** 20 });
+  return JSON.parse(stdout);
+}
