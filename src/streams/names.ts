@@ -22,6 +22,8 @@ export const MANAGED_BY = 'loopstream';
 export const PROGRAM_ANNOTATION = `${GROUP}/program`;
 /** Hash of what the pod was built from, so that the operator sees a pod that no longer fits its stream. */
 export const TEMPLATE_HASH_ANNOTATION = `${GROUP}/template-hash`;
+/** The generation of the Upload that a Job was made for: a later one is a new try. */
+export const GENERATION_ANNOTATION = `${GROUP}/generation`;
 /** Set by the API server to make the operator look again at a Destination whose Secret changed. */
 export const SECRET_VERSION_ANNOTATION = `${GROUP}/secret-version`;
 

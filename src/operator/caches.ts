@@ -1,0 +1,138 @@
+/** The caches that every decision is made from, and who has to be looked at when something in them changes. */
+import { createReflector } from '../kube/reflector.ts';
+import {
+  DESTINATIONS,
+  JOBS,
+  LOOPSTREAMS,
+  type LoopStream,
+  PLAYLISTS,
+  type Playlist,
+  PODS,
+  UPLOADS,
+} from '../kube/resources.ts';
+import type { Kube, KubeObject } from '../kube/types.ts';
+import type { Logger } from '../log.ts';
+import { COMPONENT_LABEL, MANAGED_BY, MANAGED_BY_LABEL, STREAM_LABEL, UPLOAD_LABEL } from '../streams/names.ts';
+import { itemNames, playlistNames } from './media.ts';
+
+/** A key of the queues and indexes: `namespace/name`. */
+export const keyIn = (namespace: string | undefined, name: string): string => `${namespace}/${name}`;
+
+export const splitKey = (key: string): [namespace: string, name: string] => {
+  const slash = key.indexOf('/');
+  return [key.slice(0, slash), key.slice(slash + 1)];
+};
+
+type Meta = Pick<KubeObject, 'metadata'>;
+
+/** Indexes by what an object refers to. */
+export const BY_UPLOAD = 'upload';
+export const BY_PLAYLIST = 'playlist';
+export const BY_DESTINATION = 'destination';
+/** Pods by the UID of their controller. */
+export const BY_OWNER = 'owner';
+
+const inNamespaceOf = ({ metadata }: Meta, names: string[]): string[] =>
+  names.map((name) => keyIn(metadata.namespace, name));
+const uploadLabel = (object: Meta): string[] => {
+  const name = object.metadata.labels?.[UPLOAD_LABEL];
+  return name === undefined ? [] : [name];
+};
+
+export function createCaches(kube: Kube, namespace: string, log: Logger) {
+  const all = { namespace, log };
+  // Only what the operator made itself: the namespace may hold thousands of other pods.
+  const made = { ...all, labelSelector: `${MANAGED_BY_LABEL}=${MANAGED_BY}` };
+  return {
+    streams: createReflector(kube, LOOPSTREAMS, {
+      ...all,
+      indexes: {
+        [BY_UPLOAD]: (of) => inNamespaceOf(of, of.spec.uploadRef === undefined ? [] : [of.spec.uploadRef]),
+        [BY_PLAYLIST]: (of) => inNamespaceOf(of, playlistNames(of)),
+        [BY_DESTINATION]: (of) => inNamespaceOf(of, of.spec.destinationRefs),
+      },
+    }),
+    playlists: createReflector(kube, PLAYLISTS, {
+      ...all,
+      indexes: { [BY_UPLOAD]: (of) => inNamespaceOf(of, itemNames(of)) },
+    }),
+    uploads: createReflector(kube, UPLOADS, all),
+    destinations: createReflector(kube, DESTINATIONS, all),
+    pods: createReflector(kube, PODS, {
+      ...made,
+      indexes: { [BY_OWNER]: ({ metadata }) => (metadata.ownerReferences ?? []).map((owner) => owner.uid) },
+    }),
+    jobs: createReflector(kube, JOBS, {
+      ...made,
+      indexes: { [BY_UPLOAD]: (of) => inNamespaceOf(of, uploadLabel(of)) },
+    }),
+  };
+}
+
+export type Caches = ReturnType<typeof createCaches>;
+
+/** Streams that play an upload: directly, or through a playlist. */
+export function streamsOfUpload(caches: Caches, uploadKey: string): LoopStream[] {
+  const direct = caches.streams.byIndex(BY_UPLOAD, uploadKey);
+  const through = caches.playlists
+    .byIndex(BY_UPLOAD, uploadKey)
+    .flatMap(({ metadata }) => caches.streams.byIndex(BY_PLAYLIST, keyIn(metadata.namespace, metadata.name)));
+  return [...new Set([...direct, ...through])];
+}
+
+/** What each kind of key is handed to. */
+export interface Enqueue {
+  stream: (key: string) => void;
+  upload: (key: string) => void;
+  destination: (key: string) => void;
+}
+
+const keyOf = ({ metadata }: Meta): string => keyIn(metadata.namespace, metadata.name);
+
+/** The uploads whose wanted profiles depend on a stream. */
+function uploadKeysOf(caches: Caches, stream: LoopStream | undefined): string[] {
+  if (!stream) return [];
+  const { namespace = '' } = stream.metadata;
+  const items = playlistNames(stream).flatMap((name) => {
+    const playlist = caches.playlists.get(namespace, name);
+    return playlist ? itemNames(playlist) : [];
+  });
+  const direct = stream.spec.uploadRef === undefined ? [] : [stream.spec.uploadRef];
+  return [...new Set([...direct, ...items])].map((name) => keyIn(namespace, name));
+}
+
+const playlistUploadKeys = (playlist: Playlist | undefined): string[] =>
+  playlist ? itemNames(playlist).map((name) => keyIn(playlist.metadata.namespace, name)) : [];
+
+/** Events say "look": each change names the keys to look at, of what it was and of what it is. */
+export function wire(caches: Caches, enqueue: Enqueue): void {
+  caches.streams.onChange((key, current, previous) => {
+    enqueue.stream(key);
+    // A status that we wrote ourselves asks nothing new of the uploads.
+    if (current && current.metadata.generation === previous?.metadata.generation) return;
+    for (const stream of [previous, current]) uploadKeysOf(caches, stream).forEach(enqueue.upload);
+  });
+  caches.uploads.onChange((key) => {
+    enqueue.upload(key);
+    for (const stream of streamsOfUpload(caches, key)) enqueue.stream(keyOf(stream));
+  });
+  caches.playlists.onChange((key, current, previous) => {
+    for (const stream of caches.streams.byIndex(BY_PLAYLIST, key)) enqueue.stream(keyOf(stream));
+    for (const upload of [...playlistUploadKeys(previous), ...playlistUploadKeys(current)]) enqueue.upload(upload);
+  });
+  caches.destinations.onChange((key) => {
+    enqueue.destination(key);
+    for (const stream of caches.streams.byIndex(BY_DESTINATION, key)) enqueue.stream(keyOf(stream));
+  });
+  caches.pods.onChange((_key, current, previous) => {
+    const { namespace, labels = {} } = (current ?? previous)?.metadata ?? {};
+    const owner = labels[labels[COMPONENT_LABEL] === 'prepare' ? UPLOAD_LABEL : STREAM_LABEL];
+    if (owner === undefined) return;
+    enqueue[labels[COMPONENT_LABEL] === 'prepare' ? 'upload' : 'stream'](keyIn(namespace, owner));
+  });
+  caches.jobs.onChange((_key, current, previous) => {
+    const { namespace, labels } = (current ?? previous)?.metadata ?? {};
+    const owner = labels?.[UPLOAD_LABEL];
+    if (owner !== undefined) enqueue.upload(keyIn(namespace, owner));
+  });
+}

@@ -1,0 +1,66 @@
+/** What the three controllers have in common: the tools they work with, and how they write a status. */
+import type { Clock } from '../clock.ts';
+import type { EventRecorder } from '../kube/events.ts';
+import type { Reflector } from '../kube/reflector.ts';
+import { type Kube, KubeError, type KubeObject, type Resource, type Stored } from '../kube/types.ts';
+import type { Logger } from '../log.ts';
+import type { Condition } from '../streams/conditions.ts';
+import { API_VERSION, FIELD_MANAGER_OPERATOR } from '../streams/names.ts';
+import type { Caches } from './caches.ts';
+import type { PodSettings } from './restricted.ts';
+import { sameStatus } from './status.ts';
+
+export interface Tools {
+  kube: Kube;
+  caches: Caches;
+  settings: PodSettings;
+  events: EventRecorder;
+  clock: Clock;
+  log: Logger;
+}
+
+export type Reconcile = (key: string) => Promise<{ requeueAfterMs?: number } | undefined>;
+
+/** A timer that follows the monotonic clock may come a little before the wall clock's moment; this much later it does not. */
+const MARGIN_MS = 100;
+/** Looking again costs a glance into caches, so a wall clock that jumps is noticed at the latest after this. */
+const LONGEST_WAIT_MS = 600_000;
+
+export const waitUntil = (at: Date | undefined, now: Date): { requeueAfterMs?: number } | undefined =>
+  at && { requeueAfterMs: Math.min(LONGEST_WAIT_MS, Math.max(0, at.getTime() - now.getTime()) + MARGIN_MS) };
+
+/** Kubernetes will not have it, today or tomorrow, as long as it is not changed. */
+export const isRefusal = (error: unknown): error is KubeError =>
+  error instanceof KubeError && (error.reason === 'Invalid' || error.reason === 'Forbidden');
+
+export const isReason = (error: unknown, reason: string): error is KubeError =>
+  error instanceof KubeError && error.reason === reason;
+
+/**
+ * Writes the operator's part of a status, unless it already says so. What others keep there stays (server-side apply).
+ * Answers false when nothing was written; an object that has gone in the meantime needs no status.
+ */
+export async function writeStatus<T extends KubeObject<unknown, { conditions?: Condition[] }>>(
+  { kube }: Tools,
+  resource: Resource<T>,
+  cache: Reflector<T>,
+  object: Stored<T>,
+  status: NonNullable<T['status']>,
+): Promise<boolean> {
+  if (sameStatus(object.status, status)) return false;
+  const { name, namespace = '', uid } = object.metadata;
+  try {
+    const written = await kube.apply<T>(
+      resource,
+      namespace,
+      // The UID keeps the status from reaching a successor of the same name.
+      { apiVersion: API_VERSION, kind: resource.kind, metadata: { name, namespace, uid }, status },
+      { fieldManager: FIELD_MANAGER_OPERATOR, subresource: 'status' },
+    );
+    cache.upsert(written);
+    return true;
+  } catch (error) {
+    if (isReason(error, 'NotFound')) return false;
+    throw error;
+  }
+}

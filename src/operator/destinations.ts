@@ -1,0 +1,40 @@
+/**
+ * One destination: its Secret is read, never watched, so that the operator needs no more than `get` on Secrets. It looks
+ * again when the Destination changes (the API server marks it when it writes the Secret), and from time to time.
+ */
+import { DESTINATIONS, SECRETS, type Secret } from '../kube/resources.ts';
+import { findCondition } from '../streams/conditions.ts';
+import { splitKey } from './caches.ts';
+import { isReason, type Reconcile, type Tools, writeStatus } from './control.ts';
+import { destinationEvents } from './story.ts';
+import { destinationStatus } from './target.ts';
+
+const LOOK_AGAIN_MS = { ready: 600_000, notReady: 60_000 };
+
+/** Up to a fifth sooner, so that a thousand destinations do not ask in the same second. */
+const jittered = (ms: number): number => Math.round(ms * (1 - Math.random() / 5));
+
+async function readSecret({ kube }: Tools, namespace: string, name: string): Promise<Secret | undefined> {
+  try {
+    return await kube.get(SECRETS, namespace, name);
+  } catch (error) {
+    if (isReason(error, 'NotFound')) return undefined;
+    throw error;
+  }
+}
+
+export const reconcileDestination =
+  (tools: Tools): Reconcile =>
+  async (key) => {
+    const { caches, events, clock } = tools;
+    const destination = caches.destinations.get(...splitKey(key));
+    if (!destination || destination.metadata.deletionTimestamp) return undefined;
+    const secret = await readSecret(tools, destination.metadata.namespace ?? '', destination.spec.secretName);
+    const status = destinationStatus(destination, secret, clock.now());
+    const ready = findCondition(status.conditions, 'Ready');
+    if ((await writeStatus(tools, DESTINATIONS, caches.destinations, destination, status)) && ready) {
+      const before = findCondition(destination.status?.conditions, 'Ready');
+      for (const event of destinationEvents(before, ready)) events.event(destination, event);
+    }
+    return { requeueAfterMs: jittered(LOOK_AGAIN_MS[ready?.status === 'True' ? 'ready' : 'notReady']) };
+  };

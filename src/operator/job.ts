@@ -1,0 +1,132 @@
+/** The Jobs that fetch an upload and prepare its renditions: built from the upload and a task. Pure: no I/O, no clock. */
+import { isDeepStrictEqual } from 'node:util';
+import type { Job, JobStatus, Upload } from '../kube/resources.ts';
+import type { KubeObject } from '../kube/types.ts';
+import type { PrepareTask } from '../prepare/task.ts';
+import { GENERATION_ANNOTATION, importJobName, renditionJobName, UPLOAD_LABEL } from '../streams/names.ts';
+import { type MediaInfo, renditionKey, sourceKey } from '../uploads/spec.ts';
+import {
+  CONTAINER_SECURITY,
+  commonEnv,
+  commonMounts,
+  commonVolumes,
+  labelsFor,
+  ownedBy,
+  POD_SECURITY,
+  type PodSettings,
+} from './restricted.ts';
+
+/** A Job as it is wanted: its name is the lock that keeps one task from being worked on twice. */
+export interface Wish {
+  name: string;
+  task: PrepareTask;
+  deadlineSeconds: number;
+}
+
+/** kubelet makes this file and reads it when the container has ended; it is no part of any volume. */
+const RESULT_FILE = '/dev/termination-log';
+const TASK_VARIABLE = 'LOOPSTREAM_TASK';
+const RETRIES = 3;
+/** How long a finished Job stays, for people to look at its log. Its result is in the Upload's status long before. */
+const KEEP_SECONDS = 3600;
+/** An import may take its own time-out for the transfer, and half an hour to be read to its end. */
+const IMPORT_SECONDS = 3600 + 1800;
+/** A rendition may take eight times its own length on a slow node, and half an hour to get going. */
+const SECONDS_PER_SECOND = 8;
+const RENDITION_BASE_SECONDS = 1800;
+
+export const importWish = (upload: Upload): Wish => ({
+  name: importJobName(upload.metadata.name),
+  task: {
+    action: 'import',
+    url: upload.spec.source.url,
+    type: upload.spec.type,
+    sourceKey: sourceKey(upload.metadata.uid),
+  },
+  deadlineSeconds: IMPORT_SECONDS,
+});
+
+export const renditionWish = (upload: Upload, media: MediaInfo, profile: string): Wish => ({
+  name: renditionJobName(upload.metadata.name, profile),
+  task: {
+    action: 'rendition',
+    type: upload.spec.type,
+    sourceKey: upload.status?.sourceKey ?? sourceKey(upload.metadata.uid),
+    profile,
+    renditionKey: renditionKey(media.sha256, upload.spec.type, profile),
+  },
+  deadlineSeconds: RENDITION_BASE_SECONDS + Math.ceil(media.durationSeconds * SECONDS_PER_SECOND),
+});
+
+const container = (wish: Wish, settings: PodSettings) => ({
+  name: 'prepare',
+  image: settings.image,
+  args: ['prepare'],
+  env: [
+    ...commonEnv(settings),
+    { name: TASK_VARIABLE, value: JSON.stringify(wish.task) },
+    { name: 'LOOPSTREAM_RESULT_FILE', value: RESULT_FILE },
+    { name: 'LOOPSTREAM_ALLOW_PRIVATE_LINKS', value: String(settings.allowPrivateLinks) },
+  ],
+  terminationMessagePath: RESULT_FILE,
+  resources: { requests: { cpu: '250m', memory: '256Mi' }, limits: { cpu: '4', memory: '4Gi' } },
+  ...CONTAINER_SECURITY,
+  volumeMounts: commonMounts(settings, false),
+});
+
+export function buildJob(
+  upload: Upload,
+  wish: Wish,
+  settings: PodSettings,
+): KubeObject<Record<string, unknown>, JobStatus> {
+  const labels = { ...labelsFor(upload, 'prepare'), [UPLOAD_LABEL]: upload.metadata.name };
+  return {
+    apiVersion: 'batch/v1',
+    kind: 'Job',
+    metadata: {
+      name: wish.name,
+      ...(upload.metadata.namespace !== undefined && { namespace: upload.metadata.namespace }),
+      labels,
+      annotations: { [GENERATION_ANNOTATION]: String(upload.metadata.generation ?? 0) },
+      ownerReferences: ownedBy('Upload', upload),
+    },
+    spec: {
+      backoffLimit: RETRIES,
+      activeDeadlineSeconds: wish.deadlineSeconds,
+      // A successor starts only when its predecessor has ended: both would write the same object.
+      podReplacementPolicy: 'Failed',
+      // A drained node is no failure of the media.
+      podFailurePolicy: {
+        rules: [{ action: 'Ignore', onPodConditions: [{ type: 'DisruptionTarget', status: 'True' }] }],
+      },
+      ttlSecondsAfterFinished: KEEP_SECONDS,
+      template: {
+        metadata: { labels },
+        spec: {
+          ...POD_SECURITY,
+          restartPolicy: 'Never',
+          terminationGracePeriodSeconds: 10,
+          containers: [container(wish, settings)],
+          volumes: commonVolumes(settings),
+        },
+      },
+    },
+  };
+}
+
+/** The task that a Job was made for; undefined when it cannot be read. */
+function taskOf(job: Job): unknown {
+  const spec = job.spec as { template?: { spec?: { containers?: { env?: { name: string; value?: string }[] }[] } } };
+  const value = spec.template?.spec?.containers?.[0]?.env?.find((entry) => entry.name === TASK_VARIABLE)?.value;
+  try {
+    return value === undefined ? undefined : JSON.parse(value);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whether a Job works for what is wanted now. */
+export const fits = (job: Job, wish: Wish): boolean => isDeepStrictEqual(taskOf(job), wish.task);
+
+/** The generation of the Upload that a Job was made for. */
+export const generationOf = (job: Job): number => Number(job.metadata.annotations?.[GENERATION_ANNOTATION] ?? 0);

@@ -1,0 +1,173 @@
+/**
+ * Which uploads a stream plays, whether they can be played in its profile, and the Program made of them.
+ * Pure: no I/O, no clock.
+ */
+import { createHash } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
+import type { LoopStream, Playlist, Upload } from '../kube/resources.ts';
+import { PROGRAM_ANNOTATION } from '../streams/names.ts';
+import { type Profile, profileOf } from '../streams/profile.ts';
+import type { Program, Track } from '../streams/program.ts';
+import type { ReadinessReason } from '../streams/spec.ts';
+import { type RenditionStatus, renditionKey } from '../uploads/spec.ts';
+import type { Finding, World } from './world.ts';
+
+export const profileOfStream = (stream: Pick<LoopStream, 'spec'>): Profile =>
+  profileOf(stream.spec.quality, stream.spec.framerate);
+
+/** Names of the playlists that a stream refers to, of both kinds. */
+export const playlistNames = (stream: Pick<LoopStream, 'spec'>): string[] => [
+  ...(stream.spec.playlistRefs ?? []),
+  ...(stream.spec.audioPlaylistRefs ?? []),
+];
+
+/** Names of the uploads that a playlist holds, in order. */
+export const itemNames = (playlist: Pick<Playlist, 'spec'>): string[] =>
+  playlist.spec.items.map((item) => item.uploadRef);
+
+interface Wanted {
+  kind: 'video' | 'audio';
+  mode: Track['mode'];
+  uploads: string[];
+}
+
+/** The tracks a stream asks for. Several playlists play one after the other, in the mode of the first. */
+function wantedTracks(stream: Pick<LoopStream, 'spec'>, playlists: World['playlists']): Wanted[] {
+  const { uploadRef, playlistRefs = [], audioPlaylistRefs = [] } = stream.spec;
+  const fromPlaylists = (kind: Wanted['kind'], refs: string[]): Wanted => ({
+    kind,
+    mode: playlists.get(refs[0] ?? '')?.spec.mode ?? 'sequential',
+    uploads: refs.flatMap((ref) => {
+      const playlist = playlists.get(ref);
+      return playlist ? itemNames(playlist) : [];
+    }),
+  });
+  const video: Wanted =
+    playlistRefs.length > 0
+      ? fromPlaylists('video', playlistRefs)
+      : { kind: 'video', mode: 'sequential', uploads: uploadRef === undefined ? [] : [uploadRef] };
+  return audioPlaylistRefs.length > 0 ? [video, fromPlaylists('audio', audioPlaylistRefs)] : [video];
+}
+
+/** Names of all uploads that a stream plays, each once. */
+export const uploadNames = (stream: Pick<LoopStream, 'spec'>, playlists: World['playlists']): string[] => [
+  ...new Set(wantedTracks(stream, playlists).flatMap((track) => track.uploads)),
+];
+
+/** The rendition of an upload in a profile, if it was made of what the upload now is. */
+export function renditionOf(upload: Upload, profile: string): RenditionStatus | undefined {
+  const found = upload.status?.renditions?.find((rendition) => rendition.profile === profile);
+  const { media } = upload.status ?? {};
+  if (found?.state !== 'ready' || !media) return found;
+  return found.key === renditionKey(media.sha256, upload.spec.type, profile) ? found : undefined;
+}
+
+const finding = (reason: ReadinessReason, message: string): Finding => ({ reason, message });
+
+function playlistProblem(stream: LoopStream, playlists: World['playlists']): Finding | undefined {
+  const { uploadRef, playlistRefs = [], audioPlaylistRefs = [] } = stream.spec;
+  if (uploadRef === undefined && playlistRefs.length === 0) {
+    return finding('UploadNotFound', 'The stream names no video: it needs an uploadRef or playlistRefs.');
+  }
+  for (const [kind, refs] of [
+    ['video', playlistRefs],
+    ['audio', audioPlaylistRefs],
+  ] as const) {
+    for (const name of refs) {
+      const playlist = playlists.get(name);
+      if (!playlist) return finding('PlaylistNotFound', `Playlist "${name}" does not exist.`);
+      if (playlist.spec.kind !== kind) {
+        return finding('PlaylistNotFound', `Playlist "${name}" is of kind ${playlist.spec.kind}, not ${kind}.`);
+      }
+      if (playlist.spec.items.length === 0) return finding('PlaylistEmpty', `Playlist "${name}" has no items.`);
+    }
+  }
+  return undefined;
+}
+
+function uploadProblem(
+  name: string,
+  upload: Upload | undefined,
+  kind: Wanted['kind'],
+  profile: Profile,
+): Finding | undefined {
+  if (!upload) return finding('UploadNotFound', `Upload "${name}" does not exist.`);
+  if (kind === 'video' && upload.spec.type === 'audio') {
+    return finding('MediaFailed', `Upload "${name}" is audio; the stream needs a video to loop.`);
+  }
+  const { status } = upload;
+  if (!status?.media) {
+    return status?.error
+      ? finding('MediaFailed', `Upload "${name}" failed: ${status.error.message}`)
+      : finding('MediaImporting', `Upload "${name}" is still being fetched.`);
+  }
+  const rendition = renditionOf(upload, profile);
+  if (rendition?.state === 'ready') return undefined;
+  if (rendition?.state === 'failed') {
+    return finding('MediaFailed', `Upload "${name}" could not be prepared: ${rendition.error?.message ?? ''}`.trim());
+  }
+  return finding('MediaPreparing', `Upload "${name}" is being prepared for ${profile}.`);
+}
+
+/** What a person has to act on comes first, what only takes time comes last. */
+const URGENCY: string[] = ['UploadNotFound', 'MediaFailed', 'MediaImporting', 'MediaPreparing'];
+
+/** Why the media of a stream cannot be played yet; undefined when every item of every track is ready. */
+export function mediaProblem(stream: LoopStream, world: World): Finding | undefined {
+  const playlist = playlistProblem(stream, world.playlists);
+  if (playlist) return playlist;
+  const profile = profileOfStream(stream);
+  const checked = new Map<string, Finding | undefined>();
+  for (const track of wantedTracks(stream, world.playlists)) {
+    for (const name of track.uploads) {
+      const key = `${track.kind} ${name}`;
+      if (!checked.has(key)) checked.set(key, uploadProblem(name, world.uploads.get(name), track.kind, profile));
+    }
+  }
+  const problems = [...checked.values()].filter((problem) => problem !== undefined);
+  const worst = problems.sort((a, b) => URGENCY.indexOf(a.reason) - URGENCY.indexOf(b.reason))[0];
+  if (!worst || problems.length === 1) return worst;
+  return { ...worst, message: `${worst.message} In all, ${problems.length} of ${checked.size} items are not ready.` };
+}
+
+function buildTrack(wanted: Wanted, world: World, profile: Profile): Track {
+  const items = wanted.uploads.flatMap((name) => {
+    const upload = world.uploads.get(name);
+    if (!upload) return [];
+    const rendition = renditionOf(upload, profile);
+    return rendition?.key ? [{ id: name, name: upload.spec.displayName ?? name, rendition: rendition.key }] : [];
+  });
+  return { mode: wanted.mode, items };
+}
+
+/** The seed of the shuffle: the same for the whole life of a stream, different for each. */
+const seedOf = (uid: string): number => createHash('sha256').update(uid).digest().readUInt32BE(0);
+
+/**
+ * What the stream's pod is to play; only for a stream without `mediaProblem`. A program that says the same as `previous`
+ * is `previous`, so that an edit which changes nothing on air (a display name) changes no pod; otherwise its version rises.
+ */
+export function programOf(stream: LoopStream, world: World, epoch: string, previous?: Program): Program {
+  const profile = profileOfStream(stream);
+  const [video, audio] = wantedTracks(stream, world.playlists).map((track) => buildTrack(track, world, profile));
+  const program: Program = {
+    version: previous ? previous.version + 1 : (stream.metadata.generation ?? 1),
+    epoch,
+    seed: seedOf(stream.metadata.uid),
+    profile,
+    video: video ?? { mode: 'sequential', items: [] },
+    ...(audio && { audio }),
+    destinations: [...stream.spec.destinationRefs],
+  };
+  return previous && isDeepStrictEqual({ ...program, version: previous.version }, previous) ? previous : program;
+}
+
+/** The program that a pod was given; undefined when it carries none that can be read. */
+export function programOfPod(pod: { metadata: { annotations?: Record<string, string> } }): Program | undefined {
+  try {
+    const program: unknown = JSON.parse(pod.metadata.annotations?.[PROGRAM_ANNOTATION] ?? 'null');
+    return program && typeof program === 'object' && 'epoch' in program ? (program as Program) : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,150 @@
+/** The streamer's pod: built from the stream, its program and the operator's settings. Pure: no I/O, no clock. */
+import { createHash } from 'node:crypto';
+import type { Destination, LoopStream, PodSpec, PodStatus } from '../kube/resources.ts';
+import type { KubeObject } from '../kube/types.ts';
+import {
+  PROGRAM_ANNOTATION,
+  podName,
+  SECRET_KEY_KEY,
+  SECRET_URL_KEY,
+  STREAM_LABEL,
+  STREAMER_PORT,
+  TEMPLATE_HASH_ANNOTATION,
+} from '../streams/names.ts';
+import type { Program } from '../streams/program.ts';
+import { profileOfStream } from './media.ts';
+import {
+  CONTAINER_SECURITY,
+  commonEnv,
+  commonMounts,
+  commonVolumes,
+  labelsFor,
+  ownedBy,
+  POD_SECURITY,
+  type PodSettings,
+} from './restricted.ts';
+
+export const STREAMER_CONTAINER = 'streamer';
+const PROGRAM_DIR = '/etc/loopstream/program';
+const PROGRAM_FILE = 'program.json';
+const DESTINATIONS_DIR = '/etc/loopstream/destinations';
+
+/** A destination as the pod needs it: its name is the name of its directory. */
+interface Target {
+  name: string;
+  secretName: string;
+}
+
+/** The destinations of a stream in its order; those that do not exist are left out. */
+export const targetsOf = (stream: LoopStream, destinations: ReadonlyMap<string, Destination>): Target[] =>
+  stream.spec.destinationRefs.flatMap((name) => {
+    const destination = destinations.get(name);
+    return destination ? [{ name, secretName: destination.spec.secretName }] : [];
+  });
+
+/**
+ * Hash of what a pod is built from and cannot take up while it runs. The image is not part of it: a new version of the
+ * operator must not take every stream off air.
+ */
+export function templateHash(stream: LoopStream, targets: Target[], settings: PodSettings): string {
+  const { storageUrl, storageMountPath, storageVolume } = settings;
+  const parts = [profileOfStream(stream), targets, storageUrl, storageMountPath, storageVolume];
+  return createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 16);
+}
+
+/** The directory of one destination: two files, readable by the pod's group alone. */
+const secretVolume = (target: Target, index: number) => ({
+  name: `destination-${index}`,
+  secret: {
+    secretName: target.secretName,
+    defaultMode: 0o440,
+    items: [SECRET_URL_KEY, SECRET_KEY_KEY].map((key) => ({ key, path: key })),
+  },
+});
+
+const programVolume = {
+  name: 'program',
+  downwardAPI: {
+    items: [{ path: PROGRAM_FILE, fieldRef: { fieldPath: `metadata.annotations['${PROGRAM_ANNOTATION}']` } }],
+  },
+};
+
+/**
+ * Ready means that a destination accepts media, so readiness is looked at each second and believed at once. Whether the
+ * process is alive is another question, with time for a machine under load.
+ */
+const probes = {
+  startupProbe: {
+    httpGet: { path: '/healthz', port: 'http' },
+    periodSeconds: 1,
+    timeoutSeconds: 2,
+    failureThreshold: 60,
+  },
+  readinessProbe: {
+    httpGet: { path: '/readyz', port: 'http' },
+    periodSeconds: 1,
+    timeoutSeconds: 2,
+    failureThreshold: 1,
+  },
+  livenessProbe: {
+    httpGet: { path: '/healthz', port: 'http' },
+    periodSeconds: 10,
+    timeoutSeconds: 5,
+    failureThreshold: 3,
+  },
+};
+
+const container = (targets: Target[], settings: PodSettings) => ({
+  name: STREAMER_CONTAINER,
+  image: settings.image,
+  args: ['streamer'],
+  env: [
+    ...commonEnv(settings),
+    { name: 'LOOPSTREAM_HOST', valueFrom: { fieldRef: { fieldPath: 'status.podIP' } } },
+    { name: 'LOOPSTREAM_PORT', value: String(STREAMER_PORT) },
+    { name: 'LOOPSTREAM_PROGRAM_FILE', value: `${PROGRAM_DIR}/${PROGRAM_FILE}` },
+    { name: 'LOOPSTREAM_DESTINATIONS_DIR', value: DESTINATIONS_DIR },
+  ],
+  ports: [{ name: 'http', containerPort: STREAMER_PORT, protocol: 'TCP' }],
+  ...probes,
+  resources: { requests: { cpu: '50m', memory: '96Mi' }, limits: { cpu: '1', memory: '512Mi' } },
+  ...CONTAINER_SECURITY,
+  volumeMounts: [
+    ...commonMounts(settings, true),
+    { name: 'program', mountPath: PROGRAM_DIR, readOnly: true },
+    ...targets.map((target, index) => ({
+      name: `destination-${index}`,
+      mountPath: `${DESTINATIONS_DIR}/${target.name}`,
+      readOnly: true,
+    })),
+  ],
+});
+
+export function buildPod(
+  stream: LoopStream,
+  program: Program,
+  targets: Target[],
+  settings: PodSettings,
+): KubeObject<PodSpec, PodStatus> {
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: {
+      name: podName(stream.metadata.name),
+      ...(stream.metadata.namespace !== undefined && { namespace: stream.metadata.namespace }),
+      labels: { ...labelsFor(stream, 'streamer'), [STREAM_LABEL]: stream.metadata.name },
+      annotations: {
+        [PROGRAM_ANNOTATION]: JSON.stringify(program),
+        [TEMPLATE_HASH_ANNOTATION]: templateHash(stream, targets, settings),
+      },
+      ownerReferences: ownedBy('LoopStream', stream),
+    },
+    spec: {
+      ...POD_SECURITY,
+      restartPolicy: 'Always',
+      terminationGracePeriodSeconds: 10,
+      containers: [container(targets, settings)],
+      volumes: [...commonVolumes(settings), programVolume, ...targets.map(secretVolume)],
+    },
+  };
+}

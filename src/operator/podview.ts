@@ -1,0 +1,41 @@
+/** What a pod's status says, in the words of the parts of Kubernetes that wrote it. Pure: no I/O, no clock. */
+import type { ContainerStatus, Pod } from '../kube/resources.ts';
+import type { Finding } from './world.ts';
+
+/** States that a container passes through on its way up. */
+const ON_ITS_WAY = new Set(['ContainerCreating', 'PodInitializing']);
+
+/** What keeps a pod from running: no node for it, an image that cannot be had, a container that ends again and again. */
+export function podTrouble(pod: Pod): Finding | undefined {
+  const scheduled = pod.status?.conditions?.find((c) => c.type === 'PodScheduled');
+  if (scheduled?.status === 'False') {
+    return {
+      reason: scheduled.reason ?? 'Unschedulable',
+      message: `No node takes the pod: ${scheduled.message ?? ''}`,
+    };
+  }
+  for (const container of pod.status?.containerStatuses ?? []) {
+    const { waiting } = container.state ?? {};
+    if (waiting?.reason && !ON_ITS_WAY.has(waiting.reason)) {
+      const detail = waiting.message ? `: ${waiting.message}` : '.';
+      return { reason: waiting.reason, message: `The pod does not run (${waiting.reason})${detail}` };
+    }
+  }
+  return undefined;
+}
+
+/** How often kubelet has started the containers of a pod anew. */
+export const restartsOf = (pod: Pod): number =>
+  (pod.status?.containerStatuses ?? []).reduce((sum, container) => sum + container.restartCount, 0);
+
+/** Since when the pod has been ready (RFC 3339); undefined while it is not. */
+export const readySince = (pod: Pod): string | undefined => {
+  const ready = pod.status?.conditions?.find((c) => c.type === 'Ready' && c.status === 'True');
+  return ready && !pod.metadata.deletionTimestamp ? ready.lastTransitionTime : undefined;
+};
+
+/** How the containers of a pod ended, those that have. */
+export const terminations = (pod: Pod): NonNullable<NonNullable<ContainerStatus['state']>['terminated']>[] =>
+  (pod.status?.containerStatuses ?? []).flatMap((container) =>
+    container.state?.terminated ? [container.state.terminated] : [],
+  );

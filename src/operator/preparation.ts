@@ -1,0 +1,152 @@
+/**
+ * What an upload needs now: (upload, world) → status and the Jobs to make or to clear away. An upload is imported once; a
+ * failure is final until its spec is edited. Pure: no I/O, no clock.
+ */
+import type { Job, Pod, Upload } from '../kube/resources.ts';
+import type { MediaInfo, RenditionStatus, UPLOAD_ERRORS, UploadState, UploadStatus } from '../uploads/spec.ts';
+import { sourceKey } from '../uploads/spec.ts';
+import { fits, generationOf, importWish, renditionWish, type Wish } from './job.ts';
+import { outcomeOf } from './jobresult.ts';
+import { renditionOf } from './media.ts';
+import { isOwnedBy } from './restricted.ts';
+import { conditionsOf } from './status.ts';
+import type { Verdict } from './world.ts';
+
+export interface UploadWorld {
+  /** Profiles that the streams which play this upload ask for. */
+  profiles: readonly string[];
+  /** Jobs in the upload's namespace by name, and their pods by the Job's UID. */
+  jobs: ReadonlyMap<string, Job>;
+  pods: ReadonlyMap<string, readonly Pod[]>;
+  now: Date;
+}
+
+export interface UploadDecision {
+  status: UploadStatus;
+  create: Wish[];
+  remove: Job[];
+  lookAgainAt?: Date;
+}
+
+type UploadError = { code: keyof typeof UPLOAD_ERRORS; message: string };
+
+/** Collects what is to be done while the parts of an upload are looked at. */
+class Plan {
+  readonly create: Wish[] = [];
+  readonly remove: Job[] = [];
+  lookAgainAt: Date | undefined;
+  readonly #upload: Upload;
+  readonly #world: UploadWorld;
+
+  constructor(upload: Upload, world: UploadWorld) {
+    this.#upload = upload;
+    this.#world = world;
+  }
+
+  /** The result of a wish; undefined while it is worked on, or has to be (again). */
+  follow(wish: Wish) {
+    const job = this.#world.jobs.get(wish.name);
+    if (!job) {
+      this.create.push(wish);
+      return undefined;
+    }
+    // A Job that is going, or that an upload of the same name left behind, is waited for: the garbage collector takes it.
+    if (job.metadata.deletionTimestamp || !isOwnedBy(job, this.#upload)) return undefined;
+    const outcome = outcomeOf(job, this.#world.pods.get(job.metadata.uid) ?? [], this.#world.now);
+    if (outcome.kind === 'running' && fits(job, wish)) {
+      this.lookAgainAt = outcome.lookAgainAt ?? this.lookAgainAt;
+      return undefined;
+    }
+    const again =
+      outcome.kind === 'done' &&
+      outcome.result.action === 'failed' &&
+      generationOf(job) < (this.#upload.metadata.generation ?? 0);
+    if (outcome.kind !== 'done' || again || !fits(job, wish)) {
+      this.remove.push(job);
+      return undefined;
+    }
+    return outcome.result;
+  }
+}
+
+const unexpected: UploadError = { code: 'prepare_failed', message: 'The Job answered another question.' };
+
+/** The media of an upload, what keeps it from being had, or neither while it is fetched. */
+function imported(upload: Upload, plan: Plan, edited: boolean): { media?: MediaInfo; error?: UploadError } {
+  const { media, error } = upload.status ?? {};
+  if (media) return { media };
+  if (error && !edited) return { error };
+  const result = plan.follow(importWish(upload));
+  if (!result) return {};
+  if (result.action === 'import') return { media: result.media };
+  return { error: result.action === 'failed' ? result.error : unexpected };
+}
+
+function rendition(upload: Upload, media: MediaInfo, profile: string, plan: Plan, edited: boolean): RenditionStatus {
+  const current = renditionOf(upload, profile);
+  if (current?.state === 'ready' || (current?.state === 'failed' && !edited)) return current;
+  const wish = renditionWish(upload, media, profile);
+  const result = plan.follow(wish);
+  if (!result) return { profile, state: 'pending' };
+  if (result.action === 'rendition' && wish.task.action === 'rendition') {
+    return { ...result.rendition, profile, state: 'ready', key: wish.task.renditionKey };
+  }
+  return { profile, state: 'failed', error: result.action === 'failed' ? result.error : unexpected };
+}
+
+/** Everything that has been made, wanted or not, and the state of everything that is wanted. */
+function renditions(upload: Upload, media: MediaInfo, world: UploadWorld, plan: Plan, edited: boolean) {
+  const wanted = [...world.profiles].sort().map((profile) => rendition(upload, media, profile, plan, edited));
+  const kept = (upload.status?.renditions ?? []).filter(
+    ({ profile, state }) =>
+      state === 'ready' && !world.profiles.includes(profile) && renditionOf(upload, profile) !== undefined,
+  );
+  return { wanted, all: [...wanted, ...kept].sort((a, b) => a.profile.localeCompare(b.profile)) };
+}
+
+const camel = (code: string): string => code.replace(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase());
+
+function verdicts(media: MediaInfo | undefined, error: UploadError | undefined, wanted: RenditionStatus[]): Verdict[] {
+  const say = (type: string, status: Verdict['status'], reason: string, message: string): Verdict => ({
+    type,
+    status,
+    reason,
+    message,
+  });
+  if (!media) {
+    const [reason, message] = error ? [camel(error.code), error.message] : ['Importing', 'The file is being fetched.'];
+    return [say('Imported', 'False', reason, message), say('Prepared', 'False', reason, message)];
+  }
+  const fine = say('Imported', 'True', 'Imported', 'The file has been fetched and read.');
+  if (error) return [fine, say('Prepared', 'False', camel(error.code), error.message)];
+  const ready = wanted.filter(({ state }) => state === 'ready').map(({ profile }) => profile);
+  if (wanted.length === 0) return [fine, say('Prepared', 'True', 'NothingWanted', 'No stream plays this upload.')];
+  if (ready.length < wanted.length) {
+    const missing = wanted.filter(({ state }) => state === 'pending').map(({ profile }) => profile);
+    return [fine, say('Prepared', 'False', 'Preparing', `Being prepared for ${missing.join(', ')}.`)];
+  }
+  return [fine, say('Prepared', 'True', 'Prepared', `Prepared for ${ready.join(', ')}.`)];
+}
+
+export function decideUpload(upload: Upload, world: UploadWorld): UploadDecision {
+  const { generation } = upload.metadata;
+  const edited = (upload.status?.observedGeneration ?? 0) < (generation ?? 0);
+  const plan = new Plan(upload, world);
+  const { media, error: importError } = imported(upload, plan, edited);
+  const { wanted, all } = media ? renditions(upload, media, world, plan, edited) : { wanted: [], all: [] };
+  const pending = wanted.some(({ state }) => state === 'pending');
+  const error = importError ?? wanted.find(({ state }) => state === 'failed')?.error;
+  const state: UploadState = pending ? 'preparing' : error ? 'failed' : media ? 'ready' : 'importing';
+  const done = wanted.filter(({ state: of }) => of !== 'pending').length;
+  const status: UploadStatus = {
+    ...(generation !== undefined && { observedGeneration: generation }),
+    state,
+    progress: state === 'preparing' ? done / wanted.length : state === 'ready' ? 1 : 0,
+    ...(media && { sourceKey: upload.status?.sourceKey ?? sourceKey(upload.metadata.uid), media }),
+    ...(all.length > 0 && { renditions: all }),
+    ...(error && { error }),
+    conditions: conditionsOf(verdicts(media, error, wanted), upload.status?.conditions, generation, world.now),
+  };
+  const { create, remove, lookAgainAt } = plan;
+  return { status, create, remove, ...(lookAgainAt && { lookAgainAt }) };
+}

@@ -1,0 +1,78 @@
+/**
+ * The operator: caches, queues and controllers. Stopping it stops looking; what is on air stays on air. Started again it
+ * finds everything as it is and writes nothing.
+ */
+import { type Clock, systemClock } from '../clock.ts';
+import type { OperatorConfig } from '../config.ts';
+import { createKube } from '../kube/client.ts';
+import { createEventRecorder } from '../kube/events.ts';
+import { createQueue } from '../kube/queue.ts';
+import type { Lifecycle } from '../lifecycle.ts';
+import type { Logger } from '../log.ts';
+import { createCaches, type Enqueue, wire } from './caches.ts';
+import type { Reconcile, Tools } from './control.ts';
+import { reconcileDestination } from './destinations.ts';
+import { createMetrics, serveOps } from './ops.ts';
+import { reconcileStream } from './streams.ts';
+import { reconcileUpload } from './uploads.ts';
+
+export interface RunningOperator {
+  /** Port of /healthz, /readyz and /metrics. */
+  opsPort: number;
+}
+
+/**
+ * Resolves when the caches are filled and the work has begun; rejects when the lifecycle stops before that, or when the
+ * port of the ops server is taken. Everything it starts is released by the lifecycle.
+ */
+export async function runOperator(
+  config: OperatorConfig,
+  lifecycle: Lifecycle,
+  log: Logger,
+  options: { clock?: Clock } = {},
+): Promise<RunningOperator> {
+  const kube = createKube({ kubeconfig: config.kubeconfig });
+  lifecycle.defer('kubernetes client', () => kube.close());
+  const events = createEventRecorder(kube, { component: 'loopstream-operator', log });
+  lifecycle.defer('events', () => events.flush());
+  const caches = createCaches(kube, config.namespace, log);
+  const tools: Tools = { kube, caches, settings: config, events, clock: options.clock ?? systemClock, log };
+
+  const metrics = createMetrics();
+  let synced = false;
+  const ready = () => synced && !lifecycle.signal.aborted;
+  const { opsHost: host, opsPort: port } = config;
+  const opsPort = await serveOps({ host, port, ready, registry: metrics.registry }, lifecycle);
+
+  const controller = (name: string, reconcile: Reconcile) => {
+    // Nothing is decided from caches that are not filled yet: a pod that is not known would seem to be missing.
+    const queue = createQueue({
+      workers: config.workers,
+      process: metrics.observe(name, reconcile),
+      log: log.child({ controller: name }),
+      paused: true,
+    });
+    metrics.watchQueue(name, queue);
+    lifecycle.defer(`${name} queue`, () => queue.stop());
+    return queue;
+  };
+  const queues = {
+    stream: controller('stream', reconcileStream(tools)),
+    upload: controller('upload', reconcileUpload(tools)),
+    destination: controller('destination', reconcileDestination(tools)),
+  };
+  const enqueue: Enqueue = {
+    stream: (key) => queues.stream.add(key),
+    upload: (key) => queues.upload.add(key),
+    destination: (key) => queues.destination.add(key),
+  };
+  wire(caches, enqueue);
+
+  const reflectors = Object.values(caches);
+  for (const reflector of reflectors) reflector.start(lifecycle.signal);
+  await Promise.all(reflectors.map((reflector) => reflector.synced));
+  synced = true;
+  for (const queue of Object.values(queues)) queue.resume();
+  log.info({ namespace: config.namespace, opsPort }, 'the operator looks after the streams');
+  return { opsPort };
+}

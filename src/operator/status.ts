@@ -1,0 +1,59 @@
+/**
+ * The status of a stream, made of a decision. The same world gives the same status to the last byte, so that a steady
+ * stream and a restarted operator write nothing. Pure: no I/O, no clock.
+ */
+import { isDeepStrictEqual } from 'node:util';
+import { kubeTime } from '../clock.ts';
+import type { LoopStream, Pod } from '../kube/resources.ts';
+import { type Condition, findCondition } from '../streams/conditions.ts';
+import type { LoopStreamStatus } from '../streams/spec.ts';
+import type { Decision } from './decide.ts';
+import { readySince, restartsOf } from './podview.ts';
+import type { Verdict } from './world.ts';
+
+/** Conditions for `verdicts`, in their order; a condition whose status did not change keeps its transition time. */
+export const conditionsOf = (
+  verdicts: readonly Verdict[],
+  current: readonly Condition[] | undefined,
+  generation: number | undefined,
+  now: Date,
+): Condition[] =>
+  verdicts.map((verdict) => {
+    const before = findCondition(current, verdict.type);
+    return {
+      ...verdict,
+      ...(generation !== undefined && { observedGeneration: generation }),
+      lastTransitionTime: before && before.status === verdict.status ? before.lastTransitionTime : kubeTime(now),
+    };
+  });
+
+/** `pod` is the stream's own pod after the decision was carried out. */
+export function statusOf(stream: LoopStream, decision: Decision, pod: Pod | undefined, now: Date): LoopStreamStatus {
+  const { generation } = stream.metadata;
+  const liveSince =
+    pod && decision.phase === 'live' ? (readySince(pod) ?? stream.status?.liveSince ?? kubeTime(now)) : undefined;
+  return {
+    ...(generation !== undefined && { observedGeneration: generation }),
+    phase: decision.phase,
+    replicas: pod ? 1 : 0,
+    ready: decision.ready,
+    ...(decision.epoch !== undefined && { epoch: decision.epoch }),
+    ...(liveSince !== undefined && { liveSince }),
+    ...(pod && { podName: pod.metadata.name, podUID: pod.metadata.uid, restarts: restartsOf(pod) }),
+    destinations: stream.spec.destinationRefs.join(', '),
+    conditions: conditionsOf(decision.verdicts, stream.status?.conditions, generation, now),
+  };
+}
+
+/** The status without the conditions that others keep there (server-side apply leaves those alone). */
+const ownPart = <S extends { conditions?: Condition[] }>(status: S | undefined, own: readonly Condition[]) => ({
+  ...status,
+  conditions: own.map(({ type }) => findCondition(status?.conditions, type)),
+});
+
+/** True when `next` says what `current` already says. */
+export const sameStatus = <S extends { conditions?: Condition[] }>(current: S | undefined, next: S): boolean =>
+  isDeepStrictEqual(
+    JSON.parse(JSON.stringify(ownPart(current, next.conditions ?? []))),
+    JSON.parse(JSON.stringify(ownPart(next, next.conditions ?? []))),
+  );

@@ -1,0 +1,77 @@
+/** The Events that tell the story of an object: one for each thing that changed, none for what stayed. Pure: no I/O, no clock. */
+import type { EventInput } from '../kube/events.ts';
+import type { Condition } from '../streams/conditions.ts';
+import { findCondition } from '../streams/conditions.ts';
+import { type LoopStreamStatus, type Phase, READINESS_CONDITIONS } from '../streams/spec.ts';
+import type { UploadStatus } from '../uploads/spec.ts';
+
+const normal = (reason: string, message: string): EventInput => ({ type: 'Normal', reason, message });
+const warning = (reason: string, message: string): EventInput => ({ type: 'Warning', reason, message });
+
+const messageOf = (status: { conditions?: Condition[] }, type: string): string =>
+  findCondition(status.conditions, type)?.message ?? '';
+
+/** What only takes time is no reason to warn anybody. */
+const PATIENCE = new Set(['MediaImporting', 'MediaPreparing', 'DestinationChecking']);
+
+const obstacle = (status: LoopStreamStatus | undefined): Condition | undefined =>
+  READINESS_CONDITIONS.map((type) => findCondition(status?.conditions, type)).find((c) => c?.status === 'False');
+
+function ofPhase(phase: Phase | undefined, before: Phase | undefined, status: LoopStreamStatus): EventInput[] {
+  switch (phase) {
+    case 'scheduled':
+      return [normal('Scheduled', messageOf(status, 'Progressing'))];
+    case 'starting':
+      return before === 'live' ? [] : [normal('Started', 'The stream goes on air.')];
+    case 'live':
+      return [normal('Live', messageOf(status, 'Live'))];
+    case 'reconnecting':
+      return [warning('Reconnecting', messageOf(status, 'Live'))];
+    case 'stopping':
+      return [normal('Stopping', messageOf(status, 'Live'))];
+    case 'stopped':
+      return [normal('Stopped', messageOf(status, 'Live'))];
+    case 'ended':
+      return [normal('Ended', messageOf(status, 'Progressing') && 'The schedule is over.')];
+    case 'failed':
+      return [warning('Failed', messageOf(status, 'Progressing'))];
+    default:
+      return [];
+  }
+}
+
+export function streamEvents(before: LoopStreamStatus | undefined, status: LoopStreamStatus): EventInput[] {
+  const told = before?.phase === status.phase ? [] : ofPhase(status.phase, before?.phase, status);
+  const problem = obstacle(status);
+  if (problem && problem.reason !== obstacle(before)?.reason) {
+    told.push((PATIENCE.has(problem.reason) ? normal : warning)('NotReady', problem.message));
+  }
+  const stuck = findCondition(status.conditions, 'Progressing');
+  if (status.phase !== 'failed' && stuck?.status === 'False') {
+    const earlier = findCondition(before?.conditions, 'Progressing');
+    if (earlier?.reason !== stuck.reason) told.push(warning(stuck.reason, stuck.message));
+  }
+  return told;
+}
+
+export function uploadEvents(before: UploadStatus | undefined, status: UploadStatus): EventInput[] {
+  const told: EventInput[] = [];
+  if (status.media && !before?.media) {
+    told.push(normal('MediaImported', `The file has been fetched: ${status.media.durationSeconds} s.`));
+  }
+  for (const { profile, state, error } of status.renditions ?? []) {
+    if (before?.renditions?.find((other) => other.profile === profile)?.state === state) continue;
+    if (state === 'ready') told.push(normal('MediaPrepared', `Prepared for ${profile}.`));
+    if (state === 'failed')
+      told.push(warning('MediaFailed', `Preparing for ${profile} failed: ${error?.message ?? ''}`));
+  }
+  if (status.error && !status.media && before?.error?.code !== status.error.code) {
+    told.push(warning('MediaFailed', status.error.message));
+  }
+  return told;
+}
+
+export function destinationEvents(before: Condition | undefined, ready: Condition): EventInput[] {
+  if (before?.reason === ready.reason) return [];
+  return [ready.status === 'True' ? normal('Ready', ready.message) : warning(ready.reason, ready.message)];
+}

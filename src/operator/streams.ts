@@ -1,0 +1,154 @@
+/** One stream: read its world, decide, act, write the status once. */
+import { LOOPSTREAMS, type LoopStream, PODS, type Pod } from '../kube/resources.ts';
+import { FINALIZER, PROGRAM_ANNOTATION, podName } from '../streams/names.ts';
+import type { Program } from '../streams/program.ts';
+import { type Caches, splitKey } from './caches.ts';
+import { isReason, isRefusal, type Reconcile, type Tools, waitUntil, writeStatus } from './control.ts';
+import { type Decision, decide, refused } from './decide.ts';
+import { playlistNames, uploadNames } from './media.ts';
+import { buildPod, targetsOf } from './pod.ts';
+import { isOwnedBy } from './restricted.ts';
+import { statusOf } from './status.ts';
+import { streamEvents } from './story.ts';
+import type { World } from './world.ts';
+
+/** What came of an action: the stream's pod as it now is, and the decision as it turned out. */
+interface Done {
+  decision: Decision;
+  pod: Pod | undefined;
+}
+/** The world is not what the caches said: nothing is concluded from it, and it is looked at again. */
+const AGAIN = 'again';
+const AGAIN_MS = 500;
+
+function existing<T>(names: readonly string[], get: (name: string) => T | undefined): Map<string, T> {
+  const found = new Map<string, T>();
+  for (const name of names) {
+    const object = get(name);
+    if (object) found.set(name, object);
+  }
+  return found;
+}
+
+export function worldOf(caches: Caches, stream: LoopStream, now: Date): World {
+  const { namespace = '', name } = stream.metadata;
+  const playlists = existing(playlistNames(stream), (of) => caches.playlists.get(namespace, of));
+  return {
+    playlists,
+    uploads: existing(uploadNames(stream, playlists), (of) => caches.uploads.get(namespace, of)),
+    destinations: existing(stream.spec.destinationRefs, (of) => caches.destinations.get(namespace, of)),
+    pod: caches.pods.get(namespace, podName(name)),
+    now,
+  };
+}
+
+/** Sets the finalizers of exactly this version of the stream; a newer version answers Conflict and is looked at anew. */
+const setFinalizers = ({ kube }: Tools, stream: LoopStream, finalizers: string[]) => {
+  const { name, namespace = '', resourceVersion } = stream.metadata;
+  return kube.mergePatch(LOOPSTREAMS, namespace, name, { metadata: { resourceVersion, finalizers } });
+};
+
+/** Before there is a pod there is the finalizer: a stream is never gone while something of it may be on air. */
+async function hold(tools: Tools, stream: LoopStream): Promise<void> {
+  const finalizers = stream.metadata.finalizers ?? [];
+  if (finalizers.includes(FINALIZER)) return;
+  tools.caches.streams.upsert(await setFinalizers(tools, stream, [...finalizers, FINALIZER]));
+}
+
+/** Lets a deleted stream go. The API server is asked, not the cache: a pod whose creation we did not hear of counts too. */
+async function release(tools: Tools, stream: LoopStream): Promise<typeof AGAIN | undefined> {
+  const { name, namespace = '' } = stream.metadata;
+  try {
+    const pod = await tools.kube.get(PODS, namespace, podName(name));
+    if (isOwnedBy(pod, stream)) {
+      tools.caches.pods.upsert(pod);
+      return AGAIN;
+    }
+  } catch (error) {
+    if (!isReason(error, 'NotFound')) throw error;
+  }
+  const left = (stream.metadata.finalizers ?? []).filter((finalizer) => finalizer !== FINALIZER);
+  try {
+    await setFinalizers(tools, stream, left);
+  } catch (error) {
+    if (!isReason(error, 'NotFound')) throw error;
+  }
+  return undefined;
+}
+
+/** Makes the pod. Its name is the lock: one that exists is ours only if our UID owns it. */
+async function create(tools: Tools, stream: LoopStream, world: World, decision: Decision, program: Program) {
+  const { name, namespace = '' } = stream.metadata;
+  await hold(tools, stream);
+  const wanted = buildPod(stream, program, targetsOf(stream, world.destinations), tools.settings);
+  try {
+    const pod = await tools.kube.create(PODS, namespace, wanted);
+    tools.caches.pods.upsert(pod);
+    return { decision, pod };
+  } catch (error) {
+    if (isRefusal(error))
+      return { decision: refused(decision, 'PodRefused', error.message, world.now), pod: undefined };
+    if (!isReason(error, 'AlreadyExists')) throw error;
+  }
+  const pod = await tools.kube.get(PODS, namespace, podName(name));
+  if (isOwnedBy(pod, stream)) {
+    tools.caches.pods.upsert(pod);
+    return AGAIN;
+  }
+  const message = `A pod named "${podName(name)}" exists that does not belong to this stream; delete it.`;
+  return { decision: refused(decision, 'PodNameTaken', message, world.now), pod: undefined };
+}
+
+/** Hands the pod another program; it takes it up without a restart. */
+async function patch(tools: Tools, pod: Pod, decision: Decision, program: Program, now: Date): Promise<Done> {
+  const { name, namespace = '', uid } = pod.metadata;
+  const annotations = { [PROGRAM_ANNOTATION]: JSON.stringify(program) };
+  try {
+    const patched = await tools.kube.mergePatch(PODS, namespace, name, { metadata: { uid, annotations } });
+    tools.caches.pods.upsert(patched);
+    return { decision, pod: patched };
+  } catch (error) {
+    if (!isRefusal(error)) throw error;
+    // What is on air stays on air with the program it has.
+    return { decision: { ...refused(decision, 'PodRefused', error.message, now), phase: decision.phase }, pod };
+  }
+}
+
+async function act(tools: Tools, stream: LoopStream, world: World, decision: Decision): Promise<Done | typeof AGAIN> {
+  const { action } = decision;
+  const pod = world.pod && isOwnedBy(world.pod, stream) ? world.pod : undefined;
+  switch (action.do) {
+    case 'create':
+      return create(tools, stream, world, decision, action.program);
+    case 'patch':
+      return pod ? patch(tools, pod, decision, action.program, world.now) : AGAIN;
+    case 'delete': {
+      const { namespace = '', name } = stream.metadata;
+      await tools.kube.delete(PODS, namespace, podName(name), { uid: action.podUid });
+      return { decision, pod };
+    }
+    default:
+      return { decision, pod };
+  }
+}
+
+export const reconcileStream =
+  (tools: Tools): Reconcile =>
+  async (key) => {
+    const { caches, settings, events, clock } = tools;
+    const stream = caches.streams.get(...splitKey(key));
+    if (!stream) return undefined;
+    const now = clock.now();
+    const world = worldOf(caches, stream, now);
+    const decision = decide(stream, world, settings);
+    if (decision.action.do === 'release') {
+      return (await release(tools, stream)) === AGAIN ? { requeueAfterMs: AGAIN_MS } : undefined;
+    }
+    const done = await act(tools, stream, world, decision);
+    if (done === AGAIN) return { requeueAfterMs: AGAIN_MS };
+    const status = statusOf(stream, done.decision, done.pod, now);
+    if (await writeStatus(tools, LOOPSTREAMS, caches.streams, stream, status)) {
+      for (const event of streamEvents(stream.status, status)) events.event(stream, event);
+    }
+    return waitUntil(done.decision.lookAgainAt, now);
+  };

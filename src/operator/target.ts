@@ -1,0 +1,42 @@
+/** Whether a destination's Secret can be streamed with, and what may be shown of it. Pure: no I/O, no clock. */
+import { type DestinationStatus, ingestUrlProblem, keyHint } from '../destinations/spec.ts';
+import type { Destination, Secret } from '../kube/resources.ts';
+import { SECRET_KEY_KEY, SECRET_URL_KEY } from '../streams/names.ts';
+import { conditionsOf } from './status.ts';
+import type { Verdict } from './world.ts';
+
+const text = (secret: Secret, key: string): string | undefined => {
+  const value = secret.data?.[key];
+  return value === undefined ? undefined : Buffer.from(value, 'base64').toString('utf8').trim();
+};
+
+const not = (reason: string, message: string): Verdict => ({ type: 'Ready', status: 'False', reason, message });
+
+/** Neither the URL nor the key is ever quoted: either may hold what only its owner may see. */
+function judge(name: string, secret: Secret | undefined): Verdict {
+  if (!secret) return not('DestinationSecretMissing', `Secret "${name}" does not exist.`);
+  const url = text(secret, SECRET_URL_KEY);
+  const key = text(secret, SECRET_KEY_KEY);
+  const missing = [url ? [] : [SECRET_URL_KEY], key === undefined ? [SECRET_KEY_KEY] : []].flat();
+  if (!url || key === undefined) {
+    return not('DestinationSecretMissing', `Secret "${name}" lacks ${missing.join(' and ')}.`);
+  }
+  const problem = ingestUrlProblem(url);
+  if (problem) return not('DestinationInvalid', `The ${SECRET_URL_KEY} in Secret "${name}" ${problem}.`);
+  if (/\s/.test(key)) return not('DestinationInvalid', `The ${SECRET_KEY_KEY} in Secret "${name}" holds white space.`);
+  return { type: 'Ready', status: 'True', reason: 'Ready', message: 'The destination can be sent to.' };
+}
+
+export function destinationStatus(destination: Destination, secret: Secret | undefined, now: Date): DestinationStatus {
+  const { generation } = destination.metadata;
+  const verdict = judge(destination.spec.secretName, secret);
+  const url = verdict.status === 'True' && secret ? text(secret, SECRET_URL_KEY) : undefined;
+  const hint = url !== undefined && secret ? keyHint(text(secret, SECRET_KEY_KEY) ?? '') : '';
+  return {
+    ...(generation !== undefined && { observedGeneration: generation }),
+    // SRT carries its passphrase in the query, some RTMP services a token: what follows the path is not shown.
+    ...(url !== undefined && { rtmpUrl: url.replace(/[?#].*$/s, '') }),
+    ...(hint !== '' && { rtmpKeyHint: hint }),
+    conditions: conditionsOf([verdict], destination.status?.conditions, generation, now),
+  };
+}

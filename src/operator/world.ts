@@ -1,0 +1,24 @@
+/** What the operator sees when it decides about one stream: read anew from the caches each time. Pure: no I/O, no clock. */
+import type { Destination, Playlist, Pod, Upload } from '../kube/resources.ts';
+import type { Condition } from '../streams/conditions.ts';
+
+export interface World {
+  /** The objects in the stream's namespace that it refers to, by name. Those that do not exist are not in the maps. */
+  destinations: ReadonlyMap<string, Destination>;
+  playlists: ReadonlyMap<string, Playlist>;
+  uploads: ReadonlyMap<string, Upload>;
+  /** The pod that has the name of the stream's pod, whoever owns it. */
+  pod: Pod | undefined;
+  now: Date;
+}
+
+/** One condition as it is decided: when it changed and for which generation is added when the status is written. */
+export type Verdict = Pick<Condition, 'type' | 'status' | 'reason' | 'message'>;
+
+/** What a named check answers: nothing when all is well. */
+export interface Finding {
+  reason: string;
+  message: string;
+  /** True when it is too early to say, e.g. because a resource has not been looked at yet. */
+  unknown?: boolean;
+}
