@@ -69,8 +69,8 @@ const maxName = (kind: string, length: number, why: string) =>
 const unique = (what: string, why: string) =>
   rules({
     rule: 'self.all(a, self.exists_one(b, a == b))',
+    // With the reason FieldValueDuplicate the API server leaves the message out.
     message: `${what} must differ from each other: ${why}`,
-    reason: 'FieldValueDuplicate',
   });
 
 const loopStream: Definition = {
@@ -228,7 +228,8 @@ function schemaOf({ description, spec, specDescription, status, additions }: Def
     properties: {
       apiVersion: { type: 'string', description: `Version of this kind: ${GROUP}/${VERSION}.` },
       kind: { type: 'string', description: 'Name of this kind.' },
-      metadata: { type: 'object', description: 'Standard metadata: name, namespace, labels, annotations.' },
+      // Kubernetes knows what metadata is, and refuses a definition that says more than this of it.
+      metadata: { type: 'object' },
       spec: { ...toStructural(spec, 'spec'), description: specDescription },
       status: { ...toStructural(status, 'status'), description: 'What is so, as the operator last saw it.' },
     },

@@ -9,7 +9,7 @@ import type { TSchema } from 'typebox';
 export interface Rule {
   rule: string;
   message: string;
-  reason?: 'FieldValueInvalid' | 'FieldValueForbidden' | 'FieldValueRequired' | 'FieldValueDuplicate';
+  reason?: 'FieldValueInvalid' | 'FieldValueForbidden' | 'FieldValueRequired';
   /** Where the message points to when it is not the node itself, e.g. `.endAt`. */
   fieldPath?: string;
 }

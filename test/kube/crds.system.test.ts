@@ -1,0 +1,311 @@
+/** The definitions on the real API server: it is the judge of what is accepted, with which words, and what is shown. */
+import { readdir, readFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { parseAllDocuments } from 'yaml';
+import { createKube } from '../../src/kube/client.ts';
+import { applyCrds } from '../../src/kube/install.ts';
+import { apiVersionOf, collectionPath, objectPath } from '../../src/kube/paths.ts';
+import { CRDS, DESTINATIONS, LOOPSTREAMS, NAMESPACES, PLAYLISTS, SECRETS, UPLOADS } from '../../src/kube/resources.ts';
+import { type Kube, KubeError, type KubeObject, type Resource } from '../../src/kube/types.ts';
+import { startTestKubernetes, type TestKubernetes } from '../support/kubernetes.ts';
+
+const ROOT = resolve(import.meta.dirname, '../..');
+const NAMESPACE = 'crds';
+const OURS = [LOOPSTREAMS, PLAYLISTS, UPLOADS, DESTINATIONS] as Resource[];
+
+let kubernetes: TestKubernetes;
+let kube: Kube;
+
+beforeAll(async () => {
+  kubernetes = await startTestKubernetes();
+  kube = createKube({ kubeconfig: kubernetes.kubeconfig });
+  await applyCrds(kube);
+  await kube.create(NAMESPACES, '', { metadata: { name: NAMESPACE }, spec: {} });
+});
+afterAll(async () => {
+  await kube?.close();
+  await kubernetes?.stop();
+});
+
+const manifest = (resource: Resource, name: string, spec: unknown) => ({
+  apiVersion: apiVersionOf(resource),
+  kind: resource.kind,
+  metadata: { name },
+  spec,
+});
+
+/** As kubectl sends it: unknown fields are errors. */
+const post = (resource: Resource, body: unknown) =>
+  kube.raw('POST', `${collectionPath(resource, NAMESPACE)}?fieldValidation=Strict`, body);
+
+const table = async (resource: Resource, wide = false) => {
+  const accept = 'application/json;as=Table;v=v1;g=meta.k8s.io';
+  const { text } = await kube.raw('GET', collectionPath(resource, NAMESPACE), undefined, { accept });
+  const { columnDefinitions, rows } = JSON.parse(text) as {
+    columnDefinitions: { name: string; priority: number }[];
+    rows: { cells: unknown[] }[];
+  };
+  const shown = columnDefinitions.flatMap(({ name, priority }, i) =>
+    wide || priority === 0 ? [[name, i] as const] : [],
+  );
+  return rows.map(({ cells }) => Object.fromEntries(shown.map(([name, i]) => [name, cells[i]])));
+};
+
+test('the definitions are established, and applying them again changes nothing', async () => {
+  const names = OURS.map((resource) => `${resource.plural}.${resource.group}`);
+  const before = await Promise.all(names.map((name) => kube.get(CRDS, '', name)));
+  for (const crd of before) {
+    const { conditions } = crd.status as { conditions: { type: string; status: string; message: string }[] };
+    expect(conditions.find((c) => c.type === 'Established')?.status).toBe('True');
+    expect(conditions.find((c) => c.type === 'NonStructuralSchema')).toBeUndefined();
+  }
+  await applyCrds(kube, join(ROOT, 'crds'));
+  const after = await Promise.all(names.map((name) => kube.get(CRDS, '', name)));
+  expect(after.map((c) => c.metadata.resourceVersion)).toEqual(before.map((c) => c.metadata.resourceVersion));
+});
+
+test('the samples are accepted as they stand', async () => {
+  const dir = join(ROOT, 'manifests/samples');
+  const byKind = new Map([...OURS, SECRETS as Resource].map((resource) => [resource.kind, resource]));
+  const kinds: string[] = [];
+  for (const file of (await readdir(dir)).sort()) {
+    const text = await readFile(join(dir, file), 'utf8');
+    expect(text.startsWith('# '), `${file} begins by saying what it is`).toBe(true);
+    for (const document of parseAllDocuments(text)) {
+      const object = document.toJS() as KubeObject;
+      const resource = byKind.get(object.kind ?? '');
+      if (!resource) throw new Error(`${file}: ${object.kind}`);
+      const { status, text: answer } = await post(resource, object);
+      expect(status, answer).toBe(201);
+      kinds.push(resource.kind);
+    }
+  }
+  expect(kinds.sort()).toEqual(['Destination', 'LoopStream', 'Secret', 'Upload']);
+});
+
+test('what is left out is filled in', async () => {
+  const stream = await kube.create(
+    LOOPSTREAMS,
+    NAMESPACE,
+    manifest(LOOPSTREAMS as Resource, 'defaults', {
+      uploadRef: 'u',
+      destinationRefs: ['d'],
+    }) as never,
+  );
+  expect(stream.spec).toEqual({ uploadRef: 'u', destinationRefs: ['d'], replicas: 1, quality: '1080p', framerate: 30 });
+  const playlist = await kube.create(
+    PLAYLISTS,
+    NAMESPACE,
+    manifest(PLAYLISTS as Resource, 'defaults', { items: [] }) as never,
+  );
+  expect(playlist.spec).toEqual({ kind: 'video', mode: 'sequential', items: [] });
+  const source = { url: 'https://example.com/a.mp4' };
+  const upload = await kube.create(UPLOADS, NAMESPACE, manifest(UPLOADS as Resource, 'defaults', { source }) as never);
+  expect(upload.spec).toEqual({ type: 'video', source });
+});
+
+const stream = (spec: object, name = 'bad') => [LOOPSTREAMS, manifest(LOOPSTREAMS as Resource, name, spec)] as const;
+const good = { uploadRef: 'u', destinationRefs: ['d'] };
+const upload = (url: string, name = 'bad') =>
+  [UPLOADS, manifest(UPLOADS as Resource, name, { source: { url } })] as const;
+
+const BAD: [what: string, sent: readonly [Resource<never>, unknown], message: RegExp][] = [
+  ['nothing to loop', stream({ destinationRefs: ['d'] }), /spec: .*give exactly one of uploadRef .* and playlistRefs/],
+  ['two things to loop', stream({ ...good, playlistRefs: ['p'] }), /give exactly one of uploadRef .* and playlistRefs/],
+  ['an empty list of playlists', stream({ destinationRefs: ['d'], playlistRefs: [] }), /give exactly one of uploadRef/],
+  ['no destination', stream({ ...good, destinationRefs: [] }), /spec\.destinationRefs.* should have at least 1 items/],
+  [
+    'six destinations',
+    stream({ ...good, destinationRefs: [...'abcdef'] }),
+    /spec\.destinationRefs.* must have at most 5 items/,
+  ],
+  [
+    'a destination twice',
+    stream({ ...good, destinationRefs: ['d', 'e', 'd'] }),
+    /spec\.destinationRefs: .*destinationRefs must differ from each other/,
+  ],
+  [
+    'a quality that does not exist',
+    stream({ ...good, quality: '480p' }),
+    /spec\.quality: Unsupported value: "480p": supported values: "720p", "1080p", "1440p", "2160p"/,
+  ],
+  ['a frame rate that does not exist', stream({ ...good, framerate: 50 }), /spec\.framerate: Unsupported value: 50/],
+  ['a frame rate as text', stream({ ...good, framerate: '30' }), /spec\.framerate.* must be of type integer: "string"/],
+  ['two replicas', stream({ ...good, replicas: 2 }), /spec\.replicas.* should be less than or equal to 1/],
+  [
+    'an end before the start',
+    stream({ ...good, schedule: { startAt: '2026-06-01T12:00:00Z', endAt: '2026-06-01T13:30:00+02:00' } }),
+    /spec\.schedule\.endAt: .*endAt must be after startAt/,
+  ],
+  [
+    'a time that is not one',
+    stream({ ...good, schedule: { startAt: 'tomorrow' } }),
+    /spec\.schedule\.startAt.* must be of type date-time: "tomorrow"/,
+  ],
+  ['a name of 58 characters', stream(good, 'n'.repeat(58)), /the name of a LoopStream may have at most 57 characters/],
+  ['a field that does not exist', stream({ ...good, qualty: '720p' }), /unknown field "spec\.qualty"/],
+  ['no spec', [LOOPSTREAMS, { ...manifest(LOOPSTREAMS as Resource, 'bad', undefined) }], /spec: Required value/],
+  [
+    'a name shown that is too long',
+    stream({ ...good, displayName: 'x'.repeat(201) }),
+    /spec\.displayName: Too long: may not be more than 200 (bytes|characters)/,
+  ],
+  ['an upload from a file', upload('file:///etc/passwd'), /url must be an http:\/\/ or https:\/\/ URL/],
+  ['an upload without a source', [UPLOADS, manifest(UPLOADS as Resource, 'bad', {})], /spec\.source: Required value/],
+  [
+    'an upload with a long name',
+    upload('https://example.com/a', 'u'.repeat(56)),
+    /the name of an Upload may have at most 55 characters/,
+  ],
+  [
+    'a playlist of pictures',
+    [PLAYLISTS, manifest(PLAYLISTS as Resource, 'bad', { kind: 'picture', items: [] })],
+    /spec\.kind: Unsupported value: "picture"/,
+  ],
+  [
+    'a destination without a Secret',
+    [DESTINATIONS, manifest(DESTINATIONS as Resource, 'bad', {})],
+    /spec\.secretName: Required value/,
+  ],
+] as [string, readonly [Resource<never>, unknown], RegExp][];
+
+describe('a bad manifest is refused in words that help', () => {
+  test.each(BAD)('%s', async (_, [resource, body], message) => {
+    const { status, text } = await post(resource, body);
+    expect(status, text).toBeGreaterThanOrEqual(400);
+    expect((JSON.parse(text) as { message: string }).message).toMatch(message);
+  });
+
+  const patch = (resource: Resource<never>, spec: object) =>
+    kube.mergePatch(resource as Resource, NAMESPACE, 'defaults', { spec }).then(
+      () => 'accepted',
+      (error: KubeError) => [error instanceof KubeError, error.status, error.reason, error.message].join(' '),
+    );
+
+  test('what cannot be changed', async () => {
+    expect(await patch(UPLOADS as Resource<never>, { source: { url: 'https://example.com/b.mp4' } })).toMatch(
+      /^true 422 Invalid .*spec\.source: Forbidden: source cannot be changed: make another Upload/,
+    );
+    expect(await patch(UPLOADS as Resource<never>, { type: 'audio' })).toMatch(/type cannot be changed/);
+    expect(await patch(PLAYLISTS as Resource<never>, { kind: 'audio' })).toMatch(/kind cannot be changed/);
+    expect(await patch(UPLOADS as Resource<never>, { displayName: 'Another name' })).toBe('accepted');
+  });
+});
+
+test('a name of 57 characters is accepted', async () => {
+  const [resource, body] = stream(good, 'n'.repeat(57));
+  expect((await post(resource as Resource, body)).status).toBe(201);
+});
+
+test('kubectl get shows what an SRE asks first, and more with -o wide', async () => {
+  const liveSince = new Date(Date.now() - 120_000).toISOString();
+  const status = {
+    phase: 'live',
+    ready: true,
+    destinations: 'sample',
+    liveSince,
+    restarts: 3,
+    podName: 'sample-onair',
+  };
+  await kube.mergePatch(LOOPSTREAMS, NAMESPACE, 'sample', { status }, { subresource: 'status' });
+  const row = (rows: Record<string, unknown>[]) => rows.find((r) => r.Name === 'sample');
+  expect(row(await table(LOOPSTREAMS))).toEqual({
+    Name: 'sample',
+    State: 'live',
+    Ready: true,
+    Destination: 'sample',
+    Uptime: '2m',
+    Restarts: 3,
+    Age: expect.stringMatching(/^\d+s$/),
+  });
+  expect(row(await table(LOOPSTREAMS, true))).toMatchObject({ Quality: '720p', Framerate: 30, Pod: 'sample-onair' });
+  expect(Object.keys((await table(UPLOADS))[0] ?? {})).toContain('State');
+  expect((await table(PLAYLISTS))[0]).toMatchObject({ Kind: 'video', Version: 1 });
+  expect(Object.keys((await table(DESTINATIONS))[0] ?? {})).toEqual(['Name', 'Ready', 'URL', 'Age']);
+});
+
+test('streams are found by upload and by state, and scaled to nothing', async () => {
+  const found = async (fieldSelector: string) =>
+    (await kube.list(LOOPSTREAMS, { namespace: NAMESPACE, fieldSelector })).map((o) => o.metadata.name);
+  expect(await found('spec.uploadRef=sample')).toEqual(['sample']);
+  expect(await found('status.phase=live')).toEqual(['sample']);
+  const scale = objectPath(LOOPSTREAMS, NAMESPACE, 'sample', 'scale');
+  const { status } = await kube.raw(
+    'PATCH',
+    scale,
+    { spec: { replicas: 0 } },
+    { 'content-type': 'application/merge-patch+json' },
+  );
+  expect(status).toBe(200);
+  expect((await kube.get(LOOPSTREAMS, NAMESPACE, 'sample')).spec.replicas).toBe(0);
+});
+
+test('conditions are merged by type, so that others can add their own', async () => {
+  const condition = (type: string) => ({
+    type,
+    status: 'True',
+    reason: 'Fine',
+    message: '',
+    lastTransitionTime: '2026-01-01T00:00:00Z',
+  });
+  const apply = (fieldManager: string, type: string) =>
+    kube.apply(
+      LOOPSTREAMS,
+      NAMESPACE,
+      { ...manifest(LOOPSTREAMS as Resource, 'sample', undefined), status: { conditions: [condition(type)] } },
+      { fieldManager, subresource: 'status' },
+    );
+  await apply('one', 'MediaReady');
+  const both = await apply('two', 'CreditAvailable');
+  expect(both.status?.conditions?.map((c) => c.type)).toEqual(['MediaReady', 'CreditAvailable']);
+});
+
+describe('the roles', () => {
+  beforeAll(async () => {
+    const text = await readFile(join(ROOT, 'manifests/rbac.yaml'), 'utf8');
+    for (const document of parseAllDocuments(text)) {
+      const object = document.toJS() as KubeObject & { apiVersion: string; kind: string };
+      const [group = '', version = 'v1'] = object.apiVersion.includes('/') ? object.apiVersion.split('/') : ['', 'v1'];
+      const plural = `${object.kind.toLowerCase()}s`;
+      const resource = { group, version, kind: object.kind, plural, namespaced: object.kind !== 'Namespace' };
+      await kube.apply(resource, object.metadata.namespace ?? '', { ...object }, { fieldManager: 'test' });
+    }
+  });
+
+  const as = async (account: string, method: string, path: string, body?: unknown) => {
+    const headers = {
+      'impersonate-user': `system:serviceaccount:loopstream:${account}`,
+      ...(method === 'PATCH' ? { 'content-type': 'application/merge-patch+json' } : {}),
+    };
+    return (await kube.raw(method, `${path}${path.includes('?') ? '&' : '?'}dryRun=All`, body, headers)).status;
+  };
+  const here = (resource: Resource<never>) => collectionPath(resource as Resource, 'loopstream');
+  const secret = { metadata: { name: 's' }, stringData: { rtmpKey: 'x' } };
+
+  test('let the operator read one Secret by name and no list of them', async () => {
+    expect(await as('loopstream-operator', 'GET', `${here(SECRETS as Resource<never>)}/none`)).toBe(404);
+    expect(await as('loopstream-operator', 'GET', here(SECRETS as Resource<never>))).toBe(403);
+    expect(await as('loopstream-operator', 'GET', '/api/v1/secrets')).toBe(403);
+    expect(await as('loopstream-operator', 'GET', '/api/v1/namespaces/kube-system/secrets/none')).toBe(403);
+    expect(await as('loopstream-operator', 'POST', here(SECRETS as Resource<never>), secret)).toBe(403);
+  });
+
+  test('let the API server write Secrets and never read them', async () => {
+    expect(await as('loopstream-api', 'POST', here(SECRETS as Resource<never>), secret)).toBe(201);
+    expect(await as('loopstream-api', 'GET', `${here(SECRETS as Resource<never>)}/none`)).toBe(403);
+    expect(await as('loopstream-api', 'GET', here(SECRETS as Resource<never>))).toBe(403);
+  });
+
+  test('let each do its work in its namespace and nowhere else', async () => {
+    const streams = here(LOOPSTREAMS as Resource<never>);
+    expect(await as('loopstream-operator', 'GET', streams)).toBe(200);
+    expect(await as('loopstream-operator', 'PATCH', `${streams}/none/status`, { status: {} })).toBe(404);
+    expect(await as('loopstream-operator', 'DELETE', `${streams}/none`)).toBe(403);
+    expect(await as('loopstream-operator', 'DELETE', '/api/v1/namespaces/loopstream/pods/none')).toBe(404);
+    expect(await as('loopstream-api', 'DELETE', `${streams}/none`)).toBe(404);
+    expect(await as('loopstream-api', 'DELETE', '/api/v1/namespaces/loopstream/pods/none')).toBe(403);
+    for (const account of ['loopstream-operator', 'loopstream-api'])
+      expect(await as(account, 'GET', collectionPath(LOOPSTREAMS, 'default'))).toBe(403);
+  });
+});
