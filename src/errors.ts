@@ -45,6 +45,12 @@ export const ERRORS = {
   },
   destination_in_use: { status: 409, title: 'Destination in use', meaning: 'A stream sends to this destination.' },
   upload_in_use: { status: 409, title: 'Upload in use', meaning: 'A stream or playlist plays this upload.' },
+  playlist_in_use: { status: 409, title: 'Playlist in use', meaning: 'A stream plays this playlist.' },
+  idempotency_key_reused: {
+    status: 409,
+    title: 'Idempotency key reused',
+    meaning: 'This Idempotency-Key was sent with another request within 24 hours, or that request is still at work.',
+  },
   payload_too_large: { status: 413, title: 'Body too large', meaning: 'A JSON body may have 1 MiB at most.' },
   unsupported_media_type: {
     status: 415,
