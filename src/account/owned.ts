@@ -1,0 +1,172 @@
+/**
+ * The resources of one kind that belong to accounts: read from a reflector's cache, written to Kubernetes. This is the
+ * one place where an account is kept to what carries its label, and where a write is made visible to the next read.
+ */
+import { monotonicFactory } from 'ulid';
+import { AppError, type ErrorCode } from '../errors.ts';
+import type { Reflector } from '../kube/reflector.ts';
+import { type Kube, KubeError, type KubeObject, type ObjectMeta, type Resource, type Stored } from '../kube/types.ts';
+import { ACCOUNT_LABEL } from '../streams/names.ts';
+import { type Connection, connect, type PageArgs } from './connection.ts';
+
+/** How long a deletion or another awaited change may take to come back through the watch. */
+const SEEN_MS = 5_000;
+
+export interface OwnedOptions<T extends KubeObject> {
+  kube: Kube;
+  resource: Resource<T>;
+  /** With the index `account` (`accountIndex`), and further ones for `referring`. */
+  reflector: Reflector<T>;
+  namespace: string;
+  /** Ids are `<prefix>-<ulid>`. */
+  prefix: string;
+  /** For people, e.g. `stream`. */
+  noun: string;
+  notFound: ErrorCode;
+}
+
+export interface Owned<T extends KubeObject> {
+  readonly namespace: string;
+  find(accountId: string, id: string): Stored<T> | undefined;
+  /** Throws `<noun>_not_found`, also for what belongs to another account. */
+  get(accountId: string, id: string): Stored<T>;
+  list(accountId: string): Stored<T>[];
+  /** Those that an index finds under `value`. */
+  referring(accountId: string, index: string, value: string): Stored<T>[];
+  /** A page of `items` (by default all), newest first. */
+  page<R>(
+    accountId: string,
+    args: PageArgs,
+    show: (item: Stored<T>) => R,
+    where?: (item: Stored<T>) => boolean,
+  ): Connection<R>;
+  /** Makes one under a new id. */
+  create(accountId: string, spec: (id: string) => T['spec']): Promise<Stored<T>>;
+  /** A JSON merge patch, of the object or of its status. */
+  patch(object: Stored<T>, patch: unknown, options?: { subresource?: 'status' }): Promise<Stored<T>>;
+  /** Deletes, and waits until it is gone or marked as deleted here too. */
+  delete(object: Stored<T>): Promise<void>;
+  /** Resolves with true as soon as `holds` does for the object (undefined: it is gone), or with false after `ms`. */
+  until(id: string, holds: (object: Stored<T> | undefined) => boolean, ms: number): Promise<boolean>;
+}
+
+const accountOf = (object: { metadata: ObjectMeta }): string | undefined => object.metadata.labels?.[ACCOUNT_LABEL];
+
+/** The index that every reflector behind `createOwned` needs. */
+export const accountIndex = (object: { metadata: ObjectMeta }): string[] => {
+  const account = accountOf(object);
+  return account ? [account] : [];
+};
+
+const ulid = monotonicFactory();
+
+/** A new public id: `str-01k…`. Later ones sort after earlier ones. */
+export const newId = (prefix: string): string => `${prefix}-${ulid().toLowerCase()}`;
+
+export function createOwned<T extends KubeObject>(options: OwnedOptions<T>): Owned<T> {
+  const { kube, resource, reflector, namespace, prefix, noun, notFound } = options;
+  let synced = false;
+  reflector.synced.then(
+    () => {
+      synced = true;
+    },
+    () => undefined,
+  );
+
+  const missing = (id: string) => new AppError(notFound, `There is no ${noun} ${id.slice(0, 100)}.`);
+
+  /** An empty cache would deny what exists. */
+  const requireSynced = () => {
+    if (!synced) throw new AppError('upstream_unavailable', 'Kubernetes has not answered since this server started.');
+  };
+
+  const find = (accountId: string, id: string) => {
+    requireSynced();
+    const object = reflector.get(namespace, id);
+    return object && accountOf(object) === accountId ? object : undefined;
+  };
+
+  const list = (accountId: string) => {
+    requireSynced();
+    return reflector.byIndex('account', accountId);
+  };
+
+  const until: Owned<T>['until'] = (id, holds, ms) => {
+    if (holds(reflector.get(namespace, id))) return Promise.resolve(true);
+    return new Promise((resolve) => {
+      const end = (held: boolean) => {
+        clearTimeout(timer);
+        off();
+        resolve(held);
+      };
+      const timer = setTimeout(end, ms, false);
+      const off = reflector.onChange((_key, current, previous) => {
+        if ((current ?? previous)?.metadata.name === id && holds(current)) end(true);
+      });
+    });
+  };
+
+  /** The object vanished, or changed, between our read and our write. */
+  const translate = (error: unknown, id: string): unknown => {
+    if (!(error instanceof KubeError)) return error;
+    if (error.status === 404) return missing(id);
+    if (error.status === 409)
+      return new AppError('conflict', `The ${noun} was changed at the same moment; try again.`, { cause: error });
+    return error;
+  };
+
+  return {
+    namespace,
+    find,
+    list,
+    until,
+    get(accountId, id) {
+      const object = find(accountId, id);
+      if (!object) throw missing(id);
+      return object;
+    },
+    referring(accountId, index, value) {
+      requireSynced();
+      return reflector.byIndex(index, value).filter((object) => accountOf(object) === accountId);
+    },
+    page(accountId, args, show, where = () => true) {
+      const place = ({ metadata }: Stored<T>) => ({ time: metadata.creationTimestamp, id: metadata.name });
+      return connect(prefix, list(accountId).filter(where), args, place, show);
+    },
+    async create(accountId, spec) {
+      const name = newId(prefix);
+      const object = {
+        apiVersion: resource.group ? `${resource.group}/${resource.version}` : resource.version,
+        kind: resource.kind,
+        metadata: {
+          name,
+          namespace,
+          labels: { [ACCOUNT_LABEL]: accountId },
+        },
+        spec: spec(name),
+      };
+      const created = await kube.create(resource, namespace, object as unknown as T);
+      reflector.upsert(created);
+      return created;
+    },
+    async patch(object, patch, patchOptions) {
+      const { name } = object.metadata;
+      try {
+        const patched = await kube.mergePatch(resource, namespace, name, patch, patchOptions);
+        reflector.upsert(patched);
+        return patched;
+      } catch (error) {
+        throw translate(error, name);
+      }
+    },
+    async delete(object) {
+      const { name, uid } = object.metadata;
+      try {
+        if (!(await kube.delete(resource, namespace, name, { uid }))) return;
+      } catch (error) {
+        throw translate(error, name);
+      }
+      await until(name, (now) => now?.metadata.uid !== uid || now.metadata.deletionTimestamp !== undefined, SEEN_MS);
+    },
+  };
+}

@@ -1,0 +1,42 @@
+/**
+ * A destination as clients see it and as they ask for it. Its key goes in and never comes out.
+ * Pure: no I/O, no clock.
+ */
+import { type Static, Type } from 'typebox';
+import { DisplayName } from '../streams/record.ts';
+
+const RtmpUrl = Type.String({
+  minLength: 1,
+  maxLength: 2048,
+  description: 'Ingest URL without the key: rtmp://, rtmps:// or srt://.',
+});
+const RtmpKey = Type.String({
+  minLength: 1,
+  maxLength: 1024,
+  pattern: '^[^\\s"\'\\\\\\u0000-\\u001f\\u007f]+$',
+  description: 'Stream key; write-only.',
+});
+
+export const DestinationCreate = Type.Object(
+  { name: DisplayName, rtmpUrl: RtmpUrl, rtmpKey: RtmpKey },
+  { $id: 'DestinationCreate', title: 'DestinationCreate', additionalProperties: false },
+);
+export type DestinationCreate = Static<typeof DestinationCreate>;
+
+export const DestinationUpdate = Type.Object(
+  { name: Type.Optional(DisplayName), rtmpUrl: Type.Optional(RtmpUrl), rtmpKey: Type.Optional(RtmpKey) },
+  { $id: 'DestinationUpdate', title: 'DestinationUpdate', additionalProperties: false, minProperties: 1 },
+);
+export type DestinationUpdate = Static<typeof DestinationUpdate>;
+
+export const Destination = Type.Object(
+  {
+    id: Type.String(),
+    name: Type.String(),
+    rtmpUrl: Type.String(),
+    rtmpKeyHint: Type.String({ description: 'The last four characters of the key; empty for a short key.' }),
+    createdAt: Type.String({ format: 'date-time' }),
+  },
+  { $id: 'Destination', title: 'Destination' },
+);
+export type Destination = Static<typeof Destination>;

@@ -1,0 +1,152 @@
+/**
+ * Destinations. URL and key live in a Secret, which this service may write and never reads; what may be shown of them is
+ * in the resource's status.
+ */
+import type { Connection, PageArgs } from '../account/connection.ts';
+import { newId, type Owned } from '../account/owned.ts';
+import { AppError, validationFailed } from '../errors.ts';
+import {
+  DESTINATIONS,
+  type LoopStream,
+  type Destination as Resource,
+  SECRETS,
+  type Secret,
+} from '../kube/resources.ts';
+import { type Kube, KubeError } from '../kube/types.ts';
+import {
+  ACCOUNT_LABEL,
+  API_VERSION,
+  MANAGED_BY,
+  MANAGED_BY_LABEL,
+  SECRET_KEY_KEY,
+  SECRET_URL_KEY,
+  SECRET_VERSION_ANNOTATION,
+} from '../streams/names.ts';
+import type { Destination, DestinationCreate, DestinationUpdate } from './record.ts';
+import { type DestinationStatus, ingestUrlProblem, keyHint } from './spec.ts';
+
+export type DestinationService = ReturnType<typeof createDestinationService>;
+
+export interface DestinationServiceDeps {
+  kube: Kube;
+  destinations: Owned<Resource>;
+  /** With the index `destination`. */
+  streams: Owned<LoopStream>;
+}
+
+const show = ({ metadata, spec, status }: Resource): Destination => ({
+  id: metadata.name,
+  name: spec.displayName ?? metadata.name,
+  rtmpUrl: status?.rtmpUrl ?? '',
+  rtmpKeyHint: status?.rtmpKeyHint ?? '',
+  createdAt: metadata.creationTimestamp,
+});
+
+function checkUrl(rtmpUrl: string | undefined): void {
+  const problem = rtmpUrl === undefined ? undefined : ingestUrlProblem(rtmpUrl);
+  if (problem) throw validationFailed([{ path: '/rtmpUrl', message: problem }]);
+}
+
+/** A new value for every change of a Secret: it makes the operator look again. */
+const secretVersion = () => ({ [SECRET_VERSION_ANNOTATION]: newId('v') });
+
+export function createDestinationService({ kube, destinations, streams }: DestinationServiceDeps) {
+  const { namespace } = destinations;
+
+  /** Both keys, as a merge patch takes them: Kubernetes turns `stringData` into `data`. */
+  const secretData = ({ rtmpUrl, rtmpKey }: DestinationUpdate) => ({
+    ...(rtmpUrl === undefined ? {} : { [SECRET_URL_KEY]: rtmpUrl }),
+    ...(rtmpKey === undefined ? {} : { [SECRET_KEY_KEY]: rtmpKey }),
+  });
+
+  /** The Secret goes with its Destination: Kubernetes' garbage collector follows the owner reference. */
+  const createSecret = (accountId: string, owner: Resource, input: DestinationUpdate) => {
+    const secret: Omit<Secret, 'spec'> = {
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: {
+        name: owner.spec.secretName,
+        namespace,
+        labels: { [ACCOUNT_LABEL]: accountId, [MANAGED_BY_LABEL]: MANAGED_BY },
+        ownerReferences: [
+          { apiVersion: API_VERSION, kind: DESTINATIONS.kind, name: owner.metadata.name, uid: owner.metadata.uid },
+        ],
+      },
+      type: 'Opaque',
+      stringData: secretData(input),
+    };
+    return kube.create(SECRETS, namespace, secret as Secret);
+  };
+
+  const writeStatus = (destination: Resource, { rtmpUrl, rtmpKey }: DestinationUpdate) => {
+    const status: DestinationStatus = {
+      ...(rtmpUrl === undefined ? {} : { rtmpUrl }),
+      ...(rtmpKey === undefined ? {} : { rtmpKeyHint: keyHint(rtmpKey) }),
+    };
+    return destinations.patch(destination, { status }, { subresource: 'status' });
+  };
+
+  const users = (accountId: string, id: string) => streams.referring(accountId, 'destination', id);
+
+  return {
+    /** All of it or nothing: when the Secret cannot be written, the Destination is taken back. */
+    async create(accountId: string, input: DestinationCreate): Promise<Destination> {
+      checkUrl(input.rtmpUrl);
+      const destination = await destinations.create(accountId, (id) => ({
+        displayName: input.name,
+        secretName: id,
+      }));
+      try {
+        await createSecret(accountId, destination, input);
+        return show(await writeStatus(destination, input));
+      } catch (error) {
+        // The Secret, if it was made, goes with its owner.
+        await destinations.delete(destination).catch(() => undefined);
+        throw error;
+      }
+    },
+
+    list: (accountId: string, args: PageArgs, filter: { q?: string | undefined } = {}): Connection<Destination> => {
+      const q = filter.q?.toLowerCase();
+      return destinations.page(accountId, args, show, (d) => q === undefined || show(d).name.toLowerCase().includes(q));
+    },
+
+    get: (accountId: string, id: string): Destination => show(destinations.get(accountId, id)),
+
+    async update(accountId: string, id: string, input: DestinationUpdate): Promise<Destination> {
+      checkUrl(input.rtmpUrl);
+      const destination = destinations.get(accountId, id);
+      const changesSecret = input.rtmpUrl !== undefined || input.rtmpKey !== undefined;
+      if (changesSecret) {
+        const { secretName } = destination.spec;
+        try {
+          await kube.mergePatch(SECRETS, namespace, secretName, { stringData: secretData(input) });
+        } catch (error) {
+          // Someone removed it: with URL and key at hand it can be made again, with one of them it cannot.
+          if (!(error instanceof KubeError) || error.status !== 404) throw error;
+          if (input.rtmpUrl === undefined || input.rtmpKey === undefined)
+            throw new AppError(
+              'conflict',
+              'The Secret of this destination is gone; send rtmpUrl and rtmpKey together.',
+            );
+          await createSecret(accountId, destination, input);
+        }
+      }
+      const patched = await destinations.patch(destination, {
+        ...(changesSecret ? { metadata: { annotations: secretVersion() } } : {}),
+        ...(input.name === undefined ? {} : { spec: { displayName: input.name } }),
+      });
+      return show(changesSecret ? await writeStatus(patched, input) : patched);
+    },
+
+    async delete(accountId: string, id: string): Promise<void> {
+      const destination = destinations.get(accountId, id);
+      const streamIDs = users(accountId, id).map(({ metadata }) => metadata.name);
+      if (streamIDs.length > 0) {
+        const detail = `Streams send to this destination: ${streamIDs.join(', ')}.`;
+        throw new AppError('destination_in_use', detail, { extras: { streamIDs } });
+      }
+      await destinations.delete(destination);
+    },
+  };
+}

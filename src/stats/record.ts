@@ -1,0 +1,39 @@
+/**
+ * Live numbers of a stream as clients see them: nulls when it is not live. Pure: no I/O, no clock.
+ */
+import { type Static, type TSchema, Type } from 'typebox';
+
+const nullable = <T extends TSchema>(type: T) => Type.Union([type, Type.Null()]);
+const number = nullable(Type.Number());
+const integer = nullable(Type.Integer());
+
+const Item = nullable(Type.Object({ id: Type.String(), name: Type.String() }));
+
+export const LiveStats = Type.Object(
+  {
+    live: Type.Boolean(),
+    startedAt: nullable(Type.String({ format: 'date-time' })),
+    uptimeSeconds: number,
+    bitrateKbps: number,
+    fps: number,
+    framesSent: integer,
+    loopCount: integer,
+    seam: nullable(Type.Object({ count: integer, maxStepMs: number })),
+    avSkewMs: number,
+    reconnects: integer,
+    current: Item,
+    next: Item,
+    destinations: Type.Array(
+      Type.Object({
+        id: Type.String(),
+        name: Type.String(),
+        connected: Type.Boolean(),
+        bytesSent: integer,
+        reconnects: integer,
+        lastError: nullable(Type.String()),
+      }),
+    ),
+  },
+  { $id: 'LiveStats', title: 'LiveStats' },
+);
+export type LiveStats = Static<typeof LiveStats>;

@@ -1,0 +1,98 @@
+/** Live numbers and the preview, straight from the pod that sends the stream. */
+import type { Readable } from 'node:stream';
+import { Agent, type Dispatcher, request } from 'undici';
+import type { Owned } from '../account/owned.ts';
+import { AppError } from '../errors.ts';
+import type { Reflector } from '../kube/reflector.ts';
+import type { Destination, LoopStream, Pod } from '../kube/resources.ts';
+import type { KubeObject } from '../kube/types.ts';
+import { STREAM_LABEL, STREAMER_PORT } from '../streams/names.ts';
+import type { LiveStats } from './record.ts';
+import { liveStats, NOT_LIVE } from './view.ts';
+
+const STATS_TIMEOUT_MS = 1_000;
+/** The pod sends the preview's first bytes at once; a silent pod is not waited for. */
+const PREVIEW_TIMEOUT_MS = 5_000;
+const MAX_STATS_BYTES = 256 * 1024;
+
+export type StatsService = ReturnType<typeof createStatsService>;
+
+export interface StatsServiceDeps {
+  streams: Owned<LoopStream>;
+  destinations: Owned<Destination>;
+  /** With the index `stream` (`podStreamIndex`). */
+  pods: Reflector<KubeObject<Pod['spec'], Pod['status']>>;
+  /** Where a pod listens; the port is STREAMER_PORT but in tests. */
+  port?: number;
+}
+
+/** The index that the pods' reflector needs. */
+export const podStreamIndex = ({ metadata }: KubeObject): string[] => {
+  const name = metadata.labels?.[STREAM_LABEL];
+  return name ? [name] : [];
+};
+
+export function createStatsService({ streams, destinations, pods, port = STREAMER_PORT }: StatsServiceDeps) {
+  // Connections to pods that are gone must not be kept: their addresses are given to others.
+  const agent = new Agent({ connect: { timeout: STATS_TIMEOUT_MS }, keepAliveTimeout: 1_000, bodyTimeout: 0 });
+
+  /** Address of the pod that sends the stream; undefined when there is none. */
+  const addressOf = (stream: LoopStream): string | undefined => {
+    const pod = pods
+      .byIndex('stream', stream.metadata.name)
+      .find((p) => p.metadata.namespace === streams.namespace && !p.metadata.deletionTimestamp && p.status?.podIP);
+    const ip = pod?.status?.phase === 'Running' ? pod.status.podIP : undefined;
+    return ip && `http://${ip.includes(':') ? `[${ip}]` : ip}:${port}`;
+  };
+
+  const ask = (base: string, path: string, options: { signal: AbortSignal; headersTimeout: number }) =>
+    request(`${base}${path}`, { dispatcher: agent, ...options });
+
+  return {
+    /** Nulls when it is not live or its pod does not answer within a second. */
+    async live(accountId: string, id: string): Promise<LiveStats> {
+      const stream = streams.get(accountId, id);
+      const base = addressOf(stream);
+      if (!base) return NOT_LIVE;
+      try {
+        const signal = AbortSignal.timeout(STATS_TIMEOUT_MS);
+        const answer = await ask(base, '/stats', { signal, headersTimeout: STATS_TIMEOUT_MS });
+        const text = await bounded(answer.body, MAX_STATS_BYTES);
+        if (answer.statusCode !== 200) return NOT_LIVE;
+        const nameOf = (name: string) => destinations.find(accountId, name)?.spec.displayName ?? name;
+        return liveStats(JSON.parse(text), nameOf);
+      } catch {
+        return NOT_LIVE;
+      }
+    },
+
+    /** The stream as HTTP-FLV, endless until `signal` aborts. Throws `stream_not_live` when there is nothing to show. */
+    async preview(accountId: string, id: string, signal: AbortSignal): Promise<Readable> {
+      const stream = streams.get(accountId, id);
+      const base = addressOf(stream);
+      const answer = base && (await openPreview(base, signal).catch(() => undefined));
+      if (!answer) throw new AppError('stream_not_live', 'The stream is not on air.');
+      return answer;
+    },
+
+    close: () => agent.destroy(),
+  };
+
+  async function openPreview(base: string, signal: AbortSignal): Promise<Readable | undefined> {
+    const answer = await ask(base, '/preview.flv', { signal, headersTimeout: PREVIEW_TIMEOUT_MS });
+    if (answer.statusCode === 200) return answer.body;
+    answer.body.on('error', () => undefined).destroy();
+    return undefined;
+  }
+}
+
+async function bounded(body: Dispatcher.ResponseData['body'], limit: number): Promise<string> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of body as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > limit) throw new Error('The answer is too long.');
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}

@@ -1,0 +1,64 @@
+/**
+ * What a streamer pod tells of itself (GET /stats), put into the public shape. A pod may be older or newer than this
+ * server, so each number is taken as it is found, and null stands for what is not. Pure: no I/O, no clock.
+ */
+import type { LiveStats } from './record.ts';
+
+export const NOT_LIVE: LiveStats = Object.freeze({
+  live: false,
+  startedAt: null,
+  uptimeSeconds: null,
+  bitrateKbps: null,
+  fps: null,
+  framesSent: null,
+  loopCount: null,
+  seam: null,
+  avSkewMs: null,
+  reconnects: null,
+  current: null,
+  next: null,
+  destinations: [],
+});
+
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+const record = (value: unknown) => (isRecord(value) ? value : {});
+const number = (value: unknown) => (typeof value === 'number' && Number.isFinite(value) ? value : null);
+const text = (value: unknown) => (typeof value === 'string' && value !== '' ? value : null);
+
+const item = (value: unknown): LiveStats['current'] => {
+  const { id, name } = record(value);
+  return text(id) === null ? null : { id: String(id), name: text(name) ?? String(id) };
+};
+
+/** Destinations are named by their resources, whose names are their public ids; `nameOf` gives people's name for one. */
+export function liveStats(told: unknown, nameOf: (id: string) => string): LiveStats {
+  const stats = record(told);
+  const seam = record(stats.seam);
+  const destinations = Array.isArray(stats.destinations) ? stats.destinations.filter(isRecord) : [];
+  return {
+    live: stats.live === true,
+    startedAt: text(stats.startedAt),
+    uptimeSeconds: number(stats.uptimeSeconds),
+    bitrateKbps: number(stats.bitrateKbps),
+    fps: number(stats.fps),
+    framesSent: number(stats.framesSent),
+    loopCount: number(stats.loopCount),
+    seam: isRecord(stats.seam) ? { count: number(seam.count), maxStepMs: number(seam.maxStepMs) } : null,
+    avSkewMs: number(stats.avSkewMs),
+    reconnects: number(stats.reconnects),
+    current: item(stats.current),
+    next: item(stats.next),
+    destinations: destinations.map((destination) => {
+      const id = text(destination.id) ?? text(destination.name) ?? '';
+      return {
+        id,
+        name: nameOf(id),
+        connected: destination.connected === true,
+        bytesSent: number(destination.bytesSent),
+        reconnects: number(destination.reconnects),
+        lastError: text(destination.lastError),
+      };
+    }),
+  };
+}

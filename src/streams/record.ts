@@ -1,0 +1,153 @@
+/**
+ * A stream as clients see it and as they ask for it: the shapes of REST, GraphQL and OpenAPI.
+ * Pure: no I/O, no clock.
+ */
+import { type Static, type TSchema, Type } from 'typebox';
+import { FRAMERATES, type Framerate, QUALITIES, type Quality } from './profile.ts';
+import { MAX_DESTINATIONS, MAX_PLAYLISTS, PHASES } from './spec.ts';
+
+const idLength = { minLength: 1, maxLength: 253 };
+const Id = Type.String(idLength);
+const Time = Type.String({ format: 'date-time' });
+const nullable = <T extends TSchema>(type: T) => Type.Union([type, Type.Null()]);
+
+/** A name for people: no control characters, which would garble lists and logs. */
+export const DisplayName = Type.String({ minLength: 1, maxLength: 200, pattern: '^[^\\u0000-\\u001f\\u007f]*$' });
+
+type PublicQuality = `q_${Quality}`;
+type PublicFramerate = `f_${Framerate}`;
+const PUBLIC_QUALITIES = QUALITIES.map((q): PublicQuality => `q_${q}`);
+const PUBLIC_FRAMERATES = FRAMERATES.map((f): PublicFramerate => `f_${f}`);
+
+/** The contract writes `q_1080p` in requests and once `1080p` in an answer: both are taken, the first is answered. */
+const QualityInput = Type.Enum([...PUBLIC_QUALITIES, ...QUALITIES], {
+  description: 'Height of the picture: q_1080p or 1080p.',
+});
+const FramerateInput = Type.Enum(
+  [...PUBLIC_FRAMERATES, ...FRAMERATES.map((f): `${Framerate}` => `${f}`), ...FRAMERATES],
+  {
+    description: 'Frames per second: f_30, "30" or 30.',
+  },
+);
+
+export const toQuality = (input: Static<typeof QualityInput>): Quality => input.replace(/^q_/, '') as Quality;
+export const toFramerate = (input: Static<typeof FramerateInput>): Framerate =>
+  Number(String(input).replace(/^f_/, '')) as Framerate;
+export const publicQuality = (quality: Quality): PublicQuality => `q_${quality}`;
+export const publicFramerate = (framerate: Framerate): PublicFramerate => `f_${framerate}`;
+
+const sources = {
+  destinationID: Type.Optional(Type.String({ ...idLength, description: 'The destination to stream to.' })),
+  destinationIDs: Type.Optional(
+    Type.Array(Id, {
+      minItems: 1,
+      maxItems: MAX_DESTINATIONS,
+      uniqueItems: true,
+      description: 'Several destinations at once, instead of destinationID.',
+    }),
+  ),
+  videoUploadObjectID: Type.Optional(
+    Type.String({ ...idLength, description: 'objectID of the uploaded video to loop.' }),
+  ),
+  playlistIDs: Type.Optional(
+    Type.Array(Id, {
+      minItems: 1,
+      maxItems: MAX_PLAYLISTS,
+      uniqueItems: true,
+      description: 'Video playlists to loop, instead of one video.',
+    }),
+  ),
+  audioPlaylistIDs: Type.Optional(
+    Type.Array(Id, {
+      maxItems: MAX_PLAYLISTS,
+      uniqueItems: true,
+      description: 'Audio playlists to play instead of the video’s own sound.',
+    }),
+  ),
+};
+
+const schedule = {
+  scheduleStartAt: Type.Optional(
+    Type.String({ format: 'date-time', description: 'When the stream goes live by itself.' }),
+  ),
+  scheduleEndAt: Type.Optional(Type.String({ format: 'date-time', description: 'When it ends by itself.' })),
+};
+
+export const StreamCreate = Type.Object(
+  { name: DisplayName, quality: QualityInput, framerate: FramerateInput, ...sources, ...schedule },
+  { $id: 'StreamCreate', title: 'StreamCreate', additionalProperties: false },
+);
+export type StreamCreate = Static<typeof StreamCreate>;
+
+export const StreamUpdate = Type.Object(
+  {
+    name: Type.Optional(DisplayName),
+    quality: Type.Optional(QualityInput),
+    framerate: Type.Optional(FramerateInput),
+    ...sources,
+  },
+  { $id: 'StreamUpdate', title: 'StreamUpdate', additionalProperties: false, minProperties: 1 },
+);
+export type StreamUpdate = Static<typeof StreamUpdate>;
+
+export const StreamSchedule = Type.Object(schedule, {
+  $id: 'StreamSchedule',
+  title: 'StreamSchedule',
+  additionalProperties: false,
+  minProperties: 1,
+});
+export type StreamSchedule = Static<typeof StreamSchedule>;
+
+export const Stream = Type.Object(
+  {
+    id: Type.String(),
+    name: Type.String(),
+    status: Type.Enum(PHASES, { description: 'The state in one word; live means that a destination accepts media.' }),
+    ready: Type.Boolean({ description: 'False when something would stop it from starting.' }),
+    quality: Type.Enum(PUBLIC_QUALITIES),
+    framerate: Type.Enum(PUBLIC_FRAMERATES),
+    destinationID: Type.String(),
+    destinationIDs: Type.Array(Type.String()),
+    videoUploadObjectID: nullable(Type.String()),
+    playlistIDs: Type.Array(Type.String()),
+    audioPlaylistIDs: Type.Array(Type.String()),
+    scheduleStartAt: nullable(Time),
+    scheduleEndAt: nullable(Time),
+    liveSince: nullable(Time),
+    createdAt: Time,
+  },
+  { $id: 'Stream', title: 'Stream' },
+);
+export type Stream = Static<typeof Stream>;
+
+export const ReadinessIssue = Type.Object(
+  {
+    code: Type.String({ description: 'Stable code.' }),
+    message: Type.String({ description: 'What is wrong.' }),
+    fix: Type.String({ description: 'What to do about it.' }),
+    field: Type.String({ description: 'The field of the stream that it is about.' }),
+    since: Time,
+  },
+  { $id: 'ReadinessIssue', title: 'ReadinessIssue' },
+);
+export type ReadinessIssue = Static<typeof ReadinessIssue>;
+
+export const Readiness = Type.Object(
+  { ready: Type.Boolean(), issues: Type.Array(ReadinessIssue) },
+  { $id: 'Readiness', title: 'Readiness' },
+);
+export type Readiness = Static<typeof Readiness>;
+
+export const StreamEvent = Type.Object(
+  {
+    id: Type.String(),
+    time: Time,
+    createdAt: Time,
+    type: Type.String({ description: 'Normal or Warning.' }),
+    reason: Type.String({ description: 'CamelCase, for machines.' }),
+    message: Type.String({ description: 'For people.' }),
+    count: Type.Integer({ description: 'How often it happened; time is the last one.' }),
+  },
+  { $id: 'StreamEvent', title: 'StreamEvent' },
+);
+export type StreamEvent = Static<typeof StreamEvent>;

@@ -1,0 +1,190 @@
+/** Everything that can be done with streams, for the doors REST and GraphQL. The operator does what is wished here. */
+import { type Connection, connect, type PageArgs } from '../account/connection.ts';
+import type { Owned } from '../account/owned.ts';
+import { type Clock, systemClock } from '../clock.ts';
+import { AppError } from '../errors.ts';
+import { EVENTS, LOOPSTREAMS, type LoopStream } from '../kube/resources.ts';
+import type { Kube } from '../kube/types.ts';
+import {
+  type Readiness,
+  type Stream,
+  type StreamCreate,
+  type StreamEvent,
+  type StreamSchedule,
+  type StreamUpdate,
+  toFramerate,
+  toQuality,
+} from './record.ts';
+import { checkCreate, checkReferences, checkSchedule, checkUpdate, type References, specPatch } from './requests.ts';
+import type { LoopStreamSpec, Phase } from './spec.ts';
+import { isSettled, phaseOf, toEvent, toReadiness, toStream } from './view.ts';
+
+/** A stream just made is looked at by the operator within milliseconds; longer than this nobody waits for it. */
+const OBSERVE_MS = 2_000;
+/** Deleting answers within this time: the streamer gets its grace period, and a little more. */
+const OFF_AIR_MS = 25_000;
+
+export interface StreamFilter {
+  status?: Phase | undefined;
+  /** Part of the name, in any case. */
+  q?: string | undefined;
+}
+
+/** The stream as it now is; `done` says whether what was asked for has happened. */
+export interface Progress {
+  stream: Stream;
+  done: boolean;
+}
+
+export type StreamService = ReturnType<typeof createStreamService>;
+
+export interface StreamServiceDeps {
+  kube: Kube;
+  streams: Owned<LoopStream>;
+  references: References;
+  clock?: Clock;
+}
+
+export function createStreamService({ kube, streams, references, clock = systemClock }: StreamServiceDeps) {
+  const show = (stream: LoopStream): Stream => toStream(stream, clock.now());
+
+  /** Readiness of the spec as it now is: waits a moment for an operator that has not seen it yet. */
+  const readiness = async (accountId: string, id: string): Promise<Readiness> => {
+    streams.get(accountId, id);
+    await streams.until(id, (stream) => stream === undefined || isSettled(stream), OBSERVE_MS);
+    return toReadiness(streams.get(accountId, id));
+  };
+
+  const requireAlive = (stream: LoopStream): void => {
+    if (stream.metadata.deletionTimestamp) throw new AppError('conflict', 'The stream is being deleted.');
+  };
+
+  /** Waits until the stream is in one of `phases` for the spec of `generation`. */
+  const settle = async (
+    accountId: string,
+    id: string,
+    phases: readonly Phase[],
+    waitSeconds = 0,
+  ): Promise<Progress> => {
+    const { generation } = streams.get(accountId, id).metadata;
+    const observed = (s: LoopStream) => (s.status?.observedGeneration ?? 0) >= (generation ?? 1);
+    const reached = (s: LoopStream | undefined) => {
+      const phase = s && observed(s) ? s.status?.phase : undefined;
+      return phase !== undefined && phases.includes(phase);
+    };
+    const over = (s: LoopStream | undefined) =>
+      s === undefined || reached(s) || (observed(s) && s.status?.phase === 'failed');
+    if (waitSeconds > 0) await streams.until(id, over, waitSeconds * 1000);
+    const stream = streams.get(accountId, id);
+    return { stream: show(stream), done: reached(stream) };
+  };
+
+  return {
+    async create(accountId: string, input: StreamCreate): Promise<Stream> {
+      const { destinations, ...media } = checkCreate(input, clock.now());
+      checkReferences(references, accountId, input);
+      const { scheduleStartAt: startAt, scheduleEndAt: endAt } = input;
+      const spec: LoopStreamSpec = {
+        displayName: input.name,
+        // Someone who gives a start wants it to happen; without one it waits for `start`.
+        replicas: startAt ? 1 : 0,
+        quality: toQuality(input.quality),
+        framerate: toFramerate(input.framerate),
+        destinationRefs: destinations,
+        ...media,
+        ...(startAt || endAt ? { schedule: { ...(startAt && { startAt }), ...(endAt && { endAt }) } } : {}),
+      };
+      return show(await streams.create(accountId, () => spec));
+    },
+
+    list(accountId: string, args: PageArgs, filter: StreamFilter = {}): Connection<Stream> {
+      const now = clock.now();
+      const q = filter.q?.toLowerCase();
+      return streams.page(
+        accountId,
+        args,
+        (stream) => toStream(stream, now),
+        (stream) =>
+          (filter.status === undefined || phaseOf(stream, now) === filter.status) &&
+          (q === undefined || (stream.spec.displayName ?? stream.metadata.name).toLowerCase().includes(q)),
+      );
+    },
+
+    get: (accountId: string, id: string): Stream => show(streams.get(accountId, id)),
+
+    async update(accountId: string, id: string, input: StreamUpdate): Promise<Stream> {
+      const stream = streams.get(accountId, id);
+      requireAlive(stream);
+      checkUpdate(input);
+      checkReferences(references, accountId, input);
+      return show(await streams.patch(stream, { spec: specPatch(input) }));
+    },
+
+    /** True when nothing of it is left on air, false when that takes longer. */
+    async delete(accountId: string, id: string): Promise<boolean> {
+      const stream = streams.get(accountId, id);
+      await streams.delete(stream);
+      const { uid } = stream.metadata;
+      return streams.until(id, (now) => now?.metadata.uid !== uid, OFF_AIR_MS);
+    },
+
+    readiness,
+
+    /** Puts it on air. A schedule that has not begun, or is over, gives way: whoever says start means now. */
+    async start(accountId: string, id: string, waitSeconds?: number): Promise<Progress> {
+      const stream = streams.get(accountId, id);
+      requireAlive(stream);
+      const now = clock.now().getTime();
+      const { startAt, endAt } = stream.spec.schedule ?? {};
+      const early = startAt !== undefined && Date.parse(startAt) > now;
+      const late = endAt !== undefined && Date.parse(endAt) <= now;
+      if (stream.spec.replicas !== 1 || early || late) {
+        const { ready, issues } = await readiness(accountId, id);
+        if (!ready) {
+          const detail = issues.map(({ message }) => message).join(' ');
+          throw new AppError('stream_not_ready', detail, { extras: { issues } });
+        }
+        const schedule = late ? null : early ? (endAt ? { startAt: null } : null) : undefined;
+        await streams.patch(stream, { spec: { replicas: 1, ...(schedule === undefined ? {} : { schedule }) } });
+      }
+      return settle(accountId, id, ['live'], waitSeconds);
+    },
+
+    async stop(accountId: string, id: string, waitSeconds?: number): Promise<Progress> {
+      const stream = streams.get(accountId, id);
+      requireAlive(stream);
+      if (stream.spec.replicas !== 0) await streams.patch(stream, { spec: { replicas: 0 } });
+      return settle(accountId, id, ['idle', 'stopped', 'ended'], waitSeconds);
+    },
+
+    /** Sets both times anew: one that is left out is taken away. */
+    async schedule(accountId: string, id: string, input: StreamSchedule): Promise<Stream> {
+      const stream = streams.get(accountId, id);
+      requireAlive(stream);
+      checkSchedule(input, clock.now());
+      const { scheduleStartAt, scheduleEndAt } = input;
+      const schedule = { startAt: scheduleStartAt ?? null, endAt: scheduleEndAt ?? null };
+      return show(await streams.patch(stream, { spec: { schedule, ...(scheduleStartAt ? { replicas: 1 } : {}) } }));
+    },
+
+    /** Takes the schedule away. A stream on air stays there; one that was waiting for its time does not start. */
+    async unschedule(accountId: string, id: string): Promise<Stream> {
+      const stream = streams.get(accountId, id);
+      requireAlive(stream);
+      if (!stream.spec.schedule) return show(stream);
+      const waiting = phaseOf(stream, clock.now()) === 'scheduled';
+      return show(await streams.patch(stream, { spec: { schedule: null, ...(waiting ? { replicas: 0 } : {}) } }));
+    },
+
+    /** What Kubernetes keeps of it (about an hour), newest first. */
+    async events(accountId: string, id: string, args: PageArgs): Promise<Connection<StreamEvent>> {
+      const { metadata } = streams.get(accountId, id);
+      const events = await kube.list(EVENTS, {
+        namespace: streams.namespace,
+        fieldSelector: `involvedObject.kind=${LOOPSTREAMS.kind},involvedObject.uid=${metadata.uid}`,
+      });
+      const place = (event: StreamEvent) => ({ time: `${event.time.slice(0, 19)}Z`, id: event.id });
+      return connect(`events.${metadata.name}`, events.map(toEvent), args, place, (event) => event);
+    },
+  };
+}

@@ -1,0 +1,42 @@
+/**
+ * An upload as clients see it and as they ask for it. Pure: no I/O, no clock.
+ */
+import { type Static, type TSchema, Type } from 'typebox';
+import { DisplayName } from '../streams/record.ts';
+import { UPLOAD_STATES } from './spec.ts';
+
+const nullable = <T extends TSchema>(type: T) => Type.Union([type, Type.Null()]);
+
+const UploadType = Type.Enum(['VIDEO', 'AUDIO'], {
+  description: 'Whether pictures or only sound are wanted from it.',
+});
+
+export const UploadFromLink = Type.Object(
+  {
+    type: UploadType,
+    url: Type.String({ minLength: 1, maxLength: 4096, description: 'Public http or https URL to import from.' }),
+    name: Type.Optional(DisplayName),
+  },
+  { $id: 'UploadFromLink', title: 'UploadFromLink', additionalProperties: false },
+);
+export type UploadFromLink = Static<typeof UploadFromLink>;
+
+export const Upload = Type.Object(
+  {
+    objectID: Type.String(),
+    type: UploadType,
+    name: Type.String(),
+    state: Type.Enum(UPLOAD_STATES),
+    progress: Type.Number({ description: 'Progress of the current state, 0 to 1.' }),
+    sizeBytes: nullable(Type.Integer()),
+    durationSeconds: nullable(Type.Number()),
+    video: nullable(
+      Type.Object({ codec: Type.String(), width: Type.Integer(), height: Type.Integer(), framerate: Type.Number() }),
+    ),
+    audio: nullable(Type.Object({ codec: Type.String(), sampleRate: Type.Integer(), channels: Type.Integer() })),
+    error: nullable(Type.Object({ code: Type.String(), message: Type.String() })),
+    createdAt: Type.String({ format: 'date-time' }),
+  },
+  { $id: 'Upload', title: 'Upload' },
+);
+export type Upload = Static<typeof Upload>;
