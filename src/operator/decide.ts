@@ -202,18 +202,37 @@ export function decide(stream: LoopStream, world: World, settings: PodSettings):
   };
 }
 
-/** What becomes of a decision whose pod Kubernetes refuses for good: only an edit of the stream can mend it. */
-export const refused = (
-  decision: Decision,
-  reason: 'PodRefused' | 'PodNameTaken',
-  message: string,
-  now: Date,
-): Decision => ({
+const withProgress = (verdicts: Verdict[], progressing: Omit<Verdict, 'type'>): Verdict[] =>
+  verdicts.map((verdict) => (verdict.type === 'Progressing' ? { type: 'Progressing', ...progressing } : verdict));
+
+/**
+ * What becomes of a decision to make a pod that cannot be made: the stream is where it was before. A refusal lasts until
+ * the stream is edited; a name that is taken is tried again.
+ */
+export function notCreated(stream: LoopStream, decision: Decision, world: World, refusal?: string): Decision {
+  const { live, progressing, lookAgainAt } =
+    refusal === undefined
+      ? nameTaken(stream, world.now)
+      : {
+          live: offAir(history(stream, undefined).been),
+          progressing: no('PodRefused', refusal),
+          lookAgainAt: undefined,
+        };
+  const { epoch: _, ...rest } = decision;
+  const verdicts = withProgress(decision.verdicts, progressing);
+  return {
+    ...rest,
+    phase: 'failed',
+    action: nothing,
+    verdicts: verdicts.map((verdict) => (verdict.type === 'Live' ? { type: 'Live', ...live } : verdict)),
+    ...(stream.status?.epoch !== undefined && { epoch: stream.status.epoch }),
+    ...(lookAgainAt && { lookAgainAt }),
+  };
+}
+
+/** What becomes of a decision to hand over a program that Kubernetes refuses: what is on air stays as it is. */
+export const notPatched = (decision: Decision, refusal: string): Decision => ({
   ...decision,
-  phase: 'failed',
   action: nothing,
-  verdicts: decision.verdicts.map((verdict) =>
-    verdict.type === 'Progressing' ? { type: 'Progressing', ...no(reason, message) } : verdict,
-  ),
-  ...(reason === 'PodNameTaken' && { lookAgainAt: new Date(now.getTime() + NAME_TAKEN_RETRY_MS) }),
+  verdicts: withProgress(decision.verdicts, no('ProgramRefused', refusal)),
 });

@@ -4,7 +4,7 @@ import { FINALIZER, PROGRAM_ANNOTATION, podName } from '../streams/names.ts';
 import type { Program } from '../streams/program.ts';
 import { type Caches, splitKey } from './caches.ts';
 import { isReason, isRefusal, type Reconcile, type Tools, waitUntil, writeStatus } from './control.ts';
-import { type Decision, decide, refused } from './decide.ts';
+import { type Decision, decide, notCreated, notPatched } from './decide.ts';
 import { playlistNames, uploadNames } from './media.ts';
 import { buildPod, targetsOf } from './pod.ts';
 import { isOwnedBy } from './restricted.ts';
@@ -86,8 +86,7 @@ async function create(tools: Tools, stream: LoopStream, world: World, decision: 
     tools.caches.pods.upsert(pod);
     return { decision, pod };
   } catch (error) {
-    if (isRefusal(error))
-      return { decision: refused(decision, 'PodRefused', error.message, world.now), pod: undefined };
+    if (isRefusal(error)) return { decision: notCreated(stream, decision, world, error.message), pod: undefined };
     if (!isReason(error, 'AlreadyExists')) throw error;
   }
   const pod = await tools.kube.get(PODS, namespace, podName(name));
@@ -95,12 +94,11 @@ async function create(tools: Tools, stream: LoopStream, world: World, decision: 
     tools.caches.pods.upsert(pod);
     return AGAIN;
   }
-  const message = `A pod named "${podName(name)}" exists that does not belong to this stream; delete it.`;
-  return { decision: refused(decision, 'PodNameTaken', message, world.now), pod: undefined };
+  return { decision: notCreated(stream, decision, world), pod: undefined };
 }
 
 /** Hands the pod another program; it takes it up without a restart. */
-async function patch(tools: Tools, pod: Pod, decision: Decision, program: Program, now: Date): Promise<Done> {
+async function patch(tools: Tools, pod: Pod, decision: Decision, program: Program): Promise<Done> {
   const { name, namespace = '', uid } = pod.metadata;
   const annotations = { [PROGRAM_ANNOTATION]: JSON.stringify(program) };
   try {
@@ -110,7 +108,7 @@ async function patch(tools: Tools, pod: Pod, decision: Decision, program: Progra
   } catch (error) {
     if (!isRefusal(error)) throw error;
     // What is on air stays on air with the program it has.
-    return { decision: { ...refused(decision, 'PodRefused', error.message, now), phase: decision.phase }, pod };
+    return { decision: notPatched(decision, error.message), pod };
   }
 }
 
@@ -121,7 +119,7 @@ async function act(tools: Tools, stream: LoopStream, world: World, decision: Dec
     case 'create':
       return create(tools, stream, world, decision, action.program);
     case 'patch':
-      return pod ? patch(tools, pod, decision, action.program, world.now) : AGAIN;
+      return pod ? patch(tools, pod, decision, action.program) : AGAIN;
     case 'delete': {
       const { namespace = '', name } = stream.metadata;
       await tools.kube.delete(PODS, namespace, podName(name), { uid: action.podUid });
