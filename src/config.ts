@@ -127,6 +127,8 @@ export const localEnvironment = (env: Env = process.env) => {
   return Object.freeze({
     kubebuilderAssets: env.KUBEBUILDER_ASSETS || undefined,
     cacheDir: `${env.XDG_CACHE_HOME || `${env.HOME || '/var/tmp'}/.cache`}/loopstream`,
+    /** For the programs that we start to install or build something: proxies and the like are theirs. */
+    all: env,
     path: env.PATH ?? '/usr/local/bin:/usr/bin:/bin',
     home: env.HOME ?? '/',
     /** `--to` without showing the key in the process list. */

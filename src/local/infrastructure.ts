@@ -1,4 +1,5 @@
 /** What the servers stand on: Kubernetes, Postgres and the RTMP receiver, all real, started side by side. */
+import { mkdirSync, rmSync, symlinkSync } from 'node:fs';
 import { connect } from 'node:net';
 import { sleep } from '../clock.ts';
 import { createKube } from '../kube/client.ts';
@@ -8,6 +9,8 @@ import { type Context, MAIN, mediaDir } from './context.ts';
 import { ensureBinaries } from './kubernetes/binaries.ts';
 import { type ControlPlane, startControlPlane } from './kubernetes/controlplane.ts';
 import { startPostgres } from './postgres.ts';
+import { applyRights } from './rights.ts';
+import type { LocalState } from './state.ts';
 import { supervise } from './supervise.ts';
 
 export interface Infrastructure {
@@ -28,35 +31,39 @@ export async function startInfrastructure(context: Context): Promise<Infrastruct
 }
 
 async function startKubernetes({ env, state, ports, lifecycle, progress, log }: Context) {
-  const binaries = await progress.step('Kubernetes binaries', (detail) =>
-    ensureBinaries({
-      cacheDir: env.cacheDir,
-      ...(env.kubebuilderAssets ? { kubebuilderAssets: env.kubebuilderAssets } : {}),
-      env: { PATH: env.path, HOME: env.home },
-      onProgress: detail,
-      log,
-      signal: lifecycle.signal,
-    }),
+  const { signal } = lifecycle;
+  const binaries = await progress.step('Kubernetes binaries', (onProgress) =>
+    ensureBinaries({ cacheDir: env.cacheDir, assetsDir: env.kubebuilderAssets, env: env.all, onProgress, signal }),
   );
-  return progress.step('Kubernetes control plane', async (detail) => {
+  linkKubectl(state, binaries.kubectl);
+  return progress.step('Kubernetes control plane', async (onProgress) => {
     const controlPlane = await startControlPlane({
       stateDir: state.dir,
       binaries,
+      env: env.all,
       ports: { apiserver: ports.kube },
       log,
-      onProgress: detail,
-      onExit: (name, _code, lines) => {
-        progress.say(`\n${name} ended unexpectedly; stopping. Its last lines:\n${lines.join('\n')}`);
+      onProgress,
+      signal,
+      onExit: (name, { lastLogLines }) => {
+        progress.say(`\n${name} ended unexpectedly; stopping. Its last lines:\n${lastLogLines.join('\n')}`);
         void lifecycle.stop('failed').then(() => process.exit(1));
       },
     });
     lifecycle.defer('control plane', () => controlPlane.stop());
     const kube = createKube({ kubeconfig: controlPlane.kubeconfig });
     lifecycle.defer('kube client', () => kube.close());
-    detail('installing the resources');
-    await applyCrds(kube);
+    onProgress('installing the resources');
+    await Promise.all([applyCrds(kube), applyRights(kube)]);
     return { controlPlane, kube };
   });
+}
+
+/** `.loopstream/bin/kubectl`, for people and scripts that have none. */
+function linkKubectl(state: LocalState, kubectl: string): void {
+  mkdirSync(state.path('bin'), { recursive: true });
+  rmSync(state.path('bin', 'kubectl'), { force: true });
+  symlinkSync(kubectl, state.path('bin', 'kubectl'));
 }
 
 function startDatabase({ state, lifecycle, progress, log }: Context): Promise<string> {

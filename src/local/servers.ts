@@ -1,63 +1,41 @@
 /** Our own servers on top of the infrastructure: the node agent, the operator and the API server. */
-import { createHash } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { sleep } from '../clock.ts';
-import { NAMESPACES } from '../kube/resources.ts';
 import { ensureApiKey } from './account.ts';
 import { type Context, MAIN, PROJECT_ROOT } from './context.ts';
 import type { Infrastructure } from './infrastructure.ts';
-import { startNode } from './node/start.ts';
+import type { ControlPlane } from './kubernetes/controlplane.ts';
+import { startNode } from './node-agent.ts';
 import { claimPort } from './ports.ts';
+import { NAMESPACE, serviceAccountUser } from './rights.ts';
 import type { LocalFacts } from './state.ts';
 import { supervise } from './supervise.ts';
 
-export const NAMESPACE = 'loopstream';
-export const IMAGE = 'loopstream:local';
+const IMAGE = 'loopstream:local';
 
 export async function startServers(context: Context, infrastructure: Infrastructure): Promise<LocalFacts> {
   const { state, ports, options, progress } = context;
-  const { kube, controlPlane } = infrastructure;
-  await kube.apply(
-    NAMESPACES,
-    '',
-    {
-      apiVersion: 'v1',
-      kind: 'Namespace',
-      metadata: { name: NAMESPACE, labels: { 'pod-security.kubernetes.io/warn': 'restricted' } },
-    },
-    { fieldManager: 'loopstream-local' },
-  );
+  const { controlPlane, databaseUrl } = infrastructure;
+  const images = { [IMAGE]: [process.execPath, MAIN] };
   const [apiKey] = await Promise.all([
-    progress.step('account and database', () => ensureApiKey(context, infrastructure.databaseUrl)),
-    progress.step('node agent', () =>
-      startNode(context, infrastructure, {
-        name: 'local',
-        images: { [IMAGE]: [process.execPath, MAIN] },
-        podCidr: podCidr(state.dir),
-      }),
-    ),
-    startOperator(context, infrastructure),
+    databaseUrl ? progress.step('account and database', () => ensureApiKey(state, databaseUrl)) : null,
+    progress.step('node agent', () => startNode(context, controlPlane, images)),
+    startOperator(context, controlPlane),
   ]);
-  await startApi(context, infrastructure);
-  const shownHost = options.host === '0.0.0.0' || options.host === '::' ? '127.0.0.1' : options.host;
+  if (databaseUrl) await startApi(context, controlPlane, databaseUrl);
+  const shownHost = ['0.0.0.0', '::'].includes(options.host) ? '127.0.0.1' : options.host;
   const site = `http://${shownHost.includes(':') ? `[${shownHost}]` : shownHost}:${ports.api}`;
   return {
-    apiUrl: `${site}/v1`,
-    graphqlUrl: `${site}/graphql`,
+    apiUrl: apiKey && `${site}/v1`,
+    graphqlUrl: apiKey && `${site}/graphql`,
     apiKey,
     kubeconfig: controlPlane.kubeconfig,
     rtmpUrl: `rtmp://127.0.0.1:${ports.rtmp}/live`,
-    pageUrl: `${site}/#key=${apiKey}`,
+    pageUrl: apiKey && `${site}/#key=${apiKey}`,
     demoStreamId: null,
     playUrl: `http://127.0.0.1:${ports.media}/live`,
     pid: process.pid,
   };
-}
-
-/** Pods' addresses: a range of the loopback net per state directory, so that two local systems do not meet. */
-function podCidr(stateDir: string): string {
-  const [byte = 0] = createHash('sha256').update(stateDir).digest();
-  return `127.${16 + (byte % 200)}.0.0/16`;
 }
 
 const common = ({ env, state }: Context, kubeconfig: string) => ({
@@ -69,10 +47,13 @@ const common = ({ env, state }: Context, kubeconfig: string) => ({
   LOOPSTREAM_OPS_HOST: '127.0.0.1',
 });
 
-function startOperator(context: Context, { controlPlane }: Infrastructure): Promise<void> {
+function startOperator(context: Context, controlPlane: ControlPlane): Promise<void> {
   const { state, lifecycle, progress, log } = context;
   return progress.step('operator', async () => {
     const opsPort = await claimPort('operator', 0);
+    const kubeconfig = await controlPlane.kubeconfigFor('operator', {
+      user: serviceAccountUser('loopstream-operator'),
+    });
     mkdirSync(state.path('storage'), { recursive: true });
     const child = await supervise(
       {
@@ -80,7 +61,7 @@ function startOperator(context: Context, { controlPlane }: Infrastructure): Prom
         command: process.execPath,
         args: [MAIN, 'operator'],
         env: {
-          ...common(context, controlPlane.operatorKubeconfig),
+          ...common(context, kubeconfig),
           LOOPSTREAM_IMAGE: IMAGE,
           LOOPSTREAM_STORAGE_VOLUME: JSON.stringify({ hostPath: { path: state.path('storage'), type: 'Directory' } }),
           LOOPSTREAM_ALLOW_PRIVATE_LINKS: 'true',
@@ -96,17 +77,18 @@ function startOperator(context: Context, { controlPlane }: Infrastructure): Prom
   });
 }
 
-function startApi(context: Context, { controlPlane, databaseUrl }: Infrastructure): Promise<void> {
+function startApi(context: Context, controlPlane: ControlPlane, databaseUrl: string): Promise<void> {
   const { options, state, ports, lifecycle, progress, log } = context;
   return progress.step('API server', async () => {
     const opsPort = await claimPort('api', 0);
+    const kubeconfig = await controlPlane.kubeconfigFor('api', { user: serviceAccountUser('loopstream-api') });
     const child = await supervise(
       {
         name: 'api',
         command: process.execPath,
         args: [MAIN, 'api'],
         env: {
-          ...common(context, controlPlane.apiKubeconfig),
+          ...common(context, kubeconfig),
           LOOPSTREAM_HOST: options.host,
           LOOPSTREAM_PORT: String(ports.api),
           LOOPSTREAM_PUBLIC_URL: `http://127.0.0.1:${ports.api}`,

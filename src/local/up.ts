@@ -18,6 +18,11 @@ import type { LocalState } from './state.ts';
 import { summary } from './summary.ts';
 import { claimSupervisor, releaseSupervisor } from './supervisor.ts';
 
+const PROGRAMS = [
+  { command: 'ffmpeg', aptPackage: 'ffmpeg' },
+  { command: 'openssl', aptPackage: 'openssl' },
+];
+
 /** Starts everything and runs until a signal; resolves to an exit status only when the start failed. */
 export async function up(options: LocalOptions, state: LocalState): Promise<number | undefined> {
   const env = localEnvironment();
@@ -30,15 +35,7 @@ export async function up(options: LocalOptions, state: LocalState): Promise<numb
   lifecycle.exitOnSignal();
   const since = performance.now();
   try {
-    await ensurePrograms(
-      [
-        { command: 'ffmpeg', aptPackage: 'ffmpeg' },
-        { command: 'openssl', aptPackage: 'openssl' },
-      ],
-      {
-        onProgress: progress.say,
-      },
-    );
+    await ensurePrograms(PROGRAMS, { env: env.all, onProgress: progress.say, signal: lifecycle.signal });
     await sweepLeftovers(state.dir);
     const context: Context = { options, env, state, lifecycle, progress, log, ports: await claimPorts(options) };
     const infrastructure = await startInfrastructure(context);
