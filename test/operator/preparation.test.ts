@@ -1,0 +1,154 @@
+import { describe, expect, it } from 'vitest';
+import { prepareConfig } from '../../src/config.ts';
+import type { Job, Pod, Upload } from '../../src/kube/resources.ts';
+import { buildJob, importWish, renditionWish, type Wish } from '../../src/operator/job.ts';
+import { decideUpload } from '../../src/operator/preparation.ts';
+import { uploadEvents } from '../../src/operator/story.ts';
+import { findCondition } from '../../src/streams/conditions.ts';
+import { at, endedPod, jobOf, MEDIA, NOW, rendition, SETTINGS, upload } from '../support/operator.ts';
+
+const fresh = () => upload('film', {});
+const imported = (): Upload =>
+  upload('film', { observedGeneration: 1, sourceKey: 'sources/uid-of-film', media: MEDIA });
+const COMPLETE = [{ type: 'Complete', status: 'True' }];
+const failed = (reason: string) => [{ type: 'Failed', status: 'True', reason }];
+
+function see(of: Upload, seen: { profiles?: string[]; jobs?: Job[]; pods?: Pod[]; now?: Date } = {}) {
+  const { profiles = [], jobs = [], pods = [], now = NOW } = seen;
+  return decideUpload(of, {
+    profiles,
+    jobs: new Map(jobs.map((job) => [job.metadata.name, job])),
+    pods: new Map(jobs.map((job) => [job.metadata.uid, pods])),
+    now,
+  });
+}
+const error = { code: 'media_unreadable', message: 'Cut off.' } as const;
+
+describe('the import of an upload', () => {
+  it('makes the Job, once', () => {
+    const { create, status } = see(fresh());
+    expect(create.map(({ name }) => name)).toEqual(['film-import']);
+    expect(status).toMatchObject({ state: 'importing', progress: 0, observedGeneration: 1 });
+    const job = jobOf(fresh(), importWish(fresh()));
+    expect(see(fresh(), { jobs: [job] })).toMatchObject({ create: [], remove: [], status: { state: 'importing' } });
+  });
+
+  it('is ready with what the pod answered, before the Job is counted as complete too', () => {
+    const jobs = [jobOf(fresh(), importWish(fresh()))];
+    const { status } = see(fresh(), { jobs, pods: [endedPod({ action: 'import', media: MEDIA })] });
+    expect(status).toMatchObject({ state: 'ready', progress: 1, media: MEDIA, sourceKey: 'sources/uid-of-film' });
+    expect(findCondition(status.conditions, 'Imported')?.status).toBe('True');
+    expect(uploadEvents({}, status).map(({ reason }) => reason)).toEqual(['MediaImported']);
+  });
+
+  it.each([
+    ['the pod says so', [], endedPod({ action: 'failed', error }), 'media_unreadable'],
+    ['the pod answers nonsense', [], endedPod('?'), 'prepare_failed'],
+    ['the pod answers nothing', [], endedPod(''), 'prepare_failed'],
+    ['all tries failed without a word', failed('BackoffLimitExceeded'), endedPod('', 1), 'prepare_failed'],
+    [
+      'all tries failed, the last for a reason',
+      failed('BackoffLimitExceeded'),
+      endedPod({ action: 'failed', error }, 1),
+      'media_unreadable',
+    ],
+    ['it took too long', failed('DeadlineExceeded'), undefined, 'prepare_timeout'],
+  ])('fails for good when %s', (_what, conditions, pod, code) => {
+    const jobs = [jobOf(fresh(), importWish(fresh()), conditions)];
+    const { status, create } = see(fresh(), { jobs, pods: pod ? [pod] : [] });
+    expect(status).toMatchObject({ state: 'failed', error: { code } });
+    expect(create).toEqual([]);
+    const later = { ...fresh(), status };
+    expect(see(later, { profiles: ['720p30'] })).toMatchObject({ create: [], remove: [], status: { state: 'failed' } });
+  });
+
+  it('goes on while a try has failed and others are left', () => {
+    const jobs = [jobOf(fresh(), importWish(fresh()))];
+    expect(see(fresh(), { jobs, pods: [endedPod({ action: 'failed', error }, 1)] }).status.state).toBe('importing');
+  });
+
+  it('waits for the status of a pod whose Job is complete, and does it again when that is lost', () => {
+    const jobs = [jobOf(fresh(), importWish(fresh()), COMPLETE)];
+    expect(see(fresh(), { jobs, now: at(1) })).toMatchObject({ remove: [], create: [], lookAgainAt: at(15) });
+    expect(see(fresh(), { jobs, now: at(16) }).remove).toEqual(jobs);
+  });
+
+  it('is tried again after an edit, when the old Job is gone', () => {
+    const jobs = [jobOf(fresh(), importWish(fresh()), failed('BackoffLimitExceeded'))];
+    const edited = { ...fresh(), status: see(fresh(), { jobs }).status };
+    edited.metadata = { ...edited.metadata, generation: 2 };
+    expect(see(edited, { jobs })).toMatchObject({ remove: jobs, create: [], status: { state: 'importing' } });
+    expect(see(edited).create).toHaveLength(1);
+  });
+
+  it('waits for a Job that an upload of the same name left behind', () => {
+    const jobs = [jobOf({ ...fresh(), metadata: { ...fresh().metadata, uid: 'another' } }, importWish(fresh()))];
+    expect(see(fresh(), { jobs })).toMatchObject({ create: [], remove: [], status: { state: 'importing' } });
+  });
+});
+
+describe('the renditions of an upload', () => {
+  const wish = (profile: string): Wish => renditionWish(imported(), MEDIA, profile);
+
+  it('are made for the profiles that streams ask for', () => {
+    const { status, create } = see(imported(), { profiles: ['720p30', '1080p60'] });
+    expect(create.map(({ name }) => name)).toEqual(['film-1080p60', 'film-720p30']);
+    expect(status).toMatchObject({ state: 'preparing', progress: 0 });
+    expect(findCondition(status.conditions, 'Prepared')?.message).toBe('Being prepared for 1080p60, 720p30.');
+  });
+
+  it('are ready one by one', () => {
+    const jobs = [jobOf(imported(), wish('720p30'))];
+    const made = { action: 'rendition', rendition: rendition('720p30', { durationSeconds: 10 }) } as const;
+    const { status } = see(imported(), { profiles: ['720p30', '1080p60'], jobs, pods: [endedPod(made)] });
+    expect(status.renditions?.map(({ profile, state }) => [profile, state])).toEqual([
+      ['1080p60', 'pending'],
+      ['720p30', 'ready'],
+    ]);
+    expect(status).toMatchObject({ state: 'preparing', progress: 0.5 });
+  });
+
+  it('stay when their Jobs are cleared away and when nobody asks for them any more', () => {
+    const ready = upload();
+    expect(see(ready, { profiles: ['720p30'] })).toMatchObject({ create: [], status: { state: 'ready' } });
+    expect(see(ready).status.renditions).toEqual(ready.status?.renditions);
+  });
+
+  it('fail for good, and say why', () => {
+    const jobs = [jobOf(imported(), wish('720p30'), failed('BackoffLimitExceeded'))];
+    const { status } = see(imported(), { profiles: ['720p30'], jobs });
+    expect(status).toMatchObject({ state: 'failed', error: { code: 'prepare_failed' } });
+    expect(see({ ...imported(), status }, { profiles: ['720p30'] }).create).toEqual([]);
+    expect(uploadEvents(imported().status, status).map(({ reason }) => reason)).toEqual(['MediaFailed']);
+  });
+});
+
+describe('the Job', () => {
+  const of = { ...imported(), status: {} };
+  // biome-ignore lint/suspicious/noExplicitAny: the builder's answer has the shape of a Job, which is not typed here.
+  const spec = JSON.parse(JSON.stringify(buildJob(of, importWish(of), SETTINGS).spec)) as any;
+  const container = spec.template.spec.containers[0];
+
+  it('hands over everything that prepare reads', () => {
+    const env = Object.fromEntries(
+      container.env.map((entry: { name: string; value: string }) => [entry.name, entry.value]),
+    );
+    expect(prepareConfig(env)).toMatchObject({
+      task: {
+        action: 'import',
+        url: 'https://media.example/film.mp4',
+        type: 'video',
+        sourceKey: 'sources/uid-of-film',
+      },
+      resultFile: container.terminationMessagePath,
+      storageUrl: 'file:///media',
+      allowPrivateLinks: false,
+    });
+  });
+
+  it('ends, is cleared away, has no token, and counts no drained node as a failure', () => {
+    expect(spec).toMatchObject({ backoffLimit: 3, activeDeadlineSeconds: 5400, podReplacementPolicy: 'Failed' });
+    expect(spec.template.spec).toMatchObject({ restartPolicy: 'Never', automountServiceAccountToken: false });
+    expect(spec.podFailurePolicy.rules[0].action).toBe('Ignore');
+  });
+});

@@ -1,0 +1,47 @@
+import { describe, expect, it } from 'vitest';
+import type { Secret } from '../../src/kube/resources.ts';
+import { destinationStatus } from '../../src/operator/target.ts';
+import { destination, NOW } from '../support/operator.ts';
+
+const secret = (data: Record<string, string>): Secret =>
+  ({
+    metadata: { name: 'tv-secret' },
+    data: Object.fromEntries(Object.entries(data).map(([key, value]) => [key, Buffer.from(value).toString('base64')])),
+  }) as Secret;
+const judged = (of: Secret | undefined) => destinationStatus(destination('tv', undefined), of, NOW);
+const KEY = 'live_s3cr3t-k3y';
+
+describe('a destination', () => {
+  it('that can be sent to shows its URL and a hint of its key', () => {
+    expect(judged(secret({ rtmpUrl: 'rtmp://ingest.example/live\n', rtmpKey: KEY }))).toMatchObject({
+      rtmpUrl: 'rtmp://ingest.example/live',
+      rtmpKeyHint: '-k3y',
+      conditions: [{ type: 'Ready', status: 'True', reason: 'Ready', observedGeneration: 1 }],
+    });
+  });
+
+  it('shows nothing of what follows the path, where some services want a secret', () => {
+    const { rtmpUrl } = judged(secret({ rtmpUrl: 'srt://ingest.example:9000?passphrase=hush', rtmpKey: KEY }));
+    expect(rtmpUrl).toBe('srt://ingest.example:9000');
+  });
+
+  it.each([
+    ['no Secret', undefined, 'DestinationSecretMissing', 'Secret "tv-secret" does not exist.'],
+    ['no key', { rtmpUrl: 'rtmp://h/app' }, 'DestinationSecretMissing', 'Secret "tv-secret" lacks rtmpKey.'],
+    ['nothing in the Secret', {}, 'DestinationSecretMissing', 'Secret "tv-secret" lacks rtmpUrl and rtmpKey.'],
+    ['a web page', { rtmpUrl: 'https://h/app', rtmpKey: KEY }, 'DestinationInvalid', 'must begin with rtmp://'],
+    [
+      'a password in the URL',
+      { rtmpUrl: `rtmp://u:${KEY}@h/app`, rtmpKey: KEY },
+      'DestinationInvalid',
+      'must not hold',
+    ],
+    ['a key in two words', { rtmpUrl: 'rtmp://h/app', rtmpKey: `${KEY} x` }, 'DestinationInvalid', 'white space'],
+  ])('with %s is not ready, and its key is in no message', (_what, data, reason, message) => {
+    const status = judged(data && secret(data));
+    expect(status.conditions?.[0]).toMatchObject({ status: 'False', reason });
+    expect(status.conditions?.[0]?.message).toContain(message);
+    expect(JSON.stringify(status)).not.toContain(KEY);
+    expect(status.rtmpUrl).toBeUndefined();
+  });
+});
