@@ -253,7 +253,8 @@ function crd(definition: Definition): CustomResourceDefinition {
         plural,
         singular: kind.toLowerCase(),
         shortNames,
-        categories: ['loopstream'],
+        // Not 'loopstream': kubectl takes a category for the kind of the same name, and `describe loopstream x` would fail.
+        categories: ['onair'],
       },
       versions: [
         {
