@@ -100,7 +100,10 @@ export function createTransport(access: Access): Transport {
 
   /** An exec plug-in may hand out a new certificate: later requests go over connections made with it. */
   const authorize = async (): Promise<Record<string, string>> => {
-    const { headers, tls } = await access.credentials();
+    const { headers, tls } = await access.credentials().catch((cause: unknown) => {
+      const message = `The credentials for the API server at ${access.server.host} could not be had.`;
+      throw new KubeError(0, 'Unreachable', message, { cause });
+    });
     if (tls && String(tls.cert) !== String(certificate?.cert)) {
       certificate = tls;
       void agent.close();
