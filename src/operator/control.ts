@@ -29,9 +29,14 @@ const LONGEST_WAIT_MS = 600_000;
 export const waitUntil = (at: Date | undefined, now: Date): { requeueAfterMs?: number } | undefined =>
   at && { requeueAfterMs: Math.min(LONGEST_WAIT_MS, Math.max(0, at.getTime() - now.getTime()) + MARGIN_MS) };
 
-/** Kubernetes will not have it, today or tomorrow, as long as it is not changed. */
+/**
+ * Kubernetes will not have it, today or tomorrow, as long as it is not changed. A new namespace has no service account for
+ * its first moments, which is refused in the same words but passes.
+ */
 export const isRefusal = (error: unknown): error is KubeError =>
-  error instanceof KubeError && (error.reason === 'Invalid' || error.reason === 'Forbidden');
+  error instanceof KubeError &&
+  (error.reason === 'Invalid' || error.reason === 'Forbidden') &&
+  !error.message.includes('error looking up service account');
 
 export const isReason = (error: unknown, reason: string): error is KubeError =>
   error instanceof KubeError && error.reason === reason;

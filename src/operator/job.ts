@@ -1,5 +1,4 @@
 /** The Jobs that fetch an upload and prepare its renditions: built from the upload and a task. Pure: no I/O, no clock. */
-import { isDeepStrictEqual } from 'node:util';
 import type { Job, JobStatus, Upload } from '../kube/resources.ts';
 import type { KubeObject } from '../kube/types.ts';
 import type { PrepareTask } from '../prepare/task.ts';
@@ -15,6 +14,7 @@ import {
   POD_SECURITY,
   type PodSettings,
 } from './restricted.ts';
+import { same } from './same.ts';
 
 /** A Job as it is wanted: its name is the lock that keeps one task from being worked on twice. */
 export interface Wish {
@@ -126,7 +126,7 @@ function taskOf(job: Job): unknown {
 }
 
 /** Whether a Job works for what is wanted now. */
-export const fits = (job: Job, wish: Wish): boolean => isDeepStrictEqual(taskOf(job), wish.task);
+export const fits = (job: Job, wish: Wish): boolean => same(taskOf(job), wish.task);
 
 /** The generation of the Upload that a Job was made for. */
 export const generationOf = (job: Job): number => Number(job.metadata.annotations?.[GENERATION_ANNOTATION] ?? 0);

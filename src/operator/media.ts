@@ -3,13 +3,13 @@
  * Pure: no I/O, no clock.
  */
 import { createHash } from 'node:crypto';
-import { isDeepStrictEqual } from 'node:util';
 import type { LoopStream, Playlist, Upload } from '../kube/resources.ts';
 import { PROGRAM_ANNOTATION } from '../streams/names.ts';
 import { type Profile, profileOf } from '../streams/profile.ts';
 import type { Program, Track } from '../streams/program.ts';
 import type { ReadinessReason } from '../streams/spec.ts';
 import { type RenditionStatus, renditionKey } from '../uploads/spec.ts';
+import { same } from './same.ts';
 import type { Finding, World } from './world.ts';
 
 export const profileOfStream = (stream: Pick<LoopStream, 'spec'>): Profile =>
@@ -159,7 +159,7 @@ export function programOf(stream: LoopStream, world: World, epoch: string, previ
     ...(audio && { audio }),
     destinations: [...stream.spec.destinationRefs],
   };
-  return previous && isDeepStrictEqual({ ...program, version: previous.version }, previous) ? previous : program;
+  return previous && same({ ...program, version: previous.version }, previous) ? previous : program;
 }
 
 /** The program that a pod was given; undefined when it carries none that can be read. */

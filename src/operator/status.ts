@@ -2,13 +2,13 @@
  * The status of a stream, made of a decision. The same world gives the same status to the last byte, so that a steady
  * stream and a restarted operator write nothing. Pure: no I/O, no clock.
  */
-import { isDeepStrictEqual } from 'node:util';
 import { kubeTime } from '../clock.ts';
 import type { LoopStream, Pod } from '../kube/resources.ts';
 import { type Condition, findCondition } from '../streams/conditions.ts';
 import type { LoopStreamStatus } from '../streams/spec.ts';
 import type { Decision } from './decide.ts';
 import { readySince, restartsOf } from './podview.ts';
+import { same } from './same.ts';
 import type { Verdict } from './world.ts';
 
 /** Conditions for `verdicts`, in their order; a condition whose status did not change keeps its transition time. */
@@ -53,7 +53,4 @@ const ownPart = <S extends { conditions?: Condition[] }>(status: S | undefined, 
 
 /** True when `next` says what `current` already says. */
 export const sameStatus = <S extends { conditions?: Condition[] }>(current: S | undefined, next: S): boolean =>
-  isDeepStrictEqual(
-    JSON.parse(JSON.stringify(ownPart(current, next.conditions ?? []))),
-    JSON.parse(JSON.stringify(ownPart(next, next.conditions ?? []))),
-  );
+  same(ownPart(current, next.conditions ?? []), ownPart(next, next.conditions ?? []));

@@ -2,7 +2,7 @@
 import type { EventInput } from '../kube/events.ts';
 import type { Condition } from '../streams/conditions.ts';
 import { findCondition } from '../streams/conditions.ts';
-import { type LoopStreamStatus, type Phase, READINESS_CONDITIONS } from '../streams/spec.ts';
+import { type LoopStreamStatus, READINESS_CONDITIONS } from '../streams/spec.ts';
 import type { UploadStatus } from '../uploads/spec.ts';
 
 const normal = (reason: string, message: string): EventInput => ({ type: 'Normal', reason, message });
@@ -17,12 +17,12 @@ const PATIENCE = new Set(['MediaImporting', 'MediaPreparing', 'DestinationChecki
 const obstacle = (status: LoopStreamStatus | undefined): Condition | undefined =>
   READINESS_CONDITIONS.map((type) => findCondition(status?.conditions, type)).find((c) => c?.status === 'False');
 
-function ofPhase(phase: Phase | undefined, before: Phase | undefined, status: LoopStreamStatus): EventInput[] {
-  switch (phase) {
+function ofPhase(status: LoopStreamStatus): EventInput[] {
+  switch (status.phase) {
     case 'scheduled':
       return [normal('Scheduled', messageOf(status, 'Progressing'))];
     case 'starting':
-      return before === 'live' ? [] : [normal('Started', 'The stream goes on air.')];
+      return [normal('Started', 'The stream goes on air.')];
     case 'live':
       return [normal('Live', messageOf(status, 'Live'))];
     case 'reconnecting':
@@ -32,7 +32,7 @@ function ofPhase(phase: Phase | undefined, before: Phase | undefined, status: Lo
     case 'stopped':
       return [normal('Stopped', messageOf(status, 'Live'))];
     case 'ended':
-      return [normal('Ended', messageOf(status, 'Progressing') && 'The schedule is over.')];
+      return [normal('Ended', 'The schedule is over.')];
     case 'failed':
       return [warning('Failed', messageOf(status, 'Progressing'))];
     default:
@@ -41,7 +41,7 @@ function ofPhase(phase: Phase | undefined, before: Phase | undefined, status: Lo
 }
 
 export function streamEvents(before: LoopStreamStatus | undefined, status: LoopStreamStatus): EventInput[] {
-  const told = before?.phase === status.phase ? [] : ofPhase(status.phase, before?.phase, status);
+  const told = before?.phase === status.phase ? [] : ofPhase(status);
   const problem = obstacle(status);
   if (problem && problem.reason !== obstacle(before)?.reason) {
     told.push((PATIENCE.has(problem.reason) ? normal : warning)('NotReady', problem.message));
