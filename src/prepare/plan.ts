@@ -1,0 +1,196 @@
+/**
+ * Decides how a source becomes a rendition: what is copied, what is encoded, and ffmpeg's arguments for it. ffmpeg writes
+ * FLV to its stdout with every timestamp moved up by ORIGIN_MS; rewrite.ts makes the exact file of it. Pure: no I/O, no clock.
+ */
+import { AUDIO_SAMPLE_RATE, SAMPLES_PER_FRAME } from '../rendition/index.ts';
+import { DIMENSIONS, type Framerate, type Quality } from '../streams/profile.ts';
+import type { MediaType, Scan, Source, VideoStream } from './source.ts';
+import { inputPath, UNTRUSTED_INPUT } from './untrusted.ts';
+
+/** The FLV format has no negative times, and the AAC encoder's first frame lies before zero. */
+export const ORIGIN_MS = 1000;
+/** Sound is made for so much longer than the pictures by their timestamps; the rewriting cuts it exactly. */
+const AUDIO_MARGIN_SECONDS = 2;
+const GOP_SECONDS = 2;
+const AUDIO_KBPS = 160;
+
+/**
+ * Video bitrate in kbit/s, for up to 30 and for 60 frames per second. 720p, 1440p and 2160p: YouTube's recommendation for
+ * H.264 (support.google.com/youtube/answer/2853702). 1080p stays at Twitch's ceiling of 6000
+ * (help.twitch.tv, Broadcasting Guidelines), well inside what YouTube takes, because one rendition serves every destination.
+ */
+const BITRATES_KBPS: Record<Quality, readonly [number, number]> = {
+  '720p': [4000, 6000],
+  '1080p': [6000, 6000],
+  '1440p': [15_000, 24_000],
+  '2160p': [30_000, 35_000],
+};
+/** A source that is copied may have this much more than the table: beyond it destinations would stall. */
+const COPY_BITRATE_FACTOR = 1.25;
+
+export const bitrateKbps = (quality: Quality, framerate: Framerate): number =>
+  BITRATES_KBPS[quality][framerate > 30 ? 1 : 0];
+export const gopFrames = (framerate: Framerate): number => GOP_SECONDS * framerate;
+
+export interface PlanInput {
+  path: string;
+  source: Source;
+  scan: Scan;
+  type: MediaType;
+  quality: Quality;
+  framerate: Framerate;
+  /** Whether this ffmpeg can map HDR to SDR (filters zscale and tonemap). */
+  canTonemap: boolean;
+  /** False after a copy turned out not to keep the rendition's promises. */
+  allowCopy: boolean;
+}
+
+export interface Plan {
+  video: 'copy' | 'encode' | 'none';
+  audio: 'copy' | 'encode' | 'silence';
+  /** Expected length, for progress. */
+  durationSeconds: number;
+  args: string[];
+}
+
+export function planRendition(input: PlanInput): Plan {
+  const { source, scan, type } = input;
+  const wantsVideo = type === 'video';
+  const video = !wantsVideo ? 'none' : input.allowCopy && fitsVideo(input) ? 'copy' : 'encode';
+  const audio = !source.audio ? 'silence' : input.allowCopy && fitsAudio(input) ? 'copy' : 'encode';
+  const measured = wantsVideo ? scan.video : scan.audio;
+  const durationSeconds = Math.max(0.001, (measured?.endSeconds ?? 0) - source.startSeconds);
+  const audioSeconds = durationSeconds + AUDIO_MARGIN_SECONDS;
+  return {
+    video,
+    audio,
+    durationSeconds,
+    args: [
+      ...['-v', 'error', '-hide_banner', '-nostdin', ...UNTRUSTED_INPUT, '-i', inputPath(input.path)],
+      ...(audio === 'silence'
+        ? ['-t', String(audioSeconds), '-f', 'lavfi', '-i', `anullsrc=r=${AUDIO_SAMPLE_RATE}:cl=stereo`]
+        : []),
+      ...(video === 'none' ? ['-vn'] : ['-map', `0:${source.video?.index}`, ...videoArgs(input, video)]),
+      ...['-map', audio === 'silence' ? '1:0' : `0:${source.audio?.index}`],
+      ...audioArgs(audio, wantsVideo ? audioSeconds : undefined),
+      ...['-sn', '-dn', '-map_metadata', '-1', '-map_chapters', '-1', '-max_muxing_queue_size', '4096'],
+      ...['-avoid_negative_ts', 'disabled', '-output_ts_offset', String(ORIGIN_MS / 1000)],
+      ...['-f', 'flv', '-flvflags', 'no_duration_filesize', 'pipe:1'],
+    ],
+  };
+}
+
+/** Containers that keep the codec's configuration in their header, as FLV wants it. */
+const COPY_FORMATS = /\b(mov|matroska|flv)\b/;
+
+/** Whether the source's pictures can go into the rendition as they are. The rewriting proves it, frame by frame. */
+function fitsVideo({ source, scan, quality, framerate }: PlanInput): boolean {
+  const { video } = source;
+  const measured = scan.video;
+  if (!video || !measured || !COPY_FORMATS.test(source.format)) return false;
+  const seconds = measured.endSeconds - measured.startSeconds;
+  const { width, height } = DIMENSIONS[quality];
+  return (
+    video.codec === 'h264' &&
+    ['High', 'Main', 'Constrained Baseline'].includes(video.profile) &&
+    video.pixelFormat === 'yuv420p' &&
+    video.width === width &&
+    video.height === height &&
+    video.sampleAspect[0] === video.sampleAspect[1] &&
+    video.rotation === 0 &&
+    !video.interlaced &&
+    !video.bFrames &&
+    !isHdr(video) &&
+    measured.regular &&
+    measured.startSeconds === source.startSeconds &&
+    (measured.bytes * 8) / seconds / 1000 <= bitrateKbps(quality, framerate) * COPY_BITRATE_FACTOR
+  );
+}
+
+/** Whether the source's sound can go into the rendition as it is: it must begin with the pictures and last as long. */
+function fitsAudio({ source, scan, type }: PlanInput): boolean {
+  const { audio } = source;
+  const measured = scan.audio;
+  if (!audio || !measured || !COPY_FORMATS.test(source.format)) return false;
+  const frameSeconds = SAMPLES_PER_FRAME / AUDIO_SAMPLE_RATE;
+  const pictures = type === 'video' ? scan.video : undefined;
+  return (
+    audio.codec === 'aac' &&
+    audio.profile === 'LC' &&
+    audio.sampleRate === AUDIO_SAMPLE_RATE &&
+    audio.channels === 2 &&
+    measured.regular &&
+    (!pictures ||
+      (measured.startSeconds - pictures.startSeconds < frameSeconds / 2 &&
+        pictures.endSeconds - measured.endSeconds < frameSeconds / 2))
+  );
+}
+
+export const isHdr = (video: VideoStream): boolean => ['smpte2084', 'arib-std-b67'].includes(video.colorTransfer);
+
+function videoArgs(input: PlanInput, how: 'copy' | 'encode'): string[] {
+  if (how === 'copy' || !input.source.video) return ['-c:v', 'copy'];
+  const kbps = bitrateKbps(input.quality, input.framerate);
+  const gop = String(gopFrames(input.framerate));
+  return [
+    ...['-vf', videoFilters(input.source.video, input), '-fps_mode', 'passthrough'],
+    // Faster presets lose visible quality at these rates, slower ones do not fit two cores.
+    ...['-c:v', 'libx264', '-preset', 'veryfast', '-profile:v', 'high', '-pix_fmt', 'yuv420p'],
+    // Without B-frames decoding order is showing order, so a splice needs no reordering delay.
+    ...['-bf', '0', '-g', gop, '-keyint_min', gop, '-sc_threshold', '0', '-flags', '+cgop'],
+    ...['-b:v', `${kbps}k`, '-maxrate', `${kbps}k`, '-bufsize', `${2 * kbps}k`],
+    ...['-colorspace', 'bt709', '-color_primaries', 'bt709', '-color_trc', 'bt709', '-color_range', 'tv'],
+  ];
+}
+
+function videoFilters(video: VideoStream, { quality, framerate, canTonemap }: PlanInput): string {
+  const { width, height } = DIMENSIONS[quality];
+  const picture = fitPicture(video, width, height);
+  const sourceFps = video.framerate[0] / video.framerate[1];
+  const fps = `fps=${framerate}:start_time=0`;
+  // Fields become frames where the profile has room for them: 25 interlaced frames show 50 moments.
+  const fields = framerate >= 1.9 * sourceFps ? 'send_field' : 'send_frame';
+  const tonemap = isHdr(video) && canTonemap;
+  return [
+    ...(video.interlaced ? [`yadif=mode=${fields}`] : []),
+    // Frames are dropped before the work on them, and doubled after it.
+    ...(sourceFps > framerate ? [fps] : []),
+    ...(tonemap ? [TONEMAP] : []),
+    `scale=${picture.width}:${picture.height}:flags=bicubic:${tonemap ? 'in_color_matrix=bt709' : matrixOf(video)}` +
+      ':out_color_matrix=bt709:out_range=tv',
+    `pad=${width}:${height}:${(width - picture.width) / 2}:${(height - picture.height) / 2}:black`,
+    'setsar=1',
+    ...(sourceFps > framerate ? [] : [fps]),
+    'format=yuv420p',
+  ].join(',');
+}
+
+/** Linear light, BT.709 primaries, Hable's curve: the usual way from PQ or HLG to SDR. */
+const TONEMAP =
+  'zscale=transfer=linear:npl=100,format=gbrpf32le,zscale=primaries=bt709,tonemap=tonemap=hable:desat=0,' +
+  'zscale=transfer=bt709:matrix=bt709:range=tv,format=yuv420p';
+
+/** ffmpeg takes BT.601 for whatever does not say; by long custom HD that does not say is BT.709. */
+function matrixOf(video: VideoStream): string {
+  const named: Record<string, string> = { bt709: 'bt709', smpte170m: 'bt601', bt470bg: 'bt601', bt2020nc: 'bt2020' };
+  return `in_color_matrix=${named[video.colorSpace] ?? (Math.min(video.width, video.height) >= 720 ? 'bt709' : 'bt601')}`;
+}
+
+/** The largest size with the source's shape (square pixels, upright) inside the frame; sides and borders are even. */
+export function fitPicture(video: VideoStream, width: number, height: number): { width: number; height: number } {
+  const stored = (video.width * video.sampleAspect[0]) / (video.height * video.sampleAspect[1]);
+  const aspect = video.rotation % 180 === 0 ? stored : 1 / stored;
+  // Chroma has half the resolution, and the border on each side must be even too.
+  const even = (value: number, max: number) => Math.min(max, Math.max(4, max - 4 * Math.round((max - value) / 4)));
+  return aspect >= width / height
+    ? { width, height: even(width / aspect, height) }
+    : { width: even(height * aspect, width), height };
+}
+
+function audioArgs(how: Plan['audio'], seconds: number | undefined): string[] {
+  if (how === 'copy') return ['-c:a', 'copy'];
+  // Gaps and a late start are filled with silence, so that a sample's place is its time.
+  const filters = [`aresample=${AUDIO_SAMPLE_RATE}:async=1:first_pts=0`, 'aformat=channel_layouts=stereo'];
+  if (seconds !== undefined) filters.push(`apad=whole_dur=${seconds}`, `atrim=end=${seconds}`);
+  return ['-af', filters.join(','), '-c:a', 'aac', '-profile:a', 'aac_low', '-b:a', `${AUDIO_KBPS}k`];
+}

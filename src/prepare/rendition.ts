@@ -1,0 +1,125 @@
+/** Makes one rendition of a source, or finds that it has been made. */
+import { text } from 'node:stream/consumers';
+import { Value } from 'typebox/value';
+import type { Logger } from '../log.ts';
+import { FlvError } from '../rendition/flv.ts';
+import { indexKey, RenditionIndex } from '../rendition/index.ts';
+import type { Storage } from '../storage/storage.ts';
+import { type Framerate, parseProfile, type Quality } from '../streams/profile.ts';
+import type { RenditionStatus } from '../uploads/spec.ts';
+import { PrepareError } from './failure.ts';
+import { indexRendition } from './index-file.ts';
+import { isHdr, type PlanInput, planRendition } from './plan.ts';
+import { probe, scanPackets, type Tools } from './probe.ts';
+import { BrokenPromiseError } from './slots.ts';
+import { checkComplete, checkType, type Source } from './source.ts';
+import type { PrepareTask } from './task.ts';
+import { eachLine } from './tool.ts';
+import { transcode } from './transcode.ts';
+
+type RenditionTask = Extract<PrepareTask, { action: 'rendition' }>;
+
+export interface Workshop {
+  storage: Storage;
+  tools: Tools;
+  signal: AbortSignal;
+  log: Logger;
+  onProgress?: (fraction: number) => void;
+}
+
+/** Rejects with PrepareError, StorageError or the signal's reason; then nothing of the rendition is visible. */
+export async function makeRendition(task: RenditionTask, shop: Workshop): Promise<RenditionStatus> {
+  const profile = parseProfile(task.profile);
+  if (!profile) throw new PrepareError('prepare_failed', `There is no profile ${task.profile}.`);
+  const made = await readIndex(task, shop.storage);
+  if (made) {
+    shop.log.info({ key: task.renditionKey }, 'the rendition was made before');
+    return ready(task, made);
+  }
+  const index = await shop.storage.withLocalFile(task.sourceKey, (path) => make(task, profile, path, shop));
+  // The index says that the rendition is complete, so it comes last.
+  await shop.storage.write(indexKey(task.renditionKey), Buffer.from(JSON.stringify(index)));
+  return ready(task, index);
+}
+
+const ready = ({ profile, renditionKey }: RenditionTask, index: RenditionIndex): RenditionStatus => ({
+  profile,
+  state: 'ready',
+  key: renditionKey,
+  durationSeconds: index.durationSeconds,
+  bitrateKbps: index.bitrateKbps,
+});
+
+/** The index of a rendition that is there and whole. */
+async function readIndex(task: RenditionTask, storage: Storage): Promise<RenditionIndex | undefined> {
+  const key = indexKey(task.renditionKey);
+  if (!(await storage.head(key))) return undefined;
+  const index = parseJson(await text(await storage.read(key)));
+  if (!Value.Check(RenditionIndex, index) || index.profile !== task.profile) return undefined;
+  if ((index.video !== undefined) !== (task.type === 'video')) return undefined;
+  const flv = await storage.head(task.renditionKey);
+  return flv?.sizeBytes === index.sizeBytes ? index : undefined;
+}
+
+function parseJson(json: string): unknown {
+  try {
+    return JSON.parse(json);
+  } catch {
+    return undefined;
+  }
+}
+
+type Profile = { quality: Quality; framerate: Framerate };
+
+async function make(task: RenditionTask, profile: Profile, path: string, shop: Workshop): Promise<RenditionIndex> {
+  const { tools, signal } = shop;
+  const source = await probe(path, tools, signal);
+  checkType(source, task.type);
+  const scan = await scanPackets(path, source, tools, signal, profile.framerate);
+  checkComplete(source, scan);
+  const canTonemap = await tonemaps(source, tools, signal);
+  const input = { path, source, scan, type: task.type, ...profile, canTonemap };
+  try {
+    return await makeBy({ ...input, allowCopy: true }, task, shop);
+  } catch (error) {
+    if (!(error instanceof Retry)) throw error;
+    return await makeBy({ ...input, allowCopy: false }, task, shop);
+  }
+}
+
+/** A copy that did not keep the promises, or a broken one: encoding everything may. */
+class Retry extends Error {}
+
+async function makeBy(input: PlanInput, task: RenditionTask, shop: Workshop): Promise<RenditionIndex> {
+  const { storage, tools, signal, log, onProgress } = shop;
+  const plan = planRendition(input);
+  const copies = plan.video === 'copy' || plan.audio === 'copy';
+  const framerate = task.type === 'video' ? input.framerate : undefined;
+  log.info({ video: plan.video, audio: plan.audio, durationSeconds: plan.durationSeconds }, 'making the rendition');
+  let index: RenditionIndex | undefined;
+  try {
+    await storage.publish(task.renditionKey, async (file) => {
+      await transcode(plan, file, { ffmpeg: tools.ffmpeg, framerate, signal, log, ...(onProgress && { onProgress }) });
+      index = await indexRendition(file, task.profile, framerate);
+    });
+  } catch (error) {
+    if (!(error instanceof BrokenPromiseError || error instanceof FlvError)) throw error;
+    if (copies) {
+      log.info({ reason: error.message }, 'the copy is no rendition; encoding instead');
+      throw new Retry();
+    }
+    throw new PrepareError('prepare_failed', `In what was made, ${error.message}.`, { cause: error });
+  }
+  if (!index) throw new Error('publish resolved without filling the file');
+  return index;
+}
+
+/** Asked only where it matters: whether this ffmpeg can turn HDR into SDR. */
+async function tonemaps(source: Source, tools: Tools, signal: AbortSignal): Promise<boolean> {
+  if (!source.video || !isHdr(source.video)) return false;
+  const filters = new Set<string>();
+  await eachLine(tools.ffmpeg, ['-hide_banner', '-v', 'error', '-filters'], signal, (line) => {
+    filters.add(line.trim().split(/\s+/)[1] ?? '');
+  });
+  return filters.has('zscale') && filters.has('tonemap');
+}

@@ -1,0 +1,99 @@
+/** The prepare Job: one task from the environment, one answer in the file that Kubernetes reads when the container ends. */
+import { writeFile } from 'node:fs/promises';
+import { Value } from 'typebox/value';
+import { ConfigError, type PrepareConfig } from '../config.ts';
+import type { Lifecycle } from '../lifecycle.ts';
+import type { Logger } from '../log.ts';
+import { openStorage } from '../storage/open.ts';
+import { StorageError } from '../storage/storage.ts';
+import { PrepareError } from './failure.ts';
+import { makeRendition, type Workshop } from './rendition.ts';
+import { type PrepareResult, PrepareTask } from './task.ts';
+import { ToolError } from './tool.ts';
+
+const DONE = 0;
+const TRY_AGAIN = 1;
+/** The CRD takes no longer one; it keeps the answer far below the 4096 bytes at which Kubernetes cuts. */
+const MAX_MESSAGE_CHARS = 512;
+const PROGRESS_STEP = 0.05;
+
+/**
+ * Does the task and writes PrepareResult to `config.resultFile`. Resolves with the exit code: 0 when it is done or can
+ * never be, 1 when trying again may help (also after SIGTERM). Throws ConfigError when the task is none.
+ */
+export async function runPrepare(config: PrepareConfig, lifecycle: Lifecycle, log: Logger): Promise<number> {
+  const task = config.task;
+  if (!Value.Check(PrepareTask, task)) throw new ConfigError('LOOPSTREAM_TASK is not a task of prepare.');
+  // The process must not end before ffmpeg has and the temporary files are gone.
+  const { promise: settled, resolve: settle } = Promise.withResolvers<void>();
+  lifecycle.exitStatus = TRY_AGAIN;
+  lifecycle.defer('prepare', () => settled);
+  const startedAt = performance.now();
+  try {
+    const shop: Workshop = {
+      storage: openStorage(config.storageUrl),
+      tools: { ffmpeg: config.ffmpeg, ffprobe: config.ffprobe },
+      signal: lifecycle.signal,
+      log,
+      onProgress: progressLog(task.action, log),
+    };
+    const result = await perform(task, shop, config);
+    await writeFile(config.resultFile, JSON.stringify(result));
+    log.info({ action: task.action, seconds: Math.round(performance.now() - startedAt) / 1000 }, 'done');
+    return DONE;
+  } catch (error) {
+    if (lifecycle.signal.aborted) {
+      log.info({ action: task.action }, 'stopped before the end');
+      return TRY_AGAIN;
+    }
+    const { code, message, again } = explain(error);
+    log.warn({ action: task.action, code, again, err: error, stderr: stderrOf(error) }, message);
+    const result: PrepareResult = {
+      action: 'failed',
+      error: { code, message: message.slice(0, MAX_MESSAGE_CHARS) },
+    };
+    await writeFile(config.resultFile, JSON.stringify(result));
+    return again ? TRY_AGAIN : DONE;
+  } finally {
+    settle();
+  }
+}
+
+async function perform(task: PrepareTask, shop: Workshop, config: PrepareConfig): Promise<PrepareResult> {
+  if (task.action === 'rendition') return { action: 'rendition', rendition: await makeRendition(task, shop) };
+  // Only an import needs the HTTP client.
+  const { importSource } = await import('./import.ts');
+  const media = await importSource(task, shop, {
+    allowPrivateLinks: config.allowPrivateLinks,
+    maxBytes: config.maxSourceBytes,
+    timeoutSeconds: config.fetchTimeoutSeconds,
+  });
+  return { action: 'import', media };
+}
+
+/** Any error as one of the upload's codes. What is not understood may be a fault of the moment. */
+function explain(error: unknown): PrepareError {
+  if (error instanceof PrepareError) return error;
+  const cause = { cause: error };
+  if (error instanceof StorageError && error.code === 'full') return new PrepareError('storage_full', '', cause);
+  if (error instanceof StorageError && error.code === 'not_found') {
+    return new PrepareError('prepare_failed', 'Its source is no longer in the media storage.', cause);
+  }
+  return new PrepareError('prepare_failed', '', { ...cause, again: true });
+}
+
+/** ffmpeg's own words, for the log alone. */
+function stderrOf(error: unknown): string | undefined {
+  if (error instanceof ToolError) return error.stderr;
+  return error instanceof Error ? stderrOf(error.cause) : undefined;
+}
+
+/** A line for each twentieth of the way. */
+function progressLog(action: string, log: Logger): (fraction: number) => void {
+  let next = PROGRESS_STEP;
+  return (fraction) => {
+    if (fraction < next) return;
+    next = fraction + PROGRESS_STEP;
+    log.info({ action, progress: Math.round(fraction * 100) / 100 }, 'progress');
+  };
+}

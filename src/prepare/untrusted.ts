@@ -1,0 +1,17 @@
+/** How ffmpeg and ffprobe open a file that a stranger made. Pure: no I/O, no clock. */
+
+/**
+ * Containers that are opened at all. Formats that name other files or URLs (HLS, DASH, concat, image sequences) are not
+ * among them: a playlist sent as an upload must not make ffmpeg read our disk or our network.
+ */
+const FORMATS = [
+  ...['mov', 'matroska', 'avi', 'flv', 'live_flv', 'mpegts', 'mpeg', 'mpegvideo', 'm4v', 'h264', 'hevc', 'obu', 'ivf'],
+  ...['asf', 'mxf', 'gxf', 'dv', 'nut', 'rm', 'gif', 'apng', 'mp3', 'aac', 'ac3', 'eac3', 'dts', 'flac', 'ogg', 'wav'],
+  ...['w64', 'aiff', 'au', 'caf', 'amr', 'ape', 'wv', 'tta', 'mpc', 'mpc8'],
+];
+
+/** Options before every `-i` that opens an upload. */
+export const UNTRUSTED_INPUT = ['-protocol_whitelist', 'file,pipe', '-format_whitelist', FORMATS.join(',')];
+
+/** The path as ffmpeg takes it without guessing a protocol from its first letters. */
+export const inputPath = (path: string): string => `file:${path}`;
