@@ -1,0 +1,95 @@
+/**
+ * Why a destination does not take the stream: what ffmpeg and the system say, as a stable code; and how long to wait
+ * before the next attempt.
+ * Pure: no I/O, no clock.
+ */
+
+/** Code → the sentence for people. */
+export const FAILURES = {
+  not_configured: 'The destination has no usable URL yet.',
+  dns_failed: 'The destination’s host name could not be resolved.',
+  connection_refused: 'The destination refuses connections.',
+  unreachable: 'The destination cannot be reached.',
+  connect_timeout: 'The destination did not accept the stream in time.',
+  tls_failed: 'The secure connection failed: the certificate may not be valid for this host.',
+  publish_rejected: 'The destination rejected the stream: the key may be wrong or in use.',
+  stalled: 'The destination stopped taking media.',
+  reset: 'The destination closed the connection.',
+  exited: 'The transport ended.',
+} as const;
+export type FailureCode = keyof typeof FAILURES;
+
+export interface Failure {
+  code: FailureCode;
+  /** The sentence of the code, and the transport's own words where there are any; free of secrets. */
+  message: string;
+}
+
+export function redact(text: string, secrets: readonly string[]): string {
+  let clean = text;
+  for (const secret of [...secrets].sort((a, b) => b.length - a.length)) clean = clean.replaceAll(secret, '[redacted]');
+  return clean;
+}
+
+export const failure = (code: FailureCode, detail = ''): Failure => ({
+  code,
+  message: detail === '' ? FAILURES[code] : `${FAILURES[code]} (${detail.slice(0, 300)})`,
+});
+
+/** In order: the first that fits is the code. */
+const SIGNS: [FailureCode, RegExp][] = [
+  ['dns_failed', /failed to resolve|name or service not known|name resolution|no address associated/i],
+  ['connection_refused', /connection refused|connection setup failure: connection refused/i],
+  ['tls_failed', /\[tls\b|certificate|handshake failed|gnutls|ssl routines/i],
+  ['publish_rejected', /server error|already publish|badname|publish\.denied|connect\.rejected|unauthorized|rejected/i],
+  ['unreachable', /no route to host|network is unreachable|host is unreachable|connection timed out/i],
+  [
+    'reset',
+    /connection reset|broken pipe|end of file|input\/output error|connection was broken|connection does not exist/i,
+  ],
+];
+
+/** `stderr`: the transport's last error lines, already redacted. */
+export function classify(stderr: readonly string[]): Failure {
+  for (const [code, sign] of SIGNS) {
+    const line = stderr.find((l) => sign.test(l));
+    if (line !== undefined) return failure(code, line);
+  }
+  return failure('exited', stderr.at(-1) ?? '');
+}
+
+/** A system error code of a connection attempt. */
+export function classifySystem(code: string | undefined): Failure {
+  if (code === 'ECONNREFUSED') return failure('connection_refused');
+  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return failure('dns_failed');
+  return failure('unreachable', code ?? '');
+}
+
+/**
+ * The longest wait between attempts. Where nothing listens an attempt is one packet, so it is made often enough for media
+ * to flow within 2 s of the port listening again; who says no is asked less often.
+ */
+const LONGEST_MS: Record<FailureCode, number> = {
+  not_configured: 2000,
+  dns_failed: 2000,
+  connection_refused: 1000,
+  unreachable: 2000,
+  connect_timeout: 5000,
+  tls_failed: 15_000,
+  publish_rejected: 10_000,
+  stalled: 2000,
+  reset: 5000,
+  exited: 5000,
+};
+
+/** Milliseconds before attempt `attempt` (1 is the first after a failure); `random` is in [0, 1). */
+export function backoffMs(code: FailureCode, attempt: number, random: number): number {
+  const base = attempt <= 1 ? 150 : Math.min(LONGEST_MS[code], 250 * 2 ** Math.min(attempt - 2, 10));
+  return Math.round(base * (0.75 + 0.25 * random));
+}
+
+/** One report of ffmpeg's `-progress`: its output bytes so far. */
+export function progressBytes(report: string): number | undefined {
+  const match = /^total_size=(\d+)$/m.exec(report);
+  return match ? Number(match[1]) : undefined;
+}

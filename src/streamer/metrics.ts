@@ -1,0 +1,126 @@
+/** The numbers for Prometheus, in base units. They are read from the stream when asked for, so they cost nothing between. */
+import { Counter, Gauge, Registry } from 'prom-client';
+import type { StatsParts } from './stats.ts';
+
+const PREFIX = 'loopstream_streamer_';
+
+type Read = (parts: StatsParts) => Iterable<readonly [number, Record<string, string>?]>;
+
+const one =
+  (read: (parts: StatsParts) => number): Read =>
+  (parts) => [[read(parts)]];
+
+const skipped: Read = ({ video, audio }) => [
+  ...Object.entries(video.skipped).map(([code, n]) => [n, { track: 'video', code }] as const),
+  ...Object.entries(audio?.skipped ?? {}).map(([code, n]) => [n, { track: 'audio', code }] as const),
+];
+const reconnects: Read = ({ targets }) =>
+  targets.flatMap((t) =>
+    Object.entries(t.reconnectsByCode).map(([code, n]) => [n, { destination: t.name, code }] as const),
+  );
+const byDestination =
+  (read: (target: StatsParts['targets'][number]) => number): Read =>
+  ({ targets }) =>
+    targets.map((t) => [read(t), { destination: t.name }] as const);
+
+const seconds = (ms: number): number => ms / 1000;
+
+const COUNTERS: [name: string, help: string, labels: string[], read: Read][] = [
+  ['video_frames_total', 'Pictures put on the timeline.', [], one((p) => p.splice.videoFrames)],
+  ['audio_frames_total', 'AAC frames put on the timeline.', [], one((p) => p.splice.audioFrames)],
+  [
+    'silent_frames_total',
+    'AAC frames of silence put in where sound was missing.',
+    [],
+    one((p) => p.splice.silentFrames),
+  ],
+  ['media_bytes_total', 'FLV bytes made, before they go to destinations.', [], one((p) => p.station.bytes)],
+  ['seams_total', 'Changes from one item to the next.', [], one((p) => p.splice.seams)],
+  [
+    'timeline_resets_total',
+    'Times the timeline waited because it had fallen behind.',
+    [],
+    one((p) => p.station.rebased),
+  ],
+  ['items_skipped_total', 'Items that could not be played.', ['track', 'code'], skipped],
+  [
+    'destination_sent_bytes_total',
+    'Bytes the destination has taken.',
+    ['destination'],
+    byDestination((t) => t.bytesSent),
+  ],
+  [
+    'destination_dropped_gops_total',
+    'GOPs left out for a slow destination.',
+    ['destination'],
+    byDestination((t) => t.dropped),
+  ],
+  ['destination_reconnects_total', 'Connections that ended, by reason.', ['destination', 'code'], reconnects],
+];
+
+const GAUGES: [name: string, help: string, labels: string[], read: Read][] = [
+  ['on_air_seconds', 'Seconds since a destination first took media.', [], one(onAirSeconds)],
+  [
+    'destination_connected',
+    '1 while the destination takes media.',
+    ['destination'],
+    byDestination((t) => Number(t.connected)),
+  ],
+  ['loops', 'Rounds of the video list since the on-air epoch.', [], one((p) => p.video.loopCount)],
+  [
+    'max_video_step_seconds',
+    'Longest step between two pictures since start.',
+    [],
+    one((p) => seconds(p.splice.maxVideoStepMs)),
+  ],
+  [
+    'max_audio_step_seconds',
+    'Longest step between two AAC frames since start.',
+    [],
+    one((p) => seconds(p.splice.maxAudioStepMs)),
+  ],
+  ['av_skew_seconds', 'Sound minus picture at the last seam.', [], one((p) => seconds(p.splice.avSkewMs))],
+  ['lead_seconds', 'Media sent ahead of its time.', [], one((p) => seconds(p.station.leadMs))],
+  ['playable', '1 while an item can be played.', [], one((p) => Number(p.video.playable))],
+  ['program_version', 'Version of the program on air.', [], one((p) => p.programVersion)],
+  [
+    'resident_memory_bytes',
+    'Resident memory of this process, without ffmpeg.',
+    [],
+    one(() => process.memoryUsage.rss()),
+  ],
+];
+
+function onAirSeconds({ startedAt, now }: StatsParts): number {
+  return startedAt ? Math.max(0, seconds(now.getTime() - startedAt.getTime())) : 0;
+}
+
+/** A registry whose metrics call `read` once each time they are collected. */
+export function streamerMetrics(read: () => StatsParts): Registry {
+  const registry = new Registry();
+  for (const [name, help, labelNames, values] of COUNTERS) {
+    new Counter({
+      name: PREFIX + name,
+      help,
+      labelNames,
+      registers: [registry],
+      collect() {
+        this.reset();
+        for (const [value, labels] of values(read())) this.inc(labels ?? {}, value);
+      },
+    });
+  }
+  for (const [name, help, labelNames, values] of GAUGES) {
+    new Gauge({
+      name: PREFIX + name,
+      help,
+      labelNames,
+      registers: [registry],
+      collect() {
+        this.reset();
+        for (const [value, labels] of values(read())) this.set(labels ?? {}, value);
+      },
+    });
+  }
+  return registry;
+}

@@ -1,0 +1,78 @@
+/**
+ * The numbers of a stream as one JSON document: what /stats answers and what the metrics are made of.
+ * Pure: no I/O, no clock.
+ */
+import type { SpliceStats } from './splice.ts';
+import type { StationStats } from './station.ts';
+import type { TargetStats } from './target.ts';
+import type { TrackStats } from './track.ts';
+
+export interface StreamerStats {
+  /** A destination is taking media. */
+  live: boolean;
+  /** When a destination first took media (RFC 3339); null before that. */
+  startedAt: string | null;
+  uptimeSeconds: number;
+  /** Made over the last seconds. */
+  bitrateKbps: number;
+  fps: number;
+  framesSent: number;
+  /** Rounds of the video list since the on-air epoch. */
+  loopCount: number;
+  seam: { count: number; maxStepMs: number; maxAudioStepMs: number };
+  /** Sound minus picture at the last seam. */
+  avSkewMs: number;
+  reconnects: number;
+  currentItem: { id: string; name: string } | null;
+  nextItem: { id: string; name: string } | null;
+  currentAudioItem: { id: string; name: string } | null;
+  programVersion: number;
+  /** False while no item can be played. */
+  playable: boolean;
+  skippedItems: number;
+  /** Media sent ahead of its time. */
+  leadMs: number;
+  destinations: Omit<TargetStats, 'reconnectsByCode'>[];
+}
+
+export interface StatsParts {
+  splice: SpliceStats;
+  station: StationStats;
+  video: TrackStats;
+  audio: TrackStats | undefined;
+  targets: readonly TargetStats[];
+  startedAt: Date | undefined;
+  now: Date;
+  programVersion: number;
+}
+
+const sum = (numbers: Iterable<number>): number => {
+  let total = 0;
+  for (const n of numbers) total += n;
+  return total;
+};
+const tenth = (n: number): number => Math.round(n * 10) / 10;
+
+export function streamerStats(parts: StatsParts): StreamerStats {
+  const { splice, station, video, audio, targets, startedAt, now } = parts;
+  return {
+    live: targets.some((t) => t.connected),
+    startedAt: startedAt?.toISOString() ?? null,
+    uptimeSeconds: startedAt ? Math.max(0, Math.floor((now.getTime() - startedAt.getTime()) / 1000)) : 0,
+    bitrateKbps: station.bitrateKbps,
+    fps: station.fps,
+    framesSent: splice.videoFrames,
+    loopCount: video.loopCount,
+    seam: { count: splice.seams, maxStepMs: splice.maxVideoStepMs, maxAudioStepMs: splice.maxAudioStepMs },
+    avSkewMs: tenth(splice.avSkewMs),
+    reconnects: sum(targets.map((t) => t.reconnects)),
+    currentItem: video.current,
+    nextItem: video.next,
+    currentAudioItem: audio?.current ?? null,
+    programVersion: parts.programVersion,
+    playable: video.playable,
+    skippedItems: sum([...Object.values(video.skipped), ...Object.values(audio?.skipped ?? {})]),
+    leadMs: station.leadMs,
+    destinations: targets.map(({ reconnectsByCode: _, ...shown }) => shown),
+  };
+}

@@ -1,0 +1,221 @@
+/**
+ * A destination: one ffmpeg at a time, started again when it ends, told to go when it stalls. What happens here touches no
+ * other destination.
+ *
+ * `connected` means that the destination takes media: ffmpeg reports output bytes only after the destination has accepted
+ * the publish, and they have grown from one report to the next within the last seconds.
+ */
+import { connect } from 'node:net';
+import { type Clock, sleep } from '../clock.ts';
+import type { Logger } from '../log.ts';
+import { type Address, AddressError, addressOf } from './address.ts';
+import { backoffMs, classifySystem, type Failure, failure } from './failure.ts';
+import { Feed } from './feed.ts';
+import type { Station } from './station.ts';
+import { Transport } from './transport.ts';
+
+export interface Secrets {
+  rtmpUrl: string;
+  rtmpKey: string;
+}
+
+export interface TargetOptions {
+  name: string;
+  ffmpeg: string;
+  profile: string;
+  station: Station;
+  clock: Clock;
+  log: Logger;
+  /** Called when it becomes connected. */
+  onConnected?: () => void;
+  timeouts?: Partial<Timeouts>;
+}
+
+export interface Timeouts {
+  /** From start until the destination has accepted the stream. */
+  connectMs: number;
+  /** Without output growing while there is media to send. */
+  stallMs: number;
+  /** For ffmpeg to say goodbye. */
+  finishMs: number;
+}
+
+const TIMEOUTS: Timeouts = { connectMs: 10_000, stallMs: 5000, finishMs: 3000 };
+const WATCH_MS = 250;
+const SILENCE_MS = 1000;
+const PROBE_TIMEOUT_MS = 2000;
+/** Connected for this long, the next failure counts as a first one. */
+const SETTLED_MS = 10_000;
+
+export interface TargetStats {
+  name: string;
+  connected: boolean;
+  bytesSent: number;
+  reconnects: number;
+  lastError: Failure | null;
+  /** GOPs left out because the destination was too slow. */
+  dropped: number;
+  reconnectsByCode: Record<string, number>;
+}
+
+export class Target {
+  readonly #options: TargetOptions;
+  readonly #timeouts: Timeouts;
+  #secrets: Secrets | undefined;
+  #stop = new AbortController();
+  /** Aborted when secrets change: ends the wait before the next attempt and the running transport. */
+  #change = new AbortController();
+  #running: Promise<void> | undefined;
+  #connected = false;
+  #bytesBefore = 0;
+  #bytesNow = 0;
+  #droppedBefore = 0;
+  #feed: Feed | undefined;
+  #lastError: Failure | null = null;
+  readonly #reconnects: Record<string, number> = {};
+
+  constructor(options: TargetOptions) {
+    this.#options = options;
+    this.#timeouts = { ...TIMEOUTS, ...options.timeouts };
+  }
+
+  /** Starts sending, or sends to where the new values say; undefined while there are none. */
+  configure(secrets: Secrets | undefined): void {
+    const same = secrets?.rtmpUrl === this.#secrets?.rtmpUrl && secrets?.rtmpKey === this.#secrets?.rtmpKey;
+    this.#secrets = secrets;
+    if (this.#running && same) return;
+    this.#change.abort();
+    this.#change = new AbortController();
+    this.#running ??= this.#run();
+  }
+
+  /** Resolves when its process is gone. */
+  async close(): Promise<void> {
+    this.#stop.abort();
+    this.#change.abort();
+    await this.#running;
+  }
+
+  stats(): TargetStats {
+    return {
+      name: this.#options.name,
+      connected: this.#connected,
+      bytesSent: this.#bytesBefore + this.#bytesNow,
+      reconnects: Object.values(this.#reconnects).reduce((sum, n) => sum + n, 0),
+      lastError: this.#lastError,
+      dropped: this.#droppedBefore + (this.#feed?.dropped ?? 0),
+      reconnectsByCode: this.#reconnects,
+    };
+  }
+
+  async #run(): Promise<void> {
+    const { log, name } = this.#options;
+    for (let attempt = 0; !this.#stop.signal.aborted; ) {
+      const change = this.#change.signal;
+      const { reason, connectedMs } = await this.#attempt(change, attempt);
+      if (!reason) {
+        attempt = 0;
+        continue;
+      }
+      attempt = connectedMs >= SETTLED_MS ? 1 : attempt + 1;
+      // The same answer again and again is one line in the log, not one a second.
+      if (this.#lastError?.code !== reason.code || connectedMs > 0) {
+        log.warn({ destination: name, code: reason.code, connectedMs: Math.round(connectedMs) }, reason.message);
+      }
+      this.#lastError = reason;
+      if (connectedMs > 0) this.#reconnects[reason.code] = (this.#reconnects[reason.code] ?? 0) + 1;
+      const wait = AbortSignal.any([this.#stop.signal, change]);
+      await sleep(backoffMs(reason.code, attempt, Math.random()), wait).catch(() => undefined);
+    }
+  }
+
+  /** One attempt, until it ends; no reason when it was ended from here. */
+  async #attempt(change: AbortSignal, attempt: number): Promise<{ reason: Failure | undefined; connectedMs: number }> {
+    const no = (reason: Failure | undefined) => ({ reason, connectedMs: 0 });
+    let address: Address;
+    try {
+      if (!this.#secrets) return no(failure('not_configured'));
+      address = addressOf(this.#secrets.rtmpUrl, this.#secrets.rtmpKey);
+    } catch (error) {
+      return no(failure('not_configured', error instanceof AddressError ? error.message : ''));
+    }
+    // Whether anyone listens is found out more cheaply than by starting ffmpeg once a second.
+    const last = this.#lastError?.code;
+    if (
+      attempt > 1 &&
+      address.format === 'flv' &&
+      (last === 'connection_refused' || last === 'unreachable' || last === 'dns_failed')
+    ) {
+      const refusal = await probe(address);
+      if (refusal) return no(refusal);
+    }
+    return change.aborted ? no(undefined) : this.#send(address, change);
+  }
+
+  async #send(address: Address, change: AbortSignal): Promise<{ reason: Failure | undefined; connectedMs: number }> {
+    const { station, clock, ffmpeg, profile, log, name } = this.#options;
+    const startedMs = clock.monotonicMs();
+    let grewMs = startedMs;
+    let faultFromMs = startedMs;
+    let connectedAt: number | undefined;
+    let lastBytes: number | undefined;
+    const transport = new Transport(ffmpeg, address, {
+      onProgress: (bytes) => {
+        const grew = lastBytes !== undefined && bytes > lastBytes;
+        lastBytes = bytes;
+        this.#bytesNow = bytes;
+        if (!grew) return;
+        grewMs = clock.monotonicMs();
+        if (this.#connected) return;
+        this.#connected = true;
+        this.#lastError = null;
+        connectedAt ??= grewMs;
+        log.info({ destination: name, tookMs: Math.round(grewMs - startedMs) }, 'the destination takes the stream');
+        this.#options.onConnected?.();
+      },
+    });
+    const feed = new Feed({ profile, sink: transport.stdin });
+    this.#feed = feed;
+    const unlisten = station.listen((segment) => feed.offer(segment));
+    const watch = setInterval(() => {
+      const now = clock.monotonicMs();
+      if (now - grewMs > this.#timeouts.stallMs) this.#connected = false;
+      // Where the station itself has nothing to send, a destination that takes nothing is not at fault.
+      if (station.stats().silentForMs > SILENCE_MS) faultFromMs = now;
+      const { connectMs, stallMs } = this.#timeouts;
+      if (connectedAt === undefined && now - faultFromMs > connectMs) transport.kill(failure('connect_timeout'));
+      if (connectedAt !== undefined && now - Math.max(grewMs, faultFromMs) > stallMs)
+        transport.kill(failure('stalled'));
+    }, WATCH_MS);
+    const leave = () => void transport.finish(this.#timeouts.finishMs);
+    const signal = AbortSignal.any([change, this.#stop.signal]);
+    signal.addEventListener('abort', leave, { once: true });
+    if (signal.aborted) leave();
+    const reason = await transport.ended;
+    signal.removeEventListener('abort', leave);
+    clearInterval(watch);
+    unlisten();
+    feed.close();
+    this.#feed = undefined;
+    this.#connected = false;
+    this.#droppedBefore += feed.dropped;
+    this.#bytesBefore += this.#bytesNow;
+    this.#bytesNow = 0;
+    const connectedMs = connectedAt === undefined ? 0 : clock.monotonicMs() - connectedAt;
+    return { reason: signal.aborted ? undefined : reason, connectedMs };
+  }
+}
+
+/** Opens a connection and closes it; undefined when someone listens. */
+function probe({ host, port }: Address): Promise<Failure | undefined> {
+  return new Promise((resolve) => {
+    const socket = connect({ host, port });
+    const done = (result: Failure | undefined) => {
+      socket.destroy();
+      resolve(result);
+    };
+    socket.setTimeout(PROBE_TIMEOUT_MS, () => done(failure('unreachable', 'no answer')));
+    socket.once('connect', () => done(undefined));
+    socket.once('error', (error) => done(classifySystem('code' in error ? String(error.code) : undefined)));
+  });
+}
