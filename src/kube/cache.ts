@@ -42,11 +42,6 @@ export interface Cache<T extends KubeObject> {
   upsert(object: Stored<T>): Change<T>[];
 }
 
-export const compareVersions = (a: string, b: string): number => {
-  const difference = BigInt(a) - BigInt(b);
-  return difference === 0n ? 0 : difference > 0n ? 1 : -1;
-};
-
 /** `onIndexError` hears of an index function that threw; its object is then in that index under no value. */
 export function createCache<T extends KubeObject>(
   indexes: Indexes<T> = {},

@@ -2,8 +2,8 @@
  * Where the API server is and who we are there: from kubeconfig files, or from the pod's service account.
  *
  * Certificates, tokens and token files are read here. For `exec` plug-ins and auth providers @kubernetes/client-node is
- * loaded when such a user is met, and only then: its one entry pulls in every generated API, which was measured at
- * 0.6 s of start-up and 60 MB of memory in each process, whichever of its modules is imported.
+ * loaded when such a user is met, and only then: whichever of its modules is imported, every generated API comes with it,
+ * which was measured at 0.6 s of start-up and 47 MB of memory in each process.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';

@@ -38,12 +38,6 @@ export const keyOf = (object: { metadata: { name: string; namespace?: string } }
 export const objectKey = (namespace: string | undefined, name: string): string =>
   namespace ? `${namespace}/${name}` : name;
 
-/** The way back: the namespace is '' for a cluster-scoped object. */
-export function splitKey(key: string): { namespace: string; name: string } {
-  const slash = key.indexOf('/');
-  return slash < 0 ? { namespace: '', name: key } : { namespace: key.slice(0, slash), name: key.slice(slash + 1) };
-}
-
 /** Takes off what only server-side apply's bookkeeping needs; it is often more than half of an object. */
 export function strip<T extends KubeObject>(object: T): T {
   if (object.metadata) delete (object.metadata as { managedFields?: unknown }).managedFields;

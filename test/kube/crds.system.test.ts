@@ -305,6 +305,9 @@ describe('the roles', () => {
     expect(await as('loopstream-operator', 'DELETE', '/api/v1/namespaces/loopstream/pods/none')).toBe(404);
     expect(await as('loopstream-api', 'DELETE', `${streams}/none`)).toBe(404);
     expect(await as('loopstream-api', 'DELETE', '/api/v1/namespaces/loopstream/pods/none')).toBe(403);
+    expect(await as('loopstream-api', 'PATCH', `${here(DESTINATIONS as Resource<never>)}/none/status`, {})).toBe(404);
+    expect(await as('loopstream-api', 'PATCH', `${streams}/none/status`, {})).toBe(403);
+    expect(await as('loopstream-api', 'GET', '/api/v1/namespaces/loopstream/events')).toBe(200);
     for (const account of ['loopstream-operator', 'loopstream-api'])
       expect(await as(account, 'GET', collectionPath(LOOPSTREAMS, 'default'))).toBe(403);
   });
