@@ -1,0 +1,63 @@
+import './styles.ts';
+import { MantineProvider } from '@mantine/core';
+import { Notifications } from '@mantine/notifications';
+import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
+import { RouterProvider } from '@tanstack/react-router';
+import { StrictMode } from 'react';
+import { createRoot } from 'react-dom/client';
+import { SessionProvider } from './context.tsx';
+import { ApiProblem } from './problem.ts';
+import { createAppRouter } from './router.tsx';
+import { Session } from './session.ts';
+import { theme } from './theme.ts';
+
+/** Storage of this tab, or of this page alone where the browser forbids storage. */
+function tabStorage(): Pick<Storage, 'getItem' | 'setItem' | 'removeItem'> {
+  try {
+    sessionStorage.getItem('loopstream.key');
+    return sessionStorage;
+  } catch {
+    const kept = new Map<string, string>();
+    return {
+      getItem: (key) => kept.get(key) ?? null,
+      setItem: (key, value) => void kept.set(key, value),
+      removeItem: (key) => void kept.delete(key),
+    };
+  }
+}
+
+const replaceHash = (hash: string): void =>
+  history.replaceState(history.state, '', `${location.pathname}${location.search}${hash}`);
+
+// The key leaves the address bar before anything else runs, the router included.
+const session = new Session({ hash: location.hash, replaceHash, storage: tabStorage() });
+window.addEventListener('hashchange', () => session.adopt({ hash: location.hash, replaceHash }));
+
+const queryClient = new QueryClient({
+  defaultOptions: {
+    queries: {
+      // A server on this machine answers without a network, whatever the browser thinks of being online.
+      networkMode: 'always',
+      retry: (failures, error) => failures < 1 && error instanceof ApiProblem && error.passing,
+      retryDelay: (_, error) => ((error instanceof ApiProblem && error.retryAfter) || 1) * 1000,
+    },
+    mutations: { networkMode: 'always', retry: false },
+  },
+});
+
+const router = createAppRouter();
+const root = document.getElementById('root');
+if (!root) throw new Error('index.html has no #root');
+
+createRoot(root).render(
+  <StrictMode>
+    <MantineProvider theme={theme} defaultColorScheme="auto" withCssVariables={false} withGlobalClasses={false}>
+      <Notifications position="bottom-right" />
+      <QueryClientProvider client={queryClient}>
+        <SessionProvider session={session}>
+          <RouterProvider router={router} />
+        </SessionProvider>
+      </QueryClientProvider>
+    </MantineProvider>
+  </StrictMode>,
+);

@@ -1,0 +1,72 @@
+/** What a page says when it has nothing to show: an error with a way out, a missing page, a lost connection. */
+import { Button } from '@mantine/core';
+import { IconAlertTriangle, IconRefresh, IconWifiOff } from '@tabler/icons-react';
+import { Link } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+import { useLostAt, useNow } from '../context.tsx';
+import { formatAgo } from '../format.ts';
+import { ApiProblem, problemText } from '../problem.ts';
+import classes from './shell.module.css';
+
+export function Notice({ title, children, actions }: { title: string; children: ReactNode; actions?: ReactNode }) {
+  return (
+    <section className={classes.notice}>
+      <IconAlertTriangle size={30} stroke={1.6} aria-hidden className={classes.noticeIcon} />
+      <h1>{title}</h1>
+      <p>{children}</p>
+      {actions && <div className={classes.noticeActions}>{actions}</div>}
+    </section>
+  );
+}
+
+export function Failure({ title, error, retry }: { title: string; error: unknown; retry: () => void }) {
+  return (
+    <div role="alert">
+      <Notice
+        title={title}
+        actions={
+          <Button variant="default" leftSection={<IconRefresh size={16} aria-hidden />} onClick={retry}>
+            Try again
+          </Button>
+        }
+      >
+        {problemText(error)}
+        {error instanceof ApiProblem && error.status > 0 && <small className={classes.code}> ({error.code})</small>}
+      </Notice>
+    </div>
+  );
+}
+
+const BackHome = () => (
+  <Link to="/" className={classes.backHome}>
+    All streams
+  </Link>
+);
+
+export const NotFound = () => (
+  <Notice title="Nothing here" actions={<BackHome />}>
+    No page has this address.
+  </Notice>
+);
+
+export const StreamNotFound = () => (
+  <Notice title="Stream not found" actions={<BackHome />}>
+    No stream of yours has this id. It may have been deleted.
+  </Notice>
+);
+
+/** Shown while the server does not answer; what is on the page then is as old as it says. */
+export function ConnectionBanner() {
+  const lostAt = useLostAt();
+  const now = useNow(lostAt !== undefined);
+  if (lostAt === undefined) return null;
+  return (
+    <div className={classes.banner} role="status">
+      <IconWifiOff size={18} aria-hidden />
+      <span>
+        Connection lost, retrying. This is what was so <time>{formatAgo(new Date(lostAt), new Date(now))}</time>{' '}
+        (streams run on without this page).
+      </span>
+    </div>
+  );
+}
