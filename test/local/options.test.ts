@@ -1,0 +1,87 @@
+import { createServer } from 'node:net';
+import { afterEach, describe, expect, test } from 'vitest';
+import { ConfigError } from '../../src/config.ts';
+import { parseLocalOptions, splitTarget } from '../../src/local/options.ts';
+import { claimPort } from '../../src/local/ports.ts';
+import { summary } from '../../src/local/summary.ts';
+
+describe('the command line of loopstream local', () => {
+  test('without arguments everything comes up on the default ports of this machine alone', () => {
+    expect(parseLocalOptions([])).toMatchObject({
+      command: 'up',
+      host: '127.0.0.1',
+      port: 8080,
+      rtmpPort: 1935,
+      demo: true,
+    });
+  });
+
+  test.each([
+    [['--port', 'x'], '--port takes a port from 0 to 65535, not "x".'],
+    [['--port', '70000'], '--port takes a port from 0 to 65535, not "70000".'],
+    [['--nonsense'], '--help'],
+    [['dance'], '"dance" is not a command'],
+    [['stop', 'now'], '"now" is not a command'],
+  ])('%j is refused with a sentence that helps', (args, sentence) => {
+    expect(() => parseLocalOptions(args)).toThrow(ConfigError);
+    expect(() => parseLocalOptions(args)).toThrow(sentence);
+  });
+
+  test('an operator-only system has no account, so no demo', () => {
+    expect(parseLocalOptions(['--operator-only'])).toMatchObject({ operatorOnly: true, demo: false });
+  });
+
+  test.each([
+    ['rtmp://host/app/key', { rtmpUrl: 'rtmp://host/app', rtmpKey: 'key' }],
+    ['rtmps://live.example.com:443/rtmp/a/b?x=1', { rtmpUrl: 'rtmps://live.example.com:443/rtmp/a', rtmpKey: 'b?x=1' }],
+  ])('--to %s is an ingest URL and a key', (to, parts) => {
+    expect(splitTarget(to)).toEqual(parts);
+  });
+
+  test.each(['http://host/app/key', 'rtmp://host/app', 'rtmp://host/app/', 'key'])('--to %s is refused', (to) => {
+    expect(() => splitTarget(to)).toThrow('rtmp://host/app/key');
+  });
+});
+
+describe('ports', () => {
+  const open: { close(): void }[] = [];
+  afterEach(() => {
+    for (const server of open.splice(0)) server.close();
+  });
+
+  test('a taken port is refused with its number and the option that changes it', async () => {
+    const server = createServer();
+    open.push(server);
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const address = server.address();
+    const port = typeof address === 'object' && address ? address.port : 0;
+    await expect(claimPort('rtmp-port', port)).rejects.toThrow(
+      `Port ${port} is taken. Free it, or choose another one: make run ARGS="--rtmp-port ${port + 1}".`,
+    );
+  });
+
+  test('0 takes a free one', async () => {
+    expect(await claimPort('port', 0)).toBeGreaterThan(0);
+  });
+
+  test('an address that this machine does not have is refused', async () => {
+    await expect(claimPort('port', 0, '192.0.2.1')).rejects.toThrow('This machine has no address 192.0.2.1');
+  });
+});
+
+test('the closing lines leave out what an operator-only system does not have', () => {
+  const facts = {
+    apiUrl: null,
+    graphqlUrl: null,
+    apiKey: null,
+    kubeconfig: '/k',
+    rtmpUrl: 'rtmp://h/live',
+    pageUrl: null,
+    demoStreamId: null,
+    playUrl: 'http://h/live',
+    pid: 1,
+  };
+  const text = summary(facts, { watch: undefined, stateDir: '/s' });
+  expect(text).toContain('export KUBECONFIG=/k');
+  expect(text).not.toMatch(/API key|Page|null/);
+});
