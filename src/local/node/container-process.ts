@@ -1,0 +1,139 @@
+/**
+ * One run of a container: a child process that leads a session of its own. It ends when its first process does, and
+ * then takes the others with it, as a container's process namespace would. `spawnChild` of local/ is not used: a
+ * container's output passes through the agent, which gives each line its time for `kubectl logs`.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { constants } from 'node:os';
+import { identify, signal } from '../identity.ts';
+import type { ContainerLog } from './container-log.ts';
+import { type ContainerProcessRecord, killMembers, MARKER, members } from './proc.ts';
+
+export interface ContainerProcessOptions {
+  argv: readonly string[];
+  env: Record<string, string>;
+  cwd: string;
+  log: ContainerLog;
+  /** Where the process is recorded while it runs, for an agent that finds it again. */
+  recordFile: string;
+  /** Names this run among all. */
+  marker: string;
+}
+
+export interface ContainerExit {
+  exitCode: number;
+  signal?: number;
+  /** Why it could not be started at all. */
+  startError?: string;
+}
+
+export class ContainerProcess {
+  readonly exited: Promise<ContainerExit>;
+  readonly #child: ChildProcess;
+  readonly #pid: number | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #killAt = Number.POSITIVE_INFINITY;
+  #gone = false;
+
+  constructor(options: ContainerProcessOptions) {
+    const { argv, env, cwd, log, recordFile, marker } = options;
+    const [command = '', ...args] = argv;
+    this.#child = spawn(command, args, {
+      cwd,
+      env: { ...env, [MARKER]: marker },
+      detached: true,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    this.#pid = this.#child.pid;
+    if (this.#pid !== undefined) record(this.#pid, recordFile, marker);
+    this.#child.stdout?.on('data', (chunk: Buffer) => log.write('stdout', chunk));
+    this.#child.stderr?.on('data', (chunk: Buffer) => log.write('stderr', chunk));
+    this.exited = this.#watch(log, recordFile);
+  }
+
+  get pid(): number | undefined {
+    return this.#pid;
+  }
+
+  /** Whether it was asked to end. */
+  get ending(): boolean {
+    return this.#killAt !== Number.POSITIVE_INFINITY;
+  }
+
+  /**
+   * Asks the process group to end (SIGTERM) and kills it after `graceMs`. Repeating it can only bring the end closer.
+   * A container whose processes cannot be killed stays, as on any node, until the system lets them go.
+   */
+  terminate(graceMs: number): void {
+    const pid = this.#pid;
+    if (this.#gone || pid === undefined) return;
+    if (!this.ending && graceMs > 0) signal(-pid, 'SIGTERM');
+    const killAt = performance.now() + graceMs;
+    if (killAt >= this.#killAt) return;
+    this.#killAt = killAt;
+    clearTimeout(this.#timer);
+    if (graceMs <= 0) this.#kill(pid);
+    else this.#timer = setTimeout(() => this.#kill(pid), graceMs);
+  }
+
+  #kill(pid: number): void {
+    signal(-pid, 'SIGKILL');
+    for (const member of members(pid)) signal(member, 'SIGKILL');
+  }
+
+  async #watch(log: ContainerLog, recordFile: string): Promise<ContainerExit> {
+    const exit = await new Promise<ContainerExit>((resolve) => {
+      this.#child.once('error', (error) => resolve({ exitCode: 128, startError: error.message }));
+      this.#child.once('exit', (code, name) => resolve(exitOf(code, name)));
+    });
+    if (this.#pid !== undefined) await killMembers(this.#pid);
+    this.#gone = true;
+    clearTimeout(this.#timer);
+    await drained(this.#child);
+    log.end();
+    rmSync(recordFile, { force: true });
+    return exit;
+  }
+}
+
+function exitOf(code: number | null, name: NodeJS.Signals | null): ContainerExit {
+  if (name === null) return { exitCode: code ?? 0 };
+  const number = constants.signals[name];
+  // Shells and container runtimes show a process that a signal ended as 128 + its number.
+  return { exitCode: 128 + number, signal: number };
+}
+
+function record(pid: number, file: string, marker: string): void {
+  const identity = identify(pid);
+  if (!identity) return;
+  const content: ContainerProcessRecord = { ...identity, marker };
+  writeFileSync(file, JSON.stringify(content), { mode: 0o600 });
+}
+
+/** A record that an earlier agent wrote; undefined when it is not one. */
+export function readRecord(file: string): ContainerProcessRecord | undefined {
+  try {
+    const content = JSON.parse(readFileSync(file, 'utf8')) as Partial<ContainerProcessRecord>;
+    return content.pid && content.startTicks && content.marker ? (content as ContainerProcessRecord) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** How long the last output may take to arrive when something outside the session holds the pipe open. */
+const DRAIN_MS = 500;
+
+function drained(child: ChildProcess): Promise<void> {
+  return new Promise((resolve) => {
+    const finish = () => {
+      clearTimeout(timer);
+      child.stdout?.destroy();
+      child.stderr?.destroy();
+      resolve();
+    };
+    const timer = setTimeout(finish, DRAIN_MS);
+    if (child.pid === undefined || (child.stdout?.readableEnded && child.stderr?.readableEnded)) finish();
+    else child.once('close', finish);
+  });
+}
