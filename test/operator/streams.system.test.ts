@@ -1,0 +1,240 @@
+/** Streams on a real control plane, from created to gone. */
+import { describe, expect, it } from 'vitest';
+import { DESTINATIONS, EVENTS, LOOPSTREAMS, PODS, SECRETS } from '../../src/kube/resources.ts';
+import type { Resource } from '../../src/kube/types.ts';
+import { findCondition } from '../../src/streams/conditions.ts';
+import { FINALIZER, PROGRAM_ANNOTATION } from '../../src/streams/names.ts';
+import { MEDIA } from '../support/operator.ts';
+import {
+  answer,
+  aroundEachTest,
+  createDestination,
+  createSecret,
+  createStream,
+  createUpload,
+  getPod,
+  getStream,
+  goLive,
+  jobPod,
+  KEY,
+  kube,
+  kubelet,
+  MADE,
+  NS,
+  own,
+  phase,
+  pod,
+  prepare,
+  setSpec,
+  settled,
+} from '../support/operator-system.ts';
+import { until } from '../support/rtmp.ts';
+
+aroundEachTest();
+
+describe('a stream', () => {
+  it('goes from created to live, is reconnected, stopped and started again', async () => {
+    const live = await goLive();
+    expect(live.status).toMatchObject({
+      ready: true,
+      replicas: 1,
+      podName: 'bunny-onair',
+      destinations: 'tv',
+      observedGeneration: 1,
+    });
+    expect(live.status?.liveSince).toBeDefined();
+    expect(live.metadata.finalizers).toContain(FINALIZER);
+    const program = JSON.parse((await getPod())?.metadata.annotations?.[PROGRAM_ANNOTATION] ?? '');
+    expect(program).toMatchObject({ epoch: live.status?.epoch, profile: '720p30', destinations: ['tv'] });
+
+    await kubelet.run('bunny-onair', false, 1);
+    const lost = await phase('reconnecting');
+    expect(lost.status).toMatchObject({ restarts: 1, epoch: live.status?.epoch });
+    expect(lost.status?.liveSince).toBeUndefined();
+    await kubelet.run('bunny-onair', true, 1);
+    await phase('live');
+
+    await setSpec({ replicas: 0 });
+    await phase('stopping');
+    expect((await getPod())?.metadata.deletionTimestamp).toBeDefined();
+    await kubelet.remove('bunny-onair');
+    expect((await phase('stopped')).status).toMatchObject({ replicas: 0, ready: true });
+
+    await setSpec({ replicas: 1 });
+    const again = await pod();
+    expect(again.metadata.uid).not.toBe(live.status?.podUID);
+    await phase('starting');
+    const events = await kube.list(EVENTS, { namespace: NS });
+    const told = new Set(events.map((event) => `${event.involvedObject.name} ${event.reason}`));
+    for (const reason of ['NotReady', 'Started', 'Live', 'Reconnecting', 'Stopping', 'Stopped']) {
+      expect(told).toContain(`bunny ${reason}`);
+    }
+    for (const reason of ['MediaImported', 'MediaPrepared']) expect(told).toContain(`film ${reason}`);
+    expect(told).toContain('tv Ready');
+    expect(JSON.stringify(events)).not.toContain(KEY);
+  });
+
+  it('says what is missing, one thing after the other, also while it is stopped', async () => {
+    await createStream({ replicas: 0 });
+    const idle = await phase('idle');
+    expect(idle.status?.ready).toBe(false);
+    expect(findCondition(idle.status?.conditions, 'DestinationReady')).toMatchObject({
+      status: 'False',
+      reason: 'DestinationNotFound',
+      message: 'Destination "tv" does not exist.',
+      observedGeneration: 1,
+    });
+    expect(findCondition(idle.status?.conditions, 'MediaReady')?.reason).toBe('UploadNotFound');
+
+    const reason = (type: string, wanted: string) =>
+      until(
+        `${type} is ${wanted}`,
+        async () => findCondition((await getStream()).status?.conditions, type)?.reason === wanted,
+      );
+    await kube.create(DESTINATIONS, NS, own('Destination', 'tv', { secretName: 'tv-secret' }) as never);
+    await reason('DestinationReady', 'DestinationSecretMissing');
+    await createSecret('tv-secret', 'https://not.an/ingest');
+    // What the API server does when it writes a Secret.
+    await kube.mergePatch(DESTINATIONS, NS, 'tv', {
+      metadata: { annotations: { 'loopstream.dev/secret-version': '1' } },
+    });
+    await reason('DestinationReady', 'DestinationInvalid');
+    await kube.mergePatch(SECRETS, NS, 'tv-secret', { stringData: { rtmpUrl: 'rtmp://127.0.0.1/live' } });
+    await kube.mergePatch(DESTINATIONS, NS, 'tv', {
+      metadata: { annotations: { 'loopstream.dev/secret-version': '2' } },
+    });
+    await reason('DestinationReady', 'DestinationReady');
+    expect((await kube.get(DESTINATIONS, NS, 'tv')).status).toMatchObject({
+      rtmpUrl: 'rtmp://127.0.0.1/live',
+      rtmpKeyHint: '-k3y',
+    });
+
+    await createUpload();
+    await reason('MediaReady', 'MediaImporting');
+    await answer('film-import', { action: 'import', media: MEDIA });
+    await reason('MediaReady', 'MediaPreparing');
+    await answer('film-720p30', MADE);
+    await reason('MediaReady', 'MediaReady');
+    expect(await phase('idle')).toMatchObject({ status: { ready: true } });
+    expect(await getPod()).toBeUndefined();
+  });
+
+  it('takes up another upload without a restart, and another quality with one pod after the other', async () => {
+    const live = await goLive();
+    await createUpload('sequel');
+    await setSpec({ uploadRef: 'sequel' });
+    await prepare('sequel');
+    await until('the program is another', async () =>
+      (await getPod())?.metadata.annotations?.[PROGRAM_ANNOTATION]?.includes('"id":"sequel"'),
+    );
+    expect((await getPod())?.metadata.uid).toBe(live.status?.podUID);
+
+    await setSpec({ framerate: 60 });
+    await answer('sequel-720p60', { ...MADE, rendition: { ...MADE.rendition, profile: '720p60' } });
+    await until('the old pod is going', async () => (await getPod())?.metadata.deletionTimestamp);
+    expect((await phase('reconnecting')).status?.podUID).toBe(live.status?.podUID);
+    await kubelet.remove('bunny-onair');
+    const next = await until('the next pod', async () => {
+      const found = await getPod();
+      return found?.metadata.uid !== live.status?.podUID && found;
+    });
+    const program = JSON.parse(next.metadata.annotations?.[PROGRAM_ANNOTATION] ?? '');
+    expect(program).toMatchObject({ profile: '720p60', epoch: live.status?.epoch });
+  });
+
+  it('is not gone before its pod is', async () => {
+    await goLive();
+    await kube.delete(LOOPSTREAMS, NS, 'bunny');
+    await until('the pod is going', async () => (await getPod())?.metadata.deletionTimestamp);
+    expect((await phase('stopping')).metadata.deletionTimestamp).toBeDefined();
+    await settled();
+    expect((await getStream()).metadata.finalizers).toContain(FINALIZER);
+    await kubelet.remove('bunny-onair');
+    await until('the stream is gone', async () => (await kube.list(LOOPSTREAMS, { namespace: NS })).length === 0);
+  });
+
+  it('never takes a pod of the same name for its own', async () => {
+    await createDestination();
+    await createUpload();
+    const container = {
+      name: 'x',
+      image: 'x',
+      securityContext: { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } },
+    };
+    const securityContext = { runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } };
+    const foreign = await kube.create(PODS, NS, {
+      metadata: { name: 'bunny-onair' },
+      spec: { containers: [container], securityContext },
+    });
+    await createStream();
+    await prepare();
+    const failed = await phase('failed');
+    expect(findCondition(failed.status?.conditions, 'Progressing')).toMatchObject({
+      status: 'False',
+      reason: 'PodNameTaken',
+    });
+    expect(failed.status).toMatchObject({ replicas: 0 });
+    expect((await getPod())?.metadata.resourceVersion).toBeDefined();
+    expect((await getPod())?.metadata.uid).toBe(foreign.metadata.uid);
+    await kubelet.remove('bunny-onair');
+    await setSpec({ displayName: 'look again' });
+    await phase('starting');
+  });
+
+  it('that Kubernetes refuses a pod fails with its words, without trying again', async () => {
+    await createDestination();
+    await createUpload();
+    const QUOTAS: Resource = {
+      group: '',
+      version: 'v1',
+      kind: 'ResourceQuota',
+      plural: 'resourcequotas',
+      namespaced: true,
+    };
+    await createStream();
+    await answer('film-import', { action: 'import', media: MEDIA });
+    const { name } = (await jobPod('film-720p30')).metadata;
+    await kube.create(QUOTAS, NS, { metadata: { name: 'none' }, spec: { hard: { 'requests.cpu': '1m' } } });
+    await until('the quota counts', async () => (await kube.get(QUOTAS, NS, 'none')).status);
+    await kubelet.bind(name);
+    await kubelet.end(name, 0, JSON.stringify(MADE));
+    const failed = await phase('failed');
+    const progressing = findCondition(failed.status?.conditions, 'Progressing');
+    expect(progressing).toMatchObject({ status: 'False', reason: 'PodRefused', observedGeneration: 1 });
+    expect(progressing?.message).toContain('exceeded quota');
+    await settled();
+    await kube.delete(QUOTAS, NS, 'none');
+    await setSpec({ displayName: 'try again' });
+    await until('the pod', getPod);
+  });
+
+  it('whose pod was deleted by hand gets another when that is gone', async () => {
+    const live = await goLive();
+    await kube.delete(PODS, NS, 'bunny-onair');
+    await phase('reconnecting');
+    await kubelet.remove('bunny-onair');
+    const next = await until('another pod', async () => {
+      const found = await getPod();
+      return found?.metadata.uid !== live.status?.podUID && found;
+    });
+    expect(JSON.parse(next.metadata.annotations?.[PROGRAM_ANNOTATION] ?? '').epoch).toBe(live.status?.epoch);
+  });
+
+  it('with a schedule goes on air and off air by itself', async () => {
+    await createDestination();
+    await createUpload();
+    const at = (seconds: number) => new Date(Date.now() + seconds * 1000).toISOString();
+    await createStream({ schedule: { startAt: at(3600) } });
+    await prepare();
+    const scheduled = await until('ready', async () => {
+      const stream = await getStream();
+      return stream.status?.ready && stream;
+    });
+    expect(scheduled.status?.phase).toBe('scheduled');
+    expect(await getPod()).toBeUndefined();
+    await setSpec({ schedule: { startAt: at(1), endAt: at(5) } });
+    await pod();
+    await until('its end', async () => !(await getPod()));
+    await phase('ended');
+  });
+});

@@ -1,0 +1,193 @@
+/**
+ * The operator on a real control plane, for the system tests of one file: `aroundEachTest` starts them around the tests, the
+ * rest acts on what it started. Pods are driven by the test's hand in kubelet's place.
+ */
+import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest';
+import { createKube } from '../../src/kube/client.ts';
+import { applyCrds } from '../../src/kube/install.ts';
+import {
+  DESTINATIONS,
+  EVENTS,
+  JOBS,
+  LOOPSTREAMS,
+  type LoopStream,
+  NAMESPACES,
+  PLAYLISTS,
+  PODS,
+  type Pod,
+  SECRETS,
+  UPLOADS,
+} from '../../src/kube/resources.ts';
+import type { Kube, KubeObject, Resource } from '../../src/kube/types.ts';
+import { Lifecycle } from '../../src/lifecycle.ts';
+import { runOperator } from '../../src/operator/run.ts';
+import { API_VERSION } from '../../src/streams/names.ts';
+import type { LoopStreamSpec } from '../../src/streams/spec.ts';
+import { silent } from './kube.ts';
+import { createKubelet, type Kubelet } from './kubelet.ts';
+import { startTestKubernetes, type TestKubernetes } from './kubernetes.ts';
+import { MEDIA, SETTINGS } from './operator.ts';
+import { until } from './rtmp.ts';
+
+export const NS = 'tv';
+export const KEY = 'live_s3cr3t-k3y';
+let cluster: TestKubernetes;
+export let kube: Kube;
+export let kubelet: Kubelet;
+export let operator: { lifecycle: Lifecycle; opsPort: number };
+
+async function startOperator() {
+  const lifecycle = new Lifecycle();
+  const config = {
+    ...SETTINGS,
+    storageVolume: { emptyDir: {} },
+    kubeconfig: cluster.kubeconfig,
+    namespace: NS,
+    workers: 4,
+    opsHost: '127.0.0.1',
+    opsPort: 0,
+  };
+  const { opsPort } = await runOperator(config, lifecycle, silent);
+  return { lifecycle, opsPort };
+}
+
+/** One control plane for the file, one operator for each test, nothing left between two tests. */
+export function aroundEachTest(): void {
+  beforeAll(async () => {
+    cluster = await startTestKubernetes();
+    kube = createKube({ kubeconfig: cluster.kubeconfig });
+    await applyCrds(kube);
+    const labels = { 'pod-security.kubernetes.io/enforce': 'restricted' };
+    await kube.create(NAMESPACES, '', { metadata: { name: NS, labels }, spec: {} });
+    kubelet = await createKubelet(kube, NS);
+  });
+  afterAll(async () => {
+    await kube?.close();
+    await cluster?.stop();
+  });
+  beforeEach(async () => {
+    operator = await startOperator();
+  });
+  afterEach(async () => {
+    // Everything goes the way it goes in life: the operator takes the streams off air before it is stopped.
+    for (const resource of [LOOPSTREAMS, UPLOADS, PLAYLISTS, DESTINATIONS, SECRETS, JOBS, EVENTS] as Resource[]) {
+      for (const { metadata } of await kube.list(resource, { namespace: NS })) {
+        await kube.delete(resource, NS, metadata.name, { propagationPolicy: 'Background' });
+      }
+    }
+    await until('nothing is left', async () => {
+      for (const { metadata } of await kube.list(PODS, { namespace: NS })) await kubelet.remove(metadata.name);
+      const left = await Promise.all([LOOPSTREAMS, PODS].map((of) => kube.list(of as Resource, { namespace: NS })));
+      return left.flat().length === 0;
+    });
+    await operator.lifecycle.stop();
+  });
+}
+
+export const own = (kind: string, name: string, spec: unknown) => ({
+  apiVersion: API_VERSION,
+  kind,
+  metadata: { name },
+  spec,
+});
+
+export const createSecret = (name: string, rtmpUrl = 'rtmp://127.0.0.1/live') =>
+  kube.create(SECRETS, NS, { metadata: { name }, stringData: { rtmpUrl, rtmpKey: KEY } } as never);
+
+export async function createDestination(name = 'tv'): Promise<void> {
+  await createSecret(`${name}-secret`);
+  await kube.create(DESTINATIONS, NS, own('Destination', name, { secretName: `${name}-secret` }) as never);
+}
+export const createUpload = (name = 'film') =>
+  kube.create(
+    UPLOADS,
+    NS,
+    own('Upload', name, { type: 'video', source: { url: 'https://media.example/film' } }) as never,
+  );
+export const createStream = (spec: Partial<LoopStreamSpec> = {}, name = 'bunny') =>
+  kube.create(
+    LOOPSTREAMS,
+    NS,
+    own('LoopStream', name, { quality: '720p', uploadRef: 'film', destinationRefs: ['tv'], ...spec }) as never,
+  );
+
+export const getStream = (name = 'bunny'): Promise<LoopStream> => kube.get(LOOPSTREAMS, NS, name);
+export const getPod = (name = 'bunny-onair') =>
+  kube.get(PODS, NS, name).catch(() => undefined) as Promise<Pod | undefined>;
+export const setSpec = (spec: Partial<LoopStreamSpec>, name = 'bunny') =>
+  kube.mergePatch(LOOPSTREAMS, NS, name, { spec });
+
+export const phase = (wanted: string, name = 'bunny') =>
+  until(`${name} is ${wanted}`, async () => {
+    const stream = await getStream(name);
+    return stream.status?.phase === wanted && stream;
+  });
+export const pod = (name = 'bunny-onair') => until(`the pod ${name}`, () => getPod(name));
+
+export async function jobPod(job: string): Promise<Pod> {
+  return until(`a pod of ${job}`, async () => {
+    const pods = await kube.list(PODS, { namespace: NS, labelSelector: `batch.kubernetes.io/job-name=${job}` });
+    return pods.find((one) => !one.metadata.deletionTimestamp && one.status?.phase === 'Pending');
+  });
+}
+
+/** Plays the Job: its pod runs and ends with this answer. */
+export async function answer(job: string, result: unknown): Promise<void> {
+  const { name } = (await jobPod(job)).metadata;
+  await kubelet.bind(name);
+  await kubelet.end(name, 0, JSON.stringify(result));
+}
+export const MADE = { action: 'rendition', rendition: { profile: '720p30', state: 'ready', durationSeconds: 10 } };
+
+export async function prepare(upload = 'film', profile = '720p30'): Promise<void> {
+  await answer(`${upload}-import`, { action: 'import', media: MEDIA });
+  await answer(`${upload}-${profile}`, { ...MADE, rendition: { ...MADE.rendition, profile } });
+}
+
+export async function goLive(): Promise<LoopStream> {
+  await createDestination();
+  await createUpload();
+  await createStream();
+  await prepare();
+  await pod();
+  await kubelet.bind('bunny-onair');
+  await kubelet.run('bunny-onair', true);
+  return phase('live');
+}
+
+/** Resource versions of everything in the namespace: equal when nothing at all was written. */
+export async function versions(): Promise<Record<string, string>> {
+  const all = [LOOPSTREAMS, UPLOADS, PLAYLISTS, DESTINATIONS, SECRETS, PODS, JOBS, EVENTS] as Resource[];
+  const lists = await Promise.all(all.map((of) => kube.list<KubeObject>(of, { namespace: NS })));
+  return Object.fromEntries(
+    lists.flat().map(({ kind, metadata }) => [`${kind}/${metadata.name}`, metadata.resourceVersion]),
+  );
+}
+
+export async function reconciles(): Promise<number> {
+  const text = await (await fetch(`http://127.0.0.1:${operator.opsPort}/metrics`)).text();
+  const counts = text.matchAll(/^loopstream_reconcile_total\{.*\} (\d+)$/gm);
+  return [...counts].reduce((sum, [, count]) => sum + Number(count), 0);
+}
+export const settled = async () => {
+  let before = -1;
+  await until('the operator has nothing to do', async () => {
+    const text = await (await fetch(`http://127.0.0.1:${operator.opsPort}/metrics`)).text();
+    const depth = [...text.matchAll(/^loopstream_queue_depth\{.*\} (\d+)$/gm)].reduce(
+      (sum, [, n]) => sum + Number(n),
+      0,
+    );
+    const now = await reconciles();
+    const still = depth === 0 && now === before;
+    before = now;
+    return still;
+  });
+};
+
+/** Stops the operator, does what happens meanwhile, and starts it again. */
+export async function withoutOperator<T>(meanwhile: () => Promise<T>): Promise<T> {
+  await operator.lifecycle.stop();
+  const result = await meanwhile();
+  operator = await startOperator();
+  return result;
+}
