@@ -25,29 +25,25 @@ export interface OwnedOptions<T extends KubeObject> {
   notFound: ErrorCode;
 }
 
-export interface Owned<T extends KubeObject> {
+/** `T` is the kind as it is stored, e.g. LoopStream. */
+export interface Owned<T extends Stored<KubeObject>> {
   readonly namespace: string;
-  find(accountId: string, id: string): Stored<T> | undefined;
+  find(accountId: string, id: string): T | undefined;
   /** Throws `<noun>_not_found`, also for what belongs to another account. */
-  get(accountId: string, id: string): Stored<T>;
-  list(accountId: string): Stored<T>[];
+  get(accountId: string, id: string): T;
+  list(accountId: string): T[];
   /** Those that an index finds under `value`. */
-  referring(accountId: string, index: string, value: string): Stored<T>[];
+  referring(accountId: string, index: string, value: string): T[];
   /** A page of `items` (by default all), newest first. */
-  page<R>(
-    accountId: string,
-    args: PageArgs,
-    show: (item: Stored<T>) => R,
-    where?: (item: Stored<T>) => boolean,
-  ): Connection<R>;
+  page<R>(accountId: string, args: PageArgs, show: (item: T) => R, where?: (item: T) => boolean): Connection<R>;
   /** Makes one under a new id. */
-  create(accountId: string, spec: (id: string) => T['spec']): Promise<Stored<T>>;
+  create(accountId: string, spec: (id: string) => T['spec']): Promise<T>;
   /** A JSON merge patch, of the object or of its status. */
-  patch(object: Stored<T>, patch: unknown, options?: { subresource?: 'status' }): Promise<Stored<T>>;
+  patch(object: T, patch: unknown, options?: { subresource?: 'status' }): Promise<T>;
   /** Deletes, and waits until it is gone or marked as deleted here too. */
-  delete(object: Stored<T>): Promise<void>;
+  delete(object: T): Promise<void>;
   /** Resolves with true as soon as `holds` does for the object (undefined: it is gone), or with false after `ms`. */
-  until(id: string, holds: (object: Stored<T> | undefined) => boolean, ms: number): Promise<boolean>;
+  until(id: string, holds: (object: T | undefined) => boolean, ms: number): Promise<boolean>;
 }
 
 const accountOf = (object: { metadata: ObjectMeta }): string | undefined => object.metadata.labels?.[ACCOUNT_LABEL];
@@ -63,7 +59,7 @@ const ulid = monotonicFactory();
 /** A new public id: `str-01k…`. Later ones sort after earlier ones. */
 export const newId = (prefix: string): string => `${prefix}-${ulid().toLowerCase()}`;
 
-export function createOwned<T extends KubeObject>(options: OwnedOptions<T>): Owned<T> {
+export function createOwned<T extends KubeObject>(options: OwnedOptions<T>): Owned<Stored<T>> {
   const { kube, resource, reflector, namespace, prefix, noun, notFound } = options;
   let synced = false;
   reflector.synced.then(
@@ -91,7 +87,7 @@ export function createOwned<T extends KubeObject>(options: OwnedOptions<T>): Own
     return reflector.byIndex('account', accountId);
   };
 
-  const until: Owned<T>['until'] = (id, holds, ms) => {
+  const until: Owned<Stored<T>>['until'] = (id, holds, ms) => {
     if (holds(reflector.get(namespace, id))) return Promise.resolve(true);
     return new Promise((resolve) => {
       const end = (held: boolean) => {

@@ -65,3 +65,17 @@ export function createPool(url: string, options: { searchPath: string; max?: num
 }
 
 export const createDb = (pool: pg.Pool): Db => new Kysely<Database>({ dialect: new PostgresDialect({ pool }) });
+
+const CONNECTION_CODES = new Set(['ECONNREFUSED', 'ECONNRESET', 'ENOTFOUND', 'ETIMEDOUT', 'EPIPE', 'EAI_AGAIN']);
+
+/** Whether an error came from Postgres or from the way to it. The driver's own time-outs have nothing but their words. */
+export function isDatabaseError(error: unknown): boolean {
+  if (error instanceof pg.DatabaseError) return true;
+  if (!(error instanceof Error)) return false;
+  if (error instanceof AggregateError) return error.errors.some(isDatabaseError);
+  const { code } = error as NodeJS.ErrnoException;
+  return (
+    (code !== undefined && CONNECTION_CODES.has(code)) ||
+    /^(timeout exceeded|Query read timeout|Connection terminated)/.test(error.message)
+  );
+}

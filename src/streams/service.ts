@@ -26,6 +26,8 @@ const OFF_AIR_MS = 25_000;
 
 export interface StreamFilter {
   status?: Phase | undefined;
+  /** One of these. */
+  statuses?: readonly Phase[] | undefined;
   /** Part of the name, in any case. */
   q?: string | undefined;
 }
@@ -106,6 +108,7 @@ export function createStreamService({ kube, streams, references, clock = systemC
         (stream) => toStream(stream, now),
         (stream) =>
           (filter.status === undefined || phaseOf(stream, now) === filter.status) &&
+          (filter.statuses === undefined || filter.statuses.includes(phaseOf(stream, now))) &&
           (q === undefined || (stream.spec.displayName ?? stream.metadata.name).toLowerCase().includes(q)),
       );
     },

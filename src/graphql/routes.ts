@@ -1,0 +1,52 @@
+/** POST /graphql, as GraphQL over HTTP has it (https://graphql.github.io/graphql-over-http/draft/). */
+import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
+import { GraphQLError, parse } from 'graphql';
+import { createHandler } from 'graphql-http/lib/use/fastify';
+import { requireScope } from '../auth/scopes.ts';
+import type { AppError } from '../errors.ts';
+import { toAppError } from '../http/problem.ts';
+import { limitsRule, MAX_TOKENS } from './limits.ts';
+import type { GraphContext } from './relay.ts';
+import { createSchema, type Services } from './schema.ts';
+
+export function graphqlRoutes(app: FastifyInstance, services: Services, scopePrefix: string): void {
+  const handler = createHandler<GraphContext>({
+    schema: createSchema(services),
+    context: ({ raw }) => ({
+      principal: raw.principal,
+      allow: (operation) => requireScope(raw.principal, operation, scopePrefix),
+    }),
+    parse: (source, options) => parse(source, { ...options, maxTokens: MAX_TOKENS }),
+    validationRules: [limitsRule],
+    formatError: (error) => toGraphQLError(error, app.log),
+  });
+
+  app.post('/graphql', { config: { perField: true }, schema: { hide: true } as object }, handler);
+}
+
+/** The same codes as REST, in `extensions.code`; what is thrown inside reaches the log and nothing else. */
+function toGraphQLError(error: Readonly<GraphQLError | Error>, log: Pick<FastifyBaseLogger, 'error'>): GraphQLError {
+  if (!(error instanceof GraphQLError)) {
+    const { code, message } = told(error, log);
+    return new GraphQLError(message, { extensions: { code } });
+  }
+  const { nodes, source, positions, path, originalError } = error;
+  if (!originalError || originalError instanceof GraphQLError) {
+    const code = error.extensions.code ?? 'validation_failed';
+    return new GraphQLError(error.message, {
+      nodes,
+      source,
+      positions,
+      path,
+      extensions: { ...error.extensions, code },
+    });
+  }
+  const { code, message, extras } = told(originalError, log);
+  return new GraphQLError(message, { nodes, source, positions, path, extensions: { ...extras, code } });
+}
+
+function told(error: Error, log: Pick<FastifyBaseLogger, 'error'>): AppError {
+  const known = toAppError(error);
+  if (known.status >= 500) log.error({ err: error }, 'a GraphQL field failed');
+  return known;
+}

@@ -1,0 +1,38 @@
+/** The pages that `type` of a problem names: /docs/errors/<code>, made from the table of errors. Pure. */
+import { ERRORS, type ErrorCode } from '../errors.ts';
+
+const html = (text: string): string =>
+  text.replace(/[&<>"]/g, (c) => `&#${c.charCodeAt(0)};`).replace(/`([^`]+)`/g, '<code>$1</code>');
+
+const STYLE =
+  'body{font:1rem/1.6 system-ui,sans-serif;max-width:42rem;margin:3rem auto;padding:0 1rem;color:#1c1f24;background:#fff}' +
+  'code{font-family:ui-monospace,monospace;background:#eef0f3;padding:.1em .35em;border-radius:4px}' +
+  'td,th{text-align:left;padding:.35rem 1rem .35rem 0;vertical-align:top}a{color:#1558d6}' +
+  '@media(prefers-color-scheme:dark){body{color:#e6e8eb;background:#14161a}code{background:#262a31}a{color:#8ab4f8}}';
+
+const page = (title: string, body: string): string =>
+  `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">` +
+  `<title>${html(title)}</title><style>${STYLE}</style><h1>${html(title)}</h1>${body}</html>\n`;
+
+const RETRY = 'The same request may succeed later: try again, with growing pauses.';
+const PERMANENT = 'The same request will fail again: change it first.';
+
+/** The page of one code; undefined when there is no such code. */
+export function errorPage(code: string): string | undefined {
+  if (!Object.hasOwn(ERRORS, code)) return undefined;
+  const { status, title, meaning } = ERRORS[code as ErrorCode];
+  const again = status === 429 || status >= 500 ? RETRY : PERMANENT;
+  return page(
+    title,
+    `<p><code>${code}</code>, HTTP status ${status}</p><p>${html(meaning)}</p><p>${again}</p>` +
+      '<p><a href="/docs/errors">All codes</a></p>',
+  );
+}
+
+export function errorIndex(): string {
+  const rows = Object.entries(ERRORS).map(
+    ([code, { status, meaning }]) =>
+      `<tr><td><a href="/docs/errors/${code}"><code>${code}</code></a><td>${status}<td>${html(meaning)}`,
+  );
+  return page('Error codes', `<table><tr><th>Code<th>Status<th>Meaning${rows.join('')}</table>`);
+}

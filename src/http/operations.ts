@@ -1,0 +1,109 @@
+/**
+ * What every operation of the API has in common, hung on each route in one place: who is asking, how often, and whether
+ * they may. A route without an operation of the table in auth/scopes.ts cannot be registered.
+ */
+import rateLimit from '@fastify/rate-limit';
+import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
+import { isOperation, OPERATION_SCOPES, type Principal, requireScope } from '../auth/scopes.ts';
+import type { AuthService } from '../auth/service.ts';
+import { AppError } from '../errors.ts';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Who is asking; only in operations that need authentication. */
+    principal: Principal;
+    /** Why nobody is: told only when the operation needs to know. */
+    refusal: unknown;
+  }
+  interface FastifyContextConfig {
+    /** True for the answers to methods that a path does not have. */
+    methodNotAllowed?: boolean;
+    /** True for GraphQL, whose fields each ask for their own operation. */
+    perField?: boolean;
+  }
+  interface FastifySchema {
+    operationId?: string;
+  }
+}
+
+export interface GuardOptions {
+  auth: Pick<AuthService, 'authenticate'>;
+  scopePrefix: string;
+  rateLimitPerMinute: number;
+}
+
+const header = (request: FastifyRequest, name: string): string | undefined => {
+  const value = request.headers[name];
+  return Array.isArray(value) ? value[0] : value;
+};
+
+/** Hangs the guards on all routes that are registered on `app`, or inside of it, from now on. */
+export async function guard(app: FastifyInstance, options: GuardOptions): Promise<void> {
+  const { auth, scopePrefix } = options;
+  app.decorateRequest('principal', null as unknown as Principal);
+  app.decorateRequest('refusal', null);
+
+  app.addHook('onRequest', async (request) => {
+    const credentials = { apiKey: header(request, 'x-api-key'), authorization: header(request, 'authorization') };
+    try {
+      request.principal = await auth.authenticate(credentials);
+    } catch (error) {
+      request.refusal = error;
+    }
+  });
+
+  // Counts before anything is refused, so that every answer tells what is left, and guessing keys is limited too.
+  await app.register(rateLimit, {
+    max: options.rateLimitPerMinute,
+    timeWindow: 60_000,
+    hook: 'onRequest',
+    enableDraftSpec: true,
+    skipOnError: true,
+    keyGenerator: (request) => request.principal?.accountId ?? `ip ${request.ip}`,
+    errorResponseBuilder: (_request, { ttl }) => {
+      const seconds = Math.ceil(ttl / 1000);
+      return new AppError('rate_limited', `The rate limit is used up; wait ${seconds} seconds.`);
+    },
+  });
+
+  app.addHook('onRoute', (route: RouteOptions) => {
+    if (route.config?.methodNotAllowed) return;
+    const id = route.schema?.operationId;
+    if (route.config?.perField) return append(route, async (request) => authenticated(request));
+    if (!isOperation(id)) throw new Error(`${String(route.method)} ${route.url} has no operation in auth/scopes.ts.`);
+    if (OPERATION_SCOPES[id] === null) return;
+    append(route, async (request) => requireScope(authenticated(request), id, scopePrefix));
+  });
+}
+
+function authenticated(request: FastifyRequest): Principal {
+  if (request.refusal) throw request.refusal;
+  return request.principal;
+}
+
+type Hook = (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>;
+
+/** After the hooks that are there, which is where the rate limit has put its own. */
+function append(route: RouteOptions, hook: Hook): void {
+  const before = route.onRequest === undefined ? [] : [route.onRequest].flat();
+  route.onRequest = [...before, hook as never];
+}
+
+/** Gives every path of `app` an answer to the methods that it does not have. Call it after all routes, once. */
+export function answerOtherMethods(app: FastifyInstance, routes: ReadonlyMap<string, ReadonlySet<string>>): void {
+  for (const [url, methods] of routes) {
+    const allow = [...methods].sort().join(', ');
+    const others = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'].filter((m) => !methods.has(m));
+    app.route({
+      method: others,
+      url,
+      config: { methodNotAllowed: true },
+      schema: { hide: true } as object,
+      onRequest: async (request, reply) => {
+        void reply.header('allow', allow);
+        throw new AppError('method_not_allowed', `${request.method} is not possible here; possible: ${allow}.`);
+      },
+      handler: async () => undefined,
+    });
+  }
+}

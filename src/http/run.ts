@@ -1,0 +1,161 @@
+/** The role `api`: wires everything, and takes it down again in reverse. */
+
+import { readFile } from 'node:fs/promises';
+import type { AddressInfo } from 'node:net';
+import { accountIndex, createOwned, type OwnedOptions } from '../account/owned.ts';
+import { createAccountService } from '../account/service.ts';
+import { openAuth } from '../auth/open.ts';
+import type { ApiConfig } from '../config.ts';
+import { createDestinationService } from '../destinations/service.ts';
+import type { Services } from '../graphql/schema.ts';
+import { createKube } from '../kube/client.ts';
+import { createReflector, type Reflector } from '../kube/reflector.ts';
+import { DESTINATIONS, LOOPSTREAMS, PLAYLISTS, PODS, UPLOADS } from '../kube/resources.ts';
+import type { Kube, KubeObject } from '../kube/types.ts';
+import type { Lifecycle } from '../lifecycle.ts';
+import type { Logger } from '../log.ts';
+import { createPlaylistService } from '../playlists/service.ts';
+import { createStatsService, podStreamIndex, type StatsService } from '../stats/service.ts';
+import { STREAM_LABEL } from '../streams/names.ts';
+import { createStreamService } from '../streams/service.ts';
+import { createUploadService } from '../uploads/service.ts';
+import { createHealth } from './health.ts';
+import { createHttpMetrics } from './metrics.ts';
+import { startOps } from './ops.ts';
+import { buildServer } from './server.ts';
+import { forgetOld } from './store.ts';
+
+const HOUR_MS = 3_600_000;
+/** Requests at work get this long to finish: deleting a stream takes the longest. */
+const DRAIN_MS = 28_000;
+
+export interface RunningApi {
+  /** Where it listens, for those who asked for any free port. */
+  url: string;
+  opsUrl: string;
+  /** Resolves when the caches are filled and requests are answered. */
+  ready: Promise<void>;
+}
+
+/** Listens at once; requests that need Kubernetes get 502 until its resources have been read. */
+export async function runApi(config: ApiConfig, lifecycle: Lifecycle, log: Logger): Promise<RunningApi> {
+  const kube = createKube({ kubeconfig: config.kubeconfig });
+  lifecycle.defer('kubernetes', () => kube.close());
+  const { service: auth, db, close } = openAuth(config);
+  lifecycle.defer('database', close);
+
+  const resources = openResources(kube, config.namespace, log);
+  for (const reflector of resources.reflectors) reflector.start(lifecycle.signal);
+  let isSynced = false;
+  const ready = Promise.all(resources.reflectors.map(({ synced }) => synced)).then(() => {
+    isSynced = true;
+    log.info('the resources have been read');
+  });
+  // Stopping before that is no error.
+  ready.catch(() => undefined);
+
+  const { services, stats } = openServices(kube, resources, auth);
+  lifecycle.defer('stats', () => stats.close());
+  const health = createHealth({ kube, db, isSynced: () => isSynced });
+  const metrics = createHttpMetrics();
+  const version = await readVersion();
+  const stopping = lifecycle.signal;
+  const server = await buildServer({ config, auth, db, services, stats, health, version, stopping, metrics, log });
+  lifecycle.defer('server', () => server.close(), DRAIN_MS);
+
+  const unready = async () => {
+    if (stopping.aborted) return 'stopping';
+    if (!isSynced) return 'Kubernetes has not been read yet';
+    return (await health()).database === 'ok' ? undefined : 'the database does not answer';
+  };
+  const read = async () => ({ type: metrics.registry.contentType, text: await metrics.registry.metrics() });
+  const ops = await startOps({ host: config.opsHost, port: config.opsPort, unready, metrics: read });
+  lifecycle.defer('ops', () => {
+    ops.close();
+    ops.closeAllConnections();
+  });
+
+  const cleanup = setInterval(() => {
+    forgetOld(db).catch((err) => log.warn({ err }, 'old idempotency keys could not be removed'));
+  }, HOUR_MS);
+  lifecycle.defer('cleanup', () => clearInterval(cleanup));
+
+  const url = await server.listen({ host: config.host, port: config.port });
+  const { port } = ops.address() as AddressInfo;
+  log.info({ url, opsPort: port }, 'the API listens');
+  return { url, opsUrl: `http://${config.opsHost}:${port}`, ready };
+}
+
+type Resources = ReturnType<typeof openResources>;
+
+/** One reflector a kind, with the indexes that services ask for. */
+function openResources(kube: Kube, namespace: string, log: Logger) {
+  const destinations = createReflector(kube, DESTINATIONS, { namespace, log, indexes: { account: accountIndex } });
+  const uploads = createReflector(kube, UPLOADS, { namespace, log, indexes: { account: accountIndex } });
+  const playlists = createReflector(kube, PLAYLISTS, {
+    namespace,
+    log,
+    indexes: { account: accountIndex, upload: ({ spec }) => spec.items.map(({ uploadRef }) => uploadRef) },
+  });
+  const streams = createReflector(kube, LOOPSTREAMS, {
+    namespace,
+    log,
+    indexes: {
+      account: accountIndex,
+      destination: ({ spec }) => spec.destinationRefs,
+      upload: ({ spec }) => (spec.uploadRef ? [spec.uploadRef] : []),
+      playlist: ({ spec }) => [...(spec.playlistRefs ?? []), ...(spec.audioPlaylistRefs ?? [])],
+    },
+  });
+  const pods = createReflector(kube, PODS, {
+    namespace,
+    log,
+    labelSelector: STREAM_LABEL,
+    indexes: { stream: podStreamIndex },
+  });
+  const own = <T extends KubeObject>(
+    reflector: Reflector<T>,
+    options: Pick<OwnedOptions<T>, 'resource' | 'prefix' | 'noun' | 'notFound'>,
+  ) => createOwned({ kube, reflector, namespace, ...options });
+  return {
+    reflectors: [destinations, uploads, playlists, streams, pods],
+    pods,
+    destinations: own(destinations, {
+      resource: DESTINATIONS,
+      prefix: 'dst',
+      noun: 'destination',
+      notFound: 'destination_not_found',
+    }),
+    uploads: own(uploads, { resource: UPLOADS, prefix: 'upl', noun: 'upload', notFound: 'upload_not_found' }),
+    playlists: own(playlists, { resource: PLAYLISTS, prefix: 'pls', noun: 'playlist', notFound: 'playlist_not_found' }),
+    streams: own(streams, { resource: LOOPSTREAMS, prefix: 'str', noun: 'stream', notFound: 'stream_not_found' }),
+  };
+}
+
+function openServices(
+  kube: Kube,
+  { pods, destinations, uploads, playlists, streams }: Resources,
+  auth: Parameters<typeof createAccountService>[0]['auth'],
+): { services: Services; stats: StatsService } {
+  const references = {
+    destination: (accountId: string, id: string) => destinations.find(accountId, id) !== undefined,
+    upload: (accountId: string, id: string) => uploads.find(accountId, id)?.spec,
+    playlist: (accountId: string, id: string) => playlists.find(accountId, id)?.spec,
+  };
+  return {
+    services: {
+      account: createAccountService({ auth }),
+      streams: createStreamService({ kube, streams, references }),
+      destinations: createDestinationService({ kube, destinations, streams }),
+      uploads: createUploadService({ uploads, streams, playlists }),
+      playlists: createPlaylistService({ playlists, uploads, streams }),
+    },
+    stats: createStatsService({ streams, destinations, pods }),
+  };
+}
+
+/** The package's version, from package.json beside src/ (the image has it there too). */
+async function readVersion(): Promise<string> {
+  const text = await readFile(new URL('../../package.json', import.meta.url), 'utf8').catch(() => '{}');
+  return (JSON.parse(text) as { version?: string }).version ?? '0.0.0';
+}

@@ -1,0 +1,181 @@
+/** The API server: routes of all nouns, and around them what every request goes through. Wires, no rules. */
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import helmet from '@fastify/helmet';
+import swagger from '@fastify/swagger';
+import swaggerUi from '@fastify/swagger-ui';
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
+import Fastify, { type FastifyBaseLogger, type FastifyInstance } from 'fastify';
+import { accountRoutes } from '../account/rest.ts';
+import type { AuthService } from '../auth/service.ts';
+import type { Db } from '../db/pool.ts';
+import { destinationRoutes } from '../destinations/rest.ts';
+import { graphqlRoutes } from '../graphql/routes.ts';
+import type { Services } from '../graphql/schema.ts';
+import type { Logger } from '../log.ts';
+import { playlistRoutes } from '../playlists/rest.ts';
+import type { StatsService } from '../stats/service.ts';
+import { streamRoutes } from '../streams/rest.ts';
+import { uploadRoutes } from '../uploads/rest.ts';
+import { serveDashboard } from './dashboard.ts';
+import { errorIndex, errorPage } from './errorpages.ts';
+import { handleErrors, refuseWhileStopping } from './errors.ts';
+import { idempotency } from './idempotency.ts';
+import type { HttpMetrics } from './metrics.ts';
+import { completeOpenApi } from './openapi.ts';
+import { answerOtherMethods, guard } from './operations.ts';
+import { type StatusDeps, statusRoutes } from './status.ts';
+import { compileBody, compileParameters } from './validation.ts';
+
+const BODY_LIMIT = 1024 * 1024;
+const REQUEST_ID = /^[\w.-]{1,64}$/;
+
+export interface ServerDeps extends StatusDeps {
+  config: {
+    publicUrl: string;
+    rateLimitPerMinute: number;
+    scopePrefix: string;
+    authSecret: string;
+    dashboardDir?: string | undefined;
+  };
+  auth: Pick<AuthService, 'authenticate'>;
+  db: Db;
+  services: Services;
+  stats: StatsService;
+  /** Aborts when the server stops: new requests get 503, previews end. */
+  stopping: AbortSignal;
+  metrics?: HttpMetrics;
+  log: Logger;
+}
+
+/** Ready to listen or to be injected into; nothing is sent or listened to yet. */
+export async function buildServer(deps: ServerDeps): Promise<FastifyInstance> {
+  const { config, stopping } = deps;
+  const app = createApp(deps.log);
+  handleErrors(app);
+  refuseWhileStopping(app, stopping);
+  deps.metrics?.observe(app);
+  await secureHeaders(app, config.publicUrl.startsWith('https:'));
+
+  await app.register(swagger, {
+    openapi: {
+      openapi: '3.1.0',
+      info: { title: 'loopstream', version: '1.0.0', description: 'Continuous looping streams to RTMP destinations.' },
+      servers: [{ url: config.publicUrl }],
+      tags: ['account', 'destinations', 'meta', 'playlists', 'streams', 'uploads'].map((name) => ({ name })),
+    },
+  });
+  let description: Record<string, unknown> | undefined;
+  const openApi = () => {
+    description ??= completeOpenApi(app.swagger() as unknown as Record<string, unknown>, config.scopePrefix);
+    return description;
+  };
+  await app.register(swaggerUi, { routePrefix: '/docs', transformSpecification: openApi });
+  errorDocs(app);
+
+  await app.register(async (api) => {
+    await guard(api, { auth: deps.auth, ...config });
+    graphqlRoutes(api, deps.services, config.scopePrefix);
+    await api.register(async (v1) => restRoutes(v1, deps, openApi), { prefix: '/v1' });
+    answerOtherMethods(api, new Map([['/graphql', new Set(['POST'])]]));
+  });
+
+  await serveDashboard(app, config.dashboardDir);
+  await app.ready();
+  return app;
+}
+
+function createApp(log: Logger): FastifyInstance {
+  const app = Fastify({
+    loggerInstance: log as FastifyBaseLogger,
+    disableRequestLogging: true,
+    bodyLimit: BODY_LIMIT,
+    routerOptions: { maxParamLength: 512 },
+    // We answer 503 ourselves, as a problem document (refuseWhileStopping).
+    return503OnClosing: false,
+    requestTimeout: 60_000,
+    keepAliveTimeout: 65_000,
+    genReqId: (request: IncomingMessage) => {
+      const given = request.headers['x-request-id'];
+      return typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID();
+    },
+  }).withTypeProvider<TypeBoxTypeProvider>();
+  app.setValidatorCompiler(({ schema, httpPart }) =>
+    httpPart === 'body' ? compileBody(schema as never) : compileParameters(schema as never),
+  );
+  // Services answer exactly what the schemas say; a serializer that cuts fields would hide it when they do not.
+  app.setSerializerCompiler(() => (data) => JSON.stringify(data));
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('application/json', { parseAs: 'string' }, (_request, body, done) => {
+    // `start` and `stop` have no body; clients that always send the content type are welcome all the same.
+    if (body === '') return done(null, undefined);
+    try {
+      done(null, JSON.parse(body as string));
+    } catch (error) {
+      done(Object.assign(error as Error, { code: 'FST_ERR_CTP_INVALID_JSON_BODY' }));
+    }
+  });
+  app.addHook('onRequest', async (request, reply) => {
+    void reply.header('x-request-id', request.id);
+  });
+  return app as unknown as FastifyInstance;
+}
+
+async function restRoutes(v1: FastifyInstance, deps: ServerDeps, openApi: () => unknown): Promise<void> {
+  const { account, streams, destinations, uploads, playlists } = deps.services;
+  const routes = new Map<string, Set<string>>();
+  v1.addHook('onRoute', ({ method, url, config }) => {
+    if (config?.methodNotAllowed) return;
+    // Fastify hands over the whole path, and wants one without the prefix.
+    const path = url.replace(/^\/v1/, '');
+    const methods = routes.get(path) ?? new Set();
+    for (const name of [method].flat()) methods.add(name);
+    routes.set(path, methods);
+  });
+  v1.addHook('onSend', async (_request, reply) => {
+    if (!reply.hasHeader('cache-control')) void reply.header('cache-control', 'no-store');
+  });
+  idempotency(v1, { db: deps.db, secret: deps.config.authSecret });
+  handleErrors(v1, { before: v1.rateLimit() });
+  await v1.register(statusRoutes, { ...deps, openApi });
+  await v1.register(accountRoutes, { account });
+  await v1.register(streamRoutes, { streams, stats: deps.stats, stopping: deps.stopping });
+  await v1.register(destinationRoutes, { destinations });
+  await v1.register(uploadRoutes, { uploads });
+  await v1.register(playlistRoutes, { playlists });
+  answerOtherMethods(v1, routes);
+}
+
+async function secureHeaders(app: FastifyInstance, overTls: boolean): Promise<void> {
+  await app.register(helmet, {
+    contentSecurityPolicy: {
+      useDefaults: false,
+      directives: {
+        defaultSrc: ["'self'"],
+        baseUri: ["'self'"],
+        objectSrc: ["'none'"],
+        frameAncestors: ["'none'"],
+        formAction: ["'self'"],
+        imgSrc: ["'self'", 'data:', 'blob:'],
+        fontSrc: ["'self'", 'data:'],
+        scriptSrc: ["'self'"],
+        // Mantine sets styles on elements; the player feeds the video element and its worker from blobs.
+        styleSrc: ["'self'", "'unsafe-inline'"],
+        mediaSrc: ["'self'", 'blob:'],
+        workerSrc: ["'self'", 'blob:'],
+        connectSrc: ["'self'"],
+      },
+    },
+    strictTransportSecurity: overTls,
+    referrerPolicy: { policy: 'no-referrer' },
+  });
+}
+
+function errorDocs(app: FastifyInstance): void {
+  const hidden = { schema: { hide: true } as object };
+  app.get('/docs/errors', hidden, async (_request, reply) => reply.type('text/html').send(errorIndex()));
+  app.get('/docs/errors/:code', hidden, async (request, reply) => {
+    const page = errorPage((request.params as { code: string }).code);
+    return page ? reply.type('text/html').send(page) : reply.callNotFound();
+  });
+}

@@ -1,0 +1,97 @@
+/**
+ * Requests against their TypeBox schemas, and what is wrong with them in sentences that name the field.
+ * Pure: no I/O, no clock.
+ */
+import type { TSchema } from 'typebox';
+import { Compile } from 'typebox/compile';
+import { type FieldError, validationFailed } from '../errors.ts';
+
+interface SchemaError {
+  keyword: string;
+  instancePath: string;
+  schemaPath: string;
+  params: Record<string, unknown>;
+}
+
+const ARTICLES: Record<string, string> = {
+  string: 'text',
+  integer: 'a whole number',
+  number: 'a number',
+  boolean: 'true or false',
+  array: 'a list',
+  object: 'an object',
+  null: 'null',
+};
+
+const things = (count: unknown, thing: string): string => `${count} ${thing}${count === 1 ? '' : 's'}`;
+
+/** Sentences for the keywords that our schemas use; the path stands in front. */
+const SENTENCES: Record<string, (params: Record<string, unknown>) => string> = {
+  type: ({ type }) =>
+    `must be ${[type]
+      .flat()
+      .map((t) => ARTICLES[String(t)] ?? t)
+      .join(' or ')}`,
+  enum: ({ allowedValues }) => `must be one of ${(allowedValues as unknown[]).map(String).join(', ')}`,
+  minLength: ({ limit }) => (limit === 1 ? 'must not be empty' : `must have at least ${things(limit, 'character')}`),
+  maxLength: ({ limit }) => `must have at most ${things(limit, 'character')}`,
+  minItems: ({ limit }) => (limit === 1 ? 'must not be empty' : `must have at least ${things(limit, 'entry')}`),
+  maxItems: ({ limit }) => `must have at most ${limit === 1 ? '1 entry' : `${limit} entries`}`,
+  uniqueItems: () => 'must not name the same thing twice',
+  minimum: ({ limit }) => `must be at least ${limit}`,
+  maximum: ({ limit }) => `must be at most ${limit}`,
+  minProperties: () => 'must have at least one field',
+  pattern: () => 'holds characters that are not allowed',
+  format: ({ format }) =>
+    format === 'date-time' ? 'must be a time such as 2027-01-31T18:00:00Z' : `must be a valid ${format}`,
+};
+
+const pointer = (base: string, field: string): string => `${base}/${field.replaceAll('~', '~0').replaceAll('/', '~1')}`;
+
+/** One error a field: unknown and missing ones first, then the first complaint about each. */
+export function fieldErrors(errors: readonly SchemaError[]): FieldError[] {
+  const found = new Map<string, string>();
+  const add = (path: string, message: string) => {
+    if (!found.has(path)) found.set(path, message);
+  };
+  for (const { keyword, instancePath, params } of errors) {
+    if (keyword === 'additionalProperties')
+      for (const field of params.additionalProperties as string[]) add(pointer(instancePath, field), 'is not known');
+    else if (keyword === 'required')
+      for (const field of params.requiredProperties as string[]) add(pointer(instancePath, field), 'is required');
+  }
+  for (const { keyword, instancePath, params } of errors) {
+    // An unknown field is said to be `boolean` (its schema is `false`) as well; that was told above.
+    const sentence = SENTENCES[keyword];
+    if (sentence) add(instancePath, sentence(params));
+  }
+  return [...found].map(([path, message]) => ({ path, message }));
+}
+
+type Check = (data: unknown) => { value: unknown } | { error: Error };
+
+const fail = (errors: readonly SchemaError[]): { error: Error } => ({ error: validationFailed(fieldErrors(errors)) });
+
+/** Bodies are taken as they are: no coercion. A request without one counts as an empty object. */
+export function compileBody(schema: TSchema): Check {
+  const validator = Compile(schema);
+  return (data) => {
+    const value = data === undefined ? {} : data;
+    return validator.Check(value) ? { value } : fail(validator.Errors(value) as SchemaError[]);
+  };
+}
+
+/** Query parameters arrive as text: whole numbers are read where the schema wants them, and defaults are filled in. */
+export function compileParameters(schema: TSchema): Check {
+  const validator = Compile(schema);
+  const properties = (schema as { properties?: Record<string, { type?: string; default?: unknown }> }).properties ?? {};
+  return (data) => {
+    const value: Record<string, unknown> = { ...(data as Record<string, unknown>) };
+    for (const [name, { type, default: fallback }] of Object.entries(properties)) {
+      const given = value[name];
+      if (given === undefined && fallback !== undefined) value[name] = fallback;
+      if (type === 'integer' && typeof given === 'string' && /^-?\d{1,15}$/.test(given)) value[name] = Number(given);
+    }
+    return validator.Check(value) ? { value } : fail(validator.Errors(value) as SchemaError[]);
+  };
+}

@@ -1,0 +1,66 @@
+/** REST: uploads. */
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
+import { Type } from 'typebox';
+import { flatten, ListQuery, listOf, pageArgs } from '../http/page.ts';
+import { Upload, UploadFromLink } from './record.ts';
+import type { UploadService } from './service.ts';
+
+const params = Type.Object({ id: Type.String({ description: 'objectID of the upload.' }) });
+const tags = ['uploads'];
+
+export const uploadRoutes: FastifyPluginAsyncTypebox<{ uploads: UploadService }> = async (app, { uploads }) => {
+  app.post(
+    '/uploads/from-link',
+    {
+      schema: {
+        operationId: 'createUploadFromLink',
+        tags,
+        summary: 'Import media from a link',
+        body: UploadFromLink,
+        response: { 201: Upload },
+      },
+    },
+    async (request, reply) => {
+      const upload = await uploads.fromLink(request.principal.accountId, request.body);
+      return reply.code(201).header('location', `/v1/uploads/${upload.objectID}`).send(upload);
+    },
+  );
+
+  app.get(
+    '/uploads',
+    {
+      schema: {
+        operationId: 'listUploads',
+        tags,
+        summary: 'Uploads, newest first',
+        querystring: ListQuery,
+        response: { 200: listOf(Upload, 'UploadList') },
+      },
+    },
+    async ({ principal, query }) => flatten(uploads.list(principal.accountId, pageArgs(query))),
+  );
+
+  app.get(
+    '/uploads/:id',
+    { schema: { operationId: 'getUpload', tags, summary: 'One upload', params, response: { 200: Upload } } },
+    async ({ principal, params }) => uploads.get(principal.accountId, params.id),
+  );
+
+  app.delete(
+    '/uploads/:id',
+    {
+      schema: {
+        operationId: 'deleteUpload',
+        tags,
+        summary: 'Delete an upload',
+        description: '409 `upload_in_use` while a stream or a playlist plays it.',
+        params,
+        response: { 204: Type.Null() },
+      },
+    },
+    async ({ principal, params }, reply) => {
+      await uploads.delete(principal.accountId, params.id);
+      return reply.code(204).send(null);
+    },
+  );
+};
