@@ -4,6 +4,7 @@
  */
 import { createPrivateKey, generateKeyPairSync, X509Certificate } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { isIP } from 'node:net';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { type CertificateRequest, issue, type KeyPair } from './openssl.ts';
@@ -139,7 +140,7 @@ function isGood({ cert, key }: KeyPair, request: Omit<CertificateRequest, 'days'
       Date.parse(x509.validTo) - now.getTime() > RENEW_BEFORE_MS &&
       x509.checkPrivateKey(createPrivateKey(key)) &&
       x509.verify(issuer.publicKey) &&
-      (request.hosts ?? []).every((host) => x509.checkIP(host) !== undefined || x509.checkHost(host) !== undefined)
+      (request.hosts ?? []).every((host) => (isIP(host) ? x509.checkIP(host) : x509.checkHost(host)) !== undefined)
     );
   } catch {
     return false;
