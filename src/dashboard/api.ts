@@ -55,7 +55,7 @@ async function bodyOf(response: Response): Promise<unknown> {
   return response.json().catch(() => undefined);
 }
 
-/** Speaks to `base` (for example `/v1`) with an API key. Throws ApiProblem, or the signal's reason when aborted. */
+/** Speaks to `base` (for example `https://host/v1`) with an API key. Throws ApiProblem, or the signal's reason when aborted. */
 export function createApi(
   base: string,
   key: string,
@@ -106,6 +106,6 @@ export function createApi(
     events: (id, signal) => call('GET', streamPath(id, '/events?limit=20'), signal),
     start: (id) => call('POST', streamPath(id, '/start')),
     stop: (id) => call('POST', streamPath(id, '/stop')),
-    preview: (id) => ({ url: new URL(`${base}${streamPath(id, '/preview.flv')}`, location.href).href, headers }),
+    preview: (id) => ({ url: `${base}${streamPath(id, '/preview.flv')}`, headers }),
   };
 }

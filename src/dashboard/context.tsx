@@ -37,7 +37,7 @@ export const useLostAt = (): number | undefined => useSyncExternalStore(lostAt.s
 /** The Date header counts whole seconds and is as old as the answer took, so small differences are none. */
 const CLOCK_TOLERANCE_MS = 3000;
 
-const BASE = '/v1';
+const BASE = `${location.origin}/v1`;
 const SessionContext = createContext<Session | undefined>(undefined);
 const ApiContext = createContext<Api | undefined>(undefined);
 

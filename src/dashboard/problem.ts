@@ -62,8 +62,10 @@ export function parseIssues(value: unknown): ReadinessIssue[] {
 }
 
 /** Said when an answer carries no problem document, for example one of a proxy in between. */
-const plainDetail = (status: number): string =>
-  status >= 500 ? `The server answered ${status}. Try again in a moment.` : `The server refused this (${status}).`;
+function plainDetail(status: number): string {
+  if (status >= 500) return `The server answered ${status}. Try again in a moment.`;
+  return status >= 400 ? `The server refused this (${status}).` : 'Something other than the loopstream API answered.';
+}
 
 /** Turns an answer's body, already parsed or undefined, into the error of that answer. */
 export function parseProblem(status: number, body: unknown, retryAfter?: string | null): ApiProblem {

@@ -64,8 +64,8 @@ export function ConnectionBanner() {
     <div className={classes.banner} role="status">
       <IconWifiOff size={18} aria-hidden />
       <span>
-        Connection lost, retrying. This is what was so <time>{formatAgo(new Date(lostAt), new Date(now))}</time>{' '}
-        (streams run on without this page).
+        Connection lost <time>{formatAgo(new Date(lostAt), new Date(now))}</time>, retrying. Your streams run on without
+        this page.
       </span>
     </div>
   );

@@ -5,8 +5,9 @@ import classes from './empty.module.css';
 
 /** The four calls from a link to a stream, with this server's address. The key is the reader's to fill in. */
 export const firstStreamSnippet = (origin: string): string => `API=${origin}/v1
-KEY=lsk_...                                  # your API key
-post() { curl -sS -X POST "$API/$1" -H "X-API-Key: $KEY" -H 'Content-Type: application/json' -d "$2"; }
+KEY=lsk_...   # your API key
+post() { curl -sS -X POST "$API/$1" -d "$2" \\
+  -H "X-API-Key: $KEY" -H "Content-Type: application/json"; echo; }
 
 # 1. The media, from a link. Answers an objectID.
 post uploads/from-link '{"type":"VIDEO","url":"https://example.com/show.mp4"}'

@@ -58,7 +58,10 @@ export function DestinationRows({ rows }: { rows: readonly DestinationStats[] })
                 {formatBytes(row.bytesSent)} sent · {formatCount(row.reconnects)} reconnects
               </p>
               {row.lastError && (
-                <p className={classes.error}>{row.connected ? `Last error: ${row.lastError}` : row.lastError}</p>
+                <p className={classes.error}>
+                  {row.connected && 'Last error: '}
+                  {row.lastError.message}
+                </p>
               )}
             </div>
           </li>

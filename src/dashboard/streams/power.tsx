@@ -17,7 +17,7 @@ function StopButton({ name, running, power }: { name: string; running: boolean; 
     power.mutate('stop');
   };
   return (
-    <Popover opened={asking} onChange={setAsking} position="bottom-end" width={280} trapFocus returnFocus withArrow>
+    <Popover opened={asking} onChange={setAsking} position="bottom-end" width={310} trapFocus returnFocus withArrow>
       <Popover.Target>
         <Button
           variant="default"
@@ -32,8 +32,9 @@ function StopButton({ name, running, power }: { name: string; running: boolean; 
       </Popover.Target>
       <Popover.Dropdown aria-labelledby={titleId}>
         <p id={titleId} className={classes.question}>
-          Take “{name}” off air?
+          Take this stream off air?
         </p>
+        <p className={classes.name}>{name}</p>
         <p className={classes.consequence}>It ends for viewers at once, on every destination.</p>
         <div className={classes.answers}>
           <Button size="sm" variant="default" onClick={() => setAsking(false)} data-autofocus>
