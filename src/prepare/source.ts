@@ -41,6 +41,7 @@ export interface Source {
   format: string;
   /** First timestamp of all streams; ffmpeg counts from here. */
   startSeconds: number;
+  /** Duration of the file as its header has it. */
   declaredEndSeconds: number | undefined;
   video: VideoStream | undefined;
   audio: AudioStream | undefined;
@@ -136,7 +137,8 @@ export function parseSource(json: unknown): Source {
   return {
     format: text(object(format).format_name),
     startSeconds: number(object(format).start_time) ?? 0,
-    declaredEndSeconds: endOf(object(format)),
+    // Matroska counts its duration from zero, wherever the first timestamp is.
+    declaredEndSeconds: number(object(format).duration),
     video: video && videoStream(video),
     audio: audio && audioStream(audio),
   };

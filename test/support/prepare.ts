@@ -48,3 +48,37 @@ export async function ffprobe(path: string, ...args: string[]) {
   const { stdout } = await run('ffprobe', ['-v', 'error', '-of', 'json', ...args, path], { maxBuffer: 64 * 2 ** 20 });
   return JSON.parse(stdout);
 }
+
+interface Packet {
+  codec_type: 'video' | 'audio';
+  pts_time: string;
+  dts_time: string;
+  flags: string;
+}
+
+/** What ffprobe, which knows nothing of our index, finds in a rendition. Times in milliseconds. */
+export async function inspect(path: string) {
+  const { packets, streams } = await ffprobe(path, '-show_packets', '-show_streams');
+  const of = (type: Packet['codec_type']) => (packets as Packet[]).filter((packet) => packet.codec_type === type);
+  const times = (type: Packet['codec_type']) => of(type).map((packet) => Math.round(Number(packet.pts_time) * 1000));
+  return {
+    video: streams.find((stream: { codec_type: string }) => stream.codec_type === 'video'),
+    audio: streams.find((stream: { codec_type: string }) => stream.codec_type === 'audio'),
+    videoTimes: times('video'),
+    audioTimes: times('audio'),
+    keyframes: of('video').flatMap((packet, frame) => (packet.flags.includes('K') ? [frame] : [])),
+    reordered: of('video').filter((packet) => packet.pts_time !== packet.dts_time).length,
+  };
+}
+
+/** A media that plays: `video` and `audio` are lavfi sources, `output` the encoders' options. */
+export async function media(
+  path: string,
+  { video, audio, output = [] }: { video?: string | undefined; audio?: string | undefined; output?: string[] },
+): Promise<string> {
+  const inputs = [video, audio]
+    .filter((source) => source !== undefined)
+    .flatMap((source) => ['-f', 'lavfi', '-i', source]);
+  await ffmpeg(...inputs, '-preset', 'ultrafast', ...output, path);
+  return path;
+}
