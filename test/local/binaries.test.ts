@@ -103,9 +103,9 @@ describe('ensureBinaries', () => {
   });
 
   test('names the setting when the cache cannot be written', async () => {
-    await expect(ensureBinaries({ cacheDir: '/proc/none', env, build: builder().build })).rejects.toThrow(
-      /XDG_CACHE_HOME/,
-    );
+    await writeFile(join(cacheDir, 'file'), '');
+    const ask = ensureBinaries({ cacheDir: join(cacheDir, 'file'), env, build: builder().build });
+    await expect(ask).rejects.toThrow(/cannot be written \(ENOTDIR\): set XDG_CACHE_HOME/);
   });
 });
 
