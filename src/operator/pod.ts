@@ -52,13 +52,20 @@ export function templateHash(stream: LoopStream, targets: Target[], settings: Po
   return createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 16);
 }
 
-/** The directory of one destination: two files, readable by the pod's group alone. */
-const secretVolume = (target: Target, index: number) => ({
-  name: `destination-${index}`,
-  secret: {
-    secretName: target.secretName,
+/**
+ * One volume for all destinations, a directory with two files for each, readable by the pod's group alone: where paths
+ * cannot be mounted but are rewritten (the local node), a directory above many mounts would not exist.
+ */
+const destinationsVolume = (targets: Target[]) => ({
+  name: 'destinations',
+  projected: {
     defaultMode: 0o440,
-    items: [SECRET_URL_KEY, SECRET_KEY_KEY].map((key) => ({ key, path: key })),
+    sources: targets.map(({ name, secretName }) => ({
+      secret: {
+        name: secretName,
+        items: [SECRET_URL_KEY, SECRET_KEY_KEY].map((key) => ({ key, path: `${name}/${key}` })),
+      },
+    })),
   },
 });
 
@@ -94,7 +101,7 @@ const probes = {
   },
 };
 
-const container = (targets: Target[], settings: PodSettings) => ({
+const container = (settings: PodSettings) => ({
   name: STREAMER_CONTAINER,
   image: settings.image,
   args: ['streamer'],
@@ -112,11 +119,7 @@ const container = (targets: Target[], settings: PodSettings) => ({
   volumeMounts: [
     ...commonMounts(settings, true),
     { name: 'program', mountPath: PROGRAM_DIR, readOnly: true },
-    ...targets.map((target, index) => ({
-      name: `destination-${index}`,
-      mountPath: `${DESTINATIONS_DIR}/${target.name}`,
-      readOnly: true,
-    })),
+    { name: 'destinations', mountPath: DESTINATIONS_DIR, readOnly: true },
   ],
 });
 
@@ -143,8 +146,8 @@ export function buildPod(
       ...POD_SECURITY,
       restartPolicy: 'Always',
       terminationGracePeriodSeconds: 10,
-      containers: [container(targets, settings)],
-      volumes: [...commonVolumes(settings), programVolume, ...targets.map(secretVolume)],
+      containers: [container(settings)],
+      volumes: [...commonVolumes(settings), programVolume, destinationsVolume(targets)],
     },
   };
 }

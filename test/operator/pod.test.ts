@@ -51,18 +51,19 @@ describe('the pod of a stream', () => {
       name,
       mountPath,
     ]);
-    expect(mounts).toContainEqual(['destination-0', '/etc/loopstream/destinations/tv']);
-    expect(mounts).toContainEqual(['destination-1', '/etc/loopstream/destinations/backup.example']);
-    expect(spec.volumes).toContainEqual({
-      name: 'destination-1',
+    expect(mounts).toContainEqual(['destinations', '/etc/loopstream/destinations']);
+    const filesOf = (name: string) => ({
       secret: {
-        secretName: 'backup.example-secret',
-        defaultMode: 0o440,
+        name: `${name}-secret`,
         items: [
-          { key: 'rtmpUrl', path: 'rtmpUrl' },
-          { key: 'rtmpKey', path: 'rtmpKey' },
+          { key: 'rtmpUrl', path: `${name}/rtmpUrl` },
+          { key: 'rtmpKey', path: `${name}/rtmpKey` },
         ],
       },
+    });
+    expect(spec.volumes).toContainEqual({
+      name: 'destinations',
+      projected: { defaultMode: 0o440, sources: [filesOf('tv'), filesOf('backup.example')] },
     });
   });
 
