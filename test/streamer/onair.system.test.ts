@@ -1,9 +1,12 @@
 import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
+import { createServer } from 'node:tls';
 import pino from 'pino';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { streamerConfig } from '../../src/config.ts';
@@ -330,4 +333,50 @@ test('the preview decodes from its first frame, for several viewers, and ends wi
   const viewer = await fetch(`${stream.base}/preview.flv`);
   await stream.stop();
   await expect(viewer.arrayBuffer()).rejects.toThrow();
+});
+
+test('SRT is spoken too, and its key is not shown either', async () => {
+  const port = await freePort();
+  const file = join(root, 'srt.ts');
+  const listener = spawn('ffmpeg', [
+    '-v',
+    'error',
+    '-nostdin',
+    '-y',
+    '-i',
+    `srt://127.0.0.1:${port}?mode=listener`,
+    '-c',
+    'copy',
+    file,
+  ]);
+  cleanups.push(async () => void listener.kill('SIGKILL'));
+  const stream = await onAir(programOf(items.slice(0, 1)), { main: [`srt://127.0.0.1:${port}?latency=100`, KEY] });
+  await live(stream);
+  expect(everyCommandLine()).not.toContain(KEY);
+  await until('three loops', async () => (await stream.stats()).seam.count >= 3);
+  await stream.stop();
+  await until('the listener has ended', () => listener.exitCode !== null);
+  const packets = await packetsOf(file);
+  expect(stepsOf(packets, 'video')).toMatchObject({ notIncreasing: 0 });
+  expect(stepsOf(packets, 'video').packets).toBeGreaterThan(150);
+});
+
+test('over RTMPS a certificate that nobody vouches for is refused, with its own code', async () => {
+  const key = join(root, 'tls.key');
+  const cert = join(root, 'tls.crt');
+  const subject = ['-subj', '/CN=localhost', '-days', '2'];
+  execFileSync('openssl', ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-keyout', key, '-out', cert, ...subject], {
+    stdio: 'ignore',
+  });
+  const server = createServer({ key: readFileSync(key), cert: readFileSync(cert) }, (socket) => {
+    socket.on('error', () => undefined);
+  }).on('tlsClientError', () => undefined);
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  cleanups.push(async () => void server.close());
+  const { port } = server.address() as AddressInfo;
+  const stream = await onAir(programOf(items), { main: [`rtmps://127.0.0.1:${port}/live`, KEY] });
+  const error = await until('an error', async () => (await stream.stats()).destinations[0]?.lastError ?? false);
+  expect(error.code).toBe('tls_failed');
+  expect(JSON.stringify(await stream.stats())).not.toContain(KEY);
 });

@@ -1,0 +1,69 @@
+import { expect, test } from 'vitest';
+import { AddressError, addressOf } from '../../src/streamer/address.ts';
+import { backoffMs, classify, FAILURES, type FailureCode, progressBytes, redact } from '../../src/streamer/failure.ts';
+
+test.each([
+  ['rtmp://a.example/live2', 'abc-def', 'rtmp://a.example:1935', 'rtmp_app=live2\nrtmp_playpath=abc-def\n'],
+  ['rtmp://a.example:1936/app/', 'k?x=1=2', 'rtmp://a.example:1936', 'rtmp_app=app\nrtmp_playpath=k?x=1=2\n'],
+  ['rtmps://b.example:443/rtmp/', 'FB-1', 'rtmps://b.example:443', 'rtmp_app=rtmp\nrtmp_playpath=FB-1\ntls_verify=1\n'],
+  ['rtmp://a.example/app/instance', 'key', 'rtmp://a.example:1935', 'rtmp_app=app/instance\nrtmp_playpath=key\n'],
+  ['rtmp://a.example/app/inurl', '', 'rtmp://a.example:1935', 'rtmp_app=app\nrtmp_playpath=inurl\n'],
+  [
+    'srt://c.example:9999?latency=200&passphrase=longenough',
+    'id',
+    'srt://c.example:9999',
+    'latency=200\npassphrase=longenough\nstreamid=id\n',
+  ],
+])('%s: the argument holds scheme, host and port alone', (url, key, argument, preset) => {
+  const address = addressOf(url, key);
+  expect(address).toMatchObject({ url: argument, preset });
+  expect(address.secrets.length).toBeGreaterThan(0);
+});
+
+test.each([
+  ['http://a.example/live', 'k'],
+  ['rtmp://user:pw@a.example/live', 'k'],
+  ['nonsense', 'k'],
+  ['rtmp://a.example/live', 'two\nlines'],
+  ['rtmp://a.example/live', 'x'.repeat(2000)],
+])('%s with a bad part is refused in words that show no secret', (url, key) => {
+  expect(() => addressOf(url, key)).toThrow(AddressError);
+  try {
+    addressOf(url, key);
+  } catch (error) {
+    expect(String(error)).not.toContain(key.length > 1 ? key : 'pw@');
+  }
+});
+
+test('a key is hidden as it is, and as a URL writes it', () => {
+  const { secrets } = addressOf('rtmp://a.example/live', 'se cret/+1');
+  expect(redact('rtmp://a.example/live/se cret/+1 and se%20cret%2F%2B1', secrets)).toBe(
+    'rtmp://a.example/live/[redacted] and [redacted]',
+  );
+});
+
+test.each<[string, FailureCode]>([
+  ['[tcp @ 0x1] [error] Connection to tcp://127.0.0.1:1 failed: Connection refused', 'connection_refused'],
+  ['[tcp @ 0x1] [error] Failed to resolve hostname x.invalid: Name or service not known', 'dns_failed'],
+  ['[rtmp @ 0x1] [error] Server error: Already publishing', 'publish_rejected'],
+  ['[tls @ 0x1] [error] Unable to verify peer certificate', 'tls_failed'],
+  ['[error] av_interleaved_write_frame(): Broken pipe', 'reset'],
+  ['[error] rtmp://a: Connection timed out', 'unreachable'],
+  ['[error] something new', 'exited'],
+])('%s', (line, code) => {
+  expect(classify([line]).code).toBe(code);
+});
+
+test('the first retry comes at once, and none waits long where nothing listens', () => {
+  for (const code of Object.keys(FAILURES) as FailureCode[]) {
+    expect(backoffMs(code, 1, 0.99)).toBeLessThanOrEqual(200);
+    expect(backoffMs(code, 1000, 0.99)).toBeLessThanOrEqual(15_000);
+    expect(backoffMs(code, 1000, 0)).toBeGreaterThanOrEqual(750);
+  }
+  expect(backoffMs('connection_refused', 1000, 0.99)).toBeLessThanOrEqual(1000);
+});
+
+test('output bytes are read from a progress report, and N/A is not a number', () => {
+  expect(progressBytes('frame=1\ntotal_size=4711\nprogress=continue\n')).toBe(4711);
+  expect(progressBytes('total_size=N/A\nprogress=continue\n')).toBeUndefined();
+});
