@@ -18,6 +18,10 @@ import { PHASES } from './spec.ts';
 
 const params = Type.Object({ id: Type.String({ description: 'Stream id.' }) });
 const NoBody = Type.Object({}, { additionalProperties: false });
+/** A body may be left out where none is needed: most clients then send none at all. */
+const bodyMayBeMissing = async (request: { body: unknown }): Promise<void> => {
+  request.body ??= {};
+};
 const Wait = Type.Object({
   wait: Type.Optional(
     Type.Integer({ minimum: 0, maximum: 60, description: 'Seconds to wait for it to happen; 202 if it took longer.' }),
@@ -126,6 +130,7 @@ function actionRoutes(app: App, streams: StreamService): void {
   app.post(
     '/streams/:id/start',
     {
+      preValidation: bodyMayBeMissing,
       schema: {
         operationId: 'startStream',
         tags,
@@ -146,6 +151,7 @@ function actionRoutes(app: App, streams: StreamService): void {
   app.post(
     '/streams/:id/stop',
     {
+      preValidation: bodyMayBeMissing,
       schema: {
         operationId: 'stopStream',
         tags,
