@@ -103,11 +103,14 @@ async function makeBy(input: PlanInput, task: RenditionTask, shop: Workshop): Pr
       index = await indexRendition(file, task.profile, framerate);
     });
   } catch (error) {
-    if (!(error instanceof BrokenPromiseError || error instanceof FlvError)) throw error;
+    const broken = error instanceof BrokenPromiseError || error instanceof FlvError;
+    const failed = error instanceof PrepareError && error.code === 'prepare_failed' && !error.again;
+    if (!broken && !failed) throw error;
     if (copies) {
       log.info({ reason: error.message }, 'the copy is no rendition; encoding instead');
       throw new Retry();
     }
+    if (failed) throw error;
     throw new PrepareError('prepare_failed', `In what was made, ${error.message}.`, { cause: error });
   }
   if (!index) throw new Error('publish resolved without filling the file');

@@ -12,6 +12,8 @@ import { startTool, ToolError } from './tool.ts';
 
 /** ffmpeg that gives nothing for so long hangs: even 2160p on a slow machine makes a frame in a tenth of it. */
 const STALL_MS = 180_000;
+/** A write for each tag made a copy five times slower than its reading. */
+const BATCH_BYTES = 2 ** 20;
 
 export interface TranscodeOptions {
   ffmpeg: string;
@@ -35,15 +37,22 @@ export async function transcode(plan: Plan, path: string, options: TranscodeOpti
   const timer = setTimeout(stalled, STALL_MS);
   const rewritten = async function* (chunks: Readable) {
     const parser = new FlvParser();
+    const batch: Buffer[] = [];
+    let bytes = 0;
     for await (const chunk of chunks as AsyncIterable<Buffer>) {
       timer.refresh();
-      for (const tag of parser.push(chunk)) yield* rewriter.push(tag);
+      for (const tag of parser.push(chunk)) batch.push(...rewriter.push(tag));
+      bytes += chunk.length;
+      if (bytes >= BATCH_BYTES) {
+        yield Buffer.concat(batch);
+        batch.length = bytes = 0;
+      }
       options.onProgress?.(Math.min(1, rewriter.seconds / plan.durationSeconds));
     }
     // What came out is only whole when ffmpeg says so.
     await ffmpeg.done;
     parser.end();
-    yield* rewriter.end();
+    yield Buffer.concat([...batch, ...rewriter.end()]);
   };
   try {
     await pipeline(ffmpeg.stdout, rewritten, createWriteStream(path), { signal });

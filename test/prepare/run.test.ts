@@ -1,7 +1,10 @@
+import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
+import { once } from 'node:events';
 import { readdir, readFile, truncate, writeFile } from 'node:fs/promises';
 import type { RequestListener } from 'node:http';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { Value } from 'typebox/value';
 import { describe, expect, test } from 'vitest';
 import { prepareConfig } from '../../src/config.ts';
@@ -201,6 +204,28 @@ describe('a rendition', () => {
 test('what is no task ends with a sentence that names the variable', async () => {
   await using place = await room();
   await expect(prepared(place, { action: 'dance' })).rejects.toThrow('LOOPSTREAM_TASK');
+});
+
+test('SIGTERM ends the process soon, asks for another try and leaves nothing half', async () => {
+  await using place = await room();
+  const { promise: asked, resolve: ask } = Promise.withResolvers<void>();
+  await using server = await serve((_, res) => res.write('x', () => ask()));
+  const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
+  const child = spawn(process.execPath, [main, 'prepare'], {
+    stdio: 'ignore',
+    env: {
+      PATH: process.env.PATH,
+      LOOPSTREAM_TASK: JSON.stringify(importTask(server.url)),
+      LOOPSTREAM_RESULT_FILE: place.path('result'),
+      LOOPSTREAM_STORAGE_URL: place.storageUrl,
+      LOOPSTREAM_ALLOW_PRIVATE_LINKS: 'true',
+    },
+  });
+  await asked;
+  child.kill('SIGTERM');
+  expect(await once(child, 'exit')).toEqual([1, null]);
+  expect(await readdir(join(place.dir, 'media', '.tmp'))).toEqual([]);
+  expect(await place.storage.head('sources/x')).toBeUndefined();
 });
 
 test('an animated GIF is a video', async () => {

@@ -1,0 +1,123 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { indexRendition } from '../../src/prepare/index-file.ts';
+import { ORIGIN_MS } from '../../src/prepare/plan.ts';
+import { Rewriter } from '../../src/prepare/rewrite.ts';
+import { audioFramesFor, audioSlotMs, videoSlotMs } from '../../src/prepare/slots.ts';
+import { type FlvTag, parseFlv, TAG_AUDIO, TAG_VIDEO, type TagType } from '../../src/rendition/flv.ts';
+import { FRAMERATES, type Framerate } from '../../src/streams/profile.ts';
+
+const tag = (type: TagType, timestampMs: number, hex: string): FlvTag => ({
+  type,
+  timestampMs,
+  body: Buffer.from(hex, 'hex'),
+  offset: 0,
+});
+const HEADERS = [tag(TAG_VIDEO, 0, '17000000000164001effe100'), tag(TAG_AUDIO, 0, 'af001190')];
+const IDR = '17010000000000000265ff';
+const P = '27010000000000000241ff';
+const pictures = (count: number, fps: Framerate) =>
+  Array.from({ length: count }, (_, i) =>
+    tag(TAG_VIDEO, ORIGIN_MS + videoSlotMs(i, fps), i % (2 * fps) === 0 ? IDR : P),
+  );
+/** As the encoder gives it: one frame of run-up before zero. */
+const sound = (count: number) =>
+  Array.from({ length: count + 1 }, (_, i) => tag(TAG_AUDIO, ORIGIN_MS - 21 + audioSlotMs(i), 'af01aabb'));
+
+function rewrite(tags: FlvTag[], framerate: Framerate | undefined) {
+  const rewriter = new Rewriter(framerate);
+  const flv = Buffer.concat([...tags.flatMap((t) => rewriter.push(t)), ...rewriter.end()]);
+  return { flv, silentFrames: rewriter.silentFrames };
+}
+
+let dir: string;
+beforeEach(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'rewrite-'));
+});
+afterEach(() => rm(dir, { recursive: true, force: true }));
+
+async function indexOf(flv: Buffer, framerate: Framerate | undefined) {
+  const path = join(dir, 'x.flv');
+  await writeFile(path, flv);
+  return indexRendition(path, `720p${framerate}`, framerate);
+}
+
+describe('rewriting', () => {
+  test('keeps the promises for any length of pictures and sound, in any order of arrival', async () => {
+    const anyCase = fc.record({
+      fps: fc.constantFrom(...FRAMERATES),
+      frames: fc.integer({ min: 1, max: 300 }),
+      aac: fc.integer({ min: 1, max: 400 }),
+      soundFirst: fc.boolean(),
+    });
+    const property = fc.asyncProperty(anyCase, async ({ fps, frames, aac, soundFirst }) => {
+      const tracks = soundFirst ? [...sound(aac), ...pictures(frames, fps)] : [...pictures(frames, fps), ...sound(aac)];
+      const { flv, silentFrames } = rewrite([...HEADERS, ...tracks], fps);
+      const index = await indexOf(flv, fps);
+      expect(index.video?.frames).toBe(frames);
+      expect(index.audio?.frames).toBe(audioFramesFor(frames, fps));
+      expect(silentFrames).toBe(Math.max(0, audioFramesFor(frames, fps) - aac));
+    });
+    await fc.assert(property, { numRuns: 60 });
+  });
+
+  test('leaves the encoder’s run-up out and keeps what is heard', () => {
+    const [lead, ...heard] = sound(3);
+    if (!lead) throw new Error('no run-up');
+    lead.body = Buffer.from('af01dead', 'hex');
+    const { flv } = rewrite([...HEADERS, lead, ...heard], undefined);
+    const bodies = parseFlv(flv).filter(({ type }) => type === TAG_AUDIO);
+    expect(bodies.map(({ body }) => body.toString('hex'))).toEqual(['af001190', 'af01aabb', 'af01aabb', 'af01aabb']);
+    expect(bodies.map(({ timestampMs }) => timestampMs)).toEqual([0, 0, 21, 43]);
+  });
+
+  test('skips the empty AAC header that ffmpeg may write first', () => {
+    const { flv } = rewrite([tag(TAG_AUDIO, 0, 'af00'), ...HEADERS, ...pictures(2, 30), ...sound(3)], 30);
+    expect(parseFlv(flv).filter(({ body }) => body.toString('hex').startsWith('af00'))).toHaveLength(1);
+  });
+
+  test.each([
+    ['a missing picture', [...pictures(2, 30), ...pictures(9, 30).slice(5)], 'picture 2 is at'],
+    ['a hole in the sound', [...sound(3), ...sound(9).slice(6)], 'AAC frame 3 is at'],
+    ['a reordered picture', [tag(TAG_VIDEO, ORIGIN_MS, '17010000420000000265ff')], 'reordered'],
+    ['another configuration', [tag(TAG_VIDEO, ORIGIN_MS, '17000000000164002effe100')], 'configuration changes'],
+    ['no picture at all', sound(3), 'no pictures'],
+  ])('%s is a broken promise', (_what, tags, message) => {
+    expect(() => rewrite([...HEADERS, ...tags], 30)).toThrow(message);
+  });
+});
+
+describe('the index', () => {
+  test('points at the tag of each keyframe', async () => {
+    const { flv } = rewrite([...HEADERS, ...pictures(150, 30), ...sound(300)], 30);
+    const index = await indexOf(flv, 30);
+    expect(index.video?.keyframes.map(({ frame }) => frame)).toEqual([0, 60, 120]);
+    for (const { offset } of index.video?.keyframes ?? []) {
+      expect(flv.subarray(offset + 11, offset + 22).toString('hex')).toBe(IDR);
+    }
+    expect(index).toMatchObject({ sizeBytes: flv.length, durationSeconds: 5 });
+  });
+
+  test.each([
+    ['a keyframe that is missing', (hex: string, frame: number) => (frame > 0 ? P : hex)],
+    ['a keyframe inside a GOP', () => IDR],
+    ['a keyframe that is no IDR', (hex: string) => hex.replace('65ff', '41ff')],
+  ])('refuses %s', async (_what, spoil) => {
+    const spoilt = pictures(90, 30).map((t, frame) => ({
+      ...t,
+      body: Buffer.from(spoil(t.body.toString('hex'), frame), 'hex'),
+    }));
+    const { flv } = rewrite([...HEADERS, ...spoilt, ...sound(300)], 30);
+    await expect(indexOf(flv, 30)).rejects.toMatchObject({ name: 'BrokenPromiseError' });
+  });
+
+  test('refuses a file that was cut off, and one of another frame rate', async () => {
+    const { flv } = rewrite([...HEADERS, ...pictures(90, 30), ...sound(300)], 30);
+    await expect(indexOf(flv.subarray(0, flv.length - 3), 30)).rejects.toMatchObject({ name: 'FlvError' });
+    await expect(indexOf(flv, 25)).rejects.toMatchObject({ name: 'BrokenPromiseError' });
+    await expect(indexOf(flv, undefined)).rejects.toMatchObject({ name: 'BrokenPromiseError' });
+  });
+});
