@@ -134,7 +134,7 @@ function videoArgs(input: PlanInput, how: 'copy' | 'encode'): string[] {
   const gop = String(gopFrames(input.framerate));
   return [
     ...['-vf', videoFilters(input.source.video, input), '-fps_mode', 'passthrough'],
-    // Faster presets lose visible quality at these rates, slower ones do not fit two cores.
+    // The fastest preset that Twitch's guidelines start from; slower ones would take a small machine too long.
     ...['-c:v', 'libx264', '-preset', 'veryfast', '-profile:v', 'high', '-pix_fmt', 'yuv420p'],
     // Without B-frames decoding order is showing order, so a splice needs no reordering delay.
     ...['-bf', '0', '-g', gop, '-keyint_min', gop, '-sc_threshold', '0', '-flags', '+cgop'],

@@ -12,7 +12,7 @@ import { startTool, ToolError } from './tool.ts';
 
 /** ffmpeg that gives nothing for so long hangs: even 2160p on a slow machine makes a frame in a tenth of it. */
 const STALL_MS = 180_000;
-/** A write for each tag made a copy five times slower than its reading. */
+/** One write per tag took 26 s for a copy of 730 MB, batches took 6 s (single runs on a busy machine). */
 const BATCH_BYTES = 2 ** 20;
 
 export interface TranscodeOptions {
