@@ -64,7 +64,7 @@ export async function putOnAir(
   signal: AbortSignal,
 ): Promise<string> {
   const call = createClient(request.apiUrl, request.apiKey);
-  const id = (known && (await exists(call, known))) || (await createStream(call, request));
+  const id = (known && (await recall(call, known, request))) || (await createStream(call, request));
   await untilReady(call, id, detail, signal);
   detail('waiting for the first media to arrive');
   for (;;) {
@@ -76,12 +76,18 @@ export async function putOnAir(
   }
 }
 
-async function exists(call: Client, id: string): Promise<string | undefined> {
+/** The stream of an earlier run, sent to where the receiver listens now; undefined when it is not there any more. */
+async function recall(call: Client, known: string, { rtmpUrl }: OnAirRequest): Promise<string | undefined> {
+  let stream: { id: string; destinationID: string };
   try {
-    return (await call<{ id: string }>('GET', `/streams/${id}`)).id;
+    stream = await call('GET', `/streams/${known}`);
   } catch {
     return undefined;
   }
+  const path = `/destinations/${stream.destinationID}`;
+  const destination = await call<{ rtmpUrl: string }>('GET', path);
+  if (destination.rtmpUrl !== rtmpUrl) await call('PATCH', path, { rtmpUrl });
+  return stream.id;
 }
 
 async function createStream(call: Client, request: OnAirRequest): Promise<string> {
