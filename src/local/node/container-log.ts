@@ -6,7 +6,7 @@ import { closeSync, fstatSync, mkdirSync, openSync, readFileSync, renameSync, wr
 import { dirname } from 'node:path';
 import { LineSplitter, type LogQuery, type OutputStream, selectLog } from './log-format.ts';
 
-export const ROTATE_BYTES = 10 * 2 ** 20;
+const ROTATE_BYTES = 10 * 2 ** 20;
 
 export class ContainerLog {
   readonly #file: string;

@@ -8,7 +8,7 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { constants } from 'node:os';
 import { identify, signal } from '../identity.ts';
 import type { ContainerLog } from './container-log.ts';
-import { type ContainerProcessRecord, killMembers, MARKER, members } from './proc.ts';
+import { type ContainerProcessRecord, killMembers, MARKER } from './proc.ts';
 
 export interface ContainerProcessOptions {
   argv: readonly string[];
@@ -32,6 +32,7 @@ export class ContainerProcess {
   readonly exited: Promise<ContainerExit>;
   readonly #child: ChildProcess;
   readonly #pid: number | undefined;
+  readonly #marker: string;
   #timer: NodeJS.Timeout | undefined;
   #killAt = Number.POSITIVE_INFINITY;
   #gone = false;
@@ -46,9 +47,13 @@ export class ContainerProcess {
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     this.#pid = this.#child.pid;
-    if (this.#pid !== undefined) record(this.#pid, recordFile, marker);
-    this.#child.stdout?.on('data', (chunk: Buffer) => log.write('stdout', chunk));
-    this.#child.stderr?.on('data', (chunk: Buffer) => log.write('stderr', chunk));
+    this.#marker = marker;
+    this.#record(recordFile);
+    for (const stream of ['stdout', 'stderr'] as const) {
+      this.#child[stream]?.on('data', (chunk: Buffer) => log.write(stream, chunk));
+      // A pipe that breaks costs lines, not the agent.
+      this.#child[stream]?.on('error', () => {});
+    }
     this.exited = this.#watch(log, recordFile);
   }
 
@@ -78,8 +83,23 @@ export class ContainerProcess {
   }
 
   #kill(pid: number): void {
+    // Those that left the group are killed when its leader has ended.
     signal(-pid, 'SIGKILL');
-    for (const member of members(pid)) signal(member, 'SIGKILL');
+  }
+
+  /** Throws when it cannot: a process that the next agent could not find again must not run. */
+  #record(file: string): void {
+    const pid = this.#pid;
+    const identity = pid === undefined ? undefined : identify(pid);
+    if (pid === undefined || !identity) return;
+    const content: ContainerProcessRecord = { ...identity, marker: this.#marker };
+    try {
+      writeFileSync(file, JSON.stringify(content), { mode: 0o600 });
+    } catch (error) {
+      this.#child.once('error', () => {});
+      this.#kill(pid);
+      throw error;
+    }
   }
 
   async #watch(log: ContainerLog, recordFile: string): Promise<ContainerExit> {
@@ -87,7 +107,7 @@ export class ContainerProcess {
       this.#child.once('error', (error) => resolve({ exitCode: 128, startError: error.message }));
       this.#child.once('exit', (code, name) => resolve(exitOf(code, name)));
     });
-    if (this.#pid !== undefined) await killMembers(this.#pid);
+    if (this.#pid !== undefined) await killMembers(this.#pid, this.#marker);
     this.#gone = true;
     clearTimeout(this.#timer);
     await drained(this.#child);
@@ -102,13 +122,6 @@ function exitOf(code: number | null, name: NodeJS.Signals | null): ContainerExit
   const number = constants.signals[name];
   // Shells and container runtimes show a process that a signal ended as 128 + its number.
   return { exitCode: 128 + number, signal: number };
-}
-
-function record(pid: number, file: string, marker: string): void {
-  const identity = identify(pid);
-  if (!identity) return;
-  const content: ContainerProcessRecord = { ...identity, marker };
-  writeFileSync(file, JSON.stringify(content), { mode: 0o600 });
 }
 
 /** A record that an earlier agent wrote; undefined when it is not one. */

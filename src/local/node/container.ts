@@ -17,7 +17,8 @@ const MAX_TERMINATION_MESSAGE_BYTES = 4096;
 /** How much of the log becomes the message under FallbackToLogsOnError (core/v1 Container.terminationMessagePolicy). */
 const FALLBACK = { bytes: 2048, lines: 80 };
 const UNKNOWN_IMAGE_RETRY_MS = 60_000;
-const CONFIG_RETRY_MS = 2000;
+/** Doubled up to the last: a node may read a Secret a moment after the API server heard of the pod. */
+const CONFIG_RETRY_MS = { first: 100, last: 2000 };
 
 export interface ContainerPlace {
   /** The pod's directory; the container's own is below it. */
@@ -54,6 +55,7 @@ export class ContainerRunner {
   #log: ContainerLog | undefined;
   #exitedAt: number | undefined;
   #retryAt = 0;
+  #configRetryMs = CONFIG_RETRY_MS.first;
 
   constructor(spec: Container, record: ContainerRecord, context: NodeContext, place: ContainerPlace) {
     this.spec = spec;
@@ -99,10 +101,14 @@ export class ContainerRunner {
       prepared = await this.#prepare(input, entrypoint);
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error);
-      this.#wait('CreateContainerConfigError', message, CONFIG_RETRY_MS);
-      this.#context.emit(pod, 'Warning', 'Failed', `Error: ${message}`);
+      this.#wait('CreateContainerConfigError', message, this.#configRetryMs);
+      if (this.#configRetryMs >= CONFIG_RETRY_MS.last) {
+        this.#context.emit(pod, 'Warning', 'Failed', `Error: ${message}`);
+      }
+      this.#configRetryMs = Math.min(this.#configRetryMs * 2, CONFIG_RETRY_MS.last);
       return;
     }
+    this.#configRetryMs = CONFIG_RETRY_MS.first;
     if (input.wanted()) this.#spawn(input, prepared);
   }
 
@@ -173,7 +179,8 @@ export class ContainerRunner {
       if (!this.#place.init) this.#probe(pod, { container: spec, podIP: address.podIP, env, cwd, rewrite });
     }
     this.#place.changed();
-    void this.#process.exited.then((exit) => this.#ended(pod, startedAt, exit));
+    const lost = (error: unknown): ContainerExit => ({ exitCode: 137, startError: String(error) });
+    void this.#process.exited.catch(lost).then((exit) => this.#ended(pod, startedAt, exit));
   }
 
   #probe(pod: Pod, ask: ConstructorParameters<typeof ContainerProber>[0]): void {

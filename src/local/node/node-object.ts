@@ -1,5 +1,5 @@
 /** The Node object and its lease: what tells the cluster that this node is there. */
-import { availableParallelism, hostname, machine, release, totalmem } from 'node:os';
+import { availableParallelism, machine, release, totalmem } from 'node:os';
 import { kubeTime, sleep } from '../../clock.ts';
 import { LEASES, NODES } from '../../kube/resources.ts';
 import { KubeError, type KubeObject, type Stored } from '../../kube/types.ts';
@@ -42,7 +42,7 @@ const CONDITIONS: [type: string, status: string, reason: string, message: string
   ['Ready', 'True', 'KubeletReady', 'the node agent is posting ready status'],
 ];
 
-export function nodeStatus(facts: NodeFacts, previous: NodeStatus | undefined, now: string): Record<string, unknown> {
+function nodeStatus(facts: NodeFacts, previous: NodeStatus | undefined, now: string): Record<string, unknown> {
   const capacity = capacityOf(facts);
   return {
     capacity,
@@ -145,11 +145,6 @@ class NodeKeeper {
       'kubernetes.io/hostname': name,
       'kubernetes.io/os': 'linux',
       'kubernetes.io/arch': arch,
-      'loopstream.dev/machine':
-        hostname()
-          .toLowerCase()
-          .replace(/[^a-z0-9.-]/g, '-')
-          .slice(0, 63) || 'local',
     };
     const object = { apiVersion: 'v1', kind: 'Node', metadata: { name, labels } };
     return (await this.#context.kube.apply(NODES, '', object, { fieldManager: FIELD_MANAGER })) as NodeObject;

@@ -26,6 +26,10 @@ import { PodVolumes } from './volumes.ts';
 /** How often Secrets and ConfigMaps that are mounted are looked at. */
 const REFRESH_MS = 5000;
 const RETRY_MS = 2000;
+/** The API server lets a node read a Secret a moment after it hears of the pod, so the first retries come soon. */
+const FIRST_MOUNT_RETRY_MS = 100;
+/** How long a deletion waits for the final status to be written before it goes on without. */
+const FINAL_STATUS_MS = 5000;
 const IDLE_MS = 60_000;
 /** How long containers have when the agent itself stops. */
 const HALT_GRACE_MS = 4000;
@@ -50,7 +54,7 @@ export class PodWorker {
   readonly #volumes: PodVolumes;
   readonly #init: ContainerRunner[];
   readonly #main: ContainerRunner[];
-  readonly #startTime: string;
+  readonly #startedAt: Date;
   #pod: Pod;
   #failed: { reason: string; message: string } | undefined;
   /** The pod has come to its end: nothing is started any more. */
@@ -59,6 +63,7 @@ export class PodWorker {
   readonly #overBefore: boolean;
   #mounted = false;
   #mountAt = 0;
+  #mountRetryMs = FIRST_MOUNT_RETRY_MS;
   #mountedPod: Pod | undefined;
   #objectGone = false;
   #halted = false;
@@ -76,7 +81,7 @@ export class PodWorker {
     this.#dir = join(context.podsDir, pod.metadata.uid);
     this.#writer = new StatusWriter(context.kube, pod, this.#log);
     this.#volumes = new PodVolumes(join(this.#dir, '_volumes'), context.sources);
-    this.#startTime = pod.status?.startTime ?? kubeTime(context.clock.now());
+    this.#startedAt = pod.status?.startTime ? new Date(pod.status.startTime) : context.clock.now();
     this.#overBefore = isOver(pod.status);
     this.#over = this.#overBefore;
     this.#failed = rejected;
@@ -216,7 +221,7 @@ export class PodWorker {
     if (this.#finalized) return IDLE_MS;
     this.#over = true;
     if (!this.#overBefore) this.#publish();
-    await this.#writer.flush();
+    await this.#writer.flush(FINAL_STATUS_MS);
     const { name, namespace = '' } = pod.metadata;
     if (this.#objectGone || this.#halted) return 0;
     await this.#context.kube.delete(PODS, namespace, name, { uid: this.uid, gracePeriodSeconds: 0 });
@@ -229,7 +234,7 @@ export class PodWorker {
   #deadline(pod: Pod): number {
     const { activeDeadlineSeconds } = specOf(pod);
     if (activeDeadlineSeconds === undefined || this.#failed || this.#over) return IDLE_MS;
-    const left = Date.parse(this.#startTime) + activeDeadlineSeconds * 1000 - this.#context.clock.now().getTime();
+    const left = this.#startedAt.getTime() + activeDeadlineSeconds * 1000 - this.#context.clock.now().getTime();
     if (left > 0) return Math.min(left, IDLE_MS);
     const message = 'Pod was active on the node longer than the specified deadline';
     this.#failed = { reason: 'DeadlineExceeded', message };
@@ -247,12 +252,15 @@ export class PodWorker {
       await this.#volumes.bringUpToDate(pod, this.address);
       this.#mounted = true;
       this.#mountedPod = pod;
+      this.#mountRetryMs = FIRST_MOUNT_RETRY_MS;
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error);
       if (this.#mounted) this.#log.debug({ err: error }, 'volumes were not brought up to date');
-      else this.#context.emit(pod, 'Warning', 'FailedMount', message);
-      this.#mountAt = performance.now() + RETRY_MS;
-      return RETRY_MS;
+      else if (this.#mountRetryMs >= RETRY_MS) this.#context.emit(pod, 'Warning', 'FailedMount', message);
+      const retryMs = this.#mountRetryMs;
+      this.#mountRetryMs = Math.min(retryMs * 2, RETRY_MS);
+      this.#mountAt = performance.now() + retryMs;
+      return retryMs;
     }
     const refreshMs = PodVolumes.followsSources(pod) ? REFRESH_MS : IDLE_MS;
     this.#mountAt = performance.now() + refreshMs;
@@ -300,7 +308,7 @@ export class PodWorker {
       main: this.#main.map(({ record }) => record),
       podIP: this.address.podIP,
       hostIP: this.address.hostIP,
-      startTime: this.#startTime,
+      startTime: kubeTime(this.#startedAt),
       mounted: this.#mounted,
       failed: this.#failed,
       over: this.#over,

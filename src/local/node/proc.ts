@@ -22,25 +22,47 @@ const processNumbers = (): number[] =>
     .filter((name) => /^\d+$/.test(name))
     .map(Number);
 
-/** Live processes of the group or session that `leader` began; zombies hold nothing and do not count. */
-export function members(leader: number): number[] {
+function markerOf(pid: number): string | undefined {
+  const prefix = `${MARKER}=`;
+  const found = read(`/proc/${pid}/environ`)
+    ?.split('\0')
+    .find((variable) => variable.startsWith(prefix));
+  return found?.slice(prefix.length);
+}
+
+/** Zombies hold nothing any more and do not count. */
+function statOf(pid: number): { group: number; session: number } | undefined {
+  const stat = read(`/proc/${pid}/stat`);
+  if (!stat) return undefined;
+  const [state, , group, session] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return state === 'Z' || state === 'X' ? undefined : { group: Number(group), session: Number(session) };
+}
+
+/** Live processes of the group or session that `leader` began, and those that left it but carry the marker. */
+function members(leader: number, marker: string): number[] {
   return processNumbers().filter((pid) => {
-    const stat = read(`/proc/${pid}/stat`);
-    if (!stat) return false;
-    const [state, , group, session] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    if (state === 'Z' || state === 'X') return false;
-    return Number(group) === leader || Number(session) === leader;
+    const stat = statOf(pid);
+    return stat && (stat.group === leader || stat.session === leader || markerOf(pid) === marker);
   });
 }
 
-/** Kills what is left of a leader's group and session, and resolves when nothing is. */
-export async function killMembers(leader: number): Promise<void> {
+/** Undefined when nobody can say, e.g. because the agent has no file descriptor left. */
+function tryMembers(leader: number, marker: string): number[] | undefined {
+  try {
+    return members(leader, marker);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Kills what is left of a container whose first process was `leader`, and resolves when nothing is. */
+export async function killMembers(leader: number, marker: string): Promise<void> {
   for (let waitMs = 10; ; waitMs = Math.min(waitMs * 2, 1000)) {
-    const left = members(leader);
-    if (left.length === 0) return;
     // The group first, at one stroke, so that it cannot fork away from under the list.
     signal(-leader, 'SIGKILL');
-    for (const pid of left) signal(pid, 'SIGKILL');
+    const left = tryMembers(leader, marker);
+    if (left?.length === 0) return;
+    for (const pid of left ?? []) signal(pid, 'SIGKILL');
     await sleep(waitMs);
   }
 }
@@ -51,14 +73,11 @@ export interface ContainerProcessRecord extends ProcessIdentity {
 }
 
 /** Every live process that carries one of these markers. */
-function marked(markers: Set<string>): number[] {
-  return processNumbers().filter((pid) => {
-    const found = read(`/proc/${pid}/environ`)
-      ?.split('\0')
-      .find((variable) => variable.startsWith(`${MARKER}=`));
-    return found !== undefined && markers.has(found.slice(MARKER.length + 1));
+const marked = (markers: Set<string>): number[] =>
+  processNumbers().filter((pid) => {
+    const marker = markerOf(pid);
+    return marker !== undefined && markers.has(marker) && statOf(pid) !== undefined;
   });
-}
 
 const SWEEP_GRACE_MS = 3000;
 const SWEEP_KILL_MS = 5000;

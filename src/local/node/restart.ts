@@ -8,9 +8,9 @@
  */
 import type { RestartPolicy, Terminated } from './types.ts';
 
-export const FIRST_BACKOFF_MS = 1000;
-export const MAX_BACKOFF_MS = 60_000;
-export const BACKOFF_RESET_MS = 10 * 60_000;
+const FIRST_BACKOFF_MS = 1000;
+const MAX_BACKOFF_MS = 60_000;
+const BACKOFF_RESET_MS = 10 * 60_000;
 
 /** Milliseconds between the end of a container and its start when it was already restarted `restarts` times in a row. */
 export function backoffMs(restarts: number): number {

@@ -86,7 +86,11 @@ export class Sources {
     if (known) return known.value;
     const value = this.#get(namespace, kind, name);
     this.#reads.set(key, { at: now, value });
-    value.catch(() => this.#reads.delete(key));
+    // Only what was found is shared: what is missing is asked for again until it is there.
+    value.then(
+      (found) => found ?? this.#reads.delete(key),
+      () => this.#reads.delete(key),
+    );
     return value;
   }
 

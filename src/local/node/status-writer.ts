@@ -2,6 +2,7 @@
  * Writes the status of one pod: only when it changed, one write at a time, the newest wins, and again until the API
  * server took it. Server-side apply keeps the conditions that others own.
  */
+import { once } from 'node:events';
 import { sleep } from '../../clock.ts';
 import { PODS, type Pod, type PodStatus } from '../../kube/resources.ts';
 import { type Kube, KubeError } from '../../kube/types.ts';
@@ -48,9 +49,10 @@ export class StatusWriter {
     this.publish(this.#wanted);
   }
 
-  /** Resolves when nothing waits to be written. */
-  async flush(): Promise<void> {
-    while (this.#writing) await this.#writing;
+  /** Resolves when nothing waits to be written, or the API server has not taken it within this time. */
+  async flush(withinMs: number): Promise<void> {
+    const late = AbortSignal.timeout(withinMs);
+    while (this.#writing && !late.aborted) await Promise.race([this.#writing, once(late, 'abort')]);
   }
 
   stop(): void {
@@ -79,6 +81,4 @@ export class StatusWriter {
   }
 }
 
-/** There is no such pod, or another of the same name: the UID in what we write is not its UID. */
-const isGone = (error: unknown): boolean =>
-  error instanceof KubeError && (error.status === 404 || error.status === 409 || error.status === 422);
+const isGone = (error: unknown): boolean => error instanceof KubeError && error.status === 404;
