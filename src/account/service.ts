@@ -11,7 +11,7 @@ export const User = Type.Object(
     lastName: Type.Union([Type.String(), Type.Null()]),
     createdAt: Type.String({ format: 'date-time' }),
   },
-  { $id: 'User', title: 'User' },
+  { title: 'User' },
 );
 export type User = Static<typeof User>;
 

@@ -19,13 +19,13 @@ const RtmpKey = Type.String({
 
 export const DestinationCreate = Type.Object(
   { name: DisplayName, rtmpUrl: RtmpUrl, rtmpKey: RtmpKey },
-  { $id: 'DestinationCreate', title: 'DestinationCreate', additionalProperties: false },
+  { title: 'DestinationCreate', additionalProperties: false },
 );
 export type DestinationCreate = Static<typeof DestinationCreate>;
 
 export const DestinationUpdate = Type.Object(
   { name: Type.Optional(DisplayName), rtmpUrl: Type.Optional(RtmpUrl), rtmpKey: Type.Optional(RtmpKey) },
-  { $id: 'DestinationUpdate', title: 'DestinationUpdate', additionalProperties: false, minProperties: 1 },
+  { title: 'DestinationUpdate', additionalProperties: false, minProperties: 1 },
 );
 export type DestinationUpdate = Static<typeof DestinationUpdate>;
 
@@ -37,6 +37,6 @@ export const Destination = Type.Object(
     rtmpKeyHint: Type.String({ description: 'The last four characters of the key; empty for a short key.' }),
     createdAt: Type.String({ format: 'date-time' }),
   },
-  { $id: 'Destination', title: 'Destination' },
+  { title: 'Destination' },
 );
 export type Destination = Static<typeof Destination>;

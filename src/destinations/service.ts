@@ -86,6 +86,16 @@ export function createDestinationService({ kube, destinations, streams }: Destin
     return destinations.patch(destination, { status }, { subresource: 'status' });
   };
 
+  /**
+   * A key must not outlive its destination, so its Secret goes first and at once; the garbage collector, which would take
+   * it in its own time, is for what is deleted past us. A Secret that someone else made is theirs to delete.
+   */
+  const remove = async (destination: Resource) => {
+    const { name } = destination.metadata;
+    if (destination.spec.secretName === name) await kube.delete(SECRETS, namespace, name);
+    await destinations.delete(destination);
+  };
+
   const users = (accountId: string, id: string) => streams.referring(accountId, 'destination', id);
 
   return {
@@ -100,8 +110,7 @@ export function createDestinationService({ kube, destinations, streams }: Destin
         await createSecret(accountId, destination, input);
         return show(await writeStatus(destination, input));
       } catch (error) {
-        // The Secret, if it was made, goes with its owner.
-        await destinations.delete(destination).catch(() => undefined);
+        await remove(destination).catch(() => undefined);
         throw error;
       }
     },
@@ -146,7 +155,7 @@ export function createDestinationService({ kube, destinations, streams }: Destin
         const detail = `Streams send to this destination: ${streamIDs.join(', ')}.`;
         throw new AppError('destination_in_use', detail, { extras: { streamIDs } });
       }
-      await destinations.delete(destination);
+      await remove(destination);
     },
   };
 }

@@ -27,12 +27,6 @@ export const DestinationStatus = Type.Object({
 });
 export type DestinationStatus = Static<typeof DestinationStatus>;
 
-/** What a Secret holds for a destination. */
-export interface DestinationTarget {
-  rtmpUrl: string;
-  rtmpKey: string;
-}
-
 /** The last four characters of a key, as a hint to its owner; nothing of a key shorter than eight. */
 export const keyHint = (rtmpKey: string): string => (rtmpKey.length < 8 ? '' : rtmpKey.slice(-4));
 

@@ -1,7 +1,7 @@
 /** POST /graphql, as GraphQL over HTTP has it (https://graphql.github.io/graphql-over-http/draft/). */
-import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
+import type { FastifyBaseLogger, FastifyInstance, FastifyRequest } from 'fastify';
 import { GraphQLError, parse } from 'graphql';
-import { createHandler } from 'graphql-http/lib/use/fastify';
+import { createHandler } from 'graphql-http';
 import { requireScope } from '../auth/scopes.ts';
 import type { AppError } from '../errors.ts';
 import { toAppError } from '../http/problem.ts';
@@ -10,7 +10,7 @@ import type { GraphContext } from './relay.ts';
 import { createSchema, type Services } from './schema.ts';
 
 export function graphqlRoutes(app: FastifyInstance, services: Services, scopePrefix: string): void {
-  const handler = createHandler<GraphContext>({
+  const handler = createHandler<FastifyRequest, unknown, GraphContext>({
     schema: createSchema(services),
     context: ({ raw }) => ({
       principal: raw.principal,
@@ -21,7 +21,15 @@ export function graphqlRoutes(app: FastifyInstance, services: Services, scopePre
     formatError: (error) => toGraphQLError(error, app.log),
   });
 
-  app.post('/graphql', { config: { perField: true }, schema: { hide: true } as object }, handler);
+  app.post('/graphql', { config: { perField: true }, schema: { hide: true } as object }, async (request, reply) => {
+    const { url, method, headers } = request;
+    const body = request.body as Record<string, unknown> | null;
+    const [text, { status, headers: more }] = await handler({ url, method, headers, body, raw: request, context: {} });
+    return reply
+      .code(status)
+      .headers(more ?? {})
+      .send(text ?? '');
+  });
 }
 
 /** The same codes as REST, in `extensions.code`; what is thrown inside reaches the log and nothing else. */

@@ -84,7 +84,7 @@ const IDEMPOTENCY_KEY = {
 
 /** Adds to the description that @fastify/swagger made: components, security, headers and problems of each operation. */
 export function completeOpenApi(made: Json, scopePrefix: string): Json {
-  const schemas: Json = { Problem: withoutId(JSON.parse(JSON.stringify(Problem))) };
+  const schemas: Json = { Problem: JSON.parse(JSON.stringify(Problem)) };
   const doc = hoist(JSON.parse(JSON.stringify(made)), schemas) as Json & { paths: Record<string, Json> };
   for (const [path, item] of Object.entries(doc.paths)) {
     for (const [method, operation] of Object.entries(item) as [string, Json][]) {
@@ -104,16 +104,15 @@ export function completeOpenApi(made: Json, scopePrefix: string): Json {
   return { ...doc, components: { schemas, securitySchemes: securitySchemes(scopePrefix) } };
 }
 
-const withoutId = ({ $id: _, ...schema }: Json): Json => schema;
-
-/** Schemas that have an `$id` become components, so that generated clients give them that name. */
+/** Schemas that have a title become components, so that generated clients give them that name. */
 function hoist(value: unknown, schemas: Json): unknown {
   if (Array.isArray(value)) return value.map((entry) => hoist(entry, schemas));
   if (typeof value !== 'object' || value === null) return value;
   const object = Object.fromEntries(Object.entries(value).map(([key, entry]) => [key, hoist(entry, schemas)]));
-  if (typeof object.$id !== 'string') return object;
-  schemas[object.$id] = withoutId(object);
-  return { $ref: `#/components/schemas/${object.$id}` };
+  // Of what else has a title (the document's `info`), nothing has a type.
+  if (typeof object.title !== 'string' || object.type !== 'object') return object;
+  schemas[object.title] = object;
+  return { $ref: `#/components/schemas/${object.title}` };
 }
 
 const GRANTS: Record<(typeof SCOPES)[number], string> = {

@@ -14,12 +14,12 @@ const Page = Type.Object(
     hasMore: Type.Boolean({ description: 'Whether another page exists.' }),
     nextCursor: Type.Union([Type.String(), Type.Null()], { description: 'Cursor of the next page; null on the last.' }),
   },
-  { $id: 'Page', title: 'Page' },
+  { title: 'Page' },
 );
 
 /** Schema of the envelope around `item`. */
 export const listOf = <T extends TSchema>(item: T, name: string) =>
-  Type.Object({ data: Type.Array(item), page: Page }, { $id: name, title: name });
+  Type.Object({ data: Type.Array(item), page: Page }, { title: name });
 
 export const pageArgs = ({ limit, cursor }: { limit: number; cursor?: string }): PageArgs => ({
   first: limit,

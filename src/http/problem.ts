@@ -22,7 +22,7 @@ export const Problem = Type.Object(
       }),
     ),
   },
-  { $id: 'Problem', title: 'Problem' },
+  { title: 'Problem' },
 );
 export type Problem = Static<typeof Problem>;
 

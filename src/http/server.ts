@@ -5,7 +5,7 @@ import helmet from '@fastify/helmet';
 import swagger from '@fastify/swagger';
 import swaggerUi from '@fastify/swagger-ui';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
-import Fastify, { type FastifyBaseLogger, type FastifyInstance } from 'fastify';
+import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
 import { accountRoutes } from '../account/rest.ts';
 import type { AuthService } from '../auth/service.ts';
 import type { Db } from '../db/pool.ts';
@@ -19,7 +19,7 @@ import { streamRoutes } from '../streams/rest.ts';
 import { uploadRoutes } from '../uploads/rest.ts';
 import { serveDashboard } from './dashboard.ts';
 import { errorIndex, errorPage } from './errorpages.ts';
-import { handleErrors, refuseWhileStopping } from './errors.ts';
+import { answerError, handleErrors, refuseWhileStopping } from './errors.ts';
 import { idempotency } from './idempotency.ts';
 import type { HttpMetrics } from './metrics.ts';
 import { completeOpenApi } from './openapi.ts';
@@ -88,13 +88,14 @@ export async function buildServer(deps: ServerDeps): Promise<FastifyInstance> {
 function createApp(log: Logger): FastifyInstance {
   const app = Fastify({
     loggerInstance: log as FastifyBaseLogger,
-    disableRequestLogging: true,
+    logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: BODY_LIMIT,
     routerOptions: { maxParamLength: 512 },
     // We answer 503 ourselves, as a problem document (refuseWhileStopping).
     return503OnClosing: false,
     requestTimeout: 60_000,
     keepAliveTimeout: 65_000,
+    frameworkErrors: (error, request, reply) => answerError(error, request, reply),
     genReqId: (request: IncomingMessage) => {
       const given = request.headers['x-request-id'];
       return typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID();

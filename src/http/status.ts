@@ -11,7 +11,7 @@ const Status = Type.Object(
     time: Type.String({ format: 'date-time' }),
     components: Type.Object({ kubernetes: Component, database: Component }),
   },
-  { $id: 'Status', title: 'Status' },
+  { title: 'Status' },
 );
 
 export interface StatusDeps {

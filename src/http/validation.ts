@@ -72,11 +72,11 @@ type Check = (data: unknown) => { value: unknown } | { error: Error };
 
 const fail = (errors: readonly SchemaError[]): { error: Error } => ({ error: validationFailed(fieldErrors(errors)) });
 
-/** Bodies are taken as they are: no coercion. A request without one counts as an empty object. */
+/** Bodies are taken as they are: no coercion. A request without one (Fastify hands over null) counts as an empty object. */
 export function compileBody(schema: TSchema): Check {
   const validator = Compile(schema);
   return (data) => {
-    const value = data === undefined ? {} : data;
+    const value = data ?? {};
     return validator.Check(value) ? { value } : fail(validator.Errors(value) as SchemaError[]);
   };
 }

@@ -14,7 +14,7 @@ export const PlaylistCreate = Type.Object(
     mode: Type.Enum(PLAYLIST_MODES),
     items: Type.Array(Type.Object(item, { additionalProperties: false }), { maxItems: MAX_ITEMS }),
   },
-  { $id: 'PlaylistCreate', title: 'PlaylistCreate', additionalProperties: false },
+  { title: 'PlaylistCreate', additionalProperties: false },
 );
 export type PlaylistCreate = Static<typeof PlaylistCreate>;
 
@@ -28,11 +28,8 @@ const summary = {
   version: Type.Integer({ description: 'Rises by one with each committed batch of changes.' }),
 };
 
-export const PlaylistSummary = Type.Object(summary, { $id: 'PlaylistSummary', title: 'PlaylistSummary' });
+export const PlaylistSummary = Type.Object(summary, { title: 'PlaylistSummary' });
 export type PlaylistSummary = Static<typeof PlaylistSummary>;
 
-export const Playlist = Type.Object(
-  { ...summary, items: Type.Array(Type.Object(item)) },
-  { $id: 'Playlist', title: 'Playlist' },
-);
+export const Playlist = Type.Object({ ...summary, items: Type.Array(Type.Object(item)) }, { title: 'Playlist' });
 export type Playlist = Static<typeof Playlist>;

@@ -30,10 +30,10 @@ export const LiveStats = Type.Object(
         connected: Type.Boolean(),
         bytesSent: integer,
         reconnects: integer,
-        lastError: nullable(Type.String()),
+        lastError: nullable(Type.Object({ code: Type.String(), message: Type.String() })),
       }),
     ),
   },
-  { $id: 'LiveStats', title: 'LiveStats' },
+  { title: 'LiveStats' },
 );
 export type LiveStats = Static<typeof LiveStats>;

@@ -31,6 +31,11 @@ const item = (value: unknown): LiveStats['current'] => {
   return text(id) === null ? null : { id: String(id), name: text(name) ?? String(id) };
 };
 
+const problem = (value: unknown): LiveStats['destinations'][number]['lastError'] => {
+  const { code, message } = record(value);
+  return text(code) === null ? null : { code: String(code), message: text(message) ?? String(code) };
+};
+
 /** Destinations are named by their resources, whose names are their public ids; `nameOf` gives people's name for one. */
 export function liveStats(told: unknown, nameOf: (id: string) => string): LiveStats {
   const stats = record(told);
@@ -47,8 +52,8 @@ export function liveStats(told: unknown, nameOf: (id: string) => string): LiveSt
     seam: isRecord(stats.seam) ? { count: number(seam.count), maxStepMs: number(seam.maxStepMs) } : null,
     avSkewMs: number(stats.avSkewMs),
     reconnects: number(stats.reconnects),
-    current: item(stats.current),
-    next: item(stats.next),
+    current: item(stats.currentItem),
+    next: item(stats.nextItem),
     destinations: destinations.map((destination) => {
       const id = text(destination.id) ?? text(destination.name) ?? '';
       return {
@@ -57,7 +62,7 @@ export function liveStats(told: unknown, nameOf: (id: string) => string): LiveSt
         connected: destination.connected === true,
         bytesSent: number(destination.bytesSent),
         reconnects: number(destination.reconnects),
-        lastError: text(destination.lastError),
+        lastError: problem(destination.lastError),
       };
     }),
   };

@@ -75,7 +75,7 @@ const schedule = {
 
 export const StreamCreate = Type.Object(
   { name: DisplayName, quality: QualityInput, framerate: FramerateInput, ...sources, ...schedule },
-  { $id: 'StreamCreate', title: 'StreamCreate', additionalProperties: false },
+  { title: 'StreamCreate', additionalProperties: false },
 );
 export type StreamCreate = Static<typeof StreamCreate>;
 
@@ -86,12 +86,11 @@ export const StreamUpdate = Type.Object(
     framerate: Type.Optional(FramerateInput),
     ...sources,
   },
-  { $id: 'StreamUpdate', title: 'StreamUpdate', additionalProperties: false, minProperties: 1 },
+  { title: 'StreamUpdate', additionalProperties: false, minProperties: 1 },
 );
 export type StreamUpdate = Static<typeof StreamUpdate>;
 
 export const StreamSchedule = Type.Object(schedule, {
-  $id: 'StreamSchedule',
   title: 'StreamSchedule',
   additionalProperties: false,
   minProperties: 1,
@@ -116,7 +115,7 @@ export const Stream = Type.Object(
     liveSince: nullable(Time),
     createdAt: Time,
   },
-  { $id: 'Stream', title: 'Stream' },
+  { title: 'Stream' },
 );
 export type Stream = Static<typeof Stream>;
 
@@ -128,13 +127,13 @@ export const ReadinessIssue = Type.Object(
     field: Type.String({ description: 'The field of the stream that it is about.' }),
     since: Time,
   },
-  { $id: 'ReadinessIssue', title: 'ReadinessIssue' },
+  { title: 'ReadinessIssue' },
 );
 export type ReadinessIssue = Static<typeof ReadinessIssue>;
 
 export const Readiness = Type.Object(
   { ready: Type.Boolean(), issues: Type.Array(ReadinessIssue) },
-  { $id: 'Readiness', title: 'Readiness' },
+  { title: 'Readiness' },
 );
 export type Readiness = Static<typeof Readiness>;
 
@@ -148,6 +147,6 @@ export const StreamEvent = Type.Object(
     message: Type.String({ description: 'For people.' }),
     count: Type.Integer({ description: 'How often it happened; time is the last one.' }),
   },
-  { $id: 'StreamEvent', title: 'StreamEvent' },
+  { title: 'StreamEvent' },
 );
 export type StreamEvent = Static<typeof StreamEvent>;

@@ -17,7 +17,7 @@ export const UploadFromLink = Type.Object(
     url: Type.String({ minLength: 1, maxLength: 4096, description: 'Public http or https URL to import from.' }),
     name: Type.Optional(DisplayName),
   },
-  { $id: 'UploadFromLink', title: 'UploadFromLink', additionalProperties: false },
+  { title: 'UploadFromLink', additionalProperties: false },
 );
 export type UploadFromLink = Static<typeof UploadFromLink>;
 
@@ -37,6 +37,6 @@ export const Upload = Type.Object(
     error: nullable(Type.Object({ code: Type.String(), message: Type.String() })),
     createdAt: Type.String({ format: 'date-time' }),
   },
-  { $id: 'Upload', title: 'Upload' },
+  { title: 'Upload' },
 );
 export type Upload = Static<typeof Upload>;

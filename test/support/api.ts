@@ -1,0 +1,160 @@
+/**
+ * The API server for tests: on a real Postgres and a real Kubernetes API, with the rights it has in a cluster, and no
+ * operator. Tests write the status that the operator would.
+ */
+
+import { openAuth } from '../../src/auth/open.ts';
+import type { createAuthService } from '../../src/auth/service.ts';
+import type { ApiConfig } from '../../src/config.ts';
+import { migrate } from '../../src/db/migrate.ts';
+import { type RunningApi, runApi } from '../../src/http/run.ts';
+import { createKube } from '../../src/kube/client.ts';
+import { applyCrds } from '../../src/kube/install.ts';
+import { LOOPSTREAMS, UPLOADS } from '../../src/kube/resources.ts';
+import type { Kube } from '../../src/kube/types.ts';
+import { Lifecycle } from '../../src/lifecycle.ts';
+import { applyRights, NAMESPACE, serviceAccountUser } from '../../src/local/rights.ts';
+import { createLogger } from '../../src/log.ts';
+import type { LoopStreamStatus } from '../../src/streams/spec.ts';
+import type { UploadStatus } from '../../src/uploads/spec.ts';
+import { startTestKubernetes, type TestKubernetes } from './kubernetes.ts';
+import { startTestPostgres } from './postgres.ts';
+
+export interface Answer<T = Record<string, unknown>> {
+  status: number;
+  headers: Headers;
+  body: T;
+}
+
+export interface Client {
+  accountId: string;
+  key: string;
+  keyId: string;
+  call<T = Record<string, unknown>>(
+    method: string,
+    path: string,
+    body?: unknown,
+    headers?: Record<string, string>,
+  ): Promise<Answer<T>>;
+}
+
+export interface TestApi {
+  url: string;
+  opsUrl: string;
+  databaseUrl: string;
+  kubernetes: TestKubernetes;
+  /** The administrator's. */
+  kube: Kube;
+  config: ApiConfig;
+  auth: ReturnType<typeof createAuthService>;
+  /** Makes an account with a key. */
+  client(name: string): Promise<Client>;
+  /** Another replica on the same Kubernetes and Postgres. */
+  replica(overrides?: Partial<ApiConfig>): Promise<RunningApi & { stop(): Promise<void> }>;
+  /** What the operator would say of a stream, for the spec as it is now. */
+  observe(id: string, status: Partial<LoopStreamStatus>, falseConditions?: FalseCondition[]): Promise<void>;
+  observeUpload(id: string, status: UploadStatus): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export interface FalseCondition {
+  type: string;
+  reason: string;
+  message: string;
+  status?: 'False' | 'Unknown';
+}
+
+export async function call<T>(
+  url: string,
+  method: string,
+  body?: unknown,
+  headers: Record<string, string> = {},
+): Promise<Answer<T>> {
+  const isText = typeof body === 'string';
+  const response = await fetch(url, {
+    method,
+    headers: { ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
+    ...(body === undefined ? {} : { body: isText ? body : JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  const json = /json/.test(response.headers.get('content-type') ?? '') && text !== '';
+  return { status: response.status, headers: response.headers, body: (json ? JSON.parse(text) : text) as T };
+}
+
+export async function startTestApi(overrides: Partial<ApiConfig> = {}): Promise<TestApi> {
+  const [postgres, kubernetes] = await Promise.all([startTestPostgres(), startTestKubernetes()]);
+  const kube = createKube({ kubeconfig: kubernetes.kubeconfig });
+  await applyCrds(kube);
+  await applyRights(kube);
+  const authSecret = 'a secret of the test, long enough for the auth library';
+  await migrate({ databaseUrl: postgres.url, authSecret });
+  const config: ApiConfig = {
+    logLevel: 'silent',
+    databaseUrl: postgres.url,
+    authSecret,
+    kubeconfig: await kubernetes.kubeconfigFor('api', { user: serviceAccountUser('loopstream-api') }),
+    namespace: NAMESPACE,
+    host: '127.0.0.1',
+    port: 0,
+    opsHost: '127.0.0.1',
+    opsPort: 0,
+    publicUrl: 'http://127.0.0.1:8080',
+    rateLimitPerMinute: 100_000,
+    scopePrefix: 'service',
+    dashboardDir: undefined,
+    ...overrides,
+  };
+  const lifecycles: Lifecycle[] = [];
+  const replica: TestApi['replica'] = async (more = {}) => {
+    const log = createLogger('api', process.env.TEST_LOG ?? 'silent');
+    const lifecycle = new Lifecycle(log);
+    lifecycles.push(lifecycle);
+    const running = await runApi({ ...config, ...more }, lifecycle, log);
+    await running.ready;
+    return { ...running, stop: () => lifecycle.stop() };
+  };
+  const { url, opsUrl } = await replica();
+  const opened = openAuth(config);
+
+  return {
+    url,
+    opsUrl,
+    databaseUrl: postgres.url,
+    kubernetes,
+    kube,
+    config,
+    auth: opened.service,
+    replica,
+    async client(name) {
+      const accountId = await opened.service.ensureUser({ email: `${name}@example.com`, firstName: name });
+      const { key, id: keyId } = await opened.service.createApiKey(accountId, name);
+      return {
+        accountId,
+        key,
+        keyId,
+        call: (method, path, body, headers) => call(`${url}${path}`, method, body, { 'x-api-key': key, ...headers }),
+      };
+    },
+    async observe(id, status, falseConditions = []) {
+      const { metadata } = await kube.get(LOOPSTREAMS, NAMESPACE, id);
+      const observedGeneration = metadata.generation ?? 1;
+      const conditions = ['DestinationReady', 'MediaReady', 'ScheduleValid'].map((type) => {
+        const wrong = falseConditions.find((condition) => condition.type === type);
+        const rest = { status: wrong?.status ?? (wrong ? 'False' : 'True'), reason: wrong?.reason ?? type };
+        const lastTransitionTime = '2026-01-01T00:00:00Z';
+        return { type, ...rest, message: wrong?.message ?? 'Fine.', observedGeneration, lastTransitionTime };
+      });
+      const full = { ready: falseConditions.length === 0, ...status, observedGeneration, conditions };
+      await kube.mergePatch(LOOPSTREAMS, NAMESPACE, id, { status: full }, { subresource: 'status' });
+    },
+    async observeUpload(id, status) {
+      await kube.mergePatch(UPLOADS, NAMESPACE, id, { status }, { subresource: 'status' });
+    },
+    async stop() {
+      for (const lifecycle of lifecycles) await lifecycle.stop();
+      await opened.close();
+      await kube.close();
+      await Promise.all([postgres.stop(), kubernetes.stop()]);
+    },
+  };
+}
