@@ -20,17 +20,5 @@ export const Condition = Type.Object({
 });
 export type Condition = Static<typeof Condition>;
 
-/** Sets `next` among `current`; keeps lastTransitionTime where the status did not change. */
-export function setCondition(
-  current: readonly Condition[],
-  next: Omit<Condition, 'lastTransitionTime'>,
-  now: Date,
-): Condition[] {
-  const before = current.find((c) => c.type === next.type);
-  const lastTransitionTime =
-    before?.status === next.status ? before.lastTransitionTime : now.toISOString().replace(/\.\d+Z$/, 'Z');
-  return [...current.filter((c) => c.type !== next.type), { ...next, lastTransitionTime }];
-}
-
 export const findCondition = (conditions: readonly Condition[] | undefined, type: string): Condition | undefined =>
   conditions?.find((c) => c.type === type);

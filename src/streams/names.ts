@@ -31,7 +31,6 @@ export const SECRET_VERSION_ANNOTATION = `${GROUP}/secret-version`;
 export const FINALIZER = `${GROUP}/off-air`;
 
 export const FIELD_MANAGER_OPERATOR = 'loopstream-operator';
-export const FIELD_MANAGER_API = 'loopstream-api';
 
 /** Keys of a Destination's Secret; also the names of the files that the pod sees. */
 export const SECRET_URL_KEY = 'rtmpUrl';

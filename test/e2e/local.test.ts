@@ -1,3 +1,4 @@
+/// <reference lib="dom" />
 /** `make run` as a person lives with it: the demo on air, a page that plays it, a crash, a restart, Ctrl-C. */
 import { execFile } from 'node:child_process';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
@@ -91,9 +92,10 @@ describe('make run', () => {
       .first()
       .click();
     const id = system.facts.demoStreamId ?? '';
-    await page.getByRole('button', { name: /stop/i }).first().click();
+    await page.getByTestId('stream-stop').click();
+    await page.getByTestId('stream-stop-confirm').click();
     await until('the stream is stopped', async () => (await status(id)) === 'stopped', 40_000);
-    await page.getByRole('button', { name: /start/i }).first().click();
+    await page.getByTestId('stream-start').click();
     await until('the stream is live again', async () => (await status(id)) === 'live', 40_000);
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390);
     await page.close();
