@@ -23,6 +23,8 @@ export interface OwnedOptions<T extends KubeObject> {
   /** For people, e.g. `stream`. */
   noun: string;
   notFound: ErrorCode;
+  /** Ends all waiting: a server that stops hears no more news. */
+  stopping?: AbortSignal;
 }
 
 /** `T` is the kind as it is stored, e.g. LoopStream. */
@@ -60,7 +62,7 @@ const ulid = monotonicFactory();
 export const newId = (prefix: string): string => `${prefix}-${ulid().toLowerCase()}`;
 
 export function createOwned<T extends KubeObject>(options: OwnedOptions<T>): Owned<Stored<T>> {
-  const { kube, resource, reflector, namespace, prefix, noun, notFound } = options;
+  const { kube, resource, reflector, namespace, prefix, noun, notFound, stopping } = options;
   let synced = false;
   reflector.synced.then(
     () => {
@@ -89,13 +91,17 @@ export function createOwned<T extends KubeObject>(options: OwnedOptions<T>): Own
 
   const until: Owned<Stored<T>>['until'] = (id, holds, ms) => {
     if (holds(reflector.get(namespace, id))) return Promise.resolve(true);
+    if (stopping?.aborted) return Promise.resolve(false);
     return new Promise((resolve) => {
       const end = (held: boolean) => {
         clearTimeout(timer);
         off();
+        stopping?.removeEventListener('abort', giveUp);
         resolve(held);
       };
-      const timer = setTimeout(end, ms, false);
+      const giveUp = () => end(false);
+      const timer = setTimeout(giveUp, ms);
+      stopping?.addEventListener('abort', giveUp);
       const off = reflector.onChange((_key, current, previous) => {
         if ((current ?? previous)?.metadata.name === id && holds(current)) end(true);
       });

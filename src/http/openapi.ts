@@ -74,6 +74,23 @@ function problems(codes: ErrorCode[]): Record<string, unknown> {
   );
 }
 
+const SUCCESS: Record<string, string> = {
+  '200': 'As asked.',
+  '201': 'Created.',
+  '202': 'On its way: not finished when this was answered.',
+  '204': 'Gone.',
+};
+
+const LOCATION = { Location: { description: 'Path of what was created.', schema: { type: 'string' } } };
+
+/** A body that may have no fields may be left out. */
+function optionalBody(operation: Json): void {
+  const body = operation.requestBody as { required?: boolean; content?: Record<string, { schema?: Json }> } | undefined;
+  const schema = body?.content?.['application/json']?.schema;
+  if (body && schema && Object.keys((schema.properties as object | undefined) ?? { none: 1 }).length === 0)
+    body.required = false;
+}
+
 const IDEMPOTENCY_KEY = {
   name: 'Idempotency-Key',
   in: 'header',
@@ -93,8 +110,11 @@ export function completeOpenApi(made: Json, scopePrefix: string): Json {
       const scope = OPERATION_SCOPES[id];
       operation.security =
         scope === null ? [] : [{ apiKey: [] }, { bearer: [] }, { oauth2: [`${scopePrefix}:${scope}`] }];
-      for (const response of Object.values(operation.responses as Record<string, Json>))
-        response.headers = { ...integerHeaders(RATE_HEADERS), ...(response.headers as Json) };
+      for (const [status, response] of Object.entries(operation.responses as Record<string, Json>)) {
+        response.description = SUCCESS[status] ?? 'Success';
+        response.headers = { ...integerHeaders(RATE_HEADERS), ...(status === '201' ? LOCATION : {}) };
+      }
+      optionalBody(operation);
       const codes = codesOf(id, method, path, operation.requestBody !== undefined);
       operation.responses = { ...(operation.responses as Json), ...problems(codes) };
       if (codes.includes('idempotency_key_reused'))

@@ -44,7 +44,7 @@ export async function runApi(config: ApiConfig, lifecycle: Lifecycle, log: Logge
   const { service: auth, db, close } = openAuth(config);
   lifecycle.defer('database', close);
 
-  const resources = openResources(kube, config.namespace, log);
+  const resources = openResources(kube, config.namespace, lifecycle.signal, log);
   for (const reflector of resources.reflectors) reflector.start(lifecycle.signal);
   let isSynced = false;
   const ready = Promise.all(resources.reflectors.map(({ synced }) => synced)).then(() => {
@@ -58,22 +58,23 @@ export async function runApi(config: ApiConfig, lifecycle: Lifecycle, log: Logge
   lifecycle.defer('stats', () => stats.close());
   const health = createHealth({ kube, db, isSynced: () => isSynced });
   const metrics = createHttpMetrics();
-  const version = await readVersion();
   const stopping = lifecycle.signal;
-  const server = await buildServer({ config, auth, db, services, stats, health, version, stopping, metrics, log });
-  lifecycle.defer('server', () => server.close(), DRAIN_MS);
-
   const unready = async () => {
     if (stopping.aborted) return 'stopping';
     if (!isSynced) return 'Kubernetes has not been read yet';
     return (await health()).database === 'ok' ? undefined : 'the database does not answer';
   };
   const read = async () => ({ type: metrics.registry.contentType, text: await metrics.registry.metrics() });
+  // It outlives the server, so that the cluster sees `stopping` while requests at work finish.
   const ops = await startOps({ host: config.opsHost, port: config.opsPort, unready, metrics: read });
   lifecycle.defer('ops', () => {
     ops.close();
     ops.closeAllConnections();
   });
+
+  const version = await readVersion();
+  const server = await buildServer({ config, auth, db, services, stats, health, version, stopping, metrics, log });
+  lifecycle.defer('server', () => server.close(), DRAIN_MS);
 
   const cleanup = setInterval(() => {
     forgetOld(db).catch((err) => log.warn({ err }, 'old idempotency keys could not be removed'));
@@ -89,7 +90,7 @@ export async function runApi(config: ApiConfig, lifecycle: Lifecycle, log: Logge
 type Resources = ReturnType<typeof openResources>;
 
 /** One reflector a kind, with the indexes that services ask for. */
-function openResources(kube: Kube, namespace: string, log: Logger) {
+function openResources(kube: Kube, namespace: string, stopping: AbortSignal, log: Logger) {
   const destinations = createReflector(kube, DESTINATIONS, { namespace, log, indexes: { account: accountIndex } });
   const uploads = createReflector(kube, UPLOADS, { namespace, log, indexes: { account: accountIndex } });
   const playlists = createReflector(kube, PLAYLISTS, {
@@ -116,7 +117,7 @@ function openResources(kube: Kube, namespace: string, log: Logger) {
   const own = <T extends KubeObject>(
     reflector: Reflector<T>,
     options: Pick<OwnedOptions<T>, 'resource' | 'prefix' | 'noun' | 'notFound'>,
-  ) => createOwned({ kube, reflector, namespace, ...options });
+  ) => createOwned({ kube, reflector, namespace, stopping, ...options });
   return {
     reflectors: [destinations, uploads, playlists, streams, pods],
     pods,

@@ -1,0 +1,108 @@
+import type { FastifyInstance } from 'fastify';
+import { afterEach, describe, expect, test } from 'vitest';
+import { OPERATION_SCOPES, type Principal, type Scope } from '../../src/auth/scopes.ts';
+import { AppError } from '../../src/errors.ts';
+import { buildServer, type ServerDeps } from '../../src/http/server.ts';
+import { KubeError } from '../../src/kube/types.ts';
+import { createLogger } from '../../src/log.ts';
+
+const open: FastifyInstance[] = [];
+afterEach(async () => {
+  for (const app of open.splice(0)) await app.close();
+});
+
+/** A server with services that do what a test wants, and a principal with these scopes. */
+async function server(options: { me?: () => unknown; scopes?: Scope[]; stopping?: AbortSignal; prefix?: string } = {}) {
+  const principal: Principal = { accountId: 'a', userId: 'a', scopes: new Set(options.scopes ?? ['read']) };
+  const deps = {
+    config: {
+      publicUrl: 'http://x',
+      rateLimitPerMinute: 99,
+      scopePrefix: options.prefix ?? 'service',
+      authSecret: 's',
+    },
+    auth: { authenticate: async () => principal },
+    services: { account: { me: options.me ?? (() => ({})) } },
+    stopping: options.stopping ?? new AbortController().signal,
+    log: createLogger('test', 'silent'),
+    health: async () => ({ kubernetes: 'ok', database: 'ok' }),
+    version: '1',
+  } as unknown as ServerDeps;
+  const app = await buildServer(deps);
+  open.push(app);
+  return app;
+}
+
+describe('scopes', () => {
+  test('each operation has a route, each route an operation, and OpenAPI shows it', async () => {
+    const app = await server();
+    const { paths } = (await app.inject('/v1/openapi.json')).json();
+    const described = Object.values(paths).flatMap((item) => Object.values(item as object));
+    expect(described.map(({ operationId }) => operationId).sort()).toEqual(Object.keys(OPERATION_SCOPES).sort());
+  });
+
+  test('a principal without the scope is refused by its name, in REST and GraphQL', async () => {
+    const app = await server({ scopes: ['billing'], prefix: 'acme' });
+    for (const [method, url, scope] of [
+      ['GET', '/v1/streams', 'acme:read'],
+      ['POST', '/v1/streams', 'acme:write'],
+      ['DELETE', '/v1/streams/str-1', 'acme:destructive'],
+    ] as const) {
+      const answer = await app.inject({ method, url });
+      expect(answer.statusCode).toBe(403);
+      expect(answer.json()).toMatchObject({ code: 'insufficient_scope', detail: expect.stringContaining(scope) });
+    }
+    const graphql = await app.inject({ method: 'POST', url: '/graphql', payload: { query: '{ me { id } }' } });
+    expect(graphql.json().errors).toMatchObject([{ extensions: { code: 'insufficient_scope' } }]);
+  });
+});
+
+describe('errors', () => {
+  const secret = 'postgres://user:word@host';
+  test.each([
+    [new KubeError(0, 'Unreachable', secret), 502, 'upstream_unavailable'],
+    [new KubeError(500, 'InternalError', secret), 502, 'upstream_unavailable'],
+    [Object.assign(new Error(secret), { code: 'ECONNREFUSED' }), 502, 'upstream_unavailable'],
+    [new Error(`timeout exceeded when trying to connect ${secret}`), 502, 'upstream_unavailable'],
+    [new Error(secret), 500, 'internal'],
+    [secret, 500, 'internal'],
+    [new AppError('conflict', 'Twice.', { cause: new Error(secret) }), 409, 'conflict'],
+  ])('%s becomes %i %s with nothing of its inside', async (thrown, status, code) => {
+    const me = () => {
+      throw thrown;
+    };
+    const app = await server({ me });
+    const answer = await app.inject('/v1/me');
+    expect({ status: answer.statusCode, code: answer.json().code }).toEqual({ status, code });
+    expect(answer.headers['content-type']).toMatch(/^application\/problem\+json/);
+    expect(answer.headers['retry-after']).toBe(status === 502 ? '5' : undefined);
+    expect(answer.body).not.toContain('word');
+    const graphql = await app.inject({ method: 'POST', url: '/graphql', payload: { query: '{ me { id } }' } });
+    expect(graphql.json().errors[0].extensions.code).toBe(code);
+    expect(graphql.body).not.toContain('word');
+  });
+
+  test('while stopping: 503 with a time to come again, and the connection is closed', async () => {
+    const stopping = new AbortController();
+    const app = await server({ stopping: stopping.signal });
+    expect((await app.inject('/v1/me')).statusCode).toBe(200);
+    stopping.abort();
+    for (const url of ['/v1/me', '/v1/status', '/docs/errors', '/nope']) {
+      const answer = await app.inject(url);
+      expect({ url, status: answer.statusCode, code: answer.json().code }).toEqual({
+        url,
+        status: 503,
+        code: 'shutting_down',
+      });
+      expect(answer.headers).toMatchObject({ connection: 'close', 'retry-after': '5' });
+    }
+  });
+
+  test('a request id that is given comes back, a strange one does not', async () => {
+    const app = await server();
+    const id = async (given: string) =>
+      (await app.inject({ url: '/v1/status', headers: { 'x-request-id': given } })).headers['x-request-id'];
+    expect(await id('abc-123')).toBe('abc-123');
+    expect(await id('a b\tc')).toMatch(/^[0-9a-f-]{36}$/);
+  });
+});

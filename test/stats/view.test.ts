@@ -1,0 +1,22 @@
+import { expect, test } from 'vitest';
+import { liveStats, NOT_LIVE } from '../../src/stats/view.ts';
+
+test('whatever a pod tells becomes the public shape: wrong types are nulls, strange fields are left out', () => {
+  for (const told of [
+    null,
+    5,
+    'x',
+    [],
+    {},
+    { live: 'yes', fps: 'many', seam: 3, destinations: 'none', currentItem: {} },
+  ])
+    expect(liveStats(told, (id) => id)).toEqual(NOT_LIVE);
+  const lastError = { code: 'refused', message: 'The server refused the stream.', stack: 'secret' };
+  const { destinations } = liveStats({ destinations: [{ name: 'dst-1', connected: true, lastError }] }, () => 'Home');
+  expect(destinations).toEqual([
+    {
+      ...{ id: 'dst-1', name: 'Home', connected: true, bytesSent: null, reconnects: null },
+      lastError: { code: 'refused', message: 'The server refused the stream.' },
+    },
+  ]);
+});
