@@ -1,0 +1,61 @@
+import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pg from 'pg';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { type RunningPostgres, startPostgres } from '../../src/local/postgres.ts';
+import { createLogger } from '../../src/log.ts';
+
+let dir: string;
+const started: RunningPostgres[] = [];
+
+beforeEach(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'loopstream-postgres-'));
+});
+afterEach(async () => {
+  for (const postgres of started.splice(0)) await postgres.stop();
+  await rm(dir, { recursive: true, force: true });
+});
+
+async function start(): Promise<RunningPostgres> {
+  const postgres = await startPostgres({ dataDir: join(dir, 'postgres'), log: createLogger('test', 'silent') });
+  started.push(postgres);
+  return postgres;
+}
+
+async function query(url: string, text: string): Promise<unknown[]> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    return (await client.query(text)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+test('state survives a restart, a killed Postgres, and one that an earlier run left behind', async () => {
+  const first = await start();
+  await query(first.url, 'create table kept (n int); insert into kept values (7)');
+  await first.stop();
+  await first.stop();
+  const second = await start();
+  process.kill(second.pid, 'SIGKILL');
+  const third = await start();
+  expect(await query(third.url, 'select n from kept')).toEqual([{ n: 7 }]);
+  // Nobody stopped the third: the fourth ends it, for it holds the directory.
+  const fourth = await start();
+  expect(await query(fourth.url, 'select n from kept')).toEqual([{ n: 7 }]);
+  await expect(query(third.url, 'select 1')).rejects.toThrow();
+});
+
+test('it takes nobody without the password, which only its owner can read', async () => {
+  const { url } = await start();
+  await expect(query(url.replace(/:[^:@]+@/, ':wrong@'), 'select 1')).rejects.toThrow(/password/);
+  expect((await stat(join(dir, 'postgres/password'))).mode & 0o777).toBe(0o600);
+});
+
+test('a directory that cannot be made is an error, not a wait', async () => {
+  await writeFile(join(dir, 'file'), '');
+  const log = createLogger('test', 'silent');
+  await expect(startPostgres({ dataDir: join(dir, 'file/postgres'), log })).rejects.toThrow(/ENOTDIR/);
+});
