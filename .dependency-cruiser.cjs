@@ -21,11 +21,13 @@ module.exports = {
     {
       name: 'pods-are-small',
       severity: 'error',
-      comment: 'What runs beside the media loads only the shared nouns, the rendition format, storage and the root files.',
+      comment:
+        'What runs beside the media loads only the shared nouns, the rendition format, storage and the root files.',
       from: { path: '^src/(streamer|prepare)/' },
       to: {
         path: '^src/',
-        pathNot: '^src/(streamer|prepare|rendition|storage)/|^src/streams/(spec|names|profile|program|conditions)\\.ts$|^src/uploads/spec\\.ts$|^src/[^/]+\\.ts$',
+        pathNot:
+          '^src/(streamer|prepare|rendition|storage)/|^src/streams/(spec|names|profile|program|conditions)\\.ts$|^src/uploads/spec\\.ts$|^src/[^/]+\\.ts$',
       },
     },
     {

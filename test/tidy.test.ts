@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
 
 const ROOT = resolve(import.meta.dirname, '..');
-const MAX_LINES = 350;
+const MAX_LINES = { src: 350, test: 450 };
 
 const files = execFileSync(
   'git',
@@ -23,8 +23,9 @@ const offenders = (bad: (file: { path: string; text: string }) => boolean): stri
   files.filter(bad).map(({ path }) => path);
 
 describe('the house is tidy', () => {
-  test(`no file is longer than ${MAX_LINES} lines`, () => {
-    expect(offenders(({ text }) => text.split('\n').length > MAX_LINES)).toEqual([]);
+  test('no file is longer than a stranger can hold in mind', () => {
+    const limit = (path: string) => (path.startsWith('test/') ? MAX_LINES.test : MAX_LINES.src);
+    expect(offenders(({ path, text }) => text.split('\n').length > limit(path))).toEqual([]);
   });
 
   test('only config.ts reads the environment', () => {

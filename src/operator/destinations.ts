@@ -9,7 +9,13 @@ import { isReason, type Reconcile, type Tools, writeStatus } from './control.ts'
 import { destinationEvents } from './story.ts';
 import { destinationStatus } from './target.ts';
 
-const LOOK_AGAIN_MS = { ready: 600_000, notReady: 60_000 };
+const LOOK_AGAIN_MS = { ready: 600_000, notReady: 60_000, soonest: 500 };
+/** A Secret is made after the Destination that owns it, whose UID its owner reference needs; so for a moment it is missing. */
+const SECRET_GRACE_MS = 5_000;
+
+/** The younger a destination, the sooner its Secret may turn up: a quarter of its age, from half a second to a minute. */
+const patienceMs = (ageMs: number): number =>
+  Math.max(LOOK_AGAIN_MS.soonest, Math.min(LOOK_AGAIN_MS.notReady, ageMs / 4));
 
 /** Up to a fifth sooner, so that a thousand destinations do not ask in the same second. */
 const jittered = (ms: number): number => Math.round(ms * (1 - Math.random() / 5));
@@ -30,11 +36,13 @@ export const reconcileDestination =
     const destination = caches.destinations.get(...splitKey(key));
     if (!destination || destination.metadata.deletionTimestamp) return undefined;
     const secret = await readSecret(tools, destination.metadata.namespace ?? '', destination.spec.secretName);
+    const ageMs = clock.now().getTime() - Date.parse(destination.metadata.creationTimestamp);
+    if (!secret && ageMs < SECRET_GRACE_MS) return { requeueAfterMs: LOOK_AGAIN_MS.soonest };
     const status = destinationStatus(destination, secret, clock.now());
     const ready = findCondition(status.conditions, 'Ready');
     if ((await writeStatus(tools, DESTINATIONS, caches.destinations, destination, status)) && ready) {
       const before = findCondition(destination.status?.conditions, 'Ready');
       for (const event of destinationEvents(before, ready)) events.event(destination, event);
     }
-    return { requeueAfterMs: jittered(LOOK_AGAIN_MS[ready?.status === 'True' ? 'ready' : 'notReady']) };
+    return { requeueAfterMs: jittered(ready?.status === 'True' ? LOOK_AGAIN_MS.ready : patienceMs(ageMs)) };
   };

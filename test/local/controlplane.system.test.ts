@@ -28,7 +28,9 @@ const start = (more: Partial<ControlPlaneOptions> = {}) =>
   startControlPlane({ stateDir, binaries, env: process.env, log, unsafeNoFsync: true, ...more });
 
 const kubectlAs = async (kubeconfig: string, args: string, input = ''): Promise<string> => {
-  const running = promisify(execFile)(binaries.kubectl, ['--kubeconfig', kubeconfig, ...args.split(' ')], { env: { HOME: stateDir } });
+  const running = promisify(execFile)(binaries.kubectl, ['--kubeconfig', kubeconfig, ...args.split(' ')], {
+    env: { HOME: stateDir },
+  });
   running.child.stdin?.end(input);
   return (await running).stdout;
 };
