@@ -1,5 +1,9 @@
-/** Installs the programs that only tests need: an independent RTMP receiver, a browser, jq for the README's commands. */
-import { environment } from '../src/config.ts';
+/**
+ * Sees to it that what tests need is there: an independent RTMP receiver, a browser, jq for the README's commands, and the
+ * Kubernetes control plane, whose first build takes longer than a test may.
+ */
+import { environment, localEnvironment } from '../src/config.ts';
+import { ensureBinaries } from '../src/local/kubernetes/binaries.ts';
 import { ensurePrograms } from '../src/local/preflight.ts';
 
 const RTMP_MODULE = '/usr/lib/nginx/modules/ngx_rtmp_module.so';
@@ -16,3 +20,11 @@ await ensurePrograms(
   ],
   { env: environment(), onProgress: (step) => process.stdout.write(`${step}\n`) },
 );
+
+const { cacheDir, kubebuilderAssets } = localEnvironment();
+await ensureBinaries({
+  cacheDir,
+  assetsDir: kubebuilderAssets,
+  env: environment(),
+  onProgress: (step) => process.stdout.write(`${step}\n`),
+});
