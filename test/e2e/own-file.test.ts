@@ -1,0 +1,55 @@
+/** `make run ARGS="--detach --media my.mp4 --to rtmp://host/app/key"`, and `make stop` and `make reset` after it. */
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { LocalFacts } from '../../src/local/state.ts';
+import { makeClip, packetsOf } from '../support/media.ts';
+import { type RtmpServer, startRtmpServer, until } from '../support/rtmp.ts';
+import { ROOT } from '../support/system.ts';
+
+const run = promisify(execFile);
+const FREE_PORTS = ['--port', '0', '--rtmp-port', '0', '--media-port', '0', '--kube-port', '0'];
+let dir: string;
+let stateDir: string;
+let receiver: RtmpServer;
+
+const local = (...args: string[]) =>
+  run(process.execPath, [join(ROOT, 'src/main.ts'), 'local', '--state-dir', stateDir, ...args]);
+
+beforeAll(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'loopstream-own-'));
+  stateDir = join(dir, 'state');
+  receiver = await startRtmpServer({ record: join(dir, 'recordings') });
+  await makeClip(join(dir, 'my own clip.mp4'), { seconds: 3, size: '480x270', fps: 25 });
+});
+
+afterAll(async () => {
+  await local('reset').catch(() => undefined);
+  await receiver?.close();
+  await rm(dir, { recursive: true, force: true });
+});
+
+test('returns when a person’s own file is on air at their own destination, stops when told, and forgets when told', async () => {
+  const own = ['--media', join(dir, 'my own clip.mp4'), '--to', `${receiver.url}/own-key`];
+  const { stdout } = await local('--detach', ...own, ...FREE_PORTS);
+  expect(stdout).toMatch(/On air: str-/);
+  const facts = JSON.parse(await readFile(join(stateDir, 'local.json'), 'utf8')) as LocalFacts;
+  expect(facts.demoStreamId).toMatch(/^str-/);
+  await expect(local('--detach', ...FREE_PORTS)).rejects.toThrow(/running already|make stop/);
+
+  const recording = await until('the destination records', async () => (await receiver.recordings('own-key'))[0]);
+  await until('more than two loops have arrived', async () => {
+    const { dts } = await packetsOf(recording, 'v').catch(() => ({ dts: [] }));
+    return (dts.at(-1) ?? 0) > 7;
+  });
+  expect((await local('stop')).stdout).toContain('is stopped');
+  expect(existsSync(join(stateDir, 'local.json'))).toBe(false);
+  expect((await local('stop')).stdout).toContain('was not running');
+  expect((await packetsOf(recording, 'v')).notIncreasing).toBe(0);
+  await local('reset');
+  expect(existsSync(stateDir)).toBe(false);
+});
