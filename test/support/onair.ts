@@ -1,0 +1,112 @@
+/** Streamers for tests, in this process, each with files of its own; three clips to loop, and a receiver that records. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Writable } from 'node:stream';
+import pino from 'pino';
+import { streamerConfig } from '../../src/config.ts';
+import { Lifecycle } from '../../src/lifecycle.ts';
+import { startStreamer } from '../../src/streamer/run.ts';
+import type { StreamerStats } from '../../src/streamer/stats.ts';
+import type { Program, ProgramItem } from '../../src/streams/program.ts';
+import { type RtmpServer, startRtmpServer, until } from './rtmp.ts';
+import { makeRendition, writeAtomically, writeDestination } from './streamer.ts';
+
+/** The longest steps between two timestamps of a track: a frame, rounded to milliseconds. */
+export const AUDIO_STEP_MS = 1024 / 48 + 1;
+export const VIDEO_STEP_MS = 1000 / 30 + 1;
+
+export interface Running {
+  base: string;
+  stats(): Promise<StreamerStats>;
+  status(path: string): Promise<number>;
+  program(next: Program): Promise<void>;
+  destination(name: string, url: string, key: string): Promise<void>;
+  log(): string;
+  stop(): Promise<void>;
+}
+
+export interface Studio {
+  /** A directory for what a test needs; `storage` in it is the streamers' media storage. */
+  root: string;
+  items: ProgramItem[];
+  rtmp: RtmpServer;
+  /** What is to be undone after the test; call `cleanUp` in afterEach. */
+  cleanups: (() => Promise<void>)[];
+  cleanUp(): Promise<void>;
+  /** A streamer, stopped by `cleanUp`. */
+  onAir(program: Program, destinations: Destinations): Promise<Running>;
+  close(): Promise<void>;
+}
+
+type Destinations = Record<string, [url: string, key: string]>;
+
+export async function openStudio(): Promise<Studio> {
+  const root = await mkdtemp(join(tmpdir(), 'onair-'));
+  const storage = join(root, 'storage');
+  const items = await Promise.all([
+    makeRendition(storage, 'one', { frames: 73, hertz: 330 }),
+    makeRendition(storage, 'two', { frames: 51, hertz: 440, bframes: 2 }),
+    makeRendition(storage, 'three', { frames: 42, hertz: 550, size: '640x360' }),
+  ]);
+  const rtmp = await startRtmpServer({ record: join(root, 'recordings') });
+  const cleanups: Studio['cleanups'] = [];
+  return {
+    root,
+    items,
+    rtmp,
+    cleanups,
+    cleanUp: async () => {
+      for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+    },
+    onAir: (program, destinations) => onAir(root, cleanups, program, destinations),
+    close: async () => {
+      await rtmp.close();
+      await rm(root, { recursive: true, force: true });
+    },
+  };
+}
+
+async function onAir(
+  root: string,
+  cleanups: Studio['cleanups'],
+  program: Program,
+  destinations: Destinations,
+): Promise<Running> {
+  const dir = await mkdtemp(join(root, 'pod-'));
+  const programFile = join(dir, 'program.json');
+  const destinationsDir = join(dir, 'destinations');
+  await writeAtomically(programFile, JSON.stringify(program));
+  for (const [name, [url, key]] of Object.entries(destinations))
+    await writeDestination(destinationsDir, name, url, key);
+  const config = streamerConfig({
+    LOOPSTREAM_PROGRAM_FILE: programFile,
+    LOOPSTREAM_DESTINATIONS_DIR: destinationsDir,
+    LOOPSTREAM_STORAGE_URL: `file://${join(root, 'storage')}`,
+    LOOPSTREAM_HOST: '127.0.0.1',
+    LOOPSTREAM_PORT: '0',
+  });
+  let lines = '';
+  const sink = new Writable({
+    write: (chunk, _, done) => {
+      lines += chunk;
+      done();
+    },
+  });
+  const log = pino({ level: 'debug' }, sink);
+  const lifecycle = new Lifecycle(log);
+  cleanups.push(() => lifecycle.stop());
+  const { port } = await startStreamer(config, lifecycle, log);
+  const base = `http://127.0.0.1:${port}`;
+  return {
+    base,
+    stats: async () => (await fetch(`${base}/stats`)).json() as Promise<StreamerStats>,
+    status: async (path) => (await fetch(`${base}${path}`)).status,
+    program: (next) => writeAtomically(programFile, JSON.stringify(next)),
+    destination: (name, url, key) => writeDestination(destinationsDir, name, url, key),
+    log: () => lines,
+    stop: () => lifecycle.stop(),
+  };
+}
+
+export const live = (stream: Running) => until('live', async () => (await stream.stats()).live);
