@@ -1,12 +1,14 @@
 /** The prepare Job: one task from the environment, one answer in the file that Kubernetes reads when the container ends. */
 import { writeFile } from 'node:fs/promises';
 import { Value } from 'typebox/value';
+import { systemClock } from '../clock.ts';
 import { ConfigError, type PrepareConfig } from '../config.ts';
 import type { Lifecycle } from '../lifecycle.ts';
 import type { Logger } from '../log.ts';
 import { openStorage } from '../storage/open.ts';
 import { StorageError } from '../storage/storage.ts';
 import { PrepareError } from './failure.ts';
+import { progressLog } from './progress.ts';
 import { makeRendition, type Workshop } from './rendition.ts';
 import { type PrepareResult, PrepareTask } from './task.ts';
 import { ToolError } from './tool.ts';
@@ -15,7 +17,6 @@ const DONE = 0;
 const TRY_AGAIN = 1;
 /** The CRD takes no longer one; it keeps the answer far below the 4096 bytes at which Kubernetes cuts. */
 const MAX_MESSAGE_CHARS = 512;
-const PROGRESS_STEP = 0.05;
 
 /**
  * Does the task and writes PrepareResult to `config.resultFile`. Resolves with the exit code: 0 when it is done or can
@@ -35,7 +36,7 @@ export async function runPrepare(config: PrepareConfig, lifecycle: Lifecycle, lo
       tools: { ffmpeg: config.ffmpeg, ffprobe: config.ffprobe },
       signal: lifecycle.signal,
       log,
-      onProgress: progressLog(task.action, log),
+      onProgress: progressLog(task.action, log, systemClock),
     };
     const result = await perform(task, shop, config);
     await writeFile(config.resultFile, JSON.stringify(result));
@@ -86,14 +87,4 @@ function explain(error: unknown): PrepareError {
 function stderrOf(error: unknown): string | undefined {
   if (error instanceof ToolError) return error.stderr;
   return error instanceof Error ? stderrOf(error.cause) : undefined;
-}
-
-/** A line for each twentieth of the way. */
-function progressLog(action: string, log: Logger): (fraction: number) => void {
-  let next = PROGRESS_STEP;
-  return (fraction) => {
-    if (fraction < next) return;
-    next = fraction + PROGRESS_STEP;
-    log.info({ action, progress: Math.round(fraction * 100) / 100 }, 'progress');
-  };
 }
