@@ -105,7 +105,10 @@ async function linkLibraries(native: string): Promise<void> {
 
 type Run = (file: string, args: string[]) => ChildProcess;
 
-/** Chooses the user to run as. With util-linux' setpriv Postgres also ends when this process dies without a word. */
+/**
+ * Chooses the user to run as. With util-linux' setpriv Postgres also ends when this process dies without a word. Each child
+ * leads a process group of its own: Ctrl-C in the terminal must not end the database before the API that uses it.
+ */
 async function launcher(paths: string[]): Promise<Run> {
   const stdio: ['ignore', 'pipe', 'pipe'] = ['ignore', 'pipe', 'pipe'];
   // Its messages are read by programs and shown to people of any country: one language, one time zone.
@@ -116,9 +119,10 @@ async function launcher(paths: string[]): Promise<Run> {
     if (!setpriv) throw new Error(`Postgres cannot run as root, and its user cannot reach ${paths.join(' or ')}.`);
     identity.push('--inh-caps=+dac_override', '--ambient-caps=+dac_override');
   }
+  const options = { stdio, env, cwd: '/', detached: true };
   return (file, args) => {
-    if (setpriv) return spawn(setpriv, ['--pdeathsig=INT', ...identity, file, ...args], { stdio, env, cwd: '/' });
-    return spawn(file, args, { stdio, env, cwd: '/', ...(asRoot() ? { uid: NOBODY, gid: NOBODY } : {}) });
+    if (setpriv) return spawn(setpriv, ['--pdeathsig=INT', ...identity, file, ...args], options);
+    return spawn(file, args, { ...options, ...(asRoot() ? { uid: NOBODY, gid: NOBODY } : {}) });
   };
 }
 

@@ -1,10 +1,15 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import pg from 'pg';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { identify, isAlive } from '../../src/local/identity.ts';
 import { type RunningPostgres, startPostgres } from '../../src/local/postgres.ts';
 import { createLogger } from '../../src/log.ts';
+import { until } from '../support/rtmp.ts';
 
 let dir: string;
 const started: RunningPostgres[] = [];
@@ -52,6 +57,37 @@ test('it takes nobody without the password, which only its owner can read', asyn
   const { url } = await start();
   await expect(query(url.replace(/:[^:@]+@/, ':wrong@'), 'select 1')).rejects.toThrow(/password/);
   expect((await stat(join(dir, 'postgres/password'))).mode & 0o777).toBe(0o600);
+});
+
+test('Ctrl-C in the terminal reaches its parent alone, and it ends when its parent dies without a word', async () => {
+  const src = new URL('../../src/', import.meta.url).href;
+  const program = `
+    import { startPostgres } from '${src}local/postgres.ts';
+    import { createLogger } from '${src}log.ts';
+    const dataDir = ${JSON.stringify(join(dir, 'postgres'))};
+    const { url, pid } = await startPostgres({ dataDir, log: createLogger('test', 'silent') });
+    process.on('SIGINT', () => process.stdout.write('interrupted\\n'));
+    process.stdout.write(JSON.stringify({ url, pid }) + '\\n');
+    setInterval(() => undefined, 1000);`;
+  const parent = spawn(process.execPath, ['--input-type=module', '--eval', program], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    detached: true,
+  });
+  const exited = once(parent, 'exit');
+  try {
+    const lines = createInterface(parent.stdout)[Symbol.asyncIterator]();
+    const { url, pid } = JSON.parse(String((await lines.next()).value)) as { url: string; pid: number };
+    const postgres = identify(pid);
+    // The terminal sends the signal to the whole process group in its foreground.
+    process.kill(-Number(parent.pid), 'SIGINT');
+    expect((await lines.next()).value).toBe('interrupted');
+    expect(await query(url, 'select 1 as n')).toEqual([{ n: 1 }]);
+    parent.kill('SIGKILL');
+    await until('Postgres has ended', () => postgres !== undefined && !isAlive(postgres));
+  } finally {
+    parent.kill('SIGKILL');
+    await exited;
+  }
 });
 
 test('a directory that cannot be made is an error, not a wait', async () => {
