@@ -2,12 +2,12 @@
 import { spawn } from 'node:child_process';
 import { closeSync, openSync, readSync, rmSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { localEnvironment } from '../config.ts';
+import { environment, localEnvironment } from '../config.ts';
 import { MAIN, PROJECT_ROOT } from './context.ts';
 import { LOCAL_HELP, type LocalOptions, parseLocalOptions } from './options.ts';
 import type { ReceiverOptions } from './receiver.ts';
 import { openState } from './state.ts';
-import { stopSupervisor, untilReadyOrGone } from './supervisor.ts';
+import { refuseSecond, stopSupervisor, untilReadyOrGone } from './supervisor.ts';
 
 export async function localCommand(args: string[]): Promise<number | undefined> {
   const options = parseLocalOptions(args);
@@ -45,13 +45,17 @@ export async function localCommand(args: string[]): Promise<number | undefined> 
 /** Runs `up` as a process of its own and shows its progress until all is ready. */
 async function detach(args: string[], options: LocalOptions): Promise<number> {
   const state = openState(resolve(options.stateDir ?? `${PROJECT_ROOT}/.loopstream`));
+  refuseSecond(state);
   const logFile = state.path('up.log');
   rmSync(logFile, { force: true });
   state.removeFacts();
   const output = openSync(logFile, 'a+', 0o600);
-  const child = spawn(process.execPath, [MAIN, 'local', ...args.filter((a) => a !== '--detach')], {
+  // The key in --to would stand in the process list as long as the stream is on air; an environment is its owner's alone.
+  const rest = args.filter((arg, i) => arg !== '--detach' && !/^--to(=|$)/.test(arg) && args[i - 1] !== '--to');
+  const child = spawn(process.execPath, [MAIN, 'local', ...rest], {
     detached: true,
     stdio: ['ignore', output, output],
+    env: { ...environment(), ...(options.to === undefined ? {} : { LOOPSTREAM_TO: options.to }) },
   });
   let shown = 0;
   const show = () => {

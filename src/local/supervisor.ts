@@ -17,12 +17,17 @@ export function runningSupervisor(state: LocalState): ProcessIdentity | undefine
   }
 }
 
-/** Makes this process the supervisor; one sentence when there is one already. */
-export function claimSupervisor(state: LocalState): void {
+/** One sentence, thrown, when another process runs the local system of this directory. */
+export function refuseSecond(state: LocalState): void {
   const running = runningSupervisor(state);
   if (running && running.pid !== process.pid) {
     throw new ConfigError(`loopstream is running already (process ${running.pid}). Stop it first: make stop.`);
   }
+}
+
+/** Makes this process the supervisor. */
+export function claimSupervisor(state: LocalState): void {
+  refuseSecond(state);
   writeFileSync(recordFile(state), JSON.stringify(identify(process.pid)), { mode: 0o600 });
 }
 

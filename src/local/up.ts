@@ -30,6 +30,8 @@ export async function up(options: LocalOptions, state: LocalState): Promise<numb
   const log = createLogger('local', env.logLevel === 'info' ? 'warn' : env.logLevel);
   const lifecycle = new Lifecycle(log);
   const wish = wishOf(options, env);
+  // What `ps` shows of us from here on: --to may have held a key.
+  process.title = 'loopstream local';
   claimSupervisor(state);
   lifecycle.defer('supervisor', () => releaseSupervisor(state));
   lifecycle.exitOnSignal();

@@ -41,6 +41,8 @@ test('returns when a person’s own file is on air at their own destination, sto
   expect(facts.demoStreamId).toMatch(/^str-/);
   await expect(local('--detach', ...FREE_PORTS)).rejects.toThrow(/running already|make stop/);
 
+  expect((await run('ps', ['-eo', 'args'])).stdout).not.toContain('own-key');
+
   const recording = await until('the destination records', async () => (await receiver.recordings('own-key'))[0]);
   await until('more than two loops have arrived', async () => {
     const { dts } = await packetsOf(recording, 'v').catch(() => ({ dts: [] }));
