@@ -1,4 +1,5 @@
 /** The pages that `type` of a problem names: /docs/errors/<code>, made from the table of errors. Pure. */
+import { createHash } from 'node:crypto';
 import { ERRORS, type ErrorCode } from '../errors.ts';
 
 const html = (text: string): string =>
@@ -9,6 +10,9 @@ const STYLE =
   'code{font-family:ui-monospace,monospace;background:#eef0f3;padding:.1em .35em;border-radius:4px}' +
   'td,th{text-align:left;padding:.35rem 1rem .35rem 0;vertical-align:top}a{color:#1558d6}' +
   '@media(prefers-color-scheme:dark){body{color:#e6e8eb;background:#14161a}code{background:#262a31}a{color:#8ab4f8}}';
+
+/** These pages' one style as a source of style-src (CSP3 2.3.1, hash-source). */
+export const ERROR_PAGE_STYLE = `'sha256-${createHash('sha256').update(STYLE).digest('base64')}'`;
 
 const page = (title: string, body: string): string =>
   `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">` +

@@ -1,7 +1,6 @@
 /** The API server: routes of all nouns, and around them what every request goes through. Wires, no rules. */
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import helmet from '@fastify/helmet';
 import swagger from '@fastify/swagger';
 import swaggerUi from '@fastify/swagger-ui';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
@@ -20,6 +19,7 @@ import { uploadRoutes } from '../uploads/rest.ts';
 import { serveDashboard } from './dashboard.ts';
 import { errorIndex, errorPage } from './errorpages.ts';
 import { answerError, handleErrors, refuseWhileStopping } from './errors.ts';
+import { errorPageHeaders, secureHeaders } from './headers.ts';
 import { idempotency } from './idempotency.ts';
 import type { HttpMetrics } from './metrics.ts';
 import { completeOpenApi } from './openapi.ts';
@@ -27,6 +27,7 @@ import { answerOtherMethods, guard } from './operations.ts';
 import { type StatusDeps, statusRoutes } from './status.ts';
 import { compileBody, compileParameters } from './validation.ts';
 
+const DOCS = '/docs';
 const BODY_LIMIT = 1024 * 1024;
 const REQUEST_ID = /^[\w.-]{1,64}$/;
 
@@ -55,7 +56,7 @@ export async function buildServer(deps: ServerDeps): Promise<FastifyInstance> {
   handleErrors(app);
   refuseWhileStopping(app, stopping);
   deps.metrics?.observe(app);
-  await secureHeaders(app, config.publicUrl.startsWith('https:'));
+  await secureHeaders(app, { docs: DOCS, overTls: config.publicUrl.startsWith('https:') });
 
   await app.register(swagger, {
     openapi: {
@@ -70,7 +71,7 @@ export async function buildServer(deps: ServerDeps): Promise<FastifyInstance> {
     description ??= completeOpenApi(app.swagger() as unknown as Record<string, unknown>, config.scopePrefix);
     return description;
   };
-  await app.register(swaggerUi, { routePrefix: '/docs', transformSpecification: openApi });
+  await app.register(swaggerUi, { routePrefix: DOCS, transformSpecification: openApi });
   errorDocs(app);
 
   await app.register(async (api) => {
@@ -147,35 +148,10 @@ async function restRoutes(v1: FastifyInstance, deps: ServerDeps, openApi: () => 
   answerOtherMethods(v1, routes);
 }
 
-async function secureHeaders(app: FastifyInstance, overTls: boolean): Promise<void> {
-  await app.register(helmet, {
-    contentSecurityPolicy: {
-      useDefaults: false,
-      directives: {
-        defaultSrc: ["'self'"],
-        baseUri: ["'self'"],
-        objectSrc: ["'none'"],
-        frameAncestors: ["'none'"],
-        formAction: ["'self'"],
-        imgSrc: ["'self'", 'data:', 'blob:'],
-        fontSrc: ["'self'", 'data:'],
-        scriptSrc: ["'self'"],
-        // Mantine sets styles on elements; the player feeds the video element and its worker from blobs.
-        styleSrc: ["'self'", "'unsafe-inline'"],
-        mediaSrc: ["'self'", 'blob:'],
-        workerSrc: ["'self'", 'blob:'],
-        connectSrc: ["'self'"],
-      },
-    },
-    strictTransportSecurity: overTls,
-    referrerPolicy: { policy: 'no-referrer' },
-  });
-}
-
 function errorDocs(app: FastifyInstance): void {
-  const hidden = { schema: { hide: true } as object };
-  app.get('/docs/errors', hidden, async (_request, reply) => reply.type('text/html').send(errorIndex()));
-  app.get('/docs/errors/:code', hidden, async (request, reply) => {
+  const hidden = { schema: { hide: true } as object, helmet: errorPageHeaders };
+  app.get(`${DOCS}/errors`, hidden, async (_request, reply) => reply.type('text/html').send(errorIndex()));
+  app.get(`${DOCS}/errors/:code`, hidden, async (request, reply) => {
     const page = errorPage((request.params as { code: string }).code);
     return page ? reply.type('text/html').send(page) : reply.callNotFound();
   });

@@ -77,7 +77,7 @@ describe('open to everyone', () => {
       const { status, headers, body } = await call<string>(`${api.url}${path}`, 'GET', undefined, browser);
       expect({ path, status, body }).toEqual({ path, status: 200, body: expect.stringContaining('<title>loopstream') });
       expect(headers.get('cache-control')).toBe('no-cache');
-      expect(headers.get('content-security-policy')).toMatch(/media-src 'self' blob:;worker-src 'self' blob:/);
+      expect(headers.get('content-security-policy')).toMatch(/^default-src 'none';.*media-src 'self' blob:$/);
     }
     const asset = await call(`${api.url}/assets/index-abc123.js`, 'GET');
     expect(asset.headers.get('cache-control')).toMatch(/immutable/);

@@ -66,8 +66,12 @@ describe('make run', () => {
       expect(system.output()).toContain(fact);
   });
 
-  test('the page plays the stream: the time of its video advances', async () => {
+  test('the page plays the stream: the time of its video advances; nothing on it or /docs breaks their own policy', async () => {
     const page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
+    const refused: string[] = [];
+    page.on('console', (message) => {
+      if (message.text().includes('Content Security Policy')) refused.push(message.text());
+    });
     await page.goto(system.facts.pageUrl);
     await page
       .getByRole('link', { name: /Big Buck Bunny/ })
@@ -79,6 +83,9 @@ describe('make run', () => {
     const first = await until('the video plays', async () => (await time()) || undefined, 30_000);
     await until('its time advances by two seconds', async () => (await time()) > first + 2, 30_000);
     expect(page.url()).not.toContain('lsk_');
+    await page.goto(new URL('/docs', system.facts.pageUrl).href);
+    await page.locator('.opblock').first().waitFor();
+    expect(refused).toEqual([]);
     await page.close();
   });
 

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
 import { afterEach, describe, expect, test } from 'vitest';
 import { OPERATION_SCOPES, type Principal, type Scope } from '../../src/auth/scopes.ts';
@@ -54,6 +55,50 @@ describe('scopes', () => {
     }
     const graphql = await app.inject({ method: 'POST', url: '/graphql', payload: { query: '{ me { id } }' } });
     expect(graphql.json().errors).toMatchObject([{ extensions: { code: 'insufficient_scope' } }]);
+  });
+});
+
+describe('what a page may load', () => {
+  const policyOf = async (url: string) => {
+    const header = String((await (await server()).inject(url)).headers['content-security-policy']);
+    return Object.fromEntries(header.split(';').map((part) => part.split(/ (.*)/)));
+  };
+  const nothing = {
+    'default-src': "'none'",
+    'base-uri': "'none'",
+    'form-action': "'none'",
+    'frame-ancestors': "'none'",
+  };
+  const own = {
+    ...nothing,
+    'script-src': "'self'",
+    'style-src': "'self'",
+    'img-src': "'self'",
+    'connect-src': "'self'",
+  };
+
+  test('the page and the API’s answers: nothing inline and nothing from elsewhere', async () => {
+    for (const url of ['/', '/streams/str-1', '/v1/me', '/docs-not'])
+      expect(await policyOf(url), url).toEqual({ ...own, 'media-src': "'self' blob:" });
+  });
+
+  test('only Swagger UI may add styles and data: images, and no page may run a script that is inline', async () => {
+    for (const url of ['/docs', '/docs/', '/docs/static/swagger-ui-bundle.js'])
+      expect(await policyOf(url), url).toEqual({
+        ...own,
+        'style-src': "'self' 'unsafe-inline'",
+        'img-src': "'self' data:",
+        'media-src': "'none'",
+      });
+  });
+
+  test('a page of an error code has its one style, known by its hash', async () => {
+    for (const url of ['/docs/errors', '/docs/errors/internal']) {
+      const { body } = await (await server()).inject(url);
+      const style = /<style>(.*)<\/style>/.exec(body)?.[1] ?? '';
+      const hash = createHash('sha256').update(style).digest('base64');
+      expect(await policyOf(url), url).toEqual({ ...nothing, 'style-src': `'sha256-${hash}'` });
+    }
   });
 });
 
