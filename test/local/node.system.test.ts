@@ -236,14 +236,14 @@ describe('a Job', () => {
 
   it('completes, after its init container, and its termination message is in the status of its pod', async () => {
     const write = (text: string) => `require('node:fs').writeFileSync('/dev/termination-log', ${JSON.stringify(text)})`;
-    const mount = { volumeMounts: [{ name: 'work', mountPath: '/work' }] };
-    const script = `const text = require('node:fs').readFileSync('/work/x', 'utf8'); ${write('done')}; console.log(text)`;
+    const mount = { volumeMounts: [{ name: 'work', mountPath: '/scratch' }] };
+    const script = `const text = require('node:fs').readFileSync('/scratch/x', 'utf8'); ${write('done')}; console.log(text)`;
     await createJob('good', script, {
       initContainers: [
         {
           name: 'first',
           image: 'test:1',
-          args: ['-e', "require('node:fs').writeFileSync('/work/x', 'made')"],
+          args: ['-e', "require('node:fs').writeFileSync('/scratch/x', 'made')"],
           ...mount,
         },
       ],
