@@ -1,6 +1,8 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { execFile } from 'node:child_process';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ERRORS } from '../../src/errors.ts';
 import { type Client, call, startTestApi, type TestApi } from '../support/api.ts';
@@ -103,6 +105,15 @@ describe('who is asking', () => {
       status: 200,
       body: { id: ada.accountId, email: 'ada@example.com', firstName: 'ada', lastName: null },
     });
+  });
+
+  test('the GraphQL example of the README answers as it stands', async () => {
+    const readme = await readFile(new URL('../../README.md', import.meta.url), 'utf8');
+    const example = /```sh graphql\n([\s\S]*?)\n```/.exec(readme)?.[1] ?? '';
+    const env = { PATH: process.env.PATH, API: `${api.url}/v1`, KEY: (await api.client('reader')).key };
+    const { stdout } = await promisify(execFile)('sh', ['-c', example], { env });
+    const data = { me: { email: 'reader@example.com' }, streams: { totalCount: 0, edges: [] } };
+    expect(JSON.parse(stdout)).toEqual({ data });
   });
 
   test('a missing, wrong or revoked key and a bearer token give 401, on GraphQL too', async () => {
