@@ -133,7 +133,7 @@ test('a destination that accepts and then reads nothing is a stall, and is conne
   });
   // A stopped ffmpeg is what a peer that reads nothing looks like from here: nothing is taken any more.
   process.kill(Number(pid), 'SIGSTOP');
-  const stalled = await until('stalled', async () => stream.log().includes('"code":"stalled"'), 15_000);
+  const stalled = await until('stalled', async () => stream.log().includes('"code":"stalled"'), 60_000);
   expect(stalled).toBe(true);
   await live(stream);
   expect((await stream.stats()).reconnects).toBe(1);
@@ -157,7 +157,8 @@ test('SRT is spoken too, and its key is not shown either', async () => {
   const stream = await onAir(programOf(items.slice(0, 1)), { main: [`srt://127.0.0.1:${port}?latency=100`, KEY] });
   await live(stream);
   expect(everyCommandLine()).not.toContain(KEY);
-  await until('three loops', async () => (await stream.stats()).seam.count >= 3);
+  // SRT drops what comes too late, which a busy machine sees; so more is sent than has to arrive.
+  await until('six loops', async () => (await stream.stats()).seam.count >= 6, 60_000);
   await stream.stop();
   await until('the listener has ended', () => listener.exitCode !== null);
   const packets = await packetsOf(file);

@@ -14,6 +14,7 @@ test('batches keep their beat when one of them is late', () => {
   pace.due(1000, 0);
   expect(pace.waitMs(1000)).toBe(100);
   expect(pace.waitMs(1130)).toBe(70);
+  expect(pace.waitMs(1130, true)).toBe(370);
 });
 
 test('far behind, the time is given up instead of being sent all at once', () => {
