@@ -102,6 +102,7 @@ function fitsVideo({ source, scan, quality, framerate }: PlanInput): boolean {
     !video.bFrames &&
     !isHdr(video) &&
     measured.regular &&
+    measured.hidden === 0 &&
     measured.startSeconds === source.startSeconds &&
     (measured.bytes * 8) / seconds / 1000 <= bitrateKbps(quality, framerate) * COPY_BITRATE_FACTOR
   );

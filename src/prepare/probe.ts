@@ -67,6 +67,7 @@ class Tally {
   readonly #keyInterval: number;
   readonly #scan: StreamScan = {
     packets: 0,
+    hidden: 0,
     startSeconds: Number.POSITIVE_INFINITY,
     endSeconds: Number.NEGATIVE_INFINITY,
     largestStepSeconds: 0,
@@ -74,6 +75,8 @@ class Tally {
     regular: true,
   };
   #last: number | undefined;
+  /** The first packet's time: an edit list may keep it, and others, from being shown. */
+  #origin = Number.POSITIVE_INFINITY;
 
   /** A regular stream has `rate` packets a second and a keyframe every `keyInterval` packets, no others. */
   constructor(rate: number, keyInterval: number) {
@@ -95,10 +98,15 @@ class Tally {
     }
     if (this.#last !== undefined) scan.largestStepSeconds = Math.max(scan.largestStepSeconds, pts - this.#last);
     this.#last = pts;
-    scan.startSeconds = Math.min(scan.startSeconds, pts);
-    scan.endSeconds = Math.max(scan.endSeconds, pts + (Number(packet.duration_time) || 0));
+    this.#origin = Math.min(this.#origin, pts);
+    // What is only there to be decoded is no part of the source's length.
+    if (packet.flags?.includes('D')) scan.hidden++;
+    else {
+      scan.startSeconds = Math.min(scan.startSeconds, pts);
+      scan.endSeconds = Math.max(scan.endSeconds, pts + (Number(packet.duration_time) || 0));
+    }
     // Containers keep times in milliseconds at worst.
-    const onTime = Math.abs(pts - scan.startSeconds - number / this.#rate) < 0.0015;
+    const onTime = Math.abs(pts - this.#origin - number / this.#rate) < 0.0015;
     scan.regular &&= onTime && dts === pts && isKey === (number % this.#keyInterval === 0);
   }
 

@@ -50,6 +50,8 @@ export interface Source {
 /** What was found by reading every packet of one stream. Times in seconds, as stored. */
 export interface StreamScan {
   packets: number;
+  /** How many of the packets are decoded and not shown: an edit list or the encoder's delay says so. */
+  hidden: number;
   startSeconds: number;
   endSeconds: number;
   largestStepSeconds: number;

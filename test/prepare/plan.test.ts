@@ -31,6 +31,7 @@ const audio = (changes: Partial<AudioStream> = {}): AudioStream => ({
 });
 const scanned = (changes: Partial<StreamScan> = {}): StreamScan => ({
   packets: 300,
+  hidden: 0,
   startSeconds: 0,
   endSeconds: 10,
   largestStepSeconds: 0.034,
@@ -83,6 +84,7 @@ describe('a source that fits is copied', () => {
     ['interlacing', { source: { video: video({ interlaced: true }) } }],
     ['B-frames', { source: { video: video({ bFrames: true }) } }],
     ['HDR', { source: { video: video({ colorTransfer: 'smpte2084' }) } }],
+    ['pictures that an edit list hides', { scan: { video: scanned({ hidden: 3 }) } }],
     ['irregular frames or keyframes', { scan: { video: scanned({ regular: false }) } }],
     ['more bits than destinations take', { scan: { video: scanned({ bytes: 20_000_000 }) } }],
     ['a container without a header', { source: { format: 'mpegts' } }],

@@ -34,7 +34,7 @@ export async function room() {
   return {
     dir,
     storageUrl,
-    storage: openStorage(storageUrl),
+    storage: await openStorage(storageUrl),
     path: (name: string) => join(dir, name),
     [Symbol.asyncDispose]: () => rm(dir, { recursive: true, force: true }),
   };
@@ -62,6 +62,7 @@ export async function inspect(path: string) {
   const of = (type: Packet['codec_type']) => (packets as Packet[]).filter((packet) => packet.codec_type === type);
   const times = (type: Packet['codec_type']) => of(type).map((packet) => Math.round(Number(packet.pts_time) * 1000));
   return {
+    streams: (streams as unknown[]).length,
     video: streams.find((stream: { codec_type: string }) => stream.codec_type === 'video'),
     audio: streams.find((stream: { codec_type: string }) => stream.codec_type === 'audio'),
     videoTimes: times('video'),

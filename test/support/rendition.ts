@@ -1,0 +1,86 @@
+/** Renditions made by prepare itself, and the proof by ffprobe that they keep every promise. */
+import { copyFile, mkdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { Value } from 'typebox/value';
+import { expect } from 'vitest';
+import { makeRendition } from '../../src/prepare/rendition.ts';
+import type { MediaType } from '../../src/prepare/source.ts';
+import { indexKey, RenditionIndex } from '../../src/rendition/index.ts';
+import { ffmpeg, inspect, quiet, type room } from './prepare.ts';
+
+const AAC_FRAME_MS = 1024 / 48;
+export const tools = { ffmpeg: 'ffmpeg', ffprobe: 'ffprobe' };
+type Room = Awaited<ReturnType<typeof room>>;
+
+export const taskFor = (type: MediaType, profile: string) => ({
+  action: 'rendition' as const,
+  type,
+  profile,
+  sourceKey: 'sources/x',
+  renditionKey: `renditions/x/${type}-${profile}.flv`,
+});
+
+export const shopOf = ({ storage }: Room, signal = new AbortController().signal) => ({
+  storage,
+  tools,
+  signal,
+  log: quiet,
+});
+
+/** Makes the rendition of `path` and proves, by ffprobe and by its index, everything that any rendition promises. */
+export async function rendition(place: Room, path: string, type: MediaType = 'video', profile = '720p30') {
+  await mkdir(join(place.dir, 'media', 'sources'), { recursive: true });
+  await copyFile(path, join(place.dir, 'media', 'sources', 'x'));
+  const task = taskFor(type, profile);
+  const status = await makeRendition(task, shopOf(place));
+  const file = join(place.dir, 'media', task.renditionKey);
+  const found = await inspect(file);
+  const index: unknown = JSON.parse(await text(await place.storage.read(indexKey(task.renditionKey))));
+  if (!Value.Check(RenditionIndex, index)) throw new Error('not an index');
+  expect(status).toEqual({
+    profile,
+    state: 'ready',
+    key: task.renditionKey,
+    durationSeconds: index.durationSeconds,
+    bitrateKbps: index.bitrateKbps,
+  });
+  expect(index.sizeBytes).toBe((await stat(file)).size);
+  expect(index.audio?.frames).toBe(found.audioTimes.length);
+  expect(found.audioTimes).toEqual(found.audioTimes.map((_, frame) => Math.round(frame * AAC_FRAME_MS)));
+  expect(found.audio).toMatchObject({ codec_name: 'aac', profile: 'LC', sample_rate: '48000', channels: 2 });
+  if (type === 'video') proveVideo(found, index, Number(profile.split('p')[1]));
+  return { ...found, index, file };
+}
+
+function proveVideo(found: Awaited<ReturnType<typeof inspect>>, index: RenditionIndex, fps: number) {
+  const frames = found.videoTimes.length;
+  expect(found.videoTimes).toEqual(found.videoTimes.map((_, frame) => Math.round((frame * 1000) / fps)));
+  expect(found.reordered).toBe(0);
+  expect(found.keyframes).toEqual(found.keyframes.map((_, gop) => gop * 2 * fps));
+  expect(found.keyframes).toHaveLength(Math.ceil(frames / (2 * fps)));
+  expect(index.video?.frames).toBe(frames);
+  expect(index.video?.keyframes.map(({ frame }) => frame)).toEqual(found.keyframes);
+  expect(Math.abs(found.audioTimes.length * AAC_FRAME_MS - (frames * 1000) / fps)).toBeLessThan(AAC_FRAME_MS);
+  expect(found.video).toMatchObject({ codec_name: 'h264', pix_fmt: 'yuv420p', has_b_frames: 0 });
+  expect(['1:1', undefined]).toContain(found.video.sample_aspect_ratio);
+}
+
+/** Bounding box of what is not black, in pixels: [width, height, x, y]. */
+export async function pictureIn(file: string): Promise<number[]> {
+  const filters = 'cropdetect=limit=40:round=2:reset=0,metadata=print:file=-';
+  const { stdout } = await ffmpeg('-i', file, '-vf', filters, '-f', 'null', '-');
+  const last = (name: string) =>
+    Number(
+      stdout
+        .match(new RegExp(`cropdetect\\.${name}=(\\d+)`, 'g'))
+        ?.at(-1)
+        ?.split('=')[1],
+    );
+  return ['w', 'h', 'x', 'y'].map(last);
+}
+
+/** lavfi sources: a tone, and a test picture. */
+export const TONE = 'sine=440:r=48000:d=1';
+export const picture = (size: string, fps: number | string = 30, seconds = 1) =>
+  `testsrc2=s=${size}:r=${fps}:d=${seconds}`;
