@@ -16,8 +16,9 @@ FROM ${BASE}
 RUN command -v ffmpeg >/dev/null \
   || (apt-get update && apt-get install -y --no-install-recommends ffmpeg ca-certificates && rm -rf /var/lib/apt/lists/*)
 COPY --from=build /src/node_modules/.bin/node /usr/local/bin/node
-COPY --from=build /src/dist /app
+COPY --from=build /src/package.json /app/
+COPY --from=build /src/dist /app/dist
 USER 10001:10001
-ENV NODE_ENV=production LOOPSTREAM_DASHBOARD_DIR=/app/dashboard
-ENTRYPOINT ["node", "/app/main.js"]
+ENV NODE_ENV=production LOOPSTREAM_DASHBOARD_DIR=/app/dist/dashboard
+ENTRYPOINT ["node", "/app/dist/app/main.js"]
 CMD ["--help"]

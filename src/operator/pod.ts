@@ -101,12 +101,22 @@ const probes = {
   },
 };
 
+/**
+ * A streamer has next to no objects of its own but moves buffers all day: with the defaults, V8's young generation and the
+ * C library's arenas keep several MB of them for every stream (test/bench/RESULTS.md).
+ */
+const SMALL_PROCESS = [
+  { name: 'NODE_OPTIONS', value: '--max-semi-space-size=1' },
+  { name: 'MALLOC_ARENA_MAX', value: '1' },
+];
+
 const container = (settings: PodSettings) => ({
   name: STREAMER_CONTAINER,
   image: settings.image,
   args: ['streamer'],
   env: [
     ...commonEnv(settings),
+    ...SMALL_PROCESS,
     { name: 'LOOPSTREAM_HOST', valueFrom: { fieldRef: { fieldPath: 'status.podIP' } } },
     { name: 'LOOPSTREAM_PORT', value: String(STREAMER_PORT) },
     { name: 'LOOPSTREAM_PROGRAM_FILE', value: `${PROGRAM_DIR}/${PROGRAM_FILE}` },

@@ -4,11 +4,9 @@
  * The index is written last, so a rendition whose index can be read is complete.
  */
 import { type Static, Type } from 'typebox';
+import { INDEX_VERSION } from './format.ts';
 
-export const INDEX_VERSION = 1;
-export const AUDIO_SAMPLE_RATE = 48_000;
-/** Samples in an AAC-LC frame (ISO/IEC 14496-3). */
-export const SAMPLES_PER_FRAME = 1024;
+export { AUDIO_SAMPLE_RATE, INDEX_VERSION, indexKey, SAMPLES_PER_FRAME } from './format.ts';
 
 export const RenditionIndex = Type.Object({
   version: Type.Literal(INDEX_VERSION),
@@ -43,5 +41,3 @@ export const RenditionIndex = Type.Object({
   ),
 });
 export type RenditionIndex = Static<typeof RenditionIndex>;
-
-export const indexKey = (renditionKey: string): string => `${renditionKey}.json`;

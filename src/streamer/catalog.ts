@@ -1,5 +1,4 @@
 /** Reads and checks the index of a rendition: nothing of an item is played before its index has been found sound. */
-import { Compile } from 'typebox/compile';
 import {
   compositionTimeMs,
   FLV_HEADER_BYTES,
@@ -8,9 +7,11 @@ import {
   TAG_HEADER_BYTES,
   TAG_VIDEO,
 } from '../rendition/flv.ts';
-import { indexKey, RenditionIndex } from '../rendition/index.ts';
+import { indexKey } from '../rendition/format.ts';
+import type { RenditionIndex } from '../rendition/index.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { ProgramItem } from '../streams/program.ts';
+import { isRenditionIndex } from './shape.ts';
 import { frameTicks, itemTicks, TICKS_PER_SECOND } from './timeline.ts';
 
 export type TrackKind = 'video' | 'audio';
@@ -31,7 +32,6 @@ export class ItemError extends Error {
 
 /** Ten hours of keyframes are 1 MB of JSON. */
 const MAX_INDEX_BYTES = 16 * 2 ** 20;
-const validator = Compile(RenditionIndex);
 
 async function readAll(storage: Storage, key: string, range: { start?: number; end?: number }, signal?: AbortSignal) {
   const chunks: Buffer[] = [];
@@ -53,7 +53,7 @@ function parse(json: string): RenditionIndex {
   } catch (error) {
     throw new ItemError('item_invalid', 'The index is not JSON.', error);
   }
-  if (!validator.Check(index)) throw new ItemError('item_invalid', 'The index does not have the shape of one.');
+  if (!isRenditionIndex(index)) throw new ItemError('item_invalid', 'The index does not have the shape of one.');
   return index;
 }
 

@@ -5,15 +5,14 @@
  */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Compile } from 'typebox/compile';
 import { sleep } from '../clock.ts';
 import type { Logger } from '../log.ts';
 import { SECRET_KEY_KEY, SECRET_URL_KEY } from '../streams/names.ts';
-import { Program } from '../streams/program.ts';
+import type { Program } from '../streams/program.ts';
+import { isProgram } from './shape.ts';
 import type { Secrets } from './target.ts';
 
 const POLL_MS = 2000;
-const validator = Compile(Program);
 
 export class ProgramError extends Error {
   override readonly name = 'ProgramError';
@@ -27,7 +26,7 @@ export async function readProgram(path: string): Promise<Program> {
   } catch (error) {
     throw new ProgramError('The program file cannot be read as JSON.', { cause: error });
   }
-  if (!validator.Check(program)) throw new ProgramError('The program file does not hold a program.');
+  if (!isProgram(program)) throw new ProgramError('The program file does not hold a program.');
   return program;
 }
 

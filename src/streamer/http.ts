@@ -1,10 +1,16 @@
 /** What a stream shows of itself: health, numbers and a preview, over plain HTTP. Only GET and HEAD; no secret is known here. */
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Registry } from 'prom-client';
 import { Feed } from './feed.ts';
 import type { Station } from './station.ts';
 import type { StreamerStats } from './stats.ts';
+
+/**
+ * An ES import of node:http reads all that it exports, and its WebSocket is a getter that loads a whole HTTP client: 15 MB
+ * in every stream for something that none of them uses.
+ */
+const { createServer } = process.getBuiltinModule('node:http');
 
 export interface HttpOptions {
   host: string;
@@ -20,7 +26,7 @@ export interface StreamerHttp {
   close(): Promise<void>;
 }
 
-/** A station that has not gone round its loop for this long hangs. It does so ten times a second, media or not. */
+/** A station that has not gone round its loop for this long hangs. It does so at least twice a second, media or not. */
 export const HUNG_MS = 10_000;
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => void | Promise<void>;
@@ -45,7 +51,7 @@ function preview({ station, profile }: HttpOptions): Handler {
     if (request.method === 'HEAD') return void response.end();
     response.flushHeaders();
     const feed = new Feed({ profile: profile(), sink: response, onOverflow: () => response.destroy() });
-    const unlisten = station.listen((segment) => feed.offer(segment));
+    const unlisten = station.listen((segment) => feed.offer(segment), { watched: true });
     response.once('close', () => {
       unlisten();
       feed.close();

@@ -7,11 +7,13 @@ export interface PaceOptions {
   /** Media sent before it is due, so that a receiver has something in hand at once. */
   leadMs: number;
   batchMs: number;
+  /** The same while only destinations listen, which have the lead in hand: each batch wakes two processes of a stream. */
+  restBatchMs?: number;
   /** Further behind than this, the time is given up: a receiver would rather wait than get it all at once. */
   maxBehindMs: number;
 }
 
-export const DEFAULT_PACE: PaceOptions = { leadMs: 1000, batchMs: 100, maxBehindMs: 2000 };
+export const DEFAULT_PACE: PaceOptions = { leadMs: 1000, batchMs: 100, restBatchMs: 500, maxBehindMs: 2000 };
 
 export class Pace {
   readonly #options: PaceOptions;
@@ -37,8 +39,9 @@ export class Pace {
   }
 
   /** Milliseconds until the next batch; a late one does not move those after it. */
-  waitMs(nowMs: number): number {
-    const { batchMs } = this.#options;
+  waitMs(nowMs: number, resting = false): number {
+    const { batchMs: watched, restBatchMs = watched } = this.#options;
+    const batchMs = resting ? restBatchMs : watched;
     return batchMs - ((nowMs - (this.#startMs ?? nowMs)) % batchMs);
   }
 

@@ -56,7 +56,7 @@ export async function startStreamer(
   clock: Clock = systemClock,
 ): Promise<{ port: number }> {
   const { signal } = lifecycle;
-  const storage = openStorage(config.storageUrl);
+  const storage = await openStorage(config.storageUrl, { credentials: config.storageCredentials });
   let program = await readProgram(config.programFile);
   let startedAt: Date | undefined;
   let station: Station | undefined;

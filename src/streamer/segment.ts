@@ -1,5 +1,5 @@
 /**
- * Segments: about 100 ms of encoded tags, made once and handed to everyone who wants the stream. A keyframe always begins
+ * Segments: a batch of encoded tags, made once and handed to everyone who wants the stream. A keyframe always begins
  * one, so that a receiver can join or leave out media between two of them and never in the middle of a tag or a GOP.
  * Pure: no I/O, no clock.
  */
@@ -13,7 +13,7 @@ import {
   TAG_VIDEO,
   writeTag,
 } from '../rendition/flv.ts';
-import { AUDIO_SAMPLE_RATE } from '../rendition/index.ts';
+import { AUDIO_SAMPLE_RATE } from '../rendition/format.ts';
 import { DIMENSIONS, parseProfile } from '../streams/profile.ts';
 import type { OutTag } from './splice.ts';
 

@@ -33,6 +33,7 @@ export class Station {
   readonly #pace: Pace;
   readonly #segmenter = new Segmenter();
   readonly #listeners = new Set<Listener>();
+  readonly #watched = new Set<Listener>();
   #kept: Segment[] = [];
   #keptBytes = 0;
   #wake: (() => void) | undefined;
@@ -54,11 +55,15 @@ export class Station {
     if (this.#starved) this.#wake?.();
   };
 
-  /** From the keyframe that is on air on. Returns what ends it. */
-  listen(listener: Listener): () => void {
+  /** From the keyframe that is on air on; `watched` asks for small batches. Returns what ends it. */
+  listen(listener: Listener, { watched = false } = {}): () => void {
     for (const segment of this.#kept) listener(segment);
     this.#listeners.add(listener);
-    return () => void this.#listeners.delete(listener);
+    if (watched) this.#watched.add(listener);
+    return () => {
+      this.#listeners.delete(listener);
+      this.#watched.delete(listener);
+    };
   }
 
   get listeners(): number {
@@ -71,7 +76,7 @@ export class Station {
     signal.addEventListener('abort', stop);
     while (!signal.aborted) {
       this.#produce();
-      await this.#wait(this.#pace.waitMs(this.#clock.monotonicMs()));
+      await this.#wait(this.#pace.waitMs(this.#clock.monotonicMs(), this.#watched.size === 0));
     }
     signal.removeEventListener('abort', stop);
   }

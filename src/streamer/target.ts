@@ -41,7 +41,7 @@ export interface Timeouts {
 }
 
 const TIMEOUTS: Timeouts = { connectMs: 10_000, stallMs: 5000, finishMs: 3000 };
-const WATCH_MS = 250;
+const WATCH_MS = 500;
 const SILENCE_MS = 1000;
 const PROBE_TIMEOUT_MS = 2000;
 /** Connected for this long, the next failure counts as a first one. */

@@ -3,7 +3,8 @@
  * whole numbers of ticks, so sums are exact integers: nothing drifts in a year. Milliseconds are made by rounding once.
  * Pure: no I/O, no clock.
  */
-import { AUDIO_SAMPLE_RATE, type RenditionIndex, SAMPLES_PER_FRAME } from '../rendition/index.ts';
+import { AUDIO_SAMPLE_RATE, SAMPLES_PER_FRAME } from '../rendition/format.ts';
+import type { RenditionIndex } from '../rendition/index.ts';
 
 export const TICKS_PER_SECOND = 120_000;
 const TICKS_PER_MS = TICKS_PER_SECOND / 1000;

@@ -91,16 +91,16 @@ export class Transport {
 
   #listen(events: TransportEvents): void {
     const progress = this.#child.stdio[PROGRESS_FD] as Readable | null;
-    if (progress) {
-      let report = '';
-      createInterface({ input: progress }).on('line', (line) => {
-        report += `${line}\n`;
-        if (!line.startsWith('progress=')) return;
-        const bytes = progressBytes(report);
-        report = '';
-        if (bytes !== undefined) events.onProgress(bytes);
-      });
-    }
+    let report = '';
+    progress?.setEncoding('latin1').on('data', (text: string) => {
+      // ffmpeg writes a report at once, so most often this is a whole one; its last line begins with `progress=`.
+      report += text;
+      const end = report.lastIndexOf('progress=');
+      if (end < 0) return;
+      const bytes = progressBytes(report);
+      report = report.slice(end + 'progress='.length);
+      if (bytes !== undefined) events.onProgress(bytes);
+    });
     if (!this.#child.stderr) return;
     createInterface({ input: this.#child.stderr }).on('line', (line) => {
       this.#stderr.push(redact(line, this.#secrets).slice(0, 500));

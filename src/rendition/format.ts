@@ -1,0 +1,12 @@
+/**
+ * The numbers of the rendition format (index.ts tells the rest). They stand apart so that the pod that plays a rendition
+ * does not load the schema library with them, which takes more memory than everything else in that process.
+ * Pure: no I/O, no clock.
+ */
+
+export const INDEX_VERSION = 1;
+export const AUDIO_SAMPLE_RATE = 48_000;
+/** Samples in an AAC-LC frame (ISO/IEC 14496-3). */
+export const SAMPLES_PER_FRAME = 1024;
+
+export const indexKey = (renditionKey: string): string => `${renditionKey}.json`;

@@ -1,0 +1,19 @@
+/** When the receiver has media: its recording has grown beyond what a file header and metadata take. */
+import { stat } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { RtmpServer } from '../support/rtmp.ts';
+
+const METADATA_BYTES = 2000;
+const LOOK_MS = 5;
+const TIMEOUT_MS = 30_000;
+
+/** Milliseconds from now until media of this key is in a recording that is not among the first `known`. */
+export async function firstMedia(rtmp: RtmpServer, key: string, known = 0): Promise<number> {
+  const from = performance.now();
+  while (performance.now() - from < TIMEOUT_MS) {
+    for (const path of (await rtmp.recordings(key)).slice(known))
+      if ((await stat(path)).size > METADATA_BYTES) return performance.now() - from;
+    await sleep(LOOK_MS);
+  }
+  throw new Error(`no media of ${key} within ${TIMEOUT_MS} ms`);
+}

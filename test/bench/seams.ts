@@ -1,0 +1,50 @@
+/** What a receiver sees at seams: three clips of different length, and what people do without us, all at the same time. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { RtmpServer } from '../support/rtmp.ts';
+import { packetsOf, stepsOf } from '../support/streamer.ts';
+import type { Row } from './report.ts';
+import { type Media, startConcat, startFfmpeg, startStreamer } from './senders.ts';
+
+async function seen(rtmp: RtmpServer, key: string) {
+  const paths = await rtmp.recordings(key);
+  const path = paths.at(-1);
+  if (path === undefined || paths.length > 1) throw new Error(`${key}: ${paths.length} recordings, not one`);
+  const packets = await packetsOf(path);
+  const video = stepsOf(packets, 'video');
+  const audio = stepsOf(packets, 'audio');
+  return {
+    notIncreasing: video.notIncreasing + audio.notIncreasing,
+    videoMs: video.longestMs,
+    audioMs: audio.longestMs,
+  };
+}
+
+export async function measureSeams(rtmp: RtmpServer, media: Media, seconds: number): Promise<Row[]> {
+  const senders = [
+    await startStreamer(media, rtmp.url, 'seam-ours'),
+    startFfmpeg(media.files[0] ?? '', rtmp.url, 'seam-loop'),
+    await startConcat(media, rtmp.url, 'seam-concat'),
+  ];
+  await sleep(seconds * 1000);
+  await Promise.all(senders.map((sender) => sender.stop()));
+  const ours = await seen(rtmp, 'seam-ours');
+  const peers = { '-stream_loop, one clip': 'seam-loop', 'concat demuxer, three clips': 'seam-concat' };
+  const rows: Row[] = [];
+  for (const [beside, key] of Object.entries(peers)) {
+    const peer = await seen(rtmp, key);
+    const row = (what: string, of: keyof typeof ours, unit: string, bar: number, shown: string): Row => ({
+      what: `${what}, ${seconds} s`,
+      ours: `${ours[of]}${unit}`,
+      peer: `${peer[of]}${unit}`,
+      beside,
+      result: ours[of] <= bar ? 'holds' : 'misses',
+      bar: shown,
+    });
+    rows.push(
+      row('timestamps that do not increase', 'notIncreasing', '', 0, '0'),
+      row('largest video step', 'videoMs', ' ms', 1000 / 30 + 1, '≤ 34.3 ms'),
+      row('largest audio step', 'audioMs', ' ms', 1024 / 48 + 1, '≤ 22.3 ms'),
+    );
+  }
+  return rows;
+}

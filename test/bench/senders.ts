@@ -1,0 +1,88 @@
+/** The two sides of the benchmark: a streamer as its pod starts it, and the ffmpeg that people run instead. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { ProgramItem } from '../../src/streams/program.ts';
+import { programOf, writeAtomically, writeDestination } from '../support/streamer.ts';
+
+const BUNDLE = join(import.meta.dirname, '../../dist/app/main.js');
+
+export interface Sender {
+  pid: number;
+  /** Ends it with everything it started. */
+  stop(): Promise<void>;
+}
+
+function started(child: ChildProcess): Sender {
+  const { pid } = child;
+  if (pid === undefined) throw new Error(`could not start ${child.spawnfile}`);
+  const exit = once(child, 'exit');
+  return {
+    pid,
+    stop: async () => {
+      try {
+        // It leads a group of its own, so that nothing that it started is left.
+        process.kill(-pid, 'SIGKILL');
+      } catch {
+        // It has gone by itself.
+      }
+      await exit;
+    },
+  };
+}
+
+const options = { detached: true, stdio: 'ignore' } as const;
+
+export interface Media {
+  /** Where everything of this run is. */
+  root: string;
+  storage: string;
+  /** The clip as the streamer's program names it, and as an MP4 file with the same packets. */
+  items: ProgramItem[];
+  files: string[];
+}
+
+/** Role `streamer` from the bundle, with the files and the variables that a pod is given. */
+export async function startStreamer(media: Media, url: string, key: string): Promise<Sender> {
+  const dir = await mkdtemp(join(media.root, 'pod-'));
+  const programFile = join(dir, 'program.json');
+  const destinationsDir = join(dir, 'destinations');
+  await writeAtomically(programFile, JSON.stringify(programOf(media.items)));
+  await writeDestination(destinationsDir, 'main', url, key);
+  const env = {
+    PATH: process.env.PATH,
+    NODE_ENV: 'production',
+    TMPDIR: dir,
+    LOOPSTREAM_PROGRAM_FILE: programFile,
+    LOOPSTREAM_DESTINATIONS_DIR: destinationsDir,
+    LOOPSTREAM_STORAGE_URL: `file://${media.storage}`,
+    LOOPSTREAM_HOST: '127.0.0.1',
+    LOOPSTREAM_PORT: '0',
+    // As operator/pod.ts has it.
+    NODE_OPTIONS: '--max-semi-space-size=1',
+    MALLOC_ARENA_MAX: '1',
+  };
+  return started(spawn(process.execPath, [BUNDLE, 'streamer'], { ...options, env }));
+}
+
+const LOOP = ['-v', 'error', '-nostdin', '-re', '-stream_loop', '-1'];
+const OUTPUT = (target: string) => ['-c', 'copy', '-f', 'flv', target];
+
+/** `ffmpeg -re -stream_loop -1 -i clip -c copy -f flv`. */
+export const startFfmpeg = (file: string, url: string, key: string): Sender =>
+  started(spawn('ffmpeg', [...LOOP, '-i', file, ...OUTPUT(`${url}/${key}`)], options));
+
+/** The same with ffmpeg's concat demuxer over a list of files. */
+export async function startConcat(media: Media, url: string, key: string): Promise<Sender> {
+  const list = join(media.root, 'list.txt');
+  await writeAtomically(list, media.files.map((file) => `file '${file}'\n`).join(''));
+  const input = [...LOOP, '-f', 'concat', '-safe', '0', '-i', list];
+  return started(spawn('ffmpeg', [...input, ...OUTPUT(`${url}/${key}`)], options));
+}
+
+/** What systemd's Restart=always or a shell loop does: starts it again a second after it has ended. */
+export function startRestartLoop(file: string, url: string, key: string): Sender {
+  const script = 'while true; do ffmpeg "$@"; sleep 1; done';
+  return started(spawn('sh', ['-c', script, 'loop', ...LOOP, '-i', file, ...OUTPUT(`${url}/${key}`)], options));
+}
