@@ -38,6 +38,13 @@ function reader(env: Env) {
   return { text, optional, integer, flag, json };
 }
 
+/** For media in S3. Both or neither: half of them would be refused later, by a server, in other words. */
+const storageCredentials = (env: Env) => {
+  const { text, optional } = reader(env);
+  if (optional('S3_ACCESS_KEY_ID') === undefined && optional('S3_SECRET_ACCESS_KEY') === undefined) return undefined;
+  return Object.freeze({ accessKeyId: text('S3_ACCESS_KEY_ID'), secretAccessKey: text('S3_SECRET_ACCESS_KEY') });
+};
+
 const common = (env: Env) => ({ logLevel: reader(env).text('LOG_LEVEL', 'info') });
 
 /** The streamer: inside the pod of one stream. Paths are where the pod's volumes are mounted. */
@@ -48,6 +55,7 @@ export const streamerConfig = (env: Env) => {
     programFile: text('PROGRAM_FILE'),
     destinationsDir: text('DESTINATIONS_DIR'),
     storageUrl: text('STORAGE_URL'),
+    storageCredentials: storageCredentials(env),
     host: text('HOST', '0.0.0.0'),
     port: integer('PORT', 9400, 0, 65_535),
     ffmpeg: text('FFMPEG', 'ffmpeg'),
@@ -63,6 +71,7 @@ export const prepareConfig = (env: Env) => {
     task: json<unknown>('TASK'),
     resultFile: text('RESULT_FILE'),
     storageUrl: text('STORAGE_URL'),
+    storageCredentials: storageCredentials(env),
     allowPrivateLinks: flag('ALLOW_PRIVATE_LINKS'),
     maxSourceBytes: integer('MAX_SOURCE_BYTES', 20 * 2 ** 30, 1),
     fetchTimeoutSeconds: integer('FETCH_TIMEOUT_SECONDS', 3600, 1),

@@ -8,6 +8,8 @@ const REDACTED = [
   '*.rtmpKey',
   'apiKey',
   '*.apiKey',
+  'secretAccessKey',
+  '*.secretAccessKey',
   'headers.authorization',
   'headers["x-api-key"]',
   'headers.cookie',

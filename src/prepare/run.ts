@@ -32,7 +32,7 @@ export async function runPrepare(config: PrepareConfig, lifecycle: Lifecycle, lo
   const startedAt = performance.now();
   try {
     const shop: Workshop = {
-      storage: openStorage(config.storageUrl),
+      storage: await openStorage(config.storageUrl, { credentials: config.storageCredentials }),
       tools: { ffmpeg: config.ffmpeg, ffprobe: config.ffprobe },
       signal: lifecycle.signal,
       log,

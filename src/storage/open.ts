@@ -1,13 +1,24 @@
 /** Chooses the keeper of the media bytes by the URL that the configuration names. */
 import { fileURLToPath } from 'node:url';
 import { DirectoryStorage } from './directory.ts';
-import type { Storage } from './storage.ts';
+import { parseS3Url } from './s3-url.ts';
+import type { Storage, StorageOptions } from './storage.ts';
 
-/** `url` is `file:///absolute/path`. Throws a TypeError, in one sentence, for anything else. Touches nothing yet. */
-export function openStorage(url: string): Storage {
+/**
+ * `url` is `file:///absolute/path`, or `s3://bucket/prefix?endpoint=…&region=…&forcePathStyle=…`. Rejects with a TypeError,
+ * in one sentence, for anything else. Touches nothing yet.
+ */
+export async function openStorage(url: string, options: StorageOptions = {}): Promise<Storage> {
   const parsed = URL.canParse(url) ? new URL(url) : undefined;
+  if (parsed?.protocol === 's3:') {
+    const address = parseS3Url(parsed);
+    // The SDK is large: a process whose media is in a directory never loads it.
+    const { S3Storage } = await import('./s3.ts');
+    return new S3Storage(address, options);
+  }
   if (parsed?.protocol !== 'file:' || parsed.host !== '') {
-    throw new TypeError(`The storage URL must look like file:///path, not ${parsed?.protocol ?? JSON.stringify(url)}.`);
+    const found = parsed?.protocol ?? 'text without a scheme';
+    throw new TypeError(`The storage URL must look like file:///path or s3://bucket/prefix, not ${found}.`);
   }
   return new DirectoryStorage(fileURLToPath(parsed));
 }

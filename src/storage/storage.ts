@@ -1,9 +1,22 @@
-/** Where media bytes are kept. One small interface, kept by a directory today and by S3 beside it later. */
+/** Where media bytes are kept. One small interface, kept by a directory or by S3. */
 import type { Readable } from 'node:stream';
 
 export interface StoredObject {
   sizeBytes: number;
   modifiedAt: Date;
+}
+
+/** For S3; a directory needs none. */
+export interface StorageCredentials {
+  accessKeyId: string;
+  secretAccessKey: string;
+}
+
+export interface StorageOptions {
+  /** For S3. Without them the SDK looks where it always does: the pod's identity, its own files. */
+  credentials?: StorageCredentials | undefined;
+  /** A local directory for files on their way to or from S3; the system's temporary one by default. */
+  scratchDir?: string | undefined;
 }
 
 export class StorageError extends Error {

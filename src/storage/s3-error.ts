@@ -1,0 +1,79 @@
+/** What S3 said, as a StorageError that says what to do. Pure: no I/O, no clock. */
+import { StorageError } from './storage.ts';
+
+const REFUSED = new Set([
+  'InvalidAccessKeyId',
+  'SignatureDoesNotMatch',
+  'InvalidToken',
+  'ExpiredToken',
+  'InvalidClientTokenId',
+  // versitygw's name for a key ID that it does not know.
+  'XAdminUserNotFound',
+]);
+const FULL = new Set(['QuotaExceeded', 'InsufficientStorage', 'XMinioStorageFull', 'InsufficientCapacity']);
+const ELSEWHERE = new Set(['PermanentRedirect', 'AuthorizationHeaderMalformed', 'IllegalLocationConstraintException']);
+const HTTP_INSUFFICIENT_STORAGE = 507;
+
+interface Answer {
+  name: string;
+  /** HTTP status; undefined when there was no answer. */
+  status: number | undefined;
+  /** The system's word for why there was none, e.g. ECONNREFUSED. */
+  code: string | undefined;
+}
+
+/** What can be known of an error of the SDK, whose classes differ from call to call. */
+export function answerOf(error: unknown): Answer {
+  const { name, code, $metadata } = (error ?? {}) as { name?: unknown; code?: unknown; $metadata?: unknown };
+  const status = ($metadata as { httpStatusCode?: unknown } | undefined)?.httpStatusCode;
+  return {
+    name: typeof name === 'string' ? name : 'Error',
+    status: typeof status === 'number' ? status : undefined,
+    code: typeof code === 'string' ? code : undefined,
+  };
+}
+
+/** Any error of the SDK about `bucket`. An abort and what already is a StorageError stay as they are. */
+export function s3Error(error: unknown, bucket: string): unknown {
+  const answer = answerOf(error);
+  if (error instanceof StorageError || answer.name === 'AbortError') return error;
+  const { code, message } = explain(answer, bucket);
+  // The SDK's own error holds the request's headers and, when a signature is wrong, the key id: only its name goes on.
+  const { name, status, code: system } = answer;
+  const cause = new Error([name, status && `HTTP ${status}`, system].filter(Boolean).join(', '));
+  return new StorageError(code, message, cause);
+}
+
+/** Whether asking again may help: there was no answer, or that of a server in trouble. */
+export function mayPass(error: unknown): boolean {
+  const { status } = answerOf(error);
+  return status === undefined || status >= 500 || status === 429;
+}
+
+function explain({ name, status, code }: Answer, bucket: string): Pick<StorageError, 'code' | 'message'> {
+  const unavailable = (message: string) => ({ code: 'unavailable' as const, message });
+  if (name === 'NoSuchKey') return { code: 'not_found', message: 'There is no such object.' };
+  if (name === 'NoSuchBucket') return unavailable(`There is no bucket ${bucket} in the S3 storage: create it.`);
+  if (FULL.has(name) || status === HTTP_INSUFFICIENT_STORAGE) {
+    return { code: 'full', message: 'There is no room left in the S3 storage.' };
+  }
+  if (name === 'CredentialsProviderError') {
+    return unavailable(
+      'There are no credentials for the S3 storage: set LOOPSTREAM_S3_ACCESS_KEY_ID and LOOPSTREAM_S3_SECRET_ACCESS_KEY.',
+    );
+  }
+  if (REFUSED.has(name) || status === 401) {
+    return unavailable('The S3 storage refused the credentials: check the access key ID and the secret access key.');
+  }
+  if (name === 'RequestTimeTooSkewed') return unavailable("The S3 storage's clock and ours differ: set the clock.");
+  if (ELSEWHERE.has(name) || status === 301) {
+    return unavailable(`The bucket ${bucket} is in another region: correct the region in the storage URL.`);
+  }
+  // An answer to HEAD has no body, so that wrong credentials and missing rights look the same.
+  if (status === 403) {
+    return unavailable(`The S3 storage does not let these credentials use the bucket ${bucket}: check both.`);
+  }
+  if (name === 'PreconditionFailed') return unavailable('The object was replaced while it was read.');
+  if (status !== undefined) return unavailable(`The S3 storage answered with HTTP ${status}.`);
+  return unavailable(`The S3 storage cannot be reached${code ? ` (${code})` : ''}.`);
+}

@@ -1,0 +1,52 @@
+/** The address of a storage in S3, as the configuration writes it. Pure: no I/O, no clock. */
+import { isStorageKey } from './key.ts';
+
+export interface S3Address {
+  bucket: string;
+  /** Stands before every key; empty, or ends with a slash. */
+  prefix: string;
+  region: string;
+  /** The server's URL where it is not Amazon's. */
+  endpoint: string | undefined;
+  /** The bucket in the path of the URL and not in the host name. */
+  forcePathStyle: boolean;
+}
+
+const BUCKET = /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/;
+const PARAMETERS = new Set(['endpoint', 'region', 'forcePathStyle']);
+
+/**
+ * `s3://bucket/prefix?endpoint=http://host:9000&region=eu-central-1&forcePathStyle=true`; all but the bucket may be left
+ * out. With an endpoint the path style is the default, because few other servers have a host name for each bucket. Throws
+ * a TypeError in one sentence that repeats nothing of the URL but parameter names: people do write keys into URLs.
+ */
+export function parseS3Url(url: URL): S3Address {
+  if (url.username !== '' || url.password !== '') throw wrong('must not hold credentials');
+  if (!BUCKET.test(url.host)) throw wrong('must name a bucket: s3://bucket/prefix');
+  const prefix = url.pathname.replace(/^\/+|\/+$/g, '');
+  if (prefix !== '' && !isStorageKey(prefix))
+    throw wrong('has a prefix with other characters than A-Z a-z 0-9 . _ - /');
+  for (const name of url.searchParams.keys()) {
+    if (!PARAMETERS.has(name)) throw wrong(`may have the parameters ${[...PARAMETERS].join(', ')} and no other`);
+  }
+  const endpoint = url.searchParams.get('endpoint') || undefined;
+  if (endpoint !== undefined && !isEndpoint(endpoint)) {
+    throw wrong('has an endpoint that is not like http://host:port');
+  }
+  const style = url.searchParams.get('forcePathStyle') ?? String(endpoint !== undefined);
+  if (style !== 'true' && style !== 'false') throw wrong('has a forcePathStyle that is neither true nor false');
+  return {
+    bucket: url.host,
+    prefix: prefix && `${prefix}/`,
+    region: url.searchParams.get('region') || 'us-east-1',
+    endpoint,
+    forcePathStyle: style === 'true',
+  };
+}
+
+const wrong = (what: string) => new TypeError(`The storage URL ${what}.`);
+
+function isEndpoint(text: string): boolean {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  return (url?.protocol === 'http:' || url?.protocol === 'https:') && url.username === '' && url.password === '';
+}

@@ -1,0 +1,227 @@
+/**
+ * Storage in a bucket of S3 or of a server that speaks it. Large objects go up in parts and appear when all of them are
+ * there. The client tries each request several times, with growing pauses; a body that breaks off is asked for again from
+ * where it broke. Parts that a killed writer left are the bucket's to clear (its AbortIncompleteMultipartUpload rule).
+ */
+import { createReadStream, createWriteStream } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { addAbortSignal, Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import {
+  DeleteObjectCommand,
+  GetObjectCommand,
+  HeadObjectCommand,
+  ListObjectsV2Command,
+  S3Client,
+} from '@aws-sdk/client-s3';
+import { Upload } from '@aws-sdk/lib-storage';
+import { isStorageKey, keySegments } from './key.ts';
+import { type BodyPart, ContinuedBody } from './s3-body.ts';
+import { answerOf, s3Error } from './s3-error.ts';
+import type { S3Address } from './s3-url.ts';
+import { type Storage, StorageError, type StorageOptions, type StoredObject } from './storage.ts';
+
+/** S3 takes at most 10,000 parts: 80 GiB. Memory is bounded by the parts on their way and the one being filled. */
+const PART_BYTES = 8 * 2 ** 20;
+const PARTS_AT_ONCE = 3;
+const CONNECT_TIMEOUT_MS = 5000;
+/** Without a byte for this long, a connection counts as lost. */
+const IDLE_TIMEOUT_MS = 30_000;
+/** The client's pauses between them: up to 0.1 s, 0.2 s, 0.4 s and 0.8 s, drawn by lot. */
+const ATTEMPTS = 5;
+const HTTP_FORBIDDEN = 403;
+const HTTP_NOT_FOUND = 404;
+const HTTP_RANGE_NOT_SATISFIABLE = 416;
+
+interface Range {
+  start?: number;
+  end?: number;
+}
+
+export class S3Storage implements Storage {
+  readonly #client: S3Client;
+  readonly #bucket: string;
+  readonly #prefix: string;
+  readonly #scratchDir: string;
+  #bucketSeen = false;
+
+  constructor(address: S3Address, { credentials, scratchDir = tmpdir() }: StorageOptions = {}) {
+    this.#bucket = address.bucket;
+    this.#prefix = address.prefix;
+    this.#scratchDir = scratchDir;
+    this.#client = new S3Client({
+      region: address.region,
+      forcePathStyle: address.forcePathStyle,
+      maxAttempts: ATTEMPTS,
+      retryMode: 'standard',
+      requestHandler: { connectionTimeout: CONNECT_TIMEOUT_MS, socketTimeout: IDLE_TIMEOUT_MS },
+      // Checksums in trailers are Amazon's; other servers refuse them. The signature covers the body all the same.
+      requestChecksumCalculation: 'WHEN_REQUIRED',
+      responseChecksumValidation: 'WHEN_REQUIRED',
+      ...(address.endpoint && { endpoint: address.endpoint }),
+      ...(credentials && { credentials: { ...credentials } }),
+    });
+  }
+
+  #target(key: string): { Bucket: string; Key: string } {
+    return { Bucket: this.#bucket, Key: this.#prefix + keySegments(key).join('/') };
+  }
+
+  #error(error: unknown, key: string): unknown {
+    return answerOf(error).name === 'NoSuchKey' ? notFound(key) : s3Error(error, this.#bucket);
+  }
+
+  async head(key: string): Promise<StoredObject | undefined> {
+    const target = this.#target(key);
+    try {
+      const { ContentLength = 0, LastModified } = await this.#client.send(new HeadObjectCommand(target));
+      return { sizeBytes: ContentLength, modifiedAt: LastModified ?? new Date(0) };
+    } catch (error) {
+      if (answerOf(error).status !== HTTP_NOT_FOUND) throw this.#error(error, key);
+      await this.#requireBucket();
+      return undefined;
+    }
+  }
+
+  /** An answer to HEAD has no body: whether the object, the whole bucket or our account is missing has to be asked. */
+  async #requireBucket(): Promise<void> {
+    if (this.#bucketSeen) return;
+    try {
+      await this.#client.send(new ListObjectsV2Command({ Bucket: this.#bucket, Prefix: this.#prefix, MaxKeys: 1 }));
+    } catch (error) {
+      // Rights to the objects need not include this question.
+      if (answerOf(error).status !== HTTP_FORBIDDEN) throw s3Error(error, this.#bucket);
+    }
+    this.#bucketSeen = true;
+  }
+
+  async read(key: string, { start = 0, end = Number.POSITIVE_INFINITY }: Range = {}, signal?: AbortSignal) {
+    if (end <= start) {
+      if (!(await this.head(key))) throw notFound(key);
+      return Readable.from([]);
+    }
+    const target = this.#target(key);
+    const fail = (error: unknown) => this.#error(error, key);
+    const first = await this.#get(target, start, end, { signal }).catch((error: unknown) => {
+      throw fail(error);
+    });
+    if (!first) return Readable.from([]);
+    const goOn = async (offset: number) =>
+      // A range without a byte in it would be ignored, and answered with the whole object.
+      start + offset < end ? this.#get(target, start + offset, end, { signal, etag: first.etag }) : undefined;
+    const body = new ContinuedBody(first, goOn, fail);
+    const stream = Readable.from(body.chunks(signal), { objectMode: false });
+    // Also when nobody has begun to read, in which case the generator never runs.
+    stream.once('close', () => body.destroy());
+    return signal ? addAbortSignal(signal, stream) : stream;
+  }
+
+  /** One request for [start, end); undefined when the object ends before `start`. Rejects with the SDK's errors. */
+  async #get(
+    target: { Bucket: string; Key: string },
+    start: number,
+    end: number,
+    { signal, etag }: { signal: AbortSignal | undefined; etag?: string | undefined },
+  ): Promise<BodyPart | undefined> {
+    // The last byte of a Range is inclusive, our end is not. A whole object is asked for without: an empty one has no range.
+    const last = Number.isFinite(end) ? end - 1 : '';
+    const command = new GetObjectCommand({
+      ...target,
+      ...((start > 0 || last !== '') && { Range: `bytes=${start}-${last}` }),
+      ...(etag && { IfMatch: etag }),
+    });
+    try {
+      const { Body, ETag } = await this.#client.send(command, { ...(signal && { abortSignal: signal }) });
+      return { body: Body as Readable, etag: ETag };
+    } catch (error) {
+      if (answerOf(error).status === HTTP_RANGE_NOT_SATISFIABLE) return undefined;
+      throw error;
+    }
+  }
+
+  async write(key: string, body: Readable | Buffer, signal?: AbortSignal): Promise<void> {
+    const target = this.#target(key);
+    signal?.throwIfAborted();
+    if (body instanceof Readable) {
+      // The upload reports it; without a listener an error between two reads would end the process.
+      body.on('error', () => undefined);
+      // The upload then fails by its body and takes its parts back, which its own abort does not wait for.
+      if (signal) addAbortSignal(signal, body);
+    }
+    const upload = new Upload({
+      client: this.#client,
+      params: { ...target, Body: body },
+      partSize: PART_BYTES,
+      queueSize: PARTS_AT_ONCE,
+    });
+    try {
+      await upload.done();
+    } catch (error) {
+      // What the body says is not the storage's error.
+      throw (body instanceof Readable && body.errored) || this.#error(error, key);
+    } finally {
+      if (body instanceof Readable) body.destroy();
+    }
+  }
+
+  async publish(key: string, fill: (path: string) => Promise<void>): Promise<void> {
+    keySegments(key);
+    await this.#withScratch(async (path) => {
+      await writeFile(path, '', { flag: 'wx' });
+      await fill(path);
+      await this.write(key, createReadStream(path, { highWaterMark: 2 ** 20 }));
+    });
+  }
+
+  withLocalFile<T>(key: string, use: (path: string) => Promise<T>): Promise<T> {
+    return this.#withScratch(async (path) => {
+      await pipeline(await this.read(key), createWriteStream(path));
+      return use(path);
+    });
+  }
+
+  async #withScratch<T>(use: (path: string) => Promise<T>): Promise<T> {
+    const directory = await mkdtemp(join(this.#scratchDir, 'loopstream-')).catch((error: unknown) => {
+      throw new StorageError('unavailable', 'The scratch directory cannot be used.', error);
+    });
+    try {
+      return await use(join(directory, 'object'));
+    } catch (error) {
+      if (answerOf(error).code !== 'ENOSPC') throw error;
+      throw new StorageError('full', 'There is no room left in the scratch directory.', error);
+    } finally {
+      await rm(directory, { recursive: true, force: true });
+    }
+  }
+
+  async delete(key: string): Promise<void> {
+    const target = this.#target(key);
+    try {
+      await this.#client.send(new DeleteObjectCommand(target));
+    } catch (error) {
+      if (answerOf(error).name !== 'NoSuchKey') throw this.#error(error, key);
+    }
+  }
+
+  async *list(prefix: string): AsyncIterable<string> {
+    const slash = prefix.lastIndexOf('/');
+    if (slash >= 0) keySegments(prefix.slice(0, slash));
+    const query = { Bucket: this.#bucket, Prefix: this.#prefix + prefix };
+    for (let token: string | undefined, more = true; more; more = token !== undefined) {
+      const command = new ListObjectsV2Command({ ...query, ...(token && { ContinuationToken: token }) });
+      const page = await this.#client.send(command).catch((error: unknown) => {
+        throw this.#error(error, prefix);
+      });
+      for (const { Key = '' } of page.Contents ?? []) {
+        const key = Key.slice(this.#prefix.length);
+        // What others keep in the bucket may have names that are none of ours.
+        if (isStorageKey(key)) yield key;
+      }
+      token = page.NextContinuationToken;
+    }
+  }
+}
+
+const notFound = (key: string) => new StorageError('not_found', `There is no object ${key}.`);
