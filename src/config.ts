@@ -65,11 +65,14 @@ export type StreamerConfig = ReturnType<typeof streamerConfig>;
 
 /** The prepare Job: one task, one answer. */
 export const prepareConfig = (env: Env) => {
-  const { text, integer, flag, json } = reader(env);
+  const { text, optional, integer, flag, json } = reader(env);
   return Object.freeze({
     ...common(env),
     task: json<unknown>('TASK'),
     resultFile: text('RESULT_FILE'),
+    /** Where it tells how far it is; without a host it tells nobody. */
+    host: optional('HOST'),
+    port: integer('PORT', 9403, 0, 65_535),
     storageUrl: text('STORAGE_URL'),
     storageCredentials: storageCredentials(env),
     allowPrivateLinks: flag('ALLOW_PRIVATE_LINKS'),

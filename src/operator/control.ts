@@ -15,6 +15,8 @@ export interface Tools {
   caches: Caches;
   settings: PodSettings;
   events: EventRecorder;
+  /** How far the active Jobs are, by UID, as far as they could be asked. */
+  fractions: ReadonlyMap<string, number>;
   clock: Clock;
   log: Logger;
 }

@@ -2,7 +2,13 @@
 import type { Job, JobStatus, Upload } from '../kube/resources.ts';
 import type { KubeObject } from '../kube/types.ts';
 import type { PrepareTask } from '../prepare/task.ts';
-import { GENERATION_ANNOTATION, importJobName, renditionJobName, UPLOAD_LABEL } from '../streams/names.ts';
+import {
+  GENERATION_ANNOTATION,
+  importJobName,
+  PREPARE_PORT,
+  renditionJobName,
+  UPLOAD_LABEL,
+} from '../streams/names.ts';
 import { type MediaInfo, renditionKey, sourceKey } from '../uploads/spec.ts';
 import {
   CONTAINER_SECURITY,
@@ -67,7 +73,10 @@ const container = (wish: Wish, settings: PodSettings) => ({
     { name: TASK_VARIABLE, value: JSON.stringify(wish.task) },
     { name: 'LOOPSTREAM_RESULT_FILE', value: RESULT_FILE },
     { name: 'LOOPSTREAM_ALLOW_PRIVATE_LINKS', value: String(settings.allowPrivateLinks) },
+    { name: 'LOOPSTREAM_HOST', valueFrom: { fieldRef: { fieldPath: 'status.podIP' } } },
+    { name: 'LOOPSTREAM_PORT', value: String(PREPARE_PORT) },
   ],
+  ports: [{ name: 'progress', containerPort: PREPARE_PORT, protocol: 'TCP' }],
   terminationMessagePath: RESULT_FILE,
   resources: { requests: { cpu: '250m', memory: '256Mi' }, limits: { cpu: '4', memory: '4Gi' } },
   ...CONTAINER_SECURITY,

@@ -3,11 +3,13 @@
  * failure is final until its spec is edited. Pure: no I/O, no clock.
  */
 import type { Job, Pod, Upload } from '../kube/resources.ts';
+import { importJobName, renditionJobName } from '../streams/names.ts';
 import type { MediaInfo, RenditionStatus, UPLOAD_ERRORS, UploadState, UploadStatus } from '../uploads/spec.ts';
 import { sourceKey } from '../uploads/spec.ts';
 import { fits, generationOf, importWish, renditionWish, type Wish } from './job.ts';
 import { outcomeOf } from './jobresult.ts';
 import { renditionOf } from './media.ts';
+import { progressOf } from './progress.ts';
 import { isOwnedBy } from './restricted.ts';
 import { conditionsOf } from './status.ts';
 import type { Verdict } from './world.ts';
@@ -18,6 +20,8 @@ export interface UploadWorld {
   /** Jobs in the upload's namespace by name, and their pods by the Job's UID. */
   jobs: ReadonlyMap<string, Job>;
   pods: ReadonlyMap<string, readonly Pod[]>;
+  /** How far the Jobs are that could be asked, 0 to 1, by UID. */
+  fractions: ReadonlyMap<string, number>;
   now: Date;
 }
 
@@ -41,6 +45,11 @@ class Plan {
   constructor(upload: Upload, world: UploadWorld) {
     this.#upload = upload;
     this.#world = world;
+  }
+
+  /** How far a wish is, as far as its Job could be asked. */
+  fraction(name: string): number | undefined {
+    return this.#world.fractions.get(this.#world.jobs.get(name)?.metadata.uid ?? '');
   }
 
   /** The result of a wish; undefined while it is worked on, or has to be (again). */
@@ -128,6 +137,19 @@ function verdicts(media: MediaInfo | undefined, error: UploadError | undefined, 
   return [fine, say('Prepared', 'True', 'Prepared', `Prepared for ${ready.join(', ')}.`)];
 }
 
+/** 0 to 1 of what is done in this state; `shown` is what the status says while the state stays. */
+function progress(upload: Upload, state: UploadState, wanted: RenditionStatus[], plan: Plan): number {
+  const { name } = upload.metadata;
+  const shown = upload.status?.state === state ? upload.status.progress : undefined;
+  if (state === 'ready') return 1;
+  if (state === 'failed') return 0;
+  if (state === 'importing') return progressOf([plan.fraction(importJobName(name))], shown);
+  const parts = wanted.map(({ profile, state: of }) =>
+    of === 'pending' ? plan.fraction(renditionJobName(name, profile)) : 1,
+  );
+  return progressOf(parts, shown);
+}
+
 export function decideUpload(upload: Upload, world: UploadWorld): UploadDecision {
   const { generation } = upload.metadata;
   const edited = (upload.status?.observedGeneration ?? 0) < (generation ?? 0);
@@ -137,11 +159,10 @@ export function decideUpload(upload: Upload, world: UploadWorld): UploadDecision
   const pending = wanted.some(({ state }) => state === 'pending');
   const error = importError ?? wanted.find(({ state }) => state === 'failed')?.error;
   const state: UploadState = pending ? 'preparing' : error ? 'failed' : media ? 'ready' : 'importing';
-  const done = wanted.filter(({ state: of }) => of !== 'pending').length;
   const status: UploadStatus = {
     ...(generation !== undefined && { observedGeneration: generation }),
     state,
-    progress: state === 'preparing' ? done / wanted.length : state === 'ready' ? 1 : 0,
+    progress: progress(upload, state, wanted, plan),
     ...(media && { sourceKey: upload.status?.sourceKey ?? sourceKey(upload.metadata.uid), media }),
     ...(all.length > 0 && { renditions: all }),
     ...(error && { error }),

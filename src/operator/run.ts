@@ -12,6 +12,7 @@ import type { Logger } from '../log.ts';
 import { createCaches, type Enqueue, wire } from './caches.ts';
 import type { Reconcile, Tools } from './control.ts';
 import { reconcileDestination } from './destinations.ts';
+import { type Fractions, followProgress } from './follow.ts';
 import { createMetrics, serveOps } from './ops.ts';
 import { reconcileStream } from './streams.ts';
 import { reconcileUpload } from './uploads.ts';
@@ -36,7 +37,9 @@ export async function runOperator(
   const events = createEventRecorder(kube, { component: 'loopstream-operator', log });
   lifecycle.defer('events', () => events.flush());
   const caches = createCaches(kube, config.namespace, log);
-  const tools: Tools = { kube, caches, settings: config, events, clock: options.clock ?? systemClock, log };
+  const fractions: Fractions = new Map();
+  const clock = options.clock ?? systemClock;
+  const tools: Tools = { kube, caches, settings: config, events, fractions, clock, log };
 
   const metrics = createMetrics();
   let synced = false;
@@ -73,6 +76,7 @@ export async function runOperator(
   await Promise.all(reflectors.map((reflector) => reflector.synced));
   synced = true;
   for (const queue of Object.values(queues)) queue.resume();
+  followProgress(caches, fractions, enqueue.upload, lifecycle);
   log.info({ namespace: config.namespace, opsPort }, 'the operator looks after the streams');
   return { opsPort };
 }

@@ -1,6 +1,6 @@
 /** One upload: its Jobs are made, their results read from their pods, the status written once. */
 import { JOBS, type Pod, UPLOADS, type Upload } from '../kube/resources.ts';
-import { BY_OWNER, BY_UPLOAD, type Caches, splitKey, streamsOfUpload } from './caches.ts';
+import { BY_OWNER, BY_UPLOAD, splitKey, streamsOfUpload } from './caches.ts';
 import { isReason, isRefusal, type Reconcile, type Tools, waitUntil, writeStatus } from './control.ts';
 import { buildJob, type Wish } from './job.ts';
 import { profileOfStream } from './media.ts';
@@ -11,7 +11,11 @@ import { uploadEvents } from './story.ts';
 /** How long until a Job that could not be made is tried again; whether it can be depends on others (a quota, a name). */
 const RETRY_MS = 60_000;
 
-export function uploadWorld(caches: Caches, key: string, now: Date): UploadWorld {
+export function uploadWorld(
+  { caches, fractions }: Pick<Tools, 'caches' | 'fractions'>,
+  key: string,
+  now: Date,
+): UploadWorld {
   const streams = streamsOfUpload(caches, key).filter(({ metadata }) => !metadata.deletionTimestamp);
   const jobs = caches.jobs.byIndex(BY_UPLOAD, key);
   const pods = new Map<string, Pod[]>();
@@ -20,6 +24,7 @@ export function uploadWorld(caches: Caches, key: string, now: Date): UploadWorld
     profiles: [...new Set(streams.map(profileOfStream))],
     jobs: new Map(jobs.map((job) => [job.metadata.name, job])),
     pods,
+    fractions,
     now,
   };
 }
@@ -48,7 +53,7 @@ export const reconcileUpload =
     const upload = caches.uploads.get(...splitKey(key));
     if (!upload || upload.metadata.deletionTimestamp) return undefined;
     const now = clock.now();
-    const { status, create: wishes, remove, lookAgainAt } = decideUpload(upload, uploadWorld(caches, key, now));
+    const { status, create: wishes, remove, lookAgainAt } = decideUpload(upload, uploadWorld(tools, key, now));
     const { namespace = '' } = upload.metadata;
     for (const { metadata } of remove) {
       // Foreground: the name is free for a successor only when the pods have ended too.

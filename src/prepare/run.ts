@@ -9,6 +9,7 @@ import { openStorage } from '../storage/open.ts';
 import { StorageError } from '../storage/storage.ts';
 import { PrepareError } from './failure.ts';
 import { progressLog } from './progress.ts';
+import { serveProgress } from './progress-server.ts';
 import { makeRendition, type Workshop } from './rendition.ts';
 import { type PrepareResult, PrepareTask } from './task.ts';
 import { ToolError } from './tool.ts';
@@ -36,7 +37,7 @@ export async function runPrepare(config: PrepareConfig, lifecycle: Lifecycle, lo
       tools: { ffmpeg: config.ffmpeg, ffprobe: config.ffprobe },
       signal: lifecycle.signal,
       log,
-      onProgress: progressLog(task.action, log, systemClock),
+      onProgress: await tellProgress(task, config, lifecycle, log),
     };
     const result = await perform(task, shop, config);
     await writeFile(config.resultFile, JSON.stringify(result));
@@ -58,6 +59,25 @@ export async function runPrepare(config: PrepareConfig, lifecycle: Lifecycle, lo
   } finally {
     settle();
   }
+}
+
+/** Takes the fraction done, for the log and for whoever asks the pod. */
+async function tellProgress(task: PrepareTask, { host, port }: PrepareConfig, lifecycle: Lifecycle, log: Logger) {
+  let progress = 0;
+  if (host !== undefined) {
+    try {
+      const server = await serveProgress(host, port, () => progress);
+      lifecycle.defer('progress', server.close);
+    } catch (error) {
+      // Nobody can see how far it is then, but the work itself is not in the way.
+      log.warn({ err: error }, 'the progress cannot be served');
+    }
+  }
+  const toLog = progressLog(task.action, log, systemClock);
+  return (fraction: number) => {
+    progress = Math.min(1, Math.max(0, fraction));
+    toLog(fraction);
+  };
 }
 
 async function perform(task: PrepareTask, shop: Workshop, config: PrepareConfig): Promise<PrepareResult> {

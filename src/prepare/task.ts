@@ -34,3 +34,8 @@ export const PrepareResult = Type.Union([
   }),
 ]);
 export type PrepareResult = Static<typeof PrepareResult>;
+
+/** What a working Job answers when it is asked how far it is: 0 to 1 of what it does. */
+export const PROGRESS_PATH = '/progress';
+export const PrepareProgress = Type.Object({ progress: Type.Number({ minimum: 0, maximum: 1 }) });
+export type PrepareProgress = Static<typeof PrepareProgress>;

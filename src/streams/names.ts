@@ -38,6 +38,8 @@ export const SECRET_KEY_KEY = 'rtmpKey';
 
 /** The one port a streamer pod listens on: /metrics, /healthz, /readyz, /stats, /preview.flv. */
 export const STREAMER_PORT = 9400;
+/** The one port that the pod of an Upload's Job listens on: /progress. */
+export const PREPARE_PORT = 9403;
 
 /**
  * The pod's name is the lock that gives a stream one publisher (an RTMP key takes one), so it depends on the stream alone.

@@ -13,12 +13,16 @@ const imported = (): Upload =>
 const COMPLETE = [{ type: 'Complete', status: 'True' }];
 const failed = (reason: string) => [{ type: 'Failed', status: 'True', reason }];
 
-function see(of: Upload, seen: { profiles?: string[]; jobs?: Job[]; pods?: Pod[]; now?: Date } = {}) {
+function see(
+  of: Upload,
+  seen: { profiles?: string[]; jobs?: Job[]; pods?: Pod[]; fractions?: Record<string, number>; now?: Date } = {},
+) {
   const { profiles = [], jobs = [], pods = [], now = NOW } = seen;
   return decideUpload(of, {
     profiles,
     jobs: new Map(jobs.map((job) => [job.metadata.name, job])),
     pods: new Map(jobs.map((job) => [job.metadata.uid, pods])),
+    fractions: new Map(Object.entries(seen.fractions ?? {})),
     now,
   });
 }
@@ -97,6 +101,29 @@ describe('the renditions of an upload', () => {
     expect(findCondition(status.conditions, 'Prepared')?.message).toBe('Being prepared for 1080p60, 720p30.');
   });
 
+  it('are as far as their Jobs say, and what cannot be asked pulls nothing down', () => {
+    const jobs = [jobOf(imported(), wish('720p30')), jobOf(imported(), wish('1080p60'))];
+    const look = (of: Upload, ...fractions: (number | undefined)[]) =>
+      see(of, {
+        profiles: ['720p30', '1080p60'],
+        jobs,
+        fractions: Object.fromEntries(
+          jobs.flatMap(({ metadata }, index) => {
+            const fraction = fractions[index];
+            return fraction === undefined ? [] : [[metadata.uid, fraction]];
+          }),
+        ),
+      }).status;
+    const first = look(imported(), 0.4);
+    expect(first).toMatchObject({ state: 'preparing', progress: 0.2 });
+    const then = (...fractions: (number | undefined)[]) =>
+      look({ ...imported(), status: first }, ...fractions).progress;
+    expect(then(0.48, undefined)).toBe(0.2);
+    expect(then(0.6, undefined)).toBe(0.3);
+    expect(then()).toBe(0.2);
+    expect(then(0, 0)).toBe(0);
+  });
+
   it('are ready one by one', () => {
     const jobs = [jobOf(imported(), wish('720p30'))];
     const made = { action: 'rendition', rendition: rendition('720p30', { durationSeconds: 10 }) } as const;
@@ -144,6 +171,13 @@ describe('the Job', () => {
       storageUrl: 'file:///media',
       allowPrivateLinks: false,
     });
+  });
+
+  it('listens where the operator asks it, on the pod’s own address', () => {
+    const port = container.env.find(({ name }: { name: string }) => name === 'LOOPSTREAM_PORT')?.value;
+    expect(container.ports).toEqual([{ name: 'progress', containerPort: Number(port), protocol: 'TCP' }]);
+    const host = container.env.find(({ name }: { name: string }) => name === 'LOOPSTREAM_HOST');
+    expect(host.valueFrom).toEqual({ fieldRef: { fieldPath: 'status.podIP' } });
   });
 
   it('ends, is cleared away, has no token, and counts no drained node as a failure', () => {

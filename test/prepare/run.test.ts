@@ -10,8 +10,9 @@ import { describe, expect, test } from 'vitest';
 import { prepareConfig } from '../../src/config.ts';
 import { Lifecycle } from '../../src/lifecycle.ts';
 import { runPrepare } from '../../src/prepare/run.ts';
-import { PrepareResult, type PrepareTask } from '../../src/prepare/task.ts';
+import { PrepareProgress, PrepareResult, type PrepareTask } from '../../src/prepare/task.ts';
 import { ffmpeg, media, quiet, room, serve } from '../support/prepare.ts';
+import { freePort, until } from '../support/rtmp.ts';
 
 const VIDEO = { video: 'testsrc2=s=320x180:r=25:d=2', audio: 'sine=440:d=2' };
 
@@ -206,21 +207,63 @@ test('what is no task ends with a sentence that names the variable', async () =>
   await expect(prepared(place, { action: 'dance' })).rejects.toThrow('LOOPSTREAM_TASK');
 });
 
+/** The Job's own process on a task, with its addresses. */
+const startJob = (place: Awaited<ReturnType<typeof room>>, task: PrepareTask, env: Record<string, string> = {}) =>
+  spawn(process.execPath, [fileURLToPath(new URL('../../src/main.ts', import.meta.url)), 'prepare'], {
+    stdio: 'ignore',
+    env: {
+      PATH: process.env.PATH,
+      LOOPSTREAM_TASK: JSON.stringify(task),
+      LOOPSTREAM_RESULT_FILE: place.path('result'),
+      LOOPSTREAM_STORAGE_URL: place.storageUrl,
+      LOOPSTREAM_ALLOW_PRIVATE_LINKS: 'true',
+      ...env,
+    },
+  });
+
+test('whoever asks the pod is told how far it is, and nothing else', async () => {
+  await using place = await room();
+  const content = await readFile(await media(place.path('in.mp4'), VIDEO));
+  const half = Math.floor(content.length / 2);
+  const { promise: rest, resolve: goOn } = Promise.withResolvers<void>();
+  await using server = await serve((_, res) => {
+    res.setHeader('content-length', content.length).write(content.subarray(0, half));
+    void rest.then(() => res.end(content.subarray(half)));
+  });
+  const port = await freePort();
+  const env = { LOOPSTREAM_HOST: '127.0.0.1', LOOPSTREAM_PORT: String(port) };
+  const job = startJob(place, importTask(server.url), env);
+  const exited = once(job, 'exit');
+  const get = (path: string, method = 'GET') => fetch(`http://127.0.0.1:${port}${path}`, { method });
+  const progress = await until('half has come', async () => {
+    // It does not listen in its first moments.
+    const answer = await get('/progress').then(
+      (response) => response.json(),
+      () => undefined,
+    );
+    return Value.Check(PrepareProgress, answer) && answer.progress > 0 && answer.progress;
+  });
+  expect(progress).toBeCloseTo(0.5, 1);
+  expect((await get('/')).status).toBe(404);
+  expect((await get('/progress', 'POST')).status).toBe(404);
+  goOn();
+  expect(await exited).toEqual([0, null]);
+});
+
+test('a port that is taken keeps no task from being done', async () => {
+  await using place = await room();
+  await using taken = await serve((_, res) => res.end());
+  const content = await readFile(await media(place.path('in.mp4'), VIDEO));
+  await using server = await serve((_, res) => res.end(content));
+  const env = { LOOPSTREAM_HOST: '127.0.0.1', LOOPSTREAM_PORT: new URL(taken.url).port };
+  expect(await prepared(place, importTask(server.url), env)).toMatchObject({ code: 0, result: { action: 'import' } });
+});
+
 test('SIGTERM ends the process soon, asks for another try and leaves nothing half', async () => {
   await using place = await room();
   const { promise: asked, resolve: ask } = Promise.withResolvers<void>();
   await using server = await serve((_, res) => res.write('x', () => ask()));
-  const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
-  const child = spawn(process.execPath, [main, 'prepare'], {
-    stdio: 'ignore',
-    env: {
-      PATH: process.env.PATH,
-      LOOPSTREAM_TASK: JSON.stringify(importTask(server.url)),
-      LOOPSTREAM_RESULT_FILE: place.path('result'),
-      LOOPSTREAM_STORAGE_URL: place.storageUrl,
-      LOOPSTREAM_ALLOW_PRIVATE_LINKS: 'true',
-    },
-  });
+  const child = startJob(place, importTask(server.url));
   await asked;
   child.kill('SIGTERM');
   expect(await once(child, 'exit')).toEqual([1, null]);

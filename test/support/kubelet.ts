@@ -30,12 +30,12 @@ export async function createKubelet(kube: Kube, namespace: string) {
       if (answer.status >= 300 && answer.status !== 409) throw new Error(answer.text);
     },
     /** Its container runs; `ready` is what its readiness probe says. */
-    async run(name: string, ready: boolean, restartCount = 0): Promise<void> {
+    async run(name: string, ready: boolean, restartCount = 0, podIP = '10.0.0.1'): Promise<void> {
       const pod = await kube.get(PODS, namespace, name);
       const running = { startedAt: kubeTime(new Date()) };
       await patch(name, {
         phase: 'Running',
-        podIP: '10.0.0.1',
+        podIP,
         conditions: conditions(ready),
         containerStatuses: [{ name: only(pod), image: '', imageID: '', ready, restartCount, state: { running } }],
       });
