@@ -6,7 +6,8 @@ const server = { deps: { inline: ['graphql-http'] } };
 
 /**
  * Three projects, from fast to slow. `unit` needs nothing but Node and ffmpeg; `system` starts real servers
- * (Postgres, etcd, kube-apiserver) a file at a time; `e2e` runs the whole product as a person would.
+ * (Postgres, etcd, kube-apiserver); `e2e` runs the whole product as a person would. The slower two mostly wait for
+ * processes, so two files run side by side however many cores there are; more would crowd a small machine.
  */
 export default defineConfig({
   test: {
@@ -27,7 +28,7 @@ export default defineConfig({
           include: ['test/**/*.system.test.ts'],
           testTimeout: 120_000,
           hookTimeout: 180_000,
-          fileParallelism: false,
+          maxWorkers: 2,
         },
       },
       {
@@ -36,7 +37,7 @@ export default defineConfig({
           include: ['test/e2e/**/*.test.ts'],
           testTimeout: 300_000,
           hookTimeout: 600_000,
-          fileParallelism: false,
+          maxWorkers: 2,
         },
       },
     ],
