@@ -3,6 +3,7 @@
  * pod computes where to go on, and nothing has to write a position down.
  * Pure: no I/O, no clock.
  */
+import { TICKS_PER_SECOND } from './timeline.ts';
 
 export interface Loop {
   mode: 'sequential' | 'shuffle';
@@ -78,22 +79,32 @@ export function following(loop: Loop, position: Pick<Position, 'round' | 'turn'>
   return { round: position.round + (last ? 1 : 0), turn: last ? 0 : position.turn + 1, offsetTicks: 0 };
 }
 
+/** Ticks from the loop's epoch to the beginning of a turn. */
+export function ticksBefore(loop: Loop, { round, turn }: Pick<Position, 'round' | 'turn'>): number {
+  const total = loop.durations.reduce((sum, ticks) => sum + ticks, 0);
+  const earlier = orderOf(loop, round).slice(0, turn);
+  return round * total + earlier.reduce((sum, item) => sum + (loop.durations[item] ?? 0), 0);
+}
+
+/** As many rounds of a longer list would put its epoch before the calendar: they are counted anew then. */
+const MAX_TICKS_BEFORE = 20 * 365 * 86_400 * TICKS_PER_SECOND;
+
 /**
- * Where a newly published loop goes on at the end of item `playing` (its index in the new loop, if it is still there).
- * On the same epoch that is the item behind it. On a new epoch the clock says where, but less than `snapTicks` into an
- * item it is the item's beginning, because the boundary that the publisher reckoned with and the real one differ a little;
- * and never the item that has just ended.
+ * Where a newly published loop goes on when the item ends that is playing in `round` of the old one: behind that item
+ * (`playing` is its index in the new loop), or, where it is not listed any more, with the item that the clock says, from
+ * its beginning. Undefined when nothing plays.
  */
 export function resume(
   loop: Loop,
   elapsedTicks: number,
-  options: { playing: number | undefined; sameEpoch: boolean; snapTicks: number },
+  before: { playing: number | undefined; round: number },
 ): Position | undefined {
   const now = positionAt(loop, elapsedTicks);
   if (!now) return undefined;
-  const { playing, sameEpoch, snapTicks } = options;
-  if (sameEpoch && playing !== undefined && playing >= 0)
-    return following(loop, { round: now.round, turn: orderOf(loop, now.round).indexOf(playing) });
-  if (itemAt(loop, now) === playing && loop.durations.length > 1) return following(loop, now);
-  return now.offsetTicks < snapTicks || sameEpoch ? { ...now, offsetTicks: 0 } : now;
+  const { playing } = before;
+  const near = (position: Position) =>
+    ticksBefore(loop, position) > MAX_TICKS_BEFORE ? { ...position, round: 0 } : position;
+  if (playing === undefined) return near({ ...now, offsetTicks: 0 });
+  const { round } = near({ round: before.round, turn: 0, offsetTicks: 0 });
+  return following(loop, { round, turn: orderOf(loop, round).indexOf(playing) });
 }

@@ -74,7 +74,11 @@ const program = object(
     video: track,
     destinations: oneOrMore(isString),
   },
-  { audio: track },
+  {
+    audio: track,
+    audioEpoch: isDateTime,
+    skipped: object({}, { video: isString, audio: isString }),
+  },
 );
 
 export const isRenditionIndex = (value: unknown): value is RenditionIndex => index(value);

@@ -7,15 +7,20 @@ import type { Logger } from '../log.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { Program, ProgramItem } from '../streams/program.ts';
 import { itemError, loadDelay, loadIndex, type TrackKind } from './catalog.ts';
-import { following, itemAt, type Loop, type Position, positionAt, resume } from './radio.ts';
+import { Cuttable } from './cut.ts';
+import { following, itemAt, type Loop, type Position, positionAt, resume, ticksBefore } from './radio.ts';
 import { ItemReader } from './source.ts';
 import type { Item } from './splice.ts';
-import { frameTicks, itemTicks, msToTicks, TICKS_PER_SECOND } from './timeline.ts';
+import { frameTicks, itemTicks, msToTicks, ticksToMs } from './timeline.ts';
 
 /** A whole turn over the list without one item that plays: wait, longer each time. */
 const RETRY_MS = { first: 500, longest: 15_000 };
-/** A GOP is 2 s: nearer than this to an item's beginning counts as its beginning when versions change. */
-const SNAP_TICKS = 2 * TICKS_PER_SECOND;
+/** Joining, a stream stands up to a GOP (2 s) behind its clock; further away than this the clock is set instead. */
+const JOIN_MS = 4000;
+/** When the timeline has waited, or a clock was set: its epoch follows, but not after every item of a list that is damaged. */
+const DRIFT = { longestMs: 1000, everyMs: 600_000 };
+/** Items that cannot be played are told by name up to this many. */
+const MAX_BROKEN = 20;
 
 export interface TrackOptions {
   storage: Storage;
@@ -25,13 +30,21 @@ export interface TrackOptions {
   signal: AbortSignal;
   /** Called when `next` may have a new answer, or an item more to give. */
   onData: () => void;
+  /** Milliseconds by which media is made before its time; 0 when left out. */
+  leadMs?: () => number;
+}
+
+/** Index of the item `id` that is nearest to where it was: a list may hold it more than once. */
+function nearest(items: readonly ProgramItem[], id: string, was: number): number | undefined {
+  const found = items.flatMap((item, index) => (item.id === id ? [index] : []));
+  return found.sort((a, b) => Math.abs(a - was) - Math.abs(b - was))[0];
 }
 
 /** The list of one version of the program, with what has to be known of its items before the first of them plays. */
 interface Listing {
   version: number;
-  epoch: string;
-  epochMs: number;
+  /** Undefined until the first item of a version that was taken up on air begins. */
+  epochMs: number | undefined;
   items: readonly ProgramItem[];
   loop: Loop;
   /** Largest B-frame delay of its items, in ticks. */
@@ -47,6 +60,23 @@ export interface TrackStats {
   next: { id: string; name: string } | null;
   /** False when nothing of the list can be played. */
   playable: boolean;
+  /** The version that plays and the epoch by which another streamer would stand where this one does; null before that. */
+  clock: TrackClock | null;
+  /** The items that could not be played when it was last their turn. */
+  broken: BrokenItem[];
+}
+
+export interface TrackClock {
+  version: number;
+  /** RFC 3339. */
+  epoch: string;
+}
+
+export interface BrokenItem {
+  id: string;
+  name: string;
+  code: string;
+  message: string;
 }
 
 export class Track {
@@ -61,7 +91,15 @@ export class Track {
   #changed = new AbortController();
   #playing: ItemReader | undefined;
   #playingRound = 0;
+  #playingIndex = 0;
+  /** The listing that #playing is of. */
+  #onAir: Listing | undefined;
+  /** How far the timeline stands behind its epoch, and when that was last set right. */
+  #lagMs = 0;
+  #setRightMs = Number.NEGATIVE_INFINITY;
+  #skipping: PromiseWithResolvers<void> | undefined;
   readonly #skipped: Record<string, number> = {};
+  readonly #broken = new Map<string, BrokenItem>();
   #playable = true;
 
   constructor(options: TrackOptions) {
@@ -75,22 +113,19 @@ export class Track {
   /** Takes a program: the first is joined where its clock stands, a later one at the end of the item that plays. */
   async load(program: Program, list: { mode: 'sequential' | 'shuffle'; items: readonly ProgramItem[] }): Promise<void> {
     const listing = await this.#list(program, list);
-    const elapsed = msToTicks(this.#options.clock.now().getTime() - listing.epochMs);
-    const before = this.#listing;
-    const playing = this.#playing;
-    if (before && playing) {
-      const index = listing.items.findIndex((item) => item.id === playing.id);
-      const options = {
-        playing: index < 0 ? undefined : index,
-        sameEpoch: before.epoch === listing.epoch,
-        snapTicks: SNAP_TICKS,
-      };
-      this.#cursor = resume(listing.loop, elapsed, options);
+    const told = Date.parse((this.#options.kind === 'audio' ? program.audioEpoch : undefined) ?? program.epoch);
+    const epochMs = this.#onAir?.epochMs ?? told;
+    const elapsed = msToTicks(this.#options.clock.now().getTime() - epochMs);
+    if (this.#playing) {
+      const playing = nearest(listing.items, this.#playing.id, this.#playingIndex);
+      this.#cursor = resume(listing.loop, elapsed, { playing, round: this.#playingRound });
     } else {
+      listing.epochMs = epochMs;
       this.#cursor = positionAt(listing.loop, elapsed);
     }
     // Where nothing is known to play, the list is tried from its beginning until something does.
     this.#cursor ??= { round: 0, turn: 0, offsetTicks: 0 };
+    for (const id of this.#broken.keys()) if (!listing.items.some((item) => item.id === id)) this.#broken.delete(id);
     this.#listing = listing;
     this.#generation++;
     this.#changed.abort();
@@ -110,21 +145,41 @@ export class Track {
     const cursor = this.#cursor;
     const listing = this.#listing;
     if (cursor && listing) {
+      this.#setClock(listing, cursor, item);
       this.#playingRound = cursor.round;
+      this.#playingIndex = itemAt(listing.loop, cursor) ?? 0;
       this.#cursor = following(listing.loop, cursor);
     }
+    this.#skipping?.resolve();
+    this.#skipping = undefined;
     this.#open();
-    return item;
+    const { kind } = this.#options;
+    return new Cuttable(item, kind, () => this.#skipping !== undefined && this.#ready !== undefined);
   };
+
+  /**
+   * Ends the item that plays as soon as the next can play: at once, or within a few pictures. Resolves when that one has
+   * begun, with false when nothing plays.
+   */
+  async skip(): Promise<boolean> {
+    if (!this.#playing) return false;
+    this.#skipping ??= Promise.withResolvers();
+    await this.#skipping.promise;
+    return true;
+  }
 
   stats(): TrackStats {
     const { id, name } = this.#ready ?? this.#upcoming() ?? {};
+    const { version, epochMs } = this.#onAir ?? {};
     return {
       skipped: this.#skipped,
       loopCount: this.#playingRound,
       current: this.#playing ? { id: this.#playing.id, name: this.#playing.name } : null,
       next: id !== undefined && name !== undefined ? { id, name } : null,
       playable: this.#playable,
+      clock:
+        version === undefined || epochMs === undefined ? null : { version, epoch: new Date(epochMs).toISOString() },
+      broken: [...this.#broken.values()].slice(0, MAX_BROKEN),
     };
   }
 
@@ -132,6 +187,30 @@ export class Track {
     this.#generation++;
     this.#ready?.close();
     this.#playing?.close();
+  }
+
+  /** `item` begins at `cursor`: its epoch is what the clock says, unless a skip or a new version has moved it. */
+  #setClock(listing: Listing, cursor: Position, item: ItemReader): void {
+    const { clock, kind, leadMs } = this.#options;
+    const joined = cursor.offsetTicks > 0;
+    const duration = listing.loop.durations[itemAt(listing.loop, cursor) ?? -1] ?? 0;
+    // A video is joined at the keyframe before the place.
+    const offset = joined && kind === 'video' ? duration - item.videoFrames * item.frameTicks : cursor.offsetTicks;
+    const dueMs = clock.now().getTime() + (leadMs?.() ?? 0);
+    const epochMs = Math.round(dueMs - ticksToMs(ticksBefore(listing.loop, cursor) + offset));
+    const behindMs = epochMs - (listing.epochMs ?? epochMs);
+    const monotonicMs = clock.monotonicMs();
+    const drifted =
+      Math.abs(behindMs - this.#lagMs) > DRIFT.longestMs && monotonicMs - this.#setRightMs > DRIFT.everyMs;
+    const first = this.#onAir === undefined;
+    if (this.#skipping || listing.epochMs === undefined || (first ? Math.abs(behindMs) > JOIN_MS : drifted)) {
+      if (!first && !this.#skipping && listing.epochMs !== undefined) this.#setRightMs = monotonicMs;
+      listing.epochMs = epochMs;
+      this.#lagMs = 0;
+    } else if (first) {
+      this.#lagMs = behindMs;
+    }
+    this.#onAir = listing;
   }
 
   #upcoming(): ProgramItem | undefined {
@@ -156,9 +235,9 @@ export class Track {
         durations.push(0);
       }
     }
-    const { version, epoch, seed } = program;
-    const loop: Loop = { mode: list.mode, seed, durations };
-    return { version, epoch, epochMs: Date.parse(epoch), items: list.items, loop, delayTicks };
+    const loop: Loop = { mode: list.mode, seed: program.seed, durations };
+    const listing: Listing = { version: program.version, epochMs: undefined, items: list.items, loop, delayTicks };
+    return listing;
   }
 
   /** Opens the next item that plays, once at a time. */
@@ -207,11 +286,13 @@ export class Track {
   #skip(item: ProgramItem, error: unknown): void {
     const { code, message } = itemError(error);
     this.#skipped[code] = (this.#skipped[code] ?? 0) + 1;
+    this.#broken.set(item.id, { id: item.id, name: item.name, code, message });
     this.#options.log.warn({ item: item.id, name: item.name, code, err: error }, message);
   }
 
   /** An item that broke while it was played. */
   #report(item: ItemReader | undefined): void {
     if (item?.error) this.#skip({ id: item.id, name: item.name, rendition: '' }, item.error);
+    else if (item) this.#broken.delete(item.id);
   }
 }

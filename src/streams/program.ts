@@ -23,8 +23,15 @@ export type Track = Static<typeof Track>;
 export const Program = Type.Object({
   /** Rises by one with each published change. */
   version: Type.Integer(),
-  /** On-air epoch: item and offset are a pure function of (epoch, version, seed, now). */
+  /**
+   * On-air epoch of the video: item and offset are a pure function of (epoch, version, seed, now). A streamer begins by it;
+   * while it runs, a skip or a new version moves its own, which the operator then writes here for the pod after it.
+   */
   epoch: Type.String({ format: 'date-time' }),
+  /** The same of the audio list, where it has moved by itself. */
+  audioEpoch: Type.Optional(Type.String({ format: 'date-time' })),
+  /** The last skip of each track that has been carried out, so that none is done twice. */
+  skipped: Type.Optional(Type.Object({ video: Type.Optional(Type.String()), audio: Type.Optional(Type.String()) })),
   /** Seed of the shuffle. */
   seed: Type.Integer(),
   /** E.g. `1080p30`; every rendition in it was made for this profile. */

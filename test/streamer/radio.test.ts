@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { following, itemAt, type Loop, orderOf, positionAt, resume } from '../../src/streamer/radio.ts';
+import { following, itemAt, type Loop, orderOf, positionAt, resume, ticksBefore } from '../../src/streamer/radio.ts';
 import { frameTicks, TICKS_PER_SECOND, ticksToMs } from '../../src/streamer/timeline.ts';
 
 const loops = fc.record({
@@ -53,21 +53,31 @@ test('before its epoch a loop stands at its beginning; with nothing to play it s
   expect(positionAt({ ...loop, durations: [0, 0] }, 5)).toBeUndefined();
 });
 
-test('a new version goes on behind the item that plays, or where its own epoch says', () => {
+test('a new version goes on behind the item that plays, or with the item that the clock says', () => {
   const loop: Loop = { mode: 'sequential', seed: 1, durations: [100, 100, 100] };
-  const snapTicks = 20;
-  expect(resume(loop, 0, { playing: 1, sameEpoch: true, snapTicks })?.turn).toBe(2);
-  expect(resume(loop, 0, { playing: 2, sameEpoch: true, snapTicks })).toEqual({ round: 1, turn: 0, offsetTicks: 0 });
-  expect(resume(loop, 150, { playing: undefined, sameEpoch: true, snapTicks })).toMatchObject({
-    turn: 1,
-    offsetTicks: 0,
-  });
-  expect(resume(loop, 15, { playing: undefined, sameEpoch: false, snapTicks })).toMatchObject({
-    turn: 0,
-    offsetTicks: 0,
-  });
-  expect(resume(loop, 150, { playing: 0, sameEpoch: false, snapTicks })).toMatchObject({ turn: 1, offsetTicks: 50 });
-  expect(resume(loop, 15, { playing: 0, sameEpoch: false, snapTicks })?.turn).toBe(1);
+  expect(resume(loop, 0, { playing: 1, round: 4 })).toEqual({ round: 4, turn: 2, offsetTicks: 0 });
+  expect(resume(loop, 0, { playing: 2, round: 0 })).toEqual({ round: 1, turn: 0, offsetTicks: 0 });
+  expect(resume(loop, 150, { playing: undefined, round: 9 })).toEqual({ round: 0, turn: 1, offsetTicks: 0 });
+  expect(resume({ ...loop, durations: [0] }, 5, { playing: 0, round: 0 })).toBeUndefined();
+});
+
+test('rounds of a short list do not put the epoch of a long one centuries back', () => {
+  const day = 86_400 * TICKS_PER_SECOND;
+  const loop: Loop = { mode: 'shuffle', seed: 1, durations: [day, day, day] };
+  expect(resume(loop, 0, { playing: 0, round: 1e6 })).toMatchObject({ offsetTicks: 0 });
+  expect(ticksBefore(loop, resume(loop, 0, { playing: 0, round: 1e6 }) ?? { round: 1e6, turn: 0 })).toBeLessThan(
+    4 * day,
+  );
+});
+
+test('a position that was reached at a moment is where the clock says, by the epoch that it gives', () => {
+  fc.assert(
+    fc.property(loops, fc.nat(1e4), fc.nat(11), fc.nat(1e9), (loop, round, at, now) => {
+      const position = { round, turn: at % loop.durations.length, offsetTicks: 0 };
+      const epoch = now - ticksBefore(loop, position);
+      expect(positionAt(loop, now - epoch)).toEqual(position);
+    }),
+  );
 });
 
 test('frames at every rate are whole ticks, and milliseconds do not drift in a year', () => {

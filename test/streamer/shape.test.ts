@@ -13,6 +13,8 @@ const program = {
   profile: '720p30',
   video: track,
   audio: { ...track, mode: 'shuffle' },
+  audioEpoch: '2026-01-02T03:04:05Z',
+  skipped: { video: 'a', audio: 'b' },
   destinations: ['main'],
 };
 const index = {
