@@ -49,7 +49,7 @@ const common = (env: Env) => ({ logLevel: reader(env).text('LOG_LEVEL', 'info') 
 
 /** The streamer: inside the pod of one stream. Paths are where the pod's volumes are mounted. */
 export const streamerConfig = (env: Env) => {
-  const { text, integer } = reader(env);
+  const { text, integer, optional } = reader(env);
   return Object.freeze({
     ...common(env),
     programFile: text('PROGRAM_FILE'),
@@ -58,6 +58,8 @@ export const streamerConfig = (env: Env) => {
     storageCredentials: storageCredentials(env),
     host: text('HOST', '0.0.0.0'),
     port: integer('PORT', 9400, 0, 65_535),
+    /** PEM file of the authorities that are trusted for RTMPS, instead of the system's. */
+    caFile: optional('CA_FILE'),
     ffmpeg: text('FFMPEG', 'ffmpeg'),
   });
 };
@@ -99,6 +101,8 @@ export const operatorConfig = (env: Env) => {
     storageVolume: json<Record<string, unknown>>('STORAGE_VOLUME'),
     allowPrivateLinks: flag('ALLOW_PRIVATE_LINKS'),
     workers: integer('WORKERS', 8, 1, 256),
+    /** Jobs that fetch or prepare media at the same time. */
+    prepareConcurrency: integer('PREPARE_CONCURRENCY', 4, 1, 1000),
     opsHost: text('OPS_HOST', '0.0.0.0'),
     opsPort: integer('OPS_PORT', 9401, 0, 65_535),
   });
@@ -132,6 +136,27 @@ export type ApiConfig = ReturnType<typeof apiConfig>;
 
 /** The environment of this process, for main.ts to hand to the role it starts. */
 export const environment = (): Env => process.env;
+
+/**
+ * What ffmpeg and ffprobe need of it, and nothing else: they open files that strangers made, and whoever may look into
+ * their environment must find no credential there. The last four tell libraries where certificates and fonts are, and
+ * keep a small process small.
+ */
+const FOR_TOOLS = ['PATH', 'HOME', 'TMPDIR', 'LANG', 'LC_ALL', 'TZ', 'LD_LIBRARY_PATH'].concat([
+  'SSL_CERT_FILE',
+  'SSL_CERT_DIR',
+  'FONTCONFIG_PATH',
+  'MALLOC_ARENA_MAX',
+]);
+
+/** The environment for ffmpeg and ffprobe. */
+export const toolEnvironment = (env: Env = process.env): Record<string, string> =>
+  Object.fromEntries(
+    FOR_TOOLS.flatMap((name) => {
+      const value = env[name];
+      return value === undefined ? [] : [[name, value]];
+    }),
+  );
 
 /** What the local system reads of its environment; everything else is an option on its command line. */
 export const localEnvironment = (env: Env = process.env) => {

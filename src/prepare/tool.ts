@@ -2,6 +2,7 @@
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
+import { toolEnvironment } from '../config.ts';
 
 const STDERR_TAIL_CHARS = 4096;
 
@@ -28,7 +29,7 @@ export interface RunningTool {
 /** Starts `command`; the signal kills it at once: it writes to a pipe alone, so it leaves nothing behind. */
 export function startTool(command: string, args: string[], signal: AbortSignal): RunningTool {
   signal.throwIfAborted();
-  const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'], env: toolEnvironment() });
   const kill = () => child.kill('SIGKILL');
   signal.addEventListener('abort', kill, { once: true });
   let stderr = '';

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
+import { toolEnvironment } from '../config.ts';
 import type { Address } from './address.ts';
 import { classify, type Failure, failure, progressBytes, redact } from './failure.ts';
 
@@ -54,7 +55,10 @@ export class Transport {
     this.#secrets = address.secrets;
     const preset = nameless(address.preset);
     try {
-      this.#child = spawn(ffmpeg, ARGUMENTS(address), { stdio: ['pipe', 'ignore', 'pipe', 'pipe', preset] });
+      this.#child = spawn(ffmpeg, ARGUMENTS(address), {
+        stdio: ['pipe', 'ignore', 'pipe', 'pipe', preset],
+        env: toolEnvironment(),
+      });
     } finally {
       closeSync(preset);
     }

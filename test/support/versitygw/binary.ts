@@ -34,7 +34,14 @@ export async function ensureVersitygw(
   await withFileLock(`${dir}.lock`, async () => {
     // Whoever held the lock before may have built it. It appears under its name only when it is whole.
     if (isExecutable(path)) return;
-    await buildPrograms({ dir, moduleDir: MODULE_DIR, programs: [PROGRAM], env, onProgress });
+    await buildPrograms({
+      dir,
+      moduleDir: MODULE_DIR,
+      programs: [PROGRAM],
+      name: 'versitygw (the S3 server of the tests)',
+      env,
+      onProgress,
+    });
   });
   return path;
 }
