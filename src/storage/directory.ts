@@ -9,7 +9,7 @@ import { dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { keySegments } from './key.ts';
-import { type Storage, StorageError, type StoredObject } from './storage.ts';
+import { type ReadRange, type Storage, StorageError, type StoredObject } from './storage.ts';
 
 /** Below the root, because a rename is atomic only within one file system; no key can name it. */
 const TEMP_DIRECTORY = '.tmp';
@@ -28,6 +28,7 @@ const CODES: Record<string, StorageError['code']> = {
 
 const MESSAGES: Record<StorageError['code'], string> = {
   not_found: 'There is no such object.',
+  changed: 'The object was replaced while it was read.',
   full: 'There is no room left in the storage directory.',
   unavailable: 'The storage directory cannot be used.',
 };
@@ -66,8 +67,9 @@ export class DirectoryStorage implements Storage {
 
   async head(key: string): Promise<StoredObject | undefined> {
     try {
-      const stats = await stat(this.#path(key));
-      return stats.isFile() ? { sizeBytes: stats.size, modifiedAt: stats.mtime } : undefined;
+      const stats = await stat(this.#path(key), { bigint: true });
+      if (!stats.isFile()) return undefined;
+      return { sizeBytes: Number(stats.size), modifiedAt: stats.mtime, version: versionOf(stats) };
     } catch (error) {
       if (isMissing(error)) return undefined;
       throw storageError(error);
@@ -76,14 +78,16 @@ export class DirectoryStorage implements Storage {
 
   async read(
     key: string,
-    { start = 0, end = Number.POSITIVE_INFINITY }: { start?: number; end?: number } = {},
+    { start = 0, end = Number.POSITIVE_INFINITY, version }: ReadRange = {},
     signal?: AbortSignal,
   ): Promise<Readable> {
     const file = await open(this.#path(key), 'r').catch((error: unknown) => {
       throw isMissing(error) ? notFound(key, error) : storageError(error);
     });
     try {
-      if (!(await file.stat()).isFile()) throw notFound(key);
+      const stats = await file.stat({ bigint: true });
+      if (!stats.isFile()) throw notFound(key);
+      if (version !== undefined && version !== versionOf(stats)) throw new StorageError('changed', MESSAGES.changed);
       if (end > start) {
         // A file stream's `end` is inclusive, ours is not.
         return file.createReadStream({ start, end: end - 1, ...(signal && { signal }) });
@@ -183,6 +187,10 @@ export class DirectoryStorage implements Storage {
     }
   }
 }
+
+/** A write makes a new file, so the number of its inode and its time tell it from the one before. */
+const versionOf = (stats: { ino: bigint; size: bigint; mtimeNs: bigint }): string =>
+  `${stats.ino}-${stats.size}-${stats.mtimeNs}`;
 
 function isMissing(error: unknown): boolean {
   const code = systemCode(error);

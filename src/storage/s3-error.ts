@@ -59,7 +59,7 @@ function explain({ name, status, code }: Answer, bucket: string): Pick<StorageEr
   }
   if (name === 'CredentialsProviderError') {
     return unavailable(
-      'There are no credentials for the S3 storage: set LOOPSTREAM_S3_ACCESS_KEY_ID and LOOPSTREAM_S3_SECRET_ACCESS_KEY.',
+      'There are no credentials for the S3 storage: name a Secret in LOOPSTREAM_STORAGE_SECRET, or set LOOPSTREAM_S3_ACCESS_KEY_ID and LOOPSTREAM_S3_SECRET_ACCESS_KEY.',
     );
   }
   if (REFUSED.has(name) || status === 401) {
@@ -73,7 +73,7 @@ function explain({ name, status, code }: Answer, bucket: string): Pick<StorageEr
   if (status === 403) {
     return unavailable(`The S3 storage does not let these credentials use the bucket ${bucket}: check both.`);
   }
-  if (name === 'PreconditionFailed') return unavailable('The object was replaced while it was read.');
+  if (name === 'PreconditionFailed') return { code: 'changed', message: 'The object was replaced while it was read.' };
   if (status !== undefined) return unavailable(`The S3 storage answered with HTTP ${status}.`);
   return unavailable(`The S3 storage cannot be reached${code ? ` (${code})` : ''}.`);
 }

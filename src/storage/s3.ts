@@ -21,7 +21,14 @@ import { isStorageKey, keySegments } from './key.ts';
 import { type BodyPart, ContinuedBody } from './s3-body.ts';
 import { answerOf, s3Error } from './s3-error.ts';
 import type { S3Address } from './s3-url.ts';
-import { type Storage, StorageError, type StorageOptions, type StoredObject } from './storage.ts';
+import {
+  type ReadRange,
+  type Storage,
+  type StorageCredentials,
+  StorageError,
+  type StorageOptions,
+  type StoredObject,
+} from './storage.ts';
 
 /** S3 takes at most 10,000 parts: 80 GiB. Memory is bounded by the parts on their way and the one being filled. */
 const PART_BYTES = 8 * 2 ** 20;
@@ -34,11 +41,6 @@ const ATTEMPTS = 5;
 const HTTP_FORBIDDEN = 403;
 const HTTP_NOT_FOUND = 404;
 const HTTP_RANGE_NOT_SATISFIABLE = 416;
-
-interface Range {
-  start?: number;
-  end?: number;
-}
 
 export class S3Storage implements Storage {
   readonly #client: S3Client;
@@ -61,7 +63,9 @@ export class S3Storage implements Storage {
       requestChecksumCalculation: 'WHEN_REQUIRED',
       responseChecksumValidation: 'WHEN_REQUIRED',
       ...(address.endpoint && { endpoint: address.endpoint }),
-      ...(credentials && { credentials: { ...credentials } }),
+      ...(credentials && {
+        credentials: typeof credentials === 'function' ? renewed(credentials) : { ...credentials },
+      }),
     });
   }
 
@@ -76,8 +80,9 @@ export class S3Storage implements Storage {
   async head(key: string): Promise<StoredObject | undefined> {
     const target = this.#target(key);
     try {
-      const { ContentLength = 0, LastModified } = await this.#client.send(new HeadObjectCommand(target));
-      return { sizeBytes: ContentLength, modifiedAt: LastModified ?? new Date(0) };
+      const { ContentLength = 0, LastModified, ETag } = await this.#client.send(new HeadObjectCommand(target));
+      const modifiedAt = LastModified ?? new Date(0);
+      return { sizeBytes: ContentLength, modifiedAt, version: ETag ?? `${ContentLength}-${modifiedAt.getTime()}` };
     } catch (error) {
       if (answerOf(error).status !== HTTP_NOT_FOUND) throw this.#error(error, key);
       await this.#requireBucket();
@@ -97,14 +102,18 @@ export class S3Storage implements Storage {
     this.#bucketSeen = true;
   }
 
-  async read(key: string, { start = 0, end = Number.POSITIVE_INFINITY }: Range = {}, signal?: AbortSignal) {
+  async read(
+    key: string,
+    { start = 0, end = Number.POSITIVE_INFINITY, version }: ReadRange = {},
+    signal?: AbortSignal,
+  ) {
     if (end <= start) {
       if (!(await this.head(key))) throw notFound(key);
       return Readable.from([]);
     }
     const target = this.#target(key);
     const fail = (error: unknown) => this.#error(error, key);
-    const first = await this.#get(target, start, end, { signal }).catch((error: unknown) => {
+    const first = await this.#get(target, start, end, { signal, etag: version }).catch((error: unknown) => {
       throw fail(error);
     });
     if (!first) return Readable.from([]);
@@ -223,5 +232,12 @@ export class S3Storage implements Storage {
     }
   }
 }
+
+/** The SDK asks again five minutes before they expire: with this, once a minute, and only when there is something to sign. */
+const RENEW_MS = 6 * 60_000;
+const renewed = (ask: () => Promise<StorageCredentials>) => async () => ({
+  ...(await ask()),
+  expiration: new Date(Date.now() + RENEW_MS),
+});
 
 const notFound = (key: string) => new StorageError('not_found', `There is no object ${key}.`);

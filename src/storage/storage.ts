@@ -4,6 +4,15 @@ import type { Readable } from 'node:stream';
 export interface StoredObject {
   sizeBytes: number;
   modifiedAt: Date;
+  /** Another one whenever the content is another; what a read can be held to. */
+  version: string;
+}
+
+/** Bytes [start, end), all by default. With a `version`, of that version or not at all. */
+export interface ReadRange {
+  start?: number;
+  end?: number;
+  version?: string | undefined;
 }
 
 /** For S3; a directory needs none. */
@@ -13,16 +22,19 @@ export interface StorageCredentials {
 }
 
 export interface StorageOptions {
-  /** For S3. Without them the SDK looks where it always does: the pod's identity, its own files. */
-  credentials?: StorageCredentials | undefined;
+  /** For S3, or who is asked for them from time to time. Without, the SDK looks where it always does: the pod's identity. */
+  credentials?: StorageCredentials | (() => Promise<StorageCredentials>) | undefined;
   /** A local directory for files on their way to or from S3; the system's temporary one by default. */
   scratchDir?: string | undefined;
 }
 
 export class StorageError extends Error {
-  /** `not_found`: no such object. `full`: no room left. `unavailable`: the storage did not answer. */
-  readonly code: 'not_found' | 'full' | 'unavailable';
-  constructor(code: 'not_found' | 'full' | 'unavailable', message: string, cause?: unknown) {
+  /**
+   * `not_found`: no such object. `changed`: it was replaced, so the rest of the version that is being read is gone. `full`:
+   * no room left. `unavailable`: the storage did not answer.
+   */
+  readonly code: 'not_found' | 'changed' | 'full' | 'unavailable';
+  constructor(code: StorageError['code'], message: string, cause?: unknown) {
     super(message, cause === undefined ? undefined : { cause });
     this.name = 'StorageError';
     this.code = code;
@@ -30,10 +42,10 @@ export class StorageError extends Error {
 }
 
 export interface Storage {
-  /** Size and time of an object; undefined when there is none. */
+  /** Size, time and version of an object; undefined when there is none. */
   head(key: string): Promise<StoredObject | undefined>;
-  /** Bytes [start, end) of an object, all of it by default. Rejects with StorageError `not_found`. */
-  read(key: string, range?: { start?: number; end?: number }, signal?: AbortSignal): Promise<Readable>;
+  /** Part of an object or all of it. Rejects with StorageError `not_found`, or `changed` for a version that is gone. */
+  read(key: string, range?: ReadRange, signal?: AbortSignal): Promise<Readable>;
   /** Writes an object whole: readers see the old one or the new one, never a part. */
   write(key: string, body: Readable | Buffer, signal?: AbortSignal): Promise<void>;
   /**

@@ -153,7 +153,7 @@ describe('a server that goes away', () => {
     await server.stop();
     await server.start();
     await storage.write('large', randomBytes(LARGE_BYTES));
-    await expect(buffer(body)).rejects.toMatchObject({ code: 'unavailable', message: /was replaced/ });
+    await expect(buffer(body)).rejects.toMatchObject({ code: 'changed', message: /was replaced/ });
   });
 
   test('during a write is waited for', async () => {

@@ -3,7 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { describe, expect, test } from 'vitest';
-import type { Storage } from '../../src/storage/storage.ts';
+import type { ReadRange, Storage } from '../../src/storage/storage.ts';
 
 interface Keeper {
   /** Empty at the start of each test. */
@@ -12,7 +12,7 @@ interface Keeper {
   leftovers: () => Promise<string[]>;
 }
 
-export async function textOf(storage: Storage, key: string, range?: { start?: number; end?: number }): Promise<string> {
+export async function textOf(storage: Storage, key: string, range?: ReadRange): Promise<string> {
   return (await buffer(await storage.read(key, range))).toString();
 }
 
@@ -39,7 +39,7 @@ const HOSTILE_KEYS = [
 ];
 
 export function describeKeeper(name: string, { storage, leftovers }: Keeper): void {
-  const text = (key: string, range?: { start?: number; end?: number }) => textOf(storage(), key, range);
+  const text = (key: string, range?: ReadRange) => textOf(storage(), key, range);
 
   describe(`${name} keeps objects`, () => {
     test('an object is read back whole and by half-open ranges', async () => {
@@ -64,6 +64,19 @@ export function describeKeeper(name: string, { storage, leftovers }: Keeper): vo
       expect(await text('a', { start: 0, end: 10 })).toBe('');
       await storage().write('a', Readable.from([]));
       expect((await storage().head('a'))?.sizeBytes).toBe(0);
+    });
+
+    test('a read that is held to a version gets that one or none', async () => {
+      await storage().write('a', Buffer.from('first'));
+      const version = (await storage().head('a'))?.version;
+      expect(version).toBeTruthy();
+      expect(await text('a', { start: 1, end: 3, version })).toBe('ir');
+      await storage().write('a', Buffer.from('other'));
+      expect((await storage().head('a'))?.version).not.toBe(version);
+      await expect(text('a', { start: 1, end: 3, version })).rejects.toMatchObject({
+        name: 'StorageError',
+        code: 'changed',
+      });
     });
 
     test('an absent object has no head and cannot be read', async () => {
