@@ -61,6 +61,8 @@ export const streamerConfig = (env: Env) => {
     /** PEM file of the authorities that are trusted for RTMPS, instead of the system's. */
     caFile: optional('CA_FILE'),
     ffmpeg: text('FFMPEG', 'ffmpeg'),
+    /** Holds the token that the operator shows; without it nobody may control the stream. */
+    controlTokenFile: reader(env).optional('CONTROL_TOKEN_FILE'),
   });
 };
 export type StreamerConfig = ReturnType<typeof streamerConfig>;

@@ -108,8 +108,9 @@ const playlistUploadKeys = (playlist: Playlist | undefined): string[] =>
 export function wire(caches: Caches, enqueue: Enqueue): void {
   caches.streams.onChange((key, current, previous) => {
     enqueue.stream(key);
-    // A status that we wrote ourselves asks nothing new of the uploads.
-    if (current && current.metadata.generation === previous?.metadata.generation) return;
+    // A status that we wrote ourselves asks nothing new of the uploads, but for how urgently they are waited for.
+    const samePhase = current?.status?.phase === previous?.status?.phase;
+    if (current && current.metadata.generation === previous?.metadata.generation && samePhase) return;
     for (const stream of [previous, current]) uploadKeysOf(caches, stream).forEach(enqueue.upload);
   });
   caches.uploads.onChange((key) => {

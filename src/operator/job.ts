@@ -1,7 +1,8 @@
 /** The Jobs that fetch an upload and prepare its renditions: built from the upload and a task. Pure: no I/O, no clock. */
+import { Value } from 'typebox/value';
 import type { Job, JobStatus, Upload } from '../kube/resources.ts';
 import type { KubeObject } from '../kube/types.ts';
-import type { PrepareTask } from '../prepare/task.ts';
+import { PrepareTask } from '../prepare/task.ts';
 import {
   GENERATION_ANNOTATION,
   importJobName,
@@ -27,6 +28,8 @@ export interface Wish {
   name: string;
   task: PrepareTask;
   deadlineSeconds: number;
+  /** A stream that was started waits for it. */
+  urgent: boolean;
 }
 
 /** kubelet makes this file and reads it when the container has ended; it is no part of any volume. */
@@ -41,7 +44,7 @@ const IMPORT_SECONDS = 3600 + 1800;
 const SECONDS_PER_SECOND = 8;
 const RENDITION_BASE_SECONDS = 1800;
 
-export const importWish = (upload: Upload): Wish => ({
+export const importWish = (upload: Upload, urgent = false): Wish => ({
   name: importJobName(upload.metadata.name),
   task: {
     action: 'import',
@@ -50,9 +53,10 @@ export const importWish = (upload: Upload): Wish => ({
     sourceKey: sourceKey(upload.metadata.uid),
   },
   deadlineSeconds: IMPORT_SECONDS,
+  urgent,
 });
 
-export const renditionWish = (upload: Upload, media: MediaInfo, profile: string): Wish => ({
+export const renditionWish = (upload: Upload, media: MediaInfo, profile: string, urgent = false): Wish => ({
   name: renditionJobName(upload.metadata.name, profile),
   task: {
     action: 'rendition',
@@ -62,6 +66,7 @@ export const renditionWish = (upload: Upload, media: MediaInfo, profile: string)
     renditionKey: renditionKey(media.sha256, upload.spec.type, profile),
   },
   deadlineSeconds: RENDITION_BASE_SECONDS + Math.ceil(media.durationSeconds * SECONDS_PER_SECOND),
+  urgent,
 });
 
 const container = (wish: Wish, settings: PodSettings) => ({
@@ -132,6 +137,15 @@ function taskOf(job: Job): unknown {
   } catch {
     return undefined;
   }
+}
+
+/** Storage key of what a task makes: two Jobs with the same one would do the same work. */
+export const workKey = (task: PrepareTask): string => (task.action === 'import' ? task.sourceKey : task.renditionKey);
+
+/** The same of a Job; undefined when its task cannot be read. */
+export function workKeyOf(job: Job): string | undefined {
+  const task = taskOf(job);
+  return Value.Check(PrepareTask, task) ? workKey(task) : undefined;
 }
 
 /** Whether a Job works for what is wanted now. */

@@ -17,6 +17,8 @@ import type { Verdict } from './world.ts';
 export interface UploadWorld {
   /** Profiles that the streams which play this upload ask for. */
   profiles: readonly string[];
+  /** Those of them that a started stream waits for. */
+  urgent: ReadonlySet<string>;
   /** Jobs in the upload's namespace by name, and their pods by the Job's UID. */
   jobs: ReadonlyMap<string, Job>;
   pods: ReadonlyMap<string, readonly Pod[]>;
@@ -81,20 +83,32 @@ class Plan {
 const unexpected: UploadError = { code: 'prepare_failed', message: 'The Job answered another question.' };
 
 /** The media of an upload, what keeps it from being had, or neither while it is fetched. */
-function imported(upload: Upload, plan: Plan, edited: boolean): { media?: MediaInfo; error?: UploadError } {
+function imported(
+  upload: Upload,
+  world: UploadWorld,
+  plan: Plan,
+  edited: boolean,
+): { media?: MediaInfo; error?: UploadError } {
   const { media, error } = upload.status ?? {};
   if (media) return { media };
   if (error && !edited) return { error };
-  const result = plan.follow(importWish(upload));
+  const result = plan.follow(importWish(upload, world.urgent.size > 0));
   if (!result) return {};
   if (result.action === 'import') return { media: result.media };
   return { error: result.action === 'failed' ? result.error : unexpected };
 }
 
-function rendition(upload: Upload, media: MediaInfo, profile: string, plan: Plan, edited: boolean): RenditionStatus {
+function rendition(
+  upload: Upload,
+  media: MediaInfo,
+  profile: string,
+  world: UploadWorld,
+  plan: Plan,
+  edited: boolean,
+): RenditionStatus {
   const current = renditionOf(upload, profile);
   if (current?.state === 'ready' || (current?.state === 'failed' && !edited)) return current;
-  const wish = renditionWish(upload, media, profile);
+  const wish = renditionWish(upload, media, profile, world.urgent.has(profile));
   const result = plan.follow(wish);
   if (!result) return { profile, state: 'pending' };
   if (result.action === 'rendition' && wish.task.action === 'rendition') {
@@ -105,7 +119,7 @@ function rendition(upload: Upload, media: MediaInfo, profile: string, plan: Plan
 
 /** Everything that has been made, wanted or not, and the state of everything that is wanted. */
 function renditions(upload: Upload, media: MediaInfo, world: UploadWorld, plan: Plan, edited: boolean) {
-  const wanted = [...world.profiles].sort().map((profile) => rendition(upload, media, profile, plan, edited));
+  const wanted = [...world.profiles].sort().map((profile) => rendition(upload, media, profile, world, plan, edited));
   const kept = (upload.status?.renditions ?? []).filter(
     ({ profile, state }) =>
       state === 'ready' && !world.profiles.includes(profile) && renditionOf(upload, profile) !== undefined,
@@ -154,7 +168,7 @@ export function decideUpload(upload: Upload, world: UploadWorld): UploadDecision
   const { generation } = upload.metadata;
   const edited = (upload.status?.observedGeneration ?? 0) < (generation ?? 0);
   const plan = new Plan(upload, world);
-  const { media, error: importError } = imported(upload, plan, edited);
+  const { media, error: importError } = imported(upload, world, plan, edited);
   const { wanted, all } = media ? renditions(upload, media, world, plan, edited) : { wanted: [], all: [] };
   const pending = wanted.some(({ state }) => state === 'pending');
   const error = importError ?? wanted.find(({ state }) => state === 'failed')?.error;
@@ -170,4 +184,24 @@ export function decideUpload(upload: Upload, world: UploadWorld): UploadDecision
   };
   const { create, remove, lookAgainAt } = plan;
   return { status, create, remove, ...(lookAgainAt && { lookAgainAt }) };
+}
+
+/** What the status of an upload says while some of its Jobs wait for their turn; by the names of those Jobs. */
+export function whileWaiting(upload: Upload, status: UploadStatus, queued: ReadonlySet<string>): UploadStatus {
+  if (queued.size === 0) return status;
+  const { name } = upload.metadata;
+  const message = (type: string): string | undefined => {
+    if (status.state === 'importing') return 'The import waits for its turn.';
+    if (type !== 'Prepared') return undefined;
+    const pending = (status.renditions ?? []).filter(({ state }) => state === 'pending').map(({ profile }) => profile);
+    const waits = pending.filter((profile) => queued.has(renditionJobName(name, profile)));
+    const made = pending.filter((profile) => !waits.includes(profile));
+    const waiting = `${waits.join(', ')} ${waits.length === 1 ? 'waits' : 'wait'} for a turn.`;
+    return made.length === 0 ? waiting : `Being prepared for ${made.join(', ')}; ${waiting}`;
+  };
+  const conditions = status.conditions?.map((condition) => {
+    const text = ['Importing', 'Preparing'].includes(condition.reason) ? message(condition.type) : undefined;
+    return text === undefined ? condition : { ...condition, reason: 'Queued', message: text };
+  });
+  return { ...status, ...(conditions && { conditions }) };
 }

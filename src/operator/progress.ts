@@ -10,10 +10,13 @@ const EPSILON = 1e-9;
 export const hasMoved = (before: number | undefined, now: number): boolean =>
   before === undefined || Math.abs(now - before) >= STEP - EPSILON;
 
+/** Whether nothing of a Job works any more. */
+export const hasEnded = (job: Job): boolean =>
+  job.status?.conditions?.some(({ type, status }) => (type === 'Complete' || type === 'Failed') && status === 'True') ??
+  false;
+
 /** Whether a Job may still have something to tell. */
-export const isActive = (job: Job): boolean =>
-  !job.metadata.deletionTimestamp &&
-  !job.status?.conditions?.some(({ type, status }) => (type === 'Complete' || type === 'Failed') && status === 'True');
+export const isActive = (job: Job): boolean => !job.metadata.deletionTimestamp && !hasEnded(job);
 
 /** Host part of the URL of the pod that works; undefined while there is none. */
 export function addressToAsk(pods: readonly Pod[]): string | undefined {

@@ -9,6 +9,7 @@ import { createEventRecorder } from '../kube/events.ts';
 import { createQueue } from '../kube/queue.ts';
 import type { Lifecycle } from '../lifecycle.ts';
 import type { Logger } from '../log.ts';
+import { Admission } from './admission.ts';
 import { createCaches, type Enqueue, wire } from './caches.ts';
 import type { Reconcile, Tools } from './control.ts';
 import { reconcileDestination } from './destinations.ts';
@@ -59,14 +60,20 @@ export async function runOperator(
     lifecycle.defer(`${name} queue`, () => queue.stop());
     return queue;
   };
+  const admission = new Admission({
+    limit: config.prepareConcurrency,
+    jobs: () => caches.jobs.list(),
+    isSwept: () => false,
+  });
+  const lookAtUpload = (key: string) => queues.upload.add(key);
   const queues = {
     stream: controller('stream', reconcileStream(tools)),
-    upload: controller('upload', reconcileUpload(tools)),
+    upload: controller('upload', reconcileUpload({ ...tools, admission }, lookAtUpload)),
     destination: controller('destination', reconcileDestination(tools)),
   };
   const enqueue: Enqueue = {
     stream: (key) => queues.stream.add(key),
-    upload: (key) => queues.upload.add(key),
+    upload: lookAtUpload,
     destination: (key) => queues.destination.add(key),
   };
   wire(caches, enqueue);

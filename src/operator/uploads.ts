@@ -1,15 +1,20 @@
 /** One upload: its Jobs are made, their results read from their pods, the status written once. */
 import { JOBS, type Pod, UPLOADS, type Upload } from '../kube/resources.ts';
+import type { Admission } from './admission.ts';
 import { BY_OWNER, BY_UPLOAD, splitKey, streamsOfUpload } from './caches.ts';
 import { isReason, isRefusal, type Reconcile, type Tools, waitUntil, writeStatus } from './control.ts';
 import { buildJob, type Wish } from './job.ts';
-import { profileOfStream } from './media.ts';
-import { decideUpload, type UploadWorld } from './preparation.ts';
+import { isWaiting, profileOfStream } from './media.ts';
+import { decideUpload, type UploadWorld, whileWaiting } from './preparation.ts';
 import { isOwnedBy } from './restricted.ts';
 import { uploadEvents } from './story.ts';
 
 /** How long until a Job that could not be made is tried again; whether it can be depends on others (a quota, a name). */
 const RETRY_MS = 60_000;
+
+export interface UploadTools extends Tools {
+  admission: Admission;
+}
 
 export function uploadWorld(
   { caches, fractions }: Pick<Tools, 'caches' | 'fractions'>,
@@ -22,6 +27,7 @@ export function uploadWorld(
   for (const { metadata } of jobs) pods.set(metadata.uid, caches.pods.byIndex(BY_OWNER, metadata.uid));
   return {
     profiles: [...new Set(streams.map(profileOfStream))],
+    urgent: new Set(streams.filter(isWaiting).map(profileOfStream)),
     jobs: new Map(jobs.map((job) => [job.metadata.name, job])),
     pods,
     fractions,
@@ -46,24 +52,51 @@ async function create(tools: Tools, upload: Upload, wish: Wish): Promise<string 
   return undefined;
 }
 
+/** Makes the Jobs whose turn it is; answers the names of those that wait for theirs, and why one cannot be made. */
+async function createAll(tools: UploadTools, key: string, upload: Upload, wishes: readonly Wish[]) {
+  const { admission } = tools;
+  const { allowed, waiting } = admission.ask(key, upload.metadata.creationTimestamp, wishes);
+  let refusal: string | undefined;
+  try {
+    for (const wish of allowed) refusal = (await create(tools, upload, wish)) ?? refusal;
+  } finally {
+    admission.settle(key);
+  }
+  const queued = new Set([...waiting].flatMap(([name, why]) => (why === 'queued' ? [name] : [])));
+  return { refusal, queued };
+}
+
+async function reconcile(tools: UploadTools, key: string): Promise<{ requeueAfterMs?: number } | undefined> {
+  const { caches, kube, events, clock, admission } = tools;
+  const upload = caches.uploads.get(...splitKey(key));
+  if (!upload || upload.metadata.deletionTimestamp) {
+    admission.leave(key);
+    return undefined;
+  }
+  const now = clock.now();
+  const decision = decideUpload(upload, uploadWorld(tools, key, now));
+  const { namespace = '' } = upload.metadata;
+  for (const { metadata } of decision.remove) {
+    // Foreground: the name is free for a successor only when the pods have ended too.
+    await kube.delete(JOBS, namespace, metadata.name, { uid: metadata.uid, propagationPolicy: 'Foreground' });
+  }
+  const { refusal, queued } = await createAll(tools, key, upload, decision.create);
+  if (refusal !== undefined) events.event(upload, { type: 'Warning', reason: 'JobRefused', message: refusal });
+  const status = whileWaiting(upload, decision.status, queued);
+  if (await writeStatus(tools, UPLOADS, caches.uploads, upload, status)) {
+    for (const event of uploadEvents(upload.status, status)) events.event(upload, event);
+  }
+  return refusal === undefined ? waitUntil(decision.lookAgainAt, now) : { requeueAfterMs: RETRY_MS };
+}
+
+/** `look` is called with the key of each upload that waited and may make a Job now. */
 export const reconcileUpload =
-  (tools: Tools): Reconcile =>
+  (tools: UploadTools, look: (uploadKey: string) => void): Reconcile =>
   async (key) => {
-    const { caches, kube, events, clock } = tools;
-    const upload = caches.uploads.get(...splitKey(key));
-    if (!upload || upload.metadata.deletionTimestamp) return undefined;
-    const now = clock.now();
-    const { status, create: wishes, remove, lookAgainAt } = decideUpload(upload, uploadWorld(tools, key, now));
-    const { namespace = '' } = upload.metadata;
-    for (const { metadata } of remove) {
-      // Foreground: the name is free for a successor only when the pods have ended too.
-      await kube.delete(JOBS, namespace, metadata.name, { uid: metadata.uid, propagationPolicy: 'Foreground' });
+    try {
+      return await reconcile(tools, key);
+    } finally {
+      // Whatever this upload did, a place may have become free for another.
+      tools.admission.due().forEach(look);
     }
-    let refusal: string | undefined;
-    for (const wish of wishes) refusal = (await create(tools, upload, wish)) ?? refusal;
-    if (refusal !== undefined) events.event(upload, { type: 'Warning', reason: 'JobRefused', message: refusal });
-    if (await writeStatus(tools, UPLOADS, caches.uploads, upload, status)) {
-      for (const event of uploadEvents(upload.status, status)) events.event(upload, event);
-    }
-    return refusal === undefined ? waitUntil(lookAgainAt, now) : { requeueAfterMs: RETRY_MS };
   };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { mediaProblem, programOf, uploadNames } from '../../src/operator/media.ts';
+import { isWaiting, mediaProblem, programOf, uploadNames } from '../../src/operator/media.ts';
 import type { UploadStatus } from '../../src/uploads/spec.ts';
 import { at, MEDIA, NOW, playlist, rendition, stream, upload, world } from '../support/operator.ts';
 
@@ -143,5 +143,18 @@ describe('the program', () => {
     expect(next.version).toBe(first.version + 1);
     expect(next.video.items[0]?.id).toBe('other');
     expect(next.seed).toBe(first.seed);
+  });
+});
+
+describe('somebody waits for a stream', () => {
+  it.each([
+    ['that was just started', 1, undefined, true],
+    ['that was stopped before it was started again', 1, 'stopped', true],
+    ['that waits for its media', 1, 'waiting', true],
+    ['that is live', 1, 'live', false],
+    ['whose time has not come', 1, 'scheduled', false],
+    ['that is not started', 0, 'idle', false],
+  ] as const)('%s: %i %s', (_what, replicas, phase, waited) => {
+    expect(isWaiting({ ...stream({ replicas }), ...(phase && { status: { phase } }) })).toBe(waited);
   });
 });

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { prepareConfig } from '../../src/config.ts';
 import type { Job, Pod, Upload } from '../../src/kube/resources.ts';
 import { buildJob, importWish, renditionWish, type Wish } from '../../src/operator/job.ts';
-import { decideUpload } from '../../src/operator/preparation.ts';
+import { decideUpload, whileWaiting } from '../../src/operator/preparation.ts';
 import { uploadEvents } from '../../src/operator/story.ts';
 import { findCondition } from '../../src/streams/conditions.ts';
 import { at, endedPod, jobOf, MEDIA, NOW, rendition, SETTINGS, upload } from '../support/operator.ts';
@@ -15,11 +15,19 @@ const failed = (reason: string) => [{ type: 'Failed', status: 'True', reason }];
 
 function see(
   of: Upload,
-  seen: { profiles?: string[]; jobs?: Job[]; pods?: Pod[]; fractions?: Record<string, number>; now?: Date } = {},
+  seen: {
+    profiles?: string[];
+    urgent?: string[];
+    jobs?: Job[];
+    pods?: Pod[];
+    fractions?: Record<string, number>;
+    now?: Date;
+  } = {},
 ) {
   const { profiles = [], jobs = [], pods = [], now = NOW } = seen;
   return decideUpload(of, {
     profiles,
+    urgent: new Set(seen.urgent),
     jobs: new Map(jobs.map((job) => [job.metadata.name, job])),
     pods: new Map(jobs.map((job) => [job.metadata.uid, pods])),
     fractions: new Map(Object.entries(seen.fractions ?? {})),
@@ -99,6 +107,25 @@ describe('the renditions of an upload', () => {
     expect(create.map(({ name }) => name)).toEqual(['film-1080p60', 'film-720p30']);
     expect(status).toMatchObject({ state: 'preparing', progress: 0 });
     expect(findCondition(status.conditions, 'Prepared')?.message).toBe('Being prepared for 1080p60, 720p30.');
+  });
+
+  it('say which of them wait for their turn', () => {
+    const { status } = see(imported(), { profiles: ['720p30', '1080p60'], urgent: ['720p30'] });
+    const says = (...queued: string[]) => {
+      const { conditions } = whileWaiting(imported(), status, new Set(queued));
+      const { reason, message } = findCondition(conditions, 'Prepared') ?? {};
+      return [reason, message];
+    };
+    expect(says()).toEqual(['Preparing', 'Being prepared for 1080p60, 720p30.']);
+    expect(says('film-720p30')).toEqual(['Queued', 'Being prepared for 1080p60; 720p30 waits for a turn.']);
+    expect(says('film-720p30', 'film-1080p60')).toEqual(['Queued', '1080p60, 720p30 wait for a turn.']);
+    const waiting = whileWaiting(fresh(), see(fresh()).status, new Set(['film-import']));
+    expect(waiting.conditions?.map(({ reason, status: is }) => [reason, is])).toEqual([
+      ['Queued', 'False'],
+      ['Queued', 'False'],
+    ]);
+    const { create } = see(imported(), { profiles: ['720p30', '1080p60'], urgent: ['720p30'] });
+    expect(create.map(({ urgent }) => urgent)).toEqual([false, true]);
   });
 
   it('are as far as their Jobs say, and what cannot be asked pulls nothing down', () => {

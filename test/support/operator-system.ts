@@ -44,6 +44,7 @@ async function startOperator() {
     kubeconfig: cluster.kubeconfig,
     namespace: NS,
     workers: 4,
+    prepareConcurrency: 4,
     opsHost: '127.0.0.1',
     opsPort: 0,
   };

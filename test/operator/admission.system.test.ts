@@ -1,0 +1,85 @@
+/** Who may prepare when, on a real control plane: limits, turns, one Job for one rendition. */
+import { expect, it } from 'vitest';
+import { JOBS, type Job, LOOPSTREAMS, PLAYLISTS, UPLOADS } from '../../src/kube/resources.ts';
+import { hasEnded } from '../../src/operator/progress.ts';
+import { findCondition } from '../../src/streams/conditions.ts';
+import { MEDIA } from '../support/operator.ts';
+import {
+  answer,
+  aroundEachTest,
+  createDestination,
+  createStream,
+  createUpload,
+  kube,
+  MADE,
+  NS,
+  own,
+  settled,
+} from '../support/operator-system.ts';
+import { until } from '../support/rtmp.ts';
+
+aroundEachTest();
+
+/** Names of the Jobs that work. */
+const active = async (): Promise<string[]> => {
+  const jobs = (await kube.list(JOBS, { namespace: NS })) as Job[];
+  return jobs.flatMap((job) => (hasEnded(job) ? [] : [job.metadata.name])).sort();
+};
+const jobsAre = (...names: string[]) =>
+  until(`${names.join(' ')} work`, async () => (await active()).join() === names.sort().join(), 60_000);
+const reasonOf = async (name: string, type: string) =>
+  findCondition((await kube.get(UPLOADS, NS, name)).status?.conditions, type)?.reason;
+const imported = (job: string) => answer(job, { action: 'import', media: MEDIA });
+
+it('no more Jobs work than are allowed; the rest say so and follow, what a started stream waits for first', async () => {
+  const names = ['a', 'b', 'c', 'd', 'e', 'f'];
+  for (const name of names) await createUpload(name);
+  await jobsAre('a-import', 'b-import', 'c-import', 'd-import');
+  await until('the others say so', async () =>
+    (await Promise.all(['e', 'f'].map((name) => reasonOf(name, 'Imported')))).every((reason) => reason === 'Queued'),
+  );
+  await createDestination();
+  await createStream({ uploadRef: 'f' });
+  await settled();
+  expect(await active()).toHaveLength(4);
+  await imported('b-import');
+  await jobsAre('a-import', 'c-import', 'd-import', 'f-import');
+  await imported('a-import');
+  await jobsAre('c-import', 'd-import', 'e-import', 'f-import');
+  await until('nobody is queued', async () => (await reasonOf('e', 'Imported')) === 'Importing');
+});
+
+it('a rendition of the same content is made by one Job; the next one finds it', async () => {
+  for (const name of ['one', 'two']) await createUpload(name);
+  await Promise.all(['one-import', 'two-import'].map(imported));
+  const items = [{ uploadRef: 'one' }, { uploadRef: 'two' }];
+  await kube.create(PLAYLISTS, NS, own('Playlist', 'both', { items }) as never);
+  const spec = { quality: '720p', playlistRefs: ['both'], destinationRefs: ['tv'], replicas: 0 };
+  await kube.create(LOOPSTREAMS, NS, own('LoopStream', 'bunny', spec) as never);
+  const first = await until('one Job makes it', async () => {
+    const [name = '', ...others] = await active();
+    return others.length === 0 && name.endsWith('-720p30') && name;
+  });
+  await settled();
+  expect(await active()).toEqual([first]);
+  expect(await reasonOf('one', 'Prepared')).toBe('Preparing');
+  expect(await reasonOf('two', 'Prepared')).toBe('Preparing');
+  await answer(first, MADE);
+  const second = first === 'one-720p30' ? 'two-720p30' : 'one-720p30';
+  await jobsAre(second);
+  await answer(second, MADE);
+  for (const name of ['one', 'two']) {
+    await until(`${name} is ready`, async () => (await kube.get(UPLOADS, NS, name)).status?.state === 'ready');
+  }
+});
+
+it('a Job that takes too long ends with prepare_timeout', async () => {
+  await createUpload();
+  await jobsAre('film-import');
+  await kube.mergePatch(JOBS, NS, 'film-import', { spec: { activeDeadlineSeconds: 1 } });
+  const failed = await until('it failed', async () => {
+    const { status } = await kube.get(UPLOADS, NS, 'film');
+    return status?.state === 'failed' && status;
+  });
+  expect(failed.error?.code).toBe('prepare_timeout');
+});
