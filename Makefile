@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup run stop reset test test-unit test-system test-e2e lint format generate build bench clean
+.PHONY: help setup run stop reset test test-unit test-system test-e2e lint format generate build bench bench-engine clean
 
 # Node 24 comes from the lock file, so the machine's own Node only has to run npm.
 export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
@@ -56,8 +56,10 @@ generate: node_modules/.installed ## write crds/ and docs/ from the types
 build: setup ## bundle what the image runs, into dist/
 	@$(NODE) scripts/build.ts
 
-bench: node_modules/.installed ## performance as ratios beside the named peers (test/bench)
-	@$(NODE) test/bench/engine.ts
+bench: bench-engine ## performance as ratios beside the named peers, into test/bench/RESULTS.md
+
+bench-engine: node_modules/.installed ## the loop engine alone, within ten minutes
+	@$(NODE) test/bench/engine.ts $(ARGS)
 
 clean: ## remove what was built or installed here (not .loopstream/: that is `make reset`)
 	rm -rf dist node_modules

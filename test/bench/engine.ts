@@ -1,5 +1,5 @@
 /**
- * The engine beside what people run instead (`make bench`): what a stream costs, what a receiver sees at seams, and how long
+ * The engine beside what people run instead (`make bench-engine`): what a stream costs, what a receiver sees at seams, and how long
  * it waits for media. Both sides run at the same time or take turns, into the same nginx-rtmp. The table is printed and
  * appended to RESULTS.md.
  */
@@ -9,29 +9,37 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { environment } from '../../src/config.ts';
+import { ensurePrograms } from '../../src/local/preflight.ts';
 import { startRtmpServer } from '../support/rtmp.ts';
 import { measureCost } from './cost.ts';
-import { LONG_CLIP, makeMedia, SHORT_CLIPS } from './media.ts';
+import { LONG_CLIP, makeMedia, SHORT_CLIPS, SMALL_CLIPS } from './media.ts';
 import { circumstances, type Row, table } from './report.ts';
 import { measureSeams } from './seams.ts';
+import { measureSoak } from './soak.ts';
 import { measureReturn, measureStart } from './times.ts';
 
-const PARTS = ['cost', 'seams', 'start', 'return'];
+const PARTS = ['cost', 'seams', 'start', 'return', 'soak'];
 const HELP = `Usage: node test/bench/engine.ts [options]
 
   --streams N    streams of each side whose cost is measured (10)
-  --seconds S    for how long their cost is measured, and the seams are watched (60)
+  --seconds S    for how long their cost is measured (60)
+  --seams S      for how many seconds the seams are watched (300)
+  --hours H      hours of media that are sent while memory is watched (24)
   --only PARTS   some of ${PARTS.join(',')}
   --no-record    print the table, leave RESULTS.md as it is
   --help         this text
 
-Needs ffmpeg, and nginx with its RTMP module. Ends within five minutes unless told otherwise.
+Needs ffmpeg, nginx with its RTMP module, and liquidsoap; what is missing is installed. Ends within ten minutes unless told
+otherwise.
 `;
 
 const { values } = parseArgs({
   options: {
     streams: { type: 'string', default: '10' },
     seconds: { type: 'string', default: '60' },
+    seams: { type: 'string', default: '300' },
+    hours: { type: 'string', default: '24' },
     only: { type: 'string', default: PARTS.join(',') },
     'no-record': { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
@@ -43,7 +51,14 @@ const whole = (text: string): number => {
   return Number(text);
 };
 
-async function measure(streams: number, seconds: number, parts: readonly string[]): Promise<Row[]> {
+interface Sizes {
+  streams: number;
+  seconds: number;
+  seams: number;
+  hours: number;
+}
+
+async function measure({ streams, seconds, seams, hours }: Sizes, parts: readonly string[]): Promise<Row[]> {
   const root = await mkdtemp(join(tmpdir(), 'bench-'));
   const rtmp = await startRtmpServer({ record: join(root, 'recordings') });
   const say = (text: string) => process.stderr.write(`${text}\n`);
@@ -53,9 +68,10 @@ async function measure(streams: number, seconds: number, parts: readonly string[
     const short = await makeMedia(root, 'short', SHORT_CLIPS);
     const steps: Record<string, () => Promise<Row[]>> = {
       cost: () => measureCost(rtmp, long, { streams, seconds }),
-      seams: () => measureSeams(rtmp, short, seconds),
+      seams: () => measureSeams(rtmp, short, seams),
       start: () => measureStart(rtmp, long, 5),
       return: () => measureReturn(rtmp, long, 4),
+      soak: async () => measureSoak(await makeMedia(root, 'small', SMALL_CLIPS), hours),
     };
     const rows: Row[] = [];
     for (const [name, step] of Object.entries(steps)) {
@@ -75,9 +91,24 @@ async function main(): Promise<void> {
   const parts = values.only.split(',');
   const unknown = parts.find((part) => !PARTS.includes(part));
   if (unknown !== undefined) throw new Error(`there is no part "${unknown}"`);
+  await ensurePrograms(
+    [
+      { command: 'ffmpeg', aptPackage: 'ffmpeg' },
+      { command: 'nginx', aptPackage: 'nginx' },
+      { file: '/usr/lib/nginx/modules/ngx_rtmp_module.so', aptPackage: 'libnginx-mod-rtmp' },
+      { command: 'liquidsoap', aptPackage: 'liquidsoap' },
+    ],
+    { env: environment(), onProgress: (step) => process.stderr.write(`${step}\n`) },
+  );
   const about = circumstances();
   execFileSync(process.execPath, [join(import.meta.dirname, '../../scripts/build.ts')], { stdio: 'ignore' });
-  const text = table(await measure(whole(values.streams), whole(values.seconds), parts));
+  const sizes = {
+    streams: whole(values.streams),
+    seconds: whole(values.seconds),
+    seams: whole(values.seams),
+    hours: whole(values.hours),
+  };
+  const text = table(await measure(sizes, parts));
   process.stdout.write(`${about}\n\n${text}\n`);
   if (values['no-record']) return;
   const date = new Date().toISOString().slice(0, 16).replace('T', ' ');

@@ -9,6 +9,8 @@ import type { Media } from './senders.ts';
 export const LONG_CLIP: ClipOptions[] = [{ frames: 900, size: '1280x720', bitrateKbps: 2500 }];
 /** Lengths that are no multiple of an AAC frame: 7.3 s, 5.1 s and 4.2 s. */
 export const SHORT_CLIPS: ClipOptions[] = [219, 153, 126].map((frames, i) => ({ frames, hertz: 330 + 110 * i }));
+/** The same lengths with few bytes, so that a day of them is sent in a minute. */
+export const SMALL_CLIPS: ClipOptions[] = SHORT_CLIPS.map((clip) => ({ ...clip, bitrateKbps: 100 }));
 
 export async function makeMedia(root: string, name: string, clips: readonly ClipOptions[]): Promise<Media> {
   const storage = join(root, 'storage');

@@ -44,8 +44,9 @@ const firstLine = (command: string, args: string[]): string => {
 /** One paragraph: processor, kernel, versions, load. */
 export function circumstances(): string {
   const ffmpeg = /version (\S+)/.exec(firstLine('ffmpeg', ['-version']))?.[1] ?? 'unknown';
+  const liquidsoap = firstLine('liquidsoap', ['--version']).replace('Liquidsoap ', '');
   const kernel = readFileSync('/proc/sys/kernel/osrelease', 'utf8').trim();
   const [one, five] = loadavg().map((load) => load.toFixed(1));
   const processor = `${cpus()[0]?.model.trim() ?? 'unknown'}, ${cpus().length} cores, Linux ${kernel}`;
-  return `${processor}; Node ${process.version}, ffmpeg ${ffmpeg}; load before the run ${one} (1 min), ${five} (5 min).`;
+  return `${processor}; Node ${process.version}, ffmpeg ${ffmpeg}, liquidsoap ${liquidsoap}; load before the run ${one} (1 min), ${five} (5 min).`;
 }

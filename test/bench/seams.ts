@@ -1,9 +1,12 @@
-/** What a receiver sees at seams: three clips of different length, and what people do without us, all at the same time. */
+/**
+ * What a receiver sees at seams: three clips of different length, and what people do without us, all at the same time. Half
+ * way ours is handed another version of its list, for which the peers would have to be restarted.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { RtmpServer } from '../support/rtmp.ts';
 import { packetsOf, stepsOf } from '../support/streamer.ts';
 import type { Row } from './report.ts';
-import { type Media, startConcat, startFfmpeg, startStreamer } from './senders.ts';
+import { type Media, startConcat, startFfmpeg, startLiquidsoap, startStreamer } from './senders.ts';
 
 async function seen(rtmp: RtmpServer, key: string) {
   const paths = await rtmp.recordings(key);
@@ -20,15 +23,23 @@ async function seen(rtmp: RtmpServer, key: string) {
 }
 
 export async function measureSeams(rtmp: RtmpServer, media: Media, seconds: number): Promise<Row[]> {
+  const streamer = await startStreamer(media, rtmp.url, 'seam-ours');
   const senders = [
-    await startStreamer(media, rtmp.url, 'seam-ours'),
+    streamer,
     startFfmpeg(media.files[0] ?? '', rtmp.url, 'seam-loop'),
     await startConcat(media, rtmp.url, 'seam-concat'),
+    await startLiquidsoap(media, rtmp.url, 'seam-liquidsoap'),
   ];
-  await sleep(seconds * 1000);
+  await sleep(seconds * 500);
+  await streamer.publish(media.items.toReversed(), 2);
+  await sleep(seconds * 500);
   await Promise.all(senders.map((sender) => sender.stop()));
   const ours = await seen(rtmp, 'seam-ours');
-  const peers = { '-stream_loop, one clip': 'seam-loop', 'concat demuxer, three clips': 'seam-concat' };
+  const peers = {
+    '-stream_loop, one clip': 'seam-loop',
+    'concat demuxer, three clips': 'seam-concat',
+    'liquidsoap, three clips': 'seam-liquidsoap',
+  };
   const rows: Row[] = [];
   for (const [beside, key] of Object.entries(peers)) {
     const peer = await seen(rtmp, key);

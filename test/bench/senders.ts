@@ -43,12 +43,19 @@ export interface Media {
   files: string[];
 }
 
+export interface Streamer extends Sender {
+  /** Publishes another version of what it plays. */
+  publish(items: ProgramItem[], version: number): Promise<void>;
+}
+
 /** Role `streamer` from the bundle, with the files and the variables that a pod is given. */
-export async function startStreamer(media: Media, url: string, key: string): Promise<Sender> {
+export async function startStreamer(media: Media, url: string, key: string): Promise<Streamer> {
   const dir = await mkdtemp(join(media.root, 'pod-'));
   const programFile = join(dir, 'program.json');
   const destinationsDir = join(dir, 'destinations');
-  await writeAtomically(programFile, JSON.stringify(programOf(media.items)));
+  const publish = (items: ProgramItem[], version: number) =>
+    writeAtomically(programFile, JSON.stringify(programOf(items, { version })));
+  await publish(media.items, 1);
   await writeDestination(destinationsDir, 'main', url, key);
   const env = {
     PATH: process.env.PATH,
@@ -63,7 +70,7 @@ export async function startStreamer(media: Media, url: string, key: string): Pro
     NODE_OPTIONS: '--max-semi-space-size=1',
     MALLOC_ARENA_MAX: '1',
   };
-  return started(spawn(process.execPath, [BUNDLE, 'streamer'], { ...options, env }));
+  return { ...started(spawn(process.execPath, [BUNDLE, 'streamer'], { ...options, env })), publish };
 }
 
 const LOOP = ['-v', 'error', '-nostdin', '-re', '-stream_loop', '-1'];
@@ -79,6 +86,26 @@ export async function startConcat(media: Media, url: string, key: string): Promi
   await writeAtomically(list, media.files.map((file) => `file '${file}'\n`).join(''));
   const input = [...LOOP, '-f', 'concat', '-safe', '0', '-i', list];
   return started(spawn('ffmpeg', [...input, ...OUTPUT(`${url}/${key}`)], options));
+}
+
+/**
+ * Liquidsoap with the same packets: its ffmpeg encoder copies them, so that it costs no more than the others
+ * (liquidsoap's documentation, "FFmpeg support", encoded content).
+ */
+export async function startLiquidsoap(media: Media, url: string, key: string): Promise<Sender> {
+  const list = join(media.root, 'liquidsoap.m3u');
+  const script = join(media.root, 'loop.liq');
+  await writeAtomically(list, media.files.map((file) => `${file}\n`).join(''));
+  // Its own RTMP output connects twice (savonet/liquidsoap#2850), so an ffmpeg takes what it puts out, as ours does.
+  const send = `ffmpeg -v error -f mpegts -i - -c copy -bsf:a aac_adtstoasc -f flv ${url}/${key}`;
+  const lines = [
+    'settings.init.allow_root.set(true)',
+    `s = playlist(mode="normal", ${JSON.stringify(list)})`,
+    'encoder = %ffmpeg(format="mpegts", %audio.copy, %video.copy)',
+    `output.external(fallible=true, reopen_on_metadata=false, encoder, ${JSON.stringify(send)}, s)`,
+  ];
+  await writeAtomically(script, lines.join('\n'));
+  return started(spawn('liquidsoap', [script], options));
 }
 
 /** What systemd's Restart=always or a shell loop does: starts it again a second after it has ended. */

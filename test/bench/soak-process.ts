@@ -1,0 +1,79 @@
+/**
+ * A day of media as fast as one ffmpeg takes it: track, splicer, segmenter and feed as a streamer has them, without its pace.
+ * Started by soak.ts with --expose-gc. Arguments: storage directory, items as JSON, hours. Each hour of media prints a line:
+ * hours of media so far, MiB resident, MiB held (heap and buffers) after a collection.
+ */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { setImmediate } from 'node:timers/promises';
+import { systemClock } from '../../src/clock.ts';
+import { createLogger } from '../../src/log.ts';
+import { openStorage } from '../../src/storage/open.ts';
+import { Feed } from '../../src/streamer/feed.ts';
+import { Segmenter } from '../../src/streamer/segment.ts';
+import { Splicer } from '../../src/streamer/splice.ts';
+import { Track } from '../../src/streamer/track.ts';
+import type { ProgramItem } from '../../src/streams/program.ts';
+import { programOf } from '../support/streamer.ts';
+
+const MIB = 2 ** 20;
+/** What a streamer sends at once while nobody watches its preview. */
+const BATCH_MS = 500;
+
+const [dir = '', list = '[]', hours = '24'] = process.argv.slice(2);
+const items = JSON.parse(list) as ProgramItem[];
+const untilMs = Number(hours) * 3_600_000;
+const { gc } = globalThis;
+if (!gc) throw new Error('run it with --expose-gc');
+
+let wake: (() => void) | undefined;
+const stop = new AbortController();
+const track = new Track({
+  kind: 'video',
+  storage: await openStorage(`file://${dir}`),
+  clock: systemClock,
+  log: createLogger('soak', 'warn'),
+  signal: stop.signal,
+  onData: () => wake?.(),
+});
+const program = programOf(items);
+await track.load(program, program.video);
+const splicer = new Splicer({ video: track.next, delayTicks: track.delayTicks });
+const sinkArgs = ['-v', 'error', '-analyzeduration', '300000', '-f', 'flv', '-i', 'pipe:0', '-c', 'copy', '-f', 'flv'];
+const ffmpeg = spawn('ffmpeg', [...sinkArgs, '-y', '/dev/null'], { stdio: ['pipe', 'ignore', 'inherit'] });
+const feed = new Feed({ profile: program.profile, sink: ffmpeg.stdin });
+const segmenter = new Segmenter();
+
+let toldMs = 0;
+for (let sentMs = 0, flushedMs = 0; sentMs < untilMs; ) {
+  const tag = splicer.step();
+  if (!tag) {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    wake = resolve;
+    await promise;
+    continue;
+  }
+  sentMs = tag.timestampMs;
+  const done = segmenter.add(tag);
+  if (done) feed.offer(done);
+  if (sentMs - flushedMs < BATCH_MS) continue;
+  flushedMs = sentMs;
+  const rest = segmenter.flush();
+  if (rest) feed.offer(rest);
+  // Nothing may be left out: the sink is waited for instead of being given up.
+  if (feed.blocked) await once(ffmpeg.stdin, 'drain');
+  if (sentMs - toldMs < 3_600_000) continue;
+  toldMs = sentMs;
+  // The memory of buffers is freed after the collection that found them dead, and counted by the next.
+  for (let i = 0; i < 3; i++) {
+    gc();
+    await setImmediate();
+  }
+  const { rss, heapUsed, external } = process.memoryUsage();
+  process.stdout.write(`${sentMs / 3_600_000} ${rss / MIB} ${(heapUsed + external) / MIB}\n`);
+}
+if (feed.dropped > 0) throw new Error(`${feed.dropped} GOPs were left out`);
+stop.abort();
+track.close();
+ffmpeg.stdin.end();
+await once(ffmpeg, 'exit');
