@@ -37,8 +37,8 @@ function line(name: string, value: string): string {
 const secretsOf = (...values: string[]): string[] =>
   [...new Set(values.flatMap((v) => [v, encodeURIComponent(v)]))].filter((v) => v.length > 2);
 
-/** Throws AddressError with a sentence that holds no secret. */
-export function addressOf(rtmpUrl: string, rtmpKey: string): Address {
+/** `caFile`: PEM file of the authorities to trust for RTMPS, instead of the system's. Throws AddressError without a secret in it. */
+export function addressOf(rtmpUrl: string, rtmpKey: string, caFile?: string): Address {
   const text = rtmpUrl.trim();
   const key = rtmpKey.trim();
   const url = URL.canParse(text) ? new URL(text) : undefined;
@@ -60,7 +60,7 @@ export function addressOf(rtmpUrl: string, rtmpKey: string): Address {
   const cut = key === '' && url.search === '' ? path.indexOf('/') : -1;
   const app = (cut < 0 ? path : path.slice(0, cut)) + url.search;
   const playpath = cut < 0 ? key : path.slice(cut + 1);
-  const tls = protocol === 'rtmps' ? line('tls_verify', '1') : '';
+  const tls = protocol === 'rtmps' ? line('tls_verify', '1') + line('ca_file', caFile ?? '') : '';
   const preset = line('rtmp_app', app) + line('rtmp_playpath', playpath) + tls;
   return {
     ...shared,

@@ -12,9 +12,12 @@ export const FAILURES = {
   unreachable: 'The destination cannot be reached.',
   connect_timeout: 'The destination did not accept the stream in time.',
   tls_failed: 'The secure connection failed: the certificate may not be valid for this host.',
-  publish_rejected: 'The destination rejected the stream: the key may be wrong or in use.',
+  key_in_use: 'The destination says that the key is in use: something else is publishing with it.',
+  publish_rejected: 'The destination rejected the stream: the key may be wrong.',
   stalled: 'The destination stopped taking media.',
   reset: 'The destination closed the connection.',
+  killed: 'The transport was killed.',
+  hung: 'The transport did not end when it was done, and was killed.',
   exited: 'The transport ended.',
 } as const;
 export type FailureCode = keyof typeof FAILURES;
@@ -36,13 +39,26 @@ export const failure = (code: FailureCode, detail = ''): Failure => ({
   message: detail === '' ? FAILURES[code] : `${FAILURES[code]} (${detail.slice(0, 300)})`,
 });
 
-/** In order: the first that fits is the code. */
+/**
+ * In order: the first that fits is the code. The words are those of ffmpeg 5.1 to 8 with GnuTLS or OpenSSL, of libsrt and
+ * of the C library; what a server says itself stands behind `Server error: `.
+ */
 const SIGNS: [FailureCode, RegExp][] = [
   ['dns_failed', /failed to resolve|name or service not known|name resolution|no address associated/i],
   ['connection_refused', /connection refused|connection setup failure: connection refused/i],
-  ['tls_failed', /\[tls\b|certificate|handshake failed|gnutls|ssl routines/i],
-  ['publish_rejected', /server error|already publish|badname|publish\.denied|connect\.rejected|unauthorized|rejected/i],
+  ['tls_failed', /\[tls\b|certificate|gnutls|ssl routines/i],
+  ['key_in_use', /server error: .*(already|in use|badname|busy)/i],
+  ['publish_rejected', /server error|unauthorized|rejected|reject reported/i],
   ['unreachable', /no route to host|network is unreachable|host is unreachable|connection timed out/i],
+  // SRT is spoken over UDP, where nobody answers in the same way as nobody is there.
+  ['unreachable', /connection to srt:.* failed/i],
+  // What answers RTMP's handshake with something else, or not at all, has not seen the key yet.
+  ['reset', /rtmp handshake/i],
+  // The usual answer to a wrong key is no answer: the connection is closed before the publish was accepted.
+  [
+    'publish_rejected',
+    /\[error\] (error opening output (file )?)?rtmps?:\/\/\S+: (input\/output error|end of file|broken pipe)/i,
+  ],
   [
     'reset',
     /connection reset|broken pipe|end of file|input\/output error|connection was broken|connection does not exist/i,
@@ -53,9 +69,19 @@ const SIGNS: [FailureCode, RegExp][] = [
 export function classify(stderr: readonly string[]): Failure {
   for (const [code, sign] of SIGNS) {
     const line = stderr.find((l) => sign.test(l));
-    if (line !== undefined) return failure(code, line);
+    // Where in its memory ffmpeg keeps an object helps nobody, and makes the same failure look like another one.
+    if (line !== undefined) return failure(code, line.replace(/^\[(\S+) @ 0x[0-9a-f]+\] (\[error\] )?/, '$1: '));
   }
   return failure('exited', stderr.at(-1) ?? '');
+}
+
+/** ffmpeg's status after a signal that asked it to end, e.g. SIGTERM. */
+const ENDED_BY_SIGNAL = 255;
+
+/** How a transport without a word ended: `signal` is what ended it from outside, e.g. SIGKILL where memory ran out. */
+export function classifyEnd(status: number | null, signal: string | null): Failure {
+  if (signal) return failure('killed', `signal ${signal}`);
+  return failure(status === ENDED_BY_SIGNAL ? 'killed' : 'exited', `status ${status}`);
 }
 
 /** A system error code of a connection attempt. */
@@ -71,14 +97,17 @@ export function classifySystem(code: string | undefined): Failure {
  */
 const LONGEST_MS: Record<FailureCode, number> = {
   not_configured: 2000,
-  dns_failed: 2000,
+  dns_failed: 1000,
   connection_refused: 1000,
-  unreachable: 2000,
+  unreachable: 1000,
   connect_timeout: 5000,
   tls_failed: 15_000,
+  key_in_use: 10_000,
   publish_rejected: 10_000,
   stalled: 2000,
   reset: 5000,
+  killed: 5000,
+  hung: 5000,
   exited: 5000,
 };
 

@@ -1,11 +1,12 @@
 /**
  * A feed: one receiver's bounded share of the stream. A receiver that is too slow loses whole GOPs and goes on at a
- * keyframe; it never holds up the others, and memory does not grow.
+ * keyframe; it never holds up the others, and memory does not grow. A GOP that has been begun is sent to its end, so that
+ * what arrives is decodable and ends where a GOP ends.
  */
 import type { Writable } from 'node:stream';
 import { decoderHeaders, preamble, type Segment } from './segment.ts';
 
-/** Media that may wait for one receiver. Twice a GOP: a hiccup of the network costs nothing. */
+/** Whole GOPs that may wait for one receiver, behind the rest of the one it is being sent. Twice a GOP: a hiccup costs nothing. */
 const MAX_QUEUED_MS = 4000;
 const MAX_QUEUED_BYTES = 32 * 2 ** 20;
 
@@ -25,7 +26,7 @@ export class Feed {
   #waiting = true;
   #started = false;
   #closed = false;
-  /** GOPs that were left out, in whole or from somewhere on. */
+  /** GOPs that were left out. */
   dropped = 0;
   /** Bytes handed to the sink. */
   bytes = 0;
@@ -40,33 +41,28 @@ export class Feed {
     return this.#blocked;
   }
 
+  /** Bytes that wait here; beyond them, one segment may wait in the sink. */
+  get queuedBytes(): number {
+    return this.#queuedBytes;
+  }
+
   offer(segment: Segment): void {
     if (this.#closed) return;
     if (this.#waiting && !segment.keyframe) return;
-    const first = this.#queue[0];
-    const full =
-      first !== undefined &&
-      (segment.startMs - first.startMs > MAX_QUEUED_MS || this.#queuedBytes + segment.bytes.length > MAX_QUEUED_BYTES);
-    if (full) {
+    if (this.#full(segment)) {
       if (this.#options.onOverflow) {
         this.close();
         this.#options.onOverflow();
         return;
       }
-      this.#leaveOut();
+      this.#leaveOut(segment);
       if (!segment.keyframe) return;
+      if (this.#full(segment)) {
+        this.dropped++;
+        return;
+      }
     }
-    const resumed = this.#waiting && this.#started;
-    this.#waiting = false;
-    // What a receiver needs before it can decode goes with the keyframe as one piece.
-    const lead = this.#started
-      ? resumed
-        ? decoderHeaders(segment)
-        : undefined
-      : preamble(this.#options.profile, segment);
-    this.#started = true;
-    this.#queue.push(lead ? { ...segment, bytes: Buffer.concat([lead, segment.bytes]) } : segment);
-    this.#queuedBytes += this.#queue.at(-1)?.bytes.length ?? 0;
+    this.#push(segment);
     this.#flush();
   }
 
@@ -77,11 +73,42 @@ export class Feed {
     this.#options.sink.off('drain', this.#drained);
   }
 
-  #leaveOut(): void {
-    this.dropped += Math.max(1, this.#queue.filter((s) => s.keyframe).length);
-    this.#queue = [];
-    this.#queuedBytes = 0;
+  /** Where the first GOP begins that the receiver has been sent nothing of; the queue's length when there is none. */
+  #firstWhole(): number {
+    const index = this.#queue.findIndex((segment) => segment.keyframe);
+    return index < 0 ? this.#queue.length : index;
+  }
+
+  /** What is left of a GOP that was begun long ago takes no room from the next ones, unless it does not end. */
+  #full({ startMs, bytes, keyframe }: Segment): boolean {
+    const oldest = this.#queue[this.#firstWhole()] ?? (keyframe ? undefined : this.#queue[0]);
+    const tooLong = oldest !== undefined && startMs - oldest.startMs > MAX_QUEUED_MS;
+    return tooLong || (this.#queue.length > 0 && this.#queuedBytes + bytes.length > MAX_QUEUED_BYTES);
+  }
+
+  /** Makes room by leaving out every GOP that is not begun; where there is none, the rest of the one that goes on. */
+  #leaveOut({ keyframe }: Segment): void {
     this.#waiting = true;
+    const whole = this.#firstWhole();
+    if (whole === this.#queue.length && keyframe) return;
+    const gone = this.#queue.splice(whole < this.#queue.length ? whole : 0);
+    this.dropped += Math.max(1, gone.filter((segment) => segment.keyframe).length);
+    for (const { bytes } of gone) this.#queuedBytes -= bytes.length;
+  }
+
+  #push(segment: Segment): void {
+    const resumed = this.#waiting && this.#started;
+    this.#waiting = false;
+    // What a receiver needs before it can decode goes with the keyframe as one piece.
+    const lead = this.#started
+      ? resumed
+        ? decoderHeaders(segment)
+        : undefined
+      : preamble(this.#options.profile, segment);
+    this.#started = true;
+    const bytes = lead ? Buffer.concat([lead, segment.bytes]) : segment.bytes;
+    this.#queue.push({ ...segment, bytes });
+    this.#queuedBytes += bytes.length;
   }
 
   readonly #drained = (): void => {

@@ -18,6 +18,10 @@ const reconnects: Read = ({ targets }) =>
   targets.flatMap((t) =>
     Object.entries(t.reconnectsByCode).map(([code, n]) => [n, { destination: t.name, code }] as const),
   );
+const failures: Read = ({ targets }) =>
+  targets.flatMap((t) =>
+    Object.entries(t.failuresByCode).map(([code, n]) => [n, { destination: t.name, code }] as const),
+  );
 const byDestination =
   (read: (target: StatsParts['targets'][number]) => number): Read =>
   ({ targets }) =>
@@ -56,6 +60,12 @@ const COUNTERS: [name: string, help: string, labels: string[], read: Read][] = [
     byDestination((t) => t.dropped),
   ],
   ['destination_reconnects_total', 'Connections that ended, by reason.', ['destination', 'code'], reconnects],
+  [
+    'destination_failures_total',
+    'Connections that ended and attempts that came to nothing, by reason.',
+    ['destination', 'code'],
+    failures,
+  ],
 ];
 
 const GAUGES: [name: string, help: string, labels: string[], read: Read][] = [

@@ -91,6 +91,7 @@ export async function startStreamer(
         name,
         profile,
         ffmpeg: config.ffmpeg,
+        caFile: config.caFile,
         station: running,
         clock,
         log,

@@ -32,7 +32,7 @@ export interface StreamerStats {
   skippedItems: number;
   /** Media sent ahead of its time. */
   leadMs: number;
-  destinations: Omit<TargetStats, 'reconnectsByCode'>[];
+  destinations: Omit<TargetStats, 'reconnectsByCode' | 'failuresByCode'>[];
 }
 
 export interface StatsParts {
@@ -73,6 +73,6 @@ export function streamerStats(parts: StatsParts): StreamerStats {
     playable: video.playable,
     skippedItems: sum([...Object.values(video.skipped), ...Object.values(audio?.skipped ?? {})]),
     leadMs: station.leadMs,
-    destinations: targets.map(({ reconnectsByCode: _, ...shown }) => shown),
+    destinations: targets.map(({ reconnectsByCode: _, failuresByCode: __, ...shown }) => shown),
   };
 }

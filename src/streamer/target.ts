@@ -11,6 +11,8 @@ import type { Logger } from '../log.ts';
 import { type Address, AddressError, addressOf } from './address.ts';
 import { backoffMs, classifySystem, type Failure, failure } from './failure.ts';
 import { Feed } from './feed.ts';
+import { Health, type Timeouts as HealthTimeouts } from './health.ts';
+import { sendQueueBytes } from './sendqueue.ts';
 import type { Station } from './station.ts';
 import { Transport } from './transport.ts';
 
@@ -22,6 +24,8 @@ export interface Secrets {
 export interface TargetOptions {
   name: string;
   ffmpeg: string;
+  /** PEM file of the authorities to trust for RTMPS, instead of the system's. */
+  caFile?: string | undefined;
   profile: string;
   station: Station;
   clock: Clock;
@@ -31,11 +35,7 @@ export interface TargetOptions {
   timeouts?: Partial<Timeouts>;
 }
 
-export interface Timeouts {
-  /** From start until the destination has accepted the stream. */
-  connectMs: number;
-  /** Without output growing while there is media to send. */
-  stallMs: number;
+export interface Timeouts extends HealthTimeouts {
   /** For ffmpeg to say goodbye. */
   finishMs: number;
 }
@@ -55,7 +55,10 @@ export interface TargetStats {
   lastError: Failure | null;
   /** GOPs left out because the destination was too slow. */
   dropped: number;
+  /** Connections that ended. */
   reconnectsByCode: Record<string, number>;
+  /** The same, and attempts that came to nothing. */
+  failuresByCode: Record<string, number>;
 }
 
 export class Target {
@@ -73,6 +76,7 @@ export class Target {
   #feed: Feed | undefined;
   #lastError: Failure | null = null;
   readonly #reconnects: Record<string, number> = {};
+  readonly #failures: Record<string, number> = {};
 
   constructor(options: TargetOptions) {
     this.#options = options;
@@ -105,11 +109,11 @@ export class Target {
       lastError: this.#lastError,
       dropped: this.#droppedBefore + (this.#feed?.dropped ?? 0),
       reconnectsByCode: this.#reconnects,
+      failuresByCode: this.#failures,
     };
   }
 
   async #run(): Promise<void> {
-    const { log, name } = this.#options;
     for (let attempt = 0; !this.#stop.signal.aborted; ) {
       const change = this.#change.signal;
       const { reason, connectedMs } = await this.#attempt(change, attempt);
@@ -118,15 +122,21 @@ export class Target {
         continue;
       }
       attempt = connectedMs >= SETTLED_MS ? 1 : attempt + 1;
-      // The same answer again and again is one line in the log, not one a second.
-      if (this.#lastError?.code !== reason.code || connectedMs > 0) {
-        log.warn({ destination: name, code: reason.code, connectedMs: Math.round(connectedMs) }, reason.message);
-      }
-      this.#lastError = reason;
-      if (connectedMs > 0) this.#reconnects[reason.code] = (this.#reconnects[reason.code] ?? 0) + 1;
+      this.#note(reason, connectedMs);
       const wait = AbortSignal.any([this.#stop.signal, change]);
       await sleep(backoffMs(reason.code, attempt, Math.random()), wait).catch(() => undefined);
     }
+  }
+
+  #note(reason: Failure, connectedMs: number): void {
+    const { log, name } = this.#options;
+    // The same answer again and again is one line in the log, not one a second.
+    if (this.#lastError?.code !== reason.code || connectedMs > 0) {
+      log.warn({ destination: name, code: reason.code, connectedMs: Math.round(connectedMs) }, reason.message);
+    }
+    this.#lastError = reason;
+    this.#failures[reason.code] = (this.#failures[reason.code] ?? 0) + 1;
+    if (connectedMs > 0) this.#reconnects[reason.code] = (this.#reconnects[reason.code] ?? 0) + 1;
   }
 
   /** One attempt, until it ends; no reason when it was ended from here. */
@@ -135,7 +145,7 @@ export class Target {
     let address: Address;
     try {
       if (!this.#secrets) return no(failure('not_configured'));
-      address = addressOf(this.#secrets.rtmpUrl, this.#secrets.rtmpKey);
+      address = addressOf(this.#secrets.rtmpUrl, this.#secrets.rtmpKey, this.#options.caFile);
     } catch (error) {
       return no(failure('not_configured', error instanceof AddressError ? error.message : ''));
     }
@@ -149,45 +159,28 @@ export class Target {
       const refusal = await probe(address);
       if (refusal) return no(refusal);
     }
-    return change.aborted ? no(undefined) : this.#send(address, change);
+    if (change.aborted) return no(undefined);
+    const ended = await this.#send(address, change);
+    if (ended.reason?.code !== 'tls_failed') return ended;
+    const { certificateFault } = await import('./certificate.ts');
+    const fault = await certificateFault(address.host, address.port, this.#options.caFile);
+    return fault === undefined ? ended : { ...ended, reason: failure('tls_failed', fault) };
   }
 
   async #send(address: Address, change: AbortSignal): Promise<{ reason: Failure | undefined; connectedMs: number }> {
-    const { station, clock, ffmpeg, profile, log, name } = this.#options;
-    const startedMs = clock.monotonicMs();
-    let grewMs = startedMs;
-    let faultFromMs = startedMs;
-    let connectedAt: number | undefined;
-    let lastBytes: number | undefined;
-    const transport = new Transport(ffmpeg, address, {
-      onProgress: (bytes) => {
-        const grew = lastBytes !== undefined && bytes > lastBytes;
-        lastBytes = bytes;
-        this.#bytesNow = bytes;
-        if (!grew) return;
-        grewMs = clock.monotonicMs();
-        if (this.#connected) return;
-        this.#connected = true;
-        this.#lastError = null;
-        connectedAt ??= grewMs;
-        log.info({ destination: name, tookMs: Math.round(grewMs - startedMs) }, 'the destination takes the stream');
-        this.#options.onConnected?.();
-      },
-    });
+    const { station, clock, ffmpeg, profile } = this.#options;
+    const health = new Health(this.#timeouts, clock.monotonicMs());
+    const onProgress = (bytes: number) => {
+      this.#bytesNow = bytes;
+      health.reported(bytes, clock.monotonicMs());
+      this.#show(health);
+    };
+    const transport = new Transport(ffmpeg, address, { onProgress }, this.#timeouts.finishMs);
     const feed = new Feed({ profile, sink: transport.stdin });
     this.#feed = feed;
     const unlisten = station.listen((segment) => feed.offer(segment));
-    const watch = setInterval(() => {
-      const now = clock.monotonicMs();
-      if (now - grewMs > this.#timeouts.stallMs) this.#connected = false;
-      // Where the station itself has nothing to send, a destination that takes nothing is not at fault.
-      if (station.stats().silentForMs > SILENCE_MS) faultFromMs = now;
-      const { connectMs, stallMs } = this.#timeouts;
-      if (connectedAt === undefined && now - faultFromMs > connectMs) transport.kill(failure('connect_timeout'));
-      if (connectedAt !== undefined && now - Math.max(grewMs, faultFromMs) > stallMs)
-        transport.kill(failure('stalled'));
-    }, WATCH_MS);
-    const leave = () => void transport.finish(this.#timeouts.finishMs);
+    const watch = setInterval(() => void this.#watch(transport, health), WATCH_MS);
+    const leave = () => void transport.finish();
     const signal = AbortSignal.any([change, this.#stop.signal]);
     signal.addEventListener('abort', leave, { once: true });
     if (signal.aborted) leave();
@@ -201,8 +194,35 @@ export class Target {
     this.#droppedBefore += feed.dropped;
     this.#bytesBefore += this.#bytesNow;
     this.#bytesNow = 0;
-    const connectedMs = connectedAt === undefined ? 0 : clock.monotonicMs() - connectedAt;
-    return { reason: signal.aborted ? undefined : reason, connectedMs };
+    const connectedMs = health.connectedMs(clock.monotonicMs());
+    if (!signal.aborted) return { reason, connectedMs };
+    // It was told to go; that it had to be killed is told all the same.
+    if (reason.code === 'hung') this.#note(reason, connectedMs);
+    return { reason: undefined, connectedMs };
+  }
+
+  async #watch(transport: Transport, health: Health): Promise<void> {
+    const { station, clock } = this.#options;
+    const { pid } = transport;
+    if (pid !== undefined && health.inDoubt(clock.monotonicMs())) {
+      const queued = await sendQueueBytes(pid);
+      health.queued(queued, clock.monotonicMs());
+    }
+    if (station.stats().silentForMs > SILENCE_MS) health.silent(clock.monotonicMs());
+    const verdict = health.verdict(clock.monotonicMs());
+    if (verdict) transport.kill(failure(verdict));
+    this.#show(health);
+  }
+
+  #show(health: Health): void {
+    const { clock, log, name, onConnected } = this.#options;
+    const connected = health.connected(clock.monotonicMs());
+    if (connected === this.#connected || (connected && !this.#feed)) return;
+    this.#connected = connected;
+    if (!connected) return;
+    this.#lastError = null;
+    log.info({ destination: name }, 'the destination takes the stream');
+    onConnected?.();
   }
 }
 

@@ -7,13 +7,16 @@ import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
 import { toolEnvironment } from '../config.ts';
 import type { Address } from './address.ts';
-import { classify, type Failure, failure, progressBytes, redact } from './failure.ts';
+import { classify, classifyEnd, type Failure, failure, progressBytes, redact } from './failure.ts';
 
 /** The descriptors that the child gets behind the standard three. */
 const PROGRESS_FD = 3;
 const PRESET_FD = 4;
 const REPORT_SECONDS = 0.5;
 const STDERR_LINES = 20;
+/** For what a process has said to arrive after it has gone; another one may hold its pipes open for ever. */
+const LAST_WORDS_MS = 1000;
+const GRACE_MS = 3000;
 
 const ARGUMENTS = (address: Address): string[] => [
   ...['-hide_banner', '-nostdin', '-nostats', '-loglevel', 'level+error'],
@@ -46,13 +49,18 @@ export interface TransportEvents {
 export class Transport {
   readonly #child: ChildProcess;
   readonly #secrets: readonly string[];
+  readonly #graceMs: number;
   readonly #stderr: string[] = [];
   #killed: Failure | undefined;
+  /** It was asked to end, or has told that it does. */
+  #done = false;
   /** Resolves when the process is gone, with why. */
   readonly ended: Promise<Failure>;
 
-  constructor(ffmpeg: string, address: Address, events: TransportEvents) {
+  /** `graceMs`: for it to end when it is done. */
+  constructor(ffmpeg: string, address: Address, events: TransportEvents, graceMs = GRACE_MS) {
     this.#secrets = address.secrets;
+    this.#graceMs = graceMs;
     const preset = nameless(address.preset);
     try {
       this.#child = spawn(ffmpeg, ARGUMENTS(address), {
@@ -67,7 +75,16 @@ export class Transport {
     this.#listen(events);
     this.ended = new Promise((resolve) => {
       this.#child.once('error', (error) => resolve(failure('exited', redact(error.message, this.#secrets))));
-      this.#child.once('close', (code, signal) => resolve(this.#killed ?? this.#reason(code, signal)));
+      const end = (code: number | null, signal: NodeJS.Signals | null) =>
+        resolve(this.#killed ?? this.#reason(code, signal));
+      this.#child.once('close', end);
+      this.#child.once('exit', (code, signal) => {
+        const timer = setTimeout(() => {
+          for (const stream of this.#child.stdio) stream?.destroy();
+          end(code, signal);
+        }, LAST_WORDS_MS);
+        this.#child.once('close', () => clearTimeout(timer));
+      });
     });
   }
 
@@ -79,18 +96,27 @@ export class Transport {
     return this.#child.pid;
   }
 
-  /** Ends it at once, for this reason. */
+  /** Ends it at once, for this reason; when it had already said that it ends, that it did not is the reason. */
   kill(reason: Failure): void {
-    this.#killed ??= reason;
+    if (this.#child.exitCode !== null || this.#child.signalCode !== null) return;
+    const why = this.#stderr.length > 0 ? classify(this.#stderr).message : '';
+    this.#killed ??= this.#done ? failure('hung', why) : reason;
     this.#child.kill('SIGKILL');
   }
 
-  /** Lets it send what it has and say goodbye; kills it after `graceMs`. */
-  async finish(graceMs: number): Promise<void> {
+  /** Lets it send what it has and say goodbye; kills it when that takes too long. */
+  async finish(): Promise<void> {
     this.stdin.end();
-    const timer = setTimeout(() => this.kill(failure('exited', 'killed while ending')), graceMs);
+    this.#end();
     await this.ended;
-    clearTimeout(timer);
+  }
+
+  /** All that is left to do is to close the connection. */
+  #end(): void {
+    if (this.#done) return;
+    this.#done = true;
+    const timer = setTimeout(() => this.kill(failure('hung')), this.#graceMs);
+    for (const event of ['exit', 'error']) this.#child.once(event, () => clearTimeout(timer));
   }
 
   #listen(events: TransportEvents): void {
@@ -102,6 +128,7 @@ export class Transport {
       const end = report.lastIndexOf('progress=');
       if (end < 0) return;
       const bytes = progressBytes(report);
+      if (report.startsWith('progress=end', end)) this.#end();
       report = report.slice(end + 'progress='.length);
       if (bytes !== undefined) events.onProgress(bytes);
     });
@@ -113,7 +140,6 @@ export class Transport {
   }
 
   #reason(code: number | null, signal: NodeJS.Signals | null): Failure {
-    if (this.#stderr.length > 0) return classify(this.#stderr);
-    return failure('exited', signal ? `signal ${signal}` : `status ${code}`);
+    return signal || this.#stderr.length === 0 ? classifyEnd(code, signal) : classify(this.#stderr);
   }
 }

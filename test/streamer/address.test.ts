@@ -1,6 +1,14 @@
 import { expect, test } from 'vitest';
 import { AddressError, addressOf } from '../../src/streamer/address.ts';
-import { backoffMs, classify, FAILURES, type FailureCode, progressBytes, redact } from '../../src/streamer/failure.ts';
+import {
+  backoffMs,
+  classify,
+  classifyEnd,
+  FAILURES,
+  type FailureCode,
+  progressBytes,
+  redact,
+} from '../../src/streamer/failure.ts';
 
 test.each([
   ['rtmp://a.example/live2', 'abc-def', 'rtmp://a.example:1935', 'rtmp_app=live2\nrtmp_playpath=abc-def\n'],
@@ -45,13 +53,34 @@ test('a key is hidden as it is, and as a URL writes it', () => {
 test.each<[string, FailureCode]>([
   ['[tcp @ 0x1] [error] Connection to tcp://127.0.0.1:1 failed: Connection refused', 'connection_refused'],
   ['[tcp @ 0x1] [error] Failed to resolve hostname x.invalid: Name or service not known', 'dns_failed'],
-  ['[rtmp @ 0x1] [error] Server error: Already publishing', 'publish_rejected'],
+  ['[rtmp @ 0x1] [error] Server error: Already publishing', 'key_in_use'],
+  ['[rtmp @ 0x1] [error] Server error: someone is already publishing to path', 'key_in_use'],
+  ['[rtmp @ 0x1] [error] Server error: Stream name is denied', 'publish_rejected'],
+  ['[error] rtmp://a.example:1935: Input/output error', 'publish_rejected'],
+  ['[out#0/data @ 0x1] [error] Error opening output rtmp://a.example:1935: Input/output error', 'publish_rejected'],
+  ['[rtmp @ 0x1] [error] Cannot read RTMP handshake response', 'reset'],
+  ['[out#0/data @ 0x1] [error] Error submitting a packet to the muxer: Connection reset by peer', 'reset'],
+  ['[srt @ 0x1] [error] Connection to srt://a.example:9000 failed: Input/output error', 'unreachable'],
+  ['SRT.cn: processAsyncConnectRequest: REJECT reported from HS processing: Incorrect passphrase', 'publish_rejected'],
   ['[tls @ 0x1] [error] Unable to verify peer certificate', 'tls_failed'],
   ['[error] av_interleaved_write_frame(): Broken pipe', 'reset'],
   ['[error] rtmp://a: Connection timed out', 'unreachable'],
   ['[error] something new', 'exited'],
 ])('%s', (line, code) => {
   expect(classify([line]).code).toBe(code);
+});
+
+test('a transport that a signal ended was killed; one that ended by itself says its status', () => {
+  expect(classifyEnd(null, 'SIGKILL')).toEqual({ code: 'killed', message: `${FAILURES.killed} (signal SIGKILL)` });
+  expect(classifyEnd(255, null).code).toBe('killed');
+  expect(classifyEnd(1, null)).toEqual({ code: 'exited', message: `${FAILURES.exited} (status 1)` });
+});
+
+test('trusted authorities are named for RTMPS alone', () => {
+  expect(addressOf('rtmps://b.example/app', 'key', '/etc/authorities.pem').preset).toContain(
+    'tls_verify=1\nca_file=/etc/authorities.pem\n',
+  );
+  expect(addressOf('rtmp://b.example/app', 'key', '/etc/authorities.pem').preset).not.toContain('ca_file');
 });
 
 test('the first retry comes at once, and none waits long where nothing listens', () => {

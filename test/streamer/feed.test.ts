@@ -92,9 +92,28 @@ test('a slow receiver loses whole GOPs, counted, and goes on at a keyframe with 
     expect(step).toBeGreaterThan(0);
     if (step === 100) continue;
     expect(isKeyframe(frame)).toBe(true);
+    // What came before it ends where a GOP ends.
+    expect(frames[i - 1]?.timestampMs ?? 0).toSatisfy((ms: number) => ms % 1000 === 900);
     expect(isAvcSequenceHeader(tags[tags.indexOf(frame) - 1] as (typeof tags)[0])).toBe(true);
   }
   expect(frames.at(-1)?.timestampMs).toBe(59_900);
+});
+
+test('what waits is bounded in bytes and time for as long as nothing is taken', () => {
+  const { sink } = slowSink();
+  const feed = new Feed({ profile: '720p30', sink });
+  const all = segments(600);
+  let most = 0;
+  for (const segment of all) {
+    feed.offer(segment);
+    most = Math.max(most, feed.queuedBytes);
+  }
+  const perSecond = all.slice(0, 10).reduce((sum, { bytes }) => sum + bytes.length, 0);
+  // The rest of the GOP that was begun, four seconds behind it, and headers.
+  expect(most).toBeLessThan(6 * perSecond);
+  expect(feed.dropped).toBeGreaterThan(590);
+  feed.close();
+  expect(feed.queuedBytes).toBe(0);
 });
 
 test('a slow viewer is let go instead', () => {
