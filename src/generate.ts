@@ -1,9 +1,15 @@
 /** `loopstream generate`: writes what is made from the types, so that the repository always shows what the code does. */
-import { resolve } from 'node:path';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
 import { generateCrds } from './kube/generate.ts';
+import { metricsDocument } from './streamer/metrics-doc.ts';
 
 export async function generateCommand(): Promise<number> {
   const written = await generateCrds(resolve(import.meta.dirname, '../crds'));
+  const metrics = resolve(import.meta.dirname, '../docs/metrics.md');
+  await mkdir(dirname(metrics), { recursive: true });
+  await writeFile(metrics, metricsDocument());
+  written.push(metrics);
   process.stdout.write(`${written.join('\n')}\n`);
   return 0;
 }

@@ -1,7 +1,9 @@
-/** What a stream shows of itself: health, numbers and a preview, over plain HTTP. Only GET and HEAD; no secret is known here. */
+/** What a stream shows of itself: health, numbers and a preview, over plain HTTP, for all; and control for the operator. */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Registry } from 'prom-client';
+import { SKIP_PATH } from '../streams/names.ts';
+import type { Control } from './control.ts';
 import { Feed } from './feed.ts';
 import type { Station } from './station.ts';
 import type { StreamerStats } from './stats.ts';
@@ -19,6 +21,7 @@ export interface HttpOptions {
   profile: () => string;
   stats: () => StreamerStats;
   metrics: () => Promise<Registry>;
+  control: Control;
 }
 
 export interface StreamerHttp {
@@ -28,6 +31,11 @@ export interface StreamerHttp {
 
 /** A station that has not gone round its loop for this long hangs. It does so at least twice a second, media or not. */
 export const HUNG_MS = 10_000;
+
+/** A request for a skip is a few words. */
+const MAX_BODY_BYTES = 4096;
+
+const READS = ['GET', 'HEAD'];
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => void | Promise<void>;
 
@@ -58,6 +66,33 @@ function preview({ station, profile }: HttpOptions): Handler {
     });
   };
 }
+
+/** Undefined when it is too long or not JSON. */
+async function bodyOf(request: IncomingMessage): Promise<unknown> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > MAX_BODY_BYTES) return undefined;
+    chunks.push(chunk);
+  }
+  try {
+    return JSON.parse(Buffer.concat(chunks).toString());
+  } catch {
+    return undefined;
+  }
+}
+
+const skip =
+  ({ control }: HttpOptions): Handler =>
+  async (request, response) => {
+    if (!(await control.mayAsk(request.headers.authorization))) {
+      response.setHeader('www-authenticate', 'Bearer');
+      return json(response, 401, { code: 'token_wrong' });
+    }
+    const { status, body } = await control.skip(await bodyOf(request));
+    json(response, status, body);
+  };
 
 function routes(options: HttpOptions): Record<string, Handler> {
   const { station, stats, metrics } = options;
@@ -97,16 +132,19 @@ async function listen(server: Server, host: string, port: number): Promise<numbe
 
 /** Rejects when the port cannot be listened on. */
 export async function serveHttp(options: HttpOptions): Promise<StreamerHttp> {
-  const table = new Map(Object.entries(routes(options)));
+  const table = new Map<string, { handler: Handler; methods: string[] }>();
+  for (const [path, handler] of Object.entries(routes(options))) table.set(path, { handler, methods: READS });
+  table.set(SKIP_PATH, { handler: skip(options), methods: ['POST'] });
   const server = createServer((request, response) => {
     const path = (request.url ?? '/').split('?', 1)[0] ?? '/';
-    const handler = table.get(path);
-    if (!handler) return json(response, 404, { error: 'There is nothing here.' });
-    if (request.method !== 'GET' && request.method !== 'HEAD') {
-      response.setHeader('allow', 'GET, HEAD');
-      return json(response, 405, { error: 'Only GET.' });
+    const route = table.get(path);
+    if (!route) return json(response, 404, { error: 'There is nothing here.' });
+    const allow = route.methods.join(', ');
+    if (!route.methods.includes(request.method ?? '')) {
+      response.setHeader('allow', allow);
+      return json(response, 405, { error: `Only ${allow}.` });
     }
-    Promise.resolve(handler(request, response)).catch(() => response.destroy());
+    Promise.resolve(route.handler(request, response)).catch(() => response.destroy());
   });
   const port = await listen(server, options.host, options.port);
   return {

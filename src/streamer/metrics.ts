@@ -29,6 +29,18 @@ const byDestination =
 
 const seconds = (ms: number): number => ms / 1000;
 
+const largestSteps: Read = ({ splice, station: { hour } }) => [
+  [seconds(splice.maxVideoStepMs), { track: 'video', window: 'start' }],
+  [seconds(hour.videoStepMs), { track: 'video', window: 'hour' }],
+  [seconds(splice.maxAudioStepMs), { track: 'audio', window: 'start' }],
+  [seconds(hour.audioStepMs), { track: 'audio', window: 'hour' }],
+];
+/** Nothing while media is read without a cache. */
+const ofCache =
+  (read: (cache: NonNullable<StatsParts['cache']>) => number): Read =>
+  ({ cache }) =>
+    cache ? [[read(cache)]] : [];
+
 const COUNTERS: [name: string, help: string, labels: string[], read: Read][] = [
   ['video_frames_total', 'Pictures put on the timeline.', [], one((p) => p.splice.videoFrames)],
   ['audio_frames_total', 'AAC frames put on the timeline.', [], one((p) => p.splice.audioFrames)],
@@ -47,6 +59,8 @@ const COUNTERS: [name: string, help: string, labels: string[], read: Read][] = [
     one((p) => p.station.rebased),
   ],
   ['items_skipped_total', 'Items that could not be played.', ['track', 'code'], skipped],
+  ['cache_hits_total', 'Reads of media that the cache on disk answered.', [], ofCache((c) => c.hits)],
+  ['cache_misses_total', 'Reads of media that had to wait for the storage.', [], ofCache((c) => c.misses)],
   [
     'destination_sent_bytes_total',
     'Bytes the destination has taken.',
@@ -78,18 +92,22 @@ const GAUGES: [name: string, help: string, labels: string[], read: Read][] = [
   ],
   ['loops', 'Rounds of the video list since the on-air epoch.', [], one((p) => p.video.loopCount)],
   [
-    'max_video_step_seconds',
-    'Longest step between two pictures since start.',
-    [],
-    one((p) => seconds(p.splice.maxVideoStepMs)),
-  ],
-  [
-    'max_audio_step_seconds',
-    'Longest step between two AAC frames since start.',
-    [],
-    one((p) => seconds(p.splice.maxAudioStepMs)),
+    'largest_step_seconds',
+    'Largest step between two timestamps, since start and in the last hour.',
+    ['track', 'window'],
+    largestSteps,
   ],
   ['av_skew_seconds', 'Sound minus picture at the last seam.', [], one((p) => seconds(p.splice.avSkewMs))],
+  [
+    'items_broken',
+    'Items that could not be played when it was last their turn.',
+    ['track'],
+    ({ video, audio }) => [
+      [video.broken.length, { track: 'video' }],
+      [audio?.broken.length ?? 0, { track: 'audio' }],
+    ],
+  ],
+  ['viewers', 'Open previews.', [], one((p) => p.station.viewers)],
   ['lead_seconds', 'Media sent ahead of its time.', [], one((p) => seconds(p.station.leadMs))],
   ['playable', '1 while an item can be played.', [], one((p) => Number(p.video.playable))],
   ['program_version', 'Version of the program on air.', [], one((p) => p.programVersion)],
@@ -104,6 +122,12 @@ const GAUGES: [name: string, help: string, labels: string[], read: Read][] = [
 function onAirSeconds({ startedAt, now }: StatsParts): number {
   return startedAt ? Math.max(0, seconds(now.getTime() - startedAt.getTime())) : 0;
 }
+
+/** What is shown, for the documentation. */
+export const METRICS = [
+  ...COUNTERS.map((metric) => ({ type: 'counter', metric })),
+  ...GAUGES.map((metric) => ({ type: 'gauge', metric })),
+].map(({ type, metric: [name, help, labels] }) => ({ name: PREFIX + name, type, help, labels }));
 
 /** A registry whose metrics call `read` once each time they are collected. */
 export function streamerMetrics(read: () => StatsParts): Registry {

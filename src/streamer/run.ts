@@ -5,6 +5,7 @@ import type { Lifecycle } from '../lifecycle.ts';
 import type { Logger } from '../log.ts';
 import { openStorage } from '../storage/open.ts';
 import type { Program } from '../streams/program.ts';
+import { Control } from './control.ts';
 import { readProgram, readSecrets, watchFiles } from './files.ts';
 import { serveHttp } from './http.ts';
 import { Splicer } from './splice.ts';
@@ -61,7 +62,8 @@ export async function startStreamer(
   let startedAt: Date | undefined;
   let station: Station | undefined;
   const onData = () => station?.notify();
-  const shared = { storage, clock, log, signal, onData };
+  const leadMs = () => station?.leadMs ?? 0;
+  const shared = { storage, clock, log, signal, onData, leadMs };
   const video = new Track({ ...shared, kind: 'video' });
   const audio = program.audio ? new Track({ ...shared, kind: 'audio' }) : undefined;
   const load = async (next: Program) => {
@@ -109,12 +111,15 @@ export async function startStreamer(
     now: clock.now(),
     programVersion: program.version,
   });
+  const { controlTokenFile: tokenFile } = config;
+  const control = new Control({ tokenFile, video, audio, skipped: program.skipped, log });
   let registry: ReturnType<typeof import('./metrics.ts').streamerMetrics> | undefined;
   const http = await serveHttp({
     host: config.host,
     port: config.port,
     station: running,
     profile: () => profile,
+    control,
     stats: () => streamerStats(parts()),
     // Loaded when it is first asked for: a stream that nobody scrapes does not carry its weight.
     metrics: async () => (registry ??= (await import('./metrics.ts')).streamerMetrics(parts)),

@@ -3,9 +3,11 @@
  * the GOP that is on air, so that whoever joins begins at a keyframe at once.
  */
 import type { Clock } from '../clock.ts';
+import { TAG_VIDEO } from '../rendition/flv.ts';
 import { DEFAULT_PACE, Pace, type PaceOptions } from './pace.ts';
 import { type Segment, Segmenter } from './segment.ts';
-import type { Splicer } from './splice.ts';
+import type { OutTag, Splicer } from './splice.ts';
+import { LargestSteps } from './steps.ts';
 import { ticksToMs } from './timeline.ts';
 
 export type Listener = (segment: Segment) => void;
@@ -21,6 +23,10 @@ export interface StationStats {
   fps: number;
   leadMs: number;
   rebased: number;
+  /** Listeners that a person looks at. */
+  viewers: number;
+  /** The largest steps between two timestamps of the last hour. */
+  hour: { videoStepMs: number; audioStepMs: number };
   /** Milliseconds since media was last made; grows while nothing can be played. */
   silentForMs: number;
   /** Milliseconds since the loop last went round; grows only when it hangs. */
@@ -41,6 +47,8 @@ export class Station {
   #bytes = 0;
   #lastMediaMs: number;
   #lastRoundMs: number;
+  readonly #videoSteps = new LargestSteps();
+  readonly #audioSteps = new LargestSteps();
   #samples: { atMs: number; bytes: number; frames: number }[] = [];
 
   constructor(options: { splicer: Splicer; clock: Clock; pace?: PaceOptions }) {
@@ -70,6 +78,11 @@ export class Station {
     return this.#listeners.size;
   }
 
+  /** Milliseconds of media that have been made ahead of their time; 0 before the first. */
+  get leadMs(): number {
+    return this.#pace.leadMs(this.#clock.monotonicMs(), this.#sentMs);
+  }
+
   /** Resolves when `signal` is aborted. */
   async run(signal: AbortSignal): Promise<void> {
     const stop = () => this.#wake?.();
@@ -92,8 +105,10 @@ export class Station {
       bytes: this.#bytes,
       bitrateKbps: Math.round(rate((s) => s.bytes) * 0.008),
       fps: Math.round(rate((s) => s.frames) * 100) / 100,
-      leadMs: Math.round(this.#pace.leadMs(now, this.#sentMs)),
+      leadMs: Math.round(this.leadMs),
       rebased: this.#pace.rebased,
+      viewers: this.#watched.size,
+      hour: { videoStepMs: this.#videoSteps.largestMs(now), audioStepMs: this.#audioSteps.largestMs(now) },
       silentForMs: Math.round(now - this.#lastMediaMs),
       idleMs: Math.round(now - this.#lastRoundMs),
     };
@@ -114,12 +129,17 @@ export class Station {
         this.#starved = true;
         break;
       }
+      this.#measure(tag, now);
       this.#publish(this.#segmenter.add(tag));
     }
     this.#publish(this.#segmenter.flush());
     if (now - (this.#samples.at(-1)?.atMs ?? Number.NEGATIVE_INFINITY) < WINDOW_MS / 10) return;
     this.#samples.push({ atMs: now, bytes: this.#bytes, frames: this.#splicer.stats.videoFrames });
     while (now - (this.#samples[0]?.atMs ?? now) > WINDOW_MS) this.#samples.shift();
+  }
+
+  #measure({ kind, type, timestampMs }: OutTag, nowMs: number): void {
+    if (kind === 'frame') (type === TAG_VIDEO ? this.#videoSteps : this.#audioSteps).add(timestampMs, nowMs);
   }
 
   #publish(segment: Segment | undefined): void {

@@ -5,7 +5,7 @@
 import type { SpliceStats } from './splice.ts';
 import type { StationStats } from './station.ts';
 import type { TargetStats } from './target.ts';
-import type { TrackStats } from './track.ts';
+import type { BrokenItem, TrackClock, TrackStats } from './track.ts';
 
 export interface StreamerStats {
   /** A destination is taking media. */
@@ -19,7 +19,12 @@ export interface StreamerStats {
   framesSent: number;
   /** Rounds of the video list since the on-air epoch. */
   loopCount: number;
-  seam: { count: number; maxStepMs: number; maxAudioStepMs: number };
+  seam: {
+    count: number;
+    maxStepMs: number;
+    maxAudioStepMs: number;
+    hour: { maxStepMs: number; maxAudioStepMs: number };
+  };
   /** Sound minus picture at the last seam. */
   avSkewMs: number;
   reconnects: number;
@@ -27,12 +32,24 @@ export interface StreamerStats {
   nextItem: { id: string; name: string } | null;
   currentAudioItem: { id: string; name: string } | null;
   programVersion: number;
+  /** Where each track stands: what another streamer would have to be given to stand there too. */
+  clock: { video: TrackClock | null; audio: TrackClock | null };
   /** False while no item can be played. */
   playable: boolean;
   skippedItems: number;
+  /** Items that could not be played when it was last their turn. */
+  brokenItems: (BrokenItem & { track: 'video' | 'audio' })[];
   /** Media sent ahead of its time. */
   leadMs: number;
+  /** Null without a cache. */
+  cache: CacheStats | null;
   destinations: Omit<TargetStats, 'reconnectsByCode' | 'failuresByCode'>[];
+}
+
+/** Reads of media since start, where it is read through a cache on disk. */
+export interface CacheStats {
+  hits: number;
+  misses: number;
 }
 
 export interface StatsParts {
@@ -44,6 +61,7 @@ export interface StatsParts {
   startedAt: Date | undefined;
   now: Date;
   programVersion: number;
+  cache?: CacheStats;
 }
 
 const sum = (numbers: Iterable<number>): number => {
@@ -63,16 +81,27 @@ export function streamerStats(parts: StatsParts): StreamerStats {
     fps: station.fps,
     framesSent: splice.videoFrames,
     loopCount: video.loopCount,
-    seam: { count: splice.seams, maxStepMs: splice.maxVideoStepMs, maxAudioStepMs: splice.maxAudioStepMs },
+    seam: {
+      count: splice.seams,
+      maxStepMs: splice.maxVideoStepMs,
+      maxAudioStepMs: splice.maxAudioStepMs,
+      hour: { maxStepMs: station.hour.videoStepMs, maxAudioStepMs: station.hour.audioStepMs },
+    },
     avSkewMs: tenth(splice.avSkewMs),
     reconnects: sum(targets.map((t) => t.reconnects)),
     currentItem: video.current,
     nextItem: video.next,
     currentAudioItem: audio?.current ?? null,
     programVersion: parts.programVersion,
+    clock: { video: video.clock, audio: audio?.clock ?? null },
     playable: video.playable,
     skippedItems: sum([...Object.values(video.skipped), ...Object.values(audio?.skipped ?? {})]),
+    brokenItems: [
+      ...video.broken.map((item) => ({ ...item, track: 'video' as const })),
+      ...(audio?.broken ?? []).map((item) => ({ ...item, track: 'audio' as const })),
+    ],
     leadMs: station.leadMs,
+    cache: parts.cache ?? null,
     destinations: targets.map(({ reconnectsByCode: _, failuresByCode: __, ...shown }) => shown),
   };
 }

@@ -36,8 +36,10 @@ export const FIELD_MANAGER_OPERATOR = 'loopstream-operator';
 export const SECRET_URL_KEY = 'rtmpUrl';
 export const SECRET_KEY_KEY = 'rtmpKey';
 
-/** The one port a streamer pod listens on: /metrics, /healthz, /readyz, /stats, /preview.flv. */
+/** The one port a streamer pod listens on: /metrics, /healthz, /readyz, /stats, /preview.flv and SKIP_PATH. */
 export const STREAMER_PORT = 9400;
+/** Where the operator asks a streamer to go on to the next item. */
+export const SKIP_PATH = '/control/skip';
 /** The one port that the pod of an Upload's Job listens on: /progress. */
 export const PREPARE_PORT = 9403;
 

@@ -8,6 +8,7 @@ import { streamerConfig } from '../../src/config.ts';
 import { Lifecycle } from '../../src/lifecycle.ts';
 import { startStreamer } from '../../src/streamer/run.ts';
 import type { StreamerStats } from '../../src/streamer/stats.ts';
+import { SKIP_PATH } from '../../src/streams/names.ts';
 import type { Program, ProgramItem } from '../../src/streams/program.ts';
 import { type RtmpServer, startRtmpServer, until } from './rtmp.ts';
 import { makeRendition, writeAtomically, writeDestination } from './streamer.ts';
@@ -16,12 +17,18 @@ import { makeRendition, writeAtomically, writeDestination } from './streamer.ts'
 export const AUDIO_STEP_MS = 1024 / 48 + 1;
 export const VIDEO_STEP_MS = 1000 / 30 + 1;
 
+export const CONTROL_TOKEN = 'planted-control-token';
+
 export interface Running {
   base: string;
   stats(): Promise<StreamerStats>;
   status(path: string): Promise<number>;
   program(next: Program): Promise<void>;
   destination(name: string, url: string, key: string): Promise<void>;
+  /** Asks for a skip as the operator does; `token` by default is the right one. */
+  skip(body: unknown, token?: string): Promise<Response>;
+  /** What its pod would be given. */
+  environment: Record<string, string>;
   log(): string;
   stop(): Promise<void>;
 }
@@ -79,13 +86,17 @@ async function onAir(
   await writeAtomically(programFile, JSON.stringify(program));
   for (const [name, [url, key]] of Object.entries(destinations))
     await writeDestination(destinationsDir, name, url, key);
-  const config = streamerConfig({
+  const tokenFile = join(dir, 'control-token');
+  await writeAtomically(tokenFile, CONTROL_TOKEN);
+  const environment = {
+    LOOPSTREAM_CONTROL_TOKEN_FILE: tokenFile,
     LOOPSTREAM_PROGRAM_FILE: programFile,
     LOOPSTREAM_DESTINATIONS_DIR: destinationsDir,
     LOOPSTREAM_STORAGE_URL: `file://${join(root, 'storage')}`,
     LOOPSTREAM_HOST: '127.0.0.1',
     LOOPSTREAM_PORT: '0',
-  });
+  };
+  const config = streamerConfig(environment);
   let lines = '';
   const sink = new Writable({
     write: (chunk, _, done) => {
@@ -104,6 +115,13 @@ async function onAir(
     status: async (path) => (await fetch(`${base}${path}`)).status,
     program: (next) => writeAtomically(programFile, JSON.stringify(next)),
     destination: (name, url, key) => writeDestination(destinationsDir, name, url, key),
+    skip: (body, token = CONTROL_TOKEN) =>
+      fetch(`${base}${SKIP_PATH}`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${token}` },
+        body: JSON.stringify(body),
+      }),
+    environment,
     log: () => lines,
     stop: () => lifecycle.stop(),
   };

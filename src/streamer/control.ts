@@ -1,0 +1,93 @@
+/**
+ * What the operator may ask of a stream on air: to go on to the next item. It shows a token that both read from the same
+ * Secret; without a token file nobody may ask anything.
+ */
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import type { Logger } from '../log.ts';
+import type { Program } from '../streams/program.ts';
+import type { Track, TrackClock } from './track.ts';
+
+/** The next item is open long before this, unless the storage does not answer. */
+const SKIP_MS = 3000;
+const MAX_ID = 256;
+
+export interface SkipRequest {
+  /** Names the request: the same one again is the same skip. */
+  id: string;
+  track: 'video' | 'audio';
+}
+
+/** Status and body for an HTTP answer. */
+export interface ControlAnswer {
+  status: 200 | 202 | 400 | 409;
+  body: { code: string; clock?: { video: TrackClock | null; audio: TrackClock | null } };
+}
+
+export interface ControlOptions {
+  tokenFile: string | undefined;
+  video: Track;
+  audio: Track | undefined;
+  /** The skips that were carried out before this process began. */
+  skipped: Program['skipped'];
+  log: Logger;
+}
+
+const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
+
+function requestOf(body: unknown): SkipRequest | undefined {
+  if (typeof body !== 'object' || body === null || !('id' in body)) return undefined;
+  const { id } = body;
+  const track = 'track' in body ? body.track : 'video';
+  if (typeof id !== 'string' || id === '' || id.length > MAX_ID) return undefined;
+  return track === 'video' || track === 'audio' ? { id, track } : undefined;
+}
+
+export class Control {
+  readonly #options: ControlOptions;
+  readonly #last: Partial<Record<SkipRequest['track'], { id: string; done: Promise<boolean> }>> = {};
+
+  constructor(options: ControlOptions) {
+    this.#options = options;
+    const { video, audio } = options.skipped ?? {};
+    const done = Promise.resolve(true);
+    if (video !== undefined) this.#last.video = { id: video, done };
+    if (audio !== undefined) this.#last.audio = { id: audio, done };
+  }
+
+  /** Whether an Authorization header carries the token; takes the same time whatever is wrong with it. */
+  async mayAsk(authorization: string | undefined): Promise<boolean> {
+    const { tokenFile } = this.#options;
+    const token = tokenFile === undefined ? '' : await readFile(tokenFile, 'utf8').catch(() => '');
+    const told = /^Bearer (\S+)$/i.exec(authorization ?? '')?.[1] ?? '';
+    return timingSafeEqual(digest(token.trim()), digest(told)) && told !== '';
+  }
+
+  /** 202 while the next item cannot play yet: ask again. */
+  async skip(body: unknown): Promise<ControlAnswer> {
+    const { video, audio, log } = this.#options;
+    const request = requestOf(body);
+    if (!request) return { status: 400, body: { code: 'request_invalid' } };
+    const track = request.track === 'audio' ? audio : video;
+    if (!track) return { status: 409, body: { code: 'track_missing' } };
+    let last = this.#last[request.track];
+    if (last?.id !== request.id) {
+      log.info({ track: request.track }, 'a skip was asked for');
+      last = { id: request.id, done: track.skip() };
+      this.#last[request.track] = last;
+    }
+    const late = Promise.withResolvers<'late'>();
+    const timer = setTimeout(late.resolve, SKIP_MS, 'late');
+    const done = await Promise.race([last.done, late.promise]);
+    clearTimeout(timer);
+    if (done === 'late') return { status: 202, body: { code: 'skip_pending' } };
+    if (!done) {
+      delete this.#last[request.track];
+      return { status: 409, body: { code: 'nothing_plays' } };
+    }
+    return {
+      status: 200,
+      body: { code: 'skipped', clock: { video: video.stats().clock, audio: audio?.stats().clock ?? null } },
+    };
+  }
+}
