@@ -117,6 +117,12 @@ export const databaseConfig = (env: Env) => {
   return Object.freeze({ ...common(env), databaseUrl: text('DATABASE_URL'), authSecret: text('AUTH_SECRET') });
 };
 export type DatabaseConfig = ReturnType<typeof databaseConfig>;
+    /** Clear away media that nothing refers to. The storage must then belong to this namespace alone. */
+    sweep: flag('SWEEP', true),
+    /** How long media is kept when nothing refers to it any more. */
+    sweepGraceHours: integer('SWEEP_GRACE_HOURS', 24, 0, 24 * 366),
+    /** How long a rendition is kept in a profile that no stream asks for; 0 is for ever. */
+    keepUnusedDays: integer('KEEP_UNUSED_DAYS', 30, 0, 3660),
 
 /** The API server. `publicUrl` is its address as clients see it; `dashboardDir` holds the built page. */
 export const apiConfig = (env: Env) => {

@@ -112,6 +112,11 @@ export class Admission {
     };
   }
 
+  /** What is being made by Jobs that the cache may not have yet. */
+  begun(): string[] {
+    return [...this.#begun.values()].flatMap((wishes) => [...wishes.values()]);
+  }
+
   /** The Jobs of an upload have been made, or could not be: from here on the cache of Jobs counts. */
   settle(uploadKey: string): void {
     this.#begun.delete(uploadKey);

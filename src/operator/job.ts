@@ -8,6 +8,7 @@ import {
   importJobName,
   PREPARE_PORT,
   renditionJobName,
+  SWEEP_JOB,
   UPLOAD_LABEL,
 } from '../streams/names.ts';
 import { type MediaInfo, renditionKey, sourceKey } from '../uploads/spec.ts';
@@ -23,10 +24,14 @@ import {
 } from './restricted.ts';
 import { same } from './same.ts';
 
+/** A task that puts something into storage. */
+export type MakingTask = Exclude<PrepareTask, { action: 'sweep' }>;
+export type SweepTask = Extract<PrepareTask, { action: 'sweep' }>;
+
 /** A Job as it is wanted: its name is the lock that keeps one task from being worked on twice. */
 export interface Wish {
   name: string;
-  task: PrepareTask;
+  task: MakingTask;
   deadlineSeconds: number;
   /** A stream that was started waits for it. */
   urgent: boolean;
@@ -40,6 +45,8 @@ const RETRIES = 3;
 const KEEP_SECONDS = 3600;
 /** An import may take its own time-out for the transfer, and half an hour to be read to its end. */
 const IMPORT_SECONDS = 3600 + 1800;
+/** Millions of objects can be listed in this time. */
+const SWEEP_SECONDS = 3600;
 /** A rendition may take eight times its own length on a slow node, and half an hour to get going. */
 const SECONDS_PER_SECOND = 8;
 const RENDITION_BASE_SECONDS = 1800;
@@ -69,13 +76,13 @@ export const renditionWish = (upload: Upload, media: MediaInfo, profile: string,
   urgent,
 });
 
-const container = (wish: Wish, settings: PodSettings) => ({
+const container = (task: PrepareTask, settings: PodSettings) => ({
   name: 'prepare',
   image: settings.image,
   args: ['prepare'],
   env: [
     ...commonEnv(settings),
-    { name: TASK_VARIABLE, value: JSON.stringify(wish.task) },
+    { name: TASK_VARIABLE, value: JSON.stringify(task) },
     { name: 'LOOPSTREAM_RESULT_FILE', value: RESULT_FILE },
     { name: 'LOOPSTREAM_ALLOW_PRIVATE_LINKS', value: String(settings.allowPrivateLinks) },
     { name: 'LOOPSTREAM_HOST', valueFrom: { fieldRef: { fieldPath: 'status.podIP' } } },
@@ -104,32 +111,46 @@ export function buildJob(
       annotations: { [GENERATION_ANNOTATION]: String(upload.metadata.generation ?? 0) },
       ownerReferences: ownedBy('Upload', upload),
     },
-    spec: {
-      backoffLimit: RETRIES,
-      activeDeadlineSeconds: wish.deadlineSeconds,
-      // A successor starts only when its predecessor has ended: both would write the same object.
-      podReplacementPolicy: 'Failed',
-      // A drained node is no failure of the media.
-      podFailurePolicy: {
-        rules: [{ action: 'Ignore', onPodConditions: [{ type: 'DisruptionTarget', status: 'True' }] }],
-      },
-      ttlSecondsAfterFinished: KEEP_SECONDS,
-      template: {
-        metadata: { labels },
-        spec: {
-          ...POD_SECURITY,
-          restartPolicy: 'Never',
-          terminationGracePeriodSeconds: 10,
-          containers: [container(wish, settings)],
-          volumes: commonVolumes(settings),
-        },
-      },
-    },
+    spec: jobSpec(wish.task, wish.deadlineSeconds, labels, settings),
   };
 }
 
-/** The task that a Job was made for; undefined when it cannot be read. */
-function taskOf(job: Job): unknown {
+/** The Job that clears away; it belongs to no upload. */
+export function buildSweepJob(task: SweepTask, settings: PodSettings): KubeObject<Record<string, unknown>, JobStatus> {
+  const labels = labelsFor(undefined, 'prepare');
+  const metadata = { name: SWEEP_JOB, labels };
+  return { apiVersion: 'batch/v1', kind: 'Job', metadata, spec: jobSpec(task, SWEEP_SECONDS, labels, settings) };
+}
+
+const jobSpec = (
+  task: PrepareTask,
+  deadlineSeconds: number,
+  labels: Record<string, string>,
+  settings: PodSettings,
+) => ({
+  backoffLimit: RETRIES,
+  activeDeadlineSeconds: deadlineSeconds,
+  // A successor starts only when its predecessor has ended: both would write the same object.
+  podReplacementPolicy: 'Failed',
+  // A drained node is no failure of the media.
+  podFailurePolicy: {
+    rules: [{ action: 'Ignore', onPodConditions: [{ type: 'DisruptionTarget', status: 'True' }] }],
+  },
+  ttlSecondsAfterFinished: KEEP_SECONDS,
+  template: {
+    metadata: { labels },
+    spec: {
+      ...POD_SECURITY,
+      restartPolicy: 'Never',
+      terminationGracePeriodSeconds: 10,
+      containers: [container(task, settings)],
+      volumes: commonVolumes(settings),
+    },
+  },
+});
+
+/** What a Job's environment says that it was made for. */
+function writtenTask(job: Job): unknown {
   const spec = job.spec as { template?: { spec?: { containers?: { env?: { name: string; value?: string }[] }[] } } };
   const value = spec.template?.spec?.containers?.[0]?.env?.find((entry) => entry.name === TASK_VARIABLE)?.value;
   try {
@@ -139,17 +160,23 @@ function taskOf(job: Job): unknown {
   }
 }
 
-/** Storage key of what a task makes: two Jobs with the same one would do the same work. */
-export const workKey = (task: PrepareTask): string => (task.action === 'import' ? task.sourceKey : task.renditionKey);
+/** The task that a Job was made for; undefined when it cannot be read. */
+export function taskOf(job: Job): PrepareTask | undefined {
+  const task = writtenTask(job);
+  return Value.Check(PrepareTask, task) ? task : undefined;
+}
 
-/** The same of a Job; undefined when its task cannot be read. */
+/** Storage key of what a task makes: two Jobs with the same one would do the same work. */
+export const workKey = (task: MakingTask): string => (task.action === 'import' ? task.sourceKey : task.renditionKey);
+
+/** The same of a Job; undefined when it makes nothing or its task cannot be read. */
 export function workKeyOf(job: Job): string | undefined {
   const task = taskOf(job);
-  return Value.Check(PrepareTask, task) ? workKey(task) : undefined;
+  return task && task.action !== 'sweep' ? workKey(task) : undefined;
 }
 
 /** Whether a Job works for what is wanted now. */
-export const fits = (job: Job, wish: Wish): boolean => same(taskOf(job), wish.task);
+export const fits = (job: Job, wish: Wish): boolean => same(writtenTask(job), wish.task);
 
 /** The generation of the Upload that a Job was made for. */
 export const generationOf = (job: Job): number => Number(job.metadata.annotations?.[GENERATION_ANNOTATION] ?? 0);

@@ -2,6 +2,7 @@
  * What an upload needs now: (upload, world) → status and the Jobs to make or to clear away. An upload is imported once; a
  * failure is final until its spec is edited. Pure: no I/O, no clock.
  */
+import { kubeTime } from '../clock.ts';
 import type { Job, Pod, Upload } from '../kube/resources.ts';
 import { importJobName, renditionJobName } from '../streams/names.ts';
 import type { MediaInfo, RenditionStatus, UPLOAD_ERRORS, UploadState, UploadStatus } from '../uploads/spec.ts';
@@ -24,6 +25,8 @@ export interface UploadWorld {
   pods: ReadonlyMap<string, readonly Pod[]>;
   /** How far the Jobs are that could be asked, 0 to 1, by UID. */
   fractions: ReadonlyMap<string, number>;
+  /** How long a rendition stays that no stream asks for, in milliseconds. */
+  keepUnusedMs: number;
   now: Date;
 }
 
@@ -107,7 +110,10 @@ function rendition(
   edited: boolean,
 ): RenditionStatus {
   const current = renditionOf(upload, profile);
-  if (current?.state === 'ready' || (current?.state === 'failed' && !edited)) return current;
+  if (current?.state === 'ready' || (current?.state === 'failed' && !edited)) {
+    const { unwantedSince: _, ...wanted } = current;
+    return wanted;
+  }
   const wish = renditionWish(upload, media, profile, world.urgent.has(profile));
   const result = plan.follow(wish);
   if (!result) return { profile, state: 'pending' };
@@ -117,13 +123,25 @@ function rendition(
   return { profile, state: 'failed', error: result.action === 'failed' ? result.error : unexpected };
 }
 
+/** A rendition that no stream asks for: since when, or nothing once that is too long ago. */
+function unwanted(of: RenditionStatus, { now, keepUnusedMs }: UploadWorld, plan: Plan): RenditionStatus[] {
+  if (!Number.isFinite(keepUnusedMs)) return [of];
+  const unwantedSince = of.unwantedSince ?? kubeTime(now);
+  const until = new Date(Date.parse(unwantedSince) + keepUnusedMs);
+  if (until <= now) return [];
+  plan.lookAgainAt = plan.lookAgainAt && plan.lookAgainAt < until ? plan.lookAgainAt : until;
+  return [{ ...of, unwantedSince }];
+}
+
 /** Everything that has been made, wanted or not, and the state of everything that is wanted. */
 function renditions(upload: Upload, media: MediaInfo, world: UploadWorld, plan: Plan, edited: boolean) {
   const wanted = [...world.profiles].sort().map((profile) => rendition(upload, media, profile, world, plan, edited));
-  const kept = (upload.status?.renditions ?? []).filter(
-    ({ profile, state }) =>
-      state === 'ready' && !world.profiles.includes(profile) && renditionOf(upload, profile) !== undefined,
-  );
+  const kept = (upload.status?.renditions ?? [])
+    .filter(
+      ({ profile, state }) =>
+        state === 'ready' && !world.profiles.includes(profile) && renditionOf(upload, profile) !== undefined,
+    )
+    .flatMap((of) => unwanted(of, world, plan));
   return { wanted, all: [...wanted, ...kept].sort((a, b) => a.profile.localeCompare(b.profile)) };
 }
 

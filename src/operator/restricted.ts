@@ -62,8 +62,11 @@ export const commonVolumes = (settings: PodSettings) => [
 ];
 
 /** Labels of everything that the operator makes. The account goes along, so that what it uses can be told apart. */
-export function labelsFor(owner: LoopStream | Upload, component: 'streamer' | 'prepare'): Record<string, string> {
-  const account = owner.metadata.labels?.[ACCOUNT_LABEL];
+export function labelsFor(
+  owner: LoopStream | Upload | undefined,
+  component: 'streamer' | 'prepare',
+): Record<string, string> {
+  const account = owner?.metadata.labels?.[ACCOUNT_LABEL];
   return {
     'app.kubernetes.io/name': 'loopstream',
     [MANAGED_BY_LABEL]: MANAGED_BY,

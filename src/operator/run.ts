@@ -17,8 +17,11 @@ import { type Fractions, followProgress } from './follow.ts';
 import { createMetrics, serveOps } from './ops.ts';
 import { reconcileStream } from './streams.ts';
 import { reconcileUpload } from './uploads.ts';
+import { Sweeper, type SweepOptions, sweepRegularly } from './sweep.ts';
 
 export interface RunningOperator {
+const DAY_MS = 86_400_000;
+
   /** Port of /healthz, /readyz and /metrics. */
   opsPort: number;
 }
@@ -31,7 +34,7 @@ export async function runOperator(
   config: OperatorConfig,
   lifecycle: Lifecycle,
   log: Logger,
-  options: { clock?: Clock } = {},
+  options: { clock?: Clock; sweep?: Partial<SweepOptions> } = {},
 ): Promise<RunningOperator> {
   const kube = createKube({ kubeconfig: config.kubeconfig });
   lifecycle.defer('kubernetes client', () => kube.close());
@@ -62,13 +65,20 @@ export async function runOperator(
   };
   const admission = new Admission({
     limit: config.prepareConcurrency,
+  const sweeping: SweepOptions = {
+    namespace: config.namespace,
+    graceSeconds: config.sweepGraceHours * 3600,
+    ...options.sweep,
+  };
+  const sweeper = new Sweeper(tools, sweeping);
     jobs: () => caches.jobs.list(),
-    isSwept: () => false,
+    isSwept: (namespace, key) => sweeper.isSwept(namespace, key),
   });
   const lookAtUpload = (key: string) => queues.upload.add(key);
   const queues = {
+  const keepUnusedMs = config.keepUnusedDays > 0 ? config.keepUnusedDays * DAY_MS : Number.POSITIVE_INFINITY;
     stream: controller('stream', reconcileStream(tools)),
-    upload: controller('upload', reconcileUpload({ ...tools, admission }, lookAtUpload)),
+    upload: controller('upload', reconcileUpload({ ...tools, admission, keepUnusedMs }, lookAtUpload)),
     destination: controller('destination', reconcileDestination(tools)),
   };
   const enqueue: Enqueue = {
@@ -85,5 +95,9 @@ export async function runOperator(
   for (const queue of Object.values(queues)) queue.resume();
   followProgress(caches, fractions, enqueue.upload, lifecycle);
   log.info({ namespace: config.namespace, opsPort }, 'the operator looks after the streams');
+  // A Job that ends makes room, also one that belongs to no upload.
+  caches.jobs.onChange(() => admission.due().forEach(lookAtUpload));
+  if (config.sweep) sweepRegularly(sweeper, admission, tools, sweeping, lifecycle);
+  onAir.follow(caches.pods, enqueue.stream, options.follow ?? FOLLOW);
   return { opsPort };
 }

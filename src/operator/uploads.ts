@@ -14,10 +14,12 @@ const RETRY_MS = 60_000;
 
 export interface UploadTools extends Tools {
   admission: Admission;
+  /** How long a rendition stays that no stream asks for, in milliseconds. */
+  keepUnusedMs: number;
 }
 
 export function uploadWorld(
-  { caches, fractions }: Pick<Tools, 'caches' | 'fractions'>,
+  { caches, fractions, keepUnusedMs }: Pick<UploadTools, 'caches' | 'fractions' | 'keepUnusedMs'>,
   key: string,
   now: Date,
 ): UploadWorld {
@@ -31,6 +33,7 @@ export function uploadWorld(
     jobs: new Map(jobs.map((job) => [job.metadata.name, job])),
     pods,
     fractions,
+    keepUnusedMs,
     now,
   };
 }

@@ -82,6 +82,10 @@ async function tellProgress(task: PrepareTask, { host, port }: PrepareConfig, li
 
 async function perform(task: PrepareTask, shop: Workshop, config: PrepareConfig): Promise<PrepareResult> {
   if (task.action === 'rendition') return { action: 'rendition', rendition: await makeRendition(task, shop) };
+  if (task.action === 'sweep') {
+    const { sweep } = await import('./sweep.ts');
+    return await sweep(task, shop, systemClock.now());
+  }
   // Only an import needs the HTTP client.
   const { importSource } = await import('./import.ts');
   const media = await importSource(task, shop, {

@@ -21,10 +21,29 @@ export const PrepareTask = Type.Union([
     /** Storage key to put the rendition under; its index goes to indexKey() of it. */
     renditionKey: Type.String(),
   }),
+  Type.Object({
+    action: Type.Literal('sweep'),
+    /** What must stay (keep.ts), of the part `shard` of `shards`. */
+    keep: Type.String(),
+    shard: Type.Integer({ minimum: 0 }),
+    shards: Type.Integer({ minimum: 1 }),
+    /** How long nothing must have referred to what is deleted. */
+    graceSeconds: Type.Number({ minimum: 0 }),
+  }),
 ]);
 export type PrepareTask = Static<typeof PrepareTask>;
 
+export const SweepResult = Type.Object({
+  action: Type.Literal('swept'),
+  /** Renditions and sources. */
+  deleted: Type.Integer({ minimum: 0 }),
+  /** Those that are deleted when the grace time is over. */
+  marked: Type.Integer({ minimum: 0 }),
+});
+export type SweepResult = Static<typeof SweepResult>;
+
 export const PrepareResult = Type.Union([
+  SweepResult,
   Type.Object({ action: Type.Literal('import'), media: MediaInfo }),
   Type.Object({ action: Type.Literal('rendition'), rendition: RenditionStatus }),
   /** The Job exits 0 with this when trying again would not help; it exits non-zero when it might. */

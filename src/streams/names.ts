@@ -54,3 +54,6 @@ export const importJobName = (uploadName: string): string => `${uploadName}-impo
 
 /** Name of the Job that makes one rendition of an upload, e.g. `upl-1-1080p30`. */
 export const renditionJobName = (uploadName: string, profile: string): string => `${uploadName}-${profile}`;
+/** Name of the Job that clears away media which nothing refers to. */
+export const SWEEP_JOB = 'loopstream-sweep';
+

@@ -63,6 +63,12 @@ export const RenditionStatus = Type.Object({
   key: Type.Optional(Type.String({ description: 'Storage key of the FLV file.' })),
   durationSeconds: Type.Optional(Type.Number({ minimum: 0, description: 'Length in seconds.' })),
   bitrateKbps: Type.Optional(Type.Number({ minimum: 0, description: 'Average bit rate.' })),
+  unwantedSince: Type.Optional(
+    Type.String({
+      format: 'date-time',
+      description: 'Since when no stream has asked for it; it is cleared away later.',
+    }),
+  ),
   error: Type.Optional(UploadError),
 });
 export type RenditionStatus = Static<typeof RenditionStatus>;

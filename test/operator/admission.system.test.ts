@@ -1,8 +1,12 @@
 /** Who may prepare when, on a real control plane: limits, turns, one Job for one rendition. */
 import { expect, it } from 'vitest';
 import { JOBS, type Job, LOOPSTREAMS, PLAYLISTS, UPLOADS } from '../../src/kube/resources.ts';
+import { taskOf } from '../../src/operator/job.ts';
 import { hasEnded } from '../../src/operator/progress.ts';
+import { mayDelete } from '../../src/operator/sweep.ts';
 import { findCondition } from '../../src/streams/conditions.ts';
+import { SWEEP_JOB } from '../../src/streams/names.ts';
+import { sourceKey } from '../../src/uploads/spec.ts';
 import { MEDIA } from '../support/operator.ts';
 import {
   answer,
@@ -10,11 +14,13 @@ import {
   createDestination,
   createStream,
   createUpload,
+  jobPod,
   kube,
   MADE,
   NS,
   own,
   settled,
+  withoutOperator,
 } from '../support/operator-system.ts';
 import { until } from '../support/rtmp.ts';
 
@@ -82,4 +88,24 @@ it('a Job that takes too long ends with prepare_timeout', async () => {
     return status?.state === 'failed' && status;
   });
   expect(failed.error?.code).toBe('prepare_timeout');
+});
+
+it('a sweep is told what to keep, and no Job begins whose rendition it may be deleting', async () => {
+  await createUpload();
+  await imported('film-import');
+  await until('it is imported', async () => (await kube.get(UPLOADS, NS, 'film')).status?.media !== undefined);
+  await withoutOperator(async () => undefined, { sweep: { firstMs: 0 } });
+  await jobPod(SWEEP_JOB);
+  const task = taskOf((await kube.get(JOBS, NS, SWEEP_JOB)) as Job);
+  if (task?.action !== 'sweep') throw new Error('no sweep');
+  const { uid } = (await kube.get(UPLOADS, NS, 'film')).metadata;
+  expect(['film', uid].map((of) => mayDelete(task)(sourceKey(of)))).toEqual([true, false]);
+  expect(task.graceSeconds).toBe(86_400);
+  await createDestination();
+  await createStream();
+  await until('the rendition waits', async () => (await reasonOf('film', 'Prepared')) === 'Queued');
+  await settled();
+  expect((await active()).filter((name) => name.startsWith('film-'))).not.toContain('film-720p30');
+  await answer(SWEEP_JOB, { action: 'swept', deleted: 0, marked: 0 });
+  await jobPod('film-720p30');
 });

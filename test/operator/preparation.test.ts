@@ -30,6 +30,7 @@ function see(
     urgent: new Set(seen.urgent),
     jobs: new Map(jobs.map((job) => [job.metadata.name, job])),
     pods: new Map(jobs.map((job) => [job.metadata.uid, pods])),
+    keepUnusedMs: 86_400_000,
     fractions: new Map(Object.entries(seen.fractions ?? {})),
     now,
   });
@@ -165,7 +166,23 @@ describe('the renditions of an upload', () => {
   it('stay when their Jobs are cleared away and when nobody asks for them any more', () => {
     const ready = upload();
     expect(see(ready, { profiles: ['720p30'] })).toMatchObject({ create: [], status: { state: 'ready' } });
-    expect(see(ready).status.renditions).toEqual(ready.status?.renditions);
+    const [kept, ...more] = see(ready).status.renditions ?? [];
+    expect(more).toEqual([]);
+    expect(kept).toEqual({ ...ready.status?.renditions?.[0], unwantedSince: '2026-06-01T12:00:00Z' });
+  });
+
+  it('are forgotten when nobody has asked for them for long, and then made again for who asks', () => {
+    const unwanted = { ...upload(), status: see(upload()).status };
+    const day = 86_400;
+    const hourLater = see(unwanted, { now: at(3600) });
+    expect(hourLater).toMatchObject({ status: unwanted.status, lookAgainAt: at(day) });
+    const wanted = see(unwanted, { profiles: ['720p30'], now: at(day - 1) });
+    expect(wanted.status.renditions).toEqual(upload().status?.renditions);
+    const forgotten = see(unwanted, { now: at(day) });
+    expect(forgotten.status.renditions).toBeUndefined();
+    expect(forgotten.status.state).toBe('ready');
+    const again = see({ ...upload(), status: forgotten.status }, { profiles: ['720p30'] });
+    expect(again.create.map(({ name }) => name)).toEqual(['film-720p30']);
   });
 
   it('fail for good, and say why', () => {

@@ -36,7 +36,7 @@ export let kube: Kube;
 export let kubelet: Kubelet;
 export let operator: { lifecycle: Lifecycle; opsPort: number };
 
-async function startOperator() {
+async function startOperator(options: Parameters<typeof runOperator>[3] = {}) {
   const lifecycle = new Lifecycle();
   const config = {
     ...SETTINGS,
@@ -45,10 +45,13 @@ async function startOperator() {
     namespace: NS,
     workers: 4,
     prepareConcurrency: 4,
+    sweep: true,
+    sweepGraceHours: 24,
+    keepUnusedDays: 30,
     opsHost: '127.0.0.1',
     opsPort: 0,
   };
-  const { opsPort } = await runOperator(config, lifecycle, silent);
+  const { opsPort } = await runOperator(config, lifecycle, silent, options);
   return { lifecycle, opsPort };
 }
 
@@ -186,9 +189,12 @@ export const settled = async () => {
 };
 
 /** Stops the operator, does what happens meanwhile, and starts it again. */
-export async function withoutOperator<T>(meanwhile: () => Promise<T>): Promise<T> {
+export async function withoutOperator<T>(
+  meanwhile: () => Promise<T>,
+  options?: Parameters<typeof runOperator>[3],
+): Promise<T> {
   await operator.lifecycle.stop();
   const result = await meanwhile();
-  operator = await startOperator();
+  operator = await startOperator(options);
   return result;
 }

@@ -1,0 +1,45 @@
+import { describe, expect, it } from 'vitest';
+import { importWish, renditionWish } from '../../src/operator/job.ts';
+import { mayDelete, nextSweep, referredTo } from '../../src/operator/sweep.ts';
+import { jobOf, MEDIA, podOf, rendition, stream, upload, world } from '../support/operator.ts';
+
+const nothing = { uploads: [], jobs: [], pods: [], begun: [] };
+const KEY = rendition('720p30').key ?? '';
+
+describe('what is referred to', () => {
+  it('is the source and every rendition of an upload', () => {
+    expect(referredTo({ ...nothing, uploads: [upload()] })).toEqual(new Set(['sources/uid-of-film', KEY]));
+    expect(referredTo({ ...nothing, uploads: [upload('new', {})] })).toEqual(new Set(['sources/uid-of-new']));
+  });
+
+  it('is what Jobs work on, also those that nobody has heard of yet', () => {
+    const of = upload('film', { media: MEDIA });
+    const jobs = [jobOf(of, importWish(of)), jobOf(of, renditionWish(of, MEDIA, '1080p60'))];
+    const found = referredTo({ ...nothing, jobs, begun: ['renditions/b/video-720p24.flv'] });
+    expect([...found].sort()).toEqual(
+      [rendition('1080p60').key, 'renditions/b/video-720p24.flv', 'sources/uid-of-film'].sort(),
+    );
+  });
+
+  it('is what a pod plays, although its upload has been deleted', () => {
+    expect(referredTo({ ...nothing, pods: [podOf(stream(), {}, world())] })).toEqual(new Set([KEY]));
+  });
+});
+
+describe('a sweep', () => {
+  it('may delete what it was not told to keep, and nothing else', () => {
+    const deletes = mayDelete(nextSweep(new Set([KEY]), 60));
+    expect([KEY, `${KEY}.json`, 'sources/other'].map(deletes)).toEqual([false, false, true]);
+  });
+
+  it('takes the next part of a large storage each time, and begins anew when the parts change', () => {
+    const bases = new Set(Array.from({ length: 20_000 }, (_, i) => `sources/${i}`));
+    const first = nextSweep(bases, 60);
+    const second = nextSweep(bases, 60, first);
+    const third = nextSweep(bases, 60, second);
+    expect([first, second, third, nextSweep(bases, 60, third)].map(({ shard }) => shard)).toEqual([0, 1, 2, 0]);
+    expect(nextSweep(new Set(['sources/1']), 60, second)).toMatchObject({ shard: 0, shards: 1 });
+    const deletes = [first, second, third].map(mayDelete);
+    expect([...bases].filter((base) => deletes.some((deleted) => deleted(base)))).toEqual([]);
+  });
+});
