@@ -12,6 +12,7 @@ import { Splicer } from './splice.ts';
 import { Station } from './station.ts';
 import { type StatsParts, streamerStats } from './stats.ts';
 import { Target } from './target.ts';
+import { msToTicks } from './timeline.ts';
 import { Track } from './track.ts';
 
 /** For every process to be gone within five seconds of SIGTERM. */
@@ -46,6 +47,11 @@ class Targets {
   }
 }
 
+export interface StreamerOptions {
+  /** Where the timeline begins: close to a wrap of 32 bits in a test, or else 49.7 days have to go by before it is seen. */
+  timelineStartMs?: number;
+}
+
 /**
  * Resolves when the stream runs; it ends with the lifecycle. Rejects when there is no usable program to begin with, or the
  * port is taken. Returns the port that is listened on.
@@ -55,6 +61,7 @@ export async function startStreamer(
   lifecycle: Lifecycle,
   log: Logger,
   clock: Clock = systemClock,
+  { timelineStartMs = 0 }: StreamerOptions = {},
 ): Promise<{ port: number }> {
   const { signal } = lifecycle;
   const storage = await openStorage(config.storageUrl, { credentials: config.storageCredentials });
@@ -74,7 +81,12 @@ export async function startStreamer(
     log.info({ version: next.version, items: next.video.items.length }, 'program taken');
   };
   await load(program);
-  const splicer = new Splicer({ video: video.next, audio: audio?.next, delayTicks: video.delayTicks });
+  const splicer = new Splicer({
+    video: video.next,
+    audio: audio?.next,
+    delayTicks: video.delayTicks,
+    startTicks: msToTicks(timelineStartMs),
+  });
   const running = new Station({ splicer, clock });
   station = running;
   lifecycle.defer('tracks', () => {

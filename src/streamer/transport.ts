@@ -18,14 +18,25 @@ const STDERR_LINES = 20;
 const LAST_WORDS_MS = 1000;
 const GRACE_MS = 3000;
 
+/**
+ * RTMP is made of FLV tags, and the protocol takes them as bytes. Through the FLV demuxer and muxer it would lose the clock:
+ * the muxer writes 31 bits of a timestamp, so a receiver sees it go back after 24.8 days, and the demuxer throws away every
+ * timestamp of a connection that is older than the 32 bits, 49.7 days. As bytes, all 32 bits arrive and wrap as they should.
+ */
+const UNTOUCHED = [
+  ...['-f', 'data', '-raw_packet_size', '65536', '-i', 'pipe:0', '-map', '0', '-c', 'copy', '-flush_packets', '1'],
+];
+/** Below 300 ms the sound is not found; the default of 5 s would hold back the start. */
+const REWRAPPED = [
+  ...['-analyzeduration', '300000', '-f', 'flv', '-i', 'pipe:0', '-map', '0:v', '-map', '0:a', '-c', 'copy'],
+];
+
 const ARGUMENTS = (address: Address): string[] => [
   ...['-hide_banner', '-nostdin', '-nostats', '-loglevel', 'level+error'],
   ...['-stats_period', String(REPORT_SECONDS), '-progress', `pipe:${PROGRESS_FD}`],
-  // Below 300 ms the sound is not found; the default of 5 s would hold back the start.
-  ...['-analyzeduration', '300000', '-f', 'flv', '-i', 'pipe:0', '-map', '0:v', '-map', '0:a', '-c', 'copy'],
+  ...(address.format === 'flv' ? UNTOUCHED : REWRAPPED),
   ...['-fpre', `/dev/fd/${PRESET_FD}`],
-  ...(address.format === 'flv' ? ['-flvflags', 'no_duration_filesize'] : []),
-  ...['-f', address.format, address.url],
+  ...['-f', address.format === 'flv' ? 'data' : address.format, address.url],
 ];
 
 /** A descriptor of a file that has no name any more, so that nothing is left on disk whatever ends this process. */

@@ -4,9 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import pino from 'pino';
+import { systemClock } from '../../src/clock.ts';
 import { streamerConfig } from '../../src/config.ts';
 import { Lifecycle } from '../../src/lifecycle.ts';
-import { startStreamer } from '../../src/streamer/run.ts';
+import { type StreamerOptions, startStreamer } from '../../src/streamer/run.ts';
 import type { StreamerStats } from '../../src/streamer/stats.ts';
 import { SKIP_PATH } from '../../src/streams/names.ts';
 import type { Program, ProgramItem } from '../../src/streams/program.ts';
@@ -42,7 +43,7 @@ export interface Studio {
   cleanups: (() => Promise<void>)[];
   cleanUp(): Promise<void>;
   /** A streamer, stopped by `cleanUp`. */
-  onAir(program: Program, destinations: Destinations): Promise<Running>;
+  onAir(program: Program, destinations: Destinations, options?: StreamerOptions): Promise<Running>;
   close(): Promise<void>;
 }
 
@@ -66,7 +67,7 @@ export async function openStudio(): Promise<Studio> {
     cleanUp: async () => {
       for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
     },
-    onAir: (program, destinations) => onAir(root, cleanups, program, destinations),
+    onAir: (program, destinations, options) => onAir(root, cleanups, program, destinations, options),
     close: async () => {
       await rtmp.close();
       await rm(root, { recursive: true, force: true });
@@ -79,6 +80,7 @@ async function onAir(
   cleanups: Studio['cleanups'],
   program: Program,
   destinations: Destinations,
+  options?: StreamerOptions,
 ): Promise<Running> {
   const dir = await mkdtemp(join(root, 'pod-'));
   const programFile = join(dir, 'program.json');
@@ -107,7 +109,7 @@ async function onAir(
   const log = pino({ level: 'debug' }, sink);
   const lifecycle = new Lifecycle(log);
   cleanups.push(() => lifecycle.stop());
-  const { port } = await startStreamer(config, lifecycle, log);
+  const { port } = await startStreamer(config, lifecycle, log, systemClock, options);
   const base = `http://127.0.0.1:${port}`;
   return {
     base,
