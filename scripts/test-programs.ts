@@ -15,6 +15,7 @@ await ensurePrograms(
     { command: 'openssl', aptPackage: 'openssl' },
     { command: 'nginx', aptPackage: 'nginx' },
     { file: RTMP_MODULE, aptPackage: 'libnginx-mod-rtmp' },
+    { command: 'stunnel', aptPackage: 'stunnel4' },
     { command: 'chromium', aptPackage: 'chromium' },
     { command: 'jq', aptPackage: 'jq' },
     { command: 'curl', aptPackage: 'curl' },

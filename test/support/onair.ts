@@ -43,8 +43,13 @@ export interface Studio {
   cleanups: (() => Promise<void>)[];
   cleanUp(): Promise<void>;
   /** A streamer, stopped by `cleanUp`. */
-  onAir(program: Program, destinations: Destinations, options?: StreamerOptions): Promise<Running>;
+  onAir(program: Program, destinations: Destinations, options?: OnAirOptions): Promise<Running>;
   close(): Promise<void>;
+}
+
+interface OnAirOptions extends StreamerOptions {
+  /** Settings besides those that every streamer of a test has. */
+  env?: Record<string, string>;
 }
 
 type Destinations = Record<string, [url: string, key: string]>;
@@ -80,7 +85,7 @@ async function onAir(
   cleanups: Studio['cleanups'],
   program: Program,
   destinations: Destinations,
-  options?: StreamerOptions,
+  options?: OnAirOptions,
 ): Promise<Running> {
   const dir = await mkdtemp(join(root, 'pod-'));
   const programFile = join(dir, 'program.json');
@@ -97,6 +102,7 @@ async function onAir(
     LOOPSTREAM_STORAGE_URL: `file://${join(root, 'storage')}`,
     LOOPSTREAM_HOST: '127.0.0.1',
     LOOPSTREAM_PORT: '0',
+    ...options?.env,
   };
   const config = streamerConfig(environment);
   let lines = '';

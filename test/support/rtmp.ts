@@ -35,9 +35,9 @@ export async function freePort(): Promise<number> {
   return address.port;
 }
 
-const listens = (port: number): Promise<boolean> =>
+const listens = (port: number, host: string): Promise<boolean> =>
   new Promise((resolve) => {
-    const socket = connect({ port, host: '127.0.0.1' });
+    const socket = connect({ port, host });
     socket.once('connect', () => resolve(true)).once('error', () => resolve(false));
     socket.once('connect', () => socket.destroy());
   });
@@ -57,7 +57,7 @@ export async function until<T>(
   }
 }
 
-const configuration = (prefix: string, port: number, record: string): string => `
+const configuration = (prefix: string, listen: string, { record, onPublish }: RtmpServerOptions): string => `
 load_module ${MODULE};
 daemon off;
 master_process off;
@@ -67,12 +67,13 @@ events { worker_connections 256; }
 rtmp {
   access_log ${prefix}/rtmp.log;
   server {
-    listen 127.0.0.1:${port};
+    listen ${listen};
     chunk_size 4096;
     application ${APPLICATION} {
       live on;
       record all;
       record_path ${record};
+      ${onPublish ? `on_publish ${onPublish};` : ''}
       record_unique on;
       record_append off;
     }
@@ -80,13 +81,24 @@ rtmp {
 }
 `;
 
-/** Listens on loopback; `record` is where FLV recordings go (made when it is not there). */
-export async function startRtmpServer(options: { record: string; port?: number }): Promise<RtmpServer> {
+export interface RtmpServerOptions {
+  /** Where FLV recordings go (made when it is not there). */
+  record: string;
+  port?: number;
+  /** An address of loopback; 127.0.0.1 unless told. */
+  host?: string;
+  /** Asked by a POST whether a publisher may: any answer but 2xx is a no. */
+  onPublish?: string;
+}
+
+/** Listens on loopback. */
+export async function startRtmpServer(options: RtmpServerOptions): Promise<RtmpServer> {
   await access(MODULE);
   await mkdir(options.record, { recursive: true });
   const prefix = await mkdtemp(join(tmpdir(), 'rtmp-'));
+  const { host = '127.0.0.1' } = options;
   const port = options.port ?? (await freePort());
-  await writeFile(join(prefix, 'nginx.conf'), configuration(prefix, port, options.record));
+  await writeFile(join(prefix, 'nginx.conf'), configuration(prefix, `${host}:${port}`, options));
   let nginx: ChildProcess | undefined;
 
   const start = async (): Promise<void> => {
@@ -96,7 +108,7 @@ export async function startRtmpServer(options: { record: string; port?: number }
     nginx = child;
     await until('nginx listens', () => {
       if (child.exitCode !== null) throw new Error(`nginx ended with ${child.exitCode}`);
-      return listens(port);
+      return listens(port, host);
     });
   };
   const stop = async (): Promise<void> => {
@@ -110,7 +122,7 @@ export async function startRtmpServer(options: { record: string; port?: number }
   await start();
   return {
     port,
-    url: `rtmp://127.0.0.1:${port}/${APPLICATION}`,
+    url: `rtmp://${host}:${port}/${APPLICATION}`,
     recordings: async (key) =>
       (await readdir(options.record))
         .filter((name) => name.endsWith('.flv') && (key === undefined || name.startsWith(`${key}-`)))

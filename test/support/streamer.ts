@@ -28,6 +28,8 @@ export interface ClipOptions {
   /** Without pictures: an audio rendition. */
   audioOnly?: boolean;
   bitrateKbps?: number;
+  /** Exactly that bitrate, filled up where the pictures need less. */
+  constant?: boolean;
 }
 
 /** The index of an FLV file, as the prepare Job would write it. */
@@ -67,6 +69,7 @@ export async function makeRendition(storageDir: string, id: string, options: Cli
     hertz = 440,
     audioOnly = false,
     bitrateKbps = 400,
+    constant = false,
   } = options;
   const rendition = `renditions/${id}.flv`;
   const path = join(storageDir, rendition);
@@ -83,6 +86,7 @@ export async function makeRendition(storageDir: string, id: string, options: Cli
       ? []
       : ['-bf', String(bframes), '-g', String(fps * 2), '-keyint_min', String(fps * 2), '-sc_threshold', '0']),
     ...(audioOnly ? [] : ['-b:v', `${bitrateKbps}k`, '-maxrate', `${bitrateKbps}k`, '-bufsize', `${bitrateKbps}k`]),
+    ...(constant ? ['-x264-params', 'nal-hrd=cbr:filler=1'] : []),
     ...['-c:a', 'aac', '-ac', '2', '-b:a', '128k', '-f', 'flv', '-flvflags', 'no_duration_filesize', path],
   ]);
   await writeFile(join(storageDir, indexKey(rendition)), JSON.stringify(indexOf(await readFile(path), fps)));
