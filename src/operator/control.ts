@@ -7,6 +7,7 @@ import type { Logger } from '../log.ts';
 import type { Condition } from '../streams/conditions.ts';
 import { API_VERSION, FIELD_MANAGER_OPERATOR } from '../streams/names.ts';
 import type { Caches } from './caches.ts';
+import type { OnAir } from './onair.ts';
 import type { PodSettings } from './restricted.ts';
 import { sameStatus } from './status.ts';
 
@@ -17,6 +18,8 @@ export interface Tools {
   events: EventRecorder;
   /** How far the active Jobs are, by UID, as far as they could be asked. */
   fractions: ReadonlyMap<string, number>;
+  /** The pods of streams on air. */
+  onAir: Pick<OnAir, 'newsOf' | 'skip'>;
   clock: Clock;
   log: Logger;
 }

@@ -5,17 +5,21 @@
  */
 
 import { kubeTime } from '../clock.ts';
+import type { EventInput } from '../kube/events.ts';
 import type { LoopStream, Pod } from '../kube/resources.ts';
 import { findCondition } from '../streams/conditions.ts';
 import { FINALIZER, podName, TEMPLATE_HASH_ANNOTATION } from '../streams/names.ts';
 import type { Program } from '../streams/program.ts';
 import type { Phase } from '../streams/spec.ts';
 import { isReady, readiness } from './checks.ts';
-import { programOf, programOfPod } from './media.ts';
+import { programOf, programOfPod, type Since, sinceOf } from './media.ts';
+import { degraded, withClock } from './news.ts';
 import { targetsOf, templateHash } from './pod.ts';
 import { podTrouble } from './podview.ts';
+import { addressToAsk } from './progress.ts';
 import { isOwnedBy, type PodSettings } from './restricted.ts';
 import { type Airtime, airtime, nextChange } from './schedule.ts';
+import { allSkipped, pendingSkip, type Skip, withSkipped } from './skip.ts';
 import type { Verdict, World } from './world.ts';
 
 export type Action =
@@ -23,6 +27,8 @@ export type Action =
   | { do: 'create'; program: Program }
   | { do: 'delete'; podUid: string }
   | { do: 'patch'; podUid: string; program: Program }
+  /** Ask the pod for the next item, and hand it over as done in this program. */
+  | { do: 'skip'; address: string; skip: Skip; program: Program }
   /** Nothing is left on air: let the deleted stream go. */
   | { do: 'release' };
 
@@ -32,8 +38,12 @@ export interface Decision {
   verdicts: Verdict[];
   ready: boolean;
   action: Action;
-  /** Since when the stream has been on air; undefined while it is not meant to be. */
+  /** Where the stream stands; nothing while it is not meant to be on air. */
   epoch?: string;
+  audioEpoch?: string;
+  skipped?: NonNullable<Program['skipped']>;
+  /** What is to be told of it beside what has changed in the status. */
+  events?: EventInput[];
   /** When to look again although nothing has changed. */
   lookAgainAt?: Date;
 }
@@ -41,7 +51,9 @@ export interface Decision {
 type Core = Pick<Decision, 'phase' | 'action'> & {
   live: Omit<Verdict, 'type'>;
   progressing: Omit<Verdict, 'type'>;
-  epoch?: string | undefined;
+  since?: Since | undefined;
+  degraded?: Verdict;
+  events?: EventInput[];
   lookAgainAt?: Date | undefined;
 };
 
@@ -95,61 +107,90 @@ function off(stream: LoopStream, pod: Pod | undefined, time: Airtime): Core {
 /** The stream is meant to be on air and has no pod. */
 function start(stream: LoopStream, world: World, verdicts: Verdict[]): Core {
   const { been, wasLive } = history(stream, undefined);
-  const epoch = stream.status?.epoch;
+  const kept = keptSince(stream);
   const obstacle = verdicts.find((verdict) => verdict.status !== 'True');
   if (obstacle) {
     const progressing = yes('Waiting', obstacle.message);
-    return { phase: 'waiting', action: nothing, live: offAir(been), progressing, epoch };
+    return { phase: 'waiting', action: nothing, live: offAir(been), progressing, since: kept };
   }
   const refusal = findCondition(stream.status?.conditions, 'Progressing');
   if (refusal?.reason === 'PodRefused' && refusal.observedGeneration === stream.metadata.generation) {
     const { reason, message } = refusal;
-    return { phase: 'failed', action: nothing, live: offAir(been), progressing: no(reason, message), epoch };
+    return { phase: 'failed', action: nothing, live: offAir(been), progressing: no(reason, message), since: kept };
   }
-  const since = epoch ?? kubeTime(world.now);
+  const since = kept ?? { epoch: kubeTime(world.now), ...allSkipped(stream) };
   return {
     phase: wasLive ? 'reconnecting' : 'starting',
     action: { do: 'create', program: programOf(stream, world, since) },
     live: wasLive ? no('Reconnecting', 'The pod is being replaced.') : no('Starting', 'The pod is starting.'),
     progressing: yes('Starting', 'The pod is starting.'),
-    epoch: since,
+    since,
   };
 }
 
+/** Where the stream stood when its status was written last. */
+const keptSince = ({ status }: LoopStream): Since | undefined =>
+  status?.epoch === undefined ? undefined : sinceOf({ ...status, epoch: status.epoch });
+
 /** The pod is going, or has to, and the stream is meant to be on air: the name is free when nothing of it is left. */
-function replace(stream: LoopStream, pod: Pod, why: string, epoch: string | undefined): Core {
+function replace(stream: LoopStream, pod: Pod, why: string, since: Since | undefined): Core {
   const { wasLive } = history(stream, pod);
   return {
     phase: wasLive ? 'reconnecting' : 'starting',
     action: remove(pod),
     live: wasLive ? no('Reconnecting', why) : no('Starting', why),
     progressing: yes('Replacing', `${why} ${GONE_WHEN}`),
-    epoch,
+    since,
   };
 }
 
 /** The stream is meant to be on air and has a pod: it fits, or the program or the pod is exchanged. */
 function run(stream: LoopStream, world: World, verdicts: Verdict[], pod: Pod, settings: PodSettings): Core {
   const current = programOfPod(pod);
-  const kept = stream.status?.epoch;
-  if (pod.metadata.deletionTimestamp) return replace(stream, pod, 'The pod is being removed.', kept);
-  const epoch = current?.epoch ?? kept ?? kubeTime(world.now);
+  const since = (current && sinceOf(current)) ?? keptSince(stream) ?? { epoch: kubeTime(world.now) };
+  if (pod.metadata.deletionTimestamp) return replace(stream, pod, 'The pod is being removed.', since);
   const { phase } = pod.status ?? {};
   if (phase === 'Failed' || phase === 'Succeeded') {
     const { reason, message } = pod.status ?? {};
-    return replace(stream, pod, `The pod ended (${[reason ?? phase, message].filter(Boolean).join(': ')}).`, epoch);
+    return replace(stream, pod, `The pod ended (${[reason ?? phase, message].filter(Boolean).join(': ')}).`, since);
   }
   let action = nothing;
   // A stream on air is left as it is until what it is to become can be played: an edit never causes dead air by itself.
   if (isReady(verdicts)) {
     const hash = templateHash(stream, targetsOf(stream, world.destinations), settings);
     if (pod.metadata.annotations?.[TEMPLATE_HASH_ANNOTATION] !== hash) {
-      return replace(stream, pod, 'The pod no longer fits the stream.', epoch);
+      return replace(stream, pod, 'The pod no longer fits the stream.', since);
     }
-    const program = programOf(stream, world, epoch, current);
+    const program = programOf(stream, world, since, current);
     if (program !== current) action = { do: 'patch', podUid: pod.metadata.uid, program };
   }
-  return { ...onAir(stream, pod), action, epoch };
+  const before = findCondition(stream.status?.conditions, 'Degraded');
+  const wrong = degraded(world.news, before && verdictOf(before));
+  const core: Core = { ...onAir(stream, pod), action, since, degraded: wrong };
+  return action === nothing && current ? { ...core, ...follow(stream, world, pod, current) } : core;
+}
+
+const verdictOf = ({ type, status, reason, message }: Verdict): Verdict => ({ type, status, reason, message });
+
+/** How long until a pod that could not go on to the next item is asked again. */
+const SKIP_AGAIN_MS = 1000;
+
+/** The pod plays what it should: what has moved in it is written down, and what is asked of it is passed on. */
+function follow(stream: LoopStream, world: World, pod: Pod, current: Program): Partial<Core> {
+  const podUid = pod.metadata.uid;
+  const program = withClock(current, world.news?.clock ?? {});
+  if (program !== current) return { action: { do: 'patch', podUid, program }, since: sinceOf(program) };
+  const skip = pendingSkip(stream, current, world.now);
+  if (!skip) return {};
+  const done = withSkipped(current, skip);
+  if (skip.void) {
+    const message = `The next ${skip.track} item was asked for, and could not be gone on to in time.`;
+    const events: EventInput[] = [{ type: 'Warning', reason: 'SkipExpired', message }];
+    return { action: { do: 'patch', podUid, program: done }, since: sinceOf(done), events };
+  }
+  const lookAgainAt = new Date(world.now.getTime() + SKIP_AGAIN_MS);
+  const address = addressToAsk([pod]);
+  return { ...(address !== undefined && { action: { do: 'skip', address, skip, program: done } }), lookAgainAt };
 }
 
 function onAir(stream: LoopStream, pod: Pod): Omit<Core, 'action'> {
@@ -174,7 +215,7 @@ function nameTaken(stream: LoopStream, now: Date): Core {
     action: nothing,
     live: offAir(history(stream, undefined).been),
     progressing: no('PodNameTaken', message),
-    epoch: stream.status?.epoch,
+    since: keptSince(stream),
     lookAgainAt: new Date(now.getTime() + NAME_TAKEN_RETRY_MS),
   };
 }
@@ -190,14 +231,19 @@ function core(stream: LoopStream, world: World, verdicts: Verdict[], settings: P
 
 export function decide(stream: LoopStream, world: World, settings: PodSettings): Decision {
   const checks = readiness(stream, world);
-  const { live, progressing, epoch, lookAgainAt, ...rest } = core(stream, world, checks, settings);
+  const { live, progressing, since, degraded, lookAgainAt, ...rest } = core(stream, world, checks, settings);
   const wake =
     lookAgainAt ?? (stream.spec.replicas > 0 ? nextChange(airtime(stream.spec.schedule, world.now)) : undefined);
   return {
     ...rest,
-    verdicts: [...checks, { type: 'Live', ...live }, { type: 'Progressing', ...progressing }],
+    verdicts: [
+      ...checks,
+      { type: 'Live', ...live },
+      { type: 'Progressing', ...progressing },
+      ...(degraded ? [degraded] : []),
+    ],
     ready: isReady(checks),
-    ...(epoch !== undefined && { epoch }),
+    ...since,
     ...(wake && { lookAgainAt: wake }),
   };
 }
@@ -218,14 +264,14 @@ export function notCreated(stream: LoopStream, decision: Decision, world: World,
           progressing: no('PodRefused', refusal),
           lookAgainAt: undefined,
         };
-  const { epoch: _, ...rest } = decision;
+  const { epoch: _, audioEpoch: __, skipped: ___, ...rest } = decision;
   const verdicts = withProgress(decision.verdicts, progressing);
   return {
     ...rest,
     phase: 'failed',
     action: nothing,
     verdicts: verdicts.map((verdict) => (verdict.type === 'Live' ? { type: 'Live', ...live } : verdict)),
-    ...(stream.status?.epoch !== undefined && { epoch: stream.status.epoch }),
+    ...keptSince(stream),
     ...(lookAgainAt && { lookAgainAt }),
   };
 }

@@ -150,16 +150,25 @@ function buildTrack(wanted: Wanted, world: World, profile: Profile): Track {
 /** The seed of the shuffle: the same for the whole life of a stream, different for each. */
 const seedOf = (uid: string): number => createHash('sha256').update(uid).digest().readUInt32BE(0);
 
+/** Where a stream stands: what outlives a pod. */
+export type Since = Pick<Program, 'epoch' | 'audioEpoch' | 'skipped'>;
+
+export const sinceOf = ({ epoch, audioEpoch, skipped }: Since): Since => ({
+  epoch,
+  ...(audioEpoch !== undefined && { audioEpoch }),
+  ...(skipped && { skipped }),
+});
+
 /**
  * What the stream's pod is to play; only for a stream without `mediaProblem`. A program that says the same as `previous`
  * is `previous`, so that an edit which changes nothing on air (a display name) changes no pod; otherwise its version rises.
  */
-export function programOf(stream: LoopStream, world: World, epoch: string, previous?: Program): Program {
+export function programOf(stream: LoopStream, world: World, since: string | Since, previous?: Program): Program {
   const profile = profileOfStream(stream);
   const [video, audio] = wantedTracks(stream, world.playlists).map((track) => buildTrack(track, world, profile));
   const program: Program = {
     version: previous ? previous.version + 1 : (stream.metadata.generation ?? 1),
-    epoch,
+    ...(typeof since === 'string' ? { epoch: since } : sinceOf(since)),
     seed: seedOf(stream.metadata.uid),
     profile,
     video: video ?? { mode: 'sequential', items: [] },

@@ -3,6 +3,8 @@ import { createHash } from 'node:crypto';
 import type { Destination, LoopStream, PodSpec, PodStatus } from '../kube/resources.ts';
 import type { KubeObject } from '../kube/types.ts';
 import {
+  CONTROL_TOKEN_KEY,
+  controlSecretName,
   PROGRAM_ANNOTATION,
   podName,
   SECRET_KEY_KEY,
@@ -28,6 +30,7 @@ export const STREAMER_CONTAINER = 'streamer';
 const PROGRAM_DIR = '/etc/loopstream/program';
 const PROGRAM_FILE = 'program.json';
 const DESTINATIONS_DIR = '/etc/loopstream/destinations';
+const CONTROL_DIR = '/etc/loopstream/control';
 
 /** A destination as the pod needs it: its name is the name of its directory. */
 interface Target {
@@ -76,6 +79,16 @@ const programVolume = {
   },
 };
 
+/** The token that the operator shows when it controls the stream, readable by the pod's group alone. */
+const controlVolume = (stream: LoopStream) => ({
+  name: 'control',
+  secret: {
+    secretName: controlSecretName(stream.metadata.uid),
+    defaultMode: 0o440,
+    items: [{ key: CONTROL_TOKEN_KEY, path: CONTROL_TOKEN_KEY }],
+  },
+});
+
 /**
  * Ready means that a destination accepts media, so readiness is looked at each second and believed at once. Whether the
  * process is alive is another question, with time for a machine under load.
@@ -121,6 +134,7 @@ const container = (settings: PodSettings) => ({
     { name: 'LOOPSTREAM_PORT', value: String(STREAMER_PORT) },
     { name: 'LOOPSTREAM_PROGRAM_FILE', value: `${PROGRAM_DIR}/${PROGRAM_FILE}` },
     { name: 'LOOPSTREAM_DESTINATIONS_DIR', value: DESTINATIONS_DIR },
+    { name: 'LOOPSTREAM_CONTROL_TOKEN_FILE', value: `${CONTROL_DIR}/${CONTROL_TOKEN_KEY}` },
   ],
   ports: [{ name: 'http', containerPort: STREAMER_PORT, protocol: 'TCP' }],
   ...probes,
@@ -130,6 +144,7 @@ const container = (settings: PodSettings) => ({
     ...commonMounts(settings, true),
     { name: 'program', mountPath: PROGRAM_DIR, readOnly: true },
     { name: 'destinations', mountPath: DESTINATIONS_DIR, readOnly: true },
+    { name: 'control', mountPath: CONTROL_DIR, readOnly: true },
   ],
 });
 
@@ -157,7 +172,7 @@ export function buildPod(
       restartPolicy: 'Always',
       terminationGracePeriodSeconds: 10,
       containers: [container(settings)],
-      volumes: [...commonVolumes(settings), programVolume, destinationsVolume(targets)],
+      volumes: [...commonVolumes(settings), programVolume, destinationsVolume(targets), controlVolume(stream)],
     },
   };
 }

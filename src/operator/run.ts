@@ -14,6 +14,7 @@ import { createCaches, type Enqueue, wire } from './caches.ts';
 import type { Reconcile, Tools } from './control.ts';
 import { reconcileDestination } from './destinations.ts';
 import { type Fractions, followProgress } from './follow.ts';
+import { createOnAir, FOLLOW, type FollowOptions } from './onair.ts';
 import { createMetrics, serveOps } from './ops.ts';
 import { reconcileStream } from './streams.ts';
 import { reconcileUpload } from './uploads.ts';
@@ -34,7 +35,7 @@ export async function runOperator(
   config: OperatorConfig,
   lifecycle: Lifecycle,
   log: Logger,
-  options: { clock?: Clock; sweep?: Partial<SweepOptions> } = {},
+  options: { clock?: Clock; follow?: FollowOptions; sweep?: Partial<SweepOptions> } = {},
 ): Promise<RunningOperator> {
   const kube = createKube({ kubeconfig: config.kubeconfig });
   lifecycle.defer('kubernetes client', () => kube.close());
@@ -43,7 +44,8 @@ export async function runOperator(
   const caches = createCaches(kube, config.namespace, log);
   const fractions: Fractions = new Map();
   const clock = options.clock ?? systemClock;
-  const tools: Tools = { kube, caches, settings: config, events, fractions, clock, log };
+  const onAir = createOnAir(lifecycle);
+  const tools: Tools = { kube, caches, settings: config, events, fractions, onAir, clock, log };
 
   const metrics = createMetrics();
   let synced = false;
@@ -93,6 +95,7 @@ export async function runOperator(
   await Promise.all(reflectors.map((reflector) => reflector.synced));
   synced = true;
   for (const queue of Object.values(queues)) queue.resume();
+  onAir.follow(caches.pods, enqueue.stream, options.follow ?? FOLLOW);
   followProgress(caches, fractions, enqueue.upload, lifecycle);
   log.info({ namespace: config.namespace, opsPort }, 'the operator looks after the streams');
   // A Job that ends makes room, also one that belongs to no upload.

@@ -7,6 +7,7 @@ import type { LoopStream, Pod } from '../kube/resources.ts';
 import { type Condition, findCondition } from '../streams/conditions.ts';
 import type { LoopStreamStatus } from '../streams/spec.ts';
 import type { Decision } from './decide.ts';
+import { sinceOf } from './media.ts';
 import { readySince, restartsOf } from './podview.ts';
 import { same } from './same.ts';
 import type { Verdict } from './world.ts';
@@ -37,7 +38,7 @@ export function statusOf(stream: LoopStream, decision: Decision, pod: Pod | unde
     phase: decision.phase,
     replicas: pod ? 1 : 0,
     ready: decision.ready,
-    ...(decision.epoch !== undefined && { epoch: decision.epoch }),
+    ...(decision.epoch !== undefined && sinceOf({ ...decision, epoch: decision.epoch })),
     ...(liveSince !== undefined && { liveSince }),
     ...(pod && { podName: pod.metadata.name, podUID: pod.metadata.uid, restarts: restartsOf(pod) }),
     destinations: stream.spec.destinationRefs.join(', '),

@@ -51,6 +51,10 @@ export function streamEvents(before: LoopStreamStatus | undefined, status: LoopS
     const earlier = findCondition(before?.conditions, 'Progressing');
     if (earlier?.reason !== stuck.reason) told.push(warning(stuck.reason, stuck.message));
   }
+  const wrong = findCondition(status.conditions, 'Degraded');
+  if (wrong?.status === 'True' && findCondition(before?.conditions, 'Degraded')?.message !== wrong.message) {
+    told.push(warning(wrong.reason, wrong.message));
+  }
   return told;
 }
 

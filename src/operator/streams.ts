@@ -2,14 +2,16 @@
 import { LOOPSTREAMS, type LoopStream, PODS, type Pod } from '../kube/resources.ts';
 import { FINALIZER, PROGRAM_ANNOTATION, podName } from '../streams/names.ts';
 import type { Program } from '../streams/program.ts';
-import { type Caches, splitKey } from './caches.ts';
+import { splitKey } from './caches.ts';
 import { isReason, isRefusal, type Reconcile, type Tools, waitUntil, writeStatus } from './control.ts';
-import { type Decision, decide, notCreated, notPatched } from './decide.ts';
-import { playlistNames, uploadNames } from './media.ts';
+import { type Action, type Decision, decide, notCreated, notPatched } from './decide.ts';
+import { playlistNames, sinceOf, uploadNames } from './media.ts';
+import { withClock } from './news.ts';
 import { buildPod, targetsOf } from './pod.ts';
 import { isOwnedBy } from './restricted.ts';
 import { statusOf } from './status.ts';
 import { streamEvents } from './story.ts';
+import { ensureToken, readToken } from './token.ts';
 import type { World } from './world.ts';
 
 /** What came of an action: the stream's pod as it now is, and the decision as it turned out. */
@@ -30,14 +32,16 @@ function existing<T>(names: readonly string[], get: (name: string) => T | undefi
   return found;
 }
 
-export function worldOf(caches: Caches, stream: LoopStream, now: Date): World {
+export function worldOf({ caches, onAir }: Pick<Tools, 'caches' | 'onAir'>, stream: LoopStream, now: Date): World {
   const { namespace = '', name } = stream.metadata;
   const playlists = existing(playlistNames(stream), (of) => caches.playlists.get(namespace, of));
+  const pod = caches.pods.get(namespace, podName(name));
   return {
     playlists,
     uploads: existing(uploadNames(stream, playlists), (of) => caches.uploads.get(namespace, of)),
     destinations: existing(stream.spec.destinationRefs, (of) => caches.destinations.get(namespace, of)),
-    pod: caches.pods.get(namespace, podName(name)),
+    pod,
+    news: pod && onAir.newsOf(pod.metadata.uid),
     now,
   };
 }
@@ -80,6 +84,7 @@ async function release(tools: Tools, stream: LoopStream): Promise<typeof AGAIN |
 async function create(tools: Tools, stream: LoopStream, world: World, decision: Decision, program: Program) {
   const { name, namespace = '' } = stream.metadata;
   await hold(tools, stream);
+  await ensureToken(tools, stream);
   const wanted = buildPod(stream, program, targetsOf(stream, world.destinations), tools.settings);
   try {
     const pod = await tools.kube.create(PODS, namespace, wanted);
@@ -112,6 +117,24 @@ async function patch(tools: Tools, pod: Pod, decision: Decision, program: Progra
   }
 }
 
+/** Passes a skip on; the program says afterwards that it is done, and where the stream stands now. */
+async function skip(
+  tools: Tools,
+  stream: LoopStream,
+  pod: Pod,
+  decision: Decision,
+  action: Extract<Action, { do: 'skip' }>,
+): Promise<Done> {
+  const token = await readToken(tools, stream);
+  const clock = token && (await tools.onAir.skip(pod.metadata.uid, action.address, token, action.skip));
+  if (!clock) return { decision, pod };
+  const program = withClock(action.program, clock);
+  const { lookAgainAt: _, ...rest } = decision;
+  const message = `Went on to the next ${action.skip.track} item, as was asked.`;
+  const events = [{ type: 'Normal' as const, reason: 'Skipped', message }];
+  return patch(tools, pod, { ...rest, ...sinceOf(program), events }, program);
+}
+
 async function act(tools: Tools, stream: LoopStream, world: World, decision: Decision): Promise<Done | typeof AGAIN> {
   const { action } = decision;
   const pod = world.pod && isOwnedBy(world.pod, stream) ? world.pod : undefined;
@@ -120,6 +143,8 @@ async function act(tools: Tools, stream: LoopStream, world: World, decision: Dec
       return create(tools, stream, world, decision, action.program);
     case 'patch':
       return pod ? patch(tools, pod, decision, action.program) : AGAIN;
+    case 'skip':
+      return pod ? skip(tools, stream, pod, decision, action) : AGAIN;
     case 'delete': {
       const { namespace = '', name } = stream.metadata;
       await tools.kube.delete(PODS, namespace, podName(name), { uid: action.podUid });
@@ -137,7 +162,7 @@ export const reconcileStream =
     const stream = caches.streams.get(...splitKey(key));
     if (!stream) return undefined;
     const now = clock.now();
-    const world = worldOf(caches, stream, now);
+    const world = worldOf(tools, stream, now);
     const decision = decide(stream, world, settings);
     if (decision.action.do === 'release') {
       return (await release(tools, stream)) === AGAIN ? { requeueAfterMs: AGAIN_MS } : undefined;
@@ -146,7 +171,8 @@ export const reconcileStream =
     if (done === AGAIN) return { requeueAfterMs: AGAIN_MS };
     const status = statusOf(stream, done.decision, done.pod, now);
     if (await writeStatus(tools, LOOPSTREAMS, caches.streams, stream, status)) {
-      for (const event of streamEvents(stream.status, status)) events.event(stream, event);
+      const told = [...streamEvents(stream.status, status), ...(done.decision.events ?? [])];
+      for (const event of told) events.event(stream, event);
     }
     return waitUntil(done.decision.lookAgainAt, now);
   };

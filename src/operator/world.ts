@@ -1,6 +1,7 @@
 /** What the operator sees when it decides about one stream: read anew from the caches each time. Pure: no I/O, no clock. */
 import type { Destination, Playlist, Pod, Upload } from '../kube/resources.ts';
 import type { Condition } from '../streams/conditions.ts';
+import type { PodNews } from './news.ts';
 
 export interface World {
   /** The objects in the stream's namespace that it refers to, by name. Those that do not exist are not in the maps. */
@@ -9,6 +10,8 @@ export interface World {
   uploads: ReadonlyMap<string, Upload>;
   /** The pod that has the name of the stream's pod, whoever owns it. */
   pod: Pod | undefined;
+  /** What the pod told last; undefined when it was not asked yet or did not answer. */
+  news?: PodNews | undefined;
   now: Date;
 }
 

@@ -24,6 +24,11 @@ export const PROGRAM_ANNOTATION = `${GROUP}/program`;
 export const TEMPLATE_HASH_ANNOTATION = `${GROUP}/template-hash`;
 /** The generation of the Upload that a Job was made for: a later one is a new try. */
 export const GENERATION_ANNOTATION = `${GROUP}/generation`;
+/**
+ * On a LoopStream: a value that was not there before asks for the next item of that track, once. One that begins with a
+ * time (RFC 3339) is let go when it is old.
+ */
+export const SKIP_ANNOTATIONS = { video: `${GROUP}/skip`, audio: `${GROUP}/skip-audio` } as const;
 /** Set by the API server to make the operator look again at a Destination whose Secret changed. */
 export const SECRET_VERSION_ANNOTATION = `${GROUP}/secret-version`;
 
@@ -49,11 +54,15 @@ export const PREPARE_PORT = 9403;
  */
 export const podName = (streamName: string): string => `${streamName}-onair`;
 
+/** Name of the Secret whose token a stream's pod asks for before it lets itself be controlled; CONTROL_TOKEN_KEY in it. */
+export const controlSecretName = (streamUid: string): string => `control-${streamUid}`;
+export const CONTROL_TOKEN_KEY = 'token';
+
 /** Name of the Job that fetches and probes an upload's source. */
 export const importJobName = (uploadName: string): string => `${uploadName}-import`;
 
-/** Name of the Job that makes one rendition of an upload, e.g. `upl-1-1080p30`. */
-export const renditionJobName = (uploadName: string, profile: string): string => `${uploadName}-${profile}`;
 /** Name of the Job that clears away media which nothing refers to. */
 export const SWEEP_JOB = 'loopstream-sweep';
 
+/** Name of the Job that makes one rendition of an upload, e.g. `upl-1-1080p30`. */
+export const renditionJobName = (uploadName: string, profile: string): string => `${uploadName}-${profile}`;

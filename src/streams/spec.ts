@@ -93,8 +93,20 @@ export const LoopStreamStatus = Type.Object({
   epoch: Type.Optional(
     Type.String({
       format: 'date-time',
-      description: 'When the stream went on air: position in the loop is a function of it.',
+      description: 'When the loop began: what is on air is a function of it. A skip or an edit on air moves it.',
     }),
+  ),
+  audioEpoch: Type.Optional(
+    Type.String({ format: 'date-time', description: 'The same of the audio list, where it has moved by itself.' }),
+  ),
+  skipped: Type.Optional(
+    Type.Object(
+      {
+        video: Type.Optional(Type.String({ description: 'Value of the annotation loopstream.dev/skip.' })),
+        audio: Type.Optional(Type.String({ description: 'Value of the annotation loopstream.dev/skip-audio.' })),
+      },
+      { description: 'The last skip of each track that was asked for and has been dealt with.' },
+    ),
   ),
   liveSince: Type.Optional(
     Type.String({ format: 'date-time', description: 'Since when a destination has been accepting media.' }),
@@ -106,7 +118,7 @@ export const LoopStreamStatus = Type.Object({
   conditions: Type.Optional(
     Type.Array(Condition, {
       maxItems: 32,
-      description: 'What is so and why: DestinationReady, MediaReady, ScheduleValid, Live.',
+      description: 'What is so and why: DestinationReady, MediaReady, ScheduleValid, Live, Degraded.',
     }),
   ),
 });

@@ -36,6 +36,9 @@ export let kube: Kube;
 export let kubelet: Kubelet;
 export let operator: { lifecycle: Lifecycle; opsPort: number };
 
+/** Pods are asked often: a test need not wait for what takes a quarter of a minute in life. */
+const FOLLOW = { everyMs: 250, behindMs: 250 };
+
 async function startOperator(options: Parameters<typeof runOperator>[3] = {}) {
   const lifecycle = new Lifecycle();
   const config = {
@@ -51,7 +54,7 @@ async function startOperator(options: Parameters<typeof runOperator>[3] = {}) {
     opsHost: '127.0.0.1',
     opsPort: 0,
   };
-  const { opsPort } = await runOperator(config, lifecycle, silent, options);
+  const { opsPort } = await runOperator(config, lifecycle, silent, { follow: FOLLOW, ...options });
   return { lifecycle, opsPort };
 }
 

@@ -1,0 +1,122 @@
+/**
+ * What a streamer's pod tells of itself (GET /stats), as far as the operator has to know it: where it stands, and what is
+ * wrong while it is on air. A pod may be older or newer than this operator, so each part is taken as it is found.
+ * Pure: no I/O, no clock.
+ */
+
+import type { Condition } from '../streams/conditions.ts';
+import type { Program } from '../streams/program.ts';
+
+export interface TrackClock {
+  version: number;
+  /** RFC 3339. */
+  epoch: string;
+}
+
+export interface StreamClock {
+  video?: TrackClock;
+  audio?: TrackClock;
+}
+
+export interface PodNews {
+  clock: StreamClock;
+  problems: Problem[];
+}
+
+interface Problem {
+  reason: 'NothingPlayable' | 'ItemUnplayable' | 'DestinationReconnecting';
+  message: string;
+}
+
+/** Sentences in one condition; more are counted. */
+const MAX_TOLD = 5;
+const MAX_TEXT = 200;
+
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+const record = (value: unknown) => (isRecord(value) ? value : {});
+const records = (value: unknown) => (Array.isArray(value) ? value.filter(isRecord) : []);
+const text = (value: unknown) => (typeof value === 'string' ? value.slice(0, MAX_TEXT) : '');
+
+function trackClock(value: unknown): TrackClock | undefined {
+  const { version, epoch } = record(value);
+  return Number.isInteger(version) && typeof epoch === 'string' && !Number.isNaN(Date.parse(epoch))
+    ? { version: version as number, epoch }
+    : undefined;
+}
+
+export function clockOf(value: unknown): StreamClock {
+  const video = trackClock(record(value).video);
+  const audio = trackClock(record(value).audio);
+  return { ...(video && { video }), ...(audio && { audio }) };
+}
+
+function problemsOf(stats: Record<string, unknown>): Problem[] {
+  const nothing: Problem[] =
+    stats.playable === false ? [{ reason: 'NothingPlayable', message: 'No item can be played.' }] : [];
+  const items = records(stats.brokenItems).map(
+    ({ id, name, message }): Problem => ({
+      reason: 'ItemUnplayable',
+      message: `"${text(name)}" (${text(id)}) is left out: ${text(message)}`,
+    }),
+  );
+  const destinations = records(stats.destinations).flatMap(({ name, connected, lastError }): Problem[] => {
+    if (connected !== false || !isRecord(lastError)) return [];
+    return [
+      {
+        reason: 'DestinationReconnecting',
+        message: `Destination "${text(name)}" does not take the stream (${text(lastError.code)}): ${text(lastError.message)}`,
+      },
+    ];
+  });
+  return [...nothing, ...items, ...destinations];
+}
+
+/** Undefined when it is not what a streamer says. */
+export function newsOf(told: unknown): PodNews | undefined {
+  if (!isRecord(told) || typeof told.playable !== 'boolean') return undefined;
+  return { clock: clockOf(told.clock), problems: problemsOf(told) };
+}
+
+type Verdict = Pick<Condition, 'type' | 'status' | 'reason' | 'message'>;
+
+const HEALTHY: Verdict = {
+  type: 'Degraded',
+  status: 'False',
+  reason: 'Healthy',
+  message: 'Nothing is known to be wrong with what is on air.',
+};
+
+/** The condition of a stream on air; without news it stays as it was. */
+export function degraded(news: PodNews | undefined, before: Verdict | undefined): Verdict {
+  if (!news) return before ?? HEALTHY;
+  const { problems } = news;
+  const [first] = problems;
+  if (!first) return HEALTHY;
+  const more = problems.length - MAX_TOLD;
+  const sentences = problems.slice(0, MAX_TOLD).map(({ message }) => message);
+  if (more > 0) sentences.push(`${more} more of the kind.`);
+  return { type: 'Degraded', status: 'True', reason: first.reason, message: sentences.join(' ') };
+}
+
+/** `told` when it is another moment than `known`: the two may be written differently. */
+const moved = (known: string, told: string | undefined): string =>
+  told !== undefined && Date.parse(told) !== Date.parse(known) ? told : known;
+
+/**
+ * The program with the epochs that its pod now has, where they are of this version of it; the same object when they are
+ * what it says. The pod knows what it has been given from then on; the one after it does not.
+ */
+export function withClock(program: Program, { video, audio }: StreamClock): Program {
+  const told = (clock: TrackClock | undefined) => (clock?.version === program.version ? clock.epoch : undefined);
+  const { audioEpoch: audioBefore = program.epoch, ...rest } = program;
+  const epoch = moved(program.epoch, told(video));
+  const audioEpoch = moved(audioBefore, told(audio));
+  if (epoch === program.epoch && audioEpoch === audioBefore) return program;
+  return { ...rest, epoch, ...(program.audio && audioEpoch !== epoch && { audioEpoch }) };
+}
+
+/** True while a pod has not yet taken up the version that it was given. */
+export const isBehind = (program: Program, { clock }: PodNews): boolean =>
+  (clock.video !== undefined && clock.video.version !== program.version) ||
+  (clock.audio !== undefined && clock.audio.version !== program.version);

@@ -1,0 +1,209 @@
+/** The operator and a real streamer: skips, what the pod after it is given, what is told of it, and what is not written. */
+import { rename } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { EVENTS, LOOPSTREAMS, PLAYLISTS } from '../../src/kube/resources.ts';
+import { programOfPod } from '../../src/operator/media.ts';
+import { findCondition } from '../../src/streams/conditions.ts';
+import { SKIP_ANNOTATIONS } from '../../src/streams/names.ts';
+import { renditionKey } from '../../src/uploads/spec.ts';
+import { openStudio, type Studio } from '../support/onair.ts';
+import { MEDIA } from '../support/operator.ts';
+import {
+  answer,
+  aroundEachTest,
+  createDestination,
+  createUpload,
+  getPod,
+  getStream,
+  kube,
+  kubelet,
+  MADE,
+  NS,
+  own,
+  phase,
+  pod,
+  settled,
+  withoutOperator,
+} from '../support/operator-system.ts';
+import { until } from '../support/rtmp.ts';
+import { makeRendition } from '../support/streamer.ts';
+import { type StreamerPod, startStreamerPod } from '../support/streamer-pod.ts';
+
+aroundEachTest();
+
+const NAMES = ['a', 'b', 'c'];
+const SECONDS = 12;
+const shaOf = (name: string) => name.repeat(64);
+let studio: Studio;
+let streamer: StreamerPod;
+
+beforeAll(async () => {
+  studio = await openStudio();
+  const storage = join(studio.root, 'storage');
+  for (const name of NAMES) {
+    const id = `${shaOf(name)}/video-720p30`;
+    await makeRendition(storage, id, { frames: SECONDS * 30, bitrateKbps: 200 });
+  }
+});
+afterAll(async () => {
+  await streamer?.stop();
+  await studio?.close();
+});
+
+const startPod = async () => {
+  await pod();
+  await kubelet.bind('bunny-onair');
+  streamer = await startStreamerPod(kube, NS, 'bunny-onair', studio.root, { tv: [studio.rtmp.url, 'bunny'] });
+  await until('the destination takes it', async () => (await streamer.stats()).live);
+  await kubelet.run('bunny-onair', true, 0, streamer.ip);
+  return phase('live');
+};
+
+async function goOnAir() {
+  await createDestination();
+  for (const name of NAMES) {
+    await createUpload(name);
+    await answer(`${name}-import`, {
+      action: 'import',
+      media: { ...MEDIA, sha256: shaOf(name), durationSeconds: SECONDS },
+    });
+  }
+  const items = NAMES.map((uploadRef) => ({ uploadRef }));
+  await kube.create(PLAYLISTS, NS, own('Playlist', 'mix', { items }) as never);
+  const spec = { quality: '720p', playlistRefs: ['mix'], destinationRefs: ['tv'] };
+  await kube.create(LOOPSTREAMS, NS, own('LoopStream', 'bunny', spec) as never);
+  for (const name of NAMES) await answer(`${name}-720p30`, MADE);
+  return startPod();
+}
+
+const ask = (id: string) =>
+  kube.mergePatch(LOOPSTREAMS, NS, 'bunny', { metadata: { annotations: { [SKIP_ANNOTATIONS.video]: id } } });
+const done = (id: string) =>
+  until(`${id} is done`, async () => {
+    const stream = await getStream();
+    return stream.status?.skipped?.video === id && stream;
+  });
+const plays = async () => (await streamer.stats()).currentItem?.id ?? '';
+const told = async (reason: string) =>
+  (await kube.list(EVENTS, { namespace: NS }))
+    .filter((event) => event.involvedObject.name === 'bunny' && event.reason === reason)
+    .reduce((sum, { count = 1 }) => sum + count, 0);
+const next = (name: string) => NAMES[(NAMES.indexOf(name) + 1) % NAMES.length] ?? '';
+
+/** Requests that the API server was asked to write something with, but for what its own controllers keep to themselves. */
+async function writes(): Promise<number> {
+  const { text } = await kube.raw('GET', '/metrics');
+  const lines = text.matchAll(/^apiserver_request_total\{(.*)\} (\d+)$/gm);
+  return [...lines]
+    .filter(([, labels = '']) => /verb="(POST|PUT|PATCH|APPLY|DELETE)"/.test(labels))
+    .filter(([, labels = '']) => !/resource="(leases|subjectaccessreviews|serviceaccounts)"/.test(labels))
+    .reduce((sum, [, , count]) => sum + Number(count), 0);
+}
+
+it('a skip is done once, whoever stops in between, and the stream’s place is written down for the pod after it', async () => {
+  const live = await goOnAir();
+  const first = await plays();
+  const now = () => new Date().toISOString();
+
+  const one = `${now()} one`;
+  await ask(one);
+  const skipped = await done(one);
+  expect(await plays()).toBe(next(first));
+  expect(Date.parse(skipped.status?.epoch ?? '')).toBeLessThan(Date.parse(live.status?.epoch ?? ''));
+  expect((await streamer.stats()).clock.video?.epoch).toBe(skipped.status?.epoch);
+  const program = async () => programOfPod((await getPod()) ?? { metadata: {} });
+  expect(await program()).toMatchObject({ epoch: skipped.status?.epoch, skipped: { video: one } });
+  await until('the event', async () => (await told('Skipped')) === 1);
+
+  // Asked for while no operator runs; and done by one that went away before it could write that down.
+  const two = `${now()} two`;
+  await withoutOperator(() => ask(two));
+  await done(two);
+  expect(await plays()).toBe(next(next(first)));
+  const three = `${now()} three`;
+  await withoutOperator(async () => {
+    expect((await streamer.skip(three)).status).toBe(200);
+    await ask(three);
+  });
+  const third = await done(three);
+  expect(await plays()).toBe(first);
+  expect((await streamer.stats()).clock.video?.epoch).toBe(third.status?.epoch);
+
+  // One that is old is let go.
+  await ask('2020-01-01T00:00:00Z old');
+  await done('2020-01-01T00:00:00Z old');
+  await until('it is told', async () => (await told('SkipExpired')) === 1);
+  expect((await getStream()).status?.epoch).toBe(third.status?.epoch);
+
+  // Another list is taken up at the end of the item, and the place in it is written down then.
+  const items = [...NAMES].reverse().map((uploadRef) => ({ uploadRef }));
+  await kube.mergePatch(PLAYLISTS, NS, 'mix', { spec: { items } });
+  const version = await until('the new version plays', async () => {
+    const { clock, programVersion } = await streamer.stats();
+    return clock.video?.version === programVersion && programVersion !== live.metadata.generation && clock.video;
+  });
+  await until('its place is written down', async () => (await getStream()).status?.epoch === version.epoch);
+
+  // The pod after it begins there.
+  await streamer.stop();
+  await kubelet.remove('bunny-onair');
+  await until('another pod', getPod);
+  expect(await program()).toMatchObject({ epoch: version.epoch, skipped: { video: '2020-01-01T00:00:00Z old' } });
+  await startPod();
+  // A GOP before where the clock stands, or a moment ahead of it.
+  const since = (Date.now() - Date.parse(version.epoch)) / 1000;
+  const at = (seconds: number) => [...NAMES].reverse()[Math.floor(seconds / SECONDS) % NAMES.length];
+  expect([at(since - 3), at(since + 1)]).toContain(await plays());
+  await streamer.stop();
+
+  // The token is in its Secret and nowhere else.
+  const everywhere = JSON.stringify([await getPod(), await kube.list(EVENTS, { namespace: NS }), await getStream()]);
+  expect(streamer.token.length).toBeGreaterThan(40);
+  expect(everywhere).not.toContain(streamer.token);
+});
+
+it('a steady stream writes nothing; what cannot be played is told once, and taken back when it plays again', async () => {
+  await goOnAir();
+  const condition = async () => findCondition((await getStream()).status?.conditions, 'Degraded');
+  expect(await condition()).toMatchObject({ status: 'False', reason: 'Healthy' });
+  await settled();
+  // The Job controller and the recorder of events have their own last words.
+  let last = { count: -1, at: performance.now() };
+  await until('nobody writes any more', async () => {
+    const count = await writes();
+    if (count !== last.count) last = { count, at: performance.now() };
+    return performance.now() - last.at > 1500;
+  });
+  const before = await writes();
+  const { seam } = await streamer.stats();
+  await until(
+    'it has gone on to the next item',
+    async () => (await streamer.stats()).seam.count > seam.count + 1,
+    40_000,
+  );
+  expect(await writes()).toBe(before);
+
+  const away = next(await plays());
+  const path = join(studio.root, 'storage', renditionKey(shaOf(away), 'video', '720p30'));
+  await rename(path, `${path}.away`);
+  // The next item is open already: it is missed on its next turn.
+  for (const id of ['1', '2', '3']) {
+    await ask(`${new Date().toISOString()} ${id}`);
+    await until('done', async () => (await getStream()).status?.skipped?.video?.endsWith(` ${id}`));
+  }
+  const wrong = await until('it is told', async () => {
+    const found = await condition();
+    return found?.status === 'True' && found;
+  });
+  expect(wrong).toMatchObject({ reason: 'ItemUnplayable' });
+  expect(wrong.message).toContain(`"${away}" (${away}) is left out: `);
+  await until('the event', async () => (await told('ItemUnplayable')) === 1);
+  expect((await streamer.stats()).live).toBe(true);
+
+  await rename(`${path}.away`, path);
+  await until('it plays again', async () => (await plays()) === away, 40_000);
+  await until('all is well', async () => (await condition())?.status === 'False', 40_000);
+  expect(await told('ItemUnplayable')).toBe(1);
+  await streamer.stop();
+});
