@@ -62,6 +62,10 @@ export class Cuttable implements Item {
     return this.#item.takeAudio();
   }
 
+  mute(): void {
+    this.#item.mute();
+  }
+
   close(): void {
     this.#item.close();
   }

@@ -1,7 +1,7 @@
 /**
  * The splicer: joins items into one endless stream of FLV tags by giving every tag a new timestamp, counted in frames and
  * samples. Pictures and sound are two tracks. Without an audio track of its own, the sound follows the pictures' items;
- * with one, it loops by itself.
+ * with one, it loops by itself. One can come and go while the stream is on air, between two items of the pictures.
  * Pure: no I/O, no clock. Items hand over what they have read; when they have nothing yet, the splicer waits.
  */
 import { compositionTimeMs, type FlvTag, isKeyframe, TAG_AUDIO, TAG_VIDEO, type TagType } from '../rendition/flv.ts';
@@ -22,6 +22,8 @@ export interface Item {
   /** The next picture or AAC frame; `wait` when it has not been read yet, `end` when there is none any more. */
   takeVideo(): FlvTag | 'wait' | 'end';
   takeAudio(): FlvTag | 'wait' | 'end';
+  /** Nobody will take its sound: it need not be kept. */
+  mute(): void;
   close(): void;
 }
 
@@ -45,7 +47,7 @@ export interface SpliceStats {
   seams: number;
   maxVideoStepMs: number;
   maxAudioStepMs: number;
-  /** Sound minus picture at the last seam. */
+  /** Where an item's sound began minus where its picture did, at the last seam; 0 with sound of its own. */
   avSkewMs: number;
   /** AAC frames of silence put in where an item's sound was shorter than its pictures. */
   silentFrames: number;
@@ -62,7 +64,9 @@ export const SILENT_FRAME = Buffer.from([0xaf, 0x01, 0x21, 0x00, 0x00, 0x00, 0x0
 
 export class Splicer {
   readonly #nextVideo: NextItem;
-  readonly #nextAudio: NextItem | undefined;
+  #nextAudio: NextItem | undefined;
+  /** What #nextAudio becomes with the next item of the pictures. */
+  #turn: { to: NextItem | undefined; taken: (() => void) | undefined } | undefined;
   #video: Item | undefined;
   #audio: Item | undefined;
   /** The item behind #video when the sound has gone over to it first, up to half an AAC frame before the pictures. */
@@ -70,6 +74,8 @@ export class Splicer {
   /** Ticks of the next picture (decoding) and of the next AAC frame. */
   #videoAt: number;
   #audioAt: number;
+  /** Ticks at which the first picture of #video is shown. */
+  #soundFrom = 0;
   /** Ticks by which everything is shown later than pictures are decoded: the largest B-frame delay seen. */
   #delay: number;
   #framesLeft = 0;
@@ -104,6 +110,14 @@ export class Splicer {
 
   get playing(): { video: Item | undefined; audio: Item | undefined } {
     return { video: this.#video, audio: this.#nextAudio ? this.#audio : this.#video };
+  }
+
+  /**
+   * From the next item of the pictures on, sound comes from `audio`; from the items themselves when there is none. `taken`
+   * is called when that has happened and what gave the sound before is asked no more; not when another call comes first.
+   */
+  setAudio(audio: NextItem | undefined, taken?: () => void): void {
+    this.#turn = { to: audio, taken };
   }
 
   /** The next tag, or undefined when an item has not been read far enough (or none can be played now). */
@@ -141,14 +155,33 @@ export class Splicer {
     this.#ahead = undefined;
     this.#video = next;
     this.#framesLeft = next.videoFrames;
-    if (!this.#nextAudio && this.#audio !== next) this.#audio = next;
+    this.#turnAudio(next);
     if (!old && this.#lastAudioMs === undefined) this.#audioAt = this.#videoAt + this.#delay;
     if (old) {
       old.close();
       this.stats.seams++;
-      this.stats.avSkewMs = (this.#audioAt - this.#delay - this.#videoAt) / (TICKS_PER_SECOND / 1000);
     }
     return true;
+  }
+
+  /** With an item of the pictures, what gives the sound may change. */
+  #turnAudio(next: Item): void {
+    const had = this.#nextAudio;
+    const turn = this.#turn;
+    this.#turn = undefined;
+    if (turn) this.#nextAudio = turn.to;
+    if (had && !this.#nextAudio) this.#audio?.close();
+    // A song begins at its beginning, and what the pictures' items would have given is not heard any more.
+    if (!had && this.#nextAudio) this.#audio = undefined;
+    this.#soundFrom = this.#videoAt + this.#delay;
+    if (this.#nextAudio) {
+      next.mute();
+      this.stats.avSkewMs = 0;
+    } else if (had || this.#audio !== next) {
+      this.#audio = undefined;
+      this.#joinSound();
+    }
+    turn?.taken?.();
   }
 
   /** The item behind the one on the video track; it stays where it is until #turnVideo takes it. */
@@ -224,16 +257,30 @@ export class Splicer {
    * well-made rendition, is dropped; what is missing is silence.
    */
   #followingAudio(): FlvTag | 'wait' | 'end' {
+    if (!this.#audio) this.#joinSound();
     if (this.#audio === this.#video && this.#video) {
       let end = this.#videoAt + this.#framesLeft * this.#video.frameTicks + this.#delay;
       if (this.#audioAt + HALF_AUDIO_FRAME >= end) {
         const next = this.#peekNext();
         if (!next) return 'wait';
         end = this.#videoAt + this.#framesLeft * this.#video.frameTicks + this.#delay;
-        if (this.#audioAt + HALF_AUDIO_FRAME >= end) this.#audio = next;
+        if (this.#audioAt + HALF_AUDIO_FRAME >= end) this.#begin(next, end);
       }
     }
     return this.#audio?.takeAudio() ?? 'end';
+  }
+
+  /**
+   * The sound of the item on the video track, from when its first picture is shown: that is later than the sound before it
+   * ends when the item brings a larger delay.
+   */
+  #joinSound(): void {
+    if (this.#video && this.#audioAt + HALF_AUDIO_FRAME >= this.#soundFrom) this.#begin(this.#video, this.#soundFrom);
+  }
+
+  #begin(item: Item, shownAt: number): void {
+    this.#audio = item;
+    this.stats.avSkewMs = (this.#audioAt - shownAt) / (TICKS_PER_SECOND / 1000);
   }
 
   /** Sound of its own: item after item, none cut. Silence while none of them can be played. */

@@ -26,6 +26,7 @@ function itemOf(shown: number[], delayFrames: number): Item {
       return { type: TAG_VIDEO, timestampMs: 0, body, offset: at++ } as FlvTag;
     },
     takeAudio: () => ({ type: TAG_AUDIO, timestampMs: 0, body: Buffer.alloc(2), offset: 0 }) as FlvTag,
+    mute: () => undefined,
     close: () => undefined,
   };
 }

@@ -50,6 +50,7 @@ function item(shape: Shape, waits?: () => boolean): Item {
       return videoTag(video-- === total, Math.round(shape.delayFrames * frameMs));
     },
     takeAudio: () => (waits?.() ? 'wait' : audio === 0 ? 'end' : audioTag(audio--)),
+    mute: () => undefined,
     close: () => undefined,
   };
 }
