@@ -38,14 +38,23 @@ function reader(env: Env) {
   return { text, optional, integer, flag, json };
 }
 
-/** For media in S3. Both or neither: half of them would be refused later, by a server, in other words. */
+/**
+ * For media in S3: a directory with two files, which no process list shows, or two variables. Both or neither: half of them
+ * would be refused later, by a server, in other words.
+ */
 const storageCredentials = (env: Env) => {
   const { text, optional } = reader(env);
+  const directory = optional('STORAGE_CREDENTIALS_DIR');
+  if (directory !== undefined) return Object.freeze({ directory });
   if (optional('S3_ACCESS_KEY_ID') === undefined && optional('S3_SECRET_ACCESS_KEY') === undefined) return undefined;
   return Object.freeze({ accessKeyId: text('S3_ACCESS_KEY_ID'), secretAccessKey: text('S3_SECRET_ACCESS_KEY') });
 };
 
 const common = (env: Env) => ({ logLevel: reader(env).text('LOG_LEVEL', 'info') });
+
+const DEFAULT_CACHE_BYTES = 2 * 2 ** 30;
+/** Half a minute of the highest quality: with less, what is read ahead would push out what is being played. */
+const MIN_CACHE_BYTES = 256 * 2 ** 20;
 
 /** The streamer: inside the pod of one stream. Paths are where the pod's volumes are mounted. */
 export const streamerConfig = (env: Env) => {
@@ -56,6 +65,9 @@ export const streamerConfig = (env: Env) => {
     destinationsDir: text('DESTINATIONS_DIR'),
     storageUrl: text('STORAGE_URL'),
     storageCredentials: storageCredentials(env),
+    /** Where media from S3 is kept to be read again; the directory of one process. Without it nothing is kept. */
+    cacheDir: optional('CACHE_DIR'),
+    cacheBytes: integer('CACHE_BYTES', DEFAULT_CACHE_BYTES, MIN_CACHE_BYTES),
     host: text('HOST', '0.0.0.0'),
     port: integer('PORT', 9400, 0, 65_535),
     /** PEM file of the authorities that are trusted for RTMPS, instead of the system's. */
@@ -105,6 +117,12 @@ export const operatorConfig = (env: Env) => {
     workers: integer('WORKERS', 8, 1, 256),
     /** Jobs that fetch or prepare media at the same time. */
     prepareConcurrency: integer('PREPARE_CONCURRENCY', 4, 1, 1000),
+    /** Clear away media that nothing refers to. The storage must then belong to this namespace alone. */
+    sweep: flag('SWEEP', true),
+    /** How long media is kept when nothing refers to it any more. */
+    sweepGraceHours: integer('SWEEP_GRACE_HOURS', 24, 0, 24 * 366),
+    /** How long a rendition is kept in a profile that no stream asks for; 0 is for ever. */
+    keepUnusedDays: integer('KEEP_UNUSED_DAYS', 30, 0, 3660),
     opsHost: text('OPS_HOST', '0.0.0.0'),
     opsPort: integer('OPS_PORT', 9401, 0, 65_535),
   });
@@ -117,12 +135,6 @@ export const databaseConfig = (env: Env) => {
   return Object.freeze({ ...common(env), databaseUrl: text('DATABASE_URL'), authSecret: text('AUTH_SECRET') });
 };
 export type DatabaseConfig = ReturnType<typeof databaseConfig>;
-    /** Clear away media that nothing refers to. The storage must then belong to this namespace alone. */
-    sweep: flag('SWEEP', true),
-    /** How long media is kept when nothing refers to it any more. */
-    sweepGraceHours: integer('SWEEP_GRACE_HOURS', 24, 0, 24 * 366),
-    /** How long a rendition is kept in a profile that no stream asks for; 0 is for ever. */
-    keepUnusedDays: integer('KEEP_UNUSED_DAYS', 30, 0, 3660),
 
 /** The API server. `publicUrl` is its address as clients see it; `dashboardDir` holds the built page. */
 export const apiConfig = (env: Env) => {

@@ -9,7 +9,7 @@ import { buffer } from 'node:stream/consumers';
 import { type Clock, sleep, systemClock } from '../clock.ts';
 import type { Logger } from '../log.ts';
 import { ChunkStore } from './chunks.ts';
-import { Heads } from './heads.ts';
+import { Heads, within } from './heads.ts';
 import { Health } from './health.ts';
 import { keySegments } from './key.ts';
 import { ReadAhead, type Wanted } from './read-ahead.ts';
@@ -24,6 +24,8 @@ const READ_AHEAD_PART = 8;
 const FETCHERS = 2;
 const FRESH_MS = 30_000;
 const PATIENCE_MS = 3000;
+/** A client that tries again and again where nothing answers takes longer than anybody should wait to be told so. */
+const HEAD_TIMEOUT_MS = 10_000;
 const RETRY_MS = { first: 500, longest: 15_000 };
 
 export interface CacheOptions {
@@ -80,7 +82,7 @@ export class CachedStorage implements Storage {
     this.#maxBytes = maxBytes;
     this.#ahead = new ReadAhead(Math.floor(readAheadBytes / CHUNK_BYTES));
     this.#health = new Health(log);
-    const ask = (key: string) => this.#health.ask(key, () => storage.head(key));
+    const ask = (key: string) => this.#health.ask(key, () => answerWithin(HEAD_TIMEOUT_MS, storage.head(key)));
     const { freshMs = FRESH_MS, patienceMs = PATIENCE_MS } = options;
     this.#heads = new Heads({ store, clock, ask, freshMs, patienceMs });
   }
@@ -243,6 +245,14 @@ export class CachedStorage implements Storage {
   list(prefix: string): AsyncIterable<string> {
     return this.#storage.list(prefix);
   }
+}
+
+async function answerWithin<T>(ms: number, answer: Promise<T>): Promise<T> {
+  const late = () => {
+    throw new StorageError('unavailable', `The storage did not answer within ${ms / 1000} s.`);
+  };
+  answer.catch(() => undefined);
+  return within(answer, ms, late);
 }
 
 function untilAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {

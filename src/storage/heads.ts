@@ -114,7 +114,7 @@ function parse(json: Buffer | undefined): StoredObject | undefined {
 }
 
 /** `late()` when the promise has not settled after so many milliseconds. */
-async function within<T>(promise: Promise<T>, ms: number, late: () => T): Promise<T> {
+export async function within<T>(promise: Promise<T>, ms: number, late: () => T): Promise<T> {
   const timer = Promise.withResolvers<undefined>();
   const handle = setTimeout(timer.resolve, ms, undefined);
   try {

@@ -17,14 +17,15 @@ import {
   S3Client,
 } from '@aws-sdk/client-s3';
 import { Upload } from '@aws-sdk/lib-storage';
+import { readCredentials } from './credentials.ts';
 import { isStorageKey, keySegments } from './key.ts';
 import { type BodyPart, ContinuedBody } from './s3-body.ts';
 import { answerOf, s3Error } from './s3-error.ts';
 import type { S3Address } from './s3-url.ts';
 import {
+  type CredentialFiles,
   type ReadRange,
   type Storage,
-  type StorageCredentials,
   StorageError,
   type StorageOptions,
   type StoredObject,
@@ -63,9 +64,7 @@ export class S3Storage implements Storage {
       requestChecksumCalculation: 'WHEN_REQUIRED',
       responseChecksumValidation: 'WHEN_REQUIRED',
       ...(address.endpoint && { endpoint: address.endpoint }),
-      ...(credentials && {
-        credentials: typeof credentials === 'function' ? renewed(credentials) : { ...credentials },
-      }),
+      ...(credentials && { credentials: 'directory' in credentials ? fromFiles(credentials) : { ...credentials } }),
     });
   }
 
@@ -235,9 +234,8 @@ export class S3Storage implements Storage {
 
 /** The SDK asks again five minutes before they expire: with this, once a minute, and only when there is something to sign. */
 const RENEW_MS = 6 * 60_000;
-const renewed = (ask: () => Promise<StorageCredentials>) => async () => ({
-  ...(await ask()),
-  expiration: new Date(Date.now() + RENEW_MS),
-});
+const fromFiles =
+  ({ directory }: CredentialFiles) =>
+  async () => ({ ...(await readCredentials(directory)), expiration: new Date(Date.now() + RENEW_MS) });
 
 const notFound = (key: string) => new StorageError('not_found', `There is no object ${key}.`);

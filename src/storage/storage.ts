@@ -21,9 +21,14 @@ export interface StorageCredentials {
   secretAccessKey: string;
 }
 
+/** A directory with the files accessKeyId and secretAccessKey, which are read again as long as they are needed. */
+export interface CredentialFiles {
+  directory: string;
+}
+
 export interface StorageOptions {
-  /** For S3, or who is asked for them from time to time. Without, the SDK looks where it always does: the pod's identity. */
-  credentials?: StorageCredentials | (() => Promise<StorageCredentials>) | undefined;
+  /** For S3. Without them the SDK looks where it always does: the pod's identity, its own files. */
+  credentials?: StorageCredentials | CredentialFiles | undefined;
   /** A local directory for files on their way to or from S3; the system's temporary one by default. */
   scratchDir?: string | undefined;
 }

@@ -43,6 +43,7 @@ export function itemError(error: unknown): ItemError {
   if (error instanceof ItemError) return error;
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   if (code === 'not_found') return new ItemError('item_missing', 'The rendition is not in the storage.', error);
+  if (code === 'changed') return new ItemError('item_invalid', 'The rendition was replaced while it was read.', error);
   return new ItemError('storage_unavailable', 'The storage did not give the rendition.', error);
 }
 
@@ -73,12 +74,16 @@ function checkSense(index: RenditionIndex, kind: TrackKind): void {
 }
 
 /** Rejects with ItemError. */
-export async function loadIndex(
+export const loadIndex = async (storage: Storage, item: ProgramItem, kind: TrackKind, signal?: AbortSignal) =>
+  (await loadRendition(storage, item, kind, signal)).index;
+
+/** The index, and the version of the file that it fits: to be read as that or not at all. Rejects with ItemError. */
+export async function loadRendition(
   storage: Storage,
   item: ProgramItem,
   kind: TrackKind,
   signal?: AbortSignal,
-): Promise<RenditionIndex> {
+): Promise<{ index: RenditionIndex; version: string }> {
   try {
     const key = indexKey(item.rendition);
     const head = await storage.head(key);
@@ -90,7 +95,7 @@ export async function loadIndex(
     if (!media) throw new ItemError('item_missing', 'The rendition is not in the storage.');
     if (media.sizeBytes !== index.sizeBytes)
       throw new ItemError('item_invalid', 'The rendition does not have the size its index says.');
-    return index;
+    return { index, version: media.version };
   } catch (error) {
     throw itemError(error);
   }

@@ -61,6 +61,9 @@ const COUNTERS: [name: string, help: string, labels: string[], read: Read][] = [
   ['items_skipped_total', 'Items that could not be played.', ['track', 'code'], skipped],
   ['cache_hits_total', 'Reads of media that the cache on disk answered.', [], ofCache((c) => c.hits)],
   ['cache_misses_total', 'Reads of media that had to wait for the storage.', [], ofCache((c) => c.misses)],
+  ['cache_evictions_total', 'Pieces of media that made room for others.', [], ofCache((c) => c.evictions)],
+  ['storage_read_bytes_total', 'Bytes of media that came from the storage.', [], ofCache((c) => c.fetchedBytes)],
+  ['storage_errors_total', 'Questions that the storage refused or left unanswered.', ['code'], storageErrors],
   [
     'destination_sent_bytes_total',
     'Bytes the destination has taken.',
@@ -81,6 +84,12 @@ const COUNTERS: [name: string, help: string, labels: string[], read: Read][] = [
     failures,
   ],
 ];
+
+/** Every code from the start, so that the first error is seen as a rise. */
+function storageErrors({ cache }: StatsParts) {
+  if (!cache) return [];
+  return (['unavailable', 'changed', 'full'] as const).map((code) => [cache.errors[code] ?? 0, { code }] as const);
+}
 
 const GAUGES: [name: string, help: string, labels: string[], read: Read][] = [
   ['on_air_seconds', 'Seconds since a destination first took media.', [], one(onAirSeconds)],
@@ -109,6 +118,15 @@ const GAUGES: [name: string, help: string, labels: string[], read: Read][] = [
   ],
   ['viewers', 'Open previews.', [], one((p) => p.station.viewers)],
   ['lead_seconds', 'Media sent ahead of its time.', [], one((p) => seconds(p.station.leadMs))],
+  ['cache_bytes', 'Disk that the cache takes.', [], ofCache((c) => c.bytes)],
+  ['cache_limit_bytes', 'Disk that the cache may take.', [], ofCache((c) => c.maxBytes)],
+  ['cache_writable', '0 while the disk of the cache takes nothing.', [], ofCache((c) => Number(c.writable))],
+  [
+    'storage_available',
+    '1 while the storage answers, 0 since it last did not.',
+    [],
+    ofCache((c) => Number(c.failure === undefined)),
+  ],
   ['playable', '1 while an item can be played.', [], one((p) => Number(p.video.playable))],
   ['program_version', 'Version of the program on air.', [], one((p) => p.programVersion)],
   [

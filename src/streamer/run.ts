@@ -3,11 +3,12 @@ import { type Clock, systemClock } from '../clock.ts';
 import type { StreamerConfig } from '../config.ts';
 import type { Lifecycle } from '../lifecycle.ts';
 import type { Logger } from '../log.ts';
-import { openStorage } from '../storage/open.ts';
+import type { CacheOptions } from '../storage/cache.ts';
 import type { Program } from '../streams/program.ts';
 import { Control } from './control.ts';
 import { readProgram, readSecrets, watchFiles } from './files.ts';
 import { serveHttp } from './http.ts';
+import { openMedia } from './media.ts';
 import { Splicer } from './splice.ts';
 import { Station } from './station.ts';
 import { type StatsParts, streamerStats } from './stats.ts';
@@ -50,6 +51,8 @@ class Targets {
 export interface StreamerOptions {
   /** Where the timeline begins: close to a wrap of 32 bits in a test, or else 49.7 days have to go by before it is seen. */
   timelineStartMs?: number;
+  /** Other times and sizes than the cache's own. */
+  cache?: Partial<CacheOptions>;
 }
 
 /**
@@ -61,10 +64,10 @@ export async function startStreamer(
   lifecycle: Lifecycle,
   log: Logger,
   clock: Clock = systemClock,
-  { timelineStartMs = 0 }: StreamerOptions = {},
+  options: StreamerOptions = {},
 ): Promise<{ port: number }> {
   const { signal } = lifecycle;
-  const storage = await openStorage(config.storageUrl, { credentials: config.storageCredentials });
+  const { storage, cache } = await openMedia(config, lifecycle, log, options.cache);
   let program = await readProgram(config.programFile);
   let startedAt: Date | undefined;
   let station: Station | undefined;
@@ -85,7 +88,7 @@ export async function startStreamer(
     video: video.next,
     audio: audio?.next,
     delayTicks: video.delayTicks,
-    startTicks: msToTicks(timelineStartMs),
+    startTicks: msToTicks(options.timelineStartMs ?? 0),
   });
   const running = new Station({ splicer, clock });
   station = running;
@@ -122,6 +125,7 @@ export async function startStreamer(
     startedAt,
     now: clock.now(),
     programVersion: program.version,
+    cache: cache(),
   });
   const { controlTokenFile: tokenFile } = config;
   const control = new Control({ tokenFile, video, audio, skipped: program.skipped, log });

@@ -15,7 +15,7 @@ import {
 import type { RenditionIndex } from '../rendition/index.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { ProgramItem } from '../streams/program.ts';
-import { ItemError, itemError, loadIndex, type TrackKind } from './catalog.ts';
+import { ItemError, itemError, loadRendition, type TrackKind } from './catalog.ts';
 import type { Item } from './splice.ts';
 import { AUDIO_FRAME_TICKS, frameTicks, itemTicks, TICKS_PER_SECOND, ticksToMs } from './timeline.ts';
 
@@ -78,6 +78,7 @@ export class ItemReader implements Item {
   /** What went wrong while it was played; the item ends there. */
   error: ItemError | undefined;
   readonly #options: OpenOptions;
+  readonly #version: string;
   readonly #sizeBytes: number;
   readonly #abort = new AbortController();
   readonly #video = new Queue();
@@ -91,13 +92,13 @@ export class ItemReader implements Item {
   #soundFromMs = 0;
   readonly #joined: boolean;
   #delayFrames: number | undefined;
-  #muted = false;
 
-  private constructor(options: OpenOptions, index: RenditionIndex) {
+  private constructor(options: OpenOptions, index: RenditionIndex, version: string) {
     const { item, kind, offsetTicks } = options;
     this.id = item.id;
     this.name = item.name;
     this.#options = options;
+    this.#version = version;
     this.#sizeBytes = index.sizeBytes;
     this.videoHeader = kind === 'video' ? decode(index.video?.header) : undefined;
     this.audioHeader = decode(index.audio?.header);
@@ -119,8 +120,8 @@ export class ItemReader implements Item {
   /** Resolves when the item can play at once; rejects with ItemError when it cannot. */
   static async open(options: OpenOptions): Promise<ItemReader> {
     const { storage, item, kind } = options;
-    const index = await loadIndex(storage, item, kind, AbortSignal.timeout(READ_TIMEOUT_MS));
-    const reader = new ItemReader(options, index);
+    const { index, version } = await loadRendition(storage, item, kind, AbortSignal.timeout(READ_TIMEOUT_MS));
+    const reader = new ItemReader(options, index, version);
     const first = () => (kind === 'video' ? reader.#video.first : reader.#audio.first);
     while (!reader.#ended && !first()) await reader.#readChunk();
     const tag = first();
@@ -141,11 +142,6 @@ export class ItemReader implements Item {
 
   takeAudio(): FlvTag | 'wait' | 'end' {
     return this.#take(this.#audio);
-  }
-
-  mute(): void {
-    this.#muted = true;
-    this.#audio.clear();
   }
 
   close(): void {
@@ -173,8 +169,9 @@ export class ItemReader implements Item {
       const end = Math.min(this.#offset + CHUNK_BYTES, this.#sizeBytes);
       try {
         if (this.#offset >= end) return this.#finish();
+        const range = { start: this.#offset, end, version: this.#version };
         const signal = AbortSignal.any([this.#abort.signal, AbortSignal.timeout(READ_TIMEOUT_MS)]);
-        for await (const chunk of await storage.read(item.rendition, { start: this.#offset, end }, signal)) {
+        for await (const chunk of await storage.read(item.rendition, range, signal)) {
           this.#offset += (chunk as Buffer).length;
           this.#accept(chunk as Buffer);
         }
@@ -209,7 +206,7 @@ export class ItemReader implements Item {
     }
     for (const tag of this.#parser.push(data)) {
       if (isVideoFrame(tag)) this.#acceptPicture(tag);
-      else if (!this.#muted && isAudioFrame(tag) && tag.timestampMs >= this.#soundFromMs) this.#audio.push(tag);
+      else if (isAudioFrame(tag) && tag.timestampMs >= this.#soundFromMs) this.#audio.push(tag);
     }
     if (this.#video.bytes + this.#audio.bytes > MAX_QUEUED_BYTES)
       throw new ItemError('item_invalid', 'Sound and picture are too far apart in the file.');

@@ -2,6 +2,7 @@
  * The numbers of a stream as one JSON document: what /stats answers and what the metrics are made of.
  * Pure: no I/O, no clock.
  */
+import type { CacheStats } from '../storage/cache.ts';
 import type { SpliceStats } from './splice.ts';
 import type { StationStats } from './station.ts';
 import type { TargetStats } from './target.ts';
@@ -41,15 +42,9 @@ export interface StreamerStats {
   brokenItems: (BrokenItem & { track: 'video' | 'audio' })[];
   /** Media sent ahead of its time. */
   leadMs: number;
-  /** Null without a cache. */
+  /** Of the media that is read through a cache on disk, since start; null without one. */
   cache: CacheStats | null;
   destinations: Omit<TargetStats, 'reconnectsByCode' | 'failuresByCode'>[];
-}
-
-/** Reads of media since start, where it is read through a cache on disk. */
-export interface CacheStats {
-  hits: number;
-  misses: number;
 }
 
 export interface StatsParts {
@@ -61,7 +56,7 @@ export interface StatsParts {
   startedAt: Date | undefined;
   now: Date;
   programVersion: number;
-  cache?: CacheStats;
+  cache?: CacheStats | undefined;
 }
 
 const sum = (numbers: Iterable<number>): number => {

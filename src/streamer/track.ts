@@ -6,7 +6,7 @@ import { type Clock, sleep } from '../clock.ts';
 import type { Logger } from '../log.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { Program, ProgramItem } from '../streams/program.ts';
-import { itemError, loadDelay, loadIndex, type TrackKind } from './catalog.ts';
+import { ItemError, itemError, loadDelay, loadIndex, type TrackKind } from './catalog.ts';
 import { Cuttable } from './cut.ts';
 import { following, itemAt, type Loop, type Position, positionAt, resume, ticksBefore } from './radio.ts';
 import { ItemReader } from './source.ts';
@@ -15,6 +15,8 @@ import { frameTicks, itemTicks, msToTicks, ticksToMs } from './timeline.ts';
 
 /** A whole turn over the list without one item that plays: wait, longer each time. */
 const RETRY_MS = { first: 500, longest: 15_000 };
+/** A storage that left so many questions unanswered at first is not asked about the rest of the list. */
+const MAX_UNANSWERED = 3;
 /** Joining, a stream stands up to a GOP (2 s) behind its clock; further away than this the clock is set instead. */
 const JOIN_MS = 4000;
 /** When the timeline has waited, or a clock was set: its epoch follows, but not after every item of a list that is damaged. */
@@ -49,6 +51,8 @@ interface Listing {
   loop: Loop;
   /** Largest B-frame delay of its items, in ticks. */
   delayTicks: number;
+  /** Nothing is known of its items, because the storage did not answer. */
+  unanswered: boolean;
 }
 
 export interface TrackStats {
@@ -101,6 +105,11 @@ export class Track {
   readonly #skipped: Record<string, number> = {};
   readonly #broken = new Map<string, BrokenItem>();
   #playable = true;
+  /** Loads the program again, while nothing of its list is known because the storage was away. */
+  #again: (() => Promise<void>) | undefined;
+  /** Number of the last load that began, and of the last that ended. */
+  #loads = 0;
+  #loaded = 0;
 
   constructor(options: TrackOptions) {
     this.#options = options;
@@ -112,7 +121,14 @@ export class Track {
 
   /** Takes a program: the first is joined where its clock stands, a later one at the end of the item that plays. */
   async load(program: Program, list: { mode: 'sequential' | 'shuffle'; items: readonly ProgramItem[] }): Promise<void> {
+    const load = ++this.#loads;
     const listing = await this.#list(program, list);
+    // A newer program came meanwhile.
+    if (load !== this.#loads) return;
+    this.#loaded = load;
+    // Nothing is known of it yet: what plays goes on, and whoever has the program brings it again.
+    if (this.#playing && listing.unanswered)
+      throw new ItemError('storage_unavailable', 'The storage tells nothing of the new list.');
     const told = Date.parse((this.#options.kind === 'audio' ? program.audioEpoch : undefined) ?? program.epoch);
     const epochMs = this.#onAir?.epochMs ?? told;
     const elapsed = msToTicks(this.#options.clock.now().getTime() - epochMs);
@@ -127,6 +143,7 @@ export class Track {
     this.#cursor ??= { round: 0, turn: 0, offsetTicks: 0 };
     for (const id of this.#broken.keys()) if (!listing.items.some((item) => item.id === id)) this.#broken.delete(id);
     this.#listing = listing;
+    this.#again = listing.unanswered ? () => this.load(program, list) : undefined;
     this.#generation++;
     this.#changed.abort();
     this.#changed = new AbortController();
@@ -222,21 +239,29 @@ export class Track {
     const { storage, kind, signal } = this.#options;
     const durations: number[] = [];
     let delayTicks = 0;
+    // Not a number as soon as the storage has answered.
+    let failures = 0;
     for (const item of list.items) {
+      if (failures === MAX_UNANSWERED) break;
       try {
         const index = await loadIndex(storage, item, kind, signal);
         const delay = kind === 'video' ? await loadDelay(storage, item, index, signal) : 0;
         const video = index.video;
         if (video) delayTicks = Math.max(delayTicks, delay * (frameTicks(video.frameRateNum, video.frameRateDen) ?? 0));
         durations.push(itemTicks(index, kind));
+        failures = Number.NaN;
       } catch (error) {
         signal.throwIfAborted();
         this.#skip(item, error);
         durations.push(0);
+        failures = itemError(error).code === 'storage_unavailable' ? failures + 1 : Number.NaN;
       }
     }
+    const unanswered = failures > 0;
+    while (durations.length < list.items.length) durations.push(0);
     const loop: Loop = { mode: list.mode, seed: program.seed, durations };
-    const listing: Listing = { version: program.version, epochMs: undefined, items: list.items, loop, delayTicks };
+    const { version } = program;
+    const listing: Listing = { version, epochMs: undefined, items: list.items, loop, delayTicks, unanswered };
     return listing;
   }
 
@@ -279,6 +304,7 @@ export class Track {
         this.#options.log.error({ track: kind, retryMs }, 'no item can be played');
         await sleep(retryMs, AbortSignal.any([signal, this.#changed.signal])).catch(() => signal.throwIfAborted());
         retryMs = Math.min(retryMs * 2, RETRY_MS.longest);
+        if (generation === this.#generation && this.#loads === this.#loaded) await this.#again?.();
       }
     }
   }

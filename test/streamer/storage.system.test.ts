@@ -1,0 +1,147 @@
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { CreateBucketCommand, PutObjectCommand } from '@aws-sdk/client-s3';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { indexKey } from '../../src/rendition/index.ts';
+import type { CacheStats } from '../../src/storage/cache.ts';
+import type { ProgramItem } from '../../src/streams/program.ts';
+import { AUDIO_STEP_MS, live, openStudio, type Running, type Studio, VIDEO_STEP_MS } from '../support/onair.ts';
+import { until } from '../support/rtmp.ts';
+import { packetsOf, programOf, stepsOf } from '../support/streamer.ts';
+import { type S3Server, startS3Server } from '../support/versitygw/server.ts';
+
+const BUCKET = 'media';
+
+let studio: Studio;
+let s3: S3Server;
+let credentialsDir: string;
+let caches = 0;
+
+beforeAll(async () => {
+  [studio, s3] = await Promise.all([openStudio(), startS3Server()]);
+  credentialsDir = await mkdtemp(join(tmpdir(), 'credentials-'));
+  for (const [name, value] of Object.entries(s3.credentials)) await writeFile(join(credentialsDir, name), `${value}\n`);
+  await s3.client.send(new CreateBucketCommand({ Bucket: BUCKET }));
+  for (const item of studio.items) await upload(item);
+});
+afterEach(async () => {
+  await studio?.cleanUp();
+  await s3?.stop();
+  await s3?.start();
+});
+afterAll(async () => {
+  await studio?.close();
+  await s3?.close();
+  if (credentialsDir) await rm(credentialsDir, { recursive: true, force: true });
+});
+
+async function upload({ rendition }: ProgramItem): Promise<void> {
+  for (const key of [rendition, indexKey(rendition)]) {
+    const Body = await readFile(join(studio.root, 'storage', key));
+    await s3.client.send(new PutObjectCommand({ Bucket: BUCKET, Key: key, Body }));
+  }
+}
+
+/** A streamer whose media is in S3, and who asks about changes all the time. */
+async function onAir(items: ProgramItem[], key: string, cacheDir = join(studio.root, `cache-${++caches}`)) {
+  const env = {
+    LOOPSTREAM_STORAGE_URL: `s3://${BUCKET}?endpoint=${s3.endpoint}`,
+    LOOPSTREAM_STORAGE_CREDENTIALS_DIR: credentialsDir,
+    LOOPSTREAM_CACHE_DIR: cacheDir,
+  };
+  const cache = { freshMs: 500, patienceMs: 500 };
+  return studio.onAir(programOf(items), { main: [studio.rtmp.url, key] }, { env, cache });
+}
+const cacheOf = async (stream: Running) => (await stream.stats()).cache as CacheStats;
+const metric = async (stream: Running, name: string) => {
+  const text = await (await fetch(`${stream.base}/metrics`)).text();
+  const line = text.split('\n').find((l) => l.startsWith(`loopstream_streamer_${name} `));
+  return Number(line?.split(' ')[1]);
+};
+const seams = async (stream: Running) => (await stream.stats()).seam.count;
+
+test('S3 gone does not touch a stream whose items are cached, and the metrics say so', async () => {
+  const stream = await onAir(studio.items, 'outage');
+  await live(stream);
+  // A round of 5.5 s: everything has been read once.
+  await until('a round', async () => (await seams(stream)) >= 3, 30_000);
+  const before = await cacheOf(stream);
+  expect(before).toMatchObject({ errors: {}, writable: true });
+  expect(await metric(stream, 'storage_available')).toBe(1);
+  await s3.stop();
+  const [from, since] = [await stream.stats(), performance.now()];
+  await until('two rounds more', async () => (await seams(stream)) >= from.seam.count + 6, 60_000);
+  // At the pace of the clock: the timestamps of what arrives would not show a pause.
+  const seconds = (performance.now() - since) / 1000;
+  expect(((await stream.stats()).framesSent - from.framesSent) / 30).toBeGreaterThan(seconds - 2);
+  const away = await cacheOf(stream);
+  expect(away.misses).toBe(before.misses);
+  expect(away.fetchedBytes).toBe(before.fetchedBytes);
+  expect(await metric(stream, 'cache_hits_total')).toBeGreaterThanOrEqual(before.hits + 6);
+  expect(await metric(stream, 'storage_errors_total{code="unavailable"}')).toBeGreaterThan(0);
+  expect(await metric(stream, 'storage_available')).toBe(0);
+  expect(away.failure).toMatch(/cannot be reached/);
+  expect(await stream.stats()).toMatchObject({ skippedItems: 0, live: true, reconnects: 0, playable: true });
+  await s3.start();
+  await until('it answers again', async () => (await metric(stream, 'storage_available')) === 1);
+  await stream.stop();
+  expect(stream.log()).not.toContain(s3.credentials.secretAccessKey);
+  const recordings = await studio.rtmp.recordings('outage');
+  expect(recordings).toHaveLength(1);
+  const packets = await packetsOf(recordings[0] as string);
+  for (const [type, longestMs] of [['video', VIDEO_STEP_MS] as const, ['audio', AUDIO_STEP_MS] as const]) {
+    const steps = stepsOf(packets, type);
+    expect(steps.notIncreasing).toBe(0);
+    expect(steps.longestMs).toBeLessThanOrEqual(longestMs);
+    expect(steps.packets).toBeGreaterThan(type === 'video' ? 480 : 750);
+  }
+}, 120_000);
+
+test('a stream that starts while S3 is away says so, and goes on air where its clock stands when S3 is back', async () => {
+  await s3.stop();
+  const startedAt = Date.now();
+  const stream = await onAir(studio.items, 'late');
+  await until('not playable', async () => !(await stream.stats()).playable);
+  expect(await stream.status('/healthz')).toBe(200);
+  expect(await stream.status('/readyz')).toBe(503);
+  expect((await stream.stats()).brokenItems).toContainEqual(
+    expect.objectContaining({ id: 'one', code: 'storage_unavailable', message: expect.stringMatching(/storage/) }),
+  );
+  expect(await metric(stream, 'storage_available')).toBe(0);
+  await until('away for longer than an item may be joined early', () => Date.now() - startedAt > 5000);
+  await s3.start();
+  await live(stream);
+  // Had it begun at the first item when S3 came back, its epoch would be of that moment. It joins a GOP early at most.
+  const { clock } = await stream.stats();
+  expect(Math.abs(Date.parse(clock.video?.epoch ?? '') - startedAt)).toBeLessThan(2500);
+}, 120_000);
+
+test('a streamer that is started again while S3 is away plays what the one before it kept', async () => {
+  const cacheDir = join(studio.root, 'kept');
+  const first = await onAir(studio.items, 'first', cacheDir);
+  await until('a round', async () => (await seams(first)) >= 3, 30_000);
+  await first.stop();
+  await s3.stop();
+  const second = await onAir(studio.items, 'second', cacheDir);
+  await live(second);
+  await until('a round', async () => (await seams(second)) >= 3, 30_000);
+  expect(await second.stats()).toMatchObject({ skippedItems: 0, playable: true });
+  expect(await cacheOf(second)).toMatchObject({ fetchedBytes: 0, misses: 0 });
+}, 120_000);
+
+test('without a Secret that can be read the sentence says what it needs, and no more', async () => {
+  const empty = join(studio.root, 'no-credentials');
+  await mkdir(dirname(empty), { recursive: true });
+  const env = {
+    LOOPSTREAM_STORAGE_URL: `s3://${BUCKET}?endpoint=${s3.endpoint}`,
+    LOOPSTREAM_CACHE_DIR: `${empty}-cache`,
+  };
+  const settings = { ...env, LOOPSTREAM_STORAGE_CREDENTIALS_DIR: empty };
+  const program = programOf(studio.items.slice(0, 1));
+  const stream = await studio.onAir(program, { main: [studio.rtmp.url, 'none'] }, { env: settings });
+  const failure = await until('a failure', async () => (await cacheOf(stream)).failure);
+  expect(failure).toBe(
+    'The credentials of the S3 storage cannot be read: its Secret needs the keys accessKeyId and secretAccessKey.',
+  );
+});
