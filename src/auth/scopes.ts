@@ -21,6 +21,7 @@ export const OPERATION_SCOPES = {
   getStreamReadiness: 'read',
   startStream: 'write',
   stopStream: 'write',
+  skipStreamItem: 'write',
   scheduleStream: 'write',
   unscheduleStream: 'write',
   getStreamLiveStats: 'read',

@@ -29,6 +29,7 @@ const OWN: Partial<Record<Operation, ErrorCode[]>> = {
   deleteStream: ['conflict'],
   startStream: ['stream_not_ready', 'conflict'],
   stopStream: ['conflict'],
+  skipStreamItem: ['stream_not_live', 'conflict'],
   scheduleStream: ['conflict'],
   unscheduleStream: ['conflict'],
   getStreamPreview: ['stream_not_live'],

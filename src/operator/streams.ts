@@ -84,9 +84,9 @@ async function release(tools: Tools, stream: LoopStream): Promise<typeof AGAIN |
 async function create(tools: Tools, stream: LoopStream, world: World, decision: Decision, program: Program) {
   const { name, namespace = '' } = stream.metadata;
   await hold(tools, stream);
-  await ensureToken(tools, stream);
   const wanted = buildPod(stream, program, targetsOf(stream, world.destinations), tools.settings);
   try {
+    await ensureToken(tools, stream);
     const pod = await tools.kube.create(PODS, namespace, wanted);
     tools.caches.pods.upsert(pod);
     return { decision, pod };

@@ -97,6 +97,19 @@ export const StreamSchedule = Type.Object(schedule, {
 });
 export type StreamSchedule = Static<typeof StreamSchedule>;
 
+export const StreamSkip = Type.Object(
+  {
+    track: Type.Optional(
+      Type.Enum(['video', 'audio'], {
+        default: 'video',
+        description: 'Which list goes on: what is seen, or, where the stream has audio playlists, what is heard.',
+      }),
+    ),
+  },
+  { title: 'StreamSkip', additionalProperties: false },
+);
+export type StreamSkip = Static<typeof StreamSkip>;
+
 export const Stream = Type.Object(
   {
     id: Type.String(),

@@ -11,6 +11,7 @@ import {
   StreamEvent,
   type Stream as StreamRecord,
   StreamSchedule,
+  StreamSkip,
   StreamUpdate,
 } from './record.ts';
 import type { Progress, StreamService } from './service.ts';
@@ -165,6 +166,28 @@ function actionRoutes(app: App, streams: StreamService): void {
     },
     async ({ principal, params, query }, reply) => {
       await answer(reply, await streams.stop(principal.accountId, params.id, query.wait));
+      return reply;
+    },
+  );
+
+  app.post(
+    '/streams/:id/skip',
+    {
+      preValidation: bodyMayBeMissing,
+      schema: {
+        operationId: 'skipStreamItem',
+        tags,
+        summary: 'Go on to the next item',
+        description:
+          'At once and without a reconnect. 200 when the next item has begun, 202 when that takes longer; ' +
+          'requests that come while one is under way are one with it.',
+        params,
+        body: StreamSkip,
+        response: { 200: Stream, 202: Stream },
+      },
+    },
+    async ({ principal, params, body }, reply) => {
+      await answer(reply, await streams.skip(principal.accountId, params.id, body));
       return reply;
     },
   );

@@ -1,16 +1,19 @@
 /** Everything that can be done with streams, for the doors REST and GraphQL. The operator does what is wished here. */
+import { randomUUID } from 'node:crypto';
 import { type Connection, connect, type PageArgs } from '../account/connection.ts';
 import type { Owned } from '../account/owned.ts';
 import { type Clock, systemClock } from '../clock.ts';
-import { AppError } from '../errors.ts';
+import { AppError, validationFailed } from '../errors.ts';
 import { EVENTS, LOOPSTREAMS, type LoopStream } from '../kube/resources.ts';
 import type { Kube } from '../kube/types.ts';
+import { SKIP_ANNOTATIONS } from './names.ts';
 import {
   type Readiness,
   type Stream,
   type StreamCreate,
   type StreamEvent,
   type StreamSchedule,
+  type StreamSkip,
   type StreamUpdate,
   toFramerate,
   toQuality,
@@ -23,6 +26,10 @@ import { isSettled, phaseOf, toEvent, toReadiness, toStream } from './view.ts';
 const OBSERVE_MS = 2_000;
 /** Deleting answers within this time: the streamer gets its grace period, and a little more. */
 const OFF_AIR_MS = 25_000;
+/** The next item has begun long before this, unless the pod cannot be asked. */
+const SKIP_MS = 5_000;
+
+const ON_AIR: readonly Phase[] = ['live', 'reconnecting'];
 
 export interface StreamFilter {
   status?: Phase | undefined;
@@ -158,6 +165,25 @@ export function createStreamService({ kube, streams, references, clock = systemC
       requireAlive(stream);
       if (stream.spec.replicas !== 0) await streams.patch(stream, { spec: { replicas: 0 } });
       return settle(accountId, id, ['idle', 'stopped', 'ended'], waitSeconds);
+    },
+
+    /**
+     * Goes on to the next item, without a reconnect; `done` when that has begun. Requests that come while one is under way
+     * are one with it.
+     */
+    async skip(accountId: string, id: string, { track = 'video' }: StreamSkip): Promise<Progress> {
+      const stream = streams.get(accountId, id);
+      requireAlive(stream);
+      if (!ON_AIR.includes(phaseOf(stream, clock.now())))
+        throw new AppError('stream_not_live', 'The stream is not on air, so there is no next item to go on to.');
+      if (track === 'audio' && !stream.spec.audioPlaylistRefs?.length)
+        throw validationFailed([{ path: '/track', message: 'is audio, and the stream has no audio playlist' }]);
+      const asked = `${clock.now().toISOString()} ${randomUUID()}`;
+      await streams.patch(stream, { metadata: { annotations: { [SKIP_ANNOTATIONS[track]]: asked } } });
+      const isDone = (now: LoopStream | undefined) => now?.status?.skipped?.[track] === asked;
+      await streams.until(id, (now) => now === undefined || isDone(now), SKIP_MS);
+      const after = streams.get(accountId, id);
+      return { stream: show(after), done: isDone(after) };
     },
 
     /** Sets both times anew: one that is left out is taken away. */

@@ -4,18 +4,19 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { EVENTS, LOOPSTREAMS, PODS } from '../../src/kube/resources.ts';
 import type { KubeObject } from '../../src/kube/types.ts';
 import { NAMESPACE } from '../../src/local/rights.ts';
-import { FINALIZER, STREAM_LABEL, STREAMER_PORT } from '../../src/streams/names.ts';
+import { FINALIZER, SKIP_ANNOTATIONS, STREAM_LABEL, STREAMER_PORT } from '../../src/streams/names.ts';
 import type { Client, TestApi } from '../support/api.ts';
 import { inMinutes, type List, type StreamsApi, startStreamsApi } from '../support/streams.ts';
 
 let api: TestApi;
 let ada: Client;
+let eve: Client;
 let create: StreamsApi['create'];
 let resource: StreamsApi['resource'];
 let destinationID: string;
 
 beforeAll(async () => {
-  ({ api, ada, create, resource, destinationID } = await startStreamsApi());
+  ({ api, ada, eve, create, resource, destinationID } = await startStreamsApi());
 });
 
 afterAll(() => api?.stop());
@@ -75,6 +76,37 @@ describe('readiness, start and stop', () => {
     expect(slow.status).toBe(202);
     expect((await ada.call('POST', `/v1/streams/${id}/start?wait=61`)).status).toBe(422);
     expect((await ada.call('POST', `/v1/streams/${id}/start`, { now: true })).status).toBe(422);
+  });
+});
+
+describe('skip', () => {
+  test('asks the operator for the next item: 200 when it has begun, 202 when that takes longer', async () => {
+    const { id } = await create();
+    await api.observe(id, { phase: 'live' });
+    const path = `/v1/streams/${id}/skip`;
+    const asked = async () => (await resource(id)).metadata.annotations?.[SKIP_ANNOTATIONS.video];
+    const skip = ada.call('POST', path);
+    await expect.poll(asked).toMatch(/^\d{4}-\d\d-\d\dT\S+Z \S{30,}$/);
+    await api.observe(id, { phase: 'live', skipped: { video: (await asked()) ?? '' } });
+    expect(await skip).toMatchObject({ status: 200, body: { id, status: 'live' } });
+    const before = await asked();
+    expect((await ada.call('POST', path, { track: 'video' })).status).toBe(202);
+    expect(await asked()).not.toBe(before);
+    expect((await eve.call('POST', path)).status).toBe(404);
+    const silent = await ada.call('POST', path, { track: 'audio' });
+    expect(silent).toMatchObject({ status: 422, body: { errors: [{ path: '/track' }] } });
+    expect((await ada.call('POST', path, { track: 'both' })).status).toBe(422);
+  });
+
+  test('of a stream that is not on air is 409 with its code, and asks for nothing', async () => {
+    const { id } = await create();
+    for (const phase of ['idle', 'starting', 'stopped', 'failed'] as const) {
+      await api.observe(id, { phase });
+      await expect.poll(async () => (await ada.call('GET', `/v1/streams/${id}`)).body.status).toBe(phase);
+      const answer = await ada.call('POST', `/v1/streams/${id}/skip`);
+      expect(answer).toMatchObject({ status: 409, body: { code: 'stream_not_live' } });
+    }
+    expect((await resource(id)).metadata.annotations?.[SKIP_ANNOTATIONS.video]).toBeUndefined();
   });
 });
 
