@@ -92,6 +92,7 @@ export class ItemReader implements Item {
   #soundFromMs = 0;
   readonly #joined: boolean;
   #delayFrames: number | undefined;
+  #muted = false;
 
   private constructor(options: OpenOptions, index: RenditionIndex, version: string) {
     const { item, kind, offsetTicks } = options;
@@ -142,6 +143,11 @@ export class ItemReader implements Item {
 
   takeAudio(): FlvTag | 'wait' | 'end' {
     return this.#take(this.#audio);
+  }
+
+  mute(): void {
+    this.#muted = true;
+    this.#audio.clear();
   }
 
   close(): void {
@@ -206,7 +212,7 @@ export class ItemReader implements Item {
     }
     for (const tag of this.#parser.push(data)) {
       if (isVideoFrame(tag)) this.#acceptPicture(tag);
-      else if (isAudioFrame(tag) && tag.timestampMs >= this.#soundFromMs) this.#audio.push(tag);
+      else if (!this.#muted && isAudioFrame(tag) && tag.timestampMs >= this.#soundFromMs) this.#audio.push(tag);
     }
     if (this.#video.bytes + this.#audio.bytes > MAX_QUEUED_BYTES)
       throw new ItemError('item_invalid', 'Sound and picture are too far apart in the file.');
