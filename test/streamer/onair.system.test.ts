@@ -1,6 +1,7 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
+import { get, type IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import type { ProgramItem } from '../../src/streams/program.ts';
@@ -140,4 +141,51 @@ test('the preview decodes from its first frame, for several viewers, and ends wi
   const viewer = await fetch(`${stream.base}/preview.flv`);
   await stream.stop();
   await expect(viewer.arrayBuffer()).rejects.toThrow();
+});
+
+test('fifty viewers, half of whom never read: those are let go, and the receiver sees no gap', async () => {
+  const storage = join(root, 'storage');
+  // Enough of it that what a viewer leaves lying does not fit into the buffers of its connection.
+  const heavy = await makeRendition(storage, 'heavy', { frames: 180, bitrateKbps: 12_000, size: '1280x720' });
+  const stream = await onAir(programOf([heavy]), { main: [rtmp.url, 'viewers'] });
+  await live(stream);
+  const url = new URL(`${stream.base}/preview.flv`);
+  const leave = new AbortController();
+  const open = () => {
+    const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
+    get(url, { signal: leave.signal }, resolve).once('error', reject);
+    return promise;
+  };
+  const silent = await Promise.all(Array.from({ length: 25 }, open));
+  const readers = await Promise.all(Array.from({ length: 25 }, open));
+  const read = readers.map(() => 0);
+  for (const [i, reader] of readers.entries()) {
+    reader.on('error', () => undefined);
+    reader.on('data', (chunk: Buffer) => {
+      read[i] = (read[i] ?? 0) + chunk.length;
+    });
+  }
+  for (const viewer of silent) viewer.on('error', () => undefined);
+  const viewers = async () => {
+    const text = await (await fetch(`${stream.base}/metrics`)).text();
+    return Number(/^loopstream_streamer_viewers (\d+)$/m.exec(text)?.[1]);
+  };
+  await until('those who do not read are let go', async () => (await viewers()) === 25, 60_000);
+  const before = [...read];
+  await until('the others get on', () => read.every((bytes, i) => bytes > (before[i] ?? 0)));
+  const stats = await stream.stats();
+  expect(stats).toMatchObject({ live: true, reconnects: 0, destinations: [{ dropped: 0 }] });
+  leave.abort();
+  await until('nobody looks', async () => (await viewers()) === 0);
+  await stream.stop();
+  const recordings = await rtmp.recordings('viewers');
+  expect(recordings).toHaveLength(1);
+  const packets = await packetsOf(recordings[0] as string);
+  for (const [type, longestMs] of [
+    ['video', VIDEO_STEP_MS],
+    ['audio', AUDIO_STEP_MS],
+  ] as const) {
+    expect(stepsOf(packets, type)).toMatchObject({ notIncreasing: 0 });
+    expect(stepsOf(packets, type).longestMs).toBeLessThanOrEqual(longestMs);
+  }
 });
