@@ -7,14 +7,17 @@ import { AUDIO_STEP_MS, type Running, VIDEO_STEP_MS } from './onair.ts';
 import { type RtmpServer, until } from './rtmp.ts';
 import { packetsOf, stepsOf } from './streamer.ts';
 
-export const destination = async (stream: Running, name: string) =>
+/** A streamer, as far as it shows itself. */
+type Shown = Pick<Running, 'base' | 'stats'>;
+
+export const destination = async (stream: Shown, name: string) =>
   (await stream.stats()).destinations.find((d) => d.name === name);
 
-export const connected = (stream: Running, name: string) =>
+export const connected = (stream: Shown, name: string) =>
   until(`${name} connected`, async () => (await destination(stream, name))?.connected, 60_000);
 
 /** Waits until the destination's status shows the code; returns its sentence. */
-export const failed = (stream: Running, name: string, code: string) =>
+export const failed = (stream: Shown, name: string, code: string) =>
   until(
     `${name} shows ${code}`,
     async () => {
@@ -25,7 +28,7 @@ export const failed = (stream: Running, name: string, code: string) =>
   );
 
 /** A counter with labels `destination` and `code`; 0 while it is not there. */
-export async function counted(stream: Running, metric: string, name: string, code: string): Promise<number> {
+export async function counted(stream: Shown, metric: string, name: string, code: string): Promise<number> {
   const text = await (await fetch(`${stream.base}/metrics`)).text();
   const line = `loopstream_streamer_${metric}{destination="${name}",code="${code}"} `;
   const found = text.split('\n').find((l) => l.startsWith(line));
