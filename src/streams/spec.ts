@@ -13,10 +13,40 @@ export const MAX_PLAYLISTS = 20;
 const NameRef = (what: string) =>
   Type.String({ minLength: 1, maxLength: 253, description: `Name of ${what} in the same namespace.` });
 
+export const Recurrence = Type.Object(
+  {
+    cron: Type.String({
+      minLength: 1,
+      maxLength: 200,
+      description: 'When each window begins: minute, hour, day of month, month, day of week.',
+    }),
+    timeZone: Type.String({
+      minLength: 1,
+      maxLength: 64,
+      default: 'UTC',
+      description: 'IANA name of the zone that the expression is read in, e.g. Europe/Berlin.',
+    }),
+    durationSeconds: Type.Integer({
+      minimum: 60,
+      maximum: 31 * 86_400,
+      description: 'How long each window lasts, in seconds. Windows that overlap are one.',
+    }),
+  },
+  { description: 'Windows that recur.' },
+);
+export type Recurrence = Static<typeof Recurrence>;
+
 export const Schedule = Type.Object(
   {
     startAt: Type.Optional(Type.String({ format: 'date-time', description: 'When the stream goes live (RFC 3339).' })),
     endAt: Type.Optional(Type.String({ format: 'date-time', description: 'When it ends; never, if left out.' })),
+    recurrence: Type.Optional(Recurrence),
+    startingDeadlineSeconds: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        description: 'A window whose start is missed by more than this is left out; without it, it begins late.',
+      }),
+    ),
   },
   { description: 'When the stream is on air. Without it, it is on air while replicas is 1.' },
 );

@@ -1,0 +1,42 @@
+/**
+ * Recurring windows: a cron expression in a time zone gives the starts, and each lasts a number of seconds.
+ *
+ * Five fields as in crontab(5) and in Kubernetes' CronJob; `@daily` and the like; a day of month and a day of week together
+ * mean either. When clocks change: a start at a local time that is left out comes at the first moment after the gap, one
+ * at a local time that comes twice comes the first time, and an hourly one comes every hour that passes. A window lasts
+ * its seconds whatever the clock on the wall does.
+ * Pure: no I/O, no clock.
+ */
+import { Cron } from 'croner';
+import type { Recurrence } from './spec.ts';
+
+const parse = ({ cron, timeZone }: Recurrence): Cron => new Cron(cron, { timezone: timeZone, mode: '5-part' });
+
+function isTimeZone(name: string): boolean {
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: name }) !== undefined;
+  } catch {
+    return false;
+  }
+}
+
+/** What is wrong with it, for people; undefined when nothing is. `now` is where its next start is looked for from. */
+export function recurrenceProblem(recurrence: Recurrence, now: Date): { field: string; message: string } | undefined {
+  const { cron, timeZone } = recurrence;
+  if (!isTimeZone(timeZone)) {
+    const message = `"${timeZone}" is not a time zone; give a name of the IANA database, such as Europe/Berlin.`;
+    return { field: 'timeZone', message };
+  }
+  try {
+    if (parse(recurrence).nextRun(now) === null)
+      return { field: 'cron', message: `"${cron}" names a time that never comes.` };
+  } catch {
+    const message = `"${cron}" is not a cron expression; give minute, hour, day of month, month and day of week, such as "0 18 * * 5".`;
+    return { field: 'cron', message };
+  }
+  return undefined;
+}
+
+/** The first start after `time`; undefined when none comes. Throws where `recurrenceProblem` finds a problem. */
+export const startAfter = (recurrence: Recurrence, time: Date): Date | undefined =>
+  parse(recurrence).nextRun(time) ?? undefined;
