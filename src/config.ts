@@ -103,16 +103,24 @@ export type PrepareConfig = ReturnType<typeof prepareConfig>;
 /** Kubernetes: the kubeconfig file, or the pod's service account when there is none. */
 const kube = (env: Env) => ({ kubeconfig: env.KUBECONFIG, namespace: reader(env).text('NAMESPACE', 'loopstream') });
 
-/** The operator. `storageVolume` is a Kubernetes volume source, e.g. {"persistentVolumeClaim":{"claimName":"media"}}. */
+/** Room for the largest source and a rendition of it. */
+const SCRATCH_VOLUME = { emptyDir: { sizeLimit: '64Gi' } };
+
+/** The operator. Volumes are Kubernetes volume sources, e.g. {"persistentVolumeClaim":{"claimName":"media"}}. */
 export const operatorConfig = (env: Env) => {
-  const { text, integer, flag, json } = reader(env);
+  const { text, optional, integer, flag, json } = reader(env);
+  const storageUrl = text('STORAGE_URL', 'file:///media');
+  const volume = (name: string) => json<Record<string, unknown>>(name);
   return Object.freeze({
     ...common(env),
     ...kube(env),
     image: text('IMAGE'),
-    storageUrl: text('STORAGE_URL', 'file:///media'),
+    storageUrl,
     storageMountPath: text('STORAGE_MOUNT_PATH', '/media'),
-    storageVolume: json<Record<string, unknown>>('STORAGE_VOLUME'),
+    storageVolume: storageUrl.startsWith('file:') ? volume('STORAGE_VOLUME') : undefined,
+    storageSecret: optional('STORAGE_SECRET'),
+    cacheBytes: integer('CACHE_BYTES', DEFAULT_CACHE_BYTES, MIN_CACHE_BYTES),
+    scratchVolume: optional('SCRATCH_VOLUME') === undefined ? SCRATCH_VOLUME : volume('SCRATCH_VOLUME'),
     allowPrivateLinks: flag('ALLOW_PRIVATE_LINKS'),
     workers: integer('WORKERS', 8, 1, 256),
     /** Jobs that fetch or prepare media at the same time. */

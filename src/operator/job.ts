@@ -144,7 +144,7 @@ const jobSpec = (
       restartPolicy: 'Never',
       terminationGracePeriodSeconds: 10,
       containers: [container(task, settings)],
-      volumes: commonVolumes(settings),
+      volumes: commonVolumes(settings, settings.scratchVolume),
     },
   },
 });

@@ -17,6 +17,9 @@ import type { Program } from '../streams/program.ts';
 import { profileOfStream } from './media.ts';
 import {
   CONTAINER_SECURITY,
+  cacheEnv,
+  cacheMounts,
+  cacheVolumes,
   commonEnv,
   commonMounts,
   commonVolumes,
@@ -24,6 +27,7 @@ import {
   ownedBy,
   POD_SECURITY,
   type PodSettings,
+  storageParts,
 } from './restricted.ts';
 
 export const STREAMER_CONTAINER = 'streamer';
@@ -50,8 +54,7 @@ export const targetsOf = (stream: LoopStream, destinations: ReadonlyMap<string, 
  * operator must not take every stream off air.
  */
 export function templateHash(stream: LoopStream, targets: Target[], settings: PodSettings): string {
-  const { storageUrl, storageMountPath, storageVolume } = settings;
-  const parts = [profileOfStream(stream), targets, storageUrl, storageMountPath, storageVolume];
+  const parts = [profileOfStream(stream), targets, ...storageParts(settings)];
   return createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 16);
 }
 
@@ -129,6 +132,7 @@ const container = (settings: PodSettings) => ({
   args: ['streamer'],
   env: [
     ...commonEnv(settings),
+    ...cacheEnv(settings),
     ...SMALL_PROCESS,
     { name: 'LOOPSTREAM_HOST', valueFrom: { fieldRef: { fieldPath: 'status.podIP' } } },
     { name: 'LOOPSTREAM_PORT', value: String(STREAMER_PORT) },
@@ -142,6 +146,7 @@ const container = (settings: PodSettings) => ({
   ...CONTAINER_SECURITY,
   volumeMounts: [
     ...commonMounts(settings, true),
+    ...cacheMounts(settings),
     { name: 'program', mountPath: PROGRAM_DIR, readOnly: true },
     { name: 'destinations', mountPath: DESTINATIONS_DIR, readOnly: true },
     { name: 'control', mountPath: CONTROL_DIR, readOnly: true },
@@ -172,7 +177,13 @@ export function buildPod(
       restartPolicy: 'Always',
       terminationGracePeriodSeconds: 10,
       containers: [container(settings)],
-      volumes: [...commonVolumes(settings), programVolume, destinationsVolume(targets), controlVolume(stream)],
+      volumes: [
+        ...commonVolumes(settings),
+        ...cacheVolumes(settings),
+        programVolume,
+        destinationsVolume(targets),
+        controlVolume(stream),
+      ],
     },
   };
 }

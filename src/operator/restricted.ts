@@ -12,8 +12,14 @@ export interface PodSettings {
   logLevel: string;
   storageUrl: string;
   storageMountPath: string;
-  /** A Kubernetes volume source, e.g. {"persistentVolumeClaim":{"claimName":"media"}}. */
-  storageVolume: Record<string, unknown>;
+  /** Where the media is, for storage in a directory: a volume source, e.g. {"persistentVolumeClaim":{"claimName":"media"}}. */
+  storageVolume: Record<string, unknown> | undefined;
+  /** For storage in S3: the Secret with the keys accessKeyId and secretAccessKey. Without one the pod's identity counts. */
+  storageSecret: string | undefined;
+  /** Disk that a stream's cache of media from S3 may take. */
+  cacheBytes: number;
+  /** Where a Job keeps what it works on: a volume source with room for a source and what is made of it. */
+  scratchVolume: Record<string, unknown>;
   allowPrivateLinks: boolean;
 }
 
@@ -43,23 +49,70 @@ export const CONTAINER_SECURITY = {
 };
 
 const TMP_PATH = '/tmp';
+const CREDENTIALS_PATH = '/etc/loopstream/storage';
+const CACHE_PATH = '/var/cache/loopstream';
+/** Kubernetes ends a pod whose volume has outgrown its limit, and file systems need room beside the files. */
+const CACHE_MARGIN_BYTES = 128 * 2 ** 20;
+
+const isDirectory = ({ storageUrl }: PodSettings): boolean => storageUrl.startsWith('file:');
+/** Parts of a list that are there only under a condition. */
+const when = <T>(condition: boolean, ...parts: T[]): T[] => (condition ? parts : []);
+
+/** What a pod's storage is: a pod that was given another one has to be replaced. */
+export const storageParts = (settings: PodSettings): unknown[] => {
+  const { storageUrl, storageMountPath, storageVolume, storageSecret } = settings;
+  return isDirectory(settings) ? [storageUrl, storageMountPath, storageVolume] : [storageUrl, storageSecret];
+};
+
+const hasSecret = (settings: PodSettings) => !isDirectory(settings) && settings.storageSecret !== undefined;
 
 /** Every path is handed over by an environment variable, so that nothing in the container knows where it runs. */
 export const commonEnv = (settings: PodSettings) => [
   { name: 'LOOPSTREAM_LOG_LEVEL', value: settings.logLevel },
   { name: 'LOOPSTREAM_STORAGE_URL', value: settings.storageUrl },
+  // Credentials are files: an environment can be read in the process list, and goes on to every child.
+  ...when(hasSecret(settings), { name: 'LOOPSTREAM_STORAGE_CREDENTIALS_DIR', value: CREDENTIALS_PATH }),
   { name: 'TMPDIR', value: TMP_PATH },
 ];
 
 export const commonMounts = (settings: PodSettings, readOnly: boolean) => [
-  { name: 'storage', mountPath: settings.storageMountPath, ...(readOnly && { readOnly }) },
+  ...when(isDirectory(settings), {
+    name: 'storage',
+    mountPath: settings.storageMountPath,
+    ...(readOnly && { readOnly }),
+  }),
+  ...when(hasSecret(settings), { name: 'storage-credentials', mountPath: CREDENTIALS_PATH, readOnly: true }),
   { name: 'tmp', mountPath: TMP_PATH },
 ];
 
-export const commonVolumes = (settings: PodSettings) => [
-  { name: 'storage', ...settings.storageVolume },
-  { name: 'tmp', emptyDir: {} },
+/** `tmp`: the volume source for temporary files. */
+export const commonVolumes = (settings: PodSettings, tmp: Record<string, unknown> = { emptyDir: {} }) => [
+  ...when(isDirectory(settings), { name: 'storage', ...settings.storageVolume }),
+  ...when(hasSecret(settings), {
+    name: 'storage-credentials',
+    secret: {
+      secretName: settings.storageSecret,
+      defaultMode: 0o440,
+      items: ['accessKeyId', 'secretAccessKey'].map((key) => ({ key, path: key })),
+    },
+  }),
+  { name: 'tmp', ...tmp },
 ];
+
+/** The cache of a pod that reads media from elsewhere; it outlives the container, not the pod. */
+export const cacheEnv = (settings: PodSettings) =>
+  when(
+    !isDirectory(settings),
+    { name: 'LOOPSTREAM_CACHE_DIR', value: CACHE_PATH },
+    { name: 'LOOPSTREAM_CACHE_BYTES', value: String(settings.cacheBytes) },
+  );
+export const cacheMounts = (settings: PodSettings) =>
+  when(!isDirectory(settings), { name: 'cache', mountPath: CACHE_PATH });
+export const cacheVolumes = (settings: PodSettings) =>
+  when(!isDirectory(settings), {
+    name: 'cache',
+    emptyDir: { sizeLimit: String(settings.cacheBytes + CACHE_MARGIN_BYTES) },
+  });
 
 /** Labels of everything that the operator makes. The account goes along, so that what it uses can be told apart. */
 export function labelsFor(

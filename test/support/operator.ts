@@ -22,7 +22,18 @@ export const SETTINGS: PodSettings = {
   storageUrl: 'file:///media',
   storageMountPath: '/media',
   storageVolume: { persistentVolumeClaim: { claimName: 'media' } },
+  storageSecret: undefined,
+  cacheBytes: 2 ** 31,
+  scratchVolume: { emptyDir: { sizeLimit: '64Gi' } },
   allowPrivateLinks: false,
+};
+
+/** The same with media in S3. */
+export const S3_SETTINGS: PodSettings = {
+  ...SETTINGS,
+  storageUrl: 's3://media?endpoint=http://s3:9000',
+  storageVolume: undefined,
+  storageSecret: 's3-credentials',
 };
 
 let serial = 0;
