@@ -27,7 +27,8 @@ export interface ControlAnswer {
 export interface ControlOptions {
   tokenFile: string | undefined;
   video: Track;
-  audio: Track | undefined;
+  /** Undefined while the program has no list of songs. */
+  audio: () => Track | undefined;
   /** The skips that were carried out before this process began. */
   skipped: Program['skipped'];
   log: Logger;
@@ -65,7 +66,8 @@ export class Control {
 
   /** 202 while the next item cannot play yet: ask again. */
   async skip(body: unknown): Promise<ControlAnswer> {
-    const { video, audio, log } = this.#options;
+    const { video, log } = this.#options;
+    const audio = this.#options.audio();
     const request = requestOf(body);
     if (!request) return { status: 400, body: { code: 'request_invalid' } };
     const track = request.track === 'audio' ? audio : video;

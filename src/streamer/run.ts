@@ -9,6 +9,7 @@ import { Control } from './control.ts';
 import { readProgram, readSecrets, watchFiles } from './files.ts';
 import { serveHttp } from './http.ts';
 import { openMedia } from './media.ts';
+import { Sound } from './sound.ts';
 import { Splicer } from './splice.ts';
 import { Station } from './station.ts';
 import { type StatsParts, streamerStats } from './stats.ts';
@@ -75,27 +76,27 @@ export async function startStreamer(
   const leadMs = () => station?.leadMs ?? 0;
   const shared = { storage, clock, log, signal, onData, leadMs };
   const video = new Track({ ...shared, kind: 'video' });
-  const audio = program.audio ? new Track({ ...shared, kind: 'audio' }) : undefined;
+  const sound = new Sound((ended) => new Track({ ...shared, kind: 'audio', signal: AbortSignal.any([signal, ended]) }));
   const load = async (next: Program) => {
     await video.load(next, next.video);
-    // Whether sound has a list of its own is decided at the start; the operator replaces the pod when that changes.
-    if (audio && next.audio) await audio.load(next, next.audio);
+    await sound.load(next);
     program = next;
     log.info({ version: next.version, items: next.video.items.length }, 'program taken');
   };
   await load(program);
   const splicer = new Splicer({
     video: video.next,
-    audio: audio?.next,
+    audio: sound.track?.next,
     delayTicks: video.delayTicks,
     startTicks: msToTicks(options.timelineStartMs ?? 0),
   });
+  sound.attach(splicer);
   const running = new Station({ splicer, clock });
   station = running;
   lifecycle.defer('tracks', () => {
     splicer.close();
     video.close();
-    audio?.close();
+    sound.close();
   });
 
   const onConnected = () => {
@@ -120,7 +121,7 @@ export async function startStreamer(
     splice: splicer.stats,
     station: running.stats(),
     video: video.stats(),
-    audio: audio?.stats(),
+    audio: sound.track?.stats(),
     targets: targets.all.map((t) => t.stats()),
     startedAt,
     now: clock.now(),
@@ -128,7 +129,7 @@ export async function startStreamer(
     cache: cache(),
   });
   const { controlTokenFile: tokenFile } = config;
-  const control = new Control({ tokenFile, video, audio, skipped: program.skipped, log });
+  const control = new Control({ tokenFile, video, audio: () => sound.track, skipped: program.skipped, log });
   let registry: ReturnType<typeof import('./metrics.ts').streamerMetrics> | undefined;
   const http = await serveHttp({
     host: config.host,
