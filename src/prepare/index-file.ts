@@ -1,9 +1,8 @@
 /**
- * Reads a finished rendition from its first byte to its last, proves every promise of the format and makes its index. The
- * one that wrote the file is not asked.
+ * Reads a rendition from its first byte to its last, proves every promise of the format and makes its index. It is given
+ * the bytes as they stand in the file; the one that made them is not asked.
  */
 import { createHash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
 import {
   compositionTimeMs,
   FlvParser,
@@ -31,33 +30,41 @@ function promise(kept: boolean, broken: string): asserts kept {
   if (!kept) throw new BrokenPromiseError(broken);
 }
 
-/** `framerate` is undefined for a rendition of sound alone. Rejects with BrokenPromiseError or FlvError. */
-export async function indexRendition(
-  path: string,
-  profile: string,
-  framerate: Framerate | undefined,
-): Promise<RenditionIndex> {
-  const hash = createHash('sha256');
-  const parser = new FlvParser();
-  const check = new Checker(framerate);
-  let sizeBytes = 0;
-  for await (const chunk of createReadStream(path, { highWaterMark: 2 ** 20 }) as AsyncIterable<Buffer>) {
-    hash.update(chunk);
-    sizeBytes += chunk.length;
-    for (const tag of parser.push(chunk)) check.add(tag);
+/** Takes the bytes of a rendition in pieces of any size. Throws BrokenPromiseError or FlvError as soon as it finds one. */
+export class Indexer {
+  readonly #hash = createHash('sha256');
+  readonly #parser = new FlvParser();
+  readonly #check: Checker;
+  readonly #profile: string;
+  #sizeBytes = 0;
+
+  /** `framerate` is undefined for a rendition of sound alone. */
+  constructor(profile: string, framerate: Framerate | undefined) {
+    this.#profile = profile;
+    this.#check = new Checker(framerate);
   }
-  parser.end();
-  const { durationSeconds, video, audio } = check.result();
-  return {
-    version: INDEX_VERSION,
-    profile,
-    sizeBytes,
-    sha256: hash.digest('hex'),
-    durationSeconds,
-    bitrateKbps: Math.round((sizeBytes * 8) / durationSeconds / 1000),
-    ...(video && { video }),
-    audio,
-  };
+
+  push(bytes: Buffer): void {
+    this.#hash.update(bytes);
+    this.#sizeBytes += bytes.length;
+    for (const tag of this.#parser.push(bytes)) this.#check.add(tag);
+  }
+
+  end(): RenditionIndex {
+    this.#parser.end();
+    const sizeBytes = this.#sizeBytes;
+    const { durationSeconds, video, audio } = this.#check.result();
+    return {
+      version: INDEX_VERSION,
+      profile: this.#profile,
+      sizeBytes,
+      sha256: this.#hash.digest('hex'),
+      durationSeconds,
+      bitrateKbps: Math.round((sizeBytes * 8) / durationSeconds / 1000),
+      ...(video && { video }),
+      audio,
+    };
+  }
 }
 
 class Checker {

@@ -4,7 +4,7 @@
  */
 import { AUDIO_SAMPLE_RATE, SAMPLES_PER_FRAME } from '../rendition/index.ts';
 import { DIMENSIONS, type Framerate, type Quality } from '../streams/profile.ts';
-import type { MediaType, Scan, Source, VideoStream } from './source.ts';
+import type { AudioStream, MediaType, Scan, Source, StreamScan, VideoStream } from './source.ts';
 import { inputPath, UNTRUSTED_INPUT } from './untrusted.ts';
 
 /** The FLV format has no negative times, and the AAC encoder's first frame lies before zero. */
@@ -75,9 +75,31 @@ export function planRendition(input: PlanInput): Plan {
       ...audioArgs(audio, wantsVideo ? audioSeconds : undefined),
       ...['-sn', '-dn', '-map_metadata', '-1', '-map_chapters', '-1', '-max_muxing_queue_size', '4096'],
       ...['-avoid_negative_ts', 'disabled', '-output_ts_offset', String(ORIGIN_MS / 1000)],
-      ...['-f', 'flv', '-flvflags', 'no_duration_filesize', 'pipe:1'],
+      // A write for each packet would take longer than everything else of a copy.
+      ...['-flush_packets', '0', '-f', 'flv', '-flvflags', 'no_duration_filesize', 'pipe:1'],
     ],
   };
+}
+
+/**
+ * What reading every packet of a source would find if its header told the whole truth; undefined where the header does not
+ * say enough. MP4 alone counts its frames: more than are shown means that an edit list hides some.
+ */
+export function assumedScan({ format, video, audio, sizeBytes }: Source, framerate: Framerate): Scan | undefined {
+  if (!/\bmov\b/.test(format) || !video || !audio) return undefined;
+  const stream = (of: VideoStream | AudioStream, packets: number): StreamScan => ({
+    packets,
+    hidden: 0,
+    startSeconds: of.declaredStartSeconds ?? Number.NaN,
+    endSeconds: of.declaredEndSeconds ?? Number.NaN,
+    largestStepSeconds: 0,
+    // More than the pictures alone have, so that the limit is kept.
+    bytes: sizeBytes,
+    regular: true,
+  });
+  const scan = { video: stream(video, video.frames ?? 0), audio: stream(audio, 0) };
+  const shown = (scan.video.endSeconds - scan.video.startSeconds) * framerate;
+  return Math.abs(shown - scan.video.packets) < 0.5 && !Number.isNaN(scan.audio.endSeconds) ? scan : undefined;
 }
 
 /** Containers that keep the codec's configuration in their header, as FLV wants it. */

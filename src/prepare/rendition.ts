@@ -8,14 +8,13 @@ import type { Storage } from '../storage/storage.ts';
 import { type Framerate, parseProfile, type Quality } from '../streams/profile.ts';
 import type { RenditionStatus } from '../uploads/spec.ts';
 import { PrepareError } from './failure.ts';
-import { indexRendition } from './index-file.ts';
-import { isHdr, type PlanInput, planRendition } from './plan.ts';
+import { assumedScan, isHdr, type PlanInput, planRendition } from './plan.ts';
 import { probe, scanPackets, type Tools } from './probe.ts';
 import { BrokenPromiseError } from './slots.ts';
 import { checkComplete, checkType, type Source } from './source.ts';
 import type { PrepareTask } from './task.ts';
 import { eachLine } from './tool.ts';
-import { transcode } from './transcode.ts';
+import { type Made, transcode } from './transcode.ts';
 
 type RenditionTask = Extract<PrepareTask, { action: 'rendition' }>;
 
@@ -75,6 +74,8 @@ async function make(task: RenditionTask, profile: Profile, path: string, shop: W
   const { tools, signal } = shop;
   const source = await probe(path, tools, signal);
   checkType(source, task.type);
+  const copied = await copyAtOnce(source, { path, type: task.type, ...profile }, task, shop);
+  if (copied) return copied;
   const scan = await scanPackets(path, source, tools, signal, profile.framerate);
   checkComplete(source, scan);
   const canTonemap = await tonemaps(source, tools, signal);
@@ -87,20 +88,54 @@ async function make(task: RenditionTask, profile: Profile, path: string, shop: W
   }
 }
 
+/**
+ * Copies a source whose header says that it fits, without reading it twice: the rewriting proves each promise. Undefined
+ * when it does not fit, or when the header did not tell the truth.
+ */
+async function copyAtOnce(
+  source: Source,
+  input: Pick<PlanInput, 'path' | 'type' | 'quality' | 'framerate'>,
+  task: RenditionTask,
+  shop: Workshop,
+): Promise<RenditionIndex | undefined> {
+  const scan = assumedScan(source, input.framerate);
+  if (!scan || task.type !== 'video') return undefined;
+  const assumed = { ...input, source, scan, canTonemap: false, allowCopy: true };
+  const { video, audio } = planRendition(assumed);
+  if (video !== 'copy' || audio !== 'copy') return undefined;
+  // One frame of silence may be owed to the lengths of frames; more is sound that ends before the pictures.
+  const asAssumed = ({ index, silentFrames }: Made) =>
+    index.video?.frames === source.video?.frames && silentFrames <= 1;
+  try {
+    return await makeBy(assumed, task, shop, asAssumed);
+  } catch (error) {
+    if (!(error instanceof Retry)) throw error;
+    return undefined;
+  }
+}
+
 /** A copy that did not keep the promises, or a broken one: encoding everything may. */
 class Retry extends Error {}
 
-async function makeBy(input: PlanInput, task: RenditionTask, shop: Workshop): Promise<RenditionIndex> {
+/** `asAssumed` refuses what was made: the input said something else about the source than has come out. */
+async function makeBy(
+  input: PlanInput,
+  task: RenditionTask,
+  shop: Workshop,
+  asAssumed: (made: Made) => boolean = () => true,
+): Promise<RenditionIndex> {
   const { storage, tools, signal, log, onProgress } = shop;
   const plan = planRendition(input);
   const copies = plan.video === 'copy' || plan.audio === 'copy';
   const framerate = task.type === 'video' ? input.framerate : undefined;
   log.info({ video: plan.video, audio: plan.audio, durationSeconds: plan.durationSeconds }, 'making the rendition');
-  let index: RenditionIndex | undefined;
+  let made: Made | undefined;
   try {
     await storage.publish(task.renditionKey, async (file) => {
-      await transcode(plan, file, { ffmpeg: tools.ffmpeg, framerate, signal, log, ...(onProgress && { onProgress }) });
-      index = await indexRendition(file, task.profile, framerate);
+      const { profile } = task;
+      const progress = onProgress && { onProgress };
+      made = await transcode(plan, file, { ffmpeg: tools.ffmpeg, profile, framerate, signal, log, ...progress });
+      if (!asAssumed(made)) throw new BrokenPromiseError('it is not what its header says');
     });
   } catch (error) {
     const broken = error instanceof BrokenPromiseError || error instanceof FlvError;
@@ -113,8 +148,8 @@ async function makeBy(input: PlanInput, task: RenditionTask, shop: Workshop): Pr
     if (failed) throw error;
     throw new PrepareError('prepare_failed', `In what was made, ${error.message}.`, { cause: error });
   }
-  if (!index) throw new Error('publish resolved without filling the file');
-  return index;
+  if (!made) throw new Error('publish resolved without filling the file');
+  return made.index;
 }
 
 /** Asked only where it matters: whether this ffmpeg can turn HDR into SDR. */

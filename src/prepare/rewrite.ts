@@ -4,9 +4,9 @@
  */
 import {
   compositionTimeMs,
+  encodedTagBytes,
   encodeHeader,
   encodeMetaData,
-  encodeTag,
   type FlvTag,
   isAacSequenceHeader,
   isAudioFrame,
@@ -15,6 +15,8 @@ import {
   TAG_AUDIO,
   TAG_SCRIPT,
   TAG_VIDEO,
+  type TagType,
+  writeTag,
 } from '../rendition/flv.ts';
 import { ORIGIN_MS } from './plan.ts';
 import { AUDIO_FRAME_MS, audioFramesFor, audioSlotMs, BrokenPromiseError, videoSlotMs } from './slots.ts';
@@ -25,6 +27,21 @@ const TOLERANCE_MS = 3;
 const MAX_WAITING_FRAMES = 20_000;
 /** One AAC-LC frame of silence, stereo (ISO/IEC 14496-3 4.4.2: a channel pair without any section), behind FLV's two bytes. */
 export const SILENT_FRAME = Buffer.from('af01211004608c1c', 'hex');
+
+/** What is to be written; the body is still the one that came in. */
+export type NewTag = Pick<FlvTag, 'type' | 'timestampMs' | 'body'>;
+
+/** The beginning of the file, before its first tag. */
+export const fileHeader = (framerate: number | undefined): Buffer =>
+  encodeHeader({ audio: true, video: framerate !== undefined });
+
+/** Tags one behind the other, as they stand in a file. */
+export function encodeTags(tags: readonly NewTag[]): Buffer {
+  const bytes = Buffer.allocUnsafe(tags.reduce((sum, { body }) => sum + encodedTagBytes(body), 0));
+  let at = 0;
+  for (const { type, timestampMs, body } of tags) at = writeTag(bytes, at, type, timestampMs, body);
+  return bytes;
+}
 
 export class Rewriter {
   readonly #framerate: number | undefined;
@@ -51,7 +68,7 @@ export class Rewriter {
   }
 
   /** Takes the next tag of ffmpeg's, gives what can be written. Throws BrokenPromiseError. */
-  push(tag: FlvTag): Buffer[] {
+  push(tag: FlvTag): NewTag[] {
     if (isAvcSequenceHeader(tag)) this.#videoHeader = sameHeader(this.#videoHeader, tag.body);
     else if (isAacSequenceHeader(tag)) this.#audioHeader = sameHeader(this.#audioHeader, tag.body);
     else if (isVideoFrame(tag)) this.#pushVideo(tag);
@@ -64,7 +81,7 @@ export class Rewriter {
   }
 
   /** The input is over: gives the rest. Throws BrokenPromiseError when a track is missing. */
-  end(): Buffer[] {
+  end(): NewTag[] {
     if (this.#framerate) {
       const wanted = audioFramesFor(this.#videoFrames, this.#framerate);
       this.#audio.length = Math.min(this.#audio.length, Math.max(0, wanted - this.#audioWritten));
@@ -100,8 +117,8 @@ export class Rewriter {
   }
 
   /** Writes the earlier of the two next frames, as long as it is known which one that is. */
-  #drain(last: boolean): Buffer[] {
-    const out: Buffer[] = [];
+  #drain(last: boolean): NewTag[] {
+    const out: NewTag[] = [];
     if (!this.#begun) {
       if (!this.#audioHeader || (this.#framerate && !this.#videoHeader)) return out;
       out.push(...this.#preamble(this.#audioHeader));
@@ -117,11 +134,11 @@ export class Rewriter {
       const pictureMs = picture ? videoSlotMs(this.#videoWritten, this.#framerate ?? 1) : Number.POSITIVE_INFINITY;
       const soundMs = sound ? audioSlotMs(this.#audioWritten) : Number.POSITIVE_INFINITY;
       if (picture && pictureMs <= soundMs) {
-        out.push(encodeTag(TAG_VIDEO, pictureMs, picture));
+        out.push({ type: TAG_VIDEO, timestampMs: pictureMs, body: picture });
         this.#videoWritten++;
         video++;
       } else if (sound) {
-        out.push(encodeTag(TAG_AUDIO, soundMs, sound));
+        out.push({ type: TAG_AUDIO, timestampMs: soundMs, body: sound });
         this.#audioWritten++;
         audio++;
       }
@@ -131,14 +148,14 @@ export class Rewriter {
     return out;
   }
 
-  #preamble(audioHeader: Buffer): Buffer[] {
+  #preamble(audioHeader: Buffer): NewTag[] {
     const video = this.#framerate !== undefined;
     const meta = { ...(this.#framerate && { framerate: this.#framerate, videocodecid: 7 }), audiocodecid: 10 };
+    const first = (type: TagType, body: Buffer): NewTag => ({ type, timestampMs: 0, body });
     return [
-      encodeHeader({ audio: true, video }),
-      encodeTag(TAG_SCRIPT, 0, encodeMetaData(meta)),
-      ...(video && this.#videoHeader ? [encodeTag(TAG_VIDEO, 0, this.#videoHeader)] : []),
-      encodeTag(TAG_AUDIO, 0, audioHeader),
+      first(TAG_SCRIPT, encodeMetaData(meta)),
+      ...(video && this.#videoHeader ? [first(TAG_VIDEO, this.#videoHeader)] : []),
+      first(TAG_AUDIO, audioHeader),
     ];
   }
 }

@@ -23,8 +23,11 @@ export interface VideoStream {
   bFrames: boolean;
   colorSpace: string;
   colorTransfer: string;
-  /** End that the container declares for this stream, in seconds; undefined where it declares none. */
+  /** When the container says that this stream begins and ends, in seconds; undefined where it does not say. */
+  declaredStartSeconds: number | undefined;
   declaredEndSeconds: number | undefined;
+  /** How many frames the container says it holds, shown or not. */
+  frames: number | undefined;
 }
 
 export interface AudioStream {
@@ -33,6 +36,7 @@ export interface AudioStream {
   profile: string;
   sampleRate: number;
   channels: number;
+  declaredStartSeconds: number | undefined;
   declaredEndSeconds: number | undefined;
 }
 
@@ -43,6 +47,7 @@ export interface Source {
   startSeconds: number;
   /** Duration of the file as its header has it. */
   declaredEndSeconds: number | undefined;
+  sizeBytes: number;
   video: VideoStream | undefined;
   audio: AudioStream | undefined;
 }
@@ -106,7 +111,9 @@ function videoStream(stream: Json): VideoStream {
     bFrames: (number(stream.has_b_frames) ?? 0) > 0,
     colorSpace: text(stream.color_space),
     colorTransfer: text(stream.color_transfer),
+    declaredStartSeconds: number(stream.start_time),
     declaredEndSeconds: endOf(stream),
+    frames: number(stream.nb_frames),
   };
 }
 
@@ -116,6 +123,7 @@ const audioStream = (stream: Json): AudioStream => ({
   profile: text(stream.profile),
   sampleRate: number(stream.sample_rate) ?? 0,
   channels: number(stream.channels) ?? 0,
+  declaredStartSeconds: number(stream.start_time),
   declaredEndSeconds: endOf(stream),
 });
 
@@ -141,6 +149,7 @@ export function parseSource(json: unknown): Source {
     startSeconds: number(object(format).start_time) ?? 0,
     // Matroska counts its duration from zero, wherever the first timestamp is.
     declaredEndSeconds: number(object(format).duration),
+    sizeBytes: number(object(format).size) ?? 0,
     video: video && videoStream(video),
     audio: audio && audioStream(audio),
   };

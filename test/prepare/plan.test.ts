@@ -17,7 +17,9 @@ const video = (changes: Partial<VideoStream> = {}): VideoStream => ({
   bFrames: false,
   colorSpace: 'bt709',
   colorTransfer: 'bt709',
+  declaredStartSeconds: 0,
   declaredEndSeconds: 10,
+  frames: 300,
   ...changes,
 });
 const audio = (changes: Partial<AudioStream> = {}): AudioStream => ({
@@ -26,6 +28,7 @@ const audio = (changes: Partial<AudioStream> = {}): AudioStream => ({
   profile: 'LC',
   sampleRate: 48_000,
   channels: 2,
+  declaredStartSeconds: 0,
   declaredEndSeconds: 10,
   ...changes,
 });
@@ -52,6 +55,7 @@ const plan = ({ source, scan, input }: Changes = {}) =>
       format: 'mov,mp4,m4a,3gp,3g2,mj2',
       startSeconds: 0,
       declaredEndSeconds: 10,
+      sizeBytes: 5_000_000,
       video: video(),
       audio: audio(),
       ...source,
