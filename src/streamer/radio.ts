@@ -86,6 +86,23 @@ export function ticksBefore(loop: Loop, { round, turn }: Pick<Position, 'round' 
   return round * total + earlier.reduce((sum, item) => sum + (loop.durations[item] ?? 0), 0);
 }
 
+/**
+ * The loop after one of its items has turned out to play for another time, and the ticks by which its epoch moves so that
+ * what plays at `at` stays where it is: whoever reckons anew, with what is known now, then comes to the same place.
+ * Undefined when nothing changes, or when the rounds that have been played would put the epoch before the calendar.
+ */
+export function learn(
+  loop: Loop,
+  item: number,
+  ticks: number,
+  at: Pick<Position, 'round' | 'turn'>,
+): { loop: Loop; shiftTicks: number } | undefined {
+  if (loop.durations[item] === ticks) return undefined;
+  const after = { ...loop, durations: loop.durations.with(item, ticks) };
+  const before = ticksBefore(after, at);
+  return before > MAX_TICKS_BEFORE ? undefined : { loop: after, shiftTicks: ticksBefore(loop, at) - before };
+}
+
 /** As many rounds of a longer list would put its epoch before the calendar: they are counted anew then. */
 const MAX_TICKS_BEFORE = 20 * 365 * 86_400 * TICKS_PER_SECOND;
 

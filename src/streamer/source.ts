@@ -75,6 +75,8 @@ export class ItemReader implements Item {
   readonly audioHeader: Buffer | undefined;
   readonly frameTicks: number;
   readonly videoFrames: number;
+  /** How long the whole item plays on this track. */
+  readonly ticks: number;
   /** What went wrong while it was played; the item ends there. */
   error: ItemError | undefined;
   readonly #options: OpenOptions;
@@ -105,6 +107,7 @@ export class ItemReader implements Item {
     this.audioHeader = decode(index.audio?.header);
     this.frameTicks = index.video ? (frameTicks(index.video.frameRateNum, index.video.frameRateDen) ?? 0) : 0;
     const keyframe = index.video?.keyframes.findLast((k) => k.frame * this.frameTicks <= offsetTicks);
+    this.ticks = itemTicks(index, kind);
     this.videoFrames = (index.video?.frames ?? 0) - (keyframe?.frame ?? 0);
     this.#joined = keyframe !== undefined && keyframe.frame > 0;
     if (keyframe && this.#joined) {

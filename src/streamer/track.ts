@@ -8,7 +8,7 @@ import type { Storage } from '../storage/storage.ts';
 import type { Program, ProgramItem } from '../streams/program.ts';
 import { ItemError, itemError, loadDelay, loadIndex, type TrackKind } from './catalog.ts';
 import { Cuttable } from './cut.ts';
-import { following, itemAt, type Loop, type Position, positionAt, resume, ticksBefore } from './radio.ts';
+import { following, itemAt, type Loop, learn, type Position, positionAt, resume, ticksBefore } from './radio.ts';
 import { ItemReader } from './source.ts';
 import type { Item } from './splice.ts';
 import { frameTicks, itemTicks, msToTicks, ticksToMs } from './timeline.ts';
@@ -96,8 +96,8 @@ export class Track {
   #generation = 0;
   #changed = new AbortController();
   #playing: ItemReader | undefined;
-  #playingRound = 0;
-  #playingIndex = 0;
+  /** The turn of #playing. */
+  #at: Position = { round: 0, turn: 0, offsetTicks: 0 };
   /** The listing that #playing is of. */
   #onAir: Listing | undefined;
   /** How far the timeline stands behind its epoch, and when that was last set right. */
@@ -135,8 +135,9 @@ export class Track {
     const epochMs = this.#onAir?.epochMs ?? told;
     const elapsed = msToTicks(this.#options.clock.now().getTime() - epochMs);
     if (this.#playing) {
-      const playing = nearest(listing.items, this.#playing.id, this.#playingIndex);
-      this.#cursor = resume(listing.loop, elapsed, { playing, round: this.#playingRound });
+      const index = this.#onAir ? itemAt(this.#onAir.loop, this.#at) : undefined;
+      const playing = nearest(listing.items, this.#playing.id, index ?? 0);
+      this.#cursor = resume(listing.loop, elapsed, { playing, round: this.#at.round });
     } else {
       listing.epochMs = epochMs;
       this.#cursor = positionAt(listing.loop, elapsed);
@@ -165,8 +166,7 @@ export class Track {
     const listing = this.#listing;
     if (cursor && listing) {
       this.#setClock(listing, cursor, item);
-      this.#playingRound = cursor.round;
-      this.#playingIndex = itemAt(listing.loop, cursor) ?? 0;
+      this.#at = cursor;
       this.#cursor = following(listing.loop, cursor);
     }
     this.#skipping?.resolve();
@@ -192,7 +192,7 @@ export class Track {
     const { version, epochMs } = this.#onAir ?? {};
     return {
       skipped: this.#skipped,
-      loopCount: this.#playingRound,
+      loopCount: this.#at.round,
       current: this.#playing ? { id: this.#playing.id, name: this.#playing.name } : null,
       next: id !== undefined && name !== undefined ? { id, name } : null,
       playable: this.#playable,
@@ -230,6 +230,14 @@ export class Track {
       this.#lagMs = behindMs;
     }
     this.#onAir = listing;
+  }
+
+  /** The item of the coming turn plays for so long, whatever was known of it before: 0 when it cannot be played. */
+  #learn(listing: Listing, cursor: Position, ticks: number): void {
+    const learnt = learn(listing.loop, itemAt(listing.loop, cursor) ?? 0, ticks, this.#at);
+    if (!learnt) return;
+    listing.loop = learnt.loop;
+    if (this.#onAir === listing && listing.epochMs !== undefined) listing.epochMs += ticksToMs(learnt.shiftTicks);
   }
 
   #upcoming(): ProgramItem | undefined {
@@ -308,6 +316,7 @@ export class Track {
       try {
         const opened = await ItemReader.open({ storage, item, kind, offsetTicks: cursor.offsetTicks, onData });
         if (generation === this.#generation) {
+          this.#learn(listing, cursor, opened.ticks);
           this.#ready = opened;
           this.#playable = true;
           return;
@@ -316,6 +325,7 @@ export class Track {
       } catch (error) {
         if (generation !== this.#generation) continue;
         this.#skip(item, error);
+        if (itemError(error).code !== 'storage_unavailable') this.#learn(listing, cursor, 0);
         this.#cursor = following(listing.loop, cursor);
         if (++failures % listing.items.length !== 0) continue;
         this.#playable = false;

@@ -1,6 +1,7 @@
 /** Control of a stream on air, with a real receiver: skip, new versions, and the clock that the next pod is given. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { orderOf } from '../../src/streamer/radio.ts';
@@ -142,6 +143,26 @@ test('a new version is taken up at the item boundary while the destination is aw
   const c = await onAir(handedOn(next, await a.stats()), {});
   await until('the third plays', async () => (await c.stats()).currentItem !== null);
   await expectSamePlace(a, c);
+});
+
+test('an item that goes missing on air is left out of the reckoning, so that the next pod comes to the same place', async () => {
+  const storage = join(studio.root, 'storage');
+  const gone = await makeRendition(storage, 'gone', { frames: 150 });
+  const [one] = studio.items as [ProgramItem];
+  const [f1, f2] = films as [ProgramItem, ProgramItem];
+  const program = programOf([f2, one, gone, f1]);
+  const a = await onAir(program, {});
+  await until('it plays', async () => (await playing(a)) === 'f2');
+  await rm(join(storage, gone.rendition));
+  for (const id of ['one', 'f1']) {
+    expect((await a.skip({ id })).status).toBe(200);
+    expect(await playing(a)).toBe(id);
+  }
+  const stats = await a.stats();
+  expect(stats.brokenItems).toMatchObject([{ id: 'gone', code: 'item_missing', track: 'video' }]);
+  const b = await onAir(handedOn(program, stats), {});
+  await until('the other plays', async () => (await b.stats()).currentItem !== null);
+  await expectSamePlace(a, b);
 });
 
 /** The next items begin in both within a GOP of each other, and they are the same. */

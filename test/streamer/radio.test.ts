@@ -1,6 +1,15 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { following, itemAt, type Loop, orderOf, positionAt, resume, ticksBefore } from '../../src/streamer/radio.ts';
+import {
+  following,
+  itemAt,
+  type Loop,
+  learn,
+  orderOf,
+  positionAt,
+  resume,
+  ticksBefore,
+} from '../../src/streamer/radio.ts';
 import { frameTicks, TICKS_PER_SECOND, ticksToMs } from '../../src/streamer/timeline.ts';
 
 const loops = fc.record({
@@ -68,6 +77,24 @@ test('rounds of a short list do not put the epoch of a long one centuries back',
   expect(ticksBefore(loop, resume(loop, 0, { playing: 0, round: 1e6 }) ?? { round: 1e6, turn: 0 })).toBeLessThan(
     4 * day,
   );
+});
+
+test('what is learnt of an item moves the epoch, so that whoever reckons with it comes to the same place', () => {
+  fc.assert(
+    fc.property(loops, fc.nat(1e4), fc.nat(11), fc.nat(11), fc.nat(1e7), (loop, round, turn, item, ticks) => {
+      const count = loop.durations.length;
+      const at = { round, turn: turn % count, offsetTicks: 0 };
+      const playing = itemAt(loop, at) ?? 0;
+      if (item % count === playing) return;
+      const learnt = learn(loop, item % count, ticks, at);
+      if (!learnt) return expect(loop.durations[item % count]).toBe(ticks);
+      const epoch = -ticksBefore(loop, at) + learnt.shiftTicks;
+      expect(positionAt(learnt.loop, -epoch)).toEqual(at);
+    }),
+  );
+  const day = 86_400 * TICKS_PER_SECOND;
+  const short: Loop = { mode: 'sequential', seed: 1, durations: [1000, 0] };
+  expect(learn(short, 1, day, { round: 1e6, turn: 0 })).toBeUndefined();
 });
 
 test('a position that was reached at a moment is where the clock says, by the epoch that it gives', () => {
