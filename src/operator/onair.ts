@@ -92,7 +92,8 @@ export function createOnAir(lifecycle: Lifecycle): OnAir {
     const news = newsOf(await ask(`http://${address}:${STREAMER_PORT}/stats`, TIMEOUT_MS, {}));
     const program = programOfPod(pod);
     const soon = news && program && isBehind(program, news);
-    entry.nextMs = performance.now() + (soon ? options.behindMs : options.everyMs);
+    // Up to a fifth sooner, so that streams that were started together are not asked in the same second for ever.
+    entry.nextMs = performance.now() + (soon ? options.behindMs : options.everyMs) * (1 - Math.random() / 5);
     if (!news || entry.skips !== skips || same(news, entry.news)) return;
     entry.news = news;
     look(keyIn(pod.metadata.namespace, pod.metadata.labels?.[STREAM_LABEL] ?? ''));

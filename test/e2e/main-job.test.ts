@@ -92,6 +92,7 @@ describe('the main job, as the README shows it', () => {
         4,
       60_000,
     );
+    expect((await system.call('POST', `/streams/${id}/skip`)).status).toBe(200);
     shell.stdin.write('\n');
     await exited;
     expect(shell.exitCode, errors).toBe(0);

@@ -93,6 +93,18 @@ test('a skip goes to the next item at once, in the same publish, once for each r
   const after = await stream.stats();
   expect([after.currentItem?.id, after.currentAudioItem?.id]).toEqual(['f1', 's2']);
   expect(after.clock.audio?.epoch).not.toBe(program.epoch);
+  // A new version waits for the end of the item, unless a skip takes it up.
+  const next: Program = {
+    ...program,
+    version: 2,
+    video: { mode: 'sequential', items: [films[3], films[2]] as ProgramItem[] },
+  };
+  await stream.program(next);
+  await until('it has the new version', async () => (await stream.stats()).programVersion === 2);
+  expect((await stream.stats()).clock.video?.version).toBe(1);
+  expect((await stream.skip({ id: 'to the new one' })).status).toBe(200);
+  expect((await stream.stats()).clock.video?.version).toBe(2);
+  expect(['f3', 'f4']).toContain(await playing(stream));
   await stream.stop();
   await expectClean('skip');
 });
