@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { makeRendition } from '../../src/prepare/rendition.ts';
 import { indexKey } from '../../src/rendition/index.ts';
+import { FRAMERATES, profileOf, QUALITIES } from '../../src/streams/profile.ts';
 import { ffmpeg, media, room } from '../support/prepare.ts';
 import { picture, pictureIn, rendition, shopOf, TONE, taskFor } from '../support/rendition.ts';
 
@@ -13,6 +14,22 @@ describe('any source becomes a rendition that keeps its promises', () => {
   const sources: [string, { video: string; audio?: string; output?: string[]; name?: string }, number][] = [
     ['no audio', { video: picture('320x180') }, 30],
     ['5.1 sound at 96 kHz', { video: picture('320x180'), audio: 'anoisesrc=r=96000:d=1,pan=5.1|c0=c0|c1=c0' }, 30],
+    ['mono sound', { video: picture('320x180'), audio: `${TONE},aformat=channel_layouts=mono` }, 30],
+    [
+      'MPEG-4 in AVI with MP3',
+      { video: picture('320x180'), audio: TONE, output: ['-c:v', 'mpeg4', '-c:a', 'libmp3lame'], name: 'in.avi' },
+      30,
+    ],
+    [
+      'a transport stream that begins late, with sound that begins later',
+      {
+        video: picture('320x180'),
+        audio: 'sine=440:r=48000:d=0.7,adelay=300',
+        output: ['-muxdelay', '3'],
+        name: 'in.ts',
+      },
+      30,
+    ],
     ['25 frames a second', { video: picture('320x180', 25), audio: TONE }, 30],
     ['23.976 frames a second', { video: picture('320x180', '24000/1001'), audio: TONE }, 30],
     ['50 frames a second', { video: picture('320x180', 50), audio: TONE }, 30],
@@ -103,6 +120,17 @@ describe('any source becomes a rendition that keeps its promises', () => {
     expect(made.videoTimes).toHaveLength(158);
     expect(made.index.durationSeconds).toBeCloseTo(5.28, 1);
   });
+});
+
+test.each(QUALITIES)('%s in each of its frame rates, over a GOP and more', async (quality) => {
+  await using place = await room();
+  const source = await media(place.path('in.mp4'), { video: picture('320x180', 25, 2.2), audio: 'sine=440:d=2.2' });
+  for (const framerate of FRAMERATES) {
+    const made = await rendition(place, source, 'video', profileOf(quality, framerate));
+    expect(made.keyframes).toEqual([0, 2 * framerate]);
+    expect(Math.abs(made.videoTimes.length - 2.2 * framerate)).toBeLessThanOrEqual(1);
+    expect(made.video.profile).toBe('High');
+  }
 });
 
 describe('sound alone', () => {

@@ -7,6 +7,7 @@ import { expect } from 'vitest';
 import { makeRendition } from '../../src/prepare/rendition.ts';
 import type { MediaType } from '../../src/prepare/source.ts';
 import { indexKey, RenditionIndex } from '../../src/rendition/index.ts';
+import { DIMENSIONS, parseProfile } from '../../src/streams/profile.ts';
 import { ffmpeg, inspect, quiet, type room } from './prepare.ts';
 
 const AAC_FRAME_MS = 1024 / 48;
@@ -49,11 +50,12 @@ export async function rendition(place: Room, path: string, type: MediaType = 'vi
   expect(index.audio?.frames).toBe(found.audioTimes.length);
   expect(found.audioTimes).toEqual(found.audioTimes.map((_, frame) => Math.round(frame * AAC_FRAME_MS)));
   expect(found.audio).toMatchObject({ codec_name: 'aac', profile: 'LC', sample_rate: '48000', channels: 2 });
-  if (type === 'video') proveVideo(found, index, Number(profile.split('p')[1]));
+  if (type === 'video') proveVideo(found, index, profile);
   return { ...found, index, file };
 }
 
-function proveVideo(found: Awaited<ReturnType<typeof inspect>>, index: RenditionIndex, fps: number) {
+function proveVideo(found: Awaited<ReturnType<typeof inspect>>, index: RenditionIndex, profile: string) {
+  const { quality, framerate: fps } = parseProfile(profile) ?? { quality: '720p', framerate: 30 };
   const frames = found.videoTimes.length;
   expect(found.videoTimes).toEqual(found.videoTimes.map((_, frame) => Math.round((frame * 1000) / fps)));
   expect(found.reordered).toBe(0);
@@ -62,7 +64,14 @@ function proveVideo(found: Awaited<ReturnType<typeof inspect>>, index: Rendition
   expect(index.video?.frames).toBe(frames);
   expect(index.video?.keyframes.map(({ frame }) => frame)).toEqual(found.keyframes);
   expect(Math.abs(found.audioTimes.length * AAC_FRAME_MS - (frames * 1000) / fps)).toBeLessThan(AAC_FRAME_MS);
-  expect(found.video).toMatchObject({ codec_name: 'h264', pix_fmt: 'yuv420p', has_b_frames: 0 });
+  expect(found.video).toMatchObject({
+    codec_name: 'h264',
+    pix_fmt: 'yuv420p',
+    has_b_frames: 0,
+    ...DIMENSIONS[quality],
+  });
+  expect(['High', 'Main', 'Constrained Baseline']).toContain(found.video.profile);
+  expect(index.durationSeconds).toBeCloseTo(frames / fps, 6);
   expect(['1:1', undefined]).toContain(found.video.sample_aspect_ratio);
 }
 
