@@ -116,7 +116,7 @@ export class Target {
   async #run(): Promise<void> {
     for (let attempt = 0; !this.#stop.signal.aborted; ) {
       const change = this.#change.signal;
-      const { reason, connectedMs } = await this.#attempt(change, attempt);
+      const { reason, connectedMs } = await this.#attempt(change, attempt).catch(couldNotStart);
       if (!reason) {
         attempt = 0;
         continue;
@@ -225,6 +225,12 @@ export class Target {
     onConnected?.();
   }
 }
+
+/** No process, descriptor or space for another transport is this destination's failure, and must not be the stream's. */
+const couldNotStart = (error: unknown) => ({
+  reason: failure('exited', error instanceof Error ? error.message : String(error)),
+  connectedMs: 0,
+});
 
 /** Opens a connection and closes it; undefined when someone listens. */
 function probe({ host, port }: Address): Promise<Failure | undefined> {

@@ -81,9 +81,6 @@ export class Transport {
     } finally {
       closeSync(preset);
     }
-    // A broken pipe is told by the process's end; without a listener it would end this one.
-    this.stdin.on('error', () => undefined);
-    this.#listen(events);
     this.ended = new Promise((resolve) => {
       this.#child.once('error', (error) => resolve(failure('exited', redact(error.message, this.#secrets))));
       const end = (code: number | null, signal: NodeJS.Signals | null) =>
@@ -97,6 +94,11 @@ export class Transport {
         this.#child.once('close', () => clearTimeout(timer));
       });
     });
+    // Where no descriptor is left, there is no process either, and its event, which tells so, has been listened to above.
+    if (!this.#child.stdin) throw new Error('no pipe could be made');
+    // A broken pipe is told by the process's end; without a listener it would end this one.
+    this.stdin.on('error', () => undefined);
+    this.#listen(events);
   }
 
   get stdin(): Writable {

@@ -103,3 +103,13 @@ test('a host that has no address and an application that is not there have their
   await failed(stream, 'nowhere', 'dns_failed');
   await failed(stream, 'wrong', 'publish_rejected');
 });
+
+test('an ffmpeg that cannot be started is a failure like any other, and the stream stays', async () => {
+  const stream = await onAir(
+    programOf(items),
+    { main: [rtmp.url, KEY] },
+    { env: { LOOPSTREAM_FFMPEG: join(root, 'no-ffmpeg') } },
+  );
+  expect(await failed(stream, 'main', 'exited')).toContain('ENOENT');
+  expect(await stream.status('/healthz')).toBe(200);
+});
