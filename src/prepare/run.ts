@@ -104,6 +104,9 @@ function explain(error: unknown): PrepareError {
   if (error instanceof StorageError && error.code === 'not_found') {
     return new PrepareError('prepare_failed', 'Its source is no longer in the media storage.', cause);
   }
+  // The storage says what to do, e.g. to create the bucket, in a sentence without secrets.
+  if (error instanceof StorageError)
+    return new PrepareError('prepare_failed', error.message, { ...cause, again: true });
   return new PrepareError('prepare_failed', '', { ...cause, again: true });
 }
 
