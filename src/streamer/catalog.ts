@@ -9,6 +9,7 @@ import {
 } from '../rendition/flv.ts';
 import { indexKey } from '../rendition/format.ts';
 import type { RenditionIndex } from '../rendition/index.ts';
+import { isStorageKey } from '../storage/key.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { ProgramItem } from '../streams/program.ts';
 import { isRenditionIndex } from './shape.ts';
@@ -85,6 +86,7 @@ export async function loadRendition(
   signal?: AbortSignal,
 ): Promise<{ index: RenditionIndex; version: string }> {
   try {
+    if (!isStorageKey(item.rendition)) throw new ItemError('item_invalid', 'The item names no key of a storage.');
     const key = indexKey(item.rendition);
     const head = await storage.head(key);
     if (!head) throw new ItemError('item_missing', 'The rendition has no index in the storage.');
