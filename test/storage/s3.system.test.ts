@@ -1,12 +1,12 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { inspect } from 'node:util';
 import { CreateBucketCommand, HeadObjectCommand, ListMultipartUploadsCommand } from '@aws-sdk/client-s3';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { openStorage } from '../../src/storage/open.ts';
 import type { Storage, StorageCredentials } from '../../src/storage/storage.ts';
 import { describeKeeper, keysOf } from '../support/storage-suite.ts';
@@ -118,6 +118,35 @@ describe('what is wrong with the configuration is said', () => {
       name: 'StorageError',
       code: 'unavailable',
       message: 'There is no bucket nowhere in the S3 storage: create it.',
+    });
+  });
+});
+
+describe('credentials in files', () => {
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+  const fill = async (credentials: StorageCredentials) => {
+    for (const [name, value] of Object.entries(credentials)) await writeFile(join(scratchDir, name), `${value}\n`);
+  };
+  const fromFiles = (directory = scratchDir) =>
+    openStorage(`s3://${bucket}?endpoint=${server.endpoint}`, { credentials: { directory } });
+
+  test('that are renewed are taken up within a minute, without a restart', async () => {
+    await fill({ ...server.credentials, secretAccessKey: 'hunter2-hunter2' });
+    const keeper = await fromFiles();
+    await expect(keeper.write('a', Buffer.from('x'))).rejects.toMatchObject({ message: /refused the credentials/ });
+    await fill(server.credentials);
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 61_000 });
+    await keeper.write('a', Buffer.from('x'));
+    expect((await keeper.head('a'))?.sizeBytes).toBe(1);
+  });
+
+  test.each(uses)('that are missing are said by %s', async (_, use) => {
+    await expect(use(await fromFiles(join(scratchDir, 'nowhere')))).rejects.toMatchObject({
+      name: 'StorageError',
+      code: 'unavailable',
+      message: /cannot be read: its Secret needs the keys accessKeyId and secretAccessKey/,
     });
   });
 });
