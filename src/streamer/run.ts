@@ -13,7 +13,7 @@ import { Sound } from './sound.ts';
 import { Splicer } from './splice.ts';
 import { Station } from './station.ts';
 import { type StatsParts, streamerStats } from './stats.ts';
-import { Target } from './target.ts';
+import { Target, type Timeouts } from './target.ts';
 import { msToTicks } from './timeline.ts';
 import { Track } from './track.ts';
 
@@ -54,6 +54,8 @@ export interface StreamerOptions {
   timelineStartMs?: number;
   /** Other times and sizes than the cache's own. */
   cache?: Partial<CacheOptions>;
+  /** Other times than a destination's own. */
+  timeouts?: Partial<Timeouts>;
 }
 
 /**
@@ -114,7 +116,7 @@ export async function startStreamer(
         clock,
         log,
         onConnected,
-        timeouts: { finishMs: FINISH_MS },
+        timeouts: { finishMs: FINISH_MS, ...options.timeouts },
       }),
   );
   const parts = (): StatsParts => ({

@@ -38,9 +38,16 @@ export interface TargetOptions {
 export interface Timeouts extends HealthTimeouts {
   /** For ffmpeg to say goodbye. */
   finishMs: number;
+  /** After this long a connection that carries MPEG-TS is made anew. */
+  renewMs: number;
 }
 
-const TIMEOUTS: Timeouts = { connectMs: 10_000, stallMs: 5000, finishMs: 3000 };
+/**
+ * MPEG-TS is made by ffmpeg from FLV, and its demuxer loses every timestamp of a process that has seen 32 bits of
+ * milliseconds go by, 49.7 days. Long before that another one takes over: a break of about a second, announced in the log.
+ */
+const RENEW_MS = 30 * 86_400_000;
+const TIMEOUTS: Timeouts = { connectMs: 10_000, stallMs: 5000, finishMs: 3000, renewMs: RENEW_MS };
 const WATCH_MS = 500;
 const SILENCE_MS = 1000;
 const PROBE_TIMEOUT_MS = 2000;
@@ -168,7 +175,7 @@ export class Target {
   }
 
   async #send(address: Address, change: AbortSignal): Promise<{ reason: Failure | undefined; connectedMs: number }> {
-    const { station, clock, ffmpeg, profile } = this.#options;
+    const { station, clock, ffmpeg, profile, log, name } = this.#options;
     const health = new Health(this.#timeouts, clock.monotonicMs());
     const onProgress = (bytes: number) => {
       this.#bytesNow = bytes;
@@ -179,8 +186,17 @@ export class Target {
     const feed = new Feed({ profile, sink: transport.stdin });
     this.#feed = feed;
     const unlisten = station.listen((segment) => feed.offer(segment));
-    const watch = setInterval(() => void this.#watch(transport, health), WATCH_MS);
     const leave = () => void transport.finish();
+    const startedMs = clock.monotonicMs();
+    let renewed = false;
+    const watch = setInterval(() => {
+      void this.#watch(transport, health);
+      const old = address.format === 'mpegts' && clock.monotonicMs() - startedMs > this.#timeouts.renewMs;
+      if (!old || renewed) return;
+      renewed = true;
+      log.info({ destination: name }, 'the connection has grown old and is made anew');
+      leave();
+    }, WATCH_MS);
     const signal = AbortSignal.any([change, this.#stop.signal]);
     signal.addEventListener('abort', leave, { once: true });
     if (signal.aborted) leave();
@@ -195,7 +211,7 @@ export class Target {
     this.#bytesBefore += this.#bytesNow;
     this.#bytesNow = 0;
     const connectedMs = health.connectedMs(clock.monotonicMs());
-    if (!signal.aborted) return { reason, connectedMs };
+    if (!signal.aborted && !renewed) return { reason, connectedMs };
     // It was told to go; that it had to be killed is told all the same.
     if (reason.code === 'hung') this.#note(reason, connectedMs);
     return { reason: undefined, connectedMs };

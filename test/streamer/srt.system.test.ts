@@ -86,3 +86,25 @@ test('SRT is sent to a listener, and again within two seconds when one is back; 
   }
   expect(await bytes(join(studio.root, 'locked.ts'))).toBe(0);
 });
+
+test('a connection that carries MPEG-TS is made anew before ffmpeg loses its clock, and that is no failure', async () => {
+  const port = await freeUdpPort();
+  const [first, second] = [join(studio.root, 'aging.ts'), join(studio.root, 'renewed.ts')];
+  const listener = await startListener(port, first);
+  const ended = once(listener, 'exit');
+  const program = programOf(studio.items, { destinations: ['aging', 'ageless'] });
+  const to: Parameters<Studio['onAir']>[1] = {
+    aging: [`srt://127.0.0.1:${port}`, ''],
+    ageless: [studio.rtmp.url, 'ageless'],
+  };
+  const stream = await studio.onAir(program, to, { timeouts: { renewMs: 5000 } });
+  await Promise.all(['aging', 'ageless'].map((name) => connected(stream, name)));
+  await ended;
+  await startListener(port, second);
+  await until('media has arrived', async () => (await bytes(second)) > 100_000);
+  expect(await destination(stream, 'aging')).toMatchObject({ reconnects: 0 });
+  expect(stream.log()).toContain('has grown old');
+  await stream.stop();
+  expect(stepsOf(await packetsOf(first), 'video').notIncreasing).toBe(0);
+  await expectUntouched(studio.rtmp, 'ageless');
+});
