@@ -42,6 +42,8 @@ export interface Decision {
   epoch?: string;
   audioEpoch?: string;
   skipped?: NonNullable<Program['skipped']>;
+  /** Start of the window of its schedule for which it was last put on air. */
+  lastScheduleTime?: string;
   /** What is to be told of it beside what has changed in the status. */
   events?: EventInput[];
   /** When to look again although nothing has changed. */
@@ -96,13 +98,19 @@ function off(stream: LoopStream, pod: Pod | undefined, time: Airtime): Core {
     return stream.metadata.finalizers?.includes(FINALIZER) ? { ...idle, action: { do: 'release' } } : idle;
   }
   if (stream.spec.replicas === 0) return idle;
+  const missed = 'missed' in time && time.missed && missedStart(stream, time.missed);
   if (time.kind === 'before') {
-    const when = kubeTime(time.startAt);
-    return { ...idle, phase: 'scheduled', progressing: yes('Scheduled', `The stream goes on air at ${when}.`) };
+    const message = `The stream goes on air at ${kubeTime(time.startAt)}.`;
+    const progressing = missed ? no('ScheduleMissed', `${missed} ${message}`) : yes('Scheduled', message);
+    return { ...idle, phase: 'scheduled', progressing };
   }
   const message = time.kind === 'after' ? `The schedule ended at ${kubeTime(time.endedAt)}.` : 'The schedule is over.';
-  return { ...idle, phase: 'ended', live: live.reason === 'Stopped' ? no('Ended', message) : live };
+  const progressing = missed ? no('ScheduleMissed', missed) : SETTLED;
+  return { ...idle, phase: 'ended', live: live.reason === 'Stopped' ? no('Ended', message) : live, progressing };
 }
+
+const missedStart = ({ spec }: LoopStream, start: Date): string =>
+  `The start at ${kubeTime(start)} was missed by more than its deadline of ${spec.schedule?.startingDeadlineSeconds} s.`;
 
 /** The stream is meant to be on air and has no pod. */
 function start(stream: LoopStream, world: World, verdicts: Verdict[]): Core {
@@ -220,8 +228,7 @@ function nameTaken(stream: LoopStream, now: Date): Core {
   };
 }
 
-function core(stream: LoopStream, world: World, verdicts: Verdict[], settings: PodSettings): Core {
-  const time = airtime(stream.spec.schedule, world.now);
+function core(stream: LoopStream, world: World, verdicts: Verdict[], time: Airtime, settings: PodSettings): Core {
   const owned = world.pod && isOwnedBy(world.pod, stream) ? world.pod : undefined;
   const wanted = stream.spec.replicas > 0 && !stream.metadata.deletionTimestamp;
   if (!wanted || time.kind === 'before' || time.kind === 'after') return off(stream, owned, time);
@@ -229,11 +236,16 @@ function core(stream: LoopStream, world: World, verdicts: Verdict[], settings: P
   return world.pod && isReady(verdicts) ? nameTaken(stream, world.now) : start(stream, world, verdicts);
 }
 
+/** Phases in which the window that is open has been taken up. */
+const BEGUN: ReadonlySet<Phase> = new Set(['starting', 'live', 'reconnecting']);
+
 export function decide(stream: LoopStream, world: World, settings: PodSettings): Decision {
   const checks = readiness(stream, world);
-  const { live, progressing, since, degraded, lookAgainAt, ...rest } = core(stream, world, checks, settings);
-  const wake =
-    lookAgainAt ?? (stream.spec.replicas > 0 ? nextChange(airtime(stream.spec.schedule, world.now)) : undefined);
+  const before = stream.status?.lastScheduleTime;
+  const time = airtime(stream.spec.schedule, world.now, before === undefined ? undefined : new Date(before));
+  const { live, progressing, since, degraded, lookAgainAt, ...rest } = core(stream, world, checks, time, settings);
+  const wake = lookAgainAt ?? (stream.spec.replicas > 0 ? nextChange(time) : undefined);
+  const begun = time.kind === 'on' && time.since && BEGUN.has(rest.phase) ? time.since.toISOString() : before;
   return {
     ...rest,
     verdicts: [
@@ -244,6 +256,7 @@ export function decide(stream: LoopStream, world: World, settings: PodSettings):
     ],
     ready: isReady(checks),
     ...since,
+    ...(begun !== undefined && { lastScheduleTime: begun }),
     ...(wake && { lookAgainAt: wake }),
   };
 }

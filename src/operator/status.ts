@@ -40,6 +40,7 @@ export function statusOf(stream: LoopStream, decision: Decision, pod: Pod | unde
     ready: decision.ready,
     ...(decision.epoch !== undefined && sinceOf({ ...decision, epoch: decision.epoch })),
     ...(liveSince !== undefined && { liveSince }),
+    ...(decision.lastScheduleTime !== undefined && { lastScheduleTime: decision.lastScheduleTime }),
     ...(pod && { podName: pod.metadata.name, podUID: pod.metadata.uid, restarts: restartsOf(pod) }),
     destinations: stream.spec.destinationRefs.join(', '),
     conditions: conditionsOf(decision.verdicts, stream.status?.conditions, generation, now),

@@ -3,6 +3,7 @@ import {
   GraphQLBoolean,
   GraphQLEnumType,
   GraphQLInputObjectType,
+  GraphQLInt,
   GraphQLList,
   GraphQLObjectType,
   GraphQLString,
@@ -18,6 +19,16 @@ const State = new GraphQLEnumType({
 });
 
 const ids = required(new GraphQLList(required(GraphQLString)));
+
+const Recurrence = new GraphQLObjectType({
+  name: 'Recurrence',
+  description: 'Windows in which a stream is on air: they begin at the times of a cron expression.',
+  fields: {
+    cron: { type: required(GraphQLString) },
+    timeZone: { type: required(GraphQLString) },
+    durationSeconds: { type: required(GraphQLInt) },
+  },
+});
 
 const Stream = new GraphQLObjectType<StreamRecord>({
   name: 'Stream',
@@ -35,6 +46,8 @@ const Stream = new GraphQLObjectType<StreamRecord>({
     audioPlaylistIDs: { type: ids },
     scheduleStartAt: { type: DateTime },
     scheduleEndAt: { type: DateTime },
+    recurrence: { type: Recurrence },
+    nextStartAt: { type: DateTime },
     liveSince: { type: DateTime },
     createdAt: { type: required(DateTime) },
   },

@@ -4,7 +4,7 @@
  */
 import { type Static, type TSchema, Type } from 'typebox';
 import { FRAMERATES, type Framerate, QUALITIES, type Quality } from './profile.ts';
-import { MAX_DESTINATIONS, MAX_PLAYLISTS, PHASES } from './spec.ts';
+import { MAX_DESTINATIONS, MAX_PLAYLISTS, PHASES, Recurrence } from './spec.ts';
 
 const idLength = { minLength: 1, maxLength: 253 };
 const Id = Type.String(idLength);
@@ -71,6 +71,19 @@ const schedule = {
     Type.String({ format: 'date-time', description: 'When the stream goes live by itself.' }),
   ),
   scheduleEndAt: Type.Optional(Type.String({ format: 'date-time', description: 'When it ends by itself.' })),
+  recurrence: Type.Optional(
+    Type.Object(
+      {
+        cron: Recurrence.properties.cron,
+        timeZone: Type.Optional(Recurrence.properties.timeZone),
+        durationSeconds: Recurrence.properties.durationSeconds,
+      },
+      {
+        additionalProperties: false,
+        description: 'On air in windows that recur; scheduleStartAt and scheduleEndAt say from when and until when.',
+      },
+    ),
+  ),
 };
 
 export const StreamCreate = Type.Object(
@@ -125,6 +138,8 @@ export const Stream = Type.Object(
     audioPlaylistIDs: Type.Array(Type.String()),
     scheduleStartAt: nullable(Time),
     scheduleEndAt: nullable(Time),
+    recurrence: nullable(Recurrence),
+    nextStartAt: Type.Union([Time, Type.Null()], { description: 'When its schedule puts it on air next.' }),
     liveSince: nullable(Time),
     createdAt: Time,
   },

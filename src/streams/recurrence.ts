@@ -8,7 +8,7 @@
  * Pure: no I/O, no clock.
  */
 import { Cron } from 'croner';
-import type { Recurrence } from './spec.ts';
+import type { Recurrence, Schedule } from './spec.ts';
 
 const parse = ({ cron, timeZone }: Recurrence): Cron => new Cron(cron, { timezone: timeZone, mode: '5-part' });
 
@@ -40,3 +40,13 @@ export function recurrenceProblem(recurrence: Recurrence, now: Date): { field: s
 /** The first start after `time`; undefined when none comes. Throws where `recurrenceProblem` finds a problem. */
 export const startAfter = (recurrence: Recurrence, time: Date): Date | undefined =>
   parse(recurrence).nextRun(time) ?? undefined;
+
+/** When the schedule puts a stream on air next; undefined when it does not, or makes no sense. */
+export function nextStart(schedule: Schedule | undefined, now: Date): Date | undefined {
+  const { startAt, endAt, recurrence } = schedule ?? {};
+  const opens = startAt === undefined ? undefined : new Date(startAt);
+  if (!recurrence) return opens && opens > now ? opens : undefined;
+  if (recurrenceProblem(recurrence, now)) return undefined;
+  const next = startAfter(recurrence, opens && opens > now ? new Date(opens.getTime() - 1) : now);
+  return next && endAt !== undefined && next >= new Date(endAt) ? undefined : next;
+}

@@ -5,6 +5,8 @@
 import { type FieldError, validationFailed } from '../errors.ts';
 import type { StreamCreate, StreamSchedule, StreamUpdate } from './record.ts';
 import { toFramerate, toQuality } from './record.ts';
+import { recurrenceProblem } from './recurrence.ts';
+import type { Schedule } from './spec.ts';
 
 /** Which ids an account has. */
 export interface References {
@@ -31,17 +33,30 @@ const exclusive = ({ destinationID, destinationIDs, videoUploadObjectID, playlis
     : []),
 ];
 
-const scheduleErrors = ({ scheduleStartAt, scheduleEndAt }: StreamSchedule, now: Date): FieldError[] => {
+const scheduleErrors = ({ scheduleStartAt, scheduleEndAt, recurrence }: StreamSchedule, now: Date): FieldError[] => {
   const start = scheduleStartAt === undefined ? undefined : Date.parse(scheduleStartAt);
   const end = scheduleEndAt === undefined ? undefined : Date.parse(scheduleEndAt);
+  const wrong = recurrence && recurrenceProblem({ timeZone: 'UTC', ...recurrence }, now);
   return [
     ...(start !== undefined && start < now.getTime() ? [{ path: '/scheduleStartAt', message: 'is in the past' }] : []),
     ...(end !== undefined && end <= now.getTime() ? [{ path: '/scheduleEndAt', message: 'is in the past' }] : []),
     ...(start !== undefined && end !== undefined && end <= start
       ? [{ path: '/scheduleEndAt', message: 'must be after scheduleStartAt' }]
       : []),
+    ...(wrong ? [{ path: `/recurrence/${wrong.field}`, message: wrong.message }] : []),
   ];
 };
+
+/** The schedule as the spec has it. */
+export const scheduleOf = ({ scheduleStartAt, scheduleEndAt, recurrence }: StreamSchedule): Schedule => ({
+  ...(scheduleStartAt && { startAt: scheduleStartAt }),
+  ...(scheduleEndAt && { endAt: scheduleEndAt }),
+  ...(recurrence && { recurrence: { timeZone: 'UTC', ...recurrence } }),
+});
+
+/** Someone who says when it starts wants it to happen; without that it waits for `start`. */
+export const wantsAir = ({ scheduleStartAt, recurrence }: StreamSchedule): boolean =>
+  scheduleStartAt !== undefined || recurrence !== undefined;
 
 export interface Media {
   uploadRef?: string;

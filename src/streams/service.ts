@@ -18,7 +18,16 @@ import {
   toFramerate,
   toQuality,
 } from './record.ts';
-import { checkCreate, checkReferences, checkSchedule, checkUpdate, type References, specPatch } from './requests.ts';
+import {
+  checkCreate,
+  checkReferences,
+  checkSchedule,
+  checkUpdate,
+  type References,
+  scheduleOf,
+  specPatch,
+  wantsAir,
+} from './requests.ts';
 import type { LoopStreamSpec, Phase } from './spec.ts';
 import { isSettled, phaseOf, toEvent, toReadiness, toStream } from './view.ts';
 
@@ -92,16 +101,15 @@ export function createStreamService({ kube, streams, references, clock = systemC
     async create(accountId: string, input: StreamCreate): Promise<Stream> {
       const { destinations, ...media } = checkCreate(input, clock.now());
       checkReferences(references, accountId, input);
-      const { scheduleStartAt: startAt, scheduleEndAt: endAt } = input;
+      const schedule = scheduleOf(input);
       const spec: LoopStreamSpec = {
         displayName: input.name,
-        // Someone who gives a start wants it to happen; without one it waits for `start`.
-        replicas: startAt ? 1 : 0,
+        replicas: wantsAir(input) ? 1 : 0,
         quality: toQuality(input.quality),
         framerate: toFramerate(input.framerate),
         destinationRefs: destinations,
         ...media,
-        ...(startAt || endAt ? { schedule: { ...(startAt && { startAt }), ...(endAt && { endAt }) } } : {}),
+        ...(Object.keys(schedule).length > 0 && { schedule }),
       };
       return show(await streams.create(accountId, () => spec));
     },
@@ -140,13 +148,16 @@ export function createStreamService({ kube, streams, references, clock = systemC
 
     readiness,
 
-    /** Puts it on air. A schedule that has not begun, or is over, gives way: whoever says start means now. */
+    /**
+     * Puts it on air. A schedule that has not begun, or is over, gives way: whoever says start means now. Windows that recur
+     * stay: the stream is on air in them from now on.
+     */
     async start(accountId: string, id: string, waitSeconds?: number): Promise<Progress> {
       const stream = streams.get(accountId, id);
       requireAlive(stream);
       const now = clock.now().getTime();
-      const { startAt, endAt } = stream.spec.schedule ?? {};
-      const early = startAt !== undefined && Date.parse(startAt) > now;
+      const { startAt, endAt, recurrence } = stream.spec.schedule ?? {};
+      const early = !recurrence && startAt !== undefined && Date.parse(startAt) > now;
       const late = endAt !== undefined && Date.parse(endAt) <= now;
       if (stream.spec.replicas !== 1 || early || late) {
         const { ready, issues } = await readiness(accountId, id);
@@ -157,7 +168,7 @@ export function createStreamService({ kube, streams, references, clock = systemC
         const schedule = late ? null : early ? (endAt ? { startAt: null } : null) : undefined;
         await streams.patch(stream, { spec: { replicas: 1, ...(schedule === undefined ? {} : { schedule }) } });
       }
-      return settle(accountId, id, ['live'], waitSeconds);
+      return settle(accountId, id, recurrence && !late ? ['live', 'scheduled'] : ['live'], waitSeconds);
     },
 
     async stop(accountId: string, id: string, waitSeconds?: number): Promise<Progress> {
@@ -186,14 +197,14 @@ export function createStreamService({ kube, streams, references, clock = systemC
       return { stream: show(after), done: isDone(after) };
     },
 
-    /** Sets both times anew: one that is left out is taken away. */
+    /** Sets the schedule anew: what is left out is taken away. */
     async schedule(accountId: string, id: string, input: StreamSchedule): Promise<Stream> {
       const stream = streams.get(accountId, id);
       requireAlive(stream);
       checkSchedule(input, clock.now());
-      const { scheduleStartAt, scheduleEndAt } = input;
-      const schedule = { startAt: scheduleStartAt ?? null, endAt: scheduleEndAt ?? null };
-      return show(await streams.patch(stream, { spec: { schedule, ...(scheduleStartAt ? { replicas: 1 } : {}) } }));
+      const replicas = wantsAir(input) ? { replicas: 1 } : {};
+      const schedule = { startAt: null, endAt: null, recurrence: null, ...scheduleOf(input) };
+      return show(await streams.patch(stream, { spec: { schedule, ...replicas } }));
     },
 
     /** Takes the schedule away. A stream on air stays there; one that was waiting for its time does not start. */

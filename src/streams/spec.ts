@@ -141,6 +141,12 @@ export const LoopStreamStatus = Type.Object({
   liveSince: Type.Optional(
     Type.String({ format: 'date-time', description: 'Since when a destination has been accepting media.' }),
   ),
+  lastScheduleTime: Type.Optional(
+    Type.String({
+      format: 'date-time',
+      description: 'Start of the window of its schedule for which it was last put on air.',
+    }),
+  ),
   podName: Type.Optional(Type.String({ description: 'The pod that sends the stream.' })),
   podUID: Type.Optional(Type.String({ description: 'UID of that pod.' })),
   restarts: Type.Optional(Type.Integer({ minimum: 0, description: 'Restarts of the pod’s container.' })),
@@ -199,6 +205,10 @@ export const READINESS_ISSUES = {
     fix: 'Create the playlist, or choose another one.',
   },
   PlaylistEmpty: { code: 'playlist_empty', field: 'playlistIDs', fix: 'Put at least one item into the playlist.' },
-  ScheduleInvalid: { code: 'schedule_invalid', field: 'scheduleStartAt', fix: 'Give an end after the start.' },
+  ScheduleInvalid: {
+    code: 'schedule_invalid',
+    field: 'scheduleStartAt',
+    fix: 'Give an end after the start, five fields of cron, and the IANA name of a time zone.',
+  },
 } as const;
 export type ReadinessReason = keyof typeof READINESS_ISSUES;

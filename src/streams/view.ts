@@ -12,6 +12,7 @@ import {
   type Stream,
   type StreamEvent,
 } from './record.ts';
+import { nextStart } from './recurrence.ts';
 import { type Phase, READINESS_CONDITIONS, READINESS_ISSUES } from './spec.ts';
 
 /** Whether the operator's status is about the spec as it now is. */
@@ -24,8 +25,9 @@ const OFF_AIR: readonly Phase[] = ['idle', 'scheduled', 'stopped', 'ended', 'fai
 export function phaseOf(stream: LoopStream, now: Date): Phase {
   const { metadata, spec, status } = stream;
   if (metadata.deletionTimestamp) return 'stopping';
-  const startAt = spec.schedule?.startAt;
-  const isScheduled = spec.replicas === 1 && startAt !== undefined && Date.parse(startAt) > now.getTime();
+  const { startAt, recurrence } = spec.schedule ?? {};
+  const isScheduled =
+    spec.replicas === 1 && (recurrence !== undefined || (startAt !== undefined && Date.parse(startAt) > now.getTime()));
   const phase = status?.phase ?? 'idle';
   if (isObserved(stream)) return phase;
   if (isScheduled) return OFF_AIR.includes(phase) ? 'scheduled' : phase;
@@ -50,6 +52,8 @@ export function toStream(stream: LoopStream, now: Date): Stream {
     audioPlaylistIDs: spec.audioPlaylistRefs ?? [],
     scheduleStartAt: spec.schedule?.startAt ?? null,
     scheduleEndAt: spec.schedule?.endAt ?? null,
+    recurrence: spec.schedule?.recurrence ?? null,
+    nextStartAt: spec.replicas === 1 ? (nextStart(spec.schedule, now)?.toISOString() ?? null) : null,
     liveSince: status?.liveSince ?? null,
     createdAt: metadata.creationTimestamp,
   };

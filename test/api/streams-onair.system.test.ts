@@ -130,6 +130,32 @@ describe('the schedule', () => {
     expect((await resource(id)).spec).toMatchObject({ replicas: 0 });
   });
 
+  test('windows that recur are set and taken away, and start puts the stream into them', async () => {
+    const { id } = await create();
+    const path = `/v1/streams/${id}/schedule`;
+    const recurrence = { cron: '0 18 * * 5', durationSeconds: 7200 };
+    const set = await ada.call('POST', path, { recurrence });
+    expect(set.body).toMatchObject({
+      status: 'scheduled',
+      recurrence: { ...recurrence, timeZone: 'UTC' },
+      nextStartAt: expect.stringMatching(/T18:00:00\.000Z$/),
+    });
+    expect(new Date(String(set.body.nextStartAt)).getUTCDay()).toBe(5);
+    for (const [wrong, field] of [
+      [{ cron: '0 18 * *' }, '/recurrence/cron'],
+      [{ cron: '0 0 31 2 *' }, '/recurrence/cron'],
+      [{ timeZone: 'Mars/Base' }, '/recurrence/timeZone'],
+      [{ durationSeconds: 1 }, '/recurrence/durationSeconds'],
+    ] as const) {
+      const { status, body } = await ada.call('POST', path, { recurrence: { ...recurrence, ...wrong } });
+      expect({ status, body }).toMatchObject({ status: 422, body: { errors: [{ path: field }] } });
+    }
+    await ada.call('POST', `/v1/streams/${id}/stop?wait=0`);
+    expect((await ada.call('GET', `/v1/streams/${id}`)).body).toMatchObject({ status: 'idle', nextStartAt: null });
+    const cleared = await ada.call('DELETE', path);
+    expect(cleared.body).toMatchObject({ recurrence: null, nextStartAt: null });
+  });
+
   test('start goes before a schedule that has not begun', async () => {
     const { id } = await create({ scheduleStartAt: inMinutes(10), scheduleEndAt: inMinutes(20) });
     await api.observe(id, { phase: 'scheduled' });

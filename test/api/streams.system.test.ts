@@ -38,7 +38,14 @@ describe('creating', () => {
     expect(answer.body).toEqual({
       ...{ id, name: 'Night loop', status: 'idle', ready: false, quality: 'q_1080p', framerate: 'f_30' },
       ...{ destinationID, destinationIDs: [destinationID], videoUploadObjectID, playlistIDs: [], audioPlaylistIDs: [] },
-      ...{ scheduleStartAt: null, scheduleEndAt: null, liveSince: null, createdAt: expect.stringMatching(/Z$/) },
+      ...{
+        scheduleStartAt: null,
+        scheduleEndAt: null,
+        recurrence: null,
+        nextStartAt: null,
+        liveSince: null,
+        createdAt: expect.stringMatching(/Z$/),
+      },
     });
     const { metadata, spec } = await resource(id);
     expect(metadata.labels).toEqual({ [ACCOUNT_LABEL]: ada.accountId });
@@ -94,7 +101,7 @@ describe('creating', () => {
     ['an end in the past', { scheduleEndAt: '2020-01-01T00:00:00Z' }, '/scheduleEndAt'],
     ['an end before the start', { scheduleStartAt: inMinutes(20), scheduleEndAt: inMinutes(10) }, '/scheduleEndAt'],
     ['a time that is none', { scheduleStartAt: 'tomorrow' }, '/scheduleStartAt'],
-    ['an unknown field', { recurrence: {} }, '/recurrence'],
+    ['an unknown field', { loops: {} }, '/loops'],
   ];
   test.each(refused)('%s is refused with the field named, and nothing is left behind', async (_name, more, path) => {
     const before = (await api.kube.list(LOOPSTREAMS, { namespace: NAMESPACE })).length;

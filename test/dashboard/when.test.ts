@@ -22,15 +22,15 @@ describe('times of a stream in words', () => {
   test('a missing or unreadable time is no time, never "Invalid Date"', () => {
     for (const nothing of [null, undefined, '', 'soon']) expect(clockTime(nothing)).toBeUndefined();
     for (const phase of PHASES)
-      expect(restingLine({ scheduleStartAt: 'soon', scheduleEndAt: null }, phase, 'then')).not.toContain('Invalid');
+      expect(restingLine({ nextStartAt: 'soon', scheduleEndAt: null }, phase, 'then')).not.toContain('Invalid');
   });
 
   test('a stream off air says since when, as long as its events are kept', () => {
-    const none = { scheduleStartAt: null, scheduleEndAt: null };
+    const none = { nextStartAt: null, scheduleEndAt: null };
     expect(restingLine(none, 'stopped', '2030-01-10T12:00:00Z')).toMatch(/^Off air since /);
     expect(restingLine(none, 'stopped')).toBe('Off air');
     expect(restingLine(none, 'idle', '2030-01-10T12:00:00Z')).toBe('Never been on air');
-    expect(restingLine({ ...none, scheduleStartAt: '2030-01-10T12:00:00Z' }, 'scheduled')).toMatch(/^Goes on air /);
+    expect(restingLine({ ...none, nextStartAt: '2030-01-10T12:00:00Z' }, 'scheduled')).toMatch(/^Goes on air /);
   });
 
   test('off air since the newest event that took it off air', () => {

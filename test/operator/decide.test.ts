@@ -196,6 +196,44 @@ describe('one-time schedules', () => {
   });
 });
 
+describe('a window with a starting deadline', () => {
+  const schedule = {
+    recurrence: { cron: '1 * * * *', timeZone: 'UTC', durationSeconds: 600 },
+    startingDeadlineSeconds: 30,
+  };
+
+  it('is taken up in time, and kept when the pod is lost or the operator was away', () => {
+    const of = stream({ schedule });
+    const before = step(of, world());
+    expect(before.decision).toMatchObject({ phase: 'scheduled', lookAgainAt: at(60) });
+    const inside = step(before.stream, world({ now: at(61) }));
+    expect(inside.decision).toMatchObject({ phase: 'starting', action: { do: 'create' }, lookAgainAt: at(660) });
+    const lost = step(inside.stream, world({ now: at(600) }));
+    expect(lost.decision).toMatchObject({ phase: 'starting', action: { do: 'create' } });
+    const over = step(lost.stream, world({ pod: podOf(of), now: at(660) }));
+    expect(over.decision).toMatchObject({ phase: 'stopping', lookAgainAt: at(3660) });
+    expect(step(over.stream, world({ now: at(661) })).decision).toMatchObject({ phase: 'scheduled' });
+  });
+
+  it('is left out when its start is missed, and that is said once', () => {
+    const before = step(stream({ schedule }), world());
+    const late = step(before.stream, world({ now: at(91) }));
+    expect(late.decision).toMatchObject({ phase: 'scheduled', action: { do: 'nothing' }, lookAgainAt: at(3660) });
+    const [event, ...others] = streamEvents(before.stream.status, late.stream.status ?? {});
+    expect(event).toMatchObject({ type: 'Warning', reason: 'ScheduleMissed' });
+    expect(event?.message).toContain('2026-06-01T12:01:00Z');
+    expect(others).toEqual([]);
+    expect(streamEvents(late.stream.status, step(late.stream, world({ now: at(95) })).stream.status ?? {})).toEqual([]);
+  });
+
+  it('of a stream that was not ready in time is missed too', () => {
+    const notReady = step(stream({ schedule, uploadRef: 'none' }), world({ now: at(61) }));
+    expect(notReady.decision).toMatchObject({ phase: 'waiting' });
+    const ready = { ...notReady.stream, spec: stream({ schedule }).spec };
+    expect(step(ready, world({ now: at(200) })).decision).toMatchObject({ phase: 'scheduled' });
+  });
+});
+
 describe('what Kubernetes refuses', () => {
   it('is final until the stream is edited', () => {
     const of = stream();

@@ -18,11 +18,11 @@ export function clockTime(at: string | null | undefined, locale?: string, timeZo
 
 /** The one line that says where a stream that is not on air stands. */
 export function restingLine(
-  stream: Pick<Stream, 'scheduleStartAt' | 'scheduleEndAt'>,
+  stream: Pick<Stream, 'nextStartAt' | 'scheduleEndAt'>,
   phase: string,
   offAirSince?: string,
 ): string {
-  const start = clockTime(stream.scheduleStartAt);
+  const start = clockTime(stream.nextStartAt);
   const end = clockTime(stream.scheduleEndAt);
   if (phase === 'scheduled') return start ? `Goes on air ${start}` : 'Goes on air by its schedule';
   if (phase === 'ended') return end ? `Ended ${end}` : 'Its schedule is over';
