@@ -8,6 +8,7 @@ import type { Storage } from '../storage/storage.ts';
 import type { Program, ProgramItem } from '../streams/program.ts';
 import { ItemError, itemError, loadDelay, loadIndex, type TrackKind } from './catalog.ts';
 import { Cuttable } from './cut.ts';
+import { EpochKeeper } from './epoch.ts';
 import { following, itemAt, type Loop, learn, type Position, positionAt, resume, ticksBefore } from './radio.ts';
 import { ItemReader } from './source.ts';
 import type { Item } from './splice.ts';
@@ -100,9 +101,7 @@ export class Track {
   #at: Position = { round: 0, turn: 0, offsetTicks: 0 };
   /** The listing that #playing is of. */
   #onAir: Listing | undefined;
-  /** How far the timeline stands behind its epoch, and when that was last set right. */
-  #lagMs = 0;
-  #setRightMs = Number.NEGATIVE_INFINITY;
+  readonly #epoch = new EpochKeeper();
   #skipping: PromiseWithResolvers<void> | undefined;
   readonly #skipped: Record<string, number> = {};
   readonly #broken = new Map<string, BrokenItem>();
@@ -217,18 +216,12 @@ export class Track {
     const offset = joined && kind === 'video' ? duration - item.videoFrames * item.frameTicks : cursor.offsetTicks;
     const dueMs = clock.now().getTime() + (leadMs?.() ?? 0);
     const epochMs = Math.round(dueMs - ticksToMs(ticksBefore(listing.loop, cursor) + offset));
-    const behindMs = epochMs - (listing.epochMs ?? epochMs);
-    const monotonicMs = clock.monotonicMs();
-    const drifted =
-      Math.abs(behindMs - this.#lagMs) > DRIFT.longestMs && monotonicMs - this.#setRightMs > DRIFT.everyMs;
-    const first = this.#onAir === undefined;
-    if (this.#skipping || listing.epochMs === undefined || (first ? Math.abs(behindMs) > JOIN_MS : drifted)) {
-      if (!first && !this.#skipping && listing.epochMs !== undefined) this.#setRightMs = monotonicMs;
-      listing.epochMs = epochMs;
-      this.#lagMs = 0;
-    } else if (first) {
-      this.#lagMs = behindMs;
-    }
+    listing.epochMs = this.#epoch.begin({
+      epochMs,
+      knownMs: listing.epochMs,
+      skipped: this.#skipping !== undefined,
+      monotonicMs: clock.monotonicMs(),
+    });
     this.#onAir = listing;
   }
 
