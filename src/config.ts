@@ -167,14 +167,15 @@ export const environment = (): Env => process.env;
 
 /**
  * What ffmpeg and ffprobe need of it, and nothing else: they open files that strangers made, and whoever may look into
- * their environment must find no credential there. The last four tell libraries where certificates and fonts are, and
- * keep a small process small.
+ * their environment must find no credential there. Some tell libraries where certificates and fonts are, one keeps a small
+ * process small, and the last is the mark by which a node without containers finds the processes of a pod.
  */
 const FOR_TOOLS = ['PATH', 'HOME', 'TMPDIR', 'LANG', 'LC_ALL', 'TZ', 'LD_LIBRARY_PATH'].concat([
   'SSL_CERT_FILE',
   'SSL_CERT_DIR',
   'FONTCONFIG_PATH',
   'MALLOC_ARENA_MAX',
+  'LOOPSTREAM_NODE_CONTAINER',
 ]);
 
 /** The environment for ffmpeg and ffprobe. */

@@ -116,7 +116,7 @@ function podsOf(kube: Kube) {
 }
 
 /** A control plane with the node `node-a`, which has a node's own rights, and the arguments for further nodes. */
-export async function startTestNode() {
+export async function startTestNode(images: AgentArguments['images'] = {}) {
   const kubernetes = await startTestKubernetes();
   const kube = createKube({ kubeconfig: kubernetes.kubeconfig });
   const dir = await mkdtemp(join(tmpdir(), 'loopstream-node-'));
@@ -128,7 +128,7 @@ export async function startTestNode() {
       kubeconfig: await kubernetes.kubeconfigFor(nodeName, identity),
       nodeName,
       stateDir: join(dir, nodeName),
-      images: { 'test:1': [process.execPath] },
+      images: { 'test:1': [process.execPath], ...images },
       tls: { ...(await issueServing(identity.user, ['127.0.0.1'])), clientCa: ca },
       capacity: { cpu: '64' },
     };
@@ -148,6 +148,6 @@ export async function startTestNode() {
     await kubernetes.stop();
     await rm(dir, { recursive: true, force: true });
   };
-  return { kube, argumentsFor, stop, ...podsOf(kube) };
+  return { kube, kubernetes, argumentsFor, stop, ...podsOf(kube) };
 }
 export type TestNode = Awaited<ReturnType<typeof startTestNode>>;

@@ -30,7 +30,13 @@ export async function startS3Server(): Promise<S3Server> {
   const port = await freePort();
   const endpoint = `http://127.0.0.1:${port}`;
   const credentials = { accessKeyId: 'AKIATESTTESTTEST', secretAccessKey: 'a-secret-that-no-log-may-show' };
-  const client = new S3Client({ endpoint, region: 'us-east-1', forcePathStyle: true, credentials });
+  // The client writes into what it is given.
+  const client = new S3Client({
+    endpoint,
+    region: 'us-east-1',
+    forcePathStyle: true,
+    credentials: { ...credentials },
+  });
   let child: ChildProcess | undefined;
 
   const start = async () => {
