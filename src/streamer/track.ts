@@ -6,20 +6,17 @@ import { type Clock, sleep } from '../clock.ts';
 import type { Logger } from '../log.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { Program, ProgramItem } from '../streams/program.ts';
-import { ItemError, itemError, loadDelay, loadIndex, type TrackKind } from './catalog.ts';
+import { ItemError, itemError, type TrackKind } from './catalog.ts';
 import { Cuttable } from './cut.ts';
 import { EpochKeeper } from './epoch.ts';
+import { measure } from './measure.ts';
 import { following, itemAt, type Loop, learn, type Position, positionAt, resume, ticksBefore } from './radio.ts';
 import { ItemReader } from './source.ts';
 import type { Item } from './splice.ts';
-import { frameTicks, itemTicks, msToTicks, ticksToMs } from './timeline.ts';
+import { msToTicks, ticksToMs } from './timeline.ts';
 
 /** A whole turn over the list without one item that plays: wait, longer each time. */
 const RETRY_MS = { first: 500, longest: 15_000 };
-/** A storage that left so many questions unanswered at first is not asked about the rest of the list. */
-const MAX_UNANSWERED = 3;
-/** Of a list's items. One after the other, 500 in a storage that takes 50 ms an answer would hold the start for minutes. */
-const ASKED_AT_ONCE = 32;
 /** Joining, a stream stands up to a GOP (2 s) behind its clock; further away than this the clock is set instead. */
 const JOIN_MS = 4000;
 /** When the timeline has waited, or a clock was set: its epoch follows, but not after every item of a list that is damaged. */
@@ -239,50 +236,13 @@ export class Track {
   }
 
   async #list(program: Program, list: { mode: 'sequential' | 'shuffle'; items: readonly ProgramItem[] }) {
-    const { signal } = this.#options;
-    const durations = list.items.map(() => 0);
-    let delayTicks = 0;
-    // Not a number as soon as the storage has answered.
-    let failures = 0;
-    const ask = async ([at, item]: [number, ProgramItem]) => {
-      try {
-        const known = await this.#measure(item);
-        durations[at] = known.ticks;
-        delayTicks = Math.max(delayTicks, known.delayTicks);
-        failures = Number.NaN;
-      } catch (error) {
-        signal.throwIfAborted();
-        this.#skip(item, error);
-        failures = itemError(error).code === 'storage_unavailable' ? failures + 1 : Number.NaN;
-      }
-    };
-    const waiting = [...list.items.entries()];
-    while (failures < MAX_UNANSWERED) {
-      const first = waiting.shift();
-      if (!first) break;
-      await ask(first);
-    }
-    const rest = (Number.isNaN(failures) ? waiting : []).values();
-    const askOn = async () => {
-      for (const entry of rest) await ask(entry);
-    };
-    await Promise.all(Array.from({ length: ASKED_AT_ONCE }, askOn));
-    const unanswered = failures > 0;
+    const { storage, kind, signal } = this.#options;
+    const onFault = (item: ProgramItem, error: unknown) => this.#skip(item, error);
+    const { durations, delayTicks, unanswered } = await measure(list.items, { storage, kind, signal, onFault });
     const loop: Loop = { mode: list.mode, seed: program.seed, durations };
     const { version } = program;
     const listing: Listing = { version, epochMs: undefined, items: list.items, loop, delayTicks, unanswered };
     return listing;
-  }
-
-  /** How long an item plays and how much later than decoded its pictures are shown, in ticks. Rejects with ItemError. */
-  async #measure(item: ProgramItem): Promise<{ ticks: number; delayTicks: number }> {
-    const { storage, kind, signal } = this.#options;
-    const index = await loadIndex(storage, item, kind, signal);
-    const { video } = index;
-    if (kind === 'audio' || !video) return { ticks: itemTicks(index, kind), delayTicks: 0 };
-    const delay = await loadDelay(storage, item, index, signal);
-    const delayTicks = delay * (frameTicks(video.frameRateNum, video.frameRateDen) ?? 0);
-    return { ticks: itemTicks(index, kind), delayTicks };
   }
 
   /** Opens the next item that plays, once at a time. */
