@@ -17,12 +17,12 @@ import { type Fractions, followProgress } from './follow.ts';
 import { createOnAir, FOLLOW, type FollowOptions } from './onair.ts';
 import { createMetrics, serveOps } from './ops.ts';
 import { reconcileStream } from './streams.ts';
-import { reconcileUpload } from './uploads.ts';
 import { Sweeper, type SweepOptions, sweepRegularly } from './sweep.ts';
+import { reconcileUpload } from './uploads.ts';
 
-export interface RunningOperator {
 const DAY_MS = 86_400_000;
 
+export interface RunningOperator {
   /** Port of /healthz, /readyz and /metrics. */
   opsPort: number;
 }
@@ -65,20 +65,20 @@ export async function runOperator(
     lifecycle.defer(`${name} queue`, () => queue.stop());
     return queue;
   };
-  const admission = new Admission({
-    limit: config.prepareConcurrency,
   const sweeping: SweepOptions = {
     namespace: config.namespace,
     graceSeconds: config.sweepGraceHours * 3600,
     ...options.sweep,
   };
   const sweeper = new Sweeper(tools, sweeping);
+  const admission = new Admission({
+    limit: config.prepareConcurrency,
     jobs: () => caches.jobs.list(),
     isSwept: (namespace, key) => sweeper.isSwept(namespace, key),
   });
+  const keepUnusedMs = config.keepUnusedDays > 0 ? config.keepUnusedDays * DAY_MS : Number.POSITIVE_INFINITY;
   const lookAtUpload = (key: string) => queues.upload.add(key);
   const queues = {
-  const keepUnusedMs = config.keepUnusedDays > 0 ? config.keepUnusedDays * DAY_MS : Number.POSITIVE_INFINITY;
     stream: controller('stream', reconcileStream(tools)),
     upload: controller('upload', reconcileUpload({ ...tools, admission, keepUnusedMs }, lookAtUpload)),
     destination: controller('destination', reconcileDestination(tools)),
@@ -95,12 +95,11 @@ export async function runOperator(
   await Promise.all(reflectors.map((reflector) => reflector.synced));
   synced = true;
   for (const queue of Object.values(queues)) queue.resume();
-  onAir.follow(caches.pods, enqueue.stream, options.follow ?? FOLLOW);
-  followProgress(caches, fractions, enqueue.upload, lifecycle);
-  log.info({ namespace: config.namespace, opsPort }, 'the operator looks after the streams');
   // A Job that ends makes room, also one that belongs to no upload.
   caches.jobs.onChange(() => admission.due().forEach(lookAtUpload));
   if (config.sweep) sweepRegularly(sweeper, admission, tools, sweeping, lifecycle);
   onAir.follow(caches.pods, enqueue.stream, options.follow ?? FOLLOW);
+  followProgress(caches, fractions, enqueue.upload, lifecycle);
+  log.info({ namespace: config.namespace, opsPort }, 'the operator looks after the streams');
   return { opsPort };
 }

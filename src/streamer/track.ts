@@ -17,10 +17,6 @@ import { msToTicks, ticksToMs } from './timeline.ts';
 
 /** A whole turn over the list without one item that plays: wait, longer each time. */
 const RETRY_MS = { first: 500, longest: 15_000 };
-/** Joining, a stream stands up to a GOP (2 s) behind its clock; further away than this the clock is set instead. */
-const JOIN_MS = 4000;
-/** When the timeline has waited, or a clock was set: its epoch follows, but not after every item of a list that is damaged. */
-const DRIFT = { longestMs: 1000, everyMs: 600_000 };
 /** Items that cannot be played are told by name up to this many. */
 const MAX_BROKEN = 20;
 

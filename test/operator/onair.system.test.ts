@@ -205,5 +205,12 @@ it('a steady stream writes nothing; what cannot be played is told once, and take
   await until('it plays again', async () => (await plays()) === away, 40_000);
   await until('all is well', async () => (await condition())?.status === 'False', 40_000);
   expect(await told('ItemUnplayable')).toBe(1);
+
+  await studio.rtmp.stop();
+  await until('the destination is missed', async () => (await condition())?.reason === 'DestinationReconnecting');
+  expect((await condition())?.message).toMatch(/^Destination "tv" does not take the stream \([a-z_]+\): /);
+  await until('it is told', async () => (await told('DestinationReconnecting')) > 0);
+  await studio.rtmp.start();
+  await until('all is well again', async () => (await condition())?.status === 'False');
   await streamer.stop();
 });
