@@ -24,8 +24,8 @@ const READ_AHEAD_PART = 8;
 const FETCHERS = 2;
 const FRESH_MS = 30_000;
 const PATIENCE_MS = 3000;
-/** A client that tries again and again where nothing answers takes longer than anybody should wait to be told so. */
-const HEAD_TIMEOUT_MS = 10_000;
+/** A client that tries again and again where nothing answers takes longer than a stream has to come up. */
+const HEAD_TIMEOUT_MS = 5000;
 const RETRY_MS = { first: 500, longest: 15_000 };
 
 export interface CacheOptions {

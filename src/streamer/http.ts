@@ -106,10 +106,11 @@ function routes(options: HttpOptions): Record<string, Handler> {
       });
     },
     '/readyz': (_, response) => {
-      const { live, playable, destinations } = stats();
+      const { live, playable, destinations, cache } = stats();
       const status = live && playable ? 'ready' : playable ? 'no_destination_connected' : 'no_playable_item';
       const errors = destinations.flatMap((d) => (d.lastError ? [{ name: d.name, ...d.lastError }] : []));
-      json(response, status === 'ready' ? 200 : 503, { status, errors });
+      const storage = cache?.failure === undefined ? [] : [{ code: 'storage_unavailable', message: cache.failure }];
+      json(response, status === 'ready' ? 200 : 503, { status, errors: [...storage, ...errors] });
     },
     '/stats': (_, response) => json(response, 200, stats()),
     '/metrics': async (_, response) => {

@@ -104,7 +104,12 @@ test('a stream that starts while S3 is away says so, and goes on air where its c
   const stream = await onAir(studio.items, 'late');
   await until('not playable', async () => !(await stream.stats()).playable);
   expect(await stream.status('/healthz')).toBe(200);
-  expect(await stream.status('/readyz')).toBe(503);
+  const readiness = await fetch(`${stream.base}/readyz`);
+  expect(readiness.status).toBe(503);
+  expect(await readiness.json()).toMatchObject({
+    status: 'no_playable_item',
+    errors: [{ code: 'storage_unavailable', message: expect.stringMatching(/^The S3 storage cannot be reached/) }],
+  });
   expect((await stream.stats()).brokenItems).toContainEqual(
     expect.objectContaining({ id: 'one', code: 'storage_unavailable', message: expect.stringMatching(/storage/) }),
   );
