@@ -57,11 +57,11 @@ const SIGNS: [FailureCode, RegExp][] = [
   // The usual answer to a wrong key is no answer: the connection is closed before the publish was accepted.
   [
     'publish_rejected',
-    /\[error\] (error opening output (file )?)?rtmps?:\/\/\S+: (input\/output error|end of file|broken pipe)/i,
+    /\[(error|fatal)\] (error opening output (file )?)?rtmps?:\/\/\S+: (input\/output error|end of file|broken pipe)/i,
   ],
   [
     'reset',
-    /connection reset|broken pipe|end of file|input\/output error|connection was broken|connection does not exist/i,
+    /connection reset|broken pipe|end of file|input\/output error|i\/o error|connection was broken|connection does not exist/i,
   ],
 ];
 

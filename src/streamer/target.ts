@@ -12,7 +12,6 @@ import { type Address, AddressError, addressOf } from './address.ts';
 import { backoffMs, classifySystem, type Failure, failure } from './failure.ts';
 import { Feed } from './feed.ts';
 import { Health, type Timeouts as HealthTimeouts } from './health.ts';
-import { sendQueueBytes } from './sendqueue.ts';
 import type { Station } from './station.ts';
 import { Transport } from './transport.ts';
 
@@ -217,15 +216,11 @@ export class Target {
     return { reason: undefined, connectedMs };
   }
 
-  async #watch(transport: Transport, health: Health): Promise<void> {
+  #watch(transport: Transport, health: Health): void {
     const { station, clock } = this.#options;
-    const { pid } = transport;
-    if (pid !== undefined && health.inDoubt(clock.monotonicMs())) {
-      const queued = await sendQueueBytes(pid);
-      health.queued(queued, clock.monotonicMs());
-    }
-    if (station.stats().silentForMs > SILENCE_MS) health.silent(clock.monotonicMs());
-    const verdict = health.verdict(clock.monotonicMs());
+    const now = clock.monotonicMs();
+    if (station.stats().silentForMs > SILENCE_MS) health.silent(now);
+    const verdict = health.verdict(now);
     if (verdict) transport.kill(failure(verdict));
     this.#show(health);
   }
