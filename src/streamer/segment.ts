@@ -96,7 +96,9 @@ export function preamble(profile: string, segment: Segment): Buffer {
     videocodecid: 7,
     audiocodecid: 10,
     audiosamplerate: AUDIO_SAMPLE_RATE,
+    audiosamplesize: 16,
     stereo: true,
+    encoder: 'loopstream',
   });
   return Buffer.concat([
     encodeHeader({ audio: true, video: true }),
