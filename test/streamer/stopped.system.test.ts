@@ -1,0 +1,63 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { StreamerStats } from '../../src/streamer/stats.ts';
+import { AUDIO_STEP_MS, openStudio, type Studio, VIDEO_STEP_MS } from '../support/onair.ts';
+import { freePort, until } from '../support/rtmp.ts';
+import { packetsOf, programOf, stepsOf } from '../support/streamer.ts';
+
+/** Longer than what is given up at once (2 s behind), shorter than a receiver's patience. */
+const STOPPED_MS = 4000;
+
+let studio: Studio;
+beforeAll(async () => {
+  studio = await openStudio();
+});
+afterAll(async () => {
+  await studio?.cleanUp();
+  await studio?.close();
+});
+
+test('a streamer that was stopped for seconds goes on in the same publish: the receiver waits, its timestamps have no hole', async () => {
+  const files = await studio.onAir(programOf(studio.items), { main: [studio.rtmp.url, 'stopped'] });
+  // Its files are what is wanted of it; a process of its own can be stopped without stopping the test.
+  await files.stop();
+  const before = (await studio.rtmp.recordings('stopped')).length;
+  const port = await freePort();
+  const env = { ...process.env, ...files.environment, LOOPSTREAM_PORT: String(port) };
+  const child = spawn(process.execPath, ['src/main.ts', 'streamer'], { env, stdio: 'ignore' });
+  const gone = once(child, 'exit');
+  studio.cleanups.push(async () => {
+    child.kill('SIGKILL');
+    await gone;
+  });
+  const stats = async () => (await fetch(`http://127.0.0.1:${port}/stats`)).json() as Promise<StreamerStats>;
+  await until('live', async () => (await stats().catch(() => undefined))?.live, 30_000);
+  const { framesSent } = await stats();
+
+  child.kill('SIGSTOP');
+  const stopped = performance.now();
+  await until('it was stopped long enough', () => performance.now() - stopped > STOPPED_MS);
+  child.kill('SIGCONT');
+  const last = await until('three seconds more', async () => {
+    const now = await stats();
+    return now.framesSent > framesSent + 90 + 60 && now;
+  });
+  expect(last).toMatchObject({ reconnects: 0, live: true });
+  const metrics = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+  expect(metrics).toMatch(/loopstream_streamer_timeline_resets_total 1/);
+  child.kill('SIGTERM');
+  await gone;
+
+  const recordings = await studio.rtmp.recordings('stopped');
+  expect(recordings).toHaveLength(before + 1);
+  const packets = await packetsOf(recordings.at(-1) as string);
+  for (const [track, longest] of [
+    ['video', VIDEO_STEP_MS],
+    ['audio', AUDIO_STEP_MS],
+  ] as const) {
+    const steps = stepsOf(packets, track);
+    expect(steps.notIncreasing).toBe(0);
+    expect(steps.longestMs).toBeLessThanOrEqual(longest);
+  }
+});
