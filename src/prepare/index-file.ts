@@ -44,6 +44,11 @@ export class Indexer {
     this.#check = new Checker(framerate);
   }
 
+  /** Pictures so far. */
+  get videoFrames(): number {
+    return this.#check.videoFrames;
+  }
+
   push(bytes: Buffer): void {
     this.#hash.update(bytes);
     this.#sizeBytes += bytes.length;
@@ -89,6 +94,10 @@ class Checker {
     else if (isVideoFrame(tag)) this.#addVideo(tag);
     else if (isAudioFrame(tag)) this.#addAudio(tag);
     else throw new BrokenPromiseError(`the tag at byte ${tag.offset} belongs in no rendition`);
+  }
+
+  get videoFrames(): number {
+    return this.#videoFrames;
   }
 
   #addVideoHeader({ body }: FlvTag): void {

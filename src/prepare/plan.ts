@@ -4,6 +4,7 @@
  */
 import { AUDIO_SAMPLE_RATE, SAMPLES_PER_FRAME } from '../rendition/index.ts';
 import { DIMENSIONS, type Framerate, type Quality } from '../streams/profile.ts';
+import { audioFramesFor } from './slots.ts';
 import type { AudioStream, MediaType, Scan, Source, StreamScan, VideoStream } from './source.ts';
 import { inputPath, UNTRUSTED_INPUT } from './untrusted.ts';
 
@@ -100,6 +101,23 @@ export function assumedScan({ format, video, audio, sizeBytes }: Source, framera
   const scan = { video: stream(video, video.frames ?? 0), audio: stream(audio, 0) };
   const shown = (scan.video.endSeconds - scan.video.startSeconds) * framerate;
   return Math.abs(shown - scan.video.packets) < 0.5 && !Number.isNaN(scan.audio.endSeconds) ? scan : undefined;
+}
+
+/**
+ * ffmpeg's arguments to write a rendition to `file` itself, of a source whose pictures and sound are copied. Sound before
+ * the first picture (the encoder's run-up) and behind the last one is left out.
+ */
+export function remuxArgs({ path, source, scan, framerate }: PlanInput, file: string): string[] {
+  const soundFrames = audioFramesFor(scan.video?.packets ?? 0, framerate);
+  // A moment before the first AAC frame that is too many, which is after the last picture in every frame rate.
+  const seconds = (soundFrames * SAMPLES_PER_FRAME) / AUDIO_SAMPLE_RATE - 0.001;
+  return [
+    ...['-v', 'error', '-hide_banner', '-nostdin', '-y', ...UNTRUSTED_INPUT, '-i', inputPath(path)],
+    ...['-map', `0:${source.video?.index}`, '-map', `0:${source.audio?.index}`, '-c', 'copy', '-sn', '-dn'],
+    ...['-bsf:a', 'noise=drop=lt(pts\\,0)', '-t', String(seconds)],
+    ...['-map_metadata', '-1', '-map_chapters', '-1', '-avoid_negative_ts', 'disabled'],
+    ...['-f', 'flv', '-flvflags', 'no_duration_filesize+no_sequence_end', inputPath(file)],
+  ];
 }
 
 /** Containers that keep the codec's configuration in their header, as FLV wants it. */

@@ -8,8 +8,9 @@ import type { Storage } from '../storage/storage.ts';
 import { type Framerate, parseProfile, type Quality } from '../streams/profile.ts';
 import type { RenditionStatus } from '../uploads/spec.ts';
 import { PrepareError } from './failure.ts';
-import { assumedScan, isHdr, type PlanInput, planRendition } from './plan.ts';
+import { assumedScan, isHdr, type PlanInput, planRendition, remuxArgs } from './plan.ts';
 import { probe, scanPackets, type Tools } from './probe.ts';
+import { remux } from './remux.ts';
 import { BrokenPromiseError } from './slots.ts';
 import { checkComplete, checkType, type Source } from './source.ts';
 import type { PrepareTask } from './task.ts';
@@ -103,9 +104,7 @@ async function copyAtOnce(
   const assumed = { ...input, source, scan, canTonemap: false, allowCopy: true };
   const { video, audio } = planRendition(assumed);
   if (video !== 'copy' || audio !== 'copy') return undefined;
-  // One frame of silence may be owed to the lengths of frames; more is sound that ends before the pictures.
-  const asAssumed = ({ index, silentFrames }: Made) =>
-    index.video?.frames === source.video?.frames && silentFrames <= 1;
+  const asAssumed = ({ index }: Made) => index.video?.frames === source.video?.frames;
   try {
     return await makeBy(assumed, task, shop, asAssumed);
   } catch (error) {
@@ -117,12 +116,15 @@ async function copyAtOnce(
 /** A copy that did not keep the promises, or a broken one: encoding everything may. */
 class Retry extends Error {}
 
-/** `asAssumed` refuses what was made: the input said something else about the source than has come out. */
+/**
+ * With `asAssumed` it goes the short way (remux.ts), on a scan that nobody made; `asAssumed` refuses what came out when the
+ * scan was wrong.
+ */
 async function makeBy(
   input: PlanInput,
   task: RenditionTask,
   shop: Workshop,
-  asAssumed: (made: Made) => boolean = () => true,
+  asAssumed?: (made: Made) => boolean,
 ): Promise<RenditionIndex> {
   const { storage, tools, signal, log, onProgress } = shop;
   const plan = planRendition(input);
@@ -134,8 +136,10 @@ async function makeBy(
     await storage.publish(task.renditionKey, async (file) => {
       const { profile } = task;
       const progress = onProgress && { onProgress };
-      made = await transcode(plan, file, { ffmpeg: tools.ffmpeg, profile, framerate, signal, log, ...progress });
-      if (!asAssumed(made)) throw new BrokenPromiseError('it is not what its header says');
+      const { durationSeconds: seconds } = plan;
+      const options = { ffmpeg: tools.ffmpeg, profile, framerate, seconds, signal, log, ...progress };
+      made = asAssumed ? await remux(remuxArgs(input, file), file, options) : await transcode(plan.args, file, options);
+      if (asAssumed?.(made) === false) throw new BrokenPromiseError('it is not what its header says');
     });
   } catch (error) {
     const broken = error instanceof BrokenPromiseError || error instanceof FlvError;

@@ -35,12 +35,15 @@ export type NewTag = Pick<FlvTag, 'type' | 'timestampMs' | 'body'>;
 export const fileHeader = (framerate: number | undefined): Buffer =>
   encodeHeader({ audio: true, video: framerate !== undefined });
 
-/** Tags one behind the other, as they stand in a file. */
-export function encodeTags(tags: readonly NewTag[]): Buffer {
-  const bytes = Buffer.allocUnsafe(tags.reduce((sum, { body }) => sum + encodedTagBytes(body), 0));
+/** Bytes that these tags take in a file. */
+export const encodedBytes = (tags: readonly NewTag[]): number =>
+  tags.reduce((sum, { body }) => sum + encodedTagBytes(body), 0);
+
+/** Writes tags into `target` one behind the other, as they stand in a file. Answers how many bytes that are. */
+export function encodeTags(tags: readonly NewTag[], target: Buffer): number {
   let at = 0;
-  for (const { type, timestampMs, body } of tags) at = writeTag(bytes, at, type, timestampMs, body);
-  return bytes;
+  for (const { type, timestampMs, body } of tags) at = writeTag(target, at, type, timestampMs, body);
+  return at;
 }
 
 export class Rewriter {

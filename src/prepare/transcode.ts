@@ -1,23 +1,20 @@
-/** Runs a plan: ffmpeg's FLV, made exact on the way, into a file. */
+/** Runs ffmpeg: its FLV, made exact on the way, into a file. */
 import { type FileHandle, open } from 'node:fs/promises';
 import type { Logger } from '../log.ts';
 import { FlvParser } from '../rendition/flv.ts';
 import type { RenditionIndex } from '../rendition/index.ts';
 import type { Framerate } from '../streams/profile.ts';
+import { EarlySync } from './disk.ts';
 import { PrepareError } from './failure.ts';
 import { Indexer } from './index-file.ts';
-import type { Plan } from './plan.ts';
-import { encodeTags, fileHeader, type NewTag, Rewriter } from './rewrite.ts';
+import { encodedBytes, encodeTags, fileHeader, type NewTag, Rewriter } from './rewrite.ts';
 import { BrokenPromiseError } from './slots.ts';
 import { startTool, ToolError } from './tool.ts';
 
 /** ffmpeg that gives nothing for so long hangs: even 2160p on a slow machine makes a frame in a tenth of it. */
-const STALL_MS = 180_000;
+export const STALL_MS = 180_000;
 /** One write per tag took 26 s for a copy of 730 MB, batches took 6 s (single runs on a busy machine). */
 const BATCH_BYTES = 2 ** 20;
-
-/** What is written is sent on to the disk in steps of this size, so that little is left to wait for at the end. */
-const SYNC_BYTES = 64 * 2 ** 20;
 
 export interface Made {
   index: RenditionIndex;
@@ -29,6 +26,8 @@ export interface TranscodeOptions {
   ffmpeg: string;
   profile: string;
   framerate: Framerate | undefined;
+  /** Expected length, for progress. */
+  seconds: number;
   signal: AbortSignal;
   log: Logger;
   /** 0 to 1. */
@@ -42,71 +41,107 @@ export interface TranscodeOptions {
  * no rendition, PrepareError (prepare_failed, prepare_timeout), a file system error, or the signal's reason. ffmpeg has
  * ended in every case.
  */
-export async function transcode(plan: Plan, path: string, options: TranscodeOptions): Promise<Made> {
-  const { framerate, profile, log, onProgress, stallMs = STALL_MS } = options;
+export async function transcode(args: string[], path: string, options: TranscodeOptions): Promise<Made> {
+  const { framerate, profile, seconds, log, onProgress, stallMs = STALL_MS } = options;
+  const file = await open(path, 'w');
   const stop = new AbortController();
   const signal = AbortSignal.any([options.signal, stop.signal]);
-  const ffmpeg = startTool(options.ffmpeg, plan.args, signal);
-  const rewriter = new Rewriter(framerate);
-  const indexer = new Indexer(profile, framerate);
   const stalled = () => stop.abort(new PrepareError('prepare_timeout', 'ffmpeg made no progress.'));
   const timer = setTimeout(stalled, stallMs);
-  const file = await open(path, 'w');
+  let ended: Promise<unknown> | undefined;
   try {
-    const write = writer(file, indexer);
-    await write(fileHeader(framerate));
+    const ffmpeg = startTool(options.ffmpeg, args, signal);
+    ended = ffmpeg.done.catch(() => undefined);
+    const rewriter = new Rewriter(framerate);
+    const writer = new Writer(file, new Indexer(profile, framerate));
     const parser = new FlvParser();
-    let batch: NewTag[] = [];
-    let bytes = 0;
-    for await (const chunk of ffmpeg.stdout as AsyncIterable<Buffer>) {
-      timer.refresh();
-      for (const tag of parser.push(chunk)) for (const ready of rewriter.push(tag)) batch.push(ready);
-      bytes += chunk.length;
-      if (bytes < BATCH_BYTES) continue;
-      await write(encodeTags(batch));
-      onProgress?.(Math.min(1, rewriter.seconds / plan.durationSeconds));
-      batch = [];
-      bytes = 0;
+    const rewrite = (bytes: Buffer) => parser.push(bytes).flatMap((tag) => rewriter.push(tag));
+    await writer.write([fileHeader(framerate)]);
+    for await (const bytes of inBatches(ffmpeg.stdout, () => timer.refresh())) {
+      await writer.write(rewrite(bytes));
+      onProgress?.(Math.min(1, rewriter.seconds / seconds));
     }
     // What came out is only whole when ffmpeg says so.
     await ffmpeg.done;
     parser.end();
-    await write(encodeTags([...batch, ...rewriter.end()]));
+    await writer.write(rewriter.end());
     const { silentFrames } = rewriter;
     if (silentFrames > 0) log.info({ silentFrames }, 'sound filled with silence');
-    return { index: indexer.end(), silentFrames };
+    return { index: await writer.end(), silentFrames };
   } catch (error) {
-    signal.throwIfAborted();
+    options.signal.throwIfAborted();
+    stop.signal.throwIfAborted();
     throw failure(error);
   } finally {
     clearTimeout(timer);
     stop.abort(new Error('the transcode is over'));
-    await ffmpeg.done.catch(() => undefined);
+    await ended;
     await file.close();
   }
 }
 
-/** Appends to a file what the indexer has seen. */
-function writer(file: FileHandle, indexer: Indexer): (bytes: Buffer) => Promise<void> {
-  let unsynced = 0;
-  let syncing: Promise<void> | undefined;
-  return async (bytes) => {
-    indexer.push(bytes);
-    for (let at = 0; at < bytes.length; ) at += (await file.write(bytes, at)).bytesWritten;
-    unsynced += bytes.length;
-    if (unsynced < SYNC_BYTES || syncing) return;
-    unsynced = 0;
-    // Whoever publishes the file syncs it in the end and hears of what fails then.
-    syncing = file
-      .datasync()
-      .catch(() => undefined)
-      .finally(() => {
-        syncing = undefined;
-      });
-  };
+/** Joins what comes in small pieces; `onPiece` hears of each. */
+async function* inBatches(stream: AsyncIterable<Buffer>, onPiece: () => void): AsyncGenerator<Buffer> {
+  let pieces: Buffer[] = [];
+  let bytes = 0;
+  for await (const piece of stream) {
+    onPiece();
+    pieces.push(piece);
+    bytes += piece.length;
+    if (bytes < BATCH_BYTES) continue;
+    yield Buffer.concat(pieces, bytes);
+    pieces = [];
+    bytes = 0;
+  }
+  yield Buffer.concat(pieces, bytes);
 }
 
-function failure(error: unknown): unknown {
+/** Appends tags to a file and shows the bytes to the indexer. While one batch is on its way to the file, the next is made. */
+class Writer {
+  readonly #file: FileHandle;
+  readonly #indexer: Indexer;
+  /** Two that take turns: to allocate one for each batch kept the garbage collector busy for a third of the time. */
+  #buffers = [Buffer.alloc(0), Buffer.alloc(0)];
+  #writing: Promise<void> = Promise.resolve();
+  readonly #sync: EarlySync;
+
+  constructor(file: FileHandle, indexer: Indexer) {
+    this.#file = file;
+    this.#sync = new EarlySync(file);
+    this.#indexer = indexer;
+  }
+
+  async write(what: readonly NewTag[] | readonly [Buffer]): Promise<void> {
+    const bytes = this.#encode(what);
+    this.#indexer.push(bytes);
+    await this.#writing;
+    this.#writing = this.#append(bytes);
+    // It is awaited before the next one; until then its failure is nobody's.
+    this.#writing.catch(() => undefined);
+  }
+
+  #encode(what: readonly NewTag[] | readonly [Buffer]): Buffer {
+    if (Buffer.isBuffer(what[0])) return what[0];
+    const tags = what as readonly NewTag[];
+    const [buffer = Buffer.alloc(0), other = buffer] = this.#buffers;
+    const size = encodedBytes(tags);
+    const target = buffer.length < size ? Buffer.allocUnsafeSlow(2 * size) : buffer;
+    this.#buffers = [other, target];
+    return target.subarray(0, encodeTags(tags, target));
+  }
+
+  async #append(bytes: Buffer): Promise<void> {
+    for (let at = 0; at < bytes.length; ) at += (await this.#file.write(bytes, at)).bytesWritten;
+    this.#sync.wrote(bytes.length);
+  }
+
+  async end(): Promise<RenditionIndex> {
+    await this.#writing;
+    return this.#indexer.end();
+  }
+}
+
+export function failure(error: unknown): unknown {
   if (error instanceof BrokenPromiseError) return error;
   if (!(error instanceof ToolError)) return error;
   return new PrepareError('prepare_failed', '', { cause: error, again: error.killed });

@@ -138,8 +138,8 @@ test('an encoder that hangs is ended, as prepare_timeout', async () => {
     ...{ quality: '720p', framerate: 30, canTonemap: false, allowCopy: false },
   });
   const { signal } = new AbortController();
-  const options = { ffmpeg, profile: '720p30', framerate: undefined, signal, log: quiet, stallMs: 3000 };
-  await expect(transcode(plan, place.path('out'), options)).rejects.toMatchObject({ code: 'prepare_timeout' });
+  const options = { ffmpeg, profile: '720p30', framerate: undefined, seconds: 1, signal, log: quiet, stallMs: 3000 };
+  await expect(transcode(plan.args, place.path('out'), options)).rejects.toMatchObject({ code: 'prepare_timeout' });
   const pid = Number(await readFile(place.path('pid'), 'utf8'));
   expect(() => process.kill(pid, 0)).toThrow('ESRCH');
 });

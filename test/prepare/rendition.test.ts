@@ -1,4 +1,4 @@
-import { mkdir, readdir, stat } from 'node:fs/promises';
+import { copyFile, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
@@ -178,6 +178,20 @@ describe('a rendition is made once', () => {
         await ffmpeg('-i', path, '-map', '0:v', '-c', 'copy', '-bsf:v', 'h264_mp4toannexb', '-f', 'framehash', '-')
       ).stdout.match(/\b[0-9a-f]{64}\b/g);
     expect(await hashes(made.file)).toEqual(await hashes(source));
+  });
+
+  test('it is read once: its header is believed, and what comes out is proven', async () => {
+    await using place = await room();
+    const output = [...fitting, '-b:v', '2M', '-maxrate', '2M', '-bufsize', '4M', '-ac', '2'];
+    const sound = 'sine=440:r=48000:d=2.6';
+    const source = await media(place.path('in.mp4'), { video: picture('1280x720', 30, 2.5), audio: sound, output });
+    await mkdir(place.path('media/sources'), { recursive: true });
+    await copyFile(source, place.path('media/sources/x'));
+    const ffprobe = place.path('ffprobe');
+    await writeFile(ffprobe, `#!/bin/sh\necho asked >> '${place.path('asked')}'\nexec ffprobe "$@"\n`, { mode: 0o755 });
+    const shop = { ...shopOf(place), tools: { ffmpeg: 'ffmpeg', ffprobe } };
+    expect(await makeRendition(taskFor('video', '720p30'), shop)).toMatchObject({ durationSeconds: 2.5 });
+    expect(await readFile(place.path('asked'), 'utf8')).toBe('asked\n');
   });
 
   test('one whose keyframes are elsewhere is encoded', async () => {

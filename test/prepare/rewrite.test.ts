@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { Indexer } from '../../src/prepare/index-file.ts';
 import { ORIGIN_MS } from '../../src/prepare/plan.ts';
-import { encodeTags, fileHeader, Rewriter } from '../../src/prepare/rewrite.ts';
+import { encodedBytes, encodeTags, fileHeader, Rewriter } from '../../src/prepare/rewrite.ts';
 import { audioFramesFor, audioSlotMs, videoSlotMs } from '../../src/prepare/slots.ts';
 import { type FlvTag, parseFlv, TAG_AUDIO, TAG_VIDEO, type TagType } from '../../src/rendition/flv.ts';
 import { FRAMERATES, type Framerate } from '../../src/streams/profile.ts';
@@ -26,7 +26,9 @@ const sound = (count: number) =>
 
 function rewrite(tags: FlvTag[], framerate: Framerate | undefined) {
   const rewriter = new Rewriter(framerate);
-  const written = encodeTags([...tags.flatMap((t) => rewriter.push(t)), ...rewriter.end()]);
+  const made = [...tags.flatMap((t) => rewriter.push(t)), ...rewriter.end()];
+  const written = Buffer.alloc(encodedBytes(made));
+  encodeTags(made, written);
   const flv = Buffer.concat([fileHeader(framerate), written]);
   return { flv, silentFrames: rewriter.silentFrames };
 }
