@@ -10,7 +10,7 @@ import type { Decision } from './decide.ts';
 import { sinceOf } from './media.ts';
 import { readySince, restartsOf } from './podview.ts';
 import { same } from './same.ts';
-import type { Verdict } from './world.ts';
+import type { Verdict, World } from './world.ts';
 
 /** Conditions for `verdicts`, in their order; a condition whose status did not change keeps its transition time. */
 export const conditionsOf = (
@@ -28,8 +28,18 @@ export const conditionsOf = (
     };
   });
 
+/** Destinations as people call them: those that the API made have ids for names, which tell nobody anything. */
+const called = ({ spec }: LoopStream, { destinations }: Pick<World, 'destinations'>): string =>
+  spec.destinationRefs.map((name) => destinations.get(name)?.spec.displayName || name).join(', ');
+
 /** `pod` is the stream's own pod after the decision was carried out. */
-export function statusOf(stream: LoopStream, decision: Decision, pod: Pod | undefined, now: Date): LoopStreamStatus {
+export function statusOf(
+  stream: LoopStream,
+  decision: Decision,
+  pod: Pod | undefined,
+  world: Pick<World, 'destinations' | 'now'>,
+): LoopStreamStatus {
+  const { now } = world;
   const { generation } = stream.metadata;
   const liveSince =
     pod && decision.phase === 'live' ? (readySince(pod) ?? stream.status?.liveSince ?? kubeTime(now)) : undefined;
@@ -42,7 +52,7 @@ export function statusOf(stream: LoopStream, decision: Decision, pod: Pod | unde
     ...(liveSince !== undefined && { liveSince }),
     ...(decision.lastScheduleTime !== undefined && { lastScheduleTime: decision.lastScheduleTime }),
     ...(pod && { podName: pod.metadata.name, podUID: pod.metadata.uid, restarts: restartsOf(pod) }),
-    destinations: stream.spec.destinationRefs.join(', '),
+    destinations: called(stream, world),
     conditions: conditionsOf(decision.verdicts, stream.status?.conditions, generation, now),
   };
 }

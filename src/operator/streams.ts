@@ -169,7 +169,7 @@ export const reconcileStream =
     }
     const done = await act(tools, stream, world, decision);
     if (done === AGAIN) return { requeueAfterMs: AGAIN_MS };
-    const status = statusOf(stream, done.decision, done.pod, now);
+    const status = statusOf(stream, done.decision, done.pod, world);
     if (await writeStatus(tools, LOOPSTREAMS, caches.streams, stream, status)) {
       const told = [...streamEvents(stream.status, status), ...(done.decision.events ?? [])];
       for (const event of told) events.event(stream, event);

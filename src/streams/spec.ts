@@ -150,7 +150,9 @@ export const LoopStreamStatus = Type.Object({
   podName: Type.Optional(Type.String({ description: 'The pod that sends the stream.' })),
   podUID: Type.Optional(Type.String({ description: 'UID of that pod.' })),
   restarts: Type.Optional(Type.Integer({ minimum: 0, description: 'Restarts of the pod’s container.' })),
-  destinations: Type.Optional(Type.String({ description: 'Names of the destinations, for the printer column.' })),
+  destinations: Type.Optional(
+    Type.String({ description: 'What its destinations are called, for the printer column.' }),
+  ),
   conditions: Type.Optional(
     Type.Array(Condition, {
       maxItems: 32,

@@ -234,11 +234,21 @@ describe('a window with a starting deadline', () => {
   });
 });
 
+describe('the column of destinations', () => {
+  it('shows what people call them, and the name where nobody called one anything', () => {
+    const home = destination('dst-01j9');
+    home.spec.displayName = 'Home on YouTube';
+    const to = stream({ destinationRefs: ['dst-01j9', 'tv', 'gone'] });
+    const { status } = step(to, world({ destinations: [home, destination()] })).stream;
+    expect(status?.destinations).toBe('Home on YouTube, tv, gone');
+  });
+});
+
 describe('what Kubernetes refuses', () => {
   it('is final until the stream is edited', () => {
     const of = stream();
     const decision = notCreated(of, step(of, world()).decision, world(), 'exceeded quota');
-    const failed = { ...of, status: statusOf(of, decision, undefined, NOW) };
+    const failed = { ...of, status: statusOf(of, decision, undefined, world()) };
     expect(failed.status?.phase).toBe('failed');
     const again = step(failed, world({ now: at(600) }));
     expect(again.decision).toMatchObject({ phase: 'failed', action: { do: 'nothing' } });

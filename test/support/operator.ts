@@ -150,7 +150,7 @@ export function podOf(
 /** Decides, and answers the stream with the status that was then written. */
 export function step(of: LoopStream, inWorld: World): { decision: ReturnType<typeof decide>; stream: LoopStream } {
   const decision = decide(of, inWorld, SETTINGS);
-  return { decision, stream: { ...of, status: statusOf(of, decision, inWorld.pod, inWorld.now) } };
+  return { decision, stream: { ...of, status: statusOf(of, decision, inWorld.pod, inWorld) } };
 }
 
 /** The Job that the operator would have made for a wish. */
