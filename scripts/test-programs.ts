@@ -1,10 +1,11 @@
 /**
  * Sees to it that what tests need is there: an independent RTMP receiver, a browser, jq for the README's commands, the
- * Kubernetes control plane and an S3 server, whose first builds take longer than a test may.
+ * Kubernetes control plane, Helm and an S3 server, whose first builds take longer than a test may.
  */
 import { environment, localEnvironment } from '../src/config.ts';
 import { ensureBinaries } from '../src/local/kubernetes/binaries.ts';
 import { ensurePrograms } from '../src/local/preflight.ts';
+import { ensureHelms } from '../test/support/helm/binaries.ts';
 import { ensureVersitygw } from '../test/support/versitygw/binary.ts';
 
 const RTMP_MODULE = '/usr/lib/nginx/modules/ngx_rtmp_module.so';
@@ -31,3 +32,4 @@ await ensureBinaries({
   onProgress: (step) => process.stdout.write(`${step}\n`),
 });
 await ensureVersitygw(environment(), (step) => process.stdout.write(`${step}\n`));
+await ensureHelms(environment(), (step) => process.stdout.write(`${step}\n`));

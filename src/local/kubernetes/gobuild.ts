@@ -23,6 +23,8 @@ export interface BuildOptions {
   programs: readonly Program[];
   /** What the programs are together, for messages; Kubernetes by default. */
   name?: string;
+  /** What the linker is told, e.g. of the version; Kubernetes' by default. */
+  linkerFlags?: string;
   env: Record<string, string | undefined>;
   onProgress?: ((step: string) => void) | undefined;
   signal?: AbortSignal | undefined;
@@ -57,7 +59,7 @@ async function buildOne(go: Go, program: Program, work: string, options: BuildOp
   const child = await spawnChild({
     name: `the build of ${program.file}`,
     command: go.command,
-    args: ['build', '-trimpath', '-ldflags', LINKER_FLAGS, '-o', partial, program.goPackage],
+    args: ['build', '-trimpath', '-ldflags', options.linkerFlags ?? LINKER_FLAGS, '-o', partial, program.goPackage],
     env: { ...defined(options.env), ...goSettings(work), ...go.env },
     cwd: options.moduleDir,
     logFile,

@@ -1,0 +1,59 @@
+{{/* What the schema cannot say: values that do not go together. Each sentence names the value to change. */}}
+{{- define "loopstream.checks" -}}
+{{- $namespaces := include "loopstream.namespaces" . | fromJsonArray -}}
+{{- with .Values.operator -}}
+{{- if and (gt (int .replicas) 1) (not .leaderElection) -}}
+{{- fail "operator.replicas is more than 1, so operator.leaderElection must be true: two operators at once would work against each other." -}}
+{{- end -}}
+{{- end -}}
+{{- if eq .Values.storage.type "s3" -}}
+{{- with .Values.storage.s3 -}}
+{{- if not .bucket -}}
+{{- fail "storage.s3.bucket is empty: storage.type s3 needs it." -}}
+{{- end -}}
+{{- if ne (empty .accessKeyId) (empty .secretAccessKey) -}}
+{{- fail "storage.s3.accessKeyId and storage.s3.secretAccessKey go together: give both or neither." -}}
+{{- end -}}
+{{- if and .existingSecret .accessKeyId -}}
+{{- fail "storage.s3.existingSecret and storage.s3.accessKeyId exclude each other." -}}
+{{- end -}}
+{{- if and (gt (len $namespaces) 1) (not .perNamespace) $.Values.operator.sweep.enabled -}}
+{{- fail "several namespaces would share one prefix of the bucket: let storage.s3.perNamespace be true, or set operator.sweep.enabled=false, for each would clear away the media of the others." -}}
+{{- end -}}
+{{- end -}}
+{{- else if and .Values.storage.file.existingClaim .Values.storage.file.volume -}}
+{{- fail "storage.file.existingClaim and storage.file.volume exclude each other." -}}
+{{- end -}}
+{{- if .Values.api.enabled -}}
+{{- if not (or .Values.database.url .Values.database.existingSecret) -}}
+{{- fail "the API server needs PostgreSQL: set database.existingSecret or database.url, or leave the API server out with api.enabled=false." -}}
+{{- end -}}
+{{- if and .Values.database.url .Values.database.existingSecret -}}
+{{- fail "database.url and database.existingSecret exclude each other." -}}
+{{- end -}}
+{{- if not (or .Values.api.auth.secret .Values.api.auth.existingSecret) -}}
+{{- fail "the API server signs sessions: set api.auth.existingSecret, or api.auth.secret to 32 characters that nobody can guess (openssl rand -hex 32)." -}}
+{{- end -}}
+{{- if and .Values.api.auth.secret .Values.api.auth.existingSecret -}}
+{{- fail "api.auth.secret and api.auth.existingSecret exclude each other." -}}
+{{- end -}}
+{{- if not (has (include "loopstream.apiNamespace" .) $namespaces) -}}
+{{- fail (printf "api.namespace is %s, which is not among the watched namespaces: nothing would look after what the API server writes there." .Values.api.namespace) -}}
+{{- end -}}
+{{- with .Values.api.autoscaling -}}
+{{- if and .enabled (gt (int .minReplicas) (int .maxReplicas)) -}}
+{{- fail "api.autoscaling.minReplicas is more than api.autoscaling.maxReplicas." -}}
+{{- end -}}
+{{- end -}}
+{{- with .Values.api.httpRoute -}}
+{{- if and .enabled (not .parentRefs) -}}
+{{- fail "api.httpRoute.parentRefs is empty: an HTTPRoute needs a Gateway." -}}
+{{- end -}}
+{{- end -}}
+{{- with .Values.api.ingress -}}
+{{- if and .enabled (not .hosts) -}}
+{{- fail "api.ingress.hosts is empty: name the hosts of the Ingress." -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- end }}

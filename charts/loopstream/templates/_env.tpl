@@ -1,0 +1,54 @@
+{{/* The operator's settings (README, "Settings"): `dict "root" $ "namespace" …`. */}}
+{{- define "loopstream.operatorEnv" -}}
+{{- $storage := .root.Values.storage -}}
+{{- $env := dict -}}
+{{- $env = set $env "LOOPSTREAM_LOG_LEVEL" .root.Values.logLevel -}}
+{{- $env = set $env "LOOPSTREAM_NAMESPACE" .namespace -}}
+{{- $env = set $env "LOOPSTREAM_IMAGE" (include "loopstream.image" .root) -}}
+{{- $env = set $env "LOOPSTREAM_STORAGE_URL" (include "loopstream.storageUrl" .) -}}
+{{- if eq $storage.type "file" -}}
+{{- $env = set $env "LOOPSTREAM_STORAGE_MOUNT_PATH" $storage.file.mountPath -}}
+{{- $env = set $env "LOOPSTREAM_STORAGE_VOLUME" (include "loopstream.storageVolume" .root) -}}
+{{- else -}}
+{{- with include "loopstream.storageSecret" .root }}{{ $env = set $env "LOOPSTREAM_STORAGE_SECRET" . }}{{ end -}}
+{{- $env = set $env "LOOPSTREAM_CACHE_BYTES" ($storage.s3.cacheBytes | int64 | toString) -}}
+{{- end -}}
+{{- with $storage.scratchVolume }}{{ $env = set $env "LOOPSTREAM_SCRATCH_VOLUME" (toJson .) }}{{ end -}}
+{{- with .root.Values.operator -}}
+{{- $env = set $env "LOOPSTREAM_LEADER_ELECTION" (toString .leaderElection) -}}
+{{- $env = set $env "LOOPSTREAM_WORKERS" (.workers | int | toString) -}}
+{{- $env = set $env "LOOPSTREAM_PREPARE_CONCURRENCY" (.prepareConcurrency | int | toString) -}}
+{{- $env = set $env "LOOPSTREAM_ALLOW_PRIVATE_LINKS" (toString .allowPrivateLinks) -}}
+{{- $env = set $env "LOOPSTREAM_SWEEP" (toString .sweep.enabled) -}}
+{{- $env = set $env "LOOPSTREAM_SWEEP_GRACE_HOURS" (.sweep.graceHours | int | toString) -}}
+{{- $env = set $env "LOOPSTREAM_KEEP_UNUSED_DAYS" (.sweep.keepUnusedDays | int | toString) -}}
+{{- end -}}
+{{- range $name, $value := $env }}
+- name: {{ $name }}
+  value: {{ $value | quote }}
+{{- end }}
+{{- end }}
+
+{{/* What the API server and the migration read of Secrets. */}}
+{{- define "loopstream.databaseEnv" -}}
+- name: LOOPSTREAM_DATABASE_URL
+  valueFrom:
+    secretKeyRef:
+      name: {{ .root.Values.database.existingSecret | default .made }}
+      key: {{ ternary .root.Values.database.existingSecretKey "databaseUrl" (not (empty .root.Values.database.existingSecret)) }}
+- name: LOOPSTREAM_AUTH_SECRET
+  valueFrom:
+    secretKeyRef:
+      name: {{ .root.Values.api.auth.existingSecret | default .made }}
+      key: {{ ternary .root.Values.api.auth.existingSecretKey "authSecret" (not (empty .root.Values.api.auth.existingSecret)) }}
+{{- end }}
+
+{{/* Whether the chart makes a Secret for the API server. */}}
+{{- define "loopstream.apiSecretData" -}}
+{{- with .Values.database.url }}
+databaseUrl: {{ . | quote }}
+{{- end }}
+{{- with .Values.api.auth.secret }}
+authSecret: {{ . | quote }}
+{{- end }}
+{{- end }}

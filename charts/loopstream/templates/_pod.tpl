@@ -1,0 +1,99 @@
+{{/* What every pod of the chart has in common; it fits Pod Security `restricted`. */}}
+{{- define "loopstream.podSecurity" -}}
+enableServiceLinks: false
+securityContext:
+  runAsNonRoot: true
+  runAsUser: 10001
+  runAsGroup: 10001
+  fsGroup: 10001
+  seccompProfile:
+    type: RuntimeDefault
+{{- with .Values.imagePullSecrets }}
+imagePullSecrets:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- end }}
+
+{{- define "loopstream.containerBase" -}}
+image: {{ include "loopstream.image" . | quote }}
+imagePullPolicy: {{ .Values.image.pullPolicy }}
+securityContext:
+  allowPrivilegeEscalation: false
+  readOnlyRootFilesystem: true
+  capabilities:
+    drop: [ALL]
+volumeMounts:
+  - name: tmp
+    mountPath: /tmp
+{{- end }}
+
+{{- define "loopstream.volumes" -}}
+volumes:
+  - name: tmp
+    emptyDir:
+      sizeLimit: 64Mi
+{{- end }}
+
+{{/* metadata of the pods of a Deployment: `dict "root" $ "component" … "selector" <yaml> "checksum" …`. */}}
+{{- define "loopstream.podMetadata" -}}
+{{- $settings := index .root.Values .component -}}
+{{- $annotations := mustMergeOverwrite (dict) .root.Values.commonAnnotations $settings.podAnnotations -}}
+{{- with .checksum }}{{ $annotations = set $annotations "checksum/config" . }}{{ end -}}
+labels:
+  {{- mustMergeOverwrite (dict) $settings.podLabels (include "loopstream.labels" . | fromYaml) (.selector | fromYaml) | toYaml | nindent 2 }}
+{{- with $annotations }}
+annotations:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- end }}
+
+{{/* Where the pods of a Deployment may run: `dict "root" $ "component" … "selector" <yaml>`. */}}
+{{- define "loopstream.placement" -}}
+{{- $settings := index .root.Values .component -}}
+{{- with $settings.nodeSelector }}
+nodeSelector:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with $settings.tolerations }}
+tolerations:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with $settings.affinity }}
+affinity:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+topologySpreadConstraints:
+  {{- if $settings.topologySpreadConstraints }}
+  {{- toYaml $settings.topologySpreadConstraints | nindent 2 }}
+  {{- else }}
+  {{- range list "kubernetes.io/hostname" "topology.kubernetes.io/zone" }}
+  - maxSkew: 1
+    topologyKey: {{ . }}
+    whenUnsatisfiable: ScheduleAnyway
+    labelSelector:
+      matchLabels:
+        {{- $.selector | nindent 8 }}
+  {{- end }}
+  {{- end }}
+{{- with $settings.priorityClassName }}
+priorityClassName: {{ . }}
+{{- end }}
+{{- end }}
+
+{{/* Alive: with time for a machine under load. Ready: looked at often. */}}
+{{- define "loopstream.probes" -}}
+startupProbe:
+  httpGet: { path: /healthz, port: ops }
+  periodSeconds: 2
+  timeoutSeconds: 2
+  failureThreshold: 60
+readinessProbe:
+  httpGet: { path: /readyz, port: ops }
+  periodSeconds: 5
+  timeoutSeconds: 4
+livenessProbe:
+  httpGet: { path: /healthz, port: ops }
+  periodSeconds: 10
+  timeoutSeconds: 5
+  failureThreshold: 6
+{{- end }}
