@@ -50,9 +50,22 @@ export class Indexer {
   }
 
   push(bytes: Buffer): void {
+    this.#count(bytes);
+    for (const tag of this.#parser.push(bytes)) this.#check.add(tag);
+  }
+
+  /**
+   * The same for a caller that reads into one buffer again and again: `data` is what the last call left, and `fresh` more
+   * bytes behind it. Returns how many of its bytes are done with.
+   */
+  parse(data: Buffer, fresh: number): number {
+    this.#count(data.subarray(data.length - fresh));
+    return this.#parser.parse(data, (tag) => this.#check.add(tag));
+  }
+
+  #count(bytes: Buffer): void {
     this.#hash.update(bytes);
     this.#sizeBytes += bytes.length;
-    for (const tag of this.#parser.push(bytes)) this.#check.add(tag);
   }
 
   end(): RenditionIndex {

@@ -4,6 +4,7 @@
  */
 import { open } from 'node:fs/promises';
 import { sleep } from '../clock.ts';
+import { MAX_TAG_BYTES } from '../rendition/flv.ts';
 import { EarlySync } from './disk.ts';
 import { PrepareError } from './failure.ts';
 import { Indexer } from './index-file.ts';
@@ -33,15 +34,19 @@ export async function remux(args: string[], path: string, options: TranscodeOpti
     tool.stdout.resume();
     const sync = new EarlySync(file);
     const indexer = new Indexer(profile, framerate);
-    for (let at = 0; ; ) {
+    // One buffer for all: at this pace, new ones would cost as much as what is done with them.
+    const buffer = Buffer.allocUnsafeSlow(READ_BYTES + MAX_TAG_BYTES);
+    for (let at = 0, kept = 0; ; ) {
       // Asked before the look: what is there after the end is all there is.
       const last = !running;
-      const { bytesRead, buffer } = await file.read(Buffer.allocUnsafeSlow(READ_BYTES), 0, READ_BYTES, at);
+      const { bytesRead } = await file.read(buffer, kept, READ_BYTES, at);
       if (bytesRead > 0) {
         timer.refresh();
         at += bytesRead;
         sync.wrote(bytesRead);
-        indexer.push(buffer.subarray(0, bytesRead));
+        const end = kept + bytesRead;
+        const used = indexer.parse(buffer.subarray(0, end), bytesRead);
+        kept = buffer.copy(buffer, 0, used, end);
         if (framerate && seconds > 0) onProgress?.(Math.min(1, indexer.videoFrames / framerate / seconds));
       } else if (last) break;
       if (bytesRead < READ_BYTES && !last) await sleep(LOOK_MS, signal);

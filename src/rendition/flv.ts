@@ -17,6 +17,7 @@ export const TAG_HEADER_BYTES = 11;
 const PREVIOUS_SIZE_BYTES = 4;
 /** A body that is larger than this is taken for damage; the largest keyframe at 2160p is a tenth of it. */
 const MAX_BODY_BYTES = 8 * 2 ** 20;
+export const MAX_TAG_BYTES = TAG_HEADER_BYTES + MAX_BODY_BYTES + PREVIOUS_SIZE_BYTES;
 /** Timestamps are unsigned 32-bit milliseconds: they wrap after 49.7 days. */
 export const TIMESTAMP_WRAP_MS = 2 ** 32;
 
@@ -70,6 +71,18 @@ export class FlvParser {
     // Chunks are joined only when they complete something, so that many tiny ones cost linear time.
     if (this.#bytes < this.#need) return tags;
     const data = this.#chunks.length === 1 ? chunk : Buffer.concat(this.#chunks, this.#bytes);
+    const used = this.parse(data, (tag) => tags.push(tag));
+    this.#chunks = used < data.length ? [data.subarray(used)] : [];
+    return tags;
+  }
+
+  /**
+   * The same without keeping anything: gives the whole tags that `data` begins with and returns how many bytes they take;
+   * the next `data` begins with the rest. Not to be mixed with `push`. Throws FlvError.
+   */
+  parse(data: Buffer, give: (tag: FlvTag) => void): number {
+    this.#bytes = data.length;
+    if (data.length < this.#need) return 0;
     let at = 0;
     if (this.#inHeader) {
       at = readHeader(data);
@@ -80,13 +93,12 @@ export class FlvParser {
       if (data.length - at < this.#need) break;
       this.#need = tagLength(data, at, this.#offset + at);
       if (data.length - at < this.#need) break;
-      tags.push(readTag(data, at, this.#offset + at));
+      give(readTag(data, at, this.#offset + at));
       at += this.#need;
     }
     this.#offset += at;
-    this.#chunks = at < data.length ? [data.subarray(at)] : [];
     this.#bytes = data.length - at;
-    return tags;
+    return at;
   }
 
   /** The data is over. Throws FlvError `truncated` when that is inside a tag. */

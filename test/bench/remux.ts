@@ -4,7 +4,7 @@ import { link, mkdir, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
-import { median } from './report.ts';
+import { median, type Row } from './report.ts';
 
 const run = promisify(execFile);
 /** What the image runs; the benchmark builds it first. */
@@ -73,3 +73,12 @@ export async function measureRemux(dir: string, { times = 5, minutes = 60 } = {}
   }
   return { ours: median(ours), peer: median(peer), ratio: median(ours) / median(peer) };
 }
+
+export const remuxRow = ({ ours, peer, ratio }: RemuxTimes): Row => ({
+  what: 'rendition of a fitting source of one hour',
+  ours: `${ours.toFixed(2)} s`,
+  peer: `${peer.toFixed(2)} s`,
+  beside: 'ffmpeg -c copy, taking turns',
+  result: `${ratio.toFixed(2)}×`,
+  bar: '≤ 1.5×',
+});
