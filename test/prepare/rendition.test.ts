@@ -131,7 +131,8 @@ test.each(QUALITIES)('%s in each of its frame rates, over a GOP and more', async
     expect(Math.abs(made.videoTimes.length - 2.2 * framerate)).toBeLessThanOrEqual(1);
     expect(made.video.profile).toBe('High');
   }
-});
+  // 2160p takes 25 s of two idle cores.
+}, 240_000);
 
 describe('sound alone', () => {
   test.each([
