@@ -6,7 +6,7 @@ import { type Static, Type } from 'typebox';
 import { Condition } from '../streams/conditions.ts';
 
 export const DestinationSpec = Type.Object({
-  displayName: Type.Optional(Type.String({ maxLength: 200, description: 'Name shown to people.' })),
+  displayName: Type.Optional(Type.String({ minLength: 1, maxLength: 200, description: 'Name shown to people.' })),
   secretName: Type.String({
     minLength: 1,
     maxLength: 253,

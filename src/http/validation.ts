@@ -5,6 +5,7 @@
 import type { TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { type FieldError, validationFailed } from '../errors.ts';
+import { patternSentence, SENTENCES as SHARED } from '../sentences.ts';
 
 interface SchemaError {
   keyword: string;
@@ -37,11 +38,11 @@ const SENTENCES: Record<string, (params: Record<string, unknown>) => string> = {
   maxLength: ({ limit }) => `must have at most ${things(limit, 'character')}`,
   minItems: ({ limit }) => (limit === 1 ? 'must not be empty' : `must have at least ${things(limit, 'entry')}`),
   maxItems: ({ limit }) => `must have at most ${limit === 1 ? '1 entry' : `${limit} entries`}`,
-  uniqueItems: () => 'must not name the same thing twice',
+  uniqueItems: () => SHARED.twice,
   minimum: ({ limit }) => `must be at least ${limit}`,
   maximum: ({ limit }) => `must be at most ${limit}`,
   minProperties: () => 'must have at least one field',
-  pattern: () => 'holds characters that are not allowed',
+  pattern: ({ pattern }) => patternSentence(pattern) ?? 'holds characters that are not allowed',
   format: ({ format }) =>
     format === 'date-time' ? 'must be a time such as 2027-01-31T18:00:00Z' : `must be a valid ${format}`,
 };

@@ -1,16 +1,17 @@
 /**
  * The four CustomResourceDefinitions, made from the TypeBox types that also check requests. What a type cannot say is here:
- * columns, rules across fields, what may not change. Pure: no I/O, no clock.
+ * columns, names, and the rules of rules.ts. Pure: no I/O, no clock.
  */
 import type { TSchema } from 'typebox';
 import { DestinationSpec, DestinationStatus } from '../destinations/spec.ts';
 import { PlaylistSpec, PlaylistStatus } from '../playlists/spec.ts';
-import { GROUP, podName, VERSION } from '../streams/names.ts';
+import { GROUP, VERSION } from '../streams/names.ts';
 import { LoopStreamSpec, LoopStreamStatus } from '../streams/spec.ts';
 import { UploadSpec, UploadStatus } from '../uploads/spec.ts';
 import { apiVersionOf } from './paths.ts';
 import { CRDS, DESTINATIONS, LOOPSTREAMS, PLAYLISTS, UPLOADS } from './resources.ts';
-import { type Additions, decorate, type Rule, type Structural, toStructural } from './schema.ts';
+import { DESTINATION_RULES, LOOPSTREAM_RULES, PLAYLIST_RULES, UPLOAD_RULES } from './rules.ts';
+import { type Additions, decorate, type Structural, toStructural } from './schema.ts';
 import type { Resource } from './types.ts';
 
 /** What `kubectl get` shows; `wide` only with -o wide. */
@@ -35,11 +36,6 @@ interface Definition {
   scale?: boolean;
 }
 
-/** A pod's name becomes its host name and the value of labels, which may have 63 characters. */
-const MAX_STREAM_NAME = 63 - podName('').length;
-/** Upload names become names of Jobs: the longest is `<name>-2160p60`. */
-const MAX_UPLOAD_NAME = 63 - '-2160p60'.length;
-
 const AGE: Column = {
   name: 'Age',
   type: 'date',
@@ -55,23 +51,6 @@ const NAME: Column = {
 };
 
 const condition = (type: string): string => `.status.conditions[?(@.type=="${type}")].status`;
-const rules = (...list: Rule[]) => ({ 'x-kubernetes-validations': list });
-const immutable = (message: string) => rules({ rule: 'self == oldSelf', message, reason: 'FieldValueForbidden' });
-const listMap = (...keys: string[]) => ({
-  'x-kubernetes-list-type': 'map' as const,
-  'x-kubernetes-list-map-keys': keys,
-});
-const maxName = (kind: string, length: number, why: string) =>
-  rules({
-    rule: `self.metadata.name.size() <= ${length}`,
-    message: `the name of ${kind} may have at most ${length} characters, because ${why}`,
-  });
-const unique = (what: string, why: string) =>
-  rules({
-    rule: 'self.all(a, self.exists_one(b, a == b))',
-    // With the reason FieldValueDuplicate the API server leaves the message out.
-    message: `${what} must differ from each other: ${why}`,
-  });
 
 const loopStream: Definition = {
   resource: LOOPSTREAMS,
@@ -105,20 +84,7 @@ const loopStream: Definition = {
     { name: 'Pod', type: 'string', jsonPath: '.status.podName', description: 'The pod that sends it.', wide: true },
     NAME,
   ],
-  additions: {
-    '': maxName('a LoopStream', MAX_STREAM_NAME, 'its pod is called after it'),
-    spec: rules({
-      rule: 'has(self.uploadRef) != (has(self.playlistRefs) && size(self.playlistRefs) > 0)',
-      message: 'give exactly one of uploadRef (one upload to loop) and playlistRefs (playlists to loop)',
-    }),
-    'spec.destinationRefs': unique('destinationRefs', 'a destination takes one publisher'),
-    'spec.schedule': rules({
-      rule: '!has(self.startAt) || !has(self.endAt) || self.endAt > self.startAt',
-      message: 'endAt must be after startAt',
-      fieldPath: '.endAt',
-    }),
-    'status.conditions': listMap('type'),
-  },
+  additions: LOOPSTREAM_RULES,
 };
 
 const playlist: Definition = {
@@ -142,10 +108,7 @@ const playlist: Definition = {
     AGE,
     NAME,
   ],
-  additions: {
-    'spec.kind': immutable('kind cannot be changed: make another Playlist'),
-    'status.conditions': listMap('type'),
-  },
+  additions: PLAYLIST_RULES,
 };
 
 const upload: Definition = {
@@ -183,17 +146,7 @@ const upload: Definition = {
     },
     NAME,
   ],
-  additions: {
-    '': maxName('an Upload', MAX_UPLOAD_NAME, 'its Jobs are called after it'),
-    'spec.source': immutable('source cannot be changed: make another Upload'),
-    'spec.type': immutable('type cannot be changed: make another Upload'),
-    'spec.source.url': rules({
-      rule: "self.matches('^https?://[^/?#]+')",
-      message: 'url must be an http:// or https:// URL',
-    }),
-    'status.renditions': listMap('profile'),
-    'status.conditions': listMap('type'),
-  },
+  additions: UPLOAD_RULES,
 };
 
 const destination: Definition = {
@@ -216,7 +169,7 @@ const destination: Definition = {
     { name: 'Secret', type: 'string', jsonPath: '.spec.secretName', description: 'Where the key is.', wide: true },
     NAME,
   ],
-  additions: { 'status.conditions': listMap('type') },
+  additions: DESTINATION_RULES,
 };
 
 /** The whole object: a structural schema names apiVersion, kind and metadata, so that `kubectl explain` can tell of them. */
@@ -228,8 +181,8 @@ function schemaOf({ description, spec, specDescription, status, additions }: Def
     properties: {
       apiVersion: { type: 'string', description: `Version of this kind: ${GROUP}/${VERSION}.` },
       kind: { type: 'string', description: 'Name of this kind.' },
-      // Kubernetes knows what metadata is, and refuses a definition that says more than this of it.
-      metadata: { type: 'object' },
+      // Kubernetes knows what metadata is; no more may be said of it than what its name is, which a rule points at.
+      metadata: { type: 'object', properties: { name: { type: 'string' } } },
       spec: { ...toStructural(spec, 'spec'), description: specDescription },
       status: { ...toStructural(status, 'status'), description: 'What is so, as the operator last saw it.' },
     },

@@ -12,6 +12,8 @@ export interface Rule {
   reason?: 'FieldValueInvalid' | 'FieldValueForbidden' | 'FieldValueRequired';
   /** Where the message points to when it is not the node itself, e.g. `.endAt`. */
   fieldPath?: string;
+  /** The rule is asked at creation too; `oldSelf` is then an optional without a value. */
+  optionalOldSelf?: boolean;
 }
 
 export interface Structural {

@@ -29,7 +29,8 @@ function problemOf(schedule: Schedule, { startAt, endAt }: Bounds, now: Date): s
   if (endAt && Number.isNaN(endAt.getTime())) return 'endAt is not a date and time.';
   if (startAt && endAt && endAt <= startAt)
     return `The schedule ends (${schedule.endAt}) before or when it starts (${schedule.startAt}).`;
-  return schedule.recurrence && recurrenceProblem(schedule.recurrence, now)?.message;
+  const wrong = schedule.recurrence && recurrenceProblem(schedule.recurrence, now);
+  return wrong && `${wrong.field} "${schedule.recurrence?.[wrong.field]}" ${wrong.message}.`;
 }
 
 /** A start may be this much late, in milliseconds. */

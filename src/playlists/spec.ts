@@ -11,7 +11,7 @@ export const PLAYLIST_MODES = ['sequential', 'shuffle'] as const;
 export const MAX_ITEMS = 500;
 
 export const PlaylistSpec = Type.Object({
-  displayName: Type.Optional(Type.String({ maxLength: 200, description: 'Name shown to people.' })),
+  displayName: Type.Optional(Type.String({ minLength: 1, maxLength: 200, description: 'Name shown to people.' })),
   kind: Type.Enum(PLAYLIST_KINDS, { default: 'video', description: 'Which track it fills.' }),
   mode: Type.Enum(PLAYLIST_MODES, { default: 'sequential', description: 'The order in which items are played.' }),
   items: Type.Array(

@@ -3,6 +3,7 @@
  * Pure: no I/O, no clock.
  */
 import { type Static, type TSchema, Type } from 'typebox';
+import { DISPLAY_NAME_PATTERN } from '../sentences.ts';
 import { FRAMERATES, type Framerate, QUALITIES, type Quality } from './profile.ts';
 import { MAX_DESTINATIONS, MAX_PLAYLISTS, PHASES, Recurrence } from './spec.ts';
 
@@ -12,7 +13,7 @@ const Time = Type.String({ format: 'date-time' });
 const nullable = <T extends TSchema>(type: T) => Type.Union([type, Type.Null()]);
 
 /** A name for people: no control characters, which would garble lists and logs. */
-export const DisplayName = Type.String({ minLength: 1, maxLength: 200, pattern: '^[^\\u0000-\\u001f\\u007f]*$' });
+export const DisplayName = Type.String({ minLength: 1, maxLength: 200, pattern: DISPLAY_NAME_PATTERN });
 
 type PublicQuality = `q_${Quality}`;
 type PublicFramerate = `f_${Framerate}`;

@@ -8,6 +8,7 @@
  * Pure: no I/O, no clock.
  */
 import { Cron } from 'croner';
+import { brokenRule, CRON, NEVER, TIME_ZONE } from '../sentences.ts';
 import type { Recurrence, Schedule } from './spec.ts';
 
 const parse = ({ cron, timeZone }: Recurrence): Cron => new Cron(cron, { timezone: timeZone, mode: '5-part' });
@@ -20,21 +21,23 @@ function isTimeZone(name: string): boolean {
   }
 }
 
-/** What is wrong with it, for people; undefined when nothing is. `now` is where its next start is looked for from. */
-export function recurrenceProblem(recurrence: Recurrence, now: Date): { field: string; message: string } | undefined {
+/**
+ * What is wrong with it: the field, and a sentence that follows its name or value. `now` is where its next start is looked
+ * for from.
+ */
+export function recurrenceProblem(
+  recurrence: Recurrence,
+  now: Date,
+): { field: 'cron' | 'timeZone'; message: string } | undefined {
   const { cron, timeZone } = recurrence;
-  if (!isTimeZone(timeZone)) {
-    const message = `"${timeZone}" is not a time zone; give a name of the IANA database, such as Europe/Berlin.`;
-    return { field: 'timeZone', message };
-  }
+  if (brokenRule([TIME_ZONE], timeZone) || !isTimeZone(timeZone))
+    return { field: 'timeZone', message: TIME_ZONE.sentence };
+  if (brokenRule([CRON], cron)) return { field: 'cron', message: CRON.sentence };
   try {
-    if (parse(recurrence).nextRun(now) === null)
-      return { field: 'cron', message: `"${cron}" names a time that never comes.` };
+    return parse(recurrence).nextRun(now) === null ? { field: 'cron', message: NEVER } : undefined;
   } catch {
-    const message = `"${cron}" is not a cron expression; give minute, hour, day of month, month and day of week, such as "0 18 * * 5".`;
-    return { field: 'cron', message };
+    return { field: 'cron', message: CRON.sentence };
   }
-  return undefined;
 }
 
 /** The first start after `time`; undefined when none comes. Throws where `recurrenceProblem` finds a problem. */

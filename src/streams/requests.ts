@@ -3,6 +3,7 @@
  * Pure: no I/O, no clock.
  */
 import { type FieldError, validationFailed } from '../errors.ts';
+import { SENTENCES } from '../sentences.ts';
 import type { StreamCreate, StreamSchedule, StreamUpdate } from './record.ts';
 import { toFramerate, toQuality } from './record.ts';
 import { recurrenceProblem } from './recurrence.ts';
@@ -29,7 +30,7 @@ const exclusive = ({ destinationID, destinationIDs, videoUploadObjectID, playlis
     ? [{ path: '/destinationIDs', message: 'cannot be given together with destinationID' }]
     : []),
   ...(videoUploadObjectID !== undefined && playlistIDs !== undefined
-    ? [{ path: '/playlistIDs', message: 'cannot be given together with videoUploadObjectID' }]
+    ? [{ path: '/playlistIDs', message: SENTENCES.twoMedia }]
     : []),
 ];
 
@@ -41,7 +42,7 @@ const scheduleErrors = ({ scheduleStartAt, scheduleEndAt, recurrence }: StreamSc
     ...(start !== undefined && start < now.getTime() ? [{ path: '/scheduleStartAt', message: 'is in the past' }] : []),
     ...(end !== undefined && end <= now.getTime() ? [{ path: '/scheduleEndAt', message: 'is in the past' }] : []),
     ...(start !== undefined && end !== undefined && end <= start
-      ? [{ path: '/scheduleEndAt', message: 'must be after scheduleStartAt' }]
+      ? [{ path: '/scheduleEndAt', message: SENTENCES.endBeforeStart }]
       : []),
     ...(wrong ? [{ path: `/recurrence/${wrong.field}`, message: wrong.message }] : []),
   ];
@@ -72,7 +73,7 @@ export function checkCreate(input: StreamCreate, now: Date): Media & { destinati
     ...exclusive(input),
     ...(destinations.length === 0 ? [{ path: '/destinationID', message: 'is required' }] : []),
     ...(videoUploadObjectID === undefined && playlistIDs === undefined
-      ? [{ path: '/videoUploadObjectID', message: 'is required, unless playlistIDs is given' }]
+      ? [{ path: '/videoUploadObjectID', message: SENTENCES.noMedia }]
       : []),
     ...scheduleErrors(input, now),
   ]);

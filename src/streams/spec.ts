@@ -53,7 +53,7 @@ export const Schedule = Type.Object(
 export type Schedule = Static<typeof Schedule>;
 
 export const LoopStreamSpec = Type.Object({
-  displayName: Type.Optional(Type.String({ maxLength: 200, description: 'Name shown to people.' })),
+  displayName: Type.Optional(Type.String({ minLength: 1, maxLength: 200, description: 'Name shown to people.' })),
   replicas: Type.Integer({
     minimum: 0,
     maximum: 1,

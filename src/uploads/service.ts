@@ -3,6 +3,7 @@ import type { Connection, PageArgs } from '../account/connection.ts';
 import type { Owned } from '../account/owned.ts';
 import { AppError, validationFailed } from '../errors.ts';
 import type { LoopStream, Playlist, Upload as Resource } from '../kube/resources.ts';
+import { brokenRule, LINK } from '../sentences.ts';
 import type { Upload, UploadFromLink } from './record.ts';
 
 export type UploadService = ReturnType<typeof createUploadService>;
@@ -29,13 +30,8 @@ const show = ({ metadata, spec, status }: Resource): Upload => ({
 });
 
 /** Why a link cannot be imported, as far as its text tells; where it leads is found out by the Job. */
-function linkProblem(text: string): string | undefined {
-  if (!URL.canParse(text)) return 'is not a URL, e.g. https://example.com/video.mp4';
-  const url = new URL(text);
-  if (url.protocol !== 'http:' && url.protocol !== 'https:') return 'must begin with http:// or https://';
-  if (url.username || url.password) return 'must not hold a user name or password';
-  return undefined;
-}
+const linkProblem = (text: string): string | undefined =>
+  brokenRule(LINK, text) ?? (URL.canParse(text) ? undefined : 'is not a URL, e.g. https://example.com/video.mp4');
 
 /** The file's name out of a link, for people; undefined when it has none. */
 function nameOf(url: string): string | undefined {

@@ -27,34 +27,46 @@ export const UPLOAD_ERRORS = {
 } as const;
 export type UploadErrorCode = keyof typeof UPLOAD_ERRORS;
 
-const UploadError = Type.Object({
-  code: Type.Enum(Object.keys(UPLOAD_ERRORS) as UploadErrorCode[], { description: 'Stable code.' }),
-  message: Type.String({ maxLength: 1024, description: 'What happened, for people.' }),
-});
+const UploadError = Type.Object(
+  {
+    code: Type.Enum(Object.keys(UPLOAD_ERRORS) as UploadErrorCode[], { description: 'Stable code.' }),
+    message: Type.String({ maxLength: 1024, description: 'What happened, for people.' }),
+  },
+  { description: 'Why it failed.' },
+);
 
-export const MediaInfo = Type.Object({
-  sha256: Type.String({
-    pattern: '^[0-9a-f]{64}$',
-    description: 'Hash of the source’s content; renditions are keyed by it.',
-  }),
-  sizeBytes: Type.Integer({ minimum: 0, description: 'Size of the source in bytes.' }),
-  durationSeconds: Type.Number({ minimum: 0, description: 'Length of the source in seconds.' }),
-  video: Type.Optional(
-    Type.Object({
-      codec: Type.String({ description: 'Codec, as ffmpeg names it.' }),
-      width: Type.Integer({ description: 'Width in pixels.' }),
-      height: Type.Integer({ description: 'Height in pixels.' }),
-      framerate: Type.Number({ description: 'Average frames per second.' }),
+export const MediaInfo = Type.Object(
+  {
+    sha256: Type.String({
+      pattern: '^[0-9a-f]{64}$',
+      description: 'Hash of the source’s content; renditions are keyed by it.',
     }),
-  ),
-  audio: Type.Optional(
-    Type.Object({
-      codec: Type.String({ description: 'Codec, as ffmpeg names it.' }),
-      sampleRate: Type.Integer({ description: 'Samples per second.' }),
-      channels: Type.Integer({ description: 'Number of channels.' }),
-    }),
-  ),
-});
+    sizeBytes: Type.Integer({ minimum: 0, description: 'Size of the source in bytes.' }),
+    durationSeconds: Type.Number({ minimum: 0, description: 'Length of the source in seconds.' }),
+    video: Type.Optional(
+      Type.Object(
+        {
+          codec: Type.String({ description: 'Codec, as ffmpeg names it.' }),
+          width: Type.Integer({ description: 'Width in pixels.' }),
+          height: Type.Integer({ description: 'Height in pixels.' }),
+          framerate: Type.Number({ description: 'Average frames per second.' }),
+        },
+        { description: 'The picture of the source, if it has one.' },
+      ),
+    ),
+    audio: Type.Optional(
+      Type.Object(
+        {
+          codec: Type.String({ description: 'Codec, as ffmpeg names it.' }),
+          sampleRate: Type.Integer({ description: 'Samples per second.' }),
+          channels: Type.Integer({ description: 'Number of channels.' }),
+        },
+        { description: 'The sound of the source, if it has any.' },
+      ),
+    ),
+  },
+  { description: 'What the source is, once it has been imported.' },
+);
 export type MediaInfo = Static<typeof MediaInfo>;
 
 export const RenditionStatus = Type.Object({
@@ -74,7 +86,7 @@ export const RenditionStatus = Type.Object({
 export type RenditionStatus = Static<typeof RenditionStatus>;
 
 export const UploadSpec = Type.Object({
-  displayName: Type.Optional(Type.String({ maxLength: 200, description: 'Name shown to people.' })),
+  displayName: Type.Optional(Type.String({ minLength: 1, maxLength: 200, description: 'Name shown to people.' })),
   type: Type.Enum(UPLOAD_TYPES, {
     default: 'video',
     description: 'Whether pictures or only sound are wanted from it.',

@@ -1,0 +1,89 @@
+/**
+ * What is said of a field that is not as it should be, once for all doors: the rules in the CustomResourceDefinitions and
+ * the checks of requests are made from this, so that `kubectl apply` and REST give the same words for the same mistake.
+ * A sentence follows the name of its field and does not name it, since the two doors have their own names for fields.
+ * Pure: no I/O, no clock.
+ */
+
+/**
+ * A rule that a regular expression can tell. It is read by JavaScript and by CEL (RE2): so no flags, no look-around, no
+ * back-references, no quotes.
+ */
+export interface TextRule {
+  /** What the whole text is, or */
+  matches?: string;
+  /** what must not be found in it. */
+  lacks?: string;
+  sentence: string;
+}
+
+/** The sentence of the first rule that a text breaks; undefined when it breaks none. */
+export const brokenRule = (rules: readonly TextRule[], text: string): string | undefined =>
+  rules.find(
+    ({ matches, lacks }) =>
+      (matches !== undefined && !new RegExp(matches).test(text)) ||
+      (lacks !== undefined && new RegExp(lacks).test(text)),
+  )?.sentence;
+
+const CONTROL = '\\x00-\\x1f\\x7f';
+const NO_CONTROL = 'must not hold control characters';
+
+/** A name for people: control characters would garble lists and logs. */
+export const DISPLAY_NAME_PATTERN = `^[^${CONTROL}]*$`;
+export const DISPLAY_NAME: readonly TextRule[] = [{ matches: DISPLAY_NAME_PATTERN, sentence: NO_CONTROL }];
+
+/** A link to import from, as far as its text tells; where it leads is found out when it is fetched. */
+const HTTP = '^[hH][tT][tT][pP][sS]?://';
+export const LINK: readonly TextRule[] = [
+  { matches: HTTP, sentence: 'must begin with http:// or https://' },
+  { lacks: `${HTTP}([/?#]|$)`, sentence: 'must name a host, as https://example.com/video.mp4 does' },
+  { lacks: '^[^/?#]*//[^/?#]*@', sentence: 'must not hold a user name or password' },
+  { lacks: `[${CONTROL}]`, sentence: NO_CONTROL },
+];
+
+/** Names that Kubernetes gives to what is referred to (RFC 1123 subdomain). */
+export const REFERENCE: readonly TextRule[] = [
+  {
+    matches: '^[a-z0-9]([-.a-z0-9]*[a-z0-9])?$',
+    sentence: 'must be a name as Kubernetes has them: lower-case letters, digits, "-" and "."',
+  },
+];
+
+const field = (item: string): string => `(${item})(,(${item}))*`;
+const span = (value: string): string => `(\\*|\\?|${value}(-${value})?)(/[0-9]{1,2})?`;
+const DAY = '(0?[1-9]|[12][0-9]|3[01])';
+const WEEKDAY = '(0?[0-7]|[A-Za-z]{3})';
+/** Five fields, as croner reads them; which names of days and months there are is left to it. */
+const CRON_FIELDS = [
+  field(span('[0-5]?[0-9]')),
+  field(span('([01]?[0-9]|2[0-3])')),
+  field(`${span(DAY)}|${DAY}[Ww]|[Ll][Ww]?`),
+  field(span('(0?[1-9]|1[0-2]|[A-Za-z]{3})')),
+  `\\+?${field(`${span(WEEKDAY)}(#([1-5]|[Ll]))?|${WEEKDAY}?[Ll]`)}`,
+];
+export const CRON: TextRule = {
+  matches: `^\\s*${CRON_FIELDS.join('\\s+')}\\s*$`,
+  sentence: 'is not a cron expression; give minute, hour, day of month, month and day of week, such as 0 18 * * 5',
+};
+export const NEVER = 'names a time that never comes';
+
+/** Offsets such as +02:00 are no zones: they know nothing of summer time. */
+export const TIME_ZONE: TextRule = {
+  matches: '^[A-Za-z][-+A-Za-z0-9_]*(/[-+A-Za-z0-9_]+)*$',
+  sentence: 'is not a time zone; give a name of the IANA database, such as Europe/Berlin',
+};
+
+/** Rules between fields, and of lists. */
+export const SENTENCES = {
+  noMedia: 'is required, unless playlists are given',
+  twoMedia: 'cannot be given together with an upload',
+  endBeforeStart: 'must be after the start',
+  twice: 'must not name the same thing twice',
+  streamNameTooLong: (limit: number) => `must have at most ${limit} characters, because its pod is called after it`,
+  uploadNameTooLong: (limit: number) => `must have at most ${limit} characters, because its Jobs are called after it`,
+  fixed: (kind: string) => `cannot be changed: make another ${kind}`,
+} as const;
+
+/** The sentence of a pattern in a request's schema; undefined when it has none of its own. */
+export const patternSentence = (pattern: unknown): string | undefined =>
+  pattern === DISPLAY_NAME_PATTERN ? NO_CONTROL : undefined;

@@ -1,0 +1,145 @@
+/**
+ * Bad manifests on the real API server: each is refused with the field and a sentence. Where REST can make the same mistake
+ * it gives the same words for it.
+ */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { customResourceDefinitions } from '../../src/kube/crds.ts';
+import { applyCrds } from '../../src/kube/install.ts';
+import { collectionPath } from '../../src/kube/paths.ts';
+import { CRDS, LOOPSTREAMS, PLAYLISTS, UPLOADS } from '../../src/kube/resources.ts';
+import type { KubeObject, Resource } from '../../src/kube/types.ts';
+import { NAMESPACE } from '../../src/local/rights.ts';
+import { SENTENCES } from '../../src/sentences.ts';
+import { type Client, startTestApi, type TestApi } from '../support/api.ts';
+import { OTHERS, object, PLAYLIST, SCHEDULES, STREAM, STREAMS, UPLOAD } from '../support/manifests.ts';
+import { until } from '../support/rtmp.ts';
+
+let api: TestApi;
+let client: Client;
+
+beforeAll(async () => {
+  api = await startTestApi();
+  client = await api.client('ada');
+});
+afterAll(() => api?.stop());
+
+/** The words of Kubernetes for what a schema says, in ours: the same fact with the same limit. */
+const TRANSLATIONS: [RegExp, (limit: string) => string][] = [
+  [/must be of type integer: /, () => 'must be a whole number'],
+  [/must be of type string: /, () => 'must be text'],
+  [/must be of type array: /, () => 'must be a list'],
+  [/must be of type object: /, () => 'must be an object'],
+  [/must be of type date-time: /, () => 'must be a time such as 2027-01-31T18:00:00Z'],
+  [/^Unsupported value: .*: supported values: (.*)$/, (values) => `must be one of ${values.replaceAll('"', '')}`],
+  [/^Too long: may not be more than (\d+) /, (limit) => `must have at most ${limit} characters`],
+  [/^Too many: \d+: must have at most (\d+) items$/, (limit) => `must have at most ${limit} entries`],
+  [/should (?:have at least 1 items|be at least 1 chars long)$/, () => 'must not be empty'],
+  [/should be greater than or equal to (\d+)$/, (limit) => `must be at least ${limit}`],
+  [/should be less than or equal to (\d+)$/, (limit) => `must be at most ${limit}`],
+  [/^Required value$/, () => 'is required'],
+];
+
+interface Cause {
+  field: string;
+  message: string;
+}
+
+/** A cause in our words: those that a schema gives are translated, and of a rule's the value in front is left out. */
+function inOurWords({ field, message }: Cause): Cause {
+  for (const [pattern, ours] of TRANSLATIONS) {
+    const found = pattern.exec(message);
+    if (found) return { field, message: ours(found[1] ?? '') };
+  }
+  return { field, message: message.replace(/^(Forbidden|Required value|Invalid value(: "(?:[^"\\]|\\.)*")?): /, '') };
+}
+
+async function causes(resource: Resource, body: unknown, method = 'POST', name = ''): Promise<Cause[]> {
+  const path = `${collectionPath(resource, NAMESPACE)}${name && `/${name}`}?fieldValidation=Strict&dryRun=All`;
+  const headers = method === 'PATCH' ? { 'content-type': 'application/merge-patch+json' } : {};
+  const { status, text } = await api.kube.raw(method, path, body, headers);
+  expect(status, text).toBeGreaterThanOrEqual(400);
+  expect(status, text).toBeLessThan(500);
+  const answer = JSON.parse(text) as { message: string; details?: { causes?: Cause[] } };
+  const unknown = /unknown field "([^"]+)"/.exec(answer.message)?.[1];
+  if (unknown !== undefined) return [{ field: unknown, message: 'is not known' }];
+  return (answer.details?.causes ?? []).map(inOurWords);
+}
+
+describe.each([
+  ['a stream', STREAMS],
+  ['a schedule', SCHEDULES],
+  ['an upload, a playlist or a destination', OTHERS],
+])('%s that makes no sense is refused with its field and a sentence, by REST in the same words', (_kind, table) => {
+  test.each(Object.entries(table))('%s', async (_what, bad) => {
+    const { field, sentence: message } = bad;
+    expect(await causes(bad.kind as Resource, object(bad))).toContainEqual({ field, message });
+    if (!bad.rest) return;
+    const { path, body, ...rest } = bad.rest;
+    const answer = await client.call<{ errors: { path: string; message: string }[] }>('POST', path, body);
+    expect(answer.status, JSON.stringify(answer.body)).toBe(422);
+    const told = rest.sentence ? expect.stringMatching(rest.sentence) : message;
+    expect(answer.body.errors).toContainEqual({ path: rest.field, message: told });
+  });
+});
+
+describe('what cannot be changed', () => {
+  const source = { url: 'https://example.com/a' };
+  const make = (of: Resource<never>, spec: object) =>
+    api.kube.create(of as Resource, NAMESPACE, object({ kind: of, name: 'kept', spec }));
+
+  test('says what to do instead, and all else can be changed', async () => {
+    await make(UPLOAD, { source });
+    await make(PLAYLIST, { items: [] });
+    const change = async (of: Resource<never>, spec: object) =>
+      causes(of as Resource, { spec }, 'PATCH', 'kept').then(([first]) => first);
+    const fixed = (field: string, kind: string) => ({ field: `spec.${field}`, message: SENTENCES.fixed(kind) });
+    expect(await change(UPLOAD, { source: { url: 'https://example.com/b' } })).toEqual(fixed('source', 'Upload'));
+    expect(await change(UPLOAD, { type: 'audio' })).toEqual(fixed('type', 'Upload'));
+    expect(await change(PLAYLIST, { kind: 'audio' })).toEqual(fixed('kind', 'Playlist'));
+    for (const of of [UPLOADS, PLAYLISTS] as Resource[])
+      await api.kube.mergePatch(of, NAMESPACE, 'kept', { spec: { displayName: 'Another name' } });
+  });
+});
+
+describe('what was stored before a rule was made', () => {
+  type Node = { [key: string]: unknown };
+  /** The same definitions as if nobody had thought of any rule. */
+  const lenient = (node: unknown): unknown => {
+    if (Array.isArray(node)) return node.map(lenient);
+    if (node === null || typeof node !== 'object') return node;
+    const rest = Object.entries(node as Node).filter(([key]) => key !== 'x-kubernetes-validations');
+    return Object.fromEntries(rest.map(([key, value]) => [key, lenient(value)]));
+  };
+  const LONG = 'n'.repeat(58);
+  const old = { displayName: 'rings \u0007', uploadRef: 'u', playlistRefs: ['p'], destinationRefs: ['d'] };
+  const accepted = async (name: string) => {
+    const path = `${collectionPath(LOOPSTREAMS, NAMESPACE)}?dryRun=All`;
+    const body = object({ kind: STREAM, name, spec: old });
+    return (await api.kube.raw('POST', path, body)).status === 201;
+  };
+
+  test('can be told of, edited elsewhere and deleted, and is asked about where it is edited', async () => {
+    for (const crd of customResourceDefinitions())
+      await api.kube.apply(CRDS, '', lenient(crd) as KubeObject as never, { fieldManager: 'loopstream-install' });
+    await until('there are no rules', () => accepted(LONG));
+    await api.kube.create(LOOPSTREAMS, NAMESPACE, {
+      ...object({ kind: STREAM, spec: old }),
+      metadata: { name: LONG, finalizers: ['example.com/held'] },
+    } as never);
+    await applyCrds(api.kube);
+    await until('the rules are there', async () => !(await accepted('short')));
+
+    const status = { phase: 'waiting' };
+    await api.kube.mergePatch(LOOPSTREAMS, NAMESPACE, LONG, { status }, { subresource: 'status' });
+    await api.kube.mergePatch(LOOPSTREAMS, NAMESPACE, LONG, { metadata: { labels: { team: 'a' } } });
+    const refused = await causes(LOOPSTREAMS, { spec: { replicas: 0 } }, 'PATCH', LONG);
+    expect(refused).toEqual([{ field: 'spec.playlistRefs', message: SENTENCES.twoMedia }]);
+    await api.kube.mergePatch(LOOPSTREAMS, NAMESPACE, LONG, { spec: { playlistRefs: null, replicas: 0 } });
+    await api.kube.delete(LOOPSTREAMS, NAMESPACE, LONG);
+    await api.kube.mergePatch(LOOPSTREAMS, NAMESPACE, LONG, { metadata: { finalizers: null } });
+    await until('it is gone', async () => {
+      const left = await api.kube.list(LOOPSTREAMS, { namespace: NAMESPACE });
+      return left.every(({ metadata }) => metadata.name !== LONG);
+    });
+  });
+});
