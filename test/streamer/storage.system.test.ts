@@ -71,14 +71,14 @@ test('S3 gone does not touch a stream whose items are cached, and the metrics sa
   expect(await metric(stream, 'storage_available')).toBe(1);
   await s3.stop();
   const [from, since] = [await stream.stats(), performance.now()];
-  await until('two rounds more', async () => (await seams(stream)) >= from.seam.count + 6, 60_000);
+  await until('a minute', () => performance.now() - since > 60_000, 90_000);
   // At the pace of the clock: the timestamps of what arrives would not show a pause.
   const seconds = (performance.now() - since) / 1000;
   expect(((await stream.stats()).framesSent - from.framesSent) / 30).toBeGreaterThan(seconds - 2);
   const away = await cacheOf(stream);
   expect(away.misses).toBe(before.misses);
   expect(away.fetchedBytes).toBe(before.fetchedBytes);
-  expect(await metric(stream, 'cache_hits_total')).toBeGreaterThanOrEqual(before.hits + 6);
+  expect(await metric(stream, 'cache_hits_total')).toBeGreaterThanOrEqual(before.hits + 30);
   expect(await metric(stream, 'storage_errors_total{code="unavailable"}')).toBeGreaterThan(0);
   expect(await metric(stream, 'storage_available')).toBe(0);
   expect(away.failure).toMatch(/cannot be reached/);
@@ -94,7 +94,7 @@ test('S3 gone does not touch a stream whose items are cached, and the metrics sa
     const steps = stepsOf(packets, type);
     expect(steps.notIncreasing).toBe(0);
     expect(steps.longestMs).toBeLessThanOrEqual(longestMs);
-    expect(steps.packets).toBeGreaterThan(type === 'video' ? 480 : 750);
+    expect(steps.packets).toBeGreaterThan(type === 'video' ? 60 * 30 : 60 * 46);
   }
 }, 120_000);
 
