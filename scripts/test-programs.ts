@@ -6,6 +6,7 @@ import { environment, localEnvironment } from '../src/config.ts';
 import { ensureBinaries } from '../src/local/kubernetes/binaries.ts';
 import { ensurePrograms } from '../src/local/preflight.ts';
 import { ensureHelms } from '../test/support/helm/binaries.ts';
+import { ensureDefinitions } from '../test/support/helm/definitions.ts';
 import { ensureVersitygw } from '../test/support/versitygw/binary.ts';
 
 const RTMP_MODULE = '/usr/lib/nginx/modules/ngx_rtmp_module.so';
@@ -33,3 +34,4 @@ await ensureBinaries({
 });
 await ensureVersitygw(environment(), (step) => process.stdout.write(`${step}\n`));
 await ensureHelms(environment(), (step) => process.stdout.write(`${step}\n`));
+await ensureDefinitions(environment(), (step) => process.stdout.write(`${step}\n`));

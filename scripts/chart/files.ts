@@ -2,7 +2,7 @@
  * What of the chart is made rather than written: the values' three faces, the definitions from crds/, and the rules from
  * manifests/rbac.yaml, so that nothing is said in two places. Pure: no I/O, no clock.
  */
-import { parseAllDocuments, parseDocument, stringify, YAMLMap } from 'yaml';
+import { Document, parseAllDocuments, stringify } from 'yaml';
 import { defaultOf, leaves, type Value } from './schema.ts';
 import { VALUES } from './values.ts';
 
@@ -74,8 +74,7 @@ function rules(rbac: string): [path: string, text: string][] {
   return parseAllDocuments(rbac).flatMap((document): [string, string][] => {
     if (document.get('kind') !== 'Role') return [];
     const role = String(document.getIn(['metadata', 'name'])).replace(/^loopstream-/, '');
-    const file = parseDocument('');
-    file.contents = new YAMLMap();
+    const file = new Document({});
     file.set('rules', document.get('rules', true));
     return [[`files/rules/${role}.yaml`, `# From manifests/rbac.yaml. ${MADE}\n${file.toString(STYLE)}`]];
   });

@@ -1,5 +1,5 @@
 /** Builds programs (the control plane) from Go modules, with the machine's Go or one from a Python wheel. */
-import { mkdirSync, renameSync, rmSync } from 'node:fs';
+import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { readFile, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ConfigError } from '../../config.ts';
@@ -43,6 +43,40 @@ export async function buildPrograms(options: BuildOptions): Promise<void> {
     await buildOne(go, program, work, options);
   }
   // What was compiled is of no further use; after a failure it stays, so that the next try goes on from there.
+  rmSync(work, { recursive: true, force: true });
+}
+
+/** Where the files of a module are, and the hash of them all (go.sum's `h1:`). */
+export interface FetchedModule {
+  Path: string;
+  Dir: string;
+  Sum: string;
+}
+
+/**
+ * Fetches modules, each `path@version`, for the files in them, and hands them to `use` before what was fetched may go away
+ * again. ConfigError, one sentence with what to do, on no Go and no network.
+ */
+export async function withModules(
+  modules: readonly string[],
+  options: Omit<BuildOptions, 'moduleDir' | 'programs'>,
+  use: (fetched: FetchedModule[]) => void,
+): Promise<void> {
+  const work = join(options.dir, 'build');
+  mkdirSync(join(work, 'tmp'), { recursive: true });
+  writeFileSync(join(work, 'go.mod'), 'module loopstream/modules\n');
+  const { env, signal, name = KUBERNETES } = options;
+  const go = await findGo(work, { ...options, moduleDir: work, programs: [] });
+  options.onProgress?.(`fetching ${name}`);
+  const { ok, stdout, stderr } = await run(go.command, ['mod', 'download', '-json', ...modules], {
+    env: { ...defined(env), ...goSettings(work), ...go.env },
+    cwd: work,
+    timeoutMs: 5 * 60_000,
+    signal,
+  });
+  if (!ok) throw buildError(name, `${stderr}\n${stdout}`, work);
+  // One JSON document after the other.
+  use(JSON.parse(`[${stdout.trim().replaceAll(/^}\n{/gm, '},\n{')}]`) as FetchedModule[]);
   rmSync(work, { recursive: true, force: true });
 }
 

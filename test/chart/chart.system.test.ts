@@ -1,0 +1,186 @@
+/** The chart before both Helms and a real kube-apiserver: they are the judges of what it renders and refuses. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { parse, parseAllDocuments } from 'yaml';
+import { CHART } from '../../scripts/chart/generate.ts';
+import { environment } from '../../src/config.ts';
+import { createKube } from '../../src/kube/client.ts';
+import { collectionPath } from '../../src/kube/paths.ts';
+import { NAMESPACES, PODS } from '../../src/kube/resources.ts';
+import type { Kube } from '../../src/kube/types.ts';
+import { run } from '../../src/local/run.ts';
+import { ensureDefinitions } from '../support/helm/definitions.ts';
+import { type Helm, type Manifest, openHelms } from '../support/helm/index.ts';
+import { COMBINATIONS, INLINE, REFUSED } from '../support/helm/values.ts';
+import { startTestKubernetes, type TestKubernetes } from '../support/kubernetes.ts';
+
+const WATCHED = ['loopstream', 'team-a', 'team-b'];
+
+let kubernetes: TestKubernetes;
+let kube: Kube;
+let helms: Helm[];
+let closeHelms: () => void;
+const helm = (name: string): Helm => {
+  const found = helms.find((one) => one.name === name);
+  if (!found) throw new Error(name);
+  return found;
+};
+
+const kubectl = async (args: string[], input?: string) => {
+  const env = { PATH: environment().PATH, HOME: kubernetes.stateDir, KUBECONFIG: kubernetes.kubeconfig };
+  return run(kubernetes.binaries.kubectl, args, { env, timeoutMs: 60_000, ...(input !== undefined && { input }) });
+};
+
+beforeAll(async () => {
+  kubernetes = await startTestKubernetes();
+  kube = createKube({ kubeconfig: kubernetes.kubeconfig });
+  ({ helms, close: closeHelms } = await openHelms(kubernetes.kubeconfig));
+  const definitions = (await ensureDefinitions(environment())).flatMap((file) => ['-f', file]);
+  const applied = await kubectl(['apply', '--server-side', ...definitions]);
+  expect(applied.stderr).toBe('');
+  const labels = { 'pod-security.kubernetes.io/enforce': 'restricted' };
+  for (const name of WATCHED) await kube.create(NAMESPACES, '', { metadata: { name, labels }, spec: {} });
+  const names = ['httproutes.gateway.networking.k8s.io', 'servicemonitors.monitoring.coreos.com'];
+  const wait = ['podmonitors.monitoring.coreos.com', 'prometheusrules.monitoring.coreos.com', ...names].map(
+    (n) => `crd/${n}`,
+  );
+  expect(await kubectl(['wait', '--for=condition=Established', '--timeout=60s', ...wait])).toMatchObject({ ok: true });
+});
+afterAll(async () => {
+  closeHelms?.();
+  await kube?.close();
+  await kubernetes?.stop();
+});
+
+const templateOf = (object: Manifest) =>
+  (object.spec as { template?: { metadata: object; spec: Record<string, unknown> } } | undefined)?.template;
+
+describe.each(Object.entries(COMBINATIONS))('%s', (_, values) => {
+  test('is rendered alike by both Helms, and accepted by the API server, pods under Pod Security `restricted`', async () => {
+    const [four = [], three = []] = await Promise.all(helms.map((one) => one.render(values)));
+    const byName = (a: Manifest, b: Manifest) =>
+      `${a.kind} ${a.metadata.namespace} ${a.metadata.name}`.localeCompare(
+        `${b.kind} ${b.metadata.namespace} ${b.metadata.name}`,
+      );
+    expect(four.sort(byName)).toEqual(three.sort(byName));
+
+    const applied = await kubectl(
+      ['apply', '--server-side', '--dry-run=server', '--validate=strict', '-f', '-'],
+      JSON.stringify({ apiVersion: 'v1', kind: 'List', items: four }),
+    );
+    expect(applied.stderr).toBe('');
+    expect(applied.stdout.trim().split('\n')).toHaveLength(four.length);
+
+    const podded = four.flatMap((object) => templateOf(object) ?? []);
+    expect(podded.length).toBeGreaterThan(0);
+    for (const { metadata, spec } of podded) {
+      // The account is made by the chart, so a dry run does not find it.
+      const pod = { metadata: { ...metadata, generateName: 'dry-' }, spec: { ...spec, serviceAccountName: 'default' } };
+      const path = `${collectionPath(PODS, 'loopstream')}?dryRun=All&fieldValidation=Strict`;
+      const { status, text } = await kube.raw('POST', path, pod);
+      expect(status, text).toBe(201);
+    }
+  });
+});
+
+test.each(['Helm 4', 'Helm 3'])('%s lint --strict finds nothing', async (name) => {
+  for (const values of [undefined, INLINE, COMBINATIONS['a server that speaks S3, for three namespaces']]) {
+    const { ok, stdout, stderr } = await helm(name).run(['lint', '--strict', CHART], values);
+    expect(ok, stdout + stderr).toBe(true);
+    expect(stdout).not.toMatch(/WARNING|ERROR/);
+  }
+});
+
+test('values that cannot be are refused with a sentence, by both Helms', async () => {
+  for (const { name, render } of helms) {
+    for (const [what, values, says] of REFUSED) {
+      const refusal = await render(values).then(
+        () => 'accepted',
+        (error: Error) => error.message,
+      );
+      expect(refusal, `${name}: ${what}`).toMatch(says);
+    }
+  }
+});
+
+describe('what is granted', () => {
+  const rights = (objects: Manifest[]) => objects.filter(({ apiVersion }) => apiVersion.startsWith('rbac.'));
+
+  test('is what manifests/rbac.yaml grants, for the same accounts', async () => {
+    const text = readFileSync(join(CHART, '../../manifests/rbac.yaml'), 'utf8');
+    const manifests = parseAllDocuments(text).map((document) => document.toJS() as Manifest);
+    const bare = (objects: Manifest[]) =>
+      rights(objects)
+        .map(({ kind, metadata: { name, namespace }, rules, subjects, roleRef }) => ({
+          kind,
+          name,
+          namespace,
+          rules,
+          subjects,
+          roleRef,
+        }))
+        .sort((a, b) => `${a.kind} ${a.name}`.localeCompare(`${b.kind} ${b.name}`));
+    expect(bare(await helm('Helm 4').render(INLINE))).toEqual(bare(manifests));
+  });
+
+  test('reaches no further than the watched namespaces, lets nobody list Secrets, and gives tokens to two', async () => {
+    for (const values of Object.values(COMBINATIONS)) {
+      const objects = await helm('Helm 4').render(values);
+      const watched = (values.namespaces as string[] | undefined) ?? ['loopstream'];
+      for (const { kind, metadata, rules } of rights(objects)) {
+        expect(['Role', 'RoleBinding']).toContain(kind);
+        expect(watched).toContain(metadata.namespace);
+        for (const { resources, verbs } of (rules ?? []) as { resources: string[]; verbs: string[] }[]) {
+          expect([...resources, ...verbs]).not.toContain('*');
+          if (resources.includes('secrets')) for (const verb of ['list', 'watch']) expect(verbs).not.toContain(verb);
+        }
+      }
+      const tokens = objects.flatMap((object) => {
+        const component = object.metadata.labels?.['app.kubernetes.io/component'];
+        return templateOf(object)?.spec.automountServiceAccountToken === true ? component : [];
+      });
+      expect([...new Set(tokens)].filter((component) => component !== 'operator' && component !== 'api')).toEqual([]);
+      for (const object of objects.filter(({ kind }) => kind === 'ServiceAccount'))
+        expect(object.automountServiceAccountToken).toBe(false);
+    }
+  });
+});
+
+test('each namespace has an operator of its own, with its storage and its rights', async () => {
+  const objects = await helm('Helm 4').render(COMBINATIONS['a server that speaks S3, for three namespaces'] ?? {});
+  const deployments = objects.filter(
+    ({ kind, metadata }) => kind === 'Deployment' && metadata.name.includes('operator'),
+  );
+  const settings = deployments.map((object) => {
+    const [container] = (templateOf(object)?.spec.containers ?? []) as { env: { name: string; value: string }[] }[];
+    const env = Object.fromEntries(container?.env.map(({ name, value }) => [name, value]) ?? []);
+    return [object.metadata.name, env.LOOPSTREAM_NAMESPACE, env.LOOPSTREAM_STORAGE_URL, env.LOOPSTREAM_CACHE_BYTES];
+  });
+  const url = (namespace: string) =>
+    `s3://media/${namespace}?endpoint=http%3A%2F%2Fminio.example.com%3A9000&forcePathStyle=true`;
+  expect(settings.sort()).toEqual([
+    ['loopstream-operator', 'loopstream', url('loopstream'), '2147483648'],
+    ['loopstream-operator-team-a', 'team-a', url('team-a'), '2147483648'],
+    ['loopstream-operator-team-b', 'team-b', url('team-b'), '2147483648'],
+  ]);
+  const places = (kind: string, part: string) =>
+    objects
+      .filter((o) => o.kind === kind && o.metadata.name.endsWith(part))
+      .map((o) => o.metadata.namespace)
+      .sort();
+  expect(places('Role', '-operator')).toEqual(WATCHED);
+  expect(places('Secret', '-storage')).toEqual(WATCHED);
+  expect(places('Role', '-api')).toEqual(['loopstream']);
+});
+
+test('the definitions are those of crds/, and stay when the release goes', async () => {
+  const objects = await helm('Helm 3').render(INLINE);
+  const crds = objects.filter(({ kind }) => kind === 'CustomResourceDefinition');
+  expect(crds).toHaveLength(4);
+  for (const { metadata, spec } of crds) {
+    expect(metadata.annotations?.['helm.sh/resource-policy']).toBe('keep');
+    const file = join(CHART, 'files/crds', `${metadata.name.split('.')[0]}.yaml`);
+    expect(spec).toEqual(parse(readFileSync(file, 'utf8')).spec);
+  }
+});

@@ -1,0 +1,151 @@
+/** Values that installations have: one for each thing that the chart can make, and the ways in which they go together. */
+import type { Values } from './index.ts';
+
+const SECRET = 'a-secret-that-nobody-can-guess-0123456789';
+const database = { existingSecret: 'db', existingSecretKey: 'url' };
+const auth = { existingSecret: 'auth' };
+const OPERATOR_ONLY = { api: { enabled: false } };
+export const INLINE = { database: { url: 'postgres://u:p@db/loops' }, api: { auth: { secret: SECRET } } };
+
+const placed = {
+  podLabels: { team: 'video' },
+  podAnnotations: { note: 'yes' },
+  nodeSelector: { disk: 'fast' },
+  tolerations: [{ key: 'video', operator: 'Exists', effect: 'NoSchedule' }],
+  affinity: { nodeAffinity: {} },
+  topologySpreadConstraints: [
+    { maxSkew: 2, topologyKey: 'rack', whenUnsatisfiable: 'DoNotSchedule', labelSelector: { matchLabels: { a: 'b' } } },
+  ],
+  priorityClassName: 'system-cluster-critical',
+  extraEnv: [{ name: 'HTTPS_PROXY', value: 'http://proxy:3128' }],
+  serviceAccount: { annotations: { 'example.com/role': 'loops' } },
+};
+
+export const COMBINATIONS: Record<string, Values> = {
+  'the operator alone': OPERATOR_ONLY,
+  'all of it, with credentials in the values': INLINE,
+  'existing Secrets and S3': {
+    database,
+    api: { auth },
+    storage: { type: 's3', s3: { bucket: 'media', prefix: 'a/b', region: 'eu-central-1', existingSecret: 's3' } },
+  },
+  'a server that speaks S3, for three namespaces': {
+    ...INLINE,
+    namespaces: ['loopstream', 'team-a', 'team-b'],
+    storage: {
+      type: 's3',
+      s3: {
+        bucket: 'media',
+        endpoint: 'http://minio.example.com:9000',
+        forcePathStyle: true,
+        accessKeyId: 'id',
+        secretAccessKey: 'key',
+      },
+      scratchVolume: { ephemeral: { volumeClaimTemplate: { spec: { accessModes: ['ReadWriteOnce'] } } } },
+    },
+  },
+  'namespaces without the release’s own': {
+    database,
+    namespaces: ['team-a', 'team-b'],
+    api: { auth, namespace: 'team-b' },
+    storage: { file: { existingClaim: 'media' } },
+  },
+  'one operator without an election, another volume, no cluster objects': {
+    ...OPERATOR_ONLY,
+    operator: { replicas: 1, leaderElection: false, sweep: { enabled: false }, pdb: { enabled: false } },
+    storage: { file: { volume: { csi: { driver: 'nfs.example.com' } }, mountPath: '/srv/media' } },
+    crds: { install: false },
+    rbac: { create: false },
+    networkPolicy: { enabled: false },
+  },
+  'names and images of one’s own': {
+    ...INLINE,
+    fullnameOverride: 'loops',
+    nameOverride: 'l',
+    commonLabels: { team: 'video', 'app.kubernetes.io/name': 'not-this' },
+    commonAnnotations: { 'example.com/owner': 'sre' },
+    image: { registry: 'registry.example.com/', repository: 'video/loops', digest: `sha256:${'a'.repeat(64)}` },
+    imagePullSecrets: [{ name: 'pull' }],
+    logLevel: 'debug',
+    crds: { keep: false },
+  },
+  'placed with care': { database, operator: placed, api: { auth, ...placed } },
+  'scaled and public by an Ingress': {
+    database,
+    api: {
+      auth,
+      publicUrl: 'https://loops.example.com',
+      autoscaling: { enabled: true, maxReplicas: 20 },
+      service: { type: 'LoadBalancer', annotations: { a: 'b' } },
+      ingress: {
+        enabled: true,
+        className: 'nginx',
+        hosts: ['loops.example.com', 'www.example.com'],
+        tlsSecret: 'tls',
+        annotations: { c: 'd' },
+      },
+    },
+    networkPolicy: {
+      apiFrom: [{ namespaceSelector: { matchLabels: { ingress: 'yes' } } }],
+      mediaTo: [{ to: [{ ipBlock: { cidr: '0.0.0.0/0', except: ['10.0.0.0/8'] } }] }],
+    },
+  },
+  'a Gateway and the Prometheus operator': {
+    ...INLINE,
+    api: {
+      ...INLINE.api,
+      httpRoute: {
+        enabled: true,
+        parentRefs: [{ name: 'public', namespace: 'gateways' }],
+        hostnames: ['l.example.com'],
+      },
+    },
+    monitoring: {
+      serviceMonitor: { enabled: true, labels: { release: 'prometheus' } },
+      podMonitor: { enabled: true, interval: '15s' },
+      prometheusRule: {
+        enabled: true,
+        groups: [{ name: 'loops', rules: [{ alert: 'Never', expr: 'vector(0) > 1', labels: { severity: 'info' } }] }],
+      },
+    },
+  },
+};
+
+/** What is refused, and with which words. */
+export const REFUSED: [what: string, values: Values, says: RegExp][] = [
+  ['a value that does not exist', { operater: {} }, /additional properties 'operater' not allowed/i],
+  [
+    'one that does not exist further in',
+    { api: { ingress: { host: 'x' } } },
+    /additional properties 'host' not allowed/i,
+  ],
+  ['a number as text', { operator: { replicas: '2' } }, /operator.replicas.*\n?.*got string, want integer/is],
+  ['too many replicas', { operator: { replicas: 11 } }, /operator.replicas.*maximum.*10/is],
+  ['a storage that does not exist', { storage: { type: 'nfs' } }, /storage.type.*one of 'file', 's3'/is],
+  ['a log level that does not exist', { logLevel: 'verbose' }, /logLevel.*one of 'trace'/is],
+  ['a digest that is none', { image: { digest: 'latest' } }, /image.digest.*does not match pattern/is],
+  ['a cache that is too small', { storage: { s3: { cacheBytes: 1 } } }, /cacheBytes.*minimum/is],
+  ['a secret that can be guessed', { api: { auth: { secret: 'short' } } }, /api.auth.secret.*does not match pattern/is],
+  ['a namespace that cannot be', { namespaces: ['Team_A'] }, /namespaces.0.*does not match pattern/is],
+  ['two operators without an election', { ...OPERATOR_ONLY, operator: { leaderElection: false } }, /must be true/],
+  ['an API server without a database', { api: { auth } }, /set database\.existingSecret or database\.url/],
+  ['an API server without a secret', { database }, /set api\.auth\.existingSecret/],
+  ['two databases', { ...INLINE, database: { ...INLINE.database, existingSecret: 'x' } }, /exclude each other/],
+  ['S3 without a bucket', { ...OPERATOR_ONLY, storage: { type: 's3' } }, /storage\.s3\.bucket is empty/],
+  [
+    'half of the credentials',
+    { ...OPERATOR_ONLY, storage: { type: 's3', s3: { bucket: 'b', accessKeyId: 'x' } } },
+    /give both or neither/,
+  ],
+  [
+    'operators that would clear away each other’s media',
+    { ...OPERATOR_ONLY, namespaces: ['a', 'b'], storage: { type: 's3', s3: { bucket: 'b', perNamespace: false } } },
+    /operator\.sweep\.enabled=false/,
+  ],
+  [
+    'an API server that writes where nobody looks',
+    { database, api: { auth, namespace: 'elsewhere' } },
+    /not among the watched namespaces/,
+  ],
+  ['an Ingress without a host', { database, api: { auth, ingress: { enabled: true } } }, /name the hosts/],
+];
