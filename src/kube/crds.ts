@@ -50,7 +50,8 @@ const NAME: Column = {
   wide: true,
 };
 
-const condition = (type: string): string => `.status.conditions[?(@.type=="${type}")].status`;
+const condition = (type: string, field: 'status' | 'message' = 'status'): string =>
+  `.status.conditions[?(@.type=="${type}")].${field}`;
 
 const loopStream: Definition = {
   resource: LOOPSTREAMS,
@@ -81,8 +82,16 @@ const loopStream: Definition = {
       description: 'Frames per second.',
       wide: true,
     },
+    { name: 'Upload', type: 'string', jsonPath: '.spec.uploadRef', description: 'What is looped.', wide: true },
     { name: 'Pod', type: 'string', jsonPath: '.status.podName', description: 'The pod that sends it.', wide: true },
     NAME,
+    {
+      name: 'Progress',
+      type: 'string',
+      jsonPath: condition('Progressing', 'message'),
+      description: 'What it is doing or waiting for, in a sentence.',
+      wide: true,
+    },
   ],
   additions: LOOPSTREAM_RULES,
 };

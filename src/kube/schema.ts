@@ -65,8 +65,11 @@ export function toStructural(type: TSchema, path = 'schema'): Structural {
   if (source.properties) {
     const properties = Object.entries(source.properties as Record<string, TSchema>);
     schema.properties = Object.fromEntries(properties.map(([k, v]) => [k, toStructural(v, `${path}.${k}`)]));
-    const required = (source.required as string[] | undefined) ?? [];
-    if (required.length > 0) schema.required = [...required];
+    // What has a default is filled in before anything is asked, so a person need not give it: nor should an editor say so.
+    const required = ((source.required as string[] | undefined) ?? []).filter(
+      (name) => schema.properties?.[name]?.default === undefined,
+    );
+    if (required.length > 0) schema.required = required;
   }
   if (source.items) schema.items = toStructural(source.items as TSchema, `${path}[]`);
   return schema;

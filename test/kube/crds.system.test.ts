@@ -81,7 +81,49 @@ test('the samples are accepted as they stand', async () => {
       kinds.push(resource.kind);
     }
   }
-  expect(kinds.sort()).toEqual(['Destination', 'LoopStream', 'Secret', 'Upload']);
+  expect(kinds.sort()).toEqual(['Destination', 'LoopStream', 'LoopStream', 'Playlist', 'Secret', 'Upload']);
+});
+
+/** A node of the OpenAPI document that the API server publishes. */
+interface Published {
+  description?: string;
+  required?: string[];
+  default?: unknown;
+  properties?: Record<string, Published>;
+  items?: Published;
+  'x-kubernetes-group-version-kind'?: { kind: string }[];
+}
+
+describe('the OpenAPI document of the API server', () => {
+  const kinds = async () => {
+    const { text } = await kube.raw('GET', `/openapi/v3/apis/${apiVersionOf(LOOPSTREAMS as Resource)}`);
+    const { schemas } = (JSON.parse(text) as { components: { schemas: Record<string, Published> } }).components;
+    return OURS.map(({ kind }) => {
+      const found = Object.values(schemas).find((one) => one['x-kubernetes-group-version-kind']?.[0]?.kind === kind);
+      return [kind, found ?? {}] as const;
+    });
+  };
+  /** Every field of a node, by its path. Of metadata Kubernetes tells itself. */
+  const fields = (node: Published, path: string): [string, Published, Published][] =>
+    Object.entries(node.properties ?? {}).flatMap(([name, field]) => {
+      const at = `${path}.${name}`;
+      return [[at, field, node], ...(name === 'metadata' ? [] : fields(field.items ?? field, at))];
+    });
+
+  test('has a text for kubectl explain on every field of every kind', async () => {
+    const all = (await kinds()).flatMap(([kind, node]) => [[kind, node] as const, ...fields(node, kind)]);
+    expect(all.length).toBeGreaterThan(100);
+    const silent = all.filter(([path, { description }]) => !description && !path.endsWith('.metadata'));
+    expect(silent.map(([path]) => path)).toEqual([]);
+  });
+
+  test('asks for no field that is filled in', async () => {
+    const all = (await kinds()).flatMap(([kind, node]) => fields(node, kind));
+    const asked = all.filter(
+      ([path, field, parent]) => field.default !== undefined && parent.required?.includes(path.split('.').at(-1) ?? ''),
+    );
+    expect(asked.map(([path]) => path)).toEqual([]);
+  });
 });
 
 test('what is left out is filled in', async () => {
@@ -131,7 +173,12 @@ test('kubectl get shows what an SRE asks first, and more with -o wide', async ()
     Restarts: 3,
     Age: expect.stringMatching(/^\d+s$/),
   });
-  expect(row(await table(LOOPSTREAMS, true))).toMatchObject({ Quality: '720p', Framerate: 30, Pod: 'sample-onair' });
+  expect(row(await table(LOOPSTREAMS, true))).toMatchObject({
+    Quality: '720p',
+    Framerate: 30,
+    Upload: 'sample',
+    Pod: 'sample-onair',
+  });
   expect(Object.keys((await table(UPLOADS))[0] ?? {})).toContain('State');
   expect((await table(PLAYLISTS))[0]).toMatchObject({ Kind: 'video', Version: 1 });
   expect(Object.keys((await table(DESTINATIONS))[0] ?? {})).toEqual(['Name', 'Ready', 'URL', 'Age']);

@@ -31,7 +31,7 @@ test('every field of every kind has a text for kubectl explain', () => {
 });
 
 describe('a structural schema', () => {
-  test('gives enums and literals their type, and drops what only our own validator reads', () => {
+  test('gives enums and literals their type, drops what only our own validator reads, and asks for nothing that has a default', () => {
     const type = Type.Object(
       {
         word: Type.Enum(['a', 'b'], { default: 'a', description: 'A word.' }),
@@ -44,7 +44,7 @@ describe('a structural schema', () => {
     );
     expect(toStructural(type)).toEqual({
       type: 'object',
-      required: ['word', 'only', 'list'],
+      required: ['only', 'list'],
       properties: {
         word: { type: 'string', enum: ['a', 'b'], default: 'a', description: 'A word.' },
         number: { type: 'integer', enum: [24, 30] },
