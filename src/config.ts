@@ -106,6 +106,27 @@ const kube = (env: Env) => ({ kubeconfig: env.KUBECONFIG, namespace: reader(env)
 /** Room for the largest source and a rendition of it. */
 const SCRATCH_VOLUME = { emptyDir: { sizeLimit: '64Gi' } };
 
+/**
+ * How several operators agree on the one that leads, with client-go's names and values. Without an election this process
+ * must be the only one. A renewal must fit into the deadline several times, and the deadline into the duration.
+ */
+const leaderElection = (env: Env) => {
+  const { integer, flag } = reader(env);
+  if (!flag('LEADER_ELECTION', true)) return undefined;
+  const durationMs = 1000 * integer('LEASE_DURATION_SECONDS', 15, 3, 3600);
+  const renewDeadlineMs = 1000 * integer('LEASE_RENEW_DEADLINE_SECONDS', 10, 2, 3600);
+  const retryPeriodMs = 1000 * integer('LEASE_RETRY_PERIOD_SECONDS', 2, 1, 3600);
+  if (renewDeadlineMs >= durationMs)
+    throw new ConfigError(
+      'LOOPSTREAM_LEASE_RENEW_DEADLINE_SECONDS must be less than LOOPSTREAM_LEASE_DURATION_SECONDS.',
+    );
+  if (retryPeriodMs * 2 > renewDeadlineMs)
+    throw new ConfigError(
+      'LOOPSTREAM_LEASE_RETRY_PERIOD_SECONDS must be at most half of LOOPSTREAM_LEASE_RENEW_DEADLINE_SECONDS.',
+    );
+  return Object.freeze({ durationMs, renewDeadlineMs, retryPeriodMs });
+};
+
 /** The operator. Volumes are Kubernetes volume sources, e.g. {"persistentVolumeClaim":{"claimName":"media"}}. */
 export const operatorConfig = (env: Env) => {
   const { text, optional, integer, flag, json } = reader(env);
@@ -123,6 +144,8 @@ export const operatorConfig = (env: Env) => {
     scratchVolume: optional('SCRATCH_VOLUME') === undefined ? SCRATCH_VOLUME : volume('SCRATCH_VOLUME'),
     allowPrivateLinks: flag('ALLOW_PRIVATE_LINKS'),
     workers: integer('WORKERS', 8, 1, 256),
+    /** undefined: no election, this process leads. */
+    leaderElection: leaderElection(env),
     /** Jobs that fetch or prepare media at the same time. */
     prepareConcurrency: integer('PREPARE_CONCURRENCY', 4, 1, 1000),
     /** Clear away media that nothing refers to. The storage must then belong to this namespace alone. */

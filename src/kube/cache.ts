@@ -162,8 +162,10 @@ export function createCache<T extends KubeObject>(
       return changes;
     },
     put(object) {
-      const changes = told(object);
-      raise(BigInt(object.metadata.resourceVersion));
+      const version = BigInt(object.metadata.resourceVersion);
+      // A watch tells in the order of versions, so one that has been passed is told again: the object may be gone since.
+      const changes = version <= seen ? [] : told(object);
+      raise(version);
       return [...changes, ...passed()];
     },
     remove(object) {

@@ -17,6 +17,8 @@ const PAGE_SIZE = 500;
 const WATCH_SECONDS = 290;
 /** An idle watch gets a bookmark about once a minute, so half as long again without anything means a dead connection. */
 const STALL_MS = 90_000;
+/** So much later than its time-out the end of a watch is here at the latest, unless the connection is dead or crawls. */
+const WATCH_GRACE_MS = 1_500;
 
 interface RawList<T extends KubeObject> {
   metadata?: { resourceVersion?: string; continue?: string };
@@ -32,10 +34,10 @@ export function createKube(options: { kubeconfig?: string | undefined; context?:
 
   const page: Kube['page'] = async <T extends KubeObject>(
     resource: Resource<T>,
-    { namespace, limit, continue: token, ...rest }: Parameters<Kube['page']>[1],
+    { namespace, limit, continue: token, timeoutMs, ...rest }: Parameters<Kube['page']>[1],
   ): Promise<Page<T>> => {
     const path = `${collectionPath(resource, namespace)}${query({ ...selectors(rest), limit, continue: token })}`;
-    const list = await http.json<RawList<T>>('GET', path);
+    const list = await http.json<RawList<T>>('GET', path, timeoutMs === undefined ? {} : { timeoutMs });
     // The items of built-in kinds come without kind and apiVersion; every reader may rely on them all the same.
     const apiVersion = apiVersionOf(resource);
     const items = (list.items ?? []).map((item) => strip({ ...item, apiVersion, kind: resource.kind }));
@@ -71,8 +73,13 @@ export function createKube(options: { kubeconfig?: string | undefined; context?:
     const { namespace, resourceVersion, timeoutSeconds = WATCH_SECONDS, stallMs = STALL_MS, signal } = watchOptions;
     const params = { watch: true, allowWatchBookmarks: true, resourceVersion, timeoutSeconds };
     const path = `${collectionPath(resource, namespace)}${query({ ...selectors(watchOptions), ...params })}`;
+    const overdue = new AbortController();
+    const timer = setTimeout(() => overdue.abort(new Error('overdue')), timeoutSeconds * 1000 + WATCH_GRACE_MS);
+    const stop = () => overdue.abort(signal?.reason);
+    signal?.addEventListener('abort', stop, { once: true });
+    if (signal?.aborted) stop();
     try {
-      const body = await http.open(path, { stallMs, signal });
+      const body = await http.open(path, { stallMs, signal: overdue.signal });
       // Leaving the loop early destroys the body, whose late errors nobody waits for any more.
       body.on('error', () => {});
       for await (const line of lines(body)) {
@@ -81,9 +88,16 @@ export function createKube(options: { kubeconfig?: string | undefined; context?:
       }
     } catch (error) {
       if (signal?.aborted) return;
+      if (overdue.signal.aborted) {
+        const message = `The watch of ${resource.plural} did not end in its time: nothing gets through, or too slowly.`;
+        throw new KubeError(0, 'Unreachable', message, { cause: error });
+      }
       if (error instanceof KubeError) throw error;
       const message = `The watch of ${resource.plural} broke off (${codeOf(error)}).`;
       throw new KubeError(0, 'Unreachable', message, { cause: error });
+    } finally {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', stop);
     }
   }
 

@@ -1,14 +1,27 @@
 /**
  * Keeps a cache equal to a collection of the API server: list, then watch, again and again until the signal aborts.
  * Whatever the server or the network do, it goes on: every error leads back to the watch, or to a new list.
+ *
+ * A watch whose other end is gone without a word (a proxy or a NAT that forgot it) looks like one on which nothing
+ * happens. HTTP/1.1 has no ping, TCP's keepalive is answered by the proxy, and bookmarks come once a minute. A LIST of one
+ * object would tell the collection's version, but that is etcd's revision, which every write to anything raises, so that
+ * it differs nearly always and proves nothing. What proves something is an end: the server ends each watch after
+ * WATCH_SECONDS, orderly and with a bookmark 2 s before. The next one takes the same connection and goes on from that
+ * bookmark, which costs the API server one small request and a look into its watch cache, however many objects there
+ * are. A watch that is not over in time is dead, or so slow that it might as well be.
  */
 import { sleep } from '../clock.ts';
 import type { Logger } from '../log.ts';
 import { type Change, createCache, type Indexes } from './cache.ts';
-import { objectKey } from './paths.ts';
+import { keyOf, objectKey } from './paths.ts';
 import { type Kube, KubeError, type KubeObject, type ListOptions, type Resource, type Stored } from './types.ts';
 
 const PAGE_SIZE = 500;
+/** With the client's grace of 1.5 s and a new connection, what a dead watch kept back is known within 10 s. */
+const WATCH_SECONDS = 5;
+/** A page that does not come is asked for again over another connection, with more patience after each failure. */
+const PAGE_TIMEOUT_MS = 4_000;
+const MAX_PAGE_TIMEOUT_MS = 30_000;
 const BASE_DELAY_MS = 200;
 /** A restarted API server must be found again within seconds, so the waits do not grow beyond this. */
 const MAX_DELAY_MS = 8_000;
@@ -25,8 +38,6 @@ export interface ReflectorOptions<T extends KubeObject> extends ListOptions {
   /** Name → the values under which an object is found by `byIndex`. */
   indexes?: Indexes<T>;
   log: Logger;
-  /** See WatchOptions.stallMs. */
-  stallMs?: number;
 }
 
 export interface Reflector<T extends KubeObject> {
@@ -43,18 +54,22 @@ export interface Reflector<T extends KubeObject> {
   /**
    * Hears of each change once, also of those that `upsert` makes; a creation has no `previous`, a deletion no `current`.
    * Keys are `namespace/name`. What a handler throws is logged. Answers a function that takes the handler off.
+   * With `replay` it hears at once of all that is there already, as of creations.
    */
-  onChange(handler: ChangeHandler<T>): () => void;
+  onChange(handler: ChangeHandler<T>, options?: { replay?: boolean }): () => void;
   /** For metrics and tests. */
   stats(): { objects: number; lists: number; watches: number; errors: number };
 }
+
+const asCreations = <T extends KubeObject>(objects: Stored<T>[]): Change<T>[] =>
+  objects.map((current) => ({ key: keyOf(current), current, previous: undefined }));
 
 export function createReflector<T extends KubeObject>(
   kube: Kube,
   resource: Resource<T>,
   options: ReflectorOptions<T>,
 ): Reflector<T> {
-  const { namespace, labelSelector, fieldSelector, indexes, stallMs } = options;
+  const { namespace, labelSelector, fieldSelector, indexes } = options;
   const log = options.log.child({ resource: resource.plural });
   const selection: ListOptions = {
     ...(namespace ? { namespace } : {}),
@@ -69,9 +84,9 @@ export function createReflector<T extends KubeObject>(
   const count = { lists: 0, watches: 0, errors: 0 };
   let failures = 0;
 
-  const tell = (changes: Change<T>[]): void => {
+  const tell = (changes: Change<T>[], to: Iterable<ChangeHandler<T>> = handlers): void => {
     for (const { key, current, previous } of changes) {
-      for (const handler of handlers) {
+      for (const handler of to) {
         try {
           handler(key, current, previous);
         } catch (err) {
@@ -83,10 +98,12 @@ export function createReflector<T extends KubeObject>(
 
   /** Reads the whole collection, as it was at one moment, and answers that moment. */
   const list = async (signal: AbortSignal): Promise<string> => {
-    const first = await kube.page(resource, { ...selection, limit: PAGE_SIZE });
+    const timeoutMs = Math.min(MAX_PAGE_TIMEOUT_MS, PAGE_TIMEOUT_MS * 2 ** Math.min(failures, 10));
+    const page = { ...selection, limit: PAGE_SIZE, timeoutMs };
+    const first = await kube.page(resource, page);
     const items = first.items;
     for (let token = first.continue; token && !signal.aborted; ) {
-      const next = await kube.page(resource, { ...selection, limit: PAGE_SIZE, continue: token });
+      const next = await kube.page(resource, { ...page, continue: token });
       items.push(...next.items);
       token = next.continue;
     }
@@ -100,12 +117,17 @@ export function createReflector<T extends KubeObject>(
   /** Follows one watch to its end and answers the version it got to. `reached` hears of each step, for when it throws. */
   const follow = async (from: string, signal: AbortSignal, reached: (version: string) => void): Promise<void> => {
     count.watches++;
-    const watch = { ...selection, resourceVersion: from, signal, ...(stallMs ? { stallMs } : {}) };
+    const watch = { ...selection, resourceVersion: from, signal, timeoutSeconds: WATCH_SECONDS };
+    let furthest = BigInt(from);
     for await (const event of kube.watch(resource, watch)) {
       const version = event.object.metadata.resourceVersion;
       if (event.type === 'BOOKMARK') tell(cache.advance(version));
       else tell(event.type === 'DELETED' ? cache.remove(event.object) : cache.put(event.object));
-      reached(version);
+      // What is told twice is told late, and must not lead us back.
+      if (BigInt(version) > furthest) {
+        furthest = BigInt(version);
+        reached(version);
+      }
       failures = 0;
     }
   };
@@ -166,8 +188,9 @@ export function createReflector<T extends KubeObject>(
       if (namespace && object.metadata.namespace !== namespace) return;
       tell(cache.upsert(object));
     },
-    onChange: (handler) => {
+    onChange: (handler, { replay = false } = {}) => {
       handlers.add(handler);
+      if (replay) tell(asCreations(cache.list()), [handler]);
       return () => void handlers.delete(handler);
     },
     stats: () => ({ objects: cache.size, ...count }),

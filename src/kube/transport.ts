@@ -23,6 +23,8 @@ export interface Answer {
 export interface Send {
   body?: unknown;
   headers?: Record<string, string>;
+  /** For one exchange; 30,000 ms by default. */
+  timeoutMs?: number;
 }
 
 export interface Transport {
@@ -134,7 +136,7 @@ export function createTransport(access: Access): Transport {
   /** Throws for 429 and 5xx too when they are to be tried again. */
   const exchange = async (method: string, path: string, options: Send) => {
     // headersTimeout and bodyTimeout end a silence; this one ends an answer that trickles.
-    const signal = AbortSignal.timeout(REQUEST_TIMEOUT_MS);
+    const signal = AbortSignal.timeout(options.timeoutMs ?? REQUEST_TIMEOUT_MS);
     try {
       const { statusCode, headers, body } = await request(method, path, {
         ...options,

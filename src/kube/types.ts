@@ -97,7 +97,7 @@ export type WatchEvent<T extends KubeObject> =
 export interface WatchOptions extends ListOptions {
   /** Events after this one are told. */
   resourceVersion: string;
-  /** After how many seconds the server ends the watch on its own; by default 290. */
+  /** After how many seconds the server ends the watch on its own, at once and orderly; by default 290. */
   timeoutSeconds?: number;
   /** How long nothing may come, not even a bookmark, before the connection counts as dead; by default 90,000 ms. */
   stallMs?: number;
@@ -109,14 +109,18 @@ export interface Kube {
   get<T extends KubeObject>(resource: Resource<T>, namespace: string, name: string): Promise<Stored<T>>;
   /** All objects, read in pages of 500. */
   list<T extends KubeObject>(resource: Resource<T>, options?: ListOptions): Promise<Stored<T>[]>;
-  /** One page of at most `limit` objects. A `continue` token that is too old rejects with Expired (410). */
+  /**
+   * One page of at most `limit` objects. A `continue` token that is too old rejects with Expired (410). `timeoutMs` is for
+   * each of the tries that a read has; by default 30,000 ms.
+   */
   page<T extends KubeObject>(
     resource: Resource<T>,
-    options: ListOptions & { limit: number; continue?: string | undefined },
+    options: ListOptions & { limit: number; continue?: string | undefined; timeoutMs?: number },
   ): Promise<Page<T>>;
   /**
    * Events as they come. Ends when the server ends the watch or the signal aborts; throws KubeError when the connection
-   * breaks or stalls ('Unreachable') or the server says so (Expired or Gone: list anew).
+   * breaks, stalls or is not over a moment after its time-out ('Unreachable'), or the server says so (Expired or Gone:
+   * list anew).
    */
   watch<T extends KubeObject>(resource: Resource<T>, options: WatchOptions): AsyncIterable<WatchEvent<T>>;
   create<T extends KubeObject>(resource: Resource<T>, namespace: string, object: T): Promise<Stored<T>>;

@@ -63,6 +63,8 @@ function startOperator(context: Context, controlPlane: ControlPlane): Promise<vo
         env: {
           ...common(context, kubeconfig),
           LOOPSTREAM_IMAGE: IMAGE,
+          // It is the only one, and one that is started again need not wait for the one before.
+          LOOPSTREAM_LEADER_ELECTION: 'false',
           LOOPSTREAM_STORAGE_VOLUME: JSON.stringify({ hostPath: { path: state.path('storage'), type: 'Directory' } }),
           LOOPSTREAM_ALLOW_PRIVATE_LINKS: 'true',
           LOOPSTREAM_OPS_PORT: String(opsPort),

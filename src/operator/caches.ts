@@ -104,6 +104,9 @@ function uploadKeysOf(caches: Caches, stream: LoopStream | undefined): string[] 
 const playlistUploadKeys = (playlist: Playlist | undefined): string[] =>
   playlist ? itemNames(playlist).map((name) => keyIn(playlist.metadata.namespace, name)) : [];
 
+/** A process that begins to lead looks at everything once: what has changed before was the one's before it. */
+const REPLAY = { replay: true };
+
 /** Events say "look": each change names the keys to look at, of what it was and of what it is. */
 export function wire(caches: Caches, enqueue: Enqueue): void {
   caches.streams.onChange((key, current, previous) => {
@@ -112,28 +115,28 @@ export function wire(caches: Caches, enqueue: Enqueue): void {
     const samePhase = current?.status?.phase === previous?.status?.phase;
     if (current && current.metadata.generation === previous?.metadata.generation && samePhase) return;
     for (const stream of [previous, current]) uploadKeysOf(caches, stream).forEach(enqueue.upload);
-  });
+  }, REPLAY);
   caches.uploads.onChange((key) => {
     enqueue.upload(key);
     for (const stream of streamsOfUpload(caches, key)) enqueue.stream(keyOf(stream));
-  });
+  }, REPLAY);
   caches.playlists.onChange((key, current, previous) => {
     for (const stream of caches.streams.byIndex(BY_PLAYLIST, key)) enqueue.stream(keyOf(stream));
     for (const upload of [...playlistUploadKeys(previous), ...playlistUploadKeys(current)]) enqueue.upload(upload);
-  });
+  }, REPLAY);
   caches.destinations.onChange((key) => {
     enqueue.destination(key);
     for (const stream of caches.streams.byIndex(BY_DESTINATION, key)) enqueue.stream(keyOf(stream));
-  });
+  }, REPLAY);
   caches.pods.onChange((_key, current, previous) => {
     const { namespace, labels = {} } = (current ?? previous)?.metadata ?? {};
     const owner = labels[labels[COMPONENT_LABEL] === 'prepare' ? UPLOAD_LABEL : STREAM_LABEL];
     if (owner === undefined) return;
     enqueue[labels[COMPONENT_LABEL] === 'prepare' ? 'upload' : 'stream'](keyIn(namespace, owner));
-  });
+  }, REPLAY);
   caches.jobs.onChange((_key, current, previous) => {
     const { namespace, labels } = (current ?? previous)?.metadata ?? {};
     const owner = labels?.[UPLOAD_LABEL];
     if (owner !== undefined) enqueue.upload(keyIn(namespace, owner));
-  });
+  }, REPLAY);
 }

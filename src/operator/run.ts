@@ -1,6 +1,6 @@
 /**
  * The operator: caches, queues and controllers. Stopping it stops looking; what is on air stays on air. Started again it
- * finds everything as it is and writes nothing.
+ * finds everything as it is and writes nothing. Of several one leads; the others keep their caches filled and wait.
  */
 import { type Clock, systemClock } from '../clock.ts';
 import type { OperatorConfig } from '../config.ts';
@@ -14,6 +14,7 @@ import { createCaches, type Enqueue, wire } from './caches.ts';
 import type { Reconcile, Tools } from './control.ts';
 import { reconcileDestination } from './destinations.ts';
 import { type Fractions, followProgress } from './follow.ts';
+import { createLeadership } from './leading.ts';
 import { createOnAir, FOLLOW, type FollowOptions } from './onair.ts';
 import { createMetrics, serveOps } from './ops.ts';
 import { reconcileStream } from './streams.ts';
@@ -28,17 +29,27 @@ export interface RunningOperator {
 }
 
 /**
- * Resolves when the caches are filled and the work has begun; rejects when the lifecycle stops before that, or when the
- * port of the ops server is taken. Everything it starts is released by the lifecycle.
+ * Resolves when the caches are filled and it works, or waits while another operator leads; rejects when the lifecycle
+ * stops before that, or when the port of the ops server is taken. Everything it starts is released by the lifecycle.
  */
 export async function runOperator(
   config: OperatorConfig,
   lifecycle: Lifecycle,
   log: Logger,
-  options: { clock?: Clock; follow?: FollowOptions; sweep?: Partial<SweepOptions> } = {},
+  options: {
+    clock?: Clock;
+    follow?: FollowOptions;
+    sweep?: Partial<SweepOptions>;
+    /** Ends the process when it leads no more. */
+    exit?: (status: number) => void;
+  } = {},
 ): Promise<RunningOperator> {
-  const kube = createKube({ kubeconfig: config.kubeconfig });
-  lifecycle.defer('kubernetes client', () => kube.close());
+  const client = createKube({ kubeconfig: config.kubeconfig });
+  lifecycle.defer('kubernetes client', () => client.close());
+  const metrics = createMetrics();
+  const exit = options.exit ?? ((status: number) => process.exit(status));
+  const leadership = createLeadership(client, config, { lifecycle, log, registry: metrics.registry, exit });
+  const { kube } = leadership;
   const events = createEventRecorder(kube, { component: 'loopstream-operator', log });
   lifecycle.defer('events', () => events.flush());
   const caches = createCaches(kube, config.namespace, log);
@@ -47,14 +58,14 @@ export async function runOperator(
   const onAir = createOnAir(lifecycle);
   const tools: Tools = { kube, caches, settings: config, events, fractions, onAir, clock, log };
 
-  const metrics = createMetrics();
   let synced = false;
   const ready = () => synced && !lifecycle.signal.aborted;
   const { opsHost: host, opsPort: port } = config;
   const opsPort = await serveOps({ host, port, ready, registry: metrics.registry }, lifecycle);
 
   const controller = (name: string, reconcile: Reconcile) => {
-    // Nothing is decided from caches that are not filled yet: a pod that is not known would seem to be missing.
+    // Nothing is decided from caches that are not filled yet: a pod that is not known would seem to be missing. And
+    // nothing while another operator leads.
     const queue = createQueue({
       workers: config.workers,
       process: metrics.observe(name, reconcile),
@@ -88,18 +99,20 @@ export async function runOperator(
     upload: lookAtUpload,
     destination: (key) => queues.destination.add(key),
   };
-  wire(caches, enqueue);
-
   const reflectors = Object.values(caches);
   for (const reflector of reflectors) reflector.start(lifecycle.signal);
   await Promise.all(reflectors.map((reflector) => reflector.synced));
   synced = true;
-  for (const queue of Object.values(queues)) queue.resume();
-  // A Job that ends makes room, also one that belongs to no upload.
-  caches.jobs.onChange(() => admission.due().forEach(lookAtUpload));
-  if (config.sweep) sweepRegularly(sweeper, admission, tools, sweeping, lifecycle);
-  onAir.follow(caches.pods, enqueue.stream, options.follow ?? FOLLOW);
-  followProgress(caches, fractions, enqueue.upload, lifecycle);
-  log.info({ namespace: config.namespace, opsPort }, 'the operator looks after the streams');
+  leadership.begin(() => {
+    wire(caches, enqueue);
+    for (const queue of Object.values(queues)) queue.resume();
+    // A Job that ends makes room, also one that belongs to no upload.
+    caches.jobs.onChange(() => admission.due().forEach(lookAtUpload));
+    if (config.sweep) sweepRegularly(sweeper, admission, tools, sweeping, lifecycle);
+    onAir.follow(caches.pods, enqueue.stream, options.follow ?? FOLLOW);
+    followProgress(caches, fractions, enqueue.upload, lifecycle);
+    log.info({ namespace: config.namespace }, 'the operator looks after the streams');
+  });
+  log.info({ namespace: config.namespace, opsPort }, 'the operator is ready');
   return { opsPort };
 }

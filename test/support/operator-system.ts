@@ -31,7 +31,7 @@ import { until } from './rtmp.ts';
 
 export const NS = 'tv';
 export const KEY = 'live_s3cr3t-k3y';
-let cluster: TestKubernetes;
+export let cluster: TestKubernetes;
 export let kube: Kube;
 export let kubelet: Kubelet;
 export let operator: { lifecycle: Lifecycle; opsPort: number };
@@ -47,6 +47,7 @@ async function startOperator(options: Parameters<typeof runOperator>[3] = {}) {
     kubeconfig: cluster.kubeconfig,
     namespace: NS,
     workers: 4,
+    leaderElection: undefined,
     prepareConcurrency: 4,
     sweep: true,
     sweepGraceHours: 24,

@@ -1,0 +1,245 @@
+/**
+ * Leader election by a Lease: of several processes that want it one leads, and it stops before another begins. The rules
+ * are in election.ts; here they are carried out.
+ */
+import { type Clock, sleep, systemClock } from '../clock.ts';
+import type { Logger } from '../log.ts';
+import { heldBy, type LeaseSpec, released, type Sighting, sight, waitMs } from './election.ts';
+import { LEASES } from './resources.ts';
+import { type Kube, KubeError, type Resource } from './types.ts';
+
+export interface LeaseTimes {
+  /** How long others wait after the last change that they have seen: whole seconds, since the Lease says so. */
+  durationMs: number;
+  /** A leader that could not renew for so long leads no more; less than `durationMs`. */
+  renewDeadlineMs: number;
+  /** Between two renewals, and the longest time between two looks of those who wait. */
+  retryPeriodMs: number;
+}
+
+export interface ElectorOptions {
+  namespace: string;
+  /** Of the Lease. */
+  name: string;
+  /** Of this process and of no other that ever was, e.g. the pod's name and something random. */
+  identity: string;
+  times: LeaseTimes;
+  log: Logger;
+  clock?: Clock;
+}
+
+export interface Elector {
+  /** Begins to ask for the Lease. Once. */
+  start(): void;
+  /** Resolves when it is ours; never, when it never is. */
+  readonly acquired: Promise<void>;
+  /** Resolves with the reason, in a sentence, when it was ours and is no more. Not after `release`. */
+  readonly lost: Promise<string>;
+  /** By the clock, so that a process that was stopped and goes on knows at once that its time has run out. */
+  isLeading(): boolean;
+  /** Asks no more. A Lease that is ours is handed back, unless `keep` says that others must wait until it expires. */
+  release(options?: { keep?: boolean }): Promise<void>;
+}
+
+const LEASE = LEASES as Resource<{ metadata: { name: string }; spec: LeaseSpec }>;
+/** The others have seconds of patience for the holder, so a hand-back that does not get through need not be forced. */
+const RELEASE_ATTEMPTS = 3;
+
+const isReason = (error: unknown, ...reasons: string[]): boolean =>
+  error instanceof KubeError && reasons.includes(error.reason);
+
+export function createElector(kube: Kube, options: ElectorOptions): Elector {
+  const { namespace, name, identity, times, clock = systemClock } = options;
+  const log = options.log.child({ lease: `${namespace}/${name}` });
+  const acquired = Promise.withResolvers<void>();
+  const lost = Promise.withResolvers<string>();
+  const stop = new AbortController();
+  /** A request that hangs must leave time for another one, over another connection, before the deadline. */
+  const patienceMs = times.renewDeadlineMs / 3;
+  let state: 'waiting' | 'leading' | 'over' = 'waiting';
+  let seen: Sighting | undefined;
+  let leadsUntilMs = Number.NEGATIVE_INFINITY;
+  let deadline: NodeJS.Timeout | undefined;
+  let running: Promise<void> | undefined;
+
+  const isLeading = () => state === 'leading' && clock.monotonicMs() < leadsUntilMs;
+
+  const lose = (reason: string): void => {
+    if (state !== 'leading') return;
+    state = 'over';
+    clearTimeout(deadline);
+    stop.abort(new Error(reason));
+    lost.resolve(reason);
+  };
+
+  /** Timers may fire a little early, and the clock is what counts. */
+  const watchDeadline = (): void => {
+    clearTimeout(deadline);
+    deadline = setTimeout(
+      () => {
+        if (isLeading()) watchDeadline();
+        else lose(`It could not be renewed for ${times.renewDeadlineMs / 1000} s.`);
+      },
+      Math.max(0, leadsUntilMs - clock.monotonicMs()),
+    );
+  };
+
+  const look = async (): Promise<{ version: string; spec: LeaseSpec } | undefined> => {
+    try {
+      const { metadata, spec } = await kube.get(LEASE, namespace, name);
+      return { version: metadata.resourceVersion, spec: spec ?? {} };
+    } catch (error) {
+      if (isReason(error, 'NotFound')) return undefined;
+      throw error;
+    }
+  };
+
+  /** Writes the Lease if it is still as we saw it. */
+  const write = async (spec: LeaseSpec, version: string | undefined): Promise<Sighting> => {
+    const metadata = { name, ...(version === undefined ? {} : { resourceVersion: version }) };
+    const object = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata, spec };
+    const stored =
+      version === undefined
+        ? await kube.create(LEASE, namespace, object)
+        : await kube.replace(LEASE, namespace, object);
+    return { version: stored.metadata.resourceVersion, spec: stored.spec, atMs: clock.monotonicMs() };
+  };
+
+  /**
+   * One try: a look, and a write if the rules allow it. A leader writes without a look, since the version that it names
+   * tells the API server whether anything has changed. `current` turns false when nobody waits for this try any more:
+   * then its answer counts for nothing, and the next look tells what became of it.
+   */
+  const attempt = async (current: () => boolean): Promise<void> => {
+    const take = async (version: string | undefined): Promise<void> => {
+      const sentMs = clock.monotonicMs();
+      const sighting = await write(heldBy(identity, seen?.spec, clock.now(), times.durationMs), version);
+      if (!current()) return;
+      seen = sighting;
+      leadsUntilMs = sentMs + times.renewDeadlineMs;
+      if (state === 'waiting') {
+        state = 'leading';
+        log.info({ identity, transitions: sighting.spec.leaseTransitions }, 'this process leads');
+        acquired.resolve();
+      }
+      watchDeadline();
+    };
+    if (state === 'leading' && seen) {
+      try {
+        return await take(seen.version);
+      } catch (error) {
+        if (!isReason(error, 'Conflict', 'NotFound')) throw error;
+      }
+    }
+    const found = await look();
+    if (!current()) return;
+    const before = seen;
+    seen = sight(seen, found, clock.monotonicMs());
+    const holder = seen?.spec.holderIdentity;
+    if (state === 'leading' && holder !== identity) return lose(`It has another holder, ${holder || 'nobody'}.`);
+    if (seen !== before && holder && state === 'waiting') log.debug({ holder }, 'another process leads');
+    if (waitMs(seen, identity, clock.monotonicMs(), times.durationMs) === 0) await take(found?.version);
+  };
+
+  /** Answers whether the try went through; one that takes too long is left to itself. */
+  const tryOnce = async (): Promise<boolean> => {
+    let current = true;
+    const { promise: late, resolve } = Promise.withResolvers<'late'>();
+    const timer = setTimeout(resolve, patienceMs, 'late');
+    const trying = attempt(() => current && state !== 'over');
+    // After it was left to itself nobody hears of its failure.
+    trying.catch(() => {});
+    try {
+      if ((await Promise.race([trying, late])) !== 'late') return true;
+      log.warn({ patienceMs, state }, 'the API server does not answer for the lease');
+    } catch (err) {
+      // Another was faster, or wrote in between: nothing is wrong.
+      if (isReason(err, 'Conflict', 'AlreadyExists')) return true;
+      log.warn({ err, state }, 'the lease could not be read or written');
+    } finally {
+      current = false;
+      clearTimeout(timer);
+    }
+    return false;
+  };
+
+  /** Until the next try. At random, so that those who wait do not all ask in the same moment. */
+  const pauseMs = (went: boolean): number => {
+    const { retryPeriodMs, durationMs } = times;
+    if (state === 'leading') return went ? retryPeriodMs : retryPeriodMs / 4;
+    const ownPace = retryPeriodMs * (0.5 + 0.4 * Math.random());
+    const left = waitMs(seen, identity, clock.monotonicMs(), durationMs);
+    return left > 0 ? Math.min(ownPace, left) : ownPace;
+  };
+
+  const run = async (): Promise<void> => {
+    while (!stop.signal.aborted) {
+      const went = await tryOnce();
+      if (!stop.signal.aborted) await sleep(pauseMs(went), stop.signal).catch(() => {});
+    }
+  };
+
+  const handBack = async (): Promise<void> => {
+    for (let number = 1; number <= RELEASE_ATTEMPTS; number++) {
+      try {
+        const found = await look();
+        if (found?.spec.holderIdentity !== identity) return;
+        await write(released(found.spec, clock.now()), found.version);
+        log.info('the lease is handed back');
+        return;
+      } catch (err) {
+        if (!isReason(err, 'Conflict')) return log.warn({ err }, 'the lease could not be handed back; it expires');
+      }
+    }
+  };
+
+  return {
+    start: () => {
+      running ??= run();
+    },
+    acquired: acquired.promise,
+    lost: lost.promise,
+    isLeading,
+    async release({ keep = false } = {}) {
+      clearTimeout(deadline);
+      // Also when it is still asked for: what is under way may have got it.
+      const mayBeOurs = running !== undefined && state !== 'over';
+      state = 'over';
+      stop.abort(new Error('released'));
+      await running;
+      if (mayBeOurs && !keep) await handBack();
+    },
+  };
+}
+
+/**
+ * The same way to Kubernetes, on which nothing is written unless `mayWrite` says so in that moment: KubeError 'NotLeading'.
+ * `settled` resolves when no write is under way any more.
+ */
+export function guardWrites(kube: Kube, mayWrite: () => boolean): { kube: Kube; settled(): Promise<void> } {
+  const underWay = new Set<Promise<unknown>>();
+  const write = async <T>(send: () => Promise<T>): Promise<T> => {
+    if (!mayWrite()) throw new KubeError(0, 'NotLeading', 'This process does not lead, so it writes nothing.');
+    const writing = send();
+    underWay.add(writing);
+    try {
+      return await writing;
+    } finally {
+      underWay.delete(writing);
+    }
+  };
+  return {
+    kube: {
+      ...kube,
+      create: (...args) => write(() => kube.create(...args)),
+      replace: (...args) => write(() => kube.replace(...args)),
+      mergePatch: (...args) => write(() => kube.mergePatch(...args)),
+      apply: (...args) => write(() => kube.apply(...args)),
+      delete: (...args) => write(() => kube.delete(...args)),
+      raw: (method, ...args) => (method === 'GET' ? kube.raw(method, ...args) : write(() => kube.raw(method, ...args))),
+    },
+    settled: async () => {
+      await Promise.allSettled(underWay);
+    },
+  };
+}
