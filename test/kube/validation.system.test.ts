@@ -82,6 +82,48 @@ describe.each([
   });
 });
 
+describe('what makes sense is accepted', () => {
+  const dryRun = (of: Resource<never>, spec: object) => {
+    const path = `${collectionPath(of as Resource, NAMESPACE)}?fieldValidation=Strict&dryRun=All`;
+    return api.kube.raw('POST', path, object({ kind: of, spec }));
+  };
+  const longest = (count: number) => Array.from({ length: count }, (_, i) => `${i}`.padStart(253, 'n'));
+
+  test('as large as it may be: no rule costs more than the API server spends on it', async () => {
+    const displayName = '字'.repeat(200);
+    const playlist = await dryRun(PLAYLIST, { displayName, items: longest(500).map((uploadRef) => ({ uploadRef })) });
+    expect(playlist.status, playlist.text).toBe(201);
+    const playlistRefs = longest(20);
+    const cron = Array.from({ length: 60 }, (_, i) => i).join();
+    const recurrence = { cron: `${cron} * * * *`, timeZone: 'America/Argentina/ComodRivadavia', durationSeconds: 60 };
+    const largest = {
+      ...{ displayName, playlistRefs, audioPlaylistRefs: playlistRefs, destinationRefs: longest(5) },
+      schedule: { startAt: '2099-01-01T00:00:00Z', endAt: '2099-01-01T00:00:01Z', recurrence },
+    };
+    const stream = await dryRun(STREAM, largest);
+    expect(stream.status, stream.text).toBe(201);
+    const url = `https://example.com/${'a'.repeat(4076)}`;
+    const upload = await dryRun(UPLOAD, { displayName, source: { url } });
+    expect(upload.status, upload.text).toBe(201);
+  });
+
+  test.each([
+    '*/5 8-18 ? * MON-FRI',
+    '0 18 L * *',
+    '0 18 15W jan,JUL *',
+    '0 0 * * 5#2',
+    '0 0 1 * +MON',
+    ' 1,2  3 4 5 6 ',
+  ])('cron %j', async (cron) => {
+    const recurrence = { cron, timeZone: 'Europe/Berlin', durationSeconds: 60 };
+    const { status, text } = await dryRun(STREAM, {
+      ...{ uploadRef: 'u', destinationRefs: ['d'] },
+      schedule: { recurrence },
+    });
+    expect(status, text).toBe(201);
+  });
+});
+
 describe('what cannot be changed', () => {
   const source = { url: 'https://example.com/a' };
   const make = (of: Resource<never>, spec: object) =>
