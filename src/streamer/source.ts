@@ -23,7 +23,8 @@ import { AUDIO_FRAME_TICKS, frameTicks, itemTicks, TICKS_PER_SECOND, ticksToMs }
 const CHUNK_BYTES = 512 * 1024;
 /** Sound and picture of a rendition lie side by side; a file in which they are further apart than this is damaged. */
 const MAX_QUEUED_BYTES = 32 * 2 ** 20;
-const READ_TIMEOUT_MS = 10_000;
+/** Storage that answers nothing for this long has failed. */
+export const READ_TIMEOUT_MS = 10_000;
 const READ_ATTEMPTS = 3;
 const RETRY_MS = 200;
 
