@@ -2,7 +2,12 @@
 import type { EventInput } from '../kube/events.ts';
 import type { Condition } from '../streams/conditions.ts';
 import { findCondition } from '../streams/conditions.ts';
-import { type LoopStreamStatus, READINESS_CONDITIONS } from '../streams/spec.ts';
+import {
+  type LoopStreamStatus,
+  READINESS_CONDITIONS,
+  READINESS_ISSUES,
+  type ReadinessReason,
+} from '../streams/spec.ts';
 import type { UploadStatus } from '../uploads/spec.ts';
 
 const normal = (reason: string, message: string): EventInput => ({ type: 'Normal', reason, message });
@@ -13,6 +18,10 @@ const messageOf = (status: { conditions?: Condition[] }, type: string): string =
 
 /** What only takes time is no reason to warn anybody. */
 const PATIENCE = new Set(['MediaImporting', 'MediaPreparing', 'DestinationChecking']);
+
+/** What is wrong, and what to do about it: the same fix that REST and GraphQL give. */
+const withFix = ({ reason, message }: Condition): string =>
+  Object.hasOwn(READINESS_ISSUES, reason) ? `${message} ${READINESS_ISSUES[reason as ReadinessReason].fix}` : message;
 
 const obstacle = (status: LoopStreamStatus | undefined): Condition | undefined =>
   READINESS_CONDITIONS.map((type) => findCondition(status?.conditions, type)).find((c) => c?.status === 'False');
@@ -44,7 +53,8 @@ export function streamEvents(before: LoopStreamStatus | undefined, status: LoopS
   const told = before?.phase === status.phase ? [] : ofPhase(status);
   const problem = obstacle(status);
   if (problem && problem.reason !== obstacle(before)?.reason) {
-    told.push((PATIENCE.has(problem.reason) ? normal : warning)('NotReady', problem.message));
+    const { reason, message } = problem;
+    told.push(PATIENCE.has(reason) ? normal('NotReady', message) : warning('NotReady', withFix(problem)));
   }
   const stuck = findCondition(status.conditions, 'Progressing');
   if (status.phase !== 'failed' && stuck?.status === 'False') {

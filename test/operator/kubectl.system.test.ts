@@ -89,13 +89,19 @@ test('wait, get, scale and describe: a stream from live to stopped', async () =>
   await phase('starting');
 });
 
-test('what keeps a stream off air stands in -o wide and in describe', async () => {
+test('what keeps a stream off air stands in -o wide and in describe, there with what to do', async () => {
   await createStream();
   await phase('waiting');
   const missing = 'Destination "tv" does not exist.';
   const [, row] = table(await kubectl('get', 'loop', '-o', 'wide'));
   expect(row?.at(-1)).toBe(missing);
-  await until('the event is told', async () => /Warning +NotReady /.test(await kubectl('describe', 'loop', 'bunny')));
+  const story = await until('the event is told', async () => {
+    const text = await kubectl('describe', 'loop', 'bunny');
+    return /Warning +NotReady /.test(text) && text;
+  });
+  expect(story).toMatch(
+    /Warning +NotReady .*Destination "tv" does not exist\. Create the destination, or choose another/,
+  );
   expect(await kubectl('wait', '--for=condition=Live', 'loopstream/bunny', '--timeout=1s')).toContain('timed out');
 });
 
