@@ -1,0 +1,69 @@
+/** Kills and starts parts of a control plane under the feet of its clients, and asks etcd what was truly written. */
+import { spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { Agent, request } from 'node:https';
+import { expect, vi } from 'vitest';
+import type { TestKubernetes } from './kubernetes.ts';
+
+type Part = 'etcd' | 'kube-apiserver';
+
+export function createRestarts(kubernetes: TestKubernetes) {
+  const commands = new Map<Part, string[]>();
+  const pids: Record<string, number | undefined> = { ...kubernetes.pids };
+  const started = new Map<Part, ReturnType<typeof spawn>>();
+  const pidOf = (part: Part): number => {
+    const pid = pids[part];
+    if (pid === undefined) throw new Error(`There is no ${part}.`);
+    return pid;
+  };
+  return {
+    /** SIGKILL; resolves when it is gone. */
+    async kill(part: Part): Promise<void> {
+      const pid = pidOf(part);
+      commands.set(part, readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0').slice(0, -1));
+      process.kill(pid, 'SIGKILL');
+      // Both are children of this process. Until one is waited for its threads may be ending still, and hold its port.
+      await vi.waitFor(() => expect(() => process.kill(pid, 0)).toThrow('ESRCH'), { timeout: 10_000, interval: 20 });
+    },
+    /** With the same command line, the same port and the same data. */
+    start(part: Part): void {
+      const [command = '', ...args] = commands.get(part) ?? [];
+      const child = spawn(command, args, { stdio: 'ignore' });
+      started.set(part, child);
+      pids[part] = child.pid;
+    },
+    /** Those that were started here, the API server first. */
+    end(): void {
+      for (const part of ['kube-apiserver', 'etcd'] as const) started.get(part)?.kill('SIGKILL');
+    },
+  };
+}
+
+/** How often a key of etcd was written since it was created, the creation included; 0 when it is not there. */
+export function createEtcdReader(kubernetes: TestKubernetes) {
+  const { certificates, pids } = kubernetes;
+  const args = readFileSync(`/proc/${pids.etcd}/cmdline`, 'utf8').split('\0');
+  const url = args.find((arg) => arg.startsWith('--listen-client-urls='))?.split('=')[1] ?? '';
+  const read = (file: string) => readFileSync(file, 'utf8');
+  const agent = new Agent({
+    ca: read(certificates.etcdCaFile),
+    cert: read(certificates.etcdClient.certFile),
+    key: read(certificates.etcdClient.keyFile),
+  });
+  return (key: string): Promise<number> =>
+    new Promise((resolve, reject) => {
+      const call = request(`${url}/v3/kv/range`, { agent, method: 'POST' }, (response) => {
+        let body = '';
+        response.setEncoding('utf8').on('data', (text: string) => {
+          body += text;
+        });
+        response.on('end', () => {
+          if (response.statusCode !== 200) return reject(new Error(`etcd answered ${response.statusCode}: ${body}`));
+          const { kvs = [] } = JSON.parse(body) as { kvs?: { version: string }[] };
+          resolve(Number(kvs[0]?.version ?? 0));
+        });
+      });
+      call.on('error', reject);
+      call.end(JSON.stringify({ key: Buffer.from(key).toString('base64') }));
+    });
+}
