@@ -59,9 +59,11 @@ export async function runApi(config: ApiConfig, lifecycle: Lifecycle, log: Logge
   const health = createHealth({ kube, db, isSynced: () => isSynced });
   const metrics = createHttpMetrics();
   const stopping = lifecycle.signal;
+  let listens = false;
   const unready = async () => {
     if (stopping.aborted) return 'stopping';
     if (!isSynced) return 'Kubernetes has not been read yet';
+    if (!listens) return 'it does not listen yet';
     return (await health()).database === 'ok' ? undefined : 'the database does not answer';
   };
   const read = async () => ({ type: metrics.registry.contentType, text: await metrics.registry.metrics() });
@@ -82,6 +84,7 @@ export async function runApi(config: ApiConfig, lifecycle: Lifecycle, log: Logge
   lifecycle.defer('cleanup', () => clearInterval(cleanup));
 
   const url = await server.listen({ host: config.host, port: config.port });
+  listens = true;
   const { port } = ops.address() as AddressInfo;
   log.info({ url, opsPort: port }, 'the API listens');
   return { url, opsUrl: `http://${config.opsHost}:${port}`, ready };

@@ -28,6 +28,9 @@ export function createClient(apiUrl: string, apiKey: string) {
       headers: { 'X-API-Key': apiKey, ...(body === undefined ? {} : { 'Content-Type': 'application/json' }) },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       signal: AbortSignal.timeout(90_000),
+    }).catch((error: Error) => {
+      // What fetch says itself is "fetch failed"; why is in its cause.
+      throw new Error(`${method} ${path}: ${error.cause instanceof Error ? error.cause.message : error.message}`);
     });
     const text = await response.text();
     const answer = text ? JSON.parse(text) : undefined;
