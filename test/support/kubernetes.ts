@@ -3,7 +3,11 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type BinariesOptions, ensureBinaries } from '../../src/local/kubernetes/binaries.ts';
-import { type ControlPlane, startControlPlane } from '../../src/local/kubernetes/controlplane.ts';
+import {
+  type ControlPlane,
+  type ControlPlaneOptions,
+  startControlPlane,
+} from '../../src/local/kubernetes/controlplane.ts';
 import type { Binaries } from '../../src/local/kubernetes/programs.ts';
 import { createLogger } from '../../src/log.ts';
 
@@ -20,13 +24,22 @@ export const binariesOptions = (): BinariesOptions => ({
 });
 
 /** Call `stop` in afterAll; stop your own watches before. Takes about five seconds once the programs are built. */
-export async function startTestKubernetes(): Promise<TestKubernetes> {
+export async function startTestKubernetes(
+  options: Pick<ControlPlaneOptions, 'extraArgs'> = {},
+): Promise<TestKubernetes> {
   const binaries = await ensureBinaries(binariesOptions());
   const stateDir = await mkdtemp(join(tmpdir(), 'loopstream-kubernetes-'));
   const forget = () => rm(stateDir, { recursive: true, force: true });
   try {
     const log = createLogger('kubernetes', 'warn');
-    const plane = await startControlPlane({ stateDir, binaries, env: process.env, unsafeNoFsync: true, log });
+    const plane = await startControlPlane({
+      ...options,
+      stateDir,
+      binaries,
+      env: process.env,
+      unsafeNoFsync: true,
+      log,
+    });
     return { ...plane, stateDir, binaries, stop: () => plane.stop().then(forget) };
   } catch (error) {
     await forget();

@@ -35,6 +35,8 @@ export interface ControlPlaneOptions {
   host?: string;
   /** For tests: etcd does not wait for the disk, and a power cut may lose everything. */
   unsafeNoFsync?: boolean;
+  /** Flags of a part, by its name, besides those that it has here and before them in rank (e.g. `--audit-policy-file=…`). */
+  extraArgs?: Record<string, readonly string[]>;
   onProgress?: ((step: string) => void) | undefined;
   /** A part ended that was not asked to. Nothing is started again; stop everything. */
   onExit?: (name: string, exit: ChildExit) => void;
@@ -117,7 +119,8 @@ function createParts(options: ControlPlaneOptions, stateDir: string) {
   let stopping: Promise<void> | undefined;
   const start = async (name: string, command: string, args: string[]): Promise<void> => {
     const logFile = join(stateDir, 'logs', `${name}.log`);
-    const child = await spawnChild({ name, command, args, env, logFile, stateDir });
+    const all = [...args, ...(options.extraArgs?.[name] ?? [])];
+    const child = await spawnChild({ name, command, args: all, env, logFile, stateDir });
     children.set(name, child);
     void child.exited.then((exit) => {
       if (exit.expected) return;
