@@ -75,6 +75,9 @@ export const streamerConfig = (env: Env) => {
     ffmpeg: text('FFMPEG', 'ffmpeg'),
     /** Holds the token that the operator shows; without it nobody may control the stream. */
     controlTokenFile: reader(env).optional('CONTROL_TOKEN_FILE'),
+    /** Where the time on air is written: what Kubernetes reads at the end, and what the next process of the pod reads. */
+    resultFile: optional('RESULT_FILE'),
+    sessionsFile: optional('SESSIONS_FILE'),
   });
 };
 export type StreamerConfig = ReturnType<typeof streamerConfig>;

@@ -21,6 +21,7 @@ import {
   ownedBy,
   POD_SECURITY,
   type PodSettings,
+  RESULT_FILE,
 } from './restricted.ts';
 import { same } from './same.ts';
 
@@ -37,8 +38,6 @@ export interface Wish {
   urgent: boolean;
 }
 
-/** kubelet makes this file and reads it when the container has ended; it is no part of any volume. */
-const RESULT_FILE = '/dev/termination-log';
 const TASK_VARIABLE = 'LOOPSTREAM_TASK';
 const RETRIES = 3;
 /** How long a finished Job stays, for people to look at its log. Its result is in the Upload's status long before. */

@@ -27,7 +27,9 @@ import {
   ownedBy,
   POD_SECURITY,
   type PodSettings,
+  RESULT_FILE,
   storageParts,
+  TMP_PATH,
 } from './restricted.ts';
 
 export const STREAMER_CONTAINER = 'streamer';
@@ -139,8 +141,11 @@ const container = (settings: PodSettings) => ({
     { name: 'LOOPSTREAM_PROGRAM_FILE', value: `${PROGRAM_DIR}/${PROGRAM_FILE}` },
     { name: 'LOOPSTREAM_DESTINATIONS_DIR', value: DESTINATIONS_DIR },
     { name: 'LOOPSTREAM_CONTROL_TOKEN_FILE', value: `${CONTROL_DIR}/${CONTROL_TOKEN_KEY}` },
+    { name: 'LOOPSTREAM_RESULT_FILE', value: RESULT_FILE },
+    { name: 'LOOPSTREAM_SESSIONS_FILE', value: `${TMP_PATH}/sessions.json` },
   ],
   ports: [{ name: 'http', containerPort: STREAMER_PORT, protocol: 'TCP' }],
+  terminationMessagePath: RESULT_FILE,
   ...probes,
   resources: { requests: { cpu: '50m', memory: '96Mi' }, limits: { cpu: '1', memory: '512Mi' } },
   ...CONTAINER_SECURITY,

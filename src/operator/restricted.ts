@@ -48,7 +48,10 @@ export const CONTAINER_SECURITY = {
   },
 };
 
-const TMP_PATH = '/tmp';
+/** Empty when the pod begins; it outlives a container. */
+export const TMP_PATH = '/tmp';
+/** kubelet makes this file and reads it when the container has ended; it is no part of any volume. */
+export const RESULT_FILE = '/dev/termination-log';
 const CREDENTIALS_PATH = '/etc/loopstream/storage';
 const CACHE_PATH = '/var/cache/loopstream';
 /** Kubernetes ends a pod whose volume has outgrown its limit, and file systems need room beside the files. */

@@ -19,6 +19,7 @@ export class Health {
   /** Until then nothing was there to be sent, so a destination that took nothing is not at fault. */
   #faultFromMs: number;
   #bytes: number | undefined;
+  #reportedMs: number | undefined;
 
   constructor(timeouts: Timeouts, nowMs: number) {
     this.#timeouts = timeouts;
@@ -27,14 +28,17 @@ export class Health {
 
   /**
    * The transport reports its output so far. Its first bytes come after the publish was accepted, and growth from one report
-   * to the next says that they are taken.
+   * to the next says that they are taken: answers since when, undefined when they were not.
    */
-  reported(bytes: number, nowMs: number): void {
+  reported(bytes: number, nowMs: number): number | undefined {
+    const since = this.#reportedMs;
     const grew = this.#bytes !== undefined && bytes > this.#bytes;
     this.#bytes = bytes;
-    if (!grew) return;
+    this.#reportedMs = nowMs;
+    if (!grew) return undefined;
     this.#takenMs = nowMs;
     this.#connectedAtMs ??= nowMs;
+    return since;
   }
 
   /** There is nothing to send. */

@@ -4,6 +4,7 @@ import type { StreamerConfig } from '../config.ts';
 import type { Lifecycle } from '../lifecycle.ts';
 import type { Logger } from '../log.ts';
 import type { CacheOptions } from '../storage/cache.ts';
+import { Airtime } from './airtime.ts';
 import { Control } from './control.ts';
 import { createEngine, type Engine } from './engine.ts';
 import { type FileEvents, readProgram, watchFiles } from './files.ts';
@@ -36,6 +37,9 @@ export async function startStreamer(
   clock: Clock = systemClock,
   options: StreamerOptions = {},
 ): Promise<{ port: number }> {
+  const airtime = new Airtime({ message: config.resultFile, history: config.sessionsFile }, clock, log);
+  // Released last: what is taken until the end counts.
+  lifecycle.defer('time on air', () => airtime.close());
   const { storage, cache } = await openMedia(config, lifecycle, log, options.cache);
   const first = await readProgram(config.programFile);
   const { timelineStartMs = 0, timeouts } = options;
@@ -52,6 +56,7 @@ export async function startStreamer(
       clock,
       log,
       onConnected: () => (startedAt ??= clock.now()),
+      onTaken: airtime.taken,
       timeouts: { finishMs: FINISH_MS, ...timeouts },
     },
     config.destinationsDir,
@@ -66,6 +71,7 @@ export async function startStreamer(
     now: clock.now(),
     programVersion: engine.program().version,
     cache: cache(),
+    runs: airtime.runs(),
   });
   const http = await serve(config, engine, parts, log);
   lifecycle.defer('http', () => http.close());

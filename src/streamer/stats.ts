@@ -3,6 +3,7 @@
  * Pure: no I/O, no clock.
  */
 import type { CacheStats } from '../storage/cache.ts';
+import type { Run } from './airtime.ts';
 import type { SpliceStats } from './splice.ts';
 import type { StationStats } from './station.ts';
 import type { TargetStats } from './target.ts';
@@ -42,6 +43,8 @@ export interface StreamerStats {
   brokenItems: (BrokenItem & { track: 'video' | 'audio' })[];
   /** Media sent ahead of its time. */
   leadMs: number;
+  /** The processes of this pod that were on air and for how long, in order; the last is this one if it was. */
+  runs: readonly Run[];
   /** Of the media that is read through a cache on disk, since start; null without one. */
   cache: CacheStats | null;
   destinations: Omit<TargetStats, 'reconnectsByCode' | 'failuresByCode'>[];
@@ -57,6 +60,7 @@ export interface StatsParts {
   now: Date;
   programVersion: number;
   cache?: CacheStats | undefined;
+  runs?: readonly Run[];
 }
 
 const sum = (numbers: Iterable<number>): number => {
@@ -96,6 +100,7 @@ export function streamerStats(parts: StatsParts): StreamerStats {
       ...(audio?.broken ?? []).map((item) => ({ ...item, track: 'audio' as const })),
     ],
     leadMs: station.leadMs,
+    runs: parts.runs ?? [],
     cache: parts.cache ?? null,
     destinations: targets.map(({ reconnectsByCode: _, failuresByCode: __, ...shown }) => shown),
   };

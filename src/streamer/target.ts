@@ -31,6 +31,8 @@ export interface TargetOptions {
   log: Logger;
   /** Called when it becomes connected. */
   onConnected?: () => void;
+  /** Called when it has taken media between these two moments of the monotonic clock. */
+  onTaken?: (sinceMs: number, untilMs: number) => void;
   timeouts?: Partial<Timeouts>;
 }
 
@@ -178,7 +180,9 @@ export class Target {
     const health = new Health(this.#timeouts, clock.monotonicMs());
     const onProgress = (bytes: number) => {
       this.#bytesNow = bytes;
-      health.reported(bytes, clock.monotonicMs());
+      const now = clock.monotonicMs();
+      const since = health.reported(bytes, now);
+      if (since !== undefined) this.#options.onTaken?.(since, now);
       this.#show(health);
     };
     const transport = new Transport(ffmpeg, address, { onProgress }, this.#timeouts.finishMs);
