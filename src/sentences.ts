@@ -49,6 +49,12 @@ export const REFERENCE: readonly TextRule[] = [
   },
 ];
 
+/** What Kubernetes takes for the value of a label. */
+export const LABEL_VALUE: TextRule = {
+  matches: '^(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?$',
+  sentence: 'must be a label’s value: letters, digits, "-", "_" and "."',
+};
+
 const field = (item: string): string => `(${item})(,(${item}))*`;
 const span = (value: string): string => `(\\*|\\?|${value}(-${value})?)(/[0-9]{1,2})?`;
 const DAY = '(0?[1-9]|[12][0-9]|3[01])';
@@ -81,6 +87,8 @@ export const SENTENCES = {
   twice: 'must not name the same thing twice',
   streamNameTooLong: (limit: number) => `must have at most ${limit} characters, because its pod is called after it`,
   uploadNameTooLong: (limit: number) => `must have at most ${limit} characters, because its Jobs are called after it`,
+  ownLabels: 'must not set labels or annotations that the operator sets: those of loopstream.dev and app.kubernetes.io',
+  security: 'must not change how the pod is confined: it stays within the Pod Security level restricted',
   fixed: (kind: string) => `cannot be changed: make another ${kind}`,
 } as const;
 

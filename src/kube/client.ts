@@ -1,7 +1,7 @@
 /** The one way to Kubernetes: plain JSON in and out, over one pool of connections (transport.ts). */
 import { loadAccess } from './kubeconfig.ts';
 import { apiVersionOf, collectionPath, objectPath, query, selectors, strip } from './paths.ts';
-import { codeOf, createTransport } from './transport.ts';
+import { codeOf, createTransport, type OnRequest } from './transport.ts';
 import {
   type Kube,
   KubeError,
@@ -29,8 +29,10 @@ interface RawList<T extends KubeObject> {
  * `kubeconfig` is a path (several are joined by ':'); without it the pod's service account is used, or else
  * ~/.kube/config. Throws ConfigError when there is no way to a cluster in them; nothing is sent before the first call.
  */
-export function createKube(options: { kubeconfig?: string | undefined; context?: string | undefined } = {}): Kube {
-  const http = createTransport(loadAccess(options));
+export function createKube(
+  options: { kubeconfig?: string | undefined; context?: string | undefined; onRequest?: OnRequest | undefined } = {},
+): Kube {
+  const http = createTransport(loadAccess(options), options.onRequest);
 
   const page: Kube['page'] = async <T extends KubeObject>(
     resource: Resource<T>,
@@ -127,19 +129,21 @@ export function createKube(options: { kubeconfig?: string | undefined; context?:
         }),
       );
     },
-    delete: async (resource, namespace, name, { uid, ...deleteOptions } = {}) => {
+    delete: async (resource, namespace, name, { uid, resourceVersion, ...deleteOptions } = {}) => {
+      const preconditions = { ...(uid && { uid }), ...(resourceVersion && { resourceVersion }) };
       const body = {
         apiVersion: 'v1',
         kind: 'DeleteOptions',
         ...deleteOptions,
-        ...(uid ? { preconditions: { uid } } : {}),
+        ...(uid || resourceVersion ? { preconditions } : {}),
       };
       try {
         await http.json('DELETE', objectPath(resource, namespace, name), { body });
         return true;
       } catch (error) {
         const gone =
-          error instanceof KubeError && (error.status === 404 || (error.status === 409 && uid !== undefined));
+          error instanceof KubeError &&
+          (error.status === 404 || (error.status === 409 && (uid ?? resourceVersion) !== undefined));
         if (gone) return false;
         throw error;
       }

@@ -5,8 +5,8 @@
  * What was stored before a rule was made stays usable: the API server does not ask again about what a write leaves as it
  * is (ratcheting). It cannot tell that of the root, which every write changes, so the rules there ask at creation alone.
  */
-import { CRON, DISPLAY_NAME, LINK, REFERENCE, SENTENCES, type TextRule, TIME_ZONE } from '../sentences.ts';
-import { podName } from '../streams/names.ts';
+import { CRON, DISPLAY_NAME, LABEL_VALUE, LINK, REFERENCE, SENTENCES, type TextRule, TIME_ZONE } from '../sentences.ts';
+import { OWN_PREFIXES, podName } from '../streams/names.ts';
 import type { Additions, Rule } from './schema.ts';
 
 /** A pod's name becomes its host name and the value of labels, which may have 63 characters. */
@@ -43,6 +43,20 @@ const maxName = (length: number, message: string) =>
 // With the reason FieldValueDuplicate the API server leaves the message out.
 const unique = rules({ rule: 'self.all(a, self.exists_one(b, a == b))', message: SENTENCES.twice });
 
+const noKeyBelow = (prefixes: readonly string[], message: string): Rule => ({
+  rule: `self.all(key, ${prefixes.map((prefix) => `!key.startsWith('${prefix}')`).join(' && ')})`,
+  message,
+});
+const labelValues: Rule = {
+  rule: `self.all(key, self[key].matches(r'${LABEL_VALUE.matches}'))`,
+  message: LABEL_VALUE.sentence,
+};
+/** Annotations by which a container runtime confines a container less (Pod Security Standards, baseline). */
+const CONFINEMENT = ['container.apparmor.security.beta.kubernetes.io/', 'seccomp.security.alpha.kubernetes.io/'].concat(
+  'container.seccomp.security.alpha.kubernetes.io/',
+);
+const OWN = noKeyBelow(OWN_PREFIXES, SENTENCES.ownLabels);
+
 const PLAYLISTS_GIVEN = 'has(self.playlistRefs) && size(self.playlistRefs) > 0';
 const CONDITIONS = { 'status.conditions': listMap('type') };
 
@@ -78,6 +92,11 @@ export const LOOPSTREAM_RULES: Additions = {
   }),
   'spec.schedule.recurrence.cron': text([CRON]),
   'spec.schedule.recurrence.timeZone': text([TIME_ZONE]),
+  'spec.template.nodeSelector': rules(labelValues),
+  'spec.template.labels': rules(OWN, labelValues),
+  'spec.template.annotations': rules(OWN, noKeyBelow(CONFINEMENT, SENTENCES.security)),
+  'spec.template.runtimeClassName': text(REFERENCE),
+  'spec.template.priorityClassName': text(REFERENCE),
   ...CONDITIONS,
 };
 

@@ -22,7 +22,8 @@ export interface Structural {
   properties?: Record<string, Structural>;
   required?: string[];
   items?: Structural;
-  additionalProperties?: Structural;
+  additionalProperties?: Partial<Structural>;
+  maxProperties?: number;
   enum?: unknown[];
   default?: unknown;
   format?: string;
@@ -36,6 +37,8 @@ export interface Structural {
   'x-kubernetes-list-type'?: 'map' | 'set' | 'atomic';
   'x-kubernetes-list-map-keys'?: string[];
   'x-kubernetes-validations'?: Rule[];
+  'x-kubernetes-int-or-string'?: boolean;
+  'x-kubernetes-preserve-unknown-fields'?: boolean;
 }
 
 /** What is taken over as it is. Everything else that a type carries is either handled below or refused. */
@@ -50,6 +53,10 @@ const KEPT = [
   'maximum',
   'minItems',
   'maxItems',
+  'maxProperties',
+  // A map: what its values are is written as a structural schema already.
+  'additionalProperties',
+  'x-kubernetes-preserve-unknown-fields',
 ] as const;
 const HANDLED = new Set<string>([...KEPT, 'type', 'enum', 'const', 'properties', 'required', 'items', '$id', 'title']);
 

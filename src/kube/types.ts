@@ -141,12 +141,20 @@ export interface Kube {
     object: { apiVersion: string; kind: string; metadata: ObjectMeta; [field: string]: unknown },
     options: { fieldManager: string; subresource?: 'status' },
   ): Promise<Stored<T>>;
-  /** Deletes; answers false when there was nothing to delete. `uid` guards against deleting a successor. */
+  /**
+   * Deletes; answers false when there was nothing to delete. `uid` guards against deleting a successor, `resourceVersion`
+   * against deleting what has been changed since.
+   */
   delete(
     resource: Resource,
     namespace: string,
     name: string,
-    options?: { uid?: string; gracePeriodSeconds?: number; propagationPolicy?: 'Foreground' | 'Background' | 'Orphan' },
+    options?: {
+      uid?: string;
+      resourceVersion?: string;
+      gracePeriodSeconds?: number;
+      propagationPolicy?: 'Foreground' | 'Background' | 'Orphan';
+    },
   ): Promise<boolean>;
   /** Any other path of the API, e.g. `/readyz` or a pod's log: the raw body, whatever the status. */
   raw(

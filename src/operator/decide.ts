@@ -10,7 +10,7 @@ import type { LoopStream, Pod } from '../kube/resources.ts';
 import { findCondition } from '../streams/conditions.ts';
 import { FINALIZER, podName, TEMPLATE_HASH_ANNOTATION } from '../streams/names.ts';
 import type { Program } from '../streams/program.ts';
-import type { Phase } from '../streams/spec.ts';
+import { isWanted, type Phase } from '../streams/spec.ts';
 import { isReady, readiness } from './checks.ts';
 import { programOf, programOfPod, type Since, sinceOf } from './media.ts';
 import { degraded, withClock } from './news.ts';
@@ -30,7 +30,9 @@ export type Action =
   /** Ask the pod for the next item, and hand it over as done in this program. */
   | { do: 'skip'; address: string; skip: Skip; program: Program }
   /** Nothing is left on air: let the deleted stream go. */
-  | { do: 'release' };
+  | { do: 'release' }
+  /** Its schedule is over for longer than it was to be kept: delete the stream as it now is. */
+  | { do: 'expire' };
 
 export interface Decision {
   phase: Phase;
@@ -70,6 +72,7 @@ const remove = (pod: Pod): Action =>
 
 const SETTLED = yes('Settled', 'Everything is as asked.');
 const STOPPING = yes('Stopping', 'The pod is being stopped.');
+const SUSPENDED = yes('Suspended', 'spec.suspend keeps the stream off air.');
 const GONE_WHEN = 'The next pod is made when nothing of it is left.';
 
 /** Whether the stream has ever been on air, whether it has been live since it last went on air. */
@@ -83,7 +86,7 @@ const offAir = (been: boolean) =>
   been ? no('Stopped', 'The stream is not on air.') : no('NotStarted', 'The stream has never been on air.');
 
 /** The stream is not meant to be on air: whatever is there of it goes. */
-function off(stream: LoopStream, pod: Pod | undefined, time: Airtime): Core {
+function off(stream: LoopStream, pod: Pod | undefined, time: Airtime, now: Date): Core {
   if (pod) {
     return { phase: 'stopping', action: remove(pod), live: no('Stopping', STOPPING.message), progressing: STOPPING };
   }
@@ -97,7 +100,8 @@ function off(stream: LoopStream, pod: Pod | undefined, time: Airtime): Core {
   if (stream.metadata.deletionTimestamp) {
     return stream.metadata.finalizers?.includes(FINALIZER) ? { ...idle, action: { do: 'release' } } : idle;
   }
-  if (stream.spec.replicas === 0) return idle;
+  if (stream.spec.suspend && stream.spec.replicas > 0) return { ...idle, progressing: SUSPENDED };
+  if (!isWanted(stream.spec)) return idle;
   const missed = 'missed' in time && time.missed && missedStart(stream, time.missed);
   if (time.kind === 'before') {
     const message = `The stream goes on air at ${kubeTime(time.startAt)}.`;
@@ -106,7 +110,16 @@ function off(stream: LoopStream, pod: Pod | undefined, time: Airtime): Core {
   }
   const message = time.kind === 'after' ? `The schedule ended at ${kubeTime(time.endedAt)}.` : 'The schedule is over.';
   const progressing = missed ? no('ScheduleMissed', missed) : SETTLED;
-  return { ...idle, phase: 'ended', live: live.reason === 'Stopped' ? no('Ended', message) : live, progressing };
+  const ended = live.reason === 'Stopped' ? no('Ended', message) : live;
+  return { ...idle, ...expiry(stream, time, now), phase: 'ended', live: ended, progressing };
+}
+
+/** What is over is deleted when its time is up. */
+function expiry({ spec }: LoopStream, time: Airtime, now: Date): Pick<Core, 'action' | 'lookAgainAt'> {
+  const { ttlSecondsAfterFinished: ttl } = spec;
+  if (ttl === undefined || time.kind !== 'after') return { action: nothing };
+  const at = new Date(time.endedAt.getTime() + ttl * 1000);
+  return now >= at ? { action: { do: 'expire' } } : { action: nothing, lookAgainAt: at };
 }
 
 const missedStart = ({ spec }: LoopStream, start: Date): string =>
@@ -230,8 +243,8 @@ function nameTaken(stream: LoopStream, now: Date): Core {
 
 function core(stream: LoopStream, world: World, verdicts: Verdict[], time: Airtime, settings: PodSettings): Core {
   const owned = world.pod && isOwnedBy(world.pod, stream) ? world.pod : undefined;
-  const wanted = stream.spec.replicas > 0 && !stream.metadata.deletionTimestamp;
-  if (!wanted || time.kind === 'before' || time.kind === 'after') return off(stream, owned, time);
+  const wanted = isWanted(stream.spec) && !stream.metadata.deletionTimestamp;
+  if (!wanted || time.kind === 'before' || time.kind === 'after') return off(stream, owned, time, world.now);
   if (owned) return run(stream, world, verdicts, owned, settings);
   return world.pod && isReady(verdicts) ? nameTaken(stream, world.now) : start(stream, world, verdicts);
 }
@@ -244,7 +257,7 @@ export function decide(stream: LoopStream, world: World, settings: PodSettings):
   const before = stream.status?.lastScheduleTime;
   const time = airtime(stream.spec.schedule, world.now, before === undefined ? undefined : new Date(before));
   const { live, progressing, since, degraded, lookAgainAt, ...rest } = core(stream, world, checks, time, settings);
-  const wake = lookAgainAt ?? (stream.spec.replicas > 0 ? nextChange(time) : undefined);
+  const wake = lookAgainAt ?? (isWanted(stream.spec) ? nextChange(time) : undefined);
   const begun = time.kind === 'on' && time.since && BEGUN.has(rest.phase) ? time.since.toISOString() : before;
   return {
     ...rest,

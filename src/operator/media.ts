@@ -7,7 +7,7 @@ import type { LoopStream, Playlist, Upload } from '../kube/resources.ts';
 import { PROGRAM_ANNOTATION } from '../streams/names.ts';
 import { type Profile, profileOf } from '../streams/profile.ts';
 import type { Program, Track } from '../streams/program.ts';
-import type { Phase, ReadinessReason } from '../streams/spec.ts';
+import { isWanted, type Phase, type ReadinessReason } from '../streams/spec.ts';
 import { type RenditionStatus, renditionKey } from '../uploads/spec.ts';
 import { same } from './same.ts';
 import type { Finding, World } from './world.ts';
@@ -20,7 +20,7 @@ const PATIENT = new Set<Phase | undefined>(['scheduled', 'live', 'reconnecting',
 
 /** Whether a stream is meant to be on air now and is not there yet, so that somebody waits for it. */
 export const isWaiting = ({ spec, status }: Pick<LoopStream, 'spec' | 'status'>): boolean =>
-  spec.replicas > 0 && !PATIENT.has(status?.phase);
+  isWanted(spec) && !PATIENT.has(status?.phase);
 
 /** Names of the playlists that a stream refers to, of both kinds. */
 export const playlistNames = (stream: Pick<LoopStream, 'spec'>): string[] => [

@@ -5,6 +5,7 @@ import type { KubeObject } from '../kube/types.ts';
 import {
   CONTROL_TOKEN_KEY,
   controlSecretName,
+  DISRUPTION_LABEL,
   PROGRAM_ANNOTATION,
   podName,
   SECRET_KEY_KEY,
@@ -14,6 +15,8 @@ import {
   TEMPLATE_HASH_ANNOTATION,
 } from '../streams/names.ts';
 import type { Program } from '../streams/program.ts';
+import type { Disruption } from '../streams/spec.ts';
+import type { Template } from '../streams/template.ts';
 import { profileOfStream } from './media.ts';
 import {
   CONTAINER_SECURITY,
@@ -56,7 +59,7 @@ export const targetsOf = (stream: LoopStream, destinations: ReadonlyMap<string, 
  * operator must not take every stream off air.
  */
 export function templateHash(stream: LoopStream, targets: Target[], settings: PodSettings): string {
-  const parts = [profileOfStream(stream), targets, ...storageParts(settings)];
+  const parts = [profileOfStream(stream), targets, ...storageParts(settings), stream.spec.template];
   return createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 16);
 }
 
@@ -128,7 +131,9 @@ const SMALL_PROCESS = [
   { name: 'MALLOC_ARENA_MAX', value: '1' },
 ];
 
-const container = (settings: PodSettings) => ({
+const RESOURCES = { requests: { cpu: '50m', memory: '96Mi' }, limits: { cpu: '1', memory: '512Mi' } };
+
+const container = (settings: PodSettings, template: Template) => ({
   name: STREAMER_CONTAINER,
   image: settings.image,
   args: ['streamer'],
@@ -147,7 +152,7 @@ const container = (settings: PodSettings) => ({
   ports: [{ name: 'http', containerPort: STREAMER_PORT, protocol: 'TCP' }],
   terminationMessagePath: RESULT_FILE,
   ...probes,
-  resources: { requests: { cpu: '50m', memory: '96Mi' }, limits: { cpu: '1', memory: '512Mi' } },
+  resources: template.resources ?? RESOURCES,
   ...CONTAINER_SECURITY,
   volumeMounts: [
     ...commonMounts(settings, true),
@@ -158,20 +163,39 @@ const container = (settings: PodSettings) => ({
   ],
 });
 
+/** Where the pod may run, as the stream says. */
+const placement = ({ nodeSelector, tolerations, affinity, runtimeClassName, priorityClassName }: Template) => ({
+  ...(nodeSelector && { nodeSelector }),
+  ...(tolerations && { tolerations }),
+  ...(affinity && { affinity }),
+  ...(runtimeClassName !== undefined && { runtimeClassName }),
+  ...(priorityClassName !== undefined && { priorityClassName }),
+});
+
+/** A stream that was stored before there was a choice has the default of today. */
+export const disruptionOf = ({ spec }: Pick<LoopStream, 'spec'>): Disruption => spec.disruption ?? 'OnDrain';
+
 export function buildPod(
   stream: LoopStream,
   program: Program,
   targets: Target[],
   settings: PodSettings,
 ): KubeObject<PodSpec, PodStatus> {
+  const { template = {} } = stream.spec;
   return {
     apiVersion: 'v1',
     kind: 'Pod',
     metadata: {
       name: podName(stream.metadata.name),
       ...(stream.metadata.namespace !== undefined && { namespace: stream.metadata.namespace }),
-      labels: { ...labelsFor(stream, 'streamer'), [STREAM_LABEL]: stream.metadata.name },
+      labels: {
+        ...template.labels,
+        ...labelsFor(stream, 'streamer'),
+        [STREAM_LABEL]: stream.metadata.name,
+        [DISRUPTION_LABEL]: disruptionOf(stream),
+      },
       annotations: {
+        ...template.annotations,
         [PROGRAM_ANNOTATION]: JSON.stringify(program),
         [TEMPLATE_HASH_ANNOTATION]: templateHash(stream, targets, settings),
       },
@@ -181,7 +205,8 @@ export function buildPod(
       ...POD_SECURITY,
       restartPolicy: 'Always',
       terminationGracePeriodSeconds: 10,
-      containers: [container(settings)],
+      ...placement(template),
+      containers: [container(settings, template)],
       volumes: [
         ...commonVolumes(settings),
         ...cacheVolumes(settings),

@@ -80,6 +80,12 @@ async function release(tools: Tools, stream: LoopStream): Promise<typeof AGAIN |
   return undefined;
 }
 
+/** Deletes a stream whose time is up, as it was decided about: one that has been edited since is looked at anew. */
+async function expire({ kube }: Tools, stream: LoopStream): Promise<undefined> {
+  const { name, namespace = '', uid, resourceVersion } = stream.metadata;
+  await kube.delete(LOOPSTREAMS, namespace, name, { uid, resourceVersion, propagationPolicy: 'Background' });
+}
+
 /** Makes the pod. Its name is the lock: one that exists is ours only if our UID owns it. */
 async function create(tools: Tools, stream: LoopStream, world: World, decision: Decision, program: Program) {
   const { name, namespace = '' } = stream.metadata;
@@ -167,6 +173,7 @@ export const reconcileStream =
     if (decision.action.do === 'release') {
       return (await release(tools, stream)) === AGAIN ? { requeueAfterMs: AGAIN_MS } : undefined;
     }
+    if (decision.action.do === 'expire') return expire(tools, stream);
     const done = await act(tools, stream, world, decision);
     if (done === AGAIN) return { requeueAfterMs: AGAIN_MS };
     const status = statusOf(stream, done.decision, done.pod, world);

@@ -18,6 +18,11 @@ export const COMPONENT_LABEL = 'app.kubernetes.io/component';
 export const MANAGED_BY_LABEL = 'app.kubernetes.io/managed-by';
 export const MANAGED_BY = 'loopstream';
 
+/** Labels and annotations below these are the operator's, and nobody else's. */
+export const OWN_PREFIXES = [`${GROUP}/`, 'app.kubernetes.io/'] as const;
+/** How a stream's pod may be moved (spec.disruption): a PodDisruptionBudget selects those with `Never`. */
+export const DISRUPTION_LABEL = `${GROUP}/disruption`;
+
 /** The streamer's Program (spec.ts) as JSON; the pod reads it as a file through the downward API. */
 export const PROGRAM_ANNOTATION = `${GROUP}/program`;
 /** Hash of what the pod was built from, so that the operator sees a pod that no longer fits its stream. */

@@ -6,6 +6,7 @@
 import { type Static, Type } from 'typebox';
 import { Condition } from './conditions.ts';
 import { FRAMERATES, QUALITIES } from './profile.ts';
+import { Template } from './template.ts';
 
 export const MAX_DESTINATIONS = 5;
 export const MAX_PLAYLISTS = 20;
@@ -52,6 +53,16 @@ export const Schedule = Type.Object(
 );
 export type Schedule = Static<typeof Schedule>;
 
+/**
+ * Who may move a stream's pod from its node:
+ *
+ * - Never    nobody: evictions are refused by a PodDisruptionBudget, so a drain waits until the stream is stopped.
+ * - OnDrain  a node that is cordoned or tainted is left at once, by a warm replacement on another one. The default.
+ * - Always   the pod stays on such a node until it is evicted or deleted; then it is replaced in the same way.
+ */
+export const DISRUPTIONS = ['Never', 'OnDrain', 'Always'] as const;
+export type Disruption = (typeof DISRUPTIONS)[number];
+
 export const LoopStreamSpec = Type.Object({
   displayName: Type.Optional(Type.String({ minLength: 1, maxLength: 200, description: 'Name shown to people.' })),
   replicas: Type.Integer({
@@ -81,21 +92,45 @@ export const LoopStreamSpec = Type.Object({
     description: 'Destinations that the stream is sent to at the same time.',
   }),
   schedule: Type.Optional(Schedule),
+  suspend: Type.Optional(
+    Type.Boolean({
+      description: 'True keeps the stream off air whatever replicas and schedule say; the API does not touch it.',
+    }),
+  ),
+  disruption: Type.Optional(
+    Type.Enum(DISRUPTIONS, {
+      default: 'OnDrain',
+      description:
+        'Never: evictions are refused. OnDrain: a cordoned node is left by a warm replacement. Always: when evicted.',
+    }),
+  ),
+  template: Type.Optional(Template),
+  ttlSecondsAfterFinished: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: 10 * 366 * 86_400,
+      description: 'A stream whose schedule is over is deleted after so many seconds; never, if left out.',
+    }),
+  ),
 });
 export type LoopStreamSpec = Static<typeof LoopStreamSpec>;
+
+/** Whether a stream is asked to be on air, as far as its schedule lets it. */
+export const isWanted = ({ replicas, suspend }: Pick<LoopStreamSpec, 'replicas' | 'suspend'>): boolean =>
+  replicas > 0 && suspend !== true;
 
 /**
  * The state machine of a stream. The operator decides the phase anew from what it sees, so every phase can follow any
  * other; what each one means:
  *
- * - idle          replicas is 0 and it has never been on air.
+ * - idle          replicas is 0, or it is suspended, and it has never been on air.
  * - scheduled     replicas is 1 and the schedule has not begun.
  * - waiting       asked to run, but a readiness condition is False.
  * - starting      its pod exists and no destination has accepted media yet.
  * - live          a destination is accepting media.
  * - reconnecting  it was live, its pod runs, and no destination accepts media now.
  * - stopping      asked to stop; its pod is not gone yet.
- * - stopped       replicas is 0, it has been on air, and nothing of it is left.
+ * - stopped       replicas is 0, or it is suspended, it has been on air, and nothing of it is left.
  * - ended         its schedule is over and nothing of it is left.
  * - failed        something only an edit can mend (for example a pod that Kubernetes refuses); the conditions say what.
  */

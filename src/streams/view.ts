@@ -13,7 +13,7 @@ import {
   type StreamEvent,
 } from './record.ts';
 import { nextStart } from './recurrence.ts';
-import { type Phase, READINESS_CONDITIONS, READINESS_ISSUES } from './spec.ts';
+import { isWanted, type Phase, READINESS_CONDITIONS, READINESS_ISSUES } from './spec.ts';
 
 /** Whether the operator's status is about the spec as it now is. */
 export const isObserved = ({ metadata, status }: LoopStream): boolean =>
@@ -27,11 +27,11 @@ export function phaseOf(stream: LoopStream, now: Date): Phase {
   if (metadata.deletionTimestamp) return 'stopping';
   const { startAt, recurrence } = spec.schedule ?? {};
   const isScheduled =
-    spec.replicas === 1 && (recurrence !== undefined || (startAt !== undefined && Date.parse(startAt) > now.getTime()));
+    isWanted(spec) && (recurrence !== undefined || (startAt !== undefined && Date.parse(startAt) > now.getTime()));
   const phase = status?.phase ?? 'idle';
   if (isObserved(stream)) return phase;
   if (isScheduled) return OFF_AIR.includes(phase) ? 'scheduled' : phase;
-  if (spec.replicas === 1) return status && OFF_AIR.includes(phase) ? 'starting' : phase;
+  if (isWanted(spec)) return status && OFF_AIR.includes(phase) ? 'starting' : phase;
   if (phase === 'scheduled') return 'idle';
   return OFF_AIR.includes(phase) ? phase : 'stopping';
 }
@@ -53,7 +53,7 @@ export function toStream(stream: LoopStream, now: Date): Stream {
     scheduleStartAt: spec.schedule?.startAt ?? null,
     scheduleEndAt: spec.schedule?.endAt ?? null,
     recurrence: spec.schedule?.recurrence ?? null,
-    nextStartAt: spec.replicas === 1 ? (nextStart(spec.schedule, now)?.toISOString() ?? null) : null,
+    nextStartAt: isWanted(spec) ? (nextStart(spec.schedule, now)?.toISOString() ?? null) : null,
     liveSince: status?.liveSince ?? null,
     createdAt: metadata.creationTimestamp,
   };
@@ -75,12 +75,21 @@ function toIssue(type: (typeof READINESS_CONDITIONS)[number], condition: Conditi
   return { code: known.code, message, fix: known.fix, field: known.field, since: lastTransitionTime };
 }
 
+/** Whoever runs the cluster has said so, and only they take it back. */
+const suspended = (since: string): ReadinessIssue => ({
+  code: 'stream_suspended',
+  message: 'The stream is suspended.',
+  fix: 'Ask whoever runs the cluster to set spec.suspend to false.',
+  field: 'suspend',
+  since,
+});
+
 /**
  * Readiness out of the conditions: what is False keeps the stream off air, and so does what nobody knows yet. Before the
  * operator has looked at all, that itself is the issue.
  */
-export function toReadiness({ metadata, status }: LoopStream): Readiness {
-  const issues = READINESS_CONDITIONS.flatMap((type): ReadinessIssue[] => {
+export function toReadiness({ metadata, spec, status }: LoopStream): Readiness {
+  const found = READINESS_CONDITIONS.flatMap((type): ReadinessIssue[] => {
     const condition = findCondition(status?.conditions, type);
     if (condition) return condition.status === 'True' ? [] : [toIssue(type, condition)];
     return [
@@ -93,6 +102,7 @@ export function toReadiness({ metadata, status }: LoopStream): Readiness {
       },
     ];
   });
+  const issues = spec.suspend ? [suspended(metadata.creationTimestamp), ...found] : found;
   return { ready: issues.length === 0, issues };
 }
 

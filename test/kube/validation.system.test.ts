@@ -27,6 +27,7 @@ afterAll(() => api?.stop());
 const TRANSLATIONS: [RegExp, (limit: string) => string][] = [
   [/must be of type integer: /, () => 'must be a whole number'],
   [/must be of type string: /, () => 'must be text'],
+  [/must be of type boolean: /, () => 'must be yes or no'],
   [/must be of type array: /, () => 'must be a list'],
   [/must be of type object: /, () => 'must be an object'],
   [/must be of type date-time: /, () => 'must be a time such as 2027-01-31T18:00:00Z'],
@@ -87,6 +88,8 @@ describe('what makes sense is accepted', () => {
     const path = `${collectionPath(of as Resource, NAMESPACE)}?fieldValidation=Strict&dryRun=All`;
     return api.kube.raw('POST', path, object({ kind: of, spec }));
   };
+  const entries = (length: number) =>
+    Object.fromEntries(Array.from({ length: 64 }, (_, i) => [`example.com/key-${i}`, 'v'.repeat(length)]));
   const longest = (count: number) => Array.from({ length: count }, (_, i) => `${i}`.padStart(253, 'n'));
 
   test('as large as it may be: no rule costs more than the API server spends on it', async () => {
@@ -99,6 +102,16 @@ describe('what makes sense is accepted', () => {
     const largest = {
       ...{ displayName, playlistRefs, audioPlaylistRefs: playlistRefs, destinationRefs: longest(5) },
       schedule: { startAt: '2099-01-01T00:00:00Z', endAt: '2099-01-01T00:00:01Z', recurrence },
+      template: {
+        resources: { requests: { cpu: 1, memory: '96Mi' }, limits: { cpu: '2', memory: '1Gi' } },
+        nodeSelector: entries(63),
+        tolerations: Array.from({ length: 32 }, (_, i) => ({ key: `k${i}`, operator: 'Exists', effect: 'NoExecute' })),
+        affinity: { nodeAffinity: { preferredDuringSchedulingIgnoredDuringExecution: [] } },
+        labels: entries(63),
+        annotations: entries(4096),
+        runtimeClassName: 'r'.repeat(253),
+        priorityClassName: 'p'.repeat(253),
+      },
     };
     const stream = await dryRun(STREAM, largest);
     expect(stream.status, stream.text).toBe(201);

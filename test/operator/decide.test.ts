@@ -269,6 +269,36 @@ describe('what Kubernetes refuses', () => {
   });
 });
 
+describe('a suspended stream', () => {
+  it('goes off air, says why, and comes back when it is let', () => {
+    const of = stream({ suspend: true });
+    const pod = podOf(of, { ready: true });
+    expect(step(of, world({ pod })).decision).toMatchObject({ phase: 'stopping', action: { do: 'delete' } });
+    const { stream: after, decision } = step(of, world());
+    expect(decision).toMatchObject({ phase: 'idle', action: { do: 'nothing' } });
+    expect(findCondition(after.status?.conditions, 'Progressing')?.reason).toBe('Suspended');
+    expect(step({ ...after, spec: { ...of.spec, suspend: false } }, world()).decision.action.do).toBe('create');
+  });
+});
+
+describe('a stream whose schedule is over', () => {
+  const schedule = { startAt: at(0).toISOString(), endAt: at(60).toISOString() };
+
+  it('is deleted when its time is up and nothing of it is left, and not before', () => {
+    const of = stream({ schedule, ttlSecondsAfterFinished: 30 });
+    const on = step(of, world({ pod: podOf(of), now: at(100) }));
+    expect(on.decision).toMatchObject({ phase: 'stopping', action: { do: 'delete' } });
+    expect(step(of, world({ now: at(70) })).decision).toMatchObject({ action: { do: 'nothing' }, lookAgainAt: at(90) });
+    expect(step(of, world({ now: at(90) })).decision.action).toEqual({ do: 'expire' });
+  });
+
+  it('is kept for ever without a limit, or when it is only stopped', () => {
+    expect(step(stream({ schedule }), world({ now: at(1e6) })).decision.action).toEqual({ do: 'nothing' });
+    const off = stopped({ schedule, ttlSecondsAfterFinished: 0 });
+    expect(step(off, world({ now: at(1e6) })).decision.action).toEqual({ do: 'nothing' });
+  });
+});
+
 describe('deletion', () => {
   const deleted = () => {
     const of = stream();

@@ -5,7 +5,7 @@
 import { apiVersionOf } from '../../src/kube/paths.ts';
 import { DESTINATIONS, LOOPSTREAMS, PLAYLISTS, UPLOADS } from '../../src/kube/resources.ts';
 import type { Resource } from '../../src/kube/types.ts';
-import { CRON, DISPLAY_NAME, LINK, REFERENCE, SENTENCES, TIME_ZONE } from '../../src/sentences.ts';
+import { CRON, DISPLAY_NAME, LABEL_VALUE, LINK, REFERENCE, SENTENCES, TIME_ZONE } from '../../src/sentences.ts';
 
 export interface Bad {
   kind: Resource<never>;
@@ -181,6 +181,43 @@ export const STREAMS: Record<string, Bad> = {
     asked('/name', { name: '' }),
   ),
   'a field that does not exist': stream({ qualty: '720p' }, 'qualty', 'is not known', asked('/qualty', { qualty: 1 })),
+  'a move that does not exist': stream(
+    { disruption: 'Sometimes' },
+    'disruption',
+    'must be one of Never, OnDrain, Always',
+  ),
+  'a suspension in words': stream({ suspend: 'yes' }, 'suspend', 'must be yes or no'),
+  'a life that ended before': stream({ ttlSecondsAfterFinished: -1 }, 'ttlSecondsAfterFinished', 'must be at least 0'),
+  'a label of ours': stream(
+    { template: { labels: { 'loopstream.dev/stream': 'other' } } },
+    'template.labels',
+    SENTENCES.ownLabels,
+  ),
+  'an annotation of ours': stream(
+    { template: { annotations: { 'loopstream.dev/program': '{}' } } },
+    'template.annotations',
+    SENTENCES.ownLabels,
+  ),
+  'a pod that is not confined': stream(
+    { template: { annotations: { 'container.apparmor.security.beta.kubernetes.io/streamer': 'unconfined' } } },
+    'template.annotations',
+    SENTENCES.security,
+  ),
+  'a pod that may do more': stream(
+    { template: { securityContext: { privileged: true } } },
+    'template.securityContext',
+    'is not known',
+  ),
+  'a label that Kubernetes does not take': stream(
+    { template: { labels: { team: 'a b' } } },
+    'template.labels',
+    LABEL_VALUE.sentence,
+  ),
+  'a class by its title': stream(
+    { template: { priorityClassName: 'Very High' } },
+    'template.priorityClassName',
+    sentence(REFERENCE),
+  ),
   'no spec': { kind: STREAM, field: 'spec', sentence: 'is required' },
   'a name of 58 characters': {
     kind: STREAM,
