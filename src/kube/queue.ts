@@ -14,6 +14,16 @@ export interface Outcome {
 }
 export type Process = (key: string) => Promise<Outcome | undefined> | Promise<void>;
 
+/** Hears what becomes of keys; times are in milliseconds. */
+export interface QueueObserver {
+  /** A key waits for a worker that did not wait before. */
+  added(): void;
+  started(waitedMs: number): void;
+  done(tookMs: number): void;
+  /** A run has thrown, and comes again after a backoff. */
+  retried(): void;
+}
+
 export interface QueueOptions {
   /** How many keys are worked on at the same time. */
   workers: number;
@@ -24,6 +34,7 @@ export interface QueueOptions {
   clock?: Clock;
   /** Collects keys until `resume()`, e.g. until the caches are filled. */
   paused?: boolean;
+  observer?: QueueObserver | undefined;
 }
 
 export interface Queue {
@@ -40,11 +51,17 @@ export interface Queue {
   readonly delayed: number;
   /** How often runs have thrown, since the start. */
   readonly failures: number;
+  /** How long each run that is under way has taken so far, in milliseconds. */
+  runningMs(): number[];
 }
 
 export function createQueue(options: QueueOptions): Queue {
-  const { workers, process, log, clock = systemClock, backoff = { baseMs: 200, maxMs: 60_000 } } = options;
-  const waiting = new Set<string>();
+  const { workers, process, log, observer, clock = systemClock } = options;
+  const { backoff = { baseMs: 200, maxMs: 60_000 } } = options;
+  /** Key → since when it waits. */
+  const waiting = new Map<string, number>();
+  /** Key → since when it is worked on. */
+  const begun = new Map<string, number>();
   const running = new Map<string, Promise<void>>();
   /** Keys added while they are being worked on. */
   const again = new Set<string>();
@@ -63,6 +80,7 @@ export function createQueue(options: QueueOptions): Queue {
     const ceiling = Math.min(backoff.maxMs, backoff.baseMs * 2 ** Math.min(attempt - 1, 30));
     const retryMs = Math.round(ceiling * (0.5 + Math.random() / 2));
     outcome.set(key, retryMs);
+    observer?.retried();
     log.warn({ key, attempt, retryMs, err }, 'processing failed');
   };
 
@@ -77,6 +95,8 @@ export function createQueue(options: QueueOptions): Queue {
       else log.warn({ key, err }, 'processing failed while stopping');
     } finally {
       running.delete(key);
+      observer?.done(clock.monotonicMs() - (begun.get(key) ?? clock.monotonicMs()));
+      begun.delete(key);
       if (again.delete(key)) add(key);
       pump();
     }
@@ -84,9 +104,12 @@ export function createQueue(options: QueueOptions): Queue {
 
   const pump = (): void => {
     while (!stopped && !paused && running.size < workers) {
-      const [key] = waiting;
-      if (key === undefined) return;
+      const [next] = waiting;
+      if (next === undefined) return;
+      const [key, since] = next;
       waiting.delete(key);
+      begun.set(key, clock.monotonicMs());
+      observer?.started(clock.monotonicMs() - since);
       // The run begins in a later microtask, so that whoever adds a key is not run over by its processing.
       running.set(
         key,
@@ -98,7 +121,10 @@ export function createQueue(options: QueueOptions): Queue {
   const add = (key: string): void => {
     if (stopped) return;
     if (running.has(key)) again.add(key);
-    else waiting.add(key);
+    else if (!waiting.has(key)) {
+      waiting.set(key, clock.monotonicMs());
+      observer?.added();
+    }
     pump();
   };
 
@@ -131,6 +157,7 @@ export function createQueue(options: QueueOptions): Queue {
     get failures() {
       return failures;
     },
+    runningMs: () => [...begun.values()].map((since) => clock.monotonicMs() - since),
   };
 }
 

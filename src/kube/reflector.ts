@@ -57,8 +57,8 @@ export interface Reflector<T extends KubeObject> {
    * With `replay` it hears at once of all that is there already, as of creations.
    */
   onChange(handler: ChangeHandler<T>, options?: { replay?: boolean }): () => void;
-  /** For metrics and tests. */
-  stats(): { objects: number; lists: number; watches: number; errors: number };
+  /** For metrics and tests. `heardMs`: how long ago the API server last told something, if only that nothing has changed. */
+  stats(): { objects: number; lists: number; watches: number; errors: number; heardMs: number };
 }
 
 const asCreations = <T extends KubeObject>(objects: Stored<T>[]): Change<T>[] =>
@@ -82,6 +82,10 @@ export function createReflector<T extends KubeObject>(
   // Nobody may be waiting for it when the process stops early.
   synced.catch(() => {});
   const count = { lists: 0, watches: 0, errors: 0 };
+  let heardAt = performance.now();
+  const heard = (): void => {
+    heardAt = performance.now();
+  };
   let failures = 0;
 
   const tell = (changes: Change<T>[], to: Iterable<ChangeHandler<T>> = handlers): void => {
@@ -110,6 +114,7 @@ export function createReflector<T extends KubeObject>(
     signal.throwIfAborted();
     tell(cache.replace(items, first.resourceVersion));
     count.lists++;
+    heard();
     markSynced();
     return first.resourceVersion;
   };
@@ -121,6 +126,7 @@ export function createReflector<T extends KubeObject>(
     let furthest = BigInt(from);
     for await (const event of kube.watch(resource, watch)) {
       const version = event.object.metadata.resourceVersion;
+      heard();
       if (event.type === 'BOOKMARK') tell(cache.advance(version));
       else tell(event.type === 'DELETED' ? cache.remove(event.object) : cache.put(event.object));
       // What is told twice is told late, and must not lead us back.
@@ -130,6 +136,7 @@ export function createReflector<T extends KubeObject>(
       }
       failures = 0;
     }
+    heard();
   };
 
   const pause = (signal: AbortSignal): Promise<void> => {
@@ -193,6 +200,6 @@ export function createReflector<T extends KubeObject>(
       if (replay) tell(asCreations(cache.list()), [handler]);
       return () => void handlers.delete(handler);
     },
-    stats: () => ({ objects: cache.size, ...count }),
+    stats: () => ({ objects: cache.size, ...count, heardMs: performance.now() - heardAt }),
   };
 }

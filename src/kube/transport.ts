@@ -27,6 +27,9 @@ export interface Send {
   timeoutMs?: number;
 }
 
+/** Hears of each request when its headers came, or did not: then the status is 0. */
+export type OnRequest = (request: { method: string; status: number; ms: number }) => void;
+
 export interface Transport {
   /** One exchange. Any HTTP status is an answer; KubeError 'Unreachable' when none came. Reads are retried. */
   send(method: string, path: string, options?: Send): Promise<Answer>;
@@ -94,7 +97,7 @@ const unreachable = (access: Access, error: unknown): KubeError => {
   });
 };
 
-export function createTransport(access: Access): Transport {
+export function createTransport(access: Access, onRequest?: OnRequest): Transport {
   let agent = agentFor(access, access.tls);
   let certificate: Credentials['tls'];
   const base = access.server.pathname.replace(/\/$/, '');
@@ -121,7 +124,9 @@ export function createTransport(access: Access): Transport {
   ) => {
     const headers = { accept: 'application/json', ...(await authorize()), ...options.headers };
     if (options.body !== undefined) Object.assign(headers, { 'content-type': 'application/json', ...options.headers });
-    return agent.request({
+    const since = performance.now();
+    const tell = (status: number) => onRequest?.({ method, status, ms: performance.now() - since });
+    const answer = agent.request({
       origin: access.server.origin,
       path: `${base}${path}`,
       method: method as Dispatcher.HttpMethod,
@@ -131,6 +136,11 @@ export function createTransport(access: Access): Transport {
       headersTimeout: REQUEST_TIMEOUT_MS,
       bodyTimeout: options.bodyTimeout,
     });
+    answer.then(
+      ({ statusCode }) => tell(statusCode),
+      () => tell(0),
+    );
+    return answer;
   };
 
   /** Throws for 429 and 5xx too when they are to be tried again. */

@@ -6,6 +6,7 @@ import { sleep } from '../clock.ts';
 import type { OperatorConfig } from '../config.ts';
 import { createKube } from '../kube/client.ts';
 import { createElector, guardWrites } from '../kube/lease.ts';
+import type { OnRequest } from '../kube/transport.ts';
 import type { Kube } from '../kube/types.ts';
 import type { Lifecycle } from '../lifecycle.ts';
 import type { Logger } from '../log.ts';
@@ -32,23 +33,30 @@ export interface Leadership {
 export function createLeadership(
   client: Kube,
   { leaderElection: times, namespace, kubeconfig }: Pick<OperatorConfig, 'leaderElection' | 'namespace' | 'kubeconfig'>,
-  tools: { lifecycle: Lifecycle; log: Logger; registry: Registry; exit: (status: number) => void },
+  tools: {
+    lifecycle: Lifecycle;
+    log: Logger;
+    registry: Registry;
+    onRequest: OnRequest;
+    exit: (status: number) => void;
+  },
 ): Leadership {
-  const { lifecycle, log, registry, exit } = tools;
+  const { lifecycle, log, registry, onRequest, exit } = tools;
   let isLeading = () => times === undefined;
   new Gauge({
     name: 'leader_election_master_status',
     help: '1 while this operator leads, 0 while another one does.',
-    labelNames: ['name'],
+    // Each namespace has a lease of its own.
+    labelNames: ['name', 'namespace'],
     registers: [registry],
     collect() {
-      this.set({ name: LEASE }, isLeading() ? 1 : 0);
+      this.set({ name: LEASE, namespace }, isLeading() ? 1 : 0);
     },
   });
   if (!times) return { kube: client, begin: (work) => work() };
 
   // A renewal must not stand in line behind the work.
-  const own = createKube({ kubeconfig });
+  const own = createKube({ kubeconfig, onRequest });
   lifecycle.defer('kubernetes client of the lease', () => own.close());
   const identity = `${hostname()}_${randomUUID()}`;
   const elector = createElector(own, { namespace, name: LEASE, identity, times, log });

@@ -15,8 +15,9 @@ import type { Reconcile, Tools } from './control.ts';
 import { reconcileDestination } from './destinations.ts';
 import { type Fractions, followProgress } from './follow.ts';
 import { createLeadership } from './leading.ts';
+import { createMetrics } from './metrics.ts';
 import { createOnAir, FOLLOW, type FollowOptions } from './onair.ts';
-import { createMetrics, serveOps } from './ops.ts';
+import { serveOps } from './ops.ts';
 import { reconcileStream } from './streams.ts';
 import { Sweeper, type SweepOptions, sweepRegularly } from './sweep.ts';
 import { reconcileUpload } from './uploads.ts';
@@ -44,15 +45,17 @@ export async function runOperator(
     exit?: (status: number) => void;
   } = {},
 ): Promise<RunningOperator> {
-  const client = createKube({ kubeconfig: config.kubeconfig });
-  lifecycle.defer('kubernetes client', () => client.close());
   const metrics = createMetrics();
+  const { onRequest, registry } = metrics;
+  const client = createKube({ kubeconfig: config.kubeconfig, onRequest });
+  lifecycle.defer('kubernetes client', () => client.close());
   const exit = options.exit ?? ((status: number) => process.exit(status));
-  const leadership = createLeadership(client, config, { lifecycle, log, registry: metrics.registry, exit });
+  const leadership = createLeadership(client, config, { lifecycle, log, registry, onRequest, exit });
   const { kube } = leadership;
   const events = createEventRecorder(kube, { component: 'loopstream-operator', log });
   lifecycle.defer('events', () => events.flush());
   const caches = createCaches(kube, config.namespace, log);
+  metrics.showReflectors(caches);
   const fractions: Fractions = new Map();
   const clock = options.clock ?? systemClock;
   const onAir = createOnAir(lifecycle);
@@ -61,7 +64,7 @@ export async function runOperator(
   let synced = false;
   const ready = () => synced && !lifecycle.signal.aborted;
   const { opsHost: host, opsPort: port } = config;
-  const opsPort = await serveOps({ host, port, ready, registry: metrics.registry }, lifecycle);
+  const opsPort = await serveOps({ host, port, ready, metrics: metrics.text }, lifecycle);
 
   const controller = (name: string, reconcile: Reconcile) => {
     // Nothing is decided from caches that are not filled yet: a pod that is not known would seem to be missing. And
@@ -71,8 +74,9 @@ export async function runOperator(
       process: metrics.observe(name, reconcile),
       log: log.child({ controller: name }),
       paused: true,
+      observer: metrics.queues.observer(name),
     });
-    metrics.watchQueue(name, queue);
+    metrics.queues.watch(name, queue, config.workers);
     lifecycle.defer(`${name} queue`, () => queue.stop());
     return queue;
   };
@@ -104,6 +108,7 @@ export async function runOperator(
   await Promise.all(reflectors.map((reflector) => reflector.synced));
   synced = true;
   leadership.begin(() => {
+    metrics.showObjects(caches);
     wire(caches, enqueue);
     for (const queue of Object.values(queues)) queue.resume();
     // A Job that ends makes room, also one that belongs to no upload.

@@ -226,7 +226,7 @@ test('of two operators one acts; the other takes over with what it knows when th
   await create('tv');
   await vi.waitFor(async () => expect(await told('tv')).toBe('DestinationSecretMissing'), 10_000);
   expect([await second.ready(), await second.metric(leads)]).toEqual([200, 0]);
-  expect(await second.metric('loopstream_reconcile_total')).toBe(0);
+  expect(await second.metric('controller_runtime_reconcile_total')).toBe(0);
 
   way(0).proxy.set('reset');
   await create('radio');

@@ -174,17 +174,14 @@ export async function versions(): Promise<Record<string, string>> {
 
 export async function reconciles(): Promise<number> {
   const text = await (await fetch(`http://127.0.0.1:${operator.opsPort}/metrics`)).text();
-  const counts = text.matchAll(/^loopstream_reconcile_total\{.*\} (\d+)$/gm);
+  const counts = text.matchAll(/^controller_runtime_reconcile_total\{.*\} (\d+)$/gm);
   return [...counts].reduce((sum, [, count]) => sum + Number(count), 0);
 }
 export const settled = async () => {
   let before = -1;
   await until('the operator has nothing to do', async () => {
     const text = await (await fetch(`http://127.0.0.1:${operator.opsPort}/metrics`)).text();
-    const depth = [...text.matchAll(/^loopstream_queue_depth\{.*\} (\d+)$/gm)].reduce(
-      (sum, [, n]) => sum + Number(n),
-      0,
-    );
+    const depth = [...text.matchAll(/^workqueue_depth\{.*\} (\d+)$/gm)].reduce((sum, [, n]) => sum + Number(n), 0);
     const now = await reconciles();
     const still = depth === 0 && now === before;
     before = now;

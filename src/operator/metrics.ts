@@ -1,0 +1,142 @@
+/** Numbers of the operator for Prometheus, named as controller-runtime names its own where it has the same. */
+import { setImmediate } from 'node:timers/promises';
+import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client';
+import { reflectorMetrics, requestMetrics, type WorkqueueMetrics, workqueueMetrics } from '../kube/metrics.ts';
+import type { OnRequest } from '../kube/transport.ts';
+import { PHASES, type Phase } from '../streams/spec.ts';
+import { UPLOAD_ERRORS } from '../uploads/spec.ts';
+import type { Caches } from './caches.ts';
+import type { Reconcile } from './control.ts';
+import { objectSeries } from './series.ts';
+
+const RECONCILE_BUCKETS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
+const PHASE_BUCKETS = [0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 900, 3600, 21_600, 86_400];
+const RESULTS = ['success', 'requeue_after', 'error'] as const;
+
+export interface Metrics {
+  registry: Registry;
+  /** For `createKube`. */
+  onRequest: OnRequest;
+  queues: WorkqueueMetrics;
+  showReflectors(caches: Caches): void;
+  /** Counts and times each run of a controller. */
+  observe(controller: string, reconcile: Reconcile): Reconcile;
+  /** From now on each stream is shown, and counted what becomes of streams and uploads: for the operator that leads. */
+  showObjects(caches: Pick<Caches, 'streams' | 'uploads'>): void;
+  /** In Prometheus' text format. */
+  text(): Promise<string>;
+}
+
+export function createMetrics(): Metrics {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  const onRequest = requestMetrics(registry);
+  const queues = workqueueMetrics(registry);
+  const showReflectors = reflectorMetrics(registry);
+  const observe = reconcileMetrics(registry);
+  const history = historyMetrics(registry);
+  let objects: () => Iterable<string> = () => [];
+  return {
+    registry,
+    onRequest,
+    queues,
+    showReflectors,
+    observe,
+    showObjects(caches) {
+      history(caches);
+      objects = () => objectSeries(caches.streams.list(), caches.uploads.list());
+    },
+    async text() {
+      const parts = [await registry.metrics()];
+      for (const part of objects()) {
+        parts.push(part);
+        // A stream that has to go on air does not wait until all of a large answer is written.
+        await setImmediate();
+      }
+      return parts.join('');
+    },
+  };
+}
+
+function reconcileMetrics(registry: Registry): Metrics['observe'] {
+  const common = { registers: [registry] };
+  const total = new Counter({
+    ...common,
+    name: 'controller_runtime_reconcile_total',
+    help: 'Runs of a controller, by what came of them.',
+    labelNames: ['controller', 'result'],
+  });
+  const errors = new Counter({
+    ...common,
+    name: 'controller_runtime_reconcile_errors_total',
+    help: 'Runs of a controller that failed and are tried again.',
+    labelNames: ['controller'],
+  });
+  const seconds = new Histogram({
+    ...common,
+    name: 'controller_runtime_reconcile_time_seconds',
+    help: 'How long a run of a controller takes.',
+    labelNames: ['controller'],
+    buckets: RECONCILE_BUCKETS,
+  });
+  return (controller, reconcile) => {
+    // From the start, so that the first error is seen as a rise.
+    for (const result of RESULTS) total.inc({ controller, result }, 0);
+    errors.inc({ controller }, 0);
+    return async (key) => {
+      const end = seconds.startTimer({ controller });
+      try {
+        const outcome = await reconcile(key);
+        total.inc({ controller, result: outcome?.requeueAfterMs === undefined ? 'success' : 'requeue_after' });
+        return outcome;
+      } catch (error) {
+        total.inc({ controller, result: 'error' });
+        errors.inc({ controller });
+        throw error;
+      } finally {
+        end();
+      }
+    };
+  };
+}
+
+/** What has become of streams and uploads while this operator leads. */
+function historyMetrics(registry: Registry): Metrics['showObjects'] {
+  const phases = new Histogram({
+    name: 'loopstream_phase_duration_seconds',
+    help: 'How long streams were in a phase that they have left, where this operator saw them enter it.',
+    labelNames: ['phase'],
+    buckets: PHASE_BUCKETS,
+    registers: [registry],
+  });
+  for (const phase of PHASES) phases.zero({ phase });
+  const failures = new Counter({
+    name: 'loopstream_upload_failures_total',
+    help: 'Imports and preparations that came to nothing, by reason.',
+    labelNames: ['task', 'code'],
+    registers: [registry],
+  });
+  for (const code of Object.keys(UPLOAD_ERRORS))
+    for (const task of ['import', 'rendition']) failures.inc({ task, code }, 0);
+  return ({ streams, uploads }) => {
+    const since = new Map<string, { phase: Phase; atMs: number }>();
+    streams.onChange((_key, current, previous) => {
+      const uid = (current ?? previous)?.metadata.uid ?? '';
+      const [phase, before] = [current?.status?.phase, previous?.status?.phase];
+      if (phase === before) return;
+      const entered = since.get(uid);
+      const now = performance.now();
+      if (entered && entered.phase === before) phases.observe({ phase: before }, (now - entered.atMs) / 1000);
+      if (phase === undefined) since.delete(uid);
+      else since.set(uid, { phase, atMs: now });
+    });
+    uploads.onChange((_key, current, previous) => {
+      const code = current?.status?.error?.code;
+      if (code !== undefined && code !== previous?.status?.error?.code) failures.inc({ task: 'import', code });
+      const before = new Map(previous?.status?.renditions?.map((one) => [one.profile, one.error?.code]));
+      for (const { profile, error } of current?.status?.renditions ?? []) {
+        if (error && error.code !== before.get(profile)) failures.inc({ task: 'rendition', code: error.code });
+      }
+    });
+  };
+}
