@@ -1,6 +1,6 @@
 /** POST /graphql, as GraphQL over HTTP has it (https://graphql.github.io/graphql-over-http/draft/). */
 import type { FastifyBaseLogger, FastifyInstance, FastifyRequest } from 'fastify';
-import { GraphQLError, parse } from 'graphql';
+import { GraphQLError, getOperationAST, parse } from 'graphql';
 import { createHandler } from 'graphql-http';
 import { requireScope } from '../auth/scopes.ts';
 import type { AppError } from '../errors.ts';
@@ -9,7 +9,18 @@ import { limitsRule, MAX_TOKENS } from './limits.ts';
 import type { GraphContext } from './relay.ts';
 import { createSchema, type Services } from './schema.ts';
 
-export function graphqlRoutes(app: FastifyInstance, services: Services, scopePrefix: string): void {
+/** What came of an operation; `ms` is how long it took. */
+type Observe = (type: 'query' | 'mutation' | 'invalid', ok: boolean, ms: number) => void;
+
+export function graphqlRoutes(
+  app: FastifyInstance,
+  services: Services,
+  scopePrefix: string,
+  observe: Observe = () => undefined,
+): void {
+  /** The operations that could be carried out, of requests at work. */
+  const carriedOut = new WeakMap<FastifyRequest, Parameters<Observe>[0]>();
+  const failed = new WeakSet<FastifyRequest>();
   const handler = createHandler<FastifyRequest, unknown, GraphContext>({
     schema: createSchema(services),
     context: ({ raw }) => ({
@@ -18,13 +29,20 @@ export function graphqlRoutes(app: FastifyInstance, services: Services, scopePre
     }),
     parse: (source, options) => parse(source, { ...options, maxTokens: MAX_TOKENS }),
     validationRules: [limitsRule],
+    onOperation: ({ raw }, { document, operationName }, { errors }) => {
+      carriedOut.set(raw, getOperationAST(document, operationName)?.operation === 'mutation' ? 'mutation' : 'query');
+      if (errors?.length) failed.add(raw);
+    },
     formatError: (error) => toGraphQLError(error, app.log),
   });
 
   app.post('/graphql', { config: { perField: true }, schema: { hide: true } as object }, async (request, reply) => {
     const { url, method, headers } = request;
     const body = request.body as Record<string, unknown> | null;
+    const since = performance.now();
     const [text, { status, headers: more }] = await handler({ url, method, headers, body, raw: request, context: {} });
+    const type = carriedOut.get(request) ?? 'invalid';
+    observe(type, type !== 'invalid' && !failed.has(request), performance.now() - since);
     return reply
       .code(status)
       .headers(more ?? {})

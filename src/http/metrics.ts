@@ -1,31 +1,79 @@
-/** Numbers of the API server for Prometheus. */
+/** Numbers of the API server for Prometheus: rate, errors and duration of what it is asked, and what it asks of others. */
 import type { FastifyInstance } from 'fastify';
-import { collectDefaultMetrics, Histogram, Registry } from 'prom-client';
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { poolMetrics } from '../db/metrics.ts';
+import { reflectorMetrics, requestMetrics } from '../kube/metrics.ts';
+import type { OnRequest } from '../kube/transport.ts';
+
+const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
+const BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
+/** As nginx writes down that nobody waited for the end of an answer. */
+const CLIENT_CLOSED = '499';
 
 export interface HttpMetrics {
   registry: Registry;
+  /** For `createKube`. */
+  onRequest: OnRequest;
+  showReflectors: ReturnType<typeof reflectorMetrics>;
+  showPools(pools: Parameters<typeof poolMetrics>[1]): void;
   observe(app: FastifyInstance): void;
+  /** An operation of GraphQL, which all come by the same route and are answered 200. `ms`: how long it took. */
+  graphql(type: 'query' | 'mutation' | 'invalid', ok: boolean, ms: number): void;
 }
 
 export function createHttpMetrics(): HttpMetrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   const duration = new Histogram({
-    name: 'loopstream_http_request_duration_seconds',
+    name: 'http_request_duration_seconds',
     help: 'Time from a request to the end of its answer.',
     labelNames: ['method', 'route', 'status'],
-    buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60],
+    buckets: BUCKETS,
     registers: [registry],
   });
+  const inFlight = new Gauge({
+    name: 'http_requests_in_flight',
+    help: 'Requests whose answer has not ended, previews among them.',
+    registers: [registry],
+  });
+  const seconds = new Histogram({
+    name: 'graphql_operation_duration_seconds',
+    help: 'Time that an operation of GraphQL takes; `invalid` is what could not be read as one.',
+    labelNames: ['type', 'result'],
+    buckets: BUCKETS,
+    registers: [registry],
+  });
+  const failures = new Counter({
+    name: 'graphql_operation_errors_total',
+    help: 'Operations of GraphQL that were answered with an error.',
+    labelNames: ['type'],
+    registers: [registry],
+  });
+  for (const type of ['query', 'mutation', 'invalid']) failures.inc({ type }, 0);
   return {
     registry,
+    onRequest: requestMetrics(registry),
+    showReflectors: reflectorMetrics(registry),
+    showPools: (pools) => poolMetrics(registry, pools),
+    graphql(type, ok, ms) {
+      seconds.observe({ type, result: ok ? 'ok' : 'error' }, ms / 1000);
+      if (!ok) failures.inc({ type });
+    },
     observe: (app) => {
-      app.addHook('onResponse', async (request, reply) => {
-        // The pattern of the path, not the path: ids would make a series each.
-        const route = request.is404 ? '(none)' : (request.routeOptions.url ?? '(none)');
-        const labels = { method: request.method, route, status: String(reply.statusCode) };
-        duration.observe(labels, reply.elapsedTime / 1000);
-        request.log.debug({ ...labels, ms: Math.round(reply.elapsedTime) }, 'request');
+      app.addHook('onRequest', async (request, reply) => {
+        const since = performance.now();
+        inFlight.inc();
+        // `close` comes for every answer, also for one that nobody waited for.
+        reply.raw.once('close', () => {
+          inFlight.dec();
+          const ms = performance.now() - since;
+          // The pattern of the path, not the path: ids would make a series each.
+          const route = request.is404 ? '(none)' : (request.routeOptions.url ?? '(none)');
+          const method = METHODS.has(request.method) ? request.method : 'other';
+          const status = reply.raw.writableFinished ? String(reply.statusCode) : CLIENT_CLOSED;
+          duration.observe({ method, route, status }, ms / 1000);
+          request.log.debug({ method, route, status, ms: Math.round(ms) }, 'request');
+        });
       });
     },
   };

@@ -39,15 +39,19 @@ export interface RunningApi {
 
 /** Listens at once; requests that need Kubernetes get 502 until its resources have been read. */
 export async function runApi(config: ApiConfig, lifecycle: Lifecycle, log: Logger): Promise<RunningApi> {
-  const kube = createKube({ kubeconfig: config.kubeconfig });
+  const metrics = createHttpMetrics();
+  const kube = createKube({ kubeconfig: config.kubeconfig, onRequest: metrics.onRequest });
   lifecycle.defer('kubernetes', () => kube.close());
-  const { service: auth, db, close } = openAuth(config);
+  const { service: auth, db, pools, close } = openAuth(config);
+  metrics.showPools(pools);
   lifecycle.defer('database', close);
 
   const resources = openResources(kube, config.namespace, lifecycle.signal, log);
-  for (const reflector of resources.reflectors) reflector.start(lifecycle.signal);
+  metrics.showReflectors(resources.byName);
+  const reflectors = Object.values(resources.byName);
+  for (const reflector of reflectors) reflector.start(lifecycle.signal);
   let isSynced = false;
-  const ready = Promise.all(resources.reflectors.map(({ synced }) => synced)).then(() => {
+  const ready = Promise.all(reflectors.map(({ synced }) => synced)).then(() => {
     isSynced = true;
     log.info('the resources have been read');
   });
@@ -57,7 +61,6 @@ export async function runApi(config: ApiConfig, lifecycle: Lifecycle, log: Logge
   const { services, stats } = openServices(kube, resources, auth);
   lifecycle.defer('stats', () => stats.close());
   const health = createHealth({ kube, db, isSynced: () => isSynced });
-  const metrics = createHttpMetrics();
   const stopping = lifecycle.signal;
   let listens = false;
   const unready = async () => {
@@ -122,7 +125,7 @@ function openResources(kube: Kube, namespace: string, stopping: AbortSignal, log
     options: Pick<OwnedOptions<T>, 'resource' | 'prefix' | 'noun' | 'notFound'>,
   ) => createOwned({ kube, reflector, namespace, stopping, ...options });
   return {
-    reflectors: [destinations, uploads, playlists, streams, pods],
+    byName: { destinations, uploads, playlists, streams, pods },
     pods,
     destinations: own(destinations, {
       resource: DESTINATIONS,

@@ -76,7 +76,7 @@ export async function buildServer(deps: ServerDeps): Promise<FastifyInstance> {
 
   await app.register(async (api) => {
     await guard(api, { auth: deps.auth, ...config });
-    graphqlRoutes(api, deps.services, config.scopePrefix);
+    graphqlRoutes(api, deps.services, config.scopePrefix, deps.metrics?.graphql);
     await api.register(async (v1) => restRoutes(v1, deps, openApi), { prefix: '/v1' });
     answerOtherMethods(api, new Map([['/graphql', new Set(['POST'])]]));
   });

@@ -93,7 +93,7 @@ describe('open to everyone', () => {
     expect((await call(`${api.opsUrl}/healthz`, 'GET')).status).toBe(200);
     expect((await call(`${api.opsUrl}/readyz`, 'GET')).status).toBe(200);
     const { body } = await call<string>(`${api.opsUrl}/metrics`, 'GET');
-    expect(body).toMatch(/loopstream_http_request_duration_seconds_count\{[^}]*route="\/v1\/status"/);
+    expect(body).toMatch(/http_request_duration_seconds_count\{[^}]*route="\/v1\/status"/);
     expect((await call(`${api.url}/metrics`, 'GET')).status).toBe(404);
   });
 });
