@@ -2,7 +2,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { generateCrds } from './kube/generate.ts';
-import { metricsDocument } from './streamer/metrics-doc.ts';
+import { metricsDocument } from './metrics-doc.ts';
 
 export async function generateCommand(): Promise<number> {
   const written = await generateCrds(resolve(import.meta.dirname, '../crds'));

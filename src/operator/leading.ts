@@ -1,15 +1,14 @@
 /** Whether this operator is the one that acts, and what becomes of it when it is no more. */
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
-import { Gauge, type Registry } from 'prom-client';
 import { sleep } from '../clock.ts';
 import type { OperatorConfig } from '../config.ts';
 import { createKube } from '../kube/client.ts';
 import { createElector, guardWrites } from '../kube/lease.ts';
-import type { OnRequest } from '../kube/transport.ts';
 import type { Kube } from '../kube/types.ts';
 import type { Lifecycle } from '../lifecycle.ts';
 import type { Logger } from '../log.ts';
+import type { Metrics } from './metrics.ts';
 
 export const LEASE = 'loopstream-operator';
 /** Exit status of an operator that has lost its lease, so that a restart can be told from a crash. */
@@ -36,23 +35,14 @@ export function createLeadership(
   tools: {
     lifecycle: Lifecycle;
     log: Logger;
-    registry: Registry;
-    onRequest: OnRequest;
+    metrics: Pick<Metrics, 'onRequest' | 'showLeading'>;
     exit: (status: number) => void;
   },
 ): Leadership {
-  const { lifecycle, log, registry, onRequest, exit } = tools;
+  const { lifecycle, log, exit } = tools;
+  const { onRequest, showLeading } = tools.metrics;
   let isLeading = () => times === undefined;
-  new Gauge({
-    name: 'leader_election_master_status',
-    help: '1 while this operator leads, 0 while another one does.',
-    // Each namespace has a lease of its own.
-    labelNames: ['name', 'namespace'],
-    registers: [registry],
-    collect() {
-      this.set({ name: LEASE, namespace }, isLeading() ? 1 : 0);
-    },
-  });
+  showLeading(LEASE, namespace, () => isLeading());
   if (!times) return { kube: client, begin: (work) => work() };
 
   // A renewal must not stand in line behind the work.

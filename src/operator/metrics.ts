@@ -1,6 +1,6 @@
 /** Numbers of the operator for Prometheus, named as controller-runtime names its own where it has the same. */
 import { setImmediate } from 'node:timers/promises';
-import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client';
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { reflectorMetrics, requestMetrics, type WorkqueueMetrics, workqueueMetrics } from '../kube/metrics.ts';
 import type { OnRequest } from '../kube/transport.ts';
 import { PHASES, type Phase } from '../streams/spec.ts';
@@ -19,6 +19,7 @@ export interface Metrics {
   onRequest: OnRequest;
   queues: WorkqueueMetrics;
   showReflectors(caches: Caches): void;
+  showLeading(lease: string, namespace: string, isLeading: () => boolean): void;
   /** Counts and times each run of a controller. */
   observe(controller: string, reconcile: Reconcile): Reconcile;
   /** From now on each stream is shown, and counted what becomes of streams and uploads: for the operator that leads. */
@@ -41,6 +42,7 @@ export function createMetrics(): Metrics {
     onRequest,
     queues,
     showReflectors,
+    showLeading: leadingMetrics(registry),
     observe,
     showObjects(caches) {
       history(caches);
@@ -55,6 +57,23 @@ export function createMetrics(): Metrics {
       }
       return parts.join('');
     },
+  };
+}
+
+/** Named as client-go names it; each namespace has a lease of its own. */
+function leadingMetrics(registry: Registry): Metrics['showLeading'] {
+  let read: () => [labels: { name: string; namespace: string }, value: number][] = () => [];
+  new Gauge({
+    name: 'leader_election_master_status',
+    help: '1 while this operator leads, 0 while another one does.',
+    labelNames: ['name', 'namespace'],
+    registers: [registry],
+    collect() {
+      for (const [labels, value] of read()) this.set(labels, value);
+    },
+  });
+  return (name, namespace, isLeading) => {
+    read = () => [[{ name, namespace }, isLeading() ? 1 : 0]];
   };
 }
 

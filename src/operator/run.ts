@@ -46,11 +46,10 @@ export async function runOperator(
   } = {},
 ): Promise<RunningOperator> {
   const metrics = createMetrics();
-  const { onRequest, registry } = metrics;
-  const client = createKube({ kubeconfig: config.kubeconfig, onRequest });
+  const client = createKube({ kubeconfig: config.kubeconfig, onRequest: metrics.onRequest });
   lifecycle.defer('kubernetes client', () => client.close());
   const exit = options.exit ?? ((status: number) => process.exit(status));
-  const leadership = createLeadership(client, config, { lifecycle, log, registry, onRequest, exit });
+  const leadership = createLeadership(client, config, { lifecycle, log, metrics, exit });
   const { kube } = leadership;
   const events = createEventRecorder(kube, { component: 'loopstream-operator', log });
   lifecycle.defer('events', () => events.flush());
