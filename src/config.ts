@@ -62,7 +62,8 @@ export const streamerConfig = (env: Env) => {
   return Object.freeze({
     ...common(env),
     programFile: text('PROGRAM_FILE'),
-    destinationsDir: text('DESTINATIONS_DIR'),
+    /** JSON: what each destination is called → its rtmpUrl and rtmpKey. */
+    destinationsFile: text('DESTINATIONS_FILE'),
     storageUrl: text('STORAGE_URL'),
     storageCredentials: storageCredentials(env),
     /** Where media from S3 is kept to be read again; the directory of one process. Without it nothing is kept. */
@@ -151,6 +152,8 @@ export const operatorConfig = (env: Env) => {
     leaderElection: leaderElection(env),
     /** Jobs that fetch or prepare media at the same time. */
     prepareConcurrency: integer('PREPARE_CONCURRENCY', 4, 1, 1000),
+    /** Somebody counts what streams use: their sessions are kept until they are acknowledged. */
+    metered: flag('METERED'),
     /** Clear away media that nothing refers to. The storage must then belong to this namespace alone. */
     sweep: flag('SWEEP', true),
     /** How long media is kept when nothing refers to it any more. */

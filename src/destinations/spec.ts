@@ -20,6 +20,9 @@ export const DestinationStatus = Type.Object({
     Type.Integer({ minimum: 0, description: 'The generation of the spec this status is for.' }),
   ),
   rtmpUrl: Type.Optional(Type.String({ description: 'The ingest URL, without the key.' })),
+  secretVersion: Type.Optional(
+    Type.String({ description: 'resourceVersion of the Secret when it was looked at: streams take up another one.' }),
+  ),
   rtmpKeyHint: Type.Optional(Type.String({ description: 'The last four characters of the key.' })),
   conditions: Type.Optional(
     Type.Array(Condition, { maxItems: 16, description: 'Ready: the Secret is there and its URL can be used.' }),

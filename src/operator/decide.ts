@@ -14,7 +14,7 @@ import { isWanted, type Phase } from '../streams/spec.ts';
 import { isReady, readiness } from './checks.ts';
 import { programOf, programOfPod, type Since, sinceOf } from './media.ts';
 import { degraded, withClock } from './news.ts';
-import { targetsOf, templateHash } from './pod.ts';
+import { templateHash } from './pod.ts';
 import { podTrouble } from './podview.ts';
 import { addressToAsk } from './progress.ts';
 import { isOwnedBy, type PodSettings } from './restricted.ts';
@@ -178,7 +178,7 @@ function run(stream: LoopStream, world: World, verdicts: Verdict[], pod: Pod, se
   let action = nothing;
   // A stream on air is left as it is until what it is to become can be played: an edit never causes dead air by itself.
   if (isReady(verdicts)) {
-    const hash = templateHash(stream, targetsOf(stream, world.destinations), settings);
+    const hash = templateHash(stream, settings);
     if (pod.metadata.annotations?.[TEMPLATE_HASH_ANNOTATION] !== hash) {
       return replace(stream, pod, 'The pod no longer fits the stream.', since);
     }

@@ -159,9 +159,22 @@ export const sinceOf = ({ epoch, audioEpoch, skipped }: Since): Since => ({
   ...(skipped && { skipped }),
 });
 
+/** Another one when where the stream is sent has changed: a destination, its Secret, or what is in that. */
+const revisionOf = ({ spec }: Pick<LoopStream, 'spec'>, { destinations }: World): string => {
+  const parts = spec.destinationRefs.map((name) => {
+    const { metadata, status } = destinations.get(name) ?? {};
+    return [name, metadata?.uid, destinations.get(name)?.spec.secretName, status?.secretVersion];
+  });
+  return createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 16);
+};
+
+/** The program without where it is sent. */
+const played = ({ destinations: _, destinationsRevision: __, ...rest }: Program) => rest;
+
 /**
  * What the stream's pod is to play; only for a stream without `mediaProblem`. A program that says the same as `previous`
- * is `previous`, so that an edit which changes nothing on air (a display name) changes no pod; otherwise its version rises.
+ * is `previous`, so that an edit which changes nothing on air (a display name) changes no pod; when it plays something else,
+ * its version rises.
  */
 export function programOf(stream: LoopStream, world: World, since: string | Since, previous?: Program): Program {
   const profile = profileOfStream(stream);
@@ -174,8 +187,12 @@ export function programOf(stream: LoopStream, world: World, since: string | Sinc
     video: video ?? { mode: 'sequential', items: [] },
     ...(audio && { audio }),
     destinations: [...stream.spec.destinationRefs],
+    destinationsRevision: revisionOf(stream, world),
   };
-  return previous && same({ ...program, version: previous.version }, previous) ? previous : program;
+  if (!previous) return program;
+  const unchanged = { ...program, version: previous.version };
+  if (same(unchanged, previous)) return previous;
+  return same(played(unchanged), played(previous)) ? unchanged : program;
 }
 
 /** The program that a pod was given; undefined when it carries none that can be read. */

@@ -1,23 +1,22 @@
 /** The streamer's pod: built from the stream, its program and the operator's settings. Pure: no I/O, no clock. */
 import { createHash } from 'node:crypto';
-import type { Destination, LoopStream, PodSpec, PodStatus } from '../kube/resources.ts';
+import type { LoopStream, PodSpec, PodStatus } from '../kube/resources.ts';
 import type { KubeObject } from '../kube/types.ts';
 import {
   CONTROL_TOKEN_KEY,
-  controlSecretName,
+  DESTINATIONS_KEY,
   DISRUPTION_LABEL,
+  POD_FINALIZER,
   PROGRAM_ANNOTATION,
   podName,
-  SECRET_KEY_KEY,
-  SECRET_URL_KEY,
   STREAM_LABEL,
   STREAMER_PORT,
+  streamSecretName,
   TEMPLATE_HASH_ANNOTATION,
 } from '../streams/names.ts';
 import type { Program } from '../streams/program.ts';
 import type { Disruption } from '../streams/spec.ts';
 import type { Template } from '../streams/template.ts';
-import { profileOfStream } from './media.ts';
 import {
   CONTAINER_SECURITY,
   cacheEnv,
@@ -38,46 +37,24 @@ import {
 export const STREAMER_CONTAINER = 'streamer';
 const PROGRAM_DIR = '/etc/loopstream/program';
 const PROGRAM_FILE = 'program.json';
-const DESTINATIONS_DIR = '/etc/loopstream/destinations';
-const CONTROL_DIR = '/etc/loopstream/control';
-
-/** A destination as the pod needs it: its name is the name of its directory. */
-interface Target {
-  name: string;
-  secretName: string;
-}
-
-/** The destinations of a stream in its order; those that do not exist are left out. */
-export const targetsOf = (stream: LoopStream, destinations: ReadonlyMap<string, Destination>): Target[] =>
-  stream.spec.destinationRefs.flatMap((name) => {
-    const destination = destinations.get(name);
-    return destination ? [{ name, secretName: destination.spec.secretName }] : [];
-  });
+const STREAM_DIR = '/etc/loopstream/stream';
 
 /**
  * Hash of what a pod is built from and cannot take up while it runs. The image is not part of it: a new version of the
  * operator must not take every stream off air.
  */
-export function templateHash(stream: LoopStream, targets: Target[], settings: PodSettings): string {
-  const parts = [profileOfStream(stream), targets, ...storageParts(settings), stream.spec.template];
+export function templateHash(stream: LoopStream, settings: PodSettings): string {
+  const parts = [...storageParts(settings), stream.spec.template];
   return createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 16);
 }
 
 /**
- * One volume for all destinations, a directory with two files for each, readable by the pod's group alone: where paths
- * cannot be mounted but are rewritten (the local node), a directory above many mounts would not exist.
+ * All of the stream's Secret, readable by the pod's group alone. What is mounted cannot be changed in a pod, so it is one
+ * Secret with whatever the stream has of destinations, and not the Secret of each.
  */
-const destinationsVolume = (targets: Target[]) => ({
-  name: 'destinations',
-  projected: {
-    defaultMode: 0o440,
-    sources: targets.map(({ name, secretName }) => ({
-      secret: {
-        name: secretName,
-        items: [SECRET_URL_KEY, SECRET_KEY_KEY].map((key) => ({ key, path: `${name}/${key}` })),
-      },
-    })),
-  },
+const secretVolume = (stream: LoopStream) => ({
+  name: 'stream',
+  secret: { secretName: streamSecretName(stream.metadata.uid), defaultMode: 0o440 },
 });
 
 const programVolume = {
@@ -86,16 +63,6 @@ const programVolume = {
     items: [{ path: PROGRAM_FILE, fieldRef: { fieldPath: `metadata.annotations['${PROGRAM_ANNOTATION}']` } }],
   },
 };
-
-/** The token that the operator shows when it controls the stream, readable by the pod's group alone. */
-const controlVolume = (stream: LoopStream) => ({
-  name: 'control',
-  secret: {
-    secretName: controlSecretName(stream.metadata.uid),
-    defaultMode: 0o440,
-    items: [{ key: CONTROL_TOKEN_KEY, path: CONTROL_TOKEN_KEY }],
-  },
-});
 
 /**
  * Ready means that a destination accepts media, so readiness is looked at each second and believed at once. Whether the
@@ -144,8 +111,8 @@ const container = (settings: PodSettings, template: Template) => ({
     { name: 'LOOPSTREAM_HOST', valueFrom: { fieldRef: { fieldPath: 'status.podIP' } } },
     { name: 'LOOPSTREAM_PORT', value: String(STREAMER_PORT) },
     { name: 'LOOPSTREAM_PROGRAM_FILE', value: `${PROGRAM_DIR}/${PROGRAM_FILE}` },
-    { name: 'LOOPSTREAM_DESTINATIONS_DIR', value: DESTINATIONS_DIR },
-    { name: 'LOOPSTREAM_CONTROL_TOKEN_FILE', value: `${CONTROL_DIR}/${CONTROL_TOKEN_KEY}` },
+    { name: 'LOOPSTREAM_DESTINATIONS_FILE', value: `${STREAM_DIR}/${DESTINATIONS_KEY}` },
+    { name: 'LOOPSTREAM_CONTROL_TOKEN_FILE', value: `${STREAM_DIR}/${CONTROL_TOKEN_KEY}` },
     { name: 'LOOPSTREAM_RESULT_FILE', value: RESULT_FILE },
     { name: 'LOOPSTREAM_SESSIONS_FILE', value: `${TMP_PATH}/sessions.json` },
   ],
@@ -158,8 +125,7 @@ const container = (settings: PodSettings, template: Template) => ({
     ...commonMounts(settings, true),
     ...cacheMounts(settings),
     { name: 'program', mountPath: PROGRAM_DIR, readOnly: true },
-    { name: 'destinations', mountPath: DESTINATIONS_DIR, readOnly: true },
-    { name: 'control', mountPath: CONTROL_DIR, readOnly: true },
+    { name: 'stream', mountPath: STREAM_DIR, readOnly: true },
   ],
 });
 
@@ -175,12 +141,7 @@ const placement = ({ nodeSelector, tolerations, affinity, runtimeClassName, prio
 /** A stream that was stored before there was a choice has the default of today. */
 export const disruptionOf = ({ spec }: Pick<LoopStream, 'spec'>): Disruption => spec.disruption ?? 'OnDrain';
 
-export function buildPod(
-  stream: LoopStream,
-  program: Program,
-  targets: Target[],
-  settings: PodSettings,
-): KubeObject<PodSpec, PodStatus> {
+export function buildPod(stream: LoopStream, program: Program, settings: PodSettings): KubeObject<PodSpec, PodStatus> {
   const { template = {} } = stream.spec;
   return {
     apiVersion: 'v1',
@@ -197,8 +158,9 @@ export function buildPod(
       annotations: {
         ...template.annotations,
         [PROGRAM_ANNOTATION]: JSON.stringify(program),
-        [TEMPLATE_HASH_ANNOTATION]: templateHash(stream, targets, settings),
+        [TEMPLATE_HASH_ANNOTATION]: templateHash(stream, settings),
       },
+      finalizers: [POD_FINALIZER],
       ownerReferences: ownedBy('LoopStream', stream),
     },
     spec: {
@@ -207,13 +169,7 @@ export function buildPod(
       terminationGracePeriodSeconds: 10,
       ...placement(template),
       containers: [container(settings, template)],
-      volumes: [
-        ...commonVolumes(settings),
-        ...cacheVolumes(settings),
-        programVolume,
-        destinationsVolume(targets),
-        controlVolume(stream),
-      ],
+      volumes: [...commonVolumes(settings), ...cacheVolumes(settings), programVolume, secretVolume(stream)],
     },
   };
 }

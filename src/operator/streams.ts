@@ -5,13 +5,14 @@ import type { Program } from '../streams/program.ts';
 import { splitKey } from './caches.ts';
 import { isReason, isRefusal, type Reconcile, type Tools, waitUntil, writeStatus } from './control.ts';
 import { type Action, type Decision, decide, notCreated, notPatched } from './decide.ts';
-import { playlistNames, sinceOf, uploadNames } from './media.ts';
+import { playlistNames, programOfPod, sinceOf, uploadNames } from './media.ts';
 import { withClock } from './news.ts';
-import { buildPod, targetsOf } from './pod.ts';
+import { buildPod } from './pod.ts';
 import { isOwnedBy } from './restricted.ts';
-import { statusOf } from './status.ts';
+import { bringSecret, readToken } from './secret.ts';
+import { sameSessions, statusOf } from './status.ts';
 import { streamEvents } from './story.ts';
-import { ensureToken, readToken } from './token.ts';
+import { bookFor, letGo } from './timekeeping.ts';
 import type { World } from './world.ts';
 
 /** What came of an action: the stream's pod as it now is, and the decision as it turned out. */
@@ -90,9 +91,9 @@ async function expire({ kube }: Tools, stream: LoopStream): Promise<undefined> {
 async function create(tools: Tools, stream: LoopStream, world: World, decision: Decision, program: Program) {
   const { name, namespace = '' } = stream.metadata;
   await hold(tools, stream);
-  const wanted = buildPod(stream, program, targetsOf(stream, world.destinations), tools.settings);
+  const wanted = buildPod(stream, program, tools.settings);
   try {
-    await ensureToken(tools, stream);
+    await bringSecret(tools, stream, world);
     const pod = await tools.kube.create(PODS, namespace, wanted);
     tools.caches.pods.upsert(pod);
     return { decision, pod };
@@ -108,11 +109,19 @@ async function create(tools: Tools, stream: LoopStream, world: World, decision: 
   return { decision: notCreated(stream, decision, world), pod: undefined };
 }
 
-/** Hands the pod another program; it takes it up without a restart. */
-async function patch(tools: Tools, pod: Pod, decision: Decision, program: Program): Promise<Done> {
+/** Hands the pod another program; it takes it up without a restart. What it needs to send it is in the Secret before. */
+async function patch(
+  tools: Tools,
+  of: { stream: LoopStream; world: World; pod: Pod },
+  decision: Decision,
+  program: Program,
+): Promise<Done> {
+  const { stream, world, pod } = of;
   const { name, namespace = '', uid } = pod.metadata;
   const annotations = { [PROGRAM_ANNOTATION]: JSON.stringify(program) };
   try {
+    if (programOfPod(pod)?.destinationsRevision !== program.destinationsRevision)
+      await bringSecret(tools, stream, world);
     const patched = await tools.kube.mergePatch(PODS, namespace, name, { metadata: { uid, annotations } });
     tools.caches.pods.upsert(patched);
     return { decision, pod: patched };
@@ -126,11 +135,11 @@ async function patch(tools: Tools, pod: Pod, decision: Decision, program: Progra
 /** Passes a skip on; the program says afterwards that it is done, and where the stream stands now. */
 async function skip(
   tools: Tools,
-  stream: LoopStream,
-  pod: Pod,
+  of: { stream: LoopStream; world: World; pod: Pod },
   decision: Decision,
   action: Extract<Action, { do: 'skip' }>,
 ): Promise<Done> {
+  const { stream, pod } = of;
   const token = await readToken(tools, stream);
   const clock = token && (await tools.onAir.skip(pod.metadata.uid, action.address, token, action.skip));
   if (!clock) return { decision, pod };
@@ -138,7 +147,7 @@ async function skip(
   const { lookAgainAt: _, ...rest } = decision;
   const message = `Went on to the next ${action.skip.track} item, as was asked.`;
   const events = [{ type: 'Normal' as const, reason: 'Skipped', message }];
-  return patch(tools, pod, { ...rest, ...sinceOf(program), events }, program);
+  return patch(tools, of, { ...rest, ...sinceOf(program), events }, program);
 }
 
 async function act(tools: Tools, stream: LoopStream, world: World, decision: Decision): Promise<Done | typeof AGAIN> {
@@ -148,9 +157,9 @@ async function act(tools: Tools, stream: LoopStream, world: World, decision: Dec
     case 'create':
       return create(tools, stream, world, decision, action.program);
     case 'patch':
-      return pod ? patch(tools, pod, decision, action.program) : AGAIN;
+      return pod ? patch(tools, { stream, world, pod }, decision, action.program) : AGAIN;
     case 'skip':
-      return pod ? skip(tools, stream, pod, decision, action) : AGAIN;
+      return pod ? skip(tools, { stream, world, pod }, decision, action) : AGAIN;
     case 'delete': {
       const { namespace = '', name } = stream.metadata;
       await tools.kube.delete(PODS, namespace, podName(name), { uid: action.podUid });
@@ -166,7 +175,7 @@ export const reconcileStream =
   async (key) => {
     const { caches, settings, events, clock } = tools;
     const stream = caches.streams.get(...splitKey(key));
-    if (!stream) return undefined;
+    if (!stream) return letGo(tools, key);
     const now = clock.now();
     const world = worldOf(tools, stream, now);
     const decision = decide(stream, world, settings);
@@ -176,10 +185,12 @@ export const reconcileStream =
     if (decision.action.do === 'expire') return expire(tools, stream);
     const done = await act(tools, stream, world, decision);
     if (done === AGAIN) return { requeueAfterMs: AGAIN_MS };
-    const status = statusOf(stream, done.decision, done.pod, world);
-    if (await writeStatus(tools, LOOPSTREAMS, caches.streams, stream, status)) {
+    const status = statusOf(stream, done.decision, done.pod, world, bookFor(tools, stream, now));
+    const exact = !sameSessions(stream.status, status);
+    if (await writeStatus(tools, LOOPSTREAMS, caches.streams, stream, status, { exact })) {
       const told = [...streamEvents(stream.status, status), ...(done.decision.events ?? [])];
       for (const event of told) events.event(stream, event);
     }
+    await letGo(tools, key);
     return waitUntil(done.decision.lookAgainAt, now);
   };

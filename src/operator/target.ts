@@ -36,6 +36,7 @@ export function destinationStatus(destination: Destination, secret: Secret | und
     ...(generation !== undefined && { observedGeneration: generation }),
     // SRT carries its passphrase in the query, some RTMP services a token: what follows the path is not shown.
     ...(url !== undefined && { rtmpUrl: url.replace(/[?#].*$/s, '') }),
+    ...(secret?.metadata.resourceVersion !== undefined && { secretVersion: secret.metadata.resourceVersion }),
     ...(hint !== '' && { rtmpKeyHint: hint }),
     conditions: conditionsOf([verdict], destination.status?.conditions, generation, now),
   };

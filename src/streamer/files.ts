@@ -4,10 +4,8 @@
  * node's few inotify instances for every stream and miss a swap that comes before it is set up.
  */
 import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { sleep } from '../clock.ts';
 import type { Logger } from '../log.ts';
-import { SECRET_KEY_KEY, SECRET_URL_KEY } from '../streams/names.ts';
 import type { Program } from '../streams/program.ts';
 import { isProgram } from './shape.ts';
 import type { Secrets } from './target.ts';
@@ -30,49 +28,54 @@ export async function readProgram(path: string): Promise<Program> {
   return program;
 }
 
-/** Undefined while the Secret is not mounted, or has no URL. */
-export async function readSecrets(destinationsDir: string, name: string): Promise<Secrets | undefined> {
-  if (!/^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/.test(name)) return undefined;
-  const read = (file: string) => readFile(join(destinationsDir, name, file), 'utf8').then((text) => text.trim());
+const text = (value: unknown): string => (typeof value === 'string' ? value.trim() : '');
+
+/** Those that have a URL, by name; undefined when the file cannot be read. What is in it is in no error and no log. */
+export async function readDestinations(path: string): Promise<Map<string, Secrets> | undefined> {
   try {
-    return { rtmpUrl: await read(SECRET_URL_KEY), rtmpKey: await read(SECRET_KEY_KEY).catch(() => '') };
+    const told: unknown = JSON.parse(await readFile(path, 'utf8'));
+    if (typeof told !== 'object' || told === null) return undefined;
+    const found = Object.entries(told).map(([name, of]): [string, Secrets] => [
+      name,
+      { rtmpUrl: text(of?.rtmpUrl), rtmpKey: text(of?.rtmpKey) },
+    ]);
+    return new Map(found.filter(([, { rtmpUrl }]) => rtmpUrl !== ''));
   } catch {
     return undefined;
   }
 }
 
 export interface FileEvents {
+  /** Anything in it is another: what is played, or where it is sent. */
   onProgram: (program: Program) => void | Promise<void>;
-  onSecrets: (name: string, secrets: Secrets | undefined) => void;
-  destinations: () => readonly string[];
+  onDestinations: (destinations: ReadonlyMap<string, Secrets>) => void;
 }
 
 /** Reads the files until `signal` is aborted. What cannot be read leaves things as they are. */
 export async function watchFiles(
-  paths: { programFile: string; destinationsDir: string },
-  version: number,
+  paths: { programFile: string; destinationsFile: string },
+  first: Program,
   events: FileEvents,
   log: Logger,
   signal: AbortSignal,
 ): Promise<void> {
   let complained = false;
-  for (let current = version; !signal.aborted; ) {
+  for (let current = JSON.stringify(first); !signal.aborted; ) {
     await sleep(POLL_MS, signal).catch(() => undefined);
     if (signal.aborted) return;
     try {
       const program = await readProgram(paths.programFile);
-      if (program.version !== current) {
+      const told = JSON.stringify(program);
+      if (told !== current) {
         await events.onProgram(program);
-        current = program.version;
+        current = told;
       }
       complained = false;
     } catch (error) {
       if (!complained) log.warn({ err: error }, 'the program file cannot be used; the one before stays on air');
       complained = true;
     }
-    for (const name of events.destinations()) {
-      const secrets = await readSecrets(paths.destinationsDir, name);
-      if (secrets) events.onSecrets(name, secrets);
-    }
+    const destinations = await readDestinations(paths.destinationsFile);
+    if (destinations) events.onDestinations(destinations);
   }
 }

@@ -7,7 +7,7 @@ import type { CacheOptions } from '../storage/cache.ts';
 import { Airtime } from './airtime.ts';
 import { Control } from './control.ts';
 import { createEngine, type Engine } from './engine.ts';
-import { type FileEvents, readProgram, watchFiles } from './files.ts';
+import { type FileEvents, readDestinations, readProgram, watchFiles } from './files.ts';
 import { type StreamerHttp, serveHttp } from './http.ts';
 import { openMedia } from './media.ts';
 import { type StatsParts, streamerStats } from './stats.ts';
@@ -46,21 +46,17 @@ export async function startStreamer(
   const engine = await createEngine(first, { storage, clock, log, timelineStartMs }, lifecycle);
   const { station } = engine;
   let startedAt: Date | undefined;
-  const { profile } = first;
-  const targets = new Targets(
-    {
-      profile,
-      ffmpeg: config.ffmpeg,
-      caFile: config.caFile,
-      station,
-      clock,
-      log,
-      onConnected: () => (startedAt ??= clock.now()),
-      onTaken: airtime.taken,
-      timeouts: { finishMs: FINISH_MS, ...timeouts },
-    },
-    config.destinationsDir,
-  );
+  const targets = new Targets({
+    profile: () => engine.program().profile,
+    ffmpeg: config.ffmpeg,
+    caFile: config.caFile,
+    station,
+    clock,
+    log,
+    onConnected: () => (startedAt ??= clock.now()),
+    onTaken: airtime.taken,
+    timeouts: { finishMs: FINISH_MS, ...timeouts },
+  });
   const parts = (): StatsParts => ({
     splice: engine.splicer.stats,
     station: station.stats(),
@@ -78,17 +74,18 @@ export async function startStreamer(
 
   const loop = station.run(lifecycle.signal);
   lifecycle.defer('station', () => loop);
-  await targets.set(first.destinations);
+  targets.configure((await readDestinations(config.destinationsFile)) ?? new Map());
+  targets.set(first.destinations);
   lifecycle.defer('destinations', () => targets.close());
   const events: FileEvents = {
     onProgram: async (next) => {
-      await engine.load(next);
-      await targets.set(next.destinations);
+      targets.set(next.destinations);
+      // The same version may only know better where it stands, or be sent to others: what plays is left alone.
+      if (next.version !== engine.program().version) await engine.load(next);
     },
-    onSecrets: (name, secrets) => targets.get(name)?.configure(secrets),
-    destinations: () => targets.names,
+    onDestinations: (secrets) => targets.configure(secrets),
   };
-  const watching = watchFiles(config, first.version, events, log, lifecycle.signal);
+  const watching = watchFiles(config, first, events, log, lifecycle.signal);
   lifecycle.defer('files', () => watching);
   log.info({ port: http.port, destinations: first.destinations }, 'on air');
   return { port: http.port };
@@ -97,13 +94,13 @@ export async function startStreamer(
 function serve(config: StreamerConfig, engine: Engine, parts: () => StatsParts, log: Logger): Promise<StreamerHttp> {
   const { host, port, controlTokenFile: tokenFile } = config;
   const { station, video, sound } = engine;
-  const { profile, skipped } = engine.program();
+  const { skipped } = engine.program();
   let registry: ReturnType<typeof import('./metrics.ts').streamerMetrics> | undefined;
   return serveHttp({
     host,
     port,
     station,
-    profile: () => profile,
+    profile: () => engine.program().profile,
     control: new Control({ tokenFile, video, audio: () => sound.track, skipped, log }),
     stats: () => streamerStats(parts()),
     // Loaded when it is first asked for: a stream that nobody scrapes does not carry its weight.

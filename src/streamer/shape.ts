@@ -78,6 +78,7 @@ const program = object(
     audio: track,
     audioEpoch: isDateTime,
     skipped: object({}, { video: isString, audio: isString }),
+    destinationsRevision: isString,
   },
 );
 

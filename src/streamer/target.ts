@@ -25,7 +25,8 @@ export interface TargetOptions {
   ffmpeg: string;
   /** PEM file of the authorities to trust for RTMPS, instead of the system's. */
   caFile?: string | undefined;
-  profile: string;
+  /** That is on air, or will be in a moment. */
+  profile: () => string;
   station: Station;
   clock: Clock;
   log: Logger;
@@ -186,7 +187,7 @@ export class Target {
       this.#show(health);
     };
     const transport = new Transport(ffmpeg, address, { onProgress }, this.#timeouts.finishMs);
-    const feed = new Feed({ profile, sink: transport.stdin });
+    const feed = new Feed({ profile: profile(), sink: transport.stdin });
     this.#feed = feed;
     const unlisten = station.listen((segment) => feed.offer(segment));
     const leave = () => void transport.finish();

@@ -1,39 +1,38 @@
 /** All destinations of the program: the ones it names exist, the others are gone. */
-import { readSecrets } from './files.ts';
-import { Target, type TargetOptions, type TargetStats } from './target.ts';
+import { type Secrets, Target, type TargetOptions, type TargetStats } from './target.ts';
 
 export class Targets {
   readonly #targets = new Map<string, Target>();
   readonly #options: Omit<TargetOptions, 'name'>;
-  readonly #secretsDir: string;
+  #secrets: ReadonlyMap<string, Secrets> = new Map();
 
-  /** Each destination's URL and key are read below `secretsDir`. */
-  constructor(options: Omit<TargetOptions, 'name'>, secretsDir: string) {
+  constructor(options: Omit<TargetOptions, 'name'>) {
     this.#options = options;
-    this.#secretsDir = secretsDir;
-  }
-
-  get names(): string[] {
-    return [...this.#targets.keys()];
-  }
-
-  get(name: string): Target | undefined {
-    return this.#targets.get(name);
   }
 
   stats(): TargetStats[] {
     return [...this.#targets.values()].map((target) => target.stats());
   }
 
-  async set(names: readonly string[]): Promise<void> {
-    for (const name of this.names.filter((n) => !names.includes(n))) {
-      void this.#targets.get(name)?.close();
+  /** Opens those that are new and closes those that are gone; the others do not notice. */
+  set(names: readonly string[]): void {
+    for (const [name, target] of [...this.#targets].filter(([of]) => !names.includes(of))) {
+      void target.close();
       this.#targets.delete(name);
     }
     for (const name of names.filter((n) => !this.#targets.has(n))) {
       const target = new Target({ ...this.#options, name });
       this.#targets.set(name, target);
-      target.configure(await readSecrets(this.#secretsDir, name));
+      target.configure(this.#secrets.get(name));
+    }
+  }
+
+  /** What is not in it any more stays as it was: that it is not sent to is said by `set` alone. */
+  configure(secrets: ReadonlyMap<string, Secrets>): void {
+    this.#secrets = new Map([...this.#secrets, ...secrets]);
+    for (const [name, target] of this.#targets) {
+      const known = this.#secrets.get(name);
+      if (known) target.configure(known);
     }
   }
 

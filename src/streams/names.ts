@@ -37,12 +37,15 @@ export const SKIP_ANNOTATIONS = { video: `${GROUP}/skip`, audio: `${GROUP}/skip-
 /** Set by the API server to make the operator look again at a Destination whose Secret changed. */
 export const SECRET_VERSION_ANNOTATION = `${GROUP}/secret-version`;
 
+/** Holds a stream's pod until the time that it was on air is written down, as the Job controller does with its pods. */
+export const POD_FINALIZER = `${GROUP}/time-on-air`;
+
 /** Holds a LoopStream until nothing of it is left on air. */
 export const FINALIZER = `${GROUP}/off-air`;
 
 export const FIELD_MANAGER_OPERATOR = 'loopstream-operator';
 
-/** Keys of a Destination's Secret; also the names of the files that the pod sees. */
+/** Keys of a Destination's Secret; also the members of each destination in DESTINATIONS_KEY. */
 export const SECRET_URL_KEY = 'rtmpUrl';
 export const SECRET_KEY_KEY = 'rtmpKey';
 
@@ -59,9 +62,11 @@ export const PREPARE_PORT = 9403;
  */
 export const podName = (streamName: string): string => `${streamName}-onair`;
 
-/** Name of the Secret whose token a stream's pod asks for before it lets itself be controlled; CONTROL_TOKEN_KEY in it. */
-export const controlSecretName = (streamUid: string): string => `control-${streamUid}`;
+/** Name of the Secret that a stream's pods are given as files. */
+export const streamSecretName = (streamUid: string): string => `stream-${streamUid}`;
+/** In it: the token that the operator shows when it controls a pod, and the URL and key of each destination as JSON. */
 export const CONTROL_TOKEN_KEY = 'token';
+export const DESTINATIONS_KEY = 'destinations.json';
 
 /** Name of the Job that fetches and probes an upload's source. */
 export const importJobName = (uploadName: string): string => `${uploadName}-import`;

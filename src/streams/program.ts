@@ -21,7 +21,7 @@ export const Track = Type.Object({
 export type Track = Static<typeof Track>;
 
 export const Program = Type.Object({
-  /** Rises by one with each published change. */
+  /** Rises by one with each published change of what is played; where it is sent has no part in it. */
   version: Type.Integer(),
   /**
    * On-air epoch of the video: item and offset are a pure function of (epoch, version, seed, now). A streamer begins by it;
@@ -39,7 +39,12 @@ export const Program = Type.Object({
   video: Track,
   /** Where given, its sound replaces the video's own. */
   audio: Type.Optional(Track),
-  /** Names of destinations: each is a directory below LOOPSTREAM_DESTINATIONS_DIR with the files rtmpUrl and rtmpKey. */
+  /** Names of destinations: each is a member of the JSON in LOOPSTREAM_DESTINATIONS_FILE, with rtmpUrl and rtmpKey. */
   destinations: Type.Array(Type.String(), { minItems: 1 }),
+  /**
+   * Changes with what that file is made from. Nothing reads it: a pod's object that changes makes kubelet bring the files
+   * of its volumes up to date at once, which for a Secret alone takes a minute or two.
+   */
+  destinationsRevision: Type.Optional(Type.String()),
 });
 export type Program = Static<typeof Program>;

@@ -52,17 +52,17 @@ export interface Streamer extends Sender {
 export async function startStreamer(media: Media, url: string, key: string): Promise<Streamer> {
   const dir = await mkdtemp(join(media.root, 'pod-'));
   const programFile = join(dir, 'program.json');
-  const destinationsDir = join(dir, 'destinations');
+  const destinationsFile = join(dir, 'destinations.json');
   const publish = (items: ProgramItem[], version: number) =>
     writeAtomically(programFile, JSON.stringify(programOf(items, { version })));
   await publish(media.items, 1);
-  await writeDestination(destinationsDir, 'main', url, key);
+  await writeDestination(destinationsFile, 'main', url, key);
   const env = {
     PATH: process.env.PATH,
     NODE_ENV: 'production',
     TMPDIR: dir,
     LOOPSTREAM_PROGRAM_FILE: programFile,
-    LOOPSTREAM_DESTINATIONS_DIR: destinationsDir,
+    LOOPSTREAM_DESTINATIONS_FILE: destinationsFile,
     LOOPSTREAM_STORAGE_URL: `file://${media.storage}`,
     LOOPSTREAM_HOST: '127.0.0.1',
     LOOPSTREAM_PORT: '0',

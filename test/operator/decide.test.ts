@@ -139,7 +139,7 @@ describe('a pod that no longer fits', () => {
     });
   });
 
-  it('is replaced for another frame rate once that is prepared, and only when the old one is gone', () => {
+  it('plays another frame rate once that is prepared, without a restart', () => {
     const was = stream();
     const pod = podOf(was, { ready: true });
     const of = { ...step(was, world({ pod })).stream, spec: { ...was.spec, framerate: 60 as const } };
@@ -149,14 +149,23 @@ describe('a pod that no longer fits', () => {
       ...film.status,
       renditions: [{ profile: '720p60', state: 'ready', key: `renditions/${'a'.repeat(64)}/video-720p60.flv` }],
     });
-    const uploads = [prepared];
-    const first = step(of, world({ pod, uploads }));
-    expect(first.decision).toMatchObject({ phase: 'reconnecting', action: { do: 'delete', podUid: pod.metadata.uid } });
-    const going = podOf(was, { deleted: true });
-    expect(step(first.stream, world({ pod: going, uploads })).decision.action).toEqual({ do: 'nothing' });
-    expect(step(first.stream, world({ uploads })).decision).toMatchObject({
-      action: { do: 'create', program: { profile: '720p60', epoch: kubeTime(NOW) } },
+    expect(step(of, world({ pod, uploads: [prepared] })).decision).toMatchObject({
+      phase: 'live',
+      action: { do: 'patch', program: { version: 2, profile: '720p60', epoch: kubeTime(NOW) } },
     });
+  });
+
+  it('is sent to others, or by another key, while the program plays on as the same version', () => {
+    const of = stream();
+    const pod = podOf(of, { ready: true });
+    const more = world({ pod, destinations: [destination(), destination('more')] });
+    const { action } = step(stream({ destinationRefs: ['tv', 'more'] }), more).decision;
+    expect(action).toMatchObject({ do: 'patch', program: { version: 1, destinations: ['tv', 'more'] } });
+    const renewed = destination();
+    renewed.status = { ...renewed.status, secretVersion: '2' };
+    const other = step(of, world({ pod, destinations: [renewed] })).decision.action;
+    expect(other).toMatchObject({ do: 'patch', program: { version: 1, destinations: ['tv'] } });
+    expect(step(of, world({ pod })).decision.action).toEqual({ do: 'nothing' });
   });
 
   it('is replaced when it has ended for good', () => {

@@ -129,6 +129,7 @@ describe('the program', () => {
         items: [{ id: 'film', name: 'film', rendition: `renditions/${MEDIA.sha256}/video-720p30.flv` }],
       },
       destinations: ['tv'],
+      destinationsRevision: expect.any(String),
     });
   });
 

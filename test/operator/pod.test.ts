@@ -1,13 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { streamerConfig } from '../../src/config.ts';
 import { programOf } from '../../src/operator/media.ts';
-import { buildPod, targetsOf, templateHash } from '../../src/operator/pod.ts';
+import { buildPod, templateHash } from '../../src/operator/pod.ts';
 import { destination, SETTINGS, stream, world } from '../support/operator.ts';
 
 const of = stream({ destinationRefs: ['tv', 'backup.example'] });
 const objects = world({ destinations: [destination('tv'), destination('backup.example')] });
-const targets = targetsOf(of, objects.destinations);
-const pod = buildPod(of, programOf(of, objects, '2026-06-01T12:00:00Z'), targets, SETTINGS);
+const pod = buildPod(of, programOf(of, objects, '2026-06-01T12:00:00Z'), SETTINGS);
 // The spec is plain JSON for Kubernetes; the test reads it as such.
 // biome-ignore lint/suspicious/noExplicitAny: the builder's answer has the shape of a pod, which is not typed here.
 const spec = JSON.parse(JSON.stringify(pod.spec)) as any;
@@ -37,7 +36,8 @@ describe('the pod of a stream', () => {
   it('hands over everything that the streamer reads, and nothing by another way', () => {
     expect(streamerConfig(env)).toMatchObject({
       programFile: '/etc/loopstream/program/program.json',
-      destinationsDir: '/etc/loopstream/destinations',
+      destinationsFile: '/etc/loopstream/stream/destinations.json',
+      controlTokenFile: '/etc/loopstream/stream/token',
       storageUrl: 'file:///media',
       host: '10.0.0.1',
       port: 9400,
@@ -46,25 +46,47 @@ describe('the pod of a stream', () => {
     expect(container.command).toBeUndefined();
   });
 
-  it('mounts each Secret under the name of its destination, readable by the group alone', () => {
-    const mounts = container.volumeMounts.map(({ name, mountPath }: { name: string; mountPath: string }) => [
-      name,
-      mountPath,
-    ]);
-    expect(mounts).toContainEqual(['destinations', '/etc/loopstream/destinations']);
-    const filesOf = (name: string) => ({
-      secret: {
-        name: `${name}-secret`,
-        items: [
-          { key: 'rtmpUrl', path: `${name}/rtmpUrl` },
-          { key: 'rtmpKey', path: `${name}/rtmpKey` },
-        ],
-      },
+  it('mounts all of the one Secret of its stream, readable by the group alone, so that what is in it can change', () => {
+    expect(container.volumeMounts).toContainEqual({
+      name: 'stream',
+      mountPath: '/etc/loopstream/stream',
+      readOnly: true,
     });
     expect(spec.volumes).toContainEqual({
-      name: 'destinations',
-      projected: { defaultMode: 0o440, sources: [filesOf('tv'), filesOf('backup.example')] },
+      name: 'stream',
+      secret: { secretName: 'stream-uid-of-bunny', defaultMode: 0o440 },
     });
+    expect(JSON.stringify(spec)).not.toContain('tv-secret');
+  });
+
+  it('is made as the stream’s template says, which can take none of our labels and nothing of what confines it', () => {
+    const template = {
+      resources: { limits: { memory: '1Gi' } },
+      nodeSelector: { disk: 'ssd' },
+      tolerations: [{ key: 'media', operator: 'Exists' as const }],
+      affinity: { nodeAffinity: {} },
+      labels: { team: 'tv', 'app.kubernetes.io/component': 'mine' },
+      annotations: { note: 'x', 'loopstream.dev/program': 'mine' },
+      runtimeClassName: 'gvisor',
+      priorityClassName: 'high',
+    };
+    const as = stream({ template, disruption: 'Never' });
+    const made = buildPod(as, programOf(as, world(), '2026-06-01T12:00:00Z'), SETTINGS);
+    const { labels, annotations, affinity, resources, ...rest } = template;
+    expect(made.metadata.labels).toMatchObject({
+      team: 'tv',
+      'app.kubernetes.io/component': 'streamer',
+      'loopstream.dev/disruption': 'Never',
+    });
+    expect(made.metadata.annotations?.note).toBe('x');
+    expect(made.metadata.annotations?.['loopstream.dev/program']).not.toBe('mine');
+    expect(made.spec).toMatchObject({
+      ...rest,
+      affinity,
+      containers: [{ resources }],
+      securityContext: { runAsNonRoot: true },
+    });
+    expect(made.spec).toMatchObject({ automountServiceAccountToken: false });
   });
 
   it('gives every volume a mount and every mount a volume', () => {
@@ -81,17 +103,17 @@ describe('the pod of a stream', () => {
 });
 
 describe('the template hash', () => {
-  const hash = templateHash(of, targets, SETTINGS);
+  const hash = templateHash(of, SETTINGS);
   it.each([
-    ['another frame rate', templateHash(stream({ ...of.spec, framerate: 60 }), targets, SETTINGS)],
-    ['a destination less', templateHash(of, targets.slice(1), SETTINGS)],
-    ['another Secret', templateHash(of, [{ name: 'tv', secretName: 'x' }, ...targets.slice(1)], SETTINGS)],
-    ['another storage', templateHash(of, targets, { ...SETTINGS, storageUrl: 'file:///else' })],
+    ['another template', templateHash(stream({ ...of.spec, template: { labels: { a: 'b' } } }), SETTINGS)],
+    ['another storage', templateHash(of, { ...SETTINGS, storageUrl: 'file:///else' })],
   ])('changes with %s', (_what, other) => expect(other).not.toBe(hash));
 
   it.each([
-    ['another image', templateHash(of, targets, { ...SETTINGS, image: 'loopstream:2', logLevel: 'debug' })],
-    ['another name', templateHash(stream({ ...of.spec, displayName: 'x' }), targets, SETTINGS)],
-    ['another upload', templateHash(stream({ ...of.spec, uploadRef: 'x' }), targets, SETTINGS)],
-  ])('stays with %s, so that nothing goes off air for it', (_what, other) => expect(other).toBe(hash));
+    ['another image', templateHash(of, { ...SETTINGS, image: 'loopstream:2', logLevel: 'debug' })],
+    ['another name', templateHash(stream({ ...of.spec, displayName: 'x' }), SETTINGS)],
+    ['another upload', templateHash(stream({ ...of.spec, uploadRef: 'x' }), SETTINGS)],
+    ['another frame rate', templateHash(stream({ ...of.spec, framerate: 60 }), SETTINGS)],
+    ['a destination less', templateHash(stream({ ...of.spec, destinationRefs: ['tv'] }), SETTINGS)],
+  ])('stays with %s, which the pod takes up as it is', (_what, other) => expect(other).toBe(hash));
 });

@@ -2,7 +2,7 @@ import { describe, expect, it, test } from 'vitest';
 import { operatorConfig, prepareConfig, streamerConfig } from '../../src/config.ts';
 import { buildJob, importWish } from '../../src/operator/job.ts';
 import { programOf } from '../../src/operator/media.ts';
-import { buildPod, targetsOf, templateHash } from '../../src/operator/pod.ts';
+import { buildPod, templateHash } from '../../src/operator/pod.ts';
 import type { PodSettings } from '../../src/operator/restricted.ts';
 import { destination, S3_SETTINGS, SETTINGS, stream, upload, world } from '../support/operator.ts';
 
@@ -17,9 +17,8 @@ const plain = (spec: unknown): Spec => JSON.parse(JSON.stringify(spec));
 
 const of = stream();
 const objects = world({ destinations: [destination()] });
-const targets = targetsOf(of, objects.destinations);
 const podOf = (settings: PodSettings) =>
-  plain(buildPod(of, programOf(of, objects, '2026-06-01T12:00:00Z'), targets, settings).spec);
+  plain(buildPod(of, programOf(of, objects, '2026-06-01T12:00:00Z'), settings).spec);
 const jobOf = (settings: PodSettings): Spec => {
   const { spec } = buildJob(upload('film', {}), importWish(upload('film', {}), false), settings);
   return plain((spec as { template: { spec: unknown } }).template.spec);
@@ -90,10 +89,10 @@ test('a Job has no cache, and room to work in', () => {
 });
 
 test('another Secret replaces the pod, another size of the cache does not', () => {
-  const hash = templateHash(of, targets, S3_SETTINGS);
-  expect(templateHash(of, targets, { ...S3_SETTINGS, storageSecret: 'other' })).not.toBe(hash);
-  expect(templateHash(of, targets, { ...S3_SETTINGS, cacheBytes: 2 ** 32 })).toBe(hash);
-  expect(templateHash(of, targets, { ...S3_SETTINGS, storageMountPath: '/else' })).toBe(hash);
+  const hash = templateHash(of, S3_SETTINGS);
+  expect(templateHash(of, { ...S3_SETTINGS, storageSecret: 'other' })).not.toBe(hash);
+  expect(templateHash(of, { ...S3_SETTINGS, cacheBytes: 2 ** 32 })).toBe(hash);
+  expect(templateHash(of, { ...S3_SETTINGS, storageMountPath: '/else' })).toBe(hash);
 });
 
 describe('the settings of the operator', () => {

@@ -2,8 +2,9 @@
 import { describe, expect, it } from 'vitest';
 import { DESTINATIONS, EVENTS, LOOPSTREAMS, PODS, SECRETS } from '../../src/kube/resources.ts';
 import type { Resource } from '../../src/kube/types.ts';
+import { contentOf } from '../../src/operator/secret.ts';
 import { findCondition } from '../../src/streams/conditions.ts';
-import { FINALIZER, PROGRAM_ANNOTATION } from '../../src/streams/names.ts';
+import { FINALIZER, PROGRAM_ANNOTATION, streamSecretName } from '../../src/streams/names.ts';
 import { MEDIA } from '../support/operator.ts';
 import {
   answer,
@@ -119,7 +120,7 @@ describe('a stream', () => {
     expect(await getPod()).toBeUndefined();
   });
 
-  it('takes up another upload without a restart, and another quality with one pod after the other', async () => {
+  it('takes up another upload, another quality, other destinations and other keys in the same pod', async () => {
     const live = await goLive();
     await createUpload('sequel');
     await setSpec({ uploadRef: 'sequel' });
@@ -131,15 +132,36 @@ describe('a stream', () => {
 
     await setSpec({ framerate: 60 });
     await answer('sequel-720p60', { ...MADE, rendition: { ...MADE.rendition, profile: '720p60' } });
-    await until('the old pod is going', async () => (await getPod())?.metadata.deletionTimestamp);
-    expect((await phase('reconnecting')).status?.podUID).toBe(live.status?.podUID);
-    await kubelet.remove('bunny-onair');
-    const next = await until('the next pod', async () => {
-      const found = await getPod();
-      return found?.metadata.uid !== live.status?.podUID && found;
+    const program = async () => JSON.parse((await getPod())?.metadata.annotations?.[PROGRAM_ANNOTATION] ?? '{}');
+    const faster = await until('the program is faster', async () => {
+      const now = await program();
+      return now.profile === '720p60' && now;
     });
-    const program = JSON.parse(next.metadata.annotations?.[PROGRAM_ANNOTATION] ?? '');
-    expect(program).toMatchObject({ profile: '720p60', epoch: live.status?.epoch });
+    expect(faster).toMatchObject({ epoch: live.status?.epoch });
+
+    const given = async () => contentOf(await kube.get(SECRETS, NS, streamSecretName(live.metadata.uid)));
+    const before = await given();
+    await createDestination('more');
+    await setSpec({ destinationRefs: ['tv', 'more'] });
+    const wider = await until('it is sent to both', async () => {
+      const now = await program();
+      return now.destinations?.length === 2 && now;
+    });
+    expect(wider.version).toBe(faster.version);
+    const to = { rtmpUrl: 'rtmp://127.0.0.1/live', rtmpKey: KEY };
+    expect(JSON.parse((await given())['destinations.json'] ?? '')).toEqual({ tv: to, more: to });
+    expect((await given()).token).toBe(before.token);
+
+    await kube.mergePatch(SECRETS, NS, 'more-secret', { stringData: { rtmpKey: 'renewed' } });
+    await kube.mergePatch(DESTINATIONS, NS, 'more', {
+      metadata: { annotations: { 'loopstream.dev/secret-version': '2' } },
+    });
+    await until('the key is renewed', async () => {
+      const { more } = JSON.parse((await given())['destinations.json'] ?? '');
+      return more.rtmpKey === 'renewed' && (await program()).destinationsRevision !== wider.destinationsRevision;
+    });
+    expect((await getPod())?.metadata.uid).toBe(live.status?.podUID);
+    expect(JSON.stringify([await getPod(), await getStream()])).not.toContain('renewed');
   });
 
   it('is not gone before its pod is', async () => {

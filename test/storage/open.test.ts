@@ -65,7 +65,7 @@ describe('the storage URL', () => {
 });
 
 describe('the credentials', () => {
-  const env = { LOOPSTREAM_PROGRAM_FILE: 'p', LOOPSTREAM_DESTINATIONS_DIR: 'd', LOOPSTREAM_STORAGE_URL: 's3://media' };
+  const env = { LOOPSTREAM_PROGRAM_FILE: 'p', LOOPSTREAM_DESTINATIONS_FILE: 'd', LOOPSTREAM_STORAGE_URL: 's3://media' };
 
   test('are read from the environment, both or neither', () => {
     expect(streamerConfig(env).storageCredentials).toBeUndefined();

@@ -95,6 +95,26 @@ test('a changed key reconnects its destination with the new one', async () => {
   await live(stream);
 });
 
+test('destinations come, go and get another key on air; the others, and what plays, do not notice', async () => {
+  const program = programOf(items);
+  const stream = await onAir(program, { main: [rtmp.url, 'stays'] });
+  await live(stream);
+  const { version } = (await stream.stats()).clock.video ?? {};
+  await stream.destination('second', rtmp.url, 'comes');
+  await stream.program({ ...program, destinations: ['main', 'second'], destinationsRevision: 'b' });
+  await connected(stream, 'second');
+  await stream.destination('second', rtmp.url, 'renewed');
+  await until('published with the new key', async () => (await rtmp.recordings('renewed')).length === 1);
+  await connected(stream, 'second');
+  await stream.program({ ...program, destinations: ['main'], destinationsRevision: 'c' });
+  await until('it is gone', async () => !(await destination(stream, 'second')));
+  await until('more seams', async () => (await stream.stats()).seam.count > 3);
+  expect(await destination(stream, 'main')).toMatchObject({ reconnects: 0, dropped: 0 });
+  expect((await stream.stats()).clock.video?.version).toBe(version);
+  await stream.stop();
+  await expectUntouched(rtmp, 'stays');
+});
+
 test('a host that has no address and an application that is not there have their own codes', async () => {
   const stream = await onAir(programOf(items, { destinations: ['nowhere', 'wrong'] }), {
     nowhere: ['rtmp://host.invalid/live', 'key'],

@@ -26,7 +26,8 @@ async function onAirWithHosts(hosts: string, destinations: Record<string, [url: 
   const dir = await mkdtemp(join(studio.root, 'pod-'));
   const names = Object.keys(destinations);
   await writeAtomically(join(dir, 'program'), JSON.stringify(programOf(studio.items, { destinations: names })));
-  for (const [name, [url, key]] of Object.entries(destinations)) await writeDestination(dir, name, url, key);
+  for (const [name, [url, key]] of Object.entries(destinations))
+    await writeDestination(join(dir, 'destinations.json'), name, url, key);
   const port = await freePort();
   const script = 'mount --bind "$1" /etc/hosts && exec "$2" "$3" streamer';
   const child = spawn('unshare', [...NAMESPACE, 'sh', '-c', script, 'sh', hosts, process.execPath, MAIN], {
@@ -35,7 +36,7 @@ async function onAirWithHosts(hosts: string, destinations: Record<string, [url: 
       PATH: environment().PATH,
       LOOPSTREAM_LOG_LEVEL: 'error',
       LOOPSTREAM_PROGRAM_FILE: join(dir, 'program'),
-      LOOPSTREAM_DESTINATIONS_DIR: dir,
+      LOOPSTREAM_DESTINATIONS_FILE: join(dir, 'destinations.json'),
       LOOPSTREAM_STORAGE_URL: `file://${join(studio.root, 'storage')}`,
       LOOPSTREAM_HOST: '127.0.0.1',
       LOOPSTREAM_PORT: String(port),

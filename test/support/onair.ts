@@ -89,16 +89,16 @@ async function onAir(
 ): Promise<Running> {
   const dir = await mkdtemp(join(root, 'pod-'));
   const programFile = join(dir, 'program.json');
-  const destinationsDir = join(dir, 'destinations');
+  const destinationsFile = join(dir, 'destinations.json');
   await writeAtomically(programFile, JSON.stringify(program));
   for (const [name, [url, key]] of Object.entries(destinations))
-    await writeDestination(destinationsDir, name, url, key);
+    await writeDestination(destinationsFile, name, url, key);
   const tokenFile = join(dir, 'control-token');
   await writeAtomically(tokenFile, CONTROL_TOKEN);
   const environment = {
     LOOPSTREAM_CONTROL_TOKEN_FILE: tokenFile,
     LOOPSTREAM_PROGRAM_FILE: programFile,
-    LOOPSTREAM_DESTINATIONS_DIR: destinationsDir,
+    LOOPSTREAM_DESTINATIONS_FILE: destinationsFile,
     LOOPSTREAM_STORAGE_URL: `file://${join(root, 'storage')}`,
     LOOPSTREAM_HOST: '127.0.0.1',
     LOOPSTREAM_PORT: '0',
@@ -122,7 +122,7 @@ async function onAir(
     stats: async () => (await fetch(`${base}/stats`)).json() as Promise<StreamerStats>,
     status: async (path) => (await fetch(`${base}${path}`)).status,
     program: (next) => writeAtomically(programFile, JSON.stringify(next)),
-    destination: (name, url, key) => writeDestination(destinationsDir, name, url, key),
+    destination: (name, url, key) => writeDestination(destinationsFile, name, url, key),
     skip: (body, token = CONTROL_TOKEN) =>
       fetch(`${base}${SKIP_PATH}`, {
         method: 'POST',

@@ -4,7 +4,7 @@ import type { Destination, Job, LoopStream, Playlist, Pod, Upload } from '../../
 import { decide } from '../../src/operator/decide.ts';
 import { buildJob, type Wish } from '../../src/operator/job.ts';
 import { programOf } from '../../src/operator/media.ts';
-import { buildPod, targetsOf } from '../../src/operator/pod.ts';
+import { buildPod } from '../../src/operator/pod.ts';
 import type { PodSettings } from '../../src/operator/restricted.ts';
 import { statusOf } from '../../src/operator/status.ts';
 import type { World } from '../../src/operator/world.ts';
@@ -124,7 +124,7 @@ export function podOf(
   state: { ready?: boolean; deleted?: boolean; phase?: 'Pending' | 'Running' | 'Failed'; waiting?: string } = {},
   inWorld: World = world(),
 ): Pod {
-  const built = buildPod(of, programOf(of, inWorld, kubeTime(NOW)), targetsOf(of, inWorld.destinations), SETTINGS);
+  const built = buildPod(of, programOf(of, inWorld, kubeTime(NOW)), SETTINGS);
   return {
     ...built,
     metadata: {

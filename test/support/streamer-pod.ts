@@ -13,10 +13,11 @@ import { startStreamer } from '../../src/streamer/run.ts';
 import type { StreamerStats } from '../../src/streamer/stats.ts';
 import {
   CONTROL_TOKEN_KEY,
-  controlSecretName,
+  DESTINATIONS_KEY,
   PROGRAM_ANNOTATION,
   SKIP_PATH,
   STREAMER_PORT,
+  streamSecretName,
 } from '../../src/streams/names.ts';
 import { silent } from './kube.ts';
 import { writeAtomically, writeDestination } from './streamer.ts';
@@ -51,14 +52,14 @@ export async function startStreamerPod(
   };
   await sync();
   const owner = (await kube.get(PODS, namespace, name)).metadata.ownerReferences?.[0]?.uid ?? '';
-  const secret = await kube.get(SECRETS, namespace, controlSecretName(owner));
+  const secret = await kube.get(SECRETS, namespace, streamSecretName(owner));
   const token = Buffer.from(secret.data?.[CONTROL_TOKEN_KEY] ?? '', 'base64').toString();
   await writeAtomically(join(dir, 'token'), token);
-  for (const [of, [url, key]] of Object.entries(destinations))
-    await writeDestination(join(dir, 'destinations'), of, url, key);
+  const destinationsFile = join(dir, DESTINATIONS_KEY);
+  for (const [of, [url, key]] of Object.entries(destinations)) await writeDestination(destinationsFile, of, url, key);
   const config = streamerConfig({
     LOOPSTREAM_PROGRAM_FILE: programFile,
-    LOOPSTREAM_DESTINATIONS_DIR: join(dir, 'destinations'),
+    LOOPSTREAM_DESTINATIONS_FILE: destinationsFile,
     LOOPSTREAM_CONTROL_TOKEN_FILE: join(dir, 'token'),
     LOOPSTREAM_STORAGE_URL: `file://${join(root, 'storage')}`,
     LOOPSTREAM_HOST: ip,

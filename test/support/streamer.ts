@@ -112,9 +112,10 @@ export async function writeAtomically(path: string, content: string): Promise<vo
   await rename(`${path}.new`, path);
 }
 
-export async function writeDestination(dir: string, name: string, rtmpUrl: string, rtmpKey: string): Promise<void> {
-  await writeAtomically(join(dir, name, 'rtmpUrl'), rtmpUrl);
-  await writeAtomically(join(dir, name, 'rtmpKey'), rtmpKey);
+/** Puts one into the file of destinations, or in place of what it has under this name. */
+export async function writeDestination(file: string, name: string, rtmpUrl: string, rtmpKey: string): Promise<void> {
+  const others = JSON.parse(await readFile(file, 'utf8').catch(() => '{}')) as object;
+  await writeAtomically(file, JSON.stringify({ ...others, [name]: { rtmpUrl, rtmpKey } }));
 }
 
 export interface Packet {
