@@ -29,6 +29,8 @@ type Meta = Pick<KubeObject, 'metadata'>;
 export const BY_UPLOAD = 'upload';
 export const BY_PLAYLIST = 'playlist';
 export const BY_DESTINATION = 'destination';
+/** Pods by the stream that their label names, whoever owns them. */
+export const BY_STREAM = 'stream';
 /** Pods by the UID of their controller. */
 export const BY_OWNER = 'owner';
 
@@ -36,6 +38,11 @@ const inNamespaceOf = ({ metadata }: Meta, names: string[]): string[] =>
   names.map((name) => keyIn(metadata.namespace, name));
 const uploadLabel = (object: Meta): string[] => {
   const name = object.metadata.labels?.[UPLOAD_LABEL];
+  return name === undefined ? [] : [name];
+};
+
+const streamLabel = ({ metadata }: Meta): string[] => {
+  const name = metadata.labels?.[STREAM_LABEL];
   return name === undefined ? [] : [name];
 };
 
@@ -60,7 +67,10 @@ export function createCaches(kube: Kube, namespace: string, log: Logger) {
     destinations: createReflector(kube, DESTINATIONS, all),
     pods: createReflector(kube, PODS, {
       ...made,
-      indexes: { [BY_OWNER]: ({ metadata }) => (metadata.ownerReferences ?? []).map((owner) => owner.uid) },
+      indexes: {
+        [BY_OWNER]: ({ metadata }) => (metadata.ownerReferences ?? []).map((owner) => owner.uid),
+        [BY_STREAM]: (of) => inNamespaceOf(of, streamLabel(of)),
+      },
     }),
     jobs: createReflector(kube, JOBS, {
       ...made,

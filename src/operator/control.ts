@@ -22,6 +22,8 @@ export interface Tools {
   onAir: Pick<OnAir, 'newsOf' | 'skip'>;
   clock: Clock;
   log: Logger;
+  /** Sessions are kept until somebody acknowledges them. */
+  metered: boolean;
 }
 
 export type Reconcile = (key: string) => Promise<{ requeueAfterMs?: number } | undefined>;
@@ -56,15 +58,18 @@ export async function writeStatus<T extends KubeObject<unknown, { conditions?: C
   cache: Reflector<T>,
   object: Stored<T>,
   status: NonNullable<T['status']>,
+  /** Of exactly this version of the object: what is not in `status` any more must not be lost by a look at an old one. */
+  { exact = false } = {},
 ): Promise<boolean> {
   if (sameStatus(object.status, status)) return false;
-  const { name, namespace = '', uid } = object.metadata;
+  const { name, namespace = '', uid, resourceVersion } = object.metadata;
+  const metadata = { name, namespace, uid, ...(exact && { resourceVersion }) };
   try {
     const written = await kube.apply<T>(
       resource,
       namespace,
       // The UID keeps the status from reaching a successor of the same name.
-      { apiVersion: API_VERSION, kind: resource.kind, metadata: { name, namespace, uid }, status },
+      { apiVersion: API_VERSION, kind: resource.kind, metadata, status },
       { fieldManager: FIELD_MANAGER_OPERATOR, subresource: 'status' },
     );
     cache.upsert(written);

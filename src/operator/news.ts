@@ -6,6 +6,8 @@
 
 import type { Condition } from '../streams/conditions.ts';
 import type { Program } from '../streams/program.ts';
+import { CHECKPOINT_SECONDS, type Run, runsOf } from './runs.ts';
+import { same } from './same.ts';
 
 export interface TrackClock {
   version: number;
@@ -21,6 +23,8 @@ export interface StreamClock {
 export interface PodNews {
   clock: StreamClock;
   problems: Problem[];
+  /** The processes of the pod that were on air; the last one may still be. */
+  runs: Run[];
 }
 
 interface Problem {
@@ -75,7 +79,16 @@ function problemsOf(stats: Record<string, unknown>): Problem[] {
 /** Undefined when it is not what a streamer says. */
 export function newsOf(told: unknown): PodNews | undefined {
   if (!isRecord(told) || typeof told.playable !== 'boolean') return undefined;
-  return { clock: clockOf(told.clock), problems: problemsOf(told) };
+  return { clock: clockOf(told.clock), problems: problemsOf(told), runs: runsOf(told) };
+}
+
+/** Whether two answers say the same, but for time on air that only goes by: that is of interest once an hour. */
+export function sameNews(a: PodNews, b: PodNews | undefined): boolean {
+  const steady = ({ runs, ...rest }: PodNews) => ({
+    ...rest,
+    runs: runs.map(({ run, onAirSeconds }) => [run, Math.floor(onAirSeconds / CHECKPOINT_SECONDS)]),
+  });
+  return b !== undefined && same(steady(a), steady(b));
 }
 
 type Verdict = Pick<Condition, 'type' | 'status' | 'reason' | 'message'>;

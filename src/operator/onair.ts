@@ -9,9 +9,8 @@ import type { Lifecycle } from '../lifecycle.ts';
 import { COMPONENT_LABEL, SKIP_PATH, STREAM_LABEL, STREAMER_PORT } from '../streams/names.ts';
 import { type Caches, keyIn } from './caches.ts';
 import { programOfPod } from './media.ts';
-import { clockOf, isBehind, newsOf, type PodNews, type StreamClock } from './news.ts';
+import { clockOf, isBehind, newsOf, type PodNews, type StreamClock, sameNews } from './news.ts';
 import { addressToAsk } from './progress.ts';
-import { same } from './same.ts';
 import type { Skip } from './skip.ts';
 
 const TIMEOUT_MS = 1_000;
@@ -94,8 +93,10 @@ export function createOnAir(lifecycle: Lifecycle): OnAir {
     const soon = news && program && isBehind(program, news);
     // Up to a fifth sooner, so that streams that were started together are not asked in the same second for ever.
     entry.nextMs = performance.now() + (soon ? options.behindMs : options.everyMs) * (1 - Math.random() / 5);
-    if (!news || entry.skips !== skips || same(news, entry.news)) return;
+    if (!news || entry.skips !== skips) return;
+    const known = sameNews(news, entry.news);
     entry.news = news;
+    if (known) return;
     look(keyIn(pod.metadata.namespace, pod.metadata.labels?.[STREAM_LABEL] ?? ''));
   };
 

@@ -58,7 +58,8 @@ export async function runOperator(
   const fractions: Fractions = new Map();
   const clock = options.clock ?? systemClock;
   const onAir = createOnAir(lifecycle);
-  const tools: Tools = { kube, caches, settings: config, events, fractions, onAir, clock, log };
+  const { metered } = config;
+  const tools: Tools = { kube, caches, settings: config, events, fractions, onAir, clock, log, metered };
 
   let synced = false;
   const ready = () => synced && !lifecycle.signal.aborted;

@@ -10,6 +10,7 @@ import type { Decision } from './decide.ts';
 import { sinceOf } from './media.ts';
 import { readySince, restartsOf } from './podview.ts';
 import { same } from './same.ts';
+import type { Book } from './sessions.ts';
 import type { Verdict, World } from './world.ts';
 
 /** Conditions for `verdicts`, in their order; a condition whose status did not change keeps its transition time. */
@@ -38,6 +39,7 @@ export function statusOf(
   decision: Decision,
   pod: Pod | undefined,
   world: Pick<World, 'destinations' | 'now'>,
+  { sessions, behind }: Book = { sessions: stream.status?.sessions ?? [] },
 ): LoopStreamStatus {
   const { now } = world;
   const { generation } = stream.metadata;
@@ -53,15 +55,25 @@ export function statusOf(
     ...(decision.lastScheduleTime !== undefined && { lastScheduleTime: decision.lastScheduleTime }),
     ...(pod && { podName: pod.metadata.name, podUID: pod.metadata.uid, restarts: restartsOf(pod) }),
     destinations: called(stream, world),
-    conditions: conditionsOf(decision.verdicts, stream.status?.conditions, generation, now),
+    ...(sessions.length > 0 && { sessions }),
+    conditions: conditionsOf(
+      [...decision.verdicts, ...(behind ? [behind] : [])],
+      stream.status?.conditions,
+      generation,
+      now,
+    ),
   };
 }
 
-/** The status without the conditions that others keep there (server-side apply leaves those alone). */
+/** The status without what others keep there (server-side apply leaves that alone). */
 const ownPart = <S extends { conditions?: Condition[] }>(status: S | undefined, own: readonly Condition[]) => ({
   ...status,
+  acknowledgedSession: undefined,
   conditions: own.map(({ type }) => findCondition(status?.conditions, type)),
 });
+
+export const sameSessions = (a: LoopStreamStatus | undefined, b: LoopStreamStatus): boolean =>
+  same(a?.sessions, b.sessions);
 
 /** True when `next` says what `current` already says. */
 export const sameStatus = <S extends { conditions?: Condition[] }>(current: S | undefined, next: S): boolean =>

@@ -6,6 +6,7 @@
 import { type Static, Type } from 'typebox';
 import { Condition } from './conditions.ts';
 import { FRAMERATES, QUALITIES } from './profile.ts';
+import { MAX_SESSIONS, Session } from './sessions.ts';
 import { Template } from './template.ts';
 
 export const MAX_DESTINATIONS = 5;
@@ -187,6 +188,18 @@ export const LoopStreamStatus = Type.Object({
   restarts: Type.Optional(Type.Integer({ minimum: 0, description: 'Restarts of the pod’s container.' })),
   destinations: Type.Optional(
     Type.String({ description: 'What its destinations are called, for the printer column.' }),
+  ),
+  sessions: Type.Optional(
+    Type.Array(Session, {
+      maxItems: 2 * MAX_SESSIONS,
+      description: 'The last intervals in which it was on air, in the order of their numbers.',
+    }),
+  ),
+  acknowledgedSession: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      description: 'Written by whoever meters the stream: every session up to this number is closed and counted.',
+    }),
   ),
   conditions: Type.Optional(
     Type.Array(Condition, {

@@ -18,7 +18,7 @@ describe('what a pod tells', () => {
 
   it('is taken as far as it makes sense', () => {
     const odd = { clock: { video: { version: 'x' }, audio: 5 }, brokenItems: 'many', destinations: [null, 7] };
-    expect(newsWith(odd)).toEqual({ clock: {}, problems: [] });
+    expect(newsWith(odd)).toEqual({ clock: {}, problems: [], runs: [] });
   });
 
   it('becomes one condition: what is worst gives the reason, more than five are counted', () => {
@@ -70,9 +70,9 @@ describe('the epochs of a program', () => {
   });
 
   it('are worth asking for sooner while a new version has not been taken up', () => {
-    expect(isBehind(program, { clock: { video: clock(EPOCH) }, problems: [] })).toBe(false);
-    expect(isBehind(program, { clock: { video: clock(EPOCH, 99) }, problems: [] })).toBe(true);
-    expect(isBehind(program, { clock: {}, problems: [] })).toBe(false);
+    expect(isBehind(program, { clock: { video: clock(EPOCH) }, problems: [], runs: [] })).toBe(false);
+    expect(isBehind(program, { clock: { video: clock(EPOCH, 99) }, problems: [], runs: [] })).toBe(true);
+    expect(isBehind(program, { clock: {}, problems: [], runs: [] })).toBe(false);
   });
 });
 
@@ -124,7 +124,7 @@ describe('a skip', () => {
   it('and a place that moved are what the next pod is given', () => {
     const epoch = at(-30).toISOString();
     const pod = podOf(stream(), { ready: true });
-    const inWorld = { ...world({ pod }), news: { clock: { video: clock(epoch) }, problems: [] } };
+    const inWorld = { ...world({ pod }), news: { clock: { video: clock(epoch) }, problems: [], runs: [] } };
     const { decision, stream: after } = step(stream(), inWorld);
     expect(decision.action).toMatchObject({ do: 'patch', program: { epoch, version: program.version } });
     expect(after.status?.epoch).toBe(epoch);

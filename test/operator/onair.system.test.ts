@@ -147,8 +147,12 @@ it('a skip is done once, whoever stops in between, and the stream’s place is w
 
   // The pod after it begins there.
   await streamer.stop();
+  const { uid } = (await getPod())?.metadata ?? {};
   await kubelet.remove('bunny-onair');
-  await until('another pod', getPod);
+  await until('another pod', async () => {
+    const found = await getPod();
+    return found !== undefined && found.metadata.uid !== uid;
+  });
   expect(await program()).toMatchObject({ epoch: version.epoch, skipped: { video: '2020-01-01T00:00:00Z old' } });
   await startPod();
   // A GOP before where the clock stands, or a moment ahead of it.

@@ -1,0 +1,180 @@
+/**
+ * The book of a stream's sessions (streams/sessions.ts): what its pods have told goes in, nothing is counted twice and
+ * nothing is lost before it is acknowledged. A pod tells in two ways: to the operator that asks it (GET /stats), and with
+ * the message that its container leaves when it ends, whatever ended it. A pod's object stays until its last words are
+ * written here (POD_FINALIZER), as the Job controller does with the pods of Jobs.
+ *
+ * What is lost: of a pod whose node is lost, or that is deleted by force while it runs, what it counted since it was asked
+ * last (15 s), and where the operator was restarted since and could not ask it, since the last full hour.
+ * Pure: no I/O, no clock.
+ */
+import { kubeTime } from '../clock.ts';
+import type { LoopStream, Pod } from '../kube/resources.ts';
+import { lastNumber, MAX_SESSIONS, type Session } from '../streams/sessions.ts';
+import { readySince, terminations } from './podview.ts';
+import { CHECKPOINT_SECONDS, type Run, runsOf } from './runs.ts';
+import type { Verdict } from './world.ts';
+
+/** A pod of the stream and what is known of its time on air. */
+export interface Account {
+  podUID: string;
+  runs: readonly Run[];
+  /** Runs up to this one have ended. */
+  endedThrough: number;
+  /** Nothing of the pod runs any more, nor will. */
+  over: boolean;
+  /** Since when a destination takes media (RFC 3339), if one does. */
+  onAirSince: string | undefined;
+}
+
+export interface Book {
+  sessions: Session[];
+  /** Sessions that nobody has acknowledged had to become one. */
+  behind?: Verdict;
+}
+
+/** The runs in the messages that a pod's containers have left. */
+function lastWords(pod: Pod): Run[] {
+  const ends = (pod.status?.containerStatuses ?? []).flatMap(({ state, lastState }) =>
+    [lastState?.terminated, state?.terminated].filter((end) => end !== undefined),
+  );
+  return ends.flatMap(({ message }) => {
+    try {
+      return runsOf(JSON.parse(message ?? ''));
+    } catch {
+      return [];
+    }
+  });
+}
+
+/** Whether nothing of a pod runs any more and nothing will, or nobody is to wait for that (it was deleted by force). */
+export function isOver({ metadata, status }: Pod): boolean {
+  if (status?.phase === 'Failed' || status?.phase === 'Succeeded') return true;
+  return metadata.deletionTimestamp !== undefined && metadata.deletionGracePeriodSeconds === 0;
+}
+
+/** `told` is what the pod said when it was asked last. */
+export function accountOf(pod: Pod, told: readonly Run[] = []): Account {
+  const words = lastWords(pod);
+  const runs = new Map<number, Run>();
+  for (const run of [...told, ...words]) {
+    const known = runs.get(run.run);
+    if (!known || known.onAirSeconds < run.onAirSeconds) runs.set(run.run, run);
+  }
+  const sorted = [...runs.values()].sort((a, b) => a.run - b.run);
+  const over = isOver(pod);
+  return {
+    podUID: pod.metadata.uid,
+    runs: sorted,
+    // A process begins when the one before it has ended.
+    endedThrough: Math.max(over ? (sorted.at(-1)?.run ?? 0) : (sorted.at(-2)?.run ?? 0), words.at(-1)?.run ?? 0),
+    over,
+    onAirSince: terminations(pod).length > 0 ? undefined : readySince(pod),
+  };
+}
+
+const closed = ({ endedAt }: Session): boolean => endedAt !== undefined;
+const tenths = (seconds: number): number => Math.round(seconds * 10) / 10;
+
+/** What one pod has told, put into the list. */
+function enter(list: Session[], account: Account, metered: boolean, now: Date): void {
+  const { podUID, runs, endedThrough, over, onAirSince } = account;
+  const own = list.filter((session) => session.podUID === podUID);
+  const known = Math.max(0, ...own.map(({ run = 0 }) => run));
+  const add = (startedAt: string): Session => {
+    const last = list.at(-1);
+    const session: Session = { number: last ? lastNumber(last) + 1 : 1, podUID, startedAt, onAirSeconds: 0 };
+    list.push(session);
+    return session;
+  };
+  let open = own.find((session) => !closed(session));
+  for (const run of runs) {
+    const ended = run.run <= endedThrough;
+    if (run.run <= known && run.run !== open?.run) continue;
+    if (open?.run !== undefined && open.run < run.run) {
+      // What came of it is not told any more.
+      open.endedAt = run.startedAt;
+      open = undefined;
+    }
+    open ??= add(run.startedAt);
+    if (ended || metered) {
+      const hours = Math.floor(run.onAirSeconds / CHECKPOINT_SECONDS);
+      const seconds = ended ? run.onAirSeconds : hours * CHECKPOINT_SECONDS;
+      if (ended || hours > 0) Object.assign(open, { run: run.run, startedAt: run.startedAt });
+      open.onAirSeconds = tenths(Math.max(open.onAirSeconds, seconds));
+    }
+    if (!ended) continue;
+    open.endedAt = run.lastAt;
+    open = undefined;
+  }
+  if (open && over) open.endedAt = kubeTime(now);
+  if (!open && !over && onAirSince !== undefined) add(onAirSince);
+}
+
+/** Entries that must stay as they are: of each pod that there is, what is open and what was told of last. */
+function needed(list: readonly Session[], accounts: readonly Account[]): Set<Session> {
+  const keep = new Set(list.filter((session) => !closed(session)));
+  for (const { podUID } of accounts) {
+    const told = list.filter((session) => session.podUID === podUID && session.run !== undefined);
+    const latest = told.sort((a, b) => (b.run ?? 0) - (a.run ?? 0))[0];
+    if (latest) keep.add(latest);
+  }
+  return keep;
+}
+
+/** Two sessions that follow one another, as one. */
+function joined(a: Session, b: Session): Session {
+  const [startedAt = a.startedAt] = [a.startedAt, b.startedAt].sort();
+  const ends = [a.endedAt, b.endedAt].filter((end) => end !== undefined).sort();
+  return {
+    number: a.number,
+    through: lastNumber(b),
+    podUID: b.podUID,
+    startedAt,
+    ...(ends.length > 0 && { endedAt: ends.at(-1) as string }),
+    onAirSeconds: tenths(a.onAirSeconds + b.onAirSeconds),
+  };
+}
+
+/**
+ * Down to MAX_SESSIONS: what is acknowledged goes, the oldest first; of what is not, two become one. The last one always
+ * stays, which the next number follows.
+ */
+function shorten(list: Session[], accounts: readonly Account[], acknowledged: number): Session[] {
+  const kept = [...list];
+  while (kept.length > MAX_SESSIONS) {
+    const keep = needed(kept, accounts);
+    const done = kept.findIndex((session) => !keep.has(session) && lastNumber(session) <= acknowledged);
+    if (done >= 0) {
+      kept.splice(done, 1);
+      continue;
+    }
+    const free = (session: Session | undefined) => session !== undefined && !keep.has(session);
+    const first = kept.findIndex((session, i) => free(session) && free(kept[i + 1]));
+    const [a, b] = [kept[first], kept[first + 1]];
+    if (!a || !b) return kept;
+    kept.splice(first, 2, joined(a, b));
+  }
+  return kept;
+}
+
+/**
+ * The sessions as they are now. `metered`: they are kept until they are acknowledged; otherwise the oldest closed ones go
+ * when the list is full. `accounts` are all pods of the stream that exist.
+ */
+export function bookOf(stream: LoopStream, accounts: readonly Account[], metered: boolean, now: Date): Book {
+  const { sessions = [], acknowledgedSession = 0 } = stream.status ?? {};
+  const list = sessions.map((session) => ({ ...session }));
+  for (const account of accounts) enter(list, account, metered, now);
+  const pods = new Set(accounts.map(({ podUID }) => podUID));
+  for (const session of list) if (!closed(session) && !pods.has(session.podUID)) session.endedAt = kubeTime(now);
+  const acknowledged = metered ? acknowledgedSession : Number.POSITIVE_INFINITY;
+  const kept = shorten(list, accounts, acknowledged);
+  const late = kept.filter((session) => session.through !== undefined && lastNumber(session) > acknowledged);
+  if (late.length === 0) return { sessions: kept };
+  const count = late.reduce((sum, session) => sum + lastNumber(session) - session.number + 1, 0);
+  const message =
+    `Nobody has acknowledged sessions after ${acknowledged}: ${count} of them are kept as ${late.length}, with the sum ` +
+    'of their seconds. See whether the meter runs.';
+  return { sessions: kept, behind: { type: 'SessionsMetered', status: 'False', reason: 'MeterBehind', message } };
+}

@@ -1,0 +1,35 @@
+/** The sessions of a stream out of what is known of its pods, and the pods whose time is written down let go. */
+import { type LoopStream, PODS } from '../kube/resources.ts';
+import { POD_FINALIZER } from '../streams/names.ts';
+import { BY_STREAM, keyIn } from './caches.ts';
+import { isReason, type Tools } from './control.ts';
+import { isOwnedBy } from './restricted.ts';
+import { accountOf, type Book, bookOf, isOver } from './sessions.ts';
+
+export function bookFor(
+  { caches, onAir, metered }: Pick<Tools, 'caches' | 'onAir' | 'metered'>,
+  stream: LoopStream,
+  now: Date,
+): Book {
+  const { namespace, name } = stream.metadata;
+  const pods = caches.pods.byIndex(BY_STREAM, keyIn(namespace, name)).filter((pod) => isOwnedBy(pod, stream));
+  const accounts = pods.map((pod) => accountOf(pod, onAir.newsOf(pod.metadata.uid)?.runs));
+  return bookOf(stream, accounts, metered, now);
+}
+
+/**
+ * Lets the pods of a stream go that are over. What they told stands in the status by now; of a stream that there is no
+ * more it is of no use to anybody.
+ */
+export async function letGo({ caches, kube }: Pick<Tools, 'caches' | 'kube'>, streamKey: string): Promise<undefined> {
+  for (const pod of caches.pods.byIndex(BY_STREAM, streamKey)) {
+    const { name, namespace = '', uid, finalizers = [], resourceVersion } = pod.metadata;
+    if (!finalizers.includes(POD_FINALIZER) || !isOver(pod)) continue;
+    const left = finalizers.filter((finalizer) => finalizer !== POD_FINALIZER);
+    try {
+      await kube.mergePatch(PODS, namespace, name, { metadata: { uid, resourceVersion, finalizers: left } });
+    } catch (error) {
+      if (!isReason(error, 'NotFound')) throw error;
+    }
+  }
+}

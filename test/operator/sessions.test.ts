@@ -1,0 +1,342 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { kubeTime } from '../../src/clock.ts';
+import type { LoopStream, Pod } from '../../src/kube/resources.ts';
+import { newsOf, sameNews } from '../../src/operator/news.ts';
+import { type Run, runsOf } from '../../src/operator/runs.ts';
+import { type Account, accountOf, bookOf } from '../../src/operator/sessions.ts';
+import { sameStatus } from '../../src/operator/status.ts';
+import { lastNumber, MAX_SESSIONS, type Session } from '../../src/streams/sessions.ts';
+import { at, meta, NOW, podOf, step, stream, world } from '../support/operator.ts';
+
+const run = (number: number, onAirSeconds: number): Run => ({
+  run: number,
+  startedAt: kubeTime(NOW),
+  lastAt: kubeTime(at(60)),
+  onAirSeconds,
+});
+const account = (more: Partial<Account> = {}): Account => ({
+  podUID: 'pod',
+  runs: [],
+  endedThrough: 0,
+  over: false,
+  onAirSince: undefined,
+  ...more,
+});
+const holding = (sessions: Session[], acknowledgedSession?: number): LoopStream =>
+  stream({}, { status: { sessions, ...(acknowledgedSession !== undefined && { acknowledgedSession }) } });
+const open = (more: Partial<Session> = {}): Session => ({
+  number: 1,
+  podUID: 'pod',
+  startedAt: kubeTime(NOW),
+  onAirSeconds: 0,
+  ...more,
+});
+
+describe('a session', () => {
+  it('is opened when a destination takes media, and a steady stream writes nothing more', () => {
+    const live = account({ onAirSince: kubeTime(NOW) });
+    const { sessions } = bookOf(stream(), [live], false, at(1));
+    expect(sessions).toEqual([open()]);
+    for (const [seconds, metered] of [
+      [3599.9, true],
+      [86_400, false],
+    ] as const) {
+      const later = { ...live, runs: [run(7, seconds)] };
+      expect(bookOf(holding(sessions), [later], metered, at(seconds)).sessions).toEqual(sessions);
+    }
+  });
+
+  it('of a metered stream is written once an hour while it is open', () => {
+    const later = (seconds: number) => account({ onAirSince: kubeTime(NOW), runs: [run(7, seconds)] });
+    const [hour] = bookOf(holding([open()]), [later(3600.4)], true, at(3601)).sessions;
+    expect(hour).toEqual(open({ run: 7, onAirSeconds: 3600 }));
+    expect(bookOf(holding([open(hour)]), [later(7199)], true, at(7200)).sessions).toEqual([hour]);
+    const told = (seconds: number) => newsOf({ playable: true, runs: [run(7, seconds)] });
+    const news = (seconds: number) => told(seconds) ?? { clock: {}, problems: [], runs: [] };
+    expect(sameNews(news(100), told(3599))).toBe(true);
+    expect(sameNews(news(3599), told(3600))).toBe(false);
+    expect(sameNews(news(100), undefined)).toBe(false);
+  });
+
+  it('closes with the words that its container left, and a container that begins anew is another one', () => {
+    const restarted = account({ runs: [run(7, 60.5)], endedThrough: 7, onAirSince: kubeTime(at(70)) });
+    const { sessions } = bookOf(holding([open()]), [restarted], false, at(71));
+    expect(sessions).toEqual([
+      open({ run: 7, onAirSeconds: 60.5, endedAt: kubeTime(at(60)) }),
+      open({ number: 2, startedAt: kubeTime(at(70)) }),
+    ]);
+    expect(bookOf(holding(sessions), [restarted], false, at(99)).sessions).toEqual(sessions);
+  });
+
+  it('that nobody saw is entered when it is told of', () => {
+    const runs = [run(7, 5), run(8, 6), run(9, 7)];
+    const { sessions } = bookOf(stream(), [account({ runs, endedThrough: 8 })], false, at(99));
+    expect(sessions.map(({ number, onAirSeconds, endedAt }) => [number, onAirSeconds, endedAt !== undefined])).toEqual([
+      [1, 5, true],
+      [2, 6, true],
+      [3, 0, false],
+    ]);
+  });
+
+  it('of a pod that is gone without a word has what was written of it', () => {
+    const hour = open({ run: 7, onAirSeconds: 3600 });
+    expect(bookOf(holding([hour]), [], true, at(5000)).sessions).toEqual([{ ...hour, endedAt: kubeTime(at(5000)) }]);
+    const lost = account({ runs: [run(7, 4990)], endedThrough: 7, over: true });
+    expect(bookOf(holding([hour]), [lost], true, at(5000)).sessions).toMatchObject([{ onAirSeconds: 4990 }]);
+  });
+});
+
+describe('what is known of a pod', () => {
+  const message = (...runs: Run[]) => JSON.stringify({ runs });
+  const ended = (pod: Pod, text: string, which: 'state' | 'lastState'): Pod => ({
+    ...pod,
+    status: {
+      ...pod.status,
+      containerStatuses: [
+        { name: 'streamer', ready: false, restartCount: 1, [which]: { terminated: { exitCode: 137, message: text } } },
+      ],
+    },
+  });
+
+  it('is what it told last and what its containers left, whichever is more', () => {
+    const pod = podOf(stream(), { ready: true });
+    expect(accountOf(pod, [run(7, 5)])).toMatchObject({ runs: [run(7, 5)], endedThrough: 0, over: false });
+    expect(accountOf(ended(pod, message(run(7, 6)), 'lastState'), [run(7, 5)])).toMatchObject({
+      runs: [run(7, 6)],
+      endedThrough: 7,
+      onAirSince: kubeTime(NOW),
+    });
+    expect(accountOf(ended(pod, message(run(7, 6)), 'state'), [run(7, 5)]).onAirSince).toBeUndefined();
+    expect(accountOf(ended(pod, 'out of memory', 'lastState'), [run(7, 5), run(8, 1)])).toMatchObject({
+      endedThrough: 7,
+    });
+  });
+
+  it('is final when nothing of it runs any more, or nobody waits for it', () => {
+    const pod = podOf(stream(), { ready: true, deleted: true });
+    expect(accountOf(pod, [run(7, 5)])).toMatchObject({ over: false, endedThrough: 0 });
+    const forced = { ...pod, metadata: { ...pod.metadata, deletionGracePeriodSeconds: 0 } };
+    expect(accountOf(forced, [run(7, 5)])).toMatchObject({ over: true, endedThrough: 7 });
+    expect(accountOf(podOf(stream(), { phase: 'Failed' })).over).toBe(true);
+  });
+
+  it('is taken as far as it makes sense', () => {
+    expect(runsOf({ runs: [run(2, 1), run(1, 3), null, { run: 3 }, { ...run(4, 1), onAirSeconds: -1 }] })).toEqual([
+      run(1, 3),
+      run(2, 1),
+    ]);
+    for (const odd of [undefined, null, 'x', { runs: 'many' }]) expect(runsOf(odd)).toEqual([]);
+  });
+});
+
+describe('the list', () => {
+  const closed = (number: number, more: Partial<Session> = {}) =>
+    open({ number, run: number, podUID: `pod-${number}`, onAirSeconds: 10, endedAt: kubeTime(at(60)), ...more });
+  const many = Array.from({ length: MAX_SESSIONS }, (_, i) => closed(i + 1));
+  const another = account({ onAirSince: kubeTime(NOW) });
+  const numbers = (sessions: Session[]) => [sessions[0]?.number, sessions.at(-1)?.number, sessions.length];
+
+  it('loses its oldest where nobody meters, and what is acknowledged where somebody does', () => {
+    const unmetered = bookOf(holding(many), [another], false, at(99));
+    expect(numbers(unmetered.sessions)).toEqual([2, MAX_SESSIONS + 1, MAX_SESSIONS]);
+    const metered = bookOf(holding(many, 1), [another], true, at(99));
+    expect(numbers(metered.sessions)).toEqual([2, MAX_SESSIONS + 1, MAX_SESSIONS]);
+    expect(metered.behind).toBeUndefined();
+  });
+
+  it('loses no second that nobody has acknowledged, and says that nobody does', () => {
+    const { sessions, behind } = bookOf(holding(many), [another], true, at(99));
+    expect(sessions[0]).toMatchObject({ number: 1, through: 2, onAirSeconds: 20, endedAt: kubeTime(at(60)) });
+    expect(numbers(sessions)).toEqual([1, MAX_SESSIONS + 1, MAX_SESSIONS]);
+    expect(behind).toMatchObject({ type: 'SessionsMetered', status: 'False', reason: 'MeterBehind' });
+    expect(behind?.message).toContain('2 of them are kept as 1');
+    expect(bookOf(holding(sessions, 2), [another], true, at(99)).behind).toBeUndefined();
+    // Of two that became one the first is acknowledged: nothing of it may go.
+    const more = [...sessions, closed(MAX_SESSIONS + 2)];
+    expect(bookOf(holding(more, 1), [another], true, at(99)).sessions[0]).toMatchObject({ number: 1 });
+  });
+
+  it('keeps what is needed to know a pod’s words again', () => {
+    const own = Array.from({ length: MAX_SESSIONS }, (_, i) => closed(i + 1, { podUID: 'pod' }));
+    const runs = own.slice(-24).map(({ run: of = 0 }) => run(of, 10));
+    const words = account({ runs, endedThrough: MAX_SESSIONS, onAirSince: kubeTime(NOW) });
+    const first = bookOf(holding(own), [words], false, at(99)).sessions;
+    expect(bookOf(holding(first), [words], false, at(99)).sessions).toEqual(first);
+    // One that has been quiet for long, while another pod began anew again and again.
+    const quiet = account({ podUID: 'pod-1', runs: [run(1, 10)], endedThrough: 1 });
+    let sessions = many;
+    for (let n = 0; n < 3; n++) {
+      const anew = account({ podUID: `new-${n}`, runs: [run(1, 1)], endedThrough: 1 });
+      sessions = bookOf(holding(sessions), [quiet, anew], true, at(99)).sessions;
+    }
+    expect(sessions.reduce((sum, { onAirSeconds }) => sum + onAirSeconds, 0)).toBe(10 * MAX_SESSIONS + 3);
+  });
+
+  it('is no reason to write when a meter has written its part', () => {
+    const { status = {} } = step(holding([open()]), world()).stream;
+    expect(status.sessions).toEqual([open()]);
+    expect(sameStatus({ ...status, acknowledgedSession: 3 }, status)).toBe(true);
+  });
+});
+
+/** A pod as it is in truth: processes that count while they are on air, in tenths of a second. */
+class ModelPod {
+  readonly uid: string;
+  runs: { run: number; tenths: number }[] = [];
+  words: Run[] | undefined;
+  over = false;
+  onAir = false;
+  constructor(uid: string) {
+    this.uid = uid;
+  }
+  get told(): Run[] {
+    return this.runs.filter(({ tenths }) => tenths > 0).map(({ run: number, tenths }) => run(number, tenths / 10));
+  }
+  begin(): void {
+    this.onAir = false;
+    this.runs = [...this.runs, { run: (this.runs.at(-1)?.run ?? 0) + 1, tenths: 0 }].slice(-24);
+  }
+  end(): void {
+    this.words = this.told;
+    this.onAir = false;
+  }
+}
+
+/** A stream, its operator and its meter, and whatever may happen to them. */
+class Model {
+  status: NonNullable<LoopStream['status']> = {};
+  pods: ModelPod[] = [];
+  /** The operator's memory of what pods said when they were asked. */
+  memory = new Map<string, Run[]>();
+  /** What the meter has counted, by number; it outlives the meter. */
+  charged = new Map<number, number>();
+  truth = 0;
+  #pods = 0;
+
+  air(tenths: number): void {
+    for (const pod of this.pods) {
+      const last = pod.runs.at(-1);
+      if (pod.over || !last) continue;
+      pod.onAir = true;
+      last.tenths += tenths;
+      this.truth += tenths;
+    }
+  }
+  addPod(): void {
+    if (this.pods.length >= 2) return;
+    const pod = new ModelPod(`pod-${++this.#pods}`);
+    pod.begin();
+    this.pods.push(pod);
+  }
+  restart(): void {
+    const pod = this.pods.find(({ over }) => !over);
+    pod?.end();
+    pod?.begin();
+  }
+  remove(graceful: boolean): void {
+    const pod = this.pods.find(({ over }) => !over);
+    if (!pod) return;
+    if (graceful) pod.end();
+    pod.over = true;
+    pod.onAir = false;
+  }
+  ask(): void {
+    for (const pod of this.pods) if (!pod.over) this.memory.set(pod.uid, pod.told);
+  }
+  /** The operator looks; it may crash before it has written, or before it has let go of pods. */
+  look(until: 'read' | 'written' | 'done'): void {
+    const accounts = this.pods.map((pod) => {
+      const words = JSON.stringify({ runs: pod.words ?? [] });
+      const of: Pod = {
+        metadata: { ...meta(pod.uid), uid: pod.uid },
+        spec: {},
+        status: {
+          phase: pod.over ? 'Failed' : 'Running',
+          conditions: [{ type: 'Ready', status: pod.onAir ? 'True' : 'False', lastTransitionTime: kubeTime(NOW) }],
+          containerStatuses: [
+            {
+              name: 'streamer',
+              ready: pod.onAir,
+              restartCount: 0,
+              ...(pod.words && { lastState: { terminated: { exitCode: 1, message: words } } }),
+            },
+          ],
+        },
+      };
+      return accountOf(of, this.memory.get(pod.uid));
+    });
+    const { sessions } = bookOf(stream({}, { status: this.status }), accounts, true, at(this.truth));
+    if (until !== 'read') this.status = { ...this.status, sessions };
+    if (until === 'done') this.pods = this.pods.filter(({ over }) => !over);
+    else this.memory.clear();
+  }
+  /** The meter counts what it has not counted; it may crash before it acknowledges. */
+  meter(acknowledges: boolean): void {
+    const { sessions = [] } = this.status;
+    for (const session of sessions) {
+      let counted = 0;
+      for (let n = session.number; n <= lastNumber(session); n++) counted += this.charged.get(n) ?? 0;
+      const more = session.onAirSeconds - counted;
+      const last = lastNumber(session);
+      if (more > 0) this.charged.set(last, (this.charged.get(last) ?? 0) + more);
+    }
+    if (!acknowledges) return;
+    const firstOpen = sessions.find(({ endedAt }) => endedAt === undefined)?.number ?? Number.POSITIVE_INFINITY;
+    const done = sessions.filter((session) => lastNumber(session) < firstOpen).map(lastNumber);
+    this.status = { ...this.status, acknowledgedSession: Math.max(this.status.acknowledgedSession ?? 0, ...done) };
+  }
+  get total(): number {
+    return [...this.charged.values()].reduce((sum, seconds) => sum + seconds, 0);
+  }
+}
+
+describe('whatever happens to the pods, to the operator and to the meter', () => {
+  const steps = fc.oneof(
+    { weight: 6, arbitrary: fc.integer({ min: 1, max: 60_000 }).map((n) => (m: Model) => m.air(n)) },
+    { weight: 4, arbitrary: fc.constant((m: Model) => m.addPod()) },
+    { weight: 5, arbitrary: fc.constant((m: Model) => m.restart()) },
+    { weight: 2, arbitrary: fc.constant((m: Model) => m.remove(true)) },
+    { weight: 4, arbitrary: fc.constant((m: Model) => m.ask()) },
+    { weight: 8, arbitrary: fc.constant((m: Model) => m.look('done')) },
+    { weight: 2, arbitrary: fc.constantFrom('read' as const, 'written' as const).map((u) => (m: Model) => m.look(u)) },
+    { weight: 2, arbitrary: fc.boolean().map((acknowledges) => (m: Model) => m.meter(acknowledges)) },
+  );
+  const walk = (list: readonly ((model: Model) => void)[]) => {
+    const model = new Model();
+    for (const one of list) {
+      one(model);
+      model.meter(false);
+      expect(model.total).toBeLessThanOrEqual(model.truth / 10 + 1e-6);
+      expect(model.status.sessions?.length ?? 0).toBeLessThanOrEqual(MAX_SESSIONS);
+    }
+    while (model.pods.some(({ over }) => !over)) model.remove(true);
+    model.look('done');
+    model.meter(true);
+    return model;
+  };
+
+  it('every second is counted once', () => {
+    fc.assert(
+      fc.property(fc.array(steps, { minLength: 20, maxLength: 250, size: 'max' }), (list) => {
+        const model = walk(list);
+        expect(model.total).toBeCloseTo(model.truth / 10, 3);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('only what a lost node kept to itself is not', () => {
+    const lossy = fc.oneof(
+      { weight: 12, arbitrary: steps },
+      { weight: 1, arbitrary: fc.constant((m: Model) => m.remove(false)) },
+    );
+    fc.assert(
+      fc.property(fc.array(lossy, { minLength: 20, maxLength: 250, size: 'max' }), (list) => {
+        const model = walk(list);
+        expect(model.total).toBeLessThanOrEqual(model.truth / 10 + 1e-6);
+      }),
+      { numRuns: 200 },
+    );
+  });
+});
