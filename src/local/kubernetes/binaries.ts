@@ -1,5 +1,5 @@
 /**
- * Finds the control plane's programs, or builds them once: a directory of ready-made ones (KUBEBUILDER_ASSETS), our cache,
+ * Finds the programs of the control plane, and of a node where one is wanted, or builds them once: a directory of ready-made ones (KUBEBUILDER_ASSETS), our cache,
  * Go modules. The cache is outside the checkout and keyed by go.mod and go.sum, so that a fresh clone builds nothing.
  */
 import { createHash } from 'node:crypto';
@@ -10,7 +10,7 @@ import { ConfigError } from '../../config.ts';
 import { withFileLock } from '../filelock.ts';
 import { run } from '../run.ts';
 import { buildPrograms } from './gobuild.ts';
-import { type Binaries, KUBERNETES_VERSION, PROGRAM_KEYS, PROGRAMS, type ProgramKey } from './programs.ts';
+import { KUBERNETES_VERSION, PROGRAM_KEYS, PROGRAMS, type ProgramKey } from './programs.ts';
 
 export interface BinariesOptions {
   /** Where builds are kept, e.g. ~/.cache/loopstream. */
@@ -35,18 +35,26 @@ export function cacheEntry(cacheDir: string): string {
   return join(resolve(cacheDir), `kubernetes-${KUBERNETES_VERSION}-${hash.digest('hex').slice(0, 16)}`);
 }
 
-/** Absolute paths of programs that were seen to run. ConfigError, one sentence, when they cannot be had. */
-export async function ensureBinaries(options: BinariesOptions): Promise<Binaries> {
+/**
+ * Absolute paths of programs that were seen to run; those of the control plane unless told. ConfigError, one sentence, when
+ * they cannot be had. What is asked for together is built together, and most of it is compiled only once.
+ */
+export async function ensureBinaries<Key extends ProgramKey = (typeof PROGRAM_KEYS)[number]>(
+  options: BinariesOptions,
+  keys: readonly Key[] = PROGRAM_KEYS as readonly ProgramKey[] as readonly Key[],
+): Promise<Record<Key, string>> {
   const assets = options.assetsDir === undefined ? {} : await readyMade(options.assetsDir, options);
   const dir = cacheEntry(options.cacheDir);
-  const wanted = PROGRAM_KEYS.filter((key) => assets[key] === undefined);
+  const wanted = keys.filter((key) => assets[key] === undefined);
   if ((await broken(dir, wanted, options)).length > 0) await buildLocked(dir, wanted, options);
-  const cached = Object.fromEntries(wanted.map((key) => [key, join(dir, PROGRAMS[key].file)]));
-  return { ...cached, ...assets } as Binaries;
+  return Object.fromEntries(keys.map((key) => [key, assets[key] ?? join(dir, PROGRAMS[key].file)])) as Record<
+    Key,
+    string
+  >;
 }
 
 /** A named directory that is no use is a mistake worth telling, not one to build around for minutes. */
-async function readyMade(assetsDir: string, options: BinariesOptions): Promise<Partial<Binaries>> {
+async function readyMade(assetsDir: string, options: BinariesOptions): Promise<Partial<Record<ProgramKey, string>>> {
   const dir = resolve(assetsDir);
   const present = PROGRAM_KEYS.filter((key) => isExecutable(join(dir, PROGRAMS[key].file)));
   if (present.length === 0) {
@@ -67,7 +75,7 @@ async function readyMade(assetsDir: string, options: BinariesOptions): Promise<P
 }
 
 /** Those of the wanted programs that are missing, do not run, or are not of the release that was asked for. */
-async function broken(dir: string, wanted: ProgramKey[], options: BinariesOptions): Promise<ProgramKey[]> {
+async function broken(dir: string, wanted: readonly ProgramKey[], options: BinariesOptions): Promise<ProgramKey[]> {
   const working = await Promise.all(
     wanted.map(async (key) => {
       const { file, versionArgs, version } = PROGRAMS[key];
@@ -80,7 +88,7 @@ async function broken(dir: string, wanted: ProgramKey[], options: BinariesOption
   return wanted.filter((_, index) => !working[index]);
 }
 
-async function buildLocked(dir: string, wanted: ProgramKey[], options: BinariesOptions): Promise<void> {
+async function buildLocked(dir: string, wanted: readonly ProgramKey[], options: BinariesOptions): Promise<void> {
   makeCache(dir);
   const { onProgress, signal, build = buildPrograms } = options;
   const work = async () => {

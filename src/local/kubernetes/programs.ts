@@ -1,4 +1,4 @@
-/** The five programs of the control plane: what they are called, what they are built from, how they show that they work. */
+/** The programs of the control plane and of a node: what they are called, what they are built from, how they show that they work. */
 
 export const KUBERNETES_VERSION = '1.36.3';
 export const ETCD_VERSION = '3.6.8';
@@ -25,14 +25,19 @@ export const PROGRAMS = {
   kubeControllerManager: kubernetes('kube-controller-manager'),
   kubeScheduler: kubernetes('kube-scheduler'),
   kubectl: kubernetes('kubectl', ['version', '--client']),
+  kubelet: kubernetes('kubelet'),
+  kubeProxy: kubernetes('kube-proxy'),
 } as const satisfies Record<string, Program>;
 
 export type ProgramKey = keyof typeof PROGRAMS;
 
-/** Absolute paths. */
-export type Binaries = Record<ProgramKey, string>;
+/** The control plane, which is all that `make run` needs, and what a machine needs to be a real node of it. */
+export const PROGRAM_KEYS = ['etcd', 'kubeApiserver', 'kubeControllerManager', 'kubeScheduler', 'kubectl'] as const;
+export const NODE_PROGRAM_KEYS = ['kubelet', 'kubeProxy'] as const;
 
-export const PROGRAM_KEYS = Object.keys(PROGRAMS) as ProgramKey[];
+/** Absolute paths. */
+export type Binaries = Record<(typeof PROGRAM_KEYS)[number], string>;
+export type NodeBinaries = Record<(typeof NODE_PROGRAM_KEYS)[number], string>;
 
 /** Without these the programs would call themselves v0.0.0, and clients compare versions. */
 export const LINKER_FLAGS = [
