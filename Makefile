@@ -50,8 +50,9 @@ lint: node_modules/.installed ## format, lint, types, import law, dead code
 format: node_modules/.installed ## format the code
 	@npm run --silent format
 
-generate: node_modules/.installed ## write crds/, docs/ and the chart's values and definitions from what they are made of
+generate: node_modules/.installed ## write crds/, docs/, alerts, dashboards and the chart's values and definitions from what they are made of
 	@$(LOOPSTREAM) generate
+	@$(NODE) scripts/monitoring/generate.ts
 	@$(NODE) scripts/chart/generate.ts
 
 build: setup ## bundle what the image runs, into dist/

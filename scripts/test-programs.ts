@@ -21,6 +21,7 @@ await ensurePrograms(
     { command: 'chromium', aptPackage: 'chromium' },
     { command: 'jq', aptPackage: 'jq' },
     { command: 'curl', aptPackage: 'curl' },
+    { command: 'promtool', aptPackage: 'prometheus' },
   ],
   { env: environment(), onProgress: (step) => process.stdout.write(`${step}\n`) },
 );

@@ -1,0 +1,106 @@
+/** Alerts about the API server. Pure: no I/O, no clock. */
+import { type Alert, API_HEALTH, API_LOG, API_PODS, type Group, ofApi } from './alert.ts';
+
+/** 99.9 % of requests are not answered 5xx: that share of all may fail. */
+const BUDGET = 0.001;
+const failing = (window: string): string => {
+  const sum = (status: string) => `sum(${ofApi(`rate(http_request_duration_seconds_count${status}[${window}])`)})`;
+  return `${sum('{status=~"5.."}')} / ${sum('')}`;
+};
+/** Fast enough to be true, long enough to be sure: Google's SRE workbook, chapter 5, multiwindow, multi-burn-rate alerts. */
+const burning = (long: string, short: string, factor: number): string =>
+  `(${failing(long)} > ${factor * BUDGET} and ${failing(short)} > ${factor * BUDGET})`;
+
+const LOOKS: Alert['looks'] = [
+  [API_LOG, 'errors with their request id'],
+  [
+    'sum by (route, status) (rate(http_request_duration_seconds_count{status=~"5.."}[5m]))  # in Prometheus',
+    'one route, or all of them',
+  ],
+  [API_PODS, 'pods that restart or are not ready'],
+];
+const MENDS = [
+  '502 on all routes: Kubernetes does not answer, or its definitions are not those of this version; see LoopStreamWatchStale.',
+  '503 on all routes: PostgreSQL does not answer; see LoopStreamDatabaseBusy.',
+  '500: a fault of ours; the log has its story under the request id. `helm rollback` if it came with an upgrade.',
+];
+const UNTOUCHED = 'Viewers notice nothing. People who use the API or its page get errors.';
+
+const alerts: Alert[] = [
+  {
+    name: 'LoopStreamApiErrorBudgetFast',
+    expr: `${burning('1h', '5m', 14.4)} or ${burning('6h', '30m', 6)}`,
+    for: '2m',
+    severity: 'critical',
+    summary: 'The API fails too often.',
+    description:
+      'At this rate the errors that are allowed in 30 days (one in a thousand requests) are used up within days.',
+    means: 'Requests are answered 5xx, now and for a while: more than 1.44 % of an hour’s, or 0.6 % of six hours’.',
+    viewers: UNTOUCHED,
+    looks: LOOKS,
+    mends: MENDS,
+  },
+  {
+    name: 'LoopStreamApiErrorBudgetSlow',
+    expr: `${burning('1d', '2h', 3)} or ${burning('3d', '6h', 1)}`,
+    for: '1h',
+    severity: 'warning',
+    summary: 'The API fails a little too often.',
+    description:
+      'At this rate the errors that are allowed in 30 days (one in a thousand requests) are used up before their end.',
+    means: 'A small share of requests is answered 5xx, for hours.',
+    viewers: UNTOUCHED,
+    looks: LOOKS,
+    mends: MENDS,
+  },
+  {
+    name: 'LoopStreamApiLatency',
+    expr: `histogram_quantile(0.99, sum by (le) (${ofApi('rate(http_request_duration_seconds_bucket{route!~".*/preview.*",status!="499"}[5m])')})) > 1`,
+    for: '10m',
+    severity: 'warning',
+    summary: 'The API is slow.',
+    description: 'One request in a hundred has taken more than a second for ten minutes.',
+    means:
+      'The process is starved, or waits for PostgreSQL or Kubernetes. Previews, which last as long as somebody watches, are left out.',
+    viewers: 'Viewers notice nothing. The page and clients wait.',
+    looks: [
+      [
+        'histogram_quantile(0.99, sum by (le, route) (rate(http_request_duration_seconds_bucket[5m])))  # in Prometheus',
+        'which routes',
+      ],
+      ['kubectl top pod -n "$RELEASE_NS" -l app.kubernetes.io/component=api', 'usage near its limits'],
+      [API_HEALTH, 'whether Kubernetes is slow'],
+    ],
+    mends: [
+      'More replicas: `api.autoscaling.enabled` or `api.replicas`.',
+      'A slow database: see LoopStreamDatabaseBusy.',
+    ],
+  },
+  {
+    name: 'LoopStreamDatabaseBusy',
+    expr: 'max by (job, pool) (db_pool_waiting) > 5 or sum by (job, pool) (rate(db_pool_errors_total[5m])) > 0.05',
+    for: '5m',
+    severity: 'warning',
+    summary: 'PostgreSQL does not keep up with the API (pool {{ $labels.pool }}).',
+    description: 'Queries have been waiting for a connection, or connections have been breaking, for five minutes.',
+    means: 'PostgreSQL is away, slow, or has no connection left for us.',
+    viewers: 'Viewers notice nothing. Signing in and requests with a key are slow or fail.',
+    looks: [
+      [
+        'histogram_quantile(0.99, sum by (le, pool) (rate(db_pool_use_seconds_bucket[5m])))  # in Prometheus',
+        'how long queries take',
+      ],
+      [API_LOG, '`the database does not answer`'],
+      [
+        'psql "$DATABASE_URL" -c \'select state, count(*) from pg_stat_activity group by 1\'',
+        'connections and what they do',
+      ],
+    ],
+    mends: [
+      'Too few connections: each replica of the API may take 14; raise `max_connections` or put a pooler before it.',
+      'A slow disk or a lock: PostgreSQL’s own tools tell.',
+    ],
+  },
+];
+
+export const API_ALERTS: Group[] = [{ name: 'loopstream.api', alerts }];

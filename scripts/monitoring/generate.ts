@@ -1,0 +1,23 @@
+/** Writes what is made of scripts/monitoring/: rules, their pages, dashboards. */
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { RUNBOOKS, rulesFile, runbooks } from './rules.ts';
+
+const ROOT = resolve(import.meta.dirname, '../..');
+
+/** Directory → its files, all of them. */
+export const monitoringFiles = (): Map<string, Map<string, string>> =>
+  new Map([
+    [RUNBOOKS, runbooks()],
+    ['charts/loopstream/rules', new Map([['alerts.yaml', rulesFile()]])],
+  ]);
+
+if (import.meta.main) {
+  for (const [dir, files] of monitoringFiles()) {
+    const path = join(ROOT, dir);
+    mkdirSync(path, { recursive: true });
+    for (const name of readdirSync(path)) if (!files.has(name)) rmSync(join(path, name));
+    for (const [name, text] of files) writeFileSync(join(path, name), text);
+    process.stdout.write(`${path}\n`);
+  }
+}

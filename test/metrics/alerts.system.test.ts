@@ -1,0 +1,102 @@
+/** Alerts: Prometheus' own tool says when each of them fires and when it does not; each has its page. */
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { parse, stringify } from 'yaml';
+import { monitoringFiles } from '../../scripts/monitoring/generate.ts';
+import { ALERTS, ruleOf } from '../../scripts/monitoring/rules.ts';
+import { environment } from '../../src/config.ts';
+import { run } from '../../src/local/run.ts';
+import { allMetrics } from '../../src/metrics-doc.ts';
+import { ALERT_CASES, type AlertCase } from '../support/alerts.ts';
+
+const ROOT = resolve(import.meta.dirname, '../..');
+const RULES = join(ROOT, 'charts/loopstream/rules/alerts.yaml');
+let dir: string;
+beforeAll(() => {
+  dir = mkdtempSync(join(tmpdir(), 'loopstream-alerts-'));
+});
+afterAll(() => rmSync(dir, { recursive: true, force: true }));
+
+const promtool = (...args: string[]) => run('promtool', args, { env: environment(), timeoutMs: 60_000, cwd: dir });
+
+test('rules and runbooks are what they are made of (mend with `make generate`)', () => {
+  for (const [path, files] of monitoringFiles()) {
+    expect(readdirSync(join(ROOT, path)).sort(), path).toEqual([...files.keys()].sort());
+    for (const [name, text] of files) expect(readFileSync(join(ROOT, path, name), 'utf8'), name).toBe(text);
+  }
+});
+
+test('the rules are a file that Prometheus reads, each with severity, words and a page that exists', async () => {
+  const { ok, stdout, stderr } = await promtool('check', 'rules', RULES);
+  expect(ok, stdout + stderr).toBe(true);
+  const { groups } = parse(readFileSync(RULES, 'utf8')) as { groups: { rules: ReturnType<typeof ruleOf>[] }[] };
+  const rules = groups.flatMap((group) => group.rules);
+  const pages = readdirSync(join(ROOT, 'docs/runbooks'));
+  expect(pages.filter((page) => page !== 'README.md').sort()).toEqual(rules.map(({ alert }) => `${alert}.md`).sort());
+  for (const { alert, labels, annotations } of rules) {
+    expect(alert).toMatch(/^LoopStream[A-Z]\w+$/);
+    expect(['critical', 'warning', 'info']).toContain(labels.severity);
+    expect(annotations.summary).toMatch(/\.$/);
+    expect(annotations.description).toMatch(/\.$/);
+    const page = readFileSync(join(ROOT, annotations.runbook_url), 'utf8');
+    for (const part of ['What it means', 'What viewers see', 'First looks', 'What mends it'])
+      expect(page, alert).toMatch(new RegExp(`^## ${part}\\n\\n\\S`, 'm'));
+  }
+});
+
+test('every metric that an alert looks at is in docs/metrics.md, and so is every label it selects by', () => {
+  const known = new Map(allMetrics().map((metric) => [metric.name, metric]));
+  for (const { name, expr } of ALERTS) {
+    const series = [...expr.matchAll(/\b([a-z][a-z0-9]*(?:_[a-z0-9]+)+)\b(?:\{([^}]*)\})?/g)].filter(
+      ([, metric = '']) => !['histogram_quantile', 'group_left'].includes(metric),
+    );
+    expect(series.length, name).toBeGreaterThan(0);
+    for (const [, metric = '', selector = ''] of series) {
+      const found = known.get(metric) ?? known.get(metric.replace(/_(bucket|count|sum)$/, ''));
+      expect(found, `${name}: ${metric}`).toBeDefined();
+      for (const [, label = ''] of selector.matchAll(/(\w+)(?:=~|!~|!=|=)"/g))
+        expect([...(found?.labels ?? []), 'le'], `${name}: ${metric}`).toContain(label);
+    }
+  }
+});
+
+const filled = (text: string, labels: Record<string, string>): string =>
+  text.replace(/\{\{ \$labels\.(\w+) \}\}/g, (_, label: string) => labels[label] ?? '');
+
+const testOf = (name: string, { series, at, every = '1m' as const, fires }: AlertCase) => {
+  const alert = ALERTS.find((one) => one.name === name);
+  if (!alert) throw new Error(`there is no alert ${name}`);
+  const { labels, annotations } = ruleOf(alert);
+  const words = fires && Object.entries(annotations).map(([key, text]) => [key, filled(text, fires)]);
+  return {
+    interval: every,
+    input_series: Object.entries(series).map(([of, values]) => ({ series: of, values })),
+    alert_rule_test: [
+      {
+        eval_time: at,
+        alertname: name,
+        exp_alerts: fires
+          ? [{ exp_labels: { ...labels, ...fires }, exp_annotations: Object.fromEntries(words ?? []) }]
+          : [],
+      },
+    ],
+  };
+};
+
+test('every alert has a case in which it fires and one in which it does not', () => {
+  expect(Object.keys(ALERT_CASES).sort()).toEqual(ALERTS.map(({ name }) => name).sort());
+  for (const [name, cases] of Object.entries(ALERT_CASES))
+    expect(new Set(cases.map(({ fires }) => fires !== undefined)).size, name).toBe(2);
+});
+
+describe('an alert fires when it should, in its words, and not otherwise', () => {
+  test.each(Object.keys(ALERT_CASES))('%s', async (name) => {
+    const file = join(dir, `${name}.yaml`);
+    const tests = (ALERT_CASES[name] ?? []).map((one) => testOf(name, one));
+    writeFileSync(file, stringify({ rule_files: [RULES], evaluation_interval: tests[0]?.interval, tests }));
+    const { ok, stdout, stderr } = await promtool('test', 'rules', file);
+    expect(ok, stdout + stderr).toBe(true);
+  });
+});

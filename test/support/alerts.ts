@@ -1,0 +1,282 @@
+/**
+ * For each alert what makes it fire and what, though near, does not: series as `promtool test rules` writes them, one
+ * sample a minute (`0x30` is 31 zeros, `0+5x30` rises by 5).
+ */
+export interface AlertCase {
+  series: Record<string, string>;
+  /** Looked at after so long, e.g. `30m`. */
+  at: string;
+  /** Time between two samples; a minute unless told. */
+  every?: '10m';
+  /** Labels of the alert beside `alertname` and `severity`; undefined when it must be quiet. */
+  fires?: Record<string, string>;
+}
+
+const BUNNY = { namespace: 'tv', loopstream: 'bunny' };
+const of = (name: string, more = ''): string => `${name}{namespace="tv",loopstream="bunny"${more}}`;
+const phase = (name: string) => of('loopstream_status_phase', `,phase="${name}"`);
+const LEADER = 'leader_election_master_status{name="loopstream-operator",namespace="tv",job="op",instance="a"}';
+const SECOND = 'leader_election_master_status{name="loopstream-operator",namespace="tv",job="op",instance="b"}';
+const OPERATOR = 'job="op",instance="a"';
+const OTHERS = 'job="others",instance="z"';
+const OUR_API = 'db_pool_max_connections{pool="loopstream",job="api",instance="a"}';
+const requests = (status: string, target = 'job="api",instance="a"') =>
+  `http_request_duration_seconds_count{route="/v1/me",status="${status}",${target}}`;
+const latency = (le: string, route = '/v1/me') =>
+  `http_request_duration_seconds_bucket{route="${route}",status="200",le="${le}",job="api",instance="a"}`;
+
+export const ALERT_CASES: Record<string, AlertCase[]> = {
+  LoopStreamOffAir: [
+    // It goes from one phase to another meanwhile, and is off air all the time.
+    {
+      series: { [phase('starting')]: '1 1 stale', [phase('reconnecting')]: '_ _ 1 1 1' },
+      at: '4m',
+      fires: BUNNY,
+    },
+    { series: { [phase('starting')]: '1 1 stale', [phase('live')]: '_ _ 1 1' }, at: '3m' },
+    { series: { [phase('stopped')]: '1x10', [of('loopstream_spec_replicas')]: '0x10' }, at: '10m' },
+  ],
+  LoopStreamWaiting: [
+    { series: { [phase('waiting')]: '1x40' }, at: '35m', fires: BUNNY },
+    { series: { [phase('waiting')]: '1x20' }, at: '20m' },
+  ],
+  LoopStreamFlapping: [
+    { series: { [of('loopstream_status_live_since')]: '100 100 _ 200 200 _ 300 _ 400' }, at: '9m', fires: BUNNY },
+    { series: { [of('loopstream_status_live_since')]: '100 100 _ 200 200 200 200' }, at: '9m' },
+  ],
+  LoopStreamDegraded: [
+    {
+      series: { [of('loopstream_status_condition', ',condition="Degraded",status="true"')]: '1x15' },
+      at: '12m',
+      fires: BUNNY,
+    },
+    { series: { [of('loopstream_status_condition', ',condition="Degraded",status="false"')]: '1x15' }, at: '12m' },
+  ],
+  LoopStreamDestinationDown: [
+    {
+      series: {
+        [of('loopstream_streamer_destination_connected', ',destination="twitch"')]: '0x10',
+        [of('loopstream_streamer_destination_connected', ',destination="youtube"')]: '1x10',
+      },
+      at: '7m',
+      fires: { ...BUNNY, destination: 'twitch' },
+    },
+    {
+      series: { [of('loopstream_streamer_destination_connected', ',destination="twitch"')]: '0 0 1 0 0 1 0' },
+      at: '7m',
+    },
+  ],
+  LoopStreamSeamStep: [
+    {
+      series: {
+        [of('loopstream_streamer_largest_step_seconds', ',track="video",window="hour"')]: '0.04x5',
+        [of('loopstream_info', ',framerate="30"')]: '1x5',
+      },
+      at: '2m',
+      fires: BUNNY,
+    },
+    {
+      // The same step at 25 frames a second is one frame.
+      series: {
+        [of('loopstream_streamer_largest_step_seconds', ',track="video",window="hour"')]: '0.04x5',
+        [of('loopstream_streamer_largest_step_seconds', ',track="video",window="start"')]: '0.5x5',
+        [of('loopstream_info', ',framerate="25"')]: '1x5',
+      },
+      at: '2m',
+    },
+  ],
+  LoopStreamTimelineResets: [
+    { series: { [of('loopstream_streamer_timeline_resets_total')]: '0+1x20' }, at: '16m', fires: BUNNY },
+    { series: { [of('loopstream_streamer_timeline_resets_total')]: '0 0 1 1x20' }, at: '16m' },
+  ],
+  LoopStreamStorageFailing: [
+    { series: { [of('loopstream_streamer_storage_available')]: '0x5' }, at: '3m', fires: BUNNY },
+    { series: { [of('loopstream_streamer_storage_available')]: '0 1 0 1 0' }, at: '4m' },
+  ],
+  LoopStreamCacheMissing: [
+    {
+      series: {
+        [of('loopstream_streamer_cache_misses_total')]: '0+30x40',
+        [of('loopstream_streamer_cache_hits_total')]: '0+60x40',
+      },
+      at: '30m',
+      fires: BUNNY,
+    },
+    { series: { [of('loopstream_streamer_cache_writable')]: '0x40' }, at: '30m', fires: BUNNY },
+    {
+      series: {
+        [of('loopstream_streamer_cache_misses_total')]: '0+1x40',
+        [of('loopstream_streamer_cache_hits_total')]: '0+60x40',
+        [of('loopstream_streamer_cache_writable')]: '1x40',
+      },
+      at: '30m',
+    },
+  ],
+  LoopStreamPrepareFailing: [
+    {
+      series: { 'loopstream_upload_failures_total{task="rendition",code="storage_full"}': '0 0 1 1x20' },
+      at: '10m',
+      fires: { task: 'rendition', code: 'storage_full' },
+    },
+    { series: { 'loopstream_upload_failures_total{task="import",code="media_unreadable"}': '0+3x20' }, at: '10m' },
+  ],
+  LoopStreamNotScraped: [
+    { series: { [phase('live')]: '1x20' }, at: '17m', fires: BUNNY },
+    { series: { [phase('live')]: '1x20', [of('loopstream_streamer_on_air_seconds')]: '0+60x20' }, at: '17m' },
+  ],
+  LoopStreamOperatorAbsent: [
+    {
+      series: { 'leader_election_master_status{name="another-operator"}': '1x10' },
+      at: '6m',
+      fires: { name: 'loopstream-operator' },
+    },
+    { series: { [LEADER]: '0x10' }, at: '6m' },
+  ],
+  LoopStreamNoLeader: [
+    { series: { [LEADER]: '0x10', [SECOND]: '0x10' }, at: '4m', fires: { namespace: 'tv' } },
+    { series: { [LEADER]: '1 1 stale', [SECOND]: '0 0 0 1 1' }, at: '4m' },
+  ],
+  LoopStreamTwoLeaders: [
+    { series: { [LEADER]: '1x10', [SECOND]: '1x10' }, at: '4m', fires: { namespace: 'tv' } },
+    { series: { [LEADER]: '1x10', [SECOND]: '0x10' }, at: '4m' },
+  ],
+  LoopStreamReconcileErrors: [
+    {
+      series: {
+        [`controller_runtime_reconcile_errors_total{controller="stream",${OPERATOR}}`]: '0+2x40',
+        [`controller_runtime_reconcile_total{controller="stream",result="error",${OPERATOR}}`]: '0+2x40',
+        [`controller_runtime_reconcile_total{controller="stream",result="success",${OPERATOR}}`]: '0+8x40',
+        [LEADER]: '1x40',
+      },
+      at: '30m',
+      fires: { controller: 'stream' },
+    },
+    {
+      // Of another operator.
+      series: {
+        [`controller_runtime_reconcile_errors_total{controller="stream",${OTHERS}}`]: '0+2x40',
+        [`controller_runtime_reconcile_total{controller="stream",result="error",${OTHERS}}`]: '0+2x40',
+        [`controller_runtime_reconcile_errors_total{controller="stream",${OPERATOR}}`]: '0x40',
+        [`controller_runtime_reconcile_total{controller="stream",result="success",${OPERATOR}}`]: '0+8x40',
+        [LEADER]: '1x40',
+      },
+      at: '30m',
+    },
+  ],
+  LoopStreamQueueStuck: [
+    {
+      series: {
+        [`workqueue_longest_running_processor_seconds{controller="upload",${OPERATOR}}`]: '150+60x20',
+        [LEADER]: '1x20',
+      },
+      at: '12m',
+      fires: { controller: 'upload' },
+    },
+    {
+      series: {
+        [`workqueue_depth{controller="stream",${OPERATOR}}`]: '500 500 0x20',
+        [`workqueue_depth{controller="stream",${OTHERS}}`]: '500x20',
+        [LEADER]: '1x20',
+      },
+      at: '12m',
+    },
+  ],
+  LoopStreamWatchStale: [
+    {
+      series: { 'reflector_staleness_seconds{name="streams",job="op",instance="a"}': '1 61 121 181' },
+      at: '3m',
+      fires: { job: 'op', name: 'streams' },
+    },
+    { series: { 'reflector_staleness_seconds{name="streams",job="op",instance="a"}': '1 5 40 5' }, at: '3m' },
+  ],
+  LoopStreamKubernetesErrors: [
+    {
+      series: {
+        [`rest_client_requests_total{code="503",method="GET",${OPERATOR}}`]: '0+20x30',
+        [`rest_client_requests_total{code="200",method="GET",${OPERATOR}}`]: '0+50x30',
+        [`reflector_staleness_seconds{name="streams",${OPERATOR}}`]: '1x30',
+      },
+      at: '20m',
+      fires: { job: 'op' },
+    },
+    {
+      series: {
+        [`rest_client_requests_total{code="503",method="GET",${OTHERS}}`]: '0+20x30',
+        [`rest_client_requests_total{code="404",method="GET",${OPERATOR}}`]: '0+50x30',
+        [`reflector_staleness_seconds{name="streams",${OPERATOR}}`]: '1x30',
+      },
+      at: '20m',
+    },
+  ],
+  LoopStreamApiErrorBudgetFast: [
+    {
+      series: { [requests('200')]: '0+970x70', [requests('502')]: '0+30x70', [OUR_API]: '10x70' },
+      at: '65m',
+      fires: {},
+    },
+    {
+      // It was bad and is not any more: nobody has to get up.
+      series: { [requests('200')]: '0+1000x70', [requests('500')]: '0+500x10 5000x60', [OUR_API]: '10x70' },
+      at: '65m',
+    },
+    {
+      series: {
+        [requests('200')]: '0+1000x70',
+        [requests('404')]: '0+500x70',
+        [requests('500', OTHERS)]: '0+500x70',
+        [OUR_API]: '10x70',
+      },
+      at: '65m',
+    },
+  ],
+  LoopStreamApiErrorBudgetSlow: [
+    {
+      series: { [requests('200')]: '0+1000x160', [requests('500')]: '0+4x160', [OUR_API]: '10x160' },
+      at: '1560m',
+      every: '10m',
+      fires: {},
+    },
+    {
+      series: { [requests('200')]: '0+10000x160', [requests('500')]: '0+4x160', [OUR_API]: '10x160' },
+      at: '1560m',
+      every: '10m',
+    },
+  ],
+  LoopStreamApiLatency: [
+    {
+      series: {
+        [latency('1')]: '0+90x30',
+        [latency('2.5')]: '0+100x30',
+        [latency('+Inf')]: '0+100x30',
+        [OUR_API]: '10x30',
+      },
+      at: '20m',
+      fires: {},
+    },
+    {
+      // Somebody watches a preview.
+      series: {
+        [latency('1')]: '0+100x30',
+        [latency('+Inf')]: '0+100x30',
+        [latency('1', '/v1/streams/:id/preview')]: '0x30',
+        [latency('+Inf', '/v1/streams/:id/preview')]: '0+50x30',
+        [OUR_API]: '10x30',
+      },
+      at: '20m',
+    },
+  ],
+  LoopStreamDatabaseBusy: [
+    {
+      series: { 'db_pool_waiting{pool="loopstream",job="api",instance="a"}': '9x10' },
+      at: '7m',
+      fires: { job: 'api', pool: 'loopstream' },
+    },
+    {
+      series: {
+        'db_pool_waiting{pool="loopstream",job="api",instance="a"}': '9 9 0 9 9 0 9 9',
+        'db_pool_errors_total{pool="loopstream",job="api",instance="a"}': '0 1x10',
+      },
+      at: '7m',
+    },
+  ],
+};
