@@ -1,0 +1,93 @@
+/**
+ * The operator at scale (`make bench-operator`): thousands of streams on a real kube-apiserver whose nodes are kwok's, beside bare
+ * pods, CronJobs and kwok's own controller on the same objects. The table is printed and appended to RESULTS.md.
+ */
+import { execFileSync } from 'node:child_process';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { startCluster } from './operator/cluster.ts';
+import { measureLatency, measureSchedules, measureTakeover } from './operator/moments.ts';
+import { prepareDestinations, prepareMedia } from './operator/objects.ts';
+import { startOperator } from './operator/process.ts';
+import { measureScale, removeStreams } from './operator/scale.ts';
+import { measureSteady } from './operator/steady.ts';
+import { circumstances, type Row, report, whole } from './report.ts';
+
+const PARTS = ['latency', 'schedules', 'scale', 'steady', 'takeover'];
+const HELP = `Usage: node test/bench/operator.ts [options]
+
+  --streams N[,M]  streams that go on air at once, from few to many (2000,10000)
+  --rounds R       rounds of the smallest number; larger ones have one (3)
+  --seconds S      for how long the most streams are watched when they are steady (300)
+  --schedules N    schedules that start in the same second (1000)
+  --only PARTS     some of ${PARTS.join(',')}
+  --no-record      print the table, leave RESULTS.md as it is
+  --help           this text
+
+Builds the control plane and kwok when they are not there. Takes about half an hour.
+`;
+
+const { values } = parseArgs({
+  options: {
+    streams: { type: 'string', default: '2000,10000' },
+    rounds: { type: 'string', default: '3' },
+    seconds: { type: 'string', default: '300' },
+    schedules: { type: 'string', default: '1000' },
+    only: { type: 'string', default: PARTS.join(',') },
+    'no-record': { type: 'boolean', default: false },
+    help: { type: 'boolean', default: false },
+  },
+});
+
+async function measure(parts: readonly string[], say: (text: string) => void): Promise<Row[]> {
+  const counts = values.streams.split(',').map(whole);
+  const largest = Math.max(...counts);
+  const schedules = whole(values.schedules);
+  const cluster = await startCluster(say);
+  try {
+    await prepareMedia(cluster.kube);
+    let operator = await startOperator(cluster);
+    say('making destinations');
+    await prepareDestinations(cluster.kube, Math.max(largest, schedules));
+    const rows: Row[] = [];
+    const take = async (part: string, step: () => Promise<Row[]>) => {
+      if (!parts.includes(part)) return;
+      say(`measuring: ${part}`);
+      rows.push(...(await step()));
+    };
+    await take('latency', async () => [await measureLatency(cluster, 200)]);
+    await take('schedules', async () => [await measureSchedules(cluster, schedules, 3)]);
+    for (const [index, count] of counts.entries()) {
+      await take('scale', async () => {
+        const found = await measureScale(cluster, count, index === 0 ? whole(values.rounds) : 1);
+        // The largest number stays on air for what comes next.
+        if (count !== largest || !parts.includes('steady')) await removeStreams(cluster);
+        return found;
+      });
+    }
+    await take('steady', async () => {
+      const found = await measureSteady(cluster, operator, largest, whole(values.seconds));
+      operator = found.operator;
+      await removeStreams(cluster);
+      return found.rows;
+    });
+    await operator.stop();
+    await take('takeover', async () => [await measureTakeover(cluster, 3)]);
+    return rows;
+  } finally {
+    await cluster.stop();
+  }
+}
+
+async function main(): Promise<void> {
+  if (values.help) return void process.stdout.write(HELP);
+  const parts = values.only.split(',');
+  const unknown = parts.find((part) => !PARTS.includes(part));
+  if (unknown !== undefined) throw new Error(`there is no part "${unknown}"`);
+  const about = circumstances(['Kubernetes 1.36.3', 'kwok 0.8.0']);
+  execFileSync(process.execPath, [join(import.meta.dirname, '../../scripts/build.ts')], { stdio: 'ignore' });
+  const rows = await measure(parts, (text) => process.stderr.write(`${text}\n`));
+  report(about, rows, !values['no-record']);
+}
+
+await main();

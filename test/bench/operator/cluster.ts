@@ -1,0 +1,111 @@
+/**
+ * A cluster for the operator's benchmark: the real control plane, and nodes of kwok, which say that a pod runs as soon as it
+ * is bound. Controllers and scheduler are allowed as many requests as they can make, so that no peer is held back.
+ */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { environment } from '../../../src/config.ts';
+import { createKube } from '../../../src/kube/client.ts';
+import { applyCrds } from '../../../src/kube/install.ts';
+import { LEASES, NAMESPACES, NODES } from '../../../src/kube/resources.ts';
+import type { Kube } from '../../../src/kube/types.ts';
+import { type Child, spawnChild } from '../../../src/local/processes.ts';
+import { applyRights, serviceAccountUser } from '../../../src/local/rights.ts';
+import { ensureGoProgram } from '../../support/go-program.ts';
+import { startTestKubernetes } from '../../support/kubernetes.ts';
+import { until } from '../../support/rtmp.ts';
+import { type Audit, createAudit } from './audit.ts';
+
+const KWOK = {
+  file: 'kwok',
+  goPackage: 'sigs.k8s.io/kwok/cmd/kwok',
+  moduleDir: join(import.meta.dirname, 'kwok'),
+  name: 'kwok',
+};
+const NODE_COUNT = 10;
+const UNLIMITED = ['--kube-api-qps=5000', '--kube-api-burst=10000'];
+/** Where the peers' objects are; ours are where manifests/rbac.yaml lets the operator work. */
+export const PEERS = 'peers';
+
+export interface BenchCluster {
+  /** The administrator's client. */
+  kube: Kube;
+  /** For processes with the rights of the operator. */
+  operatorKubeconfig: string;
+  audit: Audit;
+  kwokPid: number;
+  dir: string;
+  stop(): Promise<void>;
+}
+
+export async function startCluster(say: (text: string) => void): Promise<BenchCluster> {
+  const kwokPath = await ensureGoProgram(KWOK, environment(), say);
+  const dir = await mkdtemp(join(tmpdir(), 'bench-operator-'));
+  const audit = createAudit(dir, [serviceAccountUser('loopstream-operator')]);
+  const plane = await startTestKubernetes({
+    extraArgs: {
+      'kube-apiserver': audit.args,
+      'kube-controller-manager': [...UNLIMITED, '--concurrent-cron-job-syncs=50', '--concurrent-job-syncs=50'],
+      'kube-scheduler': UNLIMITED,
+    },
+  });
+  const kube = createKube({ kubeconfig: plane.kubeconfig });
+  let kwok: Child | undefined;
+  const stop = async () => {
+    await kwok?.stop();
+    await kube.close();
+    await plane.stop();
+    await rm(dir, { recursive: true, force: true });
+  };
+  try {
+    await Promise.all([applyCrds(kube), applyRights(kube)]);
+    await kube.create(NAMESPACES, '', { metadata: { name: PEERS }, spec: {} });
+    await createNodes(kube);
+    kwok = await spawnChild({
+      name: 'kwok',
+      command: kwokPath,
+      args: [
+        `--kubeconfig=${plane.kubeconfig}`,
+        '--manage-all-nodes=true',
+        `--config=${join(import.meta.dirname, 'stages.yaml')}`,
+        '--cidr=127.128.0.0/9',
+        '--node-lease-duration-seconds=40',
+      ],
+      env: { HOME: dir, PATH: environment().PATH ?? '' },
+      logFile: join(dir, 'kwok.log'),
+      stateDir: dir,
+    });
+    await until(
+      'kwok looks after the nodes',
+      async () => (await kube.list(LEASES, { namespace: 'kube-node-lease' })).length === NODE_COUNT,
+      60_000,
+    );
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  const operatorKubeconfig = await plane.kubeconfigFor('operator', {
+    user: serviceAccountUser('loopstream-operator'),
+  });
+  return { kube, operatorKubeconfig, audit, kwokPid: kwok.pid, dir, stop };
+}
+
+/** Nodes that are ready and large. */
+async function createNodes(kube: Kube): Promise<void> {
+  const room = { cpu: '100k', memory: '100Ti', pods: '100k', 'ephemeral-storage': '1000Ti' };
+  for (let n = 0; n < NODE_COUNT; n++) {
+    const now = new Date().toISOString();
+    const condition = { type: 'Ready', status: 'True', reason: 'KubeletReady', message: 'ready' };
+    await kube.create(NODES, '', {
+      metadata: { name: `node-${n}`, labels: { 'kubernetes.io/os': 'linux', 'kubernetes.io/hostname': `node-${n}` } },
+      spec: {},
+      status: {
+        capacity: room,
+        allocatable: room,
+        conditions: [{ ...condition, lastHeartbeatTime: now, lastTransitionTime: now }],
+        addresses: [{ type: 'InternalIP', address: '127.0.0.1' }],
+      },
+    });
+  }
+}

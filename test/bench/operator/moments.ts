@@ -1,0 +1,134 @@
+/** Single moments: how soon a pod is there, who leads next, and how late the last of many schedules starts. */
+import { sleep } from '../../../src/clock.ts';
+import { LOOPSTREAMS, PODS } from '../../../src/kube/resources.ts';
+import type { KubeObject, Resource } from '../../../src/kube/types.ts';
+import { NAMESPACE } from '../../../src/local/rights.ts';
+import { until } from '../../support/rtmp.ts';
+import { median, type Row } from '../report.ts';
+import { type BenchCluster, PEERS } from './cluster.ts';
+import { createStream, deleteAll, inParallel, watchAll } from './objects.ts';
+import { startOperator } from './process.ts';
+import { removeStreams } from './scale.ts';
+
+const LEASE_SECONDS = 15;
+const CRONJOBS: Resource = { group: 'batch', version: 'v1', kind: 'CronJob', plural: 'cronjobs', namespaced: true };
+const JOBS: Resource = { ...CRONJOBS, kind: 'Job', plural: 'jobs' };
+
+/** One stream after the other; the operator has nothing else to do. */
+export async function measureLatency(cluster: BenchCluster, count: number): Promise<Row> {
+  const pods = await watchAll(cluster.kube, PODS, NAMESPACE);
+  const times: number[] = [];
+  for (let n = 0; n < count; n++) {
+    const there = pods.reached(n + 1);
+    const start = performance.now();
+    await createStream(cluster.kube, n);
+    times.push((await there) - start);
+  }
+  pods.stop();
+  await removeStreams(cluster);
+  const sorted = times.sort((a, b) => a - b);
+  const p99 = sorted[Math.ceil(0.99 * sorted.length) - 1] ?? Number.NaN;
+  return {
+    what: `stream asked for → its pod is seen, ${count} one after the other`,
+    ours: `median ${median(times).toFixed(0)} ms, p99 ${p99.toFixed(0)} ms`,
+    peer: '–',
+    beside: '–',
+    result: p99 <= 100 ? 'holds' : 'missed',
+    bar: 'p99 ≤ 100 ms',
+  };
+}
+
+/** The leader is killed; a stream that is made in that moment waits for the next one. No other operator may run. */
+export async function measureTakeover(cluster: BenchCluster, rounds: number): Promise<Row> {
+  const times: number[] = [];
+  let operators = [await startOperator(cluster, { leaderElection: true })];
+  for (let round = 0; round < rounds; round++) {
+    operators.push(await startOperator(cluster, { leaderElection: true }));
+    const leader = await until('one leads', async () => {
+      for (const operator of operators) if (await operator.leads()) return operator;
+      return undefined;
+    });
+    const pods = await watchAll(cluster.kube, PODS, NAMESPACE);
+    const there = pods.reached(pods.list().length + 1);
+    const start = performance.now();
+    await leader.kill();
+    await createStream(cluster.kube, round);
+    times.push((await there) - start);
+    pods.stop();
+    operators = operators.filter((operator) => operator !== leader);
+  }
+  await removeStreams(cluster);
+  for (const operator of operators) await operator.stop();
+  const worst = Math.max(...times) / 1000;
+  return {
+    what: 'leader killed → the next one makes a pod',
+    ours: `${(median(times) / 1000).toFixed(1)} s (longest ${worst.toFixed(1)} s)`,
+    peer: `${LEASE_SECONDS} s`,
+    beside: 'how long the Lease lasts',
+    result: worst <= LEASE_SECONDS + 2 ? 'holds' : 'missed',
+    bar: '≤ Lease + 2 s',
+  };
+}
+
+/** When the object that is number `count` of those made after `since` was seen, in milliseconds after `due`. */
+async function lastLateness<T extends KubeObject>(
+  cluster: BenchCluster,
+  resource: Resource<T>,
+  namespace: string,
+  count: number,
+  make: (due: Date) => Promise<void>,
+): Promise<number> {
+  const watched = await watchAll(cluster.kube, resource, namespace);
+  const before = watched.list().length;
+  // The next whole minute that leaves the time to make everything.
+  const due = new Date(Math.ceil((Date.now() + 20_000) / 60_000) * 60_000);
+  await make(due);
+  if (Date.now() > due.getTime() - 1000) throw new Error('making the schedules took longer than there was time');
+  const all = watched.reached(before + count);
+  await sleep(due.getTime() - Date.now());
+  const start = performance.now() - (Date.now() - due.getTime());
+  const late = (await all) - start;
+  watched.stop();
+  return late;
+}
+
+/** Takes turns with as many CronJobs, whose Jobs make no pods: what counts is when a Job is there, and when our pod is. */
+export async function measureSchedules(cluster: BenchCluster, count: number, rounds: number): Promise<Row> {
+  const { kube } = cluster;
+  const ours: number[] = [];
+  const peers: number[] = [];
+  for (let round = 0; round < rounds; round++) {
+    const template = { spec: { containers: [{ name: 'main', image: 'example.com/image:1' }], restartPolicy: 'Never' } };
+    const spec = { schedule: '* * * * *', jobTemplate: { spec: { parallelism: 0, template } } };
+    peers.push(
+      await lastLateness(cluster, JOBS, PEERS, count, () =>
+        inParallel(count, (n) => kube.create(CRONJOBS, PEERS, { metadata: { name: `cron-${n}` }, spec })),
+      ),
+    );
+    const left = [await watchAll(kube, CRONJOBS, PEERS), await watchAll(kube, JOBS, PEERS)];
+    await deleteAll(kube, CRONJOBS, PEERS);
+    await deleteAll(kube, JOBS, PEERS);
+    await Promise.all(left.map((watched) => watched.empty()));
+    for (const watched of left) watched.stop();
+    ours.push(
+      await lastLateness(cluster, PODS, NAMESPACE, count, async (due) => {
+        const streams = await watchAll(kube, LOOPSTREAMS, NAMESPACE);
+        const scheduled = streams.reached(count, ({ status }) => status?.phase === 'scheduled');
+        await inParallel(count, (n) => createStream(kube, n, { schedule: { startAt: due.toISOString() } }));
+        await scheduled;
+        streams.stop();
+      }),
+    );
+    await removeStreams(cluster);
+  }
+  const ratio = median(ours) / median(peers);
+  const list = (times: number[]) => times.map((ms) => `${(ms / 1000).toFixed(2)} s`).join(', ');
+  return {
+    what: `${count} schedules in one second: the last start is late by`,
+    ours: list(ours),
+    peer: list(peers),
+    beside: 'CronJob controller',
+    result: `${ratio.toFixed(2)}×`,
+    bar: '≤ 1×',
+  };
+}

@@ -1,0 +1,135 @@
+/** What is made for the operator's benchmark: streams and what they need, and as many bare pods beside them. */
+
+import { createReflector, type Reflector } from '../../../src/kube/reflector.ts';
+import { DESTINATIONS, LOOPSTREAMS, type LoopStream, PODS, SECRETS, UPLOADS } from '../../../src/kube/resources.ts';
+import type { Kube, KubeObject, Resource, Stored } from '../../../src/kube/types.ts';
+import { NAMESPACE } from '../../../src/local/rights.ts';
+import { API_VERSION } from '../../../src/streams/names.ts';
+import type { LoopStreamSpec } from '../../../src/streams/spec.ts';
+import { renditionKey } from '../../../src/uploads/spec.ts';
+import { silent } from '../../support/kube.ts';
+import { PEERS } from './cluster.ts';
+
+/** Requests under way at the same time, for ours and for peers alike. */
+const AT_ONCE = 32;
+export const UPLOAD = 'film';
+const SHA256 = 'a'.repeat(64);
+
+export async function inParallel(count: number, make: (n: number) => Promise<unknown>): Promise<void> {
+  let next = 0;
+  const worker = async () => {
+    while (next < count) await make(next++);
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, worker));
+}
+
+const own = (kind: string, name: string, spec: unknown) => ({
+  apiVersion: API_VERSION,
+  kind,
+  metadata: { name },
+  spec,
+});
+
+/** One upload that is ready. It is made before the operator runs, which would begin to fetch it. */
+export async function prepareMedia(kube: Kube): Promise<void> {
+  const source = { url: 'https://media.example/film.mp4' };
+  await kube.create(UPLOADS, NAMESPACE, own('Upload', UPLOAD, { type: 'video', source }) as never);
+  const key = renditionKey(SHA256, 'video', '720p30');
+  const status = {
+    state: 'ready',
+    observedGeneration: 1,
+    sourceKey: 'sources/film',
+    media: { sha256: SHA256, sizeBytes: 1000, durationSeconds: 10 },
+    renditions: [{ profile: '720p30', state: 'ready', key, durationSeconds: 10 }],
+  };
+  const identity = { apiVersion: API_VERSION, kind: 'Upload', metadata: { name: UPLOAD, namespace: NAMESPACE } };
+  const manager = { fieldManager: 'bench', subresource: 'status' as const };
+  await kube.apply(UPLOADS, NAMESPACE, { ...identity, status } as never, manager);
+}
+
+/** Destinations with their Secrets. */
+export async function prepareDestinations(kube: Kube, count: number): Promise<void> {
+  await inParallel(count, async (n) => {
+    const stringData = { rtmpUrl: 'rtmp://127.0.0.1/live', rtmpKey: `key-${n}` };
+    await kube.create(SECRETS, NAMESPACE, { metadata: { name: `tv-${n}` }, stringData } as never);
+    await kube.create(DESTINATIONS, NAMESPACE, own('Destination', `tv-${n}`, { secretName: `tv-${n}` }) as never);
+  });
+}
+
+export const createStream = (kube: Kube, n: number, spec: Partial<LoopStreamSpec> = {}) =>
+  kube.create(
+    LOOPSTREAMS,
+    NAMESPACE,
+    own('LoopStream', `stream-${n}`, {
+      quality: '720p',
+      uploadRef: UPLOAD,
+      destinationRefs: [`tv-${n}`],
+      ...spec,
+    }) as never,
+  );
+
+export const createBarePod = (kube: Kube, n: number) =>
+  kube.create(PODS, PEERS, {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name: `pod-${n}` },
+    spec: { containers: [{ name: 'main', image: 'example.com/image:1' }], automountServiceAccountToken: false },
+  } as never);
+
+export interface Watched<T extends KubeObject> {
+  list(): Stored<T>[];
+  /** Hears of each object once for each change; with `replay` also of those that are there. */
+  onChange: Reflector<T>['onChange'];
+  /** Resolves to the moment (performance.now) at which `count` objects are as wanted. */
+  reached(count: number, wanted?: (object: Stored<T>) => boolean): Promise<number>;
+  /** Resolves when nothing is left. */
+  empty(): Promise<void>;
+  stop(): void;
+}
+
+/** Sees a collection through a watch of its own. */
+export async function watchAll<T extends KubeObject>(
+  kube: Kube,
+  resource: Resource<T>,
+  namespace: string,
+): Promise<Watched<T>> {
+  const reflector = createReflector(kube, resource, { namespace, log: silent });
+  const abort = new AbortController();
+  reflector.start(abort.signal);
+  await reflector.synced;
+  return {
+    list: () => reflector.list(),
+    onChange: reflector.onChange,
+    reached: (count, wanted = () => true) =>
+      new Promise((resolve) => {
+        const there = new Set<string>();
+        reflector.onChange(
+          (_key, current) => {
+            if (!current || there.size >= count || !wanted(current)) return;
+            there.add(current.metadata.uid);
+            if (there.size >= count) resolve(performance.now());
+          },
+          { replay: true },
+        );
+      }),
+    empty: () =>
+      new Promise((resolve) => {
+        const look = () => reflector.list().length === 0 && resolve();
+        reflector.onChange(look);
+        look();
+      }),
+    stop: () => abort.abort(),
+  };
+}
+
+/** Deletes everything of a kind in a namespace; what has finalizers is gone a little later. */
+export async function deleteAll(kube: Kube, resource: Resource, namespace: string): Promise<void> {
+  const all = await kube.list(resource, { namespace });
+  const options = { propagationPolicy: 'Background', gracePeriodSeconds: 0 } as const;
+  await inParallel(all.length, async (n) => {
+    const { name } = all[n]?.metadata ?? {};
+    if (name !== undefined) await kube.delete(resource, namespace, name, options);
+  });
+}
+
+export const isLive = ({ status }: LoopStream): boolean => status?.phase === 'live';

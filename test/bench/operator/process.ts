@@ -1,0 +1,78 @@
+/** The operator as an image runs it: a process of its own, from the bundle, with the operator's rights. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { environment } from '../../../src/config.ts';
+import { spawnChild } from '../../../src/local/processes.ts';
+import { NAMESPACE } from '../../../src/local/rights.ts';
+import { freePort, until } from '../../support/rtmp.ts';
+import type { BenchCluster } from './cluster.ts';
+
+const BUNDLE = join(import.meta.dirname, '../../../dist/app/main.js');
+let serial = 0;
+
+export interface OperatorProcess {
+  pid: number;
+  /** From the start of the process until its caches are filled. */
+  readyMs: number;
+  leads(): Promise<boolean>;
+  stop(): Promise<void>;
+  kill(): Promise<void>;
+}
+
+export async function startOperator(
+  { operatorKubeconfig, dir }: BenchCluster,
+  { leaderElection = false } = {},
+): Promise<OperatorProcess> {
+  const port = await freePort();
+  const name = `operator-${++serial}`;
+  const started = performance.now();
+  const child = await spawnChild({
+    name,
+    command: process.execPath,
+    args: [BUNDLE, 'operator'],
+    env: {
+      PATH: environment().PATH ?? '',
+      HOME: dir,
+      KUBECONFIG: operatorKubeconfig,
+      LOOPSTREAM_NAMESPACE: NAMESPACE,
+      LOOPSTREAM_IMAGE: 'example.com/loopstream:1',
+      LOOPSTREAM_STORAGE_VOLUME: JSON.stringify({ emptyDir: {} }),
+      LOOPSTREAM_LOG_LEVEL: 'warn',
+      LOOPSTREAM_LEADER_ELECTION: String(leaderElection),
+      // Nothing is stored: a sweep would only start a Job.
+      LOOPSTREAM_SWEEP: 'false',
+      LOOPSTREAM_OPS_HOST: '127.0.0.1',
+      LOOPSTREAM_OPS_PORT: String(port),
+    },
+    logFile: join(dir, `${name}.log`),
+    stateDir: dir,
+  });
+  const ops = (path: string) => fetch(`http://127.0.0.1:${port}${path}`);
+  await until(
+    'the operator is ready',
+    () =>
+      ops('/readyz').then(
+        ({ ok }) => ok,
+        () => false,
+      ),
+    120_000,
+  );
+  const readyMs = performance.now() - started;
+  return {
+    pid: child.pid,
+    readyMs,
+    leads: async () => /^leader_election_master_status\{.*\} 1$/m.test(await (await ops('/metrics')).text()),
+    stop: () => child.stop(),
+    kill: async () => {
+      process.kill(child.pid, 'SIGKILL');
+      await child.exited;
+    },
+  };
+}
+
+/** Resident memory now and at its highest, MiB. */
+export function memoryOf(pid: number): { nowMib: number; peakMib: number } {
+  const text = readFileSync(`/proc/${pid}/status`, 'latin1');
+  const kib = (name: string) => Number(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(text)?.[1] ?? 0);
+  return { nowMib: kib('VmRSS') / 1024, peakMib: kib('VmHWM') / 1024 };
+}

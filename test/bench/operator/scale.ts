@@ -1,0 +1,71 @@
+/** Many streams at once, from their creation until all are live, beside as many bare pods until all run. */
+import { LOOPSTREAMS, PODS, type Pod } from '../../../src/kube/resources.ts';
+import { NAMESPACE } from '../../../src/local/rights.ts';
+import { median, type Row } from '../report.ts';
+import { perStream, sum } from './audit.ts';
+import { type BenchCluster, PEERS } from './cluster.ts';
+import { createBarePod, createStream, deleteAll, inParallel, isLive, watchAll } from './objects.ts';
+
+const runs = ({ status }: Pod): boolean => status?.phase === 'Running';
+const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`;
+
+async function barePods({ kube }: BenchCluster, count: number): Promise<number> {
+  const pods = await watchAll(kube, PODS, PEERS);
+  const start = performance.now();
+  const all = pods.reached(count, runs);
+  await inParallel(count, (n) => createBarePod(kube, n));
+  const took = (await all) - start;
+  await deleteAll(kube, PODS, PEERS);
+  await pods.empty();
+  pods.stop();
+  return took;
+}
+
+async function streams({ kube }: BenchCluster, count: number): Promise<number> {
+  const watched = await watchAll(kube, LOOPSTREAMS, NAMESPACE);
+  const start = performance.now();
+  const all = watched.reached(count, isLive);
+  await inParallel(count, (n) => createStream(kube, n));
+  const took = (await all) - start;
+  watched.stop();
+  return took;
+}
+
+export async function removeStreams({ kube }: BenchCluster): Promise<void> {
+  const left = [await watchAll(kube, LOOPSTREAMS, NAMESPACE), await watchAll(kube, PODS, NAMESPACE)];
+  await deleteAll(kube, LOOPSTREAMS, NAMESPACE);
+  await Promise.all(left.map((watched) => watched.empty()));
+  for (const watched of left) watched.stop();
+}
+
+/** Takes turns; the last streams are left on air. */
+export async function measureScale(cluster: BenchCluster, count: number, rounds: number): Promise<Row[]> {
+  const times: { ours: number; peer: number }[] = [];
+  let writes = new Map<string, number>();
+  for (let round = 0; round < rounds; round++) {
+    if (round > 0) await removeStreams(cluster);
+    const peer = await barePods(cluster, count);
+    cluster.audit.takeWrites();
+    times.push({ peer, ours: await streams(cluster, count) });
+    writes = cluster.audit.takeWrites();
+  }
+  const ratios = times.map(({ ours, peer }) => ours / peer);
+  return [
+    {
+      what: `${count} streams, create → all live`,
+      ours: seconds(median(times.map(({ ours }) => ours))),
+      peer: seconds(median(times.map(({ peer }) => peer))),
+      beside: 'bare pods, create → all run',
+      result: `${median(ratios).toFixed(2)}× (${Math.min(...ratios).toFixed(2)}–${Math.max(...ratios).toFixed(2)})`,
+      bar: '≤ 2×',
+    },
+    {
+      what: `writes a stream, create → live: ${perStream(writes, count)}`,
+      ours: (sum(writes) / count).toFixed(2),
+      peer: '–',
+      beside: '–',
+      result: sum(writes) / count <= 6 ? 'holds' : 'missed',
+      bar: '≤ 6',
+    },
+  ];
+}
