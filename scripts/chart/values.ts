@@ -86,6 +86,13 @@ const operator = group('The operator.', {
   leaderElection: flag('Let the replicas elect a leader by a Lease.', true),
   workers: whole('Resources of a kind that are looked at at the same time.', 8, 1, 256),
   prepareConcurrency: whole('Jobs that fetch or prepare media at the same time, in each namespace.', 4, 1, 1000),
+  rolloutSeconds: whole(
+    'Over how many seconds the streams on air are given another image, so that not all of them are at once.',
+    600,
+    0,
+    604_800,
+  ),
+  metered: flag('Somebody counts what streams use: their sessions are kept until they are acknowledged.', false),
   allowPrivateLinks: flag('Let uploads come from private addresses. Never where strangers make uploads.', false),
   sweep: group('Clearing away of media.', {
     enabled: flag('Clear away media that nothing refers to.', true),
@@ -191,7 +198,25 @@ const monitoring = group('For the Prometheus operator.', {
   prometheusRule: group('Rules.', {
     enabled: flag('Make the PrometheusRule. Its definition must be in the cluster.', false),
     labels: strings('Labels by which Prometheus finds it.'),
-    groups: native('Groups of rules (PrometheusRule).', []),
+    alerts: flag('The alerts of `rules/alerts.yaml`, each with its page in `docs/runbooks/`.', true),
+    runbookUrl: text(
+      'Where your people find `docs/runbooks/`: what the links of the alerts begin with.',
+      'docs/runbooks',
+      {
+        pattern: '^[^\\s]*[^\\s/]$',
+      },
+    ),
+    groups: native('More groups of rules (PrometheusRule).', []),
+  }),
+});
+
+const grafana = group('For Grafana.', {
+  dashboards: group('ConfigMaps with the dashboards, for the sidecar of Grafana’s chart or the Grafana operator.', {
+    enabled: flag('Make them.', false),
+    label: text('Label by which the sidecar finds them.', 'grafana_dashboard', { minLength: 1 }),
+    labelValue: text('Its value.', '1'),
+    annotations: strings('Annotations of them, e.g. the folder.'),
+    namespace: name('Namespace of them; the release’s when empty.'),
   }),
 });
 
@@ -223,4 +248,5 @@ export const VALUES = group('Values of the chart loopstream.', {
   database,
   networkPolicy,
   monitoring,
+  grafana,
 });

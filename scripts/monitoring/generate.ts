@@ -1,6 +1,8 @@
 /** Writes what is made of scripts/monitoring/: rules, their pages, dashboards. */
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { DASHBOARDS } from './dashboards.ts';
+import { dashboardJson } from './panel.ts';
 import { RUNBOOKS, rulesFile, runbooks } from './rules.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
@@ -10,6 +12,10 @@ export const monitoringFiles = (): Map<string, Map<string, string>> =>
   new Map([
     [RUNBOOKS, runbooks()],
     ['charts/loopstream/rules', new Map([['alerts.yaml', rulesFile()]])],
+    [
+      'charts/loopstream/dashboards',
+      new Map(DASHBOARDS.map((one) => [`${one.uid}.json`, `${JSON.stringify(dashboardJson(one), undefined, 2)}\n`])),
+    ],
   ]);
 
 if (import.meta.main) {

@@ -18,6 +18,8 @@
 {{- $env = set $env "LOOPSTREAM_LEADER_ELECTION" (toString .leaderElection) -}}
 {{- $env = set $env "LOOPSTREAM_WORKERS" (.workers | int | toString) -}}
 {{- $env = set $env "LOOPSTREAM_PREPARE_CONCURRENCY" (.prepareConcurrency | int | toString) -}}
+{{- $env = set $env "LOOPSTREAM_ROLLOUT_SECONDS" (.rolloutSeconds | int | toString) -}}
+{{- $env = set $env "LOOPSTREAM_METERED" (toString .metered) -}}
 {{- $env = set $env "LOOPSTREAM_ALLOW_PRIVATE_LINKS" (toString .allowPrivateLinks) -}}
 {{- $env = set $env "LOOPSTREAM_SWEEP" (toString .sweep.enabled) -}}
 {{- $env = set $env "LOOPSTREAM_SWEEP_GRACE_HOURS" (.sweep.graceHours | int | toString) -}}

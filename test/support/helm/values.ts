@@ -105,9 +105,21 @@ export const COMBINATIONS: Record<string, Values> = {
       podMonitor: { enabled: true, interval: '15s' },
       prometheusRule: {
         enabled: true,
+        runbookUrl: 'https://runbooks.example.com/loopstream',
         groups: [{ name: 'loops', rules: [{ alert: 'Never', expr: 'vector(0) > 1', labels: { severity: 'info' } }] }],
       },
     },
+    grafana: { dashboards: { enabled: true, annotations: { folder: 'Video' } } },
+  },
+  'rules of one’s own and dashboards elsewhere': {
+    ...OPERATOR_ONLY,
+    namespaces: ['team-a', 'team-b'],
+    monitoring: {
+      serviceMonitor: { enabled: true, interval: '1m' },
+      podMonitor: { enabled: true, labels: { release: 'prometheus' } },
+      prometheusRule: { enabled: true, alerts: false, labels: { role: 'alerts' } },
+    },
+    grafana: { dashboards: { enabled: true, label: 'dashboards', labelValue: 'yes', namespace: 'team-a' } },
   },
 };
 

@@ -1,0 +1,161 @@
+/** The dashboard of all streams. Pure: no I/O, no clock. */
+import { type Dashboard, graph, number, RANGE, RATE } from './panel.ts';
+
+const IN = 'namespace=~"$namespace"';
+const each = (metric: string, more = ''): string =>
+  `max by (namespace, loopstream${more === '' ? '' : ', phase'}) (${metric}{${IN}${more}})`;
+const phaseCount = (phases: string): string =>
+  `count(${each('loopstream_status_phase', `,phase=~"${phases}"`)}) or vector(0)`;
+
+export const FLEET: Dashboard = {
+  uid: 'loopstream-fleet',
+  title: 'loopstream: fleet',
+  description: 'All streams: how many are on air, which are not and should be, what goes out.',
+  variables: [{ name: 'namespace', query: 'label_values(loopstream_info, namespace)', multi: true }],
+  rows: [
+    {
+      title: 'Now',
+      panels: [
+        number('On air', 'Streams of which a destination takes media.', phaseCount('live')),
+        number(
+          'Off air, wanted',
+          'Streams that are starting, reconnecting or failed. Normal: 0, but for moments.',
+          phaseCount('starting|reconnecting|failed'),
+          { bad: 1 },
+        ),
+        number(
+          'Waiting',
+          'Streams that were started and lack something: media, a destination, a schedule.',
+          phaseCount('waiting'),
+        ),
+        number(
+          'Degraded',
+          'Streams on air with something wrong.',
+          `count(max by (namespace, loopstream) (loopstream_status_condition{${IN},condition="Degraded",status="true"})) or vector(0)`,
+          { bad: 1 },
+        ),
+        number(
+          'Destinations down',
+          'Destinations that take no media, of streams whose pod runs.',
+          `count(min by (namespace, loopstream, destination) (loopstream_streamer_destination_connected{${IN}}) == 0) or vector(0)`,
+          { bad: 1 },
+        ),
+        number(
+          'Going out',
+          'Bits a second to all destinations.',
+          `sum(rate(loopstream_streamer_destination_sent_bytes_total{${IN}}${RATE})) * 8`,
+          { unit: 'bps' },
+        ),
+      ],
+    },
+    {
+      title: 'Streams',
+      panels: [
+        graph(
+          'Streams by phase',
+          'A lasting share of starting or reconnecting is trouble.',
+          'short',
+          [[`count by (phase) (${each('loopstream_status_phase', ',phase=~".+"')})`, '{{phase}}']],
+          { stacked: true, width: 12 },
+        ),
+        graph(
+          'Going out by namespace',
+          'Bits a second.',
+          'bps',
+          [
+            [
+              `sum by (namespace) (rate(loopstream_streamer_destination_sent_bytes_total{${IN}}${RATE})) * 8`,
+              '{{namespace}}',
+            ],
+          ],
+          { stacked: true, width: 12 },
+        ),
+        graph(
+          'Connections that failed, by reason',
+          'Of all destinations. Many at once with one reason: a platform, or the way out of the cluster.',
+          'ops',
+          [[`sum by (code) (rate(loopstream_streamer_destination_failures_total{${IN}}${RATE}))`, '{{code}}']],
+        ),
+        graph(
+          'Time in a phase (95 of 100)',
+          'How long streams stayed in phases that they have left: `starting` is the time to go on air.',
+          's',
+          [
+            [
+              `histogram_quantile(0.95, sum by (le, phase) (increase(loopstream_phase_duration_seconds_bucket{phase=~"starting|reconnecting|stopping"}${RANGE})))`,
+              '{{phase}}',
+            ],
+          ],
+        ),
+        graph(
+          'Largest steps between pictures',
+          'The ten largest of the last hour. A frame at 30 a second lasts 0.033 s.',
+          's',
+          [
+            [
+              `topk(10, max by (namespace, loopstream) (loopstream_streamer_largest_step_seconds{${IN},track="video",window="hour"}))`,
+              '{{namespace}}/{{loopstream}}',
+            ],
+          ],
+        ),
+        {
+          title: 'Not on air',
+          about: 'Each stream that is not live, and its phase.',
+          kind: 'table',
+          width: 12,
+          queries: [{ expr: `${each('loopstream_status_phase', ',phase!="live"')} == 1` }],
+        },
+        {
+          title: 'Conditions that are not as they should be',
+          about: 'Degraded streams, and what is False of others.',
+          kind: 'table',
+          width: 12,
+          queries: [
+            {
+              expr: `max by (namespace, loopstream, condition, status) (loopstream_status_condition{${IN},condition!~"Degraded|Progressing",status="false"} or loopstream_status_condition{${IN},condition="Degraded",status="true"}) == 1`,
+            },
+          ],
+        },
+      ],
+    },
+    {
+      title: 'Media',
+      panels: [
+        graph(
+          'Uploads',
+          'By state. One that is importing for hours has a slow source.',
+          'short',
+          [[`sum by (state) (max by (namespace, state) (loopstream_uploads{${IN}}))`, '{{state}}']],
+          { stacked: true },
+        ),
+        graph(
+          'Renditions',
+          'By state.',
+          'short',
+          [[`sum by (state) (max by (namespace, state) (loopstream_renditions{${IN}}))`, '{{state}}']],
+          { stacked: true },
+        ),
+        graph(
+          'Media that could not be made ready',
+          'By reason, over the time shown. storage_full, prepare_timeout and prepare_failed are ours to mend.',
+          'short',
+          [[`sum by (task, code) (increase(loopstream_upload_failures_total${RANGE}))`, '{{task}}: {{code}}']],
+        ),
+        graph('Storage', 'Streams whose storage answers, and those whose storage does not.', 'short', [
+          [`count(loopstream_streamer_storage_available{${IN}} == 1) or vector(0)`, 'answers'],
+          [`count(loopstream_streamer_storage_available{${IN}} == 0) or vector(0)`, 'does not'],
+        ]),
+        graph(
+          'Read from the storage',
+          'Bytes a second, by all streams. A playlist that fits into the caches is read once.',
+          'Bps',
+          [[`sum(rate(loopstream_streamer_storage_read_bytes_total{${IN}}${RATE}))`, 'all streams']],
+        ),
+        graph('Media ahead of its time', 'The least and the median. Near 0: pods are starved.', 's', [
+          [`min(loopstream_streamer_lead_seconds{${IN}})`, 'least'],
+          [`quantile(0.5, loopstream_streamer_lead_seconds{${IN}})`, 'median'],
+        ]),
+      ],
+    },
+  ],
+};

@@ -1,0 +1,185 @@
+/** The dashboard of the operator and the API server. Pure: no I/O, no clock. */
+import { type Dashboard, graph, number, quantile, RATE } from './panel.ts';
+
+const JOB = 'job=~"$job"';
+const op = (metric: string, more = ''): string => `${metric}{${JOB}${more}}`;
+const CONTROLLER = ',controller=~"stream|upload|destination"';
+
+export const OPERATOR: Dashboard = {
+  uid: 'loopstream-operator',
+  title: 'loopstream: operator and API',
+  description:
+    'The processes that look after streams: their work, their way to Kubernetes and PostgreSQL, what they need.',
+  variables: [{ name: 'job', query: 'label_values(reflector_staleness_seconds, job)', multi: true }],
+  rows: [
+    {
+      title: 'Controllers',
+      panels: [
+        number('Leaders', 'One for each namespace.', 'sum(leader_election_master_status{name="loopstream-operator"})'),
+        number(
+          'Operators',
+          'Processes that are there.',
+          'count(leader_election_master_status{name="loopstream-operator"})',
+        ),
+        number(
+          'Keys that wait',
+          'For a worker. Normal: 0, but for moments.',
+          `sum(${op('workqueue_depth', CONTROLLER)})`,
+          { bad: 100 },
+        ),
+        number(
+          'Runs that fail',
+          'Of all runs.',
+          `sum(rate(${op('controller_runtime_reconcile_errors_total', CONTROLLER)}${RATE})) / (sum(rate(${op('controller_runtime_reconcile_total', CONTROLLER)}${RATE})) > 0) or vector(0)`,
+          { unit: 'percentunit', bad: 0.1 },
+        ),
+        number(
+          'Longest run',
+          'Of those under way.',
+          `max(${op('workqueue_longest_running_processor_seconds', CONTROLLER)})`,
+          { unit: 's', bad: 120 },
+        ),
+        number(
+          'Staleness',
+          'Since Kubernetes last told something to the one that has heard least. Normal: below 6.',
+          `max(${op('reflector_staleness_seconds')})`,
+          { unit: 's', bad: 60 },
+        ),
+        graph('Runs', 'A second, by what came of them.', 'ops', [
+          [
+            `sum by (controller, result) (rate(${op('controller_runtime_reconcile_total', CONTROLLER)}${RATE}))`,
+            '{{controller}}: {{result}}',
+          ],
+        ]),
+        graph('Time of a run', 'Half of them, and 99 of 100.', 's', [
+          [
+            quantile(0.5, ', controller', op('controller_runtime_reconcile_time_seconds_bucket', CONTROLLER)),
+            '{{controller}}: half',
+          ],
+          [
+            quantile(0.99, ', controller', op('controller_runtime_reconcile_time_seconds_bucket', CONTROLLER)),
+            '{{controller}}: 99 of 100',
+          ],
+        ]),
+        graph('Wait for a worker (99 of 100)', 'More than a second: more `operator.workers`.', 's', [
+          [quantile(0.99, ', controller', op('workqueue_queue_duration_seconds_bucket', CONTROLLER)), '{{controller}}'],
+        ]),
+        graph('Workers', 'Busy ones, and how many there are of each kind.', 'short', [
+          [`sum by (controller) (${op('controller_runtime_active_workers', CONTROLLER)})`, '{{controller}}: busy'],
+          [
+            `max by (controller) (${op('controller_runtime_max_concurrent_reconciles', CONTROLLER)})`,
+            '{{controller}}: all',
+          ],
+        ]),
+        graph(
+          'Queues',
+          'Keys that wait for a worker or for their time, and how many are put in or tried again a second.',
+          'short',
+          [
+            [`sum by (controller) (${op('workqueue_depth', CONTROLLER)})`, '{{controller}}: wait'],
+            [`sum by (controller) (${op('workqueue_delayed', CONTROLLER)})`, '{{controller}}: later'],
+            [
+              `sum by (controller) (rate(${op('workqueue_adds_total', CONTROLLER)}${RATE}))`,
+              '{{controller}}: added a second',
+            ],
+            [
+              `sum by (controller) (rate(${op('workqueue_retries_total', CONTROLLER)}${RATE}))`,
+              '{{controller}}: retried a second',
+            ],
+          ],
+        ),
+        graph('Work of a worker (99 of 100)', 'With what the queue adds to a run.', 's', [
+          [quantile(0.99, ', controller', op('workqueue_work_duration_seconds_bucket', CONTROLLER)), '{{controller}}'],
+        ]),
+      ],
+    },
+    {
+      title: 'Kubernetes',
+      panels: [
+        graph('Requests', 'A second, by status.', 'ops', [
+          [`sum by (job, code) (rate(${op('rest_client_requests_total')}${RATE}))`, '{{job}}: {{code}}'],
+        ]),
+        graph('Time of a request (99 of 100)', 'To the head of the answer.', 's', [
+          [quantile(0.99, ', job, verb', op('rest_client_request_duration_seconds_bucket')), '{{job}}: {{verb}}'],
+        ]),
+        graph('Objects in caches', 'By kind.', 'short', [[`max by (name) (${op('reflector_objects')})`, '{{name}}']]),
+        graph('Watches', 'Begun a second (every 5 s each), and lists and failures.', 'ops', [
+          [`sum by (job) (rate(${op('reflector_watches_total')}${RATE}))`, '{{job}}: watches'],
+          [`sum by (job) (rate(${op('reflector_lists_total')}${RATE}))`, '{{job}}: lists'],
+          [`sum by (job) (rate(${op('reflector_errors_total')}${RATE}))`, '{{job}}: failures'],
+        ]),
+        graph('Staleness', 'Since Kubernetes last told a cache something. It rises to 5 and falls.', 's', [
+          [`max by (job) (${op('reflector_staleness_seconds')})`, '{{job}}'],
+        ]),
+      ],
+    },
+    {
+      title: 'API',
+      panels: [
+        graph(
+          'Requests',
+          'A second, by status.',
+          'ops',
+          [[`sum by (status) (rate(${op('http_request_duration_seconds_count')}${RATE}))`, '{{status}}']],
+          { stacked: true },
+        ),
+        graph('Share that failed', 'Answered 5xx, of all.', 'percentunit', [
+          [
+            `(sum(rate(${op('http_request_duration_seconds_count', ',status=~"5.."')}${RATE})) or vector(0)) / sum(rate(${op('http_request_duration_seconds_count')}${RATE}))`,
+            'failed',
+          ],
+        ]),
+        graph(
+          'Time of a request',
+          'Half of them, and 99 of 100; without previews, which last as long as somebody watches.',
+          's',
+          [
+            [quantile(0.5, '', op('http_request_duration_seconds_bucket', ',route!~".*/preview.*"')), 'half'],
+            [quantile(0.99, '', op('http_request_duration_seconds_bucket', ',route!~".*/preview.*"')), '99 of 100'],
+          ],
+        ),
+        graph('Busiest routes', 'Requests a second.', 'ops', [
+          [
+            `topk(10, sum by (method, route) (rate(${op('http_request_duration_seconds_count')}${RATE})))`,
+            '{{method}} {{route}}',
+          ],
+        ]),
+        graph('GraphQL', 'Operations a second, and those that failed.', 'ops', [
+          [
+            `sum by (type, result) (rate(${op('graphql_operation_duration_seconds_count')}${RATE}))`,
+            '{{type}}: {{result}}',
+          ],
+          [`sum by (type) (rate(${op('graphql_operation_errors_total')}${RATE}))`, '{{type}}: errors'],
+        ]),
+        graph('In flight', 'Requests whose answer has not ended, previews among them.', 'short', [
+          [`sum by (job) (${op('http_requests_in_flight')})`, '{{job}}'],
+        ]),
+        graph('Connections to PostgreSQL', 'Used, idle, and queries that wait for one.', 'short', [
+          [`sum by (pool, state) (${op('db_pool_connections')})`, '{{pool}}: {{state}}'],
+          [`sum by (pool) (${op('db_pool_waiting')})`, '{{pool}}: wait'],
+          [`sum by (pool) (${op('db_pool_max_connections')})`, '{{pool}}: limit'],
+        ]),
+        graph('Time that a connection is used (99 of 100)', 'For a query or a transaction.', 's', [
+          [quantile(0.99, ', pool', op('db_pool_use_seconds_bucket')), '{{pool}}'],
+        ]),
+        graph('Connections that broke', 'A second.', 'ops', [
+          [`sum by (pool) (rate(${op('db_pool_errors_total')}${RATE}))`, '{{pool}}'],
+        ]),
+      ],
+    },
+    {
+      title: 'Processes',
+      panels: [
+        graph('Processor', 'Cores.', 'short', [
+          [`sum by (job, instance) (rate(${op('process_cpu_seconds_total')}${RATE}))`, '{{job}} {{instance}}'],
+        ]),
+        graph('Memory', 'Resident.', 'bytes', [
+          [`max by (job, instance) (${op('process_resident_memory_bytes')})`, '{{job}} {{instance}}'],
+        ]),
+        graph('Event loop lag (99 of 100)', 'How late timers are. More than 0.1 s: too much is done at once.', 's', [
+          [`max by (job, instance) (${op('nodejs_eventloop_lag_p99_seconds')})`, '{{job}} {{instance}}'],
+        ]),
+      ],
+    },
+  ],
+};

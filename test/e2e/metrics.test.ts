@@ -1,0 +1,226 @@
+/**
+ * The numbers of a real run: the local system with its operator, its API server and a stream on air, and one more streamer
+ * with media in S3 and a destination that is down. What they show is what docs/metrics.md says and tells nothing of people;
+ * a real Prometheus that scraped them has data for every panel of the dashboards, and none of the alerts is broken.
+ */
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { CreateBucketCommand, PutObjectCommand } from '@aws-sdk/client-s3';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { DASHBOARDS } from '../../scripts/monitoring/dashboards.ts';
+import { environment } from '../../src/config.ts';
+import { createKube } from '../../src/kube/client.ts';
+import { LOOPSTREAMS, PODS } from '../../src/kube/resources.ts';
+import type { Kube } from '../../src/kube/types.ts';
+import { NAMESPACE } from '../../src/local/rights.ts';
+import { run } from '../../src/local/run.ts';
+import { allMetrics, METRIC_ROLES, type MetricRole } from '../../src/metrics-doc.ts';
+import { indexKey } from '../../src/rendition/index.ts';
+import { ACCOUNT_LABEL, COMPONENT_LABEL, STREAMER_PORT } from '../../src/streams/names.ts';
+import { live, openStudio, type Running, type Studio } from '../support/onair.ts';
+import { type Prometheus, parseScrape, type Scrape, startPrometheus } from '../support/prometheus.ts';
+import { freePort, until } from '../support/rtmp.ts';
+import { programOf } from '../support/streamer.ts';
+import { ROOT, type System, startSystem } from '../support/system.ts';
+import { type S3Server, startS3Server } from '../support/versitygw/server.ts';
+
+let system: System;
+let kube: Kube;
+let studio: Studio;
+let s3: S3Server;
+let fromS3: Running;
+let credentialsDir: string;
+let prometheus: Prometheus;
+const addresses: Record<MetricRole, string> = { operator: '', api: '', streamer: '' };
+const scrapes = {} as Record<MetricRole, Scrape>;
+
+/** Where a role serves its numbers: it says so in its log. */
+async function opsAddress(role: 'operator' | 'api'): Promise<string> {
+  const log = await readFile(join(system.stateDir, 'logs', `${role}.log`), 'utf8');
+  const port = /"opsPort":(\d+)/.exec(log)?.[1];
+  if (port === undefined) throw new Error(`the log of ${role} names no port`);
+  return `127.0.0.1:${port}`;
+}
+
+async function startFromS3(): Promise<Running> {
+  credentialsDir = await mkdtemp(join(tmpdir(), 'loopstream-metrics-'));
+  for (const [name, value] of Object.entries(s3.credentials)) await writeFile(join(credentialsDir, name), `${value}\n`);
+  await s3.client.send(new CreateBucketCommand({ Bucket: 'media' }));
+  for (const { rendition } of studio.items) {
+    for (const key of [rendition, indexKey(rendition)]) {
+      const Body = await readFile(join(studio.root, 'storage', key));
+      await s3.client.send(new PutObjectCommand({ Bucket: 'media', Key: key, Body }));
+    }
+  }
+  const env = {
+    LOOPSTREAM_STORAGE_URL: `s3://media?endpoint=${s3.endpoint}`,
+    LOOPSTREAM_STORAGE_CREDENTIALS_DIR: credentialsDir,
+    LOOPSTREAM_CACHE_DIR: join(studio.root, 'cache'),
+  };
+  const nobody = `rtmp://127.0.0.1:${await freePort()}/live`;
+  const destinations = { main: [studio.rtmp.url, 'key'], gone: [nobody, 'key'] } as Record<string, [string, string]>;
+  const program = programOf(studio.items, { destinations: Object.keys(destinations) });
+  return studio.onAir(program, destinations, { env });
+}
+
+const status = async (id: string) => (await system.call<{ status: string }>('GET', `/streams/${id}`)).body.status;
+const demo = (): string => system.facts.demoStreamId ?? '';
+
+async function becomes(id: string, wanted: string): Promise<void> {
+  await until(`${id} is ${wanted}`, async () => (await status(id)) === wanted, 90_000);
+}
+
+/** What people do: they ask, by REST and GraphQL, well and badly, stop a stream and start it again. */
+async function use(): Promise<void> {
+  const { body: stream } = await system.call('GET', `/streams/${demo()}`);
+  const { quality, framerate, destinationID, videoUploadObjectID } = stream;
+  const { body: made } = await system.call<{ id: string }>('POST', '/streams', {
+    ...{ name: 'Ann’s second channel', destinationID, videoUploadObjectID },
+    ...{ quality: `q_${String(quality).replace('q_', '')}`, framerate: `f_${String(framerate).replace('f_', '')}` },
+  });
+  expect(made.id).toBeTypeOf('string');
+  await system.call('GET', '/streams/str-nothing');
+  const headers = { 'X-API-Key': system.facts.apiKey, 'Content-Type': 'application/json' };
+  for (const query of ['{ me { id } }', '{ nothing }'])
+    await fetch(system.facts.graphqlUrl ?? '', { method: 'POST', headers, body: JSON.stringify({ query }) });
+  await system.call('POST', `/streams/${demo()}/stop`);
+  await becomes(demo(), 'stopped');
+  await system.call('POST', `/streams/${demo()}/start`);
+  await becomes(demo(), 'live');
+}
+
+beforeAll(async () => {
+  [system, studio, s3] = await Promise.all([startSystem(), openStudio(), startS3Server()]);
+  kube = createKube({ kubeconfig: system.facts.kubeconfig });
+  fromS3 = await startFromS3();
+  await live(fromS3);
+  const [operator, api] = await Promise.all([opsAddress('operator'), opsAddress('api')]);
+  Object.assign(addresses, { operator, api, streamer: fromS3.base.replace('http://', '') });
+  prometheus = await startPrometheus(
+    [
+      { job: 'loopstream-operator', address: addresses.operator },
+      { job: 'loopstream-api', address: addresses.api },
+      {
+        job: 'loopstream-streamer',
+        address: addresses.streamer,
+        labels: { namespace: NAMESPACE, loopstream: 'from-s3' },
+      },
+    ],
+    [join(ROOT, 'charts/loopstream/rules/alerts.yaml')],
+  );
+  const scraped = () => prometheus.query('count(up == 1)');
+  await until('all are scraped', async () => (await scraped())[0]?.value[1] === '3', 30_000);
+  await use();
+  for (const role of METRIC_ROLES) {
+    const response = await fetch(`http://${addresses[role]}/metrics`);
+    scrapes[role] = parseScrape(await response.text());
+  }
+});
+
+afterAll(async () => {
+  await prometheus?.stop();
+  await studio?.cleanUp();
+  await Promise.all([kube?.close(), s3?.close(), studio?.close(), system?.close()]);
+  if (credentialsDir) await rm(credentialsDir, { recursive: true, force: true });
+});
+
+describe.each(METRIC_ROLES)('what the %s shows', (role) => {
+  const documented = allMetrics().filter(({ roles }) => roles.includes(role));
+
+  test('is what docs/metrics.md says, all of it and nothing else', () => {
+    const shown = [...scrapes[role].types].map(([name, type]) => `${name} ${type}`);
+    expect(shown.sort()).toEqual(documented.map(({ name, type }) => `${name} ${type}`).sort());
+    for (const { name, labels } of scrapes[role].samples) {
+      const of = documented.find((one) => one.name === name.replace(/_(bucket|sum|count)$/, '') || one.name === name);
+      for (const label of Object.keys(labels)) expect([...(of?.labels ?? []), 'le'], name).toContain(label);
+    }
+  });
+
+  test('is read by Prometheus’ own tool', async () => {
+    const input = await (await fetch(`http://${addresses[role]}/metrics`)).text();
+    const { stderr } = await run('promtool', ['check', 'metrics'], { env: environment(), input });
+    expect(stderr).not.toMatch(/error|while (linting|parsing)/i);
+  });
+
+  /** For one stream, one upload and a handful of requests; a route has up to 16 series for each status it was answered with. */
+  const MOST: Record<MetricRole, number> = { operator: 600, api: 900, streamer: 80 };
+  /** Labels that name a resource; each of them has as many values as there are resources. */
+  const NAMES = new Set(['namespace', 'loopstream', 'pod', 'destination']);
+
+  test('tells nothing of people, and is no more than a bounded number of series', async () => {
+    const { body: me } = await system.call<{ id: string; email: string }>('GET', '/me');
+    const streams = await kube.list(LOOPSTREAMS, { namespace: NAMESPACE });
+    const accounts = streams.flatMap(({ metadata }) => metadata.labels?.[ACCOUNT_LABEL] ?? []);
+    expect(accounts).toContain(me.id);
+    const names = streams.flatMap(({ spec }) => spec.displayName ?? []);
+    const keys = [system.facts.apiKey, me.id, me.email, me.email.split('@')[0] ?? '', ...accounts, ...names];
+    const { samples } = scrapes[role];
+    for (const { name, labels } of samples) {
+      for (const [label, value] of Object.entries(labels)) {
+        for (const key of keys) expect(value.includes(key), `${name} ${label}=${value}`).toBe(false);
+        if (NAMES.has(label)) continue;
+        // Ids of ours and of others: ULIDs, UUIDs, our prefixes, addresses.
+        expect(value, `${name} ${label}`).not.toMatch(
+          /[0-9a-hjkmnp-tv-z]{26}|[0-9a-f]{8}-[0-9a-f]{4}|\b(str|upl|pls|dst|lsk)[-_][0-9a-z]{6}|@|\d+\.\d+\.\d+\.\d+|:\/\//i,
+        );
+      }
+    }
+    expect(samples.length).toBeLessThan(MOST[role]);
+  });
+});
+
+test('a stream on air has few series for each pod, and the operator some more', async () => {
+  const [pod] = await kube.list(PODS, { namespace: NAMESPACE, labelSelector: `${COMPONENT_LABEL}=streamer` });
+  const response = await fetch(`http://${pod?.status?.podIP}:${STREAMER_PORT}/metrics`);
+  expect(parseScrape(await response.text()).samples.length).toBeLessThan(80);
+  const own = scrapes.operator.samples.filter(({ labels }) => labels.loopstream === demo());
+  expect(own.length).toBeGreaterThan(6);
+  expect(own.length).toBeLessThan(30);
+});
+
+describe.each(DASHBOARDS.map((one) => [one.title, one] as const))('the dashboard "%s"', (_, dashboard) => {
+  const panels = dashboard.rows.flatMap((row) => row.panels);
+
+  test.each(panels.map((panel) => [panel.title, panel] as const))(
+    '%s: each query returns data',
+    async (_title, panel) => {
+      for (const { expr } of panel.queries) {
+        const filled = ['from-s3', demo()].map((loopstream) =>
+          expr
+            .replaceAll('$__rate_interval', '1m')
+            .replaceAll('$__range', '10m')
+            .replaceAll('"$namespace"', `"${NAMESPACE}"`)
+            .replaceAll('"$loopstream"', `"${loopstream}"`)
+            .replaceAll('"$job"', '"loopstream-.*"'),
+        );
+        expect(filled.join()).not.toContain('$');
+        const data = async () => {
+          const samples = (await Promise.all(filled.map((one) => prometheus.query(one)))).flat();
+          return samples.some(({ value: [, value] }) => value !== 'NaN');
+        };
+        await until(`data for ${filled[0]}`, data, 20_000);
+      }
+    },
+  );
+
+  test('its variables have values', async () => {
+    for (const { query } of dashboard.variables) {
+      const [, series = '', label = ''] = /^label_values\((.*), (\w+)\)$/.exec(query) ?? [];
+      const samples = await prometheus.query(series.replace('"$namespace"', `"${NAMESPACE}"`));
+      expect(samples.map(({ metric }) => metric[label]).filter(Boolean).length, query).toBeGreaterThan(0);
+    }
+  });
+});
+
+test('Prometheus evaluates every alert without an error, and the healthy system has none that is critical', async () => {
+  type Rules = { groups: { rules: { name: string; health: string; lastError?: string; state: string }[] }[] };
+  const rules = await until('all have been evaluated', async () => {
+    const { groups } = await prometheus.get<Rules>('/api/v1/rules');
+    const all = groups.flatMap((group) => group.rules);
+    return all.every(({ health }) => health !== 'unknown') && all;
+  });
+  expect(rules.filter(({ health }) => health !== 'ok')).toEqual([]);
+  const firing = await prometheus.query('ALERTS{alertstate="firing",severity="critical"}');
+  expect(firing.map(({ metric }) => metric.alertname)).toEqual([]);
+});
