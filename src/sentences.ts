@@ -79,6 +79,18 @@ export const TIME_ZONE: TextRule = {
   sentence: 'is not a time zone; give a name of the IANA database, such as Europe/Berlin',
 };
 
+/** Conditions that others write: what the operator says itself waits for nobody. */
+export const GATE: readonly TextRule[] = [
+  {
+    matches: '^([a-z0-9]([-.a-z0-9]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$',
+    sentence: 'must be the type of a condition, such as CreditAvailable',
+  },
+  {
+    lacks: '^(DestinationReady|MediaReady|ScheduleValid|PodScheduled|Live|Progressing|Degraded|SessionsMetered)$',
+    sentence: 'names a condition that the operator writes itself',
+  },
+];
+
 /** Rules between fields, and of lists. */
 export const SENTENCES = {
   noMedia: 'is required, unless playlists are given',

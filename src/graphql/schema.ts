@@ -6,6 +6,7 @@ import { destinationFields } from '../destinations/graphql.ts';
 import type { DestinationService } from '../destinations/service.ts';
 import { playlistFields } from '../playlists/graphql.ts';
 import type { PlaylistService } from '../playlists/service.ts';
+import type { StatsService } from '../stats/service.ts';
 import { streamFields } from '../streams/graphql.ts';
 import type { StreamService } from '../streams/service.ts';
 import { uploadFields } from '../uploads/graphql.ts';
@@ -17,6 +18,7 @@ export interface Services {
   destinations: DestinationService;
   uploads: UploadService;
   playlists: PlaylistService;
+  stats: Pick<StatsService, 'live'>;
 }
 
 export const createSchema = (services: Services): GraphQLSchema =>
@@ -25,7 +27,7 @@ export const createSchema = (services: Services): GraphQLSchema =>
       name: 'Query',
       fields: {
         ...accountFields(services.account),
-        ...streamFields(services.streams),
+        ...streamFields(services.streams, services.stats),
         ...destinationFields(services.destinations),
         ...uploadFields(services.uploads),
         ...playlistFields(services.playlists),

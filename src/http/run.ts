@@ -149,15 +149,17 @@ function openServices(
     upload: (accountId: string, id: string) => uploads.find(accountId, id)?.spec,
     playlist: (accountId: string, id: string) => playlists.find(accountId, id)?.spec,
   };
+  const stats = createStatsService({ streams, destinations, pods });
   return {
     services: {
+      stats,
       account: createAccountService({ auth }),
       streams: createStreamService({ kube, streams, references }),
       destinations: createDestinationService({ kube, destinations, streams }),
       uploads: createUploadService({ uploads, streams, playlists }),
       playlists: createPlaylistService({ playlists, uploads, streams }),
     },
-    stats: createStatsService({ streams, destinations, pods }),
+    stats,
   };
 }
 

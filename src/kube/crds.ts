@@ -50,7 +50,7 @@ const NAME: Column = {
   wide: true,
 };
 
-const condition = (type: string, field: 'status' | 'message' = 'status'): string =>
+const condition = (type: string, field: 'status' | 'reason' | 'message' = 'status'): string =>
   `.status.conditions[?(@.type=="${type}")].${field}`;
 
 const loopStream: Definition = {
@@ -85,6 +85,13 @@ const loopStream: Definition = {
     { name: 'Upload', type: 'string', jsonPath: '.spec.uploadRef', description: 'What is looped.', wide: true },
     { name: 'Pod', type: 'string', jsonPath: '.status.podName', description: 'The pod that sends it.', wide: true },
     NAME,
+    {
+      name: 'Health',
+      type: 'string',
+      jsonPath: condition('Degraded', 'reason'),
+      description: 'What is wrong while it is on air, in a word.',
+      wide: true,
+    },
     {
       name: 'Progress',
       type: 'string',

@@ -5,7 +5,17 @@
  * What was stored before a rule was made stays usable: the API server does not ask again about what a write leaves as it
  * is (ratcheting). It cannot tell that of the root, which every write changes, so the rules there ask at creation alone.
  */
-import { CRON, DISPLAY_NAME, LABEL_VALUE, LINK, REFERENCE, SENTENCES, type TextRule, TIME_ZONE } from '../sentences.ts';
+import {
+  CRON,
+  DISPLAY_NAME,
+  GATE,
+  LABEL_VALUE,
+  LINK,
+  REFERENCE,
+  SENTENCES,
+  type TextRule,
+  TIME_ZONE,
+} from '../sentences.ts';
 import { OWN_PREFIXES, podName } from '../streams/names.ts';
 import type { Additions, Rule } from './schema.ts';
 
@@ -92,6 +102,8 @@ export const LOOPSTREAM_RULES: Additions = {
   }),
   'spec.schedule.recurrence.cron': text([CRON]),
   'spec.schedule.recurrence.timeZone': text([TIME_ZONE]),
+  'spec.readinessGates': listMap('conditionType'),
+  'spec.readinessGates[].conditionType': text(GATE),
   'spec.template.nodeSelector': rules(labelValues),
   'spec.template.labels': rules(OWN, labelValues),
   'spec.template.annotations': rules(OWN, noKeyBelow(CONFINEMENT, SENTENCES.security)),

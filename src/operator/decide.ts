@@ -10,6 +10,7 @@ import type { LoopStream, Pod } from '../kube/resources.ts';
 import { findCondition } from '../streams/conditions.ts';
 import { FINALIZER, podName, TEMPLATE_HASH_ANNOTATION } from '../streams/names.ts';
 import type { Program } from '../streams/program.ts';
+import { gatesOf } from '../streams/readiness.ts';
 import { isWanted, type Phase } from '../streams/spec.ts';
 import { isReady, readiness } from './checks.ts';
 import { programOf, programOfPod, type Since, sinceOf } from './media.ts';
@@ -19,6 +20,7 @@ import { podTrouble } from './podview.ts';
 import { addressToAsk } from './progress.ts';
 import { isOwnedBy, type PodSettings } from './restricted.ts';
 import { type Airtime, airtime, nextChange } from './schedule.ts';
+import { scheduling } from './scheduling.ts';
 import { allSkipped, pendingSkip, type Skip, withSkipped } from './skip.ts';
 import type { Verdict, World } from './world.ts';
 
@@ -36,7 +38,7 @@ export type Action =
 
 export interface Decision {
   phase: Phase;
-  /** Readiness conditions, Live, Progressing. */
+  /** Readiness conditions, Live, Progressing; of a stream with a pod PodScheduled, of one on air Degraded. */
   verdicts: Verdict[];
   ready: boolean;
   action: Action;
@@ -241,12 +243,28 @@ function nameTaken(stream: LoopStream, now: Date): Core {
   };
 }
 
+/** Somebody else says that the stream may not be on air: it goes, and comes back to where it then stands. */
+function shutOff(stream: LoopStream, pod: Pod, { message }: Verdict): Core {
+  const program = programOfPod(pod);
+  const since = (program && sinceOf(program)) ?? keptSince(stream);
+  return {
+    phase: 'stopping',
+    action: remove(pod),
+    live: no('Stopping', message),
+    progressing: yes('Stopping', message),
+    since,
+  };
+}
+
 function core(stream: LoopStream, world: World, verdicts: Verdict[], time: Airtime, settings: PodSettings): Core {
   const owned = world.pod && isOwnedBy(world.pod, stream) ? world.pod : undefined;
   const wanted = isWanted(stream.spec) && !stream.metadata.deletionTimestamp;
   if (!wanted || time.kind === 'before' || time.kind === 'after') return off(stream, owned, time, world.now);
-  if (owned) return run(stream, world, verdicts, owned, settings);
-  return world.pod && isReady(verdicts) ? nameTaken(stream, world.now) : start(stream, world, verdicts);
+  const gates = gatesOf(stream.spec, stream.status?.conditions);
+  const shut = gates.find(({ status }) => status === 'False');
+  if (owned) return shut ? shutOff(stream, owned, shut) : run(stream, world, verdicts, owned, settings);
+  const all = [...verdicts, ...gates];
+  return world.pod && isReady(all) ? nameTaken(stream, world.now) : start(stream, world, all);
 }
 
 /** Phases in which the window that is open has been taken up. */
@@ -259,19 +277,36 @@ export function decide(stream: LoopStream, world: World, settings: PodSettings):
   const { live, progressing, since, degraded, lookAgainAt, ...rest } = core(stream, world, checks, time, settings);
   const wake = lookAgainAt ?? (isWanted(stream.spec) ? nextChange(time) : undefined);
   const begun = time.kind === 'on' && time.since && BEGUN.has(rest.phase) ? time.since.toISOString() : before;
+  const owned = world.pod && isOwnedBy(world.pod, stream) ? world.pod : undefined;
+  const scheduled = scheduling(stream, owned, progressing);
+  const gates = gatesOf(stream.spec, stream.status?.conditions);
   return {
     ...rest,
     verdicts: [
       ...checks,
+      ...(scheduled ? [scheduled] : []),
       { type: 'Live', ...live },
       { type: 'Progressing', ...progressing },
       ...(degraded ? [degraded] : []),
     ],
-    ready: isReady(checks),
+    ready: isReady([...checks, ...gates]) && scheduled?.status !== 'False',
     ...since,
     ...(begun !== undefined && { lastScheduleTime: begun }),
     ...(wake && { lookAgainAt: wake }),
   };
+}
+
+/** How long until a pod is tried again that a quota had no room for. */
+const QUOTA_RETRY_MS = 60_000;
+
+/** A quota is freed by others, so no edit of the stream is waited for (the words are those of its admission plugin). */
+function refused(stream: LoopStream, refusal: string, now: Date): Omit<Core, 'action'> {
+  const live = offAir(history(stream, undefined).been);
+  if (!/exceeded quota:/.test(refusal)) return { phase: 'failed', live, progressing: no('PodRefused', refusal) };
+  const lookAgainAt = new Date(now.getTime() + QUOTA_RETRY_MS);
+  // What others use of it changes with every pod, and would be written each time.
+  const message = refusal.replace(/, used: .*(?=, limited: )/, '');
+  return { phase: 'waiting', live, progressing: no('QuotaExceeded', message), lookAgainAt };
 }
 
 const withProgress = (verdicts: Verdict[], progressing: Omit<Verdict, 'type'>): Verdict[] =>
@@ -279,24 +314,22 @@ const withProgress = (verdicts: Verdict[], progressing: Omit<Verdict, 'type'>): 
 
 /**
  * What becomes of a decision to make a pod that cannot be made: the stream is where it was before. A refusal lasts until
- * the stream is edited; a name that is taken is tried again.
+ * the stream is edited; a name that is taken and a quota that is used up are tried again.
  */
 export function notCreated(stream: LoopStream, decision: Decision, world: World, refusal?: string): Decision {
-  const { live, progressing, lookAgainAt } =
-    refusal === undefined
-      ? nameTaken(stream, world.now)
-      : {
-          live: offAir(history(stream, undefined).been),
-          progressing: no('PodRefused', refusal),
-          lookAgainAt: undefined,
-        };
+  const { phase, live, progressing, lookAgainAt } =
+    refusal === undefined ? nameTaken(stream, world.now) : refused(stream, refusal, world.now);
   const { epoch: _, audioEpoch: __, skipped: ___, ...rest } = decision;
-  const verdicts = withProgress(decision.verdicts, progressing);
+  const scheduled = scheduling(stream, undefined, progressing);
+  const verdicts = withProgress(decision.verdicts, progressing).filter(({ type }) => type !== 'PodScheduled');
   return {
     ...rest,
-    phase: 'failed',
+    phase,
+    ready: false,
     action: nothing,
-    verdicts: verdicts.map((verdict) => (verdict.type === 'Live' ? { type: 'Live', ...live } : verdict)),
+    verdicts: [...verdicts, ...(scheduled ? [scheduled] : [])].map((verdict) =>
+      verdict.type === 'Live' ? { type: 'Live', ...live } : verdict,
+    ),
     ...keptSince(stream),
     ...(lookAgainAt && { lookAgainAt }),
   };

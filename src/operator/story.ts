@@ -1,14 +1,12 @@
 /** The Events that tell the story of an object: one for each thing that changed, none for what stayed. Pure: no I/O, no clock. */
 import type { EventInput } from '../kube/events.ts';
+import type { LoopStream } from '../kube/resources.ts';
 import type { Condition } from '../streams/conditions.ts';
 import { findCondition } from '../streams/conditions.ts';
-import {
-  type LoopStreamStatus,
-  READINESS_CONDITIONS,
-  READINESS_ISSUES,
-  type ReadinessReason,
-} from '../streams/spec.ts';
+import { fixOf, gatesOf } from '../streams/readiness.ts';
+import { type LoopStreamStatus, READINESS_CONDITIONS, READINESS_ISSUES } from '../streams/spec.ts';
 import type { UploadStatus } from '../uploads/spec.ts';
+import type { Verdict } from './world.ts';
 
 const normal = (reason: string, message: string): EventInput => ({ type: 'Normal', reason, message });
 const warning = (reason: string, message: string): EventInput => ({ type: 'Warning', reason, message });
@@ -20,11 +18,16 @@ const messageOf = (status: { conditions?: Condition[] }, type: string): string =
 const PATIENCE = new Set(['MediaImporting', 'MediaPreparing', 'DestinationChecking']);
 
 /** What is wrong, and what to do about it: the same fix that REST and GraphQL give. */
-const withFix = ({ reason, message }: Condition): string =>
-  Object.hasOwn(READINESS_ISSUES, reason) ? `${message} ${READINESS_ISSUES[reason as ReadinessReason].fix}` : message;
+const withFix = (condition: Verdict): string => `${condition.message} ${fixOf(condition)}`;
+const isIssue = (reason: string): boolean => Object.hasOwn(READINESS_ISSUES, reason);
 
 const obstacle = (status: LoopStreamStatus | undefined): Condition | undefined =>
   READINESS_CONDITIONS.map((type) => findCondition(status?.conditions, type)).find((c) => c?.status === 'False');
+
+function failure(status: LoopStreamStatus): string {
+  const stuck = findCondition(status.conditions, 'Progressing');
+  return stuck && isIssue(stuck.reason) ? withFix(stuck) : (stuck?.message ?? '');
+}
 
 function ofPhase(status: LoopStreamStatus): EventInput[] {
   switch (status.phase) {
@@ -43,23 +46,34 @@ function ofPhase(status: LoopStreamStatus): EventInput[] {
     case 'ended':
       return [normal('Ended', 'The schedule is over.')];
     case 'failed':
-      return [warning('Failed', messageOf(status, 'Progressing'))];
+      return [warning('Failed', failure(status))];
     default:
       return [];
   }
 }
 
-export function streamEvents(before: LoopStreamStatus | undefined, status: LoopStreamStatus): EventInput[] {
+/** `gates` are the conditions of others that the stream waits for. */
+export function streamEvents(
+  before: LoopStreamStatus | undefined,
+  status: LoopStreamStatus,
+  gates: readonly Verdict[] = [],
+): EventInput[] {
   const told = before?.phase === status.phase ? [] : ofPhase(status);
   const problem = obstacle(status);
   if (problem && problem.reason !== obstacle(before)?.reason) {
     const { reason, message } = problem;
     told.push(PATIENCE.has(reason) ? normal('NotReady', message) : warning('NotReady', withFix(problem)));
   }
+  const shut = gates.find((gate) => gate.status === 'False');
+  // A gate is closed by others, so what is new of it is that the stream obeys.
+  const obeys = (of: LoopStreamStatus | undefined) =>
+    shut !== undefined && messageOf(of ?? {}, 'Progressing') === shut.message;
+  if (shut && obeys(status) && !obeys(before)) told.push(warning('NotReady', withFix(shut)));
   const stuck = findCondition(status.conditions, 'Progressing');
   if (status.phase !== 'failed' && stuck?.status === 'False') {
     const earlier = findCondition(before?.conditions, 'Progressing');
-    if (earlier?.reason !== stuck.reason) told.push(warning(stuck.reason, stuck.message));
+    const words = isIssue(stuck.reason) ? withFix(stuck) : stuck.message;
+    if (earlier?.reason !== stuck.reason) told.push(warning(stuck.reason, words));
   }
   const wrong = findCondition(status.conditions, 'Degraded');
   if (wrong?.status === 'True' && findCondition(before?.conditions, 'Degraded')?.message !== wrong.message) {
@@ -67,6 +81,10 @@ export function streamEvents(before: LoopStreamStatus | undefined, status: LoopS
   }
   return told;
 }
+
+/** What is to be told of a stream whose status becomes this one. */
+export const streamStory = ({ spec, status: before }: LoopStream, status: LoopStreamStatus): EventInput[] =>
+  streamEvents(before, status, gatesOf(spec, before?.conditions));
 
 export function uploadEvents(before: UploadStatus | undefined, status: UploadStatus): EventInput[] {
   const told: EventInput[] = [];

@@ -11,7 +11,7 @@ import { buildPod } from './pod.ts';
 import { isOwnedBy } from './restricted.ts';
 import { bringSecret, readToken } from './secret.ts';
 import { sameSessions, statusOf } from './status.ts';
-import { streamEvents } from './story.ts';
+import { streamStory } from './story.ts';
 import { bookFor, letGo } from './timekeeping.ts';
 import type { World } from './world.ts';
 
@@ -188,7 +188,7 @@ export const reconcileStream =
     const status = statusOf(stream, done.decision, done.pod, world, bookFor(tools, stream, now));
     const exact = !sameSessions(stream.status, status);
     if (await writeStatus(tools, LOOPSTREAMS, caches.streams, stream, status, { exact })) {
-      const told = [...streamEvents(stream.status, status), ...(done.decision.events ?? [])];
+      const told = [...streamStory(stream, status), ...(done.decision.events ?? [])];
       for (const event of told) events.event(stream, event);
     }
     await letGo(tools, key);

@@ -23,6 +23,18 @@ export const LiveStats = Type.Object(
     reconnects: integer,
     current: Item,
     next: Item,
+    /** False while no item can be played. */
+    playable: nullable(Type.Boolean()),
+    brokenItems: Type.Array(
+      Type.Object({
+        id: Type.String(),
+        name: Type.String(),
+        track: Type.Enum(['video', 'audio']),
+        code: Type.String(),
+        message: Type.String(),
+      }),
+      { description: 'Items that could not be played when it was last their turn; they are left out.' },
+    ),
     destinations: Type.Array(
       Type.Object({
         id: Type.String(),

@@ -17,6 +17,8 @@ export const NOT_LIVE: LiveStats = Object.freeze({
   reconnects: null,
   current: null,
   next: null,
+  playable: null,
+  brokenItems: [],
   destinations: [],
 });
 
@@ -36,6 +38,21 @@ const problem = (value: unknown): LiveStats['destinations'][number]['lastError']
   return text(code) === null ? null : { code: String(code), message: text(message) ?? String(code) };
 };
 
+const broken = (value: unknown): LiveStats['brokenItems'] =>
+  (Array.isArray(value) ? value : []).map(record).flatMap(({ id, name, track, code, message }) =>
+    text(id) === null
+      ? []
+      : [
+          {
+            id: String(id),
+            name: text(name) ?? String(id),
+            track: track === 'audio' ? ('audio' as const) : ('video' as const),
+            code: text(code) ?? 'unknown',
+            message: text(message) ?? '',
+          },
+        ],
+  );
+
 /** Destinations are named by their resources, whose names are their public ids; `nameOf` gives people's name for one. */
 export function liveStats(told: unknown, nameOf: (id: string) => string): LiveStats {
   const stats = record(told);
@@ -54,6 +71,8 @@ export function liveStats(told: unknown, nameOf: (id: string) => string): LiveSt
     reconnects: number(stats.reconnects),
     current: item(stats.currentItem),
     next: item(stats.nextItem),
+    playable: typeof stats.playable === 'boolean' ? stats.playable : null,
+    brokenItems: broken(stats.brokenItems),
     destinations: destinations.map((destination) => {
       const id = text(destination.id) ?? text(destination.name) ?? '';
       return {

@@ -8,7 +8,9 @@ import {
   GraphQLObjectType,
   GraphQLString,
 } from 'graphql';
-import { byIdField, connectionField, DateTime, type Field, required } from '../graphql/relay.ts';
+import { byIdField, connectionField, DateTime, type Field, type GraphContext, required } from '../graphql/relay.ts';
+import { LiveStats } from '../stats/graphql.ts';
+import type { StatsService } from '../stats/service.ts';
 import type { Stream as StreamRecord } from './record.ts';
 import type { StreamService } from './service.ts';
 import { PHASES, type Phase } from './spec.ts';
@@ -30,28 +32,64 @@ const Recurrence = new GraphQLObjectType({
   },
 });
 
-const Stream = new GraphQLObjectType<StreamRecord>({
-  name: 'Stream',
+const Degraded = new GraphQLObjectType({
+  name: 'Degraded',
+  description: 'What is wrong with a stream while it is on air.',
   fields: {
-    id: { type: required(GraphQLString) },
-    name: { type: required(GraphQLString) },
-    state: { type: required(State), resolve: ({ status }) => status },
-    ready: { type: required(GraphQLBoolean) },
-    quality: { type: required(GraphQLString) },
-    framerate: { type: required(GraphQLString) },
-    destinationID: { type: required(GraphQLString) },
-    destinationIDs: { type: ids },
-    videoUploadObjectID: { type: GraphQLString },
-    playlistIDs: { type: ids },
-    audioPlaylistIDs: { type: ids },
-    scheduleStartAt: { type: DateTime },
-    scheduleEndAt: { type: DateTime },
-    recurrence: { type: Recurrence },
-    nextStartAt: { type: DateTime },
-    liveSince: { type: DateTime },
-    createdAt: { type: required(DateTime) },
+    code: { type: required(GraphQLString) },
+    message: { type: required(GraphQLString) },
+    since: { type: required(DateTime) },
   },
 });
+
+const Issue = new GraphQLObjectType({
+  name: 'ReadinessIssue',
+  fields: {
+    code: { type: required(GraphQLString), description: 'Stable code.' },
+    message: { type: required(GraphQLString), description: 'What is wrong.' },
+    fix: { type: required(GraphQLString), description: 'What to do about it.' },
+    field: { type: required(GraphQLString), description: 'The field that it is about; empty when it is about none.' },
+    since: { type: required(DateTime) },
+  },
+});
+
+const Readiness = new GraphQLObjectType({
+  name: 'Readiness',
+  description: 'What would stop the stream from starting.',
+  fields: { ready: { type: required(GraphQLBoolean) }, issues: { type: required(new GraphQLList(required(Issue))) } },
+});
+
+const streamType = (streams: StreamService) =>
+  new GraphQLObjectType<StreamRecord, GraphContext>({
+    name: 'Stream',
+    fields: {
+      id: { type: required(GraphQLString) },
+      name: { type: required(GraphQLString) },
+      state: { type: required(State), resolve: ({ status }) => status },
+      ready: { type: required(GraphQLBoolean) },
+      readiness: {
+        type: required(Readiness),
+        resolve: ({ id }, _args, context) => {
+          context.allow('getStreamReadiness');
+          return streams.readiness(context.principal.accountId, id);
+        },
+      },
+      degraded: { type: Degraded },
+      quality: { type: required(GraphQLString) },
+      framerate: { type: required(GraphQLString) },
+      destinationID: { type: required(GraphQLString) },
+      destinationIDs: { type: ids },
+      videoUploadObjectID: { type: GraphQLString },
+      playlistIDs: { type: ids },
+      audioPlaylistIDs: { type: ids },
+      scheduleStartAt: { type: DateTime },
+      scheduleEndAt: { type: DateTime },
+      recurrence: { type: Recurrence },
+      nextStartAt: { type: DateTime },
+      liveSince: { type: DateTime },
+      createdAt: { type: required(DateTime) },
+    },
+  });
 
 interface Where {
   state?: { eq?: Phase | null; in?: Phase[] | null } | null;
@@ -77,22 +115,30 @@ const StreamWhereInput = new GraphQLInputObjectType({
   },
 });
 
-export const streamFields = (streams: StreamService): Record<string, Field> => ({
-  stream: byIdField({
-    type: Stream,
-    operation: 'getStream',
-    get: ({ principal }, id) => streams.get(principal.accountId, id),
-  }),
-  streams: connectionField<StreamRecord, Where>({
-    type: Stream,
-    operation: 'listStreams',
-    description: 'Streams, newest first.',
-    where: StreamWhereInput,
-    list: ({ principal }, args, where) =>
-      streams.list(principal.accountId, args, {
-        status: where?.state?.eq ?? undefined,
-        statuses: where?.state?.in ?? undefined,
-        q: where?.name?.contains ?? undefined,
-      }),
-  }),
-});
+export function streamFields(streams: StreamService, stats: Pick<StatsService, 'live'>): Record<string, Field> {
+  const type = streamType(streams);
+  return {
+    stream: byIdField({
+      type,
+      operation: 'getStream',
+      get: ({ principal }, id) => streams.get(principal.accountId, id),
+    }),
+    liveStats: byIdField({
+      type: LiveStats,
+      operation: 'getStreamLiveStats',
+      get: ({ principal }, id) => stats.live(principal.accountId, id),
+    }),
+    streams: connectionField<StreamRecord, Where>({
+      type,
+      operation: 'listStreams',
+      description: 'Streams, newest first.',
+      where: StreamWhereInput,
+      list: ({ principal }, args, where) =>
+        streams.list(principal.accountId, args, {
+          status: where?.state?.eq ?? undefined,
+          statuses: where?.state?.in ?? undefined,
+          q: where?.name?.contains ?? undefined,
+        }),
+    }),
+  };
+}

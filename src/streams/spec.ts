@@ -64,6 +64,14 @@ export type Schedule = Static<typeof Schedule>;
 export const DISRUPTIONS = ['Never', 'OnDrain', 'Always'] as const;
 export type Disruption = (typeof DISRUPTIONS)[number];
 
+const ReadinessGate = Type.Object({
+  conditionType: Type.String({
+    minLength: 1,
+    maxLength: 316,
+    description: 'Type of the condition, e.g. CreditAvailable.',
+  }),
+});
+
 export const LoopStreamSpec = Type.Object({
   displayName: Type.Optional(Type.String({ minLength: 1, maxLength: 200, description: 'Name shown to people.' })),
   replicas: Type.Integer({
@@ -106,6 +114,12 @@ export const LoopStreamSpec = Type.Object({
     }),
   ),
   template: Type.Optional(Template),
+  readinessGates: Type.Optional(
+    Type.Array(ReadinessGate, {
+      maxItems: 8,
+      description: 'Conditions of others: while one is False it is off air, and it starts when all are True.',
+    }),
+  ),
   ttlSecondsAfterFinished: Type.Optional(
     Type.Integer({
       minimum: 0,
@@ -204,7 +218,8 @@ export const LoopStreamStatus = Type.Object({
   conditions: Type.Optional(
     Type.Array(Condition, {
       maxItems: 32,
-      description: 'What is so and why: DestinationReady, MediaReady, ScheduleValid, Live, Degraded.',
+      description:
+        'What is so and why: DestinationReady, MediaReady, ScheduleValid, PodScheduled, Live, Progressing, Degraded.',
     }),
   ),
 });
@@ -259,6 +274,27 @@ export const READINESS_ISSUES = {
     code: 'schedule_invalid',
     field: 'scheduleStartAt',
     fix: 'Give an end after the start, five fields of cron, and the IANA name of a time zone.',
+  },
+  Unschedulable: {
+    code: 'unschedulable',
+    field: '',
+    fix: 'Give the cluster a node with room for the pod, or change what spec.template asks of a node.',
+  },
+  QuotaExceeded: {
+    code: 'quota_exceeded',
+    field: '',
+    fix: 'Raise the ResourceQuota of the namespace or free some of it; it is tried again every minute.',
+  },
+  PodRefused: {
+    code: 'pod_refused',
+    field: '',
+    fix: 'Change what Kubernetes refuses, then edit the stream: it is tried again then.',
+  },
+  PodNameTaken: { code: 'pod_name_taken', field: '', fix: 'Delete the pod of that name; it is tried again by itself.' },
+  InsufficientCredits: {
+    code: 'insufficient_credits',
+    field: '',
+    fix: 'Top up the balance; the stream goes on air by itself then.',
   },
 } as const;
 export type ReadinessReason = keyof typeof READINESS_ISSUES;

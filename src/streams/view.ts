@@ -3,7 +3,8 @@
  */
 import type { KubeEvent, LoopStream } from '../kube/resources.ts';
 import type { Stored } from '../kube/types.ts';
-import { type Condition, findCondition } from './conditions.ts';
+import { findCondition } from './conditions.ts';
+import { fieldOf, gatesOf, toIssue } from './readiness.ts';
 import {
   publicFramerate,
   publicQuality,
@@ -13,7 +14,7 @@ import {
   type StreamEvent,
 } from './record.ts';
 import { nextStart } from './recurrence.ts';
-import { isWanted, type Phase, READINESS_CONDITIONS, READINESS_ISSUES } from './spec.ts';
+import { isWanted, type Phase, READINESS_CONDITIONS } from './spec.ts';
 
 /** Whether the operator's status is about the spec as it now is. */
 export const isObserved = ({ metadata, status }: LoopStream): boolean =>
@@ -36,6 +37,14 @@ export function phaseOf(stream: LoopStream, now: Date): Phase {
   return OFF_AIR.includes(phase) ? phase : 'stopping';
 }
 
+/** What is wrong with a stream on air. */
+function degradedOf({ status }: LoopStream): Stream['degraded'] {
+  const degraded = findCondition(status?.conditions, 'Degraded');
+  if (degraded?.status !== 'True') return null;
+  const { code, message, since } = toIssue(degraded);
+  return { code, message, since };
+}
+
 export function toStream(stream: LoopStream, now: Date): Stream {
   const { metadata, spec, status } = stream;
   return {
@@ -55,54 +64,39 @@ export function toStream(stream: LoopStream, now: Date): Stream {
     recurrence: spec.schedule?.recurrence ?? null,
     nextStartAt: isWanted(spec) ? (nextStart(spec.schedule, now)?.toISOString() ?? null) : null,
     liveSince: status?.liveSince ?? null,
+    degraded: degradedOf(stream),
     createdAt: metadata.creationTimestamp,
   };
 }
-
-const FIELDS: Record<(typeof READINESS_CONDITIONS)[number], string> = {
-  DestinationReady: 'destinationIDs',
-  MediaReady: 'videoUploadObjectID',
-  ScheduleValid: 'scheduleStartAt',
-};
-
-const snakeCase = (text: string): string => text.replace(/(?<=[a-z0-9])[A-Z]/g, '_$&').toLowerCase();
-
-function toIssue(type: (typeof READINESS_CONDITIONS)[number], condition: Condition): ReadinessIssue {
-  const { reason, message, lastTransitionTime } = condition;
-  const known = Object.hasOwn(READINESS_ISSUES, reason)
-    ? READINESS_ISSUES[reason as keyof typeof READINESS_ISSUES]
-    : { code: snakeCase(reason), field: FIELDS[type], fix: 'Wait a moment and look again.' };
-  return { code: known.code, message, fix: known.fix, field: known.field, since: lastTransitionTime };
-}
-
-/** Whoever runs the cluster has said so, and only they take it back. */
-const suspended = (since: string): ReadinessIssue => ({
-  code: 'stream_suspended',
-  message: 'The stream is suspended.',
-  fix: 'Ask whoever runs the cluster to set spec.suspend to false.',
-  field: 'suspend',
-  since,
-});
 
 /**
  * Readiness out of the conditions: what is False keeps the stream off air, and so does what nobody knows yet. Before the
  * operator has looked at all, that itself is the issue.
  */
 export function toReadiness({ metadata, spec, status }: LoopStream): Readiness {
-  const found = READINESS_CONDITIONS.flatMap((type): ReadinessIssue[] => {
+  const since = metadata.creationTimestamp;
+  const own = READINESS_CONDITIONS.flatMap((type): ReadinessIssue[] => {
     const condition = findCondition(status?.conditions, type);
-    if (condition) return condition.status === 'True' ? [] : [toIssue(type, condition)];
+    if (condition) return condition.status === 'True' ? [] : [toIssue(condition)];
     return [
       {
         code: 'not_checked',
         message: 'The operator has not looked at this stream yet.',
         fix: 'Wait a moment and look again; if this stays, see whether the operator runs.',
-        field: FIELDS[type],
-        since: metadata.creationTimestamp,
+        field: fieldOf(type),
+        since,
       },
     ];
   });
-  const issues = spec.suspend ? [suspended(metadata.creationTimestamp), ...found] : found;
+  const scheduled = findCondition(status?.conditions, 'PodScheduled');
+  const gates = gatesOf(spec, status?.conditions).filter((gate) => gate.status !== 'True');
+  const issues = [
+    ...own,
+    ...gates.map((gate) =>
+      toIssue({ lastTransitionTime: since, ...findCondition(status?.conditions, gate.type), ...gate }),
+    ),
+    ...(scheduled?.status === 'False' ? [toIssue(scheduled)] : []),
+  ];
   return { ready: issues.length === 0, issues };
 }
 

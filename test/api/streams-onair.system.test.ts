@@ -227,7 +227,7 @@ describe('live', () => {
     expect((await ada.call('GET', path)).body).toEqual({
       ...{ live: true, startedAt: '2026-01-01T00:00:00Z', uptimeSeconds: 5, bitrateKbps: 4500, fps: 30 },
       ...{ framesSent: 150, loopCount: 3, seam: { count: 2, maxStepMs: 34 }, avSkewMs: 1.5, reconnects: 0 },
-      ...{ current: null, next: { id: 'upl-1', name: 'A' } },
+      ...{ current: null, next: { id: 'upl-1', name: 'A' }, playable: null, brokenItems: [] },
       destinations: [
         { id: destinationID, name: 'Home', connected: true, bytesSent: 10, reconnects: 0, lastError: null },
       ],

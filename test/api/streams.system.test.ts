@@ -44,6 +44,7 @@ describe('creating', () => {
         recurrence: null,
         nextStartAt: null,
         liveSince: null,
+        degraded: null,
         createdAt: expect.stringMatching(/Z$/),
       },
     });

@@ -50,7 +50,7 @@ test('wait, get, scale and describe: a stream from live to stopped', async () =>
   });
   const [columns, row] = table(await kubectl('get', 'loop', '-o', 'wide'));
   const narrow = ['NAME', 'STATE', 'READY', 'DESTINATION', 'UPTIME', 'RESTARTS', 'AGE'];
-  const wide = ['QUALITY', 'FRAMERATE', 'UPLOAD', 'POD', 'NAME SHOWN', 'PROGRESS'];
+  const wide = ['QUALITY', 'FRAMERATE', 'UPLOAD', 'POD', 'NAME SHOWN', 'HEALTH', 'PROGRESS'];
   expect(columns).toEqual([...narrow, ...wide]);
   expect(row).toEqual(expect.arrayContaining(['720p', '30', 'film', 'bunny-onair', 'Everything is as asked.']));
 

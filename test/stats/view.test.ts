@@ -19,4 +19,15 @@ test('whatever a pod tells becomes the public shape: wrong types are nulls, stra
       lastError: { code: 'refused', message: 'The server refused the stream.' },
     },
   ]);
+  const { brokenItems, playable } = liveStats(
+    {
+      playable: false,
+      brokenItems: [{ id: 'upl-1', track: 'audio', code: 'item_missing', message: 'Gone.' }, null, {}],
+    },
+    () => '',
+  );
+  expect({ brokenItems, playable }).toEqual({
+    playable: false,
+    brokenItems: [{ id: 'upl-1', name: 'upl-1', track: 'audio', code: 'item_missing', message: 'Gone.' }],
+  });
 });

@@ -29,6 +29,13 @@ function ReadinessLine({ stream, phase }: { stream: Stream; phase: string }) {
   // The list says when nothing is wrong; only what is wrong needs a request of its own.
   const { data } = useReadiness(stream.id, phase, !stream.ready && !spoken);
   const { meaning, tone } = lookOf(phase);
+  if (spoken && stream.degraded) {
+    return (
+      <p className={classes.readiness} data-tone="attention" data-testid="stream-degraded">
+        <IconAlertCircle size={16} aria-hidden /> <span>{stream.degraded.message}</span>
+      </p>
+    );
+  }
   if (spoken) {
     return (
       <p className={classes.readiness} data-tone={tone === 'danger' ? 'attention' : undefined}>

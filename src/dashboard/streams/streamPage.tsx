@@ -104,6 +104,13 @@ function StreamView({ stream }: { stream: Stream }) {
         </div>
         <div className={classes.column}>
           {running && <Live stats={numbers} error={stats.error} readAt={stats.dataUpdatedAt} />}
+          {running && stream.degraded && (
+            <Panel title="Not as it should be">
+              <p className={classes.degraded} role="status">
+                {stream.degraded.message}
+              </p>
+            </Panel>
+          )}
           <Panel title="Readiness">
             {readiness.data ? <ReadinessPanel readiness={readiness.data} /> : <Pending error={readiness.error} />}
           </Panel>

@@ -1,0 +1,173 @@
+/** A stream in each trouble there is, on a real control plane: REST, GraphQL and kubectl say the same of it. */
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { operatorConfig } from '../../src/config.ts';
+import { DESTINATIONS, LOOPSTREAMS, PLAYLISTS, PODS, SECRETS, UPLOADS } from '../../src/kube/resources.ts';
+import type { KubeObject, Resource } from '../../src/kube/types.ts';
+import { Lifecycle } from '../../src/lifecycle.ts';
+import { NAMESPACE } from '../../src/local/rights.ts';
+import { runOperator } from '../../src/operator/run.ts';
+import { ACCOUNT_LABEL, API_VERSION } from '../../src/streams/names.ts';
+import { type LoopStreamSpec, READINESS_ISSUES } from '../../src/streams/spec.ts';
+import { renditionKey } from '../../src/uploads/spec.ts';
+import { type Client, startTestApi, type TestApi } from '../support/api.ts';
+import { silent } from '../support/kube.ts';
+import { MEDIA, SETTINGS } from '../support/operator.ts';
+import { until } from '../support/rtmp.ts';
+
+interface Issue {
+  code: string;
+  message: string;
+  fix: string;
+  field: string;
+  since: string;
+}
+
+let api: TestApi;
+let ada: Client;
+const operator = new Lifecycle();
+
+const create = (of: Resource, name: string, more: object) =>
+  api.kube.create(of as Resource<KubeObject>, NAMESPACE, {
+    apiVersion: of.group === '' ? of.version : API_VERSION,
+    kind: of.kind,
+    metadata: { name, labels: { [ACCOUNT_LABEL]: ada.accountId } },
+    ...more,
+  } as unknown as KubeObject);
+
+async function createUpload(name: string, status?: object): Promise<void> {
+  await create(UPLOADS, name, { spec: { source: { url: `https://media.example/${name}` } } });
+  if (status) await api.kube.mergePatch(UPLOADS, NAMESPACE, name, { status }, { subresource: 'status' });
+}
+async function createDestination(name: string, rtmpUrl?: string): Promise<void> {
+  const secret = { stringData: { rtmpUrl, rtmpKey: 'live_s3cr3t' } };
+  if (rtmpUrl) await create(SECRETS, `${name}-secret`, secret);
+  await create(DESTINATIONS, name, { spec: { secretName: `${name}-secret` } });
+}
+
+/** The streams, each after the code of its trouble. */
+const STREAMS: Record<keyof typeof CODES, Partial<LoopStreamSpec>> = {
+  destination_not_found: { destinationRefs: ['none'] },
+  destination_secret_missing: { destinationRefs: ['secretless'] },
+  destination_invalid: { destinationRefs: ['web'] },
+  upload_not_found: { uploadRef: 'none' },
+  media_importing: { uploadRef: 'fetched' },
+  media_preparing: { uploadRef: 'imported' },
+  media_failed: { uploadRef: 'broken' },
+  playlist_not_found: { playlistRefs: ['none'] },
+  playlist_empty: { playlistRefs: ['empty'] },
+  schedule_invalid: { schedule: { recurrence: { cron: '0 18 * * 5', timeZone: 'Mars/Base', durationSeconds: 60 } } },
+  unschedulable: {},
+  quota_exceeded: { template: { resources: { requests: { cpu: '50' }, limits: { cpu: '50' } } } },
+  pod_refused: { template: { runtimeClassName: 'none' } },
+  pod_name_taken: {},
+  insufficient_credits: { readinessGates: [{ conditionType: 'CreditAvailable' }] },
+};
+const CODES = {
+  destination_not_found: 'destination "none"',
+  destination_secret_missing: 'secretless-secret',
+  destination_invalid: 'must begin with rtmp://',
+  upload_not_found: 'Upload "none" does not exist.',
+  media_importing: 'is still being fetched.',
+  media_preparing: 'is being prepared for 720p30.',
+  media_failed: 'cannot be read',
+  playlist_not_found: 'Playlist "none" does not exist.',
+  playlist_empty: 'has no items.',
+  schedule_invalid: 'timeZone "Mars/Base" is not a time zone',
+  unschedulable: 'No node takes the pod: ',
+  quota_exceeded: 'exceeded quota: few',
+  pod_refused: 'RuntimeClass "none" not found',
+  pod_name_taken: 'exists that does not belong to this stream',
+  insufficient_credits: 'The balance of 0 credits is used up.',
+} as const;
+const nameOf = (code: string): string => code.replaceAll('_', '-');
+
+beforeAll(async () => {
+  api = await startTestApi();
+  ada = await api.client('ada');
+  await createDestination('tv', 'rtmp://127.0.0.1/live');
+  await createDestination('web', 'https://127.0.0.1/live');
+  await createDestination('secretless');
+  const imported = { observedGeneration: 1, sourceKey: 'sources/x', media: MEDIA };
+  const key = renditionKey(MEDIA.sha256, 'video', '720p30');
+  await createUpload('film', { ...imported, state: 'ready', renditions: [{ profile: '720p30', state: 'ready', key }] });
+  await createUpload('fetched');
+  await createUpload('imported', { ...imported, media: { ...MEDIA, sha256: 'b'.repeat(64) } });
+  const error = { code: 'media_unreadable', message: 'The file cannot be read.' };
+  await createUpload('broken', { observedGeneration: 1, state: 'failed', error });
+  await create(PLAYLISTS, 'empty', { spec: { items: [] } });
+  await create({ ...PODS, kind: 'ResourceQuota', plural: 'resourcequotas' }, 'few', {
+    spec: { hard: { 'requests.cpu': '20' } },
+  });
+  const container = { name: 'x', image: 'x', resources: { requests: { cpu: '1m' } } };
+  await create(PODS, 'pod-name-taken-onair', { spec: { containers: [container] } });
+  for (const [code, spec] of Object.entries(STREAMS)) {
+    const media = spec.playlistRefs ? {} : { uploadRef: 'film' };
+    const full = { quality: '720p', framerate: 30, destinationRefs: ['tv'], ...media, ...spec };
+    await create(LOOPSTREAMS, nameOf(code), { spec: full });
+  }
+  const condition = {
+    ...{ type: 'CreditAvailable', status: 'False', reason: 'InsufficientCredits' },
+    ...{ message: 'The balance of 0 credits is used up.', lastTransitionTime: '2026-01-01T00:00:00Z' },
+  };
+  await api.kube.apply(
+    LOOPSTREAMS,
+    NAMESPACE,
+    {
+      ...{ apiVersion: API_VERSION, kind: 'LoopStream', metadata: { name: nameOf('insufficient_credits') } },
+      status: { conditions: [condition] },
+    },
+    { fieldManager: 'billing', subresource: 'status' },
+  );
+  const config = operatorConfig({
+    LOOPSTREAM_IMAGE: SETTINGS.image,
+    LOOPSTREAM_STORAGE_VOLUME: '{"emptyDir":{}}',
+    LOOPSTREAM_LEADER_ELECTION: 'false',
+    LOOPSTREAM_OPS_HOST: '127.0.0.1',
+    LOOPSTREAM_OPS_PORT: '0',
+    KUBECONFIG: api.kubernetes.kubeconfig,
+    LOOPSTREAM_NAMESPACE: NAMESPACE,
+  });
+  await runOperator(config, operator, silent);
+});
+afterAll(async () => {
+  await operator.stop();
+  await api?.stop();
+});
+
+async function describeStream(name: string): Promise<string> {
+  const { kubernetes } = api;
+  const env = { KUBECONFIG: kubernetes.kubeconfig, HOME: kubernetes.stateDir, PATH: process.env.PATH };
+  const args = ['-n', NAMESPACE, 'describe', 'loopstream', name];
+  return (await promisify(execFile)(kubernetes.binaries.kubectl, args, { env })).stdout;
+}
+
+test('every trouble that has a fix is tried', () => {
+  expect(Object.keys(CODES).sort()).toEqual(
+    Object.values(READINESS_ISSUES)
+      .map(({ code }) => code)
+      .sort(),
+  );
+});
+
+test.each(Object.entries(CODES))('%s', async (code, words) => {
+  const id = nameOf(code);
+  const issue = await until(`REST says ${code}`, async () => {
+    const { body } = await ada.call<{ ready: boolean; issues: Issue[] }>('GET', `/v1/streams/${id}/readiness`);
+    const [first, ...others] = body.issues;
+    return first?.code === code && others.length === 0 && !body.ready && first;
+  });
+  expect(issue.message.toLowerCase()).toContain(words.toLowerCase());
+  const query = `{ stream(id: "${id}") { ready readiness { ready issues { code message fix field since } } } }`;
+  const graph = await ada.call<{ data: unknown }>('POST', '/graphql', { query });
+  expect(graph.body.data).toEqual({ stream: { ready: false, readiness: { ready: false, issues: [issue] } } });
+  const onlyTime = code === 'media_importing' || code === 'media_preparing';
+  const told = onlyTime ? issue.message : `${issue.message} ${issue.fix}`;
+  const story = await until('the event is told', async () => {
+    const text = await describeStream(id);
+    return text.split('\n').some((line) => /^ +(Warning|Normal) /.test(line) && line.trimEnd().endsWith(told)) && text;
+  });
+  expect(story).toContain(`Message:               ${issue.message}`);
+  expect(story).not.toContain('s3cr3t');
+});
