@@ -36,6 +36,8 @@ export interface BenchCluster {
   audit: Audit;
   kwokPid: number;
   dir: string;
+  /** Processes that are stopped before the cluster; stopping one twice is fine. */
+  clients: { stop(): Promise<void> }[];
   stop(): Promise<void>;
 }
 
@@ -52,7 +54,9 @@ export async function startCluster(say: (text: string) => void): Promise<BenchCl
   });
   const kube = createKube({ kubeconfig: plane.kubeconfig });
   let kwok: Child | undefined;
+  const clients: BenchCluster['clients'] = [];
   const stop = async () => {
+    await Promise.all(clients.map((client) => client.stop()));
     await kwok?.stop();
     await kube.close();
     await plane.stop();
@@ -88,7 +92,7 @@ export async function startCluster(say: (text: string) => void): Promise<BenchCl
   const operatorKubeconfig = await plane.kubeconfigFor('operator', {
     user: serviceAccountUser('loopstream-operator'),
   });
-  return { kube, operatorKubeconfig, audit, kwokPid: kwok.pid, dir, stop };
+  return { kube, operatorKubeconfig, audit, kwokPid: kwok.pid, dir, clients, stop };
 }
 
 /** Nodes that are ready and large. */

@@ -20,7 +20,7 @@ export interface OperatorProcess {
 }
 
 export async function startOperator(
-  { operatorKubeconfig, dir }: BenchCluster,
+  { operatorKubeconfig, dir, clients }: BenchCluster,
   { leaderElection = false } = {},
 ): Promise<OperatorProcess> {
   const port = await freePort();
@@ -47,6 +47,7 @@ export async function startOperator(
     logFile: join(dir, `${name}.log`),
     stateDir: dir,
   });
+  clients.push(child);
   const ops = (path: string) => fetch(`http://127.0.0.1:${port}${path}`);
   await until(
     'the operator is ready',
