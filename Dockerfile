@@ -1,13 +1,14 @@
-# syntax=docker/dockerfile:1
 # One image for every role: `loopstream api`, `operator`, `streamer`, `prepare`, `migrate`, `keys`.
 # BASE is a Debian with ffmpeg and ca-certificates; any image that has them will do.
 ARG BASE=debian:bookworm-slim
 
 FROM ${BASE} AS build
 WORKDIR /src
+RUN command -v npm >/dev/null \
+  || (apt-get update && apt-get install -y --no-install-recommends npm make ca-certificates && rm -rf /var/lib/apt/lists/*)
+# No more than an installation needs, so that it is done again only when one of these has changed.
 COPY package.json package-lock.json .npmrc Makefile ./
-COPY scripts scripts
-RUN command -v npm >/dev/null || (apt-get update && apt-get install -y --no-install-recommends npm make ca-certificates)
+COPY scripts/step scripts/install-dependencies scripts/
 RUN make node_modules/.installed
 COPY . .
 RUN make build
