@@ -64,7 +64,8 @@ or kube-state-metrics have are theirs, so that queries and dashboards for other 
 - **Each stream** is shown by the operator that leads, read from the resource when it is asked (\`loopstream_info\`,
   \`loopstream_status_*\`). Of phases, and of a condition's three values, only the one that is so is shown, as 1: with the zeros a
   stream would have four times as many series. 10,000 streams are 120,000 series, 14 MB of text and 0.4 MB on the wire
-  (gzip), which the operator writes in about a quarter of a second, a metric at a time, so that other work comes in between.
+  (gzip). A scrape of them takes the operator 0.06 s of processor time (0.4 s the first time) and the packing as much again in
+  another thread, a metric at a time, so that other work comes in between.
 - **Nothing of people**: no account, no name that a person gave, no address, no path with an id is a label; requests are
   told by the pattern of their path. A test reads the scrapes of a real run for it.
 - **What plays is not a metric**, because a label with an item's name would make a series for each: \`/stats\` on the

@@ -47,8 +47,8 @@ const presence: Alert[] = [
       [LEASE, '`holderIdentity` and `renewTime`: a holder that is no pod of ours'],
       [OPERATOR_LOG, 'renewals that are refused (rights) or not answered'],
       [
-        'kubectl auth can-i update leases.coordination.k8s.io -n "$NS" --as=system:serviceaccount:"$RELEASE_NS":loopstream-operator',
-        '`yes`',
+        'kubectl auth can-i update leases.coordination.k8s.io/loopstream-operator -n "$NS" --as=system:serviceaccount:"$RELEASE_NS":loopstream-operator',
+        '`yes` when the operator has its right to the Lease',
       ],
     ],
     mends: [

@@ -5,21 +5,24 @@
  */
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { CreateBucketCommand, PutObjectCommand } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { DASHBOARDS } from '../../scripts/monitoring/dashboards.ts';
+import { ALERTS } from '../../scripts/monitoring/rules.ts';
 import { environment } from '../../src/config.ts';
 import { createKube } from '../../src/kube/client.ts';
 import { LOOPSTREAMS, PODS } from '../../src/kube/resources.ts';
 import type { Kube } from '../../src/kube/types.ts';
+import { ensureBinaries } from '../../src/local/kubernetes/binaries.ts';
 import { NAMESPACE } from '../../src/local/rights.ts';
 import { run } from '../../src/local/run.ts';
 import { allMetrics, METRIC_ROLES, type MetricRole } from '../../src/metrics-doc.ts';
 import { indexKey } from '../../src/rendition/index.ts';
 import { ACCOUNT_LABEL, COMPONENT_LABEL, STREAMER_PORT } from '../../src/streams/names.ts';
+import { binariesOptions } from '../support/kubernetes.ts';
 import { live, openStudio, type Running, type Studio } from '../support/onair.ts';
-import { type Prometheus, parseScrape, type Scrape, startPrometheus } from '../support/prometheus.ts';
+import { type Prometheus, parseScrape, podTargets, type Scrape, startPrometheus } from '../support/prometheus.ts';
 import { freePort, until } from '../support/rtmp.ts';
 import { programOf } from '../support/streamer.ts';
 import { ROOT, type System, startSystem } from '../support/system.ts';
@@ -30,7 +33,7 @@ let kube: Kube;
 let studio: Studio;
 let s3: S3Server;
 let fromS3: Running;
-let credentialsDir: string;
+let dir: string;
 let prometheus: Prometheus;
 const addresses: Record<MetricRole, string> = { operator: '', api: '', streamer: '' };
 const scrapes = {} as Record<MetricRole, Scrape>;
@@ -44,8 +47,8 @@ async function opsAddress(role: 'operator' | 'api'): Promise<string> {
 }
 
 async function startFromS3(): Promise<Running> {
-  credentialsDir = await mkdtemp(join(tmpdir(), 'loopstream-metrics-'));
-  for (const [name, value] of Object.entries(s3.credentials)) await writeFile(join(credentialsDir, name), `${value}\n`);
+  dir = await mkdtemp(join(tmpdir(), 'loopstream-metrics-'));
+  for (const [name, value] of Object.entries(s3.credentials)) await writeFile(join(dir, name), `${value}\n`);
   await s3.client.send(new CreateBucketCommand({ Bucket: 'media' }));
   for (const { rendition } of studio.items) {
     for (const key of [rendition, indexKey(rendition)]) {
@@ -55,7 +58,7 @@ async function startFromS3(): Promise<Running> {
   }
   const env = {
     LOOPSTREAM_STORAGE_URL: `s3://media?endpoint=${s3.endpoint}`,
-    LOOPSTREAM_STORAGE_CREDENTIALS_DIR: credentialsDir,
+    LOOPSTREAM_STORAGE_CREDENTIALS_DIR: dir,
     LOOPSTREAM_CACHE_DIR: join(studio.root, 'cache'),
   };
   const nobody = `rtmp://127.0.0.1:${await freePort()}/live`;
@@ -90,6 +93,12 @@ async function use(): Promise<void> {
   await becomes(demo(), 'live');
 }
 
+/** Tells Prometheus of the pods that are there. */
+async function showPods(): Promise<void> {
+  const pods = await kube.list(PODS, { namespace: NAMESPACE });
+  await writeFile(join(dir, 'pods.json'), JSON.stringify(podTargets(pods)));
+}
+
 beforeAll(async () => {
   [system, studio, s3] = await Promise.all([startSystem(), openStudio(), startS3Server()]);
   kube = createKube({ kubeconfig: system.facts.kubeconfig });
@@ -107,11 +116,16 @@ beforeAll(async () => {
         labels: { namespace: NAMESPACE, loopstream: 'from-s3' },
       },
     ],
-    [join(ROOT, 'charts/loopstream/rules/alerts.yaml')],
+    {
+      ruleFiles: [join(ROOT, 'charts/loopstream/rules/alerts.yaml')],
+      podsFile: join(dir, 'pods.json'),
+    },
   );
+  await showPods();
   const scraped = () => prometheus.query('count(up == 1)');
-  await until('all are scraped', async () => (await scraped())[0]?.value[1] === '3', 30_000);
+  await until('all are scraped', async () => (await scraped())[0]?.value[1] === '4', 60_000);
   await use();
+  await showPods();
   for (const role of METRIC_ROLES) {
     const response = await fetch(`http://${addresses[role]}/metrics`);
     scrapes[role] = parseScrape(await response.text());
@@ -122,7 +136,7 @@ afterAll(async () => {
   await prometheus?.stop();
   await studio?.cleanUp();
   await Promise.all([kube?.close(), s3?.close(), studio?.close(), system?.close()]);
-  if (credentialsDir) await rm(credentialsDir, { recursive: true, force: true });
+  if (dir) await rm(dir, { recursive: true, force: true });
 });
 
 describe.each(METRIC_ROLES)('what the %s shows', (role) => {
@@ -179,6 +193,15 @@ test('a stream on air has few series for each pod, and the operator some more', 
   expect(own.length).toBeLessThan(30);
 });
 
+test('what the operator and what the pod tell of a stream can be joined', async () => {
+  const join = 'loopstream_streamer_playable * on (namespace, loopstream) group_left (quality) loopstream_info';
+  const [joined] = await until('both', async () => {
+    const samples = await prometheus.query(join);
+    return samples.length > 0 && samples;
+  });
+  expect(joined?.metric).toMatchObject({ namespace: NAMESPACE, loopstream: demo(), quality: expect.any(String) });
+});
+
 describe.each(DASHBOARDS.map((one) => [one.title, one] as const))('the dashboard "%s"', (_, dashboard) => {
   const panels = dashboard.rows.flatMap((row) => row.panels);
 
@@ -210,6 +233,32 @@ describe.each(DASHBOARDS.map((one) => [one.title, one] as const))('the dashboard
       const samples = await prometheus.query(series.replace('"$namespace"', `"${NAMESPACE}"`));
       expect(samples.map(({ metric }) => metric[label]).filter(Boolean).length, query).toBeGreaterThan(0);
     }
+  });
+});
+
+describe('a command of a runbook', () => {
+  const commands = [...new Set(ALERTS.flatMap(({ looks }) => looks.map(([command]) => command)))];
+  const isQuery = (command: string) => command.endsWith('# in Prometheus');
+  /** What this machine has not: a metrics server, the Prometheus operator, pods that one can enter, an election. */
+  const elsewhere = /^(kubectl (top|exec|get lease)|helm|psql)|monitor/;
+
+  test.each(commands.filter(isQuery))('%s', async (command) => {
+    expect(Array.isArray(await prometheus.query(command.replace('# in Prometheus', '')))).toBe(true);
+  });
+
+  test.each(commands.filter((command) => !isQuery(command) && !elsewhere.test(command)))('%s', async (command) => {
+    const { kubectl } = await ensureBinaries(binariesOptions());
+    const { ok, stderr } = await run('bash', ['-c', command], {
+      env: {
+        PATH: `${dirname(kubectl)}:${environment().PATH}`,
+        HOME: system.stateDir,
+        KUBECONFIG: system.facts.kubeconfig,
+        NS: NAMESPACE,
+        RELEASE_NS: NAMESPACE,
+        STREAM: demo(),
+      },
+    });
+    expect(ok, stderr).toBe(true);
   });
 });
 

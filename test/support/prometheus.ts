@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { environment } from '../../src/config.ts';
+import type { Pod } from '../../src/kube/resources.ts';
 import { freePort, until } from './rtmp.ts';
 
 export interface Target {
@@ -14,6 +15,46 @@ export interface Target {
   address: string;
   labels?: Record<string, string>;
 }
+
+/** What the chart's PodMonitor does so that a stream has the name that the operator calls it by. */
+export const STREAM_RELABELING = {
+  sourceLabels: ['__meta_kubernetes_pod_label_loopstream_dev_stream'],
+  targetLabel: 'loopstream',
+};
+
+const meta = (name: string): string => `__meta_kubernetes_${name.replace(/[^a-zA-Z0-9]/g, '_')}`;
+
+/** What the Prometheus operator makes of the chart's PodMonitor, but for the pods, which are read from a file. */
+const podsOf = (file: string) => ({
+  job_name: 'streamers',
+  file_sd_configs: [{ files: [file], refresh_interval: '1s' }],
+  relabel_configs: [
+    { source_labels: [meta('pod_label_app.kubernetes.io/component')], regex: 'streamer', action: 'keep' },
+    { source_labels: [meta('pod_label_app.kubernetes.io/managed-by')], regex: 'loopstream', action: 'keep' },
+    { source_labels: [meta('pod_container_port_name')], regex: 'http', action: 'keep' },
+    { source_labels: [meta('namespace')], target_label: 'namespace' },
+    { source_labels: [meta('pod_name')], target_label: 'pod' },
+    { source_labels: STREAM_RELABELING.sourceLabels, target_label: STREAM_RELABELING.targetLabel },
+  ],
+});
+
+/** Pods as Prometheus finds them through Kubernetes; what is built for Debian has no part that asks there. */
+export const podTargets = (pods: readonly Pod[]) =>
+  pods.flatMap(({ metadata, spec, status }) => {
+    const containers = (spec.containers ?? []) as { ports?: { name: string; containerPort: number }[] }[];
+    const labels = Object.entries(metadata.labels ?? {}).map(([name, value]) => [meta(`pod_label_${name}`), value]);
+    return containers
+      .flatMap(({ ports = [] }) => ports)
+      .map(({ name, containerPort }) => ({
+        targets: [`${status?.podIP}:${containerPort}`],
+        labels: {
+          ...Object.fromEntries(labels),
+          [meta('namespace')]: metadata.namespace ?? '',
+          [meta('pod_name')]: metadata.name,
+          [meta('pod_container_port_name')]: name,
+        },
+      }));
+  });
 
 interface Sample {
   metric: Record<string, string>;
@@ -28,16 +69,23 @@ export interface Prometheus {
   stop(): Promise<void>;
 }
 
-export async function startPrometheus(targets: Target[], ruleFiles: string[] = []): Promise<Prometheus> {
+export async function startPrometheus(
+  targets: Target[],
+  options: { ruleFiles?: string[]; podsFile?: string } = {},
+): Promise<Prometheus> {
+  const { ruleFiles = [], podsFile } = options;
   const dir = await mkdtemp(join(tmpdir(), 'loopstream-prometheus-'));
   const config = {
     global: { scrape_interval: '1s', evaluation_interval: '1s' },
     rule_files: ruleFiles,
-    scrape_configs: targets.map(({ job, address, labels = {} }, index) => ({
-      job_name: `${job}-${index}`,
-      honor_labels: true,
-      static_configs: [{ targets: [address], labels: { job, ...labels } }],
-    })),
+    scrape_configs: [
+      ...targets.map(({ job, address, labels = {} }, index) => ({
+        job_name: `${job}-${index}`,
+        honor_labels: true,
+        static_configs: [{ targets: [address], labels: { job, ...labels } }],
+      })),
+      ...(podsFile === undefined ? [] : [podsOf(podsFile)]),
+    ],
   };
   await writeFile(join(dir, 'prometheus.yml'), stringify(config));
   const port = await freePort();
