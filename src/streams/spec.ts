@@ -135,19 +135,40 @@ export const isWanted = ({ replicas, suspend }: Pick<LoopStreamSpec, 'replicas' 
   replicas > 0 && suspend !== true;
 
 /**
- * The state machine of a stream. The operator decides the phase anew from what it sees, so every phase can follow any
- * other; what each one means:
+ * The state machine of a stream. The operator decides the phase anew from what it sees and remembers nothing; what each
+ * one means:
  *
  * - idle          replicas is 0, or it is suspended, and it has never been on air.
- * - scheduled     replicas is 1 and the schedule has not begun.
- * - waiting       asked to run, but a readiness condition is False.
+ * - scheduled     it is wanted (replicas is 1, not suspended, not deleted) and its next window has not begun.
+ * - waiting       it is wanted now and has no pod: a readiness condition, a gate or a quota is against it.
  * - starting      its pod exists and no destination has accepted media yet.
  * - live          a destination is accepting media.
- * - reconnecting  it was live, its pod runs, and no destination accepts media now.
- * - stopping      asked to stop; its pod is not gone yet.
+ * - reconnecting  it was live, and no destination accepts media now: it is sought again, or the pod is being replaced.
+ * - stopping      it is not meant to be on air, or a gate has closed; its pod is not gone yet.
  * - stopped       replicas is 0, or it is suspended, it has been on air, and nothing of it is left.
  * - ended         its schedule is over and nothing of it is left.
- * - failed        something only an edit can mend (for example a pod that Kubernetes refuses); the conditions say what.
+ * - failed        something only a person can mend (for example a pod that Kubernetes refuses); the conditions say what.
+ *
+ * Every transition and its cause, by where it leads to; a test walks each of them and finds no other. In brackets: where
+ * the operator did not look in between, because it was away or because much happened at once.
+ *
+ * to idle from new, scheduled, waiting, ended, failed []: it is wanted no more, before it was ever on air.
+ * to scheduled from new, idle, stopping, stopped, ended [waiting, starting, live, reconnecting, failed]: it is wanted, its
+ *   next window is to come, and nothing of it is left.
+ * to waiting from new, idle, scheduled, stopping, stopped, ended, failed [starting, live, reconnecting]: it is wanted now, has
+ *   no pod, and something is against it; or a quota has no room for its pod.
+ * to starting from new, idle, scheduled, waiting, stopped, failed [stopping, ended]: all is ready, and its pod is made.
+ * to live from starting, reconnecting [new, idle, scheduled, waiting, stopping, stopped, ended, failed]: a destination
+ *   accepts media.
+ * to reconnecting from live []: no destination accepts media any more, or its pod is lost or replaced.
+ * to stopping from starting, live, reconnecting [new, idle, scheduled, waiting, stopped, ended, failed]: it is wanted no
+ *   more, its window is over or a gate has closed, and there is a pod.
+ * to stopped from stopping [scheduled, waiting, starting, live, reconnecting, ended, failed]: it is wanted no more, and
+ *   nothing of it is left.
+ * to ended from new, idle, scheduled, stopping [waiting, starting, live, reconnecting, stopped, failed]: its last window is
+ *   over, and nothing of it is left.
+ * to failed from waiting, starting, reconnecting [new, idle, scheduled, live, stopping, stopped, ended]: Kubernetes refuses
+ *   its pod, or a pod that is not its own has its name.
  */
 export const PHASES = [
   'idle',
