@@ -65,7 +65,7 @@ test('every metric that an alert looks at is in docs/metrics.md, and so is every
 const filled = (text: string, labels: Record<string, string>): string =>
   text.replace(/\{\{ \$labels\.(\w+) \}\}/g, (_, label: string) => labels[label] ?? '');
 
-const testOf = (name: string, { series, at, every = '1m' as const, fires }: AlertCase) => {
+const testOf = (name: string, { series, at, every = '1m', fires }: AlertCase) => {
   const alert = ALERTS.find((one) => one.name === name);
   if (!alert) throw new Error(`there is no alert ${name}`);
   const { labels, annotations } = ruleOf(alert);

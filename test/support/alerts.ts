@@ -7,7 +7,7 @@ export interface AlertCase {
   /** Looked at after so long, e.g. `30m`. */
   at: string;
   /** Time between two samples; a minute unless told. */
-  every?: '10m';
+  every?: '1m' | '10m';
   /** Labels of the alert beside `alertname` and `severity`; undefined when it must be quiet. */
   fires?: Record<string, string>;
 }
