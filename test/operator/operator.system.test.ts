@@ -110,8 +110,8 @@ describe('the operator', () => {
     expect((await get('/readyz')).status).toBe(200);
     expect((await get('/else')).status).toBe(404);
     const metrics = await (await get('/metrics')).text();
-    for (const name of ['reconcile_total', 'reconcile_errors_total', 'reconcile_duration_seconds', 'queue_depth']) {
-      expect(metrics).toContain(`loopstream_${name}`);
+    for (const name of ['controller_runtime_reconcile_total', 'workqueue_depth', 'loopstream_status_phase']) {
+      expect(metrics).toContain(`# TYPE ${name} `);
     }
   });
 });
