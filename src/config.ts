@@ -76,6 +76,11 @@ export const streamerConfig = (env: Env) => {
     ffmpeg: text('FFMPEG', 'ffmpeg'),
     /** Holds the token that the operator shows; without it nobody may control the stream. */
     controlTokenFile: reader(env).optional('CONTROL_TOKEN_FILE'),
+    /** Names the one pod of the stream that may publish, by its UID; without it this process publishes. */
+    publisherFile: optional('PUBLISHER_FILE'),
+    podUid: optional('POD_UID') ?? '',
+    /** How long it goes on publishing after SIGTERM, unless it is told to stop: until then another one can take over. */
+    lingerSeconds: integer('LINGER_SECONDS', 0, 0, 3600),
     /** Where the time on air is written: what Kubernetes reads at the end, and what the next process of the pod reads. */
     resultFile: optional('RESULT_FILE'),
     sessionsFile: optional('SESSIONS_FILE'),
@@ -140,6 +145,8 @@ export const operatorConfig = (env: Env) => {
     ...common(env),
     ...kube(env),
     image: text('IMAGE'),
+    /** Over how many seconds the streams on air are given another image, so that not all of them are at once. */
+    rolloutSeconds: integer('ROLLOUT_SECONDS', 600, 0, 7 * 86_400),
     storageUrl,
     storageMountPath: text('STORAGE_MOUNT_PATH', '/media'),
     storageVolume: storageUrl.startsWith('file:') ? volume('STORAGE_VOLUME') : undefined,

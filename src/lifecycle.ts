@@ -7,6 +7,8 @@ import type { Logger } from './log.ts';
 type Release = () => Promise<void> | void;
 
 export class Lifecycle {
+  /** What a first SIGTERM waits for before anything is stopped. SIGINT, and a second signal, do not wait. */
+  linger: (() => Promise<void>) | undefined;
   /** Exit status after a signal. A Job that was stopped before its end sets another one, so that it is tried again. */
   exitStatus = 0;
   readonly #releases: { name: string; release: Release; timeoutMs: number }[] = [];
@@ -52,10 +54,14 @@ export class Lifecycle {
 
   /** Ends the process on SIGTERM or SIGINT after everything was released: exitStatus, or 130 on a second signal. */
   exitOnSignal(): void {
+    let asked = false;
     for (const signal of ['SIGTERM', 'SIGINT'] as const) {
       process.on(signal, () => {
         if (this.#stopping) process.exit(130);
-        void this.stop(signal).then(() => process.exit(this.exitStatus));
+        const stop = () => void this.stop(signal).then(() => process.exit(this.exitStatus));
+        if (asked || signal === 'SIGINT' || !this.linger) stop();
+        else void this.linger().then(stop, stop);
+        asked = true;
       });
     }
   }

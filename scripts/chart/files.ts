@@ -72,8 +72,8 @@ export interface Sources {
 /** The rules of each Role as they are written, comments included. */
 function rules(rbac: string): [path: string, text: string][] {
   return parseAllDocuments(rbac).flatMap((document): [string, string][] => {
-    if (document.get('kind') !== 'Role') return [];
-    const role = String(document.getIn(['metadata', 'name'])).replace(/^loopstream-/, '');
+    if (document.get('kind') !== 'Role' && document.get('kind') !== 'ClusterRole') return [];
+    const role = String(document.getIn(['metadata', 'name'])).replace(/^loopstream-(.*?)(-loopstream)?$/, '$1');
     const file = new Document({});
     file.set('rules', document.get('rules', true));
     return [[`files/rules/${role}.yaml`, `# From manifests/rbac.yaml. ${MADE}\n${file.toString(STYLE)}`]];

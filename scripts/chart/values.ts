@@ -241,7 +241,13 @@ export const VALUES = group('Values of the chart loopstream.', {
     install: flag('Install them. Off for a second release in the same cluster.', true),
     keep: flag('Leave them, and with them every stream, when the release is uninstalled.', true),
   }),
-  rbac: group('Roles and RoleBindings.', { create: flag('Make them, in each watched namespace.', true) }),
+  rbac: group('Roles and RoleBindings.', {
+    create: flag('Make them, in each watched namespace.', true),
+    nodes: flag(
+      'Let the operator look at nodes, so that a stream leaves one that is cordoned before its pod has to.',
+      true,
+    ),
+  }),
   storage,
   operator,
   api,

@@ -13,12 +13,12 @@ export const NAMESPACE = 'loopstream';
 /** The user name that Kubernetes gives a ServiceAccount of our namespace. */
 export const serviceAccountUser = (name: string): string => `system:serviceaccount:${NAMESPACE}:${name}`;
 
-const rbac = (kind: string, plural: string): Resource => ({
+const rbac = (kind: string, plural: string, namespaced = true): Resource => ({
   group: 'rbac.authorization.k8s.io',
   version: 'v1',
   kind,
   plural,
-  namespaced: true,
+  namespaced,
 });
 
 const RESOURCES: readonly Resource[] = [
@@ -26,6 +26,9 @@ const RESOURCES: readonly Resource[] = [
   { group: '', version: 'v1', kind: 'ServiceAccount', plural: 'serviceaccounts', namespaced: true },
   rbac('Role', 'roles'),
   rbac('RoleBinding', 'rolebindings'),
+  rbac('ClusterRole', 'clusterroles', false),
+  rbac('ClusterRoleBinding', 'clusterrolebindings', false),
+  { group: 'policy', version: 'v1', kind: 'PodDisruptionBudget', plural: 'poddisruptionbudgets', namespaced: true },
 ];
 
 type Manifest = { apiVersion: string; kind: string; metadata: ObjectMeta };

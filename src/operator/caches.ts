@@ -1,19 +1,22 @@
 /** The caches that every decision is made from, and who has to be looked at when something in them changes. */
-import { createReflector } from '../kube/reflector.ts';
+import { createReflector, type Reflector } from '../kube/reflector.ts';
 import {
   DESTINATIONS,
   JOBS,
   LOOPSTREAMS,
   type LoopStream,
+  NODES,
+  type Node,
   PLAYLISTS,
   type Playlist,
   PODS,
   UPLOADS,
 } from '../kube/resources.ts';
-import type { Kube, KubeObject } from '../kube/types.ts';
+import { type Kube, KubeError, type KubeObject } from '../kube/types.ts';
 import type { Logger } from '../log.ts';
 import { COMPONENT_LABEL, MANAGED_BY, MANAGED_BY_LABEL, STREAM_LABEL, UPLOAD_LABEL } from '../streams/names.ts';
 import { itemNames, playlistNames } from './media.ts';
+import { same } from './same.ts';
 
 /** A key of the queues and indexes: `namespace/name`. */
 export const keyIn = (namespace: string | undefined, name: string): string => `${namespace}/${name}`;
@@ -31,6 +34,8 @@ export const BY_PLAYLIST = 'playlist';
 export const BY_DESTINATION = 'destination';
 /** Pods by the stream that their label names, whoever owns them. */
 export const BY_STREAM = 'stream';
+/** Pods by the node that they run on. */
+export const BY_NODE = 'node';
 /** Pods by the UID of their controller. */
 export const BY_OWNER = 'owner';
 
@@ -69,6 +74,7 @@ export function createCaches(kube: Kube, namespace: string, log: Logger) {
       ...made,
       indexes: {
         [BY_OWNER]: ({ metadata }) => (metadata.ownerReferences ?? []).map((owner) => owner.uid),
+        [BY_NODE]: ({ spec }) => (spec.nodeName === undefined ? [] : [spec.nodeName]),
         [BY_STREAM]: (of) => inNamespaceOf(of, streamLabel(of)),
       },
     }),
@@ -79,7 +85,11 @@ export function createCaches(kube: Kube, namespace: string, log: Logger) {
   };
 }
 
-export type Caches = ReturnType<typeof createCaches>;
+export type Caches = ReturnType<typeof createCaches> & {
+  /** Undefined where the operator may not look at nodes: it works without, but leaves no node before it has to. */
+  nodes?: NodeCache;
+};
+export type NodeCache = Reflector<KubeObject<Node['spec']>>;
 
 /** Streams that play an upload: directly, or through a playlist. */
 export function streamsOfUpload(caches: Caches, uploadKey: string): LoopStream[] {
@@ -114,6 +124,21 @@ function uploadKeysOf(caches: Caches, stream: LoopStream | undefined): string[] 
 const playlistUploadKeys = (playlist: Playlist | undefined): string[] =>
   playlist ? itemNames(playlist).map((name) => keyIn(playlist.metadata.namespace, name)) : [];
 
+/** The nodes, as far as this operator may look at them: undefined where it may not. */
+export async function createNodeCache(kube: Kube, log: Logger): Promise<NodeCache | undefined> {
+  try {
+    await kube.page(NODES, { limit: 1 });
+  } catch (error) {
+    if (error instanceof KubeError && (error.status === 403 || error.status === 401)) {
+      log.info(
+        'the operator may not look at nodes: a stream leaves a node when its pod is evicted, not when it is cordoned',
+      );
+      return undefined;
+    }
+  }
+  return createReflector(kube, NODES, { log });
+}
+
 /** A process that begins to lead looks at everything once: what has changed before was the one's before it. */
 const REPLAY = { replay: true };
 
@@ -143,6 +168,14 @@ export function wire(caches: Caches, enqueue: Enqueue): void {
     const owner = labels[labels[COMPONENT_LABEL] === 'prepare' ? UPLOAD_LABEL : STREAM_LABEL];
     if (owner === undefined) return;
     enqueue[labels[COMPONENT_LABEL] === 'prepare' ? 'upload' : 'stream'](keyIn(namespace, owner));
+  }, REPLAY);
+  caches.nodes?.onChange((_key, current, previous) => {
+    // What its kubelet says of it every few minutes asks nothing of the streams.
+    if (same(current?.spec, previous?.spec)) return;
+    for (const { metadata } of caches.pods.byIndex(BY_NODE, (current ?? previous)?.metadata.name ?? '')) {
+      const stream = metadata.labels?.[STREAM_LABEL];
+      if (stream !== undefined) enqueue.stream(keyIn(metadata.namespace, stream));
+    }
   }, REPLAY);
   caches.jobs.onChange((_key, current, previous) => {
     const { namespace, labels } = (current ?? previous)?.metadata ?? {};

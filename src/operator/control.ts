@@ -9,6 +9,7 @@ import { API_VERSION, FIELD_MANAGER_OPERATOR } from '../streams/names.ts';
 import type { Caches } from './caches.ts';
 import type { OnAir } from './onair.ts';
 import type { PodSettings } from './restricted.ts';
+import type { Rollout } from './rollout.ts';
 import { sameStatus } from './status.ts';
 
 export interface Tools {
@@ -19,7 +20,8 @@ export interface Tools {
   /** How far the active Jobs are, by UID, as far as they could be asked. */
   fractions: ReadonlyMap<string, number>;
   /** The pods of streams on air. */
-  onAir: Pick<OnAir, 'newsOf' | 'skip'>;
+  onAir: Pick<OnAir, 'newsOf' | 'skip' | 'release' | 'stop'>;
+  rollout: Pick<Rollout, 'mayRoll'>;
   clock: Clock;
   log: Logger;
   /** Sessions are kept until somebody acknowledges them. */

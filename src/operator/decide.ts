@@ -8,33 +8,22 @@ import { kubeTime } from '../clock.ts';
 import type { EventInput } from '../kube/events.ts';
 import type { LoopStream, Pod } from '../kube/resources.ts';
 import { findCondition } from '../streams/conditions.ts';
-import { FINALIZER, podName, TEMPLATE_HASH_ANNOTATION } from '../streams/names.ts';
+import { FINALIZER, podName } from '../streams/names.ts';
 import type { Program } from '../streams/program.ts';
 import { gatesOf } from '../streams/readiness.ts';
 import { isWanted, type Phase } from '../streams/spec.ts';
+import { type Action, nothing } from './action.ts';
 import { isReady, readiness } from './checks.ts';
+import { exchange, remove } from './handover.ts';
 import { programOf, programOfPod, type Since, sinceOf } from './media.ts';
 import { degraded, withClock } from './news.ts';
-import { templateHash } from './pod.ts';
-import { podTrouble } from './podview.ts';
+import { isOver, podTrouble } from './podview.ts';
 import { addressToAsk } from './progress.ts';
 import { isOwnedBy, type PodSettings } from './restricted.ts';
 import { type Airtime, airtime, nextChange } from './schedule.ts';
 import { scheduling } from './scheduling.ts';
-import { allSkipped, pendingSkip, type Skip, withSkipped } from './skip.ts';
+import { allSkipped, pendingSkip, withSkipped } from './skip.ts';
 import type { Verdict, World } from './world.ts';
-
-export type Action =
-  | { do: 'nothing' }
-  | { do: 'create'; program: Program }
-  | { do: 'delete'; podUid: string }
-  | { do: 'patch'; podUid: string; program: Program }
-  /** Ask the pod for the next item, and hand it over as done in this program. */
-  | { do: 'skip'; address: string; skip: Skip; program: Program }
-  /** Nothing is left on air: let the deleted stream go. */
-  | { do: 'release' }
-  /** Its schedule is over for longer than it was to be kept: delete the stream as it now is. */
-  | { do: 'expire' };
 
 export interface Decision {
   phase: Phase;
@@ -68,14 +57,9 @@ const NAME_TAKEN_RETRY_MS = 30_000;
 
 const yes = (reason: string, message: string) => ({ status: 'True' as const, reason, message });
 const no = (reason: string, message: string) => ({ status: 'False' as const, reason, message });
-const nothing: Action = { do: 'nothing' };
-const remove = (pod: Pod): Action =>
-  pod.metadata.deletionTimestamp ? nothing : { do: 'delete', podUid: pod.metadata.uid };
-
 const SETTLED = yes('Settled', 'Everything is as asked.');
 const STOPPING = yes('Stopping', 'The pod is being stopped.');
 const SUSPENDED = yes('Suspended', 'spec.suspend keeps the stream off air.');
-const GONE_WHEN = 'The next pod is made when nothing of it is left.';
 
 /** Whether the stream has ever been on air, whether it has been live since it last went on air. */
 function history(stream: LoopStream, pod: Pod | undefined) {
@@ -88,9 +72,11 @@ const offAir = (been: boolean) =>
   been ? no('Stopped', 'The stream is not on air.') : no('NotStarted', 'The stream has never been on air.');
 
 /** The stream is not meant to be on air: whatever is there of it goes. */
-function off(stream: LoopStream, pod: Pod | undefined, time: Airtime, now: Date): Core {
+function off(stream: LoopStream, pods: Pod[], time: Airtime, now: Date): Core {
+  const [pod] = pods;
   if (pod) {
-    return { phase: 'stopping', action: remove(pod), live: no('Stopping', STOPPING.message), progressing: STOPPING };
+    const action = pods.map(remove).find((of) => of.do !== 'nothing') ?? nothing;
+    return { phase: 'stopping', action, live: no('Stopping', STOPPING.message), progressing: STOPPING };
   }
   const live = offAir(history(stream, pod).been);
   const idle: Core = {
@@ -144,7 +130,7 @@ function start(stream: LoopStream, world: World, verdicts: Verdict[]): Core {
   const since = kept ?? { epoch: kubeTime(world.now), ...allSkipped(stream) };
   return {
     phase: wasLive ? 'reconnecting' : 'starting',
-    action: { do: 'create', program: programOf(stream, world, since) },
+    action: { do: 'create', program: programOf(stream, world, since), standby: false },
     live: wasLive ? no('Reconnecting', 'The pod is being replaced.') : no('Starting', 'The pod is starting.'),
     progressing: yes('Starting', 'The pod is starting.'),
     since,
@@ -155,42 +141,30 @@ function start(stream: LoopStream, world: World, verdicts: Verdict[]): Core {
 const keptSince = ({ status }: LoopStream): Since | undefined =>
   status?.epoch === undefined ? undefined : sinceOf({ ...status, epoch: status.epoch });
 
-/** The pod is going, or has to, and the stream is meant to be on air: the name is free when nothing of it is left. */
-function replace(stream: LoopStream, pod: Pod, why: string, since: Since | undefined): Core {
-  const { wasLive } = history(stream, pod);
-  return {
-    phase: wasLive ? 'reconnecting' : 'starting',
-    action: remove(pod),
-    live: wasLive ? no('Reconnecting', why) : no('Starting', why),
-    progressing: yes('Replacing', `${why} ${GONE_WHEN}`),
-    since,
-  };
-}
-
-/** The stream is meant to be on air and has a pod: it fits, or the program or the pod is exchanged. */
+/** The stream is meant to be on air and has a pod: it may publish and fits, or something is done about that. */
 function run(stream: LoopStream, world: World, verdicts: Verdict[], pod: Pod, settings: PodSettings): Core {
   const current = programOfPod(pod);
   const since = (current && sinceOf(current)) ?? keptSince(stream) ?? { epoch: kubeTime(world.now) };
-  if (pod.metadata.deletionTimestamp) return replace(stream, pod, 'The pod is being removed.', since);
-  const { phase } = pod.status ?? {};
-  if (phase === 'Failed' || phase === 'Succeeded') {
-    const { reason, message } = pod.status ?? {};
-    return replace(stream, pod, `The pod ended (${[reason ?? phase, message].filter(Boolean).join(': ')}).`, since);
-  }
-  let action = nothing;
-  // A stream on air is left as it is until what it is to become can be played: an edit never causes dead air by itself.
-  if (isReady(verdicts)) {
-    const hash = templateHash(stream, settings);
-    if (pod.metadata.annotations?.[TEMPLATE_HASH_ANNOTATION] !== hash) {
-      return replace(stream, pod, 'The pod no longer fits the stream.', since);
-    }
-    const program = programOf(stream, world, since, current);
-    if (program !== current) action = { do: 'patch', podUid: pod.metadata.uid, program };
-  }
   const before = findCondition(stream.status?.conditions, 'Degraded');
   const wrong = degraded(world.news, before && verdictOf(before));
-  const core: Core = { ...onAir(stream, pod), action, since, degraded: wrong };
-  return action === nothing && current ? { ...core, ...follow(stream, world, pod, current) } : core;
+  const core: Core = { ...onAir(stream, pod), action: nothing, since, degraded: wrong };
+  const released = stream.status?.podUID === pod.metadata.uid;
+  // The status names a pod when it has been let publish; one that says that it is held has not heard of that.
+  if (!isOver(pod) && !pod.metadata.deletionTimestamp && (!released || world.news?.held)) {
+    return { ...core, action: { do: 'publish', podUid: pod.metadata.uid } };
+  }
+  // A stream on air is left as it is until what it is to become can be played: an edit never causes dead air by itself.
+  const ready = isReady(verdicts);
+  const program = (previous = current) => (ready ? programOf(stream, world, since, previous) : previous);
+  const change = exchange({ stream, world, main: pod, settings, program });
+  if (change?.why !== undefined) {
+    const { why, waitsFor, action, lookAgainAt } = change;
+    return { ...core, action, progressing: yes('Replacing', waitsFor ? `${why} ${waitsFor}` : why), lookAgainAt };
+  }
+  if (change && change.action !== nothing) return { ...core, action: change.action };
+  const next = program();
+  if (next && next !== current) return { ...core, action: { do: 'patch', podUid: pod.metadata.uid, program: next } };
+  return current ? { ...core, ...follow(stream, world, pod, current) } : core;
 }
 
 const verdictOf = ({ type, status, reason, message }: Verdict): Verdict => ({ type, status, reason, message });
@@ -218,7 +192,8 @@ function follow(stream: LoopStream, world: World, pod: Pod, current: Program): P
 
 function onAir(stream: LoopStream, pod: Pod): Omit<Core, 'action'> {
   const ready = pod.status?.conditions?.some((c) => c.type === 'Ready' && c.status === 'True') ?? false;
-  if (ready) return { phase: 'live', live: yes('Live', 'A destination is accepting media.'), progressing: SETTLED };
+  if (ready && !isOver(pod))
+    return { phase: 'live', live: yes('Live', 'A destination is accepting media.'), progressing: SETTLED };
   const trouble = podTrouble(pod);
   const progressing = trouble ? no(trouble.reason, trouble.message) : yes('Starting', 'The pod is starting.');
   const message = trouble?.message ?? 'No destination has accepted media yet.';
@@ -244,12 +219,12 @@ function nameTaken(stream: LoopStream, now: Date): Core {
 }
 
 /** Somebody else says that the stream may not be on air: it goes, and comes back to where it then stands. */
-function shutOff(stream: LoopStream, pod: Pod, { message }: Verdict): Core {
-  const program = programOfPod(pod);
+function shutOff(stream: LoopStream, pods: Pod[], { message }: Verdict): Core {
+  const program = pods[0] && programOfPod(pods[0]);
   const since = (program && sinceOf(program)) ?? keptSince(stream);
   return {
     phase: 'stopping',
-    action: remove(pod),
+    action: pods.map(remove).find((of) => of.do !== 'nothing') ?? nothing,
     live: no('Stopping', message),
     progressing: yes('Stopping', message),
     since,
@@ -257,12 +232,14 @@ function shutOff(stream: LoopStream, pod: Pod, { message }: Verdict): Core {
 }
 
 function core(stream: LoopStream, world: World, verdicts: Verdict[], time: Airtime, settings: PodSettings): Core {
-  const owned = world.pod && isOwnedBy(world.pod, stream) ? world.pod : undefined;
+  const pods = [world.pod, world.other].filter((of) => of !== undefined && isOwnedBy(of, stream)) as Pod[];
+  const [owned] = pods;
   const wanted = isWanted(stream.spec) && !stream.metadata.deletionTimestamp;
-  if (!wanted || time.kind === 'before' || time.kind === 'after') return off(stream, owned, time, world.now);
+  if (!wanted || time.kind === 'before' || time.kind === 'after') return off(stream, pods, time, world.now);
   const gates = gatesOf(stream.spec, stream.status?.conditions);
   const shut = gates.find(({ status }) => status === 'False');
-  if (owned) return shut ? shutOff(stream, owned, shut) : run(stream, world, verdicts, owned, settings);
+  if (shut && pods.length > 0) return shutOff(stream, pods, shut);
+  if (owned) return run(stream, world, verdicts, owned, settings);
   const all = [...verdicts, ...gates];
   return world.pod && isReady(all) ? nameTaken(stream, world.now) : start(stream, world, all);
 }
@@ -334,6 +311,14 @@ export function notCreated(stream: LoopStream, decision: Decision, world: World,
     ...(lookAgainAt && { lookAgainAt }),
   };
 }
+
+/** What becomes of a decision to make a standby that Kubernetes refuses: what is on air stays as it is. */
+export const noStandby = (decision: Decision, refusal: string, now: Date): Decision => ({
+  ...decision,
+  action: nothing,
+  verdicts: withProgress(decision.verdicts, no('StandbyRefused', refusal)),
+  lookAgainAt: new Date(now.getTime() + NAME_TAKEN_RETRY_MS),
+});
 
 /** What becomes of a decision to hand over a program that Kubernetes refuses: what is on air stays as it is. */
 export const notPatched = (decision: Decision, refusal: string): Decision => ({

@@ -22,6 +22,8 @@ export interface StreamClock {
 
 export interface PodNews {
   clock: StreamClock;
+  /** It does not publish, because it does not know that it may. */
+  held?: boolean;
   problems: Problem[];
   /** The processes of the pod that were on air; the last one may still be. */
   runs: Run[];
@@ -79,7 +81,12 @@ function problemsOf(stats: Record<string, unknown>): Problem[] {
 /** Undefined when it is not what a streamer says. */
 export function newsOf(told: unknown): PodNews | undefined {
   if (!isRecord(told) || typeof told.playable !== 'boolean') return undefined;
-  return { clock: clockOf(told.clock), problems: problemsOf(told), runs: runsOf(told) };
+  return {
+    clock: clockOf(told.clock),
+    ...(told.held === true && { held: true }),
+    problems: problemsOf(told),
+    runs: runsOf(told),
+  };
 }
 
 /** Whether two answers say the same, but for time on air that only goes by: that is of interest once an hour. */

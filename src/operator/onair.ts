@@ -6,10 +6,11 @@ import { Agent, request } from 'undici';
 import { sleep } from '../clock.ts';
 import type { Pod } from '../kube/resources.ts';
 import type { Lifecycle } from '../lifecycle.ts';
-import { COMPONENT_LABEL, SKIP_PATH, STREAM_LABEL, STREAMER_PORT } from '../streams/names.ts';
+import { COMPONENT_LABEL, RELEASE_PATH, SKIP_PATH, STOP_PATH, STREAM_LABEL, STREAMER_PORT } from '../streams/names.ts';
 import { type Caches, keyIn } from './caches.ts';
 import { programOfPod } from './media.ts';
 import { clockOf, isBehind, newsOf, type PodNews, type StreamClock, sameNews } from './news.ts';
+import { addressOf } from './podview.ts';
 import { addressToAsk } from './progress.ts';
 import type { Skip } from './skip.ts';
 
@@ -34,6 +35,9 @@ export interface OnAir {
   newsOf(podUid: string): PodNews | undefined;
   /** Asks for the next item; undefined when the pod could not go on to it (yet). */
   skip(podUid: string, address: string, token: string, skip: Skip): Promise<StreamClock | undefined>;
+  /** Tells a pod that it may publish, so that it need not wait for its files; and that it must not any more. */
+  release(pod: Pod, token: string): Promise<void>;
+  stop(pod: Pod, token: string): Promise<void>;
   /** Asks the pods until the lifecycle stops; `look` is called with a stream's key when there is news. */
   follow(pods: Caches['pods'], look: (streamKey: string) => void, options: FollowOptions): void;
 }
@@ -44,6 +48,8 @@ interface Kept {
   /** Rises with each skip: what was asked before it is out of date. */
   skips: number;
 }
+
+const newsWithoutHold = ({ held: _, ...rest }: PodNews): PodNews => rest;
 
 const isStreamer = ({ metadata }: Pod): boolean =>
   metadata.labels?.[COMPONENT_LABEL] === 'streamer' && metadata.labels[STREAM_LABEL] !== undefined;
@@ -100,7 +106,18 @@ export function createOnAir(lifecycle: Lifecycle): OnAir {
     look(keyIn(pod.metadata.namespace, pod.metadata.labels?.[STREAM_LABEL] ?? ''));
   };
 
+  const tell = async (pod: Pod, path: string, token: string, body: unknown): Promise<void> => {
+    const address = addressOf(pod);
+    if (address === undefined) return;
+    await ask(`http://${address}:${STREAMER_PORT}${path}`, TIMEOUT_MS, { method: 'POST', token, body });
+    const entry = pods.get(pod.metadata.uid);
+    // What it said before is out of date.
+    if (entry) pods.set(pod.metadata.uid, { ...entry, news: entry.news && newsWithoutHold(entry.news), nextMs: 0 });
+  };
+
   return {
+    release: (pod, token) => tell(pod, RELEASE_PATH, token, { podUID: pod.metadata.uid }),
+    stop: (pod, token) => tell(pod, STOP_PATH, token, {}),
     newsOf: (podUid) => pods.get(podUid)?.news,
     async skip(podUid, address, token, { id, track }) {
       const entry = kept(podUid);

@@ -8,6 +8,7 @@ import {
   DISRUPTION_LABEL,
   POD_FINALIZER,
   PROGRAM_ANNOTATION,
+  PUBLISHER_KEY,
   podName,
   STREAM_LABEL,
   STREAMER_PORT,
@@ -37,16 +38,21 @@ import {
 export const STREAMER_CONTAINER = 'streamer';
 const PROGRAM_DIR = '/etc/loopstream/program';
 const PROGRAM_FILE = 'program.json';
+/** A pod that is deleted publishes for so long, unless it is told to stop: within that another one is ready to take over. */
+const LINGER_SECONDS = 20;
+/** Then it says goodbye. */
+const GOODBYE_SECONDS = 10;
 const STREAM_DIR = '/etc/loopstream/stream';
 
+const hash = (parts: unknown[]) => createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 16);
+
 /**
- * Hash of what a pod is built from and cannot take up while it runs. The image is not part of it: a new version of the
- * operator must not take every stream off air.
+ * Hash of what a pod is built from and cannot take up while it runs, in two parts: what the stream says, which is made so
+ * at once, and what the operator says of all pods, which is made so for a few streams at a time (rollout.ts).
  */
-export function templateHash(stream: LoopStream, settings: PodSettings): string {
-  const parts = [...storageParts(settings), stream.spec.template];
-  return createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 16);
-}
+export const templateHash = ({ spec }: Pick<LoopStream, 'spec'>, settings: PodSettings): string =>
+  `${hash([spec.template])}.${settingsHash(settings)}`;
+export const settingsHash = (settings: PodSettings): string => hash([settings.image, ...storageParts(settings)]);
 
 /**
  * All of the stream's Secret, readable by the pod's group alone. What is mounted cannot be changed in a pod, so it is one
@@ -113,6 +119,9 @@ const container = (settings: PodSettings, template: Template) => ({
     { name: 'LOOPSTREAM_PROGRAM_FILE', value: `${PROGRAM_DIR}/${PROGRAM_FILE}` },
     { name: 'LOOPSTREAM_DESTINATIONS_FILE', value: `${STREAM_DIR}/${DESTINATIONS_KEY}` },
     { name: 'LOOPSTREAM_CONTROL_TOKEN_FILE', value: `${STREAM_DIR}/${CONTROL_TOKEN_KEY}` },
+    { name: 'LOOPSTREAM_PUBLISHER_FILE', value: `${STREAM_DIR}/${PUBLISHER_KEY}` },
+    { name: 'LOOPSTREAM_POD_UID', valueFrom: { fieldRef: { fieldPath: 'metadata.uid' } } },
+    { name: 'LOOPSTREAM_LINGER_SECONDS', value: String(LINGER_SECONDS) },
     { name: 'LOOPSTREAM_RESULT_FILE', value: RESULT_FILE },
     { name: 'LOOPSTREAM_SESSIONS_FILE', value: `${TMP_PATH}/sessions.json` },
   ],
@@ -141,13 +150,19 @@ const placement = ({ nodeSelector, tolerations, affinity, runtimeClassName, prio
 /** A stream that was stored before there was a choice has the default of today. */
 export const disruptionOf = ({ spec }: Pick<LoopStream, 'spec'>): Disruption => spec.disruption ?? 'OnDrain';
 
-export function buildPod(stream: LoopStream, program: Program, settings: PodSettings): KubeObject<PodSpec, PodStatus> {
+/** `name` is one of the two that the stream's pods have. */
+export function buildPod(
+  stream: LoopStream,
+  program: Program,
+  settings: PodSettings,
+  name: string = podName(stream.metadata.name),
+): KubeObject<PodSpec, PodStatus> {
   const { template = {} } = stream.spec;
   return {
     apiVersion: 'v1',
     kind: 'Pod',
     metadata: {
-      name: podName(stream.metadata.name),
+      name,
       ...(stream.metadata.namespace !== undefined && { namespace: stream.metadata.namespace }),
       labels: {
         ...template.labels,
@@ -166,7 +181,7 @@ export function buildPod(stream: LoopStream, program: Program, settings: PodSett
     spec: {
       ...POD_SECURITY,
       restartPolicy: 'Always',
-      terminationGracePeriodSeconds: 10,
+      terminationGracePeriodSeconds: LINGER_SECONDS + GOODBYE_SECONDS,
       ...placement(template),
       containers: [container(settings, template)],
       volumes: [...commonVolumes(settings), ...cacheVolumes(settings), programVolume, secretVolume(stream)],

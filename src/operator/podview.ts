@@ -24,6 +24,28 @@ export function podTrouble(pod: Pod): Finding | undefined {
   return undefined;
 }
 
+/**
+ * Whether nothing of a pod runs any more, nor will: in the words of its kubelet, or of Kubernetes' garbage collector, which
+ * says so of the pods of a node that is gone or out of service. That somebody wants it gone, by force or not, is not enough.
+ */
+export function isOver({ metadata, spec, status }: Pod): boolean {
+  if (status?.phase === 'Failed' || status?.phase === 'Succeeded') return true;
+  if (!metadata.deletionTimestamp) return false;
+  // One that has no node is not given any once it is being deleted.
+  if (spec.nodeName === undefined) return true;
+  const containers = status?.containerStatuses ?? [];
+  return containers.length > 0 && containers.every(({ state }) => state?.terminated !== undefined);
+}
+
+/** Its program is loaded and its media is open: it could publish in the next moment. */
+export const isWarm = ({ status }: Pod): boolean => status?.containerStatuses?.[0]?.started ?? false;
+
+/** Host part of the URL of a pod, also of one that is going; undefined while nothing of it runs. */
+export function addressOf(pod: Pod): string | undefined {
+  const ip = pod.status?.phase === 'Running' && !isOver(pod) ? pod.status.podIP : undefined;
+  return ip?.includes(':') ? `[${ip}]` : ip;
+}
+
 /** How often kubelet has started the containers of a pod anew. */
 export const restartsOf = (pod: Pod): number =>
   (pod.status?.containerStatuses ?? []).reduce((sum, container) => sum + container.restartCount, 0);

@@ -9,15 +9,18 @@ import { createEventRecorder } from '../kube/events.ts';
 import { createQueue } from '../kube/queue.ts';
 import type { Lifecycle } from '../lifecycle.ts';
 import type { Logger } from '../log.ts';
+import { COMPONENT_LABEL } from '../streams/names.ts';
 import { Admission } from './admission.ts';
-import { createCaches, type Enqueue, wire } from './caches.ts';
+import { type Caches, createCaches, createNodeCache, type Enqueue, wire } from './caches.ts';
 import type { Reconcile, Tools } from './control.ts';
 import { reconcileDestination } from './destinations.ts';
 import { type Fractions, followProgress } from './follow.ts';
+import { isOutdated } from './handover.ts';
 import { createLeadership } from './leading.ts';
 import { createMetrics } from './metrics.ts';
 import { createOnAir, FOLLOW, type FollowOptions } from './onair.ts';
 import { serveOps } from './ops.ts';
+import { Rollout } from './rollout.ts';
 import { reconcileStream } from './streams.ts';
 import { Sweeper, type SweepOptions, sweepRegularly } from './sweep.ts';
 import { reconcileUpload } from './uploads.ts';
@@ -28,6 +31,14 @@ export interface RunningOperator {
   /** Port of /healthz, /readyz and /metrics. */
   opsPort: number;
 }
+
+const rolloutOf = (config: OperatorConfig, caches: Caches): Rollout => {
+  return new Rollout({
+    seconds: config.rolloutSeconds,
+    pods: () => caches.pods.list().filter(({ metadata }) => metadata.labels?.[COMPONENT_LABEL] === 'streamer'),
+    isCurrent: (pod) => !isOutdated(pod, config),
+  });
+};
 
 /**
  * Resolves when the caches are filled and it works, or waits while another operator leads; rejects when the lifecycle
@@ -53,13 +64,16 @@ export async function runOperator(
   const { kube } = leadership;
   const events = createEventRecorder(kube, { component: 'loopstream-operator', log });
   lifecycle.defer('events', () => events.flush());
-  const caches = createCaches(kube, config.namespace, log);
-  metrics.showReflectors(caches);
+  const own = createCaches(kube, config.namespace, log);
+  const nodes = await createNodeCache(kube, log);
+  const caches: Caches = { ...own, ...(nodes && { nodes }) };
+  metrics.showReflectors({ ...own, ...(nodes && { nodes }) });
   const fractions: Fractions = new Map();
   const clock = options.clock ?? systemClock;
   const onAir = createOnAir(lifecycle);
   const { metered } = config;
-  const tools: Tools = { kube, caches, settings: config, events, fractions, onAir, clock, log, metered };
+  const rollout = rolloutOf(config, caches);
+  const tools: Tools = { kube, caches, settings: config, events, fractions, onAir, rollout, clock, log, metered };
 
   let synced = false;
   const ready = () => synced && !lifecycle.signal.aborted;
@@ -103,12 +117,14 @@ export async function runOperator(
     upload: lookAtUpload,
     destination: (key) => queues.destination.add(key),
   };
-  const reflectors = Object.values(caches);
+  // What is not known of nodes is not waited for.
+  nodes?.start(lifecycle.signal);
+  const reflectors = Object.values(own);
   for (const reflector of reflectors) reflector.start(lifecycle.signal);
   await Promise.all(reflectors.map((reflector) => reflector.synced));
   synced = true;
   leadership.begin(() => {
-    metrics.showObjects(caches);
+    metrics.showObjects(caches, clock);
     wire(caches, enqueue);
     for (const queue of Object.values(queues)) queue.resume();
     // A Job that ends makes room, also one that belongs to no upload.

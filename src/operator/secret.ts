@@ -3,23 +3,28 @@
  * goes when the stream goes. Destinations' Secrets are read by their names, never listed or watched.
  */
 import { randomBytes } from 'node:crypto';
-import { type LoopStream, SECRETS, type Secret } from '../kube/resources.ts';
+import { type LoopStream, PODS, type Pod, SECRETS, type Secret } from '../kube/resources.ts';
 import type { Stored } from '../kube/types.ts';
 import {
   CONTROL_TOKEN_KEY,
   DESTINATIONS_KEY,
+  PUBLISHER_KEY,
+  podNames,
   SECRET_KEY_KEY,
   SECRET_URL_KEY,
   streamSecretName,
 } from '../streams/names.ts';
 import { isReason, type Tools } from './control.ts';
-import { labelsFor, ownedBy } from './restricted.ts';
+import { isOver } from './podview.ts';
+import { isOwnedBy, labelsFor, ownedBy } from './restricted.ts';
 import type { World } from './world.ts';
 
 const TOKEN_BYTES = 32;
 
 /** Keys of the Secret → their text. */
-export type StreamSecret = Partial<Record<typeof CONTROL_TOKEN_KEY | typeof DESTINATIONS_KEY, string>>;
+export type StreamSecret = Partial<
+  Record<typeof CONTROL_TOKEN_KEY | typeof DESTINATIONS_KEY | typeof PUBLISHER_KEY, string>
+>;
 
 const decode = (text: string): string => Buffer.from(text, 'base64').toString('utf8');
 
@@ -54,13 +59,67 @@ async function destinationsOf(tools: Pick<Tools, 'kube'>, stream: LoopStream, wo
   return JSON.stringify(Object.fromEntries(destinations.flat()));
 }
 
+const encode = (text: string): string => Buffer.from(text).toString('base64');
+
+/** Brings what the pods are given up to date; writes nothing when it says what it should. */
+export async function bringSecret(tools: Pick<Tools, 'kube'>, stream: LoopStream, world: World): Promise<void> {
+  const secret = await found(tools, stream);
+  if (!secret) return;
+  const destinations = await destinationsOf(tools, stream, world);
+  if (contentOf(secret)[DESTINATIONS_KEY] === destinations) return;
+  await write(tools, stream, secret, { [DESTINATIONS_KEY]: destinations });
+}
+
+/** A write that another one came before is a Conflict, and the stream is looked at again. */
+const write = ({ kube }: Pick<Tools, 'kube'>, { metadata }: LoopStream, secret: Stored<Secret>, of: StreamSecret) => {
+  const changed = Object.fromEntries(Object.entries(of).map(([key, value]) => [key, encode(value)]));
+  return kube.replace(SECRETS, metadata.namespace ?? '', { ...secret, data: { ...secret.data, ...changed } });
+};
+
+/** The stream's pods as the API server has them at this moment, whatever the caches say. */
+export async function podsNow({ kube }: Pick<Tools, 'kube'>, { metadata }: LoopStream): Promise<Pod[]> {
+  const { name, namespace = '' } = metadata;
+  const one = async (of: string): Promise<Pod[]> => {
+    try {
+      return [await kube.get(PODS, namespace, of)];
+    } catch (error) {
+      if (isReason(error, 'NotFound')) return [];
+      throw error;
+    }
+  };
+  return (await Promise.all(podNames(name).map(one))).flat().filter((pod) => isOwnedBy(pod, { metadata }));
+}
+
 /**
- * Makes the Secret, or brings it up to date; writes nothing when it says what it should. A write that another one came
- * before is a Conflict, and the stream is looked at again.
+ * Names the pod as the one that may publish, and answers with the UID of the one that is named then: of another one, while
+ * anything of that may still run. This is the only place where a publisher is made, and all that one stream with one
+ * publisher rests on:
+ *
+ * - A pod publishes only when the Secret names it (streamer/gate.ts).
+ * - Another one is named only when the one before is over (podview.ts). Nothing that is over ever runs again, so it does not
+ *   matter how much later the name is written, by which of several operators, or from how old a cache it was decided.
+ * - The write is of the version of the Secret in which the one before was read, so of two that do this at once one fails.
  */
-export async function bringSecret({ kube }: Pick<Tools, 'kube'>, stream: LoopStream, world: World): Promise<void> {
+export async function letPublish(
+  tools: Pick<Tools, 'kube'>,
+  stream: LoopStream,
+  world: World,
+  podUid: string,
+): Promise<string> {
   const { uid, namespace = '' } = stream.metadata;
-  const destinations = await destinationsOf({ kube }, stream, world);
+  const secret = await found(tools, stream);
+  const named = secret && contentOf(secret)[PUBLISHER_KEY];
+  if (named === podUid) return podUid;
+  // Nobody is named in a Secret that an older operator made, or that was deleted: then every other pod may publish.
+  const others = (await podsNow(tools, stream)).filter((pod) => pod.metadata.uid !== podUid && !isOver(pod));
+  const still = others.find((pod) => named === undefined || pod.metadata.uid === named);
+  if (still) return still.metadata.uid;
+  const destinations = await destinationsOf(tools, stream, world);
+  const content = { [DESTINATIONS_KEY]: destinations, [PUBLISHER_KEY]: podUid };
+  if (secret) {
+    await write(tools, stream, secret, content);
+    return podUid;
+  }
   const made = {
     metadata: {
       name: streamSecretName(uid),
@@ -68,21 +127,11 @@ export async function bringSecret({ kube }: Pick<Tools, 'kube'>, stream: LoopStr
       ownerReferences: ownedBy('LoopStream', stream),
     },
     type: 'Opaque',
-    stringData: {
-      [CONTROL_TOKEN_KEY]: randomBytes(TOKEN_BYTES).toString('base64url'),
-      [DESTINATIONS_KEY]: destinations,
-    },
+    stringData: { [CONTROL_TOKEN_KEY]: randomBytes(TOKEN_BYTES).toString('base64url'), ...content },
   };
-  try {
-    await kube.create(SECRETS, namespace, made as unknown as Secret);
-    return;
-  } catch (error) {
-    if (!isReason(error, 'AlreadyExists')) throw error;
-  }
-  const secret = await kube.get(SECRETS, namespace, streamSecretName(uid));
-  if (contentOf(secret)[DESTINATIONS_KEY] === destinations) return;
-  const data = { ...secret.data, [DESTINATIONS_KEY]: Buffer.from(destinations).toString('base64') };
-  await kube.replace(SECRETS, namespace, { ...secret, data });
+  // One that has been made in the meantime is AlreadyExists, and the stream is looked at again.
+  await tools.kube.create(SECRETS, namespace, made as unknown as Secret);
+  return podUid;
 }
 
 /** The token with which a stream's pods are controlled; undefined when there is none. */

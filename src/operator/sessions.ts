@@ -4,14 +4,14 @@
  * the message that its container leaves when it ends, whatever ended it. A pod's object stays until its last words are
  * written here (POD_FINALIZER), as the Job controller does with the pods of Jobs.
  *
- * What is lost: of a pod whose node is lost, or that is deleted by force while it runs, what it counted since it was asked
+ * What is lost: of a pod whose node is lost, what it counted since it was asked
  * last (15 s), and where the operator was restarted since and could not ask it, since the last full hour.
  * Pure: no I/O, no clock.
  */
 import { kubeTime } from '../clock.ts';
 import type { LoopStream, Pod } from '../kube/resources.ts';
 import { lastNumber, MAX_SESSIONS, type Session } from '../streams/sessions.ts';
-import { readySince, terminations } from './podview.ts';
+import { isOver, readySince, terminations } from './podview.ts';
 import { CHECKPOINT_SECONDS, type Run, runsOf } from './runs.ts';
 import type { Verdict } from './world.ts';
 
@@ -45,12 +45,6 @@ function lastWords(pod: Pod): Run[] {
       return [];
     }
   });
-}
-
-/** Whether nothing of a pod runs any more and nothing will, or nobody is to wait for that (it was deleted by force). */
-export function isOver({ metadata, status }: Pod): boolean {
-  if (status?.phase === 'Failed' || status?.phase === 'Succeeded') return true;
-  return metadata.deletionTimestamp !== undefined && metadata.deletionGracePeriodSeconds === 0;
 }
 
 /** `told` is what the pod said when it was asked last. */

@@ -1,15 +1,18 @@
 /** One stream: read its world, decide, act, write the status once. */
 import { LOOPSTREAMS, type LoopStream, PODS, type Pod } from '../kube/resources.ts';
-import { FINALIZER, PROGRAM_ANNOTATION, podName } from '../streams/names.ts';
+import { FINALIZER, ON_AIR_ANNOTATION, PROGRAM_ANNOTATION, podNames } from '../streams/names.ts';
 import type { Program } from '../streams/program.ts';
+import { type Action, STOP_GRACE_SECONDS } from './action.ts';
 import { splitKey } from './caches.ts';
 import { isReason, isRefusal, type Reconcile, type Tools, waitUntil, writeStatus } from './control.ts';
-import { type Action, type Decision, decide, notCreated, notPatched } from './decide.ts';
+import { type Decision, decide, noStandby, notCreated, notPatched } from './decide.ts';
+import { isOutdated } from './handover.ts';
 import { playlistNames, programOfPod, sinceOf, uploadNames } from './media.ts';
 import { withClock } from './news.ts';
 import { buildPod } from './pod.ts';
+import { isOver } from './podview.ts';
 import { isOwnedBy } from './restricted.ts';
-import { bringSecret, readToken } from './secret.ts';
+import { bringSecret, letPublish, podsNow, readToken } from './secret.ts';
 import { sameSessions, statusOf } from './status.ts';
 import { streamStory } from './story.ts';
 import { bookFor, letGo } from './timekeeping.ts';
@@ -19,6 +22,12 @@ import type { World } from './world.ts';
 interface Done {
   decision: Decision;
   pod: Pod | undefined;
+}
+/** What is acted upon. */
+interface Scene {
+  stream: LoopStream;
+  world: World;
+  decision: Decision;
 }
 /** The world is not what the caches said: nothing is concluded from it, and it is looked at again. */
 const AGAIN = 'again';
@@ -33,15 +42,34 @@ function existing<T>(names: readonly string[], get: (name: string) => T | undefi
   return found;
 }
 
-export function worldOf({ caches, onAir }: Pick<Tools, 'caches' | 'onAir'>, stream: LoopStream, now: Date): World {
+/**
+ * The stream's pods: the one that publishes as far as the status knows, or the older one, and the other. Where none is the
+ * stream's own, whatever has the first of their names.
+ */
+function podsOf(stream: LoopStream, named: readonly Pod[]): [main: Pod | undefined, other: Pod | undefined] {
+  const since = ({ metadata }: Pod) => metadata.creationTimestamp;
+  const own = named.filter((pod) => isOwnedBy(pod, stream)).sort((a, b) => since(a).localeCompare(since(b)));
+  const main =
+    own.find((pod) => pod.metadata.uid === stream.status?.podUID) ?? own.find((pod) => !isOver(pod)) ?? own[0];
+  return [main ?? named[0], own.find((pod) => pod !== main)];
+}
+
+export function worldOf(tools: Omit<Tools, 'kube'>, stream: LoopStream, now: Date): World {
+  const { caches, onAir, settings, rollout } = tools;
   const { namespace = '', name } = stream.metadata;
   const playlists = existing(playlistNames(stream), (of) => caches.playlists.get(namespace, of));
-  const pod = caches.pods.get(namespace, podName(name));
+  const named = existing(podNames(name), (of) => caches.pods.get(namespace, of));
+  const [pod, other] = podsOf(stream, [...named.values()]);
+  const nodeName = pod?.spec.nodeName;
   return {
     playlists,
     uploads: existing(uploadNames(stream, playlists), (of) => caches.uploads.get(namespace, of)),
     destinations: existing(stream.spec.destinationRefs, (of) => caches.destinations.get(namespace, of)),
     pod,
+    other,
+    freeName: podNames(name).find((of) => !named.has(of)),
+    node: nodeName === undefined ? undefined : caches.nodes?.get('', nodeName),
+    ...(pod && isOutdated(pod, settings) && { mayRoll: rollout.mayRoll(stream, now) }),
     news: pod && onAir.newsOf(pod.metadata.uid),
     now,
   };
@@ -62,16 +90,9 @@ async function hold(tools: Tools, stream: LoopStream): Promise<void> {
 
 /** Lets a deleted stream go. The API server is asked, not the cache: a pod whose creation we did not hear of counts too. */
 async function release(tools: Tools, stream: LoopStream): Promise<typeof AGAIN | undefined> {
-  const { name, namespace = '' } = stream.metadata;
-  try {
-    const pod = await tools.kube.get(PODS, namespace, podName(name));
-    if (isOwnedBy(pod, stream)) {
-      tools.caches.pods.upsert(pod);
-      return AGAIN;
-    }
-  } catch (error) {
-    if (!isReason(error, 'NotFound')) throw error;
-  }
+  const pods = await podsNow(tools, stream);
+  for (const pod of pods) tools.caches.pods.upsert(pod);
+  if (pods.length > 0) return AGAIN;
   const left = (stream.metadata.finalizers ?? []).filter((finalizer) => finalizer !== FINALIZER);
   try {
     await setFinalizers(tools, stream, left);
@@ -87,36 +108,74 @@ async function expire({ kube }: Tools, stream: LoopStream): Promise<undefined> {
   await kube.delete(LOOPSTREAMS, namespace, name, { uid, resourceVersion, propagationPolicy: 'Background' });
 }
 
-/** Makes the pod. Its name is the lock: one that exists is ours only if our UID owns it. */
-async function create(tools: Tools, stream: LoopStream, world: World, decision: Decision, program: Program) {
-  const { name, namespace = '' } = stream.metadata;
+/** Makes the pod, and lets it publish unless it is to wait. One of its name that exists is ours only if our UID owns it. */
+async function create(
+  tools: Tools,
+  of: Scene,
+  action: Extract<Action, { do: 'create' }>,
+): Promise<Done | typeof AGAIN> {
+  const { stream, world, decision } = of;
+  const { namespace = '' } = stream.metadata;
+  const name = world.freeName;
+  if (name === undefined) return AGAIN;
   await hold(tools, stream);
-  const wanted = buildPod(stream, program, tools.settings);
   try {
-    await bringSecret(tools, stream, world);
-    const pod = await tools.kube.create(PODS, namespace, wanted);
+    const pod = await tools.kube.create(PODS, namespace, buildPod(stream, action.program, tools.settings, name));
     tools.caches.pods.upsert(pod);
-    return { decision, pod };
+    if (action.standby) return { decision, pod: world.pod };
+    return (await letPublish(tools, stream, world, pod.metadata.uid)) === pod.metadata.uid ? { decision, pod } : AGAIN;
   } catch (error) {
-    if (isRefusal(error)) return { decision: notCreated(stream, decision, world, error.message), pod: undefined };
+    if (isRefusal(error)) {
+      const { message } = error;
+      if (action.standby) return { decision: noStandby(decision, message, world.now), pod: world.pod };
+      return { decision: notCreated(stream, decision, world, message), pod: undefined };
+    }
     if (!isReason(error, 'AlreadyExists')) throw error;
   }
-  const pod = await tools.kube.get(PODS, namespace, podName(name));
-  if (isOwnedBy(pod, stream)) {
-    tools.caches.pods.upsert(pod);
-    return AGAIN;
-  }
+  const own = await podsNow(tools, stream);
+  for (const pod of own) tools.caches.pods.upsert(pod);
+  if (own.some((pod) => pod.metadata.name === name) || action.standby) return AGAIN;
   return { decision: notCreated(stream, decision, world), pod: undefined };
 }
 
+/** Lets a pod publish when nothing of the one before is left; what it reads in its files, it is told at once as well. */
+async function publish(tools: Tools, { stream, world, decision }: Scene, pod: Pod): Promise<Done | typeof AGAIN> {
+  const { name, namespace = '', uid } = pod.metadata;
+  const named = await letPublish(tools, stream, world, uid);
+  if (named !== uid) {
+    const still = [world.pod, world.other].find((of) => of?.metadata.uid === named);
+    return still
+      ? { decision: { ...decision, lookAgainAt: new Date(world.now.getTime() + AGAIN_MS) }, pod: still }
+      : AGAIN;
+  }
+  const token = await readToken(tools, stream);
+  if (token !== undefined) await tools.onAir.release(pod, token);
+  const annotations = { [ON_AIR_ANNOTATION]: world.now.toISOString() };
+  const told = await tools.kube.mergePatch(PODS, namespace, name, { metadata: { uid, annotations } });
+  tools.caches.pods.upsert(told);
+  return { decision, pod: told };
+}
+
+/** Tells a pod to publish no more. That it hears it is not counted on: it is going, or is deleted with little time. */
+async function stop(tools: Tools, { stream, decision }: Scene, pod: Pod): Promise<Done> {
+  const token = await readToken(tools, stream);
+  if (token !== undefined) await tools.onAir.stop(pod, token);
+  return { decision, pod };
+}
+
+/** Takes a pod away: at once, or so that it publishes until another one is ready. */
+async function remove(tools: Tools, of: Scene, pod: Pod, retire: boolean): Promise<Done> {
+  const { name, namespace = '', uid } = pod.metadata;
+  if (!retire) await stop(tools, of, pod);
+  await tools.kube.delete(PODS, namespace, name, { uid, ...(!retire && { gracePeriodSeconds: STOP_GRACE_SECONDS }) });
+  // It is ready already.
+  if (retire) await stop(tools, of, pod);
+  return { decision: of.decision, pod: of.world.pod };
+}
+
 /** Hands the pod another program; it takes it up without a restart. What it needs to send it is in the Secret before. */
-async function patch(
-  tools: Tools,
-  of: { stream: LoopStream; world: World; pod: Pod },
-  decision: Decision,
-  program: Program,
-): Promise<Done> {
-  const { stream, world, pod } = of;
+async function patch(tools: Tools, { stream, world, decision }: Scene, pod: Pod, program: Program): Promise<Done> {
+  const main = (of: Pod) => (pod === world.other ? world.pod : of);
   const { name, namespace = '', uid } = pod.metadata;
   const annotations = { [PROGRAM_ANNOTATION]: JSON.stringify(program) };
   try {
@@ -124,22 +183,17 @@ async function patch(
       await bringSecret(tools, stream, world);
     const patched = await tools.kube.mergePatch(PODS, namespace, name, { metadata: { uid, annotations } });
     tools.caches.pods.upsert(patched);
-    return { decision, pod: patched };
+    return { decision, pod: main(patched) };
   } catch (error) {
     if (!isRefusal(error)) throw error;
     // What is on air stays on air with the program it has.
-    return { decision: notPatched(decision, error.message), pod };
+    return { decision: notPatched(decision, error.message), pod: main(pod) };
   }
 }
 
 /** Passes a skip on; the program says afterwards that it is done, and where the stream stands now. */
-async function skip(
-  tools: Tools,
-  of: { stream: LoopStream; world: World; pod: Pod },
-  decision: Decision,
-  action: Extract<Action, { do: 'skip' }>,
-): Promise<Done> {
-  const { stream, pod } = of;
+async function skip(tools: Tools, of: Scene, pod: Pod, action: Extract<Action, { do: 'skip' }>): Promise<Done> {
+  const { stream, decision } = of;
   const token = await readToken(tools, stream);
   const clock = token && (await tools.onAir.skip(pod.metadata.uid, action.address, token, action.skip));
   if (!clock) return { decision, pod };
@@ -147,28 +201,36 @@ async function skip(
   const { lookAgainAt: _, ...rest } = decision;
   const message = `Went on to the next ${action.skip.track} item, as was asked.`;
   const events = [{ type: 'Normal' as const, reason: 'Skipped', message }];
-  return patch(tools, of, { ...rest, ...sinceOf(program), events }, program);
+  return patch(tools, { ...of, decision: { ...rest, ...sinceOf(program), events } }, pod, program);
 }
 
-async function act(tools: Tools, stream: LoopStream, world: World, decision: Decision): Promise<Done | typeof AGAIN> {
+async function act(tools: Tools, of: Scene): Promise<Done | typeof AGAIN> {
+  const { stream, world, decision } = of;
   const { action } = decision;
-  const pod = world.pod && isOwnedBy(world.pod, stream) ? world.pod : undefined;
+  const own = [world.pod, world.other].filter((pod) => pod !== undefined && isOwnedBy(pod, stream)) as Pod[];
+  const [main] = own;
+  if (action.do === 'create') return create(tools, of, action);
+  if (action.do === 'skip') return main ? skip(tools, of, main, action) : AGAIN;
+  if (!('podUid' in action)) return { decision, pod: main };
+  const pod = own.find(({ metadata }) => metadata.uid === action.podUid);
+  if (!pod) return AGAIN;
   switch (action.do) {
-    case 'create':
-      return create(tools, stream, world, decision, action.program);
+    case 'publish':
+      return publish(tools, of, pod);
+    case 'stop':
+      return stop(tools, of, pod);
+    case 'delete':
+      return remove(tools, of, pod, action.retire);
     case 'patch':
-      return pod ? patch(tools, { stream, world, pod }, decision, action.program) : AGAIN;
-    case 'skip':
-      return pod ? skip(tools, { stream, world, pod }, decision, action) : AGAIN;
-    case 'delete': {
-      const { namespace = '', name } = stream.metadata;
-      await tools.kube.delete(PODS, namespace, podName(name), { uid: action.podUid });
-      return { decision, pod };
-    }
-    default:
-      return { decision, pod };
+      return patch(tools, of, pod, action.program);
   }
 }
+
+/** A stream that waits for its turn to be given another image looks again so often. */
+const TURN_AGAIN_MS = 15_000;
+
+const soonest = (wait: { requeueAfterMs?: number } | undefined, ms: number | undefined) =>
+  ms === undefined ? wait : { requeueAfterMs: Math.min(wait?.requeueAfterMs ?? ms, ms) };
 
 export const reconcileStream =
   (tools: Tools): Reconcile =>
@@ -183,7 +245,7 @@ export const reconcileStream =
       return (await release(tools, stream)) === AGAIN ? { requeueAfterMs: AGAIN_MS } : undefined;
     }
     if (decision.action.do === 'expire') return expire(tools, stream);
-    const done = await act(tools, stream, world, decision);
+    const done = await act(tools, { stream, world, decision });
     if (done === AGAIN) return { requeueAfterMs: AGAIN_MS };
     const status = statusOf(stream, done.decision, done.pod, world, bookFor(tools, stream, now));
     const exact = !sameSessions(stream.status, status);
@@ -192,5 +254,5 @@ export const reconcileStream =
       for (const event of told) events.event(stream, event);
     }
     await letGo(tools, key);
-    return waitUntil(done.decision.lookAgainAt, now);
+    return soonest(waitUntil(done.decision.lookAgainAt, now), world.mayRoll === false ? TURN_AGAIN_MS : undefined);
   };

@@ -3,8 +3,9 @@ import { type LoopStream, PODS } from '../kube/resources.ts';
 import { POD_FINALIZER } from '../streams/names.ts';
 import { BY_STREAM, keyIn } from './caches.ts';
 import { isReason, type Tools } from './control.ts';
+import { isOver } from './podview.ts';
 import { isOwnedBy } from './restricted.ts';
-import { accountOf, type Book, bookOf, isOver } from './sessions.ts';
+import { accountOf, type Book, bookOf } from './sessions.ts';
 
 export function bookFor(
   { caches, onAir, metered }: Pick<Tools, 'caches' | 'onAir' | 'metered'>,

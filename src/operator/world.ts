@@ -1,5 +1,5 @@
 /** What the operator sees when it decides about one stream: read anew from the caches each time. Pure: no I/O, no clock. */
-import type { Destination, Playlist, Pod, Upload } from '../kube/resources.ts';
+import type { Destination, Node, Playlist, Pod, Upload } from '../kube/resources.ts';
 import type { Condition } from '../streams/conditions.ts';
 import type { PodNews } from './news.ts';
 
@@ -8,8 +8,16 @@ export interface World {
   destinations: ReadonlyMap<string, Destination>;
   playlists: ReadonlyMap<string, Playlist>;
   uploads: ReadonlyMap<string, Upload>;
-  /** The pod that has the name of the stream's pod, whoever owns it. */
+  /** The pod that publishes, or is to; where the stream has none, one that has its name and belongs to somebody else. */
   pod: Pod | undefined;
+  /** The stream's other pod, while one takes over. */
+  other?: Pod | undefined;
+  /** A name that no pod has; undefined when all are taken. */
+  freeName?: string | undefined;
+  /** The node of `pod`; undefined when the operator knows nothing of it. */
+  node?: Node | undefined;
+  /** Whether it is this stream's turn to be given what the operator now makes pods of; undefined when it has that. */
+  mayRoll?: boolean;
   /** What the pod told last; undefined when it was not asked yet or did not answer. */
   news?: PodNews | undefined;
   now: Date;

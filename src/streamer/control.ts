@@ -1,11 +1,12 @@
 /**
- * What the operator may ask of a stream on air: to go on to the next item. It shows a token that both read from the same
- * Secret; without a token file nobody may ask anything.
+ * What the operator may ask of a stream on air: to go on to the next item, to publish, to publish no more. It shows a token
+ * that both read from the same Secret; without a token file nobody may ask anything.
  */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import type { Logger } from '../log.ts';
 import type { Program } from '../streams/program.ts';
+import type { Gate } from './gate.ts';
 import type { Track, TrackClock } from './track.ts';
 
 /** The next item is open long before this, unless the storage does not answer. */
@@ -31,6 +32,8 @@ export interface ControlOptions {
   audio: () => Track | undefined;
   /** The skips that were carried out before this process began. */
   skipped: Program['skipped'];
+  /** Undefined when this process publishes come what may. */
+  gate?: Gate | undefined;
   log: Logger;
 }
 
@@ -62,6 +65,19 @@ export class Control {
     const token = tokenFile === undefined ? '' : await readFile(tokenFile, 'utf8').catch(() => '');
     const told = /^Bearer (\S+)$/i.exec(authorization ?? '')?.[1] ?? '';
     return timingSafeEqual(digest(token.trim()), digest(told)) && told !== '';
+  }
+
+  /** It may publish, if it is the pod that is meant. */
+  release(body: unknown): ControlAnswer {
+    const podUid = typeof body === 'object' && body !== null && 'podUID' in body ? body.podUID : undefined;
+    const open = this.#options.gate?.release(podUid) ?? false;
+    return open ? { status: 200, body: { code: 'released' } } : { status: 409, body: { code: 'not_released' } };
+  }
+
+  /** It publishes no more; what it has begun to send is still sent. */
+  stop(): ControlAnswer {
+    this.#options.gate?.close();
+    return { status: 200, body: { code: 'stopping' } };
   }
 
   /** 202 while the next item cannot play yet: ask again. */

@@ -25,8 +25,11 @@ export interface Engine {
   sound: Sound;
   /** The program that is played. */
   program(): Program;
-  /** Takes another version. Rejects when storage tells nothing of it; the one before plays on. */
-  load(program: Program): Promise<void>;
+  /**
+   * Takes another program. Of the same version, only where it is sent can be another. Rejects when storage tells nothing of
+   * what is to be played; what was played before goes on.
+   */
+  take(program: Program): Promise<void>;
 }
 
 /** Resolves when the first program is loaded; the station does not run yet. It is taken apart with the lifecycle. */
@@ -46,6 +49,15 @@ export async function createEngine(first: Program, options: EngineOptions, lifec
     program = next;
     log.info({ version: next.version, items: next.video.items.length }, 'program taken');
   };
+  const take = async (next: Program) => {
+    const { destinations } = next;
+    if (next.version === program.version) program = next;
+    else {
+      // Where it is sent does not wait for what is played.
+      program = { ...program, destinations };
+      await load(next);
+    }
+  };
   await load(first);
   const splicer = new Splicer({
     video: video.next,
@@ -60,5 +72,5 @@ export async function createEngine(first: Program, options: EngineOptions, lifec
     video.close();
     sound.close();
   });
-  return { splicer, station, video, sound, program: () => program, load };
+  return { splicer, station, video, sound, program: () => program, take };
 }

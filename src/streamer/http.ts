@@ -2,8 +2,8 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Registry } from 'prom-client';
-import { SKIP_PATH } from '../streams/names.ts';
-import type { Control } from './control.ts';
+import { RELEASE_PATH, SKIP_PATH, STOP_PATH } from '../streams/names.ts';
+import type { Control, ControlAnswer } from './control.ts';
 import { Feed } from './feed.ts';
 import type { Station } from './station.ts';
 import type { StreamerStats } from './stats.ts';
@@ -32,7 +32,7 @@ export interface StreamerHttp {
 /** A station that has not gone round its loop for this long hangs. It does so at least twice a second, media or not. */
 export const HUNG_MS = 10_000;
 
-/** A request for a skip is a few words. */
+/** What is asked is a few words. */
 const MAX_BODY_BYTES = 4096;
 
 const READS = ['GET', 'HEAD'];
@@ -83,14 +83,14 @@ async function bodyOf(request: IncomingMessage): Promise<unknown> {
   }
 }
 
-const skip =
-  ({ control }: HttpOptions): Handler =>
+const asked =
+  (control: Control, act: (body: unknown) => ControlAnswer | Promise<ControlAnswer>): Handler =>
   async (request, response) => {
     if (!(await control.mayAsk(request.headers.authorization))) {
       response.setHeader('www-authenticate', 'Bearer');
       return json(response, 401, { code: 'token_wrong' });
     }
-    const { status, body } = await control.skip(await bodyOf(request));
+    const { status, body } = await act(await bodyOf(request));
     json(response, status, body);
   };
 
@@ -135,7 +135,14 @@ async function listen(server: Server, host: string, port: number): Promise<numbe
 export async function serveHttp(options: HttpOptions): Promise<StreamerHttp> {
   const table = new Map<string, { handler: Handler; methods: string[] }>();
   for (const [path, handler] of Object.entries(routes(options))) table.set(path, { handler, methods: READS });
-  table.set(SKIP_PATH, { handler: skip(options), methods: ['POST'] });
+  const { control } = options;
+  const actions: Record<string, Parameters<typeof asked>[1]> = {
+    [SKIP_PATH]: (body) => control.skip(body),
+    [RELEASE_PATH]: (body) => control.release(body),
+    [STOP_PATH]: () => control.stop(),
+  };
+  for (const [path, act] of Object.entries(actions))
+    table.set(path, { handler: asked(control, act), methods: ['POST'] });
   const server = createServer((request, response) => {
     const path = (request.url ?? '/').split('?', 1)[0] ?? '/';
     const route = table.get(path);

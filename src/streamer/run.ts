@@ -1,5 +1,5 @@
 /** The streamer: wires files, engine, destinations and HTTP together, and takes them apart again. */
-import { type Clock, systemClock } from '../clock.ts';
+import { type Clock, sleep, systemClock } from '../clock.ts';
 import type { StreamerConfig } from '../config.ts';
 import type { Lifecycle } from '../lifecycle.ts';
 import type { Logger } from '../log.ts';
@@ -8,6 +8,7 @@ import { Airtime } from './airtime.ts';
 import { Control } from './control.ts';
 import { createEngine, type Engine } from './engine.ts';
 import { type FileEvents, readDestinations, readProgram, watchFiles } from './files.ts';
+import { Gate, type GateState } from './gate.ts';
 import { type StreamerHttp, serveHttp } from './http.ts';
 import { openMedia } from './media.ts';
 import { type StatsParts, streamerStats } from './stats.ts';
@@ -57,6 +58,15 @@ export async function startStreamer(
     onTaken: airtime.taken,
     timeouts: { finishMs: FINISH_MS, ...timeouts },
   });
+  /** Opens and closes destinations as the program and the gate have it. */
+  const send = () => {
+    const open = !lifecycle.signal.aborted && (gate === undefined || gate.state === 'open');
+    targets.set(open ? engine.program().destinations : []);
+  };
+  const gate = gateOf(config, lifecycle, (state) => {
+    log.info({ publish: state }, state === 'open' ? 'this pod publishes' : 'this pod publishes no more');
+    send();
+  });
   const parts = (): StatsParts => ({
     splice: engine.splicer.stats,
     station: station.stats(),
@@ -66,24 +76,26 @@ export async function startStreamer(
     startedAt,
     now: clock.now(),
     programVersion: engine.program().version,
+    held: gate !== undefined && gate.state !== 'open',
     cache: cache(),
     runs: airtime.runs(),
   });
-  const http = await serve(config, engine, parts, log);
+  const http = await serve(config, engine, { parts, gate, log });
   lifecycle.defer('http', () => http.close());
 
   const loop = station.run(lifecycle.signal);
   lifecycle.defer('station', () => loop);
   targets.configure((await readDestinations(config.destinationsFile)) ?? new Map());
-  targets.set(first.destinations);
+  await gate?.look();
+  send();
   lifecycle.defer('destinations', () => targets.close());
   const events: FileEvents = {
     onProgram: async (next) => {
-      targets.set(next.destinations);
       // The same version may only know better where it stands, or be sent to others: what plays is left alone.
-      if (next.version !== engine.program().version) await engine.load(next);
+      await engine.take(next).finally(send);
     },
     onDestinations: (secrets) => targets.configure(secrets),
+    onLook: () => gate?.look(),
   };
   const watching = watchFiles(config, first, events, log, lifecycle.signal);
   lifecycle.defer('files', () => watching);
@@ -91,7 +103,28 @@ export async function startStreamer(
   return { port: http.port };
 }
 
-function serve(config: StreamerConfig, engine: Engine, parts: () => StatsParts, log: Logger): Promise<StreamerHttp> {
+/** Undefined where nobody says which pod publishes. A pod that publishes lingers when it is to end, for the next one. */
+function gateOf(
+  { publisherFile: file, podUid, lingerSeconds }: StreamerConfig,
+  lifecycle: Lifecycle,
+  changed: (state: GateState) => void,
+): Gate | undefined {
+  if (file === undefined) return undefined;
+  const gate = new Gate({ podUid, file, changed });
+  lifecycle.linger = async () => {
+    if (gate.state !== 'open') return;
+    const over = new AbortController();
+    await Promise.race([gate.closed, sleep(lingerSeconds * 1000, over.signal).catch(() => undefined)]);
+    over.abort(new Error('over'));
+  };
+  return gate;
+}
+
+function serve(
+  config: StreamerConfig,
+  engine: Engine,
+  { parts, gate, log }: { parts: () => StatsParts; gate: Gate | undefined; log: Logger },
+): Promise<StreamerHttp> {
   const { host, port, controlTokenFile: tokenFile } = config;
   const { station, video, sound } = engine;
   const { skipped } = engine.program();
@@ -101,7 +134,7 @@ function serve(config: StreamerConfig, engine: Engine, parts: () => StatsParts, 
     port,
     station,
     profile: () => engine.program().profile,
-    control: new Control({ tokenFile, video, audio: () => sound.track, skipped, log }),
+    control: new Control({ tokenFile, video, audio: () => sound.track, skipped, gate, log }),
     stats: () => streamerStats(parts()),
     // Loaded when it is first asked for: a stream that nobody scrapes does not carry its weight.
     metrics: async () => (registry ??= (await import('./metrics.ts')).streamerMetrics(parts)),

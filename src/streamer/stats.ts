@@ -12,6 +12,8 @@ import type { BrokenItem, TrackClock, TrackStats } from './track.ts';
 export interface StreamerStats {
   /** A destination is taking media. */
   live: boolean;
+  /** It may not publish (yet): another pod of the stream does. */
+  held: boolean;
   /** When a destination first took media (RFC 3339); null before that. */
   startedAt: string | null;
   uptimeSeconds: number;
@@ -59,6 +61,7 @@ export interface StatsParts {
   startedAt: Date | undefined;
   now: Date;
   programVersion: number;
+  held?: boolean;
   cache?: CacheStats | undefined;
   runs?: readonly Run[];
 }
@@ -74,6 +77,7 @@ export function streamerStats(parts: StatsParts): StreamerStats {
   const { splice, station, video, audio, targets, startedAt, now } = parts;
   return {
     live: targets.some((t) => t.connected),
+    held: parts.held ?? false,
     startedAt: startedAt?.toISOString() ?? null,
     uptimeSeconds: startedAt ? Math.max(0, Math.floor((now.getTime() - startedAt.getTime()) / 1000)) : 0,
     bitrateKbps: station.bitrateKbps,

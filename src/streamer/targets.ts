@@ -3,6 +3,8 @@ import { type Secrets, Target, type TargetOptions, type TargetStats } from './ta
 
 export class Targets {
   readonly #targets = new Map<string, Target>();
+  /** Those that say goodbye. */
+  readonly #leaving = new Set<Promise<void>>();
   readonly #options: Omit<TargetOptions, 'name'>;
   #secrets: ReadonlyMap<string, Secrets> = new Map();
 
@@ -17,8 +19,9 @@ export class Targets {
   /** Opens those that are new and closes those that are gone; the others do not notice. */
   set(names: readonly string[]): void {
     for (const [name, target] of [...this.#targets].filter(([of]) => !names.includes(of))) {
-      void target.close();
       this.#targets.delete(name);
+      const gone = target.close().finally(() => this.#leaving.delete(gone));
+      this.#leaving.add(gone);
     }
     for (const name of names.filter((n) => !this.#targets.has(n))) {
       const target = new Target({ ...this.#options, name });
@@ -37,6 +40,7 @@ export class Targets {
   }
 
   async close(): Promise<void> {
-    await Promise.all([...this.#targets.values()].map((target) => target.close()));
+    this.set([]);
+    await Promise.all(this.#leaving);
   }
 }

@@ -53,20 +53,33 @@ export const SECRET_KEY_KEY = 'rtmpKey';
 export const STREAMER_PORT = 9400;
 /** Where the operator asks a streamer to go on to the next item. */
 export const SKIP_PATH = '/control/skip';
+/** Where it tells a streamer that it may publish, and that it must not any more. */
+export const RELEASE_PATH = '/control/release';
+export const STOP_PATH = '/control/stop';
 /** The one port that the pod of an Upload's Job listens on: /progress. */
 export const PREPARE_PORT = 9403;
 
 /**
- * The pod's name is the lock that gives a stream one publisher (an RTMP key takes one), so it depends on the stream alone.
+ * A pod's name depends on the stream alone, so that no two operators can make the same pod twice. Which of a stream's pods
+ * publishes is said by its Secret (an RTMP key takes one publisher).
  * Kubernetes allows 253 characters for a pod and for a LoopStream; CEL in the CRD keeps a stream's name at or below 57.
  */
 export const podName = (streamName: string): string => `${streamName}-onair`;
+/** A second one has this name while it takes over from the first, or the other way round. */
+export const podNames = (streamName: string): readonly [string, string] => [
+  podName(streamName),
+  `${podName(streamName)}-b`,
+];
 
 /** Name of the Secret that a stream's pods are given as files. */
 export const streamSecretName = (streamUid: string): string => `stream-${streamUid}`;
 /** In it: the token that the operator shows when it controls a pod, and the URL and key of each destination as JSON. */
 export const CONTROL_TOKEN_KEY = 'token';
 export const DESTINATIONS_KEY = 'destinations.json';
+/** In it: the UID of the only pod that may publish. */
+export const PUBLISHER_KEY = 'publisher';
+/** On a pod that took over: when. A change of the pod makes kubelet bring the files of its volumes up to date at once. */
+export const ON_AIR_ANNOTATION = `${GROUP}/on-air`;
 
 /** Name of the Job that fetches and probes an upload's source. */
 export const importJobName = (uploadName: string): string => `${uploadName}-import`;

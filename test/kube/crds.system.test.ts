@@ -227,7 +227,13 @@ describe('the roles', () => {
       const object = document.toJS() as KubeObject & { apiVersion: string; kind: string };
       const [group = '', version = 'v1'] = object.apiVersion.includes('/') ? object.apiVersion.split('/') : ['', 'v1'];
       const plural = `${object.kind.toLowerCase()}s`;
-      const resource = { group, version, kind: object.kind, plural, namespaced: object.kind !== 'Namespace' };
+      const resource = {
+        group,
+        version,
+        kind: object.kind,
+        plural,
+        namespaced: !/^(Namespace|Cluster.*)$/.test(object.kind),
+      };
       await kube.apply(resource, object.metadata.namespace ?? '', { ...object }, { fieldManager: 'test' });
     }
   });

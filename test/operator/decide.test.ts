@@ -170,7 +170,10 @@ describe('a pod that no longer fits', () => {
 
   it('is replaced when it has ended for good', () => {
     const pod = podOf(stream(), { phase: 'Failed' });
-    expect(step(stream(), world({ pod })).decision).toMatchObject({ phase: 'starting', action: { do: 'delete' } });
+    expect(step(stream(), world({ pod })).decision).toMatchObject({
+      phase: 'starting',
+      action: { do: 'create', standby: false },
+    });
   });
 
   it('says what keeps it from running, in the words of Kubernetes', () => {

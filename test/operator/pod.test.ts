@@ -107,10 +107,11 @@ describe('the template hash', () => {
   it.each([
     ['another template', templateHash(stream({ ...of.spec, template: { labels: { a: 'b' } } }), SETTINGS)],
     ['another storage', templateHash(of, { ...SETTINGS, storageUrl: 'file:///else' })],
+    ['another image', templateHash(of, { ...SETTINGS, image: 'loopstream:2' })],
   ])('changes with %s', (_what, other) => expect(other).not.toBe(hash));
 
   it.each([
-    ['another image', templateHash(of, { ...SETTINGS, image: 'loopstream:2', logLevel: 'debug' })],
+    ['another log level', templateHash(of, { ...SETTINGS, logLevel: 'debug' })],
     ['another name', templateHash(stream({ ...of.spec, displayName: 'x' }), SETTINGS)],
     ['another upload', templateHash(stream({ ...of.spec, uploadRef: 'x' }), SETTINGS)],
     ['another frame rate', templateHash(stream({ ...of.spec, framerate: 60 }), SETTINGS)],

@@ -113,11 +113,11 @@ describe('what is known of a pod', () => {
     });
   });
 
-  it('is final when nothing of it runs any more, or nobody waits for it', () => {
+  it('is final when nothing of it runs any more, and not because somebody wants it gone by force', () => {
     const pod = podOf(stream(), { ready: true, deleted: true });
     expect(accountOf(pod, [run(7, 5)])).toMatchObject({ over: false, endedThrough: 0 });
     const forced = { ...pod, metadata: { ...pod.metadata, deletionGracePeriodSeconds: 0 } };
-    expect(accountOf(forced, [run(7, 5)])).toMatchObject({ over: true, endedThrough: 7 });
+    expect(accountOf(forced, [run(7, 5)])).toMatchObject({ over: false, endedThrough: 0 });
     expect(accountOf(podOf(stream(), { phase: 'Failed' })).over).toBe(true);
   });
 

@@ -230,16 +230,42 @@ describe('a stream', () => {
     await until('the pod', getPod);
   });
 
-  it('whose pod was deleted by hand gets another when that is gone', async () => {
+  it('whose pod was deleted by hand gets another, which publishes when nothing of that is left, and not before', async () => {
     const live = await goLive();
+    const named = async () => contentOf(await kube.get(SECRETS, NS, streamSecretName(live.metadata.uid))).publisher;
+    expect(await named()).toBe(live.status?.podUID);
     await kube.delete(PODS, NS, 'bunny-onair');
-    await phase('reconnecting');
-    await kubelet.remove('bunny-onair');
-    const next = await until('another pod', async () => {
-      const found = await getPod();
-      return found?.metadata.uid !== live.status?.podUID && found;
-    });
+    const next = await pod('bunny-onair-b');
     expect(JSON.parse(next.metadata.annotations?.[PROGRAM_ANNOTATION] ?? '').epoch).toBe(live.status?.epoch);
+    await kubelet.bind('bunny-onair-b');
+    await kubelet.run('bunny-onair-b', false, 0, '10.0.0.2');
+    // By force, which only means that the API server would forget it: it may still publish.
+    await kube.delete(PODS, NS, 'bunny-onair', { gracePeriodSeconds: 0 });
+    await settled();
+    expect(await named()).toBe(live.status?.podUID);
+    expect((await getStream()).status?.podUID).toBe(live.status?.podUID);
+    await kubelet.remove('bunny-onair');
+    await until('the other is named', async () => (await named()) === next.metadata.uid);
+    await kubelet.run('bunny-onair-b', true, 0, '10.0.0.2');
+    const after = await until('it is live', async () => {
+      const stream = await getStream();
+      return stream.status?.podUID === next.metadata.uid && stream.status?.phase === 'live' && stream;
+    });
+    expect(after.status).toMatchObject({ podName: 'bunny-onair-b', epoch: live.status?.epoch });
+    await until('the first is gone', async () => !(await getPod()));
+  });
+
+  it('whose template is edited goes on in another pod; one that is not needed any more goes away', async () => {
+    const live = await goLive();
+    await setSpec({ template: { labels: { edition: '2' } } });
+    await pod('bunny-onair-b');
+    await setSpec({ template: {} });
+    await setSpec({ template: null as never });
+    await kubelet.bind('bunny-onair-b');
+    await until('it is going', async () => (await getPod('bunny-onair-b'))?.metadata.deletionTimestamp);
+    await kubelet.remove('bunny-onair-b');
+    await until('it is gone', async () => !(await getPod('bunny-onair-b')));
+    expect(await getStream()).toMatchObject({ status: { phase: 'live', podUID: live.status?.podUID } });
   });
 
   it('with a schedule goes on air and off air by itself', async () => {

@@ -37,7 +37,9 @@ export async function createKubelet(kube: Kube, namespace: string) {
         phase: 'Running',
         podIP,
         conditions: conditions(ready),
-        containerStatuses: [{ name: only(pod), image: '', imageID: '', ready, restartCount, state: { running } }],
+        containerStatuses: [
+          { name: only(pod), image: '', imageID: '', ready, started: true, restartCount, state: { running } },
+        ],
       });
     },
     /** Its container has ended and left this message. */
@@ -62,8 +64,10 @@ export async function createKubelet(kube: Kube, namespace: string) {
       const phase = exitCode === 0 ? 'Succeeded' : 'Failed';
       await patch(name, { phase, conditions: conditions(false), containerStatuses: [container] });
     },
-    /** Its grace period is over and nothing of it is left. */
+    /** Its grace period is over and nothing of it is left: kubelet says how it ended, then deletes the object. */
     async remove(name: string): Promise<void> {
+      const pod = await kube.get(PODS, namespace, name).catch(() => undefined);
+      if (pod?.spec.nodeName !== undefined) await this.end(name, 0, '').catch(() => undefined);
       await kube.delete(PODS, namespace, name, { gracePeriodSeconds: 0 });
     },
   };

@@ -49,6 +49,7 @@ async function startOperator(options: Parameters<typeof runOperator>[3] = {}) {
     workers: 4,
     leaderElection: undefined,
     prepareConcurrency: 4,
+    rolloutSeconds: 0,
     metered: false,
     sweep: true,
     sweepGraceHours: 24,

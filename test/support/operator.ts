@@ -109,12 +109,21 @@ const byName = <T extends { metadata: { name: string } }>(objects: T[]): Map<str
   new Map(objects.map((object) => [object.metadata.name, object]));
 
 export const world = (
-  objects: { destinations?: Destination[]; uploads?: Upload[]; playlists?: Playlist[]; pod?: Pod; now?: Date } = {},
+  objects: {
+    destinations?: Destination[];
+    uploads?: Upload[];
+    playlists?: Playlist[];
+    pod?: Pod;
+    other?: Pod;
+    now?: Date;
+  } = {},
 ): World => ({
   destinations: byName(objects.destinations ?? [destination()]),
   uploads: byName(objects.uploads ?? [upload()]),
   playlists: byName(objects.playlists ?? []),
   pod: objects.pod,
+  ...(objects.other && { other: objects.other }),
+  freeName: objects.pod ? (objects.other ? undefined : 'bunny-onair-b') : 'bunny-onair',
   now: objects.now ?? NOW,
 });
 
@@ -127,10 +136,11 @@ export function podOf(
   const built = buildPod(of, programOf(of, inWorld, kubeTime(NOW)), SETTINGS);
   return {
     ...built,
+    spec: { ...built.spec, nodeName: 'node-a' },
     metadata: {
       ...built.metadata,
       ...meta(built.metadata.name),
-      ...(state.deleted && { deletionTimestamp: kubeTime(NOW) }),
+      ...(state.deleted && { deletionTimestamp: kubeTime(NOW), deletionGracePeriodSeconds: 5 }),
     },
     status: {
       phase: state.phase ?? 'Running',
@@ -149,8 +159,11 @@ export function podOf(
 
 /** Decides, and answers the stream with the status that was then written. */
 export function step(of: LoopStream, inWorld: World): { decision: ReturnType<typeof decide>; stream: LoopStream } {
-  const decision = decide(of, inWorld, SETTINGS);
-  return { decision, stream: { ...of, status: statusOf(of, decision, inWorld.pod, inWorld) } };
+  // A pod of which the status does not say otherwise has been let publish.
+  const podUID = of.status?.podUID ?? inWorld.pod?.metadata.uid;
+  const before = podUID === undefined ? of : { ...of, status: { ...of.status, podUID } };
+  const decision = decide(before, inWorld, SETTINGS);
+  return { decision, stream: { ...of, status: statusOf(before, decision, inWorld.pod, inWorld) } };
 }
 
 /** The Job that the operator would have made for a wish. */

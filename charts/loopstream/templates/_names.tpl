@@ -64,7 +64,9 @@ app.kubernetes.io/component: {{ .component }}
 {{/* metadata of an object: `dict "root" $ "name" … "component" … ["namespace" …] ["labels" …] ["annotations" (dict …)]`. */}}
 {{- define "loopstream.metadata" -}}
 name: {{ .name }}
+{{- if not .cluster }}
 namespace: {{ .namespace | default .root.Release.Namespace }}
+{{- end }}
 labels:
   {{- include "loopstream.labels" . | nindent 2 }}
 {{- with mustMergeOverwrite (dict) .root.Values.commonAnnotations (.annotations | default dict) }}

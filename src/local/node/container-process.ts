@@ -67,13 +67,14 @@ export class ContainerProcess {
   }
 
   /**
-   * Asks the process group to end (SIGTERM) and kills it after `graceMs`. Repeating it can only bring the end closer.
+   * Asks the process group to end (SIGTERM, or what is given) and kills it after `graceMs`. Repeating it can only bring the
+   * end closer.
    * A container whose processes cannot be killed stays, as on any node, until the system lets them go.
    */
-  terminate(graceMs: number): void {
+  terminate(graceMs: number, how: 'SIGTERM' | 'SIGINT' = 'SIGTERM'): void {
     const pid = this.#pid;
     if (this.#gone || pid === undefined) return;
-    if (!this.ending && graceMs > 0) signal(-pid, 'SIGTERM');
+    if (!this.ending && graceMs > 0) signal(-pid, how);
     const killAt = performance.now() + graceMs;
     if (killAt >= this.#killAt) return;
     this.#killAt = killAt;

@@ -113,10 +113,10 @@ export class ContainerRunner {
   }
 
   /** Asks the run to end; `changed` is called when it has. `why` is the text of the Event. */
-  terminate(pod: Pod, graceMs: number, why = `Stopping container ${this.spec.name}`): void {
+  terminate(pod: Pod, graceMs: number, why = `Stopping container ${this.spec.name}`, how?: 'SIGTERM' | 'SIGINT'): void {
     if (!this.#process) return;
     if (!this.#process.ending) this.#context.emit(pod, 'Normal', 'Killing', why);
-    this.#process.terminate(graceMs);
+    this.#process.terminate(graceMs, how);
   }
 
   /** It will not be started again: what shows is how it ended, not what it waits for. */

@@ -200,8 +200,10 @@ export class PodWorker {
   }
 
   #terminateAll(pod: Pod, graceMs: number): boolean {
+    // With the agent goes the machine, as far as its pods can tell: nobody is to take over from them, so none is to linger.
+    const how = this.#halted ? 'SIGINT' : 'SIGTERM';
     for (const runner of this.#runners) {
-      runner.terminate(pod, graceMs);
+      runner.terminate(pod, graceMs, undefined, how);
       runner.giveUp();
     }
     return this.#runners.every(({ running }) => !running);

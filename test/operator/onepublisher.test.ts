@@ -1,0 +1,108 @@
+/**
+ * One stream, one publisher, whatever happens in whichever order: the operator's own code, two of it at once with caches of
+ * different ages, against a model of the API server, kubelets and streamers.
+ */
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import type { Pod } from '../../src/kube/resources.ts';
+import { Operator, Universe } from '../support/universe.ts';
+
+const tick = () => new Promise((resolve) => setImmediate(resolve));
+
+/** A universe with two operators, each of whose requests waits until it is let on. */
+function stage() {
+  const universe = new Universe();
+  const waiting: (() => void)[] = [];
+  const pause = () => new Promise<void>((resolve) => void waiting.push(resolve));
+  const operators = [new Operator(universe, pause), new Operator(universe, pause)] as const;
+  const letOn = async (nth: number) => {
+    waiting.splice(nth % waiting.length, 1)[0]?.();
+    await tick();
+  };
+  return { universe, operators, waiting, letOn };
+}
+type Stage = ReturnType<typeof stage>;
+
+const NODES = ['node-a', 'node-b', 'node-c'];
+const nth = <T>(list: readonly T[], n: number): T | undefined => list[n % (list.length || 1)];
+
+/** What people, nodes and the kernel do to a stream. */
+const TROUBLE: Record<string, (universe: Universe, n: number, pod: Pod | undefined) => void> = {
+  'a pod is deleted': (universe, _, pod) => pod && universe.delete(`pods/${pod.metadata.name}`, 30),
+  'a pod is deleted by force': (universe, _, pod) => pod && universe.delete(`pods/${pod.metadata.name}`, 0),
+  'a container crashes': (universe, _, pod) => pod && universe.crash(pod.metadata.uid),
+  'a pod is evicted': (universe, _, pod) => pod && universe.evict(pod),
+  'a node falls silent': (universe, n) => void universe.silentNodes.add(nth(NODES, n) ?? ''),
+  'a node answers again': (universe, n) => void universe.silentNodes.delete(nth([...universe.silentNodes], n) ?? ''),
+  'a node is lost': (universe, n) => {
+    const node = nth([...universe.silentNodes], n);
+    if (node !== undefined) universe.lose(node);
+  },
+  'the template is edited': (universe, n) =>
+    universe.edit('loopstreams/bunny', (of) => {
+      of.metadata.generation = (of.metadata.generation ?? 1) + 1;
+      of.spec.template = { labels: { edition: String(n) } };
+    }),
+  'it is suspended, or not any more': (universe) =>
+    universe.edit('loopstreams/bunny', (of) => {
+      of.metadata.generation = (of.metadata.generation ?? 1) + 1;
+      of.spec.suspend = of.spec.suspend !== true;
+    }),
+};
+const TROUBLES = Object.values(TROUBLE);
+
+async function move({ universe, operators, waiting, letOn }: Stage, kind: number, n: number): Promise<void> {
+  const operator = operators[n % 2 === 0 ? 0 : 1];
+  universe.nowMs += 100;
+  if (kind < 40) nth(universe.steps(), n)?.run();
+  else if (kind < 65 && waiting.length > 0) await letOn(n);
+  else if (kind < 80) operator.sync(n);
+  else if (kind < 92) {
+    operator.look();
+    await tick();
+  } else nth(TROUBLES, n)?.(universe, n >> 4, nth(universe.pods, n >> 4));
+}
+
+/** From here on nobody does anything to it, one operator leads, and everything that can happen does. */
+async function settle({ universe, operators, waiting, letOn }: Stage): Promise<number> {
+  universe.silentNodes.clear();
+  universe.edit('loopstreams/bunny', ({ spec }) => void Object.assign(spec, { suspend: false }));
+  let rounds = 0;
+  for (; rounds < 60; rounds++) {
+    while (waiting.length > 0) await letOn(0);
+    const before = universe.writes;
+    operators[0].sync();
+    operators[0].look();
+    await tick();
+    while (waiting.length > 0) await letOn(0);
+    const steps = universe.steps();
+    for (const { run } of steps) run();
+    universe.nowMs += 1000;
+    check(universe);
+    if (universe.writes === before && steps.length === 0) break;
+  }
+  return rounds;
+}
+
+const check = (universe: Universe) => expect(universe.publishing.length, String(universe.publishing)).toBeLessThan(2);
+
+test('never two pods publish, and when it is left alone exactly one does', async () => {
+  const moves = fc.array(fc.tuple(fc.nat(99), fc.nat(255)), { minLength: 20, maxLength: 160 });
+  await fc.assert(
+    fc.asyncProperty(fc.nat(3), moves, async (early, list) => {
+      const all = stage();
+      if (early % 4 > 0) await settle(all);
+      for (const [kind, n] of list) {
+        await move(all, kind, n);
+        check(all.universe);
+      }
+      const rounds = await settle(all);
+      expect(rounds, JSON.stringify([all.universe.pods, all.universe.stream?.status])).toBeLessThan(60);
+      const { status } = all.universe.stream ?? {};
+      expect(all.universe.publishing).toEqual([status?.podUID]);
+      expect(status?.phase).toBe('live');
+      expect(all.universe.pods).toHaveLength(1);
+    }),
+    { numRuns: 400 },
+  );
+}, 240_000);
