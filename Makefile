@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup run stop reset test test-unit test-system test-e2e lint format generate build bench bench-engine bench-operator clean
+.PHONY: help setup run stop reset test test-unit test-system test-e2e test-cluster lint format generate build bench bench-engine bench-operator clean
 
 # Node 24 comes from the lock file, so the machine's own Node only has to run npm.
 export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
@@ -43,6 +43,9 @@ test-system: node_modules/.installed ## the tests on real servers (PostgreSQL, k
 
 test-e2e: setup ## the whole product, as a person uses it
 	@vitest run --project e2e
+
+test-cluster: setup ## the product on a real Kubernetes with two nodes; measures the gaps (Linux, root)
+	@LOOPSTREAM_WRITE_RESULTS=true scripts/test-cluster
 
 lint: node_modules/.installed ## format, lint, types, import law, dead code
 	@npm run --silent lint

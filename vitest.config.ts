@@ -5,8 +5,9 @@ import { defineConfig } from 'vitest/config';
 const server = { deps: { inline: ['graphql-http'] } };
 
 /**
- * Three projects, from fast to slow. `unit` needs nothing but Node and ffmpeg; `system` starts real servers
- * (Postgres, etcd, kube-apiserver); `e2e` runs the whole product as a person would. The slower two mostly wait for
+ * Four projects, from fast to slow. `unit` needs nothing but Node and ffmpeg; `system` starts real servers
+ * (Postgres, etcd, kube-apiserver); `e2e` runs the whole product as a person would, and `cluster` has it in a
+ * real cluster. The slower ones mostly wait for
  * processes, so two files run side by side however many cores there are; more would crowd a small machine.
  */
 export default defineConfig({
@@ -17,7 +18,7 @@ export default defineConfig({
           name: 'unit',
           server,
           include: ['test/**/*.test.ts'],
-          exclude: ['test/**/*.system.test.ts', 'test/e2e/**'],
+          exclude: ['test/**/*.system.test.ts', 'test/e2e/**', 'test/cluster/**'],
           testTimeout: 60_000,
         },
       },
@@ -38,6 +39,17 @@ export default defineConfig({
           testTimeout: 300_000,
           hookTimeout: 600_000,
           maxWorkers: 2,
+        },
+      },
+      {
+        test: {
+          name: 'cluster',
+          server,
+          include: ['test/cluster/**/*.test.ts'],
+          testTimeout: 400_000,
+          // The first run builds programs and images.
+          hookTimeout: 1_800_000,
+          maxWorkers: 1,
         },
       },
     ],

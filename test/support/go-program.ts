@@ -12,6 +12,8 @@ export interface GoProgram {
   goPackage: string;
   /** The directory with go.mod and go.sum. */
   moduleDir: string;
+  /** Files of the program's own in that directory, if it has any. */
+  sources?: string[];
   /** For messages, e.g. `Helm 4`. */
   name: string;
   /** For what the program tells of itself; nothing of it unless told. */
@@ -19,9 +21,9 @@ export interface GoProgram {
 }
 
 /** Where the program of this go.sum is, built or not. */
-function pathOf({ moduleDir, file, linkerFlags = '' }: GoProgram): string {
+function pathOf({ moduleDir, file, sources = [], linkerFlags = '' }: GoProgram): string {
   const hash = createHash('sha256').update(linkerFlags);
-  for (const name of ['go.mod', 'go.sum']) hash.update(readFileSync(join(moduleDir, name)));
+  for (const name of ['go.mod', 'go.sum', ...sources]) hash.update(readFileSync(join(moduleDir, name)));
   return join(resolve(localEnvironment().cacheDir), `${file}-${hash.digest('hex').slice(0, 16)}`, file);
 }
 

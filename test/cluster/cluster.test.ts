@@ -1,0 +1,286 @@
+/**
+ * The product on a real cluster, from the image to the receiver: installed by Helm, used through its Service, and kept on air
+ * while nodes, kubelets, operators and pods go away. The tests follow upon each other: it is one installation and one stream.
+ */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Cluster, startCluster } from '../support/cluster/cluster.ts';
+import { describeMachine } from '../support/cluster/machine.ts';
+import { type Outside, startOutside } from '../support/cluster/outside.ts';
+import { installRelease, type Release } from '../support/cluster/release.ts';
+import { createResults } from '../support/cluster/results.ts';
+import { type WatchedStream, watchStream } from '../support/cluster/stream.ts';
+import { decodeErrors, packetsOf } from '../support/media.ts';
+import { until } from '../support/rtmp.ts';
+
+const KEY = 'planted-key-of-the-cluster';
+/** Two cores that run a whole cluster beside other tests are slow now and then. */
+const PATIENCE_MS = 150_000;
+const seconds = (ms: number) => `${(ms / 1000).toFixed(1)} s`;
+
+let cluster: Cluster;
+let outside: Outside;
+let release: Release;
+let stream: WatchedStream;
+let upload = '';
+const results = createResults();
+
+beforeAll(async () => {
+  const from = performance.now();
+  cluster = await startCluster((step) => process.stdout.write(`  … ${step}\n`));
+  results.add('cluster up (warm or cold, with the image)', seconds(performance.now() - from), '');
+  outside = await startOutside(cluster.layout.gateway);
+  const before = performance.now();
+  release = await installRelease(cluster, outside);
+  results.add('helm install until the API answers', seconds(performance.now() - before), '');
+  results.add('image, unpacked', `${Math.round(cluster.images.imageBytes / 2 ** 20)} MiB`, '');
+});
+
+afterAll(async () => {
+  release?.close();
+  await outside?.close();
+  await cluster?.stop();
+  process.stdout.write(results.text());
+  if (process.env.LOOPSTREAM_WRITE_RESULTS === 'true') results.write(await describeMachine());
+});
+
+const create = async (rtmpKey: string, videoUploadObjectID: string): Promise<string> => {
+  const { call, urls } = release;
+  const target = { name: 'the receiver', rtmpUrl: urls.receiver, rtmpKey };
+  const { body } = await call<{ id: string }>('POST', '/destinations', target);
+  const spec = { name: 'loop', quality: 'q_720p', framerate: 'f_30', destinationID: body.id, videoUploadObjectID };
+  const made = await call<{ id: string }>('POST', '/streams', spec);
+  expect(made.status, JSON.stringify(made.body)).toBe(201);
+  return made.body.id;
+};
+
+const ready = (id: string) =>
+  until(
+    'nothing keeps the stream off air',
+    async () => (await release.call<{ ready: boolean }>('GET', `/streams/${id}/readiness`)).body.ready,
+    PATIENCE_MS,
+  );
+
+describe('the main job', () => {
+  test('from a link to a stream on air, through the Service', async () => {
+    const { call, urls } = release;
+    const from = performance.now();
+    const imported = await call<{ objectID: string }>('POST', '/uploads/from-link', { type: 'VIDEO', url: urls.film });
+    upload = imported.body.objectID;
+    const id = await create(KEY, upload);
+    await ready(id);
+    const started = await call<{ status: string }>('POST', `/streams/${id}/start?wait=60`);
+    expect(started.body.status).toBe('live');
+    results.add('from the link to live', seconds(performance.now() - from), '');
+    stream = watchStream(cluster, release, outside.meter, id);
+    await until('more than three loops have arrived', () => outside.meter.steadyMs() > 15_000, PATIENCE_MS);
+  });
+
+  test('no media pod has a token, and all of them fit Pod Security `restricted`', async () => {
+    const { metadata, spec } = await stream.pod();
+    const jobs = JSON.parse(
+      await release.inside('get', 'pods', '-l', 'app.kubernetes.io/component=prepare', '-o', 'json'),
+    );
+    const volumes = [
+      ...spec.volumes,
+      ...jobs.items.flatMap((pod: typeof stream) => (pod as never as { spec: typeof spec }).spec.volumes),
+    ];
+    expect(JSON.stringify(volumes)).not.toMatch(/serviceAccountToken|kube-api-access/);
+    const look = ['sh', '-c', 'ls /var/run/secrets /run/secrets 2>/dev/null; mount; id -u'];
+    const told = await release.inside('exec', metadata.name, '--', ...look);
+    expect(told).not.toMatch(/serviceaccount/);
+    expect(told.trim().split('\n').at(-1)).toBe('10001');
+    expect(told).not.toContain(KEY);
+  });
+
+  test('the receiver got each packet in its order, and pictures and sound are whole', async () => {
+    const [recording = ''] = await outside.recordings(KEY);
+    const [video, audio] = [await packetsOf(recording, 'v'), await packetsOf(recording, 'a')];
+    expect(video.dts.length).toBeGreaterThan(3 * 4 * 30);
+    expect(video.notIncreasing + audio.notIncreasing).toBe(0);
+    expect(video.maxStep).toBeLessThanOrEqual(1 / 30 + 0.0015);
+    expect(audio.maxStep).toBeLessThanOrEqual(1024 / 48_000 + 0.0015);
+    // The file is still being written: its end may be half a picture.
+    expect(
+      (await decodeErrors(recording)).split('\n').filter((line) => line && !/Truncat|EOF|end of/i.test(line)),
+    ).toEqual([]);
+  });
+});
+
+/** A trouble that must not be seen on air: the same pod, which nothing has started anew, and no gap. */
+async function unseen(what: string, trouble: () => Promise<unknown>): Promise<void> {
+  const before = await stream.pod();
+  const gap = await stream.gap(trouble);
+  const after = await stream.pod();
+  expect(after.metadata.uid).toBe(before.metadata.uid);
+  expect(after.status.containerStatuses[0]?.restartCount).toBe(before.status.containerStatuses[0]?.restartCount);
+  results.add(what, seconds(gap), 'the same pod, not started anew');
+  expect(gap).toBeLessThan(2000);
+}
+
+/** A trouble that takes the pod away: another one is on air, and there never were two. */
+async function replaced(what: string, trouble: () => Promise<unknown>): Promise<void> {
+  const before = await stream.pod();
+  const gap = await stream.gap(trouble);
+  const after = await stream.pod();
+  expect(after.metadata.uid).not.toBe(before.metadata.uid);
+  results.add(
+    what,
+    seconds(gap),
+    `another pod, on ${after.spec.nodeName === before.spec.nodeName ? 'the same' : 'the other'} node`,
+  );
+  expect(gap).toBeLessThan(60_000);
+}
+
+describe('what the stream does not notice', () => {
+  test('the operator that leads is killed', () =>
+    unseen('operator that leads killed', async () => {
+      const lease = () =>
+        release.inside('get', 'lease', 'loopstream-operator', '-o', 'jsonpath={.spec.holderIdentity}');
+      const leader = await lease();
+      const pods = (await release.inside('get', 'pods', '-o', 'name')).split('\n');
+      const pod = pods.find((name) => name && leader.includes(name.replace('pod/', '')));
+      await release.inside('delete', pod ?? leader, '--grace-period=0', '--force');
+      await until('another one leads', async () => (await lease()) !== leader, PATIENCE_MS);
+    }));
+
+  test('kubelet is killed and comes back', () =>
+    unseen('kubelet killed, away for 10 s', async () => {
+      const node = stream.nodeOf(await stream.pod());
+      await node.kill('kubelet');
+      const from = performance.now();
+      await until('ten seconds have passed', () => performance.now() - from > 10_000);
+      await node.start('kubelet');
+    }));
+
+  test('kubelet and containerd of its node are killed and started', () =>
+    unseen('node restarted (kubelet and containerd)', async () => {
+      const node = stream.nodeOf(await stream.pod());
+      await node.kill('kubelet');
+      await node.kill('containerd');
+      await node.start('containerd');
+      await node.start('kubelet');
+    }));
+
+  test('the release is upgraded: the pods of streams are let alone', () =>
+    unseen('helm upgrade to another image', () => release.upgrade('2')));
+});
+
+describe('what takes its pod', () => {
+  test('the container is killed for want of memory, and started again', async () => {
+    const before = await stream.pod();
+    const name = before.metadata.name;
+    // It makes itself the last that the kernel would choose, so that the streamer is what goes.
+    const eat =
+      'echo 0 > /proc/self/oom_score_adj; exec node -e "const a = []; for (;;) a.push(Buffer.alloc(4 << 20, 1))"';
+    const gap = await stream.gap(async () => {
+      await cluster.kubectl(['-n', 'loopstream', 'exec', name, '--', 'sh', '-c', eat]);
+      await until(
+        'it was killed',
+        async () => {
+          const [container] = (await stream.pod()).status.containerStatuses;
+          return container?.lastState.terminated?.reason === 'OOMKilled';
+        },
+        PATIENCE_MS,
+      );
+    });
+    results.add(
+      'container killed for want of memory',
+      seconds(gap),
+      'the same pod, its container started anew by kubelet',
+    );
+    expect((await stream.pod()).metadata.uid).toBe(before.metadata.uid);
+    expect(gap).toBeLessThan(60_000);
+  });
+
+  test('it is evicted through the API', () =>
+    replaced('eviction API', async () => {
+      const { metadata } = await stream.pod();
+      const eviction = {
+        apiVersion: 'policy/v1',
+        kind: 'Eviction',
+        metadata: { name: metadata.name, namespace: 'loopstream' },
+      };
+      const answer = await cluster.kube.raw(
+        'POST',
+        `/api/v1/namespaces/loopstream/pods/${metadata.name}/eviction`,
+        eviction,
+      );
+      expect(answer.status, answer.text).toBe(201);
+    }));
+
+  test('its node is drained', async () => {
+    const { nodeName } = (await stream.pod()).spec;
+    await replaced('kubectl drain of its node', () =>
+      release.kubectl([
+        'drain',
+        nodeName,
+        '--ignore-daemonsets',
+        '--delete-emptydir-data',
+        '--force',
+        '--timeout=180s',
+      ]),
+    );
+    expect((await stream.pod()).spec.nodeName).not.toBe(nodeName);
+    await release.kubectl(['uncordon', nodeName]);
+  });
+});
+
+describe('what keeps another stream off air is said in its conditions', () => {
+  const conditionsOf = async (id: string) => {
+    const { status } = JSON.parse(await release.inside('get', 'loopstream', id, '-o', 'json'));
+    return JSON.stringify(status?.conditions ?? []);
+  };
+  const quota = (pods: string) => ({
+    apiVersion: 'v1',
+    kind: 'ResourceQuota',
+    metadata: { name: 'pods', namespace: 'loopstream' },
+    spec: { hard: { pods } },
+  });
+
+  test('a quota that leaves no pod; and once it is gone the stream goes on air', async () => {
+    const id = await create('second-key-of-the-cluster', upload);
+    await ready(id);
+    await release.kubectl(['apply', '-f', '-'], [quota('1')]);
+    await until(
+      'the quota counts',
+      async () =>
+        /"pods":\s*"\d+"/.test(
+          JSON.stringify(
+            JSON.parse(await release.inside('get', 'resourcequota', 'pods', '-o', 'json')).status?.used ?? {},
+          ),
+        ),
+      PATIENCE_MS,
+    );
+    await release.call('POST', `/streams/${id}/start`);
+    const told = await until(
+      'the condition says so',
+      async () => {
+        const text = await conditionsOf(id);
+        return /exceeded quota/.test(text) ? text : undefined;
+      },
+      PATIENCE_MS,
+    );
+    results.add('quota exceeded', '–', /exceeded quota[^"\\]*/.exec(told)?.[0] ?? '');
+    await release.inside('delete', 'resourcequota', 'pods');
+    await release.inside('wait', `loopstream/${id}`, '--for=condition=Live', '--timeout=150s');
+    await release.call('POST', `/streams/${id}/stop?wait=60`);
+  });
+
+  test('an image that is nowhere; and the stream that is on air stays', async () => {
+    const set = (image: string) =>
+      release.inside('set', 'env', 'deployment/loopstream-operator', `LOOPSTREAM_IMAGE=${image}`);
+    await unseen('image missing, for another stream', async () => {
+      await set('registry.test/loopstream:gone');
+      await release.inside('rollout', 'status', 'deployment/loopstream-operator', '--timeout=150s');
+      const id = await create('third-key-of-the-cluster', upload);
+      await ready(id);
+      await release.call('POST', `/streams/${id}/start`);
+      await until(
+        'the condition says so',
+        async () => /ErrImagePull|ImagePullBackOff/.test(await conditionsOf(id)),
+        PATIENCE_MS,
+      );
+      await release.call('POST', `/streams/${id}/stop?wait=60`);
+    });
+  });
+});

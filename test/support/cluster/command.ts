@@ -1,0 +1,14 @@
+/** Commands of the machine (ip, mount, buildah …), which must succeed. */
+import { environment } from '../../../src/config.ts';
+import { type CommandOptions, run } from '../../../src/local/run.ts';
+
+/** What it printed. Throws what it complained of. */
+export async function must(command: string, args: readonly string[], options: Partial<CommandOptions> = {}) {
+  const { ok, stdout, stderr } = await run(command, args, { env: environment(), timeoutMs: 60_000, ...options });
+  if (!ok) throw new Error(`${command} ${args.join(' ')}: ${stderr.trim().slice(-2000)}`);
+  return stdout;
+}
+
+/** The same where failure is no harm, e.g. of what is not there to be removed. */
+export const may = async (command: string, args: readonly string[]): Promise<boolean> =>
+  (await run(command, args, { env: environment(), timeoutMs: 60_000 })).ok;

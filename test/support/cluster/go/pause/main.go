@@ -1,0 +1,14 @@
+// Command pause does nothing until it is told to end: it holds the namespaces of a pod open.
+package main
+
+import (
+	"os"
+	"os/signal"
+	"syscall"
+)
+
+func main() {
+	end := make(chan os.Signal, 1)
+	signal.Notify(end, syscall.SIGINT, syscall.SIGTERM)
+	<-end
+}

@@ -1,0 +1,177 @@
+/**
+ * Images with no registry: a Debian with ffmpeg by debootstrap, on it the project's own Dockerfile, and two small ones of
+ * one program each. Layers are kept from run to run, so that only what changed is made anew.
+ */
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { environment } from '../../../src/config.ts';
+import { run } from '../../../src/local/run.ts';
+import { ROOT } from '../system.ts';
+import { must } from './command.ts';
+import { DNS_IMAGE, PAUSE_IMAGE } from './config.ts';
+import { ensureClusterPrograms } from './programs.ts';
+
+/** By these names the chart's image is in every node: an upgrade goes from the one to the other. */
+export const IMAGE_REPOSITORY = 'loopstream';
+export const IMAGE_TAGS = ['1', '2'];
+const BUILD_TIMEOUT_MS = 15 * 60_000;
+const PACKAGES = ['ca-certificates', 'ffmpeg'];
+const SUITE = 'bookworm';
+/** What no program reads at run time. */
+const NEEDLESS = [
+  'var/cache/apt',
+  'var/lib/apt/lists',
+  'usr/share/doc',
+  'usr/share/man',
+  'usr/share/locale',
+  'var/log',
+];
+
+type Progress = (step: string) => void;
+
+function builder(imagesDir: string) {
+  const place = ['--root', join(imagesDir, 'storage'), '--runroot', join(imagesDir, 'run')];
+  // Signatures are for images that come from elsewhere.
+  const policy = join(imagesDir, 'policy.json');
+  writeFileSync(policy, JSON.stringify({ default: [{ type: 'insecureAcceptAnything' }] }));
+  const buildah = (args: string[]) =>
+    must('buildah', [...place, '--storage-driver', 'overlay', ...args], { timeoutMs: BUILD_TIMEOUT_MS });
+  const has = (name: string) =>
+    buildah(['inspect', '--type', 'image', '--format', '{{.FromImageID}}', name]).then(
+      () => true,
+      () => false,
+    );
+  return { buildah, has, policy };
+}
+type Builder = ReturnType<typeof builder>;
+
+/** The image that the Dockerfile starts from. Its name tells what it is made of. */
+async function ensureBase({ buildah, has }: Builder, dir: string, onProgress: Progress): Promise<string> {
+  const recipe = createHash('sha256').update(JSON.stringify([SUITE, PACKAGES, NEEDLESS]));
+  const name = `localhost/loopstream-base:${recipe.digest('hex').slice(0, 16)}`;
+  if (await has(name)) return name;
+  onProgress('making a Debian with ffmpeg (debootstrap)');
+  const root = join(dir, 'debian');
+  rmSync(root, { recursive: true, force: true });
+  const include = `--include=${PACKAGES.join(',')}`;
+  await must('debootstrap', ['--variant=minbase', include, SUITE, root], { timeoutMs: BUILD_TIMEOUT_MS });
+  for (const path of NEEDLESS) {
+    rmSync(join(root, path), { recursive: true, force: true });
+    mkdirSync(join(root, path), { recursive: true });
+  }
+  await fromFolder({ buildah }, root, name, []);
+  rmSync(root, { recursive: true, force: true });
+  return name;
+}
+
+async function fromFolder({ buildah }: Pick<Builder, 'buildah'>, folder: string, name: string, entrypoint: string[]) {
+  const container = (await buildah(['from', 'scratch'])).trim();
+  await buildah(['add', '--quiet', container, folder, '/']);
+  if (entrypoint.length > 0) await buildah(['config', '--entrypoint', JSON.stringify(entrypoint), container]);
+  await buildah(['commit', '--quiet', '--rm', container, name]);
+}
+
+/** Images of a single program that needs nothing else; their names hold the program's hash. */
+async function ensureSmall({ buildah, has }: Builder, dir: string, program: string, file: string): Promise<string> {
+  const hash = createHash('sha256').update(readFileSync(program)).digest('hex').slice(0, 16);
+  const name = `localhost/loopstream-${file}:${hash}`;
+  if (await has(name)) return name;
+  const folder = join(dir, file);
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
+  await must('cp', [program, join(folder, file)]);
+  await fromFolder({ buildah }, folder, name, [`/${file}`]);
+  return name;
+}
+
+/**
+ * What the machine says about getting packages goes along, for the build only: behind a proxy that signs with an authority
+ * of its own, npm in the container would trust nobody.
+ */
+async function buildMounts(dir: string): Promise<string[]> {
+  const ask = async (key: string) => (await run('npm', ['config', 'get', key], { env: environment() })).stdout.trim();
+  const [registry, cafile] = [await ask('registry'), await ask('cafile')];
+  const npmrc = join(dir, 'npmrc');
+  const bundle = '/etc/ssl/certs/ca-certificates.crt';
+  const authorities = cafile && cafile !== 'null' && existsSync(cafile) ? cafile : bundle;
+  writeFileSync(npmrc, `registry=${registry}\ncafile=${bundle}\n`);
+  const mounts = [`${npmrc}:/root/.npmrc:ro`];
+  if (existsSync(authorities)) mounts.push(`${authorities}:${bundle}:ro`);
+  return mounts.flatMap((mount) => ['--volume', mount]);
+}
+
+async function buildProject({ buildah }: Builder, base: string, dir: string, onProgress: Progress): Promise<string> {
+  onProgress('building the image from the Dockerfile');
+  const name = 'localhost/loopstream:latest';
+  const how = ['--layers', '--isolation', 'chroot', '--network', 'host', '--quiet', ...(await buildMounts(dir))];
+  await buildah(['bud', ...how, '--build-arg', `BASE=${base}`, '--tag', name, ROOT]);
+  return name;
+}
+
+/**
+ * A directory with the images as containerd keeps them, to be given to nodes (`giveImages`). `fill` is handed an empty
+ * directory for containerd's root and the archives to import with the names they go by.
+ */
+export async function ensureImageStore(
+  imagesDir: string,
+  fill: (root: string, archives: { file: string; names: string[] }[]) => Promise<void>,
+  onProgress: Progress = () => {},
+): Promise<{ store: string; imageBytes: number }> {
+  mkdirSync(imagesDir, { recursive: true });
+  const programs = await ensureClusterPrograms(environment(), onProgress);
+  const tool = builder(imagesDir);
+  const base = await ensureBase(tool, imagesDir, onProgress);
+  const images = [
+    { from: await ensureSmall(tool, imagesDir, programs.pause, 'pause'), names: [PAUSE_IMAGE] },
+    { from: await ensureSmall(tool, imagesDir, programs.coredns, 'coredns'), names: [DNS_IMAGE] },
+    {
+      from: await buildProject(tool, base, imagesDir, onProgress),
+      names: IMAGE_TAGS.map((tag) => `docker.io/library/${IMAGE_REPOSITORY}:${tag}`),
+    },
+  ];
+  const listed = JSON.parse(await tool.buildah(['images', '--json', '--no-trunc'])) as {
+    id: string;
+    names: string[] | null;
+    size: string;
+  }[];
+  const idOf = (name: string) => listed.find(({ names }) => names?.includes(name))?.id ?? name;
+  const ids = images.map(({ from, names }) => [idOf(from), names]);
+  const hash = createHash('sha256').update(JSON.stringify(ids)).digest('hex').slice(0, 16);
+  const store = join(imagesDir, 'store', hash);
+  if (!existsSync(store)) {
+    onProgress('giving the images to containerd');
+    rmSync(join(imagesDir, 'store'), { recursive: true, force: true });
+    const root = join(imagesDir, 'store', 'partial');
+    mkdirSync(root, { recursive: true });
+    const archives: { file: string; names: string[] }[] = [];
+    for (const [index, { from, names }] of images.entries()) {
+      const file = join(imagesDir, `${index}.tar`);
+      rmSync(file, { force: true });
+      // Not compressed: it is read once, and on the same disk.
+      await tool.buildah([
+        'push',
+        '--quiet',
+        '--signature-policy',
+        tool.policy,
+        from,
+        `docker-archive:${file}:${names[0]}`,
+      ]);
+      archives.push({ file, names });
+    }
+    await fill(root, archives);
+    for (const { file } of archives) rmSync(file);
+    renameSync(root, store);
+  }
+  return { store, imageBytes: await bytesOf(tool, 'localhost/loopstream:latest') };
+}
+
+async function bytesOf({ buildah }: Builder, name: string): Promise<number> {
+  const container = (await buildah(['from', '--pull-never', name])).trim();
+  try {
+    const root = (await buildah(['mount', container])).trim();
+    return Number((await must('du', ['-sb', root])).split('\t')[0]);
+  } finally {
+    await buildah(['rm', container]);
+  }
+}

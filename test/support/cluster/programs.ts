@@ -1,0 +1,62 @@
+/** What a real node needs on the machine, and whether this machine can have one at all. */
+import { environment } from '../../../src/config.ts';
+import { ensureBinaries } from '../../../src/local/kubernetes/binaries.ts';
+import { NODE_PROGRAM_KEYS, PROGRAM_KEYS } from '../../../src/local/kubernetes/programs.ts';
+import { ensurePrograms } from '../../../src/local/preflight.ts';
+import { ensureGoProgram } from '../go-program.ts';
+import { binariesOptions } from '../kubernetes.ts';
+import { may } from './command.ts';
+
+const MODULE_DIR = `${import.meta.dirname}/go`;
+const small = (file: string, name: string) => ({
+  file,
+  goPackage: `./${file}`,
+  moduleDir: MODULE_DIR,
+  sources: [`${file}/main.go`],
+  name,
+  linkerFlags: '-s -w',
+});
+
+/** Why this machine cannot run the cluster, in one sentence; undefined when it can. */
+export async function whyNot(): Promise<string | undefined> {
+  if (process.platform !== 'linux') return 'a real node needs Linux';
+  if (process.getuid?.() !== 0) return 'a real node needs root (containers, network namespaces)';
+  const probe = 'loopstream-probe';
+  if (!(await may('sh', ['-c', 'command -v apt-get ip nsenter'])))
+    return 'a real node is put together with apt-get, ip and nsenter, and not all of them are here';
+  const namespaces = await may('ip', ['netns', 'add', probe]);
+  await may('ip', ['netns', 'delete', probe]);
+  if (!namespaces) return 'this machine lets nobody make network namespaces';
+  const mounts = await may('unshare', ['--mount', 'mount', '-t', 'tmpfs', 'none', '/mnt']);
+  return mounts ? undefined : 'this machine lets nobody mount file systems';
+}
+
+/** Programs of the machine, installed where they are missing. */
+export const ensureMachinePrograms = (onProgress?: (step: string) => void): Promise<void> =>
+  ensurePrograms(
+    [
+      { command: 'containerd', aptPackage: 'containerd' },
+      { command: 'runc', aptPackage: 'runc' },
+      { file: '/usr/lib/cni/bridge', aptPackage: 'containernetworking-plugins' },
+      { command: 'iptables', aptPackage: 'iptables' },
+      { command: 'conntrack', aptPackage: 'conntrack' },
+      { command: 'debootstrap', aptPackage: 'debootstrap' },
+      { command: 'buildah', aptPackage: 'buildah' },
+    ],
+    { env: environment(), onProgress },
+  );
+
+/** Absolute paths of what is built from Go modules; the control plane's and the nodes' programs in one go. */
+export async function ensureClusterPrograms(env: ReturnType<typeof environment>, onProgress?: (step: string) => void) {
+  const kubernetes = await ensureBinaries({ ...binariesOptions(), onProgress }, [
+    ...PROGRAM_KEYS,
+    ...NODE_PROGRAM_KEYS,
+  ]);
+  return {
+    kubernetes,
+    coredns: await ensureGoProgram(small('coredns', 'CoreDNS'), env, onProgress),
+    pause: await ensureGoProgram(small('pause', 'the pause program'), env, onProgress),
+  };
+}
+
+if (import.meta.main) process.stdout.write((await whyNot()) ?? '');

@@ -1,0 +1,104 @@
+/** The chart installed on the real cluster, and a client of its API outside of it. */
+import { Resolver } from 'node:dns/promises';
+import { CHART } from '../../../scripts/chart/generate.ts';
+import { openHelms, type Values } from '../helm/index.ts';
+import { until } from '../rtmp.ts';
+import { outside as leadOutside } from './addons.ts';
+import type { Cluster } from './cluster.ts';
+import { IMAGE_REPOSITORY } from './images.ts';
+import { DNS_ADDRESS } from './layout.ts';
+import type { Outside } from './outside.ts';
+
+export const NAMESPACE = 'loopstream';
+const OUTSIDE = 'outside';
+const hostOf = (name: string) => `${name}.${OUTSIDE}.svc.cluster.local`;
+
+export interface Answer<T> {
+  status: number;
+  body: T;
+}
+
+export async function installRelease(cluster: Cluster, outside: Outside) {
+  const kubectl = async (args: string[], objects?: object[]): Promise<string> => {
+    const { ok, stdout, stderr } = await cluster.kubectl(args, objects);
+    if (!ok) throw new Error(`kubectl ${args.join(' ')}: ${stderr}${stdout}`);
+    return stdout;
+  };
+  const inside = (...args: string[]) => kubectl(['-n', NAMESPACE, ...args]);
+  const restricted = { 'pod-security.kubernetes.io/enforce': 'restricted' };
+  await kubectl(
+    ['apply', '-f', '-'],
+    [
+      { apiVersion: 'v1', kind: 'Namespace', metadata: { name: NAMESPACE, labels: restricted } },
+      { apiVersion: 'v1', kind: 'Namespace', metadata: { name: OUTSIDE } },
+      ...Object.entries(outside.ports).flatMap(([name, port]) =>
+        leadOutside(OUTSIDE, name, cluster.layout.gateway, port),
+      ),
+    ],
+  );
+  const { helms, close } = await openHelms(cluster.plane.kubeconfig);
+  const [helm] = helms;
+  if (!helm) throw new Error('no Helm');
+  const values = (tag: string): Values => ({
+    image: { repository: IMAGE_REPOSITORY, tag },
+    operator: { allowPrivateLinks: true },
+    api: { auth: { secret: 'a-secret-that-nobody-can-guess-0123456789' } },
+    database: { url: outside.databaseUrl(hostOf('postgres')) },
+    storage: {
+      type: 's3',
+      s3: {
+        bucket: outside.s3.bucket,
+        endpoint: `http://${hostOf('s3')}:${outside.ports.s3}`,
+        region: 'us-east-1',
+        forcePathStyle: true,
+        accessKeyId: outside.s3.accessKeyId,
+        secretAccessKey: outside.s3.secretAccessKey,
+      },
+    },
+  });
+  const command = async (verb: 'install' | 'upgrade', tag: string) => {
+    const args = [verb, 'loopstream', CHART, '--namespace', NAMESPACE];
+    const { ok, stderr } = await helm.run(args, values(tag));
+    const told = ok ? '' : await inside('get', 'pods,events');
+    if (!ok) throw new Error(`${stderr}\n${told}`);
+    for (const name of ['operator', 'api']) {
+      await inside('rollout', 'status', `deployment/loopstream-${name}`, '--timeout=200s');
+    }
+  };
+  await command('install', '1');
+
+  // As a pod would: the name from the cluster's DNS, the address through kube-proxy.
+  const resolver = new Resolver({ timeout: 2000, tries: 5 });
+  resolver.setServers([DNS_ADDRESS]);
+  const [address = ''] = await resolver.resolve4(`loopstream-api.${NAMESPACE}.svc.cluster.local`);
+  const main = ['deployment/loopstream-api', '--', 'node', '/app/dist/app/main.js'];
+  const apiKey = (await inside('exec', ...main, 'keys', '--email', 'sre@example.org')).trim();
+  const call = async <T>(method: string, path: string, body?: unknown): Promise<Answer<T>> => {
+    const response = await fetch(`http://${address}/v1${path}`, {
+      method,
+      headers: { 'X-API-Key': apiKey, ...(body !== undefined && { 'Content-Type': 'application/json' }) },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    return { status: response.status, body: (text ? JSON.parse(text) : undefined) as T };
+  };
+  await until('the Service answers', () =>
+    call('GET', '/me').then(
+      ({ status }) => status === 200,
+      () => false,
+    ),
+  );
+  return {
+    address,
+    call,
+    inside,
+    kubectl,
+    urls: {
+      film: `http://${hostOf('films')}:${outside.ports.films}/film.mp4`,
+      receiver: `rtmp://${hostOf('receiver')}:${outside.ports.receiver}/live`,
+    },
+    upgrade: (tag: string) => command('upgrade', tag),
+    close,
+  };
+}
+export type Release = Awaited<ReturnType<typeof installRelease>>;

@@ -1,0 +1,54 @@
+/** The stream that the tests look at: its pod, and the gap that a trouble leaves at the receiver. */
+import type { LoopStreamStatus } from '../../../src/streams/spec.ts';
+import { until } from '../rtmp.ts';
+import type { Cluster } from './cluster.ts';
+import type { ClusterNode } from './node.ts';
+import type { Meter } from './outside.ts';
+import type { Release } from './release.ts';
+
+const STEADY_MS = 10_000;
+const RECOVERY_MS = 150_000;
+
+interface PodFacts {
+  metadata: { name: string; uid: string };
+  spec: { nodeName: string; volumes: Record<string, unknown>[]; containers: { name: string; image: string }[] };
+  status: {
+    containerStatuses: {
+      restartCount: number;
+      containerID: string;
+      lastState: { terminated?: { reason: string } };
+    }[];
+  };
+}
+
+export function watchStream(cluster: Cluster, release: Release, meter: Meter, id: string) {
+  const json = async <T>(...args: string[]) => JSON.parse(await release.inside(...args, '-o', 'json')) as T;
+  const pod = async (): Promise<PodFacts> => {
+    const selector = ['-l', `loopstream.dev/stream=${id}`, '--field-selector=status.phase=Running'];
+    const { items } = await json<{ items: PodFacts[] }>('get', 'pods', ...selector);
+    const [one] = items;
+    if (!one) throw new Error('the stream has no running pod');
+    return one;
+  };
+  const nodeOf = ({ spec }: PodFacts): ClusterNode => {
+    const found = cluster.nodes.find(({ layout }) => layout.name === spec.nodeName);
+    if (!found) throw new Error(`no node ${spec.nodeName}`);
+    return found;
+  };
+  const status = async () => (await json<{ status: LoopStreamStatus }>('get', 'loopstream', id)).status;
+  /** Longest silence in milliseconds, from before the trouble until the stream has been steadily on air again. */
+  const gap = async (trouble: () => Promise<unknown>): Promise<number> => {
+    await until('the stream is steadily on air', () => meter.steadyMs() > 3000, RECOVERY_MS);
+    const from = performance.now();
+    await trouble();
+    const after = performance.now();
+    await until(
+      'the stream is on air again',
+      () => performance.now() - after > STEADY_MS && meter.steadyMs() > STEADY_MS,
+      RECOVERY_MS,
+    );
+    return meter.silence(from).longestMs;
+  };
+  return { id, pod, nodeOf, status, gap };
+}
+export type WatchedStream = ReturnType<typeof watchStream>;
