@@ -88,6 +88,17 @@ export const FLEET: Dashboard = {
           ],
         ),
         graph(
+          'Lateness of scheduled starts (99 of 100)',
+          'Until there is a pod, over the time shown. Normal: below 1 s.',
+          's',
+          [
+            [
+              `histogram_quantile(0.99, sum by (le) (increase(loopstream_schedule_lateness_seconds_bucket${RANGE})))`,
+              'late',
+            ],
+          ],
+        ),
+        graph(
           'Largest steps between pictures',
           'The ten largest of the last hour. A frame at 30 a second lasts 0.033 s.',
           's',

@@ -1,6 +1,16 @@
 /** Alerts about streams: what viewers notice, or would soon. Pure: no I/O, no clock. */
 import { FRAMERATES } from '../../src/streams/profile.ts';
-import { type Alert, DESCRIBE, type Group, OF_STREAM, STREAM, STREAM_LOG, STREAM_POD, STREAM_STATS } from './alert.ts';
+import {
+  type Alert,
+  DESCRIBE,
+  type Group,
+  OF_STREAM,
+  OPERATOR_LOG,
+  STREAM,
+  STREAM_LOG,
+  STREAM_POD,
+  STREAM_STATS,
+} from './alert.ts';
 
 /** FLV has whole milliseconds, so two frames may be one further apart than they are. */
 const ROUNDING_SECONDS = 0.002;
@@ -226,6 +236,30 @@ const media: Alert[] = [
       'prepare_timeout: nodes are too slow or too full for the media; give Jobs better nodes.',
       'prepare_failed with an OOMKilled pod: the scratch volume counts as memory when it is a tmpfs; give `storage.scratchVolume` a disk.',
       'Then make the upload anew: a failure is final.',
+    ],
+  },
+  {
+    name: 'LoopStreamScheduleLate',
+    expr: 'histogram_quantile(0.99, sum by (le) (increase(loopstream_schedule_lateness_seconds_bucket[15m]))) > 30',
+    severity: 'warning',
+    summary: 'Streams go on air late.',
+    description:
+      'Of the streams whose window began within the last quarter of an hour, one in a hundred had its pod more than 30 seconds late.',
+    means:
+      'The operator was away at the start, has too much to do, or the streams lacked something when their time came. What is counted is the time until there is a pod; how long the pod takes to go live is the phase `starting`.',
+    viewers: 'The programme begins late.',
+    looks: [
+      [
+        "kubectl get loopstreams -A -o custom-columns='NAMESPACE:.metadata.namespace,NAME:.metadata.name,PHASE:.status.phase,BEGUN:.status.lastScheduleTime'",
+        'which streams have begun last, and their phase',
+      ],
+      ['max by (controller) (workqueue_depth)  # in Prometheus', 'keys that wait: too few workers for so many starts'],
+      [OPERATOR_LOG, 'an operator that has begun to lead only after the start; runs that failed'],
+    ],
+    mends: [
+      'Many starts in the same second: more `operator.workers`.',
+      'Streams that waited: have media prepared before their time (`MediaReady` before the start).',
+      'An operator that was away: two replicas (`operator.replicas`), of which one takes over within 15 seconds.',
     ],
   },
   {

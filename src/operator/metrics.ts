@@ -1,6 +1,7 @@
 /** Numbers of the operator for Prometheus, named as controller-runtime names its own where it has the same. */
 import { setImmediate } from 'node:timers/promises';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import type { Clock } from '../clock.ts';
 import { reflectorMetrics, requestMetrics, type WorkqueueMetrics, workqueueMetrics } from '../kube/metrics.ts';
 import type { OnRequest } from '../kube/transport.ts';
 import { PHASES, type Phase } from '../streams/spec.ts';
@@ -11,6 +12,8 @@ import { objectSeries } from './series.ts';
 
 const RECONCILE_BUCKETS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 const PHASE_BUCKETS = [0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 900, 3600, 21_600, 86_400];
+/** A start is looked at within a moment of its time; later ones wait for room, for media or for an operator. */
+const LATENESS_BUCKETS = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3600];
 const RESULTS = ['success', 'requeue_after', 'error'] as const;
 
 export interface Metrics {
@@ -23,7 +26,7 @@ export interface Metrics {
   /** Counts and times each run of a controller. */
   observe(controller: string, reconcile: Reconcile): Reconcile;
   /** From now on each stream is shown, and counted what becomes of streams and uploads: for the operator that leads. */
-  showObjects(caches: Pick<Caches, 'streams' | 'uploads'>): void;
+  showObjects(caches: Pick<Caches, 'streams' | 'uploads'>, clock: Clock): void;
   /** In Prometheus' text format. */
   text(): Promise<string>;
 }
@@ -44,8 +47,8 @@ export function createMetrics(): Metrics {
     showReflectors,
     showLeading: leadingMetrics(registry),
     observe,
-    showObjects(caches) {
-      history(caches);
+    showObjects(caches, clock) {
+      history(caches, clock);
       objects = () => objectSeries(caches.streams.list(), caches.uploads.list());
     },
     async text() {
@@ -137,14 +140,27 @@ function historyMetrics(registry: Registry): Metrics['showObjects'] {
   });
   for (const code of Object.keys(UPLOAD_ERRORS))
     for (const task of ['import', 'rendition']) failures.inc({ task, code }, 0);
-  return ({ streams, uploads }) => {
+  const lateness = new Histogram({
+    name: 'loopstream_schedule_lateness_seconds',
+    help: 'Time from the start of a window of a schedule to the moment its stream had a pod.',
+    buckets: LATENESS_BUCKETS,
+    registers: [registry],
+  });
+  return ({ streams, uploads }, clock) => {
+    streams.onChange((_key, current, previous) => {
+      const start = current?.status?.lastScheduleTime;
+      if (!current || !previous || start === undefined || start === previous.status?.lastScheduleTime) return;
+      // A stream that is made within its window is not late by that.
+      const due = Math.max(Date.parse(start), Date.parse(current.metadata.creationTimestamp));
+      lateness.observe(Math.max(0, clock.now().getTime() - due) / 1000);
+    });
     const since = new Map<string, { phase: Phase; atMs: number }>();
     streams.onChange((_key, current, previous) => {
       const uid = (current ?? previous)?.metadata.uid ?? '';
       const [phase, before] = [current?.status?.phase, previous?.status?.phase];
       if (phase === before) return;
       const entered = since.get(uid);
-      const now = performance.now();
+      const now = clock.monotonicMs();
       if (entered && entered.phase === before) phases.observe({ phase: before }, (now - entered.atMs) / 1000);
       if (phase === undefined) since.delete(uid);
       else since.set(uid, { phase, atMs: now });

@@ -1,6 +1,7 @@
 /** The operator's numbers without a cluster: what is told of each stream, what it costs, and what is counted. */
 import { Registry } from 'prom-client';
 import { expect, test } from 'vitest';
+import { systemClock } from '../../src/clock.ts';
 import { workqueueMetrics } from '../../src/kube/metrics.ts';
 import { createQueue } from '../../src/kube/queue.ts';
 import type { LoopStream } from '../../src/kube/resources.ts';
@@ -10,7 +11,7 @@ import { serveOps } from '../../src/operator/ops.ts';
 import { objectSeries } from '../../src/operator/series.ts';
 import { ACCOUNT_LABEL } from '../../src/streams/names.ts';
 import { silent } from '../support/kube.ts';
-import { podOf, rendition, step, stream, upload, world } from '../support/operator.ts';
+import { at, NOW, podOf, rendition, step, stream, upload, world } from '../support/operator.ts';
 import { until } from '../support/rtmp.ts';
 
 const textOf = (...args: Parameters<typeof objectSeries>) => [...objectSeries(...args)].join('');
@@ -62,7 +63,7 @@ test('a scrape of 10,000 streams is 14 MB, less than 1 MB on the wire, and lets 
   const reflector = { list: () => streams, onChange: () => () => undefined };
   const none = { list: () => [], onChange: () => () => undefined };
   const metrics = createMetrics();
-  metrics.showObjects({ streams: reflector, uploads: none } as never);
+  metrics.showObjects({ streams: reflector, uploads: none } as never, systemClock);
   const lifecycle = new Lifecycle();
   const port = await serveOps({ host: '127.0.0.1', port: 0, ready: () => true, metrics: metrics.text }, lifecycle);
   const scrape = async () => {
@@ -90,29 +91,39 @@ test('a scrape of 10,000 streams is 14 MB, less than 1 MB on the wire, and lets 
   await lifecycle.stop();
 });
 
-test('time in a phase, failures of uploads and results of runs are counted as they come', async () => {
+test('time in a phase, lateness, failures of uploads and results of runs are counted as they come', async () => {
   const metrics = createMetrics();
   type Handler = (key: string, current: unknown, previous: unknown) => void;
-  const handlers: Record<string, Handler> = {};
+  const handlers: Record<string, Handler[]> = {};
+  const clock = { now: () => NOW, monotonicMs: () => performance.now() };
   const reflector = (name: string) => ({
     list: () => [],
     onChange: (handler: Handler) => {
-      handlers[name] = handler;
+      handlers[name] = [...(handlers[name] ?? []), handler];
       return () => undefined;
     },
   });
-  metrics.showObjects({ streams: reflector('streams'), uploads: reflector('uploads') } as never);
+  metrics.showObjects({ streams: reflector('streams'), uploads: reflector('uploads') } as never, clock);
   const starting = { ...live(), status: { phase: 'starting' } };
-  handlers.streams?.('tv/bunny', starting, stream());
-  handlers.streams?.('tv/bunny', live(), starting);
-  handlers.streams?.('tv/bunny', live(), live());
+  // Its window has begun two seconds ago; the stream is older than that.
+  const begun = { ...live(), status: { ...live().status, lastScheduleTime: at(-2).toISOString() } };
+  const older = { ...begun, metadata: { ...begun.metadata, creationTimestamp: at(-60).toISOString() } };
+  for (const handler of handlers.streams ?? []) {
+    handler('tv/bunny', starting, stream());
+    handler('tv/bunny', live(), starting);
+    handler('tv/bunny', live(), live());
+    handler('tv/bunny', older, live());
+    handler('tv/bunny', older, older);
+  }
   const error = { code: 'prepare_failed' as const, message: '' };
   const failed = upload('film', {
     state: 'ready',
     renditions: [rendition('720p30', { state: 'failed', error })],
   } as never);
-  handlers.uploads?.('tv/film', failed, upload());
-  handlers.uploads?.('tv/film', failed, failed);
+  for (const handler of handlers.uploads ?? []) {
+    handler('tv/film', failed, upload());
+    handler('tv/film', failed, failed);
+  }
   const run = metrics.observe('stream', async (key) => {
     if (key === 'bad') throw new Error('no');
     return key === 'later' ? { requeueAfterMs: 1 } : undefined;
@@ -124,6 +135,8 @@ test('time in a phase, failures of uploads and results of runs are counted as th
   for (const wanted of [
     'loopstream_phase_duration_seconds_count{phase="starting"} 1',
     'loopstream_phase_duration_seconds_count{phase="live"} 0',
+    'loopstream_schedule_lateness_seconds_count 1',
+    'loopstream_schedule_lateness_seconds_sum 2',
     'loopstream_upload_failures_total{task="rendition",code="prepare_failed"} 1',
     'loopstream_upload_failures_total{task="import",code="storage_full"} 0',
     'controller_runtime_reconcile_total{controller="stream",result="success"} 1',

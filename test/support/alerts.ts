@@ -120,6 +120,25 @@ export const ALERT_CASES: Record<string, AlertCase[]> = {
     },
     { series: { 'loopstream_upload_failures_total{task="import",code="media_unreadable"}': '0+3x20' }, at: '10m' },
   ],
+  LoopStreamScheduleLate: [
+    {
+      series: {
+        'loopstream_schedule_lateness_seconds_bucket{le="30"}': '0 0 5x10',
+        'loopstream_schedule_lateness_seconds_bucket{le="60"}': '0 0 10x10',
+        'loopstream_schedule_lateness_seconds_bucket{le="+Inf"}': '0 0 10x10',
+      },
+      at: '5m',
+      fires: {},
+    },
+    {
+      series: {
+        'loopstream_schedule_lateness_seconds_bucket{le="10"}': '0 0 1000x10',
+        'loopstream_schedule_lateness_seconds_bucket{le="30"}': '0 0 1000x10',
+        'loopstream_schedule_lateness_seconds_bucket{le="+Inf"}': '0 0 1001x10',
+      },
+      at: '5m',
+    },
+  ],
   LoopStreamNotScraped: [
     { series: { [phase('live')]: '1x20' }, at: '17m', fires: BUNNY },
     { series: { [phase('live')]: '1x20', [of('loopstream_streamer_on_air_seconds')]: '0+60x20' }, at: '17m' },
