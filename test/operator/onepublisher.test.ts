@@ -4,7 +4,9 @@
  */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { Pod } from '../../src/kube/resources.ts';
+import type { LoopStream, Pod } from '../../src/kube/resources.ts';
+import { letPublish } from '../../src/operator/secret.ts';
+import { podOf, stream, world } from '../support/operator.ts';
 import { Operator, Universe } from '../support/universe.ts';
 
 const tick = () => new Promise((resolve) => setImmediate(resolve));
@@ -106,3 +108,57 @@ test('never two pods publish, and when it is left alone exactly one does', async
     { numRuns: 400 },
   );
 }, 240_000);
+
+/** Two pods of the stream, besides one that was named and is in the state that is given. */
+async function named(before: (pod: Pod) => void) {
+  const universe = new Universe();
+  const of = universe.stream as LoopStream;
+  const put = (name: string, uid: string, change: (pod: Pod) => void = () => undefined) => {
+    const pod = podOf(stream());
+    Object.assign(pod.metadata, { name, uid, ownerReferences: [{ controller: true, uid: of.metadata.uid }] });
+    change(pod);
+    universe.objects.set(`pods/${name}`, pod as never);
+  };
+  put('bunny-onair', 'first');
+  const free = universe.kube(async () => undefined);
+  expect(await letPublish({ kube: free }, of, world(), 'first')).toBe('first');
+  put('bunny-onair', 'first', before);
+  put('bunny-onair-b', 'second');
+  return { universe, of };
+}
+const over = (pod: Pod) => void Object.assign(pod.status ?? {}, { phase: 'Succeeded' });
+
+test.each<[string, (pod: Pod) => void]>([
+  ['runs', () => undefined],
+  ['is being deleted', ({ metadata }) => void Object.assign(metadata, { deletionTimestamp: 'now' })],
+  [
+    'is deleted by force',
+    ({ metadata }) => void Object.assign(metadata, { deletionTimestamp: 'now', deletionGracePeriodSeconds: 0 }),
+  ],
+])('no other pod is let publish while the one before %s', async (_what, before) => {
+  const { universe, of } = await named(before);
+  const kube = universe.kube(async () => undefined);
+  expect(await letPublish({ kube }, of, world(), 'second')).toBe('first');
+});
+
+test('of two that let different pods publish at once, one succeeds', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.scheduler(), async (scheduler) => {
+      const { universe, of } = await named(over);
+      const kube = universe.kube(() => scheduler.schedule(Promise.resolve()));
+      const both = ['second', 'third'].map((uid) =>
+        letPublish({ kube }, of, world(), uid).then(
+          (who) => who === uid,
+          () => false,
+        ),
+      );
+      await scheduler.waitFor(Promise.all(both));
+      const free = universe.kube(async () => undefined);
+      const winners = (await Promise.all(both)).filter(Boolean);
+      const after = await letPublish({ kube: free }, of, world(), 'second');
+      // 'third' has no object any more when it lost, or is over as far as anybody knows when it won.
+      expect([winners.length, after]).toEqual([1, 'second']);
+    }),
+    { numRuns: 200 },
+  );
+});
