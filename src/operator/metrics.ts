@@ -8,6 +8,7 @@ import { PHASES, type Phase } from '../streams/spec.ts';
 import { UPLOAD_ERRORS } from '../uploads/spec.ts';
 import type { Caches } from './caches.ts';
 import type { Reconcile } from './control.ts';
+import { secondsLate } from './lateness.ts';
 import { objectSeries } from './series.ts';
 
 const RECONCILE_BUCKETS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
@@ -148,11 +149,8 @@ function historyMetrics(registry: Registry): Metrics['showObjects'] {
   });
   return ({ streams, uploads }, clock) => {
     streams.onChange((_key, current, previous) => {
-      const start = current?.status?.lastScheduleTime;
-      if (!current || !previous || start === undefined || start === previous.status?.lastScheduleTime) return;
-      // A stream that is made within its window is not late by that.
-      const due = Math.max(Date.parse(start), Date.parse(current.metadata.creationTimestamp));
-      lateness.observe(Math.max(0, clock.now().getTime() - due) / 1000);
+      const seconds = current && previous && secondsLate(current, previous, clock.now());
+      if (seconds !== undefined) lateness.observe(seconds);
     });
     const since = new Map<string, { phase: Phase; atMs: number }>();
     streams.onChange((_key, current, previous) => {

@@ -10,10 +10,17 @@ const compress = promisify(gzip);
 
 /** Serves /healthz, /readyz and /metrics; answers the port it listens on. */
 export async function serveOps(
-  options: { host: string; port: number; ready: () => boolean; metrics: () => Promise<string> },
+  options: {
+    host: string;
+    port: number;
+    ready: () => boolean;
+    /** Why this process has to begin anew; undefined while it has not. */
+    ill?: () => string | undefined;
+    metrics: () => Promise<string>;
+  },
   lifecycle: Lifecycle,
 ): Promise<number> {
-  const { host, port, ready, metrics } = options;
+  const { host, port, ready, ill = () => undefined, metrics } = options;
   const server = createServer((request, response) => {
     const send = (status: number, body: string | Buffer, headers: Record<string, string> = {}) =>
       response
@@ -32,7 +39,8 @@ export async function serveOps(
       return send(200, packed, { ...type, 'content-encoding': 'gzip', vary: 'accept-encoding' });
     };
     const path = request.url?.split('?')[0];
-    if (path === '/healthz') send(200, 'ok\n');
+    const illness = ill();
+    if (path === '/healthz') send(illness === undefined ? 200 : 503, `${illness ?? 'ok'}\n`);
     else if (path === '/readyz') send(ready() ? 200 : 503, ready() ? 'ok\n' : 'not ready\n');
     else if (path === '/metrics') {
       show().catch(() => send(500, 'the metrics could not be collected\n'));

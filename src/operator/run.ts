@@ -12,6 +12,7 @@ import type { Logger } from '../log.ts';
 import { COMPONENT_LABEL } from '../streams/names.ts';
 import { Admission } from './admission.ts';
 import { type Caches, createCaches, createNodeCache, type Enqueue, wire } from './caches.ts';
+import { clockHealth } from './clockhealth.ts';
 import type { Reconcile, Tools } from './control.ts';
 import { reconcileDestination } from './destinations.ts';
 import { type Fractions, followProgress } from './follow.ts';
@@ -78,7 +79,12 @@ export async function runOperator(
   let synced = false;
   const ready = () => synced && !lifecycle.signal.aborted;
   const { opsHost: host, opsPort: port } = config;
-  const opsPort = await serveOps({ host, port, ready, metrics: metrics.text }, lifecycle);
+  const jump = clockHealth(clock);
+  const ill = () => {
+    const jumpedMs = jump();
+    return jumpedMs === undefined ? undefined : `the wall clock jumped by ${jumpedMs} ms`;
+  };
+  const opsPort = await serveOps({ host, port, ready, ill, metrics: metrics.text }, lifecycle);
 
   const controller = (name: string, reconcile: Reconcile) => {
     // Nothing is decided from caches that are not filled yet: a pod that is not known would seem to be missing. And

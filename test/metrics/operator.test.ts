@@ -108,11 +108,12 @@ test('time in a phase, lateness, failures of uploads and results of runs are cou
   // Its window has begun two seconds ago; the stream is older than that.
   const begun = { ...live(), status: { ...live().status, lastScheduleTime: at(-2).toISOString() } };
   const older = { ...begun, metadata: { ...begun.metadata, creationTimestamp: at(-60).toISOString() } };
+  const waiting = { ...live(), status: { ...live().status, replicas: 0 } };
   for (const handler of handlers.streams ?? []) {
     handler('tv/bunny', starting, stream());
     handler('tv/bunny', live(), starting);
     handler('tv/bunny', live(), live());
-    handler('tv/bunny', older, live());
+    handler('tv/bunny', older, waiting);
     handler('tv/bunny', older, older);
   }
   const error = { code: 'prepare_failed' as const, message: '' };
