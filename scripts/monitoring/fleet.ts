@@ -118,12 +118,12 @@ export const FLEET: Dashboard = {
         },
         {
           title: 'Conditions that are not as they should be',
-          about: 'Degraded streams, and what is False of others.',
+          about: 'Degraded streams, and what others lack.',
           kind: 'table',
           width: 12,
           queries: [
             {
-              expr: `max by (namespace, loopstream, condition, status) (loopstream_status_condition{${IN},condition!~"Degraded|Progressing",status="false"} or loopstream_status_condition{${IN},condition="Degraded",status="true"}) == 1`,
+              expr: `max by (namespace, loopstream, condition, status) (loopstream_status_condition{${IN},condition!~"Degraded|Progressing|Live",status="false"} or loopstream_status_condition{${IN},condition="Degraded",status="true"}) == 1`,
             },
           ],
         },

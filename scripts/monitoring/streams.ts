@@ -263,6 +263,24 @@ const media: Alert[] = [
     ],
   },
   {
+    name: 'LoopStreamMeterBehind',
+    expr: 'count by (namespace) (loopstream_status_condition{condition="SessionsMetered",status="false"} == 1) > 0',
+    for: '1h',
+    severity: 'warning',
+    summary: 'What streams in {{ $labels.namespace }} use is not being counted.',
+    description: 'Sessions of streams have not been acknowledged for so long that some had to become one.',
+    means:
+      'Whoever meters the streams (`operator.metered`) is away or behind. No second is lost; how a stream’s time is split into sessions is.',
+    viewers: 'Nothing.',
+    looks: [
+      [
+        'kubectl get loopstreams -n "$NS" -o custom-columns=\'NAME:.metadata.name,ACKNOWLEDGED:.status.acknowledgedSession,SESSIONS:.status.sessions[*].number\'',
+        'sessions beyond the one that was acknowledged last',
+      ],
+    ],
+    mends: ['Bring the meter back: it goes on where it was.', 'Nobody meters: `operator.metered=false`.'],
+  },
+  {
     name: 'LoopStreamNotScraped',
     expr: `max ${OF_STREAM} (loopstream_status_phase{phase="live"}) == 1 unless on (namespace, loopstream) loopstream_streamer_on_air_seconds`,
     for: '15m',

@@ -19,7 +19,8 @@ import { NAMESPACE } from '../../src/local/rights.ts';
 import { run } from '../../src/local/run.ts';
 import { allMetrics, METRIC_ROLES, type MetricRole } from '../../src/metrics-doc.ts';
 import { indexKey } from '../../src/rendition/index.ts';
-import { ACCOUNT_LABEL, COMPONENT_LABEL, STREAMER_PORT } from '../../src/streams/names.ts';
+import { ACCOUNT_LABEL, API_VERSION, COMPONENT_LABEL, STREAMER_PORT } from '../../src/streams/names.ts';
+import type { LoopStreamSpec } from '../../src/streams/spec.ts';
 import { binariesOptions } from '../support/kubernetes.ts';
 import { live, openStudio, type Running, type Studio } from '../support/onair.ts';
 import { type Prometheus, parseScrape, podTargets, type Scrape, startPrometheus } from '../support/prometheus.ts';
@@ -86,6 +87,11 @@ async function use(): Promise<void> {
     ...{ quality: `q_${String(quality).replace('q_', '')}`, framerate: `f_${String(framerate).replace('f_', '')}` },
   });
   expect(made.id).toBeTypeOf('string');
+  const lacking = { quality: '720p', uploadRef: 'none', destinationRefs: ['none'] } as unknown as LoopStreamSpec;
+  await kube.create(LOOPSTREAMS, NAMESPACE, {
+    ...{ apiVersion: API_VERSION, kind: 'LoopStream' },
+    ...{ metadata: { name: 'lacking' }, spec: lacking },
+  });
   await system.call('GET', '/streams/str-nothing');
   const headers = { 'X-API-Key': system.facts.apiKey, 'Content-Type': 'application/json' };
   for (const query of ['{ me { id } }', '{ nothing }'])

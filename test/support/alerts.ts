@@ -139,6 +139,17 @@ export const ALERT_CASES: Record<string, AlertCase[]> = {
       at: '5m',
     },
   ],
+  LoopStreamMeterBehind: [
+    {
+      series: { [of('loopstream_status_condition', ',condition="SessionsMetered",status="false"')]: '1x70' },
+      at: '65m',
+      fires: { namespace: 'tv' },
+    },
+    {
+      series: { [of('loopstream_status_condition', ',condition="SessionsMetered",status="false"')]: '1x30 stale' },
+      at: '65m',
+    },
+  ],
   LoopStreamNotScraped: [
     { series: { [phase('live')]: '1x20' }, at: '17m', fires: BUNNY },
     { series: { [phase('live')]: '1x20', [of('loopstream_streamer_on_air_seconds')]: '0+60x20' }, at: '17m' },
