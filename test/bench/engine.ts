@@ -4,7 +4,6 @@
  * appended to RESULTS.md.
  */
 import { execFileSync } from 'node:child_process';
-import { appendFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -15,7 +14,7 @@ import { startRtmpServer } from '../support/rtmp.ts';
 import { measureCost } from './cost.ts';
 import { LONG_CLIP, makeMedia, SHORT_CLIPS, SMALL_CLIPS } from './media.ts';
 import { measureRemux, remuxRow } from './remux.ts';
-import { circumstances, type Row, table } from './report.ts';
+import { circumstances, type Row, report, versionOf, whole } from './report.ts';
 import { measureSeams } from './seams.ts';
 import { measureSoak } from './soak.ts';
 import { measureReturn, measureStart } from './times.ts';
@@ -46,11 +45,6 @@ const { values } = parseArgs({
     help: { type: 'boolean', default: false },
   },
 });
-
-const whole = (text: string): number => {
-  if (!/^[1-9]\d{0,4}$/.test(text)) throw new Error(`${text} is not a whole number above 0`);
-  return Number(text);
-};
 
 interface Sizes {
   streams: number;
@@ -106,7 +100,7 @@ async function main(): Promise<void> {
     ],
     { env: environment(), onProgress: (step) => process.stderr.write(`${step}\n`) },
   );
-  const about = circumstances();
+  const about = circumstances([versionOf.ffmpeg(), versionOf.liquidsoap()]);
   execFileSync(process.execPath, [join(import.meta.dirname, '../../scripts/build.ts')], { stdio: 'ignore' });
   const sizes = {
     streams: whole(values.streams),
@@ -114,11 +108,7 @@ async function main(): Promise<void> {
     seams: whole(values.seams),
     hours: whole(values.hours),
   };
-  const text = table(await measure(sizes, parts));
-  process.stdout.write(`${about}\n\n${text}\n`);
-  if (values['no-record']) return;
-  const date = new Date().toISOString().slice(0, 16).replace('T', ' ');
-  appendFileSync(join(import.meta.dirname, 'RESULTS.md'), `\n### ${date} UTC\n\n${about}\n\n${text}\n`);
+  report(about, await measure(sizes, parts), !values['no-record']);
 }
 
 await main();

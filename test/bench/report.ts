@@ -1,7 +1,8 @@
 /** The table of a run, and the facts that it depends on. */
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { appendFileSync, readFileSync } from 'node:fs';
 import { cpus, loadavg } from 'node:os';
+import { join } from 'node:path';
 
 export interface Row {
   what: string;
@@ -28,7 +29,7 @@ export function median(values: readonly number[]): number {
 }
 
 /** Markdown, its columns aligned. */
-export function table(rows: readonly Row[]): string {
+function table(rows: readonly Row[]): string {
   const cells = [COLUMNS.map(([, title]) => title), ...rows.map((row) => COLUMNS.map(([key]) => row[key]))];
   const widths = COLUMNS.map((_, i) => Math.max(...cells.map((line) => line[i]?.length ?? 0)));
   const lines = cells.map((line) => `| ${line.map((cell, i) => cell.padEnd(widths[i] ?? 0)).join(' | ')} |`);
@@ -41,12 +42,32 @@ const firstLine = (command: string, args: string[]): string => {
   return text.split('\n', 1)[0] ?? '';
 };
 
+/** Programs whose versions a run depends on. */
+export const versionOf = {
+  ffmpeg: () => `ffmpeg ${/version (\S+)/.exec(firstLine('ffmpeg', ['-version']))?.[1] ?? 'unknown'}`,
+  liquidsoap: () => `liquidsoap ${firstLine('liquidsoap', ['--version']).replace('Liquidsoap ', '')}`,
+};
+
 /** One paragraph: processor, kernel, versions, load. */
-export function circumstances(): string {
-  const ffmpeg = /version (\S+)/.exec(firstLine('ffmpeg', ['-version']))?.[1] ?? 'unknown';
-  const liquidsoap = firstLine('liquidsoap', ['--version']).replace('Liquidsoap ', '');
+export function circumstances(versions: readonly string[]): string {
   const kernel = readFileSync('/proc/sys/kernel/osrelease', 'utf8').trim();
   const [one, five] = loadavg().map((load) => load.toFixed(1));
   const processor = `${cpus()[0]?.model.trim() ?? 'unknown'}, ${cpus().length} cores, Linux ${kernel}`;
-  return `${processor}; Node ${process.version}, ffmpeg ${ffmpeg}, liquidsoap ${liquidsoap}; load before the run ${one} (1 min), ${five} (5 min).`;
+  const load = `load before the run ${one} (1 min), ${five} (5 min)`;
+  return `${processor}; ${[`Node ${process.version}`, ...versions].join(', ')}; ${load}.`;
+}
+
+/** Prints the table, and appends it to RESULTS.md unless `record` is false. */
+export function report(about: string, rows: readonly Row[], record: boolean): void {
+  const text = `${about}\n\n${table(rows)}\n`;
+  process.stdout.write(text);
+  if (!record) return;
+  const date = new Date().toISOString().slice(0, 16).replace('T', ' ');
+  appendFileSync(join(import.meta.dirname, 'RESULTS.md'), `\n### ${date} UTC\n\n${text}`);
+}
+
+/** A whole number above 0 of a command line. */
+export function whole(text: string): number {
+  if (!/^[1-9]\d{0,4}$/.test(text)) throw new Error(`${text} is not a whole number above 0`);
+  return Number(text);
 }
