@@ -52,10 +52,10 @@ const HEAD = `# Metrics
 
 <!-- Made from what each role registers, by \`make generate\`; a test fails when it differs from that, or from what a run shows. -->
 
-| role       | where                                 |
-| ---------- | ------------------------------------- |
-| \`operator\` | \`/metrics\` on port 9401               |
-| \`api\`      | \`/metrics\` on port 9402               |
+| role       | where                                  |
+| ---------- | -------------------------------------- |
+| \`operator\` | \`/metrics\` on port 9401                |
+| \`api\`      | \`/metrics\` on port 9402                |
 | \`streamer\` | \`/metrics\` on port 9400 of each stream |
 
 Everything is in base units (seconds, bytes). Counters begin at 0 with the process. Names that controller-runtime, client-go
