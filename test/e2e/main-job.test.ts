@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Session } from '../../src/streams/sessions.ts';
 import { decodeErrors, makeClip, packetsOf } from '../support/media.ts';
 import { freePort, type RtmpServer, startRtmpServer, until } from '../support/rtmp.ts';
 import { ROOT, type System, startSystem } from '../support/system.ts';
@@ -51,6 +52,14 @@ afterAll(async () => {
   closeMedia?.();
   await rm(dir, { recursive: true, force: true });
 });
+
+async function sessionsOf(id: string): Promise<Session[]> {
+  const { stateDir, facts } = system;
+  const env = { PATH: process.env.PATH, HOME: stateDir, KUBECONFIG: facts.kubeconfig };
+  const args = ['-n', 'loopstream', 'get', 'loopstream', id, '-o', 'json'];
+  const { stdout } = await run(join(stateDir, 'bin/kubectl'), args, { env });
+  return (JSON.parse(stdout) as { status: { sessions?: Session[] } }).status.sessions ?? [];
+}
 
 describe('the main job, as the README shows it', () => {
   test('from a link to a stream that an independent receiver gets, and to its stop', async () => {
@@ -111,6 +120,13 @@ describe('the main job, as the README shows it', () => {
 
     const { body } = await system.call<{ status: string }>('GET', `/streams/${id}`);
     expect(body.status).toBe('stopped');
+    // The time that it was on air stands in its status: what the receiver has, less what was sent ahead and two reports.
+    const [session, ...others] = await sessionsOf(id);
+    const seconds = (video.dts.at(-1) ?? 0) - (video.dts[0] ?? 0);
+    expect(others).toEqual([]);
+    expect(session?.endedAt).toBeDefined();
+    expect(session?.onAirSeconds).toBeLessThanOrEqual(seconds);
+    expect(session?.onAirSeconds).toBeGreaterThan(seconds - 6);
     const { stdout } = await run('ps', ['-eo', 'args']);
     expect(stdout.includes('my-channel')).toBe(false);
   });

@@ -16,6 +16,7 @@ import {
   createUpload,
   jobPod,
   kube,
+  kubelet,
   MADE,
   NS,
   own,
@@ -88,6 +89,37 @@ it('a Job that takes too long ends with prepare_timeout', async () => {
     return status?.state === 'failed' && status;
   });
   expect(failed.error?.code).toBe('prepare_timeout');
+});
+
+it('a try that fails is followed by another; a Job that is done is cleared away, and what it made is not made again', async () => {
+  await createUpload();
+  const first = (await jobPod('film-import')).metadata.name;
+  await kubelet.bind(first);
+  await kubelet.end(
+    first,
+    1,
+    JSON.stringify({ action: 'failed', error: { code: 'link_unreachable', message: 'No.' } }),
+  );
+  // The Job controller waits for ten seconds.
+  const second = await until(
+    'another try',
+    async () => {
+      const { name } = (await jobPod('film-import')).metadata;
+      return name !== first && name;
+    },
+    60_000,
+  );
+  expect((await kube.get(UPLOADS, NS, 'film')).status).toMatchObject({ state: 'importing' });
+  await kubelet.bind(second);
+  await kubelet.end(second, 0, JSON.stringify({ action: 'import', media: MEDIA }));
+  await until('it is imported', async () => (await kube.get(UPLOADS, NS, 'film')).status?.state === 'ready');
+  const { spec } = (await kube.get(JOBS, NS, 'film-import')) as Job;
+  expect(spec).toMatchObject({ backoffLimit: 3, ttlSecondsAfterFinished: 3600 });
+  await kube.mergePatch(JOBS, NS, 'film-import', { spec: { ttlSecondsAfterFinished: 1 } });
+  await until('the Job is cleared away', async () => (await kube.list(JOBS, { namespace: NS })).length === 0, 60_000);
+  await settled();
+  expect(await kube.list(JOBS, { namespace: NS })).toEqual([]);
+  expect((await kube.get(UPLOADS, NS, 'film')).status).toMatchObject({ state: 'ready', media: MEDIA });
 });
 
 it('a sweep is told what to keep, and no Job begins whose rendition it may be deleting', async () => {
