@@ -4,11 +4,14 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parse, stringify } from 'yaml';
+import { DASHBOARDS } from '../../scripts/monitoring/dashboards.ts';
 import { monitoringFiles } from '../../scripts/monitoring/generate.ts';
 import { ALERTS, ruleOf } from '../../scripts/monitoring/rules.ts';
 import { environment } from '../../src/config.ts';
 import { run } from '../../src/local/run.ts';
 import { allMetrics } from '../../src/metrics-doc.ts';
+import { PHASES } from '../../src/streams/spec.ts';
+import { UPLOAD_ERRORS } from '../../src/uploads/spec.ts';
 import { ALERT_CASES, type AlertCase } from '../support/alerts.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
@@ -46,20 +49,49 @@ test('the rules are a file that Prometheus reads, each with severity, words and 
   }
 });
 
-test('every metric that an alert looks at is in docs/metrics.md, and so is every label it selects by', () => {
+/** What alerts and dashboards ask Prometheus, and who asks. */
+const asked: [who: string, expr: string][] = [
+  ...ALERTS.map(({ name, expr }): [string, string] => [name, expr]),
+  ...DASHBOARDS.flatMap(({ title, rows }) =>
+    rows.flatMap(({ panels }) =>
+      panels.flatMap((panel) =>
+        panel.queries.map(({ expr }): [string, string] => [
+          `${title}: ${panel.title}`,
+          expr.replace(/\[\$\w+\]/g, '[1m]'),
+        ]),
+      ),
+    ),
+  ),
+];
+/** Labels that a scrape gives to what it reads. */
+const TARGET_LABELS = ['job', 'instance', 'namespace', 'loopstream'];
+const FUNCTIONS = new Set(['histogram_quantile', 'group_left']);
+
+test('every metric that an alert or a panel asks for is in docs/metrics.md, with every label it is chosen by', () => {
   const known = new Map(allMetrics().map((metric) => [metric.name, metric]));
-  for (const { name, expr } of ALERTS) {
+  for (const [who, expr] of asked) {
     const series = [...expr.matchAll(/\b([a-z][a-z0-9]*(?:_[a-z0-9]+)+)\b(?:\{([^}]*)\})?/g)].filter(
-      ([, metric = '']) => !['histogram_quantile', 'group_left'].includes(metric),
+      ([, metric = '']) => !FUNCTIONS.has(metric),
     );
-    expect(series.length, name).toBeGreaterThan(0);
+    expect(series.length, who).toBeGreaterThan(0);
     for (const [, metric = '', selector = ''] of series) {
       const found = known.get(metric) ?? known.get(metric.replace(/_(bucket|count|sum)$/, ''));
-      expect(found, `${name}: ${metric}`).toBeDefined();
+      expect(found, `${who}: ${metric}`).toBeDefined();
       for (const [, label = ''] of selector.matchAll(/(\w+)(?:=~|!~|!=|=)"/g))
-        expect([...(found?.labels ?? []), 'le'], `${name}: ${metric}`).toContain(label);
+        expect([...(found?.labels ?? []), 'le', ...TARGET_LABELS], `${who}: ${metric}`).toContain(label);
     }
   }
+});
+
+test('every phase and every code of a failure that is asked for exists', () => {
+  const values = (label: string) =>
+    asked.flatMap(([, expr]) =>
+      [...expr.matchAll(new RegExp(`\\b${label}!?=~?"([a-z_|]+)"`, 'g'))].flatMap(([, text = '']) => text.split('|')),
+    );
+  expect(values('phase').length).toBeGreaterThan(5);
+  expect(PHASES).toEqual(expect.arrayContaining(values('phase')));
+  expect(values('code').length).toBeGreaterThan(2);
+  expect(Object.keys(UPLOAD_ERRORS)).toEqual(expect.arrayContaining(values('code')));
 });
 
 const filled = (text: string, labels: Record<string, string>): string =>
