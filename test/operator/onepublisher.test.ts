@@ -56,9 +56,11 @@ const TROUBLES = Object.values(TROUBLE);
 async function move({ universe, operators, waiting, letOn }: Stage, kind: number, n: number): Promise<void> {
   const operator = operators[n % 2 === 0 ? 0 : 1];
   universe.nowMs += 100;
-  if (kind < 40) nth(universe.steps(), n)?.run();
-  else if (kind < 65 && waiting.length > 0) await letOn(n);
-  else if (kind < 80) operator.sync(n);
+  if (kind < 30) nth(universe.steps(), n)?.run();
+  else if (kind < 45 && waiting.length > 0) await letOn(n);
+  else if (kind < 55) for (let left = 40; left > 0 && waiting.length > 0; left--) await letOn(n);
+  else if (kind < 68) operator.sync();
+  else if (kind < 76) operator.sync(n >> 1);
   else if (kind < 92) {
     operator.look();
     await tick();
@@ -89,7 +91,7 @@ async function settle({ universe, operators, waiting, letOn }: Stage): Promise<n
 const check = (universe: Universe) => expect(universe.publishing.length, String(universe.publishing)).toBeLessThan(2);
 
 test('never two pods publish, and when it is left alone exactly one does', async () => {
-  const moves = fc.array(fc.tuple(fc.nat(99), fc.nat(255)), { minLength: 20, maxLength: 160 });
+  const moves = fc.array(fc.tuple(fc.nat(99), fc.nat(255)), { minLength: 40, maxLength: 200, size: 'max' });
   await fc.assert(
     fc.asyncProperty(fc.nat(3), moves, async (early, list) => {
       const all = stage();
@@ -105,7 +107,7 @@ test('never two pods publish, and when it is left alone exactly one does', async
       expect(status?.phase).toBe('live');
       expect(all.universe.pods).toHaveLength(1);
     }),
-    { numRuns: 400 },
+    { numRuns: 150 },
   );
 }, 240_000);
 
@@ -124,9 +126,8 @@ async function named(before: (pod: Pod) => void) {
   expect(await letPublish({ kube: free }, of, world(), 'first')).toBe('first');
   put('bunny-onair', 'first', before);
   put('bunny-onair-b', 'second');
-  return { universe, of };
+  return { universe, of, put };
 }
-const over = (pod: Pod) => void Object.assign(pod.status ?? {}, { phase: 'Succeeded' });
 
 test.each<[string, (pod: Pod) => void]>([
   ['runs', () => undefined],
@@ -144,7 +145,9 @@ test.each<[string, (pod: Pod) => void]>([
 test('of two that let different pods publish at once, one succeeds', async () => {
   await fc.assert(
     fc.asyncProperty(fc.scheduler(), async (scheduler) => {
-      const { universe, of } = await named(over);
+      const { universe, of, put } = await named(() => undefined);
+      // Nothing of the first is left, and its name has been given again.
+      put('bunny-onair', 'third');
       const kube = universe.kube(() => scheduler.schedule(Promise.resolve()));
       const both = ['second', 'third'].map((uid) =>
         letPublish({ kube }, of, world(), uid).then(
@@ -153,11 +156,7 @@ test('of two that let different pods publish at once, one succeeds', async () =>
         ),
       );
       await scheduler.waitFor(Promise.all(both));
-      const free = universe.kube(async () => undefined);
-      const winners = (await Promise.all(both)).filter(Boolean);
-      const after = await letPublish({ kube: free }, of, world(), 'second');
-      // 'third' has no object any more when it lost, or is over as far as anybody knows when it won.
-      expect([winners.length, after]).toEqual([1, 'second']);
+      expect((await Promise.all(both)).filter(Boolean)).toHaveLength(1);
     }),
     { numRuns: 200 },
   );
