@@ -11,7 +11,9 @@ import type { KubeObject, Resource } from '../../src/kube/types.ts';
 import { NAMESPACE } from '../../src/local/rights.ts';
 import { SENTENCES } from '../../src/sentences.ts';
 import { type Client, startTestApi, type TestApi } from '../support/api.ts';
-import { OTHERS, object, PLAYLIST, SCHEDULES, STREAM, STREAMS, UPLOAD } from '../support/manifests.ts';
+import { OTHERS } from '../support/manifests/others.ts';
+import { object, PLAYLIST, STREAM, UPLOAD } from '../support/manifests/shapes.ts';
+import { SCHEDULES, STREAMS } from '../support/manifests/streams.ts';
 import { until } from '../support/rtmp.ts';
 
 let api: TestApi;

@@ -1,0 +1,97 @@
+/** When a stream is on air by its schedule, its deadline, its owner's wish. */
+import { describe, expect, it } from 'vitest';
+import { streamEvents } from '../../src/operator/story.ts';
+import { findCondition } from '../../src/streams/conditions.ts';
+import { at, podOf, step, stream, world } from '../support/operator.ts';
+
+const stopped = (spec = {}) => stream({ replicas: 0, ...spec });
+
+describe('one-time schedules', () => {
+  const schedule = { startAt: at(60).toISOString(), endAt: at(120).toISOString() };
+
+  it('waits for the start, is on air in the window, and ends', () => {
+    const of = stream({ schedule });
+    const before = step(of, world());
+    expect(before.decision).toMatchObject({ phase: 'scheduled', action: { do: 'nothing' }, lookAgainAt: at(60) });
+    const inside = step(before.stream, world({ now: at(60) }));
+    expect(inside.decision).toMatchObject({ phase: 'starting', action: { do: 'create' }, lookAgainAt: at(120) });
+    const over = step(inside.stream, world({ pod: podOf(of), now: at(120) }));
+    expect(over.decision).toMatchObject({ phase: 'stopping', action: { do: 'delete' } });
+    expect(step(over.stream, world({ now: at(121) })).decision.phase).toBe('ended');
+  });
+
+  it('does not start a stream that is stopped', () => {
+    expect(step(stopped({ schedule }), world({ now: at(61) })).decision).toMatchObject({
+      phase: 'idle',
+      action: { do: 'nothing' },
+    });
+  });
+});
+
+describe('a window with a starting deadline', () => {
+  const schedule = {
+    recurrence: { cron: '1 * * * *', timeZone: 'UTC', durationSeconds: 600 },
+    startingDeadlineSeconds: 30,
+  };
+
+  it('is taken up in time, and kept when the pod is lost or the operator was away', () => {
+    const of = stream({ schedule });
+    const before = step(of, world());
+    expect(before.decision).toMatchObject({ phase: 'scheduled', lookAgainAt: at(60) });
+    const inside = step(before.stream, world({ now: at(61) }));
+    expect(inside.decision).toMatchObject({ phase: 'starting', action: { do: 'create' }, lookAgainAt: at(660) });
+    const lost = step(inside.stream, world({ now: at(600) }));
+    expect(lost.decision).toMatchObject({ phase: 'starting', action: { do: 'create' } });
+    const over = step(lost.stream, world({ pod: podOf(of), now: at(660) }));
+    expect(over.decision).toMatchObject({ phase: 'stopping', lookAgainAt: at(3660) });
+    expect(step(over.stream, world({ now: at(661) })).decision).toMatchObject({ phase: 'scheduled' });
+  });
+
+  it('is left out when its start is missed, and that is said once', () => {
+    const before = step(stream({ schedule }), world());
+    const late = step(before.stream, world({ now: at(91) }));
+    expect(late.decision).toMatchObject({ phase: 'scheduled', action: { do: 'nothing' }, lookAgainAt: at(3660) });
+    const [event, ...others] = streamEvents(before.stream.status, late.stream.status ?? {});
+    expect(event).toMatchObject({ type: 'Warning', reason: 'ScheduleMissed' });
+    expect(event?.message).toContain('2026-06-01T12:01:00Z');
+    expect(others).toEqual([]);
+    expect(streamEvents(late.stream.status, step(late.stream, world({ now: at(95) })).stream.status ?? {})).toEqual([]);
+  });
+
+  it('of a stream that was not ready in time is missed too', () => {
+    const notReady = step(stream({ schedule, uploadRef: 'none' }), world({ now: at(61) }));
+    expect(notReady.decision).toMatchObject({ phase: 'waiting' });
+    const ready = { ...notReady.stream, spec: stream({ schedule }).spec };
+    expect(step(ready, world({ now: at(200) })).decision).toMatchObject({ phase: 'scheduled' });
+  });
+});
+
+describe('a suspended stream', () => {
+  it('goes off air, says why, and comes back when it is let', () => {
+    const of = stream({ suspend: true });
+    const pod = podOf(of, { ready: true });
+    expect(step(of, world({ pod })).decision).toMatchObject({ phase: 'stopping', action: { do: 'delete' } });
+    const { stream: after, decision } = step(of, world());
+    expect(decision).toMatchObject({ phase: 'idle', action: { do: 'nothing' } });
+    expect(findCondition(after.status?.conditions, 'Progressing')?.reason).toBe('Suspended');
+    expect(step({ ...after, spec: { ...of.spec, suspend: false } }, world()).decision.action.do).toBe('create');
+  });
+});
+
+describe('a stream whose schedule is over', () => {
+  const schedule = { startAt: at(0).toISOString(), endAt: at(60).toISOString() };
+
+  it('is deleted when its time is up and nothing of it is left, and not before', () => {
+    const of = stream({ schedule, ttlSecondsAfterFinished: 30 });
+    const on = step(of, world({ pod: podOf(of), now: at(100) }));
+    expect(on.decision).toMatchObject({ phase: 'stopping', action: { do: 'delete' } });
+    expect(step(of, world({ now: at(70) })).decision).toMatchObject({ action: { do: 'nothing' }, lookAgainAt: at(90) });
+    expect(step(of, world({ now: at(90) })).decision.action).toEqual({ do: 'expire' });
+  });
+
+  it('is kept for ever without a limit, or when it is only stopped', () => {
+    expect(step(stream({ schedule }), world({ now: at(1e6) })).decision.action).toEqual({ do: 'nothing' });
+    const off = stopped({ schedule, ttlSecondsAfterFinished: 0 });
+    expect(step(off, world({ now: at(1e6) })).decision.action).toEqual({ do: 'nothing' });
+  });
+});
