@@ -21,6 +21,11 @@ export interface Run {
   onAirSeconds: number;
 }
 
+/**
+ * More than this between two reports is not all on air: this process was held up, or the link nearly stood still. Reports come
+ * twice a second, and every two seconds over a link that takes a fifth of the bitrate (health.ts).
+ */
+const LONGEST_MS = 2500;
 /** A termination message may have 4096 bytes; the runs before these are forgotten. */
 const MAX_RUNS = 24;
 
@@ -103,7 +108,7 @@ export class Airtime {
 
   /** A destination took media between these two moments of the monotonic clock, in milliseconds. */
   readonly taken = (sinceMs: number, untilMs: number): void => {
-    const from = Math.max(sinceMs, this.#coveredMs);
+    const from = Math.max(sinceMs, this.#coveredMs, untilMs - LONGEST_MS);
     if (untilMs <= from) return;
     const now = this.#clock.now().getTime();
     this.#startedAt ??= kubeTime(new Date(now - (untilMs - from)));

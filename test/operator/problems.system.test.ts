@@ -8,6 +8,7 @@ import type { KubeObject, Resource } from '../../src/kube/types.ts';
 import { Lifecycle } from '../../src/lifecycle.ts';
 import { NAMESPACE } from '../../src/local/rights.ts';
 import { runOperator } from '../../src/operator/run.ts';
+import { GATE } from '../../src/sentences.ts';
 import { ACCOUNT_LABEL, API_VERSION } from '../../src/streams/names.ts';
 import { type LoopStreamSpec, READINESS_ISSUES } from '../../src/streams/spec.ts';
 import { renditionKey } from '../../src/uploads/spec.ts';
@@ -170,4 +171,14 @@ test.each(Object.entries(CODES))('%s', async (code, words) => {
   });
   expect(story).toContain(`Message:               ${issue.message}`);
   expect(story).not.toContain('s3cr3t');
+});
+
+test.each([
+  ['Live', GATE[1]],
+  ['no type!', GATE[0]],
+])('a gate of the type "%s" is refused', async (conditionType, rule) => {
+  const spec = { uploadRef: 'film', destinationRefs: ['tv'], readinessGates: [{ conditionType }] };
+  await expect(create(LOOPSTREAMS, 'refused', { spec })).rejects.toThrow(
+    `spec.readinessGates[0].conditionType: Invalid value: "${conditionType}": ${rule?.sentence}`,
+  );
 });
