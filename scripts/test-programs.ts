@@ -4,7 +4,9 @@
  */
 import { environment, localEnvironment } from '../src/config.ts';
 import { ensureBinaries } from '../src/local/kubernetes/binaries.ts';
+import { NODE_PROGRAM_KEYS, PROGRAM_KEYS } from '../src/local/kubernetes/programs.ts';
 import { ensurePrograms } from '../src/local/preflight.ts';
+import { ensureClusterPrograms, ensureMachinePrograms, whyNot } from '../test/support/cluster/programs.ts';
 import { ensureHelms } from '../test/support/helm/binaries.ts';
 import { ensureDefinitions } from '../test/support/helm/definitions.ts';
 import { ensureVersitygw } from '../test/support/versitygw/binary.ts';
@@ -27,12 +29,21 @@ await ensurePrograms(
 );
 
 const { cacheDir, kubebuilderAssets } = localEnvironment();
-await ensureBinaries({
-  cacheDir,
-  assetsDir: kubebuilderAssets,
-  env: environment(),
-  onProgress: (step) => process.stdout.write(`${step}\n`),
-});
+const hasNodes = (await whyNot()) === undefined;
+// In one go, where both are wanted: most of them is the same code.
+await ensureBinaries(
+  {
+    cacheDir,
+    assetsDir: kubebuilderAssets,
+    env: environment(),
+    onProgress: (step) => process.stdout.write(`${step}\n`),
+  },
+  hasNodes ? [...PROGRAM_KEYS, ...NODE_PROGRAM_KEYS] : PROGRAM_KEYS,
+);
+if (hasNodes) {
+  await ensureMachinePrograms((step) => process.stdout.write(`${step}\n`));
+  await ensureClusterPrograms(environment(), (step) => process.stdout.write(`${step}\n`));
+}
 await ensureVersitygw(environment(), (step) => process.stdout.write(`${step}\n`));
 await ensureHelms(environment(), (step) => process.stdout.write(`${step}\n`));
 await ensureDefinitions(environment(), (step) => process.stdout.write(`${step}\n`));

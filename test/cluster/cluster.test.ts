@@ -27,7 +27,7 @@ const results = createResults();
 beforeAll(async () => {
   const from = performance.now();
   cluster = await startCluster((step) => process.stdout.write(`  … ${step}\n`));
-  results.add('cluster up (warm or cold, with the image)', seconds(performance.now() - from), '');
+  results.add('cluster up, the image built anew where something had changed', seconds(performance.now() - from), '');
   outside = await startOutside(cluster.layout.gateway);
   const before = performance.now();
   release = await installRelease(cluster, outside);
@@ -114,13 +114,16 @@ async function unseen(what: string, trouble: () => Promise<unknown>): Promise<vo
   expect(after.metadata.uid).toBe(before.metadata.uid);
   expect(after.status.containerStatuses[0]?.restartCount).toBe(before.status.containerStatuses[0]?.restartCount);
   results.add(what, seconds(gap), 'the same pod, not started anew');
-  expect(gap).toBeLessThan(2000);
+  expect(gap).toBeLessThan(5000);
 }
 
 /** A trouble that takes the pod away: another one is on air, and there never were two. */
 async function replaced(what: string, trouble: () => Promise<unknown>): Promise<void> {
   const before = await stream.pod();
-  const gap = await stream.gap(trouble);
+  const gap = await stream.gap(async () => {
+    await trouble();
+    await stream.gone(before.metadata.uid);
+  });
   const after = await stream.pod();
   expect(after.metadata.uid).not.toBe(before.metadata.uid);
   results.add(
@@ -128,10 +131,13 @@ async function replaced(what: string, trouble: () => Promise<unknown>): Promise<
     seconds(gap),
     `another pod, on ${after.spec.nodeName === before.spec.nodeName ? 'the same' : 'the other'} node`,
   );
-  expect(gap).toBeLessThan(60_000);
+  expect(gap).toBeLessThanOrEqual(5000);
 }
 
 describe('what the stream does not notice', () => {
+  test('nothing at all, to compare with', () =>
+    unseen('nothing (media comes in bursts of this size)', async () => undefined));
+
   test('the operator that leads is killed', () =>
     unseen('operator that leads killed', async () => {
       const lease = () =>
@@ -161,8 +167,8 @@ describe('what the stream does not notice', () => {
       await node.start('kubelet');
     }));
 
-  test('the release is upgraded: the pods of streams are let alone', () =>
-    unseen('helm upgrade to another image', () => release.upgrade('2')));
+  test('the release is upgraded, the image of streams is the same', () =>
+    unseen('helm upgrade, streams’ image unchanged', () => release.upgrade('1', { workers: 4 })));
 });
 
 describe('what takes its pod', () => {
@@ -191,6 +197,9 @@ describe('what takes its pod', () => {
     expect((await stream.pod()).metadata.uid).toBe(before.metadata.uid);
     expect(gap).toBeLessThan(60_000);
   });
+
+  test('the release is upgraded to another image', () =>
+    replaced('helm upgrade to another image', () => release.upgrade('2', { rolloutSeconds: 0 })));
 
   test('it is evicted through the API', () =>
     replaced('eviction API', async () => {
@@ -260,9 +269,11 @@ describe('what keeps another stream off air is said in its conditions', () => {
       },
       PATIENCE_MS,
     );
-    results.add('quota exceeded', '–', /exceeded quota[^"\\]*/.exec(told)?.[0] ?? '');
+    const from = performance.now();
     await release.inside('delete', 'resourcequota', 'pods');
     await release.inside('wait', `loopstream/${id}`, '--for=condition=Live', '--timeout=150s');
+    const reason = /exceeded quota[^"\\]*/.exec(told)?.[0];
+    results.add('quota exceeded', '–', `${reason}; live ${seconds(performance.now() - from)} after it was taken away`);
     await release.call('POST', `/streams/${id}/stop?wait=60`);
   });
 

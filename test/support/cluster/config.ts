@@ -29,6 +29,7 @@ default_runtime_name = "runc"
 runtime_type = "io.containerd.runc.v2"
 [${cri}.containerd.runtimes.runc.options]
 SystemdCgroup = false
+Root = "${join(node.runDir, 'runc')}"
 `;
 }
 

@@ -17,6 +17,7 @@ export const IMAGE_REPOSITORY = 'loopstream';
 export const IMAGE_TAGS = ['1', '2'];
 const BUILD_TIMEOUT_MS = 15 * 60_000;
 const PACKAGES = ['ca-certificates', 'ffmpeg'];
+const MAX_LAYERS = 60;
 const SUITE = 'bookworm';
 /** What no program reads at run time. */
 const NEEDLESS = [
@@ -82,6 +83,7 @@ async function ensureSmall({ buildah, has }: Builder, dir: string, program: stri
   mkdirSync(folder, { recursive: true });
   await must('cp', [program, join(folder, file)]);
   await fromFolder({ buildah }, folder, name, [`/${file}`]);
+  rmSync(folder, { recursive: true });
   return name;
 }
 
@@ -105,6 +107,9 @@ async function buildProject({ buildah }: Builder, base: string, dir: string, onP
   onProgress('building the image from the Dockerfile');
   const name = 'localhost/loopstream:latest';
   const how = ['--layers', '--isolation', 'chroot', '--network', 'host', '--quiet', ...(await buildMounts(dir))];
+  // Each change leaves layers behind that nothing is made of any more; now and then all but the images themselves goes.
+  const layers = (await buildah(['images', '--all', '--quiet'])).trim().split('\n').length;
+  if (layers > MAX_LAYERS) await buildah(['rmi', '--prune', '--force']);
   await buildah(['bud', ...how, '--build-arg', `BASE=${base}`, '--tag', name, ROOT]);
   return name;
 }

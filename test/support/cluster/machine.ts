@@ -11,7 +11,7 @@ const versionIn = (text: string): string => /\d+\.\d+\.\d+/.exec(text)?.[0] ?? t
 export async function describeMachine(): Promise<string> {
   const [containerd, runc] = [await must('containerd', ['--version']), await must('runc', ['--version'])];
   const memory = `${Math.round(totalmem() / 2 ** 30)} GiB`;
-  const machine = `${cpus().length} processors, ${memory}, Linux ${kernel()}, cgroup v${isCgroupV1() ? 1 : 2}`;
+  const machine = `${cpus().length} processors, ${memory}, Linux ${kernel().split('-')[0]}, cgroup v${isCgroupV1() ? 1 : 2}`;
   const programs = `Kubernetes ${KUBERNETES_VERSION}, etcd ${ETCD_VERSION}, containerd ${versionIn(containerd)}, runc ${versionIn(runc)}`;
   return `${kubeTime(new Date()).slice(0, 10)}, ${machine}; ${programs}.`;
 }

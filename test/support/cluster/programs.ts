@@ -1,4 +1,5 @@
 /** What a real node needs on the machine, and whether this machine can have one at all. */
+import { accessSync, constants } from 'node:fs';
 import { environment } from '../../../src/config.ts';
 import { ensureBinaries } from '../../../src/local/kubernetes/binaries.ts';
 import { NODE_PROGRAM_KEYS, PROGRAM_KEYS } from '../../../src/local/kubernetes/programs.ts';
@@ -27,8 +28,18 @@ export async function whyNot(): Promise<string | undefined> {
   const namespaces = await may('ip', ['netns', 'add', probe]);
   await may('ip', ['netns', 'delete', probe]);
   if (!namespaces) return 'this machine lets nobody make network namespaces';
+  if (!isWritable('/sys/fs/cgroup')) return 'this machine lets nobody make cgroups';
   const mounts = await may('unshare', ['--mount', 'mount', '-t', 'tmpfs', 'none', '/mnt']);
   return mounts ? undefined : 'this machine lets nobody mount file systems';
+}
+
+function isWritable(path: string): boolean {
+  try {
+    accessSync(path, constants.W_OK);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** Programs of the machine, installed where they are missing. */

@@ -39,9 +39,9 @@ export async function installRelease(cluster: Cluster, outside: Outside) {
   const { helms, close } = await openHelms(cluster.plane.kubeconfig);
   const [helm] = helms;
   if (!helm) throw new Error('no Helm');
-  const values = (tag: string): Values => ({
+  const values = (tag: string, operator: Values = {}): Values => ({
     image: { repository: IMAGE_REPOSITORY, tag },
-    operator: { allowPrivateLinks: true },
+    operator: { allowPrivateLinks: true, ...operator },
     api: { auth: { secret: 'a-secret-that-nobody-can-guess-0123456789' } },
     database: { url: outside.databaseUrl(hostOf('postgres')) },
     storage: {
@@ -56,9 +56,9 @@ export async function installRelease(cluster: Cluster, outside: Outside) {
       },
     },
   });
-  const command = async (verb: 'install' | 'upgrade', tag: string) => {
+  const command = async (verb: 'install' | 'upgrade', tag: string, operator?: Values) => {
     const args = [verb, 'loopstream', CHART, '--namespace', NAMESPACE];
-    const { ok, stderr } = await helm.run(args, values(tag));
+    const { ok, stderr } = await helm.run(args, values(tag, operator));
     const told = ok ? '' : await inside('get', 'pods,events');
     if (!ok) throw new Error(`${stderr}\n${told}`);
     for (const name of ['operator', 'api']) {
@@ -97,7 +97,7 @@ export async function installRelease(cluster: Cluster, outside: Outside) {
       film: `http://${hostOf('films')}:${outside.ports.films}/film.mp4`,
       receiver: `rtmp://${hostOf('receiver')}:${outside.ports.receiver}/live`,
     },
-    upgrade: (tag: string) => command('upgrade', tag),
+    upgrade: (tag: string, operator?: Values) => command('upgrade', tag, operator),
     close,
   };
 }

@@ -1,5 +1,4 @@
 /** The stream that the tests look at: its pod, and the gap that a trouble leaves at the receiver. */
-import type { LoopStreamStatus } from '../../../src/streams/spec.ts';
 import { until } from '../rtmp.ts';
 import type { Cluster } from './cluster.ts';
 import type { ClusterNode } from './node.ts';
@@ -10,7 +9,7 @@ const STEADY_MS = 10_000;
 const RECOVERY_MS = 150_000;
 
 interface PodFacts {
-  metadata: { name: string; uid: string };
+  metadata: { name: string; uid: string; deletionTimestamp?: string };
   spec: { nodeName: string; volumes: Record<string, unknown>[]; containers: { name: string; image: string }[] };
   status: {
     containerStatuses: {
@@ -23,10 +22,12 @@ interface PodFacts {
 
 export function watchStream(cluster: Cluster, release: Release, meter: Meter, id: string) {
   const json = async <T>(...args: string[]) => JSON.parse(await release.inside(...args, '-o', 'json')) as T;
-  const pod = async (): Promise<PodFacts> => {
+  const pods = async () => {
     const selector = ['-l', `loopstream.dev/stream=${id}`, '--field-selector=status.phase=Running'];
-    const { items } = await json<{ items: PodFacts[] }>('get', 'pods', ...selector);
-    const [one] = items;
+    return (await json<{ items: PodFacts[] }>('get', 'pods', ...selector)).items;
+  };
+  const pod = async (): Promise<PodFacts> => {
+    const one = (await pods()).find(({ metadata }) => !metadata.deletionTimestamp);
     if (!one) throw new Error('the stream has no running pod');
     return one;
   };
@@ -35,7 +36,6 @@ export function watchStream(cluster: Cluster, release: Release, meter: Meter, id
     if (!found) throw new Error(`no node ${spec.nodeName}`);
     return found;
   };
-  const status = async () => (await json<{ status: LoopStreamStatus }>('get', 'loopstream', id)).status;
   /** Longest silence in milliseconds, from before the trouble until the stream has been steadily on air again. */
   const gap = async (trouble: () => Promise<unknown>): Promise<number> => {
     await until('the stream is steadily on air', () => meter.steadyMs() > 3000, RECOVERY_MS);
@@ -49,6 +49,9 @@ export function watchStream(cluster: Cluster, release: Release, meter: Meter, id
     );
     return meter.silence(from).longestMs;
   };
-  return { id, pod, nodeOf, status, gap };
+  /** Nothing runs any more of a pod that was this stream's. */
+  const gone = (uid: string) =>
+    until('the pod is gone', async () => (await pods()).every(({ metadata }) => metadata.uid !== uid), RECOVERY_MS);
+  return { id, pod, gone, nodeOf, gap };
 }
 export type WatchedStream = ReturnType<typeof watchStream>;
