@@ -8,7 +8,7 @@ import { kubeTime } from '../clock.ts';
 import type { EventInput } from '../kube/events.ts';
 import type { LoopStream, Pod } from '../kube/resources.ts';
 import { findCondition } from '../streams/conditions.ts';
-import { FINALIZER, podName } from '../streams/names.ts';
+import { DISRUPTION_LABEL, FINALIZER, podName } from '../streams/names.ts';
 import type { Program } from '../streams/program.ts';
 import { gatesOf } from '../streams/readiness.ts';
 import { isWanted, type Phase } from '../streams/spec.ts';
@@ -17,6 +17,7 @@ import { isReady, readiness } from './checks.ts';
 import { exchange, remove } from './handover.ts';
 import { programOf, programOfPod, type Since, sinceOf } from './media.ts';
 import { degraded, withClock } from './news.ts';
+import { disruptionOf } from './pod.ts';
 import { isOver, podTrouble } from './podview.ts';
 import { addressToAsk } from './progress.ts';
 import { isOwnedBy, type PodSettings } from './restricted.ts';
@@ -163,7 +164,11 @@ function run(stream: LoopStream, world: World, verdicts: Verdict[], pod: Pod, se
   }
   if (change && change.action !== nothing) return { ...core, action: change.action };
   const next = program();
-  if (next && next !== current) return { ...core, action: { do: 'patch', podUid: pod.metadata.uid, program: next } };
+  // Who may move the pod is read from its label, by those who evict.
+  const labelled = (pod.metadata.labels?.[DISRUPTION_LABEL] ?? 'OnDrain') === disruptionOf(stream);
+  if (next && (next !== current || !labelled)) {
+    return { ...core, action: { do: 'patch', podUid: pod.metadata.uid, program: next } };
+  }
   return current ? { ...core, ...follow(stream, world, pod, current) } : core;
 }
 

@@ -130,7 +130,9 @@ export function exchange({ stream, world, main, settings, program }: Given): Exc
     return { why, action: { do: 'create', program: next, standby: !ended } };
   }
   if (isOver(other) || other.metadata.deletionTimestamp) {
-    return { ...wait('The next one is made when nothing is left of one before.'), action: remove(other) };
+    // One that is going has its time: it may be the one that publishes, which the status has not heard of yet.
+    const action = isOver(other) ? remove(other) : nothing;
+    return { ...wait('The next one is made when nothing is left of one before.'), action };
   }
   if (ended) return { ...soon, action: { do: 'publish', podUid: other.metadata.uid } };
   const trouble = podTrouble(other);

@@ -1,6 +1,6 @@
 /** One stream: read its world, decide, act, write the status once. */
 import { LOOPSTREAMS, type LoopStream, PODS, type Pod } from '../kube/resources.ts';
-import { FINALIZER, ON_AIR_ANNOTATION, PROGRAM_ANNOTATION, podNames } from '../streams/names.ts';
+import { DISRUPTION_LABEL, FINALIZER, ON_AIR_ANNOTATION, PROGRAM_ANNOTATION, podNames } from '../streams/names.ts';
 import type { Program } from '../streams/program.ts';
 import { type Action, STOP_GRACE_SECONDS } from './action.ts';
 import { splitKey } from './caches.ts';
@@ -9,7 +9,7 @@ import { type Decision, decide, noStandby, notCreated, notPatched } from './deci
 import { isOutdated } from './handover.ts';
 import { playlistNames, programOfPod, sinceOf, uploadNames } from './media.ts';
 import { withClock } from './news.ts';
-import { buildPod } from './pod.ts';
+import { buildPod, disruptionOf } from './pod.ts';
 import { isOver } from './podview.ts';
 import { isOwnedBy } from './restricted.ts';
 import { bringSecret, letPublish, podsNow, readToken } from './secret.ts';
@@ -163,13 +163,26 @@ async function stop(tools: Tools, { stream, decision }: Scene, pod: Pod): Promis
   return { decision, pod };
 }
 
+/**
+ * Whether another pod is there to take over, as the API server has it: one that was taken away a moment ago may still stand in
+ * the cache, and the one that publishes is not to be stopped for its sake.
+ */
+async function isFollowed(tools: Tools, { stream }: Scene, pod: Pod): Promise<boolean> {
+  const others = (await podsNow(tools, stream)).filter(({ metadata }) => metadata.uid !== pod.metadata.uid);
+  for (const other of others) tools.caches.pods.upsert(other);
+  return others.some((other) => !isOver(other) && other.metadata.deletionTimestamp === undefined);
+}
+
 /** Takes a pod away: at once, or so that it publishes until another one is ready. */
-async function remove(tools: Tools, of: Scene, pod: Pod, retire: boolean): Promise<Done> {
+async function remove(tools: Tools, of: Scene, pod: Pod, retire: boolean): Promise<Done | typeof AGAIN> {
   const { name, namespace = '', uid } = pod.metadata;
+  if (retire && !(await isFollowed(tools, of, pod))) return AGAIN;
   if (!retire) await stop(tools, of, pod);
   await tools.kube.delete(PODS, namespace, name, { uid, ...(!retire && { gracePeriodSeconds: STOP_GRACE_SECONDS }) });
   // It is ready already.
   if (retire) await stop(tools, of, pod);
+  // The next look must not take for staying what has been told to go, however late the watch is.
+  for (const now of await podsNow(tools, of.stream)) tools.caches.pods.upsert(now);
   return { decision: of.decision, pod: of.world.pod };
 }
 
@@ -178,10 +191,11 @@ async function patch(tools: Tools, { stream, world, decision }: Scene, pod: Pod,
   const main = (of: Pod) => (pod === world.other ? world.pod : of);
   const { name, namespace = '', uid } = pod.metadata;
   const annotations = { [PROGRAM_ANNOTATION]: JSON.stringify(program) };
+  const labels = { [DISRUPTION_LABEL]: disruptionOf(stream) };
   try {
     if (programOfPod(pod)?.destinationsRevision !== program.destinationsRevision)
       await bringSecret(tools, stream, world);
-    const patched = await tools.kube.mergePatch(PODS, namespace, name, { metadata: { uid, annotations } });
+    const patched = await tools.kube.mergePatch(PODS, namespace, name, { metadata: { uid, annotations, labels } });
     tools.caches.pods.upsert(patched);
     return { decision, pod: main(patched) };
   } catch (error) {
@@ -218,7 +232,7 @@ async function act(tools: Tools, of: Scene): Promise<Done | typeof AGAIN> {
     case 'publish':
       return publish(tools, of, pod);
     case 'stop':
-      return stop(tools, of, pod);
+      return (await isFollowed(tools, of, pod)) ? stop(tools, of, pod) : AGAIN;
     case 'delete':
       return remove(tools, of, pod, action.retire);
     case 'patch':

@@ -46,6 +46,13 @@ describe('a node', () => {
   });
 });
 
+it('who may move a pod is told by its label, also when that is edited on air', () => {
+  const pod = live();
+  const { action } = step(stream({ disruption: 'Never' }), world({ pod })).decision;
+  expect(action).toMatchObject({ do: 'patch', program: { version: 1 } });
+  expect(step(stream({ disruption: 'OnDrain' }), world({ pod })).decision.action).toEqual({ do: 'nothing' });
+});
+
 describe('one pod after the other', () => {
   const edited = stream({ template: { labels: { edition: '2' } } });
   const old = live();

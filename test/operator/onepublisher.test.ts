@@ -107,7 +107,30 @@ test('never two pods publish, and when it is left alone exactly one does', async
       expect(status?.phase).toBe('live');
       expect(all.universe.pods).toHaveLength(1);
     }),
-    { numRuns: 150 },
+    { numRuns: 150, endOnFailure: true },
+  );
+}, 240_000);
+
+test('while pods are deleted and the template is edited, the stream is off air only as long as a warm pod takes over', async () => {
+  const moves = fc.array(fc.tuple(fc.nat(99), fc.nat(255)), { minLength: 40, maxLength: 200, size: 'max' });
+  await fc.assert(
+    fc.asyncProperty(moves, async (list) => {
+      const all = stage();
+      const { universe } = all;
+      await settle(all);
+      universe.lingers = true;
+      for (const [kind, n] of list) {
+        if (kind < 92) await move(all, kind, n & ~1);
+        else if (n % 3 === 0) TROUBLE['the template is edited']?.(universe, n, undefined);
+        else {
+          const onAir = universe.pods.find(({ metadata }) => universe.publishing.includes(metadata.uid));
+          if (onAir) universe.delete(`pods/${onAir.metadata.name}`, 30);
+        }
+        const warm = [...universe.processes.values()].filter(({ open, stopped }) => !open && !stopped);
+        expect(universe.publishing.length + warm.length).toBeGreaterThan(0);
+      }
+    }),
+    { numRuns: 150, endOnFailure: true },
   );
 }, 240_000);
 

@@ -46,6 +46,7 @@ export class Universe {
   readonly silentNodes = new Set<string>();
   nowMs = Date.parse('2026-06-01T12:00:00Z');
   writes = 0;
+  lingers = false;
   #version = 100;
   #uids = 0;
 
@@ -261,7 +262,9 @@ export class Universe {
             containerStatuses: [{ name: 'streamer', ready, restartCount: 0, started: true, state: { running: {} } }],
           }),
         );
-      if (process && deletionTimestamp) step('end', () => void this.processes.delete(uid));
+      // With `lingers`, one that publishes ends when it was told to stop, and not before: twenty seconds are long.
+      const lingers = this.lingers && process?.open === true && !process.stopped;
+      if (process && deletionTimestamp && !lingers) step('end', () => void this.processes.delete(uid));
       if (!process && deletionTimestamp && !over)
         step('say that it ended', () =>
           this.#status(key, {
