@@ -232,6 +232,22 @@ describe('live', () => {
         { id: destinationID, name: 'Home', connected: true, bytesSent: 10, reconnects: 0, lastError: null },
       ],
     });
+    const query = `{ liveStats(id: "${id}") { live startedAt fps seam { count } next { id name } brokenItems { id }
+      destinations { id name connected bytesSent lastError { code } } } }`;
+    const { body } = await ada.call<{ data: unknown }>('POST', '/graphql', { query });
+    expect(body.data).toEqual({
+      liveStats: {
+        ...{
+          live: true,
+          startedAt: '2026-01-01T00:00:00Z',
+          fps: 30,
+          seam: { count: 2 },
+          next: { id: 'upl-1', name: 'A' },
+        },
+        brokenItems: [],
+        destinations: [{ id: destinationID, name: 'Home', connected: true, bytesSent: 10, lastError: null }],
+      },
+    });
   });
 
   test('the preview needs a key, streams as it comes, and closes towards the pod when the viewer goes', async () => {

@@ -247,6 +247,7 @@ describe('the story', () => {
       streamEvents(before.status, after.status ?? {}).map(({ reason }) => reason);
     expect(reasons(of, starting)).toEqual(['Started']);
     expect(reasons(starting, live)).toEqual(['Live']);
+    expect(reasons(step(of, world({ uploads: [] })).stream, live)).toEqual(['Started', 'Live']);
     expect(reasons(live, live)).toEqual([]);
     const lost = step(live, world({ pod: podOf(of), uploads: [] })).stream;
     expect(reasons(live, lost)).toEqual(['Reconnecting', 'NotReady']);

@@ -203,7 +203,7 @@ describe('a stream', () => {
     await phase('starting');
   });
 
-  it('that Kubernetes refuses a pod fails with its words, without trying again', async () => {
+  it('that a quota refuses a pod waits with its words, and is tried again', async () => {
     await createDestination();
     await createUpload();
     const QUOTAS: Resource = {
@@ -220,13 +220,17 @@ describe('a stream', () => {
     await until('the quota counts', async () => (await kube.get(QUOTAS, NS, 'none')).status);
     await kubelet.bind(name);
     await kubelet.end(name, 0, JSON.stringify(MADE));
-    const failed = await phase('failed');
-    const progressing = findCondition(failed.status?.conditions, 'Progressing');
-    expect(progressing).toMatchObject({ status: 'False', reason: 'PodRefused', observedGeneration: 1 });
+    const refused = await until('the quota refuses it', async () => {
+      const { status } = await getStream();
+      return findCondition(status?.conditions, 'Progressing')?.reason === 'QuotaExceeded' && status;
+    });
+    expect(refused).toMatchObject({ phase: 'waiting', ready: false });
+    const progressing = findCondition(refused.conditions, 'Progressing');
+    expect(progressing).toMatchObject({ status: 'False', observedGeneration: 1 });
     expect(progressing?.message).toContain('exceeded quota');
     await settled();
     await kube.delete(QUOTAS, NS, 'none');
-    await setSpec({ displayName: 'try again' });
+    await setSpec({ displayName: 'look again' });
     await until('the pod', getPod);
   });
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { LoopStream } from '../../src/kube/resources.ts';
 import { PHASES, type Phase, READINESS_ISSUES } from '../../src/streams/spec.ts';
-import { isSettled, phaseOf, toReadiness } from '../../src/streams/view.ts';
+import { isSettled, phaseOf, toReadiness, toStream } from '../../src/streams/view.ts';
 
 const now = new Date('2026-01-01T12:00:00Z');
 
@@ -90,4 +90,16 @@ describe('readiness', () => {
     expect(isSettled(stream({ phase: 'idle', conditions: fine }))).toBe(true);
     expect(isSettled(stream({ phase: 'idle', conditions: fine, behind: 1 }))).toBe(false);
   });
+});
+
+test('what is wrong on air is shown with its code, and nothing when all is well', () => {
+  const degraded = (status: 'True' | 'False', reason: string) =>
+    toStream(stream({ phase: 'live', replicas: 1, conditions: [['Degraded', status, reason]] }), now).degraded;
+  expect(degraded('True', 'ItemUnplayable')).toEqual({
+    code: 'item_unplayable',
+    message: 'ItemUnplayable!',
+    since: '2026-01-01T00:00:00Z',
+  });
+  expect(degraded('False', 'Healthy')).toBeNull();
+  expect(toStream(stream({}), now).degraded).toBeNull();
 });
