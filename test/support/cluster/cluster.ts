@@ -16,7 +16,7 @@ import { installAddons, type Kubectl } from './addons.ts';
 import { makeCgroup } from './cgroups.ts';
 import { must } from './command.ts';
 import { containerdConfig } from './config.ts';
-import { rememberKernelSettings, takeDown } from './down.ts';
+import { claimMachine, takeDown } from './down.ts';
 import { ensureImageStore } from './images.ts';
 import { type ClusterLayout, clusterLayout } from './layout.ts';
 import { makeNetwork } from './network.ts';
@@ -84,8 +84,7 @@ export async function startCluster(onProgress: (step: string) => void = () => {}
   };
   try {
     await takeDown(layout);
-    mkdirSync(layout.stateDir, { recursive: true });
-    rememberKernelSettings(layout);
+    claimMachine(layout);
     const images = await ensureImageStore(
       layout.imagesDir,
       (root, archives) => importImages(layout, root, archives),

@@ -2,14 +2,14 @@
  * Takes the cluster away, whatever state it is in: after a run, after Ctrl-C, and before the next run when one was killed.
  * Everything is found by names and records of the cluster's own.
  */
-import { existsSync, readdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { sleep } from '../../../src/clock.ts';
 import { localEnvironment } from '../../../src/config.ts';
+import { withFileLock } from '../../../src/local/filelock.ts';
 import { sweepLeftovers } from '../../../src/local/processes.ts';
 import { endCgroup, removeCgroup } from './cgroups.ts';
 import { may } from './command.ts';
-import { type ClusterLayout, clusterLayout } from './layout.ts';
+import { type ClusterLayout, clusterLayout, STATE_PATH } from './layout.ts';
 import { removeNetwork } from './network.ts';
 
 /** Settings of the kernel that kubelet changes for the whole machine. */
@@ -21,16 +21,19 @@ const TUNED = [
   'kernel/keys/root_maxkeys',
   'kernel/keys/root_maxbytes',
 ];
-const settingsFile = ({ stateDir }: ClusterLayout) => join(stateDir, 'kernel-settings.json');
+const settingsFile = (stateDir: string) => join(stateDir, 'kernel-settings.json');
 
-export function rememberKernelSettings(layout: ClusterLayout): void {
+/** Before anything is started: what the next run has to know when this one does not come to its end. */
+export function claimMachine({ stateDir, runDir, ownerFile }: ClusterLayout): void {
+  for (const dir of [stateDir, runDir]) mkdirSync(dir, { recursive: true });
+  writeFileSync(ownerFile, stateDir);
   const values = TUNED.map((name) => [name, readFileSync(join('/proc/sys', name), 'utf8').trim()]);
-  writeFileSync(settingsFile(layout), JSON.stringify(Object.fromEntries(values)));
+  writeFileSync(settingsFile(stateDir), JSON.stringify(Object.fromEntries(values)));
 }
 
-function restoreKernelSettings(layout: ClusterLayout): void {
-  if (!existsSync(settingsFile(layout))) return;
-  const values: Record<string, string> = JSON.parse(readFileSync(settingsFile(layout), 'utf8'));
+function restoreKernelSettings(stateDir: string): void {
+  if (!existsSync(settingsFile(stateDir))) return;
+  const values: Record<string, string> = JSON.parse(readFileSync(settingsFile(stateDir), 'utf8'));
   for (const [name, value] of Object.entries(values)) writeFileSync(join('/proc/sys', name), value);
 }
 
@@ -49,13 +52,13 @@ async function unmountBelow(dirs: string[]): Promise<void> {
 }
 
 /** kubelet links each container's log here, wherever the log itself is. */
-function removeLogLinks(layout: ClusterLayout): void {
+function removeLogLinks(stateDir: string): void {
   const dir = '/var/log/containers';
   if (!existsSync(dir)) return;
   for (const name of readdirSync(dir)) {
     const link = join(dir, name);
     try {
-      if (readlinkSync(link).startsWith(layout.stateDir)) rmSync(link);
+      if (readlinkSync(link).startsWith(stateDir)) rmSync(link);
     } catch {
       // What is no link is none of ours.
     }
@@ -77,29 +80,36 @@ function removeShimSockets({ nodes, runDir }: ClusterLayout): void {
   }
 }
 
-/** Safe to repeat. Throws when the cluster belongs to a run that is still at work. */
-export async function takeDown(layout: ClusterLayout): Promise<void> {
-  await sweepLeftovers(layout.stateDir);
-  for (const { id } of layout.nodes) await endCgroup(id);
-  await unmountBelow([layout.stateDir, layout.runDir]);
-  await removeNetwork(layout);
-  for (const { id } of layout.nodes) removeCgroup(id);
-  removeLogLinks(layout);
-  removeShimSockets(layout);
-  restoreKernelSettings(layout);
-  for (const dir of [layout.runDir, layout.stateDir]) rmSync(dir, { recursive: true, force: true });
+/** This cache's state directory, and that of a run before which had another cache and did not come to its end. */
+function stateDirs({ stateDir, ownerFile }: ClusterLayout): string[] {
+  const owner = existsSync(ownerFile) ? readFileSync(ownerFile, 'utf8') : stateDir;
+  return owner === stateDir || !owner.endsWith(STATE_PATH) ? [stateDir] : [stateDir, owner];
 }
 
-/** The run that was interrupted may need a moment to end. */
-async function takeDownPatiently(layout: ClusterLayout): Promise<void> {
-  for (let round = 0; ; round += 1) {
-    try {
-      return await takeDown(layout);
-    } catch (error) {
-      if (round === 20) throw error;
-      await sleep(500);
-    }
+/** Safe to repeat. For whoever holds the lock. */
+export async function takeDown(layout: ClusterLayout): Promise<void> {
+  const dirs = stateDirs(layout);
+  for (const dir of dirs) await sweepLeftovers(dir);
+  for (const { id } of layout.nodes) await endCgroup(id);
+  await unmountBelow([...dirs, layout.runDir]);
+  await removeNetwork(layout);
+  for (const { id } of layout.nodes) removeCgroup(id);
+  removeShimSockets(layout);
+  for (const dir of dirs) {
+    removeLogLinks(dir);
+    restoreKernelSettings(dir);
+  }
+  for (const dir of [layout.runDir, ...dirs]) rmSync(dir, { recursive: true, force: true });
+}
+
+/** After a run that may have been interrupted. One that another has begun in the meantime is let alone. */
+async function takeDownOurs(layout: ClusterLayout): Promise<void> {
+  const signal = AbortSignal.timeout(20_000);
+  try {
+    await withFileLock(layout.lockFile, () => takeDown(layout), { signal });
+  } catch (error) {
+    if (!signal.aborted) throw error;
   }
 }
 
-if (import.meta.main) await takeDownPatiently(clusterLayout(localEnvironment().cacheDir));
+if (import.meta.main) await takeDownOurs(clusterLayout(localEnvironment().cacheDir));

@@ -23,7 +23,10 @@ export interface ClusterLayout {
   /** Of one run: on the same file system as `imagesDir`, since files of images are linked. */
   stateDir: string;
   runDir: string;
+  /** Of the machine, not of the cache: names and addresses are the same for everybody. */
   lockFile: string;
+  /** Tells the run after a crash which state directory the one before had. */
+  ownerFile: string;
   bridge: string;
   /** The host's address on the bridge: the API server, the database, the receiver and the rest of the outside world. */
   gateway: string;
@@ -37,9 +40,12 @@ export const SERVICE_CIDR = '10.96.0.0/16';
 export const DNS_ADDRESS = '10.96.0.10';
 export const RANGE_PREFIX = '10.213.';
 
+/** Of the state directory, in any cache. */
+export const STATE_PATH = 'cluster/run';
+
 export function clusterLayout(cacheDir: string): ClusterLayout {
   const root = join(resolve(cacheDir), 'cluster');
-  const stateDir = join(root, 'run');
+  const stateDir = join(resolve(cacheDir), STATE_PATH);
   const runDir = '/run/loopstream-cluster';
   const nodes = ['a', 'b'].map((letter, index) => ({
     name: `node-${letter}`,
@@ -54,7 +60,8 @@ export function clusterLayout(cacheDir: string): ClusterLayout {
     imagesDir: join(root, 'images'),
     stateDir,
     runDir,
-    lockFile: join(root, 'lock'),
+    lockFile: `${runDir}.lock`,
+    ownerFile: join(runDir, 'state-dir'),
     bridge: 'loopstream0',
     gateway: `${RANGE_PREFIX}0.1`,
     range: `${RANGE_PREFIX}0.0/16`,
