@@ -168,6 +168,4 @@ test('one pod takes over from another with next to no dead air, whatever made it
   });
   process.stdout.write(`Milliseconds without media: ${JSON.stringify(gaps)}\n`);
   expect(Math.max(...Object.values(gaps)), JSON.stringify(gaps)).toBeLessThan(BAR_MS);
-  // Each took over in one publish: a receiver takes one publisher of a key, and one that came too early would be refused.
-  expect(await studio.rtmp.recordings('bunny')).toHaveLength(1 + Object.keys(gaps).length);
 }, 600_000);
