@@ -107,14 +107,13 @@ export async function letPublish(
   podUid: string,
 ): Promise<string> {
   const { uid, namespace = '' } = stream.metadata;
-  const secret = await found(tools, stream);
+  const [secret, destinations] = await Promise.all([found(tools, stream), destinationsOf(tools, stream, world)]);
   const named = secret && contentOf(secret)[PUBLISHER_KEY];
   if (named === podUid) return podUid;
   // Nobody is named in a Secret that an older operator made, or that was deleted: then every other pod may publish.
   const others = (await podsNow(tools, stream)).filter((pod) => pod.metadata.uid !== podUid && !isOver(pod));
   const still = others.find((pod) => named === undefined || pod.metadata.uid === named);
   if (still) return still.metadata.uid;
-  const destinations = await destinationsOf(tools, stream, world);
   const content = { [DESTINATIONS_KEY]: destinations, [PUBLISHER_KEY]: podUid };
   if (secret) {
     await write(tools, stream, secret, content);

@@ -4,7 +4,7 @@ import type { LoopStream } from '../kube/resources.ts';
 import type { Condition } from '../streams/conditions.ts';
 import { findCondition } from '../streams/conditions.ts';
 import { fixOf, gatesOf } from '../streams/readiness.ts';
-import { type LoopStreamStatus, type Phase, READINESS_CONDITIONS, READINESS_ISSUES } from '../streams/spec.ts';
+import { type LoopStreamStatus, READINESS_CONDITIONS, READINESS_ISSUES } from '../streams/spec.ts';
 import type { UploadStatus } from '../uploads/spec.ts';
 import type { Verdict } from './world.ts';
 
@@ -24,21 +24,16 @@ const isIssue = (reason: string): boolean => Object.hasOwn(READINESS_ISSUES, rea
 const obstacle = (status: LoopStreamStatus | undefined): Condition | undefined =>
   READINESS_CONDITIONS.map((type) => findCondition(status?.conditions, type)).find((c) => c?.status === 'False');
 
-const STARTED = normal('Started', 'The stream goes on air.');
-/** Phases of a stream that has not begun to start. */
-const OFF_AIR = new Set<Phase | undefined>(['idle', 'scheduled', 'waiting', 'stopped', 'ended', 'failed']);
-
 function failure(status: LoopStreamStatus): string {
   const stuck = findCondition(status.conditions, 'Progressing');
   return stuck && isIssue(stuck.reason) ? withFix(stuck) : (stuck?.message ?? '');
 }
 
+/** That it starts is told by its conditions: an event more for each start would be a write more. */
 function ofPhase(status: LoopStreamStatus): EventInput[] {
   switch (status.phase) {
     case 'scheduled':
       return [normal('Scheduled', messageOf(status, 'Progressing'))];
-    case 'starting':
-      return [STARTED];
     case 'live':
       return [normal('Live', messageOf(status, 'Live'))];
     case 'reconnecting':
@@ -63,8 +58,6 @@ export function streamEvents(
   gates: readonly Verdict[] = [],
 ): EventInput[] {
   const told = before?.phase === status.phase ? [] : ofPhase(status);
-  // A pod may be ready before anybody has looked at it; the story has no gap for that.
-  if (status.phase === 'live' && OFF_AIR.has(before?.phase)) told.unshift(STARTED);
   const problem = obstacle(status);
   if (problem && problem.reason !== obstacle(before)?.reason) {
     const { reason, message } = problem;

@@ -135,7 +135,8 @@ test('what is left out is filled in', async () => {
       destinationRefs: ['d'],
     }) as never,
   );
-  expect(stream.spec).toEqual({ uploadRef: 'u', destinationRefs: ['d'], replicas: 1, quality: '1080p', framerate: 30 });
+  const filledIn = { replicas: 1, quality: '1080p', framerate: 30, disruption: 'OnDrain' };
+  expect(stream.spec).toEqual({ uploadRef: 'u', destinationRefs: ['d'], ...filledIn });
   const playlist = await kube.create(
     PLAYLISTS,
     NAMESPACE,
@@ -267,7 +268,9 @@ describe('the roles', () => {
     const streams = here(LOOPSTREAMS as Resource<never>);
     expect(await as('loopstream-operator', 'GET', streams)).toBe(200);
     expect(await as('loopstream-operator', 'PATCH', `${streams}/none/status`, { status: {} })).toBe(404);
-    expect(await as('loopstream-operator', 'DELETE', `${streams}/none`)).toBe(403);
+    // It deletes streams whose time is up, and nothing else that people made.
+    expect(await as('loopstream-operator', 'DELETE', `${streams}/none`)).toBe(404);
+    expect(await as('loopstream-operator', 'DELETE', `${here(DESTINATIONS as Resource<never>)}/none`)).toBe(403);
     expect(await as('loopstream-operator', 'DELETE', '/api/v1/namespaces/loopstream/pods/none')).toBe(404);
     expect(await as('loopstream-api', 'DELETE', `${streams}/none`)).toBe(404);
     expect(await as('loopstream-api', 'DELETE', '/api/v1/namespaces/loopstream/pods/none')).toBe(403);

@@ -245,9 +245,9 @@ describe('the story', () => {
     const live = step(starting, world({ pod: podOf(of, { ready: true }) })).stream;
     const reasons = (before: typeof of, after: typeof of) =>
       streamEvents(before.status, after.status ?? {}).map(({ reason }) => reason);
-    expect(reasons(of, starting)).toEqual(['Started']);
+    expect(reasons(of, starting)).toEqual([]);
     expect(reasons(starting, live)).toEqual(['Live']);
-    expect(reasons(step(of, world({ uploads: [] })).stream, live)).toEqual(['Started', 'Live']);
+    expect(reasons(step(of, world({ uploads: [] })).stream, live)).toEqual(['Live']);
     expect(reasons(live, live)).toEqual([]);
     const lost = step(live, world({ pod: podOf(of), uploads: [] })).stream;
     expect(reasons(live, lost)).toEqual(['Reconnecting', 'NotReady']);

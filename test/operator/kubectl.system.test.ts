@@ -78,7 +78,6 @@ test('wait, get, scale and describe: a stream from live to stopped', async () =>
     /Message: +Destination "tv" can be sent to\.\n +Observed Generation: +2\n +Reason: +DestinationReady\n/,
     /Message: +The stream is not on air\.\n +Observed Generation: +2\n +Reason: +Stopped\n +Status: +False\n +Type: +Live/,
     /Normal +NotReady .* Upload "film" is being prepared for 720p30\./,
-    /Normal +Started .* The stream goes on air\./,
     /Normal +Live .* A destination is accepting media\./,
     /Normal +Stopping .* The pod is being stopped\./,
   ])
