@@ -4,11 +4,12 @@ import { defineConfig } from 'vitest/config';
 // not go together. What is inlined here is given the same copy as our files.
 const server = { deps: { inline: ['graphql-http'] } };
 
+// A condition that is waited for is one of other processes, which a busy machine may let wait for seconds.
+const expect = { poll: { timeout: 15_000 } };
+
 /**
  * Four projects, from fast to slow. `unit` needs nothing but Node and ffmpeg; `system` starts real servers
- * (Postgres, etcd, kube-apiserver); `e2e` runs the whole product as a person would, and `cluster` has it in a
- * real cluster. The slower ones mostly wait for
- * processes, so two files run side by side however many cores there are; more would crowd a small machine.
+ * (Postgres, etcd, kube-apiserver); `e2e` runs the whole product as a person would, and `cluster` has it in a real cluster. The slower ones mostly wait for processes, so two files run side by side however many cores there are; more would crowd a small machine.
  */
 export default defineConfig({
   test: {
@@ -17,6 +18,7 @@ export default defineConfig({
         test: {
           name: 'unit',
           server,
+          expect,
           include: ['test/**/*.test.ts'],
           exclude: ['test/**/*.system.test.ts', 'test/e2e/**', 'test/cluster/**'],
           testTimeout: 60_000,
@@ -26,6 +28,7 @@ export default defineConfig({
         test: {
           name: 'system',
           server,
+          expect,
           include: ['test/**/*.system.test.ts'],
           testTimeout: 120_000,
           hookTimeout: 180_000,
@@ -35,6 +38,7 @@ export default defineConfig({
       {
         test: {
           name: 'e2e',
+          expect,
           include: ['test/e2e/**/*.test.ts'],
           testTimeout: 300_000,
           hookTimeout: 600_000,
@@ -45,6 +49,7 @@ export default defineConfig({
         test: {
           name: 'cluster',
           server,
+          expect,
           include: ['test/cluster/**/*.test.ts'],
           testTimeout: 400_000,
           // The first run builds programs and images.

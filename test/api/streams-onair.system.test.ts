@@ -83,6 +83,7 @@ describe('skip', () => {
   test('asks the operator for the next item: 200 when it has begun, 202 when that takes longer', async () => {
     const { id } = await create();
     await api.observe(id, { phase: 'live' });
+    await expect.poll(async () => (await ada.call('GET', `/v1/streams/${id}`)).body.status).toBe('live');
     const path = `/v1/streams/${id}/skip`;
     const asked = async () => (await resource(id)).metadata.annotations?.[SKIP_ANNOTATIONS.video];
     const skip = ada.call('POST', path);

@@ -132,9 +132,9 @@ test('a reflector tells each change once, reads our own writes at once, and find
   expect(reflector.get(namespace, 'a')?.metadata.uid).toBe(written.metadata.uid);
   expect(reflector.byIndex('upload', 'u')).toHaveLength(2);
   await rename('a', 'Another');
-  await vi.waitFor(() => expect(reflector.get(namespace, 'a')?.spec.displayName).toBe('Another'));
+  await vi.waitFor(() => expect(reflector.get(namespace, 'a')?.spec.displayName).toBe('Another'), 10_000);
   await remove('a');
-  await vi.waitFor(() => expect(reflector.get(namespace, 'a')).toBeUndefined());
+  await vi.waitFor(() => expect(reflector.get(namespace, 'a')).toBeUndefined(), 10_000);
   reflector.upsert(written as never);
   expect(reflector.get(namespace, 'a')).toBeUndefined();
   expect(changes).toEqual(['before +', 'a +', 'a ~', 'a -']);
@@ -219,7 +219,7 @@ describe('after a fault the cache equals the server within 10 s, and nothing was
     const first = await create('returns');
     const { reflector, changes } = reflect(kube);
     await reflector.synced;
-    await vi.waitFor(() => expect(proxy.openWatches()).toBe(1));
+    await vi.waitFor(() => expect(proxy.openWatches()).toBe(1), 10_000);
     const before = { ...reflector.stats(), requests: proxy.requests() };
     proxy.set(fault);
     // A request that is swallowed is given up after half a minute: that would be a test of patience.
