@@ -8,8 +8,10 @@ const server = { deps: { inline: ['graphql-http'] } };
 const expect = { poll: { timeout: 15_000 } };
 
 /**
- * Four projects, from fast to slow. `unit` needs nothing but Node and ffmpeg; `system` starts real servers
- * (Postgres, etcd, kube-apiserver); `e2e` runs the whole product as a person would, and `cluster` has it in a real cluster. The slower ones mostly wait for processes, so two files run side by side however many cores there are; more would crowd a small machine.
+ * Four projects, from fast to slow. `unit` needs nothing but Node and ffmpeg; `system` starts real servers (Postgres, etcd,
+ * kube-apiserver); `e2e` runs the whole product as a person would, and `cluster` has it in a real cluster. The slower ones
+ * mostly wait for processes, so two or three files run side by side however many cores there are; more would crowd a small
+ * machine.
  */
 export default defineConfig({
   test: {
@@ -32,7 +34,7 @@ export default defineConfig({
           include: ['test/**/*.system.test.ts'],
           testTimeout: 120_000,
           hookTimeout: 180_000,
-          maxWorkers: 2,
+          maxWorkers: 3,
         },
       },
       {

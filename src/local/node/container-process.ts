@@ -67,14 +67,14 @@ export class ContainerProcess {
   }
 
   /**
-   * Asks the process group to end (SIGTERM, or what is given) and kills it after `graceMs`. Repeating it can only bring the
-   * end closer.
+   * Asks the first process to end (SIGTERM, or what is given), as container runtimes do, and kills its group after `graceMs`:
+   * what it started is its own to end, in its own time. Repeating it can only bring the end closer.
    * A container whose processes cannot be killed stays, as on any node, until the system lets them go.
    */
   terminate(graceMs: number, how: 'SIGTERM' | 'SIGINT' = 'SIGTERM'): void {
     const pid = this.#pid;
     if (this.#gone || pid === undefined) return;
-    if (!this.ending && graceMs > 0) signal(-pid, how);
+    if (!this.ending && graceMs > 0) signal(pid, how);
     const killAt = performance.now() + graceMs;
     if (killAt >= this.#killAt) return;
     this.#killAt = killAt;
