@@ -1,23 +1,40 @@
 /**
  * Reads a vitest JSON report. Prints `<passed> <failed>` on stdout: tests, and suites that failed before any of their tests
- * ran. Names what failed on stderr.
+ * ran. Names what failed on stderr, with the beginning of why: who reads a log has often no more than its end.
  */
 import { readFileSync } from 'node:fs';
 import { relative } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
 
 interface Report {
   numPassedTests: number;
   numFailedTests: number;
-  testResults: { name: string; status: string; assertionResults: { status: string; fullName: string }[] }[];
+  testResults: {
+    name: string;
+    status: string;
+    message: string;
+    assertionResults: { status: string; fullName: string; failureMessages?: string[] }[];
+  }[];
 }
+
+const REASON_LINES = 6;
+const reason = (message = '') =>
+  stripVTControlCharacters(message)
+    .split('\n')
+    .filter((line) => line.trim() !== '' && !line.includes('/node_modules/'))
+    .slice(0, REASON_LINES)
+    .map((line) => `    ${line.trim()}\n`)
+    .join('');
 
 const [file = ''] = process.argv.slice(2);
 const report = JSON.parse(readFileSync(file, 'utf8')) as Report;
 const broken = report.testResults.filter((r) => r.status === 'failed' && r.assertionResults.length === 0);
-for (const { name } of broken) process.stderr.write(`${relative('.', name)}: it did not load\n`);
+for (const { name, message } of broken)
+  process.stderr.write(`${relative('.', name)}: it did not load\n${reason(message)}`);
 for (const { name, assertionResults } of report.testResults) {
-  for (const { status, fullName } of assertionResults) {
-    if (status === 'failed') process.stderr.write(`${relative('.', name)}: ${fullName}\n`);
+  for (const { status, fullName, failureMessages } of assertionResults) {
+    if (status !== 'failed') continue;
+    process.stderr.write(`${relative('.', name)}: ${fullName}\n${reason(failureMessages?.[0])}`);
   }
 }
 process.stdout.write(`${report.numPassedTests} ${report.numFailedTests + broken.length}\n`);

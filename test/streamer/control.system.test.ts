@@ -8,8 +8,8 @@ import { orderOf } from '../../src/streamer/radio.ts';
 import type { StreamerStats } from '../../src/streamer/stats.ts';
 import type { Program, ProgramItem } from '../../src/streams/program.ts';
 import {
-  AUDIO_STEP_MS,
   CONTROL_TOKEN,
+  expectNoSeam,
   live,
   openStudio,
   type Running,
@@ -17,7 +17,7 @@ import {
   VIDEO_STEP_MS,
 } from '../support/onair.ts';
 import { freePort, type RtmpServer, until } from '../support/rtmp.ts';
-import { makeRendition, packetsOf, programOf, stepsOf } from '../support/streamer.ts';
+import { makeRendition, packetsOf, programOf } from '../support/streamer.ts';
 
 let studio: Studio;
 let rtmp: RtmpServer;
@@ -53,14 +53,7 @@ async function expectClean(key: string) {
   const recordings = await rtmp.recordings(key);
   expect(recordings).toHaveLength(1);
   const packets = await packetsOf(recordings[0] as string);
-  for (const [type, longestMs] of [
-    ['video', VIDEO_STEP_MS],
-    ['audio', AUDIO_STEP_MS],
-  ] as const) {
-    const steps = stepsOf(packets, type);
-    expect(steps).toMatchObject({ notIncreasing: 0 });
-    expect(steps.longestMs).toBeLessThanOrEqual(longestMs);
-  }
+  expectNoSeam(packets);
   // What is shown never goes back either, so no picture is out of its turn behind a B-frame that was left out.
   const shown = packets.filter((p) => p.codec_type === 'video').map((p) => p.ptsMs);
   // The stream was stopped in the middle of an item, where the last B-frames may be missing.
@@ -237,25 +230,24 @@ test('a streamer that is killed in the middle of a shuffled round is followed by
   seen.add(last);
   await first.kill();
   const second = await startProcess(template);
-  const at = await until('the second plays', async () => (await second.stats())?.currentItem ?? undefined);
-  // Where the clock stands by now: the item that was on air, or, when starting took that long, one after it.
-  const names = order.map((item) => items[item]?.id);
-  const turn = names.indexOf(at.id);
-  expect(turn).toBeGreaterThanOrEqual(names.indexOf(last));
-  expect((await second.stats())?.loopCount).toBe(round);
-  // None of the round's items that have been played comes again before the round is over.
-  for (const id of names.slice(turn + 1)) {
-    const now = (await second.stats())?.currentItem?.id;
-    const next = await until(
-      `an item after ${now}`,
-      async () => {
-        const found = (await second.stats())?.currentItem?.id;
-        return found !== now && found;
-      },
-      40_000,
-    );
-    expect(next).toBe(id);
-  }
+  // What it plays until the round is over; a short item may pass between two looks on a busy machine.
+  const names = order.map((item) => items[item]?.id ?? '');
+  const turns: number[] = [];
+  await until(
+    'the next round',
+    async () => {
+      const stats = await second.stats();
+      if (!stats?.currentItem || stats.loopCount !== round) return (stats?.loopCount ?? 0) > round;
+      const turn = names.indexOf(stats.currentItem.id);
+      if (turn !== turns.at(-1)) turns.push(turn);
+      return false;
+    },
+    90_000,
+  );
+  // It began where the clock stood by then: at the item that was on air, or, when starting took that long, at one after it.
+  expect(turns[0]).toBeGreaterThanOrEqual(names.indexOf(last));
+  // None of the round's items that had been played came again before it was over.
+  expect(turns).toEqual([...new Set(turns)].sort((a, b) => a - b));
   await second.kill();
 });
 

@@ -6,9 +6,9 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { indexKey } from '../../src/rendition/index.ts';
 import type { CacheStats } from '../../src/storage/cache.ts';
 import type { ProgramItem } from '../../src/streams/program.ts';
-import { AUDIO_STEP_MS, live, openStudio, type Running, type Studio, VIDEO_STEP_MS } from '../support/onair.ts';
+import { expectNoSeam, live, openStudio, type Running, type Studio } from '../support/onair.ts';
 import { until } from '../support/rtmp.ts';
-import { packetsOf, programOf, stepsOf } from '../support/streamer.ts';
+import { packetsOf, programOf } from '../support/streamer.ts';
 import { type S3Server, startS3Server } from '../support/versitygw/server.ts';
 
 const BUCKET = 'media';
@@ -90,12 +90,9 @@ test('S3 gone does not touch a stream whose items are cached, and the metrics sa
   const recordings = await studio.rtmp.recordings('outage');
   expect(recordings).toHaveLength(1);
   const packets = await packetsOf(recordings[0] as string);
-  for (const [type, longestMs] of [['video', VIDEO_STEP_MS] as const, ['audio', AUDIO_STEP_MS] as const]) {
-    const steps = stepsOf(packets, type);
-    expect(steps.notIncreasing).toBe(0);
-    expect(steps.longestMs).toBeLessThanOrEqual(longestMs);
-    expect(steps.packets).toBeGreaterThan(type === 'video' ? 60 * 30 : 60 * 46);
-  }
+  expectNoSeam(packets);
+  for (const [type, perMinute] of Object.entries({ video: 60 * 30, audio: 60 * 46 }))
+    expect(packets.filter((packet) => packet.codec_type === type).length).toBeGreaterThan(perMinute);
 }, 120_000);
 
 test('a stream that starts while S3 is away says so, and goes on air where its clock stands when S3 is back', async () => {
@@ -114,12 +111,14 @@ test('a stream that starts while S3 is away says so, and goes on air where its c
     expect.objectContaining({ id: 'one', code: 'storage_unavailable', message: expect.stringMatching(/storage/) }),
   );
   expect(await metric(stream, 'storage_available')).toBe(0);
-  await until('away for longer than an item may be joined early', () => Date.now() - startedAt > 5000);
+  const awayMs = 8000;
+  await until('away for longer than a round', () => Date.now() - startedAt > awayMs);
   await s3.start();
   await live(stream);
-  // Had it begun at the first item when S3 came back, its epoch would be of that moment. It joins a GOP early at most.
+  // Had it begun at the first item when S3 came back, its epoch would be of that moment or after it. An item that cannot
+  // be read yet while others can is left out of the reckoning, which moves the epoch back, so only one side is bounded.
   const { clock } = await stream.stats();
-  expect(Math.abs(Date.parse(clock.video?.epoch ?? '') - startedAt)).toBeLessThan(2500);
+  expect(Date.parse(clock.video?.epoch ?? '') - startedAt).toBeLessThan(awayMs / 2);
 }, 120_000);
 
 test('a streamer that is started again while S3 is away plays what the one before it kept', async () => {

@@ -3,9 +3,9 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { expect } from 'vitest';
 import { isKeyframe, isVideoFrame, parseFlv } from '../../src/rendition/flv.ts';
-import { AUDIO_STEP_MS, type Running, VIDEO_STEP_MS } from './onair.ts';
+import { expectNoSeam, type Running } from './onair.ts';
 import { type RtmpServer, until } from './rtmp.ts';
-import { packetsOf, stepsOf } from './streamer.ts';
+import { packetsOf } from './streamer.ts';
 
 /** A streamer, as far as it shows itself. */
 type Shown = Pick<Running, 'base' | 'stats'>;
@@ -40,15 +40,8 @@ export async function expectUntouched(server: RtmpServer, key: string): Promise<
   const recordings = await server.recordings(key);
   expect(recordings).toHaveLength(1);
   const packets = await packetsOf(recordings[0] ?? '');
-  for (const [type, step] of [
-    ['video', VIDEO_STEP_MS],
-    ['audio', AUDIO_STEP_MS],
-  ] as const) {
-    const steps = stepsOf(packets, type);
-    expect(steps.packets).toBeGreaterThan(30);
-    expect(steps.notIncreasing).toBe(0);
-    expect(steps.longestMs).toBeLessThanOrEqual(step);
-  }
+  expect(packets.filter((packet) => packet.codec_type === 'audio').length).toBeGreaterThan(30);
+  expectNoSeam(packets);
 }
 
 /** The pictures of a recording, each as what it is made of, so that two recordings of a stream can be laid side by side. */

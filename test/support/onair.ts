@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import pino from 'pino';
+import { expect } from 'vitest';
 import { systemClock } from '../../src/clock.ts';
 import { streamerConfig } from '../../src/config.ts';
 import { Lifecycle } from '../../src/lifecycle.ts';
@@ -12,11 +13,23 @@ import type { StreamerStats } from '../../src/streamer/stats.ts';
 import { SKIP_PATH } from '../../src/streams/names.ts';
 import type { Program, ProgramItem } from '../../src/streams/program.ts';
 import { type RtmpServer, startRtmpServer, until } from './rtmp.ts';
-import { makeRendition, writeAtomically, writeDestination } from './streamer.ts';
+import { makeRendition, type Packet, stepsOf, writeAtomically, writeDestination } from './streamer.ts';
 
 /** The longest steps between two timestamps of a track: a frame, rounded to milliseconds. */
 export const AUDIO_STEP_MS = 1024 / 48 + 1;
 export const VIDEO_STEP_MS = 1000 / 30 + 1;
+
+/** What a receiver got has no timestamp that does not rise, and no step longer than a frame of its track. */
+export function expectNoSeam(packets: Packet[]): void {
+  for (const [track, longest] of [
+    ['video', VIDEO_STEP_MS],
+    ['audio', AUDIO_STEP_MS],
+  ] as const) {
+    const steps = stepsOf(packets, track);
+    expect(steps.notIncreasing).toBe(0);
+    expect(steps.longestMs).toBeLessThanOrEqual(longest);
+  }
+}
 
 export const CONTROL_TOKEN = 'planted-control-token';
 
