@@ -278,14 +278,20 @@ export function decide(stream: LoopStream, world: World, settings: PodSettings):
   };
 }
 
-/** How long until a pod is tried again that a quota had no room for. */
-const QUOTA_RETRY_MS = 60_000;
+/**
+ * A pod that a quota had no room for is tried again after half the time that its stream has waited, within these: what is
+ * freed soon is taken soon, and thousands that wait for days ask little.
+ */
+const QUOTA_RETRY_MS = { soonest: 5_000, latest: 60_000 };
 
 /** A quota is freed by others, so no edit of the stream is waited for (the words are those of its admission plugin). */
 function refused(stream: LoopStream, refusal: string, now: Date): Omit<Core, 'action'> {
   const live = offAir(history(stream, undefined).been);
   if (!/exceeded quota:/.test(refusal)) return { phase: 'failed', live, progressing: no('PodRefused', refusal) };
-  const lookAgainAt = new Date(now.getTime() + QUOTA_RETRY_MS);
+  const before = findCondition(stream.status?.conditions, 'Progressing');
+  const waitedMs = before?.reason === 'QuotaExceeded' ? now.getTime() - Date.parse(before.lastTransitionTime) : 0;
+  const { soonest, latest } = QUOTA_RETRY_MS;
+  const lookAgainAt = new Date(now.getTime() + Math.min(latest, Math.max(soonest, waitedMs / 2)));
   // What others use of it changes with every pod, and would be written each time.
   const message = refusal.replace(/, used: .*(?=, limited: )/, '');
   return { phase: 'waiting', live, progressing: no('QuotaExceeded', message), lookAgainAt };

@@ -118,7 +118,7 @@ describe('PodScheduled', () => {
     expect(condition(step(live, world({ pod: onNode(podOf(of)) })).stream)?.status).toBe('True');
   });
 
-  it('says that Kubernetes refuses the pod: a quota is tried again each minute, anything else after an edit', () => {
+  it('says that Kubernetes refuses the pod: a quota is tried again soon and then each minute, anything else after an edit', () => {
     for (const [refusal, reason, phase, after] of [
       [
         'pods "bunny-onair" is forbidden: exceeded quota: few, requested: pods=1, used: pods=5, limited: pods=5',
@@ -139,7 +139,10 @@ describe('PodScheduled', () => {
       expect(next.action.do).toBe(after);
       const refused = next.action.do === 'create' ? notCreated(written, next, world(), refusal) : next;
       expect(sameStatus(written.status, statusOf(written, refused, undefined, world()))).toBe(true);
-      if (phase === 'waiting') expect(refused.lookAgainAt).toEqual(at(60));
+      if (phase !== 'waiting') continue;
+      expect(refused.lookAgainAt).toEqual(at(5));
+      for (const [now, again] of [[at(60), at(90)] as const, [at(600), at(660)] as const])
+        expect(notCreated(written, next, world({ now }), refusal).lookAgainAt).toEqual(again);
     }
   });
 });

@@ -3,8 +3,18 @@
  * one program each. Layers are kept from run to run, so that only what changed is made anew.
  */
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import {
+  cpSync,
+  existsSync,
+  lutimesSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { join, relative } from 'node:path';
 import { environment } from '../../../src/config.ts';
 import { run } from '../../../src/local/run.ts';
 import { ROOT } from '../system.ts';
@@ -103,6 +113,20 @@ async function buildMounts(dir: string): Promise<string[]> {
   return mounts.flatMap((mount) => ['--volume', mount]);
 }
 
+/**
+ * The project with one time on all its files: buildah takes up a layer that it has only when the times are the same too,
+ * which those of a fresh clone never are.
+ */
+function buildContext(dir: string): string {
+  const context = join(dir, 'context');
+  rmSync(context, { recursive: true, force: true });
+  const ignored = new Set(readFileSync(join(ROOT, '.dockerignore'), 'utf8').split('\n'));
+  cpSync(ROOT, context, { recursive: true, filter: (path) => !ignored.has(relative(ROOT, path)) });
+  for (const path of ['', ...readdirSync(context, { recursive: true, encoding: 'utf8' })])
+    lutimesSync(join(context, path), 0, 0);
+  return context;
+}
+
 async function buildProject({ buildah }: Builder, base: string, dir: string, onProgress: Progress): Promise<string> {
   onProgress('building the image from the Dockerfile');
   const name = 'localhost/loopstream:latest';
@@ -110,7 +134,7 @@ async function buildProject({ buildah }: Builder, base: string, dir: string, onP
   // Each change leaves layers behind that nothing is made of any more; now and then all but the images themselves goes.
   const layers = (await buildah(['images', '--all', '--quiet'])).trim().split('\n').length;
   if (layers > MAX_LAYERS) await buildah(['rmi', '--prune', '--force']);
-  await buildah(['bud', ...how, '--build-arg', `BASE=${base}`, '--tag', name, ROOT]);
+  await buildah(['bud', ...how, '--build-arg', `BASE=${base}`, '--tag', name, buildContext(dir)]);
   return name;
 }
 
