@@ -38,6 +38,8 @@ const NOBODY = 65_534;
 const DATABASE = 'loopstream';
 const START_TIMEOUT_MS = 60_000;
 const STOP_TIMEOUT_MS = 10_000;
+/** The processes of a Postgres that was killed end a moment after it, and hold its memory until then. */
+const HELD = /pre-existing shared memory block/;
 
 /** Starts Postgres and resolves when the database answers; rejects with one sentence that says what to do. */
 export async function startPostgres(options: PostgresOptions): Promise<RunningPostgres> {
@@ -60,15 +62,19 @@ export async function startPostgres(options: PostgresOptions): Promise<RunningPo
     ...(options.durable === false ? { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' } : {}),
   };
   const args = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
-  const child = run(join(bin, 'postgres'), ['-D', cluster, ...args]);
   const url = (database: string) => `postgres://postgres:${password}@127.0.0.1:${port}/${database}`;
-  try {
-    await untilReady(child, url('postgres'), options);
-  } catch (error) {
-    await stopChild(child);
-    throw error;
+  const deadline = Date.now() + START_TIMEOUT_MS;
+  for (;;) {
+    const child = run(join(bin, 'postgres'), ['-D', cluster, ...args]);
+    try {
+      await untilReady(child, url('postgres'), deadline, options.log);
+      return { url: url(DATABASE), pid: child.pid ?? 0, stop: () => stopChild(child) };
+    } catch (error) {
+      await stopChild(child);
+      if (!HELD.test((error as Error).message) || Date.now() > deadline) throw error;
+      await sleep(100);
+    }
   }
-  return { url: url(DATABASE), pid: child.pid ?? 0, stop: () => stopChild(child) };
 }
 
 const asRoot = (): boolean => process.getuid?.() === 0;
@@ -197,8 +203,8 @@ function collect(child: ChildProcess, log?: Logger): () => string {
   return () => text.trim().split('\n').slice(-5).join(' ');
 }
 
-async function untilReady(child: ChildProcess, url: string, options: PostgresOptions): Promise<void> {
-  const said = collect(child, options.log);
+async function untilReady(child: ChildProcess, url: string, deadline: number, log: Logger): Promise<void> {
+  const said = collect(child, log);
   let gone: string | undefined;
   child.once('error', (error) => {
     gone = error.message;
@@ -206,7 +212,6 @@ async function untilReady(child: ChildProcess, url: string, options: PostgresOpt
   child.once('exit', () => {
     gone ??= said();
   });
-  const deadline = Date.now() + START_TIMEOUT_MS;
   for (;;) {
     if (gone !== undefined) throw new Error(`Postgres did not start: ${gone}`);
     const client = new pg.Client({ connectionString: url });

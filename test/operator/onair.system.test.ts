@@ -12,6 +12,7 @@ import { MEDIA } from '../support/operator.ts';
 import {
   answer,
   aroundEachTest,
+  atRest,
   createDestination,
   createUpload,
   getPod,
@@ -23,7 +24,6 @@ import {
   own,
   phase,
   pod,
-  settled,
   withoutOperator,
 } from '../support/operator-system.ts';
 import { until } from '../support/rtmp.ts';
@@ -170,14 +170,7 @@ it('a steady stream writes nothing; what cannot be played is told once, and take
   await goOnAir();
   const condition = async () => findCondition((await getStream()).status?.conditions, 'Degraded');
   expect(await condition()).toMatchObject({ status: 'False', reason: 'Healthy' });
-  await settled();
-  // The Job controller and the recorder of events have their own last words.
-  let last = { count: -1, at: performance.now() };
-  await until('nobody writes any more', async () => {
-    const count = await writes();
-    if (count !== last.count) last = { count, at: performance.now() };
-    return performance.now() - last.at > 1500;
-  });
+  await atRest();
   const before = await writes();
   const { seam } = await streamer.stats();
   await until(

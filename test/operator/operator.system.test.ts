@@ -6,6 +6,7 @@ import { MEDIA } from '../support/operator.ts';
 import {
   answer,
   aroundEachTest,
+  atRest,
   createDestination,
   createStream,
   createUpload,
@@ -84,11 +85,7 @@ describe('the operator', () => {
     await goLive();
     await createStream({ replicas: 0 }, 'idle');
     await phase('idle', 'idle');
-    // The Job controller has its own last words about the Jobs.
-    await until('the Jobs are complete', async () =>
-      (await kube.list(JOBS, { namespace: NS })).every(({ status }) => status?.succeeded === 1),
-    );
-    await settled();
+    await atRest();
     const before = await withoutOperator(versions);
     await until('it has looked at everything', async () => (await reconciles()) >= 4);
     await settled();

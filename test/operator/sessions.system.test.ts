@@ -5,6 +5,7 @@ import { LOOPSTREAMS, PODS } from '../../src/kube/resources.ts';
 import { API_VERSION, POD_FINALIZER } from '../../src/streams/names.ts';
 import {
   aroundEachTest,
+  atRest,
   getPod,
   getStream,
   goLive,
@@ -64,7 +65,7 @@ it('each process is a session; the last words of a pod wait for an operator that
   await until('another one is open', async () => (await sessions()).length === 2);
 
   // A meter acknowledges under a field manager of its own; the operator writes nothing for it, and takes nothing from it.
-  await settled();
+  await atRest();
   const meter = { apiVersion: API_VERSION, kind: 'LoopStream', metadata: { name: 'bunny', namespace: NS } };
   const status = { acknowledgedSession: 1 };
   await kube.apply(LOOPSTREAMS, NS, { ...meter, status }, { fieldManager: 'meter', subresource: 'status' });

@@ -191,6 +191,22 @@ export const settled = async () => {
   });
 };
 
+/** Waits until nobody writes any more, the Job controller and the recorders of events with their own last words too. */
+export async function atRest(): Promise<Record<string, string>> {
+  await settled();
+  await until('the Jobs are over', async () =>
+    (await kube.list(JOBS, { namespace: NS })).every(({ status }) =>
+      status?.conditions?.some(({ type }) => type === 'Complete' || type === 'Failed'),
+    ),
+  );
+  let last = { seen: '', at: 0 };
+  return until('nobody writes any more', async () => {
+    const now = await versions();
+    if (JSON.stringify(now) !== last.seen) last = { seen: JSON.stringify(now), at: performance.now() };
+    return performance.now() - last.at > 1500 && now;
+  });
+}
+
 /** Stops the operator, does what happens meanwhile, and starts it again. */
 export async function withoutOperator<T>(
   meanwhile: () => Promise<T>,

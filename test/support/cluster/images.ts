@@ -120,7 +120,7 @@ async function buildMounts(dir: string): Promise<string[]> {
 function buildContext(dir: string): string {
   const context = join(dir, 'context');
   rmSync(context, { recursive: true, force: true });
-  const ignored = new Set(readFileSync(join(ROOT, '.dockerignore'), 'utf8').split('\n'));
+  const ignored = new Set(readFileSync(join(ROOT, '.dockerignore'), 'utf8').trim().split('\n'));
   cpSync(ROOT, context, { recursive: true, filter: (path) => !ignored.has(relative(ROOT, path)) });
   for (const path of ['', ...readdirSync(context, { recursive: true, encoding: 'utf8' })])
     lutimesSync(join(context, path), 0, 0);
