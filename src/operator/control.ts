@@ -47,8 +47,8 @@ export const isRefusal = (error: unknown): error is KubeError =>
   (error.reason === 'Invalid' || error.reason === 'Forbidden') &&
   !error.message.includes('error looking up service account');
 
-export const isReason = (error: unknown, reason: string): error is KubeError =>
-  error instanceof KubeError && error.reason === reason;
+export const isReason = (error: unknown, ...reasons: string[]): error is KubeError =>
+  error instanceof KubeError && reasons.includes(error.reason);
 
 /**
  * Writes the operator's part of a status, unless it already says so. What others keep there stays (server-side apply).

@@ -30,7 +30,8 @@ export async function letGo({ caches, kube }: Pick<Tools, 'caches' | 'kube'>, st
     try {
       await kube.mergePatch(PODS, namespace, name, { metadata: { uid, resourceVersion, finalizers: left } });
     } catch (error) {
-      if (!isReason(error, 'NotFound')) throw error;
+      // Somebody has written it meanwhile, which will be seen.
+      if (!isReason(error, 'NotFound', 'Conflict')) throw error;
     }
   }
 }

@@ -6,7 +6,7 @@ import { NAMESPACE } from '../../../src/local/rights.ts';
 import { until } from '../../support/rtmp.ts';
 import { median, type Row } from '../report.ts';
 import { type BenchCluster, PEERS } from './cluster.ts';
-import { createStream, deleteAll, inParallel, watchAll } from './objects.ts';
+import { createStream, deleteAll, inParallel, isLive, watchAll } from './objects.ts';
 import { startOperator } from './process.ts';
 import { removeStreams } from './scale.ts';
 
@@ -14,17 +14,21 @@ const LEASE_SECONDS = 15;
 const CRONJOBS: Resource = { group: 'batch', version: 'v1', kind: 'CronJob', plural: 'cronjobs', namespaced: true };
 const JOBS: Resource = { ...CRONJOBS, kind: 'Job', plural: 'jobs' };
 
-/** One stream after the other; the operator has nothing else to do. */
+/** One stream after the other, each when the one before is live: the operator has nothing else to do. */
 export async function measureLatency(cluster: BenchCluster, count: number): Promise<Row> {
   const pods = await watchAll(cluster.kube, PODS, NAMESPACE);
+  const streams = await watchAll(cluster.kube, LOOPSTREAMS, NAMESPACE);
   const times: number[] = [];
   for (let n = 0; n < count; n++) {
     const there = pods.reached(n + 1);
+    const live = streams.reached(n + 1, isLive);
     const start = performance.now();
     await createStream(cluster.kube, n);
     times.push((await there) - start);
+    await live;
   }
   pods.stop();
+  streams.stop();
   await removeStreams(cluster);
   const sorted = times.sort((a, b) => a - b);
   const p99 = sorted[Math.ceil(0.99 * sorted.length) - 1] ?? Number.NaN;
