@@ -5,6 +5,7 @@
  */
 import { type Clock, systemClock } from '../clock.ts';
 import type { Logger } from '../log.ts';
+import { KubeError } from './types.ts';
 
 /** Node's timers count in 32 bits; a key that is due later is looked at in between and put back. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
@@ -81,7 +82,9 @@ export function createQueue(options: QueueOptions): Queue {
     const retryMs = Math.round(ceiling * (0.5 + Math.random() / 2));
     outcome.set(key, retryMs);
     observer?.retried();
-    log.warn({ key, attempt, retryMs, err }, 'processing failed');
+    // That somebody else wrote the object first is part of the bargain; that it happens again and again is not.
+    const usual = err instanceof KubeError && err.reason === 'Conflict' && attempt < 3;
+    log[usual ? 'debug' : 'warn']({ key, attempt, retryMs, err }, 'processing failed');
   };
 
   const run = async (key: string): Promise<void> => {

@@ -98,7 +98,7 @@ export function classifySystem(code: string | undefined): Failure {
 const LONGEST_MS: Record<FailureCode, number> = {
   not_configured: 2000,
   dns_failed: 1000,
-  connection_refused: 1000,
+  connection_refused: 600,
   unreachable: 1000,
   connect_timeout: 5000,
   tls_failed: 15_000,

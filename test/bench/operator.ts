@@ -17,7 +17,7 @@ const PARTS = ['latency', 'schedules', 'scale', 'steady', 'takeover'];
 const HELP = `Usage: node test/bench/operator.ts [options]
 
   --streams N[,M]  streams that go on air at once, from few to many (2000,10000)
-  --rounds R       rounds of the smallest number; larger ones have one (3)
+  --rounds R       rounds of schedules and of the smallest number; larger ones have one (3)
   --seconds S      for how long the most streams are watched when they are steady (300)
   --schedules N    schedules that start in the same second (1000)
   --only PARTS     some of ${PARTS.join(',')}
@@ -56,7 +56,7 @@ async function measure(parts: readonly string[], say: (text: string) => void): P
       rows.push(...(await step()));
     };
     await take('latency', async () => [await measureLatency(cluster, 200)]);
-    await take('schedules', async () => [await measureSchedules(cluster, schedules, 3)]);
+    await take('schedules', async () => [await measureSchedules(cluster, schedules, whole(values.rounds))]);
     for (const [index, count] of counts.entries()) {
       await take('scale', async () => {
         const found = await measureScale(cluster, count, index === 0 ? whole(values.rounds) : 1);

@@ -3,62 +3,51 @@
  * while nodes, kubelets, operators and pods go away. The tests follow upon each other: it is one installation and one stream.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Cluster, startCluster } from '../support/cluster/cluster.ts';
+import type { Cluster } from '../support/cluster/cluster.ts';
 import { describeMachine } from '../support/cluster/machine.ts';
-import { type Outside, startOutside } from '../support/cluster/outside.ts';
-import { installRelease, type Release } from '../support/cluster/release.ts';
-import { createResults } from '../support/cluster/results.ts';
+import type { Outside } from '../support/cluster/outside.ts';
+import type { Release } from '../support/cluster/release.ts';
+import type { Results } from '../support/cluster/results.ts';
+import {
+  createStream,
+  openScene,
+  PATIENCE_MS,
+  ready,
+  replaced as replacedIn,
+  type Scene,
+  seconds,
+  unseen as unseenBy,
+} from '../support/cluster/scene.ts';
 import { type WatchedStream, watchStream } from '../support/cluster/stream.ts';
 import { decodeErrors, packetsOf } from '../support/media.ts';
 import { until } from '../support/rtmp.ts';
+import { disruptionTests } from './disruption.ts';
+import { rightsTests } from './rights.ts';
 
 const KEY = 'planted-key-of-the-cluster';
-/** Two cores that run a whole cluster beside other tests are slow now and then. */
-const PATIENCE_MS = 150_000;
-const seconds = (ms: number) => `${(ms / 1000).toFixed(1)} s`;
 
+let scene: Scene;
 let cluster: Cluster;
 let outside: Outside;
 let release: Release;
+let results: Results;
 let stream: WatchedStream;
 let upload = '';
-const results = createResults();
 
 beforeAll(async () => {
-  const from = performance.now();
-  cluster = await startCluster((step) => process.stdout.write(`  … ${step}\n`));
-  results.add('cluster up, the image built anew where something had changed', seconds(performance.now() - from), '');
-  outside = await startOutside(cluster.layout.gateway);
-  const before = performance.now();
-  release = await installRelease(cluster, outside);
-  results.add('helm install until the API answers', seconds(performance.now() - before), '');
-  results.add('image, unpacked', `${Math.round(cluster.images.imageBytes / 2 ** 20)} MiB`, '');
+  scene = await openScene();
+  ({ cluster, outside, release, results } = scene);
 });
 
 afterAll(async () => {
-  release?.close();
-  await outside?.close();
-  await cluster?.stop();
-  process.stdout.write(results.text());
-  if (process.env.LOOPSTREAM_WRITE_RESULTS === 'true') results.write(await describeMachine());
+  await scene?.close();
+  process.stdout.write(results?.text() ?? '');
+  if (process.env.LOOPSTREAM_WRITE_RESULTS === 'true') results?.write(await describeMachine());
 });
 
-const create = async (rtmpKey: string, videoUploadObjectID: string): Promise<string> => {
-  const { call, urls } = release;
-  const target = { name: 'the receiver', rtmpUrl: urls.receiver, rtmpKey };
-  const { body } = await call<{ id: string }>('POST', '/destinations', target);
-  const spec = { name: 'loop', quality: 'q_720p', framerate: 'f_30', destinationID: body.id, videoUploadObjectID };
-  const made = await call<{ id: string }>('POST', '/streams', spec);
-  expect(made.status, JSON.stringify(made.body)).toBe(201);
-  return made.body.id;
-};
-
-const ready = (id: string) =>
-  until(
-    'nothing keeps the stream off air',
-    async () => (await release.call<{ ready: boolean }>('GET', `/streams/${id}/readiness`)).body.ready,
-    PATIENCE_MS,
-  );
+const create = (key: string, uploadID: string) => createStream(scene, key, uploadID);
+const unseen = (what: string, trouble: () => Promise<unknown>) => unseenBy(scene, stream, what, trouble);
+const replaced = (what: string, trouble: () => Promise<unknown>) => replacedIn(scene, stream, what, trouble);
 
 describe('the main job', () => {
   test('from a link to a stream on air, through the Service', async () => {
@@ -67,7 +56,7 @@ describe('the main job', () => {
     const imported = await call<{ objectID: string }>('POST', '/uploads/from-link', { type: 'VIDEO', url: urls.film });
     upload = imported.body.objectID;
     const id = await create(KEY, upload);
-    await ready(id);
+    await ready(scene, id);
     const started = await call<{ status: string }>('POST', `/streams/${id}/start?wait=60`);
     expect(started.body.status).toBe('live');
     results.add('from the link to live', seconds(performance.now() - from), '');
@@ -105,34 +94,6 @@ describe('the main job', () => {
     ).toEqual([]);
   });
 });
-
-/** A trouble that must not be seen on air: the same pod, which nothing has started anew, and no gap. */
-async function unseen(what: string, trouble: () => Promise<unknown>): Promise<void> {
-  const before = await stream.pod();
-  const gap = await stream.gap(trouble);
-  const after = await stream.pod();
-  expect(after.metadata.uid).toBe(before.metadata.uid);
-  expect(after.status.containerStatuses[0]?.restartCount).toBe(before.status.containerStatuses[0]?.restartCount);
-  results.add(what, seconds(gap), 'the same pod, not started anew');
-  expect(gap).toBeLessThan(5000);
-}
-
-/** A trouble that takes the pod away: another one is on air, and there never were two. */
-async function replaced(what: string, trouble: () => Promise<unknown>): Promise<void> {
-  const before = await stream.pod();
-  const gap = await stream.gap(async () => {
-    await trouble();
-    await stream.gone(before.metadata.uid);
-  });
-  const after = await stream.pod();
-  expect(after.metadata.uid).not.toBe(before.metadata.uid);
-  results.add(
-    what,
-    seconds(gap),
-    `another pod, on ${after.spec.nodeName === before.spec.nodeName ? 'the same' : 'the other'} node`,
-  );
-  expect(gap).toBeLessThanOrEqual(5000);
-}
 
 describe('what the stream does not notice', () => {
   test('nothing at all, to compare with', () =>
@@ -234,6 +195,8 @@ describe('what takes its pod', () => {
   });
 });
 
+disruptionTests(() => ({ scene, stream, upload }));
+
 describe('what keeps another stream off air is said in its conditions', () => {
   const conditionsOf = async (id: string) => {
     const { status } = JSON.parse(await release.inside('get', 'loopstream', id, '-o', 'json'));
@@ -248,7 +211,7 @@ describe('what keeps another stream off air is said in its conditions', () => {
 
   test('a quota that leaves no pod; and once it is gone the stream goes on air', async () => {
     const id = await create('second-key-of-the-cluster', upload);
-    await ready(id);
+    await ready(scene, id);
     await release.kubectl(['apply', '-f', '-'], [quota('1')]);
     await until(
       'the quota counts',
@@ -284,7 +247,7 @@ describe('what keeps another stream off air is said in its conditions', () => {
       await set('registry.test/loopstream:gone');
       await release.inside('rollout', 'status', 'deployment/loopstream-operator', '--timeout=150s');
       const id = await create('third-key-of-the-cluster', upload);
-      await ready(id);
+      await ready(scene, id);
       await release.call('POST', `/streams/${id}/start`);
       await until(
         'the condition says so',
@@ -295,3 +258,5 @@ describe('what keeps another stream off air is said in its conditions', () => {
     });
   });
 });
+
+rightsTests(() => ({ scene, upload }));

@@ -13,6 +13,7 @@ import { run } from '../../../src/local/run.ts';
 import { createLogger } from '../../../src/log.ts';
 import { until } from '../rtmp.ts';
 import { installAddons, type Kubectl } from './addons.ts';
+import { clusterAudit } from './audit.ts';
 import { makeCgroup } from './cgroups.ts';
 import { must } from './command.ts';
 import { containerdConfig } from './config.ts';
@@ -20,7 +21,7 @@ import { claimMachine, takeDown } from './down.ts';
 import { ensureImageStore } from './images.ts';
 import { type ClusterLayout, clusterLayout } from './layout.ts';
 import { makeNetwork } from './network.ts';
-import { giveImages, startNode } from './node.ts';
+import { type ClusterNode, giveImages, startNode } from './node.ts';
 import { ensureClusterPrograms, ensureMachinePrograms } from './programs.ts';
 
 /** A containerd for as long as it takes to import images, in no network and no cgroup of its own. */
@@ -94,7 +95,9 @@ export async function startCluster(onProgress: (step: string) => void = () => {}
     await makeNetwork(layout);
     for (const { id } of layout.nodes) makeCgroup(id);
     const log = createLogger('kubernetes', 'warn');
+    const audit = clusterAudit(join(layout.stateDir, 'audit'));
     plane = await startControlPlane({
+      extraArgs: { 'kube-apiserver': audit.args },
       stateDir: layout.stateDir,
       binaries,
       env: environment(),
@@ -110,17 +113,18 @@ export async function startCluster(onProgress: (step: string) => void = () => {}
         timeoutMs: 240_000,
         ...(objects && { input: JSON.stringify({ apiVersion: 'v1', kind: 'List', items: objects }) }),
       });
-    const nodes = await Promise.all(
-      layout.nodes.map(async (node) => {
-        mkdirSync(node.dir, { recursive: true });
-        // Names outside of the cluster are for the machine, not for its pods.
-        writeFileSync(join(node.dir, 'resolv.conf'), '');
-        await giveImages(images.store, node);
-        return startNode({ layout, node, plane: started, binaries });
-      }),
-    );
+    const nodes: ClusterNode[] = [];
+    // One after the other: the socket for device plug-ins has a fixed path, and of two kubelets that make it at once one ends.
+    for (const node of layout.nodes) {
+      mkdirSync(node.dir, { recursive: true });
+      // Names outside of the cluster are for the machine, not for its pods.
+      writeFileSync(join(node.dir, 'resolv.conf'), '');
+      await giveImages(images.store, node);
+      nodes.push(await startNode({ layout, node, plane, binaries }));
+      await until(`${node.name} is known`, async () => (await kubectl(['get', 'node', node.name])).ok, 60_000);
+    }
     await installAddons(kubectl, plane, layout);
-    return { layout, plane, kube, kubectl, nodes, images, stop: () => kube.close().then(stop) };
+    return { layout, plane, kube, kubectl, nodes, images, audit, stop: () => kube.close().then(stop) };
   } catch (error) {
     await stop().catch((failure: unknown) => log(failure));
     throw error;
