@@ -53,7 +53,10 @@ async function measure(parts: readonly string[], say: (text: string) => void): P
     const take = async (part: string, step: () => Promise<Row[]>) => {
       if (!parts.includes(part)) return;
       say(`measuring: ${part}`);
-      rows.push(...(await step()));
+      const found = await step();
+      // The whole takes half an hour: who waits sees what there is, and has it when a later part fails.
+      for (const { what, ours, peer, result } of found) say(`  ${what}: ${ours}, peer ${peer}: ${result}`);
+      rows.push(...found);
     };
     await take('latency', async () => [await measureLatency(cluster, 200)]);
     await take('schedules', async () => [await measureSchedules(cluster, schedules, whole(values.rounds))]);
