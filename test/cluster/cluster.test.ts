@@ -22,7 +22,6 @@ import { type WatchedStream, watchStream } from '../support/cluster/stream.ts';
 import { decodeErrors, packetsOf } from '../support/media.ts';
 import { until } from '../support/rtmp.ts';
 import { disruptionTests } from './disruption.ts';
-import { rightsTests } from './rights.ts';
 
 const KEY = 'planted-key-of-the-cluster';
 
@@ -258,5 +257,3 @@ describe('what keeps another stream off air is said in its conditions', () => {
     });
   });
 });
-
-rightsTests(() => ({ scene, upload }));

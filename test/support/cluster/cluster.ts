@@ -13,7 +13,6 @@ import { run } from '../../../src/local/run.ts';
 import { createLogger } from '../../../src/log.ts';
 import { until } from '../rtmp.ts';
 import { installAddons, type Kubectl } from './addons.ts';
-import { clusterAudit } from './audit.ts';
 import { makeCgroup } from './cgroups.ts';
 import { must } from './command.ts';
 import { containerdConfig } from './config.ts';
@@ -95,9 +94,7 @@ export async function startCluster(onProgress: (step: string) => void = () => {}
     await makeNetwork(layout);
     for (const { id } of layout.nodes) makeCgroup(id);
     const log = createLogger('kubernetes', 'warn');
-    const audit = clusterAudit(join(layout.stateDir, 'audit'));
     plane = await startControlPlane({
-      extraArgs: { 'kube-apiserver': audit.args },
       stateDir: layout.stateDir,
       binaries,
       env: environment(),
@@ -124,7 +121,7 @@ export async function startCluster(onProgress: (step: string) => void = () => {}
       await until(`${node.name} is known`, async () => (await kubectl(['get', 'node', node.name])).ok, 60_000);
     }
     await installAddons(kubectl, plane, layout);
-    return { layout, plane, kube, kubectl, nodes, images, audit, stop: () => kube.close().then(stop) };
+    return { layout, plane, kube, kubectl, nodes, images, stop: () => kube.close().then(stop) };
   } catch (error) {
     await stop().catch((failure: unknown) => log(failure));
     throw error;
