@@ -61,12 +61,12 @@ generate: node_modules/.installed ## write crds/, docs/, alerts, dashboards and 
 build: setup ## bundle what the image runs, into dist/
 	@$(NODE) scripts/build.ts
 
-bench: bench-engine ## performance as ratios beside the named peers, into test/bench/RESULTS.md
+bench: bench-engine bench-operator ## performance as ratios beside the named peers, into test/bench/RESULTS.md
 
 bench-engine: node_modules/.installed ## the loop engine alone, within ten minutes
 	@$(NODE) test/bench/engine.ts $(ARGS)
 
-bench-operator: node_modules/.installed ## the operator at scale: not yet fit for pods that keep their time (see its stages)
+bench-operator: node_modules/.installed ## the operator at scale, half an hour
 	@$(NODE) test/bench/operator.ts $(ARGS)
 
 clean: ## remove what was built or installed here (not .loopstream/: that is `make reset`)

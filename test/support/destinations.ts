@@ -40,7 +40,8 @@ export async function expectUntouched(server: RtmpServer, key: string): Promise<
   const recordings = await server.recordings(key);
   expect(recordings).toHaveLength(1);
   const packets = await packetsOf(recordings[0] ?? '');
-  expect(packets.filter((packet) => packet.codec_type === 'audio').length).toBeGreaterThan(30);
+  for (const type of ['video', 'audio'])
+    expect(packets.filter((packet) => packet.codec_type === type).length).toBeGreaterThan(30);
   expectNoSeam(packets);
 }
 
