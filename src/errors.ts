@@ -1,6 +1,7 @@
 /**
- * The one table of public errors: code → HTTP status, title and what the code means. The code is the contract; REST's
- * problem+json, GraphQL's `extensions.code`, OpenAPI and docs/errors/ are made from it.
+ * The one table of public errors: code → HTTP status, title, what the code means and what to do about it. The code is the
+ * contract; REST's problem+json, GraphQL's `extensions.code`, OpenAPI, docs/errors/ and the pages at /docs/errors are made
+ * from it (`make generate`).
  */
 
 export const ERRORS = {
@@ -8,73 +9,140 @@ export const ERRORS = {
     status: 401,
     title: 'Not authenticated',
     meaning: 'The API key or access token is missing, wrong, expired or revoked.',
+    fix: 'Send a valid key in `X-API-Key`, or a token that has not expired in `Authorization: Bearer`. Keys are made in the dashboard’s account settings.',
   },
   insufficient_scope: {
     status: 403,
     title: 'Insufficient scope',
     meaning: 'The access token lacks the scope that this operation needs.',
+    fix: 'Ask for a token with the scope that `detail` names, or use an API key, which has the full access of its owner.',
   },
-  route_not_found: { status: 404, title: 'No such path', meaning: 'No operation has this path.' },
-  stream_not_found: { status: 404, title: 'Stream not found', meaning: 'No stream of this account has this id.' },
-  upload_not_found: { status: 404, title: 'Upload not found', meaning: 'No upload of this account has this id.' },
+  route_not_found: {
+    status: 404,
+    title: 'No such path',
+    meaning: 'No operation has this path.',
+    fix: 'Compare the path with the description at `/v1/openapi.json`; what comes from elsewhere, such as an id, must be percent-encoded.',
+  },
+  stream_not_found: {
+    status: 404,
+    title: 'Stream not found',
+    meaning: 'No stream of this account has this id.',
+    fix: 'Take the id from `GET /v1/streams`; it may have been deleted, or belong to another account.',
+  },
+  upload_not_found: {
+    status: 404,
+    title: 'Upload not found',
+    meaning: 'No upload of this account has this id.',
+    fix: 'Take the objectID from `GET /v1/uploads`; it may have been deleted, or belong to another account.',
+  },
   destination_not_found: {
     status: 404,
     title: 'Destination not found',
     meaning: 'No destination of this account has this id.',
+    fix: 'Take the id from `GET /v1/destinations`; it may have been deleted, or belong to another account.',
   },
-  playlist_not_found: { status: 404, title: 'Playlist not found', meaning: 'No playlist of this account has this id.' },
+  playlist_not_found: {
+    status: 404,
+    title: 'Playlist not found',
+    meaning: 'No playlist of this account has this id.',
+    fix: 'Take the id from `GET /v1/playlists`; it may have been deleted, or belong to another account.',
+  },
   method_not_allowed: {
     status: 405,
     title: 'Method not allowed',
     meaning: 'The path exists, but not with this method.',
+    fix: 'Use one of the methods that the header `Allow` names.',
   },
   conflict: {
     status: 409,
     title: 'Conflict',
     meaning: 'The resource was changed by someone else at the same moment; read it and try again.',
+    fix: 'Read the resource again, and decide on the change anew from what it is now.',
   },
   stream_not_ready: {
     status: 409,
     title: 'Stream not ready',
     meaning: 'Something keeps the stream from starting; `issues` says what.',
+    fix: 'Each entry of `issues` has a `fix`; ask `GET /v1/streams/{id}/readiness` until `ready` is true, then start it.',
   },
   stream_not_live: {
     status: 409,
     title: 'Stream not live',
     meaning: 'The stream is not on air, so there is nothing to show or act on.',
+    fix: 'Start the stream and wait until its status is `live`.',
   },
-  destination_in_use: { status: 409, title: 'Destination in use', meaning: 'A stream sends to this destination.' },
-  upload_in_use: { status: 409, title: 'Upload in use', meaning: 'A stream or playlist plays this upload.' },
-  playlist_in_use: { status: 409, title: 'Playlist in use', meaning: 'A stream plays this playlist.' },
+  destination_in_use: {
+    status: 409,
+    title: 'Destination in use',
+    meaning: 'A stream sends to this destination.',
+    fix: 'Give the streams that `streamIDs` names another destination, or delete them, first.',
+  },
+  upload_in_use: {
+    status: 409,
+    title: 'Upload in use',
+    meaning: 'A stream or playlist plays this upload.',
+    fix: 'Take it out of what `streamIDs` and `playlistIDs` name first.',
+  },
+  playlist_in_use: {
+    status: 409,
+    title: 'Playlist in use',
+    meaning: 'A stream plays this playlist.',
+    fix: 'Take it out of the streams that `streamIDs` names first.',
+  },
   idempotency_key_reused: {
     status: 409,
     title: 'Idempotency key reused',
     meaning: 'This Idempotency-Key was sent with another request within 24 hours, or that request is still at work.',
+    fix: 'Make a new key for each request that is meant to have an effect of its own; repeat a request with the same key and the same body only.',
   },
-  payload_too_large: { status: 413, title: 'Body too large', meaning: 'A JSON body may have 1 MiB at most.' },
+  payload_too_large: {
+    status: 413,
+    title: 'Body too large',
+    meaning: 'A JSON body may have 1 MiB at most.',
+    fix: 'Send less at once. Media is not sent in JSON: import it from a link.',
+  },
   unsupported_media_type: {
     status: 415,
     title: 'Unsupported media type',
     meaning: 'Bodies are JSON: send Content-Type: application/json.',
+    fix: 'Send JSON, and say so in Content-Type.',
   },
-  malformed_json: { status: 400, title: 'Malformed JSON', meaning: 'The body is not JSON.' },
+  malformed_json: {
+    status: 400,
+    title: 'Malformed JSON',
+    meaning: 'The body is not JSON.',
+    fix: 'Let a library write the JSON, in UTF-8.',
+  },
   validation_failed: {
     status: 422,
     title: 'Validation failed',
     meaning: 'A field or parameter is missing, unknown or not allowed; `errors` names each.',
+    fix: 'Each entry of `errors` has the `path` of a field or parameter, as a JSON pointer, and a `message`: mend these.',
   },
   rate_limited: {
     status: 429,
     title: 'Too many requests',
     meaning: 'The rate limit is used up; wait for Retry-After seconds.',
+    fix: 'Wait as long as `Retry-After` says. `RateLimit-Remaining` tells beforehand how much is left.',
   },
-  internal: { status: 500, title: 'Internal error', meaning: 'Something went wrong on our side; it was logged.' },
+  internal: {
+    status: 500,
+    title: 'Internal error',
+    meaning: 'Something went wrong on our side; it was logged.',
+    fix: 'Try again, with growing pauses. If it stays, report the answer’s `X-Request-Id`, by which the log is found.',
+  },
   upstream_unavailable: {
     status: 502,
     title: 'Upstream unavailable',
     meaning: 'Kubernetes, the database or the media storage did not answer; try again.',
+    fix: 'Try again after `Retry-After` seconds, with growing pauses.',
   },
-  shutting_down: { status: 503, title: 'Shutting down', meaning: 'This server is stopping; try again.' },
+  shutting_down: {
+    status: 503,
+    title: 'Shutting down',
+    meaning: 'This server is stopping; try again.',
+    fix: 'Try again after `Retry-After` seconds: another server answers.',
+  },
 } as const;
 
 export type ErrorCode = keyof typeof ERRORS;

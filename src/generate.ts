@@ -1,6 +1,7 @@
 /** `loopstream generate`: writes what is made from the types, so that the repository always shows what the code does. */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
+import { generateApi } from './http/generate.ts';
 import { generateCrds } from './kube/generate.ts';
 import { metricsDocument } from './metrics-doc.ts';
 
@@ -9,7 +10,7 @@ export async function generateCommand(): Promise<number> {
   const metrics = resolve(import.meta.dirname, '../docs/metrics.md');
   await mkdir(dirname(metrics), { recursive: true });
   await writeFile(metrics, metricsDocument());
-  written.push(metrics);
+  written.push(metrics, ...(await generateApi(resolve(import.meta.dirname, '../docs'))));
   process.stdout.write(`${written.join('\n')}\n`);
   return 0;
 }

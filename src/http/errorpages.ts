@@ -1,6 +1,6 @@
-/** The pages that `type` of a problem names: /docs/errors/<code>, made from the table of errors. Pure. */
+/** The pages that `type` of a problem names: /docs/errors/<code>. Pure. */
 import { createHash } from 'node:crypto';
-import { ERRORS, type ErrorCode } from '../errors.ts';
+import { type ErrorDoc, whoAnswers } from './errordocs.ts';
 
 const html = (text: string): string =>
   text.replace(/[&<>"]/g, (c) => `&#${c.charCodeAt(0)};`).replace(/`([^`]+)`/g, '<code>$1</code>');
@@ -18,24 +18,22 @@ const page = (title: string, body: string): string =>
   `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">` +
   `<title>${html(title)}</title><style>${STYLE}</style><h1>${html(title)}</h1>${body}</html>\n`;
 
-const RETRY = 'The same request may succeed later: try again, with growing pauses.';
-const PERMANENT = 'The same request will fail again: change it first.';
+const paragraph = (text: string): string => `<p>${html(text)}</p>`;
 
-/** The page of one code; undefined when there is no such code. */
-export function errorPage(code: string): string | undefined {
-  if (!Object.hasOwn(ERRORS, code)) return undefined;
-  const { status, title, meaning } = ERRORS[code as ErrorCode];
-  const again = status === 429 || status >= 500 ? RETRY : PERMANENT;
+export function errorPage(doc: ErrorDoc): string {
+  const operations = doc.operations.map((operation) => `<li><code>${html(operation)}</code>`).join('');
   return page(
-    title,
-    `<p><code>${code}</code>, HTTP status ${status}</p><p>${html(meaning)}</p><p>${again}</p>` +
+    doc.title,
+    `<p><code>${doc.code}</code>, HTTP status ${doc.status}</p>${paragraph(doc.meaning)}` +
+      `<h2>What to do</h2>${paragraph(doc.fix)}${paragraph(doc.again)}` +
+      `<h2>Who answers with it</h2>${whoAnswers(doc) ? paragraph(whoAnswers(doc)) : `<ul>${operations}</ul>`}` +
       '<p><a href="/docs/errors">All codes</a></p>',
   );
 }
 
-export function errorIndex(): string {
-  const rows = Object.entries(ERRORS).map(
-    ([code, { status, meaning }]) =>
+export function errorIndex(docs: readonly ErrorDoc[]): string {
+  const rows = docs.map(
+    ({ code, status, meaning }) =>
       `<tr><td><a href="/docs/errors/${code}"><code>${code}</code></a><td>${status}<td>${html(meaning)}`,
   );
   return page('Error codes', `<table><tr><th>Code<th>Status<th>Meaning${rows.join('')}</table>`);

@@ -1,12 +1,63 @@
 /**
- * The machine-readable description, made from the routes: their schemas say what is special about each, this file adds
- * what is true of all. Pure: no I/O, no clock.
+ * The machine-readable description (OpenAPI 3.1), made from the routes: their schemas say what is special about each, this
+ * file adds what is true of all. Pure: no I/O, no clock.
  */
-import { isOperation, OPERATION_SCOPES, type Operation, SCOPES } from '../auth/scopes.ts';
+import { isOperation, OPERATION_SCOPES, SCOPES } from '../auth/scopes.ts';
 import { ERRORS, type ErrorCode } from '../errors.ts';
+import { EXAMPLES, PARAMETER_EXAMPLES, problemExample } from './examples.ts';
+import { codesOf, takesIdempotencyKey } from './operation-errors.ts';
 import { PROBLEM_TYPE, Problem } from './problem.ts';
 
-type Json = Record<string, unknown>;
+export type Json = Record<string, unknown>;
+
+export interface MediaType extends Json {
+  schema?: Json;
+}
+
+export interface Response extends Json {
+  headers?: Json;
+  content?: Record<string, MediaType>;
+}
+
+export interface OperationObject extends Json {
+  operationId: string;
+  parameters?: (Json & { name: string; in: string; required?: boolean; schema: Json })[];
+  requestBody?: { required?: boolean; content: Record<string, MediaType> };
+  responses: Record<string, Response | { $ref: string }>;
+}
+
+/** What is read of the document; it has all that OpenAPI asks for. */
+export interface OpenApi extends Json {
+  paths: Record<string, Record<string, OperationObject>>;
+  components: {
+    schemas: Record<string, Json>;
+    responses: Record<string, Response>;
+    headers: Json;
+    securitySchemes: Json;
+  };
+}
+
+/** For @fastify/swagger. The server's address is the one that the document was read from. */
+export const OPENAPI = {
+  openapi: {
+    openapi: '3.1.0',
+    info: {
+      title: 'loopstream',
+      version: '1.0.0',
+      description: 'Continuous looping streams to RTMP destinations.',
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [{ url: '/' }],
+    tags: [
+      { name: 'account', description: 'Who is asking.' },
+      { name: 'destinations', description: 'Where streams are sent.' },
+      { name: 'meta', description: 'The service itself; open to everyone.' },
+      { name: 'playlists', description: 'Several uploads in an order.' },
+      { name: 'streams', description: 'What is on air, now or by a schedule.' },
+      { name: 'uploads', description: 'Media, imported once.' },
+    ],
+  },
+};
 
 const RATE_HEADERS = {
   'RateLimit-Limit': 'Requests per window.',
@@ -16,64 +67,68 @@ const RATE_HEADERS = {
 
 const integerHeaders = (texts: Record<string, string>) =>
   Object.fromEntries(
-    Object.entries(texts).map(([name, description]) => [name, { description, schema: { type: 'integer' } }]),
-  );
-
-/** Codes that any operation may answer with, beside those of its own. */
-const COMMON: ErrorCode[] = ['validation_failed', 'rate_limited', 'internal', 'upstream_unavailable', 'shutting_down'];
-const GUARDED: ErrorCode[] = ['unauthenticated', 'insufficient_scope'];
-const WITH_BODY: ErrorCode[] = ['malformed_json', 'payload_too_large', 'unsupported_media_type'];
-
-const OWN: Partial<Record<Operation, ErrorCode[]>> = {
-  updateStream: ['conflict'],
-  deleteStream: ['conflict'],
-  startStream: ['stream_not_ready', 'conflict'],
-  stopStream: ['conflict'],
-  skipStreamItem: ['stream_not_live', 'conflict'],
-  scheduleStream: ['conflict'],
-  unscheduleStream: ['conflict'],
-  getStreamPreview: ['stream_not_live'],
-  updateDestination: ['conflict'],
-  deleteDestination: ['destination_in_use'],
-  deleteUpload: ['upload_in_use'],
-  deletePlaylist: ['playlist_in_use'],
-};
-
-const NOT_FOUND: Record<string, ErrorCode> = {
-  streams: 'stream_not_found',
-  destinations: 'destination_not_found',
-  uploads: 'upload_not_found',
-  playlists: 'playlist_not_found',
-};
-
-function codesOf(id: Operation, method: string, path: string, hasBody: boolean): ErrorCode[] {
-  const notFound = path.includes('{id}') ? NOT_FOUND[path.split('/')[2] ?? ''] : undefined;
-  return [
-    ...(OPERATION_SCOPES[id] === null ? [] : GUARDED),
-    ...(notFound ? [notFound] : []),
-    ...(OWN[id] ?? []),
-    ...(method === 'post' && OPERATION_SCOPES[id] !== null ? (['idempotency_key_reused'] as const) : []),
-    ...(hasBody ? WITH_BODY : []),
-    ...COMMON,
-  ];
-}
-
-function problems(codes: ErrorCode[]): Record<string, unknown> {
-  const byStatus = Map.groupBy(new Set(codes), (code) => ERRORS[code].status);
-  return Object.fromEntries(
-    [...byStatus].map(([status, group]) => [
-      String(status),
-      {
-        description: group.map((code) => `\`${code}\`: ${ERRORS[code].meaning}`).join('\n\n'),
-        headers: integerHeaders({
-          ...RATE_HEADERS,
-          ...(status === 429 || status === 503 ? { 'Retry-After': 'Seconds to wait.' } : {}),
-        }),
-        content: { [PROBLEM_TYPE]: { schema: { $ref: '#/components/schemas/Problem' } } },
-      },
+    Object.entries(texts).map(([name, description]) => [
+      name,
+      { description, schema: { type: 'integer', minimum: 0 } },
     ]),
   );
+
+const textHeader = (description: string, required = false) => ({
+  description,
+  ...(required && { required }),
+  schema: { type: 'string' },
+});
+
+/** `components.headers`: what answers refer to by these names. */
+const HEADERS = {
+  'X-Request-Id': textHeader('The one that was sent, or a new one; the log has it.', true),
+  ...integerHeaders(RATE_HEADERS),
+  ...integerHeaders({ 'Retry-After': 'Seconds to wait.' }),
+  'WWW-Authenticate': textHeader('How to authenticate.', true),
+  Location: textHeader('Path of what was created.', true),
+};
+
+const headers = (...names: string[]): Json =>
+  Object.fromEntries(
+    ['X-Request-Id', ...Object.keys(RATE_HEADERS), ...names].map((name) => [
+      name,
+      { $ref: `#/components/headers/${name}` },
+    ]),
+  );
+
+function problemHeaders(status: number): Json {
+  if (status === 401) return headers('WWW-Authenticate');
+  return status === 429 || status > 500 ? headers('Retry-After') : headers();
 }
+
+/** By status, as references to `shared`, into which they are put; their names are their codes. */
+function problems(codes: ErrorCode[], shared: Record<string, Response>): Record<string, { $ref: string }> {
+  const byStatus = Map.groupBy(codes, (code) => ERRORS[code].status);
+  return Object.fromEntries(
+    [...byStatus].map(([status, group]) => {
+      const name = group.join('.');
+      shared[name] ??= problemResponse(status, group);
+      return [String(status), { $ref: `#/components/responses/${name}` }];
+    }),
+  );
+}
+
+function problemResponse(status: number, codes: ErrorCode[]): Response {
+  const properties = { status: { const: status }, code: { enum: codes } };
+  const schema = { allOf: [{ $ref: '#/components/schemas/Problem' }, { type: 'object', properties }] };
+  const examples = Object.fromEntries(codes.map((code) => [code, { value: problemExample(code) }]));
+  return {
+    description: codes.map((code) => `\`${code}\`: ${ERRORS[code].meaning}`).join('\n\n'),
+    headers: problemHeaders(status),
+    content: { [PROBLEM_TYPE]: { schema, examples } },
+  };
+}
+
+/** The response itself, where only a name is given. */
+export const resolveResponse = ({ components }: OpenApi, response: Response | { $ref: string }): Response =>
+  '$ref' in response && typeof response.$ref === 'string'
+    ? (components.responses[response.$ref.replace('#/components/responses/', '')] ?? {})
+    : (response as Response);
 
 const SUCCESS: Record<string, string> = {
   '200': 'As asked.',
@@ -82,14 +137,11 @@ const SUCCESS: Record<string, string> = {
   '204': 'Gone.',
 };
 
-const LOCATION = { Location: { description: 'Path of what was created.', schema: { type: 'string' } } };
-
 /** A body that may have no fields may be left out. */
-function optionalBody(operation: Json): void {
-  const body = operation.requestBody as { required?: boolean; content?: Record<string, { schema?: Json }> } | undefined;
-  const schema = body?.content?.['application/json']?.schema;
-  if (body && schema && Object.keys((schema.properties as object | undefined) ?? { none: 1 }).length === 0)
-    body.required = false;
+function optionalBody({ requestBody }: OperationObject): void {
+  const schema = requestBody?.content['application/json']?.schema;
+  if (requestBody && schema && Object.keys((schema.properties as object | undefined) ?? { none: 1 }).length === 0)
+    requestBody.required = false;
 }
 
 const IDEMPOTENCY_KEY = {
@@ -97,39 +149,71 @@ const IDEMPOTENCY_KEY = {
   in: 'header',
   required: false,
   description: 'The same key with the same body gets the same answer for 24 hours.',
-  schema: { type: 'string', minLength: 1, maxLength: 255 },
+  schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[!-~]+$' },
+  example: '6b0b9a3e-9d0f-4a52-8a62-1c1f7f3f6d11',
 };
 
-/** Adds to the description that @fastify/swagger made: components, security, headers and problems of each operation. */
-export function completeOpenApi(made: Json, scopePrefix: string): Json {
-  const schemas: Json = { Problem: JSON.parse(JSON.stringify(Problem)) };
-  const doc = hoist(JSON.parse(JSON.stringify(made)), schemas) as Json & { paths: Record<string, Json> };
-  for (const [path, item] of Object.entries(doc.paths)) {
-    for (const [method, operation] of Object.entries(item) as [string, Json][]) {
-      const id = operation.operationId as string | undefined;
-      if (!isOperation(id)) continue;
-      const scope = OPERATION_SCOPES[id];
+/** Adds to the description that @fastify/swagger made: components, security, headers, examples and problems. */
+export function completeOpenApi(made: object, scopePrefix: string): OpenApi {
+  const schemas: Record<string, Json> = {};
+  hoist(JSON.parse(JSON.stringify(Problem)), schemas);
+  const doc = hoist(JSON.parse(JSON.stringify(made)), schemas) as OpenApi;
+  const responses: Record<string, Response> = {};
+  for (const [path, item] of Object.entries(doc.paths))
+    for (const [method, operation] of Object.entries(item)) {
+      if (!isOperation(operation.operationId)) continue;
+      const scope = OPERATION_SCOPES[operation.operationId];
       operation.security =
         scope === null ? [] : [{ apiKey: [] }, { bearer: [] }, { oauth2: [`${scopePrefix}:${scope}`] }];
-      for (const [status, response] of Object.entries(operation.responses as Record<string, Json>)) {
-        response.description = SUCCESS[status] ?? 'Success';
-        response.headers = { ...integerHeaders(RATE_HEADERS), ...(status === '201' ? LOCATION : {}) };
-      }
-      optionalBody(operation);
-      const codes = codesOf(id, method, path, operation.requestBody !== undefined);
-      operation.responses = { ...(operation.responses as Json), ...problems(codes) };
-      if (codes.includes('idempotency_key_reused'))
-        operation.parameters = [...((operation.parameters as unknown[]) ?? []), IDEMPOTENCY_KEY];
+      completeSuccess(operation);
+      completeRequest(operation, path);
+      const codes = codesOf(operation.operationId, {
+        method,
+        path,
+        hasBody: operation.requestBody !== undefined,
+        hasParameters: operation.parameters !== undefined,
+      });
+      operation.responses = { ...operation.responses, ...problems(codes, responses) };
+      if (takesIdempotencyKey(operation.operationId, method))
+        operation.parameters = [...(operation.parameters ?? []), IDEMPOTENCY_KEY];
     }
+  const components = { schemas, responses, headers: HEADERS, securitySchemes: securitySchemes(scopePrefix) };
+  return { ...doc, components };
+}
+
+function completeSuccess({ responses }: OperationObject): void {
+  for (const [status, response] of Object.entries(responses) as [string, Response][]) {
+    response.description = SUCCESS[status] ?? 'Success';
+    response.headers = status === '201' ? headers('Location') : headers();
+    giveExamples(response.content);
   }
-  return { ...doc, components: { schemas, securitySchemes: securitySchemes(scopePrefix) } };
+}
+
+function completeRequest(operation: OperationObject, path: string): void {
+  optionalBody(operation);
+  giveExamples(operation.requestBody?.content);
+  const noun = path.split('/')[2] ?? '';
+  for (const parameter of operation.parameters ?? []) {
+    const example = PARAMETER_EXAMPLES[`${noun} ${parameter.name}`] ?? PARAMETER_EXAMPLES[parameter.name];
+    if (example !== undefined) parameter.example = example;
+  }
+}
+
+/** An example each, by the name of the schema. */
+function giveExamples(content: Record<string, MediaType> | undefined): void {
+  for (const media of Object.values(content ?? {})) {
+    const name = String(media.schema?.$ref ?? '').replace('#/components/schemas/', '');
+    if (Object.hasOwn(EXAMPLES, name)) media.example = EXAMPLES[name];
+    else if (Object.keys((media.schema?.properties as object | undefined) ?? { none: 1 }).length === 0)
+      media.example = {};
+  }
 }
 
 /** Schemas that have a title become components, so that generated clients give them that name. */
-function hoist(value: unknown, schemas: Json): unknown {
+function hoist(value: unknown, schemas: Record<string, Json>): unknown {
   if (Array.isArray(value)) return value.map((entry) => hoist(entry, schemas));
   if (typeof value !== 'object' || value === null) return value;
-  const object = Object.fromEntries(Object.entries(value).map(([key, entry]) => [key, hoist(entry, schemas)]));
+  const object: Json = Object.fromEntries(Object.entries(value).map(([key, entry]) => [key, hoist(entry, schemas)]));
   // Of what else has a title (the document's `info`), nothing has a type.
   if (typeof object.title !== 'string' || object.type !== 'object') return object;
   schemas[object.title] = object;

@@ -6,6 +6,7 @@ import { type Static, Type } from 'typebox';
 import { isDatabaseError } from '../db/pool.ts';
 import { AppError, ERRORS, type ErrorCode } from '../errors.ts';
 import { KubeError } from '../kube/types.ts';
+import { ReadinessIssue } from '../streams/record.ts';
 
 export const PROBLEM_TYPE = 'application/problem+json';
 
@@ -20,6 +21,15 @@ export const Problem = Type.Object(
       Type.Array(Type.Object({ path: Type.String(), message: Type.String() }), {
         description: 'With validation_failed: each field or parameter that is wrong, by its JSON pointer (RFC 6901).',
       }),
+    ),
+    issues: Type.Optional(
+      Type.Array(ReadinessIssue, { description: 'With stream_not_ready: what keeps the stream from starting.' }),
+    ),
+    streamIDs: Type.Optional(
+      Type.Array(Type.String(), { description: 'With a code that ends in _in_use: the streams that use it.' }),
+    ),
+    playlistIDs: Type.Optional(
+      Type.Array(Type.String(), { description: 'With upload_in_use: the playlists that play it.' }),
     ),
   },
   { title: 'Problem' },

@@ -5,26 +5,23 @@ import swagger from '@fastify/swagger';
 import swaggerUi from '@fastify/swagger-ui';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
-import { accountRoutes } from '../account/rest.ts';
 import type { AuthService } from '../auth/service.ts';
 import type { Db } from '../db/pool.ts';
-import { destinationRoutes } from '../destinations/rest.ts';
 import { graphqlRoutes } from '../graphql/routes.ts';
 import type { Services } from '../graphql/schema.ts';
 import type { Logger } from '../log.ts';
-import { playlistRoutes } from '../playlists/rest.ts';
 import type { StatsService } from '../stats/service.ts';
-import { streamRoutes } from '../streams/rest.ts';
-import { uploadRoutes } from '../uploads/rest.ts';
 import { serveDashboard } from './dashboard.ts';
+import { errorDocsOf } from './errordocs.ts';
 import { errorIndex, errorPage } from './errorpages.ts';
 import { answerError, handleErrors, refuseWhileStopping } from './errors.ts';
 import { errorPageHeaders, secureHeaders } from './headers.ts';
 import { idempotency } from './idempotency.ts';
 import type { HttpMetrics } from './metrics.ts';
-import { completeOpenApi } from './openapi.ts';
+import { completeOpenApi, OPENAPI, type OpenApi } from './openapi.ts';
 import { answerOtherMethods, guard } from './operations.ts';
-import { type StatusDeps, statusRoutes } from './status.ts';
+import { nounRoutes, V1 } from './routes.ts';
+import type { StatusDeps } from './status.ts';
 import { compileBody, compileParameters } from './validation.ts';
 
 const DOCS = '/docs';
@@ -58,26 +55,19 @@ export async function buildServer(deps: ServerDeps): Promise<FastifyInstance> {
   deps.metrics?.observe(app);
   await secureHeaders(app, { docs: DOCS, overTls: config.publicUrl.startsWith('https:') });
 
-  await app.register(swagger, {
-    openapi: {
-      openapi: '3.1.0',
-      info: { title: 'loopstream', version: '1.0.0', description: 'Continuous looping streams to RTMP destinations.' },
-      servers: [{ url: config.publicUrl }],
-      tags: ['account', 'destinations', 'meta', 'playlists', 'streams', 'uploads'].map((name) => ({ name })),
-    },
-  });
-  let description: Record<string, unknown> | undefined;
-  const openApi = () => {
-    description ??= completeOpenApi(app.swagger() as unknown as Record<string, unknown>, config.scopePrefix);
+  await app.register(swagger, OPENAPI);
+  let description: OpenApi | undefined;
+  const openApi = (): OpenApi => {
+    description ??= completeOpenApi(app.swagger(), config.scopePrefix);
     return description;
   };
   await app.register(swaggerUi, { routePrefix: DOCS, transformSpecification: openApi });
-  errorDocs(app);
+  errorDocs(app, openApi);
 
   await app.register(async (api) => {
     await guard(api, { auth: deps.auth, ...config });
     graphqlRoutes(api, deps.services, config.scopePrefix, deps.metrics?.graphql);
-    await api.register(async (v1) => restRoutes(v1, deps, openApi), { prefix: '/v1' });
+    await api.register(async (v1) => restRoutes(v1, deps, openApi), { prefix: V1 });
     answerOtherMethods(api, new Map([['/graphql', new Set(['POST'])]]));
   });
 
@@ -123,13 +113,12 @@ function createApp(log: Logger): FastifyInstance {
   return app as unknown as FastifyInstance;
 }
 
-async function restRoutes(v1: FastifyInstance, deps: ServerDeps, openApi: () => unknown): Promise<void> {
-  const { account, streams, destinations, uploads, playlists } = deps.services;
+async function restRoutes(v1: FastifyInstance, deps: ServerDeps, openApi: () => OpenApi): Promise<void> {
   const routes = new Map<string, Set<string>>();
   v1.addHook('onRoute', ({ method, url, config }) => {
     if (config?.methodNotAllowed) return;
     // Fastify hands over the whole path, and wants one without the prefix.
-    const path = url.replace(/^\/v1/, '');
+    const path = url.slice(V1.length);
     const methods = routes.get(path) ?? new Set();
     for (const name of [method].flat()) methods.add(name);
     routes.set(path, methods);
@@ -139,20 +128,18 @@ async function restRoutes(v1: FastifyInstance, deps: ServerDeps, openApi: () => 
   });
   idempotency(v1, { db: deps.db, secret: deps.config.authSecret });
   handleErrors(v1, { before: v1.rateLimit() });
-  await v1.register(statusRoutes, { ...deps, openApi });
-  await v1.register(accountRoutes, { account });
-  await v1.register(streamRoutes, { streams, stats: deps.stats, stopping: deps.stopping });
-  await v1.register(destinationRoutes, { destinations });
-  await v1.register(uploadRoutes, { uploads });
-  await v1.register(playlistRoutes, { playlists });
+  await nounRoutes(v1, { ...deps, openApi });
   answerOtherMethods(v1, routes);
 }
 
-function errorDocs(app: FastifyInstance): void {
+function errorDocs(app: FastifyInstance, openApi: () => OpenApi): void {
   const hidden = { schema: { hide: true } as object, helmet: errorPageHeaders };
-  app.get(`${DOCS}/errors`, hidden, async (_request, reply) => reply.type('text/html').send(errorIndex()));
+  app.get(`${DOCS}/errors`, hidden, async (_request, reply) =>
+    reply.type('text/html').send(errorIndex(errorDocsOf(openApi()))),
+  );
   app.get(`${DOCS}/errors/:code`, hidden, async (request, reply) => {
-    const page = errorPage((request.params as { code: string }).code);
-    return page ? reply.type('text/html').send(page) : reply.callNotFound();
+    const { code } = request.params as { code: string };
+    const found = errorDocsOf(openApi()).find((doc) => doc.code === code);
+    return found ? reply.type('text/html').send(errorPage(found)) : reply.callNotFound();
   });
 }

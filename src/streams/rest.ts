@@ -276,8 +276,8 @@ function liveRoutes(app: App, { streams, stats, stopping }: Doors): void {
         tags,
         summary: 'What is on air, as HTTP-FLV',
         params,
-        produces: ['video/x-flv'],
-        response: { 200: Type.Unsafe<unknown>({ type: 'string', format: 'binary' }) },
+        // OpenAPI 3.1: bytes in a body have no schema.
+        response: { 200: { content: { 'video/x-flv': { schema: Type.Unsafe<unknown>({}) } } } },
       },
     },
     async ({ principal, params }, reply) => {

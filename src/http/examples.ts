@@ -1,0 +1,184 @@
+/**
+ * An example of each document of the API, by the title of its schema: a day in the life of one account, so that ids agree.
+ * A test holds each against its schema. Pure: no I/O, no clock.
+ */
+import { ERRORS, type ErrorCode } from '../errors.ts';
+
+const stream = 'str-01k8zq4v7h2m9x3c5b6n7p8r9t';
+const destination = 'dst-01k8zq3t5f0j7v1a3z4k5m6n7p';
+const upload = 'upl-01k8zq2r3d8g5s9y1x2h3j4k5m';
+const playlist = 'pls-01k8zq1p1b6e3q7w9v0f1g2h3j';
+const createdAt = '2027-01-31T17:42:05Z';
+const since = '2027-01-31T18:00:02Z';
+
+const Page = {
+  hasMore: true,
+  nextCursor: 'c3RyIDIwMjctMDEtMzFUMTc6NDI6MDVaIHN0ci0wMWs4enE0djdoMm05eDNjNWI2bjdwOHI5dA',
+};
+const list = (item: object) => ({ data: [item], page: Page });
+
+const Stream = {
+  id: stream,
+  name: 'Night fireplace',
+  status: 'live',
+  ready: true,
+  quality: 'q_1080p',
+  framerate: 'f_30',
+  destinationID: destination,
+  destinationIDs: [destination],
+  videoUploadObjectID: upload,
+  playlistIDs: [],
+  audioPlaylistIDs: [],
+  scheduleStartAt: '2027-01-31T18:00:00Z',
+  scheduleEndAt: '2027-02-01T06:00:00Z',
+  recurrence: null,
+  nextStartAt: null,
+  liveSince: since,
+  degraded: null,
+  createdAt,
+};
+
+const StreamEvent = {
+  id: 'str-01k8zq4v7h2m9x3c5b6n7p8r9t.187f2c3b4d5e6f70',
+  time: since,
+  createdAt: since,
+  type: 'Normal',
+  reason: 'Live',
+  message: 'The stream is live.',
+  count: 1,
+};
+
+const Destination = {
+  id: destination,
+  name: 'Main channel',
+  rtmpUrl: 'rtmp://live.example.com/app',
+  rtmpKeyHint: '7x2q',
+  createdAt,
+};
+
+const Upload = {
+  objectID: upload,
+  type: 'VIDEO',
+  name: 'fireplace.mp4',
+  state: 'ready',
+  progress: 1,
+  sizeBytes: 734_003_200,
+  durationSeconds: 1800.04,
+  video: { codec: 'h264', width: 1920, height: 1080, framerate: 30 },
+  audio: { codec: 'aac', sampleRate: 48_000, channels: 2 },
+  error: null,
+  createdAt,
+};
+
+const PlaylistSummary = {
+  id: playlist,
+  createdAt,
+  name: 'Evening',
+  kind: 'video',
+  mode: 'sequential',
+  streamID: stream,
+  version: 3,
+};
+
+const ReadinessIssue = {
+  code: 'media_preparing',
+  message: 'The video is still being prepared.',
+  fix: 'Wait until it has been prepared.',
+  field: 'videoUploadObjectID',
+  since,
+};
+
+const item = { id: upload, name: 'fireplace.mp4' };
+
+const LiveStats = {
+  live: true,
+  startedAt: since,
+  uptimeSeconds: 3600.5,
+  bitrateKbps: 4628.4,
+  fps: 30,
+  framesSent: 108_015,
+  loopCount: 2,
+  seam: { count: 2, maxStepMs: 33.4 },
+  avSkewMs: 4.2,
+  reconnects: 0,
+  current: item,
+  next: item,
+  playable: true,
+  brokenItems: [],
+  destinations: [
+    {
+      id: destination,
+      name: 'Main channel',
+      connected: true,
+      bytesSent: 2_083_914_112,
+      reconnects: 0,
+      lastError: null,
+    },
+  ],
+};
+
+export const EXAMPLES: Readonly<Record<string, object>> = {
+  Status: {
+    status: 'ok',
+    version: '0.1.0',
+    time: since,
+    components: { kubernetes: 'ok', database: 'ok' },
+  },
+  User: { id: 'usr-7Qm2', email: 'ada@example.com', firstName: 'Ada', lastName: null, createdAt },
+  Stream,
+  StreamList: list(Stream),
+  StreamCreate: {
+    name: 'Night fireplace',
+    quality: 'q_1080p',
+    framerate: 'f_30',
+    destinationID: destination,
+    videoUploadObjectID: upload,
+  },
+  StreamUpdate: { name: 'Day fireplace', playlistIDs: [playlist] },
+  StreamSchedule: { recurrence: { cron: '0 18 * * 5', timeZone: 'Europe/Berlin', durationSeconds: 43_200 } },
+  StreamSkip: { track: 'video' },
+  StreamEventList: list(StreamEvent),
+  Readiness: { ready: false, issues: [ReadinessIssue] },
+  LiveStats,
+  Destination,
+  DestinationList: list(Destination),
+  DestinationCreate: { name: 'Main channel', rtmpUrl: 'rtmp://live.example.com/app', rtmpKey: 'abcd-efgh-ijkl-7x2q' },
+  DestinationUpdate: { name: 'Second channel' },
+  Upload,
+  UploadList: list(Upload),
+  UploadFromLink: { type: 'VIDEO', url: 'https://media.example.com/fireplace.mp4' },
+  Playlist: { ...PlaylistSummary, items: [{ uploadObjectID: upload }] },
+  PlaylistList: list(PlaylistSummary),
+  PlaylistCreate: { name: 'Evening', kind: 'video', mode: 'sequential', items: [{ uploadObjectID: upload }] },
+};
+
+/** By `<noun> <name>`, or by the name alone. */
+export const PARAMETER_EXAMPLES: Readonly<Record<string, unknown>> = {
+  'streams id': stream,
+  'destinations id': destination,
+  'uploads id': upload,
+  'playlists id': playlist,
+  limit: 20,
+  cursor: Page.nextCursor,
+  status: 'live',
+  q: 'fireplace',
+  wait: 30,
+};
+
+/** Further members of some problems. */
+const EXTRAS: Partial<Record<ErrorCode, object>> = {
+  validation_failed: { errors: [{ path: '/name', message: 'is required' }] },
+  stream_not_ready: { issues: [ReadinessIssue] },
+  destination_in_use: { streamIDs: [stream] },
+  upload_in_use: { streamIDs: [stream], playlistIDs: [playlist] },
+  playlist_in_use: { streamIDs: [stream] },
+};
+
+export const problemExample = (code: ErrorCode) => ({
+  type: `/docs/errors/${code}`,
+  title: ERRORS[code].title,
+  status: ERRORS[code].status,
+  detail: ERRORS[code].meaning,
+  code,
+  ...EXTRAS[code],
+});

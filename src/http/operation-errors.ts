@@ -1,0 +1,62 @@
+/** Which codes of errors.ts each operation may answer with. Pure: no I/O, no clock. */
+import { OPERATION_SCOPES, type Operation } from '../auth/scopes.ts';
+import type { ErrorCode } from '../errors.ts';
+
+/** Codes that any operation may answer with, beside those of its own. */
+const COMMON: ErrorCode[] = ['rate_limited', 'internal', 'shutting_down'];
+const GUARDED: ErrorCode[] = ['unauthenticated', 'insufficient_scope', 'upstream_unavailable'];
+const WITH_BODY: ErrorCode[] = ['malformed_json', 'payload_too_large', 'unsupported_media_type'];
+
+const OWN: Partial<Record<Operation, ErrorCode[]>> = {
+  updateStream: ['conflict'],
+  deleteStream: ['conflict'],
+  startStream: ['stream_not_ready', 'conflict'],
+  stopStream: ['conflict'],
+  skipStreamItem: ['stream_not_live', 'conflict'],
+  scheduleStream: ['conflict'],
+  unscheduleStream: ['conflict'],
+  getStreamPreview: ['stream_not_live'],
+  updateDestination: ['conflict'],
+  deleteDestination: ['destination_in_use', 'conflict'],
+  deleteUpload: ['upload_in_use', 'conflict'],
+  // The contract declares 404 for this list too.
+  listPlaylists: ['route_not_found'],
+  deletePlaylist: ['playlist_in_use', 'conflict'],
+};
+
+const NOT_FOUND: Record<string, ErrorCode> = {
+  streams: 'stream_not_found',
+  destinations: 'destination_not_found',
+  uploads: 'upload_not_found',
+  playlists: 'playlist_not_found',
+};
+
+export interface Shape {
+  /** In lower case. */
+  method: string;
+  /** With the version, e.g. `/v1/streams/{id}`. */
+  path: string;
+  hasBody: boolean;
+  hasParameters: boolean;
+}
+
+/** Each once; a path with a parameter may be so malformed that there is nothing at it. */
+export function codesOf(id: Operation, { method, path, hasBody, hasParameters }: Shape): ErrorCode[] {
+  const open = OPERATION_SCOPES[id] === null;
+  const notFound = path.includes('{') ? NOT_FOUND[path.split('/')[2] ?? ''] : undefined;
+  return [
+    ...new Set<ErrorCode>([
+      ...(open ? [] : GUARDED),
+      ...(notFound ? [notFound] : []),
+      ...(path.includes('{') ? (['route_not_found'] as const) : []),
+      ...(OWN[id] ?? []),
+      ...(takesIdempotencyKey(id, method) ? (['idempotency_key_reused'] as const) : []),
+      ...(hasBody ? WITH_BODY : []),
+      ...(hasBody || hasParameters ? (['validation_failed'] as const) : []),
+      ...COMMON,
+    ]),
+  ];
+}
+
+export const takesIdempotencyKey = (id: Operation, method: string): boolean =>
+  method === 'post' && OPERATION_SCOPES[id] !== null;

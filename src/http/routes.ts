@@ -1,0 +1,32 @@
+/** The routes of all nouns, for the server that answers them and for the description that is made from them. */
+import type { FastifyInstance } from 'fastify';
+import { accountRoutes } from '../account/rest.ts';
+import { destinationRoutes } from '../destinations/rest.ts';
+import type { Services } from '../graphql/schema.ts';
+import { playlistRoutes } from '../playlists/rest.ts';
+import type { StatsService } from '../stats/service.ts';
+import { streamRoutes } from '../streams/rest.ts';
+import { uploadRoutes } from '../uploads/rest.ts';
+import { type StatusDeps, statusRoutes } from './status.ts';
+
+/** The version is a segment of the path. */
+export const V1 = '/v1';
+
+export interface RouteDeps extends StatusDeps {
+  services: Services;
+  stats: StatsService;
+  /** Aborts when the server stops: previews end. */
+  stopping: AbortSignal;
+  /** The document of GET /v1/openapi.json. */
+  openApi: () => unknown;
+}
+
+export async function nounRoutes(v1: FastifyInstance, deps: RouteDeps): Promise<void> {
+  const { account, streams, destinations, uploads, playlists } = deps.services;
+  await v1.register(statusRoutes, { health: deps.health, version: deps.version, openApi: deps.openApi });
+  await v1.register(accountRoutes, { account });
+  await v1.register(streamRoutes, { streams, stats: deps.stats, stopping: deps.stopping });
+  await v1.register(destinationRoutes, { destinations });
+  await v1.register(uploadRoutes, { uploads });
+  await v1.register(playlistRoutes, { playlists });
+}

@@ -1,0 +1,96 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Validator } from '@seriousme/openapi-schema-validator';
+import Schema from 'typebox/schema';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { OPERATION_SCOPES } from '../../src/auth/scopes.ts';
+import { describeApi } from '../../src/http/describe.ts';
+import { type Json, type MediaType, type OpenApi, resolveResponse } from '../../src/http/openapi.ts';
+
+let doc: OpenApi;
+
+beforeAll(async () => {
+  doc = await describeApi();
+});
+
+const operations = () =>
+  Object.entries(doc.paths).flatMap(([path, item]) =>
+    Object.entries(item).map(([method, operation]) => ({ name: `${method} ${path}`, method, path, operation })),
+  );
+
+test('docs/openapi.json is what the routes are (mend with `make generate`)', () => {
+  const snapshot = readFileSync(join(import.meta.dirname, '../../docs/openapi.json'), 'utf8');
+  expect(JSON.parse(snapshot)).toEqual(JSON.parse(JSON.stringify(doc)));
+});
+
+test('it is valid OpenAPI 3.1, and every reference leads somewhere', async () => {
+  const validator = new Validator();
+  const { valid, errors } = await validator.validate(structuredClone(doc));
+  expect(errors ?? []).toEqual([]);
+  expect(valid).toBe(true);
+  expect(validator.version).toBe('3.1');
+  for (const [, kind = '', name = ''] of JSON.stringify(doc).matchAll(/"#\/components\/(\w+)\/([\w.-]+)"/g))
+    expect((doc.components as Record<string, Json>)[kind], `${kind}/${name}`).toHaveProperty([name]);
+});
+
+test('no server’s address is in it: it is the one that the document was read from', () => {
+  expect(doc.servers).toEqual([{ url: '/' }]);
+  expect(JSON.stringify(doc)).not.toMatch(/127\.0\.0\.1|localhost/);
+});
+
+describe('every operation', () => {
+  test('says its scope, and that it may be refused for want of it', () => {
+    for (const { name, operation } of operations()) {
+      const scope = OPERATION_SCOPES[operation.operationId as keyof typeof OPERATION_SCOPES];
+      const security = scope === null ? [] : [{ apiKey: [] }, { bearer: [] }, { oauth2: [`service:${scope}`] }];
+      expect(operation.security, name).toEqual(security);
+      expect('403' in operation.responses, name).toBe(scope !== null);
+      expect(operation.summary, name).toMatch(/\S/);
+    }
+  });
+
+  test('declares what the contract declares for the list of playlists', () => {
+    const list = doc.paths['/v1/playlists']?.get;
+    expect(Object.keys(list?.responses ?? {})).toEqual(
+      expect.arrayContaining(['200', '401', '403', '404', '422', '429', '502']),
+    );
+  });
+
+  test('names the headers of every answer', () => {
+    for (const { name, operation } of operations())
+      for (const [status, response] of Object.entries(operation.responses)) {
+        const headers = Object.keys(resolveResponse(doc, response).headers ?? {});
+        const always = ['X-Request-Id', 'RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset'];
+        expect(headers, `${name} ${status}`).toEqual(expect.arrayContaining(always));
+        expect(headers.includes('Retry-After'), `${name} ${status}`).toBe(['429', '502', '503'].includes(status));
+        expect(headers.includes('Location'), `${name} ${status}`).toBe(status === '201');
+      }
+  });
+});
+
+/** The schema with the components that it refers to. */
+const check = (schema: Json | undefined, value: unknown): boolean => {
+  const text = JSON.stringify({ ...schema, $defs: doc.components.schemas });
+  return Schema.Compile(JSON.parse(text.replaceAll('#/components/schemas/', '#/$defs/'))).Check(value);
+};
+
+describe('examples', () => {
+  test('every body and every parameter has one, and it is as its schema says', () => {
+    expect(check({ $ref: '#/components/schemas/Destination' }, { id: 1 })).toBe(false);
+    for (const { name, operation } of operations()) {
+      const bodies: MediaType[] = [
+        ...Object.values(operation.requestBody?.content ?? {}),
+        ...Object.values(operation.responses).flatMap((r) => Object.values(resolveResponse(doc, r).content ?? {})),
+      ];
+      for (const { schema, example, examples } of bodies) {
+        // Media and the description itself have none.
+        if (!schema || ['getStreamPreview', 'getOpenApi'].includes(operation.operationId)) continue;
+        const values = examples ? Object.values(examples).map(({ value }) => value) : [example];
+        for (const value of values)
+          expect({ name, value, ok: check(schema, value) }).toEqual({ name, value, ok: true });
+      }
+      for (const { name: parameter, schema, example } of operation.parameters ?? [])
+        expect({ name, parameter, ok: check(schema, example) }).toEqual({ name, parameter, ok: true });
+    }
+  });
+});
