@@ -6,11 +6,13 @@ import { environment, localEnvironment } from '../src/config.ts';
 import { ensureBinaries } from '../src/local/kubernetes/binaries.ts';
 import { NODE_PROGRAM_KEYS, PROGRAM_KEYS } from '../src/local/kubernetes/programs.ts';
 import { ensurePrograms } from '../src/local/preflight.ts';
-import { ensureClusterPrograms, ensureMachinePrograms, whyNot } from '../test/support/cluster/programs.ts';
-import { ensureHelms } from '../test/support/helm/binaries.ts';
+import { ensureFirstLayers } from '../test/support/cluster/images.ts';
+import { clusterLayout } from '../test/support/cluster/layout.ts';
+import { ensureMachinePrograms, whyNot } from '../test/support/cluster/programs.ts';
+import { ensureGoPrograms } from '../test/support/go-programs.ts';
 import { ensureDefinitions } from '../test/support/helm/definitions.ts';
-import { ensureVersitygw } from '../test/support/versitygw/binary.ts';
 
+const say = (step: string) => void process.stdout.write(`${step}\n`);
 const RTMP_MODULE = '/usr/lib/nginx/modules/ngx_rtmp_module.so';
 
 await ensurePrograms(
@@ -25,25 +27,20 @@ await ensurePrograms(
     { command: 'curl', aptPackage: 'curl' },
     { command: 'promtool', aptPackage: 'prometheus' },
   ],
-  { env: environment(), onProgress: (step) => process.stdout.write(`${step}\n`) },
+  { env: environment(), onProgress: say },
 );
 
 const { cacheDir, kubebuilderAssets } = localEnvironment();
 const hasNodes = (await whyNot()) === undefined;
-// In one go, where both are wanted: most of them is the same code.
-await ensureBinaries(
-  {
-    cacheDir,
-    assetsDir: kubebuilderAssets,
-    env: environment(),
-    onProgress: (step) => process.stdout.write(`${step}\n`),
-  },
-  hasNodes ? [...PROGRAM_KEYS, ...NODE_PROGRAM_KEYS] : PROGRAM_KEYS,
-);
-if (hasNodes) {
-  await ensureMachinePrograms((step) => process.stdout.write(`${step}\n`));
-  await ensureClusterPrograms(environment(), (step) => process.stdout.write(`${step}\n`));
+if (hasNodes) await ensureMachinePrograms(say);
+
+async function ensureBuilt(): Promise<void> {
+  const options = { cacheDir, assetsDir: kubebuilderAssets, env: environment(), onProgress: say };
+  // In one go, where both are wanted: most of them is the same code.
+  await ensureBinaries(options, hasNodes ? [...PROGRAM_KEYS, ...NODE_PROGRAM_KEYS] : PROGRAM_KEYS);
+  await ensureGoPrograms(say);
+  await ensureDefinitions(environment(), say);
 }
-await ensureVersitygw(environment(), (step) => process.stdout.write(`${step}\n`));
-await ensureHelms(environment(), (step) => process.stdout.write(`${step}\n`));
-await ensureDefinitions(environment(), (step) => process.stdout.write(`${step}\n`));
+
+// The builds are bound by the processor, the layers of the image by the network.
+await Promise.all([ensureBuilt(), hasNodes && ensureFirstLayers(clusterLayout(cacheDir), say)]);

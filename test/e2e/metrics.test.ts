@@ -25,9 +25,9 @@ import { binariesOptions } from '../support/kubernetes.ts';
 import { live, openStudio, type Running, type Studio } from '../support/onair.ts';
 import { type Prometheus, parseScrape, podTargets, type Scrape, startPrometheus } from '../support/prometheus.ts';
 import { freePort, until } from '../support/rtmp.ts';
+import { type S3Server, startS3Server } from '../support/s3-server.ts';
 import { programOf } from '../support/streamer.ts';
 import { ROOT, type System, startSystem } from '../support/system.ts';
-import { type S3Server, startS3Server } from '../support/versitygw/server.ts';
 
 let system: System;
 let kube: Kube;

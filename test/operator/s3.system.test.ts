@@ -22,7 +22,7 @@ import { silent } from '../support/kube.ts';
 import { processesOf, startTestNode, type TestNode, until } from '../support/node.ts';
 import { ffmpeg } from '../support/prepare.ts';
 import { type RtmpServer, startRtmpServer } from '../support/rtmp.ts';
-import { type S3Server, startS3Server } from '../support/versitygw/server.ts';
+import { type S3Server, startS3Server } from '../support/s3-server.ts';
 
 const MAIN = new URL('../../src/main.ts', import.meta.url).pathname;
 const IMAGE = 'loopstream:test';

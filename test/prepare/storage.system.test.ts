@@ -10,7 +10,7 @@ import { PrepareResult, type PrepareTask } from '../../src/prepare/task.ts';
 import { indexKey } from '../../src/rendition/index.ts';
 import { openStorage } from '../../src/storage/open.ts';
 import { ffmpeg, quiet, room, serve } from '../support/prepare.ts';
-import { type S3Server, startS3Server } from '../support/versitygw/server.ts';
+import { type S3Server, startS3Server } from '../support/s3-server.ts';
 
 let s3: S3Server;
 const url = (bucket: string) => `s3://${bucket}/loop?endpoint=${s3.endpoint}`;

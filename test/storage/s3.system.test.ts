@@ -10,7 +10,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi 
 import { openStorage } from '../../src/storage/open.ts';
 import type { Storage, StorageCredentials } from '../../src/storage/storage.ts';
 import { describeKeeper, keysOf } from '../support/storage-suite.ts';
-import { type S3Server, startS3Server } from '../support/versitygw/server.ts';
+import { type S3Server, startS3Server } from '../support/s3-server.ts';
 
 const LARGE_BYTES = 20 * 2 ** 20;
 

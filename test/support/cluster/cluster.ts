@@ -73,7 +73,7 @@ async function hold(layout: ClusterLayout): Promise<() => Promise<void>> {
 
 export async function startCluster(onProgress: (step: string) => void = () => {}) {
   await ensureMachinePrograms(onProgress);
-  const { kubernetes: binaries } = await ensureClusterPrograms(environment(), onProgress);
+  const { kubernetes: binaries } = await ensureClusterPrograms(onProgress);
   const layout = clusterLayout(localEnvironment().cacheDir);
   const letGo = await hold(layout);
   let plane: ControlPlane | undefined;

@@ -16,10 +16,12 @@ import {
 } from 'node:fs';
 import { join, relative } from 'node:path';
 import { environment } from '../../../src/config.ts';
+import { withFileLock } from '../../../src/local/filelock.ts';
 import { run } from '../../../src/local/run.ts';
 import { ROOT } from '../system.ts';
 import { must } from './command.ts';
 import { DNS_IMAGE, PAUSE_IMAGE } from './config.ts';
+import type { ClusterLayout } from './layout.ts';
 import { ensureClusterPrograms } from './programs.ts';
 
 /** By these names the chart's image is in every node: an upgrade goes from the one to the other. */
@@ -57,11 +59,12 @@ function builder(imagesDir: string) {
 }
 type Builder = ReturnType<typeof builder>;
 
+const RECIPE = createHash('sha256').update(JSON.stringify([SUITE, PACKAGES, NEEDLESS]));
 /** The image that the Dockerfile starts from. Its name tells what it is made of. */
-async function ensureBase({ buildah, has }: Builder, dir: string, onProgress: Progress): Promise<string> {
-  const recipe = createHash('sha256').update(JSON.stringify([SUITE, PACKAGES, NEEDLESS]));
-  const name = `localhost/loopstream-base:${recipe.digest('hex').slice(0, 16)}`;
-  if (await has(name)) return name;
+const BASE_IMAGE = `localhost/loopstream-base:${RECIPE.digest('hex').slice(0, 16)}`;
+
+async function ensureBase({ buildah, has }: Builder, dir: string, onProgress: Progress): Promise<void> {
+  if (await has(BASE_IMAGE)) return;
   onProgress('making a Debian with ffmpeg (debootstrap)');
   const root = join(dir, 'debian');
   rmSync(root, { recursive: true, force: true });
@@ -71,9 +74,8 @@ async function ensureBase({ buildah, has }: Builder, dir: string, onProgress: Pr
     rmSync(join(root, path), { recursive: true, force: true });
     mkdirSync(join(root, path), { recursive: true });
   }
-  await fromFolder({ buildah }, root, name, []);
+  await fromFolder({ buildah }, root, BASE_IMAGE, []);
   rmSync(root, { recursive: true, force: true });
-  return name;
 }
 
 async function fromFolder({ buildah }: Pick<Builder, 'buildah'>, folder: string, name: string, entrypoint: string[]) {
@@ -127,15 +129,29 @@ function buildContext(dir: string): string {
   return context;
 }
 
-async function buildProject({ buildah }: Builder, base: string, dir: string, onProgress: Progress): Promise<string> {
+async function buildProject({ buildah }: Builder, dir: string, onProgress: Progress): Promise<string> {
   onProgress('building the image from the Dockerfile');
   const name = 'localhost/loopstream:latest';
   const how = ['--layers', '--isolation', 'chroot', '--network', 'host', '--quiet', ...(await buildMounts(dir))];
   // Each change leaves layers behind that nothing is made of any more; now and then all but the images themselves goes.
   const layers = (await buildah(['images', '--all', '--quiet'])).trim().split('\n').length;
   if (layers > MAX_LAYERS) await buildah(['rmi', '--prune', '--force']);
-  await buildah(['bud', ...how, '--build-arg', `BASE=${base}`, '--tag', name, buildContext(dir)]);
+  await buildah(['bud', ...how, '--build-arg', `BASE=${BASE_IMAGE}`, '--tag', name, buildContext(dir)]);
   return name;
+}
+
+/**
+ * What takes minutes the first time and asks for the network more than for the processor, so that it is done beside builds:
+ * the layers of the project's image. Later nothing is done here; `ensureImageStore` sees to what has changed.
+ */
+export async function ensureFirstLayers({ imagesDir, lockFile }: ClusterLayout, onProgress: Progress): Promise<void> {
+  mkdirSync(imagesDir, { recursive: true });
+  const tool = builder(imagesDir);
+  if (await tool.has(BASE_IMAGE)) return;
+  await withFileLock(lockFile, async () => {
+    await ensureBase(tool, imagesDir, onProgress);
+    await buildProject(tool, imagesDir, onProgress);
+  });
 }
 
 /**
@@ -148,14 +164,14 @@ export async function ensureImageStore(
   onProgress: Progress = () => {},
 ): Promise<{ store: string; imageBytes: number }> {
   mkdirSync(imagesDir, { recursive: true });
-  const programs = await ensureClusterPrograms(environment(), onProgress);
+  const programs = await ensureClusterPrograms(onProgress);
   const tool = builder(imagesDir);
-  const base = await ensureBase(tool, imagesDir, onProgress);
+  await ensureBase(tool, imagesDir, onProgress);
   const images = [
     { from: await ensureSmall(tool, imagesDir, programs.pause, 'pause'), names: [PAUSE_IMAGE] },
     { from: await ensureSmall(tool, imagesDir, programs.coredns, 'coredns'), names: [DNS_IMAGE] },
     {
-      from: await buildProject(tool, base, imagesDir, onProgress),
+      from: await buildProject(tool, imagesDir, onProgress),
       names: IMAGE_TAGS.map((tag) => `docker.io/library/${IMAGE_REPOSITORY}:${tag}`),
     },
   ];

@@ -13,7 +13,7 @@ import { CreateBucketCommand } from '@aws-sdk/client-s3';
 import { makeClip } from '../media.ts';
 import { startTestPostgres } from '../postgres.ts';
 import { startRtmpServer } from '../rtmp.ts';
-import { startS3Server } from '../versitygw/server.ts';
+import { startS3Server } from '../s3-server.ts';
 
 /** RTMP's handshake and commands come before media; whoever has sent this much sends media. */
 const BEFORE_MEDIA_BYTES = 8192;

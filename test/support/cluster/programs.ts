@@ -4,19 +4,9 @@ import { environment } from '../../../src/config.ts';
 import { ensureBinaries } from '../../../src/local/kubernetes/binaries.ts';
 import { NODE_PROGRAM_KEYS, PROGRAM_KEYS } from '../../../src/local/kubernetes/programs.ts';
 import { ensurePrograms } from '../../../src/local/preflight.ts';
-import { ensureGoProgram } from '../go-program.ts';
+import { ensureGoPrograms } from '../go-programs.ts';
 import { binariesOptions } from '../kubernetes.ts';
 import { may } from './command.ts';
-
-const MODULE_DIR = `${import.meta.dirname}/go`;
-const small = (file: string, name: string) => ({
-  file,
-  goPackage: `./${file}`,
-  moduleDir: MODULE_DIR,
-  sources: [`${file}/main.go`],
-  name,
-  linkerFlags: '-s -w',
-});
 
 /** Why this machine cannot run the cluster, in one sentence; undefined when it can. */
 export async function whyNot(): Promise<string | undefined> {
@@ -58,16 +48,12 @@ export const ensureMachinePrograms = (onProgress?: (step: string) => void): Prom
   );
 
 /** Absolute paths of what is built from Go modules; the control plane's and the nodes' programs in one go. */
-export async function ensureClusterPrograms(env: ReturnType<typeof environment>, onProgress?: (step: string) => void) {
+export async function ensureClusterPrograms(onProgress?: (step: string) => void) {
   const kubernetes = await ensureBinaries({ ...binariesOptions(), onProgress }, [
     ...PROGRAM_KEYS,
     ...NODE_PROGRAM_KEYS,
   ]);
-  return {
-    kubernetes,
-    coredns: await ensureGoProgram(small('coredns', 'CoreDNS'), env, onProgress),
-    pause: await ensureGoProgram(small('pause', 'the pause program'), env, onProgress),
-  };
+  return { ...(await ensureGoPrograms(onProgress)), kubernetes };
 }
 
 if (import.meta.main) process.stdout.write((await whyNot()) ?? '');

@@ -7,7 +7,7 @@ import { CHART } from '../../../scripts/chart/generate.ts';
 import { environment } from '../../../src/config.ts';
 import type { KubeObject } from '../../../src/kube/types.ts';
 import { type CommandResult, run } from '../../../src/local/run.ts';
-import { ensureHelms } from './binaries.ts';
+import { ensureGoPrograms } from '../go-programs.ts';
 
 export type Values = Record<string, unknown>;
 /** Any object as a chart renders it. */
@@ -26,7 +26,12 @@ export interface Helm {
 /** Both Helms. `close` forgets their homes. */
 export async function openHelms(kubeconfig: string): Promise<{ helms: Helm[]; close: () => void }> {
   const home = mkdtempSync(join(tmpdir(), 'loopstream-helm-'));
-  const helms = (await ensureHelms(environment())).map(({ name, path }): Helm => {
+  const { helm4, helm3 } = await ensureGoPrograms();
+  const releases = [
+    { name: 'Helm 4', path: helm4 },
+    { name: 'Helm 3', path: helm3 },
+  ];
+  const helms = releases.map(({ name, path }): Helm => {
     const env = { PATH: environment().PATH, HOME: join(home, name), KUBECONFIG: kubeconfig };
     const runHelm: Helm['run'] = (args, values) => {
       const more = values ? ['--values', '-'] : [];

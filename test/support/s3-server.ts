@@ -5,10 +5,9 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { S3Client } from '@aws-sdk/client-s3';
-import { environment } from '../../../src/config.ts';
-import type { StorageCredentials } from '../../../src/storage/storage.ts';
-import { freePort, until } from '../rtmp.ts';
-import { ensureVersitygw } from './binary.ts';
+import type { StorageCredentials } from '../../src/storage/storage.ts';
+import { ensureGoPrograms } from './go-programs.ts';
+import { freePort, until } from './rtmp.ts';
 
 export interface S3Server {
   endpoint: string;
@@ -24,7 +23,7 @@ export interface S3Server {
 
 /** Resolves when the server answers. `scripts/test-programs.ts` has built it before, so that no test waits for that. */
 export async function startS3Server(): Promise<S3Server> {
-  const program = await ensureVersitygw(environment());
+  const { versitygw } = await ensureGoPrograms();
   const root = await mkdtemp(join(tmpdir(), 's3-server-'));
   for (const name of ['objects', 'metadata']) await mkdir(join(root, name));
   const port = await freePort();
@@ -41,7 +40,7 @@ export async function startS3Server(): Promise<S3Server> {
 
   const start = async () => {
     const started = spawn(
-      program,
+      versitygw,
       [
         '--port',
         `127.0.0.1:${port}`,
