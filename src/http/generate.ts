@@ -1,8 +1,12 @@
 /** Writes docs/openapi.json and docs/errors/. */
-import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { ConfigError } from '../config.ts';
+import { breakingChanges } from './breaking.ts';
 import { describeApi } from './describe.ts';
 import { errorDocsOf, errorFiles } from './errordocs.ts';
+import type { OpenApi } from './openapi.ts';
 
 /** Path below `docs` → content. */
 export async function apiFiles(): Promise<Map<string, string>> {
@@ -11,8 +15,21 @@ export async function apiFiles(): Promise<Map<string, string>> {
   return new Map([['openapi.json', `${JSON.stringify(doc, null, 2)}\n`], ...errors]);
 }
 
+/** Throws when the routes would break who uses the API that `docs` describes. */
+async function refuseBreaks(docs: string): Promise<void> {
+  const snapshot = join(docs, 'openapi.json');
+  if (!existsSync(snapshot)) return;
+  const breaks = breakingChanges(JSON.parse(await readFile(snapshot, 'utf8')) as OpenApi, await describeApi());
+  if (breaks.length === 0) return;
+  throw new ConfigError(
+    'docs/openapi.json was left as it is, because the routes would break who uses it; within a version of the path ' +
+      `things are only added. Take the file away to begin anew.\n  ${breaks.join('\n  ')}`,
+  );
+}
+
 /** Writes into `docs`, takes pages of codes away that are no more, and answers the paths. */
 export async function generateApi(docs: string): Promise<string[]> {
+  await refuseBreaks(docs);
   const files = await apiFiles();
   await mkdir(join(docs, 'errors'), { recursive: true });
   for (const name of await readdir(join(docs, 'errors')))

@@ -22,7 +22,14 @@ const POLL_MS = 50;
 /** How long a request waits for another one with its key; `?wait` allows a minute. */
 const WAIT_MS = 65_000;
 
-export function idempotency(app: FastifyInstance, { db, secret }: { db: Db; secret: string }): void {
+interface IdempotencyOptions {
+  db: Db;
+  secret: string;
+  /** Whether a request failed on our side with nothing done, where its status does not tell. */
+  mayRetry?: (request: FastifyRequest) => boolean;
+}
+
+export function idempotency(app: FastifyInstance, { db, secret, mayRetry }: IdempotencyOptions): void {
   app.decorateRequest('idempotencyKey', null);
 
   // Bodies may hold a stream key, so what is kept of one is keyed with a secret of ours.
@@ -61,7 +68,7 @@ export function idempotency(app: FastifyInstance, { db, secret }: { db: Db; secr
     request.idempotencyKey = null;
     try {
       // What failed on our side may be tried again with the same key.
-      if (reply.statusCode >= 500) await release(db, principal.accountId, key);
+      if (reply.statusCode >= 500 || mayRetry?.(request)) await release(db, principal.accountId, key);
       else await keepAnswer(db, principal.accountId, key, answerOf(reply, payload));
     } catch (error) {
       // The work is done and its answer stands; only a repetition of it cannot be answered from memory.

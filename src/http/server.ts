@@ -66,9 +66,11 @@ export async function buildServer(deps: ServerDeps): Promise<FastifyInstance> {
 
   await app.register(async (api) => {
     await guard(api, { auth: deps.auth, ...config });
-    graphqlRoutes(api, deps.services, config.scopePrefix, deps.metrics?.graphql);
+    await api.register(async (graphql) => {
+      graphqlRoutes(graphql, { ...deps, ...config, secret: config.authSecret, observe: deps.metrics?.graphql });
+      answerOtherMethods(graphql, new Map([['/graphql', new Set(['GET', 'HEAD', 'POST'])]]));
+    });
     await api.register(async (v1) => restRoutes(v1, deps, openApi), { prefix: V1 });
-    answerOtherMethods(api, new Map([['/graphql', new Set(['POST'])]]));
   });
 
   await serveDashboard(app, config.dashboardDir);
