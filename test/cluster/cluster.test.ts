@@ -22,6 +22,7 @@ import { type WatchedStream, watchStream } from '../support/cluster/stream.ts';
 import { decodeErrors, packetsOf } from '../support/media.ts';
 import { until } from '../support/rtmp.ts';
 import { disruptionTests } from './disruption.ts';
+import { rightsTests } from './rights.ts';
 
 const KEY = 'planted-key-of-the-cluster';
 
@@ -240,20 +241,32 @@ describe('what keeps another stream off air is said in its conditions', () => {
   });
 
   test('an image that is nowhere; and the stream that is on air stays', async () => {
-    const set = (image: string) =>
-      release.inside('set', 'env', 'deployment/loopstream-operator', `LOOPSTREAM_IMAGE=${image}`);
-    await unseen('image missing, for another stream', async () => {
-      await set('registry.test/loopstream:gone');
-      await release.inside('rollout', 'status', 'deployment/loopstream-operator', '--timeout=150s');
-      const id = await create('third-key-of-the-cluster', upload);
-      await ready(scene, id);
-      await release.call('POST', `/streams/${id}/start`);
-      await until(
-        'the condition says so',
-        async () => /ErrImagePull|ImagePullBackOff/.test(await conditionsOf(id)),
-        PATIENCE_MS,
-      );
-      await release.call('POST', `/streams/${id}/stop?wait=60`);
-    });
+    const operator = 'deployment/loopstream-operator';
+    const set = async (image: string) => {
+      await release.inside('set', 'env', operator, `LOOPSTREAM_IMAGE=${image}`);
+      await release.inside('rollout', 'status', operator, '--timeout=150s');
+    };
+    const variable = '.spec.template.spec.containers[0].env[?(@.name=="LOOPSTREAM_IMAGE")].value';
+    const before = await release.inside('get', operator, '-o', `jsonpath={${variable}}`);
+    expect(before).toContain(':');
+    try {
+      await unseen('image missing, for another stream', async () => {
+        await set('registry.test/loopstream:gone');
+        const id = await create('third-key-of-the-cluster', upload);
+        await ready(scene, id);
+        await release.call('POST', `/streams/${id}/start`);
+        await until(
+          'the condition says so',
+          async () => /ErrImagePull|ImagePullBackOff/.test(await conditionsOf(id)),
+          PATIENCE_MS,
+        );
+        await release.call('POST', `/streams/${id}/stop?wait=60`);
+      });
+    } finally {
+      // What comes after needs Jobs.
+      await set(before);
+    }
   });
 });
+
+rightsTests(() => ({ scene, upload }));

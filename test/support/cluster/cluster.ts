@@ -13,6 +13,7 @@ import { run } from '../../../src/local/run.ts';
 import { createLogger } from '../../../src/log.ts';
 import { until } from '../rtmp.ts';
 import { installAddons, type Kubectl } from './addons.ts';
+import { clusterAudit } from './audit.ts';
 import { makeCgroup } from './cgroups.ts';
 import { must } from './command.ts';
 import { containerdConfig } from './config.ts';
@@ -71,7 +72,8 @@ async function hold(layout: ClusterLayout): Promise<() => Promise<void>> {
   };
 }
 
-export async function startCluster(onProgress: (step: string) => void = () => {}) {
+/** `audited` is the namespace whose service accounts' requests are kept. */
+export async function startCluster(audited: string, onProgress: (step: string) => void = () => {}) {
   await ensureMachinePrograms(onProgress);
   const { kubernetes: binaries } = await ensureClusterPrograms(onProgress);
   const layout = clusterLayout(localEnvironment().cacheDir);
@@ -94,7 +96,12 @@ export async function startCluster(onProgress: (step: string) => void = () => {}
     await makeNetwork(layout);
     for (const { id } of layout.nodes) makeCgroup(id);
     const log = createLogger('kubernetes', 'warn');
+    const audit = clusterAudit(join(layout.stateDir, 'audit'), audited);
     plane = await startControlPlane({
+      // Some clusters ask whether who makes an owner reference that blocks may do so; what works here works there.
+      extraArgs: {
+        'kube-apiserver': ['--enable-admission-plugins=OwnerReferencesPermissionEnforcement', ...audit.args],
+      },
       stateDir: layout.stateDir,
       binaries,
       env: environment(),
@@ -121,7 +128,7 @@ export async function startCluster(onProgress: (step: string) => void = () => {}
       await until(`${node.name} is known`, async () => (await kubectl(['get', 'node', node.name])).ok, 60_000);
     }
     await installAddons(kubectl, plane, layout);
-    return { layout, plane, kube, kubectl, nodes, images, stop: () => kube.close().then(stop) };
+    return { layout, plane, kube, kubectl, nodes, images, audit, stop: () => kube.close().then(stop) };
   } catch (error) {
     await stop().catch((failure: unknown) => log(failure));
     throw error;

@@ -3,7 +3,7 @@ import { expect } from 'vitest';
 import { until } from '../rtmp.ts';
 import { type Cluster, startCluster } from './cluster.ts';
 import { type Outside, startOutside } from './outside.ts';
-import { installRelease, type Release } from './release.ts';
+import { installRelease, NAMESPACE, type Release } from './release.ts';
 import { createResults, type Results } from './results.ts';
 import type { WatchedStream } from './stream.ts';
 
@@ -22,7 +22,7 @@ export interface Scene {
 export async function openScene(): Promise<Scene> {
   const results = createResults();
   const from = performance.now();
-  const cluster = await startCluster((step) => process.stdout.write(`  … ${step}\n`));
+  const cluster = await startCluster(NAMESPACE, (step) => process.stdout.write(`  … ${step}\n`));
   let outside: Outside | undefined;
   let release: Release | undefined;
   const close = async () => {

@@ -1,0 +1,158 @@
+/** What the service accounts of the release may do, beside what they did while all the tests before ran. */
+import { describe, expect, test } from 'vitest';
+import { API_VERSION, importJobName } from '../../src/streams/names.ts';
+import { type Asked, rightOf } from '../support/cluster/audit.ts';
+import { NAMESPACE, type Release } from '../support/cluster/release.ts';
+import { createStream, PATIENCE_MS, type Scene } from '../support/cluster/scene.ts';
+import { until } from '../support/rtmp.ts';
+
+interface Rule {
+  apiGroups?: string[];
+  resources?: string[];
+  verbs: string[];
+}
+interface Role {
+  kind: string;
+  metadata: { name: string };
+  rules?: Rule[];
+}
+interface Binding {
+  subjects?: { kind: string; name: string; namespace?: string }[];
+  roleRef: { kind: string; name: string };
+}
+
+/** No request asks for these, but an admission plug-in that this cluster has (OwnerReferencesPermissionEnforcement). */
+const ASKED_BY_ADMISSION: Record<string, string[]> = {
+  operator: ['update loopstreams/finalizers.loopstream.dev', 'update uploads/finalizers.loopstream.dev'],
+  api: [],
+};
+/** What shows late in the log, or is done again after a while. */
+const SHOWN_MS = 60_000;
+
+const rightsOf = (rules: Rule[]): string[] =>
+  rules.flatMap(({ apiGroups = [], resources = [], verbs }) =>
+    apiGroups.flatMap((group) => resources.flatMap((resource) => verbs.map((verb) => rightOf(verb, resource, group)))),
+  );
+
+/** All that the roles give which are bound to a service account by its name. */
+async function grantedTo(account: string, { inside }: Release): Promise<Set<string>> {
+  const list = async <T>(kinds: string) =>
+    (JSON.parse(await inside('get', kinds, '-o', 'json')) as { items: T[] }).items;
+  const bindings = await list<Binding>('rolebindings,clusterrolebindings');
+  const mine = bindings.filter(({ subjects = [] }) =>
+    subjects.some(({ kind, name, namespace }) =>
+      [kind, name, namespace].every((value, i) => value === ['ServiceAccount', account, NAMESPACE][i]),
+    ),
+  );
+  const roles = await list<Role>('roles,clusterroles');
+  return new Set(
+    mine.flatMap(({ roleRef }) =>
+      rightsOf(
+        roles.find(({ kind, metadata }) => kind === roleRef.kind && metadata.name === roleRef.name)?.rules ?? [],
+      ),
+    ),
+  );
+}
+
+/** Each noun of the API is read, changed and deleted once: the tests before had no use for all of it. */
+async function useTheApi(scene: Scene, ok: Ok, uploadID: string): Promise<void> {
+  const { call } = scene.release;
+  const id = await createStream(scene, 'last-key-of-the-cluster', uploadID);
+  const { destinationID } = await ok<{ destinationID: string }>('GET', `/streams/${id}`);
+  await ok('PATCH', `/destinations/${destinationID}`, { name: 'renamed', rtmpKey: 'newer-key-of-the-cluster' });
+  await ok('PATCH', `/streams/${id}`, { name: 'renamed' });
+  await ok('GET', `/streams/${id}/events`);
+  const items = [{ uploadObjectID: uploadID }];
+  const playlist = await ok<{ id: string }>('POST', '/playlists', { kind: 'video', mode: 'sequential', items });
+  await ok('DELETE', `/playlists/${playlist.id}`);
+  await ok('DELETE', `/streams/${id}`);
+  await until('the stream is gone', async () => (await call('GET', `/streams/${id}`)).status === 404, PATIENCE_MS);
+  await ok('DELETE', `/destinations/${destinationID}`);
+}
+
+/** A link that leads nowhere, and an edit after which it is tried again, by another Job. */
+async function editWhatFailed({ inside, urls }: Release, ok: Ok): Promise<void> {
+  const link = { type: 'VIDEO', url: `${urls.film}.gone` };
+  const { objectID } = await ok<{ objectID: string }>('POST', '/uploads/from-link', link);
+  await inside('wait', `upload/${objectID}`, '--for=jsonpath={.status.state}=failed', '--timeout=120s');
+  await inside('patch', 'upload', objectID, '--type=merge', '-p', '{"spec":{"displayName":"again"}}');
+  // The Job that failed goes before this is said.
+  await inside('wait', `upload/${objectID}`, '--for=jsonpath={.status.observedGeneration}=2', '--timeout=120s');
+  await ok('DELETE', `/uploads/${objectID}`);
+}
+
+/** A Job of somebody else has the name: the operator looks whose it is, and says the same again after an edit. */
+async function standInTheWay({ inside, kubectl, urls }: Release): Promise<void> {
+  const name = 'in-the-way';
+  const containers = [{ name: 'main', image: 'never-started' }];
+  const job = {
+    apiVersion: 'batch/v1',
+    kind: 'Job',
+    metadata: { name: importJobName(name), namespace: NAMESPACE },
+    spec: { suspend: true, template: { spec: { restartPolicy: 'Never', containers } } },
+  };
+  const upload = {
+    apiVersion: API_VERSION,
+    kind: 'Upload',
+    metadata: { name, namespace: NAMESPACE },
+    spec: { type: 'video', source: { url: urls.film } },
+  };
+  const told = (times: number) =>
+    until(
+      `it was said ${times} times`,
+      async () => {
+        const events = await inside('get', 'events', `--field-selector=involvedObject.name=${name}`, '-o', 'json');
+        const { items } = JSON.parse(events) as { items: { reason: string; count?: number }[] };
+        return items.some(({ reason, count = 1 }) => reason === 'JobRefused' && count >= times);
+      },
+      PATIENCE_MS,
+    );
+  await kubectl(['apply', '-f', '-'], [job]);
+  await kubectl(['apply', '-f', '-'], [upload]);
+  await told(1);
+  await inside('patch', 'upload', name, '--type=merge', '-p', '{"spec":{"displayName":"still in the way"}}');
+  await told(2);
+  await inside('delete', `upload/${name}`, `job/${importJobName(name)}`);
+}
+
+type Ok = <T>(method: string, path: string, body?: unknown) => Promise<T>;
+
+export function rightsTests(of: () => { scene: Scene; upload: string }): void {
+  describe('what the release may do is what it did', () => {
+    const asked = () => of().scene.cluster.audit.asked();
+    const none: Asked = { used: new Set(), refused: new Set() };
+
+    test('what had no use until now is used', async () => {
+      const { scene, upload } = of();
+      const { call } = scene.release;
+      const ok: Ok = async <T>(method: string, path: string, body?: unknown) => {
+        const answer = await call<T>(method, path, body);
+        expect(answer.status, `${method} ${path}: ${JSON.stringify(answer.body)}`).toBeLessThan(300);
+        return answer.body;
+      };
+      await Promise.all([
+        useTheApi(scene, ok, upload),
+        editWhatFailed(scene.release, ok),
+        standInTheWay(scene.release),
+      ]);
+    });
+
+    test.each(['operator', 'api'])('%s: nothing is missing, and nothing unused', async (component) => {
+      const account = `loopstream-${component}`;
+      const granted = await grantedTo(account, of().scene.release);
+      const spoken = [...granted].filter((right) => !ASKED_BY_ADMISSION[component]?.includes(right));
+      const unused = () => {
+        const { used } = asked().get(account) ?? none;
+        return spoken.filter((right) => !used.has(right));
+      };
+      await expect.poll(unused, { timeout: SHOWN_MS, interval: 1000 }).toEqual([]);
+      const { used, refused } = asked().get(account) ?? none;
+      expect([...refused], 'refused').toEqual([]);
+      expect([...used].filter((right) => !granted.has(right)).sort(), 'allowed by other roles').toEqual([]);
+    });
+
+    test('no other account of the namespace asked for anything', () => {
+      expect([...asked().keys()].sort()).toEqual(['loopstream-api', 'loopstream-operator']);
+    });
+  });
+}
