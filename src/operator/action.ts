@@ -4,6 +4,8 @@ import type { Skip } from './skip.ts';
 
 export type Action =
   | { do: 'nothing' }
+  /** Make what has to be there before a pod, for a start that is to come. */
+  | { do: 'hold' }
   /** Make a pod. A standby is held: it publishes when nothing of the one before it is left, and not before. */
   | { do: 'create'; program: Program; standby: boolean }
   /** Let this pod publish, if nothing of the one that did is left. */

@@ -21,7 +21,7 @@ import { disruptionOf } from './pod.ts';
 import { isOver, podTrouble } from './podview.ts';
 import { addressToAsk } from './progress.ts';
 import { isOwnedBy, type PodSettings } from './restricted.ts';
-import { type Airtime, airtime, nextChange } from './schedule.ts';
+import { type Airtime, airtime, nextChange, windowOf } from './schedule.ts';
 import { scheduling } from './scheduling.ts';
 import { allSkipped, pendingSkip, withSkipped } from './skip.ts';
 import type { Verdict, World } from './world.ts';
@@ -95,7 +95,9 @@ function off(stream: LoopStream, pods: Pod[], time: Airtime, now: Date): Core {
   if (time.kind === 'before') {
     const message = `The stream goes on air at ${kubeTime(time.startAt)}.`;
     const progressing = missed ? no('ScheduleMissed', `${missed} ${message}`) : yes('Scheduled', message);
-    return { ...idle, phase: 'scheduled', progressing };
+    // Many may start in the same second: what can be made before is made while there is time.
+    const action: Action = stream.metadata.finalizers?.includes(FINALIZER) ? nothing : { do: 'hold' };
+    return { ...idle, action, phase: 'scheduled', progressing };
   }
   const message = time.kind === 'after' ? `The schedule ended at ${kubeTime(time.endedAt)}.` : 'The schedule is over.';
   const progressing = missed ? no('ScheduleMissed', missed) : SETTLED;
@@ -252,14 +254,21 @@ function core(stream: LoopStream, world: World, verdicts: Verdict[], time: Airti
 /** Phases in which the window that is open has been taken up. */
 const BEGUN: ReadonlySet<Phase> = new Set(['starting', 'live', 'reconnecting']);
 
+/** Start of the window for which the stream was last put on air: a pod that its status does not tell of yet says so first. */
+function lastStart({ spec, status }: LoopStream, pod: Pod | undefined): Date | undefined {
+  const known = status?.lastScheduleTime === undefined ? undefined : new Date(status.lastScheduleTime);
+  if (!pod || pod.metadata.uid === status?.podUID) return known;
+  return windowOf(spec.schedule, pod.metadata.creationTimestamp, known) ?? known;
+}
+
 export function decide(stream: LoopStream, world: World, settings: PodSettings): Decision {
   const checks = readiness(stream, world);
   const before = stream.status?.lastScheduleTime;
-  const time = airtime(stream.spec.schedule, world.now, before === undefined ? undefined : new Date(before));
+  const owned = world.pod && isOwnedBy(world.pod, stream) ? world.pod : undefined;
+  const time = airtime(stream.spec.schedule, world.now, lastStart(stream, owned));
   const { live, progressing, since, degraded, lookAgainAt, ...rest } = core(stream, world, checks, time, settings);
   const wake = lookAgainAt ?? (isWanted(stream.spec) ? nextChange(time) : undefined);
   const begun = time.kind === 'on' && time.since && BEGUN.has(rest.phase) ? time.since.toISOString() : before;
-  const owned = world.pod && isOwnedBy(world.pod, stream) ? world.pod : undefined;
   const scheduled = scheduling(stream, owned, progressing);
   const gates = gatesOf(stream.spec, stream.status?.conditions);
   return {

@@ -4,6 +4,7 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 import type { Clock } from '../clock.ts';
 import { reflectorMetrics, requestMetrics, type WorkqueueMetrics, workqueueMetrics } from '../kube/metrics.ts';
 import type { OnRequest } from '../kube/transport.ts';
+import { STREAM_LABEL } from '../streams/names.ts';
 import { PHASES, type Phase } from '../streams/spec.ts';
 import { UPLOAD_ERRORS } from '../uploads/spec.ts';
 import type { Caches } from './caches.ts';
@@ -27,7 +28,7 @@ export interface Metrics {
   /** Counts and times each run of a controller. */
   observe(controller: string, reconcile: Reconcile): Reconcile;
   /** From now on each stream is shown, and counted what becomes of streams and uploads: for the operator that leads. */
-  showObjects(caches: Pick<Caches, 'streams' | 'uploads'>, clock: Clock): void;
+  showObjects(caches: Pick<Caches, 'streams' | 'uploads' | 'pods'>, clock: Clock): void;
   /** In Prometheus' text format. */
   text(): Promise<string>;
 }
@@ -147,9 +148,11 @@ function historyMetrics(registry: Registry): Metrics['showObjects'] {
     buckets: LATENESS_BUCKETS,
     registers: [registry],
   });
-  return ({ streams, uploads }, clock) => {
-    streams.onChange((_key, current, previous) => {
-      const seconds = current && previous && secondsLate(current, previous, clock.now());
+  return ({ streams, uploads, pods }, clock) => {
+    pods.onChange((_key, current, previous) => {
+      const name = current?.metadata.labels?.[STREAM_LABEL];
+      const stream = previous || name === undefined ? undefined : streams.get(current?.metadata.namespace ?? '', name);
+      const seconds = stream && secondsLate(stream, clock.now());
       if (seconds !== undefined) lateness.observe(seconds);
     });
     const since = new Map<string, { phase: Phase; atMs: number }>();

@@ -81,6 +81,12 @@ export function airtime(schedule: Schedule | undefined, now: Date, lastStart?: D
     : once(schedule, bounds, now, lastStart);
 }
 
+/** Start of the window in which something was made at `madeAt`, in whole seconds as Kubernetes tells them. */
+export function windowOf(schedule: Schedule | undefined, madeAt: string, lastStart?: Date): Date | undefined {
+  const time = airtime(schedule, new Date(Date.parse(madeAt) + 999), lastStart);
+  return time.kind === 'on' ? time.since : undefined;
+}
+
 /** When the answer of `airtime` changes next; undefined when it never does. */
 export function nextChange(time: Airtime): Date | undefined {
   if (time.kind === 'before') return time.startAt;

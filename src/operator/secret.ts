@@ -76,6 +76,31 @@ const write = ({ kube }: Pick<Tools, 'kube'>, { metadata }: LoopStream, secret: 
   return kube.replace(SECRETS, metadata.namespace ?? '', { ...secret, data: { ...secret.data, ...changed } });
 };
 
+/**
+ * Makes the Secret ahead of the first pod, so that this need not wait for it. It names nobody, so whoever reads it is held.
+ * One that is there stays as it is.
+ */
+export async function prepareSecret(tools: Pick<Tools, 'kube'>, stream: LoopStream, world: World): Promise<void> {
+  try {
+    await make(tools, stream, { [DESTINATIONS_KEY]: await destinationsOf(tools, stream, world) });
+  } catch (error) {
+    if (!isReason(error, 'AlreadyExists')) throw error;
+  }
+}
+
+const make = async ({ kube }: Pick<Tools, 'kube'>, stream: LoopStream, of: StreamSecret): Promise<void> => {
+  const made = {
+    metadata: {
+      name: streamSecretName(stream.metadata.uid),
+      labels: labelsFor(stream, 'streamer'),
+      ownerReferences: ownedBy('LoopStream', stream),
+    },
+    type: 'Opaque',
+    stringData: { [CONTROL_TOKEN_KEY]: randomBytes(TOKEN_BYTES).toString('base64url'), ...of },
+  };
+  await kube.create(SECRETS, stream.metadata.namespace ?? '', made as unknown as Secret);
+};
+
 /** The stream's pods as the API server has them at this moment, whatever the caches say. */
 export async function podsNow({ kube }: Pick<Tools, 'kube'>, { metadata }: LoopStream): Promise<Pod[]> {
   const { name, namespace = '' } = metadata;
@@ -106,30 +131,17 @@ export async function letPublish(
   world: World,
   podUid: string,
 ): Promise<string> {
-  const { uid, namespace = '' } = stream.metadata;
   const [secret, destinations] = await Promise.all([found(tools, stream), destinationsOf(tools, stream, world)]);
   const named = secret && contentOf(secret)[PUBLISHER_KEY];
   if (named === podUid) return podUid;
-  // Nobody is named in a Secret that an older operator made, or that was deleted: then every other pod may publish.
+  // Nobody is named in a Secret that an older operator made, or that was deleted, as in one that was made before the first
+  // pod: then every other pod may publish.
   const others = (await podsNow(tools, stream)).filter((pod) => pod.metadata.uid !== podUid && !isOver(pod));
   const still = others.find((pod) => named === undefined || pod.metadata.uid === named);
   if (still) return still.metadata.uid;
   const content = { [DESTINATIONS_KEY]: destinations, [PUBLISHER_KEY]: podUid };
-  if (secret) {
-    await write(tools, stream, secret, content);
-    return podUid;
-  }
-  const made = {
-    metadata: {
-      name: streamSecretName(uid),
-      labels: labelsFor(stream, 'streamer'),
-      ownerReferences: ownedBy('LoopStream', stream),
-    },
-    type: 'Opaque',
-    stringData: { [CONTROL_TOKEN_KEY]: randomBytes(TOKEN_BYTES).toString('base64url'), ...content },
-  };
   // One that has been made in the meantime is AlreadyExists, and the stream is looked at again.
-  await tools.kube.create(SECRETS, namespace, made as unknown as Secret);
+  await (secret ? write(tools, stream, secret, content) : make(tools, stream, content));
   return podUid;
 }
 

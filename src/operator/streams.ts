@@ -12,7 +12,7 @@ import { withClock } from './news.ts';
 import { buildPod, disruptionOf } from './pod.ts';
 import { isOver } from './podview.ts';
 import { isOwnedBy } from './restricted.ts';
-import { bringSecret, letPublish, podsNow, readToken } from './secret.ts';
+import { bringSecret, letPublish, podsNow, prepareSecret, readToken } from './secret.ts';
 import { sameSessions, statusOf } from './status.ts';
 import { streamStory } from './story.ts';
 import { bookFor, letGo } from './timekeeping.ts';
@@ -32,6 +32,8 @@ interface Scene {
 /** The world is not what the caches said: nothing is concluded from it, and it is looked at again. */
 const AGAIN = 'again';
 const AGAIN_MS = 500;
+/** What is left to do for the stream comes after what others wait for. */
+const LATER = 'later';
 
 function existing<T>(names: readonly string[], get: (name: string) => T | undefined): Map<string, T> {
   const found = new Map<string, T>();
@@ -88,6 +90,13 @@ async function hold(tools: Tools, stream: LoopStream): Promise<void> {
   tools.caches.streams.upsert(await setFinalizers(tools, stream, [...finalizers, FINALIZER]));
 }
 
+/** What a first pod needs, ahead of it. Who has the finalizer has the Secret too, or had it. */
+async function prepare(tools: Tools, { stream, world, decision }: Scene, pod: Pod | undefined): Promise<Done> {
+  await prepareSecret(tools, stream, world);
+  await hold(tools, stream);
+  return { decision, pod };
+}
+
 /** Lets a deleted stream go. The API server is asked, not the cache: a pod whose creation we did not hear of counts too. */
 async function release(tools: Tools, stream: LoopStream): Promise<typeof AGAIN | undefined> {
   const pods = await podsNow(tools, stream);
@@ -108,12 +117,16 @@ async function expire({ kube }: Tools, stream: LoopStream): Promise<undefined> {
   await kube.delete(LOOPSTREAMS, namespace, name, { uid, resourceVersion, propagationPolicy: 'Background' });
 }
 
-/** Makes the pod, and lets it publish unless it is to wait. One of its name that exists is ours only if our UID owns it. */
+/**
+ * Makes the pod, and lets it publish unless it is to wait. One of its name that exists is ours only if our UID owns it.
+ * Where a window begins, others may begin as well: all have their pods before anything else is done for one of them. Until
+ * then the pod, which is on its way to a node, is held; the next look finds a pod that has not been let publish.
+ */
 async function create(
   tools: Tools,
   of: Scene,
   action: Extract<Action, { do: 'create' }>,
-): Promise<Done | typeof AGAIN> {
+): Promise<Done | typeof AGAIN | typeof LATER> {
   const { stream, world, decision } = of;
   const { namespace = '' } = stream.metadata;
   const name = world.freeName;
@@ -123,6 +136,7 @@ async function create(
     const pod = await tools.kube.create(PODS, namespace, buildPod(stream, action.program, tools.settings, name));
     tools.caches.pods.upsert(pod);
     if (action.standby) return { decision, pod: world.pod };
+    if (stream.status?.phase === 'scheduled') return LATER;
     return (await letPublish(tools, stream, world, pod.metadata.uid)) === pod.metadata.uid ? { decision, pod } : AGAIN;
   } catch (error) {
     if (isRefusal(error)) {
@@ -148,6 +162,8 @@ async function publish(tools: Tools, { stream, world, decision }: Scene, pod: Po
       ? { decision: { ...decision, lookAgainAt: new Date(world.now.getTime() + AGAIN_MS) }, pod: still }
       : AGAIN;
   }
+  // One that has no node yet reads its files later, and says so if it has read them before.
+  if (pod.spec.nodeName === undefined) return { decision, pod };
   const token = await readToken(tools, stream);
   if (token !== undefined) await tools.onAir.release(pod, token);
   const annotations = { [ON_AIR_ANNOTATION]: world.now.toISOString() };
@@ -218,11 +234,12 @@ async function skip(tools: Tools, of: Scene, pod: Pod, action: Extract<Action, {
   return patch(tools, { ...of, decision: { ...rest, ...sinceOf(program), events } }, pod, program);
 }
 
-async function act(tools: Tools, of: Scene): Promise<Done | typeof AGAIN> {
+async function act(tools: Tools, of: Scene): Promise<Done | typeof AGAIN | typeof LATER> {
   const { stream, world, decision } = of;
   const { action } = decision;
   const own = [world.pod, world.other].filter((pod) => pod !== undefined && isOwnedBy(pod, stream)) as Pod[];
   const [main] = own;
+  if (action.do === 'hold') return prepare(tools, of, main);
   if (action.do === 'create') return create(tools, of, action);
   if (action.do === 'skip') return main ? skip(tools, of, main, action) : AGAIN;
   if (!('podUid' in action)) return { decision, pod: main };
@@ -261,6 +278,7 @@ export const reconcileStream =
     if (decision.action.do === 'expire') return expire(tools, stream);
     const done = await act(tools, { stream, world, decision });
     if (done === AGAIN) return { requeueAfterMs: AGAIN_MS };
+    if (done === LATER) return { requeueAfterMs: 0 };
     const status = statusOf(stream, done.decision, done.pod, world, bookFor(tools, stream, now));
     const exact = !sameSessions(stream.status, status);
     if (await writeStatus(tools, LOOPSTREAMS, caches.streams, stream, status, { exact })) {

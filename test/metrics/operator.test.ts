@@ -63,7 +63,7 @@ test('a scrape of 10,000 streams is 14 MB, less than 1 MB on the wire, and lets 
   const reflector = { list: () => streams, onChange: () => () => undefined };
   const none = { list: () => [], onChange: () => () => undefined };
   const metrics = createMetrics();
-  metrics.showObjects({ streams: reflector, uploads: none } as never, systemClock);
+  metrics.showObjects({ streams: reflector, uploads: none, pods: none } as never, systemClock);
   const lifecycle = new Lifecycle();
   const port = await serveOps({ host: '127.0.0.1', port: 0, ready: () => true, metrics: metrics.text }, lifecycle);
   const scrape = async () => {
@@ -96,25 +96,29 @@ test('time in a phase, lateness, failures of uploads and results of runs are cou
   type Handler = (key: string, current: unknown, previous: unknown) => void;
   const handlers: Record<string, Handler[]> = {};
   const clock = { now: () => NOW, monotonicMs: () => performance.now() };
-  const reflector = (name: string) => ({
+  const reflector = (name: string, found?: unknown) => ({
     list: () => [],
+    get: () => found,
     onChange: (handler: Handler) => {
       handlers[name] = [...(handlers[name] ?? []), handler];
       return () => undefined;
     },
   });
-  metrics.showObjects({ streams: reflector('streams'), uploads: reflector('uploads') } as never, clock);
-  const starting = { ...live(), status: { phase: 'starting' } };
   // Its window has begun two seconds ago; the stream is older than that.
-  const begun = { ...live(), status: { ...live().status, lastScheduleTime: at(-2).toISOString() } };
-  const older = { ...begun, metadata: { ...begun.metadata, creationTimestamp: at(-60).toISOString() } };
-  const waiting = { ...live(), status: { ...live().status, replicas: 0 } };
+  const scheduled = stream({ schedule: { startAt: at(-2).toISOString() } });
+  scheduled.metadata.creationTimestamp = at(-60).toISOString();
+  scheduled.status = { observedGeneration: 1, phase: 'scheduled', replicas: 0 };
+  const caches = { streams: reflector('streams', scheduled), uploads: reflector('uploads'), pods: reflector('pods') };
+  metrics.showObjects(caches as never, clock);
+  const starting = { ...live(), status: { phase: 'starting' } };
   for (const handler of handlers.streams ?? []) {
     handler('tv/bunny', starting, stream());
     handler('tv/bunny', live(), starting);
     handler('tv/bunny', live(), live());
-    handler('tv/bunny', older, waiting);
-    handler('tv/bunny', older, older);
+  }
+  for (const handler of handlers.pods ?? []) {
+    handler('tv/bunny-onair', podOf(scheduled), undefined);
+    handler('tv/bunny-onair', podOf(scheduled), podOf(scheduled));
   }
   const error = { code: 'prepare_failed' as const, message: '' };
   const failed = upload('film', {

@@ -1,7 +1,9 @@
 /** When a stream is on air by its schedule, its deadline, its owner's wish. */
 import { describe, expect, it } from 'vitest';
+import { kubeTime } from '../../src/clock.ts';
 import { streamEvents } from '../../src/operator/story.ts';
 import { findCondition } from '../../src/streams/conditions.ts';
+import { FINALIZER } from '../../src/streams/names.ts';
 import { at, podOf, step, stream, world } from '../support/operator.ts';
 
 const stopped = (spec = {}) => stream({ replicas: 0, ...spec });
@@ -12,7 +14,9 @@ describe('one-time schedules', () => {
   it('waits for the start, is on air in the window, and ends', () => {
     const of = stream({ schedule });
     const before = step(of, world());
-    expect(before.decision).toMatchObject({ phase: 'scheduled', action: { do: 'nothing' }, lookAgainAt: at(60) });
+    expect(before.decision).toMatchObject({ phase: 'scheduled', action: { do: 'hold' }, lookAgainAt: at(60) });
+    const held = { ...of, metadata: { ...of.metadata, finalizers: [FINALIZER] } };
+    expect(step(held, world()).decision).toMatchObject({ phase: 'scheduled', action: { do: 'nothing' } });
     const inside = step(before.stream, world({ now: at(60) }));
     expect(inside.decision).toMatchObject({ phase: 'starting', action: { do: 'create' }, lookAgainAt: at(120) });
     const over = step(inside.stream, world({ pod: podOf(of), now: at(120) }));
@@ -28,11 +32,10 @@ describe('one-time schedules', () => {
   });
 });
 
+const DEADLINE = { startingDeadlineSeconds: 30 };
+
 describe('a window with a starting deadline', () => {
-  const schedule = {
-    recurrence: { cron: '1 * * * *', timeZone: 'UTC', durationSeconds: 600 },
-    startingDeadlineSeconds: 30,
-  };
+  const schedule = { recurrence: { cron: '1 * * * *', timeZone: 'UTC', durationSeconds: 600 }, ...DEADLINE };
 
   it('is taken up in time, and kept when the pod is lost or the operator was away', () => {
     const of = stream({ schedule });
@@ -50,12 +53,30 @@ describe('a window with a starting deadline', () => {
   it('is left out when its start is missed, and that is said once', () => {
     const before = step(stream({ schedule }), world());
     const late = step(before.stream, world({ now: at(91) }));
-    expect(late.decision).toMatchObject({ phase: 'scheduled', action: { do: 'nothing' }, lookAgainAt: at(3660) });
+    expect(late.decision).toMatchObject({ phase: 'scheduled', lookAgainAt: at(3660) });
+    expect(late.decision.action.do).not.toBe('create');
     const [event, ...others] = streamEvents(before.stream.status, late.stream.status ?? {});
     expect(event).toMatchObject({ type: 'Warning', reason: 'ScheduleMissed' });
     expect(event?.message).toContain('2026-06-01T12:01:00Z');
     expect(others).toEqual([]);
     expect(streamEvents(late.stream.status, step(late.stream, world({ now: at(95) })).stream.status ?? {})).toEqual([]);
+  });
+
+  it('is taken up by a pod that was made in time, when the status tells of it later than the deadline', () => {
+    for (const of of [stream({ schedule }), stream({ schedule: { startAt: at(60).toISOString(), ...DEADLINE } })]) {
+      const { stream: before } = step(of, world());
+      const pod = podOf(of);
+      pod.metadata.creationTimestamp = kubeTime(at(60.9));
+      const { decision, stream: after } = step(
+        { ...before, status: { ...before.status, podUID: 'of another' } },
+        world({ pod, now: at(120) }),
+      );
+      expect(decision).toMatchObject({ phase: 'starting', action: { do: 'publish', podUid: pod.metadata.uid } });
+      expect(after.status?.lastScheduleTime).toBe(at(60).toISOString());
+      // One of an earlier window says nothing about this one.
+      pod.metadata.creationTimestamp = kubeTime(at(-3600));
+      expect(step(before, world({ pod, now: at(120) })).decision.action).toMatchObject({ do: 'delete' });
+    }
   });
 
   it('of a stream that was not ready in time is missed too', () => {

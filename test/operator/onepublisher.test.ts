@@ -5,7 +5,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { LoopStream, Pod } from '../../src/kube/resources.ts';
-import { letPublish } from '../../src/operator/secret.ts';
+import { letPublish, prepareSecret } from '../../src/operator/secret.ts';
 import { podOf, stream, world } from '../support/operator.ts';
 import { Operator, Universe } from '../support/universe.ts';
 
@@ -25,6 +25,8 @@ function stage() {
 }
 type Stage = ReturnType<typeof stage>;
 
+/** From a schedule's edit to its start at most three times this. */
+const SOON_MS = 400;
 const NODES = ['node-a', 'node-b', 'node-c'];
 const nth = <T>(list: readonly T[], n: number): T | undefined => list[n % (list.length || 1)];
 
@@ -44,6 +46,11 @@ const TROUBLE: Record<string, (universe: Universe, n: number, pod: Pod | undefin
     universe.edit('loopstreams/bunny', (of) => {
       of.metadata.generation = (of.metadata.generation ?? 1) + 1;
       of.spec.template = { labels: { edition: String(n) } };
+    }),
+  'its schedule says in a moment': (universe, n) =>
+    universe.edit('loopstreams/bunny', (of) => {
+      of.metadata.generation = (of.metadata.generation ?? 1) + 1;
+      of.spec.schedule = { startAt: new Date(universe.nowMs + (n % 4) * SOON_MS).toISOString() };
     }),
   'it is suspended, or not any more': (universe) =>
     universe.edit('loopstreams/bunny', (of) => {
@@ -70,6 +77,7 @@ async function move({ universe, operators, waiting, letOn }: Stage, kind: number
 /** From here on nobody does anything to it, one operator leads, and everything that can happen does. */
 async function settle({ universe, operators, waiting, letOn }: Stage): Promise<number> {
   universe.silentNodes.clear();
+  universe.nowMs += 3 * SOON_MS;
   universe.edit('loopstreams/bunny', ({ spec }) => void Object.assign(spec, { suspend: false }));
   let rounds = 0;
   for (; rounds < 60; rounds++) {
@@ -95,7 +103,9 @@ test('never two pods publish, and when it is left alone exactly one does', async
   await fc.assert(
     fc.asyncProperty(fc.nat(3), moves, async (early, list) => {
       const all = stage();
-      if (early % 4 > 0) await settle(all);
+      // New, or on air, or about to begin.
+      if (early > 1) await settle(all);
+      if (early % 2 === 1) TROUBLE['its schedule says in a moment']?.(all.universe, early, undefined);
       for (const [kind, n] of list) {
         await move(all, kind, n);
         check(all.universe);
@@ -163,6 +173,26 @@ test.each<[string, (pod: Pod) => void]>([
   const { universe, of } = await named(before);
   const kube = universe.kube(async () => undefined);
   expect(await letPublish({ kube }, of, world(), 'second')).toBe('first');
+});
+
+test('while nobody is named in a Secret that was made ahead, a pod is let publish only when no other one runs', async () => {
+  const universe = new Universe();
+  const of = universe.stream as LoopStream;
+  const kube = universe.kube(async () => undefined);
+  await prepareSecret({ kube }, of, world());
+  const put = (name: string, uid: string, change = {}) => {
+    const pod = podOf(stream(), change);
+    Object.assign(pod.metadata, { name, uid, ownerReferences: [{ controller: true, uid: of.metadata.uid }] });
+    universe.objects.set(`pods/${name}`, pod as never);
+  };
+  put('bunny-onair', 'first');
+  put('bunny-onair-b', 'second');
+  expect(await letPublish({ kube }, of, world(), 'second')).toBe('first');
+  put('bunny-onair', 'first', { phase: 'Failed' });
+  expect(await letPublish({ kube }, of, world(), 'second')).toBe('second');
+  // A Secret that is there is left as it is.
+  await prepareSecret({ kube }, of, world());
+  expect(await letPublish({ kube }, of, world(), 'first')).toBe('second');
 });
 
 test('of two that let different pods publish at once, one succeeds', async () => {

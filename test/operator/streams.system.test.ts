@@ -284,8 +284,13 @@ describe('a stream', () => {
     });
     expect(scheduled.status?.phase).toBe('scheduled');
     expect(await getPod()).toBeUndefined();
+    // What its pod needs is there before it; whoever reads it is held.
+    expect(scheduled.metadata.finalizers).toContain(FINALIZER);
+    const given = async () => contentOf(await kube.get(SECRETS, NS, streamSecretName(scheduled.metadata.uid)));
+    expect(await given()).toEqual({ token: expect.any(String), 'destinations.json': expect.stringContaining(KEY) });
     await setSpec({ schedule: { startAt: at(1), endAt: at(5) } });
-    await pod();
+    const { uid } = (await pod()).metadata;
+    await until('it may publish', async () => (await given()).publisher === uid);
     await until('its end', async () => !(await getPod()));
     await phase('ended');
   });

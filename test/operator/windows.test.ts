@@ -35,13 +35,14 @@ class Channel {
       const before = this.stream;
       const seen = world({ now: at(this.now), ...(this.pod && { pod: this.pod }) });
       const { decision, stream: after } = step(before, seen);
-      const seconds = secondsLate(after, before, at(this.now));
-      if (seconds !== undefined) this.late.push(seconds);
       this.stream = after;
       const wait = waitUntil(decision.lookAgainAt, at(this.now))?.requeueAfterMs;
       this.next = wait === undefined ? Number.POSITIVE_INFINITY : this.now + wait / 1000;
-      if (decision.action.do === 'create') this.pod = podOf(after, { ready: true });
-      else if (decision.action.do === 'delete') this.pod = undefined;
+      if (decision.action.do === 'create') {
+        const seconds = secondsLate(before, at(this.now));
+        if (seconds !== undefined) this.late.push(seconds);
+        this.pod = podOf(after, { ready: true });
+      } else if (decision.action.do === 'delete') this.pod = undefined;
       else return;
     }
   }

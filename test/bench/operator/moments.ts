@@ -80,12 +80,14 @@ async function lastLateness<T extends KubeObject>(
   resource: Resource<T>,
   namespace: string,
   count: number,
+  /** What making everything may take, in seconds. A CronJob of each minute must not see another one before. */
+  seconds: number,
   make: (due: Date) => Promise<void>,
 ): Promise<number> {
   const watched = await watchAll(cluster.kube, resource, namespace);
   const before = watched.list().length;
   // The next whole minute that leaves the time to make everything.
-  const due = new Date(Math.ceil((Date.now() + 20_000) / 60_000) * 60_000);
+  const due = new Date(Math.ceil((Date.now() + seconds * 1000) / 60_000) * 60_000);
   await make(due);
   if (Date.now() > due.getTime() - 1000) throw new Error('making the schedules took longer than there was time');
   const all = watched.reached(before + count);
@@ -105,7 +107,7 @@ export async function measureSchedules(cluster: BenchCluster, count: number, rou
     const template = { spec: { containers: [{ name: 'main', image: 'example.com/image:1' }], restartPolicy: 'Never' } };
     const spec = { schedule: '* * * * *', jobTemplate: { spec: { parallelism: 0, template } } };
     peers.push(
-      await lastLateness(cluster, JOBS, PEERS, count, () =>
+      await lastLateness(cluster, JOBS, PEERS, count, 20, () =>
         inParallel(count, (n) => kube.create(CRONJOBS, PEERS, { metadata: { name: `cron-${n}` }, spec })),
       ),
     );
@@ -115,7 +117,7 @@ export async function measureSchedules(cluster: BenchCluster, count: number, rou
     await Promise.all(left.map((watched) => watched.empty()));
     for (const watched of left) watched.stop();
     ours.push(
-      await lastLateness(cluster, PODS, NAMESPACE, count, async (due) => {
+      await lastLateness(cluster, PODS, NAMESPACE, count, 120, async (due) => {
         const streams = await watchAll(kube, LOOPSTREAMS, NAMESPACE);
         const scheduled = streams.reached(count, ({ status }) => status?.phase === 'scheduled');
         await inParallel(count, (n) => createStream(kube, n, { schedule: { startAt: due.toISOString() } }));
