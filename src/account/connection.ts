@@ -8,42 +8,69 @@ import { validationFailed } from '../errors.ts';
 export const DEFAULT_PAGE = 20;
 export const MAX_PAGE = 100;
 
+export const ORDER_FIELDS = ['createdAt', 'name'] as const;
+
+export interface Order {
+  /** `name`: upper and lower case are the same. Equals are ordered by their ids. */
+  by: (typeof ORDER_FIELDS)[number];
+  descending: boolean;
+}
+
+export const NEWEST_FIRST: Order = { by: 'createdAt', descending: true };
+
+/** With `first` and `last` both, what `first` leaves is cut by `last`, as the specification has it. */
 export interface PageArgs {
-  /** 1 to MAX_PAGE. */
+  /** 0 to MAX_PAGE; DEFAULT_PAGE when `last` is not given either. */
   first?: number | undefined;
   /** Cursor of the last one already seen. */
   after?: string | null | undefined;
+  /** 0 to MAX_PAGE. */
+  last?: number | undefined;
+  /** Cursor of the first one already seen, when going backwards. */
+  before?: string | null | undefined;
+  /** NEWEST_FIRST when left out. */
+  orderBy?: Order | undefined;
+  /** What the caller's clients call `after`: the path of the error about a cursor that is none. */
+  afterPath?: string | undefined;
 }
 
 export interface Connection<T> {
+  /** Of all pages. */
   totalCount: number;
   pageInfo: { hasNextPage: boolean; hasPreviousPage: boolean; startCursor: string | null; endCursor: string | null };
   edges: { cursor: string; node: T }[];
 }
 
-/** Where something stands: newest first, and by descending id within a second. */
+/** Where something stands in an order. */
 export interface Place {
-  /** RFC 3339 in UTC and whole seconds, as Kubernetes writes it; such texts compare like the times they name. */
-  time: string;
+  /** In the order by createdAt RFC 3339 in UTC and whole seconds, as Kubernetes writes it: it compares like the time. */
+  key: string;
   id: string;
 }
 
-const compare = (a: Place, b: Place): number =>
-  a.time === b.time ? (a.id < b.id ? 1 : a.id > b.id ? -1 : 0) : a.time < b.time ? 1 : -1;
+const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+const compare = (a: Place, b: Place): number => compareText(a.key, b.key) || compareText(a.id, b.id);
 
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/;
 
-/** `list` names the list a cursor belongs to, so that one of another list is refused. */
-export const encodeCursor = (list: string, { time, id }: Place): string =>
-  Buffer.from(`${list} ${time} ${id}`).toString('base64url');
+/** The key of a name in the order by name. */
+export const nameKey = (name: string): string => name.normalize('NFC').toLowerCase();
 
-/** Throws `validation_failed` for anything that `encodeCursor` did not make for this list. */
-export function decodeCursor(list: string, cursor: string, path = '/cursor'): Place {
-  const [of, time = '', id = '', ...more] = Buffer.from(cursor, 'base64url').toString('utf8').split(' ');
-  const place = { time, id };
-  const genuine = of === list && TIME.test(time) && id !== '' && more.length === 0;
-  if (genuine && encodeCursor(list, place) === cursor) return place;
-  throw validationFailed([{ path, message: 'is not a cursor of this list; use page.nextCursor of an earlier answer' }]);
+/** `list` names the list a cursor belongs to, so that one of another list, or of another order, is refused. */
+export function encodeCursor(list: string, { key, id }: Place, by: Order['by'] = 'createdAt'): string {
+  const text = by === 'createdAt' ? `${list} ${key} ${id}` : `${list}.${by} ${base64url(key)} ${id}`;
+  return base64url(text);
+}
+
+const base64url = (text: string): string => Buffer.from(text).toString('base64url');
+
+/** Throws `validation_failed` for anything that `encodeCursor` did not make for this list in this order. */
+export function decodeCursor(list: string, cursor: string, path = '/cursor', by: Order['by'] = 'createdAt'): Place {
+  const [, raw = '', id = '', ...more] = Buffer.from(cursor, 'base64url').toString('utf8').split(' ');
+  const place = { key: by === 'createdAt' ? raw : Buffer.from(raw, 'base64url').toString('utf8'), id };
+  const genuine = id !== '' && more.length === 0 && (by !== 'createdAt' || TIME.test(raw));
+  if (genuine && encodeCursor(list, place, by) === cursor) return place;
+  throw validationFailed([{ path, message: 'is not a cursor of this list; use one of an earlier answer' }]);
 }
 
 /** One page of `items`, in order, each shown by `show`; those that are not on the page are not shown. */
@@ -51,19 +78,35 @@ export function connect<S, T>(
   list: string,
   items: readonly S[],
   args: PageArgs,
-  place: (item: S) => Place,
+  place: (item: S, by: Order['by']) => Place,
   show: (item: S) => T,
 ): Connection<T> {
-  const first = args.first ?? DEFAULT_PAGE;
-  const after = args.after ? decodeCursor(list, args.after) : undefined;
-  const placed = items.map((item) => ({ item, at: place(item) })).sort((a, b) => compare(a.at, b.at));
-  const rest = after ? placed.filter(({ at }) => compare(at, after) > 0) : placed;
-  const edges = rest.slice(0, first).map(({ item, at }) => ({ cursor: encodeCursor(list, at), node: show(item) }));
+  const { by, descending } = args.orderBy ?? NEWEST_FIRST;
+  const sign = descending ? -1 : 1;
+  const after = args.after ? decodeCursor(list, args.after, args.afterPath, by) : undefined;
+  const before = args.before ? decodeCursor(list, args.before, '/before', by) : undefined;
+  const placed = items.map((item) => ({ item, at: place(item, by) })).sort((a, b) => sign * compare(a.at, b.at));
+
+  /** How many stand before `cursor`, or, with `itself`, at it or before it. */
+  const standing = (cursor: Place, itself: boolean): number => {
+    const index = placed.findIndex(({ at }) => sign * compare(at, cursor) >= (itself ? 1 : 0));
+    return index === -1 ? placed.length : index;
+  };
+  const from = after ? standing(after, true) : 0;
+  const to = Math.max(from, before ? standing(before, false) : placed.length);
+  const first = args.first ?? (args.last === undefined ? DEFAULT_PAGE : to - from);
+  const end = Math.min(to, from + first);
+  const start = Math.max(from, end - (args.last ?? end - from));
+
+  const edges = placed
+    .slice(start, end)
+    .map(({ item, at }) => ({ cursor: encodeCursor(list, at, by), node: show(item) }));
   return {
     totalCount: placed.length,
     pageInfo: {
-      hasNextPage: rest.length > first,
-      hasPreviousPage: rest.length < placed.length,
+      hasNextPage: end < placed.length,
+      // With `first` and `last` both, the specification counts what `first` has cut off as well.
+      hasPreviousPage: start > 0 || (args.last !== undefined && to - from > args.last),
       startCursor: edges[0]?.cursor ?? null,
       endCursor: edges.at(-1)?.cursor ?? null,
     },

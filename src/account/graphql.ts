@@ -1,12 +1,14 @@
 /** GraphQL: the account of who is asking. */
-import { GraphQLObjectType, GraphQLString } from 'graphql';
-import { DateTime, type Field, required } from '../graphql/relay.ts';
+import { GraphQLID, GraphQLObjectType, GraphQLString } from 'graphql';
+import { type Fields, Node } from '../graphql/relay.ts';
+import { DateTime, required } from '../graphql/scalars.ts';
 import type { AccountService, User as UserRecord } from './service.ts';
 
 const User = new GraphQLObjectType<UserRecord>({
   name: 'User',
+  interfaces: [Node],
   fields: {
-    id: { type: required(GraphQLString) },
+    id: { type: required(GraphQLID) },
     email: { type: required(GraphQLString) },
     firstName: { type: required(GraphQLString) },
     lastName: { type: GraphQLString },
@@ -14,7 +16,7 @@ const User = new GraphQLObjectType<UserRecord>({
   },
 });
 
-export const accountFields = (account: AccountService): Record<string, Field> => ({
+export const accountFields = (account: AccountService): Fields => ({
   me: {
     type: required(User),
     description: 'The current user.',

@@ -7,7 +7,7 @@ import { AppError, type ErrorCode } from '../errors.ts';
 import type { Reflector } from '../kube/reflector.ts';
 import { type Kube, KubeError, type KubeObject, type ObjectMeta, type Resource, type Stored } from '../kube/types.ts';
 import { ACCOUNT_LABEL } from '../streams/names.ts';
-import { type Connection, connect, type PageArgs } from './connection.ts';
+import { type Connection, connect, nameKey, type Order, type PageArgs } from './connection.ts';
 
 /** How long a deletion or another awaited change may take to come back through the watch. */
 const SEEN_MS = 5_000;
@@ -36,7 +36,7 @@ export interface Owned<T extends Stored<KubeObject>> {
   list(accountId: string): T[];
   /** Those that an index finds under `value`. */
   referring(accountId: string, index: string, value: string): T[];
-  /** A page of `items` (by default all), newest first. */
+  /** A page of those that `where` holds for (by default all), newest first unless `args` says otherwise. */
   page<R>(accountId: string, args: PageArgs, show: (item: T) => R, where?: (item: T) => boolean): Connection<R>;
   /** Makes one under a new id. */
   create(accountId: string, spec: (id: string) => T['spec']): Promise<T>;
@@ -55,6 +55,9 @@ export const accountIndex = (object: { metadata: ObjectMeta }): string[] => {
   const account = accountOf(object);
   return account ? [account] : [];
 };
+
+/** What people call it: all kinds have it in the same place. */
+const displayNameOf = (spec: unknown): string | undefined => (spec as { displayName?: string }).displayName;
 
 const ulid = monotonicFactory();
 
@@ -132,7 +135,10 @@ export function createOwned<T extends KubeObject>(options: OwnedOptions<T>): Own
       return reflector.byIndex(index, value).filter((object) => accountOf(object) === accountId);
     },
     page(accountId, args, show, where = () => true) {
-      const place = ({ metadata }: Stored<T>) => ({ time: metadata.creationTimestamp, id: metadata.name });
+      const place = ({ metadata, spec }: Stored<T>, by: Order['by']) => ({
+        key: by === 'createdAt' ? metadata.creationTimestamp : nameKey(displayNameOf(spec) ?? metadata.name),
+        id: metadata.name,
+      });
       return connect(prefix, list(accountId).filter(where), args, place, show);
     },
     async create(accountId, spec) {

@@ -1,30 +1,87 @@
 /** GraphQL: destinations. */
-import { GraphQLObjectType, GraphQLString } from 'graphql';
-import { byIdField, connectionField, DateTime, type Field, required } from '../graphql/relay.ts';
-import type { Destination as DestinationRecord } from './record.ts';
+import { GraphQLID, GraphQLObjectType, GraphQLString } from 'graphql';
+import { DeletePayload, inputType, mutationField, payloadOf } from '../graphql/input.ts';
+import { byIdField, connectionField, Node, type NounFields } from '../graphql/relay.ts';
+import { DateTime, required } from '../graphql/scalars.ts';
+import { IDFilter, TextFilter, TimeFilter, whereInput } from '../graphql/where.ts';
+import { DestinationCreate, type Destination as DestinationRecord, DestinationUpdate } from './record.ts';
 import type { DestinationService } from './service.ts';
 
 const Destination = new GraphQLObjectType<DestinationRecord>({
   name: 'Destination',
+  interfaces: [Node],
   fields: {
-    id: { type: required(GraphQLString) },
+    id: { type: required(GraphQLID) },
     name: { type: required(GraphQLString) },
     rtmpUrl: { type: required(GraphQLString) },
-    rtmpKeyHint: { type: required(GraphQLString) },
+    rtmpKeyHint: {
+      type: required(GraphQLString),
+      description: 'The last four characters of the key; empty for a short key.',
+    },
     createdAt: { type: required(DateTime) },
   },
 });
 
-export const destinationFields = (destinations: DestinationService): Record<string, Field> => ({
-  destination: byIdField({
-    type: Destination,
-    operation: 'getDestination',
-    get: ({ principal }, id) => destinations.get(principal.accountId, id),
-  }),
-  destinations: connectionField<DestinationRecord>({
-    type: Destination,
-    operation: 'listDestinations',
-    description: 'Destinations, newest first.',
-    list: ({ principal }, args) => destinations.list(principal.accountId, args),
-  }),
+const where = whereInput<DestinationRecord>('DestinationWhereInput', {
+  id: { type: IDFilter },
+  name: { type: TextFilter },
+  rtmpUrl: { type: TextFilter },
+  createdAt: { type: TimeFilter },
+});
+
+const Payload = payloadOf('DestinationPayload', 'destination', Destination);
+const CreateInput = inputType('DestinationCreateInput', DestinationCreate);
+const UpdateInput = inputType('DestinationUpdateInput', DestinationUpdate);
+
+export const destinationFields = (destinations: DestinationService): NounFields => ({
+  node: (context, id) => {
+    context.allow('getDestination');
+    return { __typename: 'Destination', ...destinations.get(context.principal.accountId, id) };
+  },
+  queries: {
+    destination: byIdField({
+      type: Destination,
+      operation: 'getDestination',
+      description: 'One destination.',
+      get: ({ principal }, id) => destinations.get(principal.accountId, id),
+    }),
+    destinations: connectionField<DestinationRecord>({
+      type: Destination,
+      operation: 'listDestinations',
+      description: 'Destinations, newest first unless orderBy says otherwise.',
+      where,
+      list: ({ principal }, page, matching) => destinations.list(principal.accountId, page, matching),
+    }),
+  },
+  mutations: {
+    createDestination: mutationField({
+      operation: 'createDestination',
+      description: 'Creates a destination. Its key goes in and never comes out.',
+      type: Payload,
+      input: { type: CreateInput, schema: DestinationCreate },
+      run: async ({ principal }, { input }) => ({
+        destination: await destinations.create(principal.accountId, input),
+      }),
+    }),
+    updateDestination: mutationField({
+      operation: 'updateDestination',
+      description: 'Changes a destination. A stream on air is published again with what is new.',
+      type: Payload,
+      withId: true,
+      input: { type: UpdateInput, schema: DestinationUpdate },
+      run: async ({ principal }, { id, input }) => ({
+        destination: await destinations.update(principal.accountId, id, input),
+      }),
+    }),
+    deleteDestination: mutationField({
+      operation: 'deleteDestination',
+      description: 'Deletes a destination; `destination_in_use` while a stream sends to it.',
+      type: DeletePayload,
+      withId: true,
+      run: async ({ principal }, { id }) => {
+        await destinations.delete(principal.accountId, id);
+        return { id, done: true };
+      },
+    }),
+  },
 });

@@ -115,10 +115,9 @@ export function createDestinationService({ kube, destinations, streams }: Destin
       }
     },
 
-    list: (accountId: string, args: PageArgs, filter: { q?: string | undefined } = {}): Connection<Destination> => {
-      const q = filter.q?.toLowerCase();
-      return destinations.page(accountId, args, show, (d) => q === undefined || show(d).name.toLowerCase().includes(q));
-    },
+    /** `where` is asked of each as clients see it. */
+    list: (accountId: string, args: PageArgs, where?: (it: Destination) => boolean): Connection<Destination> =>
+      destinations.page(accountId, args, show, where && ((destination) => where(show(destination)))),
 
     get: (accountId: string, id: string): Destination => show(destinations.get(accountId, id)),
 

@@ -1,18 +1,22 @@
-/** Relay connections for GraphQL (https://relay.dev/graphql/connections.htm) over the lists that services answer. */
+/**
+ * Relay's connections and nodes for GraphQL (https://relay.dev/graphql/connections.htm,
+ * https://relay.dev/graphql/objectidentification.htm) over the lists and records that services answer.
+ */
 import {
   GraphQLBoolean,
+  GraphQLEnumType,
   type GraphQLFieldConfig,
-  type GraphQLInputObjectType,
+  GraphQLID,
+  GraphQLInputObjectType,
   GraphQLInt,
-  GraphQLList,
-  GraphQLNonNull,
+  GraphQLInterfaceType,
   GraphQLObjectType,
-  GraphQLScalarType,
-  GraphQLString,
 } from 'graphql';
-import { type Connection, DEFAULT_PAGE, MAX_PAGE, type PageArgs } from '../account/connection.ts';
+import { type Connection, DEFAULT_PAGE, MAX_PAGE, type Order, type PageArgs } from '../account/connection.ts';
 import type { Operation, Principal } from '../auth/scopes.ts';
-import { validationFailed } from '../errors.ts';
+import { type FieldError, validationFailed } from '../errors.ts';
+import { Cursor, enumOf, listOf, required } from './scalars.ts';
+import type { Where } from './where.ts';
 
 export type GraphContext = {
   principal: Principal;
@@ -21,23 +25,21 @@ export type GraphContext = {
 };
 
 export type Field = GraphQLFieldConfig<unknown, GraphContext>;
+export type Fields = Record<string, Field>;
 
-const textScalar = (name: string, description: string) =>
-  new GraphQLScalarType<string, string>({
-    name,
-    description,
-    coerceOutputValue: String,
-    coerceInputValue: (value) => {
-      if (typeof value === 'string') return value;
-      throw new TypeError(`${name} must be a string.`);
-    },
-  });
+/** What each noun brings to the schema. */
+export interface NounFields {
+  queries: Fields;
+  mutations: Fields;
+  /** The record of a node by its id, with its `__typename`. Throws `<noun>_not_found`. */
+  node(context: GraphContext, id: string): unknown;
+}
 
-export const Cursor = textScalar('Cursor', 'A place in a list. It stays right when things come and go around it.');
-export const DateTime = textScalar('DateTime', 'A time as in RFC 3339, e.g. 2027-01-31T18:00:00Z.');
-
-export const required = <T extends ConstructorParameters<typeof GraphQLNonNull>[0]>(type: T) =>
-  new GraphQLNonNull(type);
+export const Node = new GraphQLInterfaceType({
+  name: 'Node',
+  description: 'What has an id of its own and can be read by it.',
+  fields: { id: { type: required(GraphQLID) } },
+});
 
 const PageInfo = new GraphQLObjectType({
   name: 'PageInfo',
@@ -49,21 +51,64 @@ const PageInfo = new GraphQLObjectType({
   },
 });
 
-/** `first` as GraphQL hands it over, checked. */
-function pageArgs(args: { first?: number | null; after?: string | null }): PageArgs {
-  const first = args.first ?? DEFAULT_PAGE;
-  if (first < 1 || first > MAX_PAGE)
-    throw validationFailed([{ path: '/first', message: `must be from 1 to ${MAX_PAGE}` }]);
-  return { first, after: args.after };
+interface ListArgs {
+  first?: number | null;
+  after?: string | null;
+  last?: number | null;
+  before?: string | null;
+  orderBy?: { field: Order['by']; direction: 'ASC' | 'DESC' } | null;
+  where?: Record<string, unknown> | null;
 }
 
-/** A root field that lists nodes of `type`. `list` gets checked page arguments and `where` as it was given. */
-export function connectionField<Node, Where = undefined>(options: {
+/** The arguments of a list as GraphQL hands them over, checked. */
+function pageArgs({ first, after, last, before, orderBy }: ListArgs): PageArgs {
+  const wrong = Object.entries({ first, last }).flatMap(([name, size]): FieldError[] =>
+    typeof size === 'number' && (size < 0 || size > MAX_PAGE)
+      ? [{ path: `/${name}`, message: `must be from 0 to ${MAX_PAGE}` }]
+      : [],
+  );
+  if (wrong.length > 0) throw validationFailed(wrong);
+  return {
+    ...{ first: first ?? undefined, last: last ?? undefined, after, before, afterPath: '/after' },
+    orderBy: orderBy ? { by: orderBy.field, descending: orderBy.direction === 'DESC' } : undefined,
+  };
+}
+
+const OrderDirection = enumOf('OrderDirection', ['ASC', 'DESC']);
+
+const orderInput = (name: string) =>
+  new GraphQLInputObjectType({
+    name: `${name}Order`,
+    fields: {
+      direction: { type: required(OrderDirection), default: { value: 'ASC' } },
+      field: {
+        type: required(
+          new GraphQLEnumType({
+            name: `${name}OrderField`,
+            values: {
+              CREATED_AT: { value: 'createdAt' },
+              NAME: { value: 'name', description: 'Upper and lower case are the same.' },
+            },
+          }),
+        ),
+      },
+    },
+  });
+
+/** A field that lists nodes of `type`. Without `where` it can be neither filtered nor ordered. */
+export function connectionField<Node>(options: {
   type: GraphQLObjectType;
   operation: Operation;
   description: string;
-  where?: GraphQLInputObjectType;
-  list: (context: GraphContext, args: PageArgs, where: Where | undefined) => Connection<Node>;
+  where?: Where<Node>;
+  args?: GraphQLFieldConfig<unknown, GraphContext>['args'];
+  cost?: number;
+  list: (
+    context: GraphContext,
+    page: PageArgs,
+    where: ((node: Node) => boolean) | undefined,
+    args: Record<string, unknown>,
+  ) => Connection<Node> | Promise<Connection<Node>>;
 }): Field {
   const { type, operation, description, where, list } = options;
   const edge = new GraphQLObjectType({
@@ -73,35 +118,43 @@ export function connectionField<Node, Where = undefined>(options: {
   const connection = new GraphQLObjectType({
     name: `${type.name}Connection`,
     fields: {
-      totalCount: { type: required(GraphQLInt) },
+      totalCount: { type: required(GraphQLInt), description: 'Of all pages.' },
       pageInfo: { type: required(PageInfo) },
-      edges: { type: required(new GraphQLList(required(edge))) },
+      edges: { type: listOf(edge) },
     },
   });
   return {
     type: required(connection),
     description,
+    extensions: { isPaged: true, cost: options.cost },
     args: {
-      first: { type: GraphQLInt, default: { value: DEFAULT_PAGE }, description: `1 to ${MAX_PAGE}.` },
-      after: { type: Cursor, description: 'pageInfo.endCursor of an earlier answer.' },
-      ...(where ? { where: { type: where } } : {}),
+      ...options.args,
+      first: { type: GraphQLInt, description: `0 to ${MAX_PAGE}; ${DEFAULT_PAGE} when last is not given either.` },
+      after: { type: Cursor, description: 'pageInfo.endCursor of an earlier answer: what follows it.' },
+      last: { type: GraphQLInt, description: `0 to ${MAX_PAGE}: the last ones, in the same order.` },
+      before: { type: Cursor, description: 'pageInfo.startCursor of an earlier answer: what precedes it.' },
+      ...(where ? { where: { type: where.type }, orderBy: { type: orderInput(type.name) } } : {}),
     },
     resolve: (_source, args, context) => {
       context.allow(operation);
-      const { where: filter } = args as { where?: Where | null };
-      return list(context, pageArgs(args), filter ?? undefined);
+      const given = args as ListArgs;
+      return list(context, pageArgs(given), where?.test(given.where), args);
     },
   };
 }
 
-/** A root field that reads one thing by its id. */
-export const byIdField = <Node>(options: {
+/** A root field that reads one thing by its id; null, with an error, when it cannot be read. */
+export const byIdField = <Record>(options: {
   type: GraphQLObjectType;
   operation: Operation;
-  get: (context: GraphContext, id: string) => Node;
+  description: string;
+  cost?: number;
+  get: (context: GraphContext, id: string) => Record;
 }): Field => ({
-  type: required(options.type),
-  args: { id: { type: required(GraphQLString) } },
+  type: options.type,
+  description: options.description,
+  extensions: { cost: options.cost },
+  args: { id: { type: required(GraphQLID) } },
   resolve: (_source, args, context) => {
     context.allow(options.operation);
     return options.get(context, String(args.id));

@@ -1,26 +1,36 @@
-/** POST /graphql, as GraphQL over HTTP has it (https://graphql.github.io/graphql-over-http/draft/). */
-import type { FastifyBaseLogger, FastifyInstance, FastifyRequest } from 'fastify';
-import { GraphQLError, getOperationAST, parse } from 'graphql';
+/** /graphql, as GraphQL over HTTP has it (https://graphql.github.io/graphql-over-http/draft/): POST, and queries by GET. */
+import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { GraphQLError, getOperationAST, parse, validate } from 'graphql';
 import { createHandler } from 'graphql-http';
 import { requireScope } from '../auth/scopes.ts';
-import type { AppError } from '../errors.ts';
+import type { Db } from '../db/pool.ts';
+import type { AppError, FieldError } from '../errors.ts';
+import { idempotency } from '../http/idempotency.ts';
 import { toAppError } from '../http/problem.ts';
-import { limitsRule, MAX_TOKENS } from './limits.ts';
+import { limitsRule, MAX_TOKENS, variablesProblem } from './limits.ts';
 import type { GraphContext } from './relay.ts';
 import { createSchema, type Services } from './schema.ts';
 
 /** What came of an operation; `ms` is how long it took. */
 type Observe = (type: 'query' | 'mutation' | 'invalid', ok: boolean, ms: number) => void;
 
-export function graphqlRoutes(
-  app: FastifyInstance,
-  services: Services,
-  scopePrefix: string,
-  observe: Observe = () => undefined,
-): void {
+export interface GraphqlOptions {
+  services: Services;
+  scopePrefix: string;
+  db: Db;
+  /** Keys what is kept of requests with an Idempotency-Key. */
+  secret: string;
+  observe?: Observe | undefined;
+}
+
+export function graphqlRoutes(app: FastifyInstance, options: GraphqlOptions): void {
+  const { services, scopePrefix, observe = () => undefined } = options;
   /** The operations that could be carried out, of requests at work. */
   const carriedOut = new WeakMap<FastifyRequest, Parameters<Observe>[0]>();
   const failed = new WeakSet<FastifyRequest>();
+  /** Those that failed on our side before anything was done. */
+  const mayRetry = new WeakSet<FastifyRequest>();
+  idempotency(app, { ...options, mayRetry: (request) => mayRetry.has(request) });
   const handler = createHandler<FastifyRequest, unknown, GraphContext>({
     schema: createSchema(services),
     context: ({ raw }) => ({
@@ -28,47 +38,66 @@ export function graphqlRoutes(
       allow: (operation) => requireScope(raw.principal, operation, scopePrefix),
     }),
     parse: (source, options) => parse(source, { ...options, maxTokens: MAX_TOKENS }),
-    validationRules: [limitsRule],
-    onOperation: ({ raw }, { document, operationName }, { errors }) => {
+    // First, since the other rules take their time over a document that is too large.
+    validationRules: (_request, { variableValues }, rules) => [limitsRule(variableValues), ...rules],
+    validate: (schema, document, [limits, ...rules] = []) => {
+      const over = limits ? validate(schema, document, [limits]) : [];
+      return over.length > 0 ? over : validate(schema, document, rules);
+    },
+    onSubscribe: (_request, { variables }) => variablesProblem(variables),
+    onOperation: ({ raw }, { document, operationName }, { errors = [], data }) => {
       carriedOut.set(raw, getOperationAST(document, operationName)?.operation === 'mutation' ? 'mutation' : 'query');
-      if (errors?.length) failed.add(raw);
+      if (errors.length > 0) failed.add(raw);
+      const nothingDone = Object.values(data ?? {}).every((value) => value === null);
+      if (nothingDone && errors.some(({ originalError }) => originalError && toAppError(originalError).status >= 500))
+        mayRetry.add(raw);
     },
     formatError: (error) => toGraphQLError(error, app.log),
   });
 
-  app.post('/graphql', { config: { perField: true }, schema: { hide: true } as object }, async (request, reply) => {
+  const answer = async (request: FastifyRequest, reply: FastifyReply) => {
     const { url, method, headers } = request;
-    const body = request.body as Record<string, unknown> | null;
+    const body = (request.body ?? null) as Record<string, unknown> | null;
     const since = performance.now();
     const [text, { status, headers: more }] = await handler({ url, method, headers, body, raw: request, context: {} });
     const type = carriedOut.get(request) ?? 'invalid';
     observe(type, type !== 'invalid' && !failed.has(request), performance.now() - since);
     return reply
       .code(status)
-      .headers(more ?? {})
+      .headers({ 'cache-control': 'no-store', ...more })
       .send(text ?? '');
-  });
+  };
+  const route = { config: { perField: true }, schema: { hide: true } as object };
+  app.post('/graphql', route, answer);
+  app.get('/graphql', route, answer);
 }
 
 /** The same codes as REST, in `extensions.code`; what is thrown inside reaches the log and nothing else. */
 function toGraphQLError(error: Readonly<GraphQLError | Error>, log: Pick<FastifyBaseLogger, 'error'>): GraphQLError {
   if (!(error instanceof GraphQLError)) {
-    const { code, message } = told(error, log);
-    return new GraphQLError(message, { extensions: { code } });
+    const { code, message, extras } = told(error, log);
+    return new GraphQLError(message, { extensions: { ...extras, code } });
   }
   const { nodes, source, positions, path, originalError } = error;
   if (!originalError || originalError instanceof GraphQLError) {
     const code = error.extensions.code ?? 'validation_failed';
     return new GraphQLError(error.message, {
-      nodes,
-      source,
-      positions,
-      path,
-      extensions: { ...error.extensions, code },
+      ...{ nodes, source, positions, path },
+      extensions: { ...error.extensions, ...variableError(error.message), code },
     });
   }
   const { code, message, extras } = told(originalError, log);
   return new GraphQLError(message, { nodes, source, positions, path, extensions: { ...extras, code } });
+}
+
+const VARIABLE = /^Variable "\$(\w+)" has invalid value(?: at (\S+))?: (.*)$/s;
+
+/** A variable that is not of its type: which part of it, as a JSON pointer into the variables. */
+function variableError(text: string): { errors?: FieldError[] } {
+  const [, name, within = '', message] = VARIABLE.exec(text) ?? [];
+  if (name === undefined || message === undefined) return {};
+  const path = `/${name}${within.replace(/\.|\[(\d+)\]/g, (_part, index) => `/${index ?? ''}`)}`;
+  return { errors: [{ path, message }] };
 }
 
 function told(error: Error, log: Pick<FastifyBaseLogger, 'error'>): AppError {

@@ -59,8 +59,11 @@ export function createPlaylistService({ playlists, uploads, streams }: PlaylistS
       return show(accountId, made);
     },
 
-    list: (accountId: string, args: PageArgs): Connection<PlaylistSummary> =>
-      playlists.page(accountId, args, summarize(accountId)),
+    /** `where` is asked of each as clients see it. */
+    list(accountId: string, args: PageArgs, where?: (it: PlaylistSummary) => boolean): Connection<PlaylistSummary> {
+      const shown = summarize(accountId);
+      return playlists.page(accountId, args, shown, where && ((playlist) => where(shown(playlist))));
+    },
 
     get: (accountId: string, id: string): Playlist => show(accountId, playlists.get(accountId, id)),
 

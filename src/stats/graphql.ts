@@ -1,6 +1,6 @@
 /** GraphQL: live numbers of a stream, the same as in REST. */
 import { GraphQLBoolean, GraphQLFloat, GraphQLInt, GraphQLList, GraphQLObjectType, GraphQLString } from 'graphql';
-import { DateTime, required } from '../graphql/relay.ts';
+import { DateTime, required } from '../graphql/scalars.ts';
 
 const text = { type: required(GraphQLString) };
 const number = { type: GraphQLFloat };

@@ -1,26 +1,26 @@
 /** GraphQL: streams. */
+import { GraphQLBoolean, GraphQLID, GraphQLInt, GraphQLObjectType, GraphQLString } from 'graphql';
+import { byIdField, connectionField, type Fields, type GraphContext, Node, type NounFields } from '../graphql/relay.ts';
+import { DateTime, enumOf, listOf, required } from '../graphql/scalars.ts';
 import {
-  GraphQLBoolean,
-  GraphQLEnumType,
-  GraphQLInputObjectType,
-  GraphQLInt,
-  GraphQLList,
-  GraphQLObjectType,
-  GraphQLString,
-} from 'graphql';
-import { byIdField, connectionField, DateTime, type Field, type GraphContext, required } from '../graphql/relay.ts';
+  enumFilter,
+  FlagFilter,
+  IDFilter,
+  IDListFilter,
+  TextFilter,
+  TimeFilter,
+  whereInput,
+} from '../graphql/where.ts';
 import { LiveStats } from '../stats/graphql.ts';
 import type { StatsService } from '../stats/service.ts';
-import type { Stream as StreamRecord } from './record.ts';
+import { Framerate, Quality, streamMutations } from './mutations.ts';
+import type { StreamEvent as StreamEventRecord, Stream as StreamRecord } from './record.ts';
 import type { StreamService } from './service.ts';
-import { PHASES, type Phase } from './spec.ts';
+import { PHASES } from './spec.ts';
 
-const State = new GraphQLEnumType({
-  name: 'StreamState',
-  values: Object.fromEntries(PHASES.map((phase) => [phase, { value: phase }])),
-});
+const State = enumOf('StreamState', PHASES, 'live means that a destination accepts media.');
 
-const ids = required(new GraphQLList(required(GraphQLString)));
+const ids = { type: listOf(GraphQLID) };
 
 const Recurrence = new GraphQLObjectType({
   name: 'Recurrence',
@@ -56,17 +56,34 @@ const Issue = new GraphQLObjectType({
 const Readiness = new GraphQLObjectType({
   name: 'Readiness',
   description: 'What would stop the stream from starting.',
-  fields: { ready: { type: required(GraphQLBoolean) }, issues: { type: required(new GraphQLList(required(Issue))) } },
+  fields: { ready: { type: required(GraphQLBoolean) }, issues: { type: listOf(Issue) } },
 });
+
+const StreamEvent = new GraphQLObjectType<StreamEventRecord>({
+  name: 'StreamEvent',
+  fields: {
+    id: { type: required(GraphQLID) },
+    time: { type: required(DateTime) },
+    createdAt: { type: required(DateTime) },
+    type: { type: required(GraphQLString), description: 'Normal or Warning.' },
+    reason: { type: required(GraphQLString), description: 'CamelCase, for machines.' },
+    message: { type: required(GraphQLString), description: 'For people.' },
+    count: { type: required(GraphQLInt), description: 'How often it happened; time is the last one.' },
+  },
+});
+
+/** What is asked of a pod or of Kubernetes costs more than what is read from memory. */
+const REMOTE_COST = 200;
 
 const streamType = (streams: StreamService) =>
   new GraphQLObjectType<StreamRecord, GraphContext>({
     name: 'Stream',
+    interfaces: [Node],
     fields: {
-      id: { type: required(GraphQLString) },
+      id: { type: required(GraphQLID) },
       name: { type: required(GraphQLString) },
       state: { type: required(State), resolve: ({ status }) => status },
-      ready: { type: required(GraphQLBoolean) },
+      ready: { type: required(GraphQLBoolean), description: 'False when something would stop it from starting.' },
       readiness: {
         type: required(Readiness),
         resolve: ({ id }, _args, context) => {
@@ -75,70 +92,79 @@ const streamType = (streams: StreamService) =>
         },
       },
       degraded: { type: Degraded },
-      quality: { type: required(GraphQLString) },
-      framerate: { type: required(GraphQLString) },
-      destinationID: { type: required(GraphQLString) },
-      destinationIDs: { type: ids },
-      videoUploadObjectID: { type: GraphQLString },
-      playlistIDs: { type: ids },
-      audioPlaylistIDs: { type: ids },
+      quality: { type: required(Quality) },
+      framerate: { type: required(Framerate) },
+      destinationID: { type: required(GraphQLID) },
+      destinationIDs: ids,
+      videoUploadObjectID: { type: GraphQLID },
+      playlistIDs: ids,
+      audioPlaylistIDs: ids,
       scheduleStartAt: { type: DateTime },
       scheduleEndAt: { type: DateTime },
       recurrence: { type: Recurrence },
-      nextStartAt: { type: DateTime },
+      nextStartAt: { type: DateTime, description: 'When its schedule puts it on air next.' },
       liveSince: { type: DateTime },
       createdAt: { type: required(DateTime) },
     },
   });
 
-interface Where {
-  state?: { eq?: Phase | null; in?: Phase[] | null } | null;
-  name?: { contains?: string | null } | null;
-}
-
-const StreamWhereInput = new GraphQLInputObjectType({
-  name: 'StreamWhereInput',
-  fields: {
-    state: {
-      type: new GraphQLInputObjectType({
-        name: 'StreamStateFilter',
-        fields: { eq: { type: State }, in: { type: new GraphQLList(required(State)) } },
-      }),
-    },
-    name: {
-      type: new GraphQLInputObjectType({
-        name: 'NameFilter',
-        description: 'Upper and lower case are the same.',
-        fields: { contains: { type: GraphQLString } },
-      }),
-    },
-  },
+const where = whereInput<StreamRecord>('StreamWhereInput', {
+  id: { type: IDFilter },
+  name: { type: TextFilter },
+  state: { type: enumFilter(State), value: ({ status }) => status },
+  ready: { type: FlagFilter },
+  quality: { type: enumFilter(Quality) },
+  framerate: { type: enumFilter(Framerate) },
+  destinationIDs: { type: IDListFilter },
+  videoUploadObjectID: { type: IDFilter },
+  playlistIDs: { type: IDListFilter },
+  audioPlaylistIDs: { type: IDListFilter },
+  scheduleStartAt: { type: TimeFilter },
+  scheduleEndAt: { type: TimeFilter },
+  nextStartAt: { type: TimeFilter },
+  liveSince: { type: TimeFilter },
+  createdAt: { type: TimeFilter },
 });
 
-export function streamFields(streams: StreamService, stats: Pick<StatsService, 'live'>): Record<string, Field> {
+export function streamFields(streams: StreamService, stats: Pick<StatsService, 'live'>): NounFields {
   const type = streamType(streams);
   return {
-    stream: byIdField({
-      type,
-      operation: 'getStream',
-      get: ({ principal }, id) => streams.get(principal.accountId, id),
-    }),
-    liveStats: byIdField({
-      type: LiveStats,
-      operation: 'getStreamLiveStats',
-      get: ({ principal }, id) => stats.live(principal.accountId, id),
-    }),
-    streams: connectionField<StreamRecord, Where>({
-      type,
-      operation: 'listStreams',
-      description: 'Streams, newest first.',
-      where: StreamWhereInput,
-      list: ({ principal }, args, where) =>
-        streams.list(principal.accountId, args, {
-          status: where?.state?.eq ?? undefined,
-          statuses: where?.state?.in ?? undefined,
-          q: where?.name?.contains ?? undefined,
-        }),
-    }),
+    node: (context, id) => {
+      context.allow('getStream');
+      return { __typename: type.name, ...streams.get(context.principal.accountId, id) };
+    },
+    queries: streamQueries(type, streams, stats),
+    mutations: streamMutations(type, streams),
   };
 }
+
+const streamQueries = (type: GraphQLObjectType, streams: StreamService, stats: Pick<StatsService, 'live'>): Fields => ({
+  stream: byIdField({
+    type,
+    operation: 'getStream',
+    description: 'One stream.',
+    get: ({ principal }, id) => streams.get(principal.accountId, id),
+  }),
+  liveStats: byIdField({
+    type: LiveStats,
+    operation: 'getStreamLiveStats',
+    description: 'Live numbers of a stream.',
+    cost: REMOTE_COST,
+    get: ({ principal }, id) => stats.live(principal.accountId, id),
+  }),
+  streamEvents: connectionField<StreamEventRecord>({
+    type: StreamEvent,
+    operation: 'listStreamEvents',
+    description: 'What happened to a stream, newest first.',
+    cost: REMOTE_COST,
+    args: { id: { type: required(GraphQLID), description: 'Stream id.' } },
+    list: ({ principal }, page, _matching, { id }) => streams.events(principal.accountId, String(id), page),
+  }),
+  streams: connectionField<StreamRecord>({
+    type,
+    operation: 'listStreams',
+    description: 'Streams, newest first unless orderBy says otherwise.',
+    where,
+    list: ({ principal }, page, matching) => streams.list(principal.accountId, page, {}, matching),
+  }),
+});

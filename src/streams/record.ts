@@ -17,8 +17,8 @@ export const DisplayName = Type.String({ minLength: 1, maxLength: 200, pattern: 
 
 type PublicQuality = `q_${Quality}`;
 type PublicFramerate = `f_${Framerate}`;
-const PUBLIC_QUALITIES = QUALITIES.map((q): PublicQuality => `q_${q}`);
-const PUBLIC_FRAMERATES = FRAMERATES.map((f): PublicFramerate => `f_${f}`);
+export const PUBLIC_QUALITIES = QUALITIES.map((q): PublicQuality => `q_${q}`);
+export const PUBLIC_FRAMERATES = FRAMERATES.map((f): PublicFramerate => `f_${f}`);
 
 /** The contract writes `q_1080p` in requests and once `1080p` in an answer: both are taken, the first is answered. */
 const QualityInput = Type.Enum([...PUBLIC_QUALITIES, ...QUALITIES], {

@@ -42,8 +42,6 @@ const ON_AIR: readonly Phase[] = ['live', 'reconnecting'];
 
 export interface StreamFilter {
   status?: Phase | undefined;
-  /** One of these. */
-  statuses?: readonly Phase[] | undefined;
   /** Part of the name, in any case. */
   q?: string | undefined;
 }
@@ -114,7 +112,13 @@ export function createStreamService({ kube, streams, references, clock = systemC
       return show(await streams.create(accountId, () => spec));
     },
 
-    list(accountId: string, args: PageArgs, filter: StreamFilter = {}): Connection<Stream> {
+    /** `where` is asked of each as clients see it. */
+    list(
+      accountId: string,
+      args: PageArgs,
+      filter: StreamFilter = {},
+      where?: (stream: Stream) => boolean,
+    ): Connection<Stream> {
       const now = clock.now();
       const q = filter.q?.toLowerCase();
       return streams.page(
@@ -123,8 +127,8 @@ export function createStreamService({ kube, streams, references, clock = systemC
         (stream) => toStream(stream, now),
         (stream) =>
           (filter.status === undefined || phaseOf(stream, now) === filter.status) &&
-          (filter.statuses === undefined || filter.statuses.includes(phaseOf(stream, now))) &&
-          (q === undefined || (stream.spec.displayName ?? stream.metadata.name).toLowerCase().includes(q)),
+          (q === undefined || (stream.spec.displayName ?? stream.metadata.name).toLowerCase().includes(q)) &&
+          (where === undefined || where(toStream(stream, now))),
       );
     },
 
@@ -223,7 +227,7 @@ export function createStreamService({ kube, streams, references, clock = systemC
         namespace: streams.namespace,
         fieldSelector: `involvedObject.kind=${LOOPSTREAMS.kind},involvedObject.uid=${metadata.uid}`,
       });
-      const place = (event: StreamEvent) => ({ time: `${event.time.slice(0, 19)}Z`, id: event.id });
+      const place = (event: StreamEvent) => ({ key: `${event.time.slice(0, 19)}Z`, id: event.id });
       return connect(`events.${metadata.name}`, events.map(toEvent), args, place, (event) => event);
     },
   };

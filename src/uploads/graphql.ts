@@ -1,22 +1,26 @@
 /** GraphQL: uploads. */
-import { GraphQLEnumType, GraphQLFloat, GraphQLInt, GraphQLObjectType, GraphQLString } from 'graphql';
-import { byIdField, connectionField, DateTime, type Field, required } from '../graphql/relay.ts';
-import type { Upload as UploadRecord } from './record.ts';
+import { GraphQLFloat, GraphQLID, GraphQLInt, GraphQLObjectType, GraphQLString } from 'graphql';
+import { DeletePayload, inputType, mutationField, payloadOf } from '../graphql/input.ts';
+import { byIdField, connectionField, Node, type NounFields } from '../graphql/relay.ts';
+import { DateTime, enumOf, required } from '../graphql/scalars.ts';
+import { enumFilter, IDFilter, NumberFilter, TextFilter, TimeFilter, whereInput } from '../graphql/where.ts';
+import { UploadFromLink, type Upload as UploadRecord } from './record.ts';
 import type { UploadService } from './service.ts';
 import { UPLOAD_STATES } from './spec.ts';
 
-const enumOf = (name: string, values: readonly string[]) =>
-  new GraphQLEnumType({ name, values: Object.fromEntries(values.map((value) => [value, { value }])) });
+const UploadType = enumOf('UploadType', ['VIDEO', 'AUDIO'], 'Whether pictures or only sound are wanted from it.');
+const State = enumOf('UploadState', UPLOAD_STATES);
 
 const Upload = new GraphQLObjectType<UploadRecord>({
   name: 'Upload',
+  interfaces: [Node],
   fields: {
-    id: { type: required(GraphQLString), resolve: ({ objectID }) => objectID },
-    objectID: { type: required(GraphQLString) },
-    type: { type: required(enumOf('UploadType', ['VIDEO', 'AUDIO'])) },
+    id: { type: required(GraphQLID), description: 'The same as objectID.', resolve: ({ objectID }) => objectID },
+    objectID: { type: required(GraphQLID) },
+    type: { type: required(UploadType) },
     name: { type: required(GraphQLString) },
-    state: { type: required(enumOf('UploadState', UPLOAD_STATES)) },
-    progress: { type: required(GraphQLFloat) },
+    state: { type: required(State) },
+    progress: { type: required(GraphQLFloat), description: 'Progress of the current state, 0 to 1.' },
     // A file may be larger than GraphQL's 32-bit Int counts.
     sizeBytes: { type: GraphQLFloat },
     durationSeconds: { type: GraphQLFloat },
@@ -51,16 +55,58 @@ const Upload = new GraphQLObjectType<UploadRecord>({
   },
 });
 
-export const uploadFields = (uploads: UploadService): Record<string, Field> => ({
-  upload: byIdField({
-    type: Upload,
-    operation: 'getUpload',
-    get: ({ principal }, id) => uploads.get(principal.accountId, id),
-  }),
-  uploads: connectionField<UploadRecord>({
-    type: Upload,
-    operation: 'listUploads',
-    description: 'Uploads, newest first.',
-    list: ({ principal }, args) => uploads.list(principal.accountId, args),
-  }),
+const where = whereInput<UploadRecord>('UploadWhereInput', {
+  id: { type: IDFilter, value: ({ objectID }) => objectID },
+  objectID: { type: IDFilter },
+  type: { type: enumFilter(UploadType) },
+  name: { type: TextFilter },
+  state: { type: enumFilter(State) },
+  progress: { type: NumberFilter },
+  sizeBytes: { type: NumberFilter },
+  durationSeconds: { type: NumberFilter },
+  createdAt: { type: TimeFilter },
+});
+
+const Payload = payloadOf('UploadPayload', 'upload', Upload);
+const FromLinkInput = inputType('UploadFromLinkInput', UploadFromLink, { type: UploadType });
+
+export const uploadFields = (uploads: UploadService): NounFields => ({
+  node: (context, id) => {
+    context.allow('getUpload');
+    return { __typename: 'Upload', ...uploads.get(context.principal.accountId, id) };
+  },
+  queries: {
+    upload: byIdField({
+      type: Upload,
+      operation: 'getUpload',
+      description: 'One upload, by its objectID.',
+      get: ({ principal }, id) => uploads.get(principal.accountId, id),
+    }),
+    uploads: connectionField<UploadRecord>({
+      type: Upload,
+      operation: 'listUploads',
+      description: 'Uploads, newest first unless orderBy says otherwise.',
+      where,
+      list: ({ principal }, page, matching) => uploads.list(principal.accountId, page, matching),
+    }),
+  },
+  mutations: {
+    createUploadFromLink: mutationField({
+      operation: 'createUploadFromLink',
+      description: 'Imports media from a link.',
+      type: Payload,
+      input: { type: FromLinkInput, schema: UploadFromLink },
+      run: async ({ principal }, { input }) => ({ upload: await uploads.fromLink(principal.accountId, input) }),
+    }),
+    deleteUpload: mutationField({
+      operation: 'deleteUpload',
+      description: 'Deletes an upload; `upload_in_use` while a stream or a playlist plays it.',
+      type: DeletePayload,
+      withId: true,
+      run: async ({ principal }, { id }) => {
+        await uploads.delete(principal.accountId, id);
+        return { id, done: true };
+      },
+    }),
+  },
 });

@@ -61,10 +61,9 @@ export function createUploadService({ uploads, streams, playlists }: UploadServi
       return show(made);
     },
 
-    list: (accountId: string, args: PageArgs, filter: { q?: string | undefined } = {}): Connection<Upload> => {
-      const q = filter.q?.toLowerCase();
-      return uploads.page(accountId, args, show, (u) => q === undefined || show(u).name.toLowerCase().includes(q));
-    },
+    /** `where` is asked of each as clients see it. */
+    list: (accountId: string, args: PageArgs, where?: (it: Upload) => boolean): Connection<Upload> =>
+      uploads.page(accountId, args, show, where && ((upload) => where(show(upload)))),
 
     get: (accountId: string, id: string): Upload => show(uploads.get(accountId, id)),
 

@@ -281,7 +281,7 @@ describe('GraphQL', () => {
     const { id: destinationID } = await make('/v1/destinations', target);
     const { objectID: videoUploadObjectID } = await link();
     const { id } = await stream({ destinationID, videoUploadObjectID });
-    const query = 'query($id: String!) { stream(id: $id) { id name ready destinationIDs } }';
+    const query = 'query($id: ID!) { stream(id: $id) { id name ready destinationIDs } }';
     expect((await ask(query, { id })).data?.stream).toMatchObject({
       id,
       ready: false,

@@ -140,7 +140,7 @@ describe('requests that cannot be', () => {
     const method = await ada.call('PUT', '/v1/streams');
     expect(method).toMatchObject(problem('method_not_allowed'));
     expect(method.headers.get('allow')).toBe('GET, HEAD, POST');
-    expect(await ada.call('GET', '/graphql')).toMatchObject(problem('method_not_allowed'));
+    expect(await ada.call('PUT', '/graphql')).toMatchObject(problem('method_not_allowed'));
     expect(await ada.call('POST', '/v1/destinations', '{"name":')).toMatchObject(problem('malformed_json'));
     const xml = { 'content-type': 'application/xml' };
     expect(await ada.call('POST', '/v1/destinations', '<a/>', xml)).toMatchObject(problem('unsupported_media_type'));

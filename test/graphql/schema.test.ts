@@ -1,0 +1,122 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import {
+  buildSchema,
+  findBreakingChanges,
+  type GraphQLInputObjectType,
+  type GraphQLObjectType,
+  type GraphQLSchema,
+  isInputObjectType,
+  isObjectType,
+} from 'graphql';
+import type { TSchema } from 'typebox';
+import { describe, expect, test } from 'vitest';
+import { OPERATION_SCOPES } from '../../src/auth/scopes.ts';
+import { Destination, DestinationCreate, DestinationUpdate } from '../../src/destinations/record.ts';
+import { schemaDocument } from '../../src/graphql/schema.ts';
+import { Playlist, PlaylistCreate } from '../../src/playlists/record.ts';
+import { LiveStats } from '../../src/stats/record.ts';
+import {
+  Readiness,
+  ReadinessIssue,
+  Stream,
+  StreamCreate,
+  StreamEvent,
+  StreamSchedule,
+  StreamUpdate,
+} from '../../src/streams/record.ts';
+import { Upload, UploadFromLink } from '../../src/uploads/record.ts';
+
+const committed = readFileSync(join(import.meta.dirname, '../../docs/schema.graphql'), 'utf8');
+const present = buildSchema(schemaDocument());
+
+describe('docs/schema.graphql', () => {
+  test('is what the code serves (mend with `make generate`)', () => expect(committed).toBe(schemaDocument()));
+
+  test('nothing in the code breaks a client of it', () => {
+    expect(breaks(buildSchema(committed), present)).toEqual([]);
+  });
+
+  test.each([
+    ['a field that is gone', '  rtmpKeyHint: String!\n', ''],
+    ['a value that is gone', '  reconnecting\n', ''],
+    ['an argument that is newly needed', 'stopStream(id: ID!', 'stopStream(sure: Boolean!, id: ID!'],
+    ['an answer that may newly be missing', '  progress: Float!', '  progress: Float'],
+    ['an input that is newly needed', 'input DestinationUpdateInput {', 'input DestinationUpdateInput {\n  more: ID!'],
+  ])('%s would be seen as breaking', (_what, before, after) => {
+    const bare = committed.replace(/^ *""".*?"""\n/gms, '').replace(/,?\s*"""[^"]*"""\s*/g, ' ');
+    const text = bare.replace(/\(([^()]*)\)/g, (_all, args: string) => `(${args.trim().replace(/\s+/g, ' ')})`);
+    expect(text).toContain(before);
+    expect(breaks(buildSchema(text), buildSchema(text.replace(before, after)))).toHaveLength(1);
+  });
+});
+
+const breaks = (from: GraphQLSchema, to: GraphQLSchema) =>
+  findBreakingChanges(from, to).map(({ description }) => description);
+
+describe('GraphQL has what REST has', () => {
+  const fieldsOf = (name: string): Record<string, { type: unknown }> => {
+    const type = present.getType(name);
+    expect(isObjectType(type) || isInputObjectType(type), name).toBe(true);
+    return (type as GraphQLObjectType | GraphQLInputObjectType).getFields();
+  };
+  const propertiesOf = (schema: TSchema) => Object.keys((schema as { properties?: object }).properties ?? {});
+
+  test.each([
+    ['Stream', Stream],
+    ['Readiness', Readiness],
+    ['ReadinessIssue', ReadinessIssue],
+    ['StreamEvent', StreamEvent],
+    ['LiveStats', LiveStats],
+    ['Destination', Destination],
+    ['Upload', Upload],
+    ['Playlist', Playlist],
+  ])('every field of %s', (name, schema) => {
+    // The contract: status in REST is state in GraphQL.
+    const expected = propertiesOf(schema).map((field) => (name === 'Stream' && field === 'status' ? 'state' : field));
+    expect(Object.keys(fieldsOf(name))).toEqual(expect.arrayContaining(expected));
+  });
+
+  test.each([
+    ['StreamCreateInput', StreamCreate],
+    ['StreamUpdateInput', StreamUpdate],
+    ['StreamScheduleInput', StreamSchedule],
+    ['DestinationCreateInput', DestinationCreate],
+    ['DestinationUpdateInput', DestinationUpdate],
+    ['UploadFromLinkInput', UploadFromLink],
+    ['PlaylistCreateInput', PlaylistCreate],
+  ])('every field of %s, needed where it is needed there', (name, schema) => {
+    const needed = (schema as { required?: string[] }).required ?? [];
+    const fields = Object.entries(fieldsOf(name)).map(([field, { type }]) => [field, String(type).endsWith('!')]);
+    expect(fields).toEqual(
+      propertiesOf(schema)
+        .map((field) => [field, needed.includes(field)])
+        .sort(),
+    );
+  });
+
+  test('every operation that reads has a field and every one that writes a mutation', () => {
+    // Where the name in GraphQL is another one; null: not for GraphQL.
+    const named: Record<string, string | null> = {
+      ...{ getStatus: null, getOpenApi: null, getStreamPreview: null },
+      ...{ getStreamLiveStats: 'liveStats', listStreamEvents: 'streamEvents', getStreamReadiness: null },
+    };
+    const queries = Object.keys(present.getQueryType()?.getFields() ?? {});
+    const mutations = Object.keys(present.getMutationType()?.getFields() ?? {});
+    for (const [operation, scope] of Object.entries(OPERATION_SCOPES)) {
+      const name =
+        operation in named
+          ? named[operation]
+          : operation.replace(/^(get|list)(.)/, (_all, _verb, c) => c.toLowerCase());
+      if (name) expect(scope === 'read' ? queries : mutations, operation).toContain(name);
+    }
+    expect(mutations.every((name) => name in OPERATION_SCOPES)).toBe(true);
+  });
+
+  test('a stream key goes in and never comes out', () => {
+    const withKey = Object.entries(present.getTypeMap()).filter(
+      ([, type]) => (isObjectType(type) || isInputObjectType(type)) && 'rtmpKey' in type.getFields(),
+    );
+    expect(withKey.map(([name]) => name).sort()).toEqual(['DestinationCreateInput', 'DestinationUpdateInput']);
+  });
+});
