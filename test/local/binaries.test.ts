@@ -32,7 +32,7 @@ function builder(
   const build = async (options: BuildOptions) => {
     for (const wanted of options.programs) {
       built.push(wanted.file);
-      await make(options, wanted);
+      await make(options, wanted as Program);
     }
   };
   return { built, build };

@@ -20,7 +20,7 @@ export interface GoModule<Name extends string> {
   /** The directory with go.mod and go.sum. */
   moduleDir: string;
   /** Files of the module's own in that directory, if it has any. */
-  sources?: string[];
+  sources?: readonly string[];
   /** By the names that their files get. */
   programs: Record<Name, GoProgram>;
 }
