@@ -56,7 +56,7 @@ async function grantedTo(account: string, { inside }: Release): Promise<Set<stri
 
 /** Each noun of the API is read, changed and deleted once: the tests before had no use for all of it. */
 async function useTheApi(scene: Scene, ok: Ok, uploadID: string): Promise<void> {
-  const { call } = scene.release;
+  const { inside } = scene.release;
   const id = await createStream(scene, 'last-key-of-the-cluster', uploadID);
   const { destinationID } = await ok<{ destinationID: string }>('GET', `/streams/${id}`);
   await ok('PATCH', `/destinations/${destinationID}`, { name: 'renamed', rtmpKey: 'newer-key-of-the-cluster' });
@@ -66,7 +66,7 @@ async function useTheApi(scene: Scene, ok: Ok, uploadID: string): Promise<void> 
   const playlist = await ok<{ id: string }>('POST', '/playlists', { kind: 'video', mode: 'sequential', items });
   await ok('DELETE', `/playlists/${playlist.id}`);
   await ok('DELETE', `/streams/${id}`);
-  await until('the stream is gone', async () => (await call('GET', `/streams/${id}`)).status === 404, PATIENCE_MS);
+  await inside('wait', `loopstream/${id}`, '--for=delete', '--timeout=120s');
   await ok('DELETE', `/destinations/${destinationID}`);
 }
 

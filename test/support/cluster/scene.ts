@@ -1,6 +1,5 @@
 /** One installation on the real cluster, and what its tests do with it again and again. */
 import { expect } from 'vitest';
-import { until } from '../rtmp.ts';
 import { type Cluster, startCluster } from './cluster.ts';
 import { type Outside, startOutside } from './outside.ts';
 import { installRelease, NAMESPACE, type Release } from './release.ts';
@@ -60,12 +59,15 @@ export async function createStream({ release }: Scene, rtmpKey: string, uploadID
   return made.body.id;
 }
 
-export const ready = ({ release }: Scene, id: string) =>
-  until(
-    'nothing keeps the stream off air',
-    async () => (await release.call<{ ready: boolean }>('GET', `/streams/${id}/readiness`)).body.ready,
-    PATIENCE_MS,
-  );
+/** Asks now and then: whoever asks as fast as possible is refused by the API before long, for the rest of a minute. */
+export const ready = ({ release }: Scene, id: string): Promise<void> =>
+  expect
+    .poll(async () => (await release.call<{ ready: boolean }>('GET', `/streams/${id}/readiness`)).body.ready, {
+      interval: 250,
+      timeout: PATIENCE_MS,
+      message: 'nothing keeps the stream off air',
+    })
+    .toBe(true);
 
 /** A trouble that must not be seen on air: the same pod, which nothing has started anew, and no gap. */
 export async function unseen({ results }: Scene, stream: WatchedStream, what: string, trouble: () => Promise<unknown>) {
