@@ -21,7 +21,7 @@ import { disruptionOf } from './pod.ts';
 import { isOver, podTrouble } from './podview.ts';
 import { addressToAsk } from './progress.ts';
 import { isOwnedBy, type PodSettings } from './restricted.ts';
-import { type Airtime, airtime, nextChange, windowOf } from './schedule.ts';
+import { type Airtime, airtime, nextChange, windowAt } from './schedule.ts';
 import { scheduling } from './scheduling.ts';
 import { allSkipped, pendingSkip, withSkipped } from './skip.ts';
 import type { Verdict, World } from './world.ts';
@@ -258,7 +258,9 @@ const BEGUN: ReadonlySet<Phase> = new Set(['starting', 'live', 'reconnecting']);
 function lastStart({ spec, status }: LoopStream, pod: Pod | undefined): Date | undefined {
   const known = status?.lastScheduleTime === undefined ? undefined : new Date(status.lastScheduleTime);
   if (!pod || pod.metadata.uid === status?.podUID) return known;
-  return windowOf(spec.schedule, pod.metadata.creationTimestamp, known) ?? known;
+  // Kubernetes tells whole seconds, and means the one that had begun.
+  const made = new Date(Date.parse(pod.metadata.creationTimestamp) + 999);
+  return windowAt(spec.schedule, made, known) ?? known;
 }
 
 export function decide(stream: LoopStream, world: World, settings: PodSettings): Decision {

@@ -81,9 +81,10 @@ export function airtime(schedule: Schedule | undefined, now: Date, lastStart?: D
     : once(schedule, bounds, now, lastStart);
 }
 
-/** Start of the window in which something was made at `madeAt`, in whole seconds as Kubernetes tells them. */
-export function windowOf(schedule: Schedule | undefined, madeAt: string, lastStart?: Date): Date | undefined {
-  const time = airtime(schedule, new Date(Date.parse(madeAt) + 999), lastStart);
+/** Start of the window that is open at `at`, for a stream that has a pod by then: no deadline asks for one any more. */
+export function windowAt(schedule: Schedule | undefined, at: Date, lastStart?: Date): Date | undefined {
+  const { startingDeadlineSeconds: _, ...kept } = schedule ?? {};
+  const time = airtime(schedule && kept, at, lastStart);
   return time.kind === 'on' ? time.since : undefined;
 }
 
