@@ -1,6 +1,6 @@
 /**
  * Sees to it that what tests need is there: an independent RTMP receiver, a browser, jq for the README's commands, the
- * Kubernetes control plane, Helm and an S3 server, whose first builds take longer than a test may.
+ * Kubernetes control plane, Helm, an S3 server and schemathesis, whose first builds take longer than a test may.
  */
 import { environment, localEnvironment } from '../src/config.ts';
 import { ensureBinaries } from '../src/local/kubernetes/binaries.ts';
@@ -11,6 +11,7 @@ import { clusterLayout } from '../test/support/cluster/layout.ts';
 import { ensureMachinePrograms, whyNot } from '../test/support/cluster/programs.ts';
 import { ensureGoPrograms } from '../test/support/go-programs.ts';
 import { ensureDefinitions } from '../test/support/helm/definitions.ts';
+import { ensureSchemathesis } from '../test/support/schemathesis/program.ts';
 
 const say = (step: string) => void process.stdout.write(`${step}\n`);
 const RTMP_MODULE = '/usr/lib/nginx/modules/ngx_rtmp_module.so';
@@ -43,4 +44,8 @@ async function ensureBuilt(): Promise<void> {
 }
 
 // The builds are bound by the processor, the layers of the image by the network.
-await Promise.all([ensureBuilt(), hasNodes && ensureFirstLayers(clusterLayout(cacheDir), say)]);
+await Promise.all([
+  ensureBuilt(),
+  ensureSchemathesis(say),
+  hasNodes && ensureFirstLayers(clusterLayout(cacheDir), say),
+]);

@@ -5,6 +5,7 @@
 import { isOperation, OPERATION_SCOPES, SCOPES } from '../auth/scopes.ts';
 import { ERRORS, type ErrorCode } from '../errors.ts';
 import { EXAMPLES, PARAMETER_EXAMPLES, problemExample } from './examples.ts';
+import { addLinks } from './links.ts';
 import { codesOf, takesIdempotencyKey } from './operation-errors.ts';
 import { PROBLEM_TYPE, Problem } from './problem.ts';
 
@@ -177,6 +178,7 @@ export function completeOpenApi(made: object, scopePrefix: string): OpenApi {
       if (takesIdempotencyKey(operation.operationId, method))
         operation.parameters = [...(operation.parameters ?? []), IDEMPOTENCY_KEY];
     }
+  addLinks(doc);
   const components = { schemas, responses, headers: HEADERS, securitySchemes: securitySchemes(scopePrefix) };
   return { ...doc, components };
 }
@@ -196,6 +198,8 @@ function completeRequest(operation: OperationObject, path: string): void {
   for (const parameter of operation.parameters ?? []) {
     const example = PARAMETER_EXAMPLES[`${noun} ${parameter.name}`] ?? PARAMETER_EXAMPLES[parameter.name];
     if (example !== undefined) parameter.example = example;
+    // The server fills it in, so nobody has to send it.
+    if (parameter.schema.default !== undefined) parameter.required = false;
   }
 }
 

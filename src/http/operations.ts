@@ -91,9 +91,11 @@ function append(route: RouteOptions, hook: Hook): void {
 
 /** Gives every path of `app` an answer to the methods that it does not have. Call it after all routes, once. */
 export function answerOtherMethods(app: FastifyInstance, routes: ReadonlyMap<string, ReadonlySet<string>>): void {
+  // Fastify knows it not by itself, and would say that there is nothing at the path.
+  if (!app.supportedMethods.includes('TRACE')) app.addHttpMethod('TRACE', { hasBody: true });
   for (const [url, methods] of routes) {
     const allow = [...methods].sort().join(', ');
-    const others = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'].filter((m) => !methods.has(m));
+    const others = app.supportedMethods.filter((m) => !methods.has(m));
     app.route({
       method: others,
       url,

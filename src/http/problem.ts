@@ -31,6 +31,9 @@ export const Problem = Type.Object(
     playlistIDs: Type.Optional(
       Type.Array(Type.String(), { description: 'With upload_in_use: the playlists that play it.' }),
     ),
+    currentVersion: Type.Optional(
+      Type.Integer({ description: 'With playlist_version_conflict: the version that the playlist has by now.' }),
+    ),
   },
   { title: 'Problem' },
 );
@@ -40,6 +43,8 @@ export type Problem = Static<typeof Problem>;
 const FROM_FASTIFY: Record<string, ErrorCode> = {
   FST_ERR_CTP_BODY_TOO_LARGE: 'payload_too_large',
   FST_ERR_CTP_INVALID_MEDIA_TYPE: 'unsupported_media_type',
+  // QUERY (RFC 10008, section 2) to a path that does not exist.
+  FST_ERR_ROUTE_MISSING_CONTENT_TYPE: 'unsupported_media_type',
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: 'malformed_json',
   FST_ERR_CTP_INVALID_JSON_BODY: 'malformed_json',
   FST_ERR_BAD_URL: 'route_not_found',

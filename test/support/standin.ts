@@ -1,0 +1,27 @@
+/**
+ * Stands in for the operator where a test of the API needs one that is quick and has no pods: each stream is at once what
+ * its spec wishes.
+ */
+import { createReflector } from '../../src/kube/reflector.ts';
+import { LOOPSTREAMS, type LoopStream } from '../../src/kube/resources.ts';
+import { NAMESPACE } from '../../src/local/rights.ts';
+import { createLogger } from '../../src/log.ts';
+import type { Phase } from '../../src/streams/spec.ts';
+import type { TestApi } from './api.ts';
+
+/** Follows all streams until the signal aborts. */
+export async function standIn(api: TestApi, signal: AbortSignal): Promise<void> {
+  const log = createLogger('stand-in', 'silent');
+  const streams = createReflector(api.kube, LOOPSTREAMS, { namespace: NAMESPACE, log });
+  const follow = async ({ metadata, spec, status }: LoopStream) => {
+    if (status?.observedGeneration === metadata.generation) return;
+    const { startAt, recurrence } = spec.schedule ?? {};
+    const wanted: Phase = startAt || recurrence ? 'scheduled' : 'live';
+    const phase: Phase = spec.replicas === 1 ? wanted : 'stopped';
+    // It may be gone by now, or the test over.
+    await api.observe(metadata.name, { phase }).catch(() => undefined);
+  };
+  streams.onChange((_key, current) => void (current && follow(current)), { replay: true });
+  streams.start(signal);
+  await streams.synced;
+}
