@@ -47,6 +47,12 @@ export const ERRORS = {
     meaning: 'No playlist of this account has this id.',
     fix: 'Take the id from `GET /v1/playlists`; it may have been deleted, or belong to another account.',
   },
+  playlist_version_not_found: {
+    status: 404,
+    title: 'Playlist version not found',
+    meaning: 'The playlist never had this version, or it is no longer kept.',
+    fix: 'Take one from `GET /v1/playlists/{id}/versions`.',
+  },
   method_not_allowed: {
     status: 405,
     title: 'Method not allowed',
@@ -88,6 +94,12 @@ export const ERRORS = {
     title: 'Playlist in use',
     meaning: 'A stream plays this playlist.',
     fix: 'Take it out of the streams that `streamIDs` names first.',
+  },
+  playlist_version_conflict: {
+    status: 409,
+    title: 'Playlist version conflict',
+    meaning: 'The playlist has another version by now: someone else has changed it. Nothing of this batch was done.',
+    fix: 'Read the playlist, which `currentVersion` is the version of, and send the changes for that one.',
   },
   idempotency_key_reused: {
     status: 409,

@@ -39,7 +39,7 @@ export interface Owned<T extends Stored<KubeObject>> {
   /** A page of those that `where` holds for (by default all), newest first unless `args` says otherwise. */
   page<R>(accountId: string, args: PageArgs, show: (item: T) => R, where?: (item: T) => boolean): Connection<R>;
   /** Makes one under a new id. */
-  create(accountId: string, spec: (id: string) => T['spec']): Promise<T>;
+  create(accountId: string, spec: (id: string) => T['spec'], annotations?: Record<string, string>): Promise<T>;
   /** A JSON merge patch, of the object or of its status. */
   patch(object: T, patch: unknown, options?: { subresource?: 'status' }): Promise<T>;
   /** Deletes, and waits until it is gone or marked as deleted here too. */
@@ -141,7 +141,7 @@ export function createOwned<T extends KubeObject>(options: OwnedOptions<T>): Own
       });
       return connect(prefix, list(accountId).filter(where), args, place, show);
     },
-    async create(accountId, spec) {
+    async create(accountId, spec, annotations) {
       const name = newId(prefix);
       const object = {
         apiVersion: resource.group ? `${resource.group}/${resource.version}` : resource.version,
@@ -150,6 +150,7 @@ export function createOwned<T extends KubeObject>(options: OwnedOptions<T>): Own
           name,
           namespace,
           labels: { [ACCOUNT_LABEL]: accountId },
+          ...(annotations && { annotations }),
         },
         spec: spec(name),
       };

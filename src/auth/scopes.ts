@@ -39,6 +39,13 @@ export const OPERATION_SCOPES = {
   createPlaylist: 'write',
   listPlaylists: 'read',
   getPlaylist: 'read',
+  updatePlaylist: 'write',
+  changePlaylist: 'write',
+  publishPlaylist: 'write',
+  rollbackPlaylist: 'write',
+  listPlaylistVersions: 'read',
+  getPlaylistVersion: 'read',
+  diffPlaylistVersion: 'read',
   deletePlaylist: 'destructive',
 } as const satisfies Record<string, Scope | null>;
 

@@ -78,7 +78,10 @@ const PlaylistSummary = {
   mode: 'sequential',
   streamID: stream,
   version: 3,
+  publishedVersion: 2,
 };
+
+const PlaylistVersionSummary = { version: 2, createdAt, mode: 'sequential', itemCount: 3, published: true };
 
 const ReadinessIssue = {
   code: 'media_preparing',
@@ -147,7 +150,18 @@ export const EXAMPLES: Readonly<Record<string, object>> = {
   Upload,
   UploadList: list(Upload),
   UploadFromLink: { type: 'VIDEO', url: 'https://media.example.com/fireplace.mp4' },
-  Playlist: { ...PlaylistSummary, items: [{ uploadObjectID: upload }] },
+  Playlist: {
+    ...PlaylistSummary,
+    items: [{ uploadObjectID: upload }],
+    publication: { version: 2, state: 'preparing', itemsReady: 2, itemsFailed: 0, itemsTotal: 3, progress: 0.82 },
+  },
+  PlaylistUpdate: { version: 3, mode: 'shuffle' },
+  PlaylistChanges: { version: 3, changes: [{ op: 'insert', index: 0, items: [{ uploadObjectID: upload }] }] },
+  PlaylistPublish: { version: 3 },
+  PlaylistRollback: { version: 2 },
+  PlaylistVersion: { ...PlaylistVersionSummary, items: [{ uploadObjectID: upload }] },
+  PlaylistVersionList: list(PlaylistVersionSummary),
+  PlaylistDiff: { from: 2, to: 3, mode: 'shuffle', changes: [{ op: 'remove', index: 4, count: 2 }] },
   PlaylistList: list(PlaylistSummary),
   PlaylistCreate: { name: 'Evening', kind: 'video', mode: 'sequential', items: [{ uploadObjectID: upload }] },
 };
@@ -158,6 +172,8 @@ export const PARAMETER_EXAMPLES: Readonly<Record<string, unknown>> = {
   'destinations id': destination,
   'uploads id': upload,
   'playlists id': playlist,
+  version: 3,
+  from: 2,
   limit: 20,
   cursor: Page.nextCursor,
   status: 'live',
@@ -172,6 +188,7 @@ const EXTRAS: Partial<Record<ErrorCode, object>> = {
   destination_in_use: { streamIDs: [stream] },
   upload_in_use: { streamIDs: [stream], playlistIDs: [playlist] },
   playlist_in_use: { streamIDs: [stream] },
+  playlist_version_conflict: { currentVersion: 4 },
 };
 
 export const problemExample = (code: ErrorCode) => ({

@@ -21,6 +21,12 @@ const OWN: Partial<Record<Operation, ErrorCode[]>> = {
   deleteUpload: ['upload_in_use', 'conflict'],
   // The contract declares 404 for this list too.
   listPlaylists: ['route_not_found'],
+  updatePlaylist: ['playlist_version_conflict', 'conflict'],
+  changePlaylist: ['playlist_version_conflict', 'conflict'],
+  publishPlaylist: ['playlist_version_not_found', 'conflict'],
+  rollbackPlaylist: ['playlist_version_not_found', 'playlist_version_conflict', 'conflict'],
+  getPlaylistVersion: ['playlist_version_not_found'],
+  diffPlaylistVersion: ['playlist_version_not_found'],
   deletePlaylist: ['playlist_in_use', 'conflict'],
 };
 

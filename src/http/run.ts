@@ -14,7 +14,9 @@ import { DESTINATIONS, LOOPSTREAMS, PLAYLISTS, PODS, UPLOADS } from '../kube/res
 import type { Kube, KubeObject } from '../kube/types.ts';
 import type { Lifecycle } from '../lifecycle.ts';
 import type { Logger } from '../log.ts';
+import { createHistory } from '../playlists/history.ts';
 import { createPlaylistService } from '../playlists/service.ts';
+import { heldUploads } from '../playlists/spec.ts';
 import { createStatsService, podStreamIndex, type StatsService } from '../stats/service.ts';
 import { STREAM_LABEL } from '../streams/names.ts';
 import { createStreamService } from '../streams/service.ts';
@@ -102,7 +104,7 @@ function openResources(kube: Kube, namespace: string, stopping: AbortSignal, log
   const playlists = createReflector(kube, PLAYLISTS, {
     namespace,
     log,
-    indexes: { account: accountIndex, upload: ({ spec }) => spec.items.map(({ uploadRef }) => uploadRef) },
+    indexes: { account: accountIndex, upload: heldUploads },
   });
   const streams = createReflector(kube, LOOPSTREAMS, {
     namespace,
@@ -157,7 +159,12 @@ function openServices(
       streams: createStreamService({ kube, streams, references }),
       destinations: createDestinationService({ kube, destinations, streams }),
       uploads: createUploadService({ uploads, streams, playlists }),
-      playlists: createPlaylistService({ playlists, uploads, streams }),
+      playlists: createPlaylistService({
+        playlists,
+        uploads,
+        streams,
+        history: createHistory(kube, playlists.namespace),
+      }),
     },
     stats,
   };

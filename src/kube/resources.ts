@@ -115,6 +115,16 @@ export const LEASES: Resource = {
   namespaced: true,
 };
 
+/** apps/v1: an immutable copy of `data`, numbered by `revision`. It has no spec. */
+export type ControllerRevision = KubeObject<never> & { data: unknown; revision: number };
+export const CONTROLLER_REVISIONS: Resource<ControllerRevision> = {
+  group: 'apps',
+  version: 'v1',
+  kind: 'ControllerRevision',
+  plural: 'controllerrevisions',
+  namespaced: true,
+};
+
 /** core/v1 Event: no spec and no status; the fields that our recorder writes. */
 export type KubeEvent = KubeObject<never> & {
   involvedObject: {

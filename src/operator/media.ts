@@ -4,11 +4,12 @@
  */
 import { createHash } from 'node:crypto';
 import type { LoopStream, Playlist, Upload } from '../kube/resources.ts';
+import { playedOf } from '../playlists/spec.ts';
 import { PROGRAM_ANNOTATION } from '../streams/names.ts';
 import { type Profile, profileOf } from '../streams/profile.ts';
 import type { Program, Track } from '../streams/program.ts';
 import { isWanted, type Phase, type ReadinessReason } from '../streams/spec.ts';
-import { type RenditionStatus, renditionKey } from '../uploads/spec.ts';
+import { renditionOf } from '../uploads/spec.ts';
 import { same } from './same.ts';
 import type { Finding, World } from './world.ts';
 
@@ -28,9 +29,9 @@ export const playlistNames = (stream: Pick<LoopStream, 'spec'>): string[] => [
   ...(stream.spec.audioPlaylistRefs ?? []),
 ];
 
-/** Names of the uploads that a playlist holds, in order. */
-export const itemNames = (playlist: Pick<Playlist, 'spec'>): string[] =>
-  playlist.spec.items.map((item) => item.uploadRef);
+/** Names of the uploads that streams play of a playlist, in order. */
+export const itemNames = (playlist: Pick<Playlist, 'metadata' | 'spec'>): string[] =>
+  playedOf(playlist).items.map((item) => item.uploadRef);
 
 interface Wanted {
   kind: 'video' | 'audio';
@@ -41,14 +42,10 @@ interface Wanted {
 /** The tracks a stream asks for. Several playlists play one after the other, in the mode of the first. */
 function wantedTracks(stream: Pick<LoopStream, 'spec'>, playlists: World['playlists']): Wanted[] {
   const { uploadRef, playlistRefs = [], audioPlaylistRefs = [] } = stream.spec;
-  const fromPlaylists = (kind: Wanted['kind'], refs: string[]): Wanted => ({
-    kind,
-    mode: playlists.get(refs[0] ?? '')?.spec.mode ?? 'sequential',
-    uploads: refs.flatMap((ref) => {
-      const playlist = playlists.get(ref);
-      return playlist ? itemNames(playlist) : [];
-    }),
-  });
+  const fromPlaylists = (kind: Wanted['kind'], refs: string[]): Wanted => {
+    const found = refs.flatMap((ref) => playlists.get(ref) ?? []);
+    return { kind, mode: found[0] ? playedOf(found[0]).mode : 'sequential', uploads: found.flatMap(itemNames) };
+  };
   const video: Wanted =
     playlistRefs.length > 0
       ? fromPlaylists('video', playlistRefs)
@@ -60,14 +57,6 @@ function wantedTracks(stream: Pick<LoopStream, 'spec'>, playlists: World['playli
 export const uploadNames = (stream: Pick<LoopStream, 'spec'>, playlists: World['playlists']): string[] => [
   ...new Set(wantedTracks(stream, playlists).flatMap((track) => track.uploads)),
 ];
-
-/** The rendition of an upload in a profile, if it was made of what the upload now is. */
-export function renditionOf(upload: Upload, profile: string): RenditionStatus | undefined {
-  const found = upload.status?.renditions?.find((rendition) => rendition.profile === profile);
-  const { media } = upload.status ?? {};
-  if (found?.state !== 'ready' || !media) return found;
-  return found.key === renditionKey(media.sha256, upload.spec.type, profile) ? found : undefined;
-}
 
 const finding = (reason: ReadinessReason, message: string): Finding => ({ reason, message });
 
@@ -86,7 +75,7 @@ function playlistProblem(stream: LoopStream, playlists: World['playlists']): Fin
       if (playlist.spec.kind !== kind) {
         return finding('PlaylistNotFound', `Playlist "${name}" is of kind ${playlist.spec.kind}, not ${kind}.`);
       }
-      if (playlist.spec.items.length === 0) return finding('PlaylistEmpty', `Playlist "${name}" has no items.`);
+      if (itemNames(playlist).length === 0) return finding('PlaylistEmpty', `Playlist "${name}" has no items.`);
     }
   }
   return undefined;

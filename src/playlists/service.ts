@@ -1,9 +1,24 @@
-/** Playlists: ordered lists of uploads that streams loop. */
-import type { Connection, PageArgs } from '../account/connection.ts';
+/** Playlists: ordered lists of uploads that streams loop, in versions of which one is published. */
+import { type Connection, connect, type PageArgs } from '../account/connection.ts';
 import type { Owned } from '../account/owned.ts';
-import { AppError, validationFailed } from '../errors.ts';
+import { AppError, type FieldError, validationFailed } from '../errors.ts';
 import type { LoopStream, Playlist as Resource, Upload } from '../kube/resources.ts';
-import type { Playlist, PlaylistCreate, PlaylistSummary } from './record.ts';
+import { PUBLISHED_ANNOTATION } from '../streams/names.ts';
+import { profileOf } from '../streams/profile.ts';
+import { applyChanges, changesBetween, type Item, OutOfList } from './changes.ts';
+import { type History, type KeptVersion, versionOf } from './history.ts';
+import { publicationOf } from './publication.ts';
+import type {
+  Playlist,
+  PlaylistChanges,
+  PlaylistCreate,
+  PlaylistDiff,
+  PlaylistSummary,
+  PlaylistUpdate,
+  PlaylistVersion,
+  PlaylistVersionSummary,
+} from './record.ts';
+import { type PlaylistSpec, type Published, playedOf, publishedOf } from './spec.ts';
 
 export type PlaylistService = ReturnType<typeof createPlaylistService>;
 
@@ -12,50 +27,126 @@ export interface PlaylistServiceDeps {
   uploads: Owned<Upload>;
   /** With the index `playlist`. */
   streams: Owned<LoopStream>;
+  history: History;
 }
 
-export function createPlaylistService({ playlists, uploads, streams }: PlaylistServiceDeps) {
-  const streamsOf = (accountId: string, id: string) =>
-    streams
-      .referring(accountId, 'playlist', id)
-      .map(({ metadata }) => metadata.name)
-      .sort();
+/** How long a version that another replica has made may take to be seen here. */
+const SEEN_MS = 1_000;
+/** Changes of anything but the spec, such as a label, that may come in between before it is called a conflict. */
+const TRIES = 5;
+
+type Edit = (spec: PlaylistSpec) => Partial<PlaylistSpec>;
+
+const toItems = (items: PlaylistSpec['items']): Item[] => items.map(({ uploadRef }) => ({ uploadObjectID: uploadRef }));
+const toRefs = (items: readonly Item[]): PlaylistSpec['items'] =>
+  items.map(({ uploadObjectID }) => ({ uploadRef: uploadObjectID }));
+const published = (version: number, { mode, items }: Pick<PlaylistSpec, 'mode' | 'items'>) => ({
+  [PUBLISHED_ANNOTATION]: JSON.stringify({ version, mode, items } satisfies Published),
+});
+
+export function createPlaylistService({ playlists, uploads, streams, history }: PlaylistServiceDeps) {
+  const streamsOf = (accountId: string, { metadata }: Resource) =>
+    streams.referring(accountId, 'playlist', metadata.name);
+  const idsOf = (of: LoopStream[]) => of.map(({ metadata }) => metadata.name).sort();
 
   const summarize =
     (accountId: string) =>
-    ({ metadata, spec }: Resource): PlaylistSummary => ({
-      id: metadata.name,
-      createdAt: metadata.creationTimestamp,
-      name: spec.displayName ?? metadata.name,
-      kind: spec.kind,
-      mode: spec.mode,
-      streamID: streamsOf(accountId, metadata.name)[0] ?? '',
-      version: metadata.generation ?? 1,
+    (playlist: Resource): PlaylistSummary => ({
+      id: playlist.metadata.name,
+      createdAt: playlist.metadata.creationTimestamp,
+      name: playlist.spec.displayName ?? playlist.metadata.name,
+      kind: playlist.spec.kind,
+      mode: playlist.spec.mode,
+      streamID: idsOf(streamsOf(accountId, playlist))[0] ?? '',
+      version: versionOf(playlist),
+      publishedVersion: publishedOf(playlist)?.version ?? null,
     });
 
-  const show = (accountId: string, playlist: Resource): Playlist => ({
-    ...summarize(accountId)(playlist),
-    items: playlist.spec.items.map(({ uploadRef }) => ({ uploadObjectID: uploadRef })),
+  const show = (accountId: string, playlist: Resource): Playlist => {
+    const profiles = streamsOf(accountId, playlist).map(({ spec }) => profileOf(spec.quality, spec.framerate));
+    const played = playedOf(playlist).items.map(({ uploadRef }) => uploads.find(accountId, uploadRef));
+    return {
+      ...summarize(accountId)(playlist),
+      items: toItems(playlist.spec.items),
+      publication: publicationOf(publishedOf(playlist)?.version ?? null, played, [...new Set(profiles)]),
+    };
+  };
+
+  /** What is wrong with items that are at `path`. */
+  const check = (accountId: string, kind: PlaylistSpec['kind'], items: readonly Item[], path: string): FieldError[] =>
+    items.flatMap(({ uploadObjectID }, i) => {
+      const at = `${path}/${i}/uploadObjectID`;
+      const upload = uploads.find(accountId, uploadObjectID);
+      if (!upload) return [{ path: at, message: 'names an upload that does not exist' }];
+      // The sound of a video can be played; an audio file has no picture.
+      if (kind === 'video' && upload.spec.type !== 'video')
+        return [{ path: at, message: 'names an upload of type AUDIO' }];
+      return [];
+    });
+  const refuse = (errors: FieldError[]): void => {
+    if (errors.length > 0) throw validationFailed(errors);
+  };
+
+  /** What was committed stays so, also when this fails: whoever writes next keeps it before anything else. */
+  const keepLater = (playlist: Resource): Promise<void> => history.keep(playlist).catch(() => undefined);
+
+  const versionConflict = (playlist: Resource, version: number): AppError => {
+    const current = versionOf(playlist);
+    const detail = `The playlist is at version ${current}, not ${version}: read it, and decide on the changes anew.`;
+    return new AppError('playlist_version_conflict', detail, { extras: { currentVersion: current } });
+  };
+
+  /** The playlist, no older than a version that the caller has seen. */
+  const upTo = async (accountId: string, id: string, version: number): Promise<Resource> => {
+    const playlist = playlists.get(accountId, id);
+    if (versionOf(playlist) >= version) return playlist;
+    await playlists.until(id, (now) => now === undefined || versionOf(now) >= version, SEEN_MS);
+    return playlists.get(accountId, id);
+  };
+
+  /**
+   * Makes the next version out of `version`, if that is still the current one: the resourceVersion that goes along lets
+   * Kubernetes refuse all but one of those who write at once.
+   */
+  const commit = async (accountId: string, id: string, version: number, edit: Edit): Promise<Playlist> => {
+    let playlist = await upTo(accountId, id, version);
+    for (let tries = 1; ; tries += 1) {
+      if (versionOf(playlist) !== version) throw versionConflict(playlist, version);
+      const { resourceVersion } = playlist.metadata;
+      const spec = edit(playlist.spec);
+      // Before it is written over: the one who made this version may have died before it was kept.
+      await history.keep(playlist);
+      try {
+        const made = await playlists.patch(playlist, { metadata: { resourceVersion }, spec });
+        await keepLater(made);
+        return show(accountId, made);
+      } catch (error) {
+        if (!(error instanceof AppError) || error.code !== 'conflict' || tries === TRIES) throw error;
+        await playlists.until(id, (now) => now?.metadata.resourceVersion !== resourceVersion, SEEN_MS);
+        playlist = playlists.get(accountId, id);
+      }
+    }
+  };
+
+  const keptVersion = async (playlist: Resource, version: number): Promise<KeptVersion> => {
+    const found = await history.get(playlist, version);
+    if (found) return found;
+    const detail = `There is no version ${version} of this playlist, or it is no longer kept.`;
+    throw new AppError('playlist_version_not_found', detail);
+  };
+
+  const showVersion = (playlist: Resource, { version, spec, createdAt }: KeptVersion): PlaylistVersionSummary => ({
+    ...{ version, createdAt, mode: spec.mode, itemCount: spec.items.length },
+    published: publishedOf(playlist)?.version === version,
   });
 
   return {
+    /** Its first version is published at once, so that a stream can play it. */
     async create(accountId: string, { name, kind, mode, items }: PlaylistCreate): Promise<Playlist> {
-      const errors = items.flatMap(({ uploadObjectID }, i) => {
-        const path = `/items/${i}/uploadObjectID`;
-        const upload = uploads.find(accountId, uploadObjectID);
-        if (!upload) return [{ path, message: 'names an upload that does not exist' }];
-        // The sound of a video can be played; an audio file has no picture.
-        if (kind === 'video' && upload.spec.type !== 'video')
-          return [{ path, message: 'names an upload of type AUDIO' }];
-        return [];
-      });
-      if (errors.length > 0) throw validationFailed(errors);
-      const made = await playlists.create(accountId, () => ({
-        ...(name === undefined ? {} : { displayName: name }),
-        kind,
-        mode,
-        items: items.map(({ uploadObjectID }) => ({ uploadRef: uploadObjectID })),
-      }));
+      refuse(check(accountId, kind, items, '/items'));
+      const spec = { kind, mode, items: toRefs(items), ...(name === undefined ? {} : { displayName: name }) };
+      const made = await playlists.create(accountId, () => spec, published(1, spec));
+      await keepLater(made);
       return show(accountId, made);
     },
 
@@ -67,9 +158,75 @@ export function createPlaylistService({ playlists, uploads, streams }: PlaylistS
 
     get: (accountId: string, id: string): Playlist => show(accountId, playlists.get(accountId, id)),
 
+    update(accountId: string, id: string, { version, name, mode, items }: PlaylistUpdate): Promise<Playlist> {
+      return commit(accountId, id, version, ({ kind }) => {
+        refuse(check(accountId, kind, items ?? [], '/items'));
+        return {
+          ...(name === undefined ? {} : { displayName: name }),
+          ...(mode === undefined ? {} : { mode }),
+          ...(items === undefined ? {} : { items: toRefs(items) }),
+        };
+      });
+    },
+
+    change(accountId: string, id: string, { version, changes }: PlaylistChanges): Promise<Playlist> {
+      return commit(accountId, id, version, ({ kind, items }) => {
+        const put = (change: (typeof changes)[number]) => ('items' in change ? change.items : []);
+        refuse(changes.flatMap((change, i) => check(accountId, kind, put(change), `/changes/${i}/items`)));
+        try {
+          return { items: toRefs(applyChanges(toItems(items), changes)) };
+        } catch (error) {
+          if (!(error instanceof OutOfList)) throw error;
+          throw validationFailed([{ path: `/changes/${error.at}${error.path}`, message: error.message }]);
+        }
+      });
+    },
+
+    /** Streams on air go on with it as soon as all of it is prepared; until then they stay with what they play. */
+    async publish(accountId: string, id: string, version: number): Promise<Playlist> {
+      const playlist = await upTo(accountId, id, version);
+      const { spec } = await keptVersion(playlist, version);
+      if (spec.items.length === 0)
+        refuse([{ path: '/version', message: 'has no items, so that nothing could be played' }]);
+      const gone = check(accountId, spec.kind, toItems(spec.items), '').length;
+      if (gone > 0) refuse([{ path: '/version', message: `has ${gone} items whose uploads no longer exist` }]);
+      const annotations = published(version, spec);
+      return show(accountId, await playlists.patch(playlist, { metadata: { annotations } }));
+    },
+
+    /** A new version like an old one. What is on air stays until it is published. */
+    async rollback(accountId: string, id: string, version: number): Promise<Playlist> {
+      const playlist = await upTo(accountId, id, version);
+      const { mode, items } = (await keptVersion(playlist, version)).spec;
+      const gone = check(accountId, playlist.spec.kind, toItems(items), '').length;
+      if (gone > 0) refuse([{ path: '/version', message: `has ${gone} items whose uploads no longer exist` }]);
+      return commit(accountId, id, versionOf(playlist), () => ({ mode, items }));
+    },
+
+    /** Newest first; those that are kept, and the current one. */
+    async versions(accountId: string, id: string, args: PageArgs): Promise<Connection<PlaylistVersionSummary>> {
+      const playlist = playlists.get(accountId, id);
+      const place = ({ version }: KeptVersion) => ({ key: String(version).padStart(16, '0'), id });
+      const order = { ...args, orderBy: { by: 'name', descending: true } } as const;
+      return connect('plv', await history.list(playlist), order, place, (kept) => showVersion(playlist, kept));
+    },
+
+    async version(accountId: string, id: string, version: number): Promise<PlaylistVersion> {
+      const playlist = await upTo(accountId, id, version);
+      const kept = await keptVersion(playlist, version);
+      return { ...showVersion(playlist, kept), items: toItems(kept.spec.items) };
+    },
+
+    async diff(accountId: string, id: string, from: number, to: number): Promise<PlaylistDiff> {
+      const playlist = await upTo(accountId, id, Math.max(from, to));
+      const [before, after] = await Promise.all([keptVersion(playlist, from), keptVersion(playlist, to)]);
+      const changes = changesBetween(toItems(before.spec.items), toItems(after.spec.items));
+      return { from, to, mode: before.spec.mode === after.spec.mode ? null : after.spec.mode, changes };
+    },
+
     async delete(accountId: string, id: string): Promise<void> {
       const playlist = playlists.get(accountId, id);
-      const streamIDs = streamsOf(accountId, id);
+      const streamIDs = idsOf(streamsOf(accountId, playlist));
       if (streamIDs.length > 0) {
         const detail = `Streams play this playlist: ${streamIDs.join(', ')}.`;
         throw new AppError('playlist_in_use', detail, { extras: { streamIDs } });

@@ -4,7 +4,9 @@
  * Pure: no I/O, no clock.
  */
 import { type Static, Type } from 'typebox';
+import { Value } from 'typebox/value';
 import { Condition } from '../streams/conditions.ts';
+import { PUBLISHED_ANNOTATION } from '../streams/names.ts';
 
 export const PLAYLIST_KINDS = ['video', 'audio'] as const;
 export const PLAYLIST_MODES = ['sequential', 'shuffle'] as const;
@@ -32,3 +34,47 @@ export const PlaylistStatus = Type.Object({
   ),
 });
 export type PlaylistStatus = Static<typeof PlaylistStatus>;
+
+/** The version that streams play, whatever the spec has become since: an immutable copy of what it was. */
+const Published = Type.Object({
+  version: Type.Integer({ minimum: 1 }),
+  mode: Type.Enum(PLAYLIST_MODES),
+  items: PlaylistSpec.properties.items,
+});
+export type Published = Static<typeof Published>;
+
+type Annotated = { metadata: { annotations?: Record<string, string> } };
+const read = new WeakMap<Annotated, { published: Published | undefined }>();
+
+/**
+ * What has been published of a playlist. It stands in an annotation, since a change of the spec would be a version of its own;
+ * what cannot be read counts as nothing. Objects do not change, so each is read once.
+ */
+export function publishedOf(playlist: Annotated): Published | undefined {
+  const known = read.get(playlist);
+  if (known) return known.published;
+  const published = parse(playlist.metadata.annotations?.[PUBLISHED_ANNOTATION]);
+  read.set(playlist, { published });
+  return published;
+}
+
+function parse(text: string | undefined): Published | undefined {
+  if (text === undefined) return undefined;
+  try {
+    const value: unknown = JSON.parse(text);
+    return Value.Check(Published, value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+type WithSpec = Annotated & { spec: Pick<PlaylistSpec, 'mode' | 'items'> };
+
+/** What streams play of it: the published version, or the spec as it is where nothing was ever published (kubectl). */
+export const playedOf = (playlist: WithSpec): Pick<PlaylistSpec, 'mode' | 'items'> =>
+  publishedOf(playlist) ?? playlist.spec;
+
+/** Names of all uploads that it needs, each once: of what is played and of what it has become since. */
+export const heldUploads = (playlist: WithSpec): string[] => [
+  ...new Set([...playedOf(playlist).items, ...playlist.spec.items].map(({ uploadRef }) => uploadRef)),
+];

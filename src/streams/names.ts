@@ -34,6 +34,10 @@ export const GENERATION_ANNOTATION = `${GROUP}/generation`;
  * time (RFC 3339) is let go when it is old.
  */
 export const SKIP_ANNOTATIONS = { video: `${GROUP}/skip`, audio: `${GROUP}/skip-audio` } as const;
+/** On a Playlist: the version that streams play, `{version, mode, items}` as JSON (playlists/spec.ts). */
+export const PUBLISHED_ANNOTATION = `${GROUP}/published`;
+/** On the kept versions of a playlist. */
+export const PLAYLIST_LABEL = `${GROUP}/playlist`;
 /** Set by the API server to make the operator look again at a Destination whose Secret changed. */
 export const SECRET_VERSION_ANNOTATION = `${GROUP}/secret-version`;
 

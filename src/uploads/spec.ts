@@ -123,3 +123,13 @@ export const sourceKey = (uploadUid: string): string => `sources/${uploadUid}`;
 /** Storage key of a rendition: by content, profile and track kind, so that it is made once whoever asks. */
 export const renditionKey = (sha256: string, type: (typeof UPLOAD_TYPES)[number], profile: string): string =>
   `renditions/${sha256}/${type}-${profile}.flv`;
+
+/** The rendition of an upload in a profile; one that is ready must be made of what the upload now is. */
+export function renditionOf(
+  { spec, status }: { spec: Pick<UploadSpec, 'type'>; status?: UploadStatus },
+  profile: string,
+): RenditionStatus | undefined {
+  const found = status?.renditions?.find((rendition) => rendition.profile === profile);
+  if (found?.state !== 'ready' || !status?.media) return found;
+  return found.key === renditionKey(status.media.sha256, spec.type, profile) ? found : undefined;
+}

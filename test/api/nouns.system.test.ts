@@ -201,8 +201,20 @@ describe('playlists', () => {
     const [a, b] = [await link(), await link('AUDIO')];
     const items = [{ uploadObjectID: b.objectID }, { uploadObjectID: a.objectID }];
     const made = await make('/v1/playlists', { name: 'Mix', kind: 'audio', mode: 'shuffle', items });
-    const summary = { id: made.id, name: 'Mix', kind: 'audio', mode: 'shuffle', streamID: '', version: 1 };
-    expect(made).toEqual({ ...summary, createdAt: expect.stringMatching(/Z$/), items });
+    const summary = {
+      id: made.id,
+      name: 'Mix',
+      kind: 'audio',
+      mode: 'shuffle',
+      streamID: '',
+      version: 1,
+      publishedVersion: 1,
+    };
+    const publication = {
+      ...{ version: 1, state: 'preparing', progress: 0 },
+      ...{ itemsReady: 0, itemsFailed: 0, itemsTotal: 2 },
+    };
+    expect(made).toEqual({ ...summary, createdAt: expect.stringMatching(/Z$/), items, publication });
     const { body } = await ada.call<List>('GET', '/v1/playlists?limit=1');
     expect(body.data).toEqual([{ ...summary, createdAt: made.createdAt }]);
     expect((await ada.call('GET', `/v1/playlists/${made.id}`)).body).toEqual(made);

@@ -1,5 +1,6 @@
 /** What the service accounts of the release may do, beside what they did while all the tests before ran. */
 import { describe, expect, test } from 'vitest';
+import { HISTORY_LIMIT } from '../../src/playlists/history.ts';
 import { API_VERSION, importJobName } from '../../src/streams/names.ts';
 import { type Asked, rightOf } from '../support/cluster/audit.ts';
 import { NAMESPACE, type Release } from '../support/cluster/release.ts';
@@ -64,6 +65,11 @@ async function useTheApi(scene: Scene, ok: Ok, uploadID: string): Promise<void> 
   await ok('GET', `/streams/${id}/events`);
   const items = [{ uploadObjectID: uploadID }];
   const playlist = await ok<{ id: string }>('POST', '/playlists', { kind: 'video', mode: 'sequential', items });
+  // So many that the oldest version is let go.
+  for (let version = 1; version <= HISTORY_LIMIT + 1; version += 1)
+    await ok('PATCH', `/playlists/${playlist.id}`, { version, name: `version ${version + 1}` });
+  await ok('GET', `/playlists/${playlist.id}/versions`);
+  await ok('GET', `/playlists/${playlist.id}/versions/${HISTORY_LIMIT}`);
   await ok('DELETE', `/playlists/${playlist.id}`);
   await ok('DELETE', `/streams/${id}`);
   await inside('wait', `loopstream/${id}`, '--for=delete', '--timeout=120s');

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { isWaiting, mediaProblem, programOf, uploadNames } from '../../src/operator/media.ts';
+import { PUBLISHED_ANNOTATION } from '../../src/streams/names.ts';
 import type { UploadStatus } from '../../src/uploads/spec.ts';
 import { at, MEDIA, NOW, playlist, rendition, stream, upload, world } from '../support/operator.ts';
 
@@ -112,6 +113,19 @@ describe('media readiness', () => {
       'a',
     ]);
     expect(uploadNames(both, world({ playlists }).playlists)).toEqual(['a', 'b']);
+  });
+
+  it('plays the published version of a playlist, and the playlist as it is when none can be read', () => {
+    const mix = playlist('mix', ['b', 'b']);
+    const plays = (annotation: string) => {
+      const annotations = { [PUBLISHED_ANNOTATION]: annotation };
+      const { playlists } = world({ playlists: [{ ...mix, metadata: { ...mix.metadata, annotations } }] });
+      return uploadNames(looped(['mix']), playlists);
+    };
+    const items = [{ uploadRef: 'a' }];
+    expect(plays(JSON.stringify({ version: 1, mode: 'shuffle', items }))).toEqual(['a']);
+    for (const broken of ['', '{', 'null', '{"version":1}', JSON.stringify({ version: 0, mode: 'shuffle', items })])
+      expect(plays(broken)).toEqual(['b']);
   });
 });
 

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { EVENTS, LOOPSTREAMS, PLAYLISTS } from '../../src/kube/resources.ts';
 import { programOfPod } from '../../src/operator/media.ts';
 import { findCondition } from '../../src/streams/conditions.ts';
-import { SKIP_ANNOTATIONS } from '../../src/streams/names.ts';
+import { PUBLISHED_ANNOTATION, SKIP_ANNOTATIONS } from '../../src/streams/names.ts';
 import { renditionKey } from '../../src/uploads/spec.ts';
 import { openStudio, type Studio } from '../support/onair.ts';
 import { MEDIA } from '../support/operator.ts';
@@ -136,9 +136,11 @@ it('a skip is done once, whoever stops in between, and the stream’s place is w
   await until('it is told', async () => (await told('SkipExpired')) === 1);
   expect((await getStream()).status?.epoch).toBe(third.status?.epoch);
 
-  // Another list is taken up at the end of the item, and the place in it is written down then.
+  // A version that is published is taken up at the end of the item, whatever the list has become since; the place in it is
+  // written down then.
   const items = [...NAMES].reverse().map((uploadRef) => ({ uploadRef }));
-  await kube.mergePatch(PLAYLISTS, NS, 'mix', { spec: { items } });
+  const annotations = { [PUBLISHED_ANNOTATION]: JSON.stringify({ version: 2, mode: 'sequential', items }) };
+  await kube.mergePatch(PLAYLISTS, NS, 'mix', { metadata: { annotations }, spec: { items: items.slice(0, 1) } });
   const version = await until('the new version plays', async () => {
     const { clock, programVersion } = await streamer.stats();
     return clock.video?.version === programVersion && programVersion !== live.metadata.generation && clock.video;
