@@ -1,7 +1,7 @@
 /** `loopstream generate`: writes what is made from the types, so that the repository always shows what the code does. */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
-import { schemaDocument } from './graphql/schema.ts';
+import { generateSchema } from './graphql/generate.ts';
 import { generateApi } from './http/generate.ts';
 import { generateCrds } from './kube/generate.ts';
 import { metricsDocument } from './metrics-doc.ts';
@@ -13,7 +13,7 @@ export async function generateCommand(): Promise<number> {
   await writeFile(metrics, metricsDocument());
   written.push(metrics, ...(await generateApi(resolve(import.meta.dirname, '../docs'))));
   const graphql = resolve(import.meta.dirname, '../docs/schema.graphql');
-  await writeFile(graphql, schemaDocument());
+  await generateSchema(graphql);
   written.push(graphql);
   process.stdout.write(`${written.join('\n')}\n`);
   return 0;

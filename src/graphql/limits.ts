@@ -133,7 +133,7 @@ function pageSize(node: FieldNode, operation: OperationDefinitionNode, variables
 export function variablesProblem(variables: unknown): GraphQLError[] | undefined {
   let level = [variables].filter(isNested);
   for (let depth = 0; level.length > 0; depth += 1) {
-    if (depth > MAX_VARIABLE_DEPTH) {
+    if (depth === MAX_VARIABLE_DEPTH) {
       const message = `The variables are nested deeper than ${MAX_VARIABLE_DEPTH} levels.`;
       return [new GraphQLError(message, { extensions: { code: 'validation_failed' } })];
     }

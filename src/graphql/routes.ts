@@ -4,9 +4,10 @@ import { GraphQLError, getOperationAST, parse, validate } from 'graphql';
 import { createHandler } from 'graphql-http';
 import { requireScope } from '../auth/scopes.ts';
 import type { Db } from '../db/pool.ts';
-import type { AppError, FieldError } from '../errors.ts';
+import type { AppError } from '../errors.ts';
 import { idempotency } from '../http/idempotency.ts';
 import { toAppError } from '../http/problem.ts';
+import { variableErrors, withoutValues } from './errors.ts';
 import { limitsRule, MAX_TOKENS, variablesProblem } from './limits.ts';
 import type { GraphContext } from './relay.ts';
 import { createSchema, type Services } from './schema.ts';
@@ -81,23 +82,14 @@ function toGraphQLError(error: Readonly<GraphQLError | Error>, log: Pick<Fastify
   const { nodes, source, positions, path, originalError } = error;
   if (!originalError || originalError instanceof GraphQLError) {
     const code = error.extensions.code ?? 'validation_failed';
-    return new GraphQLError(error.message, {
+    const errors = variableErrors(error.message);
+    return new GraphQLError(withoutValues(error.message), {
       ...{ nodes, source, positions, path },
-      extensions: { ...error.extensions, ...variableError(error.message), code },
+      extensions: { ...error.extensions, ...(errors ? { errors } : {}), code },
     });
   }
   const { code, message, extras } = told(originalError, log);
   return new GraphQLError(message, { nodes, source, positions, path, extensions: { ...extras, code } });
-}
-
-const VARIABLE = /^Variable "\$(\w+)" has invalid value(?: at (\S+))?: (.*)$/s;
-
-/** A variable that is not of its type: which part of it, as a JSON pointer into the variables. */
-function variableError(text: string): { errors?: FieldError[] } {
-  const [, name, within = '', message] = VARIABLE.exec(text) ?? [];
-  if (name === undefined || message === undefined) return {};
-  const path = `/${name}${within.replace(/\.|\[(\d+)\]/g, (_part, index) => `/${index ?? ''}`)}`;
-  return { errors: [{ path, message }] };
 }
 
 function told(error: Error, log: Pick<FastifyBaseLogger, 'error'>): AppError {
