@@ -52,11 +52,16 @@ test(
     const { code, output } = await schemathesis(
       [
         `${api.url}/v1/openapi.json`,
-        ...['--url', api.url, '--header', `X-API-Key: ${ada.key}`],
+        ...['--url', api.url],
         ...['--phases', 'examples,coverage,fuzzing,stateful', '--mode', 'all', '--checks', 'all'],
         ...['--max-examples', '8', '--max-time', String(SECONDS), '--seed', '6', '--no-color'],
       ],
-      { SCHEMATHESIS_HOOKS: 'hooks', PYTHONPATH: FILES, SCHEMATHESIS_IDS: JSON.stringify(ids) },
+      {
+        SCHEMATHESIS_HOOKS: 'hooks',
+        PYTHONPATH: FILES,
+        SCHEMATHESIS_IDS: JSON.stringify(ids),
+        SCHEMATHESIS_API_KEY: ada.key,
+      },
     );
     expect({ code, output: code === 0 ? '' : output }).toEqual({ code: 0, output: '' });
     expect(output).toMatch(/Tested: 2\d|Tested: [3-9]\d/);
