@@ -149,14 +149,15 @@ export const byIdField = <Record>(options: {
   operation: Operation;
   description: string;
   cost?: number;
-  get: (context: GraphContext, id: string) => Record;
+  args?: GraphQLFieldConfig<unknown, GraphContext>['args'];
+  get: (context: GraphContext, id: string, args: { [name: string]: unknown }) => Record | Promise<Record>;
 }): Field => ({
   type: options.type,
   description: options.description,
   extensions: { cost: options.cost },
-  args: { id: { type: required(GraphQLID) } },
+  args: { id: { type: required(GraphQLID) }, ...options.args },
   resolve: (_source, args, context) => {
     context.allow(options.operation);
-    return options.get(context, String(args.id));
+    return options.get(context, String(args.id), args);
   },
 });

@@ -72,10 +72,15 @@ export function compareSchemas(before: Place, after: Place, side: Side, at = '',
   const [all, allowed] = side === 'request' ? [old, now] : [now, old];
   const verb = side === 'request' ? 'can no longer be' : 'can now be';
   return all.flatMap((one) => {
-    const match = allowed.find(({ kind }) => kind === one.kind) ?? allowed.find(({ kind }) => covers(kind, one.kind));
-    if (!match) return [{ at, text: `${verb} ${one.kind === 'any' ? 'anything' : one.kind}` }];
-    const [a, b] = side === 'request' ? [one, match] : [match, one];
-    return [...valueBreaks(a, b, side, at), ...partBreaks(a, b, side, at, seen + step)];
+    const exact = allowed.filter(({ kind }) => kind === one.kind);
+    const matches = exact.length > 0 ? exact : allowed.filter(({ kind }) => covers(kind, one.kind));
+    if (matches.length === 0) return [{ at, text: `${verb} ${one.kind === 'any' ? 'anything' : one.kind}` }];
+    // Of several objects in a union it is the one that it is most like.
+    const found = matches.map((match) => {
+      const [a, b] = side === 'request' ? [one, match] : [match, one];
+      return [...valueBreaks(a, b, side, at), ...partBreaks(a, b, side, at, seen + step)];
+    });
+    return found.reduce((least, breaks) => (breaks.length < least.length ? breaks : least));
   });
 }
 

@@ -2,7 +2,7 @@
  * Batches of changes to the items of a playlist, and the batch that leads from one list to another. Each change sees the list
  * as the one before it has left it. Pure: no I/O, no clock.
  */
-import { type Static, Type } from 'typebox';
+import { type Static, type TProperties, Type } from 'typebox';
 import { MAX_ITEMS } from './spec.ts';
 
 export const Item = Type.Object(
@@ -12,23 +12,31 @@ export const Item = Type.Object(
 export type Item = Static<typeof Item>;
 
 const index = (description: string) => Type.Integer({ minimum: 0, maximum: MAX_ITEMS, description });
-const change = <Op extends string, Fields extends Record<string, import('typebox').TSchema>>(op: Op, fields: Fields) =>
-  Type.Object({ op: Type.Enum([op] as const), ...fields }, { additionalProperties: false });
-
 const items = Type.Array(Item, { minItems: 1, maxItems: MAX_ITEMS });
+
+/** The fields that each kind of change has. */
+export const CHANGES = {
+  insert: {
+    index: Type.Optional(index('Where the first of them will be; the end unless told.')),
+    items,
+  },
+  remove: {
+    index: index('Of the first that goes.'),
+    count: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_ITEMS, description: 'How many; 1 unless told.' })),
+  },
+  move: { from: index('Where it is.'), to: index('Where it will be.') },
+  replace: { index: index('Of the first that gives way.'), items },
+};
+
+const change = <Op extends keyof typeof CHANGES, Fields extends TProperties>(op: Op, fields: Fields) =>
+  Type.Object({ op: Type.Enum([op] as const), ...fields }, { additionalProperties: false });
 
 export const Change = Type.Union(
   [
-    change('insert', {
-      index: Type.Optional(index('Where the first of them will be; the end unless told.')),
-      items,
-    }),
-    change('remove', {
-      index: index('Of the first that goes.'),
-      count: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_ITEMS, description: 'How many; 1 unless told.' })),
-    }),
-    change('move', { from: index('Where it is.'), to: index('Where it will be.') }),
-    change('replace', { index: index('Of the first that gives way.'), items }),
+    change('insert', CHANGES.insert),
+    change('remove', CHANGES.remove),
+    change('move', CHANGES.move),
+    change('replace', CHANGES.replace),
   ],
   { title: 'PlaylistChange' },
 );

@@ -4,21 +4,22 @@ import { DeletePayload, inputType, mutationField, payloadOf } from '../graphql/i
 import { byIdField, connectionField, type GraphContext, Node, type NounFields } from '../graphql/relay.ts';
 import { DateTime, enumOf, listOf, required } from '../graphql/scalars.ts';
 import { enumFilter, IDFilter, NumberFilter, TextFilter, TimeFilter, whereInput } from '../graphql/where.ts';
-import { PlaylistCreate, type PlaylistSummary } from './record.ts';
+import {
+  ChangesInput,
+  ChangesSchema,
+  ITEMS_COST,
+  Item,
+  ItemInput,
+  Mode,
+  Publication,
+  toChanges,
+  versionQueries,
+} from './graphql-versions.ts';
+import { PlaylistCreate, PlaylistPublish, PlaylistRollback, type PlaylistSummary, PlaylistUpdate } from './record.ts';
 import type { PlaylistService } from './service.ts';
-import { PLAYLIST_KINDS, PLAYLIST_MODES } from './spec.ts';
+import { PLAYLIST_KINDS } from './spec.ts';
 
 const Kind = enumOf('PlaylistKind', PLAYLIST_KINDS);
-const Mode = enumOf('PlaylistMode', PLAYLIST_MODES);
-
-const Item = new GraphQLObjectType({
-  name: 'PlaylistItem',
-  fields: { uploadObjectID: { type: required(GraphQLID) } },
-});
-
-/** A playlist may have five hundred items; lists of playlists are seldom asked for them. */
-const ITEMS_COST = 10;
-
 const playlistType = (playlists: PlaylistService) =>
   new GraphQLObjectType<PlaylistSummary, GraphContext>({
     name: 'Playlist',
@@ -41,6 +42,18 @@ const playlistType = (playlists: PlaylistService) =>
           return playlists.get(context.principal.accountId, id).items;
         },
       },
+      publishedVersion: {
+        type: GraphQLInt,
+        description: 'The version that streams play; null where none was ever published.',
+      },
+      publication: {
+        type: required(Publication),
+        extensions: { cost: ITEMS_COST },
+        resolve: ({ id }, _args, context) => {
+          context.allow('getPlaylist');
+          return playlists.get(context.principal.accountId, id).publication;
+        },
+      },
       createdAt: { type: required(DateTime) },
     },
   });
@@ -55,11 +68,12 @@ const where = whereInput<PlaylistSummary>('PlaylistWhereInput', {
   createdAt: { type: TimeFilter },
 });
 
-const ItemInput = inputType('PlaylistItemInput', PlaylistCreate.properties.items.items);
+const UpdateInput = inputType('PlaylistUpdateInput', PlaylistUpdate, { mode: Mode, items: ItemInput });
 const CreateInput = inputType('PlaylistCreateInput', PlaylistCreate, { kind: Kind, mode: Mode, items: ItemInput });
 
 export function playlistFields(playlists: PlaylistService): NounFields {
   const type = playlistType(playlists);
+  const payload = payloadOf('PlaylistPayload', 'playlist', type);
   return {
     node: (context, id) => {
       context.allow('getPlaylist');
@@ -79,12 +93,14 @@ export function playlistFields(playlists: PlaylistService): NounFields {
         where,
         list: ({ principal }, page, matching) => playlists.list(principal.accountId, page, matching),
       }),
+      ...versionQueries(playlists),
     },
     mutations: {
+      ...versionMutations(playlists, payload),
       createPlaylist: mutationField({
         operation: 'createPlaylist',
         description: 'Creates a playlist.',
-        type: payloadOf('PlaylistPayload', 'playlist', type),
+        type: payload,
         input: { type: CreateInput, schema: PlaylistCreate },
         run: async ({ principal }, { input }) => ({ playlist: await playlists.create(principal.accountId, input) }),
       }),
@@ -101,3 +117,46 @@ export function playlistFields(playlists: PlaylistService): NounFields {
     },
   };
 }
+
+/** All of them are about a version that the one who writes has seen. */
+const versionMutations = (playlists: PlaylistService, type: GraphQLObjectType): NounFields['mutations'] => ({
+  updatePlaylist: mutationField({
+    operation: 'updatePlaylist',
+    description:
+      'Sets name, mode or all items, as the next version; `playlist_version_conflict` when another came before.',
+    type,
+    withId: true,
+    input: { type: UpdateInput, schema: PlaylistUpdate },
+    run: async ({ principal }, { id, input }) => ({ playlist: await playlists.update(principal.accountId, id, input) }),
+  }),
+  changePlaylist: mutationField({
+    operation: 'changePlaylist',
+    description: 'A batch of changes, all or nothing, as the next version.',
+    type,
+    withId: true,
+    input: { type: ChangesInput, schema: ChangesSchema },
+    run: async ({ principal }, { id, input }) => ({
+      playlist: await playlists.change(principal.accountId, id, toChanges(input)),
+    }),
+  }),
+  publishPlaylist: mutationField({
+    operation: 'publishPlaylist',
+    description: 'Puts a version on air, with no reconnect, as soon as all of it is prepared.',
+    type,
+    withId: true,
+    args: { schema: PlaylistPublish },
+    run: async ({ principal }, { id, args }) => ({
+      playlist: await playlists.publish(principal.accountId, id, args.version),
+    }),
+  }),
+  rollbackPlaylist: mutationField({
+    operation: 'rollbackPlaylist',
+    description: 'Makes a new version with mode and items of an old one.',
+    type,
+    withId: true,
+    args: { schema: PlaylistRollback },
+    run: async ({ principal }, { id, args }) => ({
+      playlist: await playlists.rollback(principal.accountId, id, args.version),
+    }),
+  }),
+});

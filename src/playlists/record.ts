@@ -6,7 +6,7 @@ import { DisplayName } from '../streams/record.ts';
 import { Change, Item } from './changes.ts';
 import { MAX_ITEMS, PLAYLIST_KINDS, PLAYLIST_MODES } from './spec.ts';
 
-const MAX_CHANGES = 100;
+export const MAX_CHANGES = 100;
 
 const VersionNumber = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER });
 const Mode = Type.Enum(PLAYLIST_MODES, { description: 'The order in which items are played.' });

@@ -13,7 +13,15 @@ import { OPERATION_SCOPES } from '../../src/auth/scopes.ts';
 import { Destination, DestinationCreate, DestinationUpdate } from '../../src/destinations/record.ts';
 import { schemaBreaks } from '../../src/graphql/generate.ts';
 import { createSchema, type Services, schemaDocument } from '../../src/graphql/schema.ts';
-import { Playlist, PlaylistCreate } from '../../src/playlists/record.ts';
+import {
+  Playlist,
+  PlaylistChanges,
+  PlaylistCreate,
+  PlaylistDiff,
+  PlaylistUpdate,
+  PlaylistVersion,
+  Publication,
+} from '../../src/playlists/record.ts';
 import { LiveStats } from '../../src/stats/record.ts';
 import {
   Readiness,
@@ -67,6 +75,9 @@ describe('GraphQL has what REST has', () => {
     ['Destination', Destination],
     ['Upload', Upload],
     ['Playlist', Playlist],
+    ['PlaylistPublication', Publication],
+    ['PlaylistVersion', PlaylistVersion],
+    ['PlaylistDiff', PlaylistDiff],
   ])('every field of %s', (name, schema) => {
     // The contract: status in REST is state in GraphQL.
     const expected = propertiesOf(schema).map((field) => (name === 'Stream' && field === 'status' ? 'state' : field));
@@ -81,6 +92,8 @@ describe('GraphQL has what REST has', () => {
     ['DestinationUpdateInput', DestinationUpdate],
     ['UploadFromLinkInput', UploadFromLink],
     ['PlaylistCreateInput', PlaylistCreate],
+    ['PlaylistUpdateInput', PlaylistUpdate],
+    ['PlaylistChangesInput', PlaylistChanges],
   ])('every field of %s, needed where it is needed there', (name, schema) => {
     const needed = (schema as { required?: string[] }).required ?? [];
     const fields = Object.entries(fieldsOf(name)).map(([field, { type }]) => [field, String(type).endsWith('!')]);
@@ -95,7 +108,12 @@ describe('GraphQL has what REST has', () => {
     // Where the name in GraphQL is another one; null: not for GraphQL.
     const named: Record<string, string | null> = {
       ...{ getStatus: null, getOpenApi: null, getStreamPreview: null },
-      ...{ getStreamLiveStats: 'liveStats', listStreamEvents: 'streamEvents', getStreamReadiness: null },
+      ...{
+        getStreamLiveStats: 'liveStats',
+        listStreamEvents: 'streamEvents',
+        getStreamReadiness: null,
+      },
+      ...{ diffPlaylistVersion: 'playlistDiff' },
     };
     const queries = Object.keys(present.getQueryType()?.getFields() ?? {});
     const mutations = Object.keys(present.getMutationType()?.getFields() ?? {});

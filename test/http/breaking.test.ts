@@ -167,6 +167,41 @@ describe('seen as a break', () => {
   });
 });
 
+test('of a union of objects, each is compared with the one that it has become', () => {
+  const op = (name: string, more: object) => ({
+    ...{ type: 'object', required: ['op'], additionalProperties: false },
+    properties: { op: { enum: [name] }, ...more },
+  });
+  const withChange = (...anyOf: object[]) => {
+    const doc = base();
+    input(doc).properties.change = { anyOf };
+    return doc;
+  };
+  const [move, drop] = [op('move', { to: { type: 'integer' } }), op('drop', { count: { type: 'integer' } })];
+  const both = withChange(move, drop);
+  expect(breakingChanges(both, withChange(drop, op('add', {}), move))).toEqual([]);
+  expect(breakingChanges(both, withChange(move)).join('\n')).toMatch(/\/change\/op has no value "drop" any more/);
+  expect(breakingChanges(both, withChange(move, op('drop', {})))).toEqual([
+    expect.stringContaining('/change/count is not taken any more'),
+  ]);
+});
+
+test('of a union of objects each is compared with the one that it is most like', () => {
+  const op = (name: string, field: string) => ({
+    ...{ type: 'object', additionalProperties: false, required: ['op', field] },
+    properties: { op: { enum: [name] }, [field]: { type: 'integer' } },
+  });
+  const changes = (...ops: Json[]): Any => {
+    const doc = base();
+    input(doc).properties.changes = { type: 'array', items: { anyOf: ops } };
+    return doc;
+  };
+  const both = changes(op('insert', 'at'), op('move', 'to'));
+  expect(breakingChanges(both, structuredClone(both))).toEqual([]);
+  expect(breakingChanges(both, changes(op('move', 'to'), op('insert', 'at'), op('remove', 'at')))).toEqual([]);
+  expect(breakingChanges(both, changes(op('insert', 'at'))).join()).toMatch(/changes\/\*\/op has no value "move"/);
+});
+
 test('what is only added breaks nobody', () => {
   const found = changed((d) => {
     d.paths['/v1/others'] = { get: { operationId: 'x', responses: {} } };

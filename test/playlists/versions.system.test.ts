@@ -246,6 +246,51 @@ describe('what is published', () => {
   });
 });
 
+describe('GraphQL', () => {
+  const ask = async (query: string, variables: object) => {
+    const { body } = await ada.call<{ data?: Record<string, unknown>; errors?: unknown[] }>('POST', '/graphql', {
+      query,
+      variables,
+    });
+    return body;
+  };
+
+  test('makes, publishes and tells versions as REST does, and names the field of a change that cannot be made', async () => {
+    const [a = '', b = ''] = videos;
+    const { id } = await make(a);
+    const change = `mutation ($id: ID!, $input: PlaylistChangesInput!) {
+      changePlaylist(id: $id, input: $input) { playlist { version publishedVersion items { uploadObjectID } } }
+    }`;
+    const input = { version: 1, changes: [{ insert: { items: items(b) } }, { move: { from: 1, to: 0 } }] };
+    expect(await ask(change, { id, input })).toEqual({
+      data: { changePlaylist: { playlist: { version: 2, publishedVersion: 1, items: items(b, a) } } },
+    });
+    expect((await ask(change, { id, input })).errors).toMatchObject([
+      { extensions: { code: 'playlist_version_conflict', currentVersion: 2 } },
+    ]);
+    const late = { version: 2, changes: [{ remove: { index: 2 } }] };
+    expect((await ask(change, { id, input: late })).errors).toMatchObject([
+      { extensions: { code: 'validation_failed', errors: [{ path: '/input/changes/0/index' }] } },
+    ]);
+    const publish =
+      'mutation ($id: ID!) { publishPlaylist(id: $id, version: 2) { playlist { publication { version state } } } }';
+    expect((await ask(publish, { id })).data).toMatchObject({
+      publishPlaylist: { playlist: { publication: { version: 2 } } },
+    });
+    const told = await ask(
+      `query ($id: ID!) {
+        playlistVersions(id: $id, first: 1) { totalCount edges { node { version published itemCount } } }
+        playlistDiff(id: $id, version: 2) { from to changes { op index items { uploadObjectID } } }
+      }`,
+      { id },
+    );
+    expect(told.data).toEqual({
+      playlistVersions: { totalCount: 2, edges: [{ node: { version: 2, published: true, itemCount: 2 } }] },
+      playlistDiff: { from: 1, to: 2, changes: [{ op: 'insert', index: 0, items: items(b) }] },
+    });
+  });
+});
+
 async function patchAt(url: string, path: string, body: unknown): Promise<Answer<Playlist>> {
   const headers = { 'content-type': 'application/json', 'x-api-key': ada.key };
   const response = await fetch(`${url}${path}`, { method: 'PATCH', headers, body: JSON.stringify(body) });
