@@ -1,5 +1,5 @@
 /** From what was created or listed to what can be done with it (OpenAPI 3.1, Link Object). Pure: no I/O, no clock. */
-import type { Json, OpenApi, OperationObject, Response } from './openapi.ts';
+import type { Json, OpenApi, OperationObject, Response } from './document.ts';
 
 /** Where an id stands in a record, by its noun. */
 const ID: Record<string, string> = { uploads: 'objectID' };

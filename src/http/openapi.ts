@@ -4,39 +4,13 @@
  */
 import { isOperation, OPERATION_SCOPES, SCOPES } from '../auth/scopes.ts';
 import { ERRORS, type ErrorCode } from '../errors.ts';
+import type { Json, MediaType, OpenApi, OperationObject, Response } from './document.ts';
 import { EXAMPLES, PARAMETER_EXAMPLES, problemExample } from './examples.ts';
 import { addLinks } from './links.ts';
 import { codesOf, takesIdempotencyKey } from './operation-errors.ts';
 import { PROBLEM_TYPE, Problem } from './problem.ts';
 
-export type Json = Record<string, unknown>;
-
-export interface MediaType extends Json {
-  schema?: Json;
-}
-
-export interface Response extends Json {
-  headers?: Json;
-  content?: Record<string, MediaType>;
-}
-
-export interface OperationObject extends Json {
-  operationId: string;
-  parameters?: (Json & { name: string; in: string; required?: boolean; schema: Json })[];
-  requestBody?: { required?: boolean; content: Record<string, MediaType> };
-  responses: Record<string, Response | { $ref: string }>;
-}
-
-/** What is read of the document; it has all that OpenAPI asks for. */
-export interface OpenApi extends Json {
-  paths: Record<string, Record<string, OperationObject>>;
-  components: {
-    schemas: Record<string, Json>;
-    responses: Record<string, Response>;
-    headers: Json;
-    securitySchemes: Json;
-  };
-}
+export type { Json, MediaType, OpenApi, OperationObject, Response } from './document.ts';
 
 /** For @fastify/swagger. The server's address is the one that the document was read from. */
 export const OPENAPI = {

@@ -91,7 +91,8 @@ export function compileParameters(schema: TSchema): Check {
     for (const [name, { type, default: fallback }] of Object.entries(properties)) {
       const given = value[name];
       if (given === undefined && fallback !== undefined) value[name] = fallback;
-      if (type === 'integer' && typeof given === 'string' && /^-?\d{1,15}$/.test(given)) value[name] = Number(given);
+      const isWhole = typeof given === 'string' && /^-?\d{1,16}$/.test(given) && Number.isSafeInteger(Number(given));
+      if (type === 'integer' && isWhole) value[name] = Number(given);
     }
     return validator.Check(value) ? { value } : fail(validator.Errors(value) as SchemaError[]);
   };

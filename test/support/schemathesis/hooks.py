@@ -69,6 +69,12 @@ def mend(operation, body):
     if operation == "createPlaylist":
         upload = IDS["videoUploadObjectID" if body["kind"] == "video" else "audioUploadObjectID"]
         body["items"] = [{"uploadObjectID": upload} for _ in body["items"]]
+    # A video can be an item of either kind.
+    item = {"uploadObjectID": IDS["videoUploadObjectID"]}
+    if operation == "updatePlaylist" and "items" in body:
+        body["items"] = [item for _ in body["items"]]
+    if operation == "changePlaylist":
+        body["changes"] = [{"op": "insert", "index": 0, "items": [item]} for _ in body["changes"]]
     return body
 
 
