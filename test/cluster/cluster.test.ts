@@ -22,6 +22,7 @@ import { type WatchedStream, watchStream } from '../support/cluster/stream.ts';
 import { decodeErrors, packetsOf } from '../support/media.ts';
 import { until } from '../support/rtmp.ts';
 import { disruptionTests } from './disruption.ts';
+import { powerTests } from './power.ts';
 import { rightsTests } from './rights.ts';
 
 const KEY = 'planted-key-of-the-cluster';
@@ -270,3 +271,4 @@ describe('what keeps another stream off air is said in its conditions', () => {
 });
 
 rightsTests(() => ({ scene, upload }));
+powerTests(() => ({ scene, stream }));

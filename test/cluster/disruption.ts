@@ -50,25 +50,25 @@ export function disruptionTests(of: () => { scene: Scene; stream: WatchedStream;
       // The stream's pod is the one that is youngest here, and so the first that the scheduler takes.
       const cpu = `${free + 20}m`;
       const name = 'of-higher-priority';
-      await replaced(scene, stream, 'preempted by a pod of higher priority', () =>
-        scene.release.kubectl(
-          ['apply', '-f', '-'],
-          [
-            { apiVersion: 'scheduling.k8s.io/v1', kind: 'PriorityClass', metadata: { name }, value: 1000 },
-            {
-              apiVersion: 'v1',
-              kind: 'Pod',
-              metadata: { name, namespace: 'outside' },
-              spec: {
-                priorityClassName: name,
-                nodeSelector: { 'kubernetes.io/hostname': nodeName },
-                containers: [{ name: 'main', image: PAUSE_IMAGE, resources: { requests: { cpu } } }],
-              },
-            },
-          ],
-        ),
-      );
-      await scene.release.kubectl(['delete', 'pod', name, '-n', 'outside', '--grace-period=0', '--force']);
+      const pod = {
+        apiVersion: 'v1',
+        kind: 'Pod',
+        metadata: { name, namespace: 'outside' },
+        spec: {
+          priorityClassName: name,
+          nodeSelector: { 'kubernetes.io/hostname': nodeName },
+          containers: [{ name: 'main', image: PAUSE_IMAGE, resources: { requests: { cpu } } }],
+        },
+      };
+      const priority = { apiVersion: 'scheduling.k8s.io/v1', kind: 'PriorityClass', metadata: { name }, value: 1000 };
+      try {
+        await replaced(scene, stream, 'preempted by a pod of higher priority', () =>
+          scene.release.kubectl(['apply', '-f', '-'], [priority, pod]),
+        );
+      } finally {
+        // Whatever came of it, the tests after this one need the room.
+        await scene.release.kubectl(['delete', 'pod', name, '-n', 'outside', '--grace-period=0', '--force']);
+      }
     });
 
     test('a roll-out: one stream after the other, each on air again before the next', async () => {

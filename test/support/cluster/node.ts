@@ -6,7 +6,7 @@ import type { ControlPlane } from '../../../src/local/kubernetes/controlplane.ts
 import type { NodeBinaries } from '../../../src/local/kubernetes/programs.ts';
 import { type Child, spawnChild } from '../../../src/local/processes.ts';
 import { until } from '../rtmp.ts';
-import { systemCgroupFile } from './cgroups.ts';
+import { endCgroup, systemCgroupFile } from './cgroups.ts';
 import { may, must } from './command.ts';
 import { cniConfig, containerdConfig, kubeletConfig, kubeProxyConfig } from './config.ts';
 import type { ClusterLayout, NodeLayout } from './layout.ts';
@@ -19,6 +19,10 @@ export interface ClusterNode {
   start(part: Part): Promise<void>;
   /** SIGKILL, as a crash would have it. What runs in containers goes on. */
   kill(part: Part): Promise<void>;
+  /** SIGKILL to all that runs on it, as if its power were gone. Its kernel stays, and so ends the connections at once. */
+  cutPower(): Promise<void>;
+  /** Starts what makes it a node again. */
+  boot(): Promise<void>;
 }
 
 export interface NodeOptions {
@@ -111,9 +115,17 @@ export async function startNode(options: NodeOptions): Promise<ClusterNode> {
     await child.exited;
     children.delete(part);
   };
-  await start('containerd');
-  await Promise.all([start('kubelet'), start('kube-proxy')]);
-  return { layout: node, start, kill };
+  const cutPower = async () => {
+    // kubelet first: it must not get to say what became of the rest.
+    for (const part of ['kubelet', 'containerd', 'kube-proxy'] as const) await kill(part);
+    await endCgroup(node.id);
+  };
+  const boot = async () => {
+    await start('containerd');
+    await Promise.all([start('kubelet'), start('kube-proxy')]);
+  };
+  await boot();
+  return { layout: node, start, kill, cutPower, boot };
 }
 
 /** Files of images are linked, not copied: only the databases are written to. */

@@ -1,0 +1,48 @@
+/** A node that is gone from one moment to the next, and of which nobody knows whether it still publishes. */
+import { expect, test } from 'vitest';
+import { PATIENCE_MS, type Scene, seconds } from '../support/cluster/scene.ts';
+import type { WatchedStream } from '../support/cluster/stream.ts';
+import { until } from '../support/rtmp.ts';
+
+const OUT_OF_SERVICE = 'node.kubernetes.io/out-of-service';
+
+export function powerTests(of: () => { scene: Scene; stream: WatchedStream }): void {
+  test('its node loses its power: another pod publishes when somebody says that the node is out of service, and not before', async () => {
+    const { scene, stream } = of();
+    const { release, outside, results } = scene;
+    const before = await stream.pod();
+    const { nodeName } = before.spec;
+    const node = stream.nodeOf(before);
+    let toldMs = 0;
+    const gap = await stream.gap(async () => {
+      await node.cutPower();
+      const cut = performance.now();
+      await release.kubectl(['wait', `node/${nodeName}`, '--for=condition=Ready=Unknown', '--timeout=150s']);
+      // Its pods are called not ready then.
+      await release.inside('wait', `pod/${before.metadata.name}`, '--for=condition=Ready=False', '--timeout=60s');
+      expect((await stream.pod()).metadata.uid).toBe(before.metadata.uid);
+      expect(outside.meter.silence(cut).currentMs).toBeGreaterThan(performance.now() - cut - 1000);
+      await release.kubectl(['taint', 'node', nodeName, `${OUT_OF_SERVICE}=nodeshutdown:NoExecute`]);
+      const told = performance.now();
+      await until('media comes again', () => outside.meter.silence(told).currentMs < 500, PATIENCE_MS);
+      toldMs = performance.now() - told;
+      await stream.gone(before.metadata.uid);
+    });
+    const after = await stream.pod();
+    expect(after.metadata.uid).not.toBe(before.metadata.uid);
+    expect(after.spec.nodeName).not.toBe(nodeName);
+    const how = `another pod, on the other node, ${seconds(toldMs)} after it was said that the first is out of service`;
+    results.add('power loss of its node', seconds(gap), how);
+
+    const again = await stream.gap(async () => {
+      await node.boot();
+      await release.kubectl(['taint', 'node', nodeName, `${OUT_OF_SERVICE}-`]);
+      await release.kubectl(['wait', `node/${nodeName}`, '--for=condition=Ready', '--timeout=150s']);
+      for (const name of ['operator', 'api'])
+        await release.inside('rollout', 'status', `deployment/loopstream-${name}`, '--timeout=150s');
+    });
+    results.add('… and when the node is back', seconds(again), 'the same pod, not started anew');
+    expect(again).toBeLessThan(5000);
+    expect((await stream.pod()).metadata.uid).toBe(after.metadata.uid);
+  });
+}
