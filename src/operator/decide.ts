@@ -44,7 +44,7 @@ export interface Decision {
   lookAgainAt?: Date;
 }
 
-type Core = Pick<Decision, 'phase' | 'action'> & {
+export type Core = Pick<Decision, 'phase' | 'action'> & {
   live: Omit<Verdict, 'type'>;
   progressing: Omit<Verdict, 'type'>;
   since?: Since | undefined;
@@ -54,22 +54,22 @@ type Core = Pick<Decision, 'phase' | 'action'> & {
 };
 
 /** How long until a name that someone else's pod holds is tried again. That pod may have no label that we watch. */
-const NAME_TAKEN_RETRY_MS = 30_000;
+export const NAME_TAKEN_RETRY_MS = 30_000;
 
 const yes = (reason: string, message: string) => ({ status: 'True' as const, reason, message });
-const no = (reason: string, message: string) => ({ status: 'False' as const, reason, message });
+export const no = (reason: string, message: string) => ({ status: 'False' as const, reason, message });
 const SETTLED = yes('Settled', 'Everything is as asked.');
 const STOPPING = yes('Stopping', 'The pod is being stopped.');
 const SUSPENDED = yes('Suspended', 'spec.suspend keeps the stream off air.');
 
 /** Whether the stream has ever been on air, whether it has been live since it last went on air. */
-function history(stream: LoopStream, pod: Pod | undefined) {
+export function history(stream: LoopStream, pod: Pod | undefined) {
   const live = findCondition(stream.status?.conditions, 'Live');
   const been = pod !== undefined || stream.status?.epoch !== undefined || (live ? live.reason !== 'NotStarted' : false);
   return { been, wasLive: live?.status === 'True' || live?.reason === 'Reconnecting' };
 }
 
-const offAir = (been: boolean) =>
+export const offAir = (been: boolean) =>
   been ? no('Stopped', 'The stream is not on air.') : no('NotStarted', 'The stream has never been on air.');
 
 /** The stream is not meant to be on air: whatever is there of it goes. */
@@ -141,7 +141,7 @@ function start(stream: LoopStream, world: World, verdicts: Verdict[]): Core {
 }
 
 /** Where the stream stood when its status was written last. */
-const keptSince = ({ status }: LoopStream): Since | undefined =>
+export const keptSince = ({ status }: LoopStream): Since | undefined =>
   status?.epoch === undefined ? undefined : sinceOf({ ...status, epoch: status.epoch });
 
 /** The stream is meant to be on air and has a pod: it may publish and fits, or something is done about that. */
@@ -213,7 +213,7 @@ function onAir(stream: LoopStream, pod: Pod): Omit<Core, 'action'> {
   };
 }
 
-function nameTaken(stream: LoopStream, now: Date): Core {
+export function nameTaken(stream: LoopStream, now: Date): Core {
   const message = `A pod named "${podName(stream.metadata.name)}" exists that does not belong to this stream; delete it.`;
   return {
     phase: 'failed',
@@ -288,63 +288,3 @@ export function decide(stream: LoopStream, world: World, settings: PodSettings):
     ...(wake && { lookAgainAt: wake }),
   };
 }
-
-/**
- * A pod that a quota had no room for is tried again after half the time that its stream has waited, within these: what is
- * freed soon is taken soon, and thousands that wait for days ask little.
- */
-const QUOTA_RETRY_MS = { soonest: 5_000, latest: 60_000 };
-
-/** A quota is freed by others, so no edit of the stream is waited for (the words are those of its admission plugin). */
-function refused(stream: LoopStream, refusal: string, now: Date): Omit<Core, 'action'> {
-  const live = offAir(history(stream, undefined).been);
-  if (!/exceeded quota:/.test(refusal)) return { phase: 'failed', live, progressing: no('PodRefused', refusal) };
-  const before = findCondition(stream.status?.conditions, 'Progressing');
-  const waitedMs = before?.reason === 'QuotaExceeded' ? now.getTime() - Date.parse(before.lastTransitionTime) : 0;
-  const { soonest, latest } = QUOTA_RETRY_MS;
-  const lookAgainAt = new Date(now.getTime() + Math.min(latest, Math.max(soonest, waitedMs / 2)));
-  // What others use of it changes with every pod, and would be written each time.
-  const message = refusal.replace(/, used: .*(?=, limited: )/, '');
-  return { phase: 'waiting', live, progressing: no('QuotaExceeded', message), lookAgainAt };
-}
-
-const withProgress = (verdicts: Verdict[], progressing: Omit<Verdict, 'type'>): Verdict[] =>
-  verdicts.map((verdict) => (verdict.type === 'Progressing' ? { type: 'Progressing', ...progressing } : verdict));
-
-/**
- * What becomes of a decision to make a pod that cannot be made: the stream is where it was before. A refusal lasts until
- * the stream is edited; a name that is taken and a quota that is used up are tried again.
- */
-export function notCreated(stream: LoopStream, decision: Decision, world: World, refusal?: string): Decision {
-  const { phase, live, progressing, lookAgainAt } =
-    refusal === undefined ? nameTaken(stream, world.now) : refused(stream, refusal, world.now);
-  const { epoch: _, audioEpoch: __, skipped: ___, ...rest } = decision;
-  const scheduled = scheduling(stream, undefined, progressing);
-  const verdicts = withProgress(decision.verdicts, progressing).filter(({ type }) => type !== 'PodScheduled');
-  return {
-    ...rest,
-    phase,
-    ready: false,
-    action: nothing,
-    verdicts: [...verdicts, ...(scheduled ? [scheduled] : [])].map((verdict) =>
-      verdict.type === 'Live' ? { type: 'Live', ...live } : verdict,
-    ),
-    ...keptSince(stream),
-    ...(lookAgainAt && { lookAgainAt }),
-  };
-}
-
-/** What becomes of a decision to make a standby that Kubernetes refuses: what is on air stays as it is. */
-export const noStandby = (decision: Decision, refusal: string, now: Date): Decision => ({
-  ...decision,
-  action: nothing,
-  verdicts: withProgress(decision.verdicts, no('StandbyRefused', refusal)),
-  lookAgainAt: new Date(now.getTime() + NAME_TAKEN_RETRY_MS),
-});
-
-/** What becomes of a decision to hand over a program that Kubernetes refuses: what is on air stays as it is. */
-export const notPatched = (decision: Decision, refusal: string): Decision => ({
-  ...decision,
-  action: nothing,
-  verdicts: withProgress(decision.verdicts, no('ProgramRefused', refusal)),
-});

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { kubeTime } from '../../src/clock.ts';
-import { notCreated } from '../../src/operator/decide.ts';
+import { notCreated } from '../../src/operator/refusal.ts';
 import { sameStatus, statusOf } from '../../src/operator/status.ts';
 import { streamEvents } from '../../src/operator/story.ts';
 import { findCondition } from '../../src/streams/conditions.ts';

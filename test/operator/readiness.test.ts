@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { kubeTime } from '../../src/clock.ts';
 import type { LoopStream, Pod } from '../../src/kube/resources.ts';
-import { notCreated } from '../../src/operator/decide.ts';
+import { notCreated } from '../../src/operator/refusal.ts';
 import { sameStatus, statusOf } from '../../src/operator/status.ts';
 import { streamEvents } from '../../src/operator/story.ts';
 import { type Condition, findCondition } from '../../src/streams/conditions.ts';

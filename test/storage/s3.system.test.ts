@@ -9,8 +9,8 @@ import { CreateBucketCommand, HeadObjectCommand, ListMultipartUploadsCommand } f
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { openStorage } from '../../src/storage/open.ts';
 import type { Storage, StorageCredentials } from '../../src/storage/storage.ts';
-import { describeKeeper, keysOf } from '../support/storage-suite.ts';
 import { type S3Server, startS3Server } from '../support/s3-server.ts';
+import { describeKeeper, keysOf } from '../support/storage-suite.ts';
 
 const LARGE_BYTES = 20 * 2 ** 20;
 

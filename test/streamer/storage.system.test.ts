@@ -8,8 +8,8 @@ import type { CacheStats } from '../../src/storage/cache.ts';
 import type { ProgramItem } from '../../src/streams/program.ts';
 import { expectNoSeam, live, openStudio, type Running, type Studio } from '../support/onair.ts';
 import { until } from '../support/rtmp.ts';
-import { packetsOf, programOf } from '../support/streamer.ts';
 import { type S3Server, startS3Server } from '../support/s3-server.ts';
+import { packetsOf, programOf } from '../support/streamer.ts';
 
 const BUCKET = 'media';
 
