@@ -101,6 +101,12 @@ export const ERRORS = {
     meaning: 'The playlist has another version by now: someone else has changed it. Nothing of this batch was done.',
     fix: 'Read the playlist, which `currentVersion` is the version of, and send the changes for that one.',
   },
+  playlist_not_playable: {
+    status: 409,
+    title: 'Playlist not playable',
+    meaning: 'This version of the playlist has no items, or items whose uploads no longer exist.',
+    fix: 'Make a version of the playlist whose items all exist, and publish that one.',
+  },
   idempotency_key_reused: {
     status: 409,
     title: 'Idempotency key reused',

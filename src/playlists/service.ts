@@ -135,6 +135,12 @@ export function createPlaylistService({ playlists, uploads, streams, history }: 
     throw new AppError('playlist_version_not_found', detail);
   };
 
+  const refuseGone = (accountId: string, version: number, { kind, items }: Pick<PlaylistSpec, 'kind' | 'items'>) => {
+    const gone = check(accountId, kind, toItems(items), '').length;
+    if (gone === 0) return;
+    throw new AppError('playlist_not_playable', `Version ${version} has ${gone} items whose uploads no longer exist.`);
+  };
+
   const showVersion = (playlist: Resource, { version, spec, createdAt }: KeptVersion): PlaylistVersionSummary => ({
     ...{ version, createdAt, mode: spec.mode, itemCount: spec.items.length },
     published: publishedOf(playlist)?.version === version,
@@ -187,9 +193,11 @@ export function createPlaylistService({ playlists, uploads, streams, history }: 
       const playlist = await upTo(accountId, id, version);
       const { spec } = await keptVersion(playlist, version);
       if (spec.items.length === 0)
-        refuse([{ path: '/version', message: 'has no items, so that nothing could be played' }]);
-      const gone = check(accountId, spec.kind, toItems(spec.items), '').length;
-      if (gone > 0) refuse([{ path: '/version', message: `has ${gone} items whose uploads no longer exist` }]);
+        throw new AppError(
+          'playlist_not_playable',
+          `Version ${version} has no items, so that nothing could be played.`,
+        );
+      refuseGone(accountId, version, spec);
       const annotations = published(version, spec);
       return show(accountId, await playlists.patch(playlist, { metadata: { annotations } }));
     },
@@ -198,8 +206,7 @@ export function createPlaylistService({ playlists, uploads, streams, history }: 
     async rollback(accountId: string, id: string, version: number): Promise<Playlist> {
       const playlist = await upTo(accountId, id, version);
       const { mode, items } = (await keptVersion(playlist, version)).spec;
-      const gone = check(accountId, playlist.spec.kind, toItems(items), '').length;
-      if (gone > 0) refuse([{ path: '/version', message: `has ${gone} items whose uploads no longer exist` }]);
+      refuseGone(accountId, version, { kind: playlist.spec.kind, items });
       return commit(accountId, id, versionOf(playlist), () => ({ mode, items }));
     },
 

@@ -54,7 +54,7 @@ test(
         `${api.url}/v1/openapi.json`,
         ...['--url', api.url],
         ...['--phases', 'examples,coverage,fuzzing,stateful', '--mode', 'all', '--checks', 'all'],
-        ...['--max-examples', '8', '--max-time', String(SECONDS), '--seed', '6', '--no-color'],
+        ...['--max-examples', '5', '--max-time', String(SECONDS), '--seed', '6', '--no-color'],
       ],
       {
         SCHEMATHESIS_HOOKS: 'hooks',

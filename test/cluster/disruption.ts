@@ -42,12 +42,22 @@ export function disruptionTests(of: () => { scene: Scene; stream: WatchedStream;
 
     test('a pod of higher priority that needs the room', async () => {
       const { scene, stream } = of();
+      const { kubectl } = scene.release;
+      const classOf = (name: string, value: number) =>
+        kubectl(
+          ['apply', '-f', '-'],
+          [{ apiVersion: 'scheduling.k8s.io/v1', kind: 'PriorityClass', metadata: { name }, value }],
+        );
+      // Lower than everything else here, so that it is the one that the scheduler takes, whoever is youngest.
+      await classOf('of-lower-priority', -10);
+      await replaced(scene, stream, 'spec.template edited', () =>
+        setSpec(stream.id, { template: { priorityClassName: 'of-lower-priority' } }),
+      );
       const { nodeName } = (await stream.pod()).spec;
       const { items } = await podsOf('-A', `--field-selector=spec.nodeName=${nodeName},status.phase=Running`);
       const asked = items.flatMap(({ spec }) => spec.containers.map((one) => milliCpu(one.resources?.requests?.cpu)));
       const node = JSON.parse(await scene.release.kubectl(['get', 'node', nodeName, '-o', 'json']));
       const free = milliCpu(node.status.allocatable.cpu) - asked.reduce((sum, cpu) => sum + cpu, 0);
-      // The stream's pod is the one that is youngest here, and so the first that the scheduler takes.
       const cpu = `${free + 20}m`;
       const name = 'of-higher-priority';
       const pod = {
@@ -60,14 +70,14 @@ export function disruptionTests(of: () => { scene: Scene; stream: WatchedStream;
           containers: [{ name: 'main', image: PAUSE_IMAGE, resources: { requests: { cpu } } }],
         },
       };
-      const priority = { apiVersion: 'scheduling.k8s.io/v1', kind: 'PriorityClass', metadata: { name }, value: 1000 };
+      await classOf(name, 1000);
       try {
         await replaced(scene, stream, 'preempted by a pod of higher priority', () =>
-          scene.release.kubectl(['apply', '-f', '-'], [priority, pod]),
+          kubectl(['apply', '-f', '-'], [pod]),
         );
       } finally {
         // Whatever came of it, the tests after this one need the room.
-        await scene.release.kubectl(['delete', 'pod', name, '-n', 'outside', '--grace-period=0', '--force']);
+        await kubectl(['delete', 'pod', name, '-n', 'outside', '--grace-period=0', '--force']);
       }
     });
 

@@ -206,7 +206,8 @@ describe('what is published', () => {
     expect((await ada.call('DELETE', `/v1/uploads/${a}`)).status).toBe(204);
     for (const action of ['publish', 'rollback'])
       expect((await post(id, action, { version: 1 })).body).toMatchObject({
-        errors: [{ path: '/version', message: expect.stringContaining('1 items whose uploads no longer exist') }],
+        code: 'playlist_not_playable',
+        detail: 'Version 1 has 1 items whose uploads no longer exist.',
       });
     expect((await ada.call('DELETE', `/v1/playlists/${id}`)).body).toMatchObject({ code: 'playlist_in_use' });
     await api.kube.delete(LOOPSTREAMS, NAMESPACE, made.body.id);
@@ -215,7 +216,7 @@ describe('what is published', () => {
   test('an empty version is not put on air; a playlist made with kubectl is played as it is until one is', async () => {
     const { id } = await make(videos[0] ?? '');
     await ada.call('PATCH', `/v1/playlists/${id}`, { version: 1, items: [] });
-    expect((await post(id, 'publish', { version: 2 })).status).toBe(422);
+    expect((await post(id, 'publish', { version: 2 })).body).toMatchObject({ code: 'playlist_not_playable' });
     const made = await api.kube.create(PLAYLISTS, NAMESPACE, {
       ...{ apiVersion: 'loopstream.dev/v1alpha1', kind: 'Playlist' },
       metadata: { name: 'by-hand', labels: { 'loopstream.dev/account': ada.accountId } },

@@ -47,6 +47,10 @@ export async function packetsOf(file: string, track: 'v' | 'a'): Promise<TrackPa
 
 /** Decodes a recording whole and answers what ffmpeg complained about; empty when pictures and sound are fine. */
 export async function decodeErrors(file: string): Promise<string> {
-  const { stderr } = await run('ffmpeg', ['-v', 'error', '-i', file, '-f', 'null', '-'], { maxBuffer: 16 * 2 ** 20 });
+  // Frames keep the times they have in the file: ffmpeg counts them in frames of a rate that it guesses, and where a player
+  // came late and the guess is low, two frames fall on one count, which is no fault of the file.
+  const times = ['-fps_mode', 'passthrough', '-enc_time_base', '-1'];
+  const args = ['-v', 'error', '-i', file, ...times, '-f', 'null', '-'];
+  const { stderr } = await run('ffmpeg', args, { maxBuffer: 16 * 2 ** 20 });
   return stderr.trim();
 }
