@@ -145,6 +145,25 @@ export async function letPublish(
   return podUid;
 }
 
+/**
+ * The same for the very first pod of a stream, which has no one before it: nothing is read but where it is sent. That no pod
+ * was before is known by the finalizer, which is put on by one operator only and before any pod; that nobody is named, by the
+ * Secret, which must not be there yet. Two that do this at once cannot both make it: AlreadyExists, and the stream is looked
+ * at again.
+ */
+export async function letFirstPublish(
+  tools: Pick<Tools, 'kube'>,
+  stream: LoopStream,
+  world: World,
+  podUid: string,
+): Promise<string> {
+  await make(tools, stream, {
+    [DESTINATIONS_KEY]: await destinationsOf(tools, stream, world),
+    [PUBLISHER_KEY]: podUid,
+  });
+  return podUid;
+}
+
 /** The token with which a stream's pods are controlled; undefined when there is none. */
 export async function readToken(tools: Pick<Tools, 'kube'>, stream: LoopStream): Promise<string | undefined> {
   const secret = await found(tools, stream);

@@ -13,7 +13,7 @@ import { buildPod, disruptionOf } from './pod.ts';
 import { isOver } from './podview.ts';
 import { noStandby, notCreated, notPatched } from './refusal.ts';
 import { isOwnedBy } from './restricted.ts';
-import { bringSecret, letPublish, podsNow, prepareSecret, readToken } from './secret.ts';
+import { bringSecret, letFirstPublish, letPublish, podsNow, prepareSecret, readToken } from './secret.ts';
 import { sameSessions, statusOf } from './status.ts';
 import { streamStory } from './story.ts';
 import { bookFor, letGo } from './timekeeping.ts';
@@ -23,6 +23,8 @@ import type { World } from './world.ts';
 interface Done {
   decision: Decision;
   pod: Pod | undefined;
+  /** As a write of ours has left it, where there was one. */
+  stream?: LoopStream;
 }
 /** What is acted upon. */
 interface Scene {
@@ -84,18 +86,22 @@ const setFinalizers = ({ kube }: Tools, stream: LoopStream, finalizers: string[]
   return kube.mergePatch(LOOPSTREAMS, namespace, name, { metadata: { resourceVersion, finalizers } });
 };
 
-/** Before there is a pod there is the finalizer: a stream is never gone while something of it may be on air. */
-async function hold(tools: Tools, stream: LoopStream): Promise<void> {
+/**
+ * Before there is a pod there is the finalizer: a stream is never gone while something of it may be on air. Answers the stream
+ * as it is then, which differs in nothing else: what is written next is of that version.
+ */
+async function hold(tools: Tools, stream: LoopStream): Promise<LoopStream> {
   const finalizers = stream.metadata.finalizers ?? [];
-  if (finalizers.includes(FINALIZER)) return;
-  tools.caches.streams.upsert(await setFinalizers(tools, stream, [...finalizers, FINALIZER]));
+  if (finalizers.includes(FINALIZER)) return stream;
+  const held = await setFinalizers(tools, stream, [...finalizers, FINALIZER]);
+  tools.caches.streams.upsert(held);
+  return held;
 }
 
 /** What a first pod needs, ahead of it. Who has the finalizer has the Secret too, or had it. */
 async function prepare(tools: Tools, { stream, world, decision }: Scene, pod: Pod | undefined): Promise<Done> {
   await prepareSecret(tools, stream, world);
-  await hold(tools, stream);
-  return { decision, pod };
+  return { decision, pod, stream: await hold(tools, stream) };
 }
 
 /** Lets a deleted stream go. The API server is asked, not the cache: a pod whose creation we did not hear of counts too. */
@@ -132,13 +138,16 @@ async function create(
   const { namespace = '' } = stream.metadata;
   const name = world.freeName;
   if (name === undefined) return AGAIN;
-  await hold(tools, stream);
+  const held = await hold(tools, stream);
+  // Nobody makes a pod before there is the finalizer, so that this is the first one of all.
+  const isFirst = held !== stream;
   try {
     const pod = await tools.kube.create(PODS, namespace, buildPod(stream, action.program, tools.settings, name));
     tools.caches.pods.upsert(pod);
     if (action.standby) return { decision, pod: world.pod };
     if (stream.status?.phase === 'scheduled') return LATER;
-    return (await letPublish(tools, stream, world, pod.metadata.uid)) === pod.metadata.uid ? { decision, pod } : AGAIN;
+    const named = await (isFirst ? letFirstPublish : letPublish)(tools, stream, world, pod.metadata.uid);
+    return named === pod.metadata.uid ? { decision, pod, stream: held } : AGAIN;
   } catch (error) {
     if (isRefusal(error)) {
       const { message } = error;
@@ -280,11 +289,12 @@ export const reconcileStream =
     const done = await act(tools, { stream, world, decision });
     if (done === AGAIN) return { requeueAfterMs: AGAIN_MS };
     if (done === LATER) return { requeueAfterMs: 0 };
-    const status = statusOf(stream, done.decision, done.pod, world, bookFor(tools, stream, now));
-    const exact = !sameSessions(stream.status, status);
-    if (await writeStatus(tools, LOOPSTREAMS, caches.streams, stream, status, { exact })) {
-      const told = [...streamStory(stream, status), ...(done.decision.events ?? [])];
-      for (const event of told) events.event(stream, event);
+    const of = done.stream ?? stream;
+    const status = statusOf(of, done.decision, done.pod, world, bookFor(tools, of, now));
+    const exact = !sameSessions(of.status, status);
+    if (await writeStatus(tools, LOOPSTREAMS, caches.streams, of, status, { exact })) {
+      const told = [...streamStory(of, status), ...(done.decision.events ?? [])];
+      for (const event of told) events.event(of, event);
     }
     await letGo(tools, key);
     return soonest(waitUntil(done.decision.lookAgainAt, now), world.mayRoll === false ? TURN_AGAIN_MS : undefined);

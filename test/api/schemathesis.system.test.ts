@@ -5,6 +5,8 @@
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ensureSchemathesis } from '../support/schemathesis/program.ts';
@@ -16,10 +18,12 @@ const SECONDS = 80;
 
 let started: StreamsApi;
 let program: string;
+let dir: string;
 const over = new AbortController();
 
 beforeAll(async () => {
   program = await ensureSchemathesis();
+  dir = await mkdtemp(join(tmpdir(), 'schemathesis-'));
   started = await startStreamsApi();
   await standIn(started.api, over.signal);
 }, 300_000);
@@ -27,6 +31,7 @@ beforeAll(async () => {
 afterAll(async () => {
   over.abort();
   await started?.api.stop();
+  await rm(dir, { recursive: true, force: true });
 });
 
 /** Runs it in an environment without secrets of ours; answers its exit status and all it said. */
@@ -36,6 +41,8 @@ async function schemathesis(
 ): Promise<{ code: number | null; output: string }> {
   const child = spawn(program, ['--config-file', join(FILES, 'schemathesis.toml'), 'run', ...args], {
     env: { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '/', PYTHONDONTWRITEBYTECODE: '1', ...env },
+    // It leaves files where it is.
+    cwd: dir,
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let output = '';
