@@ -80,10 +80,7 @@ interface Start {
   count: number;
 }
 
-/**
- * When the last of each kind was seen, in milliseconds after `due`, the next whole minute that leaves `seconds` to make
- * everything. (A CronJob of each minute must not see another one before.)
- */
+/** When the last of each kind was seen, in milliseconds after `due`: the next whole minute that leaves `seconds` to make all. */
 async function lastLateness(starts: Start[], seconds: number, make: (due: Date) => Promise<void>): Promise<number[]> {
   const due = new Date(Math.ceil((Date.now() + seconds * 1000) / 60_000) * 60_000);
   await make(due);
@@ -94,6 +91,9 @@ async function lastLateness(starts: Start[], seconds: number, make: (due: Date) 
   return (await Promise.all(all)).map((moment) => moment - start);
 }
 
+/** What making the CronJobs may take. They are due each minute, so no other one may come before all are made. */
+const CRON_SECONDS = 20;
+
 /** As many CronJobs, each with a pod as they are meant to have: when the last Job is there, and when the last pod. */
 async function cronJobs({ kube }: BenchCluster, count: number): Promise<number[]> {
   const container = { name: 'main', image: 'example.com/image:1' };
@@ -103,12 +103,14 @@ async function cronJobs({ kube }: BenchCluster, count: number): Promise<number[]
   const spec = { schedule: '* * * * *', jobTemplate: { spec: { template } } };
   const [jobs, pods] = [await watchAll(kube, JOBS, PEERS), await watchAll(kube, PODS, PEERS)];
   const cronjobs = await watchAll(kube, CRONJOBS, PEERS);
+  const leftMs = 60_000 - (Date.now() % 60_000);
+  if (leftMs < CRON_SECONDS * 1000) await sleep(leftMs);
   const late = await lastLateness(
     [
       { watched: jobs, count },
       { watched: pods, count },
     ],
-    20,
+    CRON_SECONDS,
     () => inParallel(count, (n) => kube.create(CRONJOBS, PEERS, { metadata: { name: `cron-${n}` }, spec })),
   );
   for (const resource of [CRONJOBS, JOBS, PODS]) await deleteAll(kube, resource, PEERS);
