@@ -4,7 +4,8 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import { type Break, compareSchemas, type Side } from './breaking-schemas.ts';
-import { type Json, type OpenApi, type OperationObject, resolveResponse } from './openapi.ts';
+import type { Json, OpenApi, OperationObject } from './document.ts';
+import { resolveResponse } from './openapi.ts';
 
 /** A sentence for each break; empty when whoever could use `before` can use `after`. */
 export function breakingChanges(before: OpenApi, after: OpenApi): string[] {

@@ -1,7 +1,8 @@
 /** The description of the API without a server: docs/openapi.json and docs/errors/ are made from it. */
 import swagger from '@fastify/swagger';
 import Fastify from 'fastify';
-import { completeOpenApi, OPENAPI, type OpenApi } from './openapi.ts';
+import type { OpenApi } from './document.ts';
+import { completeOpenApi, OPENAPI } from './openapi.ts';
 import { nounRoutes, type RouteDeps, V1 } from './routes.ts';
 
 /** Stands for everything that routes only use once they are asked: whatever is read of it or called is it again. */

@@ -3,7 +3,8 @@
  * Pure: no I/O, no clock.
  */
 import { ERRORS, type ErrorCode } from '../errors.ts';
-import { type OpenApi, resolveResponse } from './openapi.ts';
+import type { OpenApi } from './document.ts';
+import { resolveResponse } from './openapi.ts';
 import { PROBLEM_TYPE } from './problem.ts';
 
 export interface ErrorDoc {

@@ -5,21 +5,20 @@ import { join } from 'node:path';
 import { ConfigError } from '../config.ts';
 import { breakingChanges } from './breaking.ts';
 import { describeApi } from './describe.ts';
+import type { OpenApi } from './document.ts';
 import { errorDocsOf, errorFiles } from './errordocs.ts';
-import type { OpenApi } from './openapi.ts';
 
 /** Path below `docs` → content. */
-export async function apiFiles(): Promise<Map<string, string>> {
-  const doc = await describeApi();
+export function apiFiles(doc: OpenApi): Map<string, string> {
   const errors = [...errorFiles(errorDocsOf(doc))].map(([name, text]) => [join('errors', name), text] as const);
   return new Map([['openapi.json', `${JSON.stringify(doc, null, 2)}\n`], ...errors]);
 }
 
-/** Throws when the routes would break who uses the API that `docs` describes. */
-async function refuseBreaks(docs: string): Promise<void> {
+/** Throws when the routes, which `doc` describes, would break who uses the API that `docs` describes. */
+async function refuseBreaks(docs: string, doc: OpenApi): Promise<void> {
   const snapshot = join(docs, 'openapi.json');
   if (!existsSync(snapshot)) return;
-  const breaks = breakingChanges(JSON.parse(await readFile(snapshot, 'utf8')) as OpenApi, await describeApi());
+  const breaks = breakingChanges(JSON.parse(await readFile(snapshot, 'utf8')) as OpenApi, doc);
   if (breaks.length === 0) return;
   throw new ConfigError(
     'docs/openapi.json was left as it is, because the routes would break who uses it; within a version of the path ' +
@@ -29,8 +28,9 @@ async function refuseBreaks(docs: string): Promise<void> {
 
 /** Writes into `docs`, takes pages of codes away that are no more, and answers the paths. */
 export async function generateApi(docs: string): Promise<string[]> {
-  await refuseBreaks(docs);
-  const files = await apiFiles();
+  const doc = await describeApi();
+  await refuseBreaks(docs, doc);
+  const files = apiFiles(doc);
   await mkdir(join(docs, 'errors'), { recursive: true });
   for (const name of await readdir(join(docs, 'errors')))
     if (!files.has(join('errors', name))) await rm(join(docs, 'errors', name));

@@ -10,8 +10,6 @@ import { addLinks } from './links.ts';
 import { codesOf, takesIdempotencyKey } from './operation-errors.ts';
 import { PROBLEM_TYPE, Problem } from './problem.ts';
 
-export type { Json, MediaType, OpenApi, OperationObject, Response } from './document.ts';
-
 /** For @fastify/swagger. The server's address is the one that the document was read from. */
 export const OPENAPI = {
   openapi: {

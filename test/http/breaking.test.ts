@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { breakingChanges } from '../../src/http/breaking.ts';
 import { describeApi } from '../../src/http/describe.ts';
-import type { Json, OpenApi } from '../../src/http/openapi.ts';
+import type { Json, OpenApi } from '../../src/http/document.ts';
 
 const snapshot = JSON.parse(readFileSync(join(import.meta.dirname, '../../docs/openapi.json'), 'utf8')) as OpenApi;
 

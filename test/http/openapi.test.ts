@@ -5,7 +5,8 @@ import Schema from 'typebox/schema';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { OPERATION_SCOPES } from '../../src/auth/scopes.ts';
 import { describeApi } from '../../src/http/describe.ts';
-import { type Json, type MediaType, type OpenApi, resolveResponse } from '../../src/http/openapi.ts';
+import type { Json, MediaType, OpenApi } from '../../src/http/document.ts';
+import { resolveResponse } from '../../src/http/openapi.ts';
 
 let doc: OpenApi;
 

@@ -2,7 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { CONTROLLER_REVISIONS, LOOPSTREAMS, PLAYLISTS } from '../../src/kube/resources.ts';
 import { NAMESPACE } from '../../src/local/rights.ts';
 import type { Playlist, PlaylistDiff, PlaylistVersion, PlaylistVersionSummary } from '../../src/playlists/record.ts';
-import { type Answer, type Client, startTestApi, type TestApi } from '../support/api.ts';
+import { type Answer, type Client, call, startTestApi, type TestApi } from '../support/api.ts';
+import { asker } from '../support/graphql.ts';
 
 type List = { data: PlaylistVersionSummary[]; page: { hasMore: boolean; nextCursor: string | null } };
 
@@ -77,11 +78,10 @@ describe('a batch of changes', () => {
   test('of fifty that are sent at once for each version, over two replicas, exactly one wins, and no version is left out', async () => {
     const other = await api.replica();
     const { id } = await make(videos[0] ?? '');
-    const elsewhere = { ...ada, url: other.url };
     const send = (version: number, writer: number) => {
       const body = { version, name: `writer ${writer} of version ${version}` };
       if (writer % 2 === 0) return ada.call<Playlist>('PATCH', `/v1/playlists/${id}`, body);
-      return patchAt(elsewhere.url, `/v1/playlists/${id}`, body);
+      return call<Playlist>(`${other.url}/v1/playlists/${id}`, 'PATCH', body, { 'x-api-key': ada.key });
     };
     for (let version = 1; version <= 4; version += 1) {
       const answers = await Promise.all(Array.from({ length: 50 }, (_, writer) => send(version, writer)));
@@ -248,15 +248,8 @@ describe('what is published', () => {
 });
 
 describe('GraphQL', () => {
-  const ask = async (query: string, variables: object) => {
-    const { body } = await ada.call<{ data?: Record<string, unknown>; errors?: unknown[] }>('POST', '/graphql', {
-      query,
-      variables,
-    });
-    return body;
-  };
-
   test('makes, publishes and tells versions as REST does, and names the field of a change that cannot be made', async () => {
+    const ask = asker(ada);
     const [a = '', b = ''] = videos;
     const { id } = await make(a);
     const change = `mutation ($id: ID!, $input: PlaylistChangesInput!) {
@@ -291,12 +284,6 @@ describe('GraphQL', () => {
     });
   });
 });
-
-async function patchAt(url: string, path: string, body: unknown): Promise<Answer<Playlist>> {
-  const headers = { 'content-type': 'application/json', 'x-api-key': ada.key };
-  const response = await fetch(`${url}${path}`, { method: 'PATCH', headers, body: JSON.stringify(body) });
-  return { status: response.status, headers: response.headers, body: (await response.json()) as Playlist };
-}
 
 async function destination(): Promise<string> {
   const body = { name: 'D', rtmpUrl: 'rtmp://a.example.com/live', rtmpKey: 'a-key-of-the-test' };

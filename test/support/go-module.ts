@@ -1,9 +1,10 @@
 /** Programs that tests need and no package brings: built once from a Go module into the cache, keyed by go.mod and go.sum. */
 import { createHash } from 'node:crypto';
-import { accessSync, constants, mkdirSync, readFileSync } from 'node:fs';
+import { mkdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { environment, localEnvironment } from '../../src/config.ts';
 import { withFileLock } from '../../src/local/filelock.ts';
+import { isExecutable } from '../../src/local/kubernetes/binaries.ts';
 import { buildPrograms } from '../../src/local/kubernetes/gobuild.ts';
 
 interface GoProgram {
@@ -59,13 +60,4 @@ export async function ensureGoModule<Name extends string>(
     await withFileLock(`${dir}.lock`, async () => (missing().length > 0 ? build() : undefined));
   }
   return Object.fromEntries(files.map((file) => [file, join(dir, file)])) as Record<Name, string>;
-}
-
-function isExecutable(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
 }
