@@ -29,6 +29,8 @@ export interface Cache<T extends KubeObject> {
   get(key: string): Stored<T> | undefined;
   list(): Stored<T>[];
   byIndex(index: string, value: string): Stored<T>[];
+  /** Whether any object stands under this value, however many do. */
+  has(index: string, value: string): boolean;
   readonly size: number;
   /** The whole collection as it was at `resourceVersion`. */
   replace(items: Stored<T>[], resourceVersion: string): Change<T>[];
@@ -40,6 +42,8 @@ export interface Cache<T extends KubeObject> {
   advance(resourceVersion: string): Change<T>[];
   /** An object as a write of ours returned it, which the watch may tell later, has told, or has told the end of. */
   upsert(object: Stored<T>): Change<T>[];
+  /** An object that a deletion of ours has ended at once, whatever lists and watch tell of it until they know that too. */
+  forget(object: Stored<T>): Change<T>[];
 }
 
 /** `onIndexError` hears of an index function that threw; its object is then in that index under no value. */
@@ -51,6 +55,8 @@ export function createCache<T extends KubeObject>(
   const indexed = new Map(Object.keys(indexes).map((name) => [name, new Map<string, Set<string>>()]));
   /** Keys of entries that a write of ours has brought and the watch has not told yet. */
   const own = new Set<string>();
+  /** UIDs of what was forgotten and may be told of still. */
+  const ended = new Set<string>();
   /** The newest version that lists and watch have told of. */
   let seen = 0n;
 
@@ -106,6 +112,7 @@ export function createCache<T extends KubeObject>(
 
   /** Stores what lists and watch tell, unless a write of ours is newer. */
   const told = (object: Stored<T>): Change<T>[] => {
+    if (ended.has(object.metadata.uid)) return [];
     const key = keyOf(object);
     const version = BigInt(object.metadata.resourceVersion);
     const before = entries.get(key);
@@ -144,6 +151,7 @@ export function createCache<T extends KubeObject>(
     get: (key) => entries.get(key)?.object,
     list: () => pick(entries.keys()),
     byIndex: (index, value) => pick(indexed.get(index)?.get(value) ?? []),
+    has: (index, value) => indexed.get(index)?.has(value) ?? false,
     get size() {
       return entries.size;
     },
@@ -151,6 +159,9 @@ export function createCache<T extends KubeObject>(
       const version = BigInt(resourceVersion);
       // A list is never older than what we have seen, unless etcd was restored from a backup: then nothing we hold counts.
       const rewound = version < seen;
+      // What a list leaves out no watch that follows it tells; what a restored one holds is there again.
+      const listed = new Set(rewound ? [] : items.map(({ metadata }) => metadata.uid));
+      for (const uid of ended) if (!listed.has(uid)) ended.delete(uid);
       const kept = new Set(items.map(keyOf));
       const changes: Change<T>[] = [];
       for (const [key, entry] of [...entries]) {
@@ -173,6 +184,7 @@ export function createCache<T extends KubeObject>(
       const version = BigInt(object.metadata.resourceVersion);
       const entry = entries.get(key);
       const changes = entry && entry.version <= version ? drop(key) : [];
+      ended.delete(object.metadata.uid);
       raise(version);
       return [...changes, ...passed()];
     },
@@ -184,10 +196,17 @@ export function createCache<T extends KubeObject>(
       const key = keyOf(object);
       const version = BigInt(object.metadata.resourceVersion);
       // What the watch has passed it has told, the end of the object included: an older object would rise from the dead.
-      if (version <= seen) return [];
+      if (version <= seen || ended.has(object.metadata.uid)) return [];
       const before = entries.get(key);
       if (before && before.version >= version) return [];
       return store(key, object, version, true);
+    },
+    forget(object) {
+      const key = keyOf(object);
+      const { uid } = object.metadata;
+      if (entries.get(key)?.object.metadata.uid !== uid) return [];
+      ended.add(uid);
+      return drop(key);
     },
   };
 }

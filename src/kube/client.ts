@@ -17,8 +17,8 @@ const PAGE_SIZE = 500;
 const WATCH_SECONDS = 290;
 /** An idle watch gets a bookmark about once a minute, so half as long again without anything means a dead connection. */
 const STALL_MS = 90_000;
-/** So much later than its time-out the end of a watch is here at the latest, unless the connection is dead or crawls. */
-const WATCH_GRACE_MS = 1_500;
+/** So much later than its time-out the end of a watch is here at the latest, unless the connection is dead or all crawls. */
+export const WATCH_GRACE_MS = 1_500;
 
 interface RawList<T extends KubeObject> {
   metadata?: { resourceVersion?: string; continue?: string };
@@ -30,9 +30,15 @@ interface RawList<T extends KubeObject> {
  * ~/.kube/config. Throws ConfigError when there is no way to a cluster in them; nothing is sent before the first call.
  */
 export function createKube(
-  options: { kubeconfig?: string | undefined; context?: string | undefined; onRequest?: OnRequest | undefined } = {},
+  options: {
+    kubeconfig?: string | undefined;
+    context?: string | undefined;
+    /** For a call, its tries included; 30,000 ms by default. A watch has no such end. */
+    timeoutMs?: number | undefined;
+    onRequest?: OnRequest | undefined;
+  } = {},
 ): Kube {
-  const http = createTransport(loadAccess(options), options.onRequest);
+  const http = createTransport(loadAccess(options), options);
 
   const page: Kube['page'] = async <T extends KubeObject>(
     resource: Resource<T>,
@@ -72,11 +78,12 @@ export function createKube(
     resource: Resource<T>,
     watchOptions: Parameters<Kube['watch']>[1],
   ): AsyncGenerator<WatchEvent<T>> {
-    const { namespace, resourceVersion, timeoutSeconds = WATCH_SECONDS, stallMs = STALL_MS, signal } = watchOptions;
+    const { namespace, resourceVersion, signal } = watchOptions;
+    const { timeoutSeconds = WATCH_SECONDS, graceMs = WATCH_GRACE_MS, stallMs = STALL_MS } = watchOptions;
     const params = { watch: true, allowWatchBookmarks: true, resourceVersion, timeoutSeconds };
     const path = `${collectionPath(resource, namespace)}${query({ ...selectors(watchOptions), ...params })}`;
     const overdue = new AbortController();
-    const timer = setTimeout(() => overdue.abort(new Error('overdue')), timeoutSeconds * 1000 + WATCH_GRACE_MS);
+    const timer = setTimeout(() => overdue.abort(new Error('overdue')), timeoutSeconds * 1000 + graceMs);
     const stop = () => overdue.abort(signal?.reason);
     signal?.addEventListener('abort', stop, { once: true });
     if (signal?.aborted) stop();
@@ -129,7 +136,12 @@ export function createKube(
         }),
       );
     },
-    delete: async (resource, namespace, name, { uid, resourceVersion, ...deleteOptions } = {}) => {
+    delete: async <T extends KubeObject>(
+      resource: Resource<T>,
+      namespace: string,
+      name: string,
+      { uid, resourceVersion, ...deleteOptions }: Parameters<Kube['delete']>[3] = {},
+    ) => {
       const preconditions = { ...(uid && { uid }), ...(resourceVersion && { resourceVersion }) };
       const body = {
         apiVersion: 'v1',
@@ -138,8 +150,8 @@ export function createKube(
         ...(uid || resourceVersion ? { preconditions } : {}),
       };
       try {
-        await http.json('DELETE', objectPath(resource, namespace, name), { body });
-        return true;
+        const left = await http.json<Stored<T>>('DELETE', objectPath(resource, namespace, name), { body });
+        return left.kind === 'Status' ? true : strip(left);
       } catch (error) {
         const gone =
           error instanceof KubeError &&

@@ -13,12 +13,15 @@
 import { sleep } from '../clock.ts';
 import type { Logger } from '../log.ts';
 import { type Change, createCache, type Indexes } from './cache.ts';
+import { WATCH_GRACE_MS } from './client.ts';
 import { keyOf, objectKey } from './paths.ts';
 import { type Kube, KubeError, type KubeObject, type ListOptions, type Resource, type Stored } from './types.ts';
 
 const PAGE_SIZE = 500;
 /** With the client's grace of 1.5 s and a new connection, what a dead watch kept back is known within 10 s. */
 const WATCH_SECONDS = 5;
+/** The grace grows with each failure up to this: on a machine where all is late, a watch in its place would be as late. */
+const MAX_WATCH_GRACE_MS = 30_000;
 /** A page that does not come is asked for again over another connection, with more patience after each failure. */
 const PAGE_TIMEOUT_MS = 4_000;
 const MAX_PAGE_TIMEOUT_MS = 30_000;
@@ -37,6 +40,8 @@ export type ChangeHandler<T extends KubeObject> = (
 export interface ReflectorOptions<T extends KubeObject> extends ListOptions {
   /** Name → the values under which an object is found by `byIndex`. */
   indexes?: Indexes<T>;
+  /** What is kept of an object: of thousands, the parts that nobody reads are most of the memory. All of it unless told. */
+  keep?: (object: Stored<T>) => Stored<T>;
   log: Logger;
 }
 
@@ -49,14 +54,23 @@ export interface Reflector<T extends KubeObject> {
   get(namespace: string, name: string): Stored<T> | undefined;
   list(): Stored<T>[];
   byIndex(index: string, value: string): Stored<T>[];
+  /** Whether any object stands under this value, however many do. */
+  has(index: string, value: string): boolean;
   /** Puts in what a write of ours returned, so that we read it before the watch tells it. Old news is dropped. */
   upsert(object: Stored<T>): void;
+  /** Takes out what a deletion of ours has ended at once, and does not let the watch bring it back. */
+  forget(object: Stored<T>): void;
   /**
    * Hears of each change once, also of those that `upsert` makes; a creation has no `previous`, a deletion no `current`.
    * Keys are `namespace/name`. What a handler throws is logged. Answers a function that takes the handler off.
    * With `replay` it hears at once of all that is there already, as of creations.
    */
   onChange(handler: ChangeHandler<T>, options?: { replay?: boolean }): () => void;
+  /**
+   * How old what it holds may be, in milliseconds: 0 while the API server is heard of, else since it last was. A watch whose
+   * other end is gone without a word is found out within WATCH_SECONDS and the client's grace.
+   */
+  ageMs(): number;
   /** For metrics and tests. `heardMs`: how long ago the API server last told something, if only that nothing has changed. */
   stats(): { objects: number; lists: number; watches: number; errors: number; heardMs: number };
 }
@@ -69,7 +83,7 @@ export function createReflector<T extends KubeObject>(
   resource: Resource<T>,
   options: ReflectorOptions<T>,
 ): Reflector<T> {
-  const { namespace, labelSelector, fieldSelector, indexes } = options;
+  const { namespace, labelSelector, fieldSelector, indexes, keep = (object) => object } = options;
   const log = options.log.child({ resource: resource.plural });
   const selection: ListOptions = {
     ...(namespace ? { namespace } : {}),
@@ -105,10 +119,10 @@ export function createReflector<T extends KubeObject>(
     const timeoutMs = Math.min(MAX_PAGE_TIMEOUT_MS, PAGE_TIMEOUT_MS * 2 ** Math.min(failures, 10));
     const page = { ...selection, limit: PAGE_SIZE, timeoutMs };
     const first = await kube.page(resource, page);
-    const items = first.items;
+    const items = first.items.map(keep);
     for (let token = first.continue; token && !signal.aborted; ) {
       const next = await kube.page(resource, { ...page, continue: token });
-      items.push(...next.items);
+      items.push(...next.items.map(keep));
       token = next.continue;
     }
     signal.throwIfAborted();
@@ -122,13 +136,14 @@ export function createReflector<T extends KubeObject>(
   /** Follows one watch to its end and answers the version it got to. `reached` hears of each step, for when it throws. */
   const follow = async (from: string, signal: AbortSignal, reached: (version: string) => void): Promise<void> => {
     count.watches++;
-    const watch = { ...selection, resourceVersion: from, signal, timeoutSeconds: WATCH_SECONDS };
+    const graceMs = Math.min(MAX_WATCH_GRACE_MS, WATCH_GRACE_MS * 2 ** Math.min(failures, 10));
+    const watch = { ...selection, resourceVersion: from, signal, timeoutSeconds: WATCH_SECONDS, graceMs };
     let furthest = BigInt(from);
     for await (const event of kube.watch(resource, watch)) {
       const version = event.object.metadata.resourceVersion;
       heard();
       if (event.type === 'BOOKMARK') tell(cache.advance(version));
-      else tell(event.type === 'DELETED' ? cache.remove(event.object) : cache.put(event.object));
+      else tell(event.type === 'DELETED' ? cache.remove(event.object) : cache.put(keep(event.object)));
       // What is told twice is told late, and must not lead us back.
       if (BigInt(version) > furthest) {
         furthest = BigInt(version);
@@ -191,10 +206,13 @@ export function createReflector<T extends KubeObject>(
     get: (objectNamespace, name) => cache.get(objectKey(resource.namespaced ? objectNamespace : undefined, name)),
     list: () => cache.list(),
     byIndex: (index, value) => cache.byIndex(index, value),
+    has: (index, value) => cache.has(index, value),
     upsert: (object) => {
       if (namespace && object.metadata.namespace !== namespace) return;
-      tell(cache.upsert(object));
+      tell(cache.upsert(keep(object)));
     },
+    forget: (object) => tell(cache.forget(object)),
+    ageMs: () => (failures > 0 ? performance.now() - heardAt : 0),
     onChange: (handler, { replay = false } = {}) => {
       handlers.add(handler);
       if (replay) tell(asCreations(cache.list()), [handler]);

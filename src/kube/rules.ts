@@ -119,11 +119,23 @@ export const PLAYLIST_RULES: Additions = {
   ...CONDITIONS,
 };
 
+/** How much of it has come may rise, all else stays. */
+const SAME_SOURCE =
+  'has(self.url) ? has(oldSelf.url) && self.url == oldSelf.url : has(self.sent) && has(oldSelf.sent) && self.sent.sizeBytes == oldSelf.sent.sizeBytes && self.sent.receivedBytes >= oldSelf.sent.receivedBytes';
+
 export const UPLOAD_RULES: Additions = {
   '': maxName(MAX_UPLOAD_NAME, SENTENCES.uploadNameTooLong(MAX_UPLOAD_NAME)),
   'spec.displayName': text(DISPLAY_NAME),
   'spec.type': rules(fixed('Upload')),
-  'spec.source': rules(fixed('Upload')),
+  'spec.source': rules(
+    { rule: 'has(self.url) != has(self.sent)', message: SENTENCES.oneSource },
+    {
+      rule: SAME_SOURCE,
+      message: SENTENCES.fixed('Upload'),
+      reason: 'FieldValueForbidden',
+    },
+  ),
+  'spec.source.sent': rules({ rule: 'self.receivedBytes <= self.sizeBytes', message: SENTENCES.tooMuchSent }),
   'spec.source.url': text(LINK),
   'status.renditions': listMap('profile'),
   ...CONDITIONS,

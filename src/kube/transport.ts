@@ -5,6 +5,7 @@
 import type { Readable } from 'node:stream';
 import { Agent, type Dispatcher, ProxyAgent } from 'undici';
 import { sleep } from '../clock.ts';
+import { currentTrace } from '../context.ts';
 import type { Access, Credentials, Tls } from './kubeconfig.ts';
 import { KubeError } from './types.ts';
 
@@ -23,7 +24,7 @@ export interface Answer {
 export interface Send {
   body?: unknown;
   headers?: Record<string, string>;
-  /** For one exchange; 30,000 ms by default. */
+  /** After which an answer is not waited for, and none asked for again. */
   timeoutMs?: number;
 }
 
@@ -97,7 +98,13 @@ const unreachable = (access: Access, error: unknown): KubeError => {
   });
 };
 
-export function createTransport(access: Access, onRequest?: OnRequest): Transport {
+export function createTransport(
+  access: Access,
+  {
+    timeoutMs = REQUEST_TIMEOUT_MS,
+    onRequest,
+  }: { timeoutMs?: number | undefined; onRequest?: OnRequest | undefined } = {},
+): Transport {
   let agent = agentFor(access, access.tls);
   let certificate: Credentials['tls'];
   const base = access.server.pathname.replace(/\/$/, '');
@@ -122,7 +129,7 @@ export function createTransport(access: Access, onRequest?: OnRequest): Transpor
     path: string,
     options: Send & { signal: AbortSignal | undefined; bodyTimeout: number },
   ) => {
-    const headers = { accept: 'application/json', ...(await authorize()), ...options.headers };
+    const headers = { accept: 'application/json', ...currentTrace(), ...(await authorize()), ...options.headers };
     if (options.body !== undefined) Object.assign(headers, { 'content-type': 'application/json', ...options.headers });
     const since = performance.now();
     const tell = (status: number) => onRequest?.({ method, status, ms: performance.now() - since });
@@ -146,7 +153,7 @@ export function createTransport(access: Access, onRequest?: OnRequest): Transpor
   /** Throws for 429 and 5xx too when they are to be tried again. */
   const exchange = async (method: string, path: string, options: Send) => {
     // headersTimeout and bodyTimeout end a silence; this one ends an answer that trickles.
-    const signal = AbortSignal.timeout(options.timeoutMs ?? REQUEST_TIMEOUT_MS);
+    const signal = AbortSignal.timeout(options.timeoutMs ?? timeoutMs);
     try {
       const { statusCode, headers, body } = await request(method, path, {
         ...options,
@@ -164,7 +171,8 @@ export function createTransport(access: Access, onRequest?: OnRequest): Transpor
     method: string,
     path: string,
     options: Send,
-    number: number,
+    number = 1,
+    since = performance.now(),
   ): Promise<Answer & { error?: KubeError }> => {
     const what = `${method} ${path.split('?')[0]}`;
     const outcome = await exchange(method, path, options).catch((error: KubeError) => error);
@@ -174,10 +182,11 @@ export function createTransport(access: Access, onRequest?: OnRequest): Transpor
         : outcome.answer.status >= 400
           ? toKubeError(outcome.answer, what, outcome.retryAfter)
           : undefined;
-    const delay = error && method === 'GET' && !closed ? retryDelayMs(error, number) : undefined;
+    const inTime = performance.now() - since < (options.timeoutMs ?? timeoutMs);
+    const delay = error && method === 'GET' && inTime && !closed ? retryDelayMs(error, number) : undefined;
     if (delay !== undefined) {
       await sleep(delay);
-      return attempt(method, path, options, number + 1);
+      return attempt(method, path, options, number + 1, since);
     }
     if (outcome instanceof KubeError) throw outcome;
     return error ? { ...outcome.answer, error } : outcome.answer;
@@ -185,11 +194,11 @@ export function createTransport(access: Access, onRequest?: OnRequest): Transpor
 
   return {
     async send(method, path, options = {}) {
-      const { status, text } = await attempt(method, path, options, 1);
+      const { status, text } = await attempt(method, path, options);
       return { status, text };
     },
     async json<T>(method: string, path: string, options: Send = {}): Promise<T> {
-      const { error, status, text } = await attempt(method, path, options, 1);
+      const { error, status, text } = await attempt(method, path, options);
       if (error) throw error;
       try {
         return JSON.parse(text) as T;

@@ -99,6 +99,8 @@ export interface WatchOptions extends ListOptions {
   resourceVersion: string;
   /** After how many seconds the server ends the watch on its own, at once and orderly; by default 290. */
   timeoutSeconds?: number;
+  /** How much later than that its end may come, in milliseconds, before the watch is taken for dead; 1,500 unless told. */
+  graceMs?: number;
   /** How long nothing may come, not even a bookmark, before the connection counts as dead; by default 90,000 ms. */
   stallMs?: number;
   signal?: AbortSignal;
@@ -110,8 +112,8 @@ export interface Kube {
   /** All objects, read in pages of 500. */
   list<T extends KubeObject>(resource: Resource<T>, options?: ListOptions): Promise<Stored<T>[]>;
   /**
-   * One page of at most `limit` objects. A `continue` token that is too old rejects with Expired (410). `timeoutMs` is for
-   * each of the tries that a read has; by default 30,000 ms.
+   * One page of at most `limit` objects. A `continue` token that is too old rejects with Expired (410). After
+   * `timeoutMs`, by default the client's, it is not waited for.
    */
   page<T extends KubeObject>(
     resource: Resource<T>,
@@ -142,11 +144,12 @@ export interface Kube {
     options: { fieldManager: string; subresource?: 'status' },
   ): Promise<Stored<T>>;
   /**
-   * Deletes; answers false when there was nothing to delete. `uid` guards against deleting a successor, `resourceVersion`
-   * against deleting what has been changed since.
+   * Deletes; answers true when it is gone, the object when finalizers or its grace period keep it for now, and false when
+   * there was nothing to delete. `uid` guards against deleting a successor, `resourceVersion` against deleting what has been
+   * changed since.
    */
-  delete(
-    resource: Resource,
+  delete<T extends KubeObject>(
+    resource: Resource<T>,
     namespace: string,
     name: string,
     options?: {
@@ -155,7 +158,7 @@ export interface Kube {
       gracePeriodSeconds?: number;
       propagationPolicy?: 'Foreground' | 'Background' | 'Orphan';
     },
-  ): Promise<boolean>;
+  ): Promise<Stored<T> | boolean>;
   /** Any other path of the API, e.g. `/readyz` or a pod's log: the raw body, whatever the status. */
   raw(
     method: string,

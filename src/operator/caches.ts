@@ -10,12 +10,22 @@ import {
   PLAYLISTS,
   type Playlist,
   PODS,
+  type Pod,
   UPLOADS,
+  type Upload,
 } from '../kube/resources.ts';
 import { type Kube, KubeError, type KubeObject } from '../kube/types.ts';
 import type { Logger } from '../log.ts';
-import { COMPONENT_LABEL, MANAGED_BY, MANAGED_BY_LABEL, STREAM_LABEL, UPLOAD_LABEL } from '../streams/names.ts';
-import { itemNames, playlistNames } from './media.ts';
+import {
+  ACCOUNT_LABEL,
+  COMPONENT_LABEL,
+  MANAGED_BY,
+  MANAGED_BY_LABEL,
+  STREAM_LABEL,
+  UPLOAD_LABEL,
+} from '../streams/names.ts';
+import { PROFILES, type Profile } from '../streams/profile.ts';
+import { isWaiting, itemNames, playlistNames, profileOfStream } from './media.ts';
 import { same } from './same.ts';
 
 /** A key of the queues and indexes: `namespace/name`. */
@@ -28,10 +38,16 @@ export const splitKey = (key: string): [namespace: string, name: string] => {
 
 type Meta = Pick<KubeObject, 'metadata'>;
 
+const keyOf = ({ metadata }: Meta): string => keyIn(metadata.namespace, metadata.name);
+
 /** Indexes by what an object refers to. */
 export const BY_UPLOAD = 'upload';
+/** Streams by what they ask of an upload or a playlist that they name. */
+const BY_ASK = 'ask';
 export const BY_PLAYLIST = 'playlist';
 export const BY_DESTINATION = 'destination';
+/** Uploads by their content, each account's for itself. */
+const BY_CONTENT = 'content';
 /** Pods by the stream that their label names, whoever owns them. */
 export const BY_STREAM = 'stream';
 /** Pods by the node that they run on. */
@@ -51,6 +67,33 @@ const streamLabel = ({ metadata }: Meta): string[] => {
   return name === undefined ? [] : [name];
 };
 
+const contentKey = ({ metadata }: Meta, sha256: string): string =>
+  keyIn(metadata.namespace, `${metadata.labels?.[ACCOUNT_LABEL] ?? ''}/${sha256}`);
+
+const ask = (kind: typeof BY_UPLOAD | typeof BY_PLAYLIST, key: string, profile: Profile, urgent: boolean): string =>
+  `${kind} ${key} ${profile} ${urgent}`;
+
+function asksOf(stream: LoopStream): string[] {
+  const { metadata, spec } = stream;
+  if (metadata.deletionTimestamp) return [];
+  const by = (kind: Parameters<typeof ask>[0]) => (key: string) =>
+    ask(kind, key, profileOfStream(stream), isWaiting(stream));
+  const uploads = spec.uploadRef === undefined ? [] : [spec.uploadRef];
+  return [
+    ...inNamespaceOf(stream, uploads).map(by(BY_UPLOAD)),
+    ...inNamespaceOf(stream, playlistNames(stream)).map(by(BY_PLAYLIST)),
+  ];
+}
+
+/** Of a pod's spec the operator asks nothing but this; what it was made with is told by its annotations. */
+const keepOfPod = <P extends Pod>(pod: P): P => {
+  const { nodeName, tolerations } = pod.spec;
+  return {
+    ...pod,
+    spec: { ...(nodeName !== undefined && { nodeName }), ...(tolerations !== undefined && { tolerations }) },
+  };
+};
+
 export function createCaches(kube: Kube, namespace: string, log: Logger) {
   const all = { namespace, log };
   // Only what the operator made itself: the namespace may hold thousands of other pods.
@@ -62,16 +105,21 @@ export function createCaches(kube: Kube, namespace: string, log: Logger) {
         [BY_UPLOAD]: (of) => inNamespaceOf(of, of.spec.uploadRef === undefined ? [] : [of.spec.uploadRef]),
         [BY_PLAYLIST]: (of) => inNamespaceOf(of, playlistNames(of)),
         [BY_DESTINATION]: (of) => inNamespaceOf(of, of.spec.destinationRefs),
+        [BY_ASK]: asksOf,
       },
     }),
     playlists: createReflector(kube, PLAYLISTS, {
       ...all,
       indexes: { [BY_UPLOAD]: (of) => inNamespaceOf(of, itemNames(of)) },
     }),
-    uploads: createReflector(kube, UPLOADS, all),
+    uploads: createReflector(kube, UPLOADS, {
+      ...all,
+      indexes: { [BY_CONTENT]: (of) => (of.status?.media ? [contentKey(of, of.status.media.sha256)] : []) },
+    }),
     destinations: createReflector(kube, DESTINATIONS, all),
     pods: createReflector(kube, PODS, {
       ...made,
+      keep: keepOfPod,
       indexes: {
         [BY_OWNER]: ({ metadata }) => (metadata.ownerReferences ?? []).map((owner) => owner.uid),
         [BY_NODE]: ({ spec }) => (spec.nodeName === undefined ? [] : [spec.nodeName]),
@@ -91,13 +139,38 @@ export type Caches = ReturnType<typeof createCaches> & {
 };
 export type NodeCache = Reflector<KubeObject<Node['spec']>>;
 
+/** Storage key of the source with this hash that another upload of the same account has had for longest. */
+export function sameSource(caches: Pick<Caches, 'uploads'>, upload: Upload, sha256: string): string | undefined {
+  const others = caches.uploads
+    .byIndex(BY_CONTENT, contentKey(upload, sha256))
+    .filter(({ metadata }) => metadata.uid !== upload.metadata.uid && !metadata.deletionTimestamp);
+  others.sort((a, b) => a.metadata.creationTimestamp.localeCompare(b.metadata.creationTimestamp));
+  return others.find(({ status }) => status?.sourceKey !== undefined)?.status?.sourceKey;
+}
+
 /** Streams that play an upload: directly, or through a playlist. */
-export function streamsOfUpload(caches: Caches, uploadKey: string): LoopStream[] {
+function streamsOfUpload(caches: Caches, uploadKey: string): LoopStream[] {
   const direct = caches.streams.byIndex(BY_UPLOAD, uploadKey);
   const through = caches.playlists
     .byIndex(BY_UPLOAD, uploadKey)
     .flatMap(({ metadata }) => caches.streams.byIndex(BY_PLAYLIST, keyIn(metadata.namespace, metadata.name)));
   return [...new Set([...direct, ...through])];
+}
+
+/**
+ * The profiles in which streams play an upload, directly or through a playlist, and those of them that a stream waits for.
+ * It takes as long for one stream as for ten thousand that play the same: each of them asks for a look when it changes.
+ */
+export function profilesAsked(
+  { streams, playlists }: Pick<Caches, 'streams' | 'playlists'>,
+  uploadKey: string,
+): { profiles: Profile[]; urgent: Set<Profile> } {
+  const through = playlists.byIndex(BY_UPLOAD, uploadKey).map(keyOf);
+  const isAsked = (profile: Profile, urgent: boolean) =>
+    streams.has(BY_ASK, ask(BY_UPLOAD, uploadKey, profile, urgent)) ||
+    through.some((key) => streams.has(BY_ASK, ask(BY_PLAYLIST, key, profile, urgent)));
+  const urgent = new Set(PROFILES.filter((profile) => isAsked(profile, true)));
+  return { profiles: PROFILES.filter((profile) => urgent.has(profile) || isAsked(profile, false)), urgent };
 }
 
 /** What each kind of key is handed to. */
@@ -106,8 +179,6 @@ export interface Enqueue {
   upload: (key: string) => void;
   destination: (key: string) => void;
 }
-
-const keyOf = ({ metadata }: Meta): string => keyIn(metadata.namespace, metadata.name);
 
 /** The uploads whose wanted profiles depend on a stream. */
 function uploadKeysOf(caches: Caches, stream: LoopStream | undefined): string[] {

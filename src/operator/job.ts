@@ -11,7 +11,7 @@ import {
   SWEEP_JOB,
   UPLOAD_LABEL,
 } from '../streams/names.ts';
-import { type MediaInfo, renditionKey, sourceKey } from '../uploads/spec.ts';
+import { incomingKey, type MediaInfo, renditionKey, sourceKey } from '../uploads/spec.ts';
 import {
   CONTAINER_SECURITY,
   commonEnv,
@@ -50,11 +50,18 @@ const SWEEP_SECONDS = 3600;
 const SECONDS_PER_SECOND = 8;
 const RENDITION_BASE_SECONDS = 1800;
 
+/** What an import is of: the link, or the pieces that a client has sent. */
+function sourceOf({ metadata, spec: { source, maxSizeBytes } }: Upload) {
+  const { url = '', sent } = source;
+  if (sent) return { sent: { key: incomingKey(metadata.uid), sizeBytes: sent.sizeBytes } };
+  return { url, ...(maxSizeBytes !== undefined && { maxBytes: maxSizeBytes }) };
+}
+
 export const importWish = (upload: Upload, urgent = false): Wish => ({
   name: importJobName(upload.metadata.name),
   task: {
     action: 'import',
-    url: upload.spec.source.url,
+    ...sourceOf(upload),
     type: upload.spec.type,
     sourceKey: sourceKey(upload.metadata.uid),
   },
@@ -62,12 +69,19 @@ export const importWish = (upload: Upload, urgent = false): Wish => ({
   urgent,
 });
 
-export const renditionWish = (upload: Upload, media: MediaInfo, profile: string, urgent = false): Wish => ({
+/** `from`: storage key of the source. */
+export const renditionWish = (
+  upload: Upload,
+  media: MediaInfo,
+  profile: string,
+  urgent = false,
+  from = upload.status?.sourceKey ?? sourceKey(upload.metadata.uid),
+): Wish => ({
   name: renditionJobName(upload.metadata.name, profile),
   task: {
     action: 'rendition',
     type: upload.spec.type,
-    sourceKey: upload.status?.sourceKey ?? sourceKey(upload.metadata.uid),
+    sourceKey: from,
     profile,
     renditionKey: renditionKey(media.sha256, upload.spec.type, profile),
   },
@@ -84,6 +98,7 @@ const container = (task: PrepareTask, settings: PodSettings) => ({
     { name: TASK_VARIABLE, value: JSON.stringify(task) },
     { name: 'LOOPSTREAM_RESULT_FILE', value: RESULT_FILE },
     { name: 'LOOPSTREAM_ALLOW_PRIVATE_LINKS', value: String(settings.allowPrivateLinks) },
+    { name: 'LOOPSTREAM_MAX_SOURCE_BYTES', value: String(settings.maxSourceBytes) },
     { name: 'LOOPSTREAM_HOST', valueFrom: { fieldRef: { fieldPath: 'status.podIP' } } },
     { name: 'LOOPSTREAM_PORT', value: String(PREPARE_PORT) },
   ],

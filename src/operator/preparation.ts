@@ -6,7 +6,7 @@ import { kubeTime } from '../clock.ts';
 import type { Job, Pod, Upload } from '../kube/resources.ts';
 import { importJobName, renditionJobName } from '../streams/names.ts';
 import type { MediaInfo, RenditionStatus, UPLOAD_ERRORS, UploadState, UploadStatus } from '../uploads/spec.ts';
-import { renditionOf, sourceKey } from '../uploads/spec.ts';
+import { isArriving, renditionOf, sourceKey } from '../uploads/spec.ts';
 import { fits, generationOf, importWish, renditionWish, type Wish } from './job.ts';
 import { outcomeOf } from './jobresult.ts';
 import { progressOf } from './progress.ts';
@@ -24,6 +24,8 @@ export interface UploadWorld {
   pods: ReadonlyMap<string, readonly Pod[]>;
   /** How far the Jobs are that could be asked, 0 to 1, by UID. */
   fractions: ReadonlyMap<string, number>;
+  /** Storage key of a source with this hash that another upload of the same account has. */
+  sameSource: (sha256: string) => string | undefined;
   /** How long a rendition stays that no stream asks for, in milliseconds. */
   keepUnusedMs: number;
   now: Date;
@@ -82,6 +84,10 @@ class Plan {
   }
 }
 
+/** Where the source is. Once imported, one that another upload of the account has already is kept once: the older copy. */
+const keptSource = ({ metadata, status }: Upload, { sha256 }: MediaInfo, { sameSource }: UploadWorld): string =>
+  status?.sourceKey ?? sameSource(sha256) ?? sourceKey(metadata.uid);
+
 const unexpected: UploadError = { code: 'prepare_failed', message: 'The Job answered another question.' };
 
 /** The media of an upload, what keeps it from being had, or neither while it is fetched. */
@@ -93,6 +99,7 @@ function imported(
 ): { media?: MediaInfo; error?: UploadError } {
   const { media, error } = upload.status ?? {};
   if (media) return { media };
+  if (isArriving(upload.spec)) return {};
   if (error && !edited) return { error };
   const result = plan.follow(importWish(upload, world.urgent.size > 0));
   if (!result) return {};
@@ -113,7 +120,7 @@ function rendition(
     const { unwantedSince: _, ...wanted } = current;
     return wanted;
   }
-  const wish = renditionWish(upload, media, profile, world.urgent.has(profile));
+  const wish = renditionWish(upload, media, profile, world.urgent.has(profile), keptSource(upload, media, world));
   const result = plan.follow(wish);
   if (!result) return { profile, state: 'pending' };
   if (result.action === 'rendition' && wish.task.action === 'rendition') {
@@ -146,7 +153,12 @@ function renditions(upload: Upload, media: MediaInfo, world: UploadWorld, plan: 
 
 const camel = (code: string): string => code.replace(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase());
 
-function verdicts(media: MediaInfo | undefined, error: UploadError | undefined, wanted: RenditionStatus[]): Verdict[] {
+function verdicts(
+  { spec }: Upload,
+  media: MediaInfo | undefined,
+  error: UploadError | undefined,
+  wanted: RenditionStatus[],
+): Verdict[] {
   const say = (type: string, status: Verdict['status'], reason: string, message: string): Verdict => ({
     type,
     status,
@@ -154,7 +166,10 @@ function verdicts(media: MediaInfo | undefined, error: UploadError | undefined, 
     message,
   });
   if (!media) {
-    const [reason, message] = error ? [camel(error.code), error.message] : ['Importing', 'The file is being fetched.'];
+    const waiting = isArriving(spec)
+      ? ['Receiving', 'The file is being sent.']
+      : ['Importing', 'The file is being fetched.'];
+    const [reason = '', message = ''] = error ? [camel(error.code), error.message] : waiting;
     return [say('Imported', 'False', reason, message), say('Prepared', 'False', reason, message)];
   }
   const fine = say('Imported', 'True', 'Imported', 'The file has been fetched and read.');
@@ -174,7 +189,12 @@ function progress(upload: Upload, state: UploadState, wanted: RenditionStatus[],
   const shown = upload.status?.state === state ? upload.status.progress : undefined;
   if (state === 'ready') return 1;
   if (state === 'failed') return 0;
-  if (state === 'importing') return progressOf([plan.fraction(importJobName(name))], shown);
+  const { sent } = upload.spec.source;
+  if (state === 'importing') {
+    // What a client sends comes in two steps: to us, and out of the pieces.
+    const received = sent ? [sent.receivedBytes / sent.sizeBytes] : [];
+    return progressOf([...received, plan.fraction(importJobName(name))], shown);
+  }
   const parts = wanted.map(({ profile, state: of }) =>
     of === 'pending' ? plan.fraction(renditionJobName(name, profile)) : 1,
   );
@@ -194,10 +214,10 @@ export function decideUpload(upload: Upload, world: UploadWorld): UploadDecision
     ...(generation !== undefined && { observedGeneration: generation }),
     state,
     progress: progress(upload, state, wanted, plan),
-    ...(media && { sourceKey: upload.status?.sourceKey ?? sourceKey(upload.metadata.uid), media }),
+    ...(media && { sourceKey: keptSource(upload, media, world), media }),
     ...(all.length > 0 && { renditions: all }),
     ...(error && { error }),
-    conditions: conditionsOf(verdicts(media, error, wanted), upload.status?.conditions, generation, world.now),
+    conditions: conditionsOf(verdicts(upload, media, error, wanted), upload.status?.conditions, generation, world.now),
   };
   const { create, remove, lookAgainAt } = plan;
   return { status, create, remove, ...(lookAgainAt && { lookAgainAt }) };

@@ -21,6 +21,8 @@ export interface PodSettings {
   /** Where a Job keeps what it works on: a volume source with room for a source and what is made of it. */
   scratchVolume: Record<string, unknown>;
   allowPrivateLinks: boolean;
+  /** The largest source that is imported. */
+  maxSourceBytes: number;
 }
 
 /** User and group of the image, also the group that volumes belong to. */

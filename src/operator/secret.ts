@@ -116,8 +116,8 @@ export async function podsNow({ kube }: Pick<Tools, 'kube'>, { metadata }: LoopS
 }
 
 /**
- * Names the pod as the one that may publish, and answers with the UID of the one that is named then: of another one, while
- * anything of that may still run. This is the only place where a publisher is made, and all that one stream with one
+ * Names the pod as the one that may publish, and answers with the UID of the one that is named then, of another one while
+ * anything of that may still run, and whether it has been named just now. This is the only place where a publisher is made, and all that one stream with one
  * publisher rests on:
  *
  * - A pod publishes only when the Secret names it (streamer/gate.ts).
@@ -130,19 +130,20 @@ export async function letPublish(
   stream: LoopStream,
   world: World,
   podUid: string,
-): Promise<string> {
-  const [secret, destinations] = await Promise.all([found(tools, stream), destinationsOf(tools, stream, world)]);
+): Promise<{ named: string; isNew: boolean }> {
+  const secret = await found(tools, stream);
   const named = secret && contentOf(secret)[PUBLISHER_KEY];
-  if (named === podUid) return podUid;
+  if (named === podUid) return { named, isNew: false };
   // Nobody is named in a Secret that an older operator made, or that was deleted, as in one that was made before the first
   // pod: then every other pod may publish.
-  const others = (await podsNow(tools, stream)).filter((pod) => pod.metadata.uid !== podUid && !isOver(pod));
+  const [pods, destinations] = await Promise.all([podsNow(tools, stream), destinationsOf(tools, stream, world)]);
+  const others = pods.filter((pod) => pod.metadata.uid !== podUid && !isOver(pod));
   const still = others.find((pod) => named === undefined || pod.metadata.uid === named);
-  if (still) return still.metadata.uid;
+  if (still) return { named: still.metadata.uid, isNew: false };
   const content = { [DESTINATIONS_KEY]: destinations, [PUBLISHER_KEY]: podUid };
   // One that has been made in the meantime is AlreadyExists, and the stream is looked at again.
   await (secret ? write(tools, stream, secret, content) : make(tools, stream, content));
-  return podUid;
+  return { named: podUid, isNew: true };
 }
 
 /**
@@ -156,12 +157,11 @@ export async function letFirstPublish(
   stream: LoopStream,
   world: World,
   podUid: string,
-): Promise<string> {
+): Promise<void> {
   await make(tools, stream, {
     [DESTINATIONS_KEY]: await destinationsOf(tools, stream, world),
     [PUBLISHER_KEY]: podUid,
   });
-  return podUid;
 }
 
 /** The token with which a stream's pods are controlled; undefined when there is none. */

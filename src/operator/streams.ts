@@ -127,7 +127,8 @@ async function expire({ kube }: Tools, stream: LoopStream): Promise<undefined> {
 /**
  * Makes the pod, and lets it publish unless it is to wait. One of its name that exists is ours only if our UID owns it.
  * Where a window begins, others may begin as well: all have their pods before anything else is done for one of them. Until
- * then the pod, which is on its way to a node, is held; the next look finds a pod that has not been let publish.
+ * then the pod, which is on its way to a node, is held; the next look finds a pod that has not been let publish. The status of
+ * a first pod comes after those who wait for theirs, too: of many, most are live by then, and one write says it instead of two.
  */
 async function create(
   tools: Tools,
@@ -146,8 +147,13 @@ async function create(
     tools.caches.pods.upsert(pod);
     if (action.standby) return { decision, pod: world.pod };
     if (stream.status?.phase === 'scheduled') return LATER;
-    const named = await (isFirst ? letFirstPublish : letPublish)(tools, stream, world, pod.metadata.uid);
-    return named === pod.metadata.uid ? { decision, pod, stream: held } : AGAIN;
+    const { uid } = pod.metadata;
+    if (isFirst) {
+      await letFirstPublish(tools, stream, world, uid);
+      return LATER;
+    }
+    const { named } = await letPublish(tools, stream, world, uid);
+    return named === uid ? { decision, pod } : AGAIN;
   } catch (error) {
     if (isRefusal(error)) {
       const { message } = error;
@@ -165,15 +171,15 @@ async function create(
 /** Lets a pod publish when nothing of the one before is left; what it reads in its files, it is told at once as well. */
 async function publish(tools: Tools, { stream, world, decision }: Scene, pod: Pod): Promise<Done | typeof AGAIN> {
   const { name, namespace = '', uid } = pod.metadata;
-  const named = await letPublish(tools, stream, world, uid);
+  const { named, isNew } = await letPublish(tools, stream, world, uid);
   if (named !== uid) {
     const still = [world.pod, world.other].find((of) => of?.metadata.uid === named);
     return still
       ? { decision: { ...decision, lookAgainAt: new Date(world.now.getTime() + AGAIN_MS) }, pod: still }
       : AGAIN;
   }
-  // One that has no node yet reads its files later, and says so if it has read them before.
-  if (pod.spec.nodeName === undefined) return { decision, pod };
+  // One that has no node yet reads its files later, and one that was named before may have read so; it says if it has not.
+  if (pod.spec.nodeName === undefined || !(isNew || world.news?.held)) return { decision, pod };
   const token = await readToken(tools, stream);
   if (token !== undefined) await tools.onAir.release(pod, token);
   const annotations = { [ON_AIR_ANNOTATION]: world.now.toISOString() };

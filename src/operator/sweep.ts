@@ -7,7 +7,7 @@ import { JOBS, type Job, type Pod, type Upload } from '../kube/resources.ts';
 import type { Lifecycle } from '../lifecycle.ts';
 import { baseOf, KeepList, packKeep, shardOf, shardsFor } from '../prepare/keep.ts';
 import { SWEEP_JOB } from '../streams/names.ts';
-import { sourceKey } from '../uploads/spec.ts';
+import { incomingKey, sourceKey } from '../uploads/spec.ts';
 import type { Admission } from './admission.ts';
 import { isReason, type Tools } from './control.ts';
 import { buildSweepJob, type SweepTask, taskOf } from './job.ts';
@@ -33,13 +33,16 @@ type Seen = { uploads: readonly Upload[]; jobs: readonly Job[]; pods: readonly P
 /** Bases of all keys that anything refers to: uploads, Jobs that work for them, and streams on air whatever they play. */
 export function referredTo({ uploads, jobs, pods, begun }: Seen): Set<string> {
   const keys = [...begun];
-  for (const { metadata, status } of uploads) {
-    keys.push(sourceKey(metadata.uid), ...(status?.sourceKey === undefined ? [] : [status.sourceKey]));
+  for (const { metadata, spec, status } of uploads) {
+    // A source that is the same as another upload's is that one (preparation.ts): its own is not needed any more.
+    keys.push(status?.sourceKey ?? sourceKey(metadata.uid));
+    if (spec.source.sent && !status?.media && !status?.error) keys.push(incomingKey(metadata.uid));
     for (const { key } of status?.renditions ?? []) if (key !== undefined) keys.push(key);
   }
   for (const job of jobs) {
     const task = taskOf(job);
     if (task && task.action !== 'sweep') keys.push(task.sourceKey);
+    if (task?.action === 'import' && 'sent' in task) keys.push(task.sent.key);
     if (task?.action === 'rendition') keys.push(task.renditionKey);
   }
   for (const pod of pods) {

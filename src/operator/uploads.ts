@@ -1,10 +1,9 @@
 /** One upload: its Jobs are made, their results read from their pods, the status written once. */
 import { JOBS, type Pod, UPLOADS, type Upload } from '../kube/resources.ts';
 import type { Admission } from './admission.ts';
-import { BY_OWNER, BY_UPLOAD, splitKey, streamsOfUpload } from './caches.ts';
+import { BY_OWNER, BY_UPLOAD, keyIn, profilesAsked, sameSource, splitKey } from './caches.ts';
 import { isReason, isRefusal, type Reconcile, type Tools, waitUntil, writeStatus } from './control.ts';
 import { buildJob, type Wish } from './job.ts';
-import { isWaiting, profileOfStream } from './media.ts';
 import { decideUpload, type UploadWorld, whileWaiting } from './preparation.ts';
 import { isOwnedBy } from './restricted.ts';
 import { uploadEvents } from './story.ts';
@@ -20,19 +19,19 @@ export interface UploadTools extends Tools {
 
 export function uploadWorld(
   { caches, fractions, keepUnusedMs }: Pick<UploadTools, 'caches' | 'fractions' | 'keepUnusedMs'>,
-  key: string,
+  upload: Upload,
   now: Date,
 ): UploadWorld {
-  const streams = streamsOfUpload(caches, key).filter(({ metadata }) => !metadata.deletionTimestamp);
+  const key = keyIn(upload.metadata.namespace, upload.metadata.name);
   const jobs = caches.jobs.byIndex(BY_UPLOAD, key);
   const pods = new Map<string, Pod[]>();
   for (const { metadata } of jobs) pods.set(metadata.uid, caches.pods.byIndex(BY_OWNER, metadata.uid));
   return {
-    profiles: [...new Set(streams.map(profileOfStream))],
-    urgent: new Set(streams.filter(isWaiting).map(profileOfStream)),
+    ...profilesAsked(caches, key),
     jobs: new Map(jobs.map((job) => [job.metadata.name, job])),
     pods,
     fractions,
+    sameSource: (sha256) => sameSource(caches, upload, sha256),
     keepUnusedMs,
     now,
   };
@@ -77,7 +76,7 @@ async function reconcile(tools: UploadTools, key: string): Promise<{ requeueAfte
     return undefined;
   }
   const now = clock.now();
-  const decision = decideUpload(upload, uploadWorld(tools, key, now));
+  const decision = decideUpload(upload, uploadWorld(tools, upload, now));
   const { namespace = '' } = upload.metadata;
   for (const { metadata } of decision.remove) {
     // Foreground: the name is free for a successor only when the pods have ended too.

@@ -19,6 +19,10 @@ export const DIMENSIONS: Record<Quality, { width: number; height: number }> = {
 
 export const profileOf = (quality: Quality, framerate: Framerate): Profile => `${quality}${framerate}`;
 
+export const PROFILES: readonly Profile[] = QUALITIES.flatMap((quality) =>
+  FRAMERATES.map((framerate) => profileOf(quality, framerate)),
+);
+
 /** Splits `1080p30`; undefined when it is not a profile. */
 export function parseProfile(text: string): { quality: Quality; framerate: Framerate } | undefined {
   const match = /^(\d+p)(\d+)$/.exec(text);

@@ -46,6 +46,23 @@ describe('the cache', () => {
     expect(cache.upsert(thing('a', 15))).toEqual([]);
   });
 
+  test('does not bring back what our own deletion has ended while lists and watch lag behind it', () => {
+    const cache = createCache<Thing>();
+    cache.replace([thing('a', 1)], '1');
+    expect(told(cache.forget(thing('a', 1)))).toEqual([['uid-a', null]]);
+    expect(cache.forget(thing('a', 1))).toEqual([]);
+    expect(cache.put(thing('a', 2))).toEqual([]);
+    expect(cache.replace([thing('a', 3)], '4')).toEqual([]);
+    expect(cache.upsert(thing('a', 5))).toEqual([]);
+    expect(cache.remove(thing('a', 6))).toEqual([]);
+    // Another one of this name is another one, and has nothing to do with it.
+    expect(told(cache.put(thing('a', 7, 'second')))).toEqual([[null, 'second']]);
+    expect(cache.forget(thing('a', 7, 'first'))).toEqual([]);
+    cache.forget(thing('a', 7, 'second'));
+    // A backup from before the deletion holds it again.
+    expect(told(cache.replace([thing('a', 3, 'second')], '4'))).toEqual([[null, 'second']]);
+  });
+
   test('keeps a write of ours that a list is too old to know', () => {
     const cache = createCache<Thing>();
     cache.replace([], '10');
@@ -115,7 +132,7 @@ describe('the cache', () => {
  */
 test('the cache equals the server after any interleaving of lists, watches and own writes', () => {
   const step = fc.record({
-    what: fc.constantFrom('write', 'write', 'delete', 'watch', 'watch', 'list', 'upsert', 'bookmark'),
+    what: fc.constantFrom('write', 'write', 'delete', 'watch', 'watch', 'list', 'upsert', 'forget', 'bookmark'),
     name: fc.constantFrom('a', 'b', 'c'),
     pick: fc.nat(1000),
   });
@@ -125,12 +142,14 @@ test('the cache equals the server after any interleaving of lists, watches and o
       const log: { type: 'put' | 'remove'; object: ReturnType<typeof thing> }[] = [];
       const cache = createCache<Thing>({ uid: (o) => [o.metadata.uid] });
       const view = new Map<string, string>();
+      const forgotten = new Set<string>();
       const hear = (changes: Change<Thing>[]) => {
         for (const { key, current, previous } of changes) {
           expect(view.get(key)).toBe(previous?.metadata.uid);
           if (current && previous) expect(current.metadata.uid).toBe(previous.metadata.uid);
           if (current) view.set(key, current.metadata.uid);
           else view.delete(key);
+          if (current) expect(forgotten.has(current.metadata.uid)).toBe(false);
         }
       };
       let version = 1;
@@ -168,6 +187,13 @@ test('the cache equals the server after any interleaving of lists, watches and o
           // Whatever write there ever was may be heard of now.
           const event = log[pick % Math.max(1, log.length)];
           if (event?.type === 'put') hear(cache.upsert(event.object));
+        } else if (what === 'forget') {
+          // Whatever deletion there ever was may be answered now.
+          const event = log[pick % Math.max(1, log.length)];
+          if (event?.type !== 'remove') continue;
+          const changes = cache.forget(event.object);
+          hear(changes);
+          for (const { previous } of changes) forgotten.add(previous?.metadata.uid ?? '');
         }
       }
       if (late) {

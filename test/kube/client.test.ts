@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { ConfigError } from '../../src/config.ts';
+import { within } from '../../src/context.ts';
 import { createKube } from '../../src/kube/client.ts';
 import { loadAccess } from '../../src/kube/kubeconfig.ts';
 import type { Kube, KubeError } from '../../src/kube/types.ts';
@@ -55,6 +56,18 @@ describe('requests', () => {
     await Promise.all(Array.from({ length: 200 }, () => kube.get(THINGS, 'ns', 'a')));
     expect(sockets.size).toBeLessThanOrEqual(32);
     expect(requests[0]).toBe('GET /apis/loopstream.dev/v1alpha1/namespaces/ns/things/a');
+  });
+
+  test('carry the trace of the request on whose behalf they are made', async () => {
+    const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
+    const told: unknown[] = [];
+    handle = (request, response) => {
+      told.push(request.headers.traceparent);
+      answer(response, 200, thing('a', 1));
+    };
+    await within({ trace: { traceparent } }, () => kube.get(THINGS, 'ns', 'a'));
+    await kube.get(THINGS, 'ns', 'a');
+    expect(told).toEqual([traceparent, undefined]);
   });
 
   test('that read are tried again when the server says wait or fails, at least as long as it asks', async () => {

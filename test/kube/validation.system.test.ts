@@ -151,11 +151,25 @@ describe('what cannot be changed', () => {
       causes(of as Resource, { spec }, 'PATCH', 'kept').then(([first]) => first);
     const fixed = (field: string, kind: string) => ({ field: `spec.${field}`, message: SENTENCES.fixed(kind) });
     expect(await change(UPLOAD, { source: { url: 'https://example.com/b' } })).toEqual(fixed('source', 'Upload'));
+    expect(await change(UPLOAD, { source: { url: null, sent: { sizeBytes: 5 } } })).toEqual(fixed('source', 'Upload'));
     expect(await change(UPLOAD, { type: 'audio' })).toEqual(fixed('type', 'Upload'));
     expect(await change(PLAYLIST, { kind: 'audio' })).toEqual(fixed('kind', 'Playlist'));
     for (const of of [UPLOADS, PLAYLISTS] as Resource[])
       await api.kube.mergePatch(of, NAMESPACE, 'kept', { spec: { displayName: 'Another name' } });
   });
+});
+
+test('of an upload that is sent, what has come grows, up to all of it, and nothing else changes', async () => {
+  const spec = { source: { sent: { sizeBytes: 10 } } };
+  await api.kube.create(UPLOADS as Resource, NAMESPACE, object({ kind: UPLOAD, name: 'sent', spec }));
+  const sent = async (change: object) => {
+    const [first] = await causes(UPLOADS as Resource, { spec: { source: { sent: change } } }, 'PATCH', 'sent');
+    return first?.message;
+  };
+  expect(await sent({ receivedBytes: 11 })).toBe(SENTENCES.tooMuchSent);
+  await api.kube.mergePatch(UPLOADS, NAMESPACE, 'sent', { spec: { source: { sent: { receivedBytes: 7 } } } });
+  expect(await sent({ receivedBytes: 6 })).toBe(SENTENCES.fixed('Upload'));
+  expect(await sent({ sizeBytes: 20 })).toBe(SENTENCES.fixed('Upload'));
 });
 
 describe('what was stored before a rule was made', () => {

@@ -156,7 +156,7 @@ async function named(before: (pod: Pod) => void) {
   };
   put('bunny-onair', 'first');
   const free = universe.kube(async () => undefined);
-  expect(await letPublish({ kube: free }, of, world(), 'first')).toBe('first');
+  expect(await letPublish({ kube: free }, of, world(), 'first')).toMatchObject({ named: 'first' });
   put('bunny-onair', 'first', before);
   put('bunny-onair-b', 'second');
   return { universe, of, put };
@@ -172,7 +172,7 @@ test.each<[string, (pod: Pod) => void]>([
 ])('no other pod is let publish while the one before %s', async (_what, before) => {
   const { universe, of } = await named(before);
   const kube = universe.kube(async () => undefined);
-  expect(await letPublish({ kube }, of, world(), 'second')).toBe('first');
+  expect(await letPublish({ kube }, of, world(), 'second')).toMatchObject({ named: 'first' });
 });
 
 test('while nobody is named in a Secret that was made ahead, a pod is let publish only when no other one runs', async () => {
@@ -187,12 +187,12 @@ test('while nobody is named in a Secret that was made ahead, a pod is let publis
   };
   put('bunny-onair', 'first');
   put('bunny-onair-b', 'second');
-  expect(await letPublish({ kube }, of, world(), 'second')).toBe('first');
+  expect(await letPublish({ kube }, of, world(), 'second')).toMatchObject({ named: 'first' });
   put('bunny-onair', 'first', { phase: 'Failed' });
-  expect(await letPublish({ kube }, of, world(), 'second')).toBe('second');
+  expect(await letPublish({ kube }, of, world(), 'second')).toMatchObject({ named: 'second' });
   // A Secret that is there is left as it is.
   await prepareSecret({ kube }, of, world());
-  expect(await letPublish({ kube }, of, world(), 'first')).toBe('second');
+  expect(await letPublish({ kube }, of, world(), 'first')).toMatchObject({ named: 'second' });
 });
 
 test('of two that let different pods publish at once, one succeeds', async () => {
@@ -204,7 +204,7 @@ test('of two that let different pods publish at once, one succeeds', async () =>
       const kube = universe.kube(() => scheduler.schedule(Promise.resolve()));
       const both = ['second', 'third'].map((uid) =>
         letPublish({ kube }, of, world(), uid).then(
-          (who) => who === uid,
+          (who) => who.named === uid,
           () => false,
         ),
       );

@@ -21,6 +21,7 @@ function see(
     jobs?: Job[];
     pods?: Pod[];
     fractions?: Record<string, number>;
+    sameSource?: string;
     now?: Date;
   } = {},
 ) {
@@ -30,12 +31,57 @@ function see(
     urgent: new Set(seen.urgent),
     jobs: new Map(jobs.map((job) => [job.metadata.name, job])),
     pods: new Map(jobs.map((job) => [job.metadata.uid, pods])),
+    sameSource: () => seen.sameSource,
     keepUnusedMs: 86_400_000,
     fractions: new Map(Object.entries(seen.fractions ?? {})),
     now,
   });
 }
 const error = { code: 'media_unreadable', message: 'Cut off.' } as const;
+
+describe('an upload that a client sends', () => {
+  const sent = (receivedBytes: number): Upload => ({
+    ...fresh(),
+    spec: { type: 'video', source: { sent: { sizeBytes: 100, receivedBytes } } },
+  });
+
+  it('has no Job before all of it has come, and says how far it is', () => {
+    const { create, status } = see(sent(40));
+    expect(create).toEqual([]);
+    expect(status).toMatchObject({ state: 'importing', progress: 0.2 });
+    expect(findCondition(status.conditions, 'Imported')).toMatchObject({ status: 'False', reason: 'Receiving' });
+  });
+
+  it('is imported out of its pieces then', () => {
+    const { create, status } = see(sent(100));
+    expect(status).toMatchObject({ state: 'importing', progress: 0.5 });
+    expect(create.map(({ task }) => task)).toEqual([
+      {
+        ...{ action: 'import', type: 'video', sourceKey: 'sources/uid-of-film' },
+        sent: { key: 'incoming/uid-of-film', sizeBytes: 100 },
+      },
+    ]);
+  });
+});
+
+describe('an upload with the content of another one of its account', () => {
+  const seen = { profiles: ['720p30'], sameSource: 'sources/older' };
+  const jobs = [jobOf(fresh(), importWish(fresh()))];
+
+  it('has the source of that one, for its renditions too', () => {
+    const pods = [endedPod({ action: 'import', media: MEDIA })];
+    const { status, create } = see(fresh(), { ...seen, jobs, pods });
+    expect(status.sourceKey).toBe('sources/older');
+    expect(create.map(({ task }) => task.sourceKey)).toEqual(['sources/older']);
+    expect(see({ ...fresh(), status }, { ...seen, sameSource: 'sources/another' }).status.sourceKey).toBe(
+      'sources/older',
+    );
+  });
+
+  it('keeps its own where it has been imported before', () => {
+    expect(see(imported(), seen).status.sourceKey).toBe('sources/uid-of-film');
+  });
+});
 
 describe('the import of an upload', () => {
   it('makes the Job, once', () => {
@@ -214,6 +260,7 @@ describe('the Job', () => {
       resultFile: container.terminationMessagePath,
       storageUrl: 'file:///media',
       allowPrivateLinks: false,
+      maxSourceBytes: 20 * 2 ** 30,
     });
   });
 

@@ -85,7 +85,7 @@ const CODES = {
 const nameOf = (code: string): string => code.replaceAll('_', '-');
 
 beforeAll(async () => {
-  api = await startTestApi();
+  api = await startTestApi({}, { alone: true });
   ada = await api.client('ada');
   await createDestination('tv', 'rtmp://127.0.0.1/live');
   await createDestination('web', 'https://127.0.0.1/live');

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { Upload } from '../../src/kube/resources.ts';
 import { importWish, renditionWish } from '../../src/operator/job.ts';
 import { mayDelete, nextSweep, referredTo } from '../../src/operator/sweep.ts';
 import { jobOf, MEDIA, podOf, rendition, stream, upload, world } from '../support/operator.ts';
@@ -10,6 +11,31 @@ describe('what is referred to', () => {
   it('is the source and every rendition of an upload', () => {
     expect(referredTo({ ...nothing, uploads: [upload()] })).toEqual(new Set(['sources/uid-of-film', KEY]));
     expect(referredTo({ ...nothing, uploads: [upload('new', {})] })).toEqual(new Set(['sources/uid-of-new']));
+  });
+
+  it('is what a client sends, until it is a source', () => {
+    const spec = { type: 'video' as const, source: { sent: { sizeBytes: 10, receivedBytes: 5 } } };
+    const sent = { ...upload('sent', {}), spec };
+    const keys = ['sources/uid-of-sent', 'incoming/uid-of-sent'];
+    expect([...referredTo({ ...nothing, uploads: [sent] })].sort()).toEqual(keys.sort());
+    const jobs = [jobOf(sent, importWish(sent))];
+    expect([...referredTo({ ...nothing, jobs })].sort()).toEqual(keys.sort());
+    const imported = { ...sent, status: { media: MEDIA, sourceKey: 'sources/uid-of-sent' } };
+    expect(referredTo({ ...nothing, uploads: [imported] })).toEqual(new Set(['sources/uid-of-sent']));
+    const deletes = mayDelete(nextSweep(referredTo({ ...nothing, uploads: [sent] }), 60));
+    const pieces = ['sent', 'gone'].map((name) => `incoming/uid-of-${name}/0000000000000000-0000000000000005`);
+    expect(pieces.map(deletes)).toEqual([false, true]);
+  });
+
+  it('is one source of two uploads with the same content, for as long as one of them is there', () => {
+    const [first, second] = [upload('first'), upload('second', { media: MEDIA, sourceKey: 'sources/uid-of-first' })];
+    const deletes = (uploads: Upload[]) => {
+      const may = mayDelete(nextSweep(referredTo({ ...nothing, uploads }), 60));
+      return ['sources/uid-of-first', 'sources/uid-of-second', KEY].map(may);
+    };
+    expect(deletes([first, second])).toEqual([false, true, false]);
+    expect(deletes([second])).toEqual([false, true, true]);
+    expect(deletes([first])).toEqual([false, true, false]);
   });
 
   it('is what Jobs work on, also those that nobody has heard of yet', () => {

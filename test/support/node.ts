@@ -11,6 +11,7 @@ import { runNode } from '../../src/local/node/run.ts';
 import { createLogger } from '../../src/log.ts';
 import { startTestKubernetes } from './kubernetes.ts';
 import type { AgentArguments } from './node-agent.ts';
+import { patience } from './rtmp.ts';
 
 export const NS = 'node-test';
 
@@ -32,6 +33,7 @@ export async function until<T>(
   withinMs = 30_000,
 ): Promise<T> {
   const end = performance.now() + withinMs;
+  const wait = patience();
   let error: unknown;
   while (performance.now() < end) {
     try {
@@ -40,7 +42,7 @@ export async function until<T>(
     } catch (cause) {
       error = cause;
     }
-    await new Promise((resolve) => setTimeout(resolve, 25));
+    await wait();
   }
   throw new Error(`waited in vain for ${what}`, { cause: error });
 }

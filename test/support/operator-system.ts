@@ -25,7 +25,7 @@ import { API_VERSION } from '../../src/streams/names.ts';
 import type { LoopStreamSpec } from '../../src/streams/spec.ts';
 import { silent } from './kube.ts';
 import { createKubelet, type Kubelet } from './kubelet.ts';
-import { startTestKubernetes, type TestKubernetes } from './kubernetes.ts';
+import { shareTestKubernetes, type TestKubernetes } from './kubernetes.ts';
 import { MEDIA, SETTINGS } from './operator.ts';
 import { until } from './rtmp.ts';
 
@@ -61,17 +61,22 @@ async function startOperator(options: Parameters<typeof runOperator>[3] = {}) {
   return { lifecycle, opsPort };
 }
 
-/** One control plane for the file, one operator for each test, nothing left between two tests. */
+/** One namespace for the file, one operator for each test, nothing left between two tests. */
 export function aroundEachTest(): void {
   beforeAll(async () => {
-    cluster = await startTestKubernetes();
+    cluster = await shareTestKubernetes();
     kube = createKube({ kubeconfig: cluster.kubeconfig });
     await applyCrds(kube);
     const labels = { 'pod-security.kubernetes.io/enforce': 'restricted' };
-    await kube.create(NAMESPACES, '', { metadata: { name: NS, labels }, spec: {} });
+    // That of the file before may still be going.
+    await until(`a new namespace ${NS}`, () =>
+      kube.create(NAMESPACES, '', { metadata: { name: NS, labels }, spec: {} }).catch(() => undefined),
+    );
     kubelet = await createKubelet(kube, NS);
   });
   afterAll(async () => {
+    await kubelet?.leave();
+    await kube?.delete(NAMESPACES, '', NS);
     await kube?.close();
     await cluster?.stop();
   });

@@ -26,6 +26,7 @@ export const SETTINGS: PodSettings = {
   cacheBytes: 2 ** 31,
   scratchVolume: { emptyDir: { sizeLimit: '64Gi' } },
   allowPrivateLinks: false,
+  maxSourceBytes: 20 * 2 ** 30,
 };
 
 /** The same with media in S3. */
