@@ -169,9 +169,9 @@ function recordChild(spec: ChildSpec, pid: number): string | undefined {
 /**
  * Ends what an earlier parent left behind: recorded processes, with their groups, that are still the same process
  * (`identity.ts`) and whose parent is gone. Asks first and kills after `graceMs`. Resolves to the names of what it ended.
- * Throws one sentence when the parent still runs: then this state directory is in use.
+ * Throws one sentence when the parent still runs, unless `evenInUse`: then this state directory is in use.
  */
-export async function sweepLeftovers(stateDir: string, { graceMs = 3000 } = {}): Promise<string[]> {
+export async function sweepLeftovers(stateDir: string, { graceMs = 3000, evenInUse = false } = {}): Promise<string[]> {
   const leftovers: { file: string; record: PidRecord }[] = [];
   for (const file of recordFiles(stateDir)) {
     const record = readRecord(file);
@@ -180,7 +180,7 @@ export async function sweepLeftovers(stateDir: string, { graceMs = 3000 } = {}):
       continue;
     }
     if (record.parent.pid === process.pid && isAlive(record.parent)) continue;
-    if (isAlive(record.parent)) {
+    if (isAlive(record.parent) && !evenInUse) {
       throw new Error(
         `${stateDir} is in use by the running process ${record.parent.pid}; stop that one first, or name another state directory.`,
       );

@@ -1,5 +1,6 @@
 /** Our own servers on top of the infrastructure: the node agent, the operator and the API server. */
 import { mkdirSync } from 'node:fs';
+import { pathToFileURL } from 'node:url';
 import { sleep } from '../clock.ts';
 import { ensureApiKey } from './account.ts';
 import { type Context, MAIN, PROJECT_ROOT } from './context.ts';
@@ -97,6 +98,8 @@ function startApi(context: Context, controlPlane: ControlPlane, databaseUrl: str
           LOOPSTREAM_DATABASE_URL: databaseUrl,
           LOOPSTREAM_AUTH_SECRET: state.readMemory().authSecret,
           LOOPSTREAM_DASHBOARD_DIR: `${PROJECT_ROOT}/dist/dashboard`,
+          LOOPSTREAM_ALLOW_PRIVATE_LINKS: 'true',
+          LOOPSTREAM_STORAGE_URL: pathToFileURL(state.path('storage')).href,
           LOOPSTREAM_OPS_PORT: String(opsPort),
         },
         logFile: state.path('logs', 'api.log'),

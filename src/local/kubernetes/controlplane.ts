@@ -26,7 +26,7 @@ export interface ControlPlaneOptions {
   /** Holds kubernetes/ (etcd's data, certificates, kubeconfigs), logs/ and pids/. */
   stateDir: string;
   binaries: Binaries;
-  /** The process's environment; the children get PATH and HOME of it. */
+  /** The process's environment; the children get PATH and HOME of it, and GOGC, Go's exchange of memory for processor time. */
   env: Record<string, string | undefined>;
   log: Logger;
   /** 0 or undefined takes a free one; one that is taken is a ConfigError. */
@@ -114,7 +114,8 @@ function createParts(options: ControlPlaneOptions, stateDir: string) {
   const children = new Map<string, Child>();
   const early = Promise.withResolvers<never>();
   early.promise.catch(() => {});
-  const env = { PATH: options.env.PATH ?? '', HOME: options.env.HOME ?? stateDir };
+  const { PATH = '', HOME = stateDir, GOGC } = options.env;
+  const env = { PATH, HOME, ...(GOGC !== undefined && { GOGC }) };
   let running = false;
   let stopping: Promise<void> | undefined;
   const start = async (name: string, command: string, args: string[]): Promise<void> => {

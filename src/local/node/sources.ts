@@ -1,12 +1,12 @@
 /**
- * Secrets and ConfigMaps, read when they are used. Several pods that show the same one within a second share one read.
+ * Secrets, ConfigMaps and claims, read when they are used. Several pods that show the same one within a second share one read.
  */
 import { type Clock, systemClock } from '../../clock.ts';
 import type { Pod, Secret } from '../../kube/resources.ts';
 import { SECRETS } from '../../kube/resources.ts';
 import { type Kube, KubeError, type KubeObject, type Resource } from '../../kube/types.ts';
 import type { LookUp } from './environment.ts';
-import { type SourceName, specOf, type TokenItem } from './types.ts';
+import { type HostPath, type SourceName, specOf, type TokenItem } from './types.ts';
 import type { LookUpBytes } from './volume-content.ts';
 
 type ConfigMap = KubeObject<never> & { data?: Record<string, string>; binaryData?: Record<string, string> };
@@ -17,6 +17,21 @@ const CONFIG_MAPS: Resource<ConfigMap> = {
   kind: 'ConfigMap',
   plural: 'configmaps',
   namespaced: true,
+};
+
+const CLAIMS: Resource<KubeObject<{ volumeName?: string }>> = {
+  group: '',
+  version: 'v1',
+  kind: 'PersistentVolumeClaim',
+  plural: 'persistentvolumeclaims',
+  namespaced: true,
+};
+const PERSISTENT_VOLUMES: Resource<KubeObject<{ hostPath?: HostPath }>> = {
+  group: '',
+  version: 'v1',
+  kind: 'PersistentVolume',
+  plural: 'persistentvolumes',
+  namespaced: false,
 };
 
 const SHARED_FOR_MS = 1000;
@@ -48,6 +63,15 @@ export class Sources {
       const data = bytes(kind, name);
       return data && Object.fromEntries(Object.entries(data).map(([key, value]) => [key, value.toString('utf8')]));
     };
+  }
+
+  /** What a claim is bound to, which has to be a path of this machine: there is nobody to attach anything else. */
+  async claimed(namespace: string, claimName: string): Promise<HostPath> {
+    const { volumeName } = (await this.#kube.get(CLAIMS, namespace, claimName)).spec;
+    if (!volumeName) throw new Error(`claim "${claimName}" is not bound yet`);
+    const { hostPath } = (await this.#kube.get(PERSISTENT_VOLUMES, '', volumeName)).spec;
+    if (!hostPath) throw new Error(`persistent volume "${volumeName}" is not of the kind hostPath`);
+    return hostPath;
   }
 
   /** A token of the pod's service account that dies with the pod (TokenRequest), renewed after 80 % of its life. */

@@ -102,10 +102,16 @@ export interface ProjectedSource {
   [other: string]: unknown;
 }
 
+export interface HostPath {
+  path: string;
+  type?: string;
+}
+
 export interface Volume {
   name: string;
   emptyDir?: object;
-  hostPath?: { path: string; type?: string };
+  hostPath?: HostPath;
+  persistentVolumeClaim?: { claimName: string };
   secret?: KeyedSource & { secretName?: string; defaultMode?: number };
   configMap?: KeyedSource & { name?: string; defaultMode?: number };
   downwardAPI?: { items?: DownwardItem[]; defaultMode?: number };

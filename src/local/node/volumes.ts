@@ -1,6 +1,6 @@
 /**
  * The volumes of one pod as directories of this machine. emptyDir lives in the pod's directory, hostPath is the path
- * itself, the others are written there and written anew when what they show changes.
+ * itself, also behind a claim, the others are written there and written anew when what they show changes.
  */
 import { createHash } from 'node:crypto';
 import { mkdir, stat } from 'node:fs/promises';
@@ -10,7 +10,7 @@ import { writeAtomically } from './atomic-dir.ts';
 import type { PodAddress } from './environment.ts';
 import type { Mount } from './paths.ts';
 import type { Sources } from './sources.ts';
-import { type Container, specOf, type TokenItem, type Volume } from './types.ts';
+import { type Container, type HostPath, specOf, type TokenItem, type Volume } from './types.ts';
 import { type Files, isWritten, MountError, volumeFiles, volumeSources, volumeTokens } from './volume-content.ts';
 
 function digest(files: Files): string {
@@ -67,6 +67,10 @@ export class PodVolumes {
   async #bring(volume: Volume, pod: Pod, address: PodAddress): Promise<string> {
     const dir = join(this.#dir, volume.name);
     if (volume.hostPath) return hostPath(volume.hostPath);
+    if (volume.persistentVolumeClaim) {
+      const { claimName } = volume.persistentVolumeClaim;
+      return hostPath(await this.#sources.claimed(pod.metadata.namespace ?? '', claimName));
+    }
     if (volume.emptyDir) {
       await mkdir(dir, { recursive: true, mode: 0o700 });
       return dir;
@@ -88,7 +92,7 @@ export class PodVolumes {
   }
 }
 
-async function hostPath({ path, type = '' }: { path: string; type?: string }): Promise<string> {
+async function hostPath({ path, type = '' }: HostPath): Promise<string> {
   if (type === 'DirectoryOrCreate') await mkdir(path, { recursive: true, mode: 0o755 });
   const check = FILE_TYPES[type];
   if (check && !check(await stat(path))) throw new MountError(`hostPath type check failed: ${path} is not a ${type}`);
