@@ -1,5 +1,5 @@
 /**
- * Sees to it that what tests need is there: an independent RTMP receiver, a browser, jq for the README's commands, the
+ * Sees to it that what tests need is there: an independent RTMP receiver, a browser, jq for the README's commands, Redis, the
  * Kubernetes control plane, Helm, an S3 server and schemathesis, whose first builds take longer than a test may.
  */
 import { environment, localEnvironment } from '../src/config.ts';
@@ -27,6 +27,7 @@ await ensurePrograms(
     { command: 'jq', aptPackage: 'jq' },
     { command: 'curl', aptPackage: 'curl' },
     { command: 'promtool', aptPackage: 'prometheus' },
+    { command: 'redis-server', aptPackage: 'redis-server' },
   ],
   { env: environment(), onProgress: say },
 );

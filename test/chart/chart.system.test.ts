@@ -178,6 +178,34 @@ test('each namespace has an operator of its own, with its storage and its rights
   expect(places('Role', '-api')).toEqual(['loopstream']);
 });
 
+test.each([
+  [
+    'all of it, with credentials in the values',
+    'file:///media',
+    { persistentVolumeClaim: { claimName: 'loopstream-media' } },
+  ],
+  ['existing Secrets and S3', 's3://media/a/b/loopstream?region=eu-central-1', { secret: { secretName: 's3' } }],
+  ['a server that speaks S3, for three namespaces', /^s3:\/\/media\/loopstream\?/, { secret: {} }],
+  // Nothing of another namespace can be mounted: uploads come from links alone.
+  ['namespaces without the release’s own', undefined, undefined],
+])('%s: the API server has the storage of the namespace that it writes in', async (name, url, volume) => {
+  const objects = await helm('Helm 4').render(COMBINATIONS[name] ?? {});
+  const api = objects.find(({ kind, metadata }) => kind === 'Deployment' && metadata.name.endsWith('-api'));
+  interface PodSpec {
+    containers: { env: { name: string; value: string }[]; volumeMounts: object[] }[];
+    volumes: object[];
+  }
+  const { containers = [], volumes = [] } = ((api && templateOf(api)?.spec) ?? {}) as Partial<PodSpec>;
+  const [container] = containers;
+  const found = container?.env.find((entry) => entry.name === 'LOOPSTREAM_STORAGE_URL')?.value;
+  if (url instanceof RegExp) expect(found).toMatch(url);
+  else expect(found).toBe(url);
+  const [, storage] = volumes;
+  if (volume === undefined) expect(storage).toBeUndefined();
+  else expect(storage).toMatchObject(volume);
+  expect(container?.volumeMounts).toHaveLength(volume === undefined ? 1 : 2);
+});
+
 test('the definitions are those of crds/, and stay when the release goes', async () => {
   const objects = await helm('Helm 3').render(INLINE);
   const crds = objects.filter(({ kind }) => kind === 'CustomResourceDefinition');

@@ -2,6 +2,9 @@
  * The chart installed, upgraded, rolled back and uninstalled by both Helms on a real control plane, where its pods run
  * with the rights that it gives them: the operator, the API server and the migration of a real PostgreSQL.
  */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { CHART } from '../../scripts/chart/generate.ts';
 import { CRDS, LEASES, LOOPSTREAMS, NAMESPACES, PODS, SECRETS } from '../../src/kube/resources.ts';
@@ -24,14 +27,17 @@ const VOLUMES: Resource = { ...CLAIMS, kind: 'PersistentVolume', plural: 'persis
 let cluster: ChartCluster;
 let helms: Helm[];
 let closeHelms: () => void;
+let media: string;
 
 beforeAll(async () => {
+  media = await mkdtemp(join(tmpdir(), 'loopstream-media-'));
   cluster = await startChartCluster(['1', '2']);
   ({ helms, close: closeHelms } = await openHelms(cluster.kubernetes.kubeconfig));
 });
 afterAll(async () => {
   closeHelms?.();
   await cluster?.stop();
+  await rm(media, { recursive: true, force: true });
 });
 
 /** A namespace with a volume for the media; answers with the values of a release in it. */
@@ -44,7 +50,7 @@ async function prepare(namespace: string, database: Values, auth: Values): Promi
     spec: {
       accessModes: ['ReadWriteMany'],
       capacity: { storage: '100Gi' },
-      hostPath: { path: '/nowhere' },
+      hostPath: { path: join(media, namespace), type: 'DirectoryOrCreate' },
       claimRef: { namespace, name: 'loopstream-media' },
     },
   });

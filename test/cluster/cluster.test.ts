@@ -160,9 +160,6 @@ describe('what takes its pod', () => {
     expect(gap).toBeLessThan(60_000);
   });
 
-  test('the release is upgraded to another image', () =>
-    replaced('helm upgrade to another image', () => release.upgrade('2', { rolloutSeconds: 0 })));
-
   test('it is evicted through the API', () =>
     replaced('eviction API', async () => {
       const { metadata } = await stream.pod();

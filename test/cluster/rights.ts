@@ -71,6 +71,11 @@ async function useTheApi(scene: Scene, ok: Ok, uploadID: string): Promise<void> 
   await ok('GET', `/playlists/${playlist.id}/versions`);
   await ok('GET', `/playlists/${playlist.id}/versions/${HISTORY_LIMIT}`);
   await ok('DELETE', `/playlists/${playlist.id}`);
+  // One byte of media, which comes whole with the beginning of its upload.
+  const headers = { 'Tus-Resumable': '1.0.0', 'Upload-Length': '1', 'Upload-Metadata': `type ${btoa('AUDIO')}` };
+  await ok('POST', '/uploads/resumable', 1, { ...headers, 'Content-Type': 'application/offset+octet-stream' });
+  const { data } = await ok<{ data: { objectID: string }[] }>('GET', '/uploads?limit=1');
+  await ok('DELETE', `/uploads/${data[0]?.objectID}`);
   await ok('DELETE', `/streams/${id}`);
   await inside('wait', `loopstream/${id}`, '--for=delete', '--timeout=120s');
   await ok('DELETE', `/destinations/${destinationID}`);
@@ -121,7 +126,7 @@ async function standInTheWay({ inside, kubectl, urls }: Release): Promise<void> 
   await inside('delete', `upload/${name}`, `job/${importJobName(name)}`);
 }
 
-type Ok = <T>(method: string, path: string, body?: unknown) => Promise<T>;
+type Ok = <T>(method: string, path: string, body?: unknown, headers?: Record<string, string>) => Promise<T>;
 
 export function rightsTests(of: () => { scene: Scene; upload: string }): void {
   describe('what the release may do is what it did', () => {
@@ -131,8 +136,8 @@ export function rightsTests(of: () => { scene: Scene; upload: string }): void {
     test('what had no use until now is used', async () => {
       const { scene, upload } = of();
       const { call } = scene.release;
-      const ok: Ok = async <T>(method: string, path: string, body?: unknown) => {
-        const answer = await call<T>(method, path, body);
+      const ok: Ok = async <T>(method: string, path: string, ...given: [unknown?, Record<string, string>?]) => {
+        const answer = await call<T>(method, path, ...given);
         expect(answer.status, `${method} ${path}: ${JSON.stringify(answer.body)}`).toBeLessThan(300);
         return answer.body;
       };

@@ -5,6 +5,7 @@ import type { FastifyInstance } from 'fastify';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Principal } from '../../src/auth/scopes.ts';
+import { apiConfig } from '../../src/config.ts';
 import { createHttpMetrics } from '../../src/http/metrics.ts';
 import { buildServer, type ServerDeps } from '../../src/http/server.ts';
 import { createLogger } from '../../src/log.ts';
@@ -18,9 +19,10 @@ let url: string;
 beforeAll(async () => {
   const principal: Principal = { accountId: 'ann-1', userId: 'ann-1', scopes: new Set(['read']) };
   const deps = {
-    config: { publicUrl: 'http://x', rateLimitPerMinute: 99, scopePrefix: 'service', authSecret: 's' },
+    config: apiConfig({ LOOPSTREAM_DATABASE_URL: 'postgres://none', LOOPSTREAM_AUTH_SECRET: 's' }),
     auth: { authenticate: async () => principal },
     services: {
+      uploads: {},
       account: { me: () => ({ id: 'ann-1', email: 'ann@example.com', firstName: 'Ann' }) },
       streams: {
         get: () => {
@@ -29,10 +31,12 @@ beforeAll(async () => {
         },
       },
     },
+    leaving: new AbortController().signal,
     stopping: new AbortController().signal,
     log: createLogger('test', 'silent'),
     health: async () => ({ kubernetes: 'ok', database: 'ok' }),
     version: '1',
+    ageMs: () => 0,
     metrics,
   } as unknown as ServerDeps;
   app = await buildServer(deps);

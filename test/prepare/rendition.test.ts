@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { makeRendition } from '../../src/prepare/rendition.ts';
 import { indexKey } from '../../src/rendition/index.ts';
-import { FRAMERATES, profileOf, QUALITIES } from '../../src/streams/profile.ts';
+import { FRAMERATES, profileOf } from '../../src/streams/profile.ts';
 import { ffmpeg, media, room } from '../support/prepare.ts';
 import { picture, pictureIn, rendition, shopOf, TONE, taskFor } from '../support/rendition.ts';
 
@@ -122,23 +122,28 @@ describe('any source becomes a rendition that keeps its promises', () => {
   });
 });
 
-test.each(QUALITIES)(
-  '%s in each of its frame rates, over a GOP and more',
-  async (quality) => {
+// Each quality and each frame rate, not all with all: what an encoder is told of both is a bitrate (plan.test.ts), and nine times
+// as many pixels cost it nine times as much.
+test.each([
+  ...FRAMERATES.map((framerate) => ['720p', framerate] as const),
+  ['1080p', 60] as const,
+  ['1440p', 30] as const,
+  ['2160p', 24] as const,
+])(
+  '%s in %d frames a second, over a GOP and more',
+  async (quality, framerate) => {
     await using place = await room();
-    // Pictures that stand still: 64 times as many pixels cost an encoder a quarter of a minute when they move.
+    // Pictures that stand still are encoded soon.
     const source = await media(place.path('in.mp4'), {
       video: 'smptebars=s=320x180:r=25:d=2.2',
       audio: 'sine=440:d=2.2',
     });
-    for (const framerate of FRAMERATES) {
-      const made = await rendition(place, source, 'video', profileOf(quality, framerate));
-      expect(made.keyframes).toEqual([0, 2 * framerate]);
-      expect(Math.abs(made.videoTimes.length - 2.2 * framerate)).toBeLessThanOrEqual(1);
-      expect(made.video.profile).toBe('High');
-    }
+    const made = await rendition(place, source, 'video', profileOf(quality, framerate));
+    expect(made.keyframes).toEqual([0, 2 * framerate]);
+    expect(Math.abs(made.videoTimes.length - 2.2 * framerate)).toBeLessThanOrEqual(1);
+    expect(made.video.profile).toBe('High');
   },
-  240_000,
+  120_000,
 );
 
 describe('sound alone', () => {

@@ -22,6 +22,8 @@ export async function createKubelet(kube: Kube, namespace: string) {
     }));
 
   return {
+    /** Takes its node away. */
+    leave: () => kube.delete(NODES, '', NODE),
     /** Binds a pod that is not bound yet. */
     async bind(name: string): Promise<void> {
       const target = { apiVersion: 'v1', kind: 'Node', name: NODE };

@@ -32,6 +32,13 @@ export type Fault =
   /** Requests reach the API server only after a while. */
   | 'late';
 
+/** What becomes of writes alone, but not of those of a playlist's history. */
+export type WriteFault =
+  /** It is done, and the connection is torn before the answer. */
+  | 'write lost'
+  /** It is done, and nothing is ever said of it. */
+  | 'write held';
+
 const LATE_MS = 1_500;
 const TRICKLE_MS = 20;
 
@@ -76,7 +83,7 @@ export async function startFaultyProxy(plane: Pick<ControlPlane, 'apiserverUrl' 
   const watches = new Set<ServerResponse>();
   const open = new Set<ServerResponse>();
   const silenced = new WeakSet<ServerResponse>();
-  let fault: Fault = 'none';
+  let fault: Fault | WriteFault = 'none';
   let requests = 0;
 
   const pass = (answer: IncomingMessage, response: ServerResponse, isWatch: boolean) => {
@@ -100,8 +107,13 @@ export async function startFaultyProxy(plane: Pick<ControlPlane, 'apiserverUrl' 
   const forward = (incoming: IncomingMessage, response: ServerResponse, isWatch: boolean) => {
     const { method, url: path, headers: asked } = incoming;
     const headers = { ...asked, host: target.host };
-    const upstream = request({ agent, hostname: target.hostname, port: target.port, method, path, headers }, (answer) =>
-      pass(answer, response, isWatch),
+    const isWrite = method !== 'GET' && !path?.includes('/controllerrevisions');
+    const upstream = request(
+      { agent, hostname: target.hostname, port: target.port, method, path, headers },
+      (answer) => {
+        if (isWrite && fault === 'write lost') response.socket?.resetAndDestroy();
+        else if (!isWrite || fault !== 'write held') pass(answer, response, isWatch);
+      },
     );
     upstream.on('error', () => response.destroy());
     if (isWatch) watches.add(response);
@@ -140,7 +152,7 @@ export async function startFaultyProxy(plane: Pick<ControlPlane, 'apiserverUrl' 
     requests: () => requests,
     openWatches: () => watches.size,
     /** From now on; what is open feels it as well. */
-    set(next: Fault) {
+    set(next: Fault | WriteFault) {
       fault = next;
       if (next === 'reset') for (const response of [...open]) response.socket?.resetAndDestroy();
       for (const response of [...watches]) {

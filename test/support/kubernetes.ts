@@ -2,6 +2,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { inject } from 'vitest';
 import { type BinariesOptions, ensureBinaries } from '../../src/local/kubernetes/binaries.ts';
 import {
   type ControlPlane,
@@ -23,17 +24,21 @@ export const binariesOptions = (): BinariesOptions => ({
   env: process.env,
 });
 
-/** Call `stop` in afterAll; stop your own watches before. Takes about five seconds once the programs are built. */
+/**
+ * One of its own, for tests that end its parts, change what all share, or make nodes. Call `stop` in afterAll; stop your own
+ * watches before. Takes about five seconds, and nearly four of a processor, once the programs are built.
+ */
 export async function startTestKubernetes(
-  options: Pick<ControlPlaneOptions, 'extraArgs'> = {},
+  options: Pick<ControlPlaneOptions, 'extraArgs'> & { in?: string; logLevel?: 'silent' } = {},
 ): Promise<TestKubernetes> {
+  const { in: parent = tmpdir(), logLevel = 'warn', ...rest } = options;
   const binaries = await ensureBinaries(binariesOptions());
-  const stateDir = await mkdtemp(join(tmpdir(), 'loopstream-kubernetes-'));
+  const stateDir = await mkdtemp(join(parent, 'loopstream-kubernetes-'));
   const forget = () => rm(stateDir, { recursive: true, force: true });
   try {
-    const log = createLogger('kubernetes', 'warn');
+    const log = createLogger('kubernetes', logLevel);
     const plane = await startControlPlane({
-      ...options,
+      ...rest,
       stateDir,
       binaries,
       env: process.env,
@@ -45,4 +50,15 @@ export async function startTestKubernetes(
     await forget();
     throw error;
   }
+}
+
+let shared: Promise<TestKubernetes> | undefined;
+
+/**
+ * The one of this worker, for the tests of all files that come to it: what a file makes there it takes away, or gives names
+ * of its own. It is ended with the run (shared.ts), so that `stop` does nothing.
+ */
+export async function shareTestKubernetes(): Promise<TestKubernetes> {
+  shared ??= startTestKubernetes({ in: inject('sharedDir'), logLevel: 'silent' });
+  return { ...(await shared), stop: async () => {} };
 }

@@ -42,18 +42,28 @@ const listens = (port: number, host: string): Promise<boolean> =>
     socket.once('connect', () => socket.destroy());
   });
 
-/** Asks again every 20 ms until `check` gives something that is not false or undefined; rejects after `timeoutMs`. */
+/** Waits before one asks again, a little longer each time: what is soon there is seen soon, and the rest asked for less. */
+export function patience(): () => Promise<void> {
+  let ms = 20;
+  return async () => {
+    await new Promise((resolve) => setTimeout(resolve, ms));
+    ms = Math.min(200, ms * 1.2);
+  };
+}
+
+/** Asks again and again until `check` gives something that is not false or undefined; rejects after `timeoutMs`. */
 export async function until<T>(
   what: string,
   check: () => T | false | undefined | Promise<T | false | undefined>,
   timeoutMs = 20_000,
 ): Promise<T> {
   const end = performance.now() + timeoutMs;
+  const wait = patience();
   for (;;) {
     const value = await check();
     if (value !== false && value !== undefined) return value;
     if (performance.now() > end) throw new Error(`not within ${timeoutMs} ms: ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    await wait();
   }
 }
 

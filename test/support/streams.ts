@@ -10,8 +10,8 @@ export type List = { data: Stream[]; page: { hasMore: boolean; nextCursor: strin
 export type StreamsApi = Awaited<ReturnType<typeof startStreamsApi>>;
 
 /** Call `api.stop` in afterAll. */
-export async function startStreamsApi() {
-  const api = await startTestApi();
+export async function startStreamsApi(options: { alone?: boolean } = {}) {
+  const api = await startTestApi({}, options);
   try {
     const [ada, eve] = [await api.client('ada'), await api.client('eve')];
     return { api, ada, eve, ...helpersOf(api, ada, await makeMedia(ada)) };

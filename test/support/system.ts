@@ -5,6 +5,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { type Client, createClient } from '../../src/client/index.ts';
 import type { LocalFacts as AllFacts } from '../../src/local/state.ts';
 import { until } from './rtmp.ts';
 
@@ -19,12 +20,8 @@ export interface System {
   stateDir: string;
   pid: number;
   output(): string;
-  /** A request with the account's key; the body is parsed when it is JSON. */
-  call<T = Record<string, unknown>>(
-    method: string,
-    path: string,
-    body?: unknown,
-  ): Promise<{ status: number; body: T; headers: Headers }>;
+  /** With the account's key. It tries nothing again, so that no failure is hidden. */
+  client: Client;
   /** Sends SIGINT, as Ctrl-C does, and resolves to the exit status. */
   interrupt(): Promise<number | null>;
   kill(): Promise<void>;
@@ -68,20 +65,13 @@ export async function startSystem(args: string[] = [], existing?: string): Promi
       if (running()) child.kill('SIGKILL');
       await exited;
     },
-    call: (method, path, body) => request(facts, method, path, body),
+    // There is no API server with --operator-only.
+    get client() {
+      return createClient({ baseUrl: facts.apiUrl, apiKey: facts.apiKey, maxRetries: 0 });
+    },
     close: async () => {
       await interrupt();
       await rm(stateDir, { recursive: true, force: true });
     },
   };
-}
-
-async function request<T>(facts: LocalFacts, method: string, path: string, body?: unknown) {
-  const response = await fetch(`${facts.apiUrl}${path}`, {
-    method,
-    headers: { 'X-API-Key': facts.apiKey, ...(body === undefined ? {} : { 'Content-Type': 'application/json' }) },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-  });
-  const text = await response.text();
-  return { status: response.status, headers: response.headers, body: (text ? JSON.parse(text) : undefined) as T };
 }

@@ -101,6 +101,8 @@ export async function startCluster(audited: string, onProgress: (step: string) =
       // Some clusters ask whether who makes an owner reference that blocks may do so; what works here works there.
       extraArgs: {
         'kube-apiserver': ['--enable-admission-plugins=OwnerReferencesPermissionEnforcement', ...audit.args],
+        // A node that says nothing is given up after three of its heartbeats, not after five: the tests wait for that.
+        'kube-controller-manager': ['--node-monitor-grace-period=30s'],
       },
       stateDir: layout.stateDir,
       binaries,

@@ -73,10 +73,15 @@ export async function installRelease(cluster: Cluster, outside: Outside) {
   const [address = ''] = await resolver.resolve4(`loopstream-api.${NAMESPACE}.svc.cluster.local`);
   const main = ['deployment/loopstream-api', '--', 'node', '/app/dist/app/main.js'];
   const apiKey = (await inside('exec', ...main, 'keys', '--email', 'sre@example.org')).trim();
-  const call = async <T>(method: string, path: string, body?: unknown): Promise<Answer<T>> => {
+  const call = async <T>(
+    method: string,
+    path: string,
+    body?: unknown,
+    headers: Record<string, string> = {},
+  ): Promise<Answer<T>> => {
     const response = await fetch(`http://${address}/v1${path}`, {
       method,
-      headers: { 'X-API-Key': apiKey, ...(body !== undefined && { 'Content-Type': 'application/json' }) },
+      headers: { 'X-API-Key': apiKey, ...(body !== undefined && { 'Content-Type': 'application/json' }), ...headers },
       ...(body !== undefined && { body: JSON.stringify(body) }),
     });
     const text = await response.text();
