@@ -1,6 +1,7 @@
 /**
  * Import from a link: streams what a URL serves into storage while hashing it. A source that drops in the middle is asked
- * for the rest (RFC 9110 14, Range), under the condition that its content has not changed (If-Range, and the same size).
+ * for the rest (RFC 9110 14, Range), under the condition that its content has not changed (If-Range, and the same size);
+ * one that cannot promise that is begun anew.
  */
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
@@ -14,6 +15,8 @@ import { checkLink, guardedAgent, type Lookup } from './guard.ts';
 const MAX_REDIRECTS = 5;
 /** Failures in a row, without one byte between them, after which a source is given up. */
 const MAX_FAILURES = 4;
+/** How often a source is begun that cannot be gone on with. */
+const MAX_BEGINNINGS = 3;
 const BUFFER_BYTES = 2 ** 20;
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 /** RFC 9110 15 and RFC 6585: statuses that a moment may change. */
@@ -43,27 +46,27 @@ const first = (header: string | string[] | undefined) => (Array.isArray(header) 
 
 /** A failure that another try may mend. */
 class PassingError extends Error {}
+/** What has come is worth nothing, because the rest of it cannot be had. */
+class BrokenOffError extends Error {}
 
 /**
  * Writes what `link` serves to `key`. Rejects with PrepareError (link_unreachable, link_forbidden, media_too_large,
  * prepare_timeout), StorageError, or the signal's reason; the object is then not written.
  */
 export async function fetchInto(storage: Storage, key: string, link: string, options: FetchOptions): Promise<Fetched> {
-  const hash = createHash('sha256');
   const deadline = AbortSignal.timeout(options.timeoutSeconds * 1000);
   const signal = AbortSignal.any([options.signal, deadline]);
   const agent = guardedAgent(options.allowPrivateLinks, options.lookup);
-  let sizeBytes = 0;
-  const hashed = async function* () {
-    for await (const chunk of new Download(link, agent, { ...options, signal }).bytes()) {
-      sizeBytes += chunk.length;
-      hash.update(chunk);
-      yield chunk;
-    }
-  };
   try {
-    await storage.write(key, Readable.from(hashed(), { objectMode: false, highWaterMark: BUFFER_BYTES }), signal);
-    return { sha256: hash.digest('hex'), sizeBytes };
+    for (let beginnings = 1; ; beginnings++) {
+      try {
+        return await writeOnce(storage, key, new Download(link, agent, { ...options, signal }), signal);
+      } catch (error) {
+        if (!(error instanceof BrokenOffError)) throw error;
+        if (beginnings >= MAX_BEGINNINGS) throw new PrepareError('link_unreachable', error.message, { cause: error });
+        options.log.info({ reason: error.message }, 'beginning the link anew');
+      }
+    }
   } catch (error) {
     if (options.signal.aborted) throw options.signal.reason;
     if (deadline.aborted) {
@@ -73,6 +76,20 @@ export async function fetchInto(storage: Storage, key: string, link: string, opt
   } finally {
     await agent.destroy();
   }
+}
+
+async function writeOnce(storage: Storage, key: string, source: Download, signal: AbortSignal): Promise<Fetched> {
+  const hash = createHash('sha256');
+  let sizeBytes = 0;
+  const hashed = async function* () {
+    for await (const chunk of source.bytes()) {
+      sizeBytes += chunk.length;
+      hash.update(chunk);
+      yield chunk;
+    }
+  };
+  await storage.write(key, Readable.from(hashed(), { objectMode: false, highWaterMark: BUFFER_BYTES }), signal);
+  return { sha256: hash.digest('hex'), sizeBytes };
 }
 
 class Download {
@@ -106,6 +123,8 @@ class Download {
       } catch (error) {
         this.#options.signal.throwIfAborted();
         const failure = explain(error);
+        // Without a word of the server on whether it is still the same, a rest might be that of another file.
+        if (failure instanceof PassingError && this.#received > 0 && !this.#validator) throw this.#brokenOff('');
         failures++;
         if (!(failure instanceof PassingError)) throw failure;
         if (failures >= MAX_FAILURES) throw new PrepareError('link_unreachable', failure.message, { cause: error });
@@ -156,11 +175,17 @@ class Download {
   #checkResumed({ statusCode, headers }: Response): void {
     const range = /^bytes (\d+)-\d+\/(\d+|\*)$/.exec(first(headers['content-range']) ?? '');
     const size = range?.[2] === '*' ? this.#total : Number(range?.[2]);
-    const same = this.#total === undefined || size === undefined || size === this.#total;
-    if (statusCode === 206 && Number(range?.[1]) === this.#received && same) return;
-    throw new PrepareError(
-      'link_unreachable',
-      `The connection broke after ${this.#received} bytes and the server does not send the rest (status ${statusCode}).`,
+    const etag = first(headers.etag);
+    const sameSize = this.#total === undefined || size === undefined || size === this.#total;
+    // Some servers know Range and not If-Range.
+    const sameTag = etag === undefined || !this.#validator?.startsWith('"') || etag === this.#validator;
+    if (statusCode === 206 && Number(range?.[1]) === this.#received && sameSize && sameTag) return;
+    throw this.#brokenOff(` (status ${statusCode})`);
+  }
+
+  #brokenOff(why: string): BrokenOffError {
+    return new BrokenOffError(
+      `The connection broke after ${this.#received} bytes and the server does not send the rest${why}.`,
     );
   }
 
@@ -206,8 +231,8 @@ const REASONS: Record<string, string> = {
 };
 
 /** A network error as what it means here: final (PrepareError) or worth another try. */
-function explain(error: unknown): PrepareError | PassingError {
-  if (error instanceof PrepareError || error instanceof PassingError) return error;
+function explain(error: unknown): PrepareError | PassingError | BrokenOffError {
+  if (error instanceof PrepareError || error instanceof PassingError || error instanceof BrokenOffError) return error;
   const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
   if (code === 'ENOTFOUND') return new PrepareError('link_unreachable', 'Its name does not exist.', { cause: error });
   return new PassingError(REASONS[code] ?? `The connection failed (${code}).`, { cause: error });

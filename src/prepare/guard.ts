@@ -4,54 +4,23 @@
  * is really connected to. Redirects pass the same gates, hop by hop.
  */
 import { lookup as dnsLookup, type LookupAddress } from 'node:dns';
-import { isIP, type LookupFunction } from 'node:net';
-import ipaddr from 'ipaddr.js';
+import type { LookupFunction } from 'node:net';
 import { Agent, buildConnector } from 'undici';
+import { hostRefusal, isAllowedAddress, linkRefusal } from '../uploads/link.ts';
 import { PrepareError } from './failure.ts';
-
-/** Ranges that `make run` and private installations may allow; never link-local, where clouds keep their credentials. */
-const PRIVATE_RANGES = new Set(['loopback', 'private', 'uniqueLocal']);
-/** RFC 4291 2.4: global unicast. Everything outside is reserved, local or a way to write an IPv4 address. */
-const GLOBAL_IPV6: [ipaddr.IPv6, number] = [ipaddr.IPv6.parse('2000::'), 3];
 
 const CONNECT_TIMEOUT_MS = 10_000;
 const SILENCE_TIMEOUT_MS = 30_000;
 
 const forbidden = (detail: string) => new PrepareError('link_forbidden', detail);
 
-/** Whether a connection to this address (as a socket or DNS writes it) is allowed. Whatever is not understood is not. */
-export function isAllowedAddress(address: string, allowPrivate: boolean): boolean {
-  // A zone (fe80::1%eth0) names one of our own interfaces.
-  if (address.includes('%') || !ipaddr.isValid(address)) return false;
-  const parsed = ipaddr.process(address);
-  const range = parsed.range();
-  if (allowPrivate && PRIVATE_RANGES.has(range)) return true;
-  if (range !== 'unicast') return false;
-  return parsed instanceof ipaddr.IPv4 || parsed.match(GLOBAL_IPV6);
-}
-
-/**
- * The parsed link. Throws PrepareError: link_unreachable for another scheme or a port of a system service, link_forbidden
- * for an address that is not allowed; WHATWG URL parsing has already turned decimal, octal and hexadecimal spellings into the usual one.
- */
+/** The parsed link. Throws PrepareError link_forbidden when its text tells that nothing may be imported from there. */
 export function checkLink(link: string | URL, allowPrivate: boolean): URL {
+  const refusal = linkRefusal(link, allowPrivate);
+  if (refusal !== undefined) throw forbidden(refusal);
   const url = URL.parse(String(link));
-  if (url?.protocol !== 'http:' && url?.protocol !== 'https:') {
-    throw new PrepareError('link_unreachable', 'Only http and https links can be imported.');
-  }
-  // Below 1024 live mail, name and file servers, which a crafted request could talk to.
-  if (url.port !== '' && Number(url.port) < 1024 && url.port !== '80' && url.port !== '443') {
-    throw new PrepareError('link_unreachable', `Port ${url.port} is not allowed: use 80, 443 or one above 1023.`);
-  }
-  checkLiteral(url.hostname, allowPrivate);
+  if (!url) throw new PrepareError('link_unreachable', 'It is not a URL.');
   return url;
-}
-
-function checkLiteral(hostname: string, allowPrivate: boolean): void {
-  const host = hostname.replace(/^\[|\]$/g, '');
-  if (isIP(host) !== 0 && !isAllowedAddress(host, allowPrivate)) {
-    throw forbidden(`The address ${host} is not a public one.`);
-  }
 }
 
 /** DNS as node:net asks for it; tests bring their own answers. */
@@ -86,11 +55,8 @@ export function guardedAgent(allowPrivate: boolean, lookup: Lookup = dnsLookup):
     headersTimeout: SILENCE_TIMEOUT_MS,
     bodyTimeout: SILENCE_TIMEOUT_MS,
     connect(options, callback) {
-      try {
-        checkLiteral(options.hostname, allowPrivate);
-      } catch (error) {
-        return callback(error as Error, null);
-      }
+      const refusal = hostRefusal(options.hostname, allowPrivate);
+      if (refusal !== undefined) return callback(forbidden(refusal), null);
       connect(options, (...result) => {
         const [error, socket] = result;
         if (error) return callback(error, null);

@@ -9,8 +9,8 @@ const HASH_BYTES = 8;
 /** An environment variable takes 128 KiB on Linux (MAX_ARG_STRLEN); so many hashes take 86,000 characters. */
 const KEYS_PER_SHARD = 8000;
 
-/** What belongs together is kept together: a rendition and its index have one base. */
-export const baseOf = (key: string): string => key.replace(/\.json$/, '');
+/** What belongs together is kept together: a rendition and its index have one base, and so have the pieces of an upload. */
+export const baseOf = (key: string): string => key.replace(/\.json$|(?<=^incoming\/[^/]+)\/.*$/, '');
 
 const hashOf = (base: string): Buffer => createHash('sha256').update(base).digest();
 

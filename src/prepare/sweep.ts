@@ -12,8 +12,8 @@ import type { PrepareTask, SweepResult } from './task.ts';
 
 type SweepTask = Extract<PrepareTask, { action: 'sweep' }>;
 
-/** Everything that the Jobs make lies below these. */
-const PREFIXES = ['sources/', 'renditions/'];
+/** Everything that clients send and that the Jobs make lies below these. */
+const PREFIXES = ['incoming/', 'sources/', 'renditions/'];
 const MARKS_PREFIX = 'sweep/';
 /** More than this is left for the next sweep, so that memory and the marks stay small. */
 const MAX_CANDIDATES = 50_000;

@@ -9,8 +9,17 @@ export const PrepareTask = Type.Union([
   Type.Object({
     action: Type.Literal('import'),
     url: Type.String(),
+    /** The largest source that is taken, where that is less than the service takes. */
+    maxBytes: Type.Optional(Type.Integer({ minimum: 1 })),
     type: Type.Enum(UPLOAD_TYPES),
     /** Storage key to put the source under. */
+    sourceKey: Type.String(),
+  }),
+  Type.Object({
+    action: Type.Literal('import'),
+    /** Pieces that a client has sent, below this storage key. */
+    sent: Type.Object({ key: Type.String(), sizeBytes: Type.Integer({ minimum: 1 }) }),
+    type: Type.Enum(UPLOAD_TYPES),
     sourceKey: Type.String(),
   }),
   Type.Object({

@@ -4,7 +4,16 @@ import type { Owned } from '../account/owned.ts';
 import { AppError, validationFailed } from '../errors.ts';
 import type { LoopStream, Playlist, Upload as Resource } from '../kube/resources.ts';
 import { brokenRule, LINK } from '../sentences.ts';
+import { deletePieces } from '../storage/pieces.ts';
+import type { Storage } from '../storage/storage.ts';
+import { createIncoming } from './incoming.ts';
+import { linkRefusal } from './link.ts';
+import { nameOfLink } from './name.ts';
+import { createQuota, type UploadQuota } from './quota.ts';
 import type { Upload, UploadFromLink } from './record.ts';
+import { incomingKey } from './spec.ts';
+
+const HOUR_MS = 3_600_000;
 
 export type UploadService = ReturnType<typeof createUploadService>;
 
@@ -13,6 +22,20 @@ export interface UploadServiceDeps {
   /** Both with the index `upload`. */
   streams: Owned<LoopStream>;
   playlists: Owned<Playlist>;
+  /** Where clients send what they upload; without it there are only links. */
+  storage: Storage | undefined;
+  limits: UploadLimits;
+}
+
+interface UploadLimits {
+  /** Imports may come from private addresses. */
+  allowPrivateLinks: boolean;
+  /** The largest upload. */
+  maxSourceBytes: number;
+  /** Of an account. */
+  uploadQuota: UploadQuota;
+  /** How long a client may take to send one. */
+  uploadExpireHours: number;
 }
 
 const show = ({ metadata, spec, status }: Resource): Upload => ({
@@ -21,7 +44,7 @@ const show = ({ metadata, spec, status }: Resource): Upload => ({
   name: spec.displayName ?? metadata.name,
   state: status?.state ?? 'importing',
   progress: status?.progress ?? 0,
-  sizeBytes: status?.media?.sizeBytes ?? null,
+  sizeBytes: status?.media?.sizeBytes ?? spec.source.sent?.sizeBytes ?? null,
   durationSeconds: status?.media?.durationSeconds ?? null,
   video: status?.media?.video ?? null,
   audio: status?.media?.audio ?? null,
@@ -29,36 +52,36 @@ const show = ({ metadata, spec, status }: Resource): Upload => ({
   createdAt: metadata.creationTimestamp,
 });
 
-/** Why a link cannot be imported, as far as its text tells; where it leads is found out by the Job. */
-const linkProblem = (text: string): string | undefined =>
-  brokenRule(LINK, text) ?? (URL.canParse(text) ? undefined : 'is not a URL, e.g. https://example.com/video.mp4');
-
-/** The file's name out of a link, for people; undefined when it has none. */
-function nameOf(url: string): string | undefined {
-  const last = new URL(url).pathname.split('/').at(-1) ?? '';
-  try {
-    // Control characters may hide behind percent signs.
-    const name = decodeURIComponent(last)
-      .replace(/\p{Cc}/gu, '')
-      .slice(0, 200);
-    return name.isWellFormed() && name !== '' ? name : undefined;
-  } catch {
-    return undefined;
-  }
+/** Throws when a link cannot be imported, as far as its text tells; where its name leads is found out by the Job. */
+function checkLink(text: string, allowPrivate: boolean): void {
+  const refusal = linkRefusal(text, allowPrivate);
+  const notUrl = URL.canParse(text) ? undefined : 'is not a URL, e.g. https://example.com/video.mp4';
+  const message = brokenRule(LINK, text) ?? refusal ?? notUrl;
+  if (message === undefined) return;
+  const errors = [{ path: '/url', message }];
+  throw refusal === undefined
+    ? validationFailed(errors)
+    : new AppError('link_forbidden', refusal, { extras: { errors } });
 }
 
-export function createUploadService({ uploads, streams, playlists }: UploadServiceDeps) {
+export function createUploadService({ uploads, streams, playlists, storage, limits }: UploadServiceDeps) {
+  const { allowPrivateLinks, maxSourceBytes, uploadQuota, uploadExpireHours } = limits;
+  const within = createQuota(uploads, uploadQuota);
+  const expireMs = uploadExpireHours * HOUR_MS;
   return {
+    /** What clients send themselves; undefined where that is not possible. */
+    incoming: storage && createIncoming({ uploads, within, storage, maxSourceBytes, expireMs }),
+
     async fromLink(accountId: string, { type, url, name }: UploadFromLink): Promise<Upload> {
-      const problem = linkProblem(url);
-      if (problem) throw validationFailed([{ path: '/url', message: problem }]);
-      const displayName = name ?? nameOf(url);
-      const made = await uploads.create(accountId, () => ({
+      checkLink(url, allowPrivateLinks);
+      const displayName = name ?? nameOfLink(url);
+      const spec = (left: number): Resource['spec'] => ({
         ...(displayName === undefined ? {} : { displayName }),
         type: type === 'AUDIO' ? 'audio' : 'video',
         source: { url },
-      }));
-      return show(made);
+        ...(left < maxSourceBytes && { maxSizeBytes: left }),
+      });
+      return show(await within(accountId, 1, (left) => uploads.create(accountId, () => spec(left))));
     },
 
     /** `where` is asked of each as clients see it. */
@@ -77,6 +100,9 @@ export function createUploadService({ uploads, streams, playlists }: UploadServi
         throw new AppError('upload_in_use', detail, { extras: { streamIDs, playlistIDs } });
       }
       await uploads.delete(upload);
+      // What had come of it; where this fails the sweep clears it away.
+      if (upload.spec.source.sent && !upload.status?.media && storage)
+        await deletePieces(storage, incomingKey(upload.metadata.uid)).catch(() => undefined);
     },
   };
 }

@@ -7,7 +7,7 @@ import { Condition } from '../streams/conditions.ts';
 
 export const UPLOAD_TYPES = ['video', 'audio'] as const;
 /**
- * importing → preparing (a rendition that a stream asked for is being made) → ready; failed when the source cannot be
+ * importing (or still being sent) → preparing (a rendition that a stream asked for is being made) → ready; failed when the source cannot be
  * fetched or read. An upload that nothing asks a rendition of is ready as soon as it has been imported and probed.
  */
 export const UPLOAD_STATES = ['importing', 'preparing', 'ready', 'failed'] as const;
@@ -16,7 +16,7 @@ export type UploadState = (typeof UPLOAD_STATES)[number];
 /** Why an import or a preparation failed: code → the sentence for people. */
 export const UPLOAD_ERRORS = {
   link_unreachable: 'The link could not be fetched.',
-  link_forbidden: 'The link leads to a private address, which is not allowed.',
+  link_forbidden: 'The link leads to where nothing may be imported from.',
   media_too_large: 'The file is larger than the service takes.',
   media_unreadable: 'The file is not a video or audio file that can be read to its end.',
   media_has_no_video: 'The file has no video; upload it as AUDIO, or choose another file.',
@@ -93,12 +93,37 @@ export const UploadSpec = Type.Object({
   }),
   source: Type.Object(
     {
-      url: Type.String({ minLength: 1, maxLength: 4096, description: 'Public http or https URL to import from.' }),
+      url: Type.Optional(
+        Type.String({ minLength: 1, maxLength: 4096, description: 'Public http or https URL to import from.' }),
+      ),
+      sent: Type.Optional(
+        Type.Object(
+          {
+            sizeBytes: Type.Integer({ minimum: 1, description: 'How many bytes there will be.' }),
+            receivedBytes: Type.Integer({
+              default: 0,
+              minimum: 0,
+              description: 'How many of them are in storage; the import begins when all are.',
+            }),
+          },
+          { description: 'In place of a link: a client sends them to the API in pieces.' },
+        ),
+      ),
     },
-    { description: 'Where the bytes come from.' },
+    { description: 'Where the bytes come from: a link, or a client that sends them.' },
+  ),
+  maxSizeBytes: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      description: 'The largest source that is taken, where that is less than the service takes.',
+    }),
   ),
 });
 export type UploadSpec = Static<typeof UploadSpec>;
+
+/** Whether a client has yet to send some of it. */
+export const isArriving = ({ source: { sent } }: UploadSpec): boolean =>
+  sent !== undefined && sent.receivedBytes < sent.sizeBytes;
 
 export const UploadStatus = Type.Object({
   observedGeneration: Type.Optional(
@@ -118,6 +143,8 @@ export const UploadStatus = Type.Object({
 });
 export type UploadStatus = Static<typeof UploadStatus>;
 
+/** Storage key below which the pieces are that a client sends. */
+export const incomingKey = (uploadUid: string): string => `incoming/${uploadUid}`;
 /** Storage key of an upload's imported source. */
 export const sourceKey = (uploadUid: string): string => `sources/${uploadUid}`;
 /** Storage key of a rendition: by content, profile and track kind, so that it is made once whoever asks. */

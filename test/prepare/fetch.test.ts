@@ -99,9 +99,55 @@ describe('a source that drops in the middle', () => {
     expect(ranges.slice(1).every((range) => /^bytes=[1-9]\d*-$/.test(range))).toBe(true);
   });
 
-  test('and whose content changed meanwhile is not stitched together', async () => {
-    const changing = fetchedFrom(dropping((request) => `"${request}"`));
-    await expect(changing).rejects.toThrow(refused('link_unreachable', 'does not send the rest'));
+  test('and whose content changed meanwhile is begun anew: two files are never stitched together', async () => {
+    let version = 0;
+    const old = randomBytes(CONTENT.length);
+    const changing: RequestListener = (req, res) => {
+      version++;
+      // The first version drops; whoever asks for the rest of it gets the second one whole, or, with no If-Range, its end.
+      const [content, tag] = version === 1 ? [old, '"1"'] : [CONTENT, '"2"'];
+      res.setHeader('etag', tag);
+      if (version === 1)
+        return res.setHeader('content-length', content.length).write(old.subarray(0, 100_000), () => res.destroy());
+      const from = Number(/bytes=(\d+)-/.exec(req.headers.range ?? '')?.[1] ?? 0);
+      if (from === 0) return res.end(content);
+      // A server that knows nothing of If-Range.
+      return res
+        .writeHead(206, { 'content-range': `bytes ${from}-${content.length - 1}/${content.length}` })
+        .end(content.subarray(from));
+    };
+    expect((await fetchedFrom(changing)).sha256).toBe(SHA256);
+    expect(version).toBe(3);
+  });
+
+  /** Breaks each of the first answers in the middle, and takes no notice of Range. */
+  const breaking = (times: number, headers: Record<string, string> = {}, ranges: (string | undefined)[] = []) => {
+    let answers = 0;
+    return (req: IncomingMessage, res: ServerResponse) => {
+      ranges.push(req.headers.range);
+      res.writeHead(200, { 'content-length': CONTENT.length, ...headers });
+      if (++answers > times) return res.end(CONTENT);
+      return res.write(CONTENT.subarray(0, 100_000), () => res.destroy());
+    };
+  };
+
+  test('and sends no ranges is begun anew', async () => {
+    const ranges: (string | undefined)[] = [];
+    expect((await fetchedFrom(breaking(1, { etag: '"one"' }, ranges))).sha256).toBe(SHA256);
+    expect(ranges).toEqual([undefined, expect.stringMatching(/^bytes=/), undefined]);
+  });
+
+  test('and does not say by what its content is known is begun anew without being asked for the rest', async () => {
+    const ranges: (string | undefined)[] = [];
+    expect((await fetchedFrom(breaking(2, {}, ranges))).sha256).toBe(SHA256);
+    expect(ranges).toEqual([undefined, undefined, undefined]);
+  });
+
+  test('again and again is given up', async () => {
+    const ranges: (string | undefined)[] = [];
+    const hopeless = fetchedFrom(breaking(Number.POSITIVE_INFINITY, {}, ranges));
+    await expect(hopeless).rejects.toThrow(refused('link_unreachable', 'does not send the rest'));
+    expect(ranges).toHaveLength(3);
   });
 });
 

@@ -2,7 +2,8 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { request } from 'undici';
 import { afterEach, describe, expect, test } from 'vitest';
-import { checkLink, guardedAgent, isAllowedAddress, type Lookup } from '../../src/prepare/guard.ts';
+import { checkLink, guardedAgent, type Lookup } from '../../src/prepare/guard.ts';
+import { isAllowedAddress } from '../../src/uploads/link.ts';
 
 const PRIVATE = [
   '127.0.0.1',
@@ -70,6 +71,12 @@ describe('a link is checked however it is spelled', () => {
     'http://0x7f.1/',
     'http://0177.0.0.1/',
     'http://127.1/',
+    'http://127.0.0.1./',
+    'http://017700000001/',
+    'http://localhost:8080/',
+    'http://a.LOCALHOST./',
+    'http://[::127.0.0.1]/',
+    'http://[64:ff9b::7f00:1]/',
     'http://①②⑦.⓪.⓪.①/',
     'http://0/',
     'http://[::1]/',
@@ -82,17 +89,19 @@ describe('a link is checked however it is spelled', () => {
   });
 
   test.each([
-    'file:///etc/passwd',
-    'ftp://example.com/a',
-    'gopher://example.com/',
-    'http://[fe80::1%25eth0]/',
-    'nonsense',
-  ])('%s is no link to import', (link) => {
-    expect(() => checkLink(link, true)).toThrow('Only http and https links');
+    ['file:///etc/passwd', 'Only http and https links'],
+    ['ftp://example.com/a', 'Only http and https links'],
+    ['gopher://example.com/', 'Only http and https links'],
+    ['http://[fe80::1%25eth0]/', 'zone'],
+    ['http://[::1%lo]:80/', 'zone'],
+    ...[22, 25, 110, 445, 1023].map((port) => [`http://example.com:${port}/`, `Port ${port} is not allowed`]),
+  ])('%s is refused: %s', (link, sentence) => {
+    const refusal = { code: 'link_forbidden', message: expect.stringContaining(sentence) };
+    expect(() => checkLink(link, true)).toThrow(expect.objectContaining(refusal));
   });
 
-  test.each([22, 25, 110, 445, 1023])('port %i is refused', (port) => {
-    expect(() => checkLink(`http://example.com:${port}/`, false)).toThrow(`Port ${port} is not allowed`);
+  test('what is no link at all is not one that is forbidden', () => {
+    expect(() => checkLink('nonsense', true)).toThrow(expect.objectContaining({ code: 'link_unreachable' }));
   });
 
   test.each(['http://example.com/a.mp4', 'https://example.com:8443/a', 'http://example.com:80/', 'https://8.8.8.8/x'])(

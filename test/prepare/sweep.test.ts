@@ -42,6 +42,16 @@ test('what nothing refers to is deleted when the grace time is over, with its in
   expect(await keysIn(place)).toEqual(['sources/u1']);
 });
 
+test('pieces of an upload that is gone vanish all together, those of one that is being sent stay', async () => {
+  await using place = await room();
+  const pieces = (of: string) => [0, 5, 10].map((at) => `incoming/${of}/${String(at).padStart(16, '0')}-${at + 5}`);
+  await put(place, [...pieces('gone'), ...pieces('sent')]);
+  const keep = ['incoming/sent'];
+  expect(await swept(place, keep, at(0))).toEqual({ action: 'swept', deleted: 0, marked: 1 });
+  expect(await swept(place, keep, at(24))).toEqual({ action: 'swept', deleted: 1, marked: 0 });
+  expect(await keysIn(place)).toEqual(pieces('sent'));
+});
+
 test('what is referred to again in between is not forgotten a day later', async () => {
   await using place = await room();
   await put(place, ['sources/u1']);

@@ -1,8 +1,10 @@
 /** What every keeper of media bytes promises, whatever keeps them: registered by the tests of each. */
+import { randomBytes } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { describe, expect, test } from 'vitest';
+import { appendPieces, arrivedBytes, deletePieces, joinedPieces } from '../../src/storage/pieces.ts';
 import type { ReadRange, Storage } from '../../src/storage/storage.ts';
 
 interface Keeper {
@@ -130,6 +132,50 @@ export function describeKeeper(name: string, { storage, leftovers }: Keeper): vo
       await expect(storage().read(key)).rejects.toThrow('is not a storage key');
       await expect(storage().withLocalFile(key, async () => 1)).rejects.toThrow('is not a storage key');
       await expect(storage().delete(key)).rejects.toThrow('is not a storage key');
+    });
+  });
+
+  describe(`${name}: an object that arrives in pieces`, () => {
+    const MIB = 2 ** 20;
+    const nothing = async () => undefined;
+    const append = (start: number, ...chunks: Buffer[]) =>
+      appendPieces(storage(), 'incoming/a', start, Readable.from(chunks), nothing);
+    const { signal } = new AbortController();
+    const joined = async () =>
+      Buffer.concat(await Readable.from(joinedPieces(storage(), 'incoming/a', signal)).toArray());
+
+    test('is as long as what has come without a gap, and is read in order', async () => {
+      expect(await arrivedBytes(storage(), 'incoming/a')).toBe(0);
+      const content = randomBytes(9 * MIB + 5);
+      const told: number[] = [];
+      const body = Readable.from([content.subarray(0, 7), content.subarray(7, 9 * MIB)]);
+      const end = await appendPieces(storage(), 'incoming/a', 0, body, async (bytes) => void told.push(bytes));
+      expect([end, ...told]).toEqual([9 * MIB, 4 * MIB, 8 * MIB, 9 * MIB]);
+      expect(await append(9 * MIB, content.subarray(9 * MIB))).toBe(content.length);
+      expect(await arrivedBytes(storage(), 'incoming/a')).toBe(content.length);
+      expect((await joined()).equals(content)).toBe(true);
+      await deletePieces(storage(), 'incoming/a');
+      expect(await keysOf(storage(), '')).toEqual([]);
+    });
+
+    test('keeps what came before its body broke off', async () => {
+      const broken = async function* () {
+        yield Buffer.from('half');
+        throw new Error('the line dropped');
+      };
+      await expect(appendPieces(storage(), 'incoming/a', 0, broken(), nothing)).rejects.toThrow('the line dropped');
+      expect(await arrivedBytes(storage(), 'incoming/a')).toBe(4);
+    });
+
+    test('is right when two have kept the same bytes in pieces of their own, and ends at a gap', async () => {
+      await append(0, Buffer.from('0123456789'));
+      await append(0, Buffer.from('0123'));
+      await append(4, Buffer.from('456'));
+      await append(7, Buffer.from('789abc'));
+      await append(10, Buffer.from('abcdef'));
+      await append(99, Buffer.from('far'));
+      expect(await arrivedBytes(storage(), 'incoming/a')).toBe(16);
+      expect((await joined()).toString()).toBe('0123456789abcdef');
     });
   });
 

@@ -1,0 +1,48 @@
+/** Import of what a client has sent: the pieces in storage become the source, hashed on the way. */
+import { createHash } from 'node:crypto';
+import { Readable } from 'node:stream';
+import { arrivedBytes, joinedPieces } from '../storage/pieces.ts';
+import type { Storage } from '../storage/storage.ts';
+import { PrepareError } from './failure.ts';
+import type { Fetched } from './fetch.ts';
+
+const BUFFER_BYTES = 2 ** 20;
+
+/** Where the pieces are and how many bytes they have together. */
+export interface Sent {
+  key: string;
+  sizeBytes: number;
+}
+
+/** Rejects with PrepareError prepare_failed, StorageError or the signal's reason; the source is then not written. */
+export async function joinInto(
+  storage: Storage,
+  sourceKey: string,
+  { key, sizeBytes }: Sent,
+  { signal, onProgress }: { signal: AbortSignal; onProgress?: ((fraction: number) => void) | undefined },
+): Promise<Fetched> {
+  const hash = createHash('sha256');
+  let done = 0;
+  const hashed = async function* (bytes: AsyncIterable<Buffer>) {
+    for await (const chunk of bytes) {
+      hash.update(chunk);
+      done += chunk.length;
+      onProgress?.(done / sizeBytes);
+      yield chunk;
+    }
+  };
+  // An earlier try may have got as far as this, and to delete the pieces: a source is written whole or not at all.
+  if ((await storage.head(sourceKey))?.sizeBytes === sizeBytes) {
+    for await (const _ of hashed(await storage.read(sourceKey, {}, signal)));
+  } else {
+    if ((await arrivedBytes(storage, key)) !== sizeBytes) {
+      throw new PrepareError('prepare_failed', 'What was sent is no longer in the media storage: send it again.');
+    }
+    const body = Readable.from(hashed(joinedPieces(storage, key, signal)), {
+      objectMode: false,
+      highWaterMark: BUFFER_BYTES,
+    });
+    await storage.write(sourceKey, body, signal);
+  }
+  return { sha256: hash.digest('hex'), sizeBytes: done };
+}

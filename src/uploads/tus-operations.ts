@@ -1,0 +1,85 @@
+/**
+ * The operations of resumable uploads, for the description of the API. It tells their headers and answers; what these mean to
+ * each other is the protocol's (https://tus.io/protocols/resumable-upload), and so is the check of them. Pure: no I/O, no clock.
+ */
+import { type TSchema, Type } from 'typebox';
+
+const tags = ['uploads'];
+const params = Type.Object({ id: Type.String({ description: 'objectID of the upload.' }) });
+const TUS = { 'Tus-Resumable': Type.Enum(['1.0.0'], { description: 'Version of the protocol.' }) };
+const BYTES = 'application/offset+octet-stream';
+
+const count = (description: string) => Type.Integer({ minimum: 0, description });
+const OFFSET = { 'Upload-Offset': count('How many bytes have come.') };
+const LENGTH = { 'Upload-Length': count('How many bytes there will be.') };
+const METADATA = {
+  'Upload-Metadata': Type.String({
+    description:
+      'Pairs of a key and a value in Base64: `type` is VIDEO or AUDIO, `name` or `filename` is shown to people.',
+  }),
+};
+const EXPIRES = { 'Upload-Expires': Type.String({ description: 'When what has not come whole is cleared away.' }) };
+
+/** An answer without a body. */
+const empty = (headers: Record<string, TSchema>) => ({ type: 'null', headers: { ...TUS, ...headers } });
+
+/** The protocol has codes of its own for what is wrong with its headers, so that nothing is checked before. */
+const unchecked = () => () => true as const;
+
+export const tusOperations = (path: string) =>
+  [
+    {
+      method: 'OPTIONS',
+      url: path,
+      schema: {
+        ...{ operationId: 'getResumableUploadOptions', tags, summary: 'What resumable uploads can do' },
+        response: {
+          204: empty({
+            'Tus-Version': Type.String({ description: 'Versions of the protocol.' }),
+            'Tus-Extension': Type.String({ description: 'Extensions of it.' }),
+            'Tus-Max-Size': count('The largest upload in bytes.'),
+          }),
+        },
+      },
+    },
+    {
+      method: 'POST',
+      url: path,
+      schema: {
+        ...{ operationId: 'createResumableUpload', tags, summary: 'Begin to send media (tus)' },
+        description: 'The last part of `Location` is the objectID. A body may bring the first bytes, as PATCH does.',
+        headers: Type.Object({ ...TUS, ...LENGTH, ...METADATA }),
+        response: { 201: empty(EXPIRES) },
+      },
+    },
+    {
+      method: 'HEAD',
+      url: `${path}/:id`,
+      config: { swagger: { exposeHeadRoute: true } },
+      schema: {
+        ...{ operationId: 'getResumableUpload', tags, summary: 'How much of it has come (tus)' },
+        ...{ params, headers: Type.Object(TUS) },
+        response: { 200: empty({ ...OFFSET, ...LENGTH, ...METADATA }) },
+      },
+    },
+    {
+      method: 'PATCH',
+      url: `${path}/:id`,
+      schema: {
+        ...{ operationId: 'appendToResumableUpload', tags, summary: 'Send what follows (tus)', consumes: [BYTES] },
+        description: 'When all of it has come, the upload is imported.',
+        ...{ params, headers: Type.Object({ ...TUS, ...OFFSET }) },
+        body: Type.String({ format: 'binary' }),
+        response: { 204: empty({ ...OFFSET, ...EXPIRES }) },
+      },
+    },
+    {
+      method: 'DELETE',
+      url: `${path}/:id`,
+      schema: {
+        ...{ operationId: 'cancelResumableUpload', tags, summary: 'Give up what has not come whole (tus)' },
+        ...{ params, headers: Type.Object(TUS) },
+        response: { 204: empty({}) },
+      },
+    },
+  ].map((route) => ({ ...route, validatorCompiler: unchecked }));

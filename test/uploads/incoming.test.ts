@@ -1,0 +1,43 @@
+import { Readable } from 'node:stream';
+import { expect, test } from 'vitest';
+import type { Upload } from '../../src/kube/resources.ts';
+import { appendPieces, arrivedBytes } from '../../src/storage/pieces.ts';
+import { createIncoming } from '../../src/uploads/incoming.ts';
+import { incomingKey } from '../../src/uploads/spec.ts';
+import { upload } from '../support/operator.ts';
+import { room } from '../support/prepare.ts';
+
+const HOUR_MS = 3_600_000;
+
+test('what has not come whole in time vanishes with its bytes; what is on time, whole or from a link stays', async () => {
+  await using place = await room();
+  const now = new Date('2026-06-04T12:00:00Z');
+  const made = (name: string, hoursAgo: number, receivedBytes?: number): Upload => {
+    const of = upload(name, {});
+    const creationTimestamp = new Date(now.getTime() - hoursAgo * HOUR_MS).toISOString();
+    const source = receivedBytes === undefined ? of.spec.source : { sent: { sizeBytes: 10, receivedBytes } };
+    return { ...of, metadata: { ...of.metadata, creationTimestamp }, spec: { ...of.spec, source } };
+  };
+  const all = [
+    made('late', 72, 5),
+    made('silent', 100, 0),
+    made('on-time', 71, 5),
+    made('whole', 99, 10),
+    made('link', 99),
+  ];
+  const keys = new Map(all.map(({ metadata }) => [metadata.name, incomingKey(metadata.uid)]));
+  for (const key of keys.values())
+    await appendPieces(place.storage, key, 0, Readable.from([Buffer.from('bytes')]), async () => undefined);
+  const deleted: string[] = [];
+  const incoming = createIncoming({
+    uploads: { delete: async ({ metadata }: Upload) => void deleted.push(metadata.name) } as never,
+    within: (() => undefined) as never,
+    storage: place.storage,
+    maxSourceBytes: 10,
+    expireMs: 72 * HOUR_MS,
+  });
+  await incoming.expire(all, now);
+  expect(deleted).toEqual(['late', 'silent']);
+  const left = await Promise.all([...keys].map(async ([name, key]) => [name, await arrivedBytes(place.storage, key)]));
+  expect(left.filter(([, bytes]) => bytes).map(([name]) => name)).toEqual(['on-time', 'whole', 'link']);
+});
