@@ -11,7 +11,7 @@ import { prepareDestinations, prepareMedia } from './operator/objects.ts';
 import { startOperator } from './operator/process.ts';
 import { measureScale, removeStreams } from './operator/scale.ts';
 import { measureSteady } from './operator/steady.ts';
-import { circumstances, type Row, report, whole } from './report.ts';
+import { circumstances, collect, type Row, report, whole } from './report.ts';
 
 const PARTS = ['latency', 'schedules', 'scale', 'steady', 'takeover'];
 const HELP = `Usage: node test/bench/operator.ts [options]
@@ -49,15 +49,7 @@ async function measure(parts: readonly string[], say: (text: string) => void): P
     let operator = await startOperator(cluster);
     say('making destinations');
     await prepareDestinations(cluster.kube, Math.max(largest, schedules));
-    const rows: Row[] = [];
-    const take = async (part: string, step: () => Promise<Row[]>) => {
-      if (!parts.includes(part)) return;
-      say(`measuring: ${part}`);
-      const found = await step();
-      // The whole takes half an hour: who waits sees what there is, and has it when a later part fails.
-      for (const { what, ours, peer, result } of found) say(`  ${what}: ${ours}, peer ${peer}: ${result}`);
-      rows.push(...found);
-    };
+    const { rows, take } = collect(parts, say);
     await take('latency', async () => [await measureLatency(cluster, 200)]);
     await take('schedules', async () => [await measureSchedules(cluster, schedules, whole(values.rounds))]);
     for (const [index, count] of counts.entries()) {
@@ -71,9 +63,9 @@ async function measure(parts: readonly string[], say: (text: string) => void): P
     await take('steady', async () => {
       const found = await measureSteady(cluster, operator, largest, whole(values.seconds));
       operator = found.operator;
-      await removeStreams(cluster);
       return found.rows;
     });
+    if (parts.includes('takeover')) await removeStreams(cluster);
     await operator.stop();
     await take('takeover', async () => [await measureTakeover(cluster, 3)]);
     return rows;

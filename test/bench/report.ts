@@ -71,3 +71,16 @@ export function whole(text: string): number {
   if (!/^[1-9]\d{0,4}$/.test(text)) throw new Error(`${text} is not a whole number above 0`);
   return Number(text);
 }
+
+/** Runs those of the `parts` that are wanted and collects their rows. Who waits sees what there is, and has it when a later part fails. */
+export function collect(parts: readonly string[], say: (text: string) => void) {
+  const rows: Row[] = [];
+  const take = async (part: string, step: () => Promise<Row[]>): Promise<void> => {
+    if (!parts.includes(part)) return;
+    say(`measuring: ${part}`);
+    const found = await step();
+    for (const { what, ours, peer, result } of found) say(`  ${what}: ${ours}, peer ${peer}: ${result}`);
+    rows.push(...found);
+  };
+  return { rows, take };
+}

@@ -4,6 +4,7 @@ import { createReflector, type Reflector } from '../../../src/kube/reflector.ts'
 import { DESTINATIONS, LOOPSTREAMS, type LoopStream, PODS, SECRETS, UPLOADS } from '../../../src/kube/resources.ts';
 import type { Kube, KubeObject, Resource, Stored } from '../../../src/kube/types.ts';
 import { NAMESPACE } from '../../../src/local/rights.ts';
+import { findCondition } from '../../../src/streams/conditions.ts';
 import { API_VERSION } from '../../../src/streams/names.ts';
 import type { LoopStreamSpec } from '../../../src/streams/spec.ts';
 import { renditionKey } from '../../../src/uploads/spec.ts';
@@ -47,13 +48,17 @@ export async function prepareMedia(kube: Kube): Promise<void> {
   await kube.apply(UPLOADS, NAMESPACE, { ...identity, status } as never, manager);
 }
 
-/** Destinations with their Secrets. */
+/** Destinations with their Secrets; resolves when the operator has said of each that it is ready, and is idle again. */
 export async function prepareDestinations(kube: Kube, count: number): Promise<void> {
+  const watched = await watchAll(kube, DESTINATIONS, NAMESPACE);
+  const all = watched.reached(count, ({ status }) => findCondition(status?.conditions, 'Ready')?.status === 'True');
   await inParallel(count, async (n) => {
     const stringData = { rtmpUrl: 'rtmp://127.0.0.1/live', rtmpKey: `key-${n}` };
     await kube.create(SECRETS, NAMESPACE, { metadata: { name: `tv-${n}` }, stringData } as never);
     await kube.create(DESTINATIONS, NAMESPACE, own('Destination', `tv-${n}`, { secretName: `tv-${n}` }) as never);
   });
+  await all;
+  watched.stop();
 }
 
 export const createStream = (kube: Kube, n: number, spec: Partial<LoopStreamSpec> = {}) =>

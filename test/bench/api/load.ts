@@ -1,0 +1,67 @@
+/** Load, from a process of its own: as many requests as are answered (autocannon), or one after the other, timed. */
+
+import autocannon from 'autocannon';
+import { Agent } from 'undici';
+import { serve } from './worker.ts';
+
+export interface Target {
+  url: string;
+  method?: 'GET' | 'POST';
+  headers?: Record<string, string>;
+  body?: string;
+}
+
+export interface Rate {
+  perSecond: number;
+  p99Ms: number;
+}
+
+/** One or several targets in turn, over `connections` at once; throws when an answer is not 2xx. */
+async function rate(targets: Target[], seconds: number, connections = 10): Promise<Rate> {
+  const [first] = targets;
+  if (!first) throw new Error('there is nothing to ask for');
+  const { origin } = new URL(first.url);
+  const requests = targets.map(({ url, method = 'GET', headers = {}, body }) => ({
+    ...{ method, headers, path: url.slice(origin.length) },
+    ...(body === undefined ? {} : { body }),
+  }));
+  const result = await autocannon({ url: origin, connections, duration: seconds, requests });
+  const { errors, non2xx } = result;
+  if (errors + non2xx > 0) throw new Error(`${first.url}: ${errors} errors, ${non2xx} answers that are not 2xx`);
+  return { perSecond: result.requests.average, p99Ms: result.latency.p99 };
+}
+
+export interface Tls {
+  ca: string;
+  cert: string;
+  key: string;
+}
+
+/**
+ * POSTs to each target in turn, one at a time over a kept connection each; `names` has what `NAME` in a body becomes. Answers
+ * milliseconds, by target.
+ */
+async function latencies(targets: (Target & { tls?: Tls })[], names: string[]): Promise<number[][]> {
+  const clients = targets.map(({ url, method = 'POST', headers = {}, body = '', tls }) => {
+    const { origin, pathname: path } = new URL(url);
+    const agent = new Agent({ connections: 1, ...(tls ? { connect: tls } : {}) });
+    const ask = async (name: string): Promise<number> => {
+      const since = performance.now();
+      const answer = await agent.request({ origin, path, method, headers, body: body.replace('NAME', name) });
+      const text = await answer.body.text();
+      if (answer.statusCode !== 201) throw new Error(`${url} answered ${answer.statusCode}: ${text}`);
+      return performance.now() - since;
+    };
+    return { agent, ask, took: [] as number[] };
+  });
+  for (const [n, name] of names.entries()) {
+    // Who comes first may find the others' caches warm, so they take turns in that too.
+    for (const { ask, took } of n % 2 === 0 ? clients : clients.toReversed()) took.push(await ask(name));
+  }
+  await Promise.all(clients.map(({ agent }) => agent.close()));
+  return clients.map(({ took }) => took);
+}
+
+const jobs = { rate, latencies };
+export type LoadJobs = typeof jobs;
+serve(jobs);

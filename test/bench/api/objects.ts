@@ -1,0 +1,56 @@
+/** What is made for the API's benchmark: accounts with few and with many streams, as the API itself would make them. */
+import { newId } from '../../../src/account/owned.ts';
+import { DESTINATIONS, LOOPSTREAMS, UPLOADS } from '../../../src/kube/resources.ts';
+import type { Kube, Resource } from '../../../src/kube/types.ts';
+import { NAMESPACE } from '../../../src/local/rights.ts';
+import { ACCOUNT_LABEL, API_VERSION } from '../../../src/streams/names.ts';
+import { inParallel } from '../operator/objects.ts';
+
+export interface Media {
+  destinationID: string;
+  videoUploadObjectID: string;
+}
+
+/** An object of ours, as the API writes it. */
+export const objectOf = ({ kind }: Resource, accountId: string, name: string, spec: unknown) => ({
+  apiVersion: API_VERSION,
+  kind,
+  metadata: { name, namespace: NAMESPACE, labels: { [ACCOUNT_LABEL]: accountId } },
+  spec,
+});
+
+/** The spec that POST /v1/streams makes of `wish`. */
+export const streamSpec = ({ destinationID, videoUploadObjectID }: Media, displayName: string) => ({
+  ...{ displayName, replicas: 0, quality: '1080p', framerate: 30 },
+  ...{ destinationRefs: [destinationID], uploadRef: videoUploadObjectID },
+});
+
+/** A destination and an upload that streams can refer to. */
+export async function makeMedia(kube: Kube, accountId: string): Promise<Media> {
+  const [destinationID, videoUploadObjectID] = [newId('dst'), newId('upl')];
+  const destination = { displayName: 'Home', secretName: destinationID };
+  const upload = { displayName: 'Film', type: 'video', source: { url: 'https://media.example/film.mp4' } };
+  await kube.create(DESTINATIONS, NAMESPACE, objectOf(DESTINATIONS, accountId, destinationID, destination) as never);
+  await kube.create(UPLOADS, NAMESPACE, objectOf(UPLOADS, accountId, videoUploadObjectID, upload) as never);
+  return { destinationID, videoUploadObjectID };
+}
+
+/** Their ids. */
+export async function makeStreams(kube: Kube, accountId: string, media: Media, count: number): Promise<string[]> {
+  const ids = Array.from({ length: count }, () => newId('str'));
+  await inParallel(count, (n) => {
+    const stream = objectOf(LOOPSTREAMS, accountId, ids[n] ?? '', streamSpec(media, `Channel ${n}`));
+    return kube.create(LOOPSTREAMS, NAMESPACE, stream as never);
+  });
+  return ids;
+}
+
+/** What the operator says of a stream that could start. */
+export async function observe(kube: Kube, id: string, since: Date): Promise<void> {
+  const lastTransitionTime = since.toISOString().replace(/\.\d+Z$/, 'Z');
+  const conditions = ['DestinationReady', 'MediaReady', 'ScheduleValid'].map((type) => ({
+    ...{ type, status: 'True', reason: type, message: 'Fine.', observedGeneration: 1, lastTransitionTime },
+  }));
+  const status = { phase: 'idle', ready: true, observedGeneration: 1, conditions };
+  await kube.mergePatch(LOOPSTREAMS, NAMESPACE, id, { status }, { subresource: 'status' });
+}

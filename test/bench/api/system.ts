@@ -1,0 +1,102 @@
+/** The API server as an image runs it, from the bundle and with its own rights, on a real kube-apiserver and Postgres. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { openAuth } from '../../../src/auth/open.ts';
+import { environment } from '../../../src/config.ts';
+import { migrate } from '../../../src/db/migrate.ts';
+import { createKube } from '../../../src/kube/client.ts';
+import { applyCrds } from '../../../src/kube/install.ts';
+import type { Kube } from '../../../src/kube/types.ts';
+import { spawnChild } from '../../../src/local/processes.ts';
+import { applyRights, NAMESPACE, serviceAccountUser } from '../../../src/local/rights.ts';
+import { startTestKubernetes, type TestKubernetes } from '../../support/kubernetes.ts';
+import { startTestPostgres } from '../../support/postgres.ts';
+import { freePort, until } from '../../support/rtmp.ts';
+
+const BUNDLE = join(import.meta.dirname, '../../../dist/app/main.js');
+const AUTH_SECRET = 'a secret of the benchmark, long enough for the auth library';
+
+export interface Account {
+  accountId: string;
+  key: string;
+}
+
+export interface BenchSystem {
+  /** The administrator's client. */
+  kube: Kube;
+  plane: TestKubernetes;
+  account(name: string): Promise<Account>;
+  /** Resolves when its caches are filled. `options` are Node's. */
+  startApi(options?: readonly string[]): Promise<{ url: string; opsUrl: string; pid: number; readyMs: number }>;
+  /** Takes everything down, and leaves nothing behind. */
+  stop(): Promise<void>;
+}
+
+export async function startSystem(): Promise<BenchSystem> {
+  await using started = new AsyncDisposableStack();
+  const dir = await mkdtemp(join(tmpdir(), 'bench-api-'));
+  started.defer(() => rm(dir, { recursive: true, force: true }));
+  const [postgres, plane] = await Promise.all([startTestPostgres(), startTestKubernetes()]);
+  started.defer(() => postgres.stop());
+  started.defer(() => plane.stop());
+  const kube = createKube({ kubeconfig: plane.kubeconfig });
+  started.defer(() => kube.close());
+  await Promise.all([applyCrds(kube), applyRights(kube)]);
+  const database = { databaseUrl: postgres.url, authSecret: AUTH_SECRET };
+  await migrate(database);
+  const auth = openAuth(database);
+  started.defer(() => auth.close());
+  const kubeconfig = await plane.kubeconfigFor('api', { user: serviceAccountUser('loopstream-api') });
+
+  const startApi: BenchSystem['startApi'] = async (options = []) => {
+    const [port, opsPort] = [await freePort(), await freePort()];
+    const since = performance.now();
+    const child = await spawnChild({
+      name: 'api',
+      command: process.execPath,
+      args: [...options, BUNDLE, 'api'],
+      env: {
+        PATH: environment().PATH ?? '',
+        HOME: dir,
+        NODE_ENV: 'production',
+        KUBECONFIG: kubeconfig,
+        LOOPSTREAM_NAMESPACE: NAMESPACE,
+        LOOPSTREAM_DATABASE_URL: postgres.url,
+        LOOPSTREAM_AUTH_SECRET: AUTH_SECRET,
+        LOOPSTREAM_HOST: '127.0.0.1',
+        LOOPSTREAM_PORT: String(port),
+        LOOPSTREAM_OPS_HOST: '127.0.0.1',
+        LOOPSTREAM_OPS_PORT: String(opsPort),
+        LOOPSTREAM_LOG_LEVEL: 'warn',
+        // Every request is counted, and none refused.
+        LOOPSTREAM_RATE_LIMIT_REQUESTS: '1000000000',
+      },
+      logFile: join(dir, 'api.log'),
+      stateDir: dir,
+    });
+    clients.defer(() => child.stop());
+    const opsUrl = `http://127.0.0.1:${opsPort}`;
+    const isReady = () =>
+      fetch(`${opsUrl}/readyz`).then(
+        ({ ok }) => ok,
+        () => false,
+      );
+    await until('the API server is ready', isReady, 120_000);
+    return { url: `http://127.0.0.1:${port}`, opsUrl, pid: child.pid, readyMs: performance.now() - since };
+  };
+
+  const clients = new AsyncDisposableStack();
+  started.defer(() => clients.disposeAsync());
+  const all = started.move();
+  return {
+    kube,
+    plane,
+    startApi,
+    async account(name) {
+      const accountId = await auth.service.ensureUser({ email: `${name}@example.com`, firstName: name });
+      return { accountId, key: (await auth.service.createApiKey(accountId, name)).key };
+    },
+    stop: () => all.disposeAsync(),
+  };
+}
