@@ -27,7 +27,7 @@ module.exports = {
       to: {
         path: '^src/',
         pathNot:
-          '^src/(streamer|prepare|rendition|storage)/|^src/streams/(spec|names|profile|program|conditions)\\.ts$|^src/uploads/spec\\.ts$|^src/[^/]+\\.ts$',
+          '^src/(streamer|prepare|rendition|storage)/|^src/streams/(spec|names|profile|program|conditions)\\.ts$|^src/uploads/(spec|link)\\.ts$|^src/[^/]+\\.ts$',
       },
     },
     {
@@ -54,6 +54,14 @@ module.exports = {
       severity: 'error',
       from: { path: '^src/', pathNot: '^src/kube/' },
       to: { path: 'node_modules/@kubernetes/' },
+    },
+    {
+      name: 'client-runs-anywhere',
+      severity: 'error',
+      comment:
+        'The client shares types with the server, and of what runs only the table of errors and the timer (test/client/ bundles it for a browser).',
+      from: { path: '^src/client/' },
+      to: { pathNot: '^src/(client/|errors\\.ts$|clock\\.ts$)', dependencyTypesNot: ['type-only'] },
     },
     {
       name: 'local-is-a-secret',

@@ -1,5 +1,6 @@
 /**
- * Bundles what the image runs into dist/app: one file per role's share of the code, so that a streamer loads only its own.
+ * Bundles the client into dist/client, and what the image runs into dist/app: one file per role's share of the code, so that a
+ * streamer loads only its own.
  * Packages that read their own files at run time stay outside; they and what they need are copied to dist/node_modules, so
  * that dist/ with package.json is all an image has to carry.
  */
@@ -43,6 +44,11 @@ const { metafile } = await build({
   },
   metafile: true,
   logLevel: 'warning',
+});
+
+await build({
+  ...{ entryPoints: ['src/client/index.ts'], outdir: 'dist/client', bundle: true, format: 'esm', platform: 'neutral' },
+  ...{ target: 'es2022', logLevel: 'warning' },
 });
 
 const packages = new Set<string>();

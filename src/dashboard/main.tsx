@@ -5,8 +5,8 @@ import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
+import { LoopstreamError } from '../client/index.ts';
 import { SessionProvider } from './context.tsx';
-import { ApiProblem } from './problem.ts';
 import { createAppRouter } from './router.tsx';
 import { Session } from './session.ts';
 import { theme } from './theme.ts';
@@ -38,8 +38,8 @@ const queryClient = new QueryClient({
     queries: {
       // A server on this machine answers without a network, whatever the browser thinks of being online.
       networkMode: 'always',
-      retry: (failures, error) => failures < 1 && error instanceof ApiProblem && error.passing,
-      retryDelay: (_, error) => ((error instanceof ApiProblem && error.retryAfter) || 1) * 1000,
+      retry: (failures, error) => failures < 1 && error instanceof LoopstreamError && error.isPassing,
+      retryDelay: (_, error) => ((error instanceof LoopstreamError && error.retryAfterSeconds) || 1) * 1000,
     },
     mutations: { networkMode: 'always', retry: false },
   },

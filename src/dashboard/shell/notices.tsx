@@ -3,9 +3,10 @@ import { Button } from '@mantine/core';
 import { IconAlertTriangle, IconRefresh, IconWifiOff } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
+import { ProblemError } from '../../client/index.ts';
 import { useLostAt, useNow } from '../context.tsx';
 import { formatAgo } from '../format.ts';
-import { ApiProblem, problemText } from '../problem.ts';
+import { problemText } from '../problem.ts';
 import classes from './shell.module.css';
 
 export function Notice({ title, children, actions }: { title: string; children: ReactNode; actions?: ReactNode }) {
@@ -31,7 +32,7 @@ export function Failure({ title, error, retry }: { title: string; error: unknown
         }
       >
         {problemText(error)}
-        {error instanceof ApiProblem && error.status > 0 && <small className={classes.code}> ({error.code})</small>}
+        {error instanceof ProblemError && <small className={classes.code}> ({error.code})</small>}
       </Notice>
     </div>
   );

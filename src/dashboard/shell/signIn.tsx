@@ -1,12 +1,13 @@
 import { Button, PasswordInput } from '@mantine/core';
 import { type FormEvent, type ReactNode, useEffect, useId, useState } from 'react';
+import { problems } from '../../client/index.ts';
 import { trialApi, useSession } from '../context.tsx';
-import { ApiProblem, problemText } from '../problem.ts';
+import { problemText } from '../problem.ts';
 import { Logo } from './logo.tsx';
 import classes from './shell.module.css';
 
 const explain = (error: unknown): string =>
-  error instanceof ApiProblem && error.status === 401
+  error instanceof problems.Unauthenticated
     ? 'This key is not accepted. It may be mistyped, expired or revoked.'
     : problemText(error);
 

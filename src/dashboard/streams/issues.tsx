@@ -1,7 +1,7 @@
 /** Why a stream is not ready: the reason, and what to do about it beside it. */
 import { IconCircleCheck, IconCircleX } from '@tabler/icons-react';
+import type { ReadinessIssue } from '../../client/index.ts';
 import type { Readiness } from '../api.ts';
-import type { ReadinessIssue } from '../problem.ts';
 import classes from './issues.module.css';
 
 export function IssueLines({ issues }: { issues: readonly ReadinessIssue[] }) {

@@ -2,9 +2,10 @@
 import { notifications } from '@mantine/notifications';
 import { type InfiniteData, useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { createElement, useEffect, useState } from 'react';
+import { ProblemError } from '../../client/index.ts';
 import type { Page, Stream } from '../api.ts';
 import { useApi } from '../context.tsx';
-import { ApiProblem, problemText } from '../problem.ts';
+import { problemText } from '../problem.ts';
 import { IssueLines } from './issues.tsx';
 import { INTENT_MS, type Intent, isRunning, shownPhase } from './phase.ts';
 
@@ -119,7 +120,7 @@ export function useShownPhase(stream: Pick<Stream, 'id' | 'status'>): string {
 }
 
 function refused(name: string, want: Intent['want'], error: unknown): void {
-  const issues = error instanceof ApiProblem ? error.issues : [];
+  const issues = error instanceof ProblemError ? error.issues : [];
   notifications.show({
     id: `${want}-${name}`,
     color: 'red',

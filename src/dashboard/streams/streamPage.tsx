@@ -2,10 +2,11 @@ import { Skeleton } from '@mantine/core';
 import { IconChevronLeft } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
 import { type ReactNode, useEffect, useId } from 'react';
+import { problems } from '../../client/index.ts';
 import type { LiveStats, Stream } from '../api.ts';
 import { formatProfile } from '../format.ts';
 import { Player } from '../player/player.tsx';
-import { ApiProblem, problemText } from '../problem.ts';
+import { problemText } from '../problem.ts';
 import { useAnnounceChange } from '../shell/announce.tsx';
 import { Failure, StreamNotFound } from '../shell/notices.tsx';
 import { PhaseBadge } from './badge.tsx';
@@ -137,7 +138,7 @@ function Loading() {
 
 export function StreamPage({ id }: { id: string }) {
   const { data: stream, error, refetch } = useStream(id);
-  const missing = error instanceof ApiProblem && error.status === 404;
+  const missing = error instanceof problems.StreamNotFound;
   return (
     <>
       <nav aria-label="Breadcrumb" className={classes.crumb}>

@@ -1,0 +1,146 @@
+/** The API as functions: one for each operation, grouped by noun, with the server's own types. */
+import type { User } from '../account/service.ts';
+import type { Destination, DestinationCreate, DestinationUpdate } from '../destinations/record.ts';
+import type {
+  Playlist,
+  PlaylistChanges,
+  PlaylistCreate,
+  PlaylistDiff,
+  PlaylistPublish,
+  PlaylistRollback,
+  PlaylistSummary,
+  PlaylistUpdate,
+  PlaylistVersion,
+  PlaylistVersionSummary,
+} from '../playlists/record.ts';
+import type { LiveStats } from '../stats/record.ts';
+import type {
+  Readiness,
+  Stream,
+  StreamCreate,
+  StreamEvent,
+  StreamSchedule,
+  StreamSkip,
+  StreamUpdate,
+} from '../streams/record.ts';
+import type { Phase } from '../streams/spec.ts';
+import type { Upload, UploadFromLink } from '../uploads/record.ts';
+import { type List, listOf, type Page } from './list.ts';
+import { type CallOptions, type ClientOptions, createSend, type Send } from './send.ts';
+
+export interface ListQuery {
+  /** Size of a page, 1 to 100. */
+  limit?: number;
+}
+
+export interface StreamQuery extends ListQuery {
+  status?: Phase;
+  /** Part of the name, in any case. */
+  q?: string;
+}
+
+export interface WaitOptions extends CallOptions {
+  /** Seconds, 0 to 60, to wait for it to happen. */
+  wait?: number;
+}
+
+export interface Status {
+  status: 'ok' | 'degraded';
+  version: string;
+  time: string;
+  components: Record<string, 'ok' | 'unavailable'>;
+}
+
+export type Client = ReturnType<typeof createClient>;
+
+/** Where something is: ids come from elsewhere and may hold anything. */
+const at = (collection: string, id: string, rest = ''): string => `${collection}/${encodeURIComponent(id)}${rest}`;
+
+/** Fewer requests than the server's own size takes, when all of a list is read. */
+const PAGE_SIZE = 100;
+
+/** Nothing is sent before the first call. Every call rejects with a LoopstreamError, or its signal's reason. */
+export function createClient(options: ClientOptions) {
+  const send = createSend(options);
+  return {
+    status: (call?: CallOptions) => send<Status>('GET', '/status', call),
+    /** The machine-readable description of the API (OpenAPI 3.1). */
+    openApi: (call?: CallOptions) => send<Record<string, unknown>>('GET', '/openapi.json', call),
+    me: (call?: CallOptions) => send<User>('GET', '/me', call),
+    streams: streamCalls(send),
+    destinations: {
+      ...readCalls<Destination, Destination>(send, '/destinations'),
+      create: (body: DestinationCreate, call?: CallOptions) =>
+        send<Destination>('POST', '/destinations', { ...call, body }),
+      update: (id: string, body: DestinationUpdate, call?: CallOptions) =>
+        send<Destination>('PATCH', at('/destinations', id), { ...call, body }),
+    },
+    uploads: {
+      ...readCalls<Upload, Upload>(send, '/uploads'),
+      fromLink: (body: UploadFromLink, call?: CallOptions) =>
+        send<Upload>('POST', '/uploads/from-link', { ...call, body }),
+    },
+    playlists: playlistCalls(send),
+  };
+}
+
+const listCall = <T>(send: Send, path: string, query: ListQuery | undefined, call?: CallOptions): List<T> =>
+  listOf((cursor) => send<Page<T>>('GET', path, { ...call, query: { limit: PAGE_SIZE, ...query, cursor } }));
+
+/** What all nouns have: `list` answers nothing by itself, see List. */
+const readCalls = <T, Listed, Query extends ListQuery = ListQuery>(send: Send, path: string) => ({
+  list: (query?: Query, call?: CallOptions): List<Listed> => listCall(send, path, query, call),
+  get: (id: string, call?: CallOptions) => send<T>('GET', at(path, id), call),
+  delete: (id: string, call?: CallOptions) => send<void>('DELETE', at(path, id), call),
+});
+
+function streamCalls(send: Send) {
+  const path = '/streams';
+  const command = (id: string, rest: string, { wait, ...call }: WaitOptions = {}) =>
+    send<Stream>('POST', at(path, id, rest), { ...call, query: { wait }, extraMs: (wait ?? 0) * 1000 });
+  return {
+    ...readCalls<Stream, Stream, StreamQuery>(send, path),
+    create: (body: StreamCreate, call?: CallOptions) => send<Stream>('POST', path, { ...call, body }),
+    update: (id: string, body: StreamUpdate, call?: CallOptions) =>
+      send<Stream>('PATCH', at(path, id), { ...call, body }),
+    readiness: (id: string, call?: CallOptions) => send<Readiness>('GET', at(path, id, '/readiness'), call),
+    /** Rejects with `problems.StreamNotReady` and its `issues` when something would stop it from starting. */
+    start: (id: string, call?: WaitOptions) => command(id, '/start', call),
+    stop: (id: string, call?: WaitOptions) => command(id, '/stop', call),
+    /** Goes on to the next item. */
+    skip: (id: string, body: StreamSkip = {}, call?: CallOptions) =>
+      send<Stream>('POST', at(path, id, '/skip'), { ...call, body }),
+    /** Sets the schedule anew: what is left out is taken away. */
+    schedule: (id: string, body: StreamSchedule, call?: CallOptions) =>
+      send<Stream>('POST', at(path, id, '/schedule'), { ...call, body }),
+    unschedule: (id: string, call?: CallOptions) => send<Stream>('DELETE', at(path, id, '/schedule'), call),
+    liveStats: (id: string, call?: CallOptions) => send<LiveStats>('GET', at(path, id, '/live-stats'), call),
+    events: (id: string, query?: ListQuery, call?: CallOptions): List<StreamEvent> =>
+      listCall(send, at(path, id, '/events'), query, call),
+  };
+}
+
+function playlistCalls(send: Send) {
+  const path = '/playlists';
+  const version = (id: string, number: number, rest = '') => at(path, id, `/versions/${number}${rest}`);
+  return {
+    ...readCalls<Playlist, PlaylistSummary>(send, path),
+    create: (body: PlaylistCreate, call?: CallOptions) => send<Playlist>('POST', path, { ...call, body }),
+    update: (id: string, body: PlaylistUpdate, call?: CallOptions) =>
+      send<Playlist>('PATCH', at(path, id), { ...call, body }),
+    /** One batch, all or nothing. */
+    change: (id: string, body: PlaylistChanges, call?: CallOptions) =>
+      send<Playlist>('POST', at(path, id, '/changes'), { ...call, body }),
+    publish: (id: string, body: PlaylistPublish, call?: CallOptions) =>
+      send<Playlist>('POST', at(path, id, '/publish'), { ...call, body }),
+    rollback: (id: string, body: PlaylistRollback, call?: CallOptions) =>
+      send<Playlist>('POST', at(path, id, '/rollback'), { ...call, body }),
+    versions: (id: string, query?: ListQuery, call?: CallOptions): List<PlaylistVersionSummary> =>
+      listCall(send, at(path, id, '/versions'), query, call),
+    version: (id: string, number: number, call?: CallOptions) =>
+      send<PlaylistVersion>('GET', version(id, number), call),
+    /** From the version before unless `from` names another. */
+    diff: (id: string, number: number, query: { from?: number } = {}, call?: CallOptions) =>
+      send<PlaylistDiff>('GET', version(id, number, '/diff'), { ...call, query }),
+  };
+}

@@ -1,0 +1,30 @@
+/**
+ * The client of the API, for Node, browsers and whatever else has fetch: `import { createClient } from 'loopstream/client'`.
+ * Of the server it shares types, the table of errors and a timer, and nothing that runs there alone.
+ */
+export type { User } from '../account/service.ts';
+export type { Destination, DestinationCreate, DestinationUpdate } from '../destinations/record.ts';
+export type * from '../playlists/record.ts';
+export type { LiveStats } from '../stats/record.ts';
+export type {
+  Readiness,
+  ReadinessIssue,
+  Stream,
+  StreamCreate,
+  StreamEvent,
+  StreamSchedule,
+  StreamSkip,
+  StreamUpdate,
+} from '../streams/record.ts';
+export type { Upload, UploadFromLink } from '../uploads/record.ts';
+export {
+  type Client,
+  createClient,
+  type ListQuery,
+  type Status,
+  type StreamQuery,
+  type WaitOptions,
+} from './client.ts';
+export type { List, Page } from './list.ts';
+export { ConnectionError, LoopstreamError, ProblemError, problems } from './problem.ts';
+export type { CallOptions, ClientOptions } from './send.ts';

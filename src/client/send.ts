@@ -1,0 +1,136 @@
+/**
+ * One call of the API over fetch: given up in time, tried again where that may help, its problems thrown. A POST carries an
+ * Idempotency-Key, the same in each of its tries, so that trying again never does anything twice.
+ */
+import { sleep } from '../clock.ts';
+import { ConnectionError, LoopstreamError, problemOf } from './problem.ts';
+
+export interface ClientOptions {
+  /** With the version: `https://loops.example.com/v1`. */
+  baseUrl: string;
+  /** Has the full access of its owner: never in a page that others can read. */
+  apiKey?: string;
+  /** Instead of a key: an OAuth access token, or what hands one out that is still good. */
+  accessToken?: string | (() => string | Promise<string>);
+  /** For one try, 30,000 ms by default; a `wait` that is asked for comes on top. */
+  timeoutMs?: number;
+  /** Tries after the first, 3 by default. */
+  maxRetries?: number;
+  /** Instead of the runtime's own. */
+  fetch?: typeof fetch;
+}
+
+/** What may be said of a single call. */
+export interface CallOptions {
+  /** Ends the call, its pauses included; it rejects with the signal's reason. */
+  signal?: AbortSignal | undefined;
+  timeoutMs?: number | undefined;
+  maxRetries?: number | undefined;
+  /** Of a POST: to be sent again with the same one after a restart, say. By default a new one for each call. */
+  idempotencyKey?: string | undefined;
+}
+
+export interface Call extends CallOptions {
+  query?: object | undefined;
+  body?: unknown;
+  /** How much longer the server was asked to take. */
+  extraMs?: number;
+}
+
+/** Resolves to the body of an answer of 2xx, undefined when it has none. Rejects with LoopstreamError or the signal's reason. */
+export type Send = <T>(method: string, path: string, call?: Call) => Promise<T>;
+
+const TIMEOUT_MS = 30_000;
+const MAX_RETRIES = 3;
+const FIRST_PAUSE_MS = 500;
+const MAX_PAUSE_MS = 8_000;
+/** A server that asks for more patience than this gets it from whoever called. */
+const MAX_RETRY_AFTER_SECONDS = 60;
+
+/**
+ * How long to wait before the next try, in milliseconds, or undefined when waiting does not mend the error. `tried`: how
+ * often it was tried again already. `random` from 0 to 1 spreads those who failed at the same moment, also when all of them
+ * were told the same Retry-After.
+ */
+export function pauseMs(error: LoopstreamError, tried: number, random: number): number | undefined {
+  const asked = error.retryAfterSeconds ?? 0;
+  if (!error.isPassing || asked > MAX_RETRY_AFTER_SECONDS) return undefined;
+  const backoff = Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** tried);
+  return asked * 1000 + backoff * (0.5 + random / 2);
+}
+
+/** 128 random bits: `crypto.randomUUID` is kept from pages that came over plain HTTP. */
+const newKey = (): string =>
+  Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('');
+
+/** `?a=b`, without what is undefined; '' when nothing is left. */
+function queryOf(values: object = {}): string {
+  const given = Object.entries(values).filter(([, value]) => value !== undefined);
+  return given.length === 0
+    ? ''
+    : `?${new URLSearchParams(given.map(([name, value]): [string, string] => [name, String(value)]))}`;
+}
+
+async function bodyOf(response: Response): Promise<unknown> {
+  const text = await response.text();
+  if (text === '') return undefined;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+export function createSend(options: ClientOptions): Send {
+  const { apiKey, accessToken, fetch: send = fetch } = options;
+  const base = options.baseUrl.replace(/\/+$/, '');
+
+  const credentials = async (): Promise<Record<string, string>> => {
+    if (apiKey !== undefined) return { 'x-api-key': apiKey };
+    const token = typeof accessToken === 'function' ? await accessToken() : accessToken;
+    return token === undefined ? {} : { authorization: `Bearer ${token}` };
+  };
+
+  /** One try. A problem is an outcome here, since another try may mend it. */
+  const exchange = async <T>(url: string, init: RequestInit, call: Call): Promise<T | LoopstreamError> => {
+    const { signal, timeoutMs = options.timeoutMs ?? TIMEOUT_MS, extraMs = 0 } = call;
+    const timeout = AbortSignal.timeout(timeoutMs + extraMs);
+    try {
+      const headers = { ...init.headers, ...(await credentials()) };
+      const response = await send(url, {
+        ...init,
+        headers,
+        signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
+      });
+      const body = await bodyOf(response);
+      if (response.ok && (body !== undefined || response.status === 204)) return body as T;
+      // Of a 202 only the status counts; any other success without JSON came from elsewhere.
+      if (response.status === 202 && body === undefined) return undefined as T;
+      return problemOf(response.status, response.headers, body, Date.now());
+    } catch (cause) {
+      if (signal?.aborted) throw signal.reason;
+      const how = timeout.aborted ? 'in time' : 'at all';
+      return new ConnectionError(`The loopstream server did not answer ${how}.`, { cause });
+    }
+  };
+
+  return async <T>(method: string, path: string, call: Call = {}): Promise<T> => {
+    const { query, body, signal, maxRetries = options.maxRetries ?? MAX_RETRIES } = call;
+    const headers = {
+      accept: 'application/json, application/problem+json',
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...(method === 'POST' ? { 'idempotency-key': call.idempotencyKey ?? newKey() } : {}),
+    };
+    const init = { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) };
+    for (let tried = 0; ; tried += 1) {
+      signal?.throwIfAborted();
+      const outcome = await exchange<T>(`${base}${path}${queryOf(query)}`, init, call);
+      if (!(outcome instanceof LoopstreamError)) return outcome;
+      // The try before, whose answer was lost, has deleted it.
+      if (method === 'DELETE' && tried > 0 && 'status' in outcome && outcome.status === 404) return undefined as T;
+      const ms = tried < maxRetries ? pauseMs(outcome, tried, Math.random()) : undefined;
+      if (ms === undefined) throw outcome;
+      await sleep(ms, signal);
+    }
+  };
+}
