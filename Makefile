@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup run stop reset test test-unit test-system test-e2e test-cluster lint format generate build bench bench-engine bench-operator clean
+.PHONY: help setup run stop reset test test-unit test-system test-e2e test-cluster lint format generate build bench bench-engine bench-operator bench-api clean
 
 # Node 24 comes from the lock file, so the machine's own Node only has to run npm.
 export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
@@ -58,16 +58,20 @@ generate: node_modules/.installed ## write crds/, docs/, alerts, dashboards and 
 	@$(NODE) scripts/monitoring/generate.ts
 	@$(NODE) scripts/chart/generate.ts
 
-build: setup ## bundle what the image runs, into dist/
+build: setup ## bundle what the image runs, and the client for programs, into dist/
 	@$(NODE) scripts/build.ts
+	@tsc -p src/client
 
-bench: bench-engine bench-operator ## performance as ratios beside the named peers, into test/bench/RESULTS.md
+bench: bench-engine bench-operator bench-api ## performance as ratios beside the named peers, into test/bench/RESULTS.md
 
 bench-engine: node_modules/.installed ## the loop engine alone, within ten minutes
 	@$(NODE) test/bench/engine.ts $(ARGS)
 
 bench-operator: node_modules/.installed ## the operator at scale, half an hour
 	@$(NODE) test/bench/operator.ts $(ARGS)
+
+bench-api: node_modules/.installed ## the API server at 10,000 streams, six minutes
+	@$(NODE) test/bench/api.ts $(ARGS)
 
 clean: ## remove what was built or installed here (not .loopstream/: that is `make reset`)
 	rm -rf dist node_modules

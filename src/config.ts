@@ -3,6 +3,8 @@
  * LOOPSTREAM_ (KUBECONFIG keeps its own name). A wrong value ends the process with one sentence that names the variable.
  */
 
+import { isIP } from 'node:net';
+
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 }
@@ -88,6 +90,8 @@ export const streamerConfig = (env: Env) => {
 };
 export type StreamerConfig = ReturnType<typeof streamerConfig>;
 
+const maxSourceBytes = (env: Env): number => reader(env).integer('MAX_SOURCE_BYTES', 20 * 2 ** 30, 1);
+
 /** The prepare Job: one task, one answer. */
 export const prepareConfig = (env: Env) => {
   const { text, optional, integer, flag, json } = reader(env);
@@ -101,7 +105,7 @@ export const prepareConfig = (env: Env) => {
     storageUrl: text('STORAGE_URL'),
     storageCredentials: storageCredentials(env),
     allowPrivateLinks: flag('ALLOW_PRIVATE_LINKS'),
-    maxSourceBytes: integer('MAX_SOURCE_BYTES', 20 * 2 ** 30, 1),
+    maxSourceBytes: maxSourceBytes(env),
     fetchTimeoutSeconds: integer('FETCH_TIMEOUT_SECONDS', 3600, 1),
     ffmpeg: text('FFMPEG', 'ffmpeg'),
     ffprobe: text('FFPROBE', 'ffprobe'),
@@ -154,6 +158,7 @@ export const operatorConfig = (env: Env) => {
     cacheBytes: integer('CACHE_BYTES', DEFAULT_CACHE_BYTES, MIN_CACHE_BYTES),
     scratchVolume: optional('SCRATCH_VOLUME') === undefined ? SCRATCH_VOLUME : volume('SCRATCH_VOLUME'),
     allowPrivateLinks: flag('ALLOW_PRIVATE_LINKS'),
+    maxSourceBytes: maxSourceBytes(env),
     workers: integer('WORKERS', 8, 1, 256),
     /** undefined: no election, this process leads. */
     leaderElection: leaderElection(env),
@@ -180,9 +185,64 @@ export const databaseConfig = (env: Env) => {
 };
 export type DatabaseConfig = ReturnType<typeof databaseConfig>;
 
+/** How long clients may take, in milliseconds. */
+const timeouts = (env: Env) => {
+  const { integer } = reader(env);
+  const seconds = (name: string, fallback: number) => 1000 * integer(`${name}_TIMEOUT_SECONDS`, fallback, 1, 86_400);
+  return Object.freeze({
+    /** From the first byte of a request to the end of its headers. */
+    headersMs: seconds('HEADERS', 15),
+    /** For a body of JSON. */
+    bodyMs: seconds('BODY', 30),
+    /** For a whole request, the bytes of an upload among them. */
+    requestMs: seconds('REQUEST', 3600),
+    /** Between two requests: longer than load balancers keep a connection, which are often told 60 s. */
+    keepAliveMs: seconds('KEEP_ALIVE', 65),
+    /** With no byte in either direction: longer than the longest `wait`. */
+    connectionMs: seconds('CONNECTION', 120),
+  });
+};
+
+/** Divided by commas; empty when it is not set. */
+const list = (env: Env, name: string): string[] =>
+  (reader(env).optional(name) ?? '').split(',').flatMap((part) => part.trim() || []);
+
+const PROXIES = ['loopback', 'linklocal', 'uniquelocal'];
+const isNetwork = (text: string): boolean => {
+  const [address = '', bits, ...more] = text.split('/');
+  const version = isIP(address);
+  if (version === 0 || more.length > 0) return false;
+  return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128));
+};
+
+const redisUrl = (env: Env): string | undefined => {
+  const url = reader(env).optional('REDIS_URL');
+  if (url === undefined || (URL.canParse(url) && /^rediss?:$/.test(new URL(url).protocol))) return url;
+  // It holds a password, so it is not repeated.
+  throw new ConfigError('LOOPSTREAM_REDIS_URL must be redis://… or rediss://….');
+};
+
+/** Whose X-Forwarded-For counts; a mere number of proxies could be had by anybody who comes past them. */
+const trustProxy = (env: Env): string[] | false => {
+  const networks = list(env, 'TRUST_PROXY');
+  if (networks.every((network) => PROXIES.includes(network) || isNetwork(network)))
+    return networks.length > 0 && networks;
+  throw new ConfigError(
+    `LOOPSTREAM_TRUST_PROXY must be addresses or networks such as 10.0.0.0/8, or ${PROXIES.join(', ')}.`,
+  );
+};
+
+/** Origins whose pages may read answers: `https://app.example.com`, or `*` for all of them. */
+const corsOrigins = (env: Env): string[] => {
+  const origins = list(env, 'CORS_ORIGINS');
+  if (origins.every((origin) => origin === '*' || (URL.canParse(origin) && new URL(origin).origin === origin)))
+    return origins;
+  throw new ConfigError('LOOPSTREAM_CORS_ORIGINS must be origins such as https://app.example.com, or *.');
+};
+
 /** The API server. `publicUrl` is its address as clients see it; `dashboardDir` holds the built page. */
 export const apiConfig = (env: Env) => {
-  const { text, integer, optional } = reader(env);
+  const { text, integer, optional, flag } = reader(env);
   return Object.freeze({
     ...databaseConfig(env),
     ...kube(env),
@@ -191,8 +251,29 @@ export const apiConfig = (env: Env) => {
     opsHost: text('OPS_HOST', '0.0.0.0'),
     opsPort: integer('OPS_PORT', 9402, 0, 65_535),
     publicUrl: text('PUBLIC_URL', `http://127.0.0.1:${integer('PORT', 8080, 0, 65_535)}`).replace(/\/$/, ''),
-    rateLimitPerMinute: integer('RATE_LIMIT_PER_MINUTE', 600, 1),
+    rateLimit: Object.freeze({
+      requests: integer('RATE_LIMIT_REQUESTS', 600, 1),
+      windowMs: 1000 * integer('RATE_LIMIT_WINDOW_SECONDS', 60, 1, 86_400),
+    }),
+    /** Where requests are counted for all replicas together; without it each replica counts its own. */
+    redisUrl: redisUrl(env),
+    trustProxy: trustProxy(env),
+    corsOrigins: corsOrigins(env),
+    timeouts: timeouts(env),
+    /** How long it answers as before once it is to end, and only /readyz says so. */
+    shutdownDelayMs: 1000 * integer('SHUTDOWN_DELAY_SECONDS', 0, 0, 600),
     scopePrefix: text('SCOPE_PREFIX', 'service'),
+    allowPrivateLinks: flag('ALLOW_PRIVATE_LINKS'),
+    maxSourceBytes: maxSourceBytes(env),
+    uploadQuota: Object.freeze({
+      count: integer('UPLOAD_QUOTA_COUNT', 10_000, 1),
+      bytes: integer('UPLOAD_QUOTA_BYTES', 2 ** 40, 1),
+    }),
+    /** How long a client may take to send an upload, from its beginning on. */
+    uploadExpireHours: integer('UPLOAD_EXPIRE_HOURS', 72, 1, 24 * 366),
+    /** Where clients' uploads are kept; without it they can only be imported from links. */
+    storageUrl: optional('STORAGE_URL'),
+    storageCredentials: storageCredentials(env),
     dashboardDir: optional('DASHBOARD_DIR'),
   });
 };

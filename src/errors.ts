@@ -122,13 +122,31 @@ export const ERRORS = {
   unsupported_media_type: {
     status: 415,
     title: 'Unsupported media type',
-    meaning: 'Bodies are JSON: send Content-Type: application/json.',
-    fix: 'Send JSON, and say so in Content-Type.',
+    meaning: 'Bodies are JSON that is not compressed: send Content-Type: application/json and no Content-Encoding.',
+    fix: 'Send JSON as it is, and say so in Content-Type.',
+  },
+  malformed_request: {
+    status: 400,
+    title: 'Malformed request',
+    meaning: 'What was sent is not HTTP/1.1 as RFC 9112 has it, or was cut off.',
+    fix: 'Let a library send the request; where one does, look at what stands between it and this server.',
+  },
+  request_timeout: {
+    status: 408,
+    title: 'Request too slow',
+    meaning: 'The request did not arrive in the time that it has for it.',
+    fix: 'Send the request again, on a connection that is not as slow.',
+  },
+  headers_too_large: {
+    status: 431,
+    title: 'Headers too large',
+    meaning: 'The path and the headers of a request may have 16 KiB together.',
+    fix: 'Send fewer or shorter headers, and a shorter path.',
   },
   malformed_json: {
     status: 400,
     title: 'Malformed JSON',
-    meaning: 'The body is not JSON.',
+    meaning: 'The body is not JSON in UTF-8.',
     fix: 'Let a library write the JSON, in UTF-8.',
   },
   validation_failed: {
@@ -136,6 +154,38 @@ export const ERRORS = {
     title: 'Validation failed',
     meaning: 'A field or parameter is missing, unknown or not allowed; `errors` names each.',
     fix: 'Each entry of `errors` has the `path` of a field or parameter, as a JSON pointer, and a `message`: mend these.',
+  },
+  link_forbidden: {
+    status: 422,
+    title: 'Link forbidden',
+    meaning:
+      'The link leads to where nothing may be imported from: an address that is not public, a port of a system service, or by another protocol than http and https.',
+    fix: 'Put the file where the public internet reaches it by http or https, and link to that.',
+  },
+  upload_quota_exceeded: {
+    status: 403,
+    title: 'Upload quota exceeded',
+    meaning: 'The account keeps as many uploads, or as many bytes of them, as it may.',
+    fix: 'Delete uploads that are no longer needed (`DELETE /v1/uploads/{id}`); `detail` says how much room is left.',
+  },
+  media_too_large: {
+    status: 413,
+    title: 'Media too large',
+    meaning: 'The file is larger than the service takes, or more was sent than was announced.',
+    fix: 'Upload a smaller file: fewer minutes, or a lower bit rate. `Tus-Max-Size` (OPTIONS) tells the limit.',
+  },
+  upload_conflict: {
+    status: 409,
+    title: 'Upload conflict',
+    meaning:
+      'What is sent does not follow on what has come, another request sends to the same upload, or all of it has come.',
+    fix: 'Ask where to go on (HEAD, `Upload-Offset`) and send from there; stock tus clients do so by themselves.',
+  },
+  tus_version_unsupported: {
+    status: 412,
+    title: 'tus version unsupported',
+    meaning: 'Resumable uploads speak version 1.0.0 of the tus protocol.',
+    fix: 'Send `Tus-Resumable: 1.0.0`, or let a tus client send the upload.',
   },
   rate_limited: {
     status: 429,

@@ -95,6 +95,8 @@ export const GATE: readonly TextRule[] = [
 export const SENTENCES = {
   noMedia: 'is required, unless playlists are given',
   twoMedia: 'cannot be given together with an upload',
+  oneSource: 'must have either a url or what is sent',
+  tooMuchSent: 'cannot have received more than there is',
   endBeforeStart: 'must be after the start',
   twice: 'must not name the same thing twice',
   streamNameTooLong: (limit: number) => `must have at most ${limit} characters, because its pod is called after it`,

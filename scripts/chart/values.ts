@@ -81,6 +81,15 @@ const storage = group('Where media is kept.', {
   ),
 });
 
+const uploads = group('What accounts may upload.', {
+  maxSizeBytes: whole('Size of the largest file.', 20 * 2 ** 30, 1),
+  quota: group('What an account may keep.', {
+    count: whole('Uploads.', 10_000, 1),
+    bytes: whole('Bytes of them.', 2 ** 40, 1),
+  }),
+  expireHours: whole('Hours that a client may take to send a file.', 72, 1, 8784),
+});
+
 const operator = group('The operator.', {
   replicas: whole('Replicas; one leads. More than one needs leaderElection.', 2, 1, 10),
   leaderElection: flag('Let the replicas elect a leader by a Lease.', true),
@@ -137,7 +146,24 @@ const api = group('The API server: REST, GraphQL and the page. Leave it out to w
   publicUrl: text('Its address as clients see it, e.g. `https://loops.example.com`.', '', {
     pattern: '^(https?://[^/]+.*)?$',
   }),
-  rateLimitPerMinute: whole('Requests a minute for each account.', 600, 1),
+  rateLimit: group('How much each account, and each address without a key, may ask for.', {
+    requests: whole('Requests in a window.', 600, 1),
+    windowSeconds: whole('Length of the window.', 60, 1, 86_400),
+  }),
+  trustProxy: list('Addresses or networks of the proxies before it, whose X-Forwarded-For counts, e.g. `10.0.0.0/8`.', {
+    type: 'string',
+    minLength: 1,
+  }),
+  corsOrigins: list('Origins whose pages may use it, e.g. `https://app.example.com`; `*` for all.', {
+    type: 'string',
+    pattern: '^(\\*|https?://[^/]+)$',
+  }),
+  shutdownDelaySeconds: whole(
+    'How long a pod that is to end goes on as before, so that the Service and load balancers can let go of it.',
+    5,
+    0,
+    600,
+  ),
   scopePrefix: text('What the scopes of access tokens begin with.', 'service', { pattern: '^[a-z][a-z0-9_-]*$' }),
   auth: group('What signs sessions.', {
     existingSecret: secretName('A Secret that holds it.'),
@@ -172,6 +198,15 @@ const database = group('PostgreSQL, for the API server.', {
     }),
   }),
 });
+
+const redis = group(
+  'Redis, in which the API server counts requests for all replicas; without it each counts its own.',
+  {
+    existingSecret: secretName('A Secret that holds its URL.'),
+    existingSecretKey: text('The URL’s key in that Secret.', 'redisUrl', { minLength: 1 }),
+    url: text('The URL itself, for a Secret that the chart makes.', '', { pattern: '^(rediss?://.+)?$' }),
+  },
+);
 
 const networkPolicy = group('NetworkPolicies.', {
   enabled: flag('Make them: what listens is reached by those who need it.', true),
@@ -249,9 +284,11 @@ export const VALUES = group('Values of the chart loopstream.', {
     ),
   }),
   storage,
+  uploads,
   operator,
   api,
   database,
+  redis,
   networkPolicy,
   monitoring,
   grafana,

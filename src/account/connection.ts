@@ -51,6 +51,8 @@ export interface Place {
 const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 const compare = (a: Place, b: Place): number => compareText(a.key, b.key) || compareText(a.id, b.id);
 
+/** As Kubernetes has names. */
+const ID = /^[a-z0-9]([-.a-z0-9]*[a-z0-9])?$/;
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/;
 
 /** The key of a name in the order by name. */
@@ -68,12 +70,37 @@ const base64url = (text: string): string => Buffer.from(text).toString('base64ur
 export function decodeCursor(list: string, cursor: string, path = '/cursor', by: Order['by'] = 'createdAt'): Place {
   const [, raw = '', id = '', ...more] = Buffer.from(cursor, 'base64url').toString('utf8').split(' ');
   const place = { key: by === 'createdAt' ? raw : Buffer.from(raw, 'base64url').toString('utf8'), id };
-  const genuine = id !== '' && more.length === 0 && (by !== 'createdAt' || TIME.test(raw));
+  const genuine = ID.test(id) && more.length === 0 && (by !== 'createdAt' || TIME.test(raw));
   if (genuine && encodeCursor(list, place, by) === cursor) return place;
   throw validationFailed([{ path, message: 'is not a cursor of this list; use one of an earlier answer' }]);
 }
 
-/** One page of `items`, in order, each shown by `show`; those that are not on the page are not shown. */
+/** A copy of `items`, ascending by their places. */
+export const inOrder = <S>(items: readonly S[], place: (item: S) => Place): S[] =>
+  items
+    .map((item) => ({ item, at: place(item) }))
+    .sort((a, b) => compare(a.at, b.at))
+    .map(({ item }) => item);
+
+/** How many of `items`, which are ascending, stand before `at`, and whether the next one stands there. Halves: O(log n). */
+export function find<S>(
+  items: readonly S[],
+  at: Place,
+  place: (item: S) => Place,
+): { index: number; isThere: boolean } {
+  let index = 0;
+  for (let end = items.length; index < end; ) {
+    const middle = (index + end) >>> 1;
+    if (compare(place(items[middle] as S), at) < 0) index = middle + 1;
+    else end = middle;
+  }
+  return { index, isThere: index < items.length && compare(place(items[index] as S), at) === 0 };
+}
+
+/**
+ * One page of `items`, which are ascending by their places in the order that is asked for, each shown by `show`; those that
+ * are not on the page are not looked at, so that a page costs the same wherever it is and however many there are.
+ */
 export function connect<S, T>(
   list: string,
   items: readonly S[],
@@ -82,29 +109,30 @@ export function connect<S, T>(
   show: (item: S) => T,
 ): Connection<T> {
   const { by, descending } = args.orderBy ?? NEWEST_FIRST;
-  const sign = descending ? -1 : 1;
   const after = args.after ? decodeCursor(list, args.after, args.afterPath, by) : undefined;
   const before = args.before ? decodeCursor(list, args.before, '/before', by) : undefined;
-  const placed = items.map((item) => ({ item, at: place(item, by) })).sort((a, b) => sign * compare(a.at, b.at));
+  const count = items.length;
 
-  /** How many stand before `cursor`, or, with `itself`, at it or before it. */
+  /** How many stand before `cursor` in the order that is asked for, or, with `itself`, at it or before it. */
   const standing = (cursor: Place, itself: boolean): number => {
-    const index = placed.findIndex(({ at }) => sign * compare(at, cursor) >= (itself ? 1 : 0));
-    return index === -1 ? placed.length : index;
+    const { index, isThere } = find(items, cursor, (item) => place(item, by));
+    const passed = index + (isThere && itself !== descending ? 1 : 0);
+    return descending ? count - passed : passed;
   };
   const from = after ? standing(after, true) : 0;
-  const to = Math.max(from, before ? standing(before, false) : placed.length);
+  const to = Math.max(from, before ? standing(before, false) : count);
   const first = args.first ?? (args.last === undefined ? DEFAULT_PAGE : to - from);
   const end = Math.min(to, from + first);
   const start = Math.max(from, end - (args.last ?? end - from));
 
-  const edges = placed
-    .slice(start, end)
-    .map(({ item, at }) => ({ cursor: encodeCursor(list, at, by), node: show(item) }));
+  const edges = Array.from({ length: end - start }, (_, i) => {
+    const item = items[descending ? count - 1 - start - i : start + i] as S;
+    return { cursor: encodeCursor(list, place(item, by), by), node: show(item) };
+  });
   return {
-    totalCount: placed.length,
+    totalCount: count,
     pageInfo: {
-      hasNextPage: end < placed.length,
+      hasNextPage: end < count,
       // With `first` and `last` both, the specification counts what `first` has cut off as well.
       hasPreviousPage: start > 0 || (args.last !== undefined && to - from > args.last),
       startCursor: edges[0]?.cursor ?? null,

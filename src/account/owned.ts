@@ -3,19 +3,21 @@
  * one place where an account is kept to what carries its label, and where a write is made visible to the next read.
  */
 import { monotonicFactory } from 'ulid';
+import { currentIntent } from '../context.ts';
 import { AppError, type ErrorCode } from '../errors.ts';
 import type { Reflector } from '../kube/reflector.ts';
 import { type Kube, KubeError, type KubeObject, type ObjectMeta, type Resource, type Stored } from '../kube/types.ts';
 import { ACCOUNT_LABEL } from '../streams/names.ts';
-import { type Connection, connect, nameKey, type Order, type PageArgs } from './connection.ts';
+import { type Connection, connect, inOrder, NEWEST_FIRST, nameKey, type Order, type PageArgs } from './connection.ts';
+import { createGroups } from './groups.ts';
 
-/** How long a deletion or another awaited change may take to come back through the watch. */
+/** How long what has been made by another server may take to come through the watch. */
 const SEEN_MS = 5_000;
 
 export interface OwnedOptions<T extends KubeObject> {
   kube: Kube;
   resource: Resource<T>;
-  /** With the index `account` (`accountIndex`), and further ones for `referring`. */
+  /** With indexes for `referring`. */
   reflector: Reflector<T>;
   namespace: string;
   /** Ids are `<prefix>-<ulid>`. */
@@ -33,28 +35,23 @@ export interface Owned<T extends Stored<KubeObject>> {
   find(accountId: string, id: string): T | undefined;
   /** Throws `<noun>_not_found`, also for what belongs to another account. */
   get(accountId: string, id: string): T;
-  list(accountId: string): T[];
+  /** All of them, to be read at once and not to be changed. */
+  list(accountId: string): readonly T[];
   /** Those that an index finds under `value`. */
   referring(accountId: string, index: string, value: string): T[];
   /** A page of those that `where` holds for (by default all), newest first unless `args` says otherwise. */
   page<R>(accountId: string, args: PageArgs, show: (item: T) => R, where?: (item: T) => boolean): Connection<R>;
-  /** Makes one under a new id. */
+  /** Makes one under a new id; a request that is tried again finds the one that it has made already. */
   create(accountId: string, spec: (id: string) => T['spec'], annotations?: Record<string, string>): Promise<T>;
   /** A JSON merge patch, of the object or of its status. */
   patch(object: T, patch: unknown, options?: { subresource?: 'status' }): Promise<T>;
-  /** Deletes, and waits until it is gone or marked as deleted here too. */
+  /** Deletes: the next read does not find it, or, while a finalizer keeps it, finds it marked as deleted. */
   delete(object: T): Promise<void>;
   /** Resolves with true as soon as `holds` does for the object (undefined: it is gone), or with false after `ms`. */
   until(id: string, holds: (object: T | undefined) => boolean, ms: number): Promise<boolean>;
 }
 
 const accountOf = (object: { metadata: ObjectMeta }): string | undefined => object.metadata.labels?.[ACCOUNT_LABEL];
-
-/** The index that every reflector behind `createOwned` needs. */
-export const accountIndex = (object: { metadata: ObjectMeta }): string[] => {
-  const account = accountOf(object);
-  return account ? [account] : [];
-};
 
 /** What people call it: all kinds have it in the same place. */
 const displayNameOf = (spec: unknown): string | undefined => (spec as { displayName?: string }).displayName;
@@ -74,6 +71,13 @@ export function createOwned<T extends KubeObject>(options: OwnedOptions<T>): Own
     () => undefined,
   );
 
+  const place = ({ metadata, spec }: Stored<T>, by: Order['by'] = NEWEST_FIRST.by) => ({
+    key: by === 'createdAt' ? metadata.creationTimestamp : nameKey(displayNameOf(spec) ?? metadata.name),
+    id: metadata.name,
+  });
+  const byAccount = createGroups<Stored<T>>(accountOf, (object) => place(object));
+  reflector.onChange((_key, current, previous) => byAccount.change(current, previous), { replay: true });
+
   const missing = (id: string) => new AppError(notFound, `There is no ${noun} ${id.slice(0, 100)}.`);
 
   /** An empty cache would deny what exists. */
@@ -85,11 +89,6 @@ export function createOwned<T extends KubeObject>(options: OwnedOptions<T>): Own
     requireSynced();
     const object = reflector.get(namespace, id);
     return object && accountOf(object) === accountId ? object : undefined;
-  };
-
-  const list = (accountId: string) => {
-    requireSynced();
-    return reflector.byIndex('account', accountId);
   };
 
   const until: Owned<Stored<T>>['until'] = (id, holds, ms) => {
@@ -123,26 +122,31 @@ export function createOwned<T extends KubeObject>(options: OwnedOptions<T>): Own
   return {
     namespace,
     find,
-    list,
     until,
     get(accountId, id) {
       const object = find(accountId, id);
       if (!object) throw missing(id);
       return object;
     },
+    list(accountId) {
+      requireSynced();
+      return byAccount.of(accountId);
+    },
     referring(accountId, index, value) {
       requireSynced();
       return reflector.byIndex(index, value).filter((object) => accountOf(object) === accountId);
     },
-    page(accountId, args, show, where = () => true) {
-      const place = ({ metadata, spec }: Stored<T>, by: Order['by']) => ({
-        key: by === 'createdAt' ? metadata.creationTimestamp : nameKey(displayNameOf(spec) ?? metadata.name),
-        id: metadata.name,
-      });
-      return connect(prefix, list(accountId).filter(where), args, place, show);
+    page(accountId, args, show, where) {
+      requireSynced();
+      const all = byAccount.of(accountId);
+      const found = where ? all.filter(where) : all;
+      const { by } = args.orderBy ?? NEWEST_FIRST;
+      const items = by === NEWEST_FIRST.by ? found : inOrder(found, (object) => place(object, by));
+      return connect(prefix, items, args, place, show);
     },
     async create(accountId, spec, annotations) {
-      const name = newId(prefix);
+      const intent = currentIntent();
+      const name = intent?.newId(prefix) ?? newId(prefix);
       const object = {
         apiVersion: resource.group ? `${resource.group}/${resource.version}` : resource.version,
         kind: resource.kind,
@@ -154,9 +158,18 @@ export function createOwned<T extends KubeObject>(options: OwnedOptions<T>): Own
         },
         spec: spec(name),
       };
-      const created = await kube.create(resource, namespace, object as unknown as T);
-      reflector.upsert(created);
-      return created;
+      try {
+        const created = await kube.create(resource, namespace, object as unknown as T);
+        reflector.upsert(created);
+        return created;
+      } catch (error) {
+        // An earlier try of the same request has made it: nobody else makes this name.
+        if (intent === undefined || !(error instanceof KubeError) || error.reason !== 'AlreadyExists') throw error;
+        await until(name, (made) => made !== undefined, SEEN_MS);
+        const made = reflector.get(namespace, name);
+        if (!made) throw error;
+        return made;
+      }
     },
     async patch(object, patch, patchOptions) {
       const { name } = object.metadata;
@@ -171,11 +184,12 @@ export function createOwned<T extends KubeObject>(options: OwnedOptions<T>): Own
     async delete(object) {
       const { name, uid } = object.metadata;
       try {
-        if (!(await kube.delete(resource, namespace, name, { uid }))) return;
+        const left = await kube.delete(resource, namespace, name, { uid });
+        if (typeof left === 'boolean') reflector.forget(object);
+        else reflector.upsert(left);
       } catch (error) {
         throw translate(error, name);
       }
-      await until(name, (now) => now?.metadata.uid !== uid || now.metadata.deletionTimestamp !== undefined, SEEN_MS);
     },
   };
 }

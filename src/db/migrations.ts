@@ -18,4 +18,10 @@ export const MIGRATIONS: Record<string, Migration> = {
       await sql`create index idempotency_created_at on loopstream.idempotency (created_at)`.execute(db);
     },
   },
+  '0002-idempotency-leases': {
+    async up(db: Kysely<unknown>) {
+      await sql`alter table loopstream.idempotency
+        add column claimed_until timestamptz not null default now()`.execute(db);
+    },
+  },
 };

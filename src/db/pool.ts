@@ -14,6 +14,8 @@ export interface IdempotencyTable {
   headers: ColumnType<Record<string, string>, string, string>;
   body: string | null;
   created_at: Generated<Date>;
+  /** Until then the request at work is taken to be alive. */
+  claimed_until: Generated<Date>;
 }
 
 export interface Database {

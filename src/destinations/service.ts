@@ -60,7 +60,7 @@ export function createDestinationService({ kube, destinations, streams }: Destin
   });
 
   /** The Secret goes with its Destination: Kubernetes' garbage collector follows the owner reference. */
-  const createSecret = (accountId: string, owner: Resource, input: DestinationUpdate) => {
+  const createSecret = async (accountId: string, owner: Resource, input: DestinationUpdate) => {
     const secret: Omit<Secret, 'spec'> = {
       apiVersion: 'v1',
       kind: 'Secret',
@@ -75,7 +75,13 @@ export function createDestinationService({ kube, destinations, streams }: Destin
       type: 'Opaque',
       stringData: secretData(input),
     };
-    return kube.create(SECRETS, namespace, secret as Secret);
+    try {
+      await kube.create(SECRETS, namespace, secret as Secret);
+    } catch (error) {
+      // An earlier try of the same request got this far.
+      if (!(error instanceof KubeError) || error.reason !== 'AlreadyExists') throw error;
+      await kube.mergePatch(SECRETS, namespace, owner.spec.secretName, { stringData: secretData(input) });
+    }
   };
 
   const writeStatus = (destination: Resource, { rtmpUrl, rtmpKey }: DestinationUpdate) => {

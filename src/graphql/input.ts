@@ -72,8 +72,11 @@ function plain(value: unknown): unknown {
 
 /** Services name the fields of what they were given; clients gave it as the argument `input`. */
 function underInput(error: unknown): unknown {
-  const errors = error instanceof AppError && (error.extras.errors as FieldError[] | undefined);
-  return errors ? validationFailed(errors.map(({ path, message }) => ({ path: `/input${path}`, message }))) : error;
+  if (!(error instanceof AppError) || error.extras.errors === undefined) return error;
+  const fields = error.extras.errors as FieldError[];
+  const errors = fields.map(({ path, message }) => ({ path: `/input${path}`, message }));
+  if (error.code === 'validation_failed') return validationFailed(errors);
+  return new AppError(error.code, error.message, { extras: { ...error.extras, errors } });
 }
 
 /** What one mutation costs: as much as a page of twenty with all that it shows. */

@@ -1,6 +1,6 @@
 /** Scalars of the GraphQL schema, and the small words that types are written with. Pure: no I/O, no clock. */
 import { GraphQLEnumType, GraphQLError, GraphQLList, GraphQLNonNull, GraphQLScalarType } from 'graphql';
-import { IsDateTime } from 'typebox/format';
+import { isTime } from '../time.ts';
 
 const textScalar = (
   name: string,
@@ -20,7 +20,7 @@ const textScalar = (
 
 export const Cursor = textScalar('Cursor', 'A place in a list. It stays right when things come and go around it.');
 export const DateTime = textScalar('DateTime', 'A time as in RFC 3339, e.g. 2027-01-31T18:00:00Z.', (text) =>
-  IsDateTime(text) && !Number.isNaN(Date.parse(text)) ? undefined : 'must be a time such as 2027-01-31T18:00:00Z',
+  isTime(text) ? undefined : 'must be a time such as 2027-01-31T18:00:00Z',
 );
 
 type Wrappable = ConstructorParameters<typeof GraphQLNonNull>[0];

@@ -1,8 +1,8 @@
 /** The built page at `/`, where there is one, and the answer to every path outside of the API that does not exist. */
 import fastifyStatic from '@fastify/static';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { AppError } from '../errors.ts';
 import { answerError } from './errors.ts';
+import type { Methods } from './methods.ts';
 
 const YEAR_SECONDS = 31_536_000;
 /** The build puts a hash of the content into these names, so what is there never changes. */
@@ -15,7 +15,7 @@ const wantsPage = ({ method, url, headers }: FastifyRequest): boolean =>
   !/^\/(v1|graphql|docs|api|mcp|assets|\.well-known)(\/|\?|$)/.test(url);
 
 /** `dir` holds index.html and assets/. Without it only the API is served. */
-export async function serveDashboard(app: FastifyInstance, dir: string | undefined): Promise<void> {
+export async function serveDashboard(app: FastifyInstance, dir: string | undefined, methods: Methods): Promise<void> {
   if (dir !== undefined) {
     await app.register(fastifyStatic, {
       root: dir,
@@ -29,7 +29,6 @@ export async function serveDashboard(app: FastifyInstance, dir: string | undefin
   }
   app.setNotFoundHandler((request, reply) => {
     if (dir !== undefined && wantsPage(request)) return reply.sendFile('index.html');
-    const path = (request.url.split('?')[0] ?? '').slice(0, 200);
-    return answerError(new AppError('route_not_found', `There is nothing at ${path}.`), request, reply);
+    return answerError(methods.nothingAt(request, reply), request, reply);
   });
 }

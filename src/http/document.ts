@@ -13,6 +13,7 @@ export interface Response extends Json {
 
 export interface OperationObject extends Json {
   operationId: string;
+  tags?: string[];
   parameters?: (Json & { name: string; in: string; required?: boolean; schema: Json })[];
   requestBody?: { required?: boolean; content: Record<string, MediaType> };
   responses: Record<string, Response | { $ref: string }>;

@@ -179,11 +179,16 @@ export const PARAMETER_EXAMPLES: Readonly<Record<string, unknown>> = {
   status: 'live',
   q: 'fireplace',
   wait: 30,
+  'Tus-Resumable': '1.0.0',
+  'Upload-Length': 734_003_200,
+  'Upload-Offset': 4_194_304,
+  'Upload-Metadata': 'type VklERU8=,filename ZmlyZXBsYWNlLm1wNA==',
 };
 
 /** Further members of some problems. */
 const EXTRAS: Partial<Record<ErrorCode, object>> = {
   validation_failed: { errors: [{ path: '/name', message: 'is required' }] },
+  link_forbidden: { errors: [{ path: '/url', message: 'The address 10.0.0.1 is not a public one.' }] },
   stream_not_ready: { issues: [ReadinessIssue] },
   destination_in_use: { streamIDs: [stream] },
   upload_in_use: { streamIDs: [stream], playlistIDs: [playlist] },

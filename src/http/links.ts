@@ -12,8 +12,8 @@ export function addLinks({ paths }: OpenApi): void {
   for (const { noun, path, method, operation } of operations) {
     const response = (operation.responses['201'] ?? operation.responses['200']) as Response | undefined;
     const isRecord = operation.responses['201'] !== undefined || (method === 'get' && /^[^{]+\/{id}$/.test(path));
-    const targets = operations.filter((other) => other.noun === noun && other.path.includes('/{id}'));
-    if (!response || !isRecord || targets.length === 0) continue;
+    const targets = operations.filter((other) => other.path.startsWith(`/v1/${noun}/{id}`));
+    if (!response?.content || !isRecord || targets.length === 0) continue;
     const id = `$response.body#/${ID[noun] ?? 'id'}`;
     response.links = Object.fromEntries(
       targets.filter((target) => target.operation !== operation).map((target) => link(target.operation, id)),

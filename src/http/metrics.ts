@@ -14,6 +14,8 @@ export interface HttpMetrics {
   registry: Registry;
   /** For `createKube`. */
   onRequest: OnRequest;
+  /** For `createRedisCounter`. */
+  onUncounted(): void;
   showReflectors: ReturnType<typeof reflectorMetrics>;
   showPools(pools: Parameters<typeof poolMetrics>[1]): void;
   observe(app: FastifyInstance): void;
@@ -49,10 +51,16 @@ export function createHttpMetrics(): HttpMetrics {
     labelNames: ['type'],
     registers: [registry],
   });
+  const uncounted = new Counter({
+    name: 'rate_limit_uncounted_total',
+    help: 'Requests that were let through without being counted, because Redis did not answer.',
+    registers: [registry],
+  });
   for (const type of ['query', 'mutation', 'invalid']) failures.inc({ type }, 0);
   return {
     registry,
     onRequest: requestMetrics(registry),
+    onUncounted: () => uncounted.inc(),
     showReflectors: reflectorMetrics(registry),
     showPools: (pools) => poolMetrics(registry, pools),
     graphql(type, ok, ms) {

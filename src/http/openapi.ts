@@ -59,6 +59,9 @@ const HEADERS = {
   ...integerHeaders({ 'Retry-After': 'Seconds to wait.' }),
   'WWW-Authenticate': textHeader('How to authenticate.', true),
   Location: textHeader('Path of what was created.', true),
+  ...integerHeaders({
+    Age: 'Seconds since Kubernetes was last heard of: only while it is away, when what was last known is answered.',
+  }),
 };
 
 const headers = (...names: string[]): Json =>
@@ -134,11 +137,13 @@ export function completeOpenApi(made: object, scopePrefix: string): OpenApi {
   const responses: Record<string, Response> = {};
   for (const [path, item] of Object.entries(doc.paths))
     for (const [method, operation] of Object.entries(item)) {
+      // The generator takes every HEAD for one that belongs to a GET.
+      if (method === 'head') operation.operationId = operation.operationId.replace(/-head$/, '');
       if (!isOperation(operation.operationId)) continue;
       const scope = OPERATION_SCOPES[operation.operationId];
       operation.security =
         scope === null ? [] : [{ apiKey: [] }, { bearer: [] }, { oauth2: [`${scopePrefix}:${scope}`] }];
-      completeSuccess(operation);
+      completeSuccess(operation, method);
       completeRequest(operation, path);
       const codes = codesOf(operation.operationId, {
         method,
@@ -155,10 +160,16 @@ export function completeOpenApi(made: object, scopePrefix: string): OpenApi {
   return { ...doc, components };
 }
 
-function completeSuccess({ responses }: OperationObject): void {
+/** Reads of what Kubernetes holds go on while it is away. */
+const isCached = ({ tags }: OperationObject, method: string): boolean =>
+  method === 'get' && !tags?.some((tag) => tag === 'account' || tag === 'meta');
+
+function completeSuccess(operation: OperationObject, method: string): void {
+  const { responses } = operation;
   for (const [status, response] of Object.entries(responses) as [string, Response][]) {
     response.description = SUCCESS[status] ?? 'Success';
-    response.headers = status === '201' ? headers('Location') : headers();
+    const own = status === '201' ? ['Location'] : isCached(operation, method) ? ['Age'] : [];
+    response.headers = { ...headers(...own), ...response.headers };
     giveExamples(response.content);
   }
 }

@@ -3,7 +3,10 @@ import { OPERATION_SCOPES, type Operation } from '../auth/scopes.ts';
 import type { ErrorCode } from '../errors.ts';
 
 /** Codes that any operation may answer with, beside those of its own. */
-const COMMON: ErrorCode[] = ['rate_limited', 'internal', 'shutting_down'];
+const COMMON: ErrorCode[] = [
+  ...(['malformed_request', 'request_timeout', 'headers_too_large'] as const),
+  ...(['rate_limited', 'internal', 'shutting_down'] as const),
+];
 const GUARDED: ErrorCode[] = ['unauthenticated', 'insufficient_scope', 'upstream_unavailable'];
 const WITH_BODY: ErrorCode[] = ['malformed_json', 'payload_too_large', 'unsupported_media_type'];
 
@@ -18,6 +21,11 @@ const OWN: Partial<Record<Operation, ErrorCode[]>> = {
   getStreamPreview: ['stream_not_live'],
   updateDestination: ['conflict'],
   deleteDestination: ['destination_in_use', 'conflict'],
+  createUploadFromLink: ['link_forbidden', 'upload_quota_exceeded'],
+  createResumableUpload: ['upload_quota_exceeded', 'upload_conflict', 'media_too_large', 'tus_version_unsupported'],
+  getResumableUpload: ['upload_conflict', 'tus_version_unsupported'],
+  appendToResumableUpload: ['upload_conflict', 'media_too_large', 'tus_version_unsupported'],
+  cancelResumableUpload: ['upload_conflict', 'conflict', 'tus_version_unsupported'],
   deleteUpload: ['upload_in_use', 'conflict'],
   // The contract declares 404 for this list too.
   listPlaylists: ['route_not_found'],

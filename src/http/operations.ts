@@ -2,11 +2,10 @@
  * What every operation of the API has in common, hung on each route in one place: who is asking, how often, and whether
  * they may. A route without an operation of the table in auth/scopes.ts cannot be registered.
  */
-import rateLimit from '@fastify/rate-limit';
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
 import { isOperation, OPERATION_SCOPES, type Principal, requireScope } from '../auth/scopes.ts';
 import type { AuthService } from '../auth/service.ts';
-import { AppError } from '../errors.ts';
+import { type Counter, limitRate, type Quota } from './ratelimit.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -16,8 +15,6 @@ declare module 'fastify' {
     refusal: unknown;
   }
   interface FastifyContextConfig {
-    /** True for the answers to methods that a path does not have. */
-    methodNotAllowed?: boolean;
     /** True for GraphQL, whose fields each ask for their own operation. */
     perField?: boolean;
   }
@@ -29,7 +26,8 @@ declare module 'fastify' {
 export interface GuardOptions {
   auth: Pick<AuthService, 'authenticate'>;
   scopePrefix: string;
-  rateLimitPerMinute: number;
+  rateLimit: Quota;
+  counter?: Counter | undefined;
 }
 
 const header = (request: FastifyRequest, name: string): string | undefined => {
@@ -53,21 +51,9 @@ export async function guard(app: FastifyInstance, options: GuardOptions): Promis
   });
 
   // Counts before anything is refused, so that every answer tells what is left, and guessing keys is limited too.
-  await app.register(rateLimit, {
-    max: options.rateLimitPerMinute,
-    timeWindow: 60_000,
-    hook: 'onRequest',
-    enableDraftSpec: true,
-    skipOnError: true,
-    keyGenerator: (request) => request.principal?.accountId ?? `ip ${request.ip}`,
-    errorResponseBuilder: (_request, { ttl }) => {
-      const seconds = Math.ceil(ttl / 1000);
-      return new AppError('rate_limited', `The rate limit is used up; wait ${seconds} seconds.`);
-    },
-  });
+  await limitRate(app, options.rateLimit, options.counter);
 
   app.addHook('onRoute', (route: RouteOptions) => {
-    if (route.config?.methodNotAllowed) return;
     const id = route.schema?.operationId;
     if (route.config?.perField) return append(route, async (request) => authenticated(request));
     if (!isOperation(id)) throw new Error(`${String(route.method)} ${route.url} has no operation in auth/scopes.ts.`);
@@ -87,25 +73,4 @@ type Hook = (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>;
 function append(route: RouteOptions, hook: Hook): void {
   const before = route.onRequest === undefined ? [] : [route.onRequest].flat();
   route.onRequest = [...before, hook as never];
-}
-
-/** Gives every path of `app` an answer to the methods that it does not have. Call it after all routes, once. */
-export function answerOtherMethods(app: FastifyInstance, routes: ReadonlyMap<string, ReadonlySet<string>>): void {
-  // Fastify knows it not by itself, and would say that there is nothing at the path.
-  if (!app.supportedMethods.includes('TRACE')) app.addHttpMethod('TRACE', { hasBody: true });
-  for (const [url, methods] of routes) {
-    const allow = [...methods].sort().join(', ');
-    const others = app.supportedMethods.filter((m) => !methods.has(m));
-    app.route({
-      method: others,
-      url,
-      config: { methodNotAllowed: true },
-      schema: { hide: true } as object,
-      onRequest: async (request, reply) => {
-        void reply.header('allow', allow);
-        throw new AppError('method_not_allowed', `${request.method} is not possible here; possible: ${allow}.`);
-      },
-      handler: async () => undefined,
-    });
-  }
 }

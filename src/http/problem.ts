@@ -19,7 +19,8 @@ export const Problem = Type.Object(
     code: Type.Enum(Object.keys(ERRORS) as ErrorCode[], { description: 'Stable; branch on this.' }),
     errors: Type.Optional(
       Type.Array(Type.Object({ path: Type.String(), message: Type.String() }), {
-        description: 'With validation_failed: each field or parameter that is wrong, by its JSON pointer (RFC 6901).',
+        description:
+          'With validation_failed and link_forbidden: each field or parameter that is wrong, by its JSON pointer (RFC 6901).',
       }),
     ),
     issues: Type.Optional(
@@ -39,17 +40,25 @@ export const Problem = Type.Object(
 );
 export type Problem = Static<typeof Problem>;
 
-/** Fastify's own errors that clients cause. */
-const FROM_FASTIFY: Record<string, ErrorCode> = {
-  FST_ERR_CTP_BODY_TOO_LARGE: 'payload_too_large',
-  FST_ERR_CTP_INVALID_MEDIA_TYPE: 'unsupported_media_type',
-  // QUERY (RFC 10008, section 2) to a path that does not exist.
-  FST_ERR_ROUTE_MISSING_CONTENT_TYPE: 'unsupported_media_type',
-  FST_ERR_CTP_INVALID_CONTENT_LENGTH: 'malformed_json',
-  FST_ERR_CTP_INVALID_JSON_BODY: 'malformed_json',
-  FST_ERR_BAD_URL: 'route_not_found',
-  FST_ERR_MAX_PARAM_LENGTH: 'route_not_found',
+/** Fastify's own errors that clients cause, by their status; those that are not listed are said to be malformed. */
+const FROM_FASTIFY: Record<number, ErrorCode> = {
+  404: 'route_not_found',
+  408: 'request_timeout',
+  413: 'payload_too_large',
+  // A parameter of the path that is longer than any id.
+  414: 'route_not_found',
+  415: 'unsupported_media_type',
 };
+
+/** Those whose status says something else than we do. */
+const FROM_FASTIFY_CODE: Record<string, ErrorCode> = { FST_ERR_BAD_URL: 'route_not_found' };
+
+function codeOfFastify(error: unknown): ErrorCode | undefined {
+  const { code, statusCode } = (error ?? {}) as { code?: unknown; statusCode?: unknown };
+  const isTheirs = typeof code === 'string' && code.startsWith('FST_') && typeof statusCode === 'number';
+  if (!isTheirs || statusCode < 400 || statusCode > 499) return undefined;
+  return FROM_FASTIFY_CODE[code] ?? FROM_FASTIFY[statusCode] ?? 'malformed_request';
+}
 
 /** The error that clients may see; `cause` keeps the one that was thrown. */
 export function toAppError(error: unknown): AppError {
@@ -58,7 +67,7 @@ export function toAppError(error: unknown): AppError {
     return new AppError('upstream_unavailable', 'Kubernetes did not do what was asked; try again.', { cause: error });
   if (isDatabaseError(error))
     return new AppError('upstream_unavailable', 'The database did not answer; try again.', { cause: error });
-  const known = FROM_FASTIFY[(error as { code?: string } | null)?.code ?? ''];
+  const known = codeOfFastify(error);
   if (known) return new AppError(known, ERRORS[known].meaning, { cause: error });
   return new AppError('internal', ERRORS.internal.meaning, { cause: error });
 }

@@ -7,6 +7,8 @@ import { playlistRoutes } from '../playlists/rest.ts';
 import type { StatsService } from '../stats/service.ts';
 import { streamRoutes } from '../streams/rest.ts';
 import { uploadRoutes } from '../uploads/rest.ts';
+import { tusRoutes } from '../uploads/tus.ts';
+import { tellAge } from './age.ts';
 import { type StatusDeps, statusRoutes } from './status.ts';
 
 /** The version is a segment of the path. */
@@ -17,6 +19,8 @@ export interface RouteDeps extends StatusDeps {
   stats: StatsService;
   /** Aborts when the server stops: previews end. */
   stopping: AbortSignal;
+  /** How old the caches of Kubernetes' resources may be, in milliseconds; 0 while it is heard of. */
+  ageMs: () => number;
   /** The document of GET /v1/openapi.json. */
   openApi: () => unknown;
 }
@@ -25,8 +29,12 @@ export async function nounRoutes(v1: FastifyInstance, deps: RouteDeps): Promise<
   const { account, streams, destinations, uploads, playlists } = deps.services;
   await v1.register(statusRoutes, { health: deps.health, version: deps.version, openApi: deps.openApi });
   await v1.register(accountRoutes, { account });
-  await v1.register(streamRoutes, { streams, stats: deps.stats, stopping: deps.stopping });
-  await v1.register(destinationRoutes, { destinations });
-  await v1.register(uploadRoutes, { uploads });
-  await v1.register(playlistRoutes, { playlists });
+  await v1.register(async (cached) => {
+    tellAge(cached, deps.ageMs);
+    await cached.register(streamRoutes, { streams, stats: deps.stats, stopping: deps.stopping });
+    await cached.register(destinationRoutes, { destinations });
+    await cached.register(uploadRoutes, { uploads });
+    if (uploads.incoming) await cached.register(tusRoutes, { incoming: uploads.incoming });
+    await cached.register(playlistRoutes, { playlists });
+  });
 }

@@ -2,9 +2,10 @@
 
 import { readFile } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
-import { accountIndex, createOwned, type OwnedOptions } from '../account/owned.ts';
+import { createOwned, type OwnedOptions } from '../account/owned.ts';
 import { createAccountService } from '../account/service.ts';
 import { openAuth } from '../auth/open.ts';
+import { sleep } from '../clock.ts';
 import type { ApiConfig } from '../config.ts';
 import { createDestinationService } from '../destinations/service.ts';
 import type { Services } from '../graphql/schema.ts';
@@ -18,15 +19,19 @@ import { createHistory } from '../playlists/history.ts';
 import { createPlaylistService } from '../playlists/service.ts';
 import { heldUploads } from '../playlists/spec.ts';
 import { createStatsService, podStreamIndex, type StatsService } from '../stats/service.ts';
+import { openStorage } from '../storage/open.ts';
 import { STREAM_LABEL } from '../streams/names.ts';
 import { createStreamService } from '../streams/service.ts';
-import { createUploadService } from '../uploads/service.ts';
+import { createUploadService, type UploadServiceDeps } from '../uploads/service.ts';
 import { createHealth } from './health.ts';
 import { createHttpMetrics } from './metrics.ts';
 import { startOps } from './ops.ts';
+import { createRedisCounter } from './redis.ts';
 import { buildServer } from './server.ts';
 import { forgetOld } from './store.ts';
 
+/** Who waits for a write that Kubernetes does not answer is told so, long before clients and proxies give up. */
+const KUBERNETES_TIMEOUT_MS = 10_000;
 const HOUR_MS = 3_600_000;
 /** Requests at work get this long to finish: deleting a stream takes the longest. */
 const DRAIN_MS = 28_000;
@@ -42,7 +47,11 @@ export interface RunningApi {
 /** Listens at once; requests that need Kubernetes get 502 until its resources have been read. */
 export async function runApi(config: ApiConfig, lifecycle: Lifecycle, log: Logger): Promise<RunningApi> {
   const metrics = createHttpMetrics();
-  const kube = createKube({ kubeconfig: config.kubeconfig, onRequest: metrics.onRequest });
+  const kube = createKube({
+    kubeconfig: config.kubeconfig,
+    timeoutMs: KUBERNETES_TIMEOUT_MS,
+    onRequest: metrics.onRequest,
+  });
   lifecycle.defer('kubernetes', () => kube.close());
   const { service: auth, db, pools, close } = openAuth(config);
   metrics.showPools(pools);
@@ -60,13 +69,20 @@ export async function runApi(config: ApiConfig, lifecycle: Lifecycle, log: Logge
   // Stopping before that is no error.
   ready.catch(() => undefined);
 
-  const { services, stats } = openServices(kube, resources, auth);
+  const { storageUrl, storageCredentials: credentials } = config;
+  const storage = storageUrl === undefined ? undefined : await openStorage(storageUrl, { credentials });
+  const { services, stats } = openServices(kube, resources, { auth, storage, limits: config });
   lifecycle.defer('stats', () => stats.close());
   const health = createHealth({ kube, db, isSynced: () => isSynced });
   const stopping = lifecycle.signal;
+  const leaving = new AbortController();
+  lifecycle.linger = async () => {
+    leaving.abort();
+    await sleep(config.shutdownDelayMs);
+  };
   let listens = false;
   const unready = async () => {
-    if (stopping.aborted) return 'stopping';
+    if (leaving.signal.aborted || stopping.aborted) return 'stopping';
     if (!isSynced) return 'Kubernetes has not been read yet';
     if (!listens) return 'it does not listen yet';
     return (await health()).database === 'ok' ? undefined : 'the database does not answer';
@@ -79,12 +95,21 @@ export async function runApi(config: ApiConfig, lifecycle: Lifecycle, log: Logge
     ops.closeAllConnections();
   });
 
+  const counter = config.redisUrl ? createRedisCounter(config.redisUrl, { log, ...metrics }) : undefined;
+  lifecycle.defer('redis', () => counter?.close());
   const version = await readVersion();
-  const server = await buildServer({ config, auth, db, services, stats, health, version, stopping, metrics, log });
+  const ageMs = () => Math.max(...reflectors.map((reflector) => reflector.ageMs()));
+  const server = await buildServer({
+    ...{ config, auth, db, services, stats, health, version, metrics, log },
+    ...{ stopping, leaving: leaving.signal, counter, ageMs },
+  });
   lifecycle.defer('server', () => server.close(), DRAIN_MS);
 
   const cleanup = setInterval(() => {
     forgetOld(db).catch((err) => log.warn({ err }, 'old idempotency keys could not be removed'));
+    services.uploads.incoming
+      ?.expire(resources.byName.uploads.list(), new Date())
+      .catch((err) => log.warn({ err }, 'uploads that did not come whole could not be cleared away'));
   }, HOUR_MS);
   lifecycle.defer('cleanup', () => clearInterval(cleanup));
 
@@ -99,18 +124,13 @@ type Resources = ReturnType<typeof openResources>;
 
 /** One reflector a kind, with the indexes that services ask for. */
 function openResources(kube: Kube, namespace: string, stopping: AbortSignal, log: Logger) {
-  const destinations = createReflector(kube, DESTINATIONS, { namespace, log, indexes: { account: accountIndex } });
-  const uploads = createReflector(kube, UPLOADS, { namespace, log, indexes: { account: accountIndex } });
-  const playlists = createReflector(kube, PLAYLISTS, {
-    namespace,
-    log,
-    indexes: { account: accountIndex, upload: heldUploads },
-  });
+  const destinations = createReflector(kube, DESTINATIONS, { namespace, log });
+  const uploads = createReflector(kube, UPLOADS, { namespace, log });
+  const playlists = createReflector(kube, PLAYLISTS, { namespace, log, indexes: { upload: heldUploads } });
   const streams = createReflector(kube, LOOPSTREAMS, {
     namespace,
     log,
     indexes: {
-      account: accountIndex,
       destination: ({ spec }) => spec.destinationRefs,
       upload: ({ spec }) => (spec.uploadRef ? [spec.uploadRef] : []),
       playlist: ({ spec }) => [...(spec.playlistRefs ?? []), ...(spec.audioPlaylistRefs ?? [])],
@@ -141,10 +161,12 @@ function openResources(kube: Kube, namespace: string, stopping: AbortSignal, log
   };
 }
 
+type Given = Parameters<typeof createAccountService>[0] & Pick<UploadServiceDeps, 'storage' | 'limits'>;
+
 function openServices(
   kube: Kube,
   { pods, destinations, uploads, playlists, streams }: Resources,
-  auth: Parameters<typeof createAccountService>[0]['auth'],
+  { auth, storage, limits }: Given,
 ): { services: Services; stats: StatsService } {
   const references = {
     destination: (accountId: string, id: string) => destinations.find(accountId, id) !== undefined,
@@ -158,7 +180,7 @@ function openServices(
       account: createAccountService({ auth }),
       streams: createStreamService({ kube, streams, references }),
       destinations: createDestinationService({ kube, destinations, streams }),
-      uploads: createUploadService({ uploads, streams, playlists }),
+      uploads: createUploadService({ uploads, streams, playlists, storage, limits }),
       playlists: createPlaylistService({
         playlists,
         uploads,

@@ -6,53 +6,68 @@ import swaggerUi from '@fastify/swagger-ui';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
 import type { AuthService } from '../auth/service.ts';
+import type { ApiConfig } from '../config.ts';
+import { within } from '../context.ts';
 import type { Db } from '../db/pool.ts';
 import { graphqlRoutes } from '../graphql/routes.ts';
 import type { Services } from '../graphql/schema.ts';
 import type { Logger } from '../log.ts';
 import type { StatsService } from '../stats/service.ts';
+import { tellAge } from './age.ts';
+import { acceptJson } from './body.ts';
+import { createClientErrors } from './clienterror.ts';
+import { allowOrigins } from './cors.ts';
 import { serveDashboard } from './dashboard.ts';
 import type { OpenApi } from './document.ts';
 import { errorDocsOf } from './errordocs.ts';
 import { errorIndex, errorPage } from './errorpages.ts';
-import { answerError, handleErrors, refuseWhileStopping } from './errors.ts';
+import { answerError, handleErrors } from './errors.ts';
 import { errorPageHeaders, secureHeaders } from './headers.ts';
 import { idempotency } from './idempotency.ts';
+import { createMethods, type Methods } from './methods.ts';
 import type { HttpMetrics } from './metrics.ts';
 import { completeOpenApi, OPENAPI } from './openapi.ts';
-import { answerOtherMethods, guard } from './operations.ts';
+import { guard } from './operations.ts';
+import type { Counter } from './ratelimit.ts';
 import { nounRoutes, V1 } from './routes.ts';
 import type { StatusDeps } from './status.ts';
+import { type Stopping, stopGracefully } from './stopping.ts';
+import { traceOf } from './trace.ts';
 import { compileBody, compileParameters } from './validation.ts';
 
 const DOCS = '/docs';
-const BODY_LIMIT = 1024 * 1024;
 const REQUEST_ID = /^[\w.-]{1,64}$/;
 
-export interface ServerDeps extends StatusDeps {
-  config: {
-    publicUrl: string;
-    rateLimitPerMinute: number;
-    scopePrefix: string;
-    authSecret: string;
-    dashboardDir?: string | undefined;
-  };
+export interface ServerDeps extends StatusDeps, Stopping {
+  config: Pick<
+    ApiConfig,
+    | 'publicUrl'
+    | 'rateLimit'
+    | 'scopePrefix'
+    | 'authSecret'
+    | 'dashboardDir'
+    | 'trustProxy'
+    | 'corsOrigins'
+    | 'timeouts'
+  >;
   auth: Pick<AuthService, 'authenticate'>;
   db: Db;
   services: Services;
   stats: StatsService;
-  /** Aborts when the server stops: new requests get 503, previews end. */
-  stopping: AbortSignal;
+  /** Counts requests for all replicas together; without it this one counts its own. */
+  counter?: Counter | undefined;
+  /** How old the caches of Kubernetes' resources may be, in milliseconds; 0 while it is heard of. */
+  ageMs: () => number;
   metrics?: HttpMetrics;
   log: Logger;
 }
 
 /** Ready to listen or to be injected into; nothing is sent or listened to yet. */
 export async function buildServer(deps: ServerDeps): Promise<FastifyInstance> {
-  const { config, stopping } = deps;
-  const app = createApp(deps.log);
+  const { config } = deps;
+  const app = createApp(deps);
   handleErrors(app);
-  refuseWhileStopping(app, stopping);
+  stopGracefully(app, deps);
   deps.metrics?.observe(app);
   await secureHeaders(app, { docs: DOCS, overTls: config.publicUrl.startsWith('https:') });
 
@@ -65,74 +80,85 @@ export async function buildServer(deps: ServerDeps): Promise<FastifyInstance> {
   await app.register(swaggerUi, { routePrefix: DOCS, transformSpecification: openApi });
   errorDocs(app, openApi);
 
+  const methods = createMethods();
   await app.register(async (api) => {
-    await guard(api, { auth: deps.auth, ...config });
-    await api.register(async (graphql) => {
-      graphqlRoutes(graphql, { ...deps, ...config, secret: config.authSecret, observe: deps.metrics?.graphql });
-      answerOtherMethods(graphql, new Map([['/graphql', new Set(['GET', 'HEAD', 'POST'])]]));
+    await allowOrigins(api, config.corsOrigins);
+    methods.watch(api);
+    api.addHook('onRequest', ({ headers }, _reply, done) => {
+      const trace = traceOf(headers)?.headers;
+      if (trace) within({ trace }, done);
+      else done();
     });
-    await api.register(async (v1) => restRoutes(v1, deps, openApi), { prefix: V1 });
+    await guard(api, { auth: deps.auth, counter: deps.counter, ...config });
+    await api.register(async (graphql) => {
+      tellAge(graphql, deps.ageMs);
+      graphqlRoutes(graphql, { ...deps, ...config, secret: config.authSecret, observe: deps.metrics?.graphql });
+    });
+    await api.register(async (v1) => restRoutes(v1, deps, { methods, openApi }), { prefix: V1 });
   });
 
-  await serveDashboard(app, config.dashboardDir);
+  await serveDashboard(app, config.dashboardDir, methods);
   await app.ready();
   return app;
 }
 
-function createApp(log: Logger): FastifyInstance {
+function createApp({ log, config }: Pick<ServerDeps, 'log' | 'config'>): FastifyInstance {
+  const { timeouts, trustProxy } = config;
+  const clientErrors = createClientErrors();
   const app = Fastify({
     loggerInstance: log as FastifyBaseLogger,
     logController: new LogController({ disableRequestLogging: true }),
-    bodyLimit: BODY_LIMIT,
     routerOptions: { maxParamLength: 512 },
-    // We answer 503 ourselves, as a problem document (refuseWhileStopping).
+    trustProxy,
+    // We answer 503 ourselves, as a problem document, until nothing is at work (stopping.ts).
     return503OnClosing: false,
-    requestTimeout: 60_000,
-    keepAliveTimeout: 65_000,
+    requestTimeout: timeouts.requestMs,
+    keepAliveTimeout: timeouts.keepAliveMs,
+    connectionTimeout: timeouts.connectionMs,
+    // Node looks at its connections every 30 s unless told, which would make a shorter time-out as long.
+    http: { headersTimeout: timeouts.headersMs, connectionsCheckingInterval: Math.ceil(timeouts.headersMs / 4) },
+    clientErrorHandler: clientErrors.answer,
     frameworkErrors: (error, request, reply) => answerError(error, request, reply),
+    childLoggerFactory: (parent, bindings, options, { headers }) =>
+      parent.child({ ...bindings, traceId: traceOf(headers)?.traceId }, options),
     genReqId: (request: IncomingMessage) => {
       const given = request.headers['x-request-id'];
       return typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID();
     },
   }).withTypeProvider<TypeBoxTypeProvider>();
+  clientErrors.watch(app.server);
   app.setValidatorCompiler(({ schema, httpPart }) =>
     httpPart === 'body' ? compileBody(schema as never) : compileParameters(schema as never),
   );
   // Services answer exactly what the schemas say; a serializer that cuts fields would hide it when they do not.
   app.setSerializerCompiler(() => (data) => JSON.stringify(data));
-  app.removeAllContentTypeParsers();
-  app.addContentTypeParser('application/json', { parseAs: 'string' }, (_request, body, done) => {
-    // `start` and `stop` have no body; clients that always send the content type are welcome all the same.
-    if (body === '') return done(null, undefined);
-    try {
-      done(null, JSON.parse(body as string));
-    } catch (error) {
-      done(Object.assign(error as Error, { code: 'FST_ERR_CTP_INVALID_JSON_BODY' }));
-    }
-  });
+  acceptJson(app as unknown as FastifyInstance, timeouts.bodyMs);
   app.addHook('onRequest', async (request, reply) => {
     void reply.header('x-request-id', request.id);
   });
   return app as unknown as FastifyInstance;
 }
 
-async function restRoutes(v1: FastifyInstance, deps: ServerDeps, openApi: () => OpenApi): Promise<void> {
-  const routes = new Map<string, Set<string>>();
-  v1.addHook('onRoute', ({ method, url, config }) => {
-    if (config?.methodNotAllowed) return;
-    // Fastify hands over the whole path, and wants one without the prefix.
-    const path = url.slice(V1.length);
-    const methods = routes.get(path) ?? new Set();
-    for (const name of [method].flat()) methods.add(name);
-    routes.set(path, methods);
-  });
+interface Shared {
+  methods: Methods;
+  openApi: () => OpenApi;
+}
+
+async function restRoutes(v1: FastifyInstance, deps: ServerDeps, { methods, openApi }: Shared): Promise<void> {
   v1.addHook('onSend', async (_request, reply) => {
     if (!reply.hasHeader('cache-control')) void reply.header('cache-control', 'no-store');
   });
   idempotency(v1, { db: deps.db, secret: deps.config.authSecret });
-  handleErrors(v1, { before: v1.rateLimit() });
+  // What is not there is counted as well, and said before anybody looks at a body.
+  const count = v1.rateLimit();
+  v1.addHook('onRequest', async (request, reply) => {
+    if (!request.is404 && !methods.isOther(request)) return;
+    await count.call(v1, request as never, reply as never);
+    throw methods.nothingAt(request, reply);
+  });
+  // Without one of its own, the hooks of this prefix would not be asked.
+  v1.setNotFoundHandler((request, reply) => answerError(methods.nothingAt(request, reply), request, reply));
   await nounRoutes(v1, { ...deps, openApi });
-  answerOtherMethods(v1, routes);
 }
 
 function errorDocs(app: FastifyInstance, openApi: () => OpenApi): void {

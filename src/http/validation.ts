@@ -4,8 +4,14 @@
  */
 import type { TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
+import Format from 'typebox/format';
 import { type FieldError, validationFailed } from '../errors.ts';
 import { patternSentence, SENTENCES as SHARED } from '../sentences.ts';
+import { isTime } from '../time.ts';
+import { pointerPart } from './json.ts';
+
+// The library takes times with the suffix of RFC 9557 too, which neither JavaScript nor Kubernetes can read.
+Format.Set('date-time', isTime);
 
 interface SchemaError {
   keyword: string;
@@ -47,8 +53,6 @@ const SENTENCES: Record<string, (params: Record<string, unknown>) => string> = {
     format === 'date-time' ? 'must be a time such as 2027-01-31T18:00:00Z' : `must be a valid ${format}`,
 };
 
-const pointer = (base: string, field: string): string => `${base}/${field.replaceAll('~', '~0').replaceAll('/', '~1')}`;
-
 /** One error a field: unknown and missing ones first, then the first complaint about each. */
 export function fieldErrors(errors: readonly SchemaError[]): FieldError[] {
   const found = new Map<string, string>();
@@ -57,9 +61,10 @@ export function fieldErrors(errors: readonly SchemaError[]): FieldError[] {
   };
   for (const { keyword, instancePath, params } of errors) {
     if (keyword === 'additionalProperties')
-      for (const field of params.additionalProperties as string[]) add(pointer(instancePath, field), 'is not known');
+      for (const field of params.additionalProperties as string[])
+        add(instancePath + pointerPart(field), 'is not known');
     else if (keyword === 'required')
-      for (const field of params.requiredProperties as string[]) add(pointer(instancePath, field), 'is required');
+      for (const field of params.requiredProperties as string[]) add(instancePath + pointerPart(field), 'is required');
   }
   for (const { keyword, instancePath, params } of errors) {
     // An unknown field is said to be `boolean` (its schema is `false`) as well; that was told above.

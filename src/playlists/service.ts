@@ -1,9 +1,10 @@
 /** Playlists: ordered lists of uploads that streams loop, in versions of which one is published. */
-import { type Connection, connect, type PageArgs } from '../account/connection.ts';
+import { type Connection, connect, inOrder, type PageArgs } from '../account/connection.ts';
 import type { Owned } from '../account/owned.ts';
+import { currentIntent } from '../context.ts';
 import { AppError, type FieldError, validationFailed } from '../errors.ts';
 import type { LoopStream, Playlist as Resource, Upload } from '../kube/resources.ts';
-import { PUBLISHED_ANNOTATION } from '../streams/names.ts';
+import { INTENT_ANNOTATION, PUBLISHED_ANNOTATION } from '../streams/names.ts';
 import { profileOf } from '../streams/profile.ts';
 import { applyChanges, changesBetween, type Item, OutOfList } from './changes.ts';
 import { type History, type KeptVersion, versionOf } from './history.ts';
@@ -110,14 +111,19 @@ export function createPlaylistService({ playlists, uploads, streams, history }: 
    */
   const commit = async (accountId: string, id: string, version: number, edit: Edit): Promise<Playlist> => {
     let playlist = await upTo(accountId, id, version);
+    const intent = currentIntent()?.newId('version') ?? null;
     for (let tries = 1; ; tries += 1) {
+      // An earlier try of the same request got this far.
+      if (intent !== null && playlist.metadata.annotations?.[INTENT_ANNOTATION] === intent)
+        return show(accountId, playlist);
       if (versionOf(playlist) !== version) throw versionConflict(playlist, version);
       const { resourceVersion } = playlist.metadata;
       const spec = edit(playlist.spec);
       // Before it is written over: the one who made this version may have died before it was kept.
       await history.keep(playlist);
       try {
-        const made = await playlists.patch(playlist, { metadata: { resourceVersion }, spec });
+        const annotations = { [INTENT_ANNOTATION]: intent };
+        const made = await playlists.patch(playlist, { metadata: { resourceVersion, annotations }, spec });
         await keepLater(made);
         return show(accountId, made);
       } catch (error) {
@@ -215,7 +221,8 @@ export function createPlaylistService({ playlists, uploads, streams, history }: 
       const playlist = playlists.get(accountId, id);
       const place = ({ version }: KeptVersion) => ({ key: String(version).padStart(16, '0'), id });
       const order = { ...args, orderBy: { by: 'name', descending: true } } as const;
-      return connect('plv', await history.list(playlist), order, place, (kept) => showVersion(playlist, kept));
+      const kept = inOrder(await history.list(playlist), place);
+      return connect(`plv.${id}`, kept, order, place, (one) => showVersion(playlist, one));
     },
 
     async version(accountId: string, id: string, version: number): Promise<PlaylistVersion> {

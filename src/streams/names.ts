@@ -36,6 +36,10 @@ export const GENERATION_ANNOTATION = `${GROUP}/generation`;
 export const SKIP_ANNOTATIONS = { video: `${GROUP}/skip`, audio: `${GROUP}/skip-audio` } as const;
 /** On a Playlist: the version that streams play, `{version, mode, items}` as JSON (playlists/spec.ts). */
 export const PUBLISHED_ANNOTATION = `${GROUP}/published`;
+/** On a Playlist: which request with an Idempotency-Key has made the current version, so that it is not made again. */
+export const INTENT_ANNOTATION = `${GROUP}/intent`;
+/** On an Upload that a client sends: what it said of it at the beginning (tus, Upload-Metadata). */
+export const UPLOAD_METADATA_ANNOTATION = `${GROUP}/upload-metadata`;
 /** On the kept versions of a playlist. */
 export const PLAYLIST_LABEL = `${GROUP}/playlist`;
 /** Set by the API server to make the operator look again at a Destination whose Secret changed. */

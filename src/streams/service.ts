@@ -1,8 +1,9 @@
 /** Everything that can be done with streams, for the doors REST and GraphQL. The operator does what is wished here. */
 import { randomUUID } from 'node:crypto';
-import { type Connection, connect, type PageArgs } from '../account/connection.ts';
+import { type Connection, connect, inOrder, nameKey, type PageArgs } from '../account/connection.ts';
 import type { Owned } from '../account/owned.ts';
 import { type Clock, systemClock } from '../clock.ts';
+import { currentIntent } from '../context.ts';
 import { AppError, validationFailed } from '../errors.ts';
 import { EVENTS, LOOPSTREAMS, type LoopStream } from '../kube/resources.ts';
 import type { Kube } from '../kube/types.ts';
@@ -63,6 +64,8 @@ export interface StreamServiceDeps {
 
 export function createStreamService({ kube, streams, references, clock = systemClock }: StreamServiceDeps) {
   const show = (stream: LoopStream): Stream => toStream(stream, clock.now());
+  /** A request that is tried again is judged as of its first try: what it asked for may have begun since. */
+  const askedAt = (): Date => currentIntent()?.since ?? clock.now();
 
   /** Readiness of the spec as it now is: waits a moment for an operator that has not seen it yet. */
   const readiness = async (accountId: string, id: string): Promise<Readiness> => {
@@ -97,7 +100,7 @@ export function createStreamService({ kube, streams, references, clock = systemC
 
   return {
     async create(accountId: string, input: StreamCreate): Promise<Stream> {
-      const { destinations, ...media } = checkCreate(input, clock.now());
+      const { destinations, ...media } = checkCreate(input, askedAt());
       checkReferences(references, accountId, input);
       const schedule = scheduleOf(input);
       const spec: LoopStreamSpec = {
@@ -120,16 +123,15 @@ export function createStreamService({ kube, streams, references, clock = systemC
       where?: (stream: Stream) => boolean,
     ): Connection<Stream> {
       const now = clock.now();
-      const q = filter.q?.toLowerCase();
-      return streams.page(
-        accountId,
-        args,
-        (stream) => toStream(stream, now),
-        (stream) =>
-          (filter.status === undefined || phaseOf(stream, now) === filter.status) &&
-          (q === undefined || (stream.spec.displayName ?? stream.metadata.name).toLowerCase().includes(q)) &&
-          (where === undefined || where(toStream(stream, now))),
-      );
+      const { status } = filter;
+      const q = filter.q === undefined ? undefined : nameKey(filter.q);
+      const isAsked = (stream: LoopStream) =>
+        (status === undefined || phaseOf(stream, now) === status) &&
+        (q === undefined || nameKey(stream.spec.displayName ?? stream.metadata.name).includes(q)) &&
+        (where === undefined || where(toStream(stream, now)));
+      // Without a filter no stream but those on the page is looked at.
+      const filters = status !== undefined || q !== undefined || where !== undefined;
+      return streams.page(accountId, args, (stream) => toStream(stream, now), filters ? isAsked : undefined);
     },
 
     get: (accountId: string, id: string): Stream => show(streams.get(accountId, id)),
@@ -193,7 +195,7 @@ export function createStreamService({ kube, streams, references, clock = systemC
         throw new AppError('stream_not_live', 'The stream is not on air, so there is no next item to go on to.');
       if (track === 'audio' && !stream.spec.audioPlaylistRefs?.length)
         throw validationFailed([{ path: '/track', message: 'is audio, and the stream has no audio playlist' }]);
-      const asked = `${clock.now().toISOString()} ${randomUUID()}`;
+      const asked = `${askedAt().toISOString()} ${currentIntent()?.newId('skip') ?? randomUUID()}`;
       await streams.patch(stream, { metadata: { annotations: { [SKIP_ANNOTATIONS[track]]: asked } } });
       const isDone = (now: LoopStream | undefined) => now?.status?.skipped?.[track] === asked;
       await streams.until(id, (now) => now === undefined || isDone(now), SKIP_MS);
@@ -205,7 +207,7 @@ export function createStreamService({ kube, streams, references, clock = systemC
     async schedule(accountId: string, id: string, input: StreamSchedule): Promise<Stream> {
       const stream = streams.get(accountId, id);
       requireAlive(stream);
-      checkSchedule(input, clock.now());
+      checkSchedule(input, askedAt());
       const replicas = wantsAir(input) ? { replicas: 1 } : {};
       const schedule = { startAt: null, endAt: null, recurrence: null, ...scheduleOf(input) };
       return show(await streams.patch(stream, { spec: { schedule, ...replicas } }));
@@ -228,7 +230,7 @@ export function createStreamService({ kube, streams, references, clock = systemC
         fieldSelector: `involvedObject.kind=${LOOPSTREAMS.kind},involvedObject.uid=${metadata.uid}`,
       });
       const place = (event: StreamEvent) => ({ key: `${event.time.slice(0, 19)}Z`, id: event.id });
-      return connect(`events.${metadata.name}`, events.map(toEvent), args, place, (event) => event);
+      return connect(`events.${metadata.name}`, inOrder(events.map(toEvent), place), args, place, (event) => event);
     },
   };
 }

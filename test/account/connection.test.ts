@@ -4,24 +4,21 @@ import {
   connect,
   decodeCursor,
   encodeCursor,
+  inOrder,
   type Order,
   type PageArgs,
   type Place,
 } from '../../src/account/connection.ts';
+import { createGroups } from '../../src/account/groups.ts';
 
 const place = fc.record({
   key: fc.integer({ min: 0, max: 9 }).map((s) => `2026-01-01T00:00:0${s}Z`),
   id: fc.integer({ min: 0, max: 999 }).map((n) => `str-${n}`),
 });
 const places = fc.uniqueArray(place, { selector: ({ id }) => id, maxLength: 40 });
-const page = (items: readonly Place[], first: number, after?: string | null) =>
-  connect(
-    'str',
-    items,
-    { first, after },
-    (item) => item,
-    (item) => item,
-  );
+const self = (item: Place) => item;
+const pageOf = (items: readonly Place[], args: PageArgs) => connect('str', inOrder(items, self), args, self, self);
+const page = (items: readonly Place[], first: number, after?: string | null) => pageOf(items, { first, after });
 
 describe('pages', () => {
   test('walking through them meets everything once, newest first, whatever their size', () => {
@@ -94,13 +91,7 @@ describe('in both directions', () => {
         const [from, to] = [Math.min(i, j), Math.max(i, j) + 1];
         const args = { first, last, after: cursorAt(from), before: cursorAt(to) };
         if (first === undefined && last === undefined) args.first = 1000;
-        const { edges, pageInfo } = connect(
-          'str',
-          items,
-          args,
-          (item) => item,
-          (item) => item,
-        );
+        const { edges, pageInfo } = pageOf(items, args);
         const { ids, ...flags } = asSpecified(all, args);
         expect({ ids: edges.map(({ node }) => node.id), ...pageInfo }).toMatchObject({ ids, ...flags });
         expect([pageInfo.startCursor, pageInfo.endCursor]).toEqual(
@@ -119,14 +110,8 @@ describe('in both directions', () => {
           for (let cursor: string | null = null, more = true; more; ) {
             const args: PageArgs =
               direction === 'forwards' ? { first: count, after: cursor } : { last: count, before: cursor };
-            const { edges, pageInfo } = connect(
-              'str',
-              items,
-              { ...args, orderBy },
-              (item) => item,
-              ({ id }) => id,
-            );
-            const ids = edges.map(({ node }) => node);
+            const { edges, pageInfo } = pageOf(items, { ...args, orderBy });
+            const ids = edges.map(({ node }) => node.id);
             if (direction === 'forwards') met.push(...ids);
             else met.unshift(...ids);
             more = direction === 'forwards' ? pageInfo.hasNextPage : pageInfo.hasPreviousPage;
@@ -136,6 +121,57 @@ describe('in both directions', () => {
         };
         expect(walk('backwards')).toEqual(walk('forwards'));
         expect(walk('forwards').length).toBe(items.length);
+      }),
+    );
+  });
+});
+
+describe('thousands', () => {
+  test('a page looks at no more than what it shows and the way there, wherever it is', () => {
+    const all = Array.from({ length: 10_000 }, (_, n) => ({
+      key: new Date(Date.UTC(2026, 0, 1, 0, 0, n)).toISOString().replace('.000', ''),
+      id: `str-${n}`,
+    }));
+    for (const depth of [0, 1, 5_000, 9_979]) {
+      const after = depth === 0 ? null : encodeCursor('str', all[all.length - depth] as Place);
+      let looks = 0;
+      const place = (item: Place) => {
+        looks += 1;
+        return item;
+      };
+      const { edges, totalCount } = connect('str', all, { first: 20, after }, place, self);
+      expect([edges.map(({ node }) => node.id), totalCount]).toEqual([
+        Array.from({ length: 20 }, (_, i) => `str-${all.length - 1 - depth - i}`),
+        all.length,
+      ]);
+      // 14 halves and a look at what stands there.
+      expect(looks).toBeLessThanOrEqual(20 + 15);
+    }
+  });
+
+  test('groups are in order whatever comes, changes and goes', () => {
+    type Thing = Place & { group: string | undefined; version: number };
+    const step = fc.record({
+      id: fc.integer({ min: 0, max: 12 }).map(String),
+      group: fc.constantFrom('a', 'b', undefined),
+      stays: fc.boolean(),
+    });
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
+        const groups = createGroups<Thing>(({ group }) => group, self);
+        const there = new Map<string, Thing>();
+        for (const [version, { id, group, stays }] of steps.entries()) {
+          const previous = there.get(id);
+          const key = previous?.key ?? `2026-01-01T00:00:${String((version * 7) % 60).padStart(2, '0')}Z`;
+          const current = stays || !previous ? { key, id, group, version } : undefined;
+          groups.change(current, previous);
+          if (current) there.set(id, current);
+          else there.delete(id);
+          for (const name of ['a', 'b']) {
+            const members = [...there.values()].filter((thing) => thing.group === name);
+            expect(groups.of(name)).toEqual(inOrder(members, self));
+          }
+        }
       }),
     );
   });

@@ -1,17 +1,31 @@
 /**
- * An independent program reads the description and asks the API what it allows and what it does not (schemathesis, all its
- * checks): every operation with the examples, with each bound and just beyond, with whatever it makes up, and from what was
- * created on to what can be done with it.
+ * What the description allows and what it does not. Of the latter each kind of wrong value for each parameter and field is
+ * sent (test/support/bad-input.ts). And an independent program asks for both (schemathesis, all its checks): every operation
+ * with the examples, with each bound and just beyond, with whatever it makes up, and from what was created on to what can be
+ * done with it.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { OpenApi } from '../../src/http/document.ts';
+import type { Problem } from '../../src/http/problem.ts';
+import {
+  CONTROLLER_REVISIONS,
+  DESTINATIONS,
+  LOOPSTREAMS,
+  PLAYLISTS,
+  SECRETS,
+  UPLOADS,
+} from '../../src/kube/resources.ts';
+import type { Resource } from '../../src/kube/types.ts';
+import { NAMESPACE } from '../../src/local/rights.ts';
+import { type BadRequest, badRequests } from '../support/bad-input.ts';
 import { ensureSchemathesis } from '../support/schemathesis/program.ts';
 import { standIn } from '../support/standin.ts';
-import { type StreamsApi, startStreamsApi } from '../support/streams.ts';
+import { type List, type StreamsApi, startStreamsApi } from '../support/streams.ts';
 
 const FILES = join(import.meta.dirname, '../support/schemathesis');
 const SECONDS = 80;
@@ -32,6 +46,103 @@ afterAll(async () => {
   over.abort();
   await started?.api.stop();
   await rm(dir, { recursive: true, force: true });
+});
+
+/** All that the account and the system have made, in the state that it is in. */
+async function everything(): Promise<string[]> {
+  const { kube } = started.api;
+  const kinds: Resource[] = [LOOPSTREAMS, DESTINATIONS, UPLOADS, PLAYLISTS, SECRETS, CONTROLLER_REVISIONS];
+  const lists = await Promise.all(kinds.map((kind) => kube.list(kind, { namespace: NAMESPACE })));
+  return lists.flat().map(({ kind, metadata }) => `${kind} ${metadata.name} ${metadata.resourceVersion}`);
+}
+
+describe('what the description does not allow', () => {
+  const send = async ({ method, path, headers, body }: BadRequest) => {
+    const init = { method, headers: { 'x-api-key': started.ada.key, ...headers }, ...(body !== undefined && { body }) };
+    const answer = await fetch(`${started.api.url}${path}`, init as RequestInit);
+    const text = await answer.text();
+    const isProblem = text !== '' && /^application\/problem\+json/.test(answer.headers.get('content-type') ?? '');
+    return { status: answer.status, problem: isProblem ? (JSON.parse(text) as Problem) : undefined };
+  };
+
+  test('each wrong value of each parameter and field is 4xx with its code and its place, and changes nothing', async () => {
+    const { ada, create, destinationID, videoUploadObjectID, videoList } = started;
+    const { id } = await create();
+    await expect.poll(async () => (await ada.call('GET', `/v1/streams/${id}/readiness`)).body.ready).toBe(true);
+    const doc = (await ada.call<OpenApi>('GET', '/v1/openapi.json')).body;
+    const ids = { streams: id, destinations: destinationID, uploads: videoUploadObjectID, playlists: videoList };
+    const nouns: Record<string, string> = { str: id, dst: destinationID, upl: videoUploadObjectID, pls: videoList };
+    const good = (example: unknown) =>
+      JSON.parse(JSON.stringify(example), (_name, value) =>
+        typeof value === 'string' ? (nouns[/^(str|dst|upl|pls)-/.exec(value)?.[1] ?? ''] ?? value) : value,
+      );
+    const requests = badRequests(doc, ids, good);
+    expect(requests.length).toBeGreaterThan(1_000);
+    const before = await everything();
+    const wrong: unknown[] = [];
+    for (const request of requests) {
+      const { status, problem } = await send(request);
+      const at = problem?.errors?.map(({ path }) => path) ?? [];
+      const { field = '' } = request;
+      const isRight =
+        status >= 400 &&
+        status < 500 &&
+        (problem !== undefined || request.method === 'HEAD') &&
+        (request.status === undefined || request.status === status) &&
+        (request.code === undefined || request.code === problem?.code) &&
+        (status !== 422 || at.some((path) => path.startsWith(field) || field.startsWith(path)));
+      if (!isRight)
+        wrong.push({ what: request.what, expected: request.status, field, status, code: problem?.code, at });
+    }
+    expect(wrong).toEqual([]);
+    expect(await everything()).toEqual(before);
+  });
+
+  test('a cursor is of one list: of another one, or with a letter changed, it is refused', async () => {
+    const { ada, create, videoList, audioList, destinationID } = started;
+    await Promise.all([create(), create()]);
+    const rename = (list: string, version: number) =>
+      ada.call('PATCH', `/v1/playlists/${list}`, { version, name: `Version ${version + 1}` });
+    await Promise.all([rename(videoList, 1), rename(audioList, 1)]);
+    const { body } = await ada.call('GET', `/v1/destinations/${destinationID}`);
+    await ada.call('POST', '/v1/destinations', { name: body.name, rtmpUrl: body.rtmpUrl, rtmpKey: 'k-123456' });
+    const lists = ['streams', 'uploads', 'playlists', 'destinations'].concat(
+      [videoList, audioList].map((list) => `playlists/${list}/versions`),
+    );
+    const cursors = await Promise.all(
+      lists.map(async (list) => {
+        const { page } = (await ada.call<List>('GET', `/v1/${list}?limit=1`)).body;
+        expect(page.nextCursor, list).toEqual(expect.any(String));
+        return String(page.nextCursor);
+      }),
+    );
+    for (const [i, list] of lists.entries()) {
+      const own = cursors[i] ?? '';
+      expect((await ada.call('GET', `/v1/${list}?cursor=${own}`)).status, list).toBe(200);
+      const others = cursors.filter((cursor) => cursor !== own);
+      const changed = [`A${own.slice(1)}`, `${own}A`, own.toLowerCase(), `${own}=`, own.split('').reverse().join('')];
+      for (const cursor of [...others, ...changed])
+        expect((await ada.call('GET', `/v1/${list}?cursor=${cursor}`)).body, `${list} ${cursor}`).toMatchObject({
+          code: 'validation_failed',
+          errors: [{ path: '/cursor' }],
+        });
+    }
+  });
+});
+
+test('names of any script come back as they were given, and are found in either normal form', async () => {
+  const { ada, create } = started;
+  const names = [
+    'Caf\u00e9',
+    'Cafe\u0301',
+    '\u{1f600}'.repeat(200),
+    '\u202e\u05e9\u05dc\u05d5\u05dd',
+    '\u1e9b\u0323',
+    '\ufb01',
+  ];
+  for (const name of names) expect((await create({ name })).name).toBe(name);
+  for (const q of ['caf\u00e9', 'CAFE\u0301'])
+    expect((await ada.call<List>('GET', `/v1/streams?q=${encodeURIComponent(q)}`)).body.data).toHaveLength(2);
 });
 
 /** Runs it in an environment without secrets of ours; answers its exit status and all it said. */
@@ -60,6 +171,8 @@ test(
       [
         `${api.url}/v1/openapi.json`,
         ...['--url', api.url],
+        // Resumable uploads are a protocol: what of a header is right depends on the requests before, which no schema tells.
+        ...['--exclude-path-regex', '^/v1/uploads/resumable'],
         ...['--phases', 'examples,coverage,fuzzing,stateful', '--mode', 'all', '--checks', 'all'],
         ...['--max-examples', '5', '--max-time', String(SECONDS), '--seed', '6', '--no-color'],
       ],

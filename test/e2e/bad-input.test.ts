@@ -1,31 +1,18 @@
 /** What a person may get wrong: each gives its stable code, leaves nothing behind, and everything else goes on. */
 import { execFile } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type ProblemError, problems, type Upload } from '../../src/client/index.ts';
 import { makeClip } from '../support/media.ts';
-import { freePort, until } from '../support/rtmp.ts';
+import { freePort, startRtmpServer, until } from '../support/rtmp.ts';
 import { type System, startSystem } from '../support/system.ts';
+import { everywhere } from '../support/traces.ts';
 
 const run = promisify(execFile);
-
-interface Upload {
-  objectID: string;
-  state: string;
-  error: { code: string; message: string } | null;
-}
-interface Problem {
-  code: string;
-  detail: string;
-  issues?: Issue[];
-}
-interface Issue {
-  code: string;
-  message: string;
-  fix: string;
-}
 
 let system: System;
 let files: Server;
@@ -68,27 +55,34 @@ afterAll(async () => {
   await system?.close();
 });
 
-const importFrom = async (url: string): Promise<Upload> =>
-  (await system.call<Upload>('POST', '/uploads/from-link', { type: 'VIDEO', url })).body;
+const importFrom = (url: string): Promise<Upload> => system.client.uploads.fromLink({ type: 'VIDEO', url });
 
 const settled = (objectID: string): Promise<Upload> =>
   until(
     'the upload is ready or failed',
     async () => {
-      const { body } = await system.call<Upload>('GET', `/uploads/${objectID}`);
-      return ['ready', 'failed'].includes(body.state) ? body : undefined;
+      const upload = await system.client.uploads.get(objectID);
+      return ['ready', 'failed'].includes(upload.state) ? upload : undefined;
     },
     90_000,
   );
 
 const destination = async (rtmpUrl: string): Promise<string> =>
-  (await system.call<{ id: string }>('POST', '/destinations', { name: 'd', rtmpUrl, rtmpKey: 'planted-key-1234' })).body
-    .id;
+  (await system.client.destinations.create({ name: 'd', rtmpUrl, rtmpKey: 'planted-key-1234' })).id;
 
 const stream = async (destinationID: string, videoUploadObjectID: string): Promise<string> => {
-  const body = { name: 's', quality: 'q_720p', framerate: 'f_30', destinationID, videoUploadObjectID };
-  return (await system.call<{ id: string }>('POST', '/streams', body)).body.id;
+  const body = { name: 's', quality: 'q_720p', framerate: 'f_30', destinationID, videoUploadObjectID } as const;
+  return (await system.client.streams.create(body)).id;
 };
+
+const refusal = (call: Promise<unknown>): Promise<ProblemError> =>
+  call.then(
+    () => Promise.reject(new Error('it was not refused')),
+    (error: ProblemError) => error,
+  );
+
+const isReady = (id: string, timeoutMs?: number): Promise<boolean> =>
+  until('it is ready', async () => (await system.client.streams.readiness(id)).ready, timeoutMs);
 
 const kubectl = async (...args: string[]): Promise<string> => {
   const env = { PATH: process.env.PATH, HOME: system.stateDir, KUBECONFIG: system.facts.kubeconfig };
@@ -106,7 +100,7 @@ describe('links that lead to no video', () => {
     expect(upload.state).toBe('failed');
     expect(upload.error?.code).toBe(code);
     expect(upload.error?.message).toBeTruthy();
-    expect((await system.call('DELETE', `/uploads/${upload.objectID}`)).status).toBe(204);
+    await system.client.uploads.delete(upload.objectID);
     deleted.push(upload.objectID);
     await rm(join(system.stateDir, name), { force: true });
   });
@@ -116,22 +110,17 @@ describe('streams that cannot start', () => {
   test('while the upload is on its way: 409, and the same words in REST and kubectl describe', async () => {
     const upload = await importFrom(`${base}/slow.mp4`);
     const id = await stream(await destination(system.facts.rtmpUrl), upload.objectID);
-    const refused = await system.call<Problem>('POST', `/streams/${id}/start`);
-    expect(refused.status).toBe(409);
-    expect(refused.headers.get('content-type')).toContain('application/problem+json');
-    expect(refused.body.code).toBe('stream_not_ready');
-    const readiness = await system.call<{ ready: boolean; issues: Issue[] }>('GET', `/streams/${id}/readiness`);
-    expect(readiness.body.ready).toBe(false);
-    const [issue] = readiness.body.issues;
+    const refused = await refusal(system.client.streams.start(id));
+    expect(refused).toBeInstanceOf(problems.StreamNotReady);
+    const readiness = await system.client.streams.readiness(id);
+    expect(readiness.ready).toBe(false);
+    const [issue] = readiness.issues;
     expect(issue?.code).toBe('media_importing');
-    expect(refused.body.issues?.[0]?.message).toBe(issue?.message);
+    expect(refused.issues[0]?.message).toBe(issue?.message);
     expect(await kubectl('describe', 'loopstream', id)).toContain(issue?.message);
     release();
     await settled(upload.objectID);
-    await until(
-      'it is ready',
-      async () => (await system.call<{ ready: boolean }>('GET', `/streams/${id}/readiness`)).body.ready,
-    );
+    await isReady(id);
   });
 
   test.each([
@@ -141,32 +130,75 @@ describe('streams that cannot start', () => {
     await makeClip(join(system.stateDir, 'good.mp4'), { seconds: 2 });
     const upload = await settled((await importFrom(`${base}/good.mp4`)).objectID);
     const id = await stream(await destination(await url()), upload.objectID);
-    await until(
-      'it is ready',
-      async () => (await system.call<{ ready: boolean }>('GET', `/streams/${id}/readiness`)).body.ready,
-      60_000,
-    );
-    const started = await system.call<{ status: string }>('POST', `/streams/${id}/start?wait=1`);
-    expect(started.status).toBe(202);
-    type Stats = { destinations: { connected: boolean; lastError: { code: string; message: string } | null }[] };
+    await isReady(id, 60_000);
+    const { streams } = system.client;
+    expect((await streams.start(id, { wait: 1 })).status).toBe('starting');
     const error = await until(
       'the destination’s error is told',
-      async () =>
-        (await system.call<Stats>('GET', `/streams/${id}/live-stats`)).body.destinations?.[0]?.lastError ?? undefined,
+      async () => (await streams.liveStats(id)).destinations[0]?.lastError ?? undefined,
       30_000,
     );
     expect(error.code).toBe(code);
     expect(error.message).not.toContain('planted-key-1234');
-    expect((await system.call<{ status: string }>('GET', `/streams/${id}`)).body.status).toBe('starting');
-    const stopped = await system.call<{ status: string }>('POST', `/streams/${id}/stop?wait=30`);
-    expect(stopped.body.status).toMatch(/^(stopped|idle)$/);
+    expect((await streams.get(id)).status).toBe('starting');
+    expect((await streams.stop(id, { wait: 30 })).status).toMatch(/^(stopped|idle)$/);
   });
 });
 
 test('a private link is refused where the setting does not allow it', async () => {
   // make run allows loopback for one's own files; link-local (cloud metadata) is refused even there.
-  const upload = await settled((await importFrom('http://169.254.169.254/latest/meta-data/')).objectID);
-  expect(upload.error?.code).toBe('link_forbidden');
+  const url = 'http://169.254.169.254/latest/meta-data/';
+  expect(await refusal(importFrom(url))).toMatchObject({ status: 422, code: 'link_forbidden' });
+});
+
+test('stream keys and API keys are in no log, metric, process list, object, table or answer', async () => {
+  const planted = [randomUUID(), randomUUID()] as const;
+  const secrets = [...planted, system.facts.apiKey];
+  const answers: string[] = [];
+  const call = async (method: string, path: string, body?: unknown, headers?: Record<string, string>) => {
+    const answer = await fetch(`${system.facts.apiUrl}${path}`, {
+      method,
+      headers: { 'x-api-key': system.facts.apiKey, 'content-type': 'application/json', ...headers },
+      body: body === undefined ? null : JSON.stringify(body),
+    });
+    const text = await answer.text();
+    answers.push(text);
+    return JSON.parse(text) as { id: string };
+  };
+  const receiver = await startRtmpServer({ record: join(system.stateDir, 'recordings') });
+  try {
+    // One that is on air, one that cannot be reached, tests of both, and keys where no key belongs.
+    const [onAir, refusing] = await Promise.all(
+      [receiver.url, `rtmp://127.0.0.1:${await freePort()}/live`].map(async (rtmpUrl, n) => {
+        const body = { name: `planted ${n}`, rtmpUrl, rtmpKey: planted[n] };
+        return (await call('POST', '/destinations', body, { 'idempotency-key': `planted-${n}` })).id;
+      }),
+    );
+    await makeClip(join(system.stateDir, 'good.mp4'), { seconds: 2 });
+    const upload = await settled((await importFrom(`${base}/good.mp4`)).objectID);
+    const ids = await Promise.all([onAir, refusing].map((to = '') => stream(to, upload.objectID)));
+    for (const to of [onAir, refusing]) await call('POST', `/destinations/${to}/test`);
+    await call('PATCH', `/destinations/${onAir}`, { rtmpUrl: `rtmp://user:${planted[0]}@127.0.0.1/live` });
+    await call('POST', '/streams', { name: 's', rtmpKey: planted[0], apiKey: system.facts.apiKey });
+    await call('GET', `/streams?rtmpKey=${planted[0]}&x-api-key=${system.facts.apiKey}`);
+    for (const id of ids) await isReady(id, 60_000);
+    for (const id of ids) await system.client.streams.start(id, { wait: 1 });
+    await until('one is live', async () => (await system.client.streams.get(ids[0] ?? '')).status === 'live', 60_000);
+    const told = async () => (await system.client.streams.liveStats(ids[1] ?? '')).destinations[0]?.lastError;
+    await until('the error of the other is told', async () => (await told()) ?? undefined, 30_000);
+    for (const id of ids)
+      for (const path of ['', '/live-stats', '/events', '/readiness']) await call('GET', `/streams/${id}${path}`);
+    const places = [...(await everywhere(system)), ['the answers', answers.join('\n')] as const];
+    expect(places.length).toBeGreaterThan(50);
+    // What is no secret is found: what is searched is what there is.
+    const known = places.filter(([, text]) => ids.some((id) => text.includes(id)));
+    expect(known.length).toBeGreaterThan(3);
+    const traces = places.flatMap(([where, text]) => secrets.filter((one) => text.includes(one)).map(() => where));
+    expect(traces).toEqual([]);
+    for (const id of ids) await system.client.streams.stop(id, { wait: 30 });
+  } finally {
+    await receiver.close();
+  }
 });
 
 test('nothing of the failed uploads is left in Kubernetes', async () => {

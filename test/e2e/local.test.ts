@@ -50,7 +50,7 @@ function processesOf(stateDir: string, except: number[] = []): string[] {
     });
 }
 
-const status = async (id: string) => (await system.call<{ status: string }>('GET', `/streams/${id}`)).body.status;
+const status = async (id: string) => (await system.client.streams.get(id)).status;
 
 describe('make run', () => {
   test('the demo is on air and its facts are private to their owner', async () => {

@@ -6,10 +6,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createClient } from '../../src/client/index.ts';
 import type { Session } from '../../src/streams/sessions.ts';
 import { decodeErrors, makeClip, packetsOf } from '../support/media.ts';
 import { freePort, type RtmpServer, startRtmpServer, until } from '../support/rtmp.ts';
 import { ROOT, type System, startSystem } from '../support/system.ts';
+import { send } from '../support/tus-client.ts';
 
 const run = promisify(execFile);
 const CLIP_SECONDS = 3;
@@ -64,9 +66,10 @@ async function sessionsOf(id: string): Promise<Session[]> {
 describe('the main job, as the README shows it', () => {
   test('from a link to a stream that an independent receiver gets, and to its stop', async () => {
     const main = await readmeBlock('main-job');
+    const playlist = await readmeBlock('playlist');
     const stop = await readmeBlock('main-job-stop');
     // Between the two blocks the script waits for a line on stdin, as a person would watch for a while.
-    const script = `set -eu\n${main}\necho "STREAM=$STREAM"\nread -r _\n${stop}\n`;
+    const script = `set -eu\n${main}\n${playlist}\necho "STREAM=$STREAM"\nread -r _\n${stop}\n`;
     const shell = spawn('bash', ['-c', script], {
       env: {
         ...process.env,
@@ -92,16 +95,15 @@ describe('the main job, as the README shows it', () => {
       120_000,
     );
     expect(output).toMatch(/^live$/m);
+    expect(output).toMatch(/"version": 2,\s+"items": 2/);
 
     // At least three loops must pass: the count is the stream's own, the proof is in the recording below.
     await until(
       'four loops have passed',
-      async () =>
-        ((await system.call<{ loopCount: number | null }>('GET', `/streams/${id}/live-stats`)).body.loopCount ?? 0) >=
-        4,
+      async () => ((await system.client.streams.liveStats(id)).loopCount ?? 0) >= 4,
       60_000,
     );
-    expect((await system.call('POST', `/streams/${id}/skip`)).status).toBe(200);
+    await system.client.streams.skip(id);
     shell.stdin.write('\n');
     await exited;
     expect(shell.exitCode, errors).toBe(0);
@@ -118,8 +120,7 @@ describe('the main job, as the README shows it', () => {
     expect(audio.maxStep).toBeLessThanOrEqual(1024 / 48_000 + 0.0015);
     expect(await decodeErrors(recording)).toBe('');
 
-    const { body } = await system.call<{ status: string }>('GET', `/streams/${id}`);
-    expect(body.status).toBe('stopped');
+    expect((await system.client.streams.get(id)).status).toBe('stopped');
     // The time that it was on air stands in its status: what the receiver has, less what was sent ahead and two reports.
     const [session, ...others] = await sessionsOf(id);
     const seconds = (video.dts.at(-1) ?? 0) - (video.dts[0] ?? 0);
@@ -132,22 +133,37 @@ describe('the main job, as the README shows it', () => {
   });
 
   test('status, the API description and the account answer as the contract says', async () => {
-    const { apiUrl } = system.facts;
-    expect((await fetch(`${apiUrl}/status`)).status).toBe(200);
-    const description = (await (await fetch(`${apiUrl}/openapi.json`)).json()) as {
-      openapi: string;
-      info: { version: string };
-    };
-    expect(description.openapi).toMatch(/^3\.1/);
-    expect(description.info.version).toBe('1.0.0');
-    const me = await system.call<{ id: string; email: string; firstName: string }>('GET', '/me');
-    expect(me.status).toBe(200);
-    expect(me.body.email).toContain('@');
-    const list = await system.call<{ data: unknown[]; page: { hasMore: boolean; nextCursor: string | null } }>(
-      'GET',
-      '/streams?limit=1',
-    );
-    expect(list.body.data).toHaveLength(1);
-    expect(list.body.page).toEqual({ hasMore: false, nextCursor: null });
+    const open = createClient({ baseUrl: system.facts.apiUrl });
+    expect(await open.status()).toMatchObject({ status: 'ok' });
+    expect(await open.openApi()).toMatchObject({
+      openapi: expect.stringMatching(/^3\.1/),
+      info: { version: '1.0.0' },
+    });
+    expect((await system.client.me()).email).toContain('@');
+    const list = await system.client.streams.list({ limit: 1 }).page();
+    expect(list.data).toHaveLength(1);
+    expect(list.page).toEqual({ hasMore: false, nextCursor: null });
   });
+});
+
+test('a file that is sent is as good as one from a link, and kept once however often it comes', async () => {
+  const { apiUrl, apiKey } = system.facts;
+  const ids: string[] = [];
+  for (const memory of ['first', 'second']) {
+    const sending = { endpoint: `${apiUrl}/uploads/resumable`, apiKey, path: join(dir, 'my.mp4') };
+    const { url } = await send({ ...sending, memory: join(dir, memory) });
+    const id = url.split('/').at(-1) ?? '';
+    await until('it is ready', async () => (await system.client.uploads.get(id)).state === 'ready', 60_000);
+    ids.push(id);
+  }
+  const env = { PATH: process.env.PATH, HOME: system.stateDir, KUBECONFIG: system.facts.kubeconfig };
+  const keys = async () => {
+    const args = ['-n', 'loopstream', 'get', 'uploads', '-o', 'jsonpath={.items[*].status.sourceKey}'];
+    return (await run(join(system.stateDir, 'bin/kubectl'), args, { env })).stdout.split(' ');
+  };
+  // The first test has had the same file from a link.
+  const [key, ...others] = await keys();
+  expect(others).toEqual([key, key]);
+  await system.client.uploads.delete(ids[0] ?? '');
+  expect(await keys()).toEqual([key, key]);
 });

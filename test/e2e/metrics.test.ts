@@ -10,6 +10,7 @@ import { CreateBucketCommand, PutObjectCommand } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { DASHBOARDS } from '../../scripts/monitoring/dashboards.ts';
 import { ALERTS } from '../../scripts/monitoring/rules.ts';
+import { problems } from '../../src/client/index.ts';
 import { environment } from '../../src/config.ts';
 import { createKube } from '../../src/kube/client.ts';
 import { LOOPSTREAMS, PODS } from '../../src/kube/resources.ts';
@@ -68,7 +69,7 @@ async function startFromS3(): Promise<Running> {
   return studio.onAir(program, destinations, { env });
 }
 
-const status = async (id: string) => (await system.call<{ status: string }>('GET', `/streams/${id}`)).body.status;
+const status = async (id: string) => (await system.client.streams.get(id)).status;
 const demo = (): string => system.facts.demoStreamId ?? '';
 
 async function becomes(id: string, wanted: string): Promise<void> {
@@ -77,14 +78,13 @@ async function becomes(id: string, wanted: string): Promise<void> {
 
 /** What people do: they ask, by REST and GraphQL, well and badly, stop a stream and start it again. */
 async function use(): Promise<void> {
-  const { body: stream } = await system.call('GET', `/streams/${demo()}`);
-  const { quality, framerate, videoUploadObjectID } = stream;
+  const { streams, destinations } = system.client;
+  const { quality, framerate, videoUploadObjectID } = await streams.get(demo());
   const { rtmpUrl } = system.facts;
-  const { body: second } = await system.call('POST', '/destinations', { name: 'Ann’s', rtmpUrl, rtmpKey: 'second' });
-  const { body: made } = await system.call<{ id: string }>('POST', '/streams', {
-    ...{ name: 'Ann’s second channel', destinationID: second.id, videoUploadObjectID },
-    ...{ scheduleStartAt: new Date(Date.now() + 2_000).toISOString() },
-    ...{ quality: `q_${String(quality).replace('q_', '')}`, framerate: `f_${String(framerate).replace('f_', '')}` },
+  const second = await destinations.create({ name: 'Ann’s', rtmpUrl, rtmpKey: 'second' });
+  const made = await streams.create({
+    ...{ name: 'Ann’s second channel', quality, framerate, destinationID: second.id },
+    ...{ videoUploadObjectID: videoUploadObjectID ?? '', scheduleStartAt: new Date(Date.now() + 2_000).toISOString() },
   });
   expect(made.id).toBeTypeOf('string');
   const lacking = { quality: '720p', uploadRef: 'none', destinationRefs: ['none'] } as unknown as LoopStreamSpec;
@@ -92,16 +92,16 @@ async function use(): Promise<void> {
     ...{ apiVersion: API_VERSION, kind: 'LoopStream' },
     ...{ metadata: { name: 'lacking' }, spec: lacking },
   });
-  await system.call('GET', '/streams/str-nothing');
+  await expect(streams.get('str-nothing')).rejects.toBeInstanceOf(problems.StreamNotFound);
   const headers = { 'X-API-Key': system.facts.apiKey, 'Content-Type': 'application/json' };
   for (const query of ['{ me { id } }', '{ nothing }'])
     await fetch(system.facts.graphqlUrl ?? '', { method: 'POST', headers, body: JSON.stringify({ query }) });
-  await system.call('POST', `/streams/${demo()}/stop`);
+  await streams.stop(demo());
   await becomes(demo(), 'stopped');
-  await system.call('POST', `/streams/${demo()}/start`);
+  await streams.start(demo());
   await becomes(demo(), 'live');
   await until('the other has begun', async () => !['idle', 'scheduled'].includes(await status(made.id)), 60_000);
-  await system.call('POST', `/streams/${made.id}/stop`);
+  await streams.stop(made.id);
   await becomes(made.id, 'stopped');
 }
 
@@ -175,7 +175,7 @@ describe.each(METRIC_ROLES)('what the %s shows', (role) => {
   const NAMES = new Set(['namespace', 'loopstream', 'pod', 'destination']);
 
   test('tells nothing of people, and is no more than a bounded number of series', async () => {
-    const { body: me } = await system.call<{ id: string; email: string }>('GET', '/me');
+    const me = await system.client.me();
     const streams = await kube.list(LOOPSTREAMS, { namespace: NAMESPACE });
     const accounts = streams.flatMap(({ metadata }) => metadata.labels?.[ACCOUNT_LABEL] ?? []);
     expect(accounts).toContain(me.id);

@@ -74,10 +74,9 @@ describe('GraphQL over HTTP', () => {
     const send = (body: string) => ada.call<Result>('POST', '/graphql', body);
     const withWhere = (where: string) => send(`{"query":${JSON.stringify(query)},"variables":{"where":${where}}}`);
     expect((await withWhere(deep(14))).body.data).toMatchObject({ streams: {} });
-    for (const levels of [15, 50_000]) {
-      const { body } = await withWhere(deep(levels));
-      expect(body.errors).toMatchObject([{ extensions: { code: 'validation_failed' } }]);
-    }
+    expect((await withWhere(deep(15))).body.errors).toMatchObject([{ extensions: { code: 'validation_failed' } }]);
+    // Nobody walks through a body that is deeper than any that the API takes.
+    expect(await withWhere(deep(50_000))).toMatchObject({ status: 422, body: { code: 'validation_failed' } });
     const long = await ask(`{ me { ${'id '.repeat(2_000)} } }`);
     expect(long.errors?.[0]?.message).toMatch(/tokens/);
     const large = await send(`{"query":"{ me { id } }","variables":{"x":"${'x'.repeat(1024 * 1024)}"}}`);

@@ -129,7 +129,8 @@ test('REST, GraphQL and the object say the same of state, readiness and schedule
   const all = fc.sample(generated, { numRuns: STREAMS, seed: 6 });
   for (let i = 0; i < STREAMS; i += AT_ONCE)
     await Promise.all(all.slice(i, i + AT_ONCE).map((one, at) => put(one, i + at)));
-  const objects = await api.kube.list(LOOPSTREAMS, { namespace: NAMESPACE });
+  const labelSelector = `${ACCOUNT_LABEL}=${ada.accountId}`;
+  const objects = await api.kube.list(LOOPSTREAMS, { namespace: NAMESPACE, labelSelector });
   expect(new Set(objects.map(({ status }) => status?.phase))).toEqual(new Set(PHASES));
   // Until the last status has come through the watch.
   const states = () => throughGraphql().then((found) => [...found.values()].map(({ state }) => state).sort());

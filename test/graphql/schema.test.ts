@@ -108,6 +108,9 @@ describe('GraphQL has what REST has', () => {
     // Where the name in GraphQL is another one; null: not for GraphQL.
     const named: Record<string, string | null> = {
       ...{ getStatus: null, getOpenApi: null, getStreamPreview: null },
+      // tus: bytes, and headers of its own.
+      ...{ getResumableUploadOptions: null, createResumableUpload: null, getResumableUpload: null },
+      ...{ appendToResumableUpload: null, cancelResumableUpload: null },
       ...{
         getStreamLiveStats: 'liveStats',
         listStreamEvents: 'streamEvents',

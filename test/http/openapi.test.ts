@@ -85,7 +85,8 @@ describe('examples', () => {
       ];
       for (const { schema, example, examples } of bodies) {
         // Media and the description itself have none.
-        if (!schema || ['getStreamPreview', 'getOpenApi'].includes(operation.operationId)) continue;
+        if (!schema || ['getStreamPreview', 'getOpenApi', 'appendToResumableUpload'].includes(operation.operationId))
+          continue;
         const values = examples ? Object.values(examples).map(({ value }) => value) : [example];
         for (const value of values)
           expect({ name, value, ok: check(schema, value) }).toEqual({ name, value, ok: true });

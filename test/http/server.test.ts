@@ -2,34 +2,24 @@ import { createHash } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
 import { afterEach, describe, expect, test } from 'vitest';
 import { OPERATION_SCOPES, type Principal, type Scope } from '../../src/auth/scopes.ts';
+import { currentTrace } from '../../src/context.ts';
 import { AppError } from '../../src/errors.ts';
-import { buildServer, type ServerDeps } from '../../src/http/server.ts';
+import { toAppError } from '../../src/http/problem.ts';
+import { traceOf } from '../../src/http/trace.ts';
 import { KubeError } from '../../src/kube/types.ts';
-import { createLogger } from '../../src/log.ts';
+import { buildTestServer } from '../support/server.ts';
 
 const open: FastifyInstance[] = [];
 afterEach(async () => {
   for (const app of open.splice(0)) await app.close();
 });
 
-/** A server with services that do what a test wants, and a principal with these scopes. */
+/** A server that everybody may ask, with these scopes. */
 async function server(options: { me?: () => unknown; scopes?: Scope[]; stopping?: AbortSignal; prefix?: string } = {}) {
-  const principal: Principal = { accountId: 'a', userId: 'a', scopes: new Set(options.scopes ?? ['read']) };
-  const deps = {
-    config: {
-      publicUrl: 'http://x',
-      rateLimitPerMinute: 99,
-      scopePrefix: options.prefix ?? 'service',
-      authSecret: 's',
-    },
-    auth: { authenticate: async () => principal },
-    services: { account: { me: options.me ?? (() => ({})) } },
-    stopping: options.stopping ?? new AbortController().signal,
-    log: createLogger('test', 'silent'),
-    health: async () => ({ kubernetes: 'ok', database: 'ok' }),
-    version: '1',
-  } as unknown as ServerDeps;
-  const app = await buildServer(deps);
+  const { prefix = 'service', scopes = ['read'], ...rest } = options;
+  const principal: Principal = { accountId: 'a', userId: 'a', scopes: new Set(scopes) };
+  const settings = { SCOPE_PREFIX: prefix };
+  const { app } = await buildTestServer({ ...rest, settings, auth: { authenticate: async () => principal } });
   open.push(app);
   return app;
 }
@@ -143,11 +133,67 @@ describe('errors', () => {
     }
   });
 
+  test('what Fastify refuses is the client’s error, also where nobody has thought of it', () => {
+    const theirs = (code: string, statusCode: number) => Object.assign(new Error(secret), { code, statusCode });
+    const codeOf = (error: unknown) => toAppError(error).code;
+    expect(codeOf(theirs('FST_ERR_OF_TOMORROW', 400))).toBe('malformed_request');
+    expect(codeOf(theirs('FST_ERR_OF_TOMORROW', 418))).toBe('malformed_request');
+    expect(codeOf(theirs('FST_ERR_CTP_INVALID_MEDIA_TYPE', 415))).toBe('unsupported_media_type');
+    expect(codeOf(theirs('FST_ERR_CTP_BODY_TOO_LARGE', 413))).toBe('payload_too_large');
+    expect(codeOf(theirs('FST_ERR_BAD_URL', 400))).toBe('route_not_found');
+    for (const ours of [theirs('FST_ERR_REP_INVALID', 500), theirs('SOME_LIBRARY', 404), new Error(secret)])
+      expect(codeOf(ours)).toBe('internal');
+  });
+
   test('a request id that is given comes back, a strange one does not', async () => {
     const app = await server();
     const id = async (given: string) =>
       (await app.inject({ url: '/v1/status', headers: { 'x-request-id': given } })).headers['x-request-id'];
     expect(await id('abc-123')).toBe('abc-123');
     expect(await id('a b\tc')).toMatch(/^[0-9a-f-]{36}$/);
+  });
+});
+
+describe('traces (W3C Trace Context)', () => {
+  const trace = '4bf92f3577b34da6a3ce929d0e0e4736';
+  const parent = `00-${trace}-00f067aa0ba902b7-01`;
+
+  test('one that comes stands in every line that is logged of the request, and is handed to what is asked of others', async () => {
+    let handedOn: unknown;
+    const me = async () => {
+      await new Promise(setImmediate);
+      handedOn = currentTrace();
+      throw new Error('for the log');
+    };
+    const { app, logs } = await buildTestServer({ me });
+    open.push(app);
+    const ask = (headers: Record<string, string>) =>
+      app.inject({ url: '/v1/me', headers: { 'x-api-key': 'ann', ...headers } });
+    await ask({ traceparent: parent, tracestate: 'vendor=1', 'x-request-id': 'traced' });
+    expect(handedOn).toEqual({ traceparent: parent, tracestate: 'vendor=1' });
+    const lines = logs()
+      .split('\n')
+      .filter((line) => line.includes('traced'));
+    expect(lines.length).toBeGreaterThan(0);
+    for (const line of lines) expect(JSON.parse(line)).toMatchObject({ traceId: trace, reqId: 'traced' });
+    await ask({});
+    expect(handedOn).toBeUndefined();
+  });
+
+  test('one that cannot be read is as good as none', () => {
+    const none = '0'.repeat(16);
+    expect(traceOf({ traceparent: parent })?.traceId).toBe(trace);
+    expect(traceOf({ traceparent: `cc-${trace}-00f067aa0ba902b7-01-what-comes` })?.traceId).toBe(trace);
+    const wrong = [
+      '',
+      trace,
+      `${parent}-more`,
+      parent.toUpperCase(),
+      `ff${parent.slice(2)}`,
+      `00-${none}${none}-00f067aa0ba902b7-01`,
+    ];
+    for (const traceparent of [...wrong, `00-${trace}-${none}-01`, `${parent}\n`])
+      expect(traceOf({ traceparent })).toBeUndefined();
+    expect(traceOf({ traceparent: parent, tracestate: 'x'.repeat(513) })?.headers).toEqual({ traceparent: parent });
   });
 });

@@ -5,7 +5,7 @@
 
 import { openAuth } from '../../src/auth/open.ts';
 import type { createAuthService } from '../../src/auth/service.ts';
-import type { ApiConfig } from '../../src/config.ts';
+import { type ApiConfig, apiConfig } from '../../src/config.ts';
 import { migrate } from '../../src/db/migrate.ts';
 import { type RunningApi, runApi } from '../../src/http/run.ts';
 import { createKube } from '../../src/kube/client.ts';
@@ -17,7 +17,7 @@ import { applyRights, NAMESPACE, serviceAccountUser } from '../../src/local/righ
 import { createLogger } from '../../src/log.ts';
 import type { LoopStreamStatus } from '../../src/streams/spec.ts';
 import type { UploadStatus } from '../../src/uploads/spec.ts';
-import { startTestKubernetes, type TestKubernetes } from './kubernetes.ts';
+import { shareTestKubernetes, startTestKubernetes, type TestKubernetes } from './kubernetes.ts';
 import { startTestPostgres } from './postgres.ts';
 
 export interface Answer<T = Record<string, unknown>> {
@@ -46,6 +46,8 @@ export interface TestApi {
   /** The administrator's. */
   kube: Kube;
   config: ApiConfig;
+  /** The same settings, for an API server that is a process of its own. */
+  environment: Readonly<Record<string, string>>;
   auth: ReturnType<typeof createAuthService>;
   /** Makes an account with a key. */
   client(name: string): Promise<Client>;
@@ -81,29 +83,30 @@ export async function call<T>(
   return { status: response.status, headers: response.headers, body: (json ? JSON.parse(text) : text) as T };
 }
 
-export async function startTestApi(overrides: Partial<ApiConfig> = {}): Promise<TestApi> {
-  const [postgres, kubernetes] = await Promise.all([startTestPostgres(), startTestKubernetes()]);
+/** `alone`: on a control plane that no other test uses. */
+export async function startTestApi(overrides: Partial<ApiConfig> = {}, { alone = false } = {}): Promise<TestApi> {
+  const [postgres, kubernetes] = await Promise.all([
+    startTestPostgres(),
+    alone ? startTestKubernetes() : shareTestKubernetes(),
+  ]);
   const kube = createKube({ kubeconfig: kubernetes.kubeconfig });
   await applyCrds(kube);
   await applyRights(kube);
   const authSecret = 'a secret of the test, long enough for the auth library';
   await migrate({ databaseUrl: postgres.url, authSecret });
-  const config: ApiConfig = {
-    logLevel: 'silent',
-    databaseUrl: postgres.url,
-    authSecret,
-    kubeconfig: await kubernetes.kubeconfigFor('api', { user: serviceAccountUser('loopstream-api') }),
-    namespace: NAMESPACE,
-    host: '127.0.0.1',
-    port: 0,
-    opsHost: '127.0.0.1',
-    opsPort: 0,
-    publicUrl: 'http://127.0.0.1:8080',
-    rateLimitPerMinute: 100_000,
-    scopePrefix: 'service',
-    dashboardDir: undefined,
-    ...overrides,
+  const environment = {
+    LOOPSTREAM_LOG_LEVEL: 'info',
+    LOOPSTREAM_DATABASE_URL: postgres.url,
+    LOOPSTREAM_AUTH_SECRET: authSecret,
+    LOOPSTREAM_NAMESPACE: NAMESPACE,
+    LOOPSTREAM_HOST: '127.0.0.1',
+    LOOPSTREAM_PORT: '0',
+    LOOPSTREAM_OPS_HOST: '127.0.0.1',
+    LOOPSTREAM_OPS_PORT: '0',
+    LOOPSTREAM_RATE_LIMIT_REQUESTS: '100000',
+    KUBECONFIG: await kubernetes.kubeconfigFor('api', { user: serviceAccountUser('loopstream-api') }),
   };
+  const config: ApiConfig = { ...apiConfig(environment), publicUrl: 'http://127.0.0.1:8080', ...overrides };
   const lifecycles: Lifecycle[] = [];
   const replica: TestApi['replica'] = async (more = {}) => {
     const log = createLogger('api', process.env.TEST_LOG ?? 'silent');
@@ -123,6 +126,7 @@ export async function startTestApi(overrides: Partial<ApiConfig> = {}): Promise<
     kubernetes,
     kube,
     config,
+    environment,
     auth: opened.service,
     replica,
     async client(name) {

@@ -31,6 +31,9 @@
 {{- if and .Values.database.url .Values.database.existingSecret -}}
 {{- fail "database.url and database.existingSecret exclude each other." -}}
 {{- end -}}
+{{- if and .Values.redis.url .Values.redis.existingSecret -}}
+{{- fail "redis.url and redis.existingSecret exclude each other." -}}
+{{- end -}}
 {{- if not (or .Values.api.auth.secret .Values.api.auth.existingSecret) -}}
 {{- fail "the API server signs sessions: set api.auth.existingSecret, or api.auth.secret to 32 characters that nobody can guess (openssl rand -hex 32)." -}}
 {{- end -}}

@@ -21,6 +21,7 @@
 {{- $env = set $env "LOOPSTREAM_ROLLOUT_SECONDS" (.rolloutSeconds | int | toString) -}}
 {{- $env = set $env "LOOPSTREAM_METERED" (toString .metered) -}}
 {{- $env = set $env "LOOPSTREAM_ALLOW_PRIVATE_LINKS" (toString .allowPrivateLinks) -}}
+{{- $env = set $env "LOOPSTREAM_MAX_SOURCE_BYTES" ($.root.Values.uploads.maxSizeBytes | int64 | toString) -}}
 {{- $env = set $env "LOOPSTREAM_SWEEP" (toString .sweep.enabled) -}}
 {{- $env = set $env "LOOPSTREAM_SWEEP_GRACE_HOURS" (.sweep.graceHours | int | toString) -}}
 {{- $env = set $env "LOOPSTREAM_KEEP_UNUSED_DAYS" (.sweep.keepUnusedDays | int | toString) -}}
@@ -53,4 +54,17 @@ databaseUrl: {{ . | quote }}
 {{- with .Values.api.auth.secret }}
 authSecret: {{ . | quote }}
 {{- end }}
+{{- end }}
+
+{{/* Where the API server counts requests for all replicas: `dict "root" $ "made" …`. */}}
+{{- define "loopstream.redisEnv" -}}
+{{- with .root.Values.redis -}}
+{{- if or .existingSecret .url -}}
+- name: LOOPSTREAM_REDIS_URL
+  valueFrom:
+    secretKeyRef:
+      name: {{ .existingSecret | default $.made }}
+      key: {{ ternary .existingSecretKey "redisUrl" (not (empty .existingSecret)) }}
+{{- end -}}
+{{- end -}}
 {{- end }}

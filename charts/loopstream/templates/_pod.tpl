@@ -6,6 +6,8 @@ securityContext:
   runAsUser: 10001
   runAsGroup: 10001
   fsGroup: 10001
+  # The media volume may hold millions of files: their owner is not set again at each start.
+  fsGroupChangePolicy: OnRootMismatch
   seccompProfile:
     type: RuntimeDefault
 {{- with .Values.imagePullSecrets }}

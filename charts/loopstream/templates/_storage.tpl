@@ -38,3 +38,54 @@ s3://{{ join "/" $path }}{{ if $query }}?{{ join "&" $query }}{{ end }}
 {{- end -}}
 {{- end -}}
 {{- end }}
+
+{{/*
+Whether the API server can keep what clients send: its pod must be in the namespace whose media that is, because a claim or
+a Secret cannot be mounted from another one. Elsewhere uploads come from links alone.
+*/}}
+{{- define "loopstream.apiStores" -}}
+{{- $bound := or (eq .Values.storage.type "file") (include "loopstream.storageSecret" .) -}}
+{{- if or (not $bound) (eq (include "loopstream.apiNamespace" .) .Release.Namespace) }}yes{{ end -}}
+{{- end }}
+
+{{- define "loopstream.apiStorageEnv" -}}
+{{- if include "loopstream.apiStores" . -}}
+- name: LOOPSTREAM_STORAGE_URL
+  value: {{ include "loopstream.storageUrl" (dict "root" . "namespace" (include "loopstream.apiNamespace" .)) | quote }}
+{{- if and (eq .Values.storage.type "s3") (include "loopstream.storageSecret" .) }}
+- name: LOOPSTREAM_STORAGE_CREDENTIALS_DIR
+  value: /etc/loopstream/storage
+{{- end }}
+{{- end -}}
+{{- end }}
+
+{{- define "loopstream.apiStorageMounts" -}}
+{{- if include "loopstream.apiStores" . -}}
+{{- if eq .Values.storage.type "file" -}}
+- name: storage
+  mountPath: {{ .Values.storage.file.mountPath }}
+{{- else if include "loopstream.storageSecret" . -}}
+- name: storage-credentials
+  mountPath: /etc/loopstream/storage
+  readOnly: true
+{{- end -}}
+{{- end -}}
+{{- end }}
+
+{{- define "loopstream.apiStorageVolumes" -}}
+{{- if include "loopstream.apiStores" . -}}
+{{- if eq .Values.storage.type "file" -}}
+- {{ merge (dict "name" "storage") (include "loopstream.storageVolume" . | fromJson) | toJson }}
+{{- else if include "loopstream.storageSecret" . -}}
+- name: storage-credentials
+  secret:
+    secretName: {{ include "loopstream.storageSecret" . }}
+    defaultMode: 0440
+    items:
+      - key: accessKeyId
+        path: accessKeyId
+      - key: secretAccessKey
+        path: secretAccessKey
+{{- end -}}
+{{- end -}}
+{{- end }}

@@ -38,6 +38,18 @@ export const OTHERS: Record<string, Bad> = {
     },
   },
   'an upload without a source': { kind: UPLOAD, spec: {}, field: 'spec.source', sentence: 'is required' },
+  'an upload of two sources': {
+    kind: UPLOAD,
+    spec: { source: { url: 'https://example.com/a', sent: { sizeBytes: 1 } } },
+    field: 'spec.source',
+    sentence: SENTENCES.oneSource,
+  },
+  'an upload of a source that is none': {
+    kind: UPLOAD,
+    spec: { source: {} },
+    field: 'spec.source',
+    sentence: SENTENCES.oneSource,
+  },
   'an upload with a name of 56 characters': {
     kind: UPLOAD,
     name: 'u'.repeat(56),

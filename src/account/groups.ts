@@ -1,0 +1,43 @@
+/**
+ * Things in groups, such as the streams of each account, kept in ascending order of their places while they come and go.
+ * Nothing is ever sorted: whoever comes finds its place by halves, and the others make room. Pure: no I/O, no clock.
+ */
+import { find, type Place } from './connection.ts';
+
+export interface Groups<T> {
+  /** Ascending; the group itself and no copy, so it is to be read at once and not to be changed. */
+  of(group: string): readonly T[];
+  /**
+   * A creation has no `previous`, a deletion no `current`. With both it is the same thing, whose place stays: only its group
+   * may be another one.
+   */
+  change(current: T | undefined, previous: T | undefined): void;
+}
+
+/** What has no group is in none. */
+export function createGroups<T>(groupOf: (item: T) => string | undefined, placeOf: (item: T) => Place): Groups<T> {
+  const groups = new Map<string, T[]>();
+
+  const put = (group: string, item: T): void => {
+    const items = groups.get(group);
+    if (!items) return void groups.set(group, [item]);
+    const { index, isThere } = find(items, placeOf(item), placeOf);
+    items.splice(index, isThere ? 1 : 0, item);
+  };
+
+  const take = (group: string, item: T): void => {
+    const items = groups.get(group) ?? [];
+    const { index, isThere } = find(items, placeOf(item), placeOf);
+    if (isThere) items.splice(index, 1);
+    if (items.length === 0) groups.delete(group);
+  };
+
+  return {
+    of: (group) => groups.get(group) ?? [],
+    change(current, previous) {
+      const [to, from] = [current && groupOf(current), previous && groupOf(previous)];
+      if (previous && from !== undefined && from !== to) take(from, previous);
+      if (current && to !== undefined) put(to, current);
+    },
+  };
+}

@@ -1,0 +1,51 @@
+/** Reads bodies that are JSON: within a size, within a time, and not compressed. */
+import type { Readable } from 'node:stream';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { AppError, ERRORS, validationFailed } from '../errors.ts';
+import { parseJson } from './json.ts';
+
+const BODY_LIMIT = 1024 * 1024;
+/** A body that is too large is read on for so long: most clients hear of it only when they have sent all. */
+const DRAIN_LIMIT = 8 * BODY_LIMIT;
+
+/** A body may take `timeoutMs` from its first byte to its last. */
+export function acceptJson(app: FastifyInstance, timeoutMs: number): void {
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('application/json', async ({ headers }: FastifyRequest, payload: Readable) => {
+    const encoding = headers['content-encoding'] ?? 'identity';
+    // A few bytes may unfold to gigabytes.
+    if (encoding !== 'identity') throw new AppError('unsupported_media_type', 'Bodies must not be compressed.');
+    if (Number(headers['content-length']) > DRAIN_LIMIT) throw tooLarge();
+    const bytes = await read(payload, timeoutMs);
+    // `start` and `stop` have no body; clients that always send the content type are welcome all the same.
+    if (bytes.length === 0) return undefined;
+    const body = parseJson(bytes);
+    // To Fastify it would be the same as none.
+    if (body === null) throw validationFailed([{ path: '', message: 'must be an object' }]);
+    return body;
+  });
+}
+
+const tooLarge = () => new AppError('payload_too_large', ERRORS.payload_too_large.meaning);
+
+function read(payload: Readable, timeoutMs: number): Promise<Buffer> {
+  const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
+  const chunks: Buffer[] = [];
+  let size = 0;
+  const take = (chunk: Buffer) => {
+    size += chunk.length;
+    if (size <= BODY_LIMIT) chunks.push(chunk);
+    else if (size > DRAIN_LIMIT) reject(tooLarge());
+  };
+  const end = () => (size > BODY_LIMIT ? reject(tooLarge()) : resolve(Buffer.concat(chunks)));
+  const cutOff = (cause?: Error) =>
+    reject(new AppError('malformed_request', 'The body was cut off.', cause ? { cause } : {}));
+  const late = () => reject(new AppError('request_timeout', `The body did not arrive within ${timeoutMs / 1000} s.`));
+  const timer = setTimeout(late, timeoutMs);
+  payload.on('data', take).once('end', end).once('error', cutOff).once('close', cutOff);
+  return promise.finally(() => {
+    clearTimeout(timer);
+    // The listener of errors stays: a connection that breaks later must not end the process.
+    payload.off('data', take).off('end', end).off('close', cutOff);
+  });
+}

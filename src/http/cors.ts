@@ -1,0 +1,18 @@
+/** Lets pages of other origins use the API (https://fetch.spec.whatwg.org/#http-cors-protocol), where a setting says so. */
+import cors from '@fastify/cors';
+import type { FastifyInstance } from 'fastify';
+
+const MAX_AGE_SECONDS = 600;
+
+/** Before the guards: a browser asks whether it may with neither key nor token. Without origins nobody may. */
+export async function allowOrigins(app: FastifyInstance, origins: readonly string[]): Promise<void> {
+  if (origins.length === 0) return;
+  await app.register(cors, {
+    origin: origins.includes('*') ? '*' : [...origins],
+    methods: ['GET', 'HEAD', 'POST', 'PATCH', 'DELETE'],
+    // Keys and tokens stand in headers. As cookies are never taken, any header may be sent, and `*` means all that are told.
+    exposedHeaders: '*',
+    maxAge: MAX_AGE_SECONDS,
+    strictPreflight: false,
+  });
+}

@@ -1,0 +1,155 @@
+/** What a read shows after a write: here, on another replica, and while Kubernetes does not answer. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Client, call, type TestApi } from '../support/api.ts';
+import { writeKubeconfig } from '../support/kube.ts';
+import { startFaultyProxy } from '../support/kubeproxy.ts';
+import { createRestarts } from '../support/restarts.ts';
+import { type List, type Stream, type StreamsApi, startStreamsApi } from '../support/streams.ts';
+
+let api: TestApi;
+let ada: Client;
+let wish: StreamsApi['wish'];
+let create: StreamsApi['create'];
+let videoUploadObjectID: string;
+let videoList: string;
+let restarts: ReturnType<typeof createRestarts>;
+
+beforeAll(async () => {
+  ({ api, ada, wish, create, videoUploadObjectID, videoList } = await startStreamsApi({ alone: true }));
+  restarts = createRestarts(api.kubernetes);
+});
+
+afterAll(async () => {
+  restarts?.end();
+  await api?.stop();
+});
+
+/** The account's requests to another replica. */
+const at =
+  (url: string): Client['call'] =>
+  (method, path, body, headers) =>
+    call(`${url}${path}`, method, body, { 'x-api-key': ada.key, ...headers });
+
+describe('replicas', () => {
+  test('show within a second what another one has written', async () => {
+    const other = await api.replica();
+    const there = at(other.url);
+    const within = <T>(what: () => Promise<T>) => expect.poll(what, { timeout: 1_000, interval: 20 });
+    for (let i = 0; i < 5; i++) {
+      const { id } = await create({ name: `Replica ${i}` });
+      await within(async () => (await there<List>('GET', '/v1/streams?limit=1')).body.data[0]?.id).toBe(id);
+      await ada.call('PATCH', `/v1/streams/${id}`, { name: `Changed ${i}` });
+      await within(async () => (await there('GET', `/v1/streams/${id}`)).body.name).toBe(`Changed ${i}`);
+      await ada.call('DELETE', `/v1/streams/${id}`);
+      await within(async () => (await there('GET', `/v1/streams/${id}`)).status).toBe(404);
+    }
+    await other.stop();
+  });
+
+  /** A replica whose way to Kubernetes can be broken. */
+  async function startBehindProxy() {
+    const folder = await mkdtemp(join(tmpdir(), 'loopstream-replica-'));
+    const proxy = await startFaultyProxy(api.kubernetes);
+    const replica = await api.replica({ kubeconfig: await writeKubeconfig(join(folder, 'config'), proxy.url) });
+    const stop = async () => {
+      await replica.stop();
+      await proxy.close();
+      await rm(folder, { recursive: true, force: true });
+    };
+    return { proxy, there: at(replica.url), stop };
+  }
+
+  test('see each of their own writes while their watches are dead, and heal', async () => {
+    const { proxy, there, stop } = await startBehindProxy();
+    proxy.set('half-open');
+    const elsewhere = await create({ name: 'Elsewhere' });
+    const target = { name: 'One', rtmpUrl: 'rtmp://127.0.0.1/live', rtmpKey: 'k-123456' };
+    const items = [{ uploadObjectID: videoUploadObjectID }];
+    const nouns: [string, unknown, unknown?][] = [
+      ['/v1/streams', wish({ name: 'One' }), { name: 'Two' }],
+      ['/v1/destinations', target, { name: 'Two' }],
+      ['/v1/playlists', { name: 'One', kind: 'video', mode: 'shuffle', items }, { name: 'Two', version: 1 }],
+      ['/v1/uploads/from-link', { type: 'VIDEO', url: 'https://example.com/b.mp4', name: 'One' }],
+    ];
+    for (const [path, body, change] of nouns) {
+      const made = await there('POST', path, body);
+      expect(made.status, JSON.stringify(made.body)).toBe(201);
+      const list = path.replace('/from-link', '');
+      const one = `${list}/${made.body.id ?? made.body.objectID}`;
+      const listed = async () =>
+        (await there<List>('GET', `${list}?limit=100`)).body.data.map((each) => `${list}/${each.id ?? each.objectID}`);
+      expect(await listed()).toContain(one);
+      if (change) expect((await there('PATCH', one, change)).status).toBe(200);
+      expect((await there('GET', one)).body.name).toBe(change ? 'Two' : 'One');
+      expect((await there('DELETE', one)).status).toBe(204);
+      expect((await there('GET', one)).status).toBe(404);
+      expect(await listed()).not.toContain(one);
+    }
+    await expect.poll(async () => (await there('GET', `/v1/streams/${elsewhere.id}`)).status).toBe(200);
+    await stop();
+  });
+
+  test('say how old what they know is while Kubernetes takes requests and says nothing, and refuse writes in time', async () => {
+    const { proxy, there, stop } = await startBehindProxy();
+    const { id } = await create();
+    await expect.poll(async () => (await there('GET', `/v1/streams/${id}`)).status).toBe(200);
+    proxy.set('silent');
+    const since = performance.now();
+    const refused = await there('PATCH', `/v1/streams/${id}`, { name: 'Lost' });
+    expect([refused.status, refused.body.code]).toEqual([502, 'upstream_unavailable']);
+    expect(performance.now() - since).toBeLessThan(12_000);
+    const age = Number((await there('GET', `/v1/streams/${id}`)).headers.get('age'));
+    expect(age).toBeGreaterThanOrEqual(7);
+    proxy.set('none');
+    const { name } = (await ada.call('PATCH', `/v1/streams/${id}`, { name: 'Found' })).body;
+    await expect.poll(async () => (await there('GET', `/v1/streams/${id}`)).body.name).toBe(name);
+    await expect.poll(async () => (await there('GET', `/v1/streams/${id}`)).headers.get('age')).toBeNull();
+    await stop();
+  });
+});
+
+test('with the API server of Kubernetes down reads go on and say how old they are, writes are refused at once, and all heals', async () => {
+  const { id } = await create({ name: 'Still there' });
+  const ageOf = async (path: string) => Number((await ada.call('GET', path)).headers.get('age') ?? Number.NaN);
+  const key = { 'idempotency-key': 'once-it-is-back' };
+  const made = () => ada.call<Stream>('POST', '/v1/streams', wish({ name: 'After' }), key);
+  await restarts.kill('kube-apiserver');
+  try {
+    await expect.poll(() => ageOf(`/v1/streams/${id}`)).toBeGreaterThan(0);
+    const list = await ada.call<List>('GET', '/v1/streams?limit=1');
+    expect([list.status, list.body.data[0]?.id]).toEqual([200, id]);
+    const query = await ada.call('POST', '/graphql', { query: `{ stream(id: "${id}") { name } }` });
+    expect([query.body, Number(query.headers.get('age'))]).toEqual([
+      { data: { stream: { name: 'Still there' } } },
+      expect.toSatisfy((age: number) => age > 0),
+    ]);
+    await expect.poll(() => ageOf('/v1/uploads')).toBeGreaterThan(2);
+    // What is not from Kubernetes is as it is now.
+    expect(await ageOf('/v1/me')).toBeNaN();
+
+    const writes: [string, string, unknown?][] = [
+      ['PATCH', `/v1/streams/${id}`, { name: 'Lost' }],
+      ['DELETE', `/v1/streams/${id}`],
+      ['POST', '/v1/destinations', { name: 'Lost', rtmpUrl: 'rtmp://127.0.0.1/live', rtmpKey: 'k-123456' }],
+      ['PATCH', `/v1/playlists/${videoList}`, { name: 'Lost', version: 1 }],
+    ];
+    for (const [method, path, body] of writes) {
+      const since = performance.now();
+      const { status, body: problem, headers } = await ada.call(method, path, body);
+      expect([method, path, status, problem.code]).toEqual([method, path, 502, 'upstream_unavailable']);
+      expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
+      expect(performance.now() - since).toBeLessThan(2_000);
+    }
+    expect((await made()).status).toBe(502);
+    expect((await ada.call('GET', `/v1/streams/${id}`)).body.name).toBe('Still there');
+  } finally {
+    restarts.start('kube-apiserver');
+  }
+  await expect.poll(async () => (await made()).status, { timeout: 60_000, interval: 200 }).toBe(201);
+  const { data } = (await ada.call<List>('GET', '/v1/streams?q=After')).body;
+  expect(data.map((stream) => stream.id)).toEqual([(await made()).body.id]);
+  await expect.poll(() => ageOf(`/v1/streams/${id}`), { timeout: 30_000 }).toBeNaN();
+}, 180_000);

@@ -1,0 +1,42 @@
+import { describe, expect, test } from 'vitest';
+import { apiConfig, ConfigError } from '../src/config.ts';
+
+const required = { LOOPSTREAM_DATABASE_URL: 'postgres://none', LOOPSTREAM_AUTH_SECRET: 's' };
+const api = (name: string, value: string) => apiConfig({ ...required, [`LOOPSTREAM_${name}`]: value });
+
+describe('the settings of the API server', () => {
+  test('proxies are trusted by their addresses, and none are unless they are named', () => {
+    expect(apiConfig(required).trustProxy).toBe(false);
+    expect(api('TRUST_PROXY', '10.0.0.0/8, loopback,fd00::/8,192.0.2.1').trustProxy).toEqual([
+      ...['10.0.0.0/8', 'loopback', 'fd00::/8', '192.0.2.1'],
+    ]);
+    for (const wrong of ['1', 'true', '10.0.0.0/33', '10.0.0.0/8/8', 'proxy.example.com', '::1/129'])
+      expect(() => api('TRUST_PROXY', wrong), wrong).toThrow(ConfigError);
+  });
+
+  test('origins are origins, not addresses of pages', () => {
+    expect(apiConfig(required).corsOrigins).toEqual([]);
+    expect(api('CORS_ORIGINS', 'https://a.example.com, http://localhost:3000').corsOrigins).toHaveLength(2);
+    for (const wrong of ['https://a.example.com/', 'a.example.com', 'null', 'https://*.example.com/x'])
+      expect(() => api('CORS_ORIGINS', wrong), wrong).toThrow(ConfigError);
+  });
+
+  test('the address of Redis is not repeated where it is wrong: it holds a password', () => {
+    expect(api('REDIS_URL', 'rediss://:word@cache:6380/1').redisUrl).toBe('rediss://:word@cache:6380/1');
+    for (const wrong of ['http://:word@cache', 'cache:word', ':word@'])
+      expect(() => api('REDIS_URL', wrong)).toThrow(/^(?!.*word).*LOOPSTREAM_REDIS_URL/s);
+  });
+
+  test('each time-out has a default, and is told in seconds', () => {
+    const defaults = {
+      headersMs: 15_000,
+      bodyMs: 30_000,
+      requestMs: 3_600_000,
+      keepAliveMs: 65_000,
+      connectionMs: 120_000,
+    };
+    expect(apiConfig(required).timeouts).toEqual(defaults);
+    expect(api('BODY_TIMEOUT_SECONDS', '5').timeouts).toEqual({ ...defaults, bodyMs: 5_000 });
+    expect(() => api('BODY_TIMEOUT_SECONDS', '0')).toThrow(/LOOPSTREAM_BODY_TIMEOUT_SECONDS/);
+  });
+});

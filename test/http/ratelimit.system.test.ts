@@ -1,0 +1,156 @@
+/** Rate limits over two replicas and a real Redis, which goes and comes back. */
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { createHttpMetrics } from '../../src/http/metrics.ts';
+import { createRedisCounter } from '../../src/http/redis.ts';
+import { createLogger } from '../../src/log.ts';
+import { startTestRedis, type TestRedis } from '../support/redis.ts';
+import { buildTestServer } from '../support/server.ts';
+
+let redis: TestRedis;
+beforeAll(async () => {
+  redis = await startTestRedis();
+});
+afterAll(() => redis?.kill());
+
+const LIMIT = 5;
+
+/** An API server that counts in Redis, five in `windowSeconds`. */
+async function replica({ windowSeconds = 60, url = redis.url, settings = {} } = {}) {
+  const metrics = createHttpMetrics();
+  const counted = { RATE_LIMIT_REQUESTS: String(LIMIT), RATE_LIMIT_WINDOW_SECONDS: String(windowSeconds), ...settings };
+  const logs: object[] = [];
+  const log = Object.assign(createLogger('test', 'silent'), {
+    warn: (...line: object[]) => void logs.push(line),
+    info: (...line: object[]) => void logs.push(line),
+  });
+  const counter = createRedisCounter(url, { log, ...metrics });
+  const server = await buildTestServer({ counter, metrics, settings: counted });
+  onTestFinished(async () => {
+    await server.app.close();
+    counter.close();
+  });
+  const ask = async (key?: string, more: { remoteAddress?: string; headers?: Record<string, string> } = {}) => {
+    const headers = { ...(key === undefined ? {} : { 'x-api-key': key }), ...more.headers };
+    const { statusCode: status, headers: told } = await server.app.inject({ ...more, url: '/v1/me', headers });
+    const number = (name: string) => (told[name] === undefined ? undefined : Number(told[name]));
+    return {
+      status,
+      limit: number('ratelimit-limit'),
+      remaining: number('ratelimit-remaining'),
+      reset: number('ratelimit-reset'),
+      retryAfter: number('retry-after'),
+    };
+  };
+  const uncounted = async () =>
+    Number(/^rate_limit_uncounted_total (\d+)$/m.exec(await metrics.registry.metrics())?.[1] ?? Number.NaN);
+  /** Counting begins a moment after the server has, when it is connected. */
+  const counts = (key: string) => expect.poll(async () => (await ask(key)).remaining).toBeLessThan(LIMIT - 1);
+  await counts(`warm-up ${Math.random()}`);
+  return { ask, uncounted, counts, logs: () => JSON.stringify(logs) };
+}
+
+test('two replicas count together, and say exactly what is left and how long the window is', async () => {
+  const [one, two] = await Promise.all([replica(), replica()]);
+  for (let i = 1; i <= LIMIT; i += 1) {
+    const answer = await (i % 2 ? one : two).ask('ada');
+    expect(answer).toEqual({ status: 200, limit: LIMIT, remaining: LIMIT - i, reset: 60, retryAfter: undefined });
+  }
+  for (const { ask } of [one, two])
+    expect(await ask('ada')).toEqual({ status: 429, limit: LIMIT, remaining: 0, reset: 60, retryAfter: 60 });
+  expect((await two.ask('bob')).remaining).toBe(LIMIT - 1);
+});
+
+test('of many at once over both exactly as many are let in as the limit says', async () => {
+  const replicas = await Promise.all([replica(), replica()]);
+  const answers = await Promise.all(Array.from({ length: 40 }, (_, i) => replicas[i % 2]?.ask('crowd')));
+  expect(answers.filter((answer) => answer?.status === 200)).toHaveLength(LIMIT);
+  expect(answers.filter((answer) => answer?.status === 429)).toHaveLength(40 - LIMIT);
+});
+
+test('whoever waits as long as Retry-After says is let in, and has a whole window again', async () => {
+  const { ask } = await replica({ windowSeconds: 1 });
+  let last = await ask('patient');
+  while (last.status === 200) last = await ask('patient');
+  expect(last).toMatchObject({ status: 429, retryAfter: 1, reset: 1 });
+  await new Promise((resolve) => setTimeout(resolve, 1000 * (last.retryAfter ?? 0)));
+  expect(await ask('patient')).toMatchObject({ status: 200, remaining: LIMIT - 1 });
+});
+
+describe('who has no key is known by the address', () => {
+  test('of IPv6 by the network of 64 bits that one person has; what a header says of it counts for nothing', async () => {
+    const { ask } = await replica();
+    const from = (remoteAddress: string, headers = {}) => ask(undefined, { remoteAddress, headers });
+    expect(await from('192.0.2.1')).toMatchObject({ status: 401, remaining: LIMIT - 1 });
+    expect(await from('192.0.2.1', { 'x-forwarded-for': '192.0.2.9' })).toMatchObject({ remaining: LIMIT - 2 });
+    expect(await from('192.0.2.2')).toMatchObject({ remaining: LIMIT - 1 });
+    expect(await from('2001:db8:0:1::1')).toMatchObject({ remaining: LIMIT - 1 });
+    expect(await from('2001:db8:0:1:ffff::2')).toMatchObject({ remaining: LIMIT - 2 });
+    expect(await from('2001:db8:0:2::1')).toMatchObject({ remaining: LIMIT - 1 });
+  });
+
+  test('behind a proxy that is trusted by what that proxy has added', async () => {
+    const { ask } = await replica({ settings: { TRUST_PROXY: '10.0.0.0/8' } });
+    const by = (remoteAddress: string, forwarded: string) =>
+      ask(undefined, { remoteAddress, headers: { 'x-forwarded-for': forwarded } });
+    expect(await by('10.1.2.3', '203.0.113.1')).toMatchObject({ remaining: LIMIT - 1 });
+    expect(await by('10.9.9.9', '198.51.100.7, 203.0.113.1')).toMatchObject({ remaining: LIMIT - 2 });
+    expect(await by('203.0.113.50', '203.0.113.1')).toMatchObject({ remaining: LIMIT - 1 });
+  });
+});
+
+describe('Redis away', () => {
+  /** How long the slowest of twice as many requests as the limit allows has taken; all of them must be let in. */
+  const slowest = async ({ ask }: Awaited<ReturnType<typeof replica>>, key: string): Promise<number> => {
+    const took: number[] = [];
+    for (let i = 0; i < 2 * LIMIT; i += 1) {
+      const since = performance.now();
+      expect(await ask(key)).toEqual({ status: 200, limit: LIMIT, remaining: LIMIT, reset: 60, retryAfter: undefined });
+      took.push(performance.now() - since);
+    }
+    return Math.max(...took);
+  };
+
+  test('killed: requests are let in at once and counted as uncounted; when it is back they are limited again', async () => {
+    const server = await replica();
+    const before = await server.uncounted();
+    await redis.kill();
+    expect(await slowest(server, 'orphan')).toBeLessThan(500);
+    expect(await server.uncounted()).toBe(before + 2 * LIMIT);
+    await redis.start();
+    await server.counts('orphan');
+    const now = await server.uncounted();
+    await expect.poll(async () => (await server.ask('orphan')).status).toBe(429);
+    expect(await server.uncounted()).toBe(now);
+    // Once for each time that it is away, which on a busy machine it may seem to be once more, and not for each request.
+    const told = (what: string) => server.logs().split(what).length - 1;
+    expect(told('Redis is away')).toBeGreaterThan(0);
+    expect(told('Redis is away')).toBeLessThanOrEqual(2);
+    expect(told('Redis is back')).toBe(told('Redis is away'));
+    expect(server.logs()).not.toContain(redis.password);
+  });
+
+  test('silent: only the first waits, and not for long', async () => {
+    const server = await replica();
+    redis.pause();
+    try {
+      expect(await slowest(server, 'deaf')).toBeLessThan(1_000);
+      expect(await slowest(server, 'deaf')).toBeLessThan(100);
+    } finally {
+      redis.resume();
+    }
+    await server.counts('deaf');
+  });
+
+  test('a wrong password is told in the log as wrong, and not as it is', async () => {
+    const url = redis.url.replace(redis.password, 'another-password');
+    const metrics = createHttpMetrics();
+    const logs: unknown[] = [];
+    const warn = (...line: unknown[]) => void logs.push(line);
+    const log = Object.assign(createLogger('test', 'silent'), { warn });
+    const counter = createRedisCounter(url, { log, ...metrics });
+    onTestFinished(() => counter.close());
+    await expect.poll(() => JSON.stringify(logs)).toContain('WRONGPASS');
+    expect(await counter.count('any', 1000)).toBeUndefined();
+    expect(JSON.stringify(logs)).not.toMatch(/another-password|that-no-log-may-show/);
+  });
+});

@@ -1,0 +1,35 @@
+/** The API server as a process of its own, for what only a process can show: how it dies, and how it ends. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { until } from './rtmp.ts';
+import { ROOT } from './system.ts';
+
+export interface ApiProcess {
+  url: string;
+  opsUrl: string;
+  /** All it has logged. */
+  logs(): string;
+  signal(name: 'SIGTERM' | 'SIGKILL'): void;
+  /** Resolves to its exit status; null when it was killed. */
+  ended: Promise<number | null>;
+}
+
+/** Resolves when it is ready. End it by a signal. */
+export async function startApiProcess(environment: Readonly<Record<string, string>>): Promise<ApiProcess> {
+  const child = spawn(process.execPath, [join(ROOT, 'src/main.ts'), 'api'], {
+    env: environment,
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  let logs = '';
+  child.stderr.on('data', (chunk) => (logs += chunk));
+  const ended = once(child, 'close').then(([code]) => code as number | null);
+  const listens = await until('the API listens', () => {
+    if (child.exitCode !== null) throw new Error(`the API ended with ${child.exitCode}: ${logs}`);
+    return logs.split('\n').find((line) => line.includes('the API listens'));
+  });
+  const { url, opsPort } = JSON.parse(listens) as { url: string; opsPort: number };
+  const opsUrl = `http://127.0.0.1:${opsPort}`;
+  await until('the API is ready', async () => (await fetch(`${opsUrl}/readyz`)).ok);
+  return { url, opsUrl, logs: () => logs, signal: (name) => void child.kill(name), ended };
+}
