@@ -288,9 +288,10 @@ describe('a stream', () => {
     expect(scheduled.metadata.finalizers).toContain(FINALIZER);
     const given = async () => contentOf(await kube.get(SECRETS, NS, streamSecretName(scheduled.metadata.uid)));
     expect(await given()).toEqual({ token: expect.any(String), 'destinations.json': expect.stringContaining(KEY) });
-    await setSpec({ schedule: { startAt: at(1), endAt: at(5) } });
+    await setSpec({ schedule: { startAt: at(1), endAt: at(600) } });
     const { uid } = (await pod()).metadata;
     await until('it may publish', async () => (await given()).publisher === uid);
+    await setSpec({ schedule: { endAt: at(1) } });
     await until('its end', async () => !(await getPod()));
     await phase('ended');
   });
