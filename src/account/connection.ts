@@ -3,6 +3,7 @@
  * them. A cursor is a place in the order and not a number, so it stays right when things come and go around it.
  * Pure: no I/O, no clock.
  */
+import { hash } from 'node:crypto';
 import { validationFailed } from '../errors.ts';
 
 export const DEFAULT_PAGE = 20;
@@ -61,14 +62,15 @@ export const nameKey = (name: string): string => name.normalize('NFC').toLowerCa
 /** `list` names the list a cursor belongs to, so that one of another list, or of another order, is refused. */
 export function encodeCursor(list: string, { key, id }: Place, by: Order['by'] = 'createdAt'): string {
   const text = by === 'createdAt' ? `${list} ${key} ${id}` : `${list}.${by} ${base64url(key)} ${id}`;
-  return base64url(text);
+  // The sum finds what was changed or cut off. Whoever makes a cursor of his own only names another place in his own list.
+  return base64url(`${text} ${hash('sha256', text, 'base64url').slice(0, 6)}`);
 }
 
 const base64url = (text: string): string => Buffer.from(text).toString('base64url');
 
 /** Throws `validation_failed` for anything that `encodeCursor` did not make for this list in this order. */
 export function decodeCursor(list: string, cursor: string, path = '/cursor', by: Order['by'] = 'createdAt'): Place {
-  const [, raw = '', id = '', ...more] = Buffer.from(cursor, 'base64url').toString('utf8').split(' ');
+  const [, raw = '', id = '', _sum, ...more] = Buffer.from(cursor, 'base64url').toString('utf8').split(' ');
   const place = { key: by === 'createdAt' ? raw : Buffer.from(raw, 'base64url').toString('utf8'), id };
   const genuine = ID.test(id) && more.length === 0 && (by !== 'createdAt' || TIME.test(raw));
   if (genuine && encodeCursor(list, place, by) === cursor) return place;
@@ -127,7 +129,13 @@ export function connect<S, T>(
 
   const edges = Array.from({ length: end - start }, (_, i) => {
     const item = items[descending ? count - 1 - start - i : start + i] as S;
-    return { cursor: encodeCursor(list, place(item, by), by), node: show(item) };
+    return {
+      // Whoever does not ask for it does not pay for it: of a page, REST tells one.
+      get cursor() {
+        return encodeCursor(list, place(item, by), by);
+      },
+      node: show(item),
+    };
   });
   return {
     totalCount: count,
@@ -135,8 +143,12 @@ export function connect<S, T>(
       hasNextPage: end < count,
       // With `first` and `last` both, the specification counts what `first` has cut off as well.
       hasPreviousPage: start > 0 || (args.last !== undefined && to - from > args.last),
-      startCursor: edges[0]?.cursor ?? null,
-      endCursor: edges.at(-1)?.cursor ?? null,
+      get startCursor() {
+        return edges[0]?.cursor ?? null;
+      },
+      get endCursor() {
+        return edges.at(-1)?.cursor ?? null;
+      },
     },
     edges,
   };

@@ -1,5 +1,5 @@
 /** Who is asking: people, their API keys, and the check of a request's credentials. */
-import { createHash } from 'node:crypto';
+import { hash as digest } from 'node:crypto';
 import { type Clock, systemClock } from '../clock.ts';
 import type { Db } from '../db/pool.ts';
 import { AppError } from '../errors.ts';
@@ -36,7 +36,7 @@ export function createAuthService(deps: { auth: Auth; db: Db; clock?: Clock }) {
     if (!apiKey.startsWith(API_KEY_PREFIX) || apiKey.length > MAX_KEY_LENGTH)
       throw refused('The API key is not valid.');
     // The auth library stores keys as base64url of their SHA-256; they are random, so a plain hash suffices.
-    const hash = createHash('sha256').update(apiKey).digest('base64url');
+    const hash = digest('sha256', apiKey, 'base64url');
     const known = cache.get(hash);
     if (known && known.until > clock.monotonicMs() && known.expiresAt > clock.now().getTime()) return known.principal;
     cache.delete(hash);

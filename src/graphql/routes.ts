@@ -1,14 +1,15 @@
 /** /graphql, as GraphQL over HTTP has it (https://graphql.github.io/graphql-over-http/draft/): POST, and queries by GET. */
 import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { GraphQLError, getOperationAST, parse, validate } from 'graphql';
+import { GraphQLError, getOperationAST } from 'graphql';
 import { createHandler } from 'graphql-http';
 import { requireScope } from '../auth/scopes.ts';
 import type { Db } from '../db/pool.ts';
 import type { AppError } from '../errors.ts';
 import { idempotency } from '../http/idempotency.ts';
 import { toAppError } from '../http/problem.ts';
+import { createDocuments } from './documents.ts';
 import { variableErrors, withoutValues } from './errors.ts';
-import { limitsRule, MAX_TOKENS, variablesProblem } from './limits.ts';
+import { limitsRule, variablesProblem } from './limits.ts';
 import type { GraphContext } from './relay.ts';
 import { createSchema, type Services } from './schema.ts';
 
@@ -38,13 +39,8 @@ export function graphqlRoutes(app: FastifyInstance, options: GraphqlOptions): vo
       principal: raw.principal,
       allow: (operation) => requireScope(raw.principal, operation, scopePrefix),
     }),
-    parse: (source, options) => parse(source, { ...options, maxTokens: MAX_TOKENS }),
-    // First, since the other rules take their time over a document that is too large.
+    ...createDocuments(),
     validationRules: (_request, { variableValues }, rules) => [limitsRule(variableValues), ...rules],
-    validate: (schema, document, [limits, ...rules] = []) => {
-      const over = limits ? validate(schema, document, [limits]) : [];
-      return over.length > 0 ? over : validate(schema, document, rules);
-    },
     onSubscribe: (_request, { variables }) => variablesProblem(variables),
     onOperation: ({ raw }, { document, operationName }, { errors = [], data }) => {
       carriedOut.set(raw, getOperationAST(document, operationName)?.operation === 'mutation' ? 'mutation' : 'query');

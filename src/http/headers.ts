@@ -1,6 +1,6 @@
 /** The security headers of every answer, and what each kind of page may load (Content Security Policy Level 3). */
-import helmet from '@fastify/helmet';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, onRequestHookHandler } from 'fastify';
+import helmet from 'helmet';
 import { ERROR_PAGE_STYLE } from './errorpages.ts';
 
 const NOTHING_BUT = {
@@ -31,21 +31,41 @@ const API_PAGES = {
 /** The pages of error codes: their own style and no more. */
 const ERROR_PAGES = { ...NOTHING_BUT, styleSrc: [ERROR_PAGE_STYLE] };
 
-const policy = (directives: Record<string, string[]>) => ({
-  contentSecurityPolicy: { useDefaults: false, directives },
-});
+type Headers = Record<string, string>;
 
-/** For the `helmet` option of the routes of error pages. */
-export const errorPageHeaders = policy(ERROR_PAGES);
+/** What a middleware of helmet's sets: always the same, so that it is asked once and not for each request. */
+function headersOf(middleware: ReturnType<typeof helmet>): Headers {
+  const found: Headers = {};
+  const response = {
+    setHeader: (name: string, value: string) => {
+      found[name.toLowerCase()] = value;
+    },
+    removeHeader: () => undefined,
+  };
+  middleware({} as never, response as never, () => undefined);
+  return found;
+}
+
+const policyOf = (directives: Record<string, string[]>): Headers =>
+  headersOf(helmet.contentSecurityPolicy({ useDefaults: false, directives }));
+
+const setting =
+  (headers: Headers): onRequestHookHandler =>
+  (_request, reply, done) => {
+    void reply.headers(headers);
+    done();
+  };
+
+/** A hook for the routes of error pages. */
+export const errorPageHeaders = setting(policyOf(ERROR_PAGES));
 
 /** Before any route, for hooks see only routes that come after them. `docs` is where Swagger UI is. */
-export async function secureHeaders(app: FastifyInstance, options: { docs: string; overTls: boolean }): Promise<void> {
+export function secureHeaders(app: FastifyInstance, options: { docs: string; overTls: boolean }): void {
+  const ofAll = helmet({ contentSecurityPolicy: false, strictTransportSecurity: options.overTls });
+  app.addHook('onRequest', setting({ ...headersOf(ofAll), ...policyOf(PAGE) }));
+  const apiPages = setting(policyOf(API_PAGES));
   app.addHook('onRoute', (route) => {
-    if (route.url === options.docs || route.url.startsWith(`${options.docs}/`)) route.helmet ??= policy(API_PAGES);
-  });
-  await app.register(helmet, {
-    ...policy(PAGE),
-    strictTransportSecurity: options.overTls,
-    referrerPolicy: { policy: 'no-referrer' },
+    if (route.url !== options.docs && !route.url.startsWith(`${options.docs}/`)) return;
+    route.onRequest = [apiPages, ...[route.onRequest ?? []].flat()];
   });
 }

@@ -68,7 +68,7 @@ export function createHttpMetrics(): HttpMetrics {
       if (!ok) failures.inc({ type });
     },
     observe: (app) => {
-      app.addHook('onRequest', async (request, reply) => {
+      app.addHook('onRequest', (request, reply, done) => {
         const since = performance.now();
         inFlight.inc();
         // `close` comes for every answer, also for one that nobody waited for.
@@ -82,6 +82,7 @@ export function createHttpMetrics(): HttpMetrics {
           duration.observe({ method, route, status }, ms / 1000);
           request.log.debug({ method, route, status, ms: Math.round(ms) }, 'request');
         });
+        done();
       });
     },
   };

@@ -2,7 +2,7 @@
  * What every operation of the API has in common, hung on each route in one place: who is asking, how often, and whether
  * they may. A route without an operation of the table in auth/scopes.ts cannot be registered.
  */
-import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
+import type { FastifyInstance, FastifyRequest, onRequestHookHandler, RouteOptions } from 'fastify';
 import { isOperation, OPERATION_SCOPES, type Principal, requireScope } from '../auth/scopes.ts';
 import type { AuthService } from '../auth/service.ts';
 import { type Counter, limitRate, type Quota } from './ratelimit.ts';
@@ -55,10 +55,10 @@ export async function guard(app: FastifyInstance, options: GuardOptions): Promis
 
   app.addHook('onRoute', (route: RouteOptions) => {
     const id = route.schema?.operationId;
-    if (route.config?.perField) return append(route, async (request) => authenticated(request));
+    if (route.config?.perField) return append(route, authenticated);
     if (!isOperation(id)) throw new Error(`${String(route.method)} ${route.url} has no operation in auth/scopes.ts.`);
     if (OPERATION_SCOPES[id] === null) return;
-    append(route, async (request) => requireScope(authenticated(request), id, scopePrefix));
+    append(route, (request) => requireScope(authenticated(request), id, scopePrefix));
   });
 }
 
@@ -67,10 +67,16 @@ function authenticated(request: FastifyRequest): Principal {
   return request.principal;
 }
 
-type Hook = (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>;
-
-/** After the hooks that are there, which is where the rate limit has put its own. */
-function append(route: RouteOptions, hook: Hook): void {
+/** `check` throws what is in the way. After the hooks that are there, which is where the rate limit has put its own. */
+function append(route: RouteOptions, check: (request: FastifyRequest) => unknown): void {
   const before = route.onRequest === undefined ? [] : [route.onRequest].flat();
-  route.onRequest = [...before, hook as never];
+  const hook: onRequestHookHandler = (request, _reply, done) => {
+    try {
+      check(request);
+    } catch (error) {
+      return done(error as Error);
+    }
+    done();
+  };
+  route.onRequest = [...before, hook];
 }

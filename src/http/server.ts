@@ -4,11 +4,17 @@ import type { IncomingMessage } from 'node:http';
 import swagger from '@fastify/swagger';
 import swaggerUi from '@fastify/swagger-ui';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
-import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
+import Fastify, {
+  type FastifyBaseLogger,
+  type FastifyInstance,
+  LogController,
+  type onRequestHookHandler,
+} from 'fastify';
 import type { AuthService } from '../auth/service.ts';
 import type { ApiConfig } from '../config.ts';
 import { within } from '../context.ts';
 import type { Db } from '../db/pool.ts';
+import { AppError } from '../errors.ts';
 import { graphqlRoutes } from '../graphql/routes.ts';
 import type { Services } from '../graphql/schema.ts';
 import type { Logger } from '../log.ts';
@@ -28,14 +34,17 @@ import { createMethods, type Methods } from './methods.ts';
 import type { HttpMetrics } from './metrics.ts';
 import { completeOpenApi, OPENAPI } from './openapi.ts';
 import { guard } from './operations.ts';
+import { parseQuery } from './query.ts';
 import type { Counter } from './ratelimit.ts';
 import { nounRoutes, V1 } from './routes.ts';
 import type { StatusDeps } from './status.ts';
 import { type Stopping, stopGracefully } from './stopping.ts';
 import { traceOf } from './trace.ts';
-import { compileBody, compileParameters } from './validation.ts';
+import { compileBody, compileParameters, compileQuery } from './validation.ts';
 
 const DOCS = '/docs';
+/** By the part of a request that a schema is of. */
+const COMPILERS: Record<string, typeof compileBody> = { body: compileBody, querystring: compileQuery };
 const REQUEST_ID = /^[\w.-]{1,64}$/;
 
 export interface ServerDeps extends StatusDeps, Stopping {
@@ -69,7 +78,7 @@ export async function buildServer(deps: ServerDeps): Promise<FastifyInstance> {
   handleErrors(app);
   stopGracefully(app, deps);
   deps.metrics?.observe(app);
-  await secureHeaders(app, { docs: DOCS, overTls: config.publicUrl.startsWith('https:') });
+  secureHeaders(app, { docs: DOCS, overTls: config.publicUrl.startsWith('https:') });
 
   await app.register(swagger, OPENAPI);
   let description: OpenApi | undefined;
@@ -108,15 +117,20 @@ function createApp({ log, config }: Pick<ServerDeps, 'log' | 'config'>): Fastify
   const app = Fastify({
     loggerInstance: log as FastifyBaseLogger,
     logController: new LogController({ disableRequestLogging: true }),
-    routerOptions: { maxParamLength: 512 },
+    routerOptions: { maxParamLength: 512, querystringParser: parseQuery },
     trustProxy,
     // We answer 503 ourselves, as a problem document, until nothing is at work (stopping.ts).
     return503OnClosing: false,
     requestTimeout: timeouts.requestMs,
     keepAliveTimeout: timeouts.keepAliveMs,
     connectionTimeout: timeouts.connectionMs,
-    // Node looks at its connections every 30 s unless told, which would make a shorter time-out as long.
-    http: { headersTimeout: timeouts.headersMs, connectionsCheckingInterval: Math.ceil(timeouts.headersMs / 4) },
+    http: {
+      headersTimeout: timeouts.headersMs,
+      // Node looks at its connections every 30 s unless told, which would make a shorter time-out as long.
+      connectionsCheckingInterval: Math.ceil(timeouts.headersMs / 4),
+      // Node would answer with a status line and no more; `identify` refuses it with a problem.
+      requireHostHeader: false,
+    },
     clientErrorHandler: clientErrors.answer,
     frameworkErrors: (error, request, reply) => answerError(error, request, reply),
     childLoggerFactory: (parent, bindings, options, { headers }) =>
@@ -127,17 +141,21 @@ function createApp({ log, config }: Pick<ServerDeps, 'log' | 'config'>): Fastify
     },
   }).withTypeProvider<TypeBoxTypeProvider>();
   clientErrors.watch(app.server);
-  app.setValidatorCompiler(({ schema, httpPart }) =>
-    httpPart === 'body' ? compileBody(schema as never) : compileParameters(schema as never),
-  );
+  app.setValidatorCompiler(({ schema, httpPart }) => (COMPILERS[httpPart ?? ''] ?? compileParameters)(schema as never));
   // Services answer exactly what the schemas say; a serializer that cuts fields would hide it when they do not.
   app.setSerializerCompiler(() => (data) => JSON.stringify(data));
   acceptJson(app as unknown as FastifyInstance, timeouts.bodyMs);
-  app.addHook('onRequest', async (request, reply) => {
-    void reply.header('x-request-id', request.id);
-  });
+  app.addHook('onRequest', identify);
   return app as unknown as FastifyInstance;
 }
+
+/** Says which request an answer is to, and refuses what does not say whom it asks (RFC 9112, section 3.2). */
+const identify: onRequestHookHandler = ({ id, raw, headers }, reply, done) => {
+  void reply.header('x-request-id', id);
+  if (headers.host !== undefined || raw.httpVersion === '1.0') return done();
+  void reply.header('connection', 'close');
+  done(new AppError('malformed_request', 'The header Host is missing.'));
+};
 
 interface Shared {
   methods: Methods;
@@ -145,16 +163,17 @@ interface Shared {
 }
 
 async function restRoutes(v1: FastifyInstance, deps: ServerDeps, { methods, openApi }: Shared): Promise<void> {
-  v1.addHook('onSend', async (_request, reply) => {
+  v1.addHook('onSend', (_request, reply, payload, done) => {
     if (!reply.hasHeader('cache-control')) void reply.header('cache-control', 'no-store');
+    done(null, payload);
   });
   idempotency(v1, { db: deps.db, secret: deps.config.authSecret });
   // What is not there is counted as well, and said before anybody looks at a body.
   const count = v1.rateLimit();
-  v1.addHook('onRequest', async (request, reply) => {
-    if (!request.is404 && !methods.isOther(request)) return;
-    await count.call(v1, request as never, reply as never);
-    throw methods.nothingAt(request, reply);
+  v1.addHook('onRequest', (request, reply, done) => {
+    if (!request.is404 && !methods.isOther(request)) return done();
+    const refuse = () => done(methods.nothingAt(request, reply));
+    count.call(v1, request as never, reply as never).then(refuse, done);
   });
   // Without one of its own, the hooks of this prefix would not be asked.
   v1.setNotFoundHandler((request, reply) => answerError(methods.nothingAt(request, reply), request, reply));
@@ -162,7 +181,7 @@ async function restRoutes(v1: FastifyInstance, deps: ServerDeps, { methods, open
 }
 
 function errorDocs(app: FastifyInstance, openApi: () => OpenApi): void {
-  const hidden = { schema: { hide: true } as object, helmet: errorPageHeaders };
+  const hidden = { schema: { hide: true } as object, onRequest: errorPageHeaders };
   app.get(`${DOCS}/errors`, hidden, async (_request, reply) =>
     reply.type('text/html').send(errorIndex(errorDocsOf(openApi()))),
   );

@@ -202,7 +202,8 @@ describe('cursors', () => {
   test('anything else is refused, never misread', () => {
     fc.assert(fc.property(fc.string(), (text) => void expect(() => decodeCursor('str', text)).toThrow(/cursor/)));
     const good = encodeCursor('str', { key: '2026-01-01T00:00:00Z', id: 'str-1' });
-    for (const tampered of [`${good}=`, `${good}A`, good.slice(1), ` ${good}`])
+    const turned = [...good].map((sign, i) => `${good.slice(0, i)}${sign === 'A' ? 'B' : 'A'}${good.slice(i + 1)}`);
+    for (const tampered of [`${good}=`, `${good}A`, good.slice(1), ` ${good}`, ...turned])
       expect(() => decodeCursor('str', tampered)).toThrow(/cursor/);
   });
 });
