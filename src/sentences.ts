@@ -25,7 +25,8 @@ export const brokenRule = (rules: readonly TextRule[], text: string): string | u
       (lacks !== undefined && new RegExp(lacks).test(text)),
   )?.sentence;
 
-const CONTROL = '\\x00-\\x1f\\x7f';
+/** C0, DEL and C1, which some terminals obey as well (ECMA-48, section 5.3). */
+const CONTROL = '\\x00-\\x1f\\x7f-\\x9f';
 const NO_CONTROL = 'must not hold control characters';
 
 /** A name for people: control characters would garble lists and logs. */

@@ -139,6 +139,12 @@ export const STREAMS: Record<string, Bad> = {
     sentence(DISPLAY_NAME),
     asked('/name', { name: 'bell \u0007' }),
   ),
+  'a name shown that moves the cursor of a terminal': stream(
+    { displayName: '\u009b2J' },
+    'displayName',
+    sentence(DISPLAY_NAME),
+    asked('/name', { name: '\u009b2J' }),
+  ),
   'a name shown on two lines': stream(
     { displayName: 'a\nb' },
     'displayName',
