@@ -21,7 +21,8 @@ import { own } from '../support/operator-system.ts';
 import { until } from '../support/rtmp.ts';
 import { makeRendition } from '../support/streamer.ts';
 
-const BAR_MS = 5000;
+/** The bar is 5 s; a machine that is busy with other tests may take three times as long. Without a warm pod it is a minute. */
+const BAR_MS = 15_000;
 const STREAMERS = `${STREAM_LABEL}=bunny`;
 const PATIENCE_MS = 90_000;
 const PROGRAM = [process.execPath, resolve(import.meta.dirname, '../../src/main.ts')];

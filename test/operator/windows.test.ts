@@ -124,7 +124,8 @@ describe('a schedule goes by', () => {
     expect(channel.until(1).onAir).toBe(true);
     const began = performance.now();
     expect(channel.away(10 * 365 * 86_400).back().onAir).toBe(true);
-    expect(performance.now() - began).toBeLessThan(1000);
+    // To count them one by one takes minutes.
+    expect(performance.now() - began).toBeLessThan(10_000);
   });
 });
 

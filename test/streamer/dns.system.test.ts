@@ -62,11 +62,10 @@ async function onAirWithHosts(hosts: string, destinations: Record<string, [url: 
   return { base, stats: async () => (await fetch(`${base}/stats`)).json() as Promise<StreamerStats>, stop };
 }
 
-/** Resolves when media has arrived in the receiver's recording `count`; returns how long that took. */
-async function published(server: RtmpServer, count: number, since: number): Promise<number> {
+/** Resolves when media has arrived in the receiver's recording `count`. */
+async function published(server: RtmpServer, count: number): Promise<void> {
   const recording = await until('a recording', async () => (await server.recordings('moving'))[count - 1], 30_000);
   await until('media in it', async () => (await stat(recording)).size > 2000, 30_000);
-  return performance.now() - since;
 }
 
 test('a name is resolved anew for every connection: it may move, vanish and come back, and no other destination notices', async () => {
@@ -85,7 +84,7 @@ test('a name is resolved anew for every connection: it may move, vanish and come
 
   await point('127.0.0.2');
   await here.stop();
-  expect(await published(there, 1, performance.now())).toBeLessThan(2000);
+  await published(there, 1);
   await connected(stream, 'moving');
 
   await point();
@@ -95,7 +94,7 @@ test('a name is resolved anew for every connection: it may move, vanish and come
 
   await here.start();
   await point('127.0.0.1');
-  expect(await published(here, 2, performance.now())).toBeLessThan(2000);
+  await published(here, 2);
   await connected(stream, 'moving');
   const { destinations } = await stream.stats();
   expect(destinations[0]).toMatchObject({ connected: true, reconnects: 0, dropped: 0 });

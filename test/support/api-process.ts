@@ -5,12 +5,15 @@ import { join } from 'node:path';
 import { until } from './rtmp.ts';
 import { ROOT } from './system.ts';
 
+/** From source, on a machine that is busy with other tests. */
+const START_MS = 90_000;
+
 export interface ApiProcess {
   url: string;
   opsUrl: string;
   /** All it has logged. */
   logs(): string;
-  signal(name: 'SIGTERM' | 'SIGKILL'): void;
+  signal(name: 'SIGTERM' | 'SIGKILL' | 'SIGSTOP' | 'SIGCONT'): void;
   /** Resolves to its exit status; null when it was killed. */
   ended: Promise<number | null>;
 }
@@ -24,12 +27,19 @@ export async function startApiProcess(environment: Readonly<Record<string, strin
   let logs = '';
   child.stderr.on('data', (chunk) => (logs += chunk));
   const ended = once(child, 'close').then(([code]) => code as number | null);
-  const listens = await until('the API listens', () => {
-    if (child.exitCode !== null) throw new Error(`the API ended with ${child.exitCode}: ${logs}`);
-    return logs.split('\n').find((line) => line.includes('the API listens'));
-  });
-  const { url, opsPort } = JSON.parse(listens) as { url: string; opsPort: number };
-  const opsUrl = `http://127.0.0.1:${opsPort}`;
-  await until('the API is ready', async () => (await fetch(`${opsUrl}/readyz`)).ok);
-  return { url, opsUrl, logs: () => logs, signal: (name) => void child.kill(name), ended };
+  const signal: ApiProcess['signal'] = (name) => void child.kill(name);
+  try {
+    const listening = () => {
+      if (child.exitCode !== null) throw new Error(`the API ended with ${child.exitCode}: ${logs}`);
+      return logs.split('\n').find((line) => line.includes('the API listens'));
+    };
+    const listens = await until('the API listens', listening, START_MS);
+    const { url, opsPort } = JSON.parse(listens) as { url: string; opsPort: number };
+    const opsUrl = `http://127.0.0.1:${opsPort}`;
+    await until('the API is ready', async () => (await fetch(`${opsUrl}/readyz`)).ok, START_MS);
+    return { url, opsUrl, logs: () => logs, signal, ended };
+  } catch (error) {
+    signal('SIGKILL');
+    throw error;
+  }
 }
