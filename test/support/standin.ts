@@ -6,11 +6,15 @@ import { createReflector } from '../../src/kube/reflector.ts';
 import { LOOPSTREAMS, type LoopStream } from '../../src/kube/resources.ts';
 import { NAMESPACE } from '../../src/local/rights.ts';
 import { createLogger } from '../../src/log.ts';
-import type { Phase } from '../../src/streams/spec.ts';
-import type { TestApi } from './api.ts';
+import type { LoopStreamSpec, Phase } from '../../src/streams/spec.ts';
+import type { FalseCondition, TestApi } from './api.ts';
 
-/** Follows all streams until the signal aborts. */
-export async function standIn(api: TestApi, signal: AbortSignal): Promise<void> {
+/** Follows all streams until the signal aborts. `problemsOf`: what keeps a stream from being ready; nothing unless told. */
+export async function standIn(
+  api: TestApi,
+  signal: AbortSignal,
+  problemsOf: (spec: LoopStreamSpec) => Promise<FalseCondition[]> = async () => [],
+): Promise<void> {
   const log = createLogger('stand-in', 'silent');
   const streams = createReflector(api.kube, LOOPSTREAMS, { namespace: NAMESPACE, log });
   const follow = async ({ metadata, spec, status }: LoopStream) => {
@@ -19,7 +23,8 @@ export async function standIn(api: TestApi, signal: AbortSignal): Promise<void> 
     const wanted: Phase = startAt || recurrence ? 'scheduled' : 'live';
     const phase: Phase = spec.replicas === 1 ? wanted : 'stopped';
     // It may be gone by now, or the test over.
-    await api.observe(metadata.name, { phase }).catch(() => undefined);
+    const problems = await problemsOf(spec).catch(() => []);
+    await api.observe(metadata.name, { phase }, problems).catch(() => undefined);
   };
   streams.onChange((_key, current) => void (current && follow(current)), { replay: true });
   streams.start(signal);

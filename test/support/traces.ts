@@ -7,6 +7,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { Redis } from 'ioredis';
 import pg from 'pg';
 import { STREAMER_PORT } from '../../src/streams/names.ts';
 import type { System } from './system.ts';
@@ -15,7 +16,7 @@ const run = promisify(execFile);
 const MAX_BYTES = 256 * 2 ** 20;
 
 /** Where something was read, and what was there. */
-type Place = [where: string, text: string];
+export type Place = [where: string, text: string];
 
 const readable = (file: string): string => {
   try {
@@ -44,19 +45,70 @@ const processes = (): Place[] =>
       ];
     });
 
-/** A setting of one of the system's own servers, as its process has it. */
-function settingOf({ stateDir }: System, server: string, setting: string): string {
+/** The environment of one of the system's own servers, as its process has it. */
+export function environmentOf({ stateDir }: System, server: string): Record<string, string> {
   for (const file of readdirSync(join(stateDir, 'pids'))) {
     const { name, pid } = JSON.parse(readable(join(stateDir, 'pids', file))) as { name: string; pid: number };
-    const line = readable(`/proc/${pid}/environ`)
-      .split('\0')
-      .find((one) => one.startsWith(`${setting}=`));
-    if (name === server && line !== undefined) return line.slice(setting.length + 1);
+    if (name !== server) continue;
+    const settings = readable(`/proc/${pid}/environ`).split('\0');
+    return Object.fromEntries(settings.map((line) => [line.split('=', 1)[0], line.slice(line.indexOf('=') + 1)]));
   }
-  throw new Error(`${server} has no ${setting}`);
+  throw new Error(`${server} does not run`);
 }
 
-const fetched = async (url: string): Promise<Place> => [url, await (await fetch(url)).text()];
+export function settingOf(system: System, server: string, setting: string): string {
+  const value = environmentOf(system, server)[setting];
+  if (value === undefined) throw new Error(`${server} has no ${setting}`);
+  return value;
+}
+
+/**
+ * A secret as it may stand somewhere: as it is, as JSON and URLs have it, and in base64 and base64url, where it begins with
+ * the first, the second or the third of three bytes.
+ */
+export function disguisesOf(secret: string): string[] {
+  const encoded = [0, 1, 2].map((before) => {
+    const bytes = Buffer.concat([Buffer.alloc(before), Buffer.from(secret)]);
+    // The letters at both ends depend on what stands beside it.
+    return bytes.toString('base64').slice(Math.ceil((before * 8) / 6), Math.floor((bytes.length * 8) / 6));
+  });
+  const inUrl = encodeURIComponent(secret);
+  const escaped = secret.replace(/[<>&]/g, (sign) => `\\u00${sign.charCodeAt(0).toString(16)}`);
+  const base64url = encoded.map((text) => text.replaceAll('+', '-').replaceAll('/', '_'));
+  // Logs are read byte by byte.
+  const plain = [secret, Buffer.from(secret).toString('latin1'), escaped, JSON.stringify(secret).slice(1, -1)];
+  return [...new Set([...plain, inUrl, inUrl.toLowerCase(), ...encoded, ...base64url])];
+}
+
+/** Follows all that a Redis is asked; `dump` answers that and what it holds. */
+export async function watchRedis(url: string): Promise<{ dump(): Promise<Place[]>; close(): void }> {
+  const redis = new Redis(url);
+  const monitor = await redis.monitor();
+  const asked: string[] = [];
+  monitor.on('monitor', (_time: string, args: string[]) => asked.push(args.join(' ')));
+  const contentOf = async (key: string): Promise<string> => {
+    const type = await redis.type(key);
+    if (type === 'string') return (await redis.get(key)) ?? '';
+    if (type === 'hash') return JSON.stringify(await redis.hgetall(key));
+    throw new Error(`nobody reads a ${type} of Redis here`);
+  };
+  return {
+    dump: async () => {
+      const keys = await redis.keys('*');
+      const held = await Promise.all(keys.map(async (key) => `${key} ${await contentOf(key)}`));
+      return [
+        ['what Redis holds', held.join('\n')],
+        ['what Redis was asked', asked.join('\n')],
+      ];
+    },
+    close: () => {
+      monitor.disconnect();
+      redis.disconnect();
+    },
+  };
+}
+
+export const fetched = async (url: string): Promise<Place> => [url, await (await fetch(url)).text()];
 
 async function metrics(system: System, podIps: string[]): Promise<Place[]> {
   const servers = ['api', 'operator'].map((name) => settingOf(system, name, 'LOOPSTREAM_OPS_PORT'));
