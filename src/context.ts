@@ -7,6 +7,8 @@ export interface Intent {
   since: Date;
   /** The next of the ids, in the order in which a try asks for them: each try is given the same ones. */
   newId(prefix: string): string;
+  /** What `newId` will answer. */
+  nextId(prefix: string): string;
 }
 
 interface Context {

@@ -24,7 +24,8 @@ declare module 'fastify' {
 }
 
 const KEY = /^[\x21-\x7e]{1,255}$/;
-const KEPT_HEADERS = ['content-type', 'location'];
+/** Of an answer's headers those that say something of what was made. */
+const KEPT_HEADERS = ['content-type', 'location', 'upload-expires', 'upload-offset'];
 const FIRST_POLL_MS = 50;
 const MAX_POLL_MS = 500;
 /** How long a request waits for another one with its key; `?wait` allows a minute. */
@@ -47,14 +48,12 @@ export function idempotency(app: FastifyInstance, { db, secret, mayRetry }: Idem
 
   const intentOf = (since: Date, accountId: string, key: string, fingerprint: string): Intent => {
     let made = 0;
-    return {
-      since,
-      newId(prefix) {
-        const bytes = keyed(JSON.stringify(['id', accountId, key, fingerprint, since, prefix, made++]));
-        let next = 0;
-        return `${prefix}-${ulid(since.getTime(), () => (bytes[next++] ?? 0) / 256).toLowerCase()}`;
-      },
+    const idOf = (prefix: string, number: number): string => {
+      const bytes = keyed(JSON.stringify(['id', accountId, key, fingerprint, since, prefix, number]));
+      let next = 0;
+      return `${prefix}-${ulid(since.getTime(), () => (bytes[next++] ?? 0) / 256).toLowerCase()}`;
     };
+    return { since, newId: (prefix) => idOf(prefix, made++), nextId: (prefix) => idOf(prefix, made) };
   };
 
   /** What to do now; undefined when the request has been answered with what is kept. */
@@ -94,7 +93,7 @@ export function idempotency(app: FastifyInstance, { db, secret, mayRetry }: Idem
     begin(request, reply, String(key)).then((intent) => intent && within({ intent }, done), done);
   });
 
-  app.addHook('onSend', async (request, reply, payload) => {
+  const keep = async (request: FastifyRequest, reply: FastifyReply, payload: unknown): Promise<void> => {
     const { held, principal } = request;
     if (held === null) return;
     request.held = null;
@@ -107,6 +106,10 @@ export function idempotency(app: FastifyInstance, { db, secret, mayRetry }: Idem
       // The work is done and its answer stands; whoever repeats it goes on with its intent.
       request.log.warn({ err: error }, 'an answer could not be kept for its Idempotency-Key');
     }
+  };
+  app.addHook('onSend', (request, reply, payload, done) => {
+    if (request.held === null) return done(null, payload);
+    void keep(request, reply, payload).then(() => done(null, payload));
   });
 }
 

@@ -1,5 +1,6 @@
 /** What the tests of streams share: an API server with two accounts, and the media and destination of the first. */
 import { expect } from 'vitest';
+import type { ApiConfig } from '../../src/config.ts';
 import { LOOPSTREAMS } from '../../src/kube/resources.ts';
 import { NAMESPACE } from '../../src/local/rights.ts';
 import { type Client, startTestApi, type TestApi } from './api.ts';
@@ -10,16 +11,21 @@ export type List = { data: Stream[]; page: { hasMore: boolean; nextCursor: strin
 export type StreamsApi = Awaited<ReturnType<typeof startStreamsApi>>;
 
 /** Call `api.stop` in afterAll. */
-export async function startStreamsApi(options: { alone?: boolean } = {}) {
-  const api = await startTestApi({}, options);
+export async function startStreamsApi(options: { alone?: boolean; config?: Partial<ApiConfig> } = {}) {
+  const api = await startTestApi(options.config, options);
   try {
     const [ada, eve] = [await api.client('ada'), await api.client('eve')];
-    return { api, ada, eve, ...helpersOf(api, ada, await makeMedia(ada)) };
+    return { api, ada, eve, ...(await streamsOf(api, ada)) };
   } catch (error) {
     await api.stop();
     throw error;
   }
 }
+
+export type Streams = ReturnType<typeof helpersOf>;
+
+/** The media and destination of one more account, and what can be made with them. */
+export const streamsOf = async (api: TestApi, owner: Client) => helpersOf(api, owner, await makeMedia(owner));
 
 async function makeMedia(owner: Client) {
   const made = async (path: string, body: unknown) => {
