@@ -6,19 +6,13 @@ import type { TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
 import Format from 'typebox/format';
 import { type FieldError, validationFailed } from '../errors.ts';
-import { patternSentence, SENTENCES as SHARED } from '../sentences.ts';
+import { brokenRule, DISPLAY_NAME, patternSentence, SENTENCES as SHARED } from '../sentences.ts';
 import { isTime } from '../time.ts';
 import { pointerPart } from './json.ts';
+import { type SchemaError, withUnions } from './unions.ts';
 
 // The library takes times with the suffix of RFC 9557 too, which neither JavaScript nor Kubernetes can read.
 Format.Set('date-time', isTime);
-
-interface SchemaError {
-  keyword: string;
-  instancePath: string;
-  schemaPath: string;
-  params: Record<string, unknown>;
-}
 
 const ARTICLES: Record<string, string> = {
   string: 'text',
@@ -83,7 +77,9 @@ export function compileBody(schema: TSchema): Check {
   const validator = Compile(schema);
   return (data) => {
     const value = data ?? {};
-    return validator.Check(value) ? { value } : fail(validator.Errors(value) as SchemaError[]);
+    if (validator.Check(value)) return { value };
+    const errors = validator.Errors(value) as SchemaError[];
+    return { error: validationFailed(withUnions(schema, value, errors, fieldErrors)) };
   };
 }
 
@@ -100,5 +96,24 @@ export function compileParameters(schema: TSchema): Check {
       if (type === 'integer' && isWhole) value[name] = Number(given);
     }
     return validator.Check(value) ? { value } : fail(validator.Errors(value) as SchemaError[]);
+  };
+}
+
+/** What is wrong with a text of a query, whatever it is for. */
+function textProblem(value: unknown): string | undefined {
+  if (typeof value !== 'string') return undefined;
+  return value.isWellFormed() ? brokenRule(DISPLAY_NAME, value) : 'must be percent-encoded UTF-8';
+}
+
+/** The parameters of a query (query.ts): texts without control characters, which nothing that can be asked for has. */
+export function compileQuery(schema: TSchema): Check {
+  const check = compileParameters(schema);
+  const names = Object.keys((schema as { properties?: object }).properties ?? {});
+  return (data) => {
+    const errors = names.flatMap((name) => {
+      const message = textProblem((data as Record<string, unknown>)[name]);
+      return message === undefined ? [] : [{ path: pointerPart(name), message }];
+    });
+    return errors.length > 0 ? { error: validationFailed(errors) } : check(data);
   };
 }

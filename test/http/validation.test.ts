@@ -1,7 +1,8 @@
 import { Type } from 'typebox';
 import { describe, expect, test } from 'vitest';
 import type { FieldError } from '../../src/errors.ts';
-import { compileBody, compileParameters } from '../../src/http/validation.ts';
+import { parseQuery } from '../../src/http/query.ts';
+import { compileBody, compileParameters, compileQuery } from '../../src/http/validation.ts';
 
 const Body = Type.Object(
   {
@@ -46,6 +47,58 @@ describe('bodies', () => {
     expect(errors(check(body)).map(({ path }) => path)).toEqual(['/extra', '/name', '/mode', '/count']);
     expect(check(good)).toEqual({ value: good });
     expect(good).toEqual({ name: 'a', mode: 'b' });
+  });
+});
+
+describe('a union of objects that one field tells apart', () => {
+  const closed = { additionalProperties: false };
+  const check = compileBody(
+    Type.Object({
+      changes: Type.Array(
+        Type.Union([
+          Type.Object({ op: Type.Enum(['put']), at: Type.Optional(Type.Integer()), what: Type.String() }, closed),
+          Type.Object({ op: Type.Enum(['move']), from: Type.Integer(), to: Type.Integer({ minimum: 0 }) }, closed),
+          Type.Object({ op: Type.Enum(['drop']), at: Type.Integer() }, closed),
+        ]),
+      ),
+    }),
+  );
+
+  test.each([
+    [{ op: 'put' }, ['/what is required']],
+    [{ op: 'put', what: 5, to: 1 }, ['/to is not known', '/what must be text']],
+    [{ op: 'move', to: -1 }, ['/from is required', '/to must be at least 0']],
+    [{ op: 'drop', at: 'x' }, ['/at must be a whole number']],
+    [{ op: 'dance' }, ['/op must be one of put, move, drop']],
+    [{ at: 1 }, ['/op is required']],
+    [5, [' must be an object']],
+    [null, [' must be an object']],
+  ])('of %j only that is told which keeps it from being what it says it is', (change, sentences) => {
+    const found = errors(check({ changes: [{ op: 'drop', at: 1 }, change] }));
+    expect(found.map(({ path, message }) => `${path} ${message}`)).toEqual(
+      sentences.map((text) => `/changes/1${text}`),
+    );
+  });
+});
+
+describe('texts in a query', () => {
+  const check = compileQuery(Type.Object({ q: Type.Optional(Type.String()) }));
+
+  test.each([
+    ['q=%00', 'must not hold control characters'],
+    ['q=a%0Ab', 'must not hold control characters'],
+    ['q=%C2%9B', 'must not hold control characters'],
+    ['q=%ff', 'must be percent-encoded UTF-8'],
+    ['q=%ED%A0%80', 'must be percent-encoded UTF-8'],
+    ['q=100%', 'must be percent-encoded UTF-8'],
+    ['q=a&q=b', 'must be text'],
+  ])('%s is refused', (query, message) => {
+    expect(errors(check(parseQuery(query)))).toEqual([{ path: '/q', message }]);
+  });
+
+  test('what is text is taken as it was meant, and what nobody asks for is not looked at', () => {
+    expect(check(parseQuery('q=caf%C3%A9+%F0%9F%98%80%25&r=%ff'))).toMatchObject({ value: { q: 'café 😀%' } });
+    expect(check(parseQuery('r=%00'))).toHaveProperty('value');
   });
 });
 
