@@ -9,13 +9,13 @@ import type { EventInput } from '../kube/events.ts';
 import type { LoopStream, Pod } from '../kube/resources.ts';
 import { findCondition } from '../streams/conditions.ts';
 import { DISRUPTION_LABEL, FINALIZER, podName } from '../streams/names.ts';
-import type { Program } from '../streams/program.ts';
+import { type Playing, type Program, playingOf, programOfPod } from '../streams/program.ts';
 import { gatesOf } from '../streams/readiness.ts';
 import { isWanted, type Phase } from '../streams/spec.ts';
 import { type Action, nothing } from './action.ts';
 import { isReady, readiness } from './checks.ts';
 import { exchange, remove } from './handover.ts';
-import { programOf, programOfPod, type Since, sinceOf } from './media.ts';
+import { programOf, programOfKept, type Since, sinceOf } from './media.ts';
 import { degraded, withClock } from './news.ts';
 import { disruptionOf } from './pod.ts';
 import { isOver, podTrouble } from './podview.ts';
@@ -36,6 +36,8 @@ export interface Decision {
   epoch?: string;
   audioEpoch?: string;
   skipped?: NonNullable<Program['skipped']>;
+  /** What is on air, or was when its pod was lost, while what is to follow it cannot be played. */
+  playing?: Playing;
   /** Start of the window of its schedule for which it was last put on air. */
   lastScheduleTime?: string;
   /** What is to be told of it beside what has changed in the status. */
@@ -116,11 +118,16 @@ function expiry({ spec }: LoopStream, time: Airtime, now: Date): Pick<Core, 'act
 const missedStart = ({ spec }: LoopStream, start: Date): string =>
   `The start at ${kubeTime(start)} was missed by more than its deadline of ${spec.schedule?.startingDeadlineSeconds} s.`;
 
+/** What keeps a stream without a pod off air. One that was on air comes back with what it played, as a pod goes on with that. */
+const obstacleOf = ({ status }: LoopStream, verdicts: readonly Verdict[]): Verdict | undefined =>
+  verdicts.find((of) => of.status !== 'True' && !(of.type === 'MediaReady' && status?.epoch && status.playing));
+
 /** The stream is meant to be on air and has no pod. */
 function start(stream: LoopStream, world: World, verdicts: Verdict[]): Core {
   const { been, wasLive } = history(stream, undefined);
   const kept = keptSince(stream);
-  const obstacle = verdicts.find((verdict) => verdict.status !== 'True');
+  const playing = isPlayable(verdicts) ? undefined : stream.status?.playing;
+  const obstacle = obstacleOf(stream, verdicts);
   if (obstacle) {
     const progressing = yes('Waiting', obstacle.message);
     return { phase: 'waiting', action: nothing, live: offAir(been), progressing, since: kept };
@@ -133,7 +140,11 @@ function start(stream: LoopStream, world: World, verdicts: Verdict[]): Core {
   const since = kept ?? { epoch: kubeTime(world.now), ...allSkipped(stream) };
   return {
     phase: wasLive ? 'reconnecting' : 'starting',
-    action: { do: 'create', program: programOf(stream, world, since), standby: false },
+    action: {
+      do: 'create',
+      program: playing ? programOfKept(stream, world, since, playing) : programOf(stream, world, since),
+      standby: false,
+    },
     live: wasLive ? no('Reconnecting', 'The pod is being replaced.') : no('Starting', 'The pod is starting.'),
     progressing: yes('Starting', 'The pod is starting.'),
     since,
@@ -248,7 +259,22 @@ function core(stream: LoopStream, world: World, verdicts: Verdict[], time: Airti
   if (shut && pods.length > 0) return shutOff(stream, pods, shut);
   if (owned) return run(stream, world, verdicts, owned, settings);
   const all = [...verdicts, ...gates];
-  return world.pod && isReady(all) ? nameTaken(stream, world.now) : start(stream, world, all);
+  return world.pod && !obstacleOf(stream, all) ? nameTaken(stream, world.now) : start(stream, world, all);
+}
+
+const isPlayable = (verdicts: readonly Verdict[]): boolean =>
+  verdicts.some(({ type, status }) => type === 'MediaReady' && status === 'True');
+
+/**
+ * What is on air while the stream refers to what cannot be played yet (a version that was published, another upload, another
+ * quality): nothing but its pod would know of it. Kept in the status before the pod can be gone (timekeeping.ts), for as
+ * long as the stream is meant to be on air. The status is written then anyway, for it says what is not ready; of a stream
+ * whose media is ready nothing is kept.
+ */
+function playingNow(stream: LoopStream, pod: Pod | undefined, checks: readonly Verdict[]): Playing | undefined {
+  if (isPlayable(checks)) return undefined;
+  const program = pod && programOfPod(pod);
+  return program ? playingOf(program) : stream.status?.playing;
 }
 
 /** Phases in which the window that is open has been taken up. */
@@ -272,6 +298,7 @@ export function decide(stream: LoopStream, world: World, settings: PodSettings):
   const wake = lookAgainAt ?? (isWanted(stream.spec) ? nextChange(time) : undefined);
   const begun = time.kind === 'on' && time.since && BEGUN.has(rest.phase) ? time.since.toISOString() : before;
   const scheduled = scheduling(stream, owned, progressing);
+  const playing = since && playingNow(stream, owned, checks);
   const gates = gatesOf(stream.spec, stream.status?.conditions);
   return {
     ...rest,
@@ -284,6 +311,7 @@ export function decide(stream: LoopStream, world: World, settings: PodSettings):
     ],
     ready: isReady([...checks, ...gates]) && scheduled?.status !== 'False',
     ...since,
+    ...(playing && { playing }),
     ...(begun !== undefined && { lastScheduleTime: begun }),
     ...(wake && { lookAgainAt: wake }),
   };

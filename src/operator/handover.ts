@@ -15,9 +15,8 @@
  */
 import type { LoopStream, Node, Pod } from '../kube/resources.ts';
 import { TEMPLATE_HASH_ANNOTATION } from '../streams/names.ts';
-import type { Program } from '../streams/program.ts';
+import { type Program, programOfPod } from '../streams/program.ts';
 import { type Action, nothing, STOP_GRACE_SECONDS } from './action.ts';
-import { programOfPod } from './media.ts';
 import { disruptionOf, settingsHash, templateHash } from './pod.ts';
 import { isOver, isWarm, podTrouble } from './podview.ts';
 import type { PodSettings } from './restricted.ts';

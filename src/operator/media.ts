@@ -5,9 +5,8 @@
 import { createHash } from 'node:crypto';
 import type { LoopStream, Playlist, Upload } from '../kube/resources.ts';
 import { playedOf } from '../playlists/spec.ts';
-import { PROGRAM_ANNOTATION } from '../streams/names.ts';
 import { type Profile, profileOf } from '../streams/profile.ts';
-import type { Program, Track } from '../streams/program.ts';
+import type { Playing, Program, Track } from '../streams/program.ts';
 import { isWanted, type Phase, type ReadinessReason } from '../streams/spec.ts';
 import { renditionOf } from '../uploads/spec.ts';
 import { same } from './same.ts';
@@ -184,12 +183,11 @@ export function programOf(stream: LoopStream, world: World, since: string | Sinc
   return same(played(unchanged), played(previous)) ? unchanged : program;
 }
 
-/** The program that a pod was given; undefined when it carries none that can be read. */
-export function programOfPod(pod: { metadata: { annotations?: Record<string, string> } }): Program | undefined {
-  try {
-    const program: unknown = JSON.parse(pod.metadata.annotations?.[PROGRAM_ANNOTATION] ?? 'null');
-    return program && typeof program === 'object' && 'epoch' in program ? (program as Program) : undefined;
-  } catch {
-    return undefined;
-  }
-}
+/** The program of a stream that goes on with what it played, wherever it is sent now. */
+export const programOfKept = (stream: LoopStream, world: World, since: Since, playing: Playing): Program => ({
+  ...playing,
+  ...sinceOf(since),
+  seed: seedOf(stream.metadata.uid),
+  destinations: [...stream.spec.destinationRefs],
+  destinationsRevision: revisionOf(stream, world),
+});

@@ -51,6 +51,7 @@ export function statusOf(
     replicas: pod ? 1 : 0,
     ready: decision.ready,
     ...(decision.epoch !== undefined && sinceOf({ ...decision, epoch: decision.epoch })),
+    ...(decision.playing && { playing: decision.playing }),
     ...(liveSince !== undefined && { liveSince }),
     ...(decision.lastScheduleTime !== undefined && { lastScheduleTime: decision.lastScheduleTime }),
     ...(pod && { podName: pod.metadata.name, podUID: pod.metadata.uid, restarts: restartsOf(pod) }),

@@ -1,13 +1,13 @@
 /** One stream: read its world, decide, act, write the status once. */
 import { LOOPSTREAMS, type LoopStream, PODS, type Pod } from '../kube/resources.ts';
 import { DISRUPTION_LABEL, FINALIZER, ON_AIR_ANNOTATION, PROGRAM_ANNOTATION, podNames } from '../streams/names.ts';
-import type { Program } from '../streams/program.ts';
+import { type Program, programOfPod } from '../streams/program.ts';
 import { type Action, STOP_GRACE_SECONDS } from './action.ts';
 import { splitKey } from './caches.ts';
 import { isReason, isRefusal, type Reconcile, type Tools, waitUntil, writeStatus } from './control.ts';
 import { type Decision, decide } from './decide.ts';
 import { isOutdated } from './handover.ts';
-import { playlistNames, programOfPod, sinceOf, uploadNames } from './media.ts';
+import { playlistNames, sinceOf, uploadNames } from './media.ts';
 import { withClock } from './news.ts';
 import { buildPod, disruptionOf } from './pod.ts';
 import { isOver } from './podview.ts';
@@ -16,7 +16,7 @@ import { isOwnedBy } from './restricted.ts';
 import { bringSecret, letFirstPublish, letPublish, podsNow, prepareSecret, readToken } from './secret.ts';
 import { sameSessions, statusOf } from './status.ts';
 import { streamStory } from './story.ts';
-import { bookFor, letGo } from './timekeeping.ts';
+import { bookFor, letGo, overPods } from './timekeeping.ts';
 import type { World } from './world.ts';
 
 /** What came of an action: the stream's pod as it now is, and the decision as it turned out. */
@@ -284,7 +284,8 @@ export const reconcileStream =
   async (key) => {
     const { caches, settings, events, clock } = tools;
     const stream = caches.streams.get(...splitKey(key));
-    if (!stream) return letGo(tools, key);
+    const over = overPods(tools, key);
+    if (!stream) return letGo(tools, key, over);
     const now = clock.now();
     const world = worldOf(tools, stream, now);
     const decision = decide(stream, world, settings);
@@ -302,6 +303,6 @@ export const reconcileStream =
       const told = [...streamStory(of, status), ...(done.decision.events ?? [])];
       for (const event of told) events.event(of, event);
     }
-    await letGo(tools, key);
+    await letGo(tools, key, over);
     return soonest(waitUntil(done.decision.lookAgainAt, now), world.mayRoll === false ? TURN_AGAIN_MS : undefined);
   };

@@ -3,15 +3,15 @@
  * one tells the other what to keep. While it works, no Job begins whose rendition it might be deleting.
  */
 import { sleep } from '../clock.ts';
-import { JOBS, type Job, type Pod, type Upload } from '../kube/resources.ts';
+import { JOBS, type Job, type LoopStream, type Pod, type Upload } from '../kube/resources.ts';
 import type { Lifecycle } from '../lifecycle.ts';
 import { baseOf, KeepList, packKeep, shardOf, shardsFor } from '../prepare/keep.ts';
 import { SWEEP_JOB } from '../streams/names.ts';
+import { itemsOf, programOfPod } from '../streams/program.ts';
 import { incomingKey, sourceKey } from '../uploads/spec.ts';
 import type { Admission } from './admission.ts';
 import { isReason, type Tools } from './control.ts';
 import { buildSweepJob, type SweepTask, taskOf } from './job.ts';
-import { programOfPod } from './media.ts';
 import { hasEnded } from './progress.ts';
 
 /** Between two sweeps of the same part of the storage. */
@@ -28,10 +28,19 @@ export interface SweepOptions {
   intervalMs?: number;
 }
 
-type Seen = { uploads: readonly Upload[]; jobs: readonly Job[]; pods: readonly Pod[]; begun: readonly string[] };
+interface Seen {
+  uploads: readonly Upload[];
+  jobs: readonly Job[];
+  pods: readonly Pod[];
+  streams: readonly LoopStream[];
+  begun: readonly string[];
+}
 
-/** Bases of all keys that anything refers to: uploads, Jobs that work for them, and streams on air whatever they play. */
-export function referredTo({ uploads, jobs, pods, begun }: Seen): Set<string> {
+/**
+ * Bases of all keys that anything refers to: uploads, Jobs that work for them, pods whatever they play, and streams whose pod
+ * may have to be made again with what it played. A pod is gone only after its stream's status has been written.
+ */
+export function referredTo({ uploads, jobs, pods, streams, begun }: Seen): Set<string> {
   const keys = [...begun];
   for (const { metadata, spec, status } of uploads) {
     // A source that is the same as another upload's is that one (preparation.ts): its own is not needed any more.
@@ -45,10 +54,8 @@ export function referredTo({ uploads, jobs, pods, begun }: Seen): Set<string> {
     if (task?.action === 'import' && 'sent' in task) keys.push(task.sent.key);
     if (task?.action === 'rendition') keys.push(task.renditionKey);
   }
-  for (const pod of pods) {
-    const program = programOfPod(pod);
-    for (const track of [program?.video, program?.audio]) keys.push(...(track?.items ?? []).map((i) => i.rendition));
-  }
+  for (const played of [...pods.map(programOfPod), ...streams.map(({ status }) => status?.playing)])
+    if (played) for (const { rendition } of itemsOf(played)) keys.push(rendition);
   return new Set(keys.map(baseOf));
 }
 
@@ -108,8 +115,9 @@ export class Sweeper {
       await kube.delete(JOBS, namespace, SWEEP_JOB, { uid: job.metadata.uid, propagationPolicy: 'Background' });
     }
     // Nothing is awaited between the look at what is there and the mark that a sweep has begun.
-    const [uploads, jobs, pods] = [caches.uploads.list(), caches.jobs.list(), caches.pods.list()];
-    const bases = referredTo({ uploads, jobs, pods, begun: admission.begun() });
+    const [uploads, jobs] = [caches.uploads.list(), caches.jobs.list()];
+    const [pods, streams] = [caches.pods.list(), caches.streams.list()];
+    const bases = referredTo({ uploads, jobs, pods, streams, begun: admission.begun() });
     const task = nextSweep(bases, graceSeconds, previous);
     this.#begun = mayDelete(task);
     try {

@@ -18,14 +18,27 @@ export function bookFor(
   return bookOf(stream, accounts, metered, now);
 }
 
+/** UIDs of the pods of a stream that are over. */
+export const overPods = ({ caches }: Pick<Tools, 'caches'>, streamKey: string): ReadonlySet<string> =>
+  new Set(
+    caches.pods
+      .byIndex(BY_STREAM, streamKey)
+      .filter(isOver)
+      .map(({ metadata }) => metadata.uid),
+  );
+
 /**
- * Lets the pods of a stream go that are over. What they told stands in the status by now; of a stream that there is no
- * more it is of no use to anybody.
+ * Lets pods of a stream go that are over. What they told and what they played stands in the status by now, if they were
+ * `over` when that was decided; of a stream that there is no more it is of no use to anybody.
  */
-export async function letGo({ caches, kube }: Pick<Tools, 'caches' | 'kube'>, streamKey: string): Promise<undefined> {
+export async function letGo(
+  { caches, kube }: Pick<Tools, 'caches' | 'kube'>,
+  streamKey: string,
+  over: ReadonlySet<string>,
+): Promise<undefined> {
   for (const pod of caches.pods.byIndex(BY_STREAM, streamKey)) {
     const { name, namespace = '', uid, finalizers = [], resourceVersion } = pod.metadata;
-    if (!finalizers.includes(POD_FINALIZER) || !isOver(pod)) continue;
+    if (!finalizers.includes(POD_FINALIZER) || !over.has(uid)) continue;
     const left = finalizers.filter((finalizer) => finalizer !== POD_FINALIZER);
     try {
       await kube.mergePatch(PODS, namespace, name, { metadata: { uid, resourceVersion, finalizers: left } });

@@ -4,6 +4,7 @@
  * Pure: no I/O, no clock.
  */
 import { type Static, Type } from 'typebox';
+import { PROGRAM_ANNOTATION } from './names.ts';
 
 export const ProgramItem = Type.Object({
   /** Name of the Upload, shown as the current item. */
@@ -48,3 +49,59 @@ export const Program = Type.Object({
   destinationsRevision: Type.Optional(Type.String()),
 });
 export type Program = Static<typeof Program>;
+
+const playedTrack = (description: string) =>
+  Type.Object(
+    {
+      mode: Type.Enum(['sequential', 'shuffle'], { description: 'The order in which items are played.' }),
+      items: Type.Array(
+        Type.Object({
+          id: Type.String({ description: 'Name of the Upload.' }),
+          name: Type.String({ description: 'What it is called.' }),
+          rendition: Type.String({ description: 'Storage key of what is played of it.' }),
+        }),
+        { minItems: 1, description: 'What is played.' },
+      ),
+    },
+    { description },
+  );
+
+/**
+ * What of a program cannot be had from elsewhere, once its stream refers to something else: with the epoch in the status and
+ * the destinations of the spec the program can be made again. It is as long as the annotation of a pod may be (256 KiB).
+ */
+export const Playing = Type.Object(
+  {
+    version: Type.Integer({ description: 'Rises with each change of what is played.' }),
+    profile: Type.String({ description: 'Quality and frame rate, e.g. 1080p30.' }),
+    video: playedTrack('The pictures.'),
+    audio: Type.Optional(playedTrack('The sound, where it is not that of the pictures.')),
+  },
+  {
+    description:
+      'What is on air while that which is to follow it cannot be played yet: a lost pod is made again of it, and its media stay.',
+  },
+);
+export type Playing = Static<typeof Playing>;
+
+export const playingOf = ({ version, profile, video, audio }: Program): Playing => ({
+  ...{ version, profile, video },
+  ...(audio && { audio }),
+});
+
+/** All items of what is played, those of the sound too. */
+export const itemsOf = ({ video, audio }: Pick<Playing, 'video' | 'audio'>): ProgramItem[] => [
+  ...video.items,
+  ...(audio?.items ?? []),
+];
+
+/** The program that a pod was given; undefined when it carries none that can be read. */
+export function programOfPod(pod: { metadata: { annotations?: Record<string, string> } }): Program | undefined {
+  try {
+    const program: unknown = JSON.parse(pod.metadata.annotations?.[PROGRAM_ANNOTATION] ?? 'null');
+    const isOne = program && typeof program === 'object' && 'epoch' in program && 'video' in program;
+    return isOne ? (program as Program) : undefined;
+  } catch {
+    return undefined;
+  }
+}

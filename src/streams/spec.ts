@@ -6,6 +6,7 @@
 import { type Static, Type } from 'typebox';
 import { Condition } from './conditions.ts';
 import { FRAMERATES, QUALITIES } from './profile.ts';
+import { Playing } from './program.ts';
 import { MAX_SESSIONS, Session } from './sessions.ts';
 import { Template } from './template.ts';
 
@@ -140,7 +141,8 @@ export const isWanted = ({ replicas, suspend }: Pick<LoopStreamSpec, 'replicas' 
  *
  * - idle          replicas is 0, or it is suspended, and it has never been on air.
  * - scheduled     it is wanted (replicas is 1, not suspended, not deleted) and its next window has not begun.
- * - waiting       it is wanted now and has no pod: a readiness condition, a gate or a quota is against it.
+ * - waiting       it is wanted now and has no pod: a readiness condition, a gate or a quota is against it. Media that is not
+ *                 prepared is not, while it is known what was on air before: that goes on.
  * - starting      its pod exists and no destination has accepted media yet.
  * - live          a destination is accepting media.
  * - reconnecting  it was live, and no destination accepts media now: it is sought again, or the pod is being replaced.
@@ -209,6 +211,7 @@ export const LoopStreamStatus = Type.Object({
       { description: 'The last skip of each track that was asked for and has been dealt with.' },
     ),
   ),
+  playing: Type.Optional(Playing),
   liveSince: Type.Optional(
     Type.String({ format: 'date-time', description: 'Since when a destination has been accepting media.' }),
   ),

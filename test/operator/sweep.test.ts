@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest';
 import type { Upload } from '../../src/kube/resources.ts';
 import { importWish, renditionWish } from '../../src/operator/job.ts';
 import { mayDelete, nextSweep, referredTo } from '../../src/operator/sweep.ts';
-import { jobOf, MEDIA, podOf, rendition, stream, upload, world } from '../support/operator.ts';
+import { jobOf, MEDIA, podOf, rendition, step, stream, upload, world } from '../support/operator.ts';
 
-const nothing = { uploads: [], jobs: [], pods: [], begun: [] };
+const nothing = { uploads: [], jobs: [], pods: [], streams: [], begun: [] };
 const KEY = rendition('720p30').key ?? '';
 
 describe('what is referred to', () => {
@@ -49,6 +49,18 @@ describe('what is referred to', () => {
 
   it('is what a pod plays, although its upload has been deleted', () => {
     expect(referredTo({ ...nothing, pods: [podOf(stream(), {}, world())] })).toEqual(new Set([KEY]));
+  });
+
+  it('is what a stream was on air with when its pod was lost, until what is to follow it can be played', () => {
+    const live = step(stream(), world({ pod: podOf(stream(), { ready: true }) })).stream;
+    expect(referredTo({ ...nothing, streams: [live] })).toEqual(new Set());
+    const edited = { ...live, spec: { ...live.spec, uploadRef: 'other' } };
+    const preparing = step(edited, world({ pod: podOf(live, { ready: true }), uploads: [] })).stream;
+    const lost = step(preparing, world({ uploads: [] })).stream;
+    for (const streams of [[preparing], [lost]]) expect(referredTo({ ...nothing, streams })).toEqual(new Set([KEY]));
+    const pod = podOf(live, { ready: true });
+    const prepared = step(preparing, world({ pod, uploads: [upload('other')] })).stream;
+    expect(referredTo({ ...nothing, streams: [prepared] })).toEqual(new Set());
   });
 });
 
