@@ -87,7 +87,7 @@ export const ERRORS = {
     status: 409,
     title: 'Upload in use',
     meaning: 'A stream or playlist plays this upload.',
-    fix: 'Take it out of what `streamIDs` and `playlistIDs` name first.',
+    fix: 'Take it out of what `streamIDs` and `playlistIDs` name first; a stream on air needs it until what follows it is prepared.',
   },
   playlist_in_use: {
     status: 409,

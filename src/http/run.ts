@@ -22,6 +22,7 @@ import { createStatsService, podStreamIndex, type StatsService } from '../stats/
 import { openStorage } from '../storage/open.ts';
 import { STREAM_LABEL } from '../streams/names.ts';
 import { createStreamService } from '../streams/service.ts';
+import { uploadsOf } from '../uploads/held.ts';
 import { createUploadService, type UploadServiceDeps } from '../uploads/service.ts';
 import { createHealth } from './health.ts';
 import { createHttpMetrics } from './metrics.ts';
@@ -132,7 +133,7 @@ function openResources(kube: Kube, namespace: string, stopping: AbortSignal, log
     log,
     indexes: {
       destination: ({ spec }) => spec.destinationRefs,
-      upload: ({ spec }) => (spec.uploadRef ? [spec.uploadRef] : []),
+      upload: uploadsOf,
       playlist: ({ spec }) => [...(spec.playlistRefs ?? []), ...(spec.audioPlaylistRefs ?? [])],
     },
   });
@@ -180,7 +181,7 @@ function openServices(
       account: createAccountService({ auth }),
       streams: createStreamService({ kube, streams, references }),
       destinations: createDestinationService({ kube, destinations, streams }),
-      uploads: createUploadService({ uploads, streams, playlists, storage, limits }),
+      uploads: createUploadService({ uploads, streams, playlists, pods, storage, limits }),
       playlists: createPlaylistService({
         playlists,
         uploads,

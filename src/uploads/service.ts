@@ -2,10 +2,11 @@
 import type { Connection, PageArgs } from '../account/connection.ts';
 import type { Owned } from '../account/owned.ts';
 import { AppError, validationFailed } from '../errors.ts';
-import type { LoopStream, Playlist, Upload as Resource } from '../kube/resources.ts';
+import type { Upload as Resource } from '../kube/resources.ts';
 import { brokenRule, LINK } from '../sentences.ts';
 import { deletePieces } from '../storage/pieces.ts';
 import type { Storage } from '../storage/storage.ts';
+import { createHolders, type HoldersDeps } from './held.ts';
 import { createIncoming } from './incoming.ts';
 import { linkRefusal } from './link.ts';
 import { nameOfLink } from './name.ts';
@@ -17,11 +18,8 @@ const HOUR_MS = 3_600_000;
 
 export type UploadService = ReturnType<typeof createUploadService>;
 
-export interface UploadServiceDeps {
+export interface UploadServiceDeps extends HoldersDeps {
   uploads: Owned<Resource>;
-  /** Both with the index `upload`. */
-  streams: Owned<LoopStream>;
-  playlists: Owned<Playlist>;
   /** Where clients send what they upload; without it there are only links. */
   storage: Storage | undefined;
   limits: UploadLimits;
@@ -64,9 +62,10 @@ function checkLink(text: string, allowPrivate: boolean): void {
     : new AppError('link_forbidden', refusal, { extras: { errors } });
 }
 
-export function createUploadService({ uploads, streams, playlists, storage, limits }: UploadServiceDeps) {
+export function createUploadService({ uploads, storage, limits, ...deps }: UploadServiceDeps) {
   const { allowPrivateLinks, maxSourceBytes, uploadQuota, uploadExpireHours } = limits;
   const within = createQuota(uploads, uploadQuota);
+  const holders = createHolders(deps);
   const expireMs = uploadExpireHours * HOUR_MS;
   return {
     /** What clients send themselves; undefined where that is not possible. */
@@ -92,9 +91,7 @@ export function createUploadService({ uploads, streams, playlists, storage, limi
 
     async delete(accountId: string, id: string): Promise<void> {
       const upload = uploads.get(accountId, id);
-      const ids = (objects: { metadata: { name: string } }[]) => objects.map(({ metadata }) => metadata.name);
-      const streamIDs = ids(streams.referring(accountId, 'upload', id));
-      const playlistIDs = ids(playlists.referring(accountId, 'upload', id));
+      const { streamIDs, playlistIDs } = holders(accountId, id);
       if (streamIDs.length + playlistIDs.length > 0) {
         const detail = `This upload is played by ${[...streamIDs, ...playlistIDs].join(', ')}.`;
         throw new AppError('upload_in_use', detail, { extras: { streamIDs, playlistIDs } });
