@@ -6,7 +6,7 @@
 import { apiVersionOf } from '../kube/paths.ts';
 import { CONTROLLER_REVISIONS, type ControllerRevision, PLAYLISTS, type Playlist } from '../kube/resources.ts';
 import { type Kube, KubeError } from '../kube/types.ts';
-import { PLAYLIST_LABEL } from '../streams/names.ts';
+import { INTENT_ANNOTATION, PLAYLIST_LABEL } from '../streams/names.ts';
 import type { PlaylistSpec } from './spec.ts';
 
 /** Versions that are kept beside the current and the published one. */
@@ -41,13 +41,15 @@ export function createHistory(kube: Kube, namespace: string) {
     /** Writes down the version that a playlist is now, unless that is done; the oldest one goes. */
     async keep(playlist: Playlist): Promise<void> {
       const version = versionOf(playlist);
-      const { name, uid } = playlist.metadata;
+      const { name, uid, annotations = {} } = playlist.metadata;
+      const intent = annotations[INTENT_ANNOTATION];
       const revision: Omit<ControllerRevision, 'spec'> = {
         apiVersion: apiVersionOf(CONTROLLER_REVISIONS),
         kind: CONTROLLER_REVISIONS.kind,
         metadata: {
           name: nameOf(playlist, version),
-          labels: { [PLAYLIST_LABEL]: uid },
+          // Which request made it, so that the same one is known again when others have written since.
+          labels: { [PLAYLIST_LABEL]: uid, ...(intent !== undefined && { [INTENT_ANNOTATION]: intent }) },
           ownerReferences: [{ apiVersion: apiVersionOf(PLAYLISTS), kind: PLAYLISTS.kind, name, uid, controller: true }],
         },
         revision: version,
@@ -72,6 +74,13 @@ export function createHistory(kube: Kube, namespace: string) {
         .map(read);
       if (!kept.some(({ version }) => version === versionOf(playlist))) kept.push(current(playlist));
       return kept.sort((a, b) => b.version - a.version);
+    },
+
+    /** Whether the request with this intent has made a version of it. */
+    async hasMade(playlist: Playlist, intent: string): Promise<boolean> {
+      if (playlist.metadata.annotations?.[INTENT_ANNOTATION] === intent) return true;
+      const labelSelector = `${PLAYLIST_LABEL}=${playlist.metadata.uid},${INTENT_ANNOTATION}=${intent}`;
+      return (await kube.list(CONTROLLER_REVISIONS, { namespace, labelSelector })).length > 0;
     },
 
     /** undefined when there never was one of this number, or it is no longer kept. */

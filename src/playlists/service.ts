@@ -107,16 +107,26 @@ export function createPlaylistService({ playlists, uploads, streams, history }: 
 
   /**
    * Makes the next version out of `version`, if that is still the current one: the resourceVersion that goes along lets
-   * Kubernetes refuse all but one of those who write at once.
+   * Kubernetes refuse all but one of those who write at once. Where an earlier try of the same request has made its version,
+   * none is made, whoever has written since. With `anyVersion` the request does not name the version that it has seen, so that
+   * this has to be asked first.
    */
-  const commit = async (accountId: string, id: string, version: number, edit: Edit): Promise<Playlist> => {
+  const commit = async (
+    accountId: string,
+    id: string,
+    version: number,
+    edit: Edit,
+    { anyVersion = false } = {},
+  ): Promise<Playlist> => {
     let playlist = await upTo(accountId, id, version);
     const intent = currentIntent()?.newId('version') ?? null;
+    const isRepeated = (of: Resource) => intent !== null && history.hasMade(of, intent);
+    if (anyVersion && (await isRepeated(playlist))) return show(accountId, playlist);
     for (let tries = 1; ; tries += 1) {
-      // An earlier try of the same request got this far.
-      if (intent !== null && playlist.metadata.annotations?.[INTENT_ANNOTATION] === intent)
-        return show(accountId, playlist);
-      if (versionOf(playlist) !== version) throw versionConflict(playlist, version);
+      if (versionOf(playlist) !== version) {
+        if (await isRepeated(playlist)) return show(accountId, playlist);
+        throw versionConflict(playlist, version);
+      }
       const { resourceVersion } = playlist.metadata;
       const spec = edit(playlist.spec);
       // Before it is written over: the one who made this version may have died before it was kept.
@@ -213,7 +223,7 @@ export function createPlaylistService({ playlists, uploads, streams, history }: 
       const playlist = await upTo(accountId, id, version);
       const { mode, items } = (await keptVersion(playlist, version)).spec;
       refuseGone(accountId, version, { kind: playlist.spec.kind, items });
-      return commit(accountId, id, versionOf(playlist), () => ({ mode, items }));
+      return commit(accountId, id, versionOf(playlist), () => ({ mode, items }), { anyVersion: true });
     },
 
     /** Newest first; those that are kept, and the current one. */
