@@ -4,15 +4,34 @@ import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 
+interface ClipOptions {
+  seconds: number;
+  size?: string;
+  fps?: number;
+  /** Of the tone. */
+  hertz?: number;
+  /** The one channel that the picture has; a test picture in all of them, if left out. */
+  colour?: Colour;
+}
+export type Colour = 'red' | 'green' | 'blue';
+
 /** Makes a test picture with a tone: `seconds` long. */
-export async function makeClip(path: string, options: { seconds: number; size?: string; fps?: number }): Promise<void> {
-  const { seconds, size = '640x360', fps = 30 } = options;
-  const picture = `testsrc2=size=${size}:rate=${fps}:duration=${seconds}`;
-  const tone = `sine=frequency=440:sample_rate=48000:duration=${seconds}`;
+export async function makeClip(path: string, options: ClipOptions): Promise<void> {
+  const { seconds, size = '640x360', fps = 30, hertz = 440, colour } = options;
+  const others = { red: 'g=0:b=0', green: 'r=0:b=0', blue: 'r=0:g=0' };
+  const tint = colour ? `,lutrgb=${others[colour]}` : '';
+  const picture = `testsrc2=size=${size}:rate=${fps}:duration=${seconds}${tint}`;
+  const tone = `sine=frequency=${hertz}:sample_rate=48000:duration=${seconds}`;
   await run('ffmpeg', [
     ...['-v', 'error', '-y', '-f', 'lavfi', '-i', picture, '-f', 'lavfi', '-i', tone],
     ...['-c:v', 'libx264', '-preset', 'ultrafast', '-pix_fmt', 'yuv420p', '-c:a', 'aac', '-shortest', path],
   ]);
+}
+
+/** Makes a tone alone. */
+export async function makeTone(path: string, { seconds, hertz }: { seconds: number; hertz: number }): Promise<void> {
+  const tone = `sine=frequency=${hertz}:sample_rate=48000:duration=${seconds}`;
+  await run('ffmpeg', ['-v', 'error', '-y', '-f', 'lavfi', '-i', tone, '-c:a', 'aac', path]);
 }
 
 export interface TrackPackets {

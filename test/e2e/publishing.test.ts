@@ -1,0 +1,160 @@
+/** What is published is prepared, and on air when it is: real parts, and what an independent receiver got in the end. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { problems } from '../../src/client/index.ts';
+import { makeClip, makeTone, packetsOf } from '../support/media.ts';
+import { heard, seen } from '../support/probe.ts';
+import { freePort, type RtmpServer, startRtmpServer, until } from '../support/rtmp.ts';
+import { type System, startSystem } from '../support/system.ts';
+
+/** Each is known by its tone, and by its colour. */
+const CLIPS = {
+  film: { seconds: 3, hertz: 440, colour: 'red' },
+  short: { seconds: 2, hertz: 660, colour: 'green' },
+  long: { seconds: 20, hertz: 880, colour: 'blue' },
+} as const;
+const SONG_HERTZ = 1320;
+const TONES = [...Object.values(CLIPS).map(({ hertz }) => hertz), SONG_HERTZ];
+
+let dir: string;
+let system: System;
+let receiver: RtmpServer;
+let files: ChildProcess;
+/** Their objectIDs. None is prepared for any stream yet. */
+const ids = { film: '', short: '', long: '', song: '' };
+
+async function importAll(): Promise<void> {
+  const port = await freePort();
+  files = spawn('python3', ['-m', 'http.server', '--bind', '127.0.0.1', '--directory', dir, String(port)], {
+    stdio: 'ignore',
+  });
+  const base = `http://127.0.0.1:${port}`;
+  const answers = async () => (await fetch(base).catch(() => undefined))?.ok;
+  await until('the media server answers', answers);
+  const { uploads } = system.client;
+  for (const name of Object.keys(ids) as (keyof typeof ids)[]) {
+    const type = name === 'song' ? 'AUDIO' : 'VIDEO';
+    ids[name] = (await uploads.fromLink({ type, url: `${base}/${name}.mp4` })).objectID;
+  }
+  for (const id of Object.values(ids))
+    await until(`${id} is imported`, async () => (await uploads.get(id)).state === 'ready', 120_000);
+}
+
+beforeAll(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'loopstream-publishing-'));
+  receiver = await startRtmpServer({ record: join(dir, 'recordings') });
+  for (const [name, clip] of Object.entries(CLIPS))
+    await makeClip(join(dir, `${name}.mp4`), { ...clip, size: '320x180', fps: 25 });
+  await makeTone(join(dir, 'song.mp4'), { seconds: 2, hertz: SONG_HERTZ });
+  system = await startSystem(['--no-demo']);
+  await importAll();
+});
+
+afterAll(async () => {
+  await system?.close();
+  await receiver?.close();
+  files?.kill();
+  await rm(dir, { recursive: true, force: true });
+});
+
+const itemsOf = (...names: (keyof typeof ids)[]) => names.map((name) => ({ uploadObjectID: ids[name] }));
+
+type Media = Partial<Record<'playlistIDs' | 'audioPlaylistIDs', string[]>> & { videoUploadObjectID?: string };
+
+/** Makes a stream of this and puts it on air; what the receiver gets has the name for its key. */
+async function putOnAir(name: string, media: Media): Promise<string> {
+  const { destinations, streams } = system.client;
+  const { id: destinationID } = await destinations.create({ name, rtmpUrl: receiver.url, rtmpKey: name });
+  const { id } = await streams.create({ name, quality: '720p', framerate: 30, destinationID, ...media });
+  await until('it is ready', async () => (await streams.readiness(id)).ready, 120_000);
+  expect((await streams.start(id, { wait: 60 })).status).toBe('live');
+  return id;
+}
+
+/** Waits until one of these is on air. */
+async function plays(stream: string, ...names: (keyof typeof ids)[]): Promise<void> {
+  const wanted = names.map((name) => ids[name]);
+  const current = async () => (await system.client.streams.liveStats(stream)).current?.id ?? '';
+  await until(`it plays ${names}`, async () => wanted.includes(await current()), 90_000);
+}
+
+/** Waits for so many seconds of it more. */
+async function goesOn(stream: string, seconds: number): Promise<void> {
+  const sent = async () => (await system.client.streams.liveStats(stream)).framesSent ?? 0;
+  const before = await sent();
+  await until(`${seconds} s more`, async () => (await sent()) >= before + seconds * 30, 90_000);
+}
+
+/** Stops it, and answers with what the receiver has of it: all in one publish, in which no time goes back. */
+async function recordingOf(stream: string, name: string): Promise<string> {
+  expect((await system.client.streams.stop(stream, { wait: 60 })).status).toBe('stopped');
+  await until('the receiver saw it leave', async () => (await receiver.log()).includes(name));
+  const [recording = '', ...others] = await receiver.recordings(name);
+  expect(others).toEqual([]);
+  for (const track of ['v', 'a'] as const) {
+    const { dts, notIncreasing } = await packetsOf(recording, track);
+    expect(dts.length).toBeGreaterThan(0);
+    expect(notIncreasing).toBe(0);
+  }
+  return recording;
+}
+
+test('what is published is prepared while the version before stays on air, and follows it without a reconnect', async () => {
+  const { playlists, uploads } = system.client;
+  const list = await playlists.create({ kind: 'video', mode: 'sequential', items: itemsOf('film') });
+  const stream = await putOnAir('published', { playlistIDs: [list.id] });
+  const { version } = await playlists.update(list.id, { version: 1, items: itemsOf('short', 'long') });
+  const { publication } = await playlists.publish(list.id, { version });
+  expect(publication).toMatchObject({ version, state: 'preparing', itemsReady: 0, itemsTotal: 2, progress: 0 });
+  // What is on air is referred to by nothing but the stream itself now.
+  await expect(uploads.delete(ids.film)).rejects.toMatchObject({
+    problem: { code: 'upload_in_use', streamIDs: [stream], playlistIDs: [] },
+  });
+  const progress: number[] = [];
+  await until(
+    'all of it is prepared',
+    async () => {
+      const { publication: now } = await playlists.get(list.id);
+      if (now.progress !== progress.at(-1)) progress.push(now.progress);
+      return now.state === 'ready';
+    },
+    180_000,
+  );
+  expect(progress.length).toBeGreaterThan(2);
+  expect(progress).toEqual(progress.toSorted((a, b) => a - b));
+  expect(progress.at(-1)).toBe(1);
+  // Which of them comes first is a matter of where the loop stands.
+  await plays(stream, 'short', 'long');
+  await goesOn(stream, 2);
+  const isDeleted = async () => {
+    const error: unknown = await uploads.delete(ids.film).catch((reason: unknown) => reason);
+    if (error !== undefined && !(error instanceof problems.UploadInUse)) throw error;
+    return error === undefined;
+  };
+  await until('nothing plays what was before', isDeleted);
+  const recording = await recordingOf(stream, 'published');
+  const [before, ...after] = await heard(recording, TONES);
+  expect(before).toBe(CLIPS.film.hertz);
+  expect([CLIPS.short.hertz, CLIPS.long.hertz]).toEqual(expect.arrayContaining(after));
+  const [first, ...next] = await seen(recording);
+  expect(first).toBe(CLIPS.film.colour);
+  expect([CLIPS.short.colour, CLIPS.long.colour]).toEqual(expect.arrayContaining(next));
+  expect([after.length, next.length]).not.toContain(0);
+});
+
+test('an audio playlist is heard over one video and over a video playlist, which take turns without a reconnect', async () => {
+  const { playlists, streams } = system.client;
+  const songs = await playlists.create({ kind: 'audio', mode: 'sequential', items: itemsOf('song') });
+  const clips = await playlists.create({ kind: 'video', mode: 'sequential', items: itemsOf('long', 'short') });
+  const stream = await putOnAir('sung', { videoUploadObjectID: ids.short, audioPlaylistIDs: [songs.id] });
+  await goesOn(stream, 3);
+  await streams.update(stream, { playlistIDs: [clips.id] });
+  await plays(stream, 'long');
+  await goesOn(stream, 3);
+  const recording = await recordingOf(stream, 'sung');
+  expect(await heard(recording, TONES)).toEqual([SONG_HERTZ]);
+  expect(await seen(recording)).toEqual([CLIPS.short.colour, CLIPS.long.colour]);
+});
