@@ -43,12 +43,16 @@ export interface Owned<T extends Stored<KubeObject>> {
   page<R>(accountId: string, args: PageArgs, show: (item: T) => R, where?: (item: T) => boolean): Connection<R>;
   /** Makes one under a new id; a request that is tried again finds the one that it has made already. */
   create(accountId: string, spec: (id: string) => T['spec'], annotations?: Record<string, string>): Promise<T>;
+  /** The one that an earlier try of this request has made, if `create` is what comes next. */
+  earlier(accountId: string): T | undefined;
   /** A JSON merge patch, of the object or of its status. */
   patch(object: T, patch: unknown, options?: { subresource?: 'status' }): Promise<T>;
   /** Deletes: the next read does not find it, or, while a finalizer keeps it, finds it marked as deleted. */
   delete(object: T): Promise<void>;
   /** Resolves with true as soon as `holds` does for the object (undefined: it is gone), or with false after `ms`. */
   until(id: string, holds: (object: T | undefined) => boolean, ms: number): Promise<boolean>;
+  /** Resolves with true as soon as this server knows what another one has written, or with false after `ms`. */
+  caughtUp(written: { name: string; resourceVersion: string }, ms: number): Promise<boolean>;
 }
 
 const accountOf = (object: { metadata: ObjectMeta }): string | undefined => object.metadata.labels?.[ACCOUNT_LABEL];
@@ -91,10 +95,10 @@ export function createOwned<T extends KubeObject>(options: OwnedOptions<T>): Own
     return object && accountOf(object) === accountId ? object : undefined;
   };
 
-  const until: Owned<Stored<T>>['until'] = (id, holds, ms) => {
-    if (holds(reflector.get(namespace, id))) return Promise.resolve(true);
+  /** Resolves with true at the first change after which `holds`, or with false after `ms`. */
+  const soon = (holds: (changed: { name: string; current: Stored<T> | undefined }) => boolean, ms: number) => {
     if (stopping?.aborted) return Promise.resolve(false);
-    return new Promise((resolve) => {
+    return new Promise<boolean>((resolve) => {
       const end = (held: boolean) => {
         clearTimeout(timer);
         off();
@@ -105,10 +109,14 @@ export function createOwned<T extends KubeObject>(options: OwnedOptions<T>): Own
       const timer = setTimeout(giveUp, ms);
       stopping?.addEventListener('abort', giveUp);
       const off = reflector.onChange((_key, current, previous) => {
-        if ((current ?? previous)?.metadata.name === id && holds(current)) end(true);
+        const name = (current ?? previous)?.metadata.name;
+        if (name !== undefined && holds({ name, current })) end(true);
       });
     });
   };
+
+  const until: Owned<Stored<T>>['until'] = async (id, holds, ms) =>
+    holds(reflector.get(namespace, id)) || soon(({ name, current }) => name === id && holds(current), ms);
 
   /** The object vanished, or changed, between our read and our write. */
   const translate = (error: unknown, id: string): unknown => {
@@ -123,6 +131,14 @@ export function createOwned<T extends KubeObject>(options: OwnedOptions<T>): Own
     namespace,
     find,
     until,
+    caughtUp: async ({ name, resourceVersion }, ms) => {
+      const isKnown = () => reflector.get(namespace, name) !== undefined || reflector.hasSeen(resourceVersion);
+      return isKnown() || soon(isKnown, ms);
+    },
+    earlier(accountId) {
+      const name = currentIntent()?.nextId(prefix);
+      return name === undefined ? undefined : find(accountId, name);
+    },
     get(accountId, id) {
       const object = find(accountId, id);
       if (!object) throw missing(id);

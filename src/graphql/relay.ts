@@ -12,7 +12,8 @@ import {
   GraphQLInterfaceType,
   GraphQLObjectType,
 } from 'graphql';
-import { type Connection, DEFAULT_PAGE, MAX_PAGE, type Order, type PageArgs } from '../account/connection.ts';
+import { type Connection, DEFAULT_PAGE, MAX_PAGE, type Order } from '../account/connection.ts';
+import type { ListArgs } from '../account/ordered.ts';
 import type { Operation, Principal } from '../auth/scopes.ts';
 import { type FieldError, validationFailed } from '../errors.ts';
 import { Cursor, enumOf, listOf, required } from './scalars.ts';
@@ -51,17 +52,17 @@ const PageInfo = new GraphQLObjectType({
   },
 });
 
-interface ListArgs {
+interface Given<By extends string> {
   first?: number | null;
   after?: string | null;
   last?: number | null;
   before?: string | null;
-  orderBy?: { field: Order['by']; direction: 'ASC' | 'DESC' } | null;
+  orderBy?: { field: By; direction: 'ASC' | 'DESC' } | null;
   where?: Record<string, unknown> | null;
 }
 
 /** The arguments of a list as GraphQL hands them over, checked. */
-function pageArgs({ first, after, last, before, orderBy }: ListArgs): PageArgs {
+function pageArgs<By extends string>({ first, after, last, before, orderBy }: Given<By>): ListArgs<By> {
   const wrong = Object.entries({ first, last }).flatMap(([name, size]): FieldError[] =>
     typeof size === 'number' && (size < 0 || size > MAX_PAGE)
       ? [{ path: `/${name}`, message: `must be from 0 to ${MAX_PAGE}` }]
@@ -76,41 +77,43 @@ function pageArgs({ first, after, last, before, orderBy }: ListArgs): PageArgs {
 
 const OrderDirection = enumOf('OrderDirection', ['ASC', 'DESC']);
 
-const orderInput = (name: string) =>
+/** What a list can be ordered by, by its words in GraphQL. */
+type OrderFields<By extends string> = Record<string, { value: By; description?: string }>;
+
+const NOUN_ORDER: OrderFields<Order['by']> = {
+  CREATED_AT: { value: 'createdAt' },
+  NAME: { value: 'name', description: 'Upper and lower case are the same.' },
+};
+
+const orderInput = (name: string, values: OrderFields<string>) =>
   new GraphQLInputObjectType({
     name: `${name}Order`,
     fields: {
       direction: { type: required(OrderDirection), default: { value: 'ASC' } },
       field: {
-        type: required(
-          new GraphQLEnumType({
-            name: `${name}OrderField`,
-            values: {
-              CREATED_AT: { value: 'createdAt' },
-              NAME: { value: 'name', description: 'Upper and lower case are the same.' },
-            },
-          }),
-        ),
+        type: required(new GraphQLEnumType({ name: `${name}OrderField`, values })),
       },
     },
   });
 
-/** A field that lists nodes of `type`. Without `where` it can be neither filtered nor ordered. */
-export function connectionField<Node>(options: {
+/** A field that lists nodes of `type`. */
+export function connectionField<Node, By extends string = Order['by']>(options: {
   type: GraphQLObjectType;
   operation: Operation;
   description: string;
-  where?: Where<Node>;
+  where: Where<Node>;
+  /** By default as nouns are: by time of creation or by name. */
+  order?: OrderFields<By>;
   args?: GraphQLFieldConfig<unknown, GraphContext>['args'];
   cost?: number;
   list: (
     context: GraphContext,
-    page: PageArgs,
+    page: ListArgs<By>,
     where: ((node: Node) => boolean) | undefined,
     args: Record<string, unknown>,
   ) => Connection<Node> | Promise<Connection<Node>>;
 }): Field {
-  const { type, operation, description, where, list } = options;
+  const { type, operation, description, where, order = NOUN_ORDER, list } = options;
   const edge = new GraphQLObjectType({
     name: `${type.name}Edge`,
     fields: { cursor: { type: required(Cursor) }, node: { type: required(type) } },
@@ -133,12 +136,13 @@ export function connectionField<Node>(options: {
       after: { type: Cursor, description: 'pageInfo.endCursor of an earlier answer: what follows it.' },
       last: { type: GraphQLInt, description: `0 to ${MAX_PAGE}: the last ones, in the same order.` },
       before: { type: Cursor, description: 'pageInfo.startCursor of an earlier answer: what precedes it.' },
-      ...(where ? { where: { type: where.type }, orderBy: { type: orderInput(type.name) } } : {}),
+      where: { type: where.type },
+      orderBy: { type: orderInput(type.name, order) },
     },
     resolve: (_source, args, context) => {
       context.allow(operation);
-      const given = args as ListArgs;
-      return list(context, pageArgs(given), where?.test(given.where), args);
+      const given = args as Given<By>;
+      return list(context, pageArgs(given), where.test(given.where), args);
     },
   };
 }

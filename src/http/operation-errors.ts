@@ -29,6 +29,7 @@ const OWN: Partial<Record<Operation, ErrorCode[]>> = {
   deleteUpload: ['upload_in_use', 'conflict'],
   // The contract declares 404 for this list too.
   listPlaylists: ['route_not_found'],
+  createPlaylist: ['conflict'],
   updatePlaylist: ['playlist_version_conflict', 'conflict'],
   changePlaylist: ['playlist_version_conflict', 'conflict'],
   publishPlaylist: ['playlist_version_not_found', 'playlist_not_playable', 'conflict'],

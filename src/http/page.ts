@@ -21,7 +21,7 @@ const Page = Type.Object(
 export const listOf = <T extends TSchema>(item: T, name: string) =>
   Type.Object({ data: Type.Array(item), page: Page }, { title: name });
 
-export const pageArgs = ({ limit, cursor }: { limit: number; cursor?: string }): PageArgs => ({
+export const pageArgs = ({ limit, cursor }: { limit: number; cursor?: string }): Pick<PageArgs, 'first' | 'after'> => ({
   first: limit,
   after: cursor,
 });

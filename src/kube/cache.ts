@@ -32,6 +32,8 @@ export interface Cache<T extends KubeObject> {
   /** Whether any object stands under this value, however many do. */
   has(index: string, value: string): boolean;
   readonly size: number;
+  /** Whether lists and watch have told all up to this version. */
+  hasSeen(resourceVersion: string): boolean;
   /** The whole collection as it was at `resourceVersion`. */
   replace(items: Stored<T>[], resourceVersion: string): Change<T>[];
   /** A watch event ADDED or MODIFIED. */
@@ -155,6 +157,7 @@ export function createCache<T extends KubeObject>(
     get size() {
       return entries.size;
     },
+    hasSeen: (resourceVersion) => seen >= BigInt(resourceVersion),
     replace(items, resourceVersion) {
       const version = BigInt(resourceVersion);
       // A list is never older than what we have seen, unless etcd was restored from a backup: then nothing we hold counts.

@@ -56,6 +56,8 @@ export interface Reflector<T extends KubeObject> {
   byIndex(index: string, value: string): Stored<T>[];
   /** Whether any object stands under this value, however many do. */
   has(index: string, value: string): boolean;
+  /** Whether it has been told of all that had happened up to this version. */
+  hasSeen(resourceVersion: string): boolean;
   /** Puts in what a write of ours returned, so that we read it before the watch tells it. Old news is dropped. */
   upsert(object: Stored<T>): void;
   /** Takes out what a deletion of ours has ended at once, and does not let the watch bring it back. */
@@ -207,6 +209,7 @@ export function createReflector<T extends KubeObject>(
     list: () => cache.list(),
     byIndex: (index, value) => cache.byIndex(index, value),
     has: (index, value) => cache.has(index, value),
+    hasSeen: (resourceVersion) => cache.hasSeen(resourceVersion),
     upsert: (object) => {
       if (namespace && object.metadata.namespace !== namespace) return;
       tell(cache.upsert(keep(object)));

@@ -12,12 +12,14 @@ import { type Static, Type } from 'typebox';
 import { inputType } from '../graphql/input.ts';
 import { byIdField, connectionField, type NounFields } from '../graphql/relay.ts';
 import { DateTime, enumOf, listOf, required } from '../graphql/scalars.ts';
+import { enumFilter, FlagFilter, NumberFilter, TimeFilter, whereInput } from '../graphql/where.ts';
 import { CHANGES, type Change, Item as ItemSchema } from './changes.ts';
 import { MAX_CHANGES, PlaylistChanges, type PlaylistVersionSummary, PUBLICATION_STATES } from './record.ts';
-import type { PlaylistService } from './service.ts';
+import type { PlaylistService, VersionOrder } from './service.ts';
 import { PLAYLIST_MODES } from './spec.ts';
 
 export const Mode = enumOf('PlaylistMode', PLAYLIST_MODES);
+export const ModeFilter = enumFilter(Mode);
 export const Item = new GraphQLObjectType({
   name: 'PlaylistItem',
   fields: { uploadObjectID: { type: required(GraphQLID) } },
@@ -96,6 +98,14 @@ const Version = new GraphQLObjectType({
   fields: { ...versionFields, items: { type: listOf(Item), extensions: { cost: ITEMS_COST } } },
 });
 
+const where = whereInput<PlaylistVersionSummary>('PlaylistVersionWhereInput', {
+  version: { type: NumberFilter },
+  createdAt: { type: TimeFilter },
+  mode: { type: ModeFilter },
+  itemCount: { type: NumberFilter },
+  published: { type: FlagFilter },
+});
+
 const ChangeType = new GraphQLObjectType({
   name: 'PlaylistChange',
   description: 'The fields that its `op` has; the others are null.',
@@ -121,13 +131,16 @@ const Diff = new GraphQLObjectType({
 const version = { type: required(GraphQLInt), description: 'Number of the version.' };
 
 export const versionQueries = (playlists: PlaylistService): NounFields['queries'] => ({
-  playlistVersions: connectionField<PlaylistVersionSummary>({
+  playlistVersions: connectionField<PlaylistVersionSummary, VersionOrder>({
     type: VersionSummary,
     operation: 'listPlaylistVersions',
-    description: 'The versions of a playlist that are kept, newest first.',
+    description: 'The versions of a playlist that are kept, newest first unless orderBy says otherwise.',
+    where,
+    order: { VERSION: { value: 'version' }, CREATED_AT: { value: 'createdAt' } },
     cost: VERSIONS_COST,
     args: { id: { type: required(GraphQLID), description: 'Playlist id.' } },
-    list: ({ principal }, page, _matching, { id }) => playlists.versions(principal.accountId, String(id), page),
+    list: ({ principal }, page, matching, { id }) =>
+      playlists.versions(principal.accountId, String(id), page, matching),
   }),
   playlistVersion: byIdField({
     type: Version,

@@ -20,6 +20,13 @@ export const PlaylistCreate = Type.Object(
     kind: Type.Enum(PLAYLIST_KINDS),
     mode: Mode,
     items: Items,
+    streamID: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 253,
+        description: 'A stream that is to play it: after the playlists that it has, or in place of its one video.',
+      }),
+    ),
   },
   { title: 'PlaylistCreate', additionalProperties: false },
 );

@@ -29,7 +29,8 @@ export const playlistRoutes: FastifyPluginAsyncTypebox<{ playlists: PlaylistServ
         operationId: 'createPlaylist',
         tags,
         summary: 'Create a playlist',
-        description: 'Its first version is published at once. What it becomes later is played when that is published.',
+        description:
+          'Its first version is published at once. What it becomes later is played when that is published. With `streamID` it is attached to that stream as well, or not made at all.',
         body: PlaylistCreate,
         response: { 201: Playlist },
       },

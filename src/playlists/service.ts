@@ -1,11 +1,13 @@
 /** Playlists: ordered lists of uploads that streams loop, in versions of which one is published. */
-import { type Connection, connect, inOrder, type PageArgs } from '../account/connection.ts';
+import type { Connection, PageArgs } from '../account/connection.ts';
+import { connectAll, type ListArgs, type Listing, numberKey } from '../account/ordered.ts';
 import type { Owned } from '../account/owned.ts';
 import { currentIntent } from '../context.ts';
 import { AppError, type FieldError, validationFailed } from '../errors.ts';
 import type { LoopStream, Playlist as Resource, Upload } from '../kube/resources.ts';
 import { INTENT_ANNOTATION, PUBLISHED_ANNOTATION } from '../streams/names.ts';
 import { profileOf } from '../streams/profile.ts';
+import { createAttaching } from './attach.ts';
 import { applyChanges, changesBetween, type Item, OutOfList } from './changes.ts';
 import { type History, type KeptVersion, versionOf } from './history.ts';
 import { publicationOf } from './publication.ts';
@@ -36,6 +38,16 @@ const SEEN_MS = 1_000;
 /** Changes of anything but the spec, such as a label, that may come in between before it is called a conflict. */
 const TRIES = 5;
 
+export type VersionOrder = 'version' | 'createdAt';
+const VERSION_LISTING: Pick<Listing<PlaylistVersionSummary, VersionOrder>, 'keys' | 'standard'> = {
+  keys: {
+    version: ({ version }) => numberKey(version),
+    // Of two of the same second the later one has the higher number.
+    createdAt: ({ createdAt, version }) => `${createdAt ?? ''} ${numberKey(version)}`,
+  },
+  standard: { by: 'version', descending: true },
+};
+
 type Edit = (spec: PlaylistSpec) => Partial<PlaylistSpec>;
 
 const toItems = (items: PlaylistSpec['items']): Item[] => items.map(({ uploadRef }) => ({ uploadObjectID: uploadRef }));
@@ -46,6 +58,7 @@ const published = (version: number, { mode, items }: Pick<PlaylistSpec, 'mode' |
 });
 
 export function createPlaylistService({ playlists, uploads, streams, history }: PlaylistServiceDeps) {
+  const attaching = createAttaching(streams, playlists);
   const streamsOf = (accountId: string, { metadata }: Resource) =>
     streams.referring(accountId, 'playlist', metadata.name);
   const idsOf = (of: LoopStream[]) => of.map(({ metadata }) => metadata.name).sort();
@@ -164,11 +177,12 @@ export function createPlaylistService({ playlists, uploads, streams, history }: 
 
   return {
     /** Its first version is published at once, so that a stream can play it. */
-    async create(accountId: string, { name, kind, mode, items }: PlaylistCreate): Promise<Playlist> {
-      refuse(check(accountId, kind, items, '/items'));
+    async create(accountId: string, { name, kind, mode, items, streamID }: PlaylistCreate): Promise<Playlist> {
+      refuse([...check(accountId, kind, items, '/items'), ...attaching.problems(accountId, streamID, kind)]);
       const spec = { kind, mode, items: toRefs(items), ...(name === undefined ? {} : { displayName: name }) };
       const made = await playlists.create(accountId, () => spec, published(1, spec));
       await keepLater(made);
+      await attaching.attach(accountId, streamID, made);
       return show(accountId, made);
     },
 
@@ -226,13 +240,16 @@ export function createPlaylistService({ playlists, uploads, streams, history }: 
       return commit(accountId, id, versionOf(playlist), () => ({ mode, items }), { anyVersion: true });
     },
 
-    /** Newest first; those that are kept, and the current one. */
-    async versions(accountId: string, id: string, args: PageArgs): Promise<Connection<PlaylistVersionSummary>> {
+    /** Newest first unless `args` says otherwise; those that are kept, and the current one. */
+    async versions(
+      accountId: string,
+      id: string,
+      args: ListArgs<VersionOrder>,
+      where?: (version: PlaylistVersionSummary) => boolean,
+    ): Promise<Connection<PlaylistVersionSummary>> {
       const playlist = playlists.get(accountId, id);
-      const place = ({ version }: KeptVersion) => ({ key: String(version).padStart(16, '0'), id });
-      const order = { ...args, orderBy: { by: 'name', descending: true } } as const;
-      const kept = inOrder(await history.list(playlist), place);
-      return connect(`plv.${id}`, kept, order, place, (one) => showVersion(playlist, one));
+      const all = (await history.list(playlist)).map((kept) => showVersion(playlist, kept));
+      return connectAll({ ...VERSION_LISTING, list: `plv.${id}`, idOf: () => id }, all, args, where);
     },
 
     async version(accountId: string, id: string, version: number): Promise<PlaylistVersion> {

@@ -7,6 +7,7 @@ import {
   FlagFilter,
   IDFilter,
   IDListFilter,
+  NumberFilter,
   TextFilter,
   TimeFilter,
   whereInput,
@@ -15,7 +16,7 @@ import { LiveStats } from '../stats/graphql.ts';
 import type { StatsService } from '../stats/service.ts';
 import { Framerate, Quality, streamMutations } from './mutations.ts';
 import type { StreamEvent as StreamEventRecord, Stream as StreamRecord } from './record.ts';
-import type { StreamService } from './service.ts';
+import type { EventOrder, StreamService } from './service.ts';
 import { PHASES } from './spec.ts';
 
 const State = enumOf('StreamState', PHASES, 'live means that a destination accepts media.');
@@ -126,6 +127,16 @@ const where = whereInput<StreamRecord>('StreamWhereInput', {
   createdAt: { type: TimeFilter },
 });
 
+const eventWhere = whereInput<StreamEventRecord>('StreamEventWhereInput', {
+  id: { type: IDFilter },
+  time: { type: TimeFilter },
+  createdAt: { type: TimeFilter },
+  type: { type: TextFilter },
+  reason: { type: TextFilter },
+  message: { type: TextFilter },
+  count: { type: NumberFilter },
+});
+
 export function streamFields(streams: StreamService, stats: Pick<StatsService, 'live'>): NounFields {
   const type = streamType(streams);
   return {
@@ -152,13 +163,19 @@ const streamQueries = (type: GraphQLObjectType, streams: StreamService, stats: P
     cost: REMOTE_COST,
     get: ({ principal }, id) => stats.live(principal.accountId, id),
   }),
-  streamEvents: connectionField<StreamEventRecord>({
+  streamEvents: connectionField<StreamEventRecord, EventOrder>({
     type: StreamEvent,
     operation: 'listStreamEvents',
-    description: 'What happened to a stream, newest first.',
+    description: 'What happened to a stream, newest first unless orderBy says otherwise.',
+    where: eventWhere,
+    order: {
+      TIME: { value: 'time', description: 'When it happened last.' },
+      CREATED_AT: { value: 'createdAt', description: 'When it first happened.' },
+      COUNT: { value: 'count' },
+    },
     cost: REMOTE_COST,
     args: { id: { type: required(GraphQLID), description: 'Stream id.' } },
-    list: ({ principal }, page, _matching, { id }) => streams.events(principal.accountId, String(id), page),
+    list: ({ principal }, page, matching, { id }) => streams.events(principal.accountId, String(id), page, matching),
   }),
   streams: connectionField<StreamRecord>({
     type,

@@ -1,6 +1,7 @@
 /** Everything that can be done with streams, for the doors REST and GraphQL. The operator does what is wished here. */
 import { randomUUID } from 'node:crypto';
-import { type Connection, connect, inOrder, nameKey, type PageArgs } from '../account/connection.ts';
+import { type Connection, nameKey, type PageArgs } from '../account/connection.ts';
+import { connectAll, type ListArgs, type Listing, numberKey } from '../account/ordered.ts';
 import type { Owned } from '../account/owned.ts';
 import { type Clock, systemClock } from '../clock.ts';
 import { currentIntent } from '../context.ts';
@@ -40,6 +41,19 @@ const OFF_AIR_MS = 25_000;
 const SKIP_MS = 5_000;
 
 const ON_AIR: readonly Phase[] = ['live', 'reconnecting'];
+
+export type EventOrder = 'time' | 'createdAt' | 'count';
+/** Events have their times in whole seconds or in parts of them. */
+const seconds = (time: string): string => time.slice(0, 19);
+const EVENT_LISTING: Omit<Listing<StreamEvent, EventOrder>, 'list'> = {
+  idOf: ({ id }) => id,
+  keys: {
+    time: ({ time }) => seconds(time),
+    createdAt: ({ createdAt }) => seconds(createdAt),
+    count: ({ count }) => numberKey(count),
+  },
+  standard: { by: 'time', descending: true },
+};
 
 export interface StreamFilter {
   status?: Phase | undefined;
@@ -222,15 +236,19 @@ export function createStreamService({ kube, streams, references, clock = systemC
       return show(await streams.patch(stream, { spec: { schedule: null, ...(waiting ? { replicas: 0 } : {}) } }));
     },
 
-    /** What Kubernetes keeps of it (about an hour), newest first. */
-    async events(accountId: string, id: string, args: PageArgs): Promise<Connection<StreamEvent>> {
+    /** What Kubernetes keeps of it (about an hour), newest first unless `args` says otherwise. */
+    async events(
+      accountId: string,
+      id: string,
+      args: ListArgs<EventOrder>,
+      where?: (event: StreamEvent) => boolean,
+    ): Promise<Connection<StreamEvent>> {
       const { metadata } = streams.get(accountId, id);
       const events = await kube.list(EVENTS, {
         namespace: streams.namespace,
         fieldSelector: `involvedObject.kind=${LOOPSTREAMS.kind},involvedObject.uid=${metadata.uid}`,
       });
-      const place = (event: StreamEvent) => ({ key: `${event.time.slice(0, 19)}Z`, id: event.id });
-      return connect(`events.${metadata.name}`, inOrder(events.map(toEvent), place), args, place, (event) => event);
+      return connectAll({ ...EVENT_LISTING, list: `events.${metadata.name}` }, events.map(toEvent), args, where);
     },
   };
 }

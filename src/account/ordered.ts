@@ -1,0 +1,41 @@
+/**
+ * Lists that are read as a whole when they are asked for, and have orders of their own: filtered, ordered and paged.
+ * Pure: no I/O, no clock.
+ */
+import { type Connection, connect, inOrder, type PageArgs } from './connection.ts';
+
+export interface OrderOf<By extends string> {
+  by: By;
+  descending: boolean;
+}
+
+export interface ListArgs<By extends string> extends Omit<PageArgs, 'orderBy'> {
+  /** The list's own order when left out. */
+  orderBy?: OrderOf<By> | undefined;
+}
+
+export interface Listing<T, By extends string> {
+  /** Names it, so that a cursor of another one is refused. */
+  list: string;
+  idOf: (item: T) => string;
+  /** What it can be ordered by: texts that compare like what they stand for. */
+  keys: Record<By, (item: T) => string>;
+  standard: OrderOf<By>;
+}
+
+/** A number as a text that compares like it. */
+export const numberKey = (number: number): string => String(number).padStart(16, '0');
+
+/** One page of those of `items` that `where` holds for. */
+export function connectAll<T, By extends string>(
+  { list, idOf, keys, standard }: Listing<T, By>,
+  items: readonly T[],
+  args: ListArgs<By>,
+  where: (item: T) => boolean = () => true,
+): Connection<T> {
+  const { by, descending } = args.orderBy ?? standard;
+  const place = (item: T) => ({ key: keys[by](item), id: idOf(item) });
+  // By name, a place has any text for its key.
+  const order = { ...args, orderBy: { by: 'name', descending } } as const;
+  return connect(`${list}.${by}`, inOrder(items.filter(where), place), order, place, (item) => item);
+}
