@@ -1,11 +1,25 @@
-/** A real Postgres for a test file: started once, its files removed afterwards. */
+/** A real Postgres for a test file: started once, in a container or as a process (engine/find.ts), nothing of it left behind. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startPostgres } from '../../src/local/postgres.ts';
 import { createLogger } from '../../src/log.ts';
+import { chosenWay, type Way } from './engine/find.ts';
 
-export async function startTestPostgres(): Promise<{ url: string; stop(): Promise<void> }> {
+export interface TestPostgres {
+  /** Of the database `loopstream`, with the superuser's password. */
+  url: string;
+  stop(): Promise<void>;
+}
+
+/** `way`: for who has a reason to want one of the two. */
+export async function startTestPostgres(way?: Way): Promise<TestPostgres> {
+  if ((way ?? (await chosenWay())) === 'processes') return startPostgresProcess();
+  const { startPostgresContainer } = await import('./engine/postgres.ts');
+  return startPostgresContainer();
+}
+
+async function startPostgresProcess(): Promise<TestPostgres> {
   const dir = await mkdtemp(join(tmpdir(), 'loopstream-postgres-'));
   const postgres = await startPostgres({
     dataDir: join(dir, 'postgres'),

@@ -1,8 +1,23 @@
-/** A real Redis for tests, on a free port, with a password and nothing on disk. */
+/**
+ * A real Redis for tests, on a free port, with a password and nothing on disk; in a container or as a process
+ * (engine/find.ts).
+ */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { connect } from 'node:net';
+import { chosenWay, type Way } from './engine/find.ts';
 import { freePort, until } from './rtmp.ts';
+
+/** A redis-server of given settings, however it is run. */
+export interface RedisServer {
+  start(): Promise<void>;
+  /** Resolves when it is gone, also when it was before. */
+  kill(): Promise<void>;
+  pause(): void;
+  resume(): void;
+  /** Throws when it has ended by itself. */
+  check(): Promise<void>;
+}
 
 export interface TestRedis {
   url: string;
@@ -15,26 +30,37 @@ export interface TestRedis {
   resume(): void;
 }
 
-/** Call `kill` in afterAll. */
-export async function startTestRedis(): Promise<TestRedis> {
+/** Call `kill` in afterAll. `way`: for who has a reason to want one of the two. */
+export async function startTestRedis(way?: Way): Promise<TestRedis> {
   const port = await freePort();
   const password = 'a-password-that-no-log-may-show';
-  let child: ChildProcess | undefined;
+  const settings = `bind 127.0.0.1\nport ${port}\nsave ""\nappendonly no\nrequirepass ${password}\n`;
+  const inProcess = (way ?? (await chosenWay())) === 'processes';
+  const server = inProcess ? redisProcess(settings) : (await import('./engine/redis.ts')).redisInContainer(settings);
 
   const start = async () => {
-    const started = spawn('redis-server', ['-'], { stdio: ['pipe', 'ignore', 'ignore'], cwd: '/' });
-    child = started;
-    started.stdin.end(`bind 127.0.0.1\nport ${port}\nsave ""\nappendonly no\nrequirepass ${password}\n`);
-    await until('Redis answers', async () => {
-      if (started.exitCode !== null) throw new Error(`redis-server ended with status ${started.exitCode}`);
-      return answers(port);
-    });
+    await server.start();
+    await until('Redis answers', async () => (await answers(port)) || server.check().then(() => false));
   };
   await start();
   return {
     url: `redis://:${password}@127.0.0.1:${port}`,
     password,
     start,
+    kill: server.kill,
+    pause: server.pause,
+    resume: server.resume,
+  };
+}
+
+function redisProcess(settings: string): RedisServer {
+  let child: ChildProcess | undefined;
+  return {
+    async start() {
+      const started = spawn('redis-server', ['-'], { stdio: ['pipe', 'ignore', 'ignore'], cwd: '/' });
+      child = started;
+      started.stdin.end(settings);
+    },
     pause: () => void child?.kill('SIGSTOP'),
     resume: () => void child?.kill('SIGCONT'),
     async kill() {
@@ -42,6 +68,9 @@ export async function startTestRedis(): Promise<TestRedis> {
         child.kill('SIGKILL');
         await once(child, 'exit');
       }
+    },
+    async check() {
+      if (child && child.exitCode !== null) throw new Error(`redis-server ended with status ${child.exitCode}`);
     },
   };
 }

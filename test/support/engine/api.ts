@@ -1,0 +1,85 @@
+/**
+ * What is asked of a Docker engine directly, over its socket: whether it is there, its images, containers by their label, and
+ * what a test does to one that runs. Nothing of a library is loaded for it, since every worker asks whether there is an engine.
+ */
+import { execFileSync } from 'node:child_process';
+import { createReadStream } from 'node:fs';
+import { request } from 'node:http';
+import type { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+
+const TIMEOUT_MS = 60_000;
+
+export interface EngineAnswer {
+  status: number;
+  content: Buffer;
+}
+
+interface Question {
+  /** A tar archive. */
+  body?: Readable;
+  timeoutMs?: number;
+}
+
+/** Rejects when nobody answers; an answer that says no is an answer. */
+export async function ask(
+  socket: string,
+  method: string,
+  path: string,
+  question: Question = {},
+): Promise<EngineAnswer> {
+  const { body, timeoutMs = TIMEOUT_MS } = question;
+  const headers = body ? { 'content-type': 'application/x-tar' } : {};
+  const signal = AbortSignal.timeout(timeoutMs);
+  // A connection of its own: one that is kept would outlive an engine that is started anew on the same socket.
+  const sent = request({ socketPath: socket, method, path, headers, signal, agent: false });
+  const answered = Promise.withResolvers<EngineAnswer>();
+  sent.once('error', answered.reject);
+  sent.once('response', (response) => {
+    const status = response.statusCode ?? 0;
+    buffer(response).then((content) => answered.resolve({ status, content }), answered.reject);
+  });
+  if (body) body.once('error', (error) => sent.destroy(error)).pipe(sent);
+  else sent.end();
+  return answered.promise;
+}
+
+/** The same where any answer but a yes is an error, which says what the engine said. */
+export async function demand(socket: string, method: string, path: string, question?: Question): Promise<Buffer> {
+  const { status, content } = await ask(socket, method, path, question);
+  if (status >= 400) throw new Error(`the engine refused ${method} ${path}: ${content.toString().trim().slice(-500)}`);
+  return content;
+}
+
+export const demandJson = async <T>(socket: string, path: string): Promise<T> =>
+  JSON.parse(String(await demand(socket, 'GET', path))) as T;
+
+/** `demand` for who cannot await. */
+export const demandNow = (socket: string, method: string, path: string): void =>
+  void execFileSync(process.execPath, [import.meta.filename, socket, method, path], {
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+
+export const answers = (socket: string): Promise<boolean> =>
+  ask(socket, 'GET', '/_ping', { timeoutMs: 5_000 }).then(
+    ({ status }) => status === 200,
+    () => false,
+  );
+
+export const hasImage = async (socket: string, name: string): Promise<boolean> =>
+  (await ask(socket, 'GET', `/images/${name}/json`)).status === 200;
+
+/** Makes an image of one layer from a tar archive of its files. */
+export async function importImage(socket: string, name: string, archive: string): Promise<void> {
+  const [repo = '', tag = ''] = name.split(':');
+  const query = new URLSearchParams({ fromSrc: '-', repo, tag });
+  const body = createReadStream(archive);
+  const said = await demand(socket, 'POST', `/images/create?${query}`, { body, timeoutMs: 10 * TIMEOUT_MS });
+  // What goes wrong on the way is told at the end of an answer that began well.
+  if (!(await hasImage(socket, name))) throw new Error(`the engine did not take ${archive}: ${String(said).trim()}`);
+}
+
+if (import.meta.main) {
+  const [socket = '', method = '', path = ''] = process.argv.slice(2);
+  await demand(socket, method, path);
+}

@@ -1,0 +1,50 @@
+/** What an engine of our own needs, and whether this machine can have one at all. */
+import { accessSync, constants, existsSync } from 'node:fs';
+import { environment } from '../../../src/config.ts';
+import { ensurePrograms, type NeededProgram } from '../../../src/local/preflight.ts';
+import { may } from '../cluster/command.ts';
+import { findEngine } from './find.ts';
+
+const CGROUPS = '/sys/fs/cgroup';
+const APART = ['--pid', '--fork', '--kill-child', '--mount', '--mount-proc'];
+
+const hasProgram = (name: string): Promise<boolean> => may('sh', ['-c', 'command -v -- "$1"', 'sh', name]);
+
+function isWritable(path: string): boolean {
+  try {
+    accessSync(path, constants.W_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** In one sentence; undefined when it can. */
+export async function whyNoEngine(): Promise<string | undefined> {
+  if (process.platform !== 'linux') return 'an engine of our own needs Linux';
+  if (process.getuid?.() !== 0) return 'to start one of our own needs root';
+  for (const name of ['unshare', 'setpriv'])
+    if (!(await hasProgram(name))) return `to start one of our own needs ${name}`;
+  if (!isWritable(CGROUPS)) return 'this machine lets nobody make cgroups';
+  if (!(await may('unshare', [...APART, 'mount', '-t', 'tmpfs', 'tmpfs', '/mnt'])))
+    return 'this machine lets nobody make namespaces and mounts';
+  return undefined;
+}
+
+/** What is missing after `ensureEnginePrograms` has done what it may. */
+export async function whatIsMissing(): Promise<string | undefined> {
+  return (await hasProgram('dockerd')) ? undefined : 'dockerd is not installed';
+}
+
+/**
+ * Installs what is missing: to make the image, and to start an engine where none answers. The latter only where it changes
+ * nothing else: under systemd Debian's package starts an engine for good, which gives the machine a bridge and rules for
+ * packets. That is for its owner to decide.
+ */
+export async function ensureEnginePrograms(onProgress: (step: string) => void): Promise<void> {
+  const needed: NeededProgram[] = [{ command: 'debootstrap', aptPackage: 'debootstrap' }];
+  const isServiceStarted = existsSync('/run/systemd/system');
+  if ('whyNot' in (await findEngine()) && !isServiceStarted)
+    needed.push({ command: 'dockerd', aptPackage: 'docker.io' });
+  await ensurePrograms(needed, { env: environment(), onProgress });
+}
