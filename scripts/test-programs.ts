@@ -1,6 +1,7 @@
 /**
  * Sees to it that what tests need is there: an independent RTMP receiver, a browser, jq for the README's commands, Redis, the
- * Kubernetes control plane, Helm, an S3 server and schemathesis, whose first builds take longer than a test may.
+ * Kubernetes control plane, Helm, an S3 server and schemathesis, whose first builds take longer than a test may; and a Docker
+ * engine with what the image of Redis and Postgres is made of.
  */
 import { environment, localEnvironment } from '../src/config.ts';
 import { ensureBinaries } from '../src/local/kubernetes/binaries.ts';
@@ -9,6 +10,8 @@ import { ensurePrograms } from '../src/local/preflight.ts';
 import { ensureFirstLayers } from '../test/support/cluster/images.ts';
 import { clusterLayout } from '../test/support/cluster/layout.ts';
 import { ensureMachinePrograms, whyNot } from '../test/support/cluster/programs.ts';
+import { ensureServersArchive } from '../test/support/engine/image.ts';
+import { ensureEnginePrograms, whyNoEngine } from '../test/support/engine/programs.ts';
 import { ensureGoPrograms } from '../test/support/go-programs.ts';
 import { ensureDefinitions } from '../test/support/helm/definitions.ts';
 import { ensureSchemathesis } from '../test/support/schemathesis/program.ts';
@@ -36,6 +39,10 @@ const { cacheDir, kubebuilderAssets } = localEnvironment();
 const hasNodes = (await whyNot()) === undefined;
 if (hasNodes) await ensureMachinePrograms(say);
 
+// For Postgres and Redis in containers; where that cannot be, Debian's own servers are used, and scripts/test says why.
+const canHaveEngine = (await whyNoEngine()) === undefined && environment().LOOPSTREAM_TEST_SERVERS !== 'processes';
+if (canHaveEngine) await ensureEnginePrograms(say);
+
 async function ensureBuilt(): Promise<void> {
   const options = { cacheDir, assetsDir: kubebuilderAssets, env: environment(), onProgress: say };
   // In one go, where both are wanted: most of them is the same code.
@@ -49,4 +56,5 @@ await Promise.all([
   ensureBuilt(),
   ensureSchemathesis(say),
   hasNodes && ensureFirstLayers(clusterLayout(cacheDir), say),
+  canHaveEngine && ensureServersArchive(cacheDir, say),
 ]);
