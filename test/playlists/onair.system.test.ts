@@ -1,6 +1,6 @@
 /** What a stream is on air with cannot be deleted, also when nothing that a client wrote refers to it any more. */
 import pg from 'pg';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { LOOPSTREAMS, PLAYLISTS, PODS } from '../../src/kube/resources.ts';
 import { NAMESPACE } from '../../src/local/rights.ts';
 import type { Playlist } from '../../src/playlists/record.ts';
@@ -148,6 +148,7 @@ describe('an upload that is on air', () => {
 describe('a request that is sent again after the server that did it has died', () => {
   test('makes no version where others have written since: it is answered with the playlist as it is', async () => {
     const pool = new pg.Pool({ connectionString: api.databaseUrl, max: 1 });
+    onTestFinished(() => pool.end());
     const [a, b] = [await upload(), await upload()];
     const { id } = await makeList('video', a);
     const path = `/v1/playlists/${id}`;
@@ -174,6 +175,5 @@ describe('a request that is sent again after the server that did it has died', (
     }
     const { metadata } = await api.kube.get(PLAYLISTS, NAMESPACE, id);
     expect(metadata.generation).toBe(version);
-    await pool.end();
   });
 });
