@@ -23,24 +23,31 @@ module.exports = {
       severity: 'error',
       comment:
         'What runs beside the media loads only the shared nouns, the rendition format, storage and the root files.',
-      from: { path: '^src/(streamer|prepare)/' },
+      from: { path: '^src/(streamer|prepare|probe)/' },
       to: {
         path: '^src/',
         pathNot:
-          '^src/(streamer|prepare|rendition|storage)/|^src/streams/(spec|names|profile|program|conditions)\\.ts$|^src/uploads/(spec|link)\\.ts$|^src/[^/]+\\.ts$',
+          '^src/(streamer|prepare|probe|rendition|storage)/|^src/streams/(spec|names|profile|program|conditions)\\.ts$|^src/uploads/(spec|link)\\.ts$|^src/destinations/spec\\.ts$|^src/[^/]+\\.ts$',
       },
     },
     {
       name: 'streamer-and-prepare-apart',
       severity: 'error',
       from: { path: '^src/streamer/' },
-      to: { path: '^src/prepare/' },
+      to: { path: '^src/(prepare|probe)/' },
     },
     {
       name: 'prepare-and-streamer-apart',
       severity: 'error',
       from: { path: '^src/prepare/' },
-      to: { path: '^src/streamer/' },
+      to: { path: '^src/(streamer|probe)/' },
+    },
+    {
+      name: 'probe-and-prepare-apart',
+      severity: 'error',
+      comment: 'A test sends as a streamer does; it prepares nothing.',
+      from: { path: '^src/probe/' },
+      to: { path: '^src/prepare/' },
     },
     {
       name: 'sql-in-its-place',

@@ -1,4 +1,4 @@
-# One image for every role: `loopstream api`, `operator`, `streamer`, `prepare`, `migrate`, `keys`.
+# One image for every role: `loopstream api`, `operator`, `streamer`, `prepare`, `probe`, `migrate`, `keys`.
 # BASE is a Debian with ffmpeg and ca-certificates; any image that has them will do.
 ARG BASE=debian:bookworm-slim
 

@@ -113,6 +113,21 @@ export const prepareConfig = (env: Env) => {
 };
 export type PrepareConfig = ReturnType<typeof prepareConfig>;
 
+/** The test of a destination: one attempt, one answer. */
+export const probeConfig = (env: Env) => {
+  const { text, optional } = reader(env);
+  return Object.freeze({
+    ...common(env),
+    /** Holds the files rtmpUrl and rtmpKey. */
+    destinationDir: text('DESTINATION_DIR'),
+    resultFile: text('RESULT_FILE'),
+    /** As a streamer's. */
+    caFile: optional('CA_FILE'),
+    ffmpeg: text('FFMPEG', 'ffmpeg'),
+  });
+};
+export type ProbeConfig = ReturnType<typeof probeConfig>;
+
 /** Kubernetes: the kubeconfig file, or the pod's service account when there is none. */
 const kube = (env: Env) => ({ kubeconfig: env.KUBECONFIG, namespace: reader(env).text('NAMESPACE', 'loopstream') });
 

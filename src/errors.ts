@@ -83,6 +83,13 @@ export const ERRORS = {
     meaning: 'A stream sends to this destination.',
     fix: 'Give the streams that `streamIDs` names another destination, or delete them, first.',
   },
+  destination_on_air: {
+    status: 409,
+    title: 'Destination on air',
+    meaning:
+      'A stream is sent to this destination at the moment: a test would publish with the same key and cut it off.',
+    fix: 'Ask `GET /v1/streams/{id}/live-stats` of the streams that `streamIDs` names, which tells whether the destination takes them; or stop them, and test it then.',
+  },
   upload_in_use: {
     status: 409,
     title: 'Upload in use',

@@ -16,6 +16,7 @@ Usage: loopstream <role> [options]
   operator    turns LoopStream resources into pods that are on air
   streamer    inside a stream's pod: pushes the endless stream
   prepare     inside a Job: imports or prepares one file
+  probe       inside the pod of a destination's test: publishes for a moment
   migrate     brings the database up to date
   keys        creates an API key for an account (loopstream keys --help)
   generate    writes crds/ and docs/ from the types
@@ -53,7 +54,9 @@ function server<C extends { logLevel: string }>(
 }
 
 async function roles(): Promise<Record<string, Role>> {
-  const { apiConfig, environment, operatorConfig, prepareConfig, streamerConfig } = await import('./config.ts');
+  const { apiConfig, environment, operatorConfig, prepareConfig, probeConfig, streamerConfig } = await import(
+    './config.ts'
+  );
   return {
     api: server('api', apiConfig, async () => (await import('./http/run.ts')).runApi, environment),
     operator: server(
@@ -69,6 +72,7 @@ async function roles(): Promise<Record<string, Role>> {
       environment,
     ),
     prepare: server('prepare', prepareConfig, async () => (await import('./prepare/run.ts')).runPrepare, environment),
+    probe: server('probe', probeConfig, async () => (await import('./probe/run.ts')).runProbe, environment),
     migrate: async () => (await import('./db/command.ts')).migrateCommand(),
     keys: async (args) => (await import('./auth/command.ts')).keysCommand(args),
     generate: async () => (await import('./generate.ts')).generateCommand(),

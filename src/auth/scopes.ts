@@ -32,6 +32,7 @@ export const OPERATION_SCOPES = {
   getDestination: 'read',
   updateDestination: 'write',
   deleteDestination: 'destructive',
+  testDestination: 'write',
   createUploadFromLink: 'write',
   getResumableUploadOptions: null,
   createResumableUpload: 'write',

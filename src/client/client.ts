@@ -1,6 +1,6 @@
 /** The API as functions: one for each operation, grouped by noun, with the server's own types. */
 import type { User } from '../account/service.ts';
-import type { Destination, DestinationCreate, DestinationUpdate } from '../destinations/record.ts';
+import type { Destination, DestinationCreate, DestinationTest, DestinationUpdate } from '../destinations/record.ts';
 import type {
   Playlist,
   PlaylistChanges,
@@ -56,6 +56,9 @@ export type Client = ReturnType<typeof createClient>;
 /** Where something is: ids come from elsewhere and may hold anything. */
 const at = (collection: string, id: string, rest = ''): string => `${collection}/${encodeURIComponent(id)}${rest}`;
 
+/** As long as the server waits for a test. */
+const TEST_MS = 30_000;
+
 /** Fewer requests than the server's own size takes, when all of a list is read. */
 const PAGE_SIZE = 100;
 
@@ -74,6 +77,9 @@ export function createClient(options: ClientOptions) {
         send<Destination>('POST', '/destinations', { ...call, body }),
       update: (id: string, body: DestinationUpdate, call?: CallOptions) =>
         send<Destination>('PATCH', at('/destinations', id), { ...call, body }),
+      /** Publishes to it for a moment. That it fails is an answer, not an error. */
+      test: (id: string, call?: CallOptions) =>
+        send<DestinationTest>('POST', at('/destinations', id, '/test'), { ...call, extraMs: TEST_MS }),
     },
     uploads: {
       ...readCalls<Upload, Upload>(send, '/uploads'),

@@ -3,7 +3,7 @@
  * Of the server it shares types, the table of errors and a timer, and nothing that runs there alone.
  */
 export type { User } from '../account/service.ts';
-export type { Destination, DestinationCreate, DestinationUpdate } from '../destinations/record.ts';
+export type { Destination, DestinationCreate, DestinationTest, DestinationUpdate } from '../destinations/record.ts';
 export type * from '../playlists/record.ts';
 export type { LiveStats } from '../stats/record.ts';
 export type {

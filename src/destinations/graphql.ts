@@ -1,11 +1,12 @@
 /** GraphQL: destinations. */
-import { GraphQLID, GraphQLObjectType, GraphQLString } from 'graphql';
+import { GraphQLBoolean, GraphQLID, GraphQLInt, GraphQLObjectType, GraphQLString } from 'graphql';
 import { DeletePayload, inputType, mutationField, payloadOf } from '../graphql/input.ts';
 import { byIdField, connectionField, Node, type NounFields } from '../graphql/relay.ts';
-import { DateTime, required } from '../graphql/scalars.ts';
+import { DateTime, enumOf, required } from '../graphql/scalars.ts';
 import { IDFilter, TextFilter, TimeFilter, whereInput } from '../graphql/where.ts';
 import { DestinationCreate, type Destination as DestinationRecord, DestinationUpdate } from './record.ts';
 import type { DestinationService } from './service.ts';
+import { TEST_STAGES } from './spec.ts';
 
 const Destination = new GraphQLObjectType<DestinationRecord>({
   name: 'Destination',
@@ -22,6 +23,17 @@ const Destination = new GraphQLObjectType<DestinationRecord>({
   },
 });
 
+const Test = new GraphQLObjectType({
+  name: 'DestinationTest',
+  fields: {
+    ok: { type: required(GraphQLBoolean), description: 'Whether the destination took a publish.' },
+    stage: { type: required(enumOf('DestinationTestStage', TEST_STAGES)), description: 'How far it came.' },
+    code: { type: GraphQLString, description: 'Why not, as in `lastError`; null when it is ok.' },
+    message: { type: required(GraphQLString), description: 'The same as a sentence for people.' },
+    tookMs: { type: required(GraphQLInt) },
+  },
+});
+
 const where = whereInput<DestinationRecord>('DestinationWhereInput', {
   id: { type: IDFilter },
   name: { type: TextFilter },
@@ -30,6 +42,7 @@ const where = whereInput<DestinationRecord>('DestinationWhereInput', {
 });
 
 const Payload = payloadOf('DestinationPayload', 'destination', Destination);
+const TestPayload = payloadOf('DestinationTestPayload', 'test', Test);
 const CreateInput = inputType('DestinationCreateInput', DestinationCreate);
 const UpdateInput = inputType('DestinationUpdateInput', DestinationUpdate);
 
@@ -82,6 +95,13 @@ export const destinationFields = (destinations: DestinationService): NounFields 
         await destinations.delete(principal.accountId, id);
         return { id, done: true };
       },
+    }),
+    testDestination: mutationField({
+      operation: 'testDestination',
+      description: 'Publishes to a destination for a moment; `destination_on_air` while a stream is sent there.',
+      type: TestPayload,
+      withId: true,
+      run: async ({ principal }, { id }) => ({ test: await destinations.test(principal.accountId, id) }),
     }),
   },
 });

@@ -4,6 +4,7 @@
  */
 import { type Static, Type } from 'typebox';
 import { DisplayName } from '../streams/record.ts';
+import { TEST_STAGES } from './spec.ts';
 
 const RtmpUrl = Type.String({
   minLength: 1,
@@ -40,3 +41,17 @@ export const Destination = Type.Object(
   { title: 'Destination' },
 );
 export type Destination = Static<typeof Destination>;
+
+export const DestinationTest = Type.Object(
+  {
+    ok: Type.Boolean({ description: 'Whether the destination took a publish.' }),
+    stage: Type.Enum(TEST_STAGES, { description: 'How far it came: the last stage when it took a publish.' }),
+    code: Type.Union([Type.String(), Type.Null()], {
+      description: 'Why not, with the codes of `lastError` in live-stats; null when it is ok.',
+    }),
+    message: Type.String({ description: 'The same as a sentence for people.' }),
+    tookMs: Type.Integer({ minimum: 0 }),
+  },
+  { title: 'DestinationTest' },
+);
+export type DestinationTest = Static<typeof DestinationTest>;

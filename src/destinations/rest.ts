@@ -1,8 +1,9 @@
 /** REST: destinations. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from 'typebox';
+import { bodyMayBeMissing, NoBody } from '../http/body.ts';
 import { flatten, ListQuery, listOf, pageArgs } from '../http/page.ts';
-import { Destination, DestinationCreate, DestinationUpdate } from './record.ts';
+import { Destination, DestinationCreate, DestinationTest, DestinationUpdate } from './record.ts';
 import type { DestinationService } from './service.ts';
 
 const params = Type.Object({ id: Type.String({ description: 'Destination id.' }) });
@@ -89,5 +90,25 @@ export const destinationRoutes: FastifyPluginAsyncTypebox<{ destinations: Destin
       await destinations.delete(principal.accountId, params.id);
       return reply.code(204).send(null);
     },
+  );
+
+  app.post(
+    '/destinations/:id/test',
+    {
+      preValidation: bodyMayBeMissing,
+      schema: {
+        operationId: 'testDestination',
+        tags,
+        summary: 'Publish to a destination for a moment',
+        description:
+          'Black pictures and silence for two seconds, sent from where streams are; the answer says how far that came. ' +
+          'Requests that come while a test is under way are one with it. ' +
+          '409 `destination_on_air` while a stream is sent there, which a second publisher would cut off.',
+        params,
+        body: NoBody,
+        response: { 200: DestinationTest },
+      },
+    },
+    async ({ principal, params }) => destinations.test(principal.accountId, params.id),
   );
 };

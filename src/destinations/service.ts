@@ -4,6 +4,7 @@
  */
 import type { Connection, PageArgs } from '../account/connection.ts';
 import { newId, type Owned } from '../account/owned.ts';
+import type { Clock } from '../clock.ts';
 import { AppError, validationFailed } from '../errors.ts';
 import {
   DESTINATIONS,
@@ -24,6 +25,7 @@ import {
 } from '../streams/names.ts';
 import type { Destination, DestinationCreate, DestinationUpdate } from './record.ts';
 import { type DestinationStatus, ingestUrlProblem, keyHint } from './spec.ts';
+import { createTests } from './testing.ts';
 
 export type DestinationService = ReturnType<typeof createDestinationService>;
 
@@ -32,6 +34,7 @@ export interface DestinationServiceDeps {
   destinations: Owned<Resource>;
   /** With the index `destination`. */
   streams: Owned<LoopStream>;
+  clock?: Clock;
 }
 
 const show = ({ metadata, spec, status }: Resource): Destination => ({
@@ -50,7 +53,7 @@ function checkUrl(rtmpUrl: string | undefined): void {
 /** A new value for every change of a Secret: it makes the operator look again. */
 const secretVersion = () => ({ [SECRET_VERSION_ANNOTATION]: newId('v') });
 
-export function createDestinationService({ kube, destinations, streams }: DestinationServiceDeps) {
+export function createDestinationService({ kube, destinations, streams, clock }: DestinationServiceDeps) {
   const { namespace } = destinations;
 
   /** Both keys, as a merge patch takes them: Kubernetes turns `stringData` into `data`. */
@@ -162,5 +165,7 @@ export function createDestinationService({ kube, destinations, streams }: Destin
       }
       await remove(destination);
     },
+
+    test: createTests({ destinations, streams, ...(clock && { clock }) }),
   };
 }

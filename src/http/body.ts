@@ -1,8 +1,15 @@
 /** Reads bodies that are JSON: within a size, within a time, and not compressed. */
 import type { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { Type } from 'typebox';
 import { AppError, ERRORS, validationFailed } from '../errors.ts';
 import { parseJson } from './json.ts';
+
+export const NoBody = Type.Object({}, { additionalProperties: false });
+/** A body may be left out where none is needed: most clients then send none at all. */
+export const bodyMayBeMissing = async (request: { body: unknown }): Promise<void> => {
+  request.body ??= {};
+};
 
 const BODY_LIMIT = 1024 * 1024;
 /** A body that is too large is read on for so long: most clients hear of it only when they have sent all. */

@@ -21,6 +21,7 @@ const OWN: Partial<Record<Operation, ErrorCode[]>> = {
   getStreamPreview: ['stream_not_live'],
   updateDestination: ['conflict'],
   deleteDestination: ['destination_in_use', 'conflict'],
+  testDestination: ['destination_on_air', 'conflict'],
   createUploadFromLink: ['link_forbidden', 'upload_quota_exceeded'],
   createResumableUpload: ['upload_quota_exceeded', 'upload_conflict', 'media_too_large', 'tus_version_unsupported'],
   getResumableUpload: ['upload_conflict', 'tus_version_unsupported'],

@@ -182,6 +182,13 @@ const destination: Definition = {
     },
     { name: 'URL', type: 'string', jsonPath: '.status.rtmpUrl', description: 'The ingest URL, without the key.' },
     AGE,
+    {
+      name: 'Tested',
+      type: 'boolean',
+      jsonPath: '.status.test.ok',
+      description: 'Whether the last test of it was passed.',
+      wide: true,
+    },
     { name: 'Secret', type: 'string', jsonPath: '.spec.secretName', description: 'Where the key is.', wide: true },
     NAME,
   ],

@@ -235,7 +235,11 @@ export function wire(caches: Caches, enqueue: Enqueue): void {
     for (const stream of caches.streams.byIndex(BY_DESTINATION, key)) enqueue.stream(keyOf(stream));
   }, REPLAY);
   caches.pods.onChange((_key, current, previous) => {
-    const { namespace, labels = {} } = (current ?? previous)?.metadata ?? {};
+    const { namespace, labels = {}, ownerReferences } = (current ?? previous)?.metadata ?? {};
+    if (labels[COMPONENT_LABEL] === 'probe') {
+      for (const { name } of ownerReferences ?? []) enqueue.destination(keyIn(namespace, name));
+      return;
+    }
     const owner = labels[labels[COMPONENT_LABEL] === 'prepare' ? UPLOAD_LABEL : STREAM_LABEL];
     if (owner === undefined) return;
     enqueue[labels[COMPONENT_LABEL] === 'prepare' ? 'upload' : 'stream'](keyIn(namespace, owner));

@@ -1,6 +1,7 @@
 /**
  * One destination: its Secret is read, never watched, so that the operator needs no more than `get` on Secrets. It looks
- * again when the Destination changes (the API server marks it when it writes the Secret), and from time to time.
+ * again when the Destination changes (the API server marks it when it writes the Secret), and from time to time. A test of it
+ * that is asked for is made and told in the same pass.
  */
 import { DESTINATIONS, SECRETS, type Secret } from '../kube/resources.ts';
 import { findCondition } from '../streams/conditions.ts';
@@ -8,6 +9,7 @@ import { splitKey } from './caches.ts';
 import { isReason, type Reconcile, type Tools, writeStatus } from './control.ts';
 import { destinationEvents } from './story.ts';
 import { destinationStatus } from './target.ts';
+import { Tester } from './tester.ts';
 
 const LOOK_AGAIN_MS = { ready: 600_000, notReady: 60_000, soonest: 500 };
 /** A Secret is made after the Destination that owns it, whose UID its owner reference needs; so for a moment it is missing. */
@@ -29,20 +31,29 @@ async function readSecret({ kube }: Tools, namespace: string, name: string): Pro
   }
 }
 
-export const reconcileDestination =
-  (tools: Tools): Reconcile =>
-  async (key) => {
+export function reconcileDestination(tools: Tools): Reconcile {
+  const tester = new Tester(tools);
+  return async (key) => {
     const { caches, events, clock } = tools;
     const destination = caches.destinations.get(...splitKey(key));
-    if (!destination || destination.metadata.deletionTimestamp) return undefined;
+    if (!destination || destination.metadata.deletionTimestamp) {
+      tester.leave(key);
+      return undefined;
+    }
     const secret = await readSecret(tools, destination.metadata.namespace ?? '', destination.spec.secretName);
     const ageMs = clock.now().getTime() - Date.parse(destination.metadata.creationTimestamp);
     if (!secret && ageMs < SECRET_GRACE_MS) return { requeueAfterMs: LOOK_AGAIN_MS.soonest };
-    const status = destinationStatus(destination, secret, clock.now());
-    const ready = findCondition(status.conditions, 'Ready');
+    const judged = destinationStatus(destination, secret, clock.now());
+    const ready = findCondition(judged.conditions, 'Ready');
+    const secretVersion = secret?.metadata.resourceVersion;
+    const { result, remove, lookAgainMs } = await tester.advance(key, destination, { ready, secretVersion });
+    const status = result ? { ...judged, test: result } : judged;
     if ((await writeStatus(tools, DESTINATIONS, caches.destinations, destination, status)) && ready) {
       const before = findCondition(destination.status?.conditions, 'Ready');
-      for (const event of destinationEvents(before, ready)) events.event(destination, event);
+      for (const event of destinationEvents(before, ready, result)) events.event(destination, event);
     }
-    return { requeueAfterMs: jittered(ready?.status === 'True' ? LOOK_AGAIN_MS.ready : patienceMs(ageMs)) };
+    if (remove) await tester.remove(remove);
+    const wait = jittered(ready?.status === 'True' ? LOOK_AGAIN_MS.ready : patienceMs(ageMs));
+    return { requeueAfterMs: Math.min(wait, lookAgainMs ?? wait) };
   };
+}

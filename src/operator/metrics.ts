@@ -2,8 +2,10 @@
 import { setImmediate } from 'node:timers/promises';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { Clock } from '../clock.ts';
+import { NOT_RUN, ON_AIR } from '../destinations/spec.ts';
 import { reflectorMetrics, requestMetrics, type WorkqueueMetrics, workqueueMetrics } from '../kube/metrics.ts';
 import type { OnRequest } from '../kube/transport.ts';
+import { FAILURES } from '../streamer/failure.ts';
 import { STREAM_LABEL } from '../streams/names.ts';
 import { PHASES, type Phase } from '../streams/spec.ts';
 import { UPLOAD_ERRORS } from '../uploads/spec.ts';
@@ -28,7 +30,7 @@ export interface Metrics {
   /** Counts and times each run of a controller. */
   observe(controller: string, reconcile: Reconcile): Reconcile;
   /** From now on each stream is shown, and counted what becomes of streams and uploads: for the operator that leads. */
-  showObjects(caches: Pick<Caches, 'streams' | 'uploads' | 'pods'>, clock: Clock): void;
+  showObjects(caches: Pick<Caches, 'streams' | 'uploads' | 'pods' | 'destinations'>, clock: Clock): void;
   /** In Prometheus' text format. */
   text(): Promise<string>;
 }
@@ -148,7 +150,18 @@ function historyMetrics(registry: Registry): Metrics['showObjects'] {
     buckets: LATENESS_BUCKETS,
     registers: [registry],
   });
-  return ({ streams, uploads, pods }, clock) => {
+  const tests = new Counter({
+    name: 'loopstream_destination_tests_total',
+    help: 'Tests of destinations, by what came of them.',
+    labelNames: ['code'],
+    registers: [registry],
+  });
+  for (const code of ['ok', ...Object.keys(FAILURES), ON_AIR, NOT_RUN]) tests.inc({ code }, 0);
+  return ({ streams, uploads, pods, destinations }, clock) => {
+    destinations.onChange((_key, current, previous) => {
+      const test = current?.status?.test;
+      if (test && previous && test.id !== previous.status?.test?.id) tests.inc({ code: test.code ?? 'ok' });
+    });
     pods.onChange((_key, current, previous) => {
       const name = current?.metadata.labels?.[STREAM_LABEL];
       const stream = previous || name === undefined ? undefined : streams.get(current?.metadata.namespace ?? '', name);

@@ -1,8 +1,8 @@
 /**
- * What the streamer's and the prepare Job's pods have in common: no rights, no token, and nothing that the Pod Security
+ * What the pods of streams, of Jobs and of tests have in common: no rights, no token, and nothing that the Pod Security
  * level `restricted` refuses (https://kubernetes.io/docs/concepts/security/pod-security-standards/). Pure: no I/O, no clock.
  */
-import type { LoopStream, Upload } from '../kube/resources.ts';
+import type { Destination, LoopStream, Upload } from '../kube/resources.ts';
 import type { OwnerReference } from '../kube/types.ts';
 import { ACCOUNT_LABEL, API_VERSION, COMPONENT_LABEL, MANAGED_BY, MANAGED_BY_LABEL } from '../streams/names.ts';
 
@@ -121,8 +121,8 @@ export const cacheVolumes = (settings: PodSettings) =>
 
 /** Labels of everything that the operator makes. The account goes along, so that what it uses can be told apart. */
 export function labelsFor(
-  owner: LoopStream | Upload | undefined,
-  component: 'streamer' | 'prepare',
+  owner: LoopStream | Upload | Destination | undefined,
+  component: 'streamer' | 'prepare' | 'probe',
 ): Record<string, string> {
   const account = owner?.metadata.labels?.[ACCOUNT_LABEL];
   return {

@@ -1,4 +1,5 @@
 /** The Events that tell the story of an object: one for each thing that changed, none for what stayed. Pure: no I/O, no clock. */
+import type { TestStatus } from '../destinations/spec.ts';
 import type { EventInput } from '../kube/events.ts';
 import type { LoopStream } from '../kube/resources.ts';
 import type { Condition } from '../streams/conditions.ts';
@@ -102,7 +103,11 @@ export function uploadEvents(before: UploadStatus | undefined, status: UploadSta
   return told;
 }
 
-export function destinationEvents(before: Condition | undefined, ready: Condition): EventInput[] {
-  if (before?.reason === ready.reason) return [];
-  return [ready.status === 'True' ? normal('Ready', ready.message) : warning(ready.reason, ready.message)];
+/** `test`: one that has just come to its end. */
+export function destinationEvents(before: Condition | undefined, ready: Condition, test?: TestStatus): EventInput[] {
+  const told: EventInput[] = [];
+  if (before?.reason !== ready.reason)
+    told.push(ready.status === 'True' ? normal('Ready', ready.message) : warning(ready.reason, ready.message));
+  if (test) told.push(test.ok ? normal('TestPassed', test.message) : warning('TestFailed', test.message));
+  return told;
 }

@@ -29,6 +29,7 @@ function judge(name: string, secret: Secret | undefined): Verdict {
 
 export function destinationStatus(destination: Destination, secret: Secret | undefined, now: Date): DestinationStatus {
   const { generation } = destination.metadata;
+  const { test } = destination.status ?? {};
   const verdict = judge(destination.spec.secretName, secret);
   const url = verdict.status === 'True' && secret ? text(secret, SECRET_URL_KEY) : undefined;
   const hint = url !== undefined && secret ? keyHint(text(secret, SECRET_KEY_KEY) ?? '') : '';
@@ -38,6 +39,7 @@ export function destinationStatus(destination: Destination, secret: Secret | und
     ...(url !== undefined && { rtmpUrl: url.replace(/[?#].*$/s, '') }),
     ...(secret?.metadata.resourceVersion !== undefined && { secretVersion: secret.metadata.resourceVersion }),
     ...(hint !== '' && { rtmpKeyHint: hint }),
+    ...(test && { test }),
     conditions: conditionsOf([verdict], destination.status?.conditions, generation, now),
   };
 }

@@ -13,7 +13,7 @@ export const ACCOUNT_LABEL = `${GROUP}/account`;
 export const STREAM_LABEL = `${GROUP}/stream`;
 /** The Upload that a Job works for. */
 export const UPLOAD_LABEL = `${GROUP}/upload`;
-/** Which part of the system a pod is: `streamer` or `prepare`. */
+/** Which part of the system a pod is: `streamer`, `prepare` or `probe`. */
 export const COMPONENT_LABEL = 'app.kubernetes.io/component';
 export const MANAGED_BY_LABEL = 'app.kubernetes.io/managed-by';
 export const MANAGED_BY = 'loopstream';
@@ -34,6 +34,11 @@ export const GENERATION_ANNOTATION = `${GROUP}/generation`;
  * time (RFC 3339) is let go when it is old.
  */
 export const SKIP_ANNOTATIONS = { video: `${GROUP}/skip`, audio: `${GROUP}/skip-audio` } as const;
+/**
+ * On a Destination: a value that was not there before asks for a test of it, once. One that begins with a time (RFC 3339) is
+ * let go when it is old.
+ */
+export const TEST_ANNOTATION = `${GROUP}/test`;
 /** On a Playlist: the version that streams play, `{version, mode, items}` as JSON (playlists/spec.ts). */
 export const PUBLISHED_ANNOTATION = `${GROUP}/published`;
 /** On a Playlist: which request with an Idempotency-Key has made the current version, so that it is not made again. */
@@ -42,7 +47,10 @@ export const INTENT_ANNOTATION = `${GROUP}/intent`;
 export const UPLOAD_METADATA_ANNOTATION = `${GROUP}/upload-metadata`;
 /** On the kept versions of a playlist. */
 export const PLAYLIST_LABEL = `${GROUP}/playlist`;
-/** Set by the API server to make the operator look again at a Destination whose Secret changed. */
+/**
+ * Set by the API server to make the operator look again at a Destination whose Secret changed. On the pod of its test: the
+ * resourceVersion of the Secret that is tested.
+ */
 export const SECRET_VERSION_ANNOTATION = `${GROUP}/secret-version`;
 
 /** Holds a stream's pod until the time that it was on air is written down, as the Job controller does with its pods. */
@@ -88,6 +96,9 @@ export const DESTINATIONS_KEY = 'destinations.json';
 export const PUBLISHER_KEY = 'publisher';
 /** On a pod that took over: when. A change of the pod makes kubelet bring the files of its volumes up to date at once. */
 export const ON_AIR_ANNOTATION = `${GROUP}/on-air`;
+
+/** Name of the pod that tests a destination: it depends on the destination alone, so that there is one at a time. */
+export const testPodName = (destinationUid: string): string => `test-${destinationUid}`;
 
 /** Name of the Job that fetches and probes an upload's source. */
 export const importJobName = (uploadName: string): string => `${uploadName}-import`;

@@ -1,6 +1,7 @@
 /** REST: streams. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from 'typebox';
+import { bodyMayBeMissing, NoBody } from '../http/body.ts';
 import { flatten, listOf, pageArgs, pageQuery } from '../http/page.ts';
 import { LiveStats } from '../stats/record.ts';
 import type { StatsService } from '../stats/service.ts';
@@ -18,11 +19,6 @@ import type { Progress, StreamService } from './service.ts';
 import { PHASES } from './spec.ts';
 
 const params = Type.Object({ id: Type.String({ description: 'Stream id.' }) });
-const NoBody = Type.Object({}, { additionalProperties: false });
-/** A body may be left out where none is needed: most clients then send none at all. */
-const bodyMayBeMissing = async (request: { body: unknown }): Promise<void> => {
-  request.body ??= {};
-};
 const Wait = Type.Object({
   wait: Type.Optional(
     Type.Integer({ minimum: 0, maximum: 60, description: 'Seconds to wait for it to happen; 202 if it took longer.' }),

@@ -23,6 +23,7 @@ import {
 import type { Resource } from '../../src/kube/types.ts';
 import { NAMESPACE } from '../../src/local/rights.ts';
 import { type BadRequest, badRequests } from '../support/bad-input.ts';
+import { passTests } from '../support/destination-tests.ts';
 import { ensureSchemathesis } from '../support/schemathesis/program.ts';
 import { standIn } from '../support/standin.ts';
 import { type List, type StreamsApi, startStreamsApi } from '../support/streams.ts';
@@ -39,7 +40,7 @@ beforeAll(async () => {
   program = await ensureSchemathesis();
   dir = await mkdtemp(join(tmpdir(), 'schemathesis-'));
   started = await startStreamsApi();
-  await standIn(started.api, over.signal);
+  await Promise.all([standIn(started.api, over.signal), passTests(started.api, over.signal)]);
 }, 300_000);
 
 afterAll(async () => {

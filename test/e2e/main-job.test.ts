@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createClient } from '../../src/client/index.ts';
+import { createClient, problems } from '../../src/client/index.ts';
 import type { Session } from '../../src/streams/sessions.ts';
 import { decodeErrors, makeClip, packetsOf } from '../support/media.ts';
 import { freePort, type RtmpServer, startRtmpServer, until } from '../support/rtmp.ts';
@@ -55,12 +55,25 @@ afterAll(async () => {
   await rm(dir, { recursive: true, force: true });
 });
 
-async function sessionsOf(id: string): Promise<Session[]> {
+async function kubectl(...args: string[]): Promise<string> {
   const { stateDir, facts } = system;
   const env = { PATH: process.env.PATH, HOME: stateDir, KUBECONFIG: facts.kubeconfig };
-  const args = ['-n', 'loopstream', 'get', 'loopstream', id, '-o', 'json'];
-  const { stdout } = await run(join(stateDir, 'bin/kubectl'), args, { env });
-  return (JSON.parse(stdout) as { status: { sessions?: Session[] } }).status.sessions ?? [];
+  return (await run(join(stateDir, 'bin/kubectl'), ['-n', 'loopstream', ...args], { env })).stdout;
+}
+
+async function sessionsOf(id: string): Promise<Session[]> {
+  const text = await kubectl('get', 'loopstream', id, '-o', 'json');
+  return (JSON.parse(text) as { status: { sessions?: Session[] } }).status.sessions ?? [];
+}
+
+/** A second publisher would cut the stream off: neither the API server nor the operator makes one. */
+async function expectNoTest(destinationID: string): Promise<void> {
+  const refused = system.client.destinations.test(destinationID);
+  await expect(refused).rejects.toBeInstanceOf(problems.DestinationOnAir);
+  await kubectl('annotate', 'destination', destinationID, '--overwrite', 'loopstream.dev/test=by-hand');
+  const told = () =>
+    kubectl('get', 'destination', destinationID, '-o', 'jsonpath={.status.test.id} {.status.test.code}');
+  await until('the operator says so too', async () => (await told()) === 'by-hand on_air');
 }
 
 describe('the main job, as the README shows it', () => {
@@ -94,6 +107,7 @@ describe('the main job, as the README shows it', () => {
       },
       120_000,
     );
+    expect(output).toMatch(/"ok": true,\s+"stage": "publish"/);
     expect(output).toMatch(/^live$/m);
     expect(output).toMatch(/"version": 2,\s+"items": 2/);
 
@@ -103,16 +117,19 @@ describe('the main job, as the README shows it', () => {
       async () => ((await system.client.streams.liveStats(id)).loopCount ?? 0) >= 4,
       60_000,
     );
+    await expectNoTest((await system.client.streams.get(id)).destinationID);
     await system.client.streams.skip(id);
     shell.stdin.write('\n');
     await exited;
     expect(shell.exitCode, errors).toBe(0);
     expect(output.trim().split('\n').at(-1)).toBe('stopped');
 
-    await until('the receiver saw the publisher leave', async () => (await receiver.log()).includes('my-channel'));
+    // The test of the destination has been the first publisher, the stream the second and the last.
+    const left = async () => (await receiver.log()).split('\n').filter((line) => line.includes('my-channel')).length;
+    await until('the receiver saw the publishers leave', async () => (await left()) === 2);
     const recordings = await receiver.recordings('my-channel');
-    expect(recordings).toHaveLength(1);
-    const [recording = ''] = recordings;
+    expect(recordings).toHaveLength(2);
+    const [, recording = ''] = recordings;
     const [video, audio] = [await packetsOf(recording, 'v'), await packetsOf(recording, 'a')];
     expect(video.dts.length).toBeGreaterThan(3 * CLIP_SECONDS * 30);
     expect(video.notIncreasing + audio.notIncreasing).toBe(0);
@@ -146,6 +163,18 @@ describe('the main job, as the README shows it', () => {
   });
 });
 
+test('a destination that is asked to be tested twenty times with one key is published to once', async () => {
+  const body = { name: 'Tested', rtmpUrl: receiver.url, rtmpKey: 'tested-channel' };
+  const { id } = await system.client.destinations.create(body);
+  const idempotencyKey = crypto.randomUUID();
+  const ask = () => system.client.destinations.test(id, { idempotencyKey });
+  const tests = await Promise.all(Array.from({ length: 20 }, ask));
+  expect(tests[0]).toMatchObject({ ok: true, stage: 'publish', code: null });
+  for (const test of tests) expect(test).toEqual(tests[0]);
+  expect(await receiver.recordings('tested-channel')).toHaveLength(1);
+  await until('its pod is gone', async () => !(await kubectl('get', 'pods', '-o', 'name')).includes('pod/test-'));
+});
+
 test('a file that is sent is as good as one from a link, and kept once however often it comes', async () => {
   const { apiUrl, apiKey } = system.facts;
   const ids: string[] = [];
@@ -156,11 +185,8 @@ test('a file that is sent is as good as one from a link, and kept once however o
     await until('it is ready', async () => (await system.client.uploads.get(id)).state === 'ready', 60_000);
     ids.push(id);
   }
-  const env = { PATH: process.env.PATH, HOME: system.stateDir, KUBECONFIG: system.facts.kubeconfig };
-  const keys = async () => {
-    const args = ['-n', 'loopstream', 'get', 'uploads', '-o', 'jsonpath={.items[*].status.sourceKey}'];
-    return (await run(join(system.stateDir, 'bin/kubectl'), args, { env })).stdout.split(' ');
-  };
+  const path = 'jsonpath={.items[*].status.sourceKey}';
+  const keys = async () => (await kubectl('get', 'uploads', '-o', path)).split(' ');
   // The first test has had the same file from a link.
   const [key, ...others] = await keys();
   expect(others).toEqual([key, key]);

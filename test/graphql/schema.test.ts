@@ -10,7 +10,7 @@ import {
 import type { TSchema } from 'typebox';
 import { describe, expect, test } from 'vitest';
 import { OPERATION_SCOPES } from '../../src/auth/scopes.ts';
-import { Destination, DestinationCreate, DestinationUpdate } from '../../src/destinations/record.ts';
+import { Destination, DestinationCreate, DestinationTest, DestinationUpdate } from '../../src/destinations/record.ts';
 import { schemaBreaks } from '../../src/graphql/generate.ts';
 import { createSchema, type Services, schemaDocument } from '../../src/graphql/schema.ts';
 import {
@@ -73,6 +73,7 @@ describe('GraphQL has what REST has', () => {
     ['StreamEvent', StreamEvent],
     ['LiveStats', LiveStats],
     ['Destination', Destination],
+    ['DestinationTest', DestinationTest],
     ['Upload', Upload],
     ['Playlist', Playlist],
     ['PlaylistPublication', Publication],

@@ -11,7 +11,7 @@ import { serveOps } from '../../src/operator/ops.ts';
 import { objectSeries } from '../../src/operator/series.ts';
 import { ACCOUNT_LABEL } from '../../src/streams/names.ts';
 import { silent } from '../support/kube.ts';
-import { at, NOW, podOf, rendition, step, stream, upload, world } from '../support/operator.ts';
+import { at, destination, NOW, podOf, rendition, step, stream, upload, world } from '../support/operator.ts';
 import { until } from '../support/rtmp.ts';
 
 const textOf = (...args: Parameters<typeof objectSeries>) => [...objectSeries(...args)].join('');
@@ -63,7 +63,7 @@ test('a scrape of 10,000 streams is 14 MB, less than 1 MB on the wire, and lets 
   const reflector = { list: () => streams, onChange: () => () => undefined };
   const none = { list: () => [], onChange: () => () => undefined };
   const metrics = createMetrics();
-  metrics.showObjects({ streams: reflector, uploads: none, pods: none } as never, systemClock);
+  metrics.showObjects({ streams: reflector, uploads: none, pods: none, destinations: none } as never, systemClock);
   const lifecycle = new Lifecycle();
   const port = await serveOps({ host: '127.0.0.1', port: 0, ready: () => true, metrics: metrics.text }, lifecycle);
   const scrape = async () => {
@@ -108,7 +108,8 @@ test('time in a phase, lateness, failures of uploads and results of runs are cou
   const scheduled = stream({ schedule: { startAt: at(-2).toISOString() } });
   scheduled.metadata.creationTimestamp = at(-60).toISOString();
   scheduled.status = { observedGeneration: 1, phase: 'scheduled', replicas: 0 };
-  const caches = { streams: reflector('streams', scheduled), uploads: reflector('uploads'), pods: reflector('pods') };
+  const [uploads, pods, destinations] = ['uploads', 'pods', 'destinations'].map((name) => reflector(name));
+  const caches = { streams: reflector('streams', scheduled), uploads, pods, destinations };
   metrics.showObjects(caches as never, clock);
   const starting = { ...live(), status: { phase: 'starting' } };
   for (const handler of handlers.streams ?? []) {
@@ -129,6 +130,13 @@ test('time in a phase, lateness, failures of uploads and results of runs are cou
     handler('tv/film', failed, upload());
     handler('tv/film', failed, failed);
   }
+  const tested = (id: string, code?: string) => ({ ...destination(), status: { test: { id, code } } });
+  for (const handler of handlers.destinations ?? []) {
+    handler('tv/tv', tested('2', 'dns_failed'), tested('1'));
+    handler('tv/tv', tested('2', 'dns_failed'), tested('2', 'dns_failed'));
+    // What was there before is not news.
+    handler('tv/old', tested('1'), undefined);
+  }
   const run = metrics.observe('stream', async (key) => {
     if (key === 'bad') throw new Error('no');
     return key === 'later' ? { requeueAfterMs: 1 } : undefined;
@@ -144,6 +152,8 @@ test('time in a phase, lateness, failures of uploads and results of runs are cou
     'loopstream_schedule_lateness_seconds_sum 2',
     'loopstream_upload_failures_total{task="rendition",code="prepare_failed"} 1',
     'loopstream_upload_failures_total{task="import",code="storage_full"} 0',
+    'loopstream_destination_tests_total{code="ok"} 0',
+    'loopstream_destination_tests_total{code="dns_failed"} 1',
     'controller_runtime_reconcile_total{controller="stream",result="success"} 1',
     'controller_runtime_reconcile_total{controller="stream",result="requeue_after"} 1',
     'controller_runtime_reconcile_total{controller="stream",result="error"} 1',

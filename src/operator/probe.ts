@@ -1,0 +1,74 @@
+/**
+ * The pod that tests a destination. It is a pod and no Job: a Job is tried again, and a second publish is not what was asked
+ * for. Pure: no I/O, no clock.
+ */
+import type { Destination, PodSpec, PodStatus } from '../kube/resources.ts';
+import type { KubeObject } from '../kube/types.ts';
+import {
+  API_VERSION,
+  SECRET_KEY_KEY,
+  SECRET_URL_KEY,
+  SECRET_VERSION_ANNOTATION,
+  testPodName,
+} from '../streams/names.ts';
+import { CONTAINER_SECURITY, labelsFor, POD_SECURITY, type PodSettings, RESULT_FILE, TMP_PATH } from './restricted.ts';
+
+const DESTINATION_DIR = '/etc/loopstream/destination';
+/** An attempt takes half a minute at most. */
+const DEADLINE_SECONDS = 40;
+/** For its ffmpeg to say goodbye. */
+const GRACE_SECONDS = 5;
+const RESOURCES = { requests: { cpu: '50m', memory: '96Mi' }, limits: { cpu: '1', memory: '512Mi' } };
+
+const container = ({ image, logLevel }: PodSettings) => ({
+  name: 'probe',
+  image,
+  args: ['probe'],
+  env: [
+    { name: 'LOOPSTREAM_LOG_LEVEL', value: logLevel },
+    { name: 'TMPDIR', value: TMP_PATH },
+    { name: 'LOOPSTREAM_DESTINATION_DIR', value: DESTINATION_DIR },
+    { name: 'LOOPSTREAM_RESULT_FILE', value: RESULT_FILE },
+  ],
+  terminationMessagePath: RESULT_FILE,
+  resources: RESOURCES,
+  ...CONTAINER_SECURITY,
+  volumeMounts: [
+    { name: 'tmp', mountPath: TMP_PATH },
+    { name: 'destination', mountPath: DESTINATION_DIR, readOnly: true },
+  ],
+});
+
+/** `secretVersion`: of the destination's Secret as it is now. The pod reads it as files and sees nothing else of the cluster. */
+export function buildProbe(
+  destination: Destination,
+  secretVersion: string,
+  settings: PodSettings,
+): KubeObject<PodSpec, PodStatus> {
+  const { name, namespace, uid } = destination.metadata;
+  const { secretName } = destination.spec;
+  const items = [SECRET_URL_KEY, SECRET_KEY_KEY].map((key) => ({ key, path: key }));
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: {
+      name: testPodName(uid),
+      ...(namespace !== undefined && { namespace }),
+      labels: labelsFor(destination, 'probe'),
+      annotations: { [SECRET_VERSION_ANNOTATION]: secretVersion },
+      // It holds nothing back: to do that would need another right.
+      ownerReferences: [{ apiVersion: API_VERSION, kind: 'Destination', name, uid, controller: true }],
+    },
+    spec: {
+      ...POD_SECURITY,
+      restartPolicy: 'Never',
+      activeDeadlineSeconds: DEADLINE_SECONDS,
+      terminationGracePeriodSeconds: GRACE_SECONDS,
+      containers: [container(settings)],
+      volumes: [
+        { name: 'tmp', emptyDir: {} },
+        { name: 'destination', secret: { secretName, defaultMode: 0o440, items } },
+      ],
+    },
+  };
+}

@@ -1,0 +1,80 @@
+/** Makes the pods of destinations' tests and takes them away. */
+import { holdsDestination } from '../destinations/spec.ts';
+import { type Destination, PODS, type Pod } from '../kube/resources.ts';
+import { testPodName } from '../streams/names.ts';
+import { BY_DESTINATION, splitKey } from './caches.ts';
+import { isReason, isRefusal, type Tools } from './control.ts';
+import { buildProbe } from './probe.ts';
+import { askedFor, decideTest, notRun, type TestStep, type TestWorld } from './testing.ts';
+
+/** At the same time: whoever tests a thousand destinations at once must not fill the cluster with their pods. */
+const MAX_TESTS = 20;
+const TURN_AGAIN_MS = 1000;
+
+export class Tester {
+  readonly #tools: Tools;
+  /** Keys of destinations whose test is under way. */
+  readonly #underWay = new Set<string>();
+
+  constructor(tools: Tools) {
+    this.#tools = tools;
+  }
+
+  /** Makes the pod when it is time for it. Answers what is then left to write and to take away. */
+  async advance(
+    key: string,
+    destination: Destination,
+    seen: Pick<TestWorld, 'ready' | 'secretVersion'>,
+  ): Promise<TestStep> {
+    const { caches, clock } = this.#tools;
+    const [namespace] = splitKey(key);
+    const pod = caches.pods.get(namespace, testPodName(destination.metadata.uid));
+    const id = askedFor(destination);
+    if (id === undefined && !pod) {
+      this.leave(key);
+      return {};
+    }
+    const users = caches.streams.byIndex(BY_DESTINATION, key);
+    const onAir = users.filter(({ status }) => holdsDestination(status?.phase)).map(({ metadata }) => metadata.name);
+    const now = clock.now();
+    const step = decideTest(destination, { ...seen, pod, onAir, now });
+    if (id === undefined || step.result) {
+      this.leave(key);
+      return step;
+    }
+    if (pod) this.#underWay.add(key);
+    if (!step.make) return step;
+    if (!this.#underWay.has(key) && this.#underWay.size >= MAX_TESTS) return { lookAgainMs: TURN_AGAIN_MS };
+    this.#underWay.add(key);
+    const refusal = await this.#make(namespace, destination, seen.secretVersion ?? '');
+    if (refusal === undefined) return step;
+    this.leave(key);
+    return { result: notRun(id, `Its pod is refused: ${refusal}`, now) };
+  }
+
+  /** There is no test of it any more. */
+  leave(key: string): void {
+    this.#underWay.delete(key);
+  }
+
+  async remove({ metadata }: Pod): Promise<void> {
+    const { name, namespace = '', uid } = metadata;
+    await this.#tools.kube.delete(PODS, namespace, name, { uid });
+  }
+
+  /** Answers why it cannot be made, if only others can change that. */
+  async #make(namespace: string, destination: Destination, secretVersion: string): Promise<string | undefined> {
+    const { kube, caches, settings } = this.#tools;
+    const pod = buildProbe(destination, secretVersion, settings);
+    try {
+      caches.pods.upsert(await kube.create(PODS, namespace, pod));
+      return undefined;
+    } catch (error) {
+      if (isRefusal(error)) return error.message;
+      if (!isReason(error, 'AlreadyExists')) throw error;
+    }
+    // We did not hear of it, or it is somebody else's: the next look tells.
+    caches.pods.upsert(await kube.get(PODS, namespace, pod.metadata.name));
+    return undefined;
+  }
+}

@@ -1,0 +1,32 @@
+/** The pod of a destination's test: one attempt, one answer in the file that Kubernetes reads when the container ends. */
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { ProbeConfig } from '../config.ts';
+import type { Lifecycle } from '../lifecycle.ts';
+import type { Logger } from '../log.ts';
+import { SECRET_KEY_KEY, SECRET_URL_KEY } from '../streams/names.ts';
+import { probe } from './probe.ts';
+
+const DONE = 0;
+const NOT_DONE = 1;
+
+/** Writes a ProbeResult to `config.resultFile`. Resolves with the exit code: 0 when there is an answer, whatever it says. */
+export async function runProbe(config: ProbeConfig, lifecycle: Lifecycle, log: Logger): Promise<number> {
+  const { destinationDir, resultFile, caFile, ffmpeg } = config;
+  // The process must not end before its ffmpeg has said goodbye: the destination would hold the key for longer.
+  const { promise: settled, resolve: settle } = Promise.withResolvers<void>();
+  lifecycle.exitStatus = NOT_DONE;
+  lifecycle.defer('probe', () => settled);
+  try {
+    const read = (name: string) => readFile(join(destinationDir, name), 'utf8');
+    const [rtmpUrl, rtmpKey] = await Promise.all([read(SECRET_URL_KEY), read(SECRET_KEY_KEY)]);
+    const result = await probe({ rtmpUrl, rtmpKey }, { ffmpeg, caFile, signal: lifecycle.signal });
+    if (lifecycle.signal.aborted) return NOT_DONE;
+    await writeFile(resultFile, JSON.stringify(result));
+    const { ok, stage, code, message, tookMs } = result;
+    log.info({ ok, stage, code, tookMs }, message);
+    return DONE;
+  } finally {
+    settle();
+  }
+}
