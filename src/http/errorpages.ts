@@ -1,6 +1,6 @@
 /** The pages that `type` of a problem names: /docs/errors/<code>. Pure. */
 import { createHash } from 'node:crypto';
-import { type ErrorDoc, whoAnswers } from './errordocs.ts';
+import { type ErrorDoc, howItComes, whoAnswers } from './errordocs.ts';
 
 const html = (text: string): string =>
   text.replace(/[&<>"]/g, (c) => `&#${c.charCodeAt(0)};`).replace(/`([^`]+)`/g, '<code>$1</code>');
@@ -20,21 +20,29 @@ const page = (title: string, body: string): string =>
 
 const paragraph = (text: string): string => `<p>${html(text)}</p>`;
 
+const list = (lines: readonly string[]): string => `<ul>${lines.map((line) => `<li>${html(line)}`).join('')}</ul>`;
+
 export function errorPage(doc: ErrorDoc): string {
-  const operations = doc.operations.map((operation) => `<li><code>${html(operation)}</code>`).join('');
+  const { status, title, code, meaning, fix, again, operations, places } = doc;
+  const who = whoAnswers(doc) ? paragraph(whoAnswers(doc)) : list(operations.map((name) => `\`${name}\``));
   return page(
-    doc.title,
-    `<p><code>${doc.code}</code>, HTTP status ${doc.status}</p>${paragraph(doc.meaning)}` +
-      `<h2>What to do</h2>${paragraph(doc.fix)}${paragraph(doc.again)}` +
-      `<h2>Who answers with it</h2>${whoAnswers(doc) ? paragraph(whoAnswers(doc)) : `<ul>${operations}</ul>`}` +
+    title,
+    `<p><code>${code}</code>, ${howItComes(doc)}</p>${paragraph(meaning)}` +
+      `<h2>What to do</h2>${paragraph(fix)}${again && paragraph(again)}` +
+      (status === undefined ? '' : `<h2>Who answers with it</h2>${who}`) +
+      (places.length > 0 ? `<h2>Where it stands</h2>${list(places)}` : '') +
       '<p><a href="/docs/errors">All codes</a></p>',
   );
 }
 
 export function errorIndex(docs: readonly ErrorDoc[]): string {
-  const rows = docs.map(
-    ({ code, status, meaning }) =>
-      `<tr><td><a href="/docs/errors/${code}"><code>${code}</code></a><td>${status}<td>${html(meaning)}`,
+  const row = ({ code, meaning }: ErrorDoc, middle: string) =>
+    `<tr><td><a href="/docs/errors/${code}"><code>${code}</code></a><td>${middle}<td>${html(meaning)}`;
+  const problems = docs.flatMap((doc) => (doc.status === undefined ? [] : row(doc, String(doc.status))));
+  const states = docs.flatMap((doc) => (doc.status === undefined ? row(doc, html(doc.places.join(', '))) : []));
+  return page(
+    'Error codes',
+    `<table><tr><th>Code<th>Status<th>Meaning${problems.join('')}</table><h2>Codes in what answers show</h2>` +
+      `<table><tr><th>Code<th>Where<th>Meaning${states.join('')}</table>`,
   );
-  return page('Error codes', `<table><tr><th>Code<th>Status<th>Meaning${rows.join('')}</table>`);
 }

@@ -42,7 +42,12 @@ export const LiveStats = Type.Object(
         connected: Type.Boolean(),
         bytesSent: integer,
         reconnects: integer,
-        lastError: nullable(Type.Object({ code: Type.String(), message: Type.String() })),
+        lastError: nullable(
+          Type.Object({
+            code: Type.String({ description: 'Stable code, with a page at /docs/errors/{code}.' }),
+            message: Type.String(),
+          }),
+        ),
       }),
     ),
   },

@@ -154,7 +154,7 @@ export type Stream = Static<typeof Stream>;
 
 export const ReadinessIssue = Type.Object(
   {
-    code: Type.String({ description: 'Stable code.' }),
+    code: Type.String({ description: 'Stable code, with a page at /docs/errors/{code}.' }),
     message: Type.String({ description: 'What is wrong.' }),
     fix: Type.String({ description: 'What to do about it.' }),
     field: Type.String({ description: 'The field of the stream that it is about; empty when it is about none.' }),

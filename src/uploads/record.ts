@@ -34,7 +34,12 @@ export const Upload = Type.Object(
       Type.Object({ codec: Type.String(), width: Type.Integer(), height: Type.Integer(), framerate: Type.Number() }),
     ),
     audio: nullable(Type.Object({ codec: Type.String(), sampleRate: Type.Integer(), channels: Type.Integer() })),
-    error: nullable(Type.Object({ code: Type.String(), message: Type.String() })),
+    error: nullable(
+      Type.Object({
+        code: Type.String({ description: 'Stable code, with a page at /docs/errors/{code}.' }),
+        message: Type.String(),
+      }),
+    ),
     createdAt: Type.String({ format: 'date-time' }),
   },
   { title: 'Upload' },

@@ -6,6 +6,9 @@ import { describeApi } from '../../src/http/describe.ts';
 import { type ErrorDoc, errorDocsOf } from '../../src/http/errordocs.ts';
 import { errorIndex, errorPage } from '../../src/http/errorpages.ts';
 import { apiFiles } from '../../src/http/generate.ts';
+import { FAILURES } from '../../src/streamer/failure.ts';
+import { READINESS_ISSUES } from '../../src/streams/spec.ts';
+import { UPLOAD_ERRORS } from '../../src/uploads/spec.ts';
 
 const DOCS = join(import.meta.dirname, '../../docs');
 let docs: ErrorDoc[];
@@ -18,19 +21,38 @@ test('docs/errors/ is what the code says, a page a code and no other (mend with 
   const expected = [...apiFiles(await describeApi())].filter(([name]) => name.startsWith('errors/'));
   expect(readdirSync(join(DOCS, 'errors')).sort()).toEqual(expected.map(([name]) => name.slice(7)).sort());
   for (const [name, text] of expected) expect(readFileSync(join(DOCS, name), 'utf8'), name).toBe(text);
-  expect(expected).toHaveLength(Object.keys(ERRORS).length + 1);
+  const tables = [
+    ...Object.keys(ERRORS),
+    ...Object.keys(UPLOAD_ERRORS),
+    ...Object.values(READINESS_ISSUES).map(({ code }) => code),
+    ...Object.keys(FAILURES),
+  ];
+  expect(expected.map(([name]) => name).sort()).toEqual(
+    [...new Set(['README', ...tables])].map((code) => `errors/${code}.md`).sort(),
+  );
 });
 
 test('every code says what it means and what to do about it, in sentences', () => {
-  for (const [code, { meaning, fix, title }] of Object.entries(ERRORS)) {
+  for (const { code, meaning, fix, title } of docs) {
     for (const text of [meaning, fix]) expect(text, code).toMatch(/^[A-Z].*\.$/);
     expect(title, code).not.toMatch(/\.$/);
   }
 });
 
 test('a code that is about operations is answered by some', () => {
-  const aboutNone = docs.filter(({ operations }) => operations.length === 0).map(({ code }) => code);
+  const problems = docs.filter(({ status }) => status !== undefined);
+  const aboutNone = problems.filter(({ operations }) => operations.length === 0).map(({ code }) => code);
   expect(aboutNone).toEqual(['method_not_allowed']);
+});
+
+test('a code says where it stands when that is not in a problem, or not only there', () => {
+  const placesOf = (code: string) => docs.find((doc) => doc.code === code)?.places;
+  expect(placesOf('media_unreadable')).toEqual(['`error.code` of an upload']);
+  expect(placesOf('upload_not_found')).toEqual(['`code` of an issue in a stream’s readiness']);
+  expect(placesOf('dns_failed')).toEqual([
+    '`lastError.code` of a destination in a stream’s live-stats, and `code` of a test of it',
+  ]);
+  expect(docs.filter(({ status, places }) => status === undefined && places.length === 0)).toEqual([]);
 });
 
 test('the page that the server shows says what the file in docs/errors says', () => {

@@ -1,0 +1,87 @@
+/**
+ * Codes that no request is answered with: they stand in what an answer shows of an upload, a stream or a destination. Where
+ * the tables of these nouns have a sentence, it is theirs; what to do about each is said here. Pure: no I/O, no clock.
+ */
+import { FAILURES, type FailureCode } from '../streamer/failure.ts';
+import { READINESS_ISSUES } from '../streams/spec.ts';
+import { UPLOAD_ERRORS, type UploadErrorCode } from '../uploads/spec.ts';
+
+export interface StateCode {
+  code: string;
+  meaning: string;
+  fix: string;
+  /** E.g. `error.code` of an upload. */
+  place: string;
+}
+
+const OF_UPLOADS: Record<UploadErrorCode, string> = {
+  link_unreachable: 'Open the link in a browser that is signed in nowhere; when that gives the file, import it again.',
+  link_forbidden: 'Put the file where the public internet reaches it by http or https, and import it from there.',
+  media_too_large: 'Upload a smaller file: fewer minutes, or a lower bit rate.',
+  media_unreadable:
+    'Play the file to its end; if it breaks off or shows nothing, export it again, e.g. as MP4 with H.264.',
+  media_has_no_video: 'Import it as AUDIO, or choose a file with pictures.',
+  media_has_no_audio: 'Import it as VIDEO, or choose a file with sound.',
+  storage_full: 'Delete uploads that are no longer needed, or have more storage provided, and import it again.',
+  prepare_timeout: 'Import it from a faster server, or a shorter file.',
+  prepare_failed: 'Import it again; if it fails again, export the file anew and import that.',
+};
+
+const OF_READINESS: Record<(typeof READINESS_ISSUES)[keyof typeof READINESS_ISSUES]['code'], string> = {
+  destination_not_found: 'The destination that the stream names does not exist.',
+  destination_secret_missing:
+    'The Secret of the destination, which holds its URL and its key, does not exist or lacks one of them.',
+  destination_invalid: 'The URL or the key of the destination cannot be used.',
+  upload_not_found: 'The upload that the stream or its playlist names does not exist.',
+  media_importing: 'The upload has not arrived yet.',
+  media_preparing: 'The media is being prepared for the quality and frame rate of the stream.',
+  media_failed: 'The upload failed, or could not be prepared.',
+  playlist_not_found: 'The playlist that the stream names does not exist.',
+  playlist_empty: 'The playlist has nothing in it.',
+  schedule_invalid:
+    'The schedule makes no sense: its end is not after its start, or its cron expression or time zone cannot be read.',
+  unschedulable: 'No node of the cluster has room for the stream.',
+  quota_exceeded: 'A quota of the cluster has no room for the stream.',
+  pod_refused: 'Kubernetes refuses to run the stream as it is.',
+  pod_name_taken: 'Something that is not the stream’s own runs under its name.',
+  insufficient_credits: 'The balance does not suffice to be on air.',
+};
+
+const OF_DESTINATIONS: Record<FailureCode, string> = {
+  not_configured: 'Give the destination the URL and the key that the platform shows.',
+  dns_failed: 'Compare the host name in the destination’s URL with what the platform shows.',
+  connection_refused:
+    'Compare host and port in the destination’s URL with what the platform shows; it may be down, too.',
+  unreachable:
+    'Compare host and port in the destination’s URL with what the platform shows, and see whether a firewall is in the way.',
+  connect_timeout: 'See whether the platform is up; the stream goes on trying by itself.',
+  tls_failed:
+    'Use the host name that the platform’s certificate is for, or `rtmp://` where the platform offers no TLS.',
+  key_in_use: 'Stop what else publishes with this key, or take another key.',
+  publish_rejected: 'Take the key from the platform again, and see whether it expects a stream now.',
+  stalled: 'See whether the platform is up, and whether the stream’s quality is one that it takes.',
+  reset: 'See what the platform says about the stream: it may be over its limits, or not expect one now.',
+  killed: 'Nothing, when it was once: the stream reconnects by itself. If it goes on, the stream may need more memory.',
+  hung: 'Nothing: the stream reconnects by itself.',
+  exited: 'Nothing, when it was once: the stream reconnects by itself. If it goes on, look at the message.',
+};
+
+const entries = <Code extends string>(texts: Record<Code, string>) => Object.entries(texts) as [Code, string][];
+
+/** A code of several tables comes several times. */
+export const STATE_CODES: readonly StateCode[] = [
+  ...entries(OF_UPLOADS).map(([code, fix]) => ({
+    ...{ code, fix, meaning: UPLOAD_ERRORS[code], place: '`error.code` of an upload' },
+  })),
+  ...Object.values(READINESS_ISSUES).map(({ code, fix }) => ({
+    ...{ code, fix, meaning: OF_READINESS[code], place: '`code` of an issue in a stream’s readiness' },
+  })),
+  ...entries(OF_DESTINATIONS).map(([code, fix]) => ({
+    ...{
+      code,
+      fix,
+      meaning: FAILURES[code],
+      place: '`lastError.code` of a destination in a stream’s live-stats, and `code` of a test of it',
+    },
+  })),
+];
