@@ -1,5 +1,25 @@
 /** How old an answer is that was given from the caches while Kubernetes is away. */
 import type { FastifyInstance } from 'fastify';
+import { OPERATION_SCOPES, type Operation } from '../auth/scopes.ts';
+
+/** Nothing of them is from Kubernetes. */
+const OWN: readonly Operation[] = ['getMe'];
+
+/**
+ * Of these only the name of what is asked about is in the caches. Events and old versions are many and seldom asked for, so
+ * they are read when they are: while Kubernetes is away the answer is 502. The preview comes from the pod as it is sent.
+ */
+const DIRECT: readonly Operation[] = [
+  'listStreamEvents',
+  'listPlaylistVersions',
+  'getPlaylistVersion',
+  'diffPlaylistVersion',
+  'getStreamPreview',
+];
+
+/** Whether an operation goes on from the caches while Kubernetes is away, and says how old they are. */
+export const isCached = (id: Operation, method: string): boolean =>
+  /^(get|head)$/i.test(method) && OPERATION_SCOPES[id] !== null && !OWN.includes(id) && !DIRECT.includes(id);
 
 /**
  * `Age` (RFC 9111, section 5.1): seconds since the origin, here Kubernetes, was last heard of. Without it the answer is as
@@ -7,9 +27,10 @@ import type { FastifyInstance } from 'fastify';
  */
 export function tellAge(app: FastifyInstance, ageMs: () => number): void {
   app.addHook('onSend', (request, reply, payload, done) => {
-    const age = ageMs();
-    const isRead = request.method === 'GET' || request.method === 'HEAD' || request.routeOptions.config.perField;
-    if (age > 0 && isRead) void reply.header('age', Math.ceil(age / 1000));
+    const { config, schema } = request.routeOptions;
+    const isRead = config.perField || isCached(schema?.operationId as Operation, request.method);
+    const age = isRead && reply.statusCode < 500 ? ageMs() : 0;
+    if (age > 0) void reply.header('age', Math.ceil(age / 1000));
     done(null, payload);
   });
 }

@@ -2,8 +2,9 @@
  * The machine-readable description (OpenAPI 3.1), made from the routes: their schemas say what is special about each, this
  * file adds what is true of all. Pure: no I/O, no clock.
  */
-import { isOperation, OPERATION_SCOPES, SCOPES } from '../auth/scopes.ts';
+import { isOperation, OPERATION_SCOPES, type Operation, SCOPES } from '../auth/scopes.ts';
 import { ERRORS, type ErrorCode } from '../errors.ts';
+import { isCached } from './age.ts';
 import type { Json, MediaType, OpenApi, OperationObject, Response } from './document.ts';
 import { EXAMPLES, PARAMETER_EXAMPLES, problemExample } from './examples.ts';
 import { addLinks } from './links.ts';
@@ -143,7 +144,7 @@ export function completeOpenApi(made: object, scopePrefix: string): OpenApi {
       const scope = OPERATION_SCOPES[operation.operationId];
       operation.security =
         scope === null ? [] : [{ apiKey: [] }, { bearer: [] }, { oauth2: [`${scopePrefix}:${scope}`] }];
-      completeSuccess(operation, method);
+      completeSuccess(operation.operationId, operation, method);
       completeRequest(operation, path);
       const codes = codesOf(operation.operationId, {
         method,
@@ -160,15 +161,10 @@ export function completeOpenApi(made: object, scopePrefix: string): OpenApi {
   return { ...doc, components };
 }
 
-/** Reads of what Kubernetes holds go on while it is away. */
-const isCached = ({ tags }: OperationObject, method: string): boolean =>
-  method === 'get' && !tags?.some((tag) => tag === 'account' || tag === 'meta');
-
-function completeSuccess(operation: OperationObject, method: string): void {
-  const { responses } = operation;
+function completeSuccess(id: Operation, { responses }: OperationObject, method: string): void {
   for (const [status, response] of Object.entries(responses) as [string, Response][]) {
     response.description = SUCCESS[status] ?? 'Success';
-    const own = status === '201' ? ['Location'] : isCached(operation, method) ? ['Age'] : [];
+    const own = status === '201' ? ['Location'] : isCached(id, method) ? ['Age'] : [];
     response.headers = { ...headers(...own), ...response.headers };
     giveExamples(response.content);
   }

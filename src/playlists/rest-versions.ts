@@ -13,6 +13,7 @@ const versionParams = Type.Object({
   version: Type.Integer({ ...number, description: 'Number of the version.' }),
 });
 const tags = ['playlists'];
+const DIRECT = 'Asked of Kubernetes itself: 502 while it is away.';
 
 export const playlistVersionRoutes: FastifyPluginAsyncTypebox<{ playlists: PlaylistService }> = async (
   app,
@@ -25,7 +26,7 @@ export const playlistVersionRoutes: FastifyPluginAsyncTypebox<{ playlists: Playl
         operationId: 'listPlaylistVersions',
         tags,
         summary: 'Versions of a playlist, newest first',
-        description: `The current one, and the ${HISTORY_LIMIT} before it.`,
+        description: `The current one, and the ${HISTORY_LIMIT} before it. ${DIRECT}`,
         params,
         querystring: ListQuery,
         response: { 200: listOf(PlaylistVersionSummary, 'PlaylistVersionList') },
@@ -42,6 +43,7 @@ export const playlistVersionRoutes: FastifyPluginAsyncTypebox<{ playlists: Playl
         operationId: 'getPlaylistVersion',
         tags,
         summary: 'One version of a playlist',
+        description: DIRECT,
         params: versionParams,
         response: { 200: PlaylistVersion },
       },
@@ -56,6 +58,7 @@ export const playlistVersionRoutes: FastifyPluginAsyncTypebox<{ playlists: Playl
         operationId: 'diffPlaylistVersion',
         tags,
         summary: 'What a version changed',
+        description: DIRECT,
         params: versionParams,
         querystring: Type.Object({
           from: Type.Optional(Type.Integer({ ...number, description: 'The version to compare with; the one before.' })),

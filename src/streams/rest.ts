@@ -254,6 +254,7 @@ function liveRoutes(app: App, { streams, stats, stopping }: Doors): void {
         operationId: 'listStreamEvents',
         tags,
         summary: 'What happened to a stream, newest first',
+        description: 'Asked of Kubernetes itself, which keeps them for about an hour: 502 while it is away.',
         params,
         querystring: Type.Object(pageQuery),
         response: { 200: listOf(StreamEvent, 'StreamEventList') },
