@@ -4,7 +4,7 @@
  */
 import { type Connection, connect, inOrder, type PageArgs } from './connection.ts';
 
-export interface OrderOf<By extends string> {
+interface OrderOf<By extends string> {
   by: By;
   descending: boolean;
 }

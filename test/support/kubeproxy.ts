@@ -85,6 +85,7 @@ export async function startFaultyProxy(plane: Pick<ControlPlane, 'apiserverUrl' 
   const silenced = new WeakSet<ServerResponse>();
   let fault: Fault | WriteFault = 'none';
   let requests = 0;
+  const asked: string[] = [];
 
   const pass = (answer: IncomingMessage, response: ServerResponse, isWatch: boolean) => {
     if (fault === 'answer lost') return void response.socket?.resetAndDestroy();
@@ -139,6 +140,7 @@ export async function startFaultyProxy(plane: Pick<ControlPlane, 'apiserverUrl' 
     open.add(response);
     response.on('close', () => open.delete(response));
     const isWatch = incoming.url?.includes('watch=true') ?? false;
+    if (!isWatch) asked.push(`${incoming.method} ${incoming.url?.split('?')[0]}`);
     if (fault === 'reset') incoming.socket.resetAndDestroy();
     else if (fault === 'throttled') status(response, 429, 'TooManyRequests', { 'retry-after': '1' });
     else if (fault === 'internal error') status(response, 500, 'InternalError');
@@ -150,6 +152,8 @@ export async function startFaultyProxy(plane: Pick<ControlPlane, 'apiserverUrl' 
   return {
     url: server.url,
     requests: () => requests,
+    /** What was asked since this was called before, without watches, which come by themselves: `GET /api/v1/…`. */
+    asked: () => asked.splice(0),
     openWatches: () => watches.size,
     /** From now on; what is open feels it as well. */
     set(next: Fault | WriteFault) {
