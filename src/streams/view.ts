@@ -22,7 +22,12 @@ export const isObserved = ({ metadata, status }: LoopStream): boolean =>
 
 const OFF_AIR: readonly Phase[] = ['idle', 'scheduled', 'stopped', 'ended', 'failed'];
 
-/** The phase, or what the latest wish will make of it while the operator has not seen that wish yet. */
+/**
+ * The state that REST and GraphQL tell: the phase, as kubectl shows it, once the operator has seen the latest wish. Until then
+ * the phase is of an older one (`status.observedGeneration` is below `metadata.generation`), and this is what the latest wish
+ * is about to make of it; kubectl shows both, and whoever reads there does as is done here. docs/streams.md has it as a table
+ * ("Before the operator has looked"), and a test holds what kubectl shows of streams in every state against it.
+ */
 export function phaseOf(stream: LoopStream, now: Date): Phase {
   const { metadata, spec, status } = stream;
   if (metadata.deletionTimestamp) return 'stopping';
