@@ -24,4 +24,15 @@ export const MIGRATIONS: Record<string, Migration> = {
         add column claimed_until timestamptz not null default now()`.execute(db);
     },
   },
+  '0003-leases': {
+    async up(db: Kysely<unknown>) {
+      await sql`create table loopstream.leases (
+        name text primary key,
+        holder uuid not null,
+        until timestamptz not null,
+        asked boolean not null default false,
+        note text
+      )`.execute(db);
+    },
+  },
 };

@@ -7,6 +7,7 @@ import { createAccountService } from '../account/service.ts';
 import { openAuth } from '../auth/open.ts';
 import { sleep } from '../clock.ts';
 import type { ApiConfig } from '../config.ts';
+import { createLeases } from '../db/leases.ts';
 import { createDestinationService } from '../destinations/service.ts';
 import type { Services } from '../graphql/schema.ts';
 import { createKube } from '../kube/client.ts';
@@ -72,7 +73,12 @@ export async function runApi(config: ApiConfig, lifecycle: Lifecycle, log: Logge
 
   const { storageUrl, storageCredentials: credentials } = config;
   const storage = storageUrl === undefined ? undefined : await openStorage(storageUrl, { credentials });
-  const { services, stats } = openServices(kube, resources, { auth, storage, limits: config });
+  const { services, stats } = openServices(kube, resources, {
+    auth,
+    storage,
+    leases: createLeases(db),
+    limits: config,
+  });
   lifecycle.defer('stats', () => stats.close());
   const health = createHealth({ kube, db, isSynced: () => isSynced });
   const stopping = lifecycle.signal;
@@ -162,12 +168,12 @@ function openResources(kube: Kube, namespace: string, stopping: AbortSignal, log
   };
 }
 
-type Given = Parameters<typeof createAccountService>[0] & Pick<UploadServiceDeps, 'storage' | 'limits'>;
+type Given = Parameters<typeof createAccountService>[0] & Pick<UploadServiceDeps, 'storage' | 'limits' | 'leases'>;
 
 function openServices(
   kube: Kube,
   { pods, destinations, uploads, playlists, streams }: Resources,
-  { auth, storage, limits }: Given,
+  { auth, storage, limits, leases }: Given,
 ): { services: Services; stats: StatsService } {
   const references = {
     destination: (accountId: string, id: string) => destinations.find(accountId, id) !== undefined,
@@ -181,7 +187,7 @@ function openServices(
       account: createAccountService({ auth }),
       streams: createStreamService({ kube, streams, references }),
       destinations: createDestinationService({ kube, destinations, streams }),
-      uploads: createUploadService({ uploads, streams, playlists, pods, storage, limits }),
+      uploads: createUploadService({ uploads, streams, playlists, pods, storage, limits, leases }),
       playlists: createPlaylistService({
         playlists,
         uploads,

@@ -1,7 +1,7 @@
 /**
  * An object that arrives in pieces, over hours and over servers that die meanwhile. Each piece is an object of its own whose
- * key says which bytes it holds: a listing tells how far it has come, nothing has to be remembered anywhere, and two servers
- * that both take the same client's bytes can only keep the same bytes twice.
+ * key says which bytes it holds: a listing tells how far it has come, and nothing has to be remembered anywhere. One at a time
+ * may append; who does so sees to that.
  */
 import type { Readable } from 'node:stream';
 import type { Storage } from './storage.ts';
@@ -49,7 +49,7 @@ export async function arrivedBytes(storage: Storage, prefix: string): Promise<nu
  * its error after what had come is kept. `onKept` is told how far it is. Rejects with StorageError too.
  */
 export async function appendPieces(
-  storage: Storage,
+  storage: Pick<Storage, 'write'>,
   prefix: string,
   start: number,
   body: AsyncIterable<Buffer>,

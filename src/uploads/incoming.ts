@@ -3,6 +3,7 @@
  * nothing is in this server's memory: any server goes on where another one died.
  */
 import type { Owned } from '../account/owned.ts';
+import type { Leases } from '../db/leases.ts';
 import { AppError, validationFailed } from '../errors.ts';
 import type { Upload as Resource } from '../kube/resources.ts';
 import { appendPieces, arrivedBytes, deletePieces } from '../storage/pieces.ts';
@@ -22,6 +23,7 @@ interface IncomingDeps {
   maxSourceBytes: number;
   /** From the beginning on, in milliseconds. */
   expireMs: number;
+  leases: Leases;
 }
 
 interface Arrival {
@@ -35,7 +37,7 @@ interface Arrival {
 
 export type Incoming = ReturnType<typeof createIncoming>;
 
-export function createIncoming({ uploads, within, storage, maxSourceBytes, expireMs }: IncomingDeps) {
+export function createIncoming({ uploads, within, storage, maxSourceBytes, expireMs, leases }: IncomingDeps) {
   const sentOf = (accountId: string, id: string) => {
     const upload = uploads.get(accountId, id);
     const { sent } = upload.spec.source;
@@ -48,6 +50,8 @@ export function createIncoming({ uploads, within, storage, maxSourceBytes, expir
   return {
     maxSourceBytes,
     expireMs,
+    /** By which one request at a time, on whichever server, is at an upload. */
+    leases,
 
     /** Makes the upload and answers its objectID. `given`: what the client says of it; `metadata`: the same in its words. */
     async begin(
@@ -85,11 +89,26 @@ export function createIncoming({ uploads, within, storage, maxSourceBytes, expir
       return { ...shown, receivedBytes };
     },
 
-    /** Keeps what `body` brings from byte `start` on, and answers where it ends. Rejects as `find` and `body` do. */
-    async receive(accountId: string, id: string, start: number, body: AsyncIterable<Buffer>): Promise<number> {
+    /**
+     * Keeps what `body` brings from byte `start` on, and answers where it ends. Rejects as `find` and `body` do, and with
+     * `upload_conflict` when `mayKeep` does not hold any more: then another request has taken over.
+     */
+    async receive(
+      accountId: string,
+      id: string,
+      start: number,
+      body: AsyncIterable<Buffer>,
+      mayKeep: () => boolean,
+    ): Promise<number> {
       const { upload, sent, key } = sentOf(accountId, id);
       let told = sent.receivedBytes;
-      return appendPieces(storage, key, start, body, async (bytes) => {
+      const kept: Pick<Storage, 'write'> = {
+        write: async (to, piece) => {
+          if (!mayKeep()) throw new AppError('upload_conflict', 'Another request for this upload has taken over.');
+          await storage.write(to, piece);
+        },
+      };
+      return appendPieces(kept, key, start, body, async (bytes) => {
         const whole = bytes === sent.sizeBytes;
         if (!whole && bytes - told < STEP * sent.sizeBytes) return;
         told = bytes;

@@ -1,6 +1,7 @@
 /** Uploads: asked for here, fetched and prepared by Jobs that the operator starts. */
 import type { Connection, PageArgs } from '../account/connection.ts';
 import type { Owned } from '../account/owned.ts';
+import type { Leases } from '../db/leases.ts';
 import { AppError, validationFailed } from '../errors.ts';
 import type { Upload as Resource } from '../kube/resources.ts';
 import { brokenRule, LINK } from '../sentences.ts';
@@ -23,6 +24,7 @@ export interface UploadServiceDeps extends HoldersDeps {
   /** Where clients send what they upload; without it there are only links. */
   storage: Storage | undefined;
   limits: UploadLimits;
+  leases: Leases;
 }
 
 interface UploadLimits {
@@ -62,14 +64,14 @@ function checkLink(text: string, allowPrivate: boolean): void {
     : new AppError('link_forbidden', refusal, { extras: { errors } });
 }
 
-export function createUploadService({ uploads, storage, limits, ...deps }: UploadServiceDeps) {
+export function createUploadService({ uploads, storage, limits, leases, ...deps }: UploadServiceDeps) {
   const { allowPrivateLinks, maxSourceBytes, uploadQuota, uploadExpireHours } = limits;
-  const within = createQuota(uploads, uploadQuota);
+  const within = createQuota(uploads, uploadQuota, leases);
   const holders = createHolders(deps);
   const expireMs = uploadExpireHours * HOUR_MS;
   return {
     /** What clients send themselves; undefined where that is not possible. */
-    incoming: storage && createIncoming({ uploads, within, storage, maxSourceBytes, expireMs }),
+    incoming: storage && createIncoming({ uploads, within, storage, maxSourceBytes, expireMs, leases }),
 
     async fromLink(accountId: string, { type, url, name }: UploadFromLink): Promise<Upload> {
       checkLink(url, allowPrivateLinks);

@@ -20,15 +20,20 @@ const DRAIN_MS = 300;
 /** Those of the library's headers that are ours to give, or that say what CORS allows. */
 const NOT_PASSED_ON = /^(content-length|connection|access-control-.*)$/;
 
+/** No account holds up another one's. */
+const lockOf = (accountId: string, id: string): string => `${accountId}/${id}`;
+
 class AccountStore extends DataStore {
   override extensions = ['creation', 'creation-with-upload', 'expiration', 'termination'];
   readonly #incoming: Incoming;
   readonly #accountId: string;
+  readonly #locks: Locks;
 
-  constructor(incoming: Incoming, accountId: string) {
+  constructor(incoming: Incoming, accountId: string, locks: Locks) {
     super();
     this.#incoming = incoming;
     this.#accountId = accountId;
+    this.#locks = locks;
   }
 
   override async getUpload(id: string): Promise<Upload> {
@@ -44,7 +49,8 @@ class AccountStore extends DataStore {
   }
 
   override write(body: Readable, id: string, offset: number): Promise<number> {
-    return this.#incoming.receive(this.#accountId, id, offset, body);
+    const mayKeep = () => this.#locks.isHeld(lockOf(this.#accountId, id));
+    return this.#incoming.receive(this.#accountId, id, offset, body, mayKeep);
   }
 
   override remove(id: string): Promise<void> {
@@ -105,7 +111,7 @@ export const tusRoutes: FastifyPluginAsyncTypebox<{ incoming: Incoming }> = asyn
     const { 'upload-length': length, 'upload-metadata': metadata } = request.headers;
     if (request.method === 'POST') request.body = { length, metadata };
   });
-  const locks = new Locks();
+  const locks = new Locks(incoming.leases);
 
   async function answer(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     // Nobody has an account who only asks what is possible (OPTIONS).
@@ -115,9 +121,8 @@ export const tusRoutes: FastifyPluginAsyncTypebox<{ incoming: Incoming }> = asyn
       path: `/v1${PATH}`,
       relativeLocation: true,
       lockDrainTimeout: DRAIN_MS,
-      datastore: new AccountStore(incoming, accountId),
-      // Of two servers each keeps what it gets, which is the same (storage/pieces.ts). No account holds up another one's.
-      locker: { newLock: (id) => locks.newLock(`${accountId}/${id}`) },
+      datastore: new AccountStore(incoming, accountId, locks),
+      locker: { newLock: (id) => locks.newLock(lockOf(accountId, id)) },
       maxSize: incoming.maxSourceBytes,
       getFileIdFromRequest: () => (request.params as { id?: string }).id,
       namingFunction: ({ headers }, metadata = {}) =>

@@ -128,7 +128,7 @@ test('a file arrives whole although its client is killed at 30 % and at 60 %, an
     server.signal('SIGTERM');
     await server.ended;
   }
-});
+}, 240_000);
 
 /** Announces a hundred bytes and sends forty. */
 function sendPart(id: string): Socket {

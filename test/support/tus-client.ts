@@ -38,7 +38,7 @@ export async function send({ endpoint, apiKey, path, memory, metadata = {}, onPr
     metadata: { type: 'VIDEO', filename: 'my film.mp4', ...metadata },
     urlStorage: new FileUrlStorage(memory),
     fingerprint: async () => path,
-    retryDelays: Array.from({ length: 100 }, () => 200),
+    retryDelays: Array.from({ length: 600 }, () => 200),
     onProgress: (sent) => onProgress?.(sent / size),
     onAfterResponse: (request, response) => {
       if (request.getMethod() === 'HEAD') offsets.push(Number(response.getHeader('Upload-Offset')));

@@ -35,6 +35,7 @@ test('what has not come whole in time vanishes with its bytes; what is on time, 
     storage: place.storage,
     maxSourceBytes: 10,
     expireMs: 72 * HOUR_MS,
+    leases: {} as never,
   });
   await incoming.expire(all, now);
   expect(deleted).toEqual(['late', 'silent']);
