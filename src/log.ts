@@ -1,9 +1,10 @@
 /** One structured logger per process: JSON lines on stderr, so that stdout stays free for what a command prints. */
-import pino, { type Logger } from 'pino';
+import pino, { type DestinationStream, type Logger } from 'pino';
 
 export type { Logger };
 
-const REDACTED = [
+/** What no line shows, where pino finds it. */
+export const REDACTED = [
   'rtmpKey',
   '*.rtmpKey',
   'apiKey',
@@ -21,8 +22,12 @@ const REDACTED = [
   'headers.cookie',
 ];
 
-/** `level` is one of pino's; `role` stands in every line. */
-export function createLogger(role: string, level = 'info'): Logger {
+/** `level` is one of pino's; `role` stands in every line. Tests have it written elsewhere. */
+export function createLogger(
+  role: string,
+  level = 'info',
+  destination: DestinationStream = pino.destination({ dest: 2, sync: true }),
+): Logger {
   return pino(
     {
       level,
@@ -30,6 +35,6 @@ export function createLogger(role: string, level = 'info'): Logger {
       redact: { paths: REDACTED, censor: '[redacted]' },
       timestamp: pino.stdTimeFunctions.isoTime,
     },
-    pino.destination({ dest: 2, sync: true }),
+    destination,
   );
 }

@@ -48,6 +48,53 @@ describe('scopes', () => {
   });
 });
 
+describe('security headers', () => {
+  const EVERYWHERE = [
+    '/',
+    '/docs',
+    '/docs/errors',
+    '/docs/errors/internal',
+    '/v1/status',
+    '/v1/me',
+    '/v1/nope',
+    '/graphql',
+  ];
+  const headersOf = async (url: string, publicUrl: string) => {
+    const { app } = await buildTestServer({ settings: { PUBLIC_URL: publicUrl } });
+    open.push(app);
+    return (await app.inject(url)).headers;
+  };
+
+  test('every answer, of whatever kind, tells browsers to guess no types, to frame it nowhere and to tell nobody of it', async () => {
+    for (const url of EVERYWHERE) {
+      const headers = await headersOf(url, 'http://127.0.0.1:8080');
+      expect({ url, ...headers }).toMatchObject({
+        url,
+        'x-content-type-options': 'nosniff',
+        'x-frame-options': 'SAMEORIGIN',
+        'referrer-policy': 'no-referrer',
+        'cross-origin-opener-policy': 'same-origin',
+        'cross-origin-resource-policy': 'same-origin',
+        'origin-agent-cluster': '?1',
+        'x-dns-prefetch-control': 'off',
+        'x-download-options': 'noopen',
+        'x-permitted-cross-domain-policies': 'none',
+        'x-xss-protection': '0',
+      });
+      expect(headers).not.toHaveProperty('x-powered-by');
+    }
+  });
+
+  test('only what is public over TLS asks for nothing but TLS from then on (RFC 6797)', async () => {
+    for (const url of EVERYWHERE) {
+      const overTls = await headersOf(url, 'https://loops.example.com');
+      const [, seconds] = /^max-age=(\d+); includeSubDomains$/.exec(String(overTls['strict-transport-security'])) ?? [];
+      expect(Number(seconds), url).toBeGreaterThanOrEqual(31_536_000);
+      expect(await headersOf(url, 'http://loops.example.com')).not.toHaveProperty('strict-transport-security');
+    }
+  });
+});
+
 describe('what a page may load', () => {
   const policyOf = async (url: string) => {
     const header = String((await (await server()).inject(url)).headers['content-security-policy']);

@@ -89,6 +89,13 @@ describe('an import', () => {
     );
   });
 
+  test('of a video that is served as a page is taken: what it is, is found in it', async () => {
+    await using place = await room();
+    const content = await readFile(await media(place.path('in.mp4'), VIDEO));
+    const asPage = imported((_, res) => res.setHeader('content-type', 'text/html; charset=utf-8').end(content));
+    expect(await asPage).toMatchObject({ code: 0, result: { action: 'import', media: { video: { codec: 'h264' } } } });
+  });
+
   test('of nothing at all is media_unreadable', async () => {
     expect(await imported((_, res) => res.end())).toMatchObject(failedWith('media_unreadable'));
   });
