@@ -9,6 +9,7 @@ import type { OpenApi } from '../../src/http/document.ts';
 import type { RunningApi } from '../../src/http/run.ts';
 import { type Answer, type Client, call } from '../support/api.ts';
 import { startApiProcess } from '../support/api-process.ts';
+import { passTests } from '../support/destination-tests.ts';
 import { writeKubeconfig } from '../support/kube.ts';
 import { startFaultyProxy } from '../support/kubeproxy.ts';
 import { type Post, postsOf } from '../support/posts.ts';
@@ -21,13 +22,16 @@ let dir: string;
 let storageUrl: string;
 let started: StreamsApi;
 let other: RunningApi & { stop(): Promise<void> };
+const over = new AbortController();
 beforeAll(async () => {
   dir = await mkdtemp(join(tmpdir(), 'loopstream-posts-'));
   storageUrl = pathToFileURL(join(dir, 'media')).href;
   started = await startStreamsApi({ config: { storageUrl } });
   other = await started.api.replica();
+  await passTests(started.api, over.signal);
 });
 afterAll(async () => {
+  over.abort();
   await other?.stop();
   await started?.api.stop();
   await rm(dir, { recursive: true, force: true });

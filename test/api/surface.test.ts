@@ -52,6 +52,7 @@ const DESIGNED: Partial<Record<string, Designed>> = {
     graphql: 'updateDestination',
   },
   deleteDestination: { rest: 'DELETE /destinations/{id}', scope: 'destructive', graphql: 'deleteDestination' },
+  testDestination: { rest: 'POST /destinations/{id}/test', scope: 'write', graphql: 'testDestination' },
 
   createUploadFromLink: {
     ...{ rest: 'POST /uploads/from-link', scope: 'write', body: ['type', 'url'] },

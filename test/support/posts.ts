@@ -96,6 +96,16 @@ export function postsOf(api: TestApi, owner: Client, streams: Streams): Record<s
     skipStreamItem: () => onStream('skip', 'live'),
     scheduleStream: () => onStream('schedule', 'idle', { scheduleStartAt: inMinutes(60) }),
     createDestination: () => creation({ path: '/v1/destinations', body: destination }, DESTINATIONS),
+    testDestination: async () => {
+      const id = await made('/v1/destinations', destination);
+      const path = `/v1/destinations/${id}`;
+      return {
+        path: `${path}/test`,
+        // The wish is one write, and what came of it another.
+        effects: async () => (await writes(DESTINATIONS, id)()) / 2,
+        isKnown: async (to) => (await to('GET', path)).status === 200,
+      };
+    },
     createUploadFromLink: () => creation({ path: '/v1/uploads/from-link', body: link }, UPLOADS),
     createResumableUpload: () => creation({ path: '/v1/uploads/resumable', headers: onItsWay }, UPLOADS),
     createPlaylist: () => creation({ path: '/v1/playlists', body: playlist }, PLAYLISTS),
