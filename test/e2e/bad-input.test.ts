@@ -7,10 +7,12 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type ProblemError, problems, type Upload } from '../../src/client/index.ts';
+import { startApiProcess } from '../support/api-process.ts';
 import { makeClip } from '../support/media.ts';
+import { startTestRedis } from '../support/redis.ts';
 import { freePort, startRtmpServer, until } from '../support/rtmp.ts';
 import { type System, startSystem } from '../support/system.ts';
-import { everywhere } from '../support/traces.ts';
+import { disguisesOf, environmentOf, everywhere, fetched, type Place, watchRedis } from '../support/traces.ts';
 
 const run = promisify(execFile);
 
@@ -151,18 +153,66 @@ test('a private link is refused where the setting does not allow it', async () =
   expect(await refusal(importFrom(url))).toMatchObject({ status: 422, code: 'link_forbidden' });
 });
 
-test('stream keys and API keys are in no log, metric, process list, object, table or answer', async () => {
-  const planted = [randomUUID(), randomUUID()] as const;
-  const secrets = [...planted, system.facts.apiKey];
+test('a secret is found in whatever it is hidden', () => {
+  const secret = 'planted/key+one&two=ü?';
+  const around = ['', 'x', 'xy', 'xyz'].flatMap((before) => [before, `${before}/`].map((text) => text + secret));
+  const hidden = around.flatMap((text) => [
+    ...[`${text} and more`, `${text}${text}`].flatMap((plain) => {
+      const bytes = Buffer.from(plain);
+      return [
+        ...[plain, bytes.toString('latin1'), bytes.toString('base64'), bytes.toString('base64url')],
+        encodeURIComponent(plain),
+      ];
+    }),
+    JSON.stringify({ text }),
+    JSON.stringify({ text }).replaceAll('&', '\\u0026'),
+  ]);
+  const disguises = disguisesOf(secret);
+  expect(hidden.filter((text) => !disguises.some((one) => text.includes(one)))).toEqual([]);
+  expect(disguises.every((one) => one.length > 16)).toBe(true);
+});
+
+/** Another API server of the system, which counts requests in Redis. */
+async function startWithRedis() {
+  const redis = await startTestRedis();
+  const watch = await watchRedis(redis.url);
+  const environment = environmentOf(system, 'api');
+  const ports = { LOOPSTREAM_PORT: '0', LOOPSTREAM_OPS_PORT: '0', LOOPSTREAM_HOST: '127.0.0.1' };
+  const api = await startApiProcess({ ...environment, ...ports, LOOPSTREAM_REDIS_URL: redis.url });
+  return {
+    url: api.url,
+    password: redis.password,
+    places: async (): Promise<Place[]> => [
+      ...(await watch.dump()),
+      ['the log of the other API server', api.logs()],
+      await fetched(`${api.opsUrl}/metrics`),
+    ],
+    stop: async () => {
+      api.signal('SIGTERM');
+      await api.ended;
+      watch.close();
+      await redis.kill();
+    },
+  };
+}
+
+test('stream keys and API keys are in no log, metric, process list, object, table, counter or answer', async () => {
+  // With signs that URLs, JSON and base64 write in other ways.
+  const planted = [`+${randomUUID()}=`, `&${randomUUID()}/+<ü>`] as const;
+  const other = await startWithRedis();
+  const secrets = [...planted, system.facts.apiKey, other.password];
   const answers: string[] = [];
-  const call = async (method: string, path: string, body?: unknown, headers?: Record<string, string>) => {
-    const answer = await fetch(`${system.facts.apiUrl}${path}`, {
+  /** `status` is what the call must be answered with: a call that did nothing would prove nothing. */
+  const call = async (request: string, status: number, body?: unknown, headers?: Record<string, string>) => {
+    const [method = '', path = ''] = request.split(' ');
+    const answer = await fetch(`${other.url}${path}`, {
       method,
       headers: { 'x-api-key': system.facts.apiKey, 'content-type': 'application/json', ...headers },
       body: body === undefined ? null : JSON.stringify(body),
     });
     const text = await answer.text();
-    answers.push(text);
+    expect({ request, status: answer.status, text }).toMatchObject({ request, status });
+    answers.push(text, JSON.stringify([...answer.headers]));
     return JSON.parse(text) as { id: string };
   };
   const receiver = await startRtmpServer({ record: join(system.stateDir, 'recordings') });
@@ -171,33 +221,52 @@ test('stream keys and API keys are in no log, metric, process list, object, tabl
     const [onAir, refusing] = await Promise.all(
       [receiver.url, `rtmp://127.0.0.1:${await freePort()}/live`].map(async (rtmpUrl, n) => {
         const body = { name: `planted ${n}`, rtmpUrl, rtmpKey: planted[n] };
-        return (await call('POST', '/destinations', body, { 'idempotency-key': `planted-${n}` })).id;
+        return (await call('POST /v1/destinations', 201, body, { 'idempotency-key': `planted-${n}` })).id;
       }),
     );
     await makeClip(join(system.stateDir, 'good.mp4'), { seconds: 2 });
     const upload = await settled((await importFrom(`${base}/good.mp4`)).objectID);
     const ids = await Promise.all([onAir, refusing].map((to = '') => stream(to, upload.objectID)));
-    for (const to of [onAir, refusing]) await call('POST', `/destinations/${to}/test`);
-    await call('PATCH', `/destinations/${onAir}`, { rtmpUrl: `rtmp://user:${planted[0]}@127.0.0.1/live` });
-    await call('POST', '/streams', { name: 's', rtmpKey: planted[0], apiKey: system.facts.apiKey });
-    await call('GET', `/streams?rtmpKey=${planted[0]}&x-api-key=${system.facts.apiKey}`);
+    for (const to of [onAir, refusing]) await call(`POST /v1/destinations/${to}/test`, 200);
+    const withLogin = { rtmpUrl: `rtmp://user:${encodeURIComponent(planted[0])}@127.0.0.1/live` };
+    await call(`PATCH /v1/destinations/${onAir}`, 422, withLogin);
+    await call('POST /v1/streams', 422, { name: 's', rtmpKey: planted[0], apiKey: system.facts.apiKey });
+    await call(
+      `GET /v1/streams?rtmpKey=${encodeURIComponent(planted[0])}&x-api-key=${system.facts.apiKey}`,
+      200,
+      undefined,
+    );
+    const query = 'mutation ($input: DestinationCreateInput!) { createDestination(input: $input) { __typename } }';
+    const variables = { input: { name: 5, rtmpUrl: planted[0], rtmpKey: [planted[1]] } };
+    await call('POST /graphql', 200, { query, variables });
+    await call('POST /v1/streams', 401, {}, { 'x-api-key': `${system.facts.apiKey}x` });
     for (const id of ids) await isReady(id, 60_000);
     for (const id of ids) await system.client.streams.start(id, { wait: 1 });
     await until('one is live', async () => (await system.client.streams.get(ids[0] ?? '')).status === 'live', 60_000);
     const told = async () => (await system.client.streams.liveStats(ids[1] ?? '')).destinations[0]?.lastError;
     await until('the error of the other is told', async () => (await told()) ?? undefined, 30_000);
     for (const id of ids)
-      for (const path of ['', '/live-stats', '/events', '/readiness']) await call('GET', `/streams/${id}${path}`);
-    const places = [...(await everywhere(system)), ['the answers', answers.join('\n')] as const];
+      for (const path of ['', '/live-stats', '/events', '/readiness']) await call(`GET /v1/streams/${id}${path}`, 200);
+    const places = [
+      ...(await everywhere(system)),
+      ...(await other.places()),
+      ['the answers', answers.join('\n')] as const,
+    ];
     expect(places.length).toBeGreaterThan(50);
     // What is no secret is found: what is searched is what there is.
     const known = places.filter(([, text]) => ids.some((id) => text.includes(id)));
     expect(known.length).toBeGreaterThan(3);
-    const traces = places.flatMap(([where, text]) => secrets.filter((one) => text.includes(one)).map(() => where));
+    const { id: accountId } = await system.client.me();
+    expect(places.filter(([, text]) => text.includes(accountId)).map(([where]) => where)).toEqual(
+      expect.arrayContaining(['what Redis holds', 'what Redis was asked']),
+    );
+    const disguises = secrets.flatMap(disguisesOf);
+    const traces = places.flatMap(([where, text]) => disguises.filter((one) => text.includes(one)).map(() => where));
     expect(traces).toEqual([]);
     for (const id of ids) await system.client.streams.stop(id, { wait: 30 });
   } finally {
     await receiver.close();
+    await other.stop();
   }
 });
 
