@@ -49,7 +49,10 @@ const isMine = ({ pid, startTicks, bootId }: ProcessIdentity): boolean => {
  * engine the image. Resolves to which way the servers run, and to what has to be done in the end.
  */
 export async function aroundContainers(cacheDir: string): Promise<{ told: string; end(): Promise<void> }> {
-  const processes = (why: string) => ({ told: `Postgres and Redis run as processes: ${why}`, end: async () => {} });
+  const processes = (why: string) => {
+    if (process.env.LOOPSTREAM_TEST_SERVERS === 'containers') throw new Error(`no containers: ${why}`);
+    return { told: `Postgres and Redis run as processes: ${why}`, end: async () => {} };
+  };
   if (process.env.LOOPSTREAM_TEST_SERVERS === 'processes') return processes('LOOPSTREAM_TEST_SERVERS says so');
   const found = await findEngine();
   if ('whyNot' in found) return processes(found.whyNot);
