@@ -1,5 +1,6 @@
 /**
- * Secrets, ConfigMaps and claims, read when they are used. Several pods that show the same one within a second share one read.
+ * Secrets, ConfigMaps and claims, read when they are used. Several pods that look again at the same one within a second share
+ * one read; a pod that begins sees what there is now, and not what another one saw before it, as with a kubelet.
  */
 import { type Clock, systemClock } from '../../clock.ts';
 import type { Pod, Secret } from '../../kube/resources.ts';
@@ -49,10 +50,13 @@ export class Sources {
     this.#clock = clock;
   }
 
-  /** Reads these; the answer knows no others. Throws KubeError when the API server cannot be asked. */
-  async bytes(namespace: string, names: readonly SourceName[]): Promise<LookUpBytes> {
+  /**
+   * Reads these; the answer knows no others. `fresh`: whatever others have read a moment ago. Throws KubeError when the API
+   * server cannot be asked.
+   */
+  async bytes(namespace: string, names: readonly SourceName[], { fresh = false } = {}): Promise<LookUpBytes> {
     const found = new Map<string, Bytes | undefined>();
-    for (const { kind, name } of names) found.set(`${kind}/${name}`, await this.#read(namespace, kind, name));
+    for (const { kind, name } of names) found.set(`${kind}/${name}`, await this.#read(namespace, kind, name, fresh));
     return (kind, name) => found.get(`${kind}/${name}`);
   }
 
@@ -102,12 +106,12 @@ export class Sources {
     return { token: answer.status.token, expiresAt: Date.parse(answer.status.expirationTimestamp) };
   }
 
-  #read(namespace: string, kind: SourceName['kind'], name: string): Promise<Bytes | undefined> {
+  #read(namespace: string, kind: SourceName['kind'], name: string, fresh: boolean): Promise<Bytes | undefined> {
     const now = this.#clock.monotonicMs();
     for (const [key, { at }] of this.#reads) if (now - at >= SHARED_FOR_MS) this.#reads.delete(key);
     const key = `${kind}/${namespace}/${name}`;
     const known = this.#reads.get(key);
-    if (known) return known.value;
+    if (known && !fresh) return known.value;
     const value = this.#get(namespace, kind, name);
     this.#reads.set(key, { at: now, value });
     // Only what was found is shared: what is missing is asked for again until it is there.

@@ -79,7 +79,8 @@ export class PodVolumes {
       const kind = Object.keys(volume).find((key) => key !== 'name');
       throw new MountError(`this node has no volumes of the kind ${kind}`);
     }
-    const lookUp = await this.#sources.bytes(pod.metadata.namespace ?? '', volumeSources(volume));
+    const fresh = !this.#written.has(volume.name);
+    const lookUp = await this.#sources.bytes(pod.metadata.namespace ?? '', volumeSources(volume), { fresh });
     const tokens = new Map<TokenItem, string>();
     for (const item of volumeTokens(volume)) tokens.set(item, await this.#sources.token(pod, volume.name, item));
     const files = volumeFiles(volume, pod, address, lookUp, tokens);
