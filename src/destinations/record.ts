@@ -14,7 +14,7 @@ const RtmpUrl = Type.String({
 const RtmpKey = Type.String({
   minLength: 1,
   maxLength: 1024,
-  pattern: '^[^\\s"\'\\\\\\u0000-\\u001f\\u007f]+$',
+  pattern: '^[^\\s"\'\\\\\\u0000-\\u001f\\u007f-\\u009f]+$',
   description: 'Stream key; write-only.',
 });
 

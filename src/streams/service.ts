@@ -77,7 +77,15 @@ export interface StreamServiceDeps {
 }
 
 export function createStreamService({ kube, streams, references, clock = systemClock }: StreamServiceDeps) {
-  const show = (stream: LoopStream): Stream => toStream(stream, clock.now());
+  const shown = new WeakMap<LoopStream, Stream>();
+  /** Without a schedule nothing depends on the time, and what is in the cache is never changed in place: it is shown once. */
+  const showAt = (stream: LoopStream, now: Date): Stream => {
+    if (stream.spec.schedule) return toStream(stream, now);
+    const known = shown.get(stream) ?? toStream(stream, now);
+    shown.set(stream, known);
+    return known;
+  };
+  const show = (stream: LoopStream): Stream => showAt(stream, clock.now());
   /** A request that is tried again is judged as of its first try: what it asked for may have begun since. */
   const askedAt = (): Date => currentIntent()?.since ?? clock.now();
 
@@ -142,10 +150,10 @@ export function createStreamService({ kube, streams, references, clock = systemC
       const isAsked = (stream: LoopStream) =>
         (status === undefined || phaseOf(stream, now) === status) &&
         (q === undefined || nameKey(stream.spec.displayName ?? stream.metadata.name).includes(q)) &&
-        (where === undefined || where(toStream(stream, now)));
+        (where === undefined || where(showAt(stream, now)));
       // Without a filter no stream but those on the page is looked at.
       const filters = status !== undefined || q !== undefined || where !== undefined;
-      return streams.page(accountId, args, (stream) => toStream(stream, now), filters ? isAsked : undefined);
+      return streams.page(accountId, args, (stream) => showAt(stream, now), filters ? isAsked : undefined);
     },
 
     get: (accountId: string, id: string): Stream => show(streams.get(accountId, id)),
