@@ -19,7 +19,13 @@ export interface BadRequest {
   field?: string;
 }
 
-type Schema = Json & { properties?: Record<string, Schema>; items?: Schema; required?: string[]; enum?: unknown[] };
+export type Schema = Json & {
+  properties?: Record<string, Schema>;
+  items?: Schema;
+  required?: string[];
+  enum?: unknown[];
+  anyOf?: Schema[];
+};
 
 /** Raw JSON instead of a value, for what JSON.stringify would not write. */
 class Raw {
@@ -30,7 +36,7 @@ class Raw {
 }
 
 const NAMES = ['__proto__', 'constructor', 'prototype', 'toString', 'x y', ''];
-const TEXTS = { control: 'a\u0000b', escape: '\u001b[2J', delete: 'a\u007f' };
+const TEXTS = { control: 'a\u0000b', escape: '\u001b[2J', delete: 'a\u007f', escapeInOne: '\u009b2J' };
 const HALVES = ['"\\ud83d"', '"x\\udc00y"', '"\\udc00\\ud83d"'];
 const NUMBERS = ['1e999', '-1e999', '9007199254740993', '1e308', '0.1', '-1', '123456789012345678901234567890'];
 const TIMES = ['noon', '', '2027-01-31', '2027-02-30T18:00:00Z', '2027-01-31T18:00:00', '2027-01-31T24:00:01Z'].concat([
@@ -77,14 +83,14 @@ function wrongValues(schema: Schema): unknown[] {
 }
 
 /** A body with one thing wrong in it: its text, and where that is. */
-interface Wrong {
+export interface Wrong {
   text: string;
   field: string;
   what: string;
 }
 
 /** JSON in which `value` stands for itself, or is Raw. */
-function write(value: unknown): string {
+export function write(value: unknown): string {
   if (value instanceof Raw) return value.text;
   if (Array.isArray(value)) return `[${value.map(write).join(',')}]`;
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
@@ -96,8 +102,17 @@ function write(value: unknown): string {
 
 const short = (text: string) => (text.length > 60 ? `${text.slice(0, 57)}… (${text.length})` : text);
 
+/** A good one of a union of objects, which differ by their `op`: with what the example of another has, where it has it. */
+function goodOf({ properties = {} }: Schema, example: Record<string, unknown>): Record<string, unknown> {
+  const entries = Object.entries(properties).map(([name, { enum: among, minimum }]) => [
+    name,
+    among?.[0] ?? example[name] ?? minimum ?? 0,
+  ]);
+  return Object.fromEntries(entries);
+}
+
 /** `put` makes a whole body of what stands at `field`. */
-function wrongOnes(schema: Schema, good: unknown, field: string, put: (value: unknown) => string): Wrong[] {
+export function wrongOnes(schema: Schema, good: unknown, field: string, put: (value: unknown) => string): Wrong[] {
   const wrong = (value: unknown, at = field): Wrong => ({
     text: put(value),
     field: at,
@@ -127,8 +142,12 @@ function wrongOnes(schema: Schema, good: unknown, field: string, put: (value: un
         ...wrongOnes(inner, object[name], field + pointerPart(name), (value) => put({ ...object, [name]: value })),
       );
   }
-  if (schema.items && !schema.items.anyOf)
-    found.push(...wrongOnes(schema.items, (good as unknown[])?.[0], `${field}/0`, (value) => put([value])));
+  const among = schema.items?.anyOf ?? [schema.items ?? []].flat();
+  for (const one of among) {
+    const example = (good as unknown[] | undefined)?.[0];
+    const first = among.length > 1 ? goodOf(one, example as Record<string, unknown>) : example;
+    found.push(...wrongOnes(one, first, `${field}/0`, (value) => put([value])));
+  }
   return found;
 }
 
@@ -182,25 +201,36 @@ const IDS = [
   'e%CC%81',
 ].concat(['x'.repeat(511), 'x'.repeat(513), '%F0%9F%98%80', '%0d%0aX-Injected:%201', "'%20or%201=1--"]);
 
+/** What is no text: bytes that are not UTF-8, half of a surrogate pair among them, and a sign of percent without two digits. */
+const NO_TEXT = ['%ff', '%ed%a0%80', 'a%zz', '%'];
+const CONTROL = ['%00', 'a%0ab', '%1b%5b2J', '%7f', '%c2%9b2J'];
+
 /** Of a parameter in a path or a query: as it stands in a URL. */
 function wrongParameters(schema: Schema): string[] {
-  if (schema.enum) return ['nothing', '', '__proto__', '%00', '%ff'];
+  if (schema.enum) return ['nothing', '', '__proto__', ...CONTROL, ...NO_TEXT];
   if (typesOf(schema).includes('integer'))
     return [
       '',
       'x',
       '1e3',
       '0x10',
-      '%00',
       '5%20',
       '%D9%A5',
       '1,5',
       'NaN',
-      ...NUMBERS,
+      ...[...NUMBERS, ...CONTROL, ...NO_TEXT],
       String(Number(schema.minimum ?? 0) - 1),
     ];
-  return typeof schema.maxLength === 'number' ? ['x'.repeat(schema.maxLength + 1)] : [];
+  const long = typeof schema.maxLength === 'number' ? ['x'.repeat(schema.maxLength + 1)] : [];
+  return [...long, ...CONTROL, ...NO_TEXT];
 }
+
+const INVALID = { status: 422, code: 'validation_failed' };
+/** What a header that is not as it should be is answered with. */
+const OF_HEADER: Record<string, Partial<BadRequest>> = {
+  'Idempotency-Key': { ...INVALID, field: '/Idempotency-Key' },
+  'Tus-Resumable': { status: 412, code: 'tus_version_unsupported' },
+};
 
 const filled = (path: string, ids: Record<string, string>, version = '1') => {
   const noun = path.split('/')[2] ?? '';
@@ -227,16 +257,21 @@ function ofParameters(
       return wrongParameters(schema).map((value) => of(value, { path: filled(path, ids, value || '%20') }));
     if (place === 'header')
       return ['', ' ', 'x'.repeat(256), '\u00e9'].map((value) =>
-        of(value, { headers: { [name.toLowerCase()]: value } }),
+        of(value, { ...OF_HEADER[name], headers: { [name.toLowerCase()]: value } }),
       );
-    const refused = { status: 422, code: 'validation_failed', field: `/${name}` };
-    const values =
-      name === 'cursor' ? ['nonsense', '%00', '%ff', '__proto__', 'x'.repeat(1025), 'a%20b'] : wrongParameters(schema);
+    const refused = { ...INVALID, field: `/${name}` };
+    const values = [...(name === 'cursor' ? ['nonsense', '__proto__', 'a%20b'] : []), ...wrongParameters(schema)];
     return [...values, `${values[0]}&${name}=1`].map((value) =>
       of(value, { ...refused, path: `${filled(path, ids)}?${name}=${value}` }),
     );
   });
 }
+
+/** The schema with all that it refers to. */
+export const resolved = (doc: OpenApi, schema: unknown): Schema =>
+  JSON.parse(JSON.stringify(schema), (_name, value) =>
+    typeof value?.$ref === 'string' ? resolved(doc, doc.components.schemas[value.$ref.split('/').at(-1)]) : value,
+  );
 
 /** `ids`: one that exists of each noun. `body` gives a good body for an example of the description. */
 export function badRequests(
@@ -244,10 +279,6 @@ export function badRequests(
   ids: Record<string, string>,
   body: (example: unknown) => unknown,
 ): BadRequest[] {
-  const resolve = (schema: unknown): Schema =>
-    JSON.parse(JSON.stringify(schema), (_name, value) =>
-      typeof value?.$ref === 'string' ? resolve(doc.components.schemas[value.$ref.split('/').at(-1)]) : value,
-    );
   const JSON_TYPE = { 'content-type': 'application/json' };
   return Object.entries(doc.paths).flatMap(([path, item]) =>
     Object.entries(item).flatMap(([verb, operation]) => {
@@ -262,10 +293,9 @@ export function badRequests(
       };
       const wrong: Partial<BadRequest>[] = ofParameters(id, path, operation, ids);
       if (media) {
-        for (const one of wrongOnes(resolve(media.schema), good, '', write))
+        for (const one of wrongOnes(resolved(doc, media.schema), good, '', write))
           wrong.push({ ...one, what: `${id}: ${one.what}`, body: one.text, status: 422, code: 'validation_failed' });
-        const whole = path === '/v1/destinations' ? [...BODIES, LARGE] : BODIES;
-        for (const one of whole) wrong.push({ ...one, what: `${id}: ${one.what}` });
+        for (const one of [...BODIES, LARGE]) wrong.push({ ...one, what: `${id}: ${one.what}` });
       }
       return wrong.map((one) => ({ ...base, ...one, headers: { ...base.headers, ...one.headers } }) as BadRequest);
     }),
