@@ -60,7 +60,6 @@ generate: node_modules/.installed ## write crds/, docs/, alerts, dashboards and 
 
 build: setup ## bundle what the image runs, and the client for programs, into dist/
 	@$(NODE) scripts/build.ts
-	@tsc -p src/client
 
 bench: bench-engine bench-operator bench-api ## performance as ratios beside the named peers, into test/bench/RESULTS.md
 

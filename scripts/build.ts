@@ -7,6 +7,7 @@
 import { cpSync, existsSync, readFileSync, rmSync } from 'node:fs';
 import { dirname, join, sep } from 'node:path';
 import { build } from 'esbuild';
+import { buildClient } from './build-client.ts';
 
 const READ_THEIR_OWN_FILES = ['@fastify/swagger-ui', '@fastify/static', '@fastify/swagger'];
 /** Only role `local` asks for these, and an image does not run it. */
@@ -46,10 +47,7 @@ const { metafile } = await build({
   logLevel: 'warning',
 });
 
-await build({
-  ...{ entryPoints: ['src/client/index.ts'], outdir: 'dist/client', bundle: true, format: 'esm', platform: 'neutral' },
-  ...{ target: 'es2022', logLevel: 'warning' },
-});
+await buildClient('dist/client');
 
 const packages = new Set<string>();
 for (const name of READ_THEIR_OWN_FILES) addPackage(name, '.', packages);

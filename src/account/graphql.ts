@@ -2,7 +2,8 @@
 import { GraphQLID, GraphQLObjectType, GraphQLString } from 'graphql';
 import { type Fields, Node } from '../graphql/relay.ts';
 import { DateTime, required } from '../graphql/scalars.ts';
-import type { AccountService, User as UserRecord } from './service.ts';
+import type { User as UserRecord } from './record.ts';
+import type { AccountService } from './service.ts';
 
 const User = new GraphQLObjectType<UserRecord>({
   name: 'User',

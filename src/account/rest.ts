@@ -1,6 +1,7 @@
 /** REST: the account of who is asking. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
-import { type AccountService, User } from './service.ts';
+import { User } from './record.ts';
+import type { AccountService } from './service.ts';
 
 export const accountRoutes: FastifyPluginAsyncTypebox<{ account: AccountService }> = async (app, { account }) => {
   app.get(

@@ -1,5 +1,5 @@
 /** The API as functions: one for each operation, grouped by noun, with the server's own types. */
-import type { User } from '../account/service.ts';
+import type { User } from '../account/record.ts';
 import type { Destination, DestinationCreate, DestinationTest, DestinationUpdate } from '../destinations/record.ts';
 import type {
   Playlist,

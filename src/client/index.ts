@@ -2,7 +2,7 @@
  * The client of the API, for Node, browsers and whatever else has fetch: `import { createClient } from 'loopstream/client'`.
  * Of the server it shares types, the table of errors and a timer, and nothing that runs there alone.
  */
-export type { User } from '../account/service.ts';
+export type { User } from '../account/record.ts';
 export type { Destination, DestinationCreate, DestinationTest, DestinationUpdate } from '../destinations/record.ts';
 export type * from '../playlists/record.ts';
 export type { LiveStats } from '../stats/record.ts';

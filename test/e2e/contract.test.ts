@@ -1,9 +1,17 @@
-/** The contract, which test/contract holds our API server to with a stand-in for the operator, of the product as a whole. */
-import { afterAll, beforeAll, describe } from 'vitest';
+/**
+ * The contract, which test/contract holds our API server to with a stand-in for the operator, of the product as a whole; and
+ * the client, built and used as the README shows it.
+ */
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { graphqlSuite } from '../contract/graphql.ts';
 import { restSuite } from '../contract/rest.ts';
+import { eventually, openScene } from '../contract/scene.ts';
+import { makeProject, runProgram, typeErrors } from '../support/client-package.ts';
 import { productPlace } from '../support/contract.ts';
-import { type System, startSystem } from '../support/system.ts';
+import { ROOT, type System, startSystem } from '../support/system.ts';
 
 let system: System;
 beforeAll(async () => {
@@ -15,3 +23,35 @@ const product = productPlace(() => system);
 
 describe('REST', () => restSuite(product));
 describe('GraphQL', () => graphqlSuite(product));
+
+test('the README’s program, with the built client from its node_modules, has its types checked and puts streams on air', async () => {
+  const dir = await mkdtemp(join(tmpdir(), 'client-'));
+  onTestFinished(() => rm(dir, { recursive: true, force: true }));
+  const scene = await openScene(product);
+  onTestFinished(() => scene.target.stop());
+  const { ask, made, wish, target, videoUploadObjectID } = scene;
+  const { id } = await made('/streams', wish({ name: 'Ready', videoUploadObjectID }));
+  const readme = await readFile(join(ROOT, 'README.md'), 'utf8');
+  const program = /```ts client\n([\s\S]*?)\n```/.exec(readme)?.[1] ?? '';
+  expect(program).toContain("from 'loopstream/client'");
+  await makeProject(dir, program);
+  expect(await typeErrors(dir)).toBe('');
+  await eventually('it is ready', async () => (await ask('GET', `/streams/${id}/readiness`)).body.ready);
+  const output = await runProgram(dir, { PATH: process.env.PATH ?? '', API: target.base, KEY: target.key });
+  expect((await ask('GET', `/streams/${id}`)).body.status).toBe('live');
+  const [first, ...others] = output.trim().split('\n');
+  expect(first).toMatch(/^Ready: \w+$/);
+  // Those whose video never arrives: each with what is wrong and what to do about it.
+  const names = others.flatMap((line) => /^(One|Two|Three): \w+$/.exec(line)?.[1] ?? []);
+  expect(names).toEqual(['Three', 'Two', 'One']);
+  const sentences = others.filter((line) => !/^\w+: \w+$/.test(line));
+  expect(sentences.length).toBeGreaterThanOrEqual(names.length);
+  for (const sentence of sentences) expect(sentence).toMatch(/^[A-Z].*\. .*\.$/);
+  await ask('POST', `/streams/${id}/stop?wait=30`);
+  // A mistake is one for the types too.
+  await makeMistake(dir, program);
+  expect(await typeErrors(dir)).toMatch(/program\.ts.*TS2339.*statuss/);
+});
+
+const makeMistake = (dir: string, program: string): Promise<void> =>
+  writeFile(join(dir, 'program.ts'), program.replace('id, name, status }', 'id, name, statuss }'));

@@ -1,0 +1,16 @@
+/** Builds `loopstream/client` as package.json's `exports` has it: one file to run anywhere, and the types beside it. */
+import { execFileSync } from 'node:child_process';
+import { join, resolve } from 'node:path';
+import { build } from 'esbuild';
+
+const ROOT = resolve(import.meta.dirname, '..');
+
+/** `dir` stands for dist/client. */
+export async function buildClient(dir: string): Promise<void> {
+  await build({
+    ...{ entryPoints: [join(ROOT, 'src/client/index.ts')], outdir: dir, bundle: true, format: 'esm' },
+    ...{ platform: 'neutral', target: 'es2022', logLevel: 'warning' },
+  });
+  const types = ['-p', join(ROOT, 'src/client'), '--outDir', join(dir, 'types')];
+  execFileSync(join(ROOT, 'node_modules/.bin/tsc'), types, { stdio: 'inherit' });
+}

@@ -1,0 +1,44 @@
+/** The client as a program of somebody else's has it: the built package in its node_modules, and types that are checked. */
+import { execFile } from 'node:child_process';
+import { cp, mkdir, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { buildClient } from '../../scripts/build-client.ts';
+import { ROOT } from './system.ts';
+
+const run = promisify(execFile);
+
+const TSCONFIG = {
+  compilerOptions: {
+    ...{ target: 'ES2022', module: 'NodeNext', moduleResolution: 'NodeNext', strict: true, noEmit: true },
+    types: ['node'],
+  },
+  files: ['program.ts'],
+};
+
+/** Makes a project in `dir` whose one file is `program`, which imports `loopstream/client`. */
+export async function makeProject(dir: string, program: string): Promise<void> {
+  const installed = join(dir, 'node_modules/loopstream');
+  await mkdir(join(dir, 'node_modules/@types'), { recursive: true });
+  await buildClient(join(installed, 'dist/client'));
+  await cp(join(ROOT, 'package.json'), join(installed, 'package.json'));
+  // What the types of the package are written in, and what every program for Node has.
+  const others = ['typebox', '@types/node', 'undici-types'];
+  await Promise.all(others.map((name) => symlink(join(ROOT, 'node_modules', name), join(dir, 'node_modules', name))));
+  await writeFile(join(dir, 'package.json'), JSON.stringify({ name: 'program', type: 'module', private: true }));
+  await writeFile(join(dir, 'tsconfig.json'), JSON.stringify(TSCONFIG));
+  await writeFile(join(dir, 'program.ts'), program);
+}
+
+/** What its compiler complains about; empty when it is content. */
+export const typeErrors = (dir: string): Promise<string> =>
+  run(join(ROOT, 'node_modules/.bin/tsc'), ['-p', dir], { cwd: dir }).then(
+    () => '',
+    ({ stdout }: { stdout: string }) => stdout,
+  );
+
+/** Runs it and answers what it printed. */
+export async function runProgram(dir: string, env: Record<string, string>): Promise<string> {
+  const { stdout } = await run(process.execPath, [join(dir, 'program.ts')], { cwd: dir, env });
+  return stdout;
+}
