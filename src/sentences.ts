@@ -43,9 +43,10 @@ export const LINK: readonly TextRule[] = [
 ];
 
 /** Names that Kubernetes gives to what is referred to (RFC 1123 subdomain). */
+export const NAME_PATTERN = '^[a-z0-9]([-.a-z0-9]*[a-z0-9])?$';
 export const REFERENCE: readonly TextRule[] = [
   {
-    matches: '^[a-z0-9]([-.a-z0-9]*[a-z0-9])?$',
+    matches: NAME_PATTERN,
     sentence: 'must be a name as Kubernetes has them: lower-case letters, digits, "-" and "."',
   },
 ];

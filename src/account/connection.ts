@@ -5,6 +5,7 @@
  */
 import { hash } from 'node:crypto';
 import { validationFailed } from '../errors.ts';
+import { NAME_PATTERN } from '../sentences.ts';
 
 export const DEFAULT_PAGE = 20;
 export const MAX_PAGE = 100;
@@ -53,7 +54,7 @@ const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 
 const compare = (a: Place, b: Place): number => compareText(a.key, b.key) || compareText(a.id, b.id);
 
 /** As Kubernetes has names. */
-const ID = /^[a-z0-9]([-.a-z0-9]*[a-z0-9])?$/;
+const ID = new RegExp(NAME_PATTERN);
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/;
 
 /** The key of a name in the order by name. */

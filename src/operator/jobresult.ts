@@ -1,6 +1,6 @@
 /** What became of a prepare Job, read from the status of its pods. Pure: no I/O, no clock. */
-import { Value } from 'typebox/value';
 import type { Job, Pod } from '../kube/resources.ts';
+import { parseAs } from '../parse.ts';
 import { PrepareResult } from '../prepare/task.ts';
 import { UPLOAD_ERRORS, type UploadErrorCode } from '../uploads/spec.ts';
 import { terminations } from './podview.ts';
@@ -19,15 +19,6 @@ const failed = (code: UploadErrorCode, message: string = UPLOAD_ERRORS[code]): O
   result: { action: 'failed', error: { code, message } },
 });
 
-function parse(text: string | undefined): PrepareResult | undefined {
-  try {
-    const value: unknown = JSON.parse(text ?? '');
-    return Value.Check(PrepareResult, value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
 const finished = (job: Job, type: 'Complete' | 'Failed') =>
   job.status?.conditions?.find((condition) => condition.type === type && condition.status === 'True');
 
@@ -35,7 +26,7 @@ const finished = (job: Job, type: 'Complete' | 'Failed') =>
 function lastError(pods: readonly Pod[]): PrepareResult | undefined {
   const ended = pods.flatMap(terminations).filter(({ exitCode }) => exitCode !== 0);
   ended.sort((a, b) => (a.finishedAt ?? '').localeCompare(b.finishedAt ?? ''));
-  const result = parse(ended.at(-1)?.message);
+  const result = parseAs(PrepareResult, ended.at(-1)?.message);
   return result?.action === 'failed' ? result : undefined;
 }
 
@@ -43,7 +34,7 @@ function lastError(pods: readonly Pod[]): PrepareResult | undefined {
 export function outcomeOf(job: Job, pods: readonly Pod[], now: Date): Outcome {
   for (const end of pods.flatMap(terminations)) {
     if (end.exitCode !== 0) continue;
-    const result = parse(end.message);
+    const result = parseAs(PrepareResult, end.message);
     return result ? { kind: 'done', result } : failed('prepare_failed', 'The Job gave no answer that can be read.');
   }
   const failure = finished(job, 'Failed');

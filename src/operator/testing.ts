@@ -2,10 +2,10 @@
  * The test of a destination: what was asked for by an annotation, and what is to be done about it. The annotation's value is
  * the test's id; the test is over when the status has a result of that id. Pure: no I/O, no clock.
  */
-import { Value } from 'typebox/value';
 import { kubeTime } from '../clock.ts';
 import { NOT_RUN, ON_AIR, ProbeResult, type TestStatus } from '../destinations/spec.ts';
 import type { Destination, Pod } from '../kube/resources.ts';
+import { parseAs } from '../parse.ts';
 import { SECRET_VERSION_ANNOTATION, TEST_ANNOTATION } from '../streams/names.ts';
 import { isOver, podTrouble, terminations } from './podview.ts';
 import { isOwnedBy } from './restricted.ts';
@@ -57,19 +57,10 @@ export function askedFor({ metadata, status }: Destination): string | undefined 
 
 const isOld = (id: string, now: Date): boolean => now.getTime() - Date.parse(id.split(' ', 1)[0] ?? '') > VALID_MS;
 
-function told(message: string | undefined): ProbeResult | undefined {
-  try {
-    const value: unknown = JSON.parse(message ?? '');
-    return Value.Check(ProbeResult, value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
 /** Its container's last words, or that there will be none. */
 function outcome(pod: Pod): ProbeResult | undefined {
   const [end] = terminations(pod);
-  const result = told(end?.message);
+  const result = parseAs(ProbeResult, end?.message);
   if (result) return result;
   if (!end && !isOver(pod)) return undefined;
   const why = pod.status?.reason ?? end?.reason ?? 'no reason is known';

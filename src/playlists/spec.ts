@@ -4,7 +4,7 @@
  * Pure: no I/O, no clock.
  */
 import { type Static, Type } from 'typebox';
-import { Value } from 'typebox/value';
+import { parseAs } from '../parse.ts';
 import { Condition } from '../streams/conditions.ts';
 import { PUBLISHED_ANNOTATION } from '../streams/names.ts';
 
@@ -53,19 +53,9 @@ const read = new WeakMap<Annotated, { published: Published | undefined }>();
 export function publishedOf(playlist: Annotated): Published | undefined {
   const known = read.get(playlist);
   if (known) return known.published;
-  const published = parse(playlist.metadata.annotations?.[PUBLISHED_ANNOTATION]);
+  const published = parseAs(Published, playlist.metadata.annotations?.[PUBLISHED_ANNOTATION]);
   read.set(playlist, { published });
   return published;
-}
-
-function parse(text: string | undefined): Published | undefined {
-  if (text === undefined) return undefined;
-  try {
-    const value: unknown = JSON.parse(text);
-    return Value.Check(Published, value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 type WithSpec = Annotated & { spec: Pick<PlaylistSpec, 'mode' | 'items'> };

@@ -1,7 +1,7 @@
 /** Makes one rendition of a source, or finds that it has been made. */
 import { text } from 'node:stream/consumers';
-import { Value } from 'typebox/value';
 import type { Logger } from '../log.ts';
+import { parseAs } from '../parse.ts';
 import { FlvError } from '../rendition/flv.ts';
 import { indexKey, RenditionIndex } from '../rendition/index.ts';
 import type { Storage } from '../storage/storage.ts';
@@ -54,19 +54,11 @@ const ready = ({ profile, renditionKey }: RenditionTask, index: RenditionIndex):
 async function readIndex(task: RenditionTask, storage: Storage): Promise<RenditionIndex | undefined> {
   const key = indexKey(task.renditionKey);
   if (!(await storage.head(key))) return undefined;
-  const index = parseJson(await text(await storage.read(key)));
-  if (!Value.Check(RenditionIndex, index) || index.profile !== task.profile) return undefined;
+  const index = parseAs(RenditionIndex, await text(await storage.read(key)));
+  if (index?.profile !== task.profile) return undefined;
   if ((index.video !== undefined) !== (task.type === 'video')) return undefined;
   const flv = await storage.head(task.renditionKey);
   return flv?.sizeBytes === index.sizeBytes ? index : undefined;
-}
-
-function parseJson(json: string): unknown {
-  try {
-    return JSON.parse(json);
-  } catch {
-    return undefined;
-  }
 }
 
 type Profile = { quality: Quality; framerate: Framerate };

@@ -81,9 +81,11 @@ export function createStreamService({ kube, streams, references, clock = systemC
   /** Without a schedule nothing depends on the time, and what is in the cache is never changed in place: it is shown once. */
   const showAt = (stream: LoopStream, now: Date): Stream => {
     if (stream.spec.schedule) return toStream(stream, now);
-    const known = shown.get(stream) ?? toStream(stream, now);
-    shown.set(stream, known);
-    return known;
+    const known = shown.get(stream);
+    if (known) return known;
+    const made = toStream(stream, now);
+    shown.set(stream, made);
+    return made;
   };
   const show = (stream: LoopStream): Stream => showAt(stream, clock.now());
   /** A request that is tried again is judged as of its first try: what it asked for may have begun since. */

@@ -4,12 +4,11 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { createInterface } from 'node:readline';
 import { Redis } from 'ioredis';
-import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { localEnvironment } from '../../src/config.ts';
 import { aroundContainers } from '../support/engine/containers.ts';
 import { chosenWay, testEngine, type Way } from '../support/engine/find.ts';
-import { startTestPostgres, type TestPostgres } from '../support/postgres.ts';
+import { query, startTestPostgres, type TestPostgres } from '../support/postgres.ts';
 import { startTestRedis, type TestRedis } from '../support/redis.ts';
 import { until } from '../support/rtmp.ts';
 
@@ -41,16 +40,6 @@ async function expectLoopbackOnly(url: string) {
   const { port } = new URL(url);
   expect(await connects('127.0.0.1', port)).toBe(true);
   for (const address of OTHER_ADDRESSES) expect(await connects(address, port), address).toBe(false);
-}
-
-async function query(url: string, text: string): Promise<Record<string, unknown>[]> {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  try {
-    return (await client.query(text)).rows;
-  } finally {
-    await client.end();
-  }
 }
 
 describe.each(ways)('Postgres by %s', (way) => {

@@ -4,11 +4,11 @@ import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import pg from 'pg';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { identify, isAlive } from '../../src/local/identity.ts';
 import { type RunningPostgres, startPostgres } from '../../src/local/postgres.ts';
 import { createLogger } from '../../src/log.ts';
+import { query } from '../support/postgres.ts';
 import { until } from '../support/rtmp.ts';
 
 let dir: string;
@@ -26,16 +26,6 @@ async function start(): Promise<RunningPostgres> {
   const postgres = await startPostgres({ dataDir: join(dir, 'postgres'), log: createLogger('test', 'silent') });
   started.push(postgres);
   return postgres;
-}
-
-async function query(url: string, text: string): Promise<unknown[]> {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  try {
-    return (await client.query(text)).rows;
-  } finally {
-    await client.end();
-  }
 }
 
 test('state survives a restart, a killed Postgres, and one that an earlier run left behind', async () => {

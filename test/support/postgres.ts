@@ -2,6 +2,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import pg from 'pg';
 import { startPostgres } from '../../src/local/postgres.ts';
 import { createLogger } from '../../src/log.ts';
 import { chosenWay, type Way } from './engine/find.ts';
@@ -33,4 +34,15 @@ async function startPostgresProcess(): Promise<TestPostgres> {
       await rm(dir, { recursive: true, force: true });
     },
   };
+}
+
+/** One statement over a connection of its own; its rows. */
+export async function query(url: string, text: string): Promise<Record<string, unknown>[]> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    return (await client.query(text)).rows;
+  } finally {
+    await client.end();
+  }
 }

@@ -1,4 +1,5 @@
 /** Commands of the machine (ip, mount, buildah …), which must succeed. */
+import { accessSync, constants } from 'node:fs';
 import { environment } from '../../../src/config.ts';
 import { type CommandOptions, run } from '../../../src/local/run.ts';
 
@@ -12,3 +13,12 @@ export async function must(command: string, args: readonly string[], options: Pa
 /** The same where failure is no harm, e.g. of what is not there to be removed. */
 export const may = async (command: string, args: readonly string[]): Promise<boolean> =>
   (await run(command, args, { env: environment(), timeoutMs: 60_000 })).ok;
+
+export function isWritable(path: string): boolean {
+  try {
+    accessSync(path, constants.W_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}

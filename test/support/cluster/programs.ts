@@ -1,12 +1,11 @@
 /** What a real node needs on the machine, and whether this machine can have one at all. */
-import { accessSync, constants } from 'node:fs';
 import { environment } from '../../../src/config.ts';
 import { ensureBinaries } from '../../../src/local/kubernetes/binaries.ts';
 import { NODE_PROGRAM_KEYS, PROGRAM_KEYS } from '../../../src/local/kubernetes/programs.ts';
 import { ensurePrograms } from '../../../src/local/preflight.ts';
 import { ensureGoPrograms } from '../go-programs.ts';
 import { binariesOptions } from '../kubernetes.ts';
-import { may } from './command.ts';
+import { isWritable, may } from './command.ts';
 
 /** Why this machine cannot run the cluster, in one sentence; undefined when it can. */
 export async function whyNot(): Promise<string | undefined> {
@@ -21,15 +20,6 @@ export async function whyNot(): Promise<string | undefined> {
   if (!isWritable('/sys/fs/cgroup')) return 'this machine lets nobody make cgroups';
   const mounts = await may('unshare', ['--mount', 'mount', '-t', 'tmpfs', 'none', '/mnt']);
   return mounts ? undefined : 'this machine lets nobody mount file systems';
-}
-
-function isWritable(path: string): boolean {
-  try {
-    accessSync(path, constants.W_OK);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 /** Programs of the machine, installed where they are missing. */

@@ -1,23 +1,14 @@
 /** What an engine of our own needs, and whether this machine can have one at all. */
-import { accessSync, constants, existsSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { environment } from '../../../src/config.ts';
 import { ensurePrograms, type NeededProgram } from '../../../src/local/preflight.ts';
-import { may } from '../cluster/command.ts';
+import { isWritable, may } from '../cluster/command.ts';
 import { findEngine } from './find.ts';
 
 const CGROUPS = '/sys/fs/cgroup';
 const APART = ['--pid', '--fork', '--kill-child', '--mount', '--mount-proc'];
 
 const hasProgram = (name: string): Promise<boolean> => may('sh', ['-c', 'command -v -- "$1"', 'sh', name]);
-
-function isWritable(path: string): boolean {
-  try {
-    accessSync(path, constants.W_OK);
-    return true;
-  } catch {
-    return false;
-  }
-}
 
 /** In one sentence; undefined when it can. */
 export async function whyNoEngine(): Promise<string | undefined> {
