@@ -32,6 +32,8 @@ export interface OwnedOptions<T extends KubeObject> {
 /** `T` is the kind as it is stored, e.g. LoopStream. */
 export interface Owned<T extends Stored<KubeObject>> {
   readonly namespace: string;
+  /** What its ids begin with. */
+  readonly prefix: string;
   find(accountId: string, id: string): T | undefined;
   /** Throws `<noun>_not_found`, also for what belongs to another account. */
   get(accountId: string, id: string): T;
@@ -53,6 +55,8 @@ export interface Owned<T extends Stored<KubeObject>> {
   until(id: string, holds: (object: T | undefined) => boolean, ms: number): Promise<boolean>;
   /** Resolves with true as soon as this server knows what another one has written, or with false after `ms`. */
   caughtUp(written: { name: string; resourceVersion: string }, ms: number): Promise<boolean>;
+  /** Asks Kubernetes for one that another server may have made a moment ago, if this one has not heard of it. */
+  learn(id: string): Promise<void>;
 }
 
 const accountOf = (object: { metadata: ObjectMeta }): string | undefined => object.metadata.labels?.[ACCOUNT_LABEL];
@@ -129,11 +133,20 @@ export function createOwned<T extends KubeObject>(options: OwnedOptions<T>): Own
 
   return {
     namespace,
+    prefix,
     find,
     until,
     caughtUp: async ({ name, resourceVersion }, ms) => {
       const isKnown = () => reflector.get(namespace, name) !== undefined || reflector.hasSeen(resourceVersion);
       return isKnown() || soon(isKnown, ms);
+    },
+    async learn(id) {
+      if (!synced || reflector.get(namespace, id) !== undefined) return;
+      const found = await kube.get(resource, namespace, id).catch((error) => {
+        if (error instanceof KubeError && error.status === 404) return undefined;
+        throw error;
+      });
+      if (found) reflector.upsert(found);
     },
     earlier(accountId) {
       const name = currentIntent()?.nextId(prefix);

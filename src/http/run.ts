@@ -108,7 +108,7 @@ export async function runApi(config: ApiConfig, lifecycle: Lifecycle, log: Logge
   const ageMs = () => Math.max(...reflectors.map((reflector) => reflector.ageMs()));
   const server = await buildServer({
     ...{ config, auth, db, services, stats, health, version, metrics, log },
-    ...{ stopping, leaving: leaving.signal, counter, ageMs },
+    ...{ stopping, leaving: leaving.signal, counter, ageMs, learners: resources.learners },
   });
   lifecycle.defer('server', () => server.close(), DRAIN_MS);
 
@@ -153,9 +153,7 @@ function openResources(kube: Kube, namespace: string, stopping: AbortSignal, log
     reflector: Reflector<T>,
     options: Pick<OwnedOptions<T>, 'resource' | 'prefix' | 'noun' | 'notFound'>,
   ) => createOwned({ kube, reflector, namespace, stopping, ...options });
-  return {
-    byName: { destinations, uploads, playlists, streams, pods },
-    pods,
+  const owned = {
     destinations: own(destinations, {
       resource: DESTINATIONS,
       prefix: 'dst',
@@ -166,6 +164,8 @@ function openResources(kube: Kube, namespace: string, stopping: AbortSignal, log
     playlists: own(playlists, { resource: PLAYLISTS, prefix: 'pls', noun: 'playlist', notFound: 'playlist_not_found' }),
     streams: own(streams, { resource: LOOPSTREAMS, prefix: 'str', noun: 'stream', notFound: 'stream_not_found' }),
   };
+  const learners = Object.fromEntries(Object.values(owned).map((of) => [of.prefix, of]));
+  return { byName: { destinations, uploads, playlists, streams, pods }, pods, ...owned, learners };
 }
 
 type Given = Parameters<typeof createAccountService>[0] & Pick<UploadServiceDeps, 'storage' | 'limits' | 'leases'>;

@@ -32,6 +32,7 @@ import { errorPageHeaders, secureHeaders } from './headers.ts';
 import { idempotency } from './idempotency.ts';
 import { createMethods, type Methods } from './methods.ts';
 import type { HttpMetrics } from './metrics.ts';
+import { type Learners, learnNewcomers } from './newcomers.ts';
 import { completeOpenApi, OPENAPI } from './openapi.ts';
 import { guard } from './operations.ts';
 import { parseQuery } from './query.ts';
@@ -63,6 +64,7 @@ export interface ServerDeps extends StatusDeps, Stopping {
   db: Db;
   services: Services;
   stats: StatsService;
+  learners?: Learners;
   /** Counts requests for all replicas together; without it this one counts its own. */
   counter?: Counter | undefined;
   /** How old the caches of Kubernetes' resources may be, in milliseconds; 0 while it is heard of. */
@@ -99,6 +101,7 @@ export async function buildServer(deps: ServerDeps): Promise<FastifyInstance> {
       else done();
     });
     await guard(api, { auth: deps.auth, counter: deps.counter, ...config });
+    learnNewcomers(api, deps.learners ?? {});
     await api.register(async (graphql) => {
       tellAge(graphql, deps.ageMs);
       graphqlRoutes(graphql, { ...deps, ...config, secret: config.authSecret, observe: deps.metrics?.graphql });

@@ -5,14 +5,17 @@ import type { Finding } from './world.ts';
 /** States that a container passes through on its way up. */
 const ON_ITS_WAY = new Set(['ContainerCreating', 'PodInitializing']);
 
+/** Why no node takes a pod. One that is on a node is scheduled, whatever a condition that was written late still says. */
+export const unschedulable = ({ spec, status }: Pod) =>
+  spec.nodeName === undefined
+    ? status?.conditions?.find(({ type, status: is }) => type === 'PodScheduled' && is === 'False')
+    : undefined;
+
 /** What keeps a pod from running: no node for it, an image that cannot be had, a container that ends again and again. */
 export function podTrouble(pod: Pod): Finding | undefined {
-  const scheduled = pod.status?.conditions?.find((c) => c.type === 'PodScheduled');
-  if (scheduled?.status === 'False') {
-    return {
-      reason: scheduled.reason ?? 'Unschedulable',
-      message: `No node takes the pod: ${scheduled.message ?? ''}`,
-    };
+  const refused = unschedulable(pod);
+  if (refused) {
+    return { reason: refused.reason ?? 'Unschedulable', message: `No node takes the pod: ${refused.message ?? ''}` };
   }
   for (const container of pod.status?.containerStatuses ?? []) {
     const { waiting } = container.state ?? {};

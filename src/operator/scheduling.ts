@@ -1,7 +1,7 @@
 /** The condition PodScheduled: whether there is a pod and a node for it. Pure: no I/O, no clock. */
 import type { LoopStream, Pod } from '../kube/resources.ts';
 import { findCondition } from '../streams/conditions.ts';
-import { podTrouble, readySince } from './podview.ts';
+import { podTrouble, readySince, unschedulable } from './podview.ts';
 import type { Verdict } from './world.ts';
 
 /** Reasons for which there is no pod that could be scheduled. */
@@ -14,9 +14,8 @@ const NO_POD: ReadonlySet<string> = new Set(['PodRefused', 'PodNameTaken', 'Quot
 function podScheduled(pod: Pod, before: Verdict | undefined): Verdict {
   const type = 'PodScheduled';
   const trouble = podTrouble(pod);
-  const scheduled = pod.status?.conditions?.find((condition) => condition.type === type);
-  if (scheduled?.status === 'False') {
-    return { type, status: 'False', reason: 'Unschedulable', message: trouble?.message ?? scheduled.message ?? '' };
+  if (unschedulable(pod)) {
+    return { type, status: 'False', reason: 'Unschedulable', message: trouble?.message ?? '' };
   }
   if (before?.status === 'True') return before;
   if (pod.spec.nodeName === undefined || (!trouble && readySince(pod) === undefined)) {

@@ -123,9 +123,7 @@ describe('destinations', () => {
     const quota = { metadata: { name: 'no-secrets' }, spec: { hard: { secrets: '0' } } };
     const before = (await ada.call<List>('GET', '/v1/destinations?limit=100')).body.data.length;
     await api.kube.create(quotas, NAMESPACE, quota);
-    await expect
-      .poll(async () => (await ada.call('POST', '/v1/destinations', target)).status, { timeout: 10_000 })
-      .toBe(502);
+    await expect.poll(async () => (await ada.call('POST', '/v1/destinations', target)).status).toBe(502);
     await api.kube.delete(quotas, NAMESPACE, 'no-secrets');
     const after = (await ada.call<List>('GET', '/v1/destinations?limit=100')).body.data;
     expect(after.filter(({ rtmpUrl }) => rtmpUrl === '')).toEqual([]);

@@ -78,7 +78,7 @@ describe('make run', () => {
       .first()
       .click();
     const video = page.getByTestId('preview');
-    await video.waitFor({ timeout: 30_000 });
+    await video.waitFor({ timeout: 90_000 });
     const time = () => video.evaluate((element) => (element as HTMLVideoElement).currentTime);
     const first = await until('the video plays', async () => (await time()) || undefined, 30_000);
     await until('its time advances by two seconds', async () => (await time()) > first + 2, 30_000);

@@ -65,10 +65,10 @@ describe('the control plane', () => {
 
   test("runs Kubernetes' own controllers: a namespace gets its service account, a Job its pod, both go with the namespace", async () => {
     await kubectl('create namespace kept');
-    await vi.waitFor(() => kubectl('-n kept get serviceaccount default'), { timeout: 10_000, interval: 100 });
+    await vi.waitFor(() => kubectl('-n kept get serviceaccount default'), { timeout: 60_000, interval: 100 });
     await kubectl('apply -f -', JOB);
     await vi.waitFor(async () => expect(await kubectl('-n kept get pods -o name')).toMatch(/^pod\/hello-/), {
-      timeout: 10_000,
+      timeout: 60_000,
       interval: 100,
     });
     const pod = (await kubectl('-n kept get pods -o name')).trim();
@@ -76,7 +76,7 @@ describe('the control plane', () => {
     await vi.waitFor(
       async () =>
         expect(await kubectl(`-n kept get ${pod} -o jsonpath={.status.conditions[0].reason}`)).toBe('Unschedulable'),
-      { timeout: 10_000, interval: 100 },
+      { timeout: 60_000, interval: 100 },
     );
     await kubectl('-n kept delete job hello --cascade=foreground --timeout=20s');
     expect(await kubectl('-n kept get pods -o name')).toBe('');
@@ -95,7 +95,7 @@ describe('the control plane', () => {
   test('enforces Pod Security where a namespace asks for it', async () => {
     await kubectl('create namespace strict');
     await kubectl('label namespace strict pod-security.kubernetes.io/enforce=restricted');
-    await vi.waitFor(() => kubectl('-n strict get serviceaccount default'), { timeout: 10_000, interval: 100 });
+    await vi.waitFor(() => kubectl('-n strict get serviceaccount default'), { timeout: 60_000, interval: 100 });
     await expect(kubectl('-n strict run naked --image=none')).rejects.toThrow(
       /violates PodSecurity "restricted:latest"/,
     );
@@ -107,7 +107,7 @@ describe('the control plane', () => {
     onTestFinished(() => void server.close());
     const { port } = server.address() as AddressInfo;
     await kubectl('create namespace logs');
-    await vi.waitFor(() => kubectl('-n logs get serviceaccount default'), { timeout: 10_000, interval: 100 });
+    await vi.waitFor(() => kubectl('-n logs get serviceaccount default'), { timeout: 60_000, interval: 100 });
     await kubectl('create -f -', JSON.stringify({ apiVersion: 'v1', kind: 'Node', metadata: { name: 'test-node' } }));
     const status = {
       addresses: [

@@ -35,7 +35,7 @@ describe('the node', () => {
 
 describe('a pod', () => {
   it('serves on an address of its own, and its readiness reaches the status as fast as its probe sees it', async () => {
-    const readinessProbe = { httpGet: { path: '/', port: 'web' }, periodSeconds: 3, failureThreshold: 1 };
+    const readinessProbe = { httpGet: { path: '/', port: 'web' }, periodSeconds: 8, failureThreshold: 1 };
     const container = { env: [IP], ports: [{ name: 'web', containerPort: 8000 }], readinessProbe };
     await node.createPod('server-1', { script: SERVER, container });
     await node.createPod('server-2', { script: SERVER, container });
@@ -50,7 +50,7 @@ describe('a pod', () => {
     const unready = await until(
       'not ready',
       async () => !ready(await node.status('server-1')) && node.status('server-1'),
-      9000,
+      30_000,
     );
     expect(unready.conditions?.find(({ type }) => type === 'Ready')?.message).toBe(
       'containers with unready status: [main]',
@@ -58,7 +58,7 @@ describe('a pod', () => {
     // Less than a period of the probe, so it was written when the probe saw it; measured: below 100 ms.
     const seen = Date.now();
     const [, answered] = /unready at (\d+)/.exec(await node.logOf('server-1')) ?? [];
-    expect(seen - Number(answered)).toBeLessThan(2700);
+    expect(seen - Number(answered)).toBeLessThan(7500);
     await fetch(`http://${one.podIP}:8000/flip`);
     await node.untilReady('server-1');
     expect(main(await node.status('server-1'))?.restartCount).toBe(0);

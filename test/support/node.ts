@@ -11,7 +11,7 @@ import { runNode } from '../../src/local/node/run.ts';
 import { createLogger } from '../../src/log.ts';
 import { startTestKubernetes } from './kubernetes.ts';
 import type { AgentArguments } from './node-agent.ts';
-import { patience } from './rtmp.ts';
+import { PATIENCE, patience } from './rtmp.ts';
 
 export const NS = 'node-test';
 
@@ -32,7 +32,7 @@ export async function until<T>(
   look: () => Promise<T | undefined | false>,
   withinMs = 30_000,
 ): Promise<T> {
-  const end = performance.now() + withinMs;
+  const end = performance.now() + withinMs * PATIENCE;
   const wait = patience();
   let error: unknown;
   while (performance.now() < end) {

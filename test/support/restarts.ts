@@ -23,7 +23,7 @@ export function createRestarts(kubernetes: TestKubernetes) {
       commands.set(part, readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0').slice(0, -1));
       process.kill(pid, 'SIGKILL');
       // Both are children of this process. Until one is waited for its threads may be ending still, and hold its port.
-      await vi.waitFor(() => expect(() => process.kill(pid, 0)).toThrow('ESRCH'), { timeout: 10_000, interval: 20 });
+      await vi.waitFor(() => expect(() => process.kill(pid, 0)).toThrow('ESRCH'), { timeout: 60_000, interval: 20 });
     },
     /** With the same command line, the same port and the same data. */
     start(part: Part): void {
