@@ -142,10 +142,8 @@ export function createOwned<T extends KubeObject>(options: OwnedOptions<T>): Own
     },
     async learn(id) {
       if (!synced || reflector.get(namespace, id) !== undefined) return;
-      const found = await kube.get(resource, namespace, id).catch((error) => {
-        if (error instanceof KubeError && error.status === 404) return undefined;
-        throw error;
-      });
+      // A list of one, since to list is the right that a reflector has.
+      const [found] = await kube.list(resource, { namespace, fieldSelector: `metadata.name=${id}` });
       if (found) reflector.upsert(found);
     },
     earlier(accountId) {

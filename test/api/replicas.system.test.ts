@@ -108,7 +108,7 @@ describe('replicas', () => {
     expect((await there('GET', `/v1/streams/${one.id}`)).body).toEqual(
       (await ada.call('GET', `/v1/streams/${one.id}`)).body,
     );
-    const query = { query: '{ stream(id: "' + two.id + '") { id } }' };
+    const query = { query: `{ stream(id: "${two.id}") { id } }` };
     expect((await there('POST', '/graphql', query)).body).toEqual({ data: { stream: { id: two.id } } });
     expect((await there('PATCH', `/v1/streams/${three.id}`, { name: 'Renamed there' })).status).toBe(200);
 
