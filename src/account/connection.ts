@@ -128,29 +128,44 @@ export function connect<S, T>(
   const end = Math.min(to, from + first);
   const start = Math.max(from, end - (args.last ?? end - from));
 
+  const cursorOf = (item: S) => encodeCursor(list, place(item, by), by);
   const edges = Array.from({ length: end - start }, (_, i) => {
     const item = items[descending ? count - 1 - start - i : start + i] as S;
-    return {
-      // Whoever does not ask for it does not pay for it: of a page, REST tells one.
-      get cursor() {
-        return encodeCursor(list, place(item, by), by);
-      },
-      node: show(item),
-    };
+    return new Edge(item, show(item), cursorOf);
   });
-  return {
-    totalCount: count,
-    pageInfo: {
-      hasNextPage: end < count,
-      // With `first` and `last` both, the specification counts what `first` has cut off as well.
-      hasPreviousPage: start > 0 || (args.last !== undefined && to - from > args.last),
-      get startCursor() {
-        return edges[0]?.cursor ?? null;
-      },
-      get endCursor() {
-        return edges.at(-1)?.cursor ?? null;
-      },
-    },
-    edges,
-  };
+  // With `first` and `last` both, the specification counts what `first` has cut off as well.
+  const hasPrevious = start > 0 || (args.last !== undefined && to - from > args.last);
+  return { totalCount: count, pageInfo: new PageInfo(edges, end < count, hasPrevious), edges };
+}
+
+/** Whoever does not ask for a cursor does not pay for it: of a page, REST tells one. */
+class Edge<S, T> {
+  readonly node: T;
+  readonly #item: S;
+  readonly #cursorOf: (item: S) => string;
+  constructor(item: S, node: T, cursorOf: (item: S) => string) {
+    this.node = node;
+    this.#item = item;
+    this.#cursorOf = cursorOf;
+  }
+  get cursor(): string {
+    return this.#cursorOf(this.#item);
+  }
+}
+
+class PageInfo {
+  readonly hasNextPage: boolean;
+  readonly hasPreviousPage: boolean;
+  readonly #edges: readonly { cursor: string }[];
+  constructor(edges: readonly { cursor: string }[], hasNextPage: boolean, hasPreviousPage: boolean) {
+    this.hasNextPage = hasNextPage;
+    this.hasPreviousPage = hasPreviousPage;
+    this.#edges = edges;
+  }
+  get startCursor(): string | null {
+    return this.#edges[0]?.cursor ?? null;
+  }
+  get endCursor(): string | null {
+    return this.#edges.at(-1)?.cursor ?? null;
+  }
 }

@@ -2,6 +2,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from 'typebox';
 import { bodyMayBeMissing, NoBody } from '../http/body.ts';
+import { kept, keptList } from '../http/kept.ts';
 import { flatten, listOf, pageArgs, pageQuery } from '../http/page.ts';
 import { LiveStats } from '../stats/record.ts';
 import type { StatsService } from '../stats/service.ts';
@@ -61,6 +62,7 @@ export const streamRoutes: FastifyPluginAsyncTypebox<Doors> = async (app, { stre
   app.get(
     '/streams',
     {
+      serializerCompiler: keptList,
       schema: {
         operationId: 'listStreams',
         tags,
@@ -74,7 +76,10 @@ export const streamRoutes: FastifyPluginAsyncTypebox<Doors> = async (app, { stre
 
   app.get(
     '/streams/:id',
-    { schema: { operationId: 'getStream', tags, summary: 'One stream', params, response: { 200: Stream } } },
+    {
+      serializerCompiler: kept,
+      schema: { operationId: 'getStream', tags, summary: 'One stream', params, response: { 200: Stream } },
+    },
     async ({ principal, params }) => streams.get(principal.accountId, params.id),
   );
 
@@ -222,6 +227,7 @@ function liveRoutes(app: App, { streams, stats, stopping }: Doors): void {
   app.get(
     '/streams/:id/readiness',
     {
+      serializerCompiler: kept,
       schema: {
         operationId: 'getStreamReadiness',
         tags,

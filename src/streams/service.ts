@@ -8,6 +8,7 @@ import { currentIntent } from '../context.ts';
 import { AppError, validationFailed } from '../errors.ts';
 import { EVENTS, LOOPSTREAMS, type LoopStream } from '../kube/resources.ts';
 import type { Kube } from '../kube/types.ts';
+import { oncePer } from '../once.ts';
 import { SKIP_ANNOTATIONS } from './names.ts';
 import {
   type Readiness,
@@ -77,25 +78,20 @@ export interface StreamServiceDeps {
 }
 
 export function createStreamService({ kube, streams, references, clock = systemClock }: StreamServiceDeps) {
-  const shown = new WeakMap<LoopStream, Stream>();
-  /** Without a schedule nothing depends on the time, and what is in the cache is never changed in place: it is shown once. */
-  const showAt = (stream: LoopStream, now: Date): Stream => {
-    if (stream.spec.schedule) return toStream(stream, now);
-    const known = shown.get(stream);
-    if (known) return known;
-    const made = toStream(stream, now);
-    shown.set(stream, made);
-    return made;
-  };
+  // What is in the cache is never changed in place, so that what does not depend on the time is made of it once.
+  const readinessOf = oncePer(toReadiness);
+  const showAlways = oncePer((stream: LoopStream) => toStream(stream, clock.now()));
+  const showAt = (stream: LoopStream, now: Date): Stream =>
+    stream.spec.schedule ? toStream(stream, now) : showAlways(stream);
   const show = (stream: LoopStream): Stream => showAt(stream, clock.now());
   /** A request that is tried again is judged as of its first try: what it asked for may have begun since. */
   const askedAt = (): Date => currentIntent()?.since ?? clock.now();
 
   /** Readiness of the spec as it now is: waits a moment for an operator that has not seen it yet. */
   const readiness = async (accountId: string, id: string): Promise<Readiness> => {
-    streams.get(accountId, id);
-    await streams.until(id, (stream) => stream === undefined || isSettled(stream), OBSERVE_MS);
-    return toReadiness(streams.get(accountId, id));
+    const isSure = (stream: LoopStream | undefined) => stream === undefined || isSettled(stream);
+    if (!isSure(streams.get(accountId, id))) await streams.until(id, isSure, OBSERVE_MS);
+    return readinessOf(streams.get(accountId, id));
   };
 
   const requireAlive = (stream: LoopStream): void => {
