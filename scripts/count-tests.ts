@@ -1,6 +1,7 @@
 /**
  * Reads a vitest JSON report. Prints `<passed> <failed>` on stdout: tests, and suites that failed before any of their tests
- * ran. Names what failed on stderr, with the beginning of why: who reads a log has often no more than its end.
+ * ran. Names what failed on stderr, with the beginning of why: who reads a log has often no more than its end. With `--files`
+ * it prints the files with anything that failed, a line each, and nothing else.
  */
 import { readFileSync } from 'node:fs';
 import { relative } from 'node:path';
@@ -26,8 +27,13 @@ const reason = (message = '') =>
     .map((line) => `    ${line.trim()}\n`)
     .join('');
 
-const [file = ''] = process.argv.slice(2);
+const [file = '', option] = process.argv.slice(2);
 const report = JSON.parse(readFileSync(file, 'utf8')) as Report;
+if (option === '--files') {
+  const failed = report.testResults.filter(({ status }) => status === 'failed');
+  process.stdout.write(failed.map(({ name }) => `${relative('.', name)}\n`).join(''));
+  process.exit();
+}
 const broken = report.testResults.filter((r) => r.status === 'failed' && r.assertionResults.length === 0);
 for (const { name, message } of broken)
   process.stderr.write(`${relative('.', name)}: it did not load\n${reason(message)}`);

@@ -3,9 +3,15 @@
  * The role switch: one package, one image, one role per process. Each role is loaded only when it is asked for, so that
  * the streamer, of which there is one per stream, carries nothing of the API server's weight.
  */
+import { enableCompileCache } from 'node:module';
+import { join } from 'node:path';
 import { ConfigError } from './config.ts';
 import { Lifecycle } from './lifecycle.ts';
 import { createLogger } from './log.ts';
+
+// A checkout keeps what was compiled of it beside its dependencies, which takes a fifth off each start of a role. In the
+// image, which cannot be written to, and where nothing has to be stripped of types, this does nothing.
+enableCompileCache(join(import.meta.dirname, '../node_modules/.cache/loopstream'));
 
 const HELP = `loopstream: the Kubernetes operator that keeps looping media on air
 

@@ -33,7 +33,7 @@ import { type List, type StreamsApi, startStreamsApi } from '../support/streams.
 
 const FILES = join(import.meta.dirname, '../support/schemathesis');
 /** What is made up and what is played through goes on for as long as one lets it. A time for each part: none is left out. */
-const SECONDS = 40;
+const SECONDS = 25;
 
 /** A problem document, or what GraphQL answers. */
 interface Refusal {
