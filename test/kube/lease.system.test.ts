@@ -111,7 +111,7 @@ describe('of two that want a lease', () => {
       const b = elect(1, name, 'b');
       // It has seen the other renew.
       const { renewTime } = await lease(name);
-      await vi.waitFor(async () => expect((await lease(name)).renewTime).not.toBe(renewTime), 5000);
+      await vi.waitFor(async () => expect((await lease(name)).renewTime).not.toBe(renewTime), 60_000);
       way(0).proxy.set(fault);
       const lost = moment(a.lost);
       const acquired = await moment(b.acquired);
@@ -126,12 +126,12 @@ describe('of two that want a lease', () => {
     const a = elect(0, 'by-hand', 'a');
     await a.acquired;
     const b = elect(1, 'by-hand', 'b');
-    await vi.waitFor(async () => expect((await lease('by-hand')).leaseTransitions).toBe(0), 5000);
+    await vi.waitFor(async () => expect((await lease('by-hand')).leaseTransitions).toBe(0), 60_000);
     // Until the other has surely seen it.
     const requests = way(1).proxy.requests();
-    await vi.waitFor(() => expect(way(1).proxy.requests()).toBeGreaterThan(requests + 1), 5000);
+    await vi.waitFor(() => expect(way(1).proxy.requests()).toBeGreaterThan(requests + 1), 60_000);
     await direct.delete(LEASES, NS, 'by-hand');
-    await vi.waitFor(async () => expect((await lease('by-hand')).holderIdentity).toBe('a'), 5000);
+    await vi.waitFor(async () => expect((await lease('by-hand')).holderIdentity).toBe('a'), 60_000);
     expect([a.isLeading(), b.isLeading()]).toEqual([true, false]);
     await direct.mergePatch(LEASES, NS, 'by-hand', { spec: { holderIdentity: 'somebody' } });
     expect(await a.lost).toBe('It has another holder, somebody.');
@@ -220,16 +220,16 @@ test('of two operators one acts; the other takes over with what it knows when th
     direct.create(DESTINATIONS, NS, own('Destination', name, { secretName: 'none' }) as never);
 
   const first = await start(0);
-  await vi.waitFor(async () => expect(await first.metric(leads)).toBe(1), 10_000);
+  await vi.waitFor(async () => expect(await first.metric(leads)).toBe(1), 60_000);
   const second = await start(1);
   await create('tv');
-  await vi.waitFor(async () => expect(await told('tv')).toBe('DestinationSecretMissing'), 10_000);
+  await vi.waitFor(async () => expect(await told('tv')).toBe('DestinationSecretMissing'), 60_000);
   expect([await second.ready(), await second.metric(leads)]).toEqual([200, 0]);
   expect(await second.metric('controller_runtime_reconcile_total')).toBe(0);
 
   way(0).proxy.set('reset');
   await create('radio');
   expect(await first.exited).toBe(LOST_LEASE_STATUS);
-  await vi.waitFor(async () => expect(await told('radio')).toBe('DestinationSecretMissing'), 10_000);
+  await vi.waitFor(async () => expect(await told('radio')).toBe('DestinationSecretMissing'), 60_000);
   expect(await second.metric(leads)).toBe(1);
 });

@@ -82,13 +82,13 @@ describe('spawnChild', () => {
     expect(identify(grandchild)).toBeDefined();
     await child.stop(100);
     expect(await child.exited).toMatchObject({ code: null, signal: 'SIGKILL', expected: true });
-    await vi.waitFor(() => expect(identify(grandchild)).toBeUndefined(), 10_000);
+    await vi.waitFor(() => expect(identify(grandchild)).toBeUndefined(), 60_000);
   });
 
   test('a child that ends takes along what it started', async () => {
     const child = await start('sleep 1000 & echo "grandchild $!"; exit 1');
     const grandchild = Number((await child.exited).lastLogLines[0]?.split(' ')[1]);
-    await vi.waitFor(() => expect(identify(grandchild)).toBeUndefined(), 10_000);
+    await vi.waitFor(() => expect(identify(grandchild)).toBeUndefined(), 60_000);
   });
 
   test('puts a large log aside when the program starts', async () => {
