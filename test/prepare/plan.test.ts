@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { bitrateKbps, fitPicture, type PlanInput, planRendition } from '../../src/prepare/plan.ts';
 import type { AudioStream, Scan, Source, StreamScan, VideoStream } from '../../src/prepare/source.ts';
-import { FRAMERATES, QUALITIES } from '../../src/streams/profile.ts';
+import { FRAMERATES, PROFILES, parseProfile, QUALITIES } from '../../src/streams/profile.ts';
 
 const video = (changes: Partial<VideoStream> = {}): VideoStream => ({
   index: 0,
@@ -114,10 +114,13 @@ describe('a source that fits is copied', () => {
 });
 
 describe('encoding', () => {
-  test('makes closed GOPs of two seconds without B-frames at the table’s bitrate', () => {
-    const line = plan({ input: { allowCopy: false, framerate: 60 } }).args.join(' ');
-    expect(line).toContain('-bf 0 -g 120 -keyint_min 120 -sc_threshold 0 -flags +cgop');
-    expect(line).toContain('-b:v 6000k -maxrate 6000k -bufsize 12000k');
+  test.each(PROFILES)('%s has closed GOPs of two seconds without B-frames at the table’s bitrate', (profile) => {
+    const { quality, framerate } = parseProfile(profile) ?? expect.fail();
+    const line = plan({ input: { allowCopy: false, quality, framerate } }).args.join(' ');
+    const gop = 2 * framerate;
+    expect(line).toContain(`-bf 0 -g ${gop} -keyint_min ${gop} -sc_threshold 0 -flags +cgop`);
+    const kbps = bitrateKbps(quality, framerate);
+    expect(line).toContain(`-b:v ${kbps}k -maxrate ${kbps}k -bufsize ${2 * kbps}k`);
   });
 
   test('fills and cuts the sound, and takes silence where there is none', () => {
@@ -165,6 +168,7 @@ describe('encoding', () => {
 });
 
 test('every profile has a bitrate, and more pixels or frames never have less', () => {
+  expect(bitrateKbps('720p', 60)).toBe(6000);
   const rates = QUALITIES.map((quality) => FRAMERATES.map((framerate) => bitrateKbps(quality, framerate)));
   for (const [row, rate] of rates.entries()) {
     expect(rate).toEqual(rate.toSorted((a, b) => a - b));

@@ -1,10 +1,10 @@
 /** A web server of one's own, a storage of one's own and tiny media made by ffmpeg, for the tests of the prepare Job. */
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { extname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { createLogger } from '../../src/log.ts';
@@ -72,6 +72,9 @@ export async function inspect(path: string) {
   };
 }
 
+/** Media by what they were asked to be: the same few seconds are the source of many tests, and are made once. */
+const made = new Map<string, Promise<Buffer>>();
+
 /** A media that plays: `video` and `audio` are lavfi sources, `output` the encoders' options. */
 export async function media(
   path: string,
@@ -80,6 +83,14 @@ export async function media(
   const inputs = [video, audio]
     .filter((source) => source !== undefined)
     .flatMap((source) => ['-f', 'lavfi', '-i', source]);
-  await ffmpeg(...inputs, '-preset', 'ultrafast', ...output, path);
+  const args = [...inputs, '-preset', 'ultrafast', ...output];
+  const make = async () => {
+    await ffmpeg(...args, path);
+    return readFile(path);
+  };
+  const key = JSON.stringify([extname(path), ...args]);
+  const content = made.get(key) ?? make();
+  made.set(key, content);
+  await writeFile(path, await content);
   return path;
 }

@@ -78,7 +78,7 @@ function proveVideo(found: Awaited<ReturnType<typeof inspect>>, index: Rendition
 /** Bounding box of what is not black, in pixels: [width, height, x, y]. */
 export async function pictureIn(file: string): Promise<number[]> {
   const filters = 'cropdetect=limit=40:round=2:reset=0,metadata=print:file=-';
-  const { stdout } = await ffmpeg('-i', file, '-vf', filters, '-f', 'null', '-');
+  const { stdout } = await ffmpeg('-i', file, '-an', '-frames:v', '2', '-vf', filters, '-f', 'null', '-');
   const last = (name: string) =>
     Number(
       stdout
@@ -87,6 +87,26 @@ export async function pictureIn(file: string): Promise<number[]> {
         ?.split('=')[1],
     );
   return ['w', 'h', 'x', 'y'].map(last);
+}
+
+/**
+ * What a player shows and plays: means of luma and chroma of each picture, and the seconds at which the sound falls silent
+ * (for a tenth of a second at least) and those at which it is back.
+ */
+export async function played(file: string) {
+  // A small picture has the same means, and they are found sooner.
+  const pictures = 'scale=64:36:flags=area,signalstats,metadata=print:file=-';
+  const sound = 'silencedetect=n=-30dB:d=0.1,ametadata=print:file=pipe\\\\:2';
+  const { stdout, stderr } = await ffmpeg('-i', file, '-vf', pictures, '-af', sound, '-f', 'null', '-');
+  const all = (text: string, name: string) =>
+    [...text.matchAll(new RegExp(`\\b${name}=(\\S+)`, 'g'))].map(([, value]) => Number(value));
+  return {
+    y: all(stdout, 'YAVG'),
+    u: all(stdout, 'UAVG'),
+    v: all(stdout, 'VAVG'),
+    silent: all(stderr, 'silence_start'),
+    heard: all(stderr, 'silence_end'),
+  };
 }
 
 /** lavfi sources: a tone, and a test picture. */
