@@ -59,15 +59,16 @@ describe('security headers', () => {
     '/v1/nope',
     '/graphql',
   ];
-  const headersOf = async (url: string, publicUrl: string) => {
+  const servedAt = async (publicUrl: string) => {
     const { app } = await buildTestServer({ settings: { PUBLIC_URL: publicUrl } });
     open.push(app);
-    return (await app.inject(url)).headers;
+    return async (url: string) => (await app.inject(url)).headers;
   };
 
   test('every answer, of whatever kind, tells browsers to guess no types, to frame it nowhere and to tell nobody of it', async () => {
+    const headersOf = await servedAt('http://127.0.0.1:8080');
     for (const url of EVERYWHERE) {
-      const headers = await headersOf(url, 'http://127.0.0.1:8080');
+      const headers = await headersOf(url);
       expect({ url, ...headers }).toMatchObject({
         url,
         'x-content-type-options': 'nosniff',
@@ -86,18 +87,22 @@ describe('security headers', () => {
   });
 
   test('only what is public over TLS asks for nothing but TLS from then on (RFC 6797)', async () => {
+    const [overTlsOf, headersOf] = [
+      await servedAt('https://loops.example.com'),
+      await servedAt('http://loops.example.com'),
+    ];
     for (const url of EVERYWHERE) {
-      const overTls = await headersOf(url, 'https://loops.example.com');
+      const overTls = await overTlsOf(url);
       const [, seconds] = /^max-age=(\d+); includeSubDomains$/.exec(String(overTls['strict-transport-security'])) ?? [];
       expect(Number(seconds), url).toBeGreaterThanOrEqual(31_536_000);
-      expect(await headersOf(url, 'http://loops.example.com')).not.toHaveProperty('strict-transport-security');
+      expect(await headersOf(url)).not.toHaveProperty('strict-transport-security');
     }
   });
 });
 
 describe('what a page may load', () => {
-  const policyOf = async (url: string) => {
-    const header = String((await (await server()).inject(url)).headers['content-security-policy']);
+  const policyOf = async (app: FastifyInstance, url: string) => {
+    const header = String((await app.inject(url)).headers['content-security-policy']);
     return Object.fromEntries(header.split(';').map((part) => part.split(/ (.*)/)));
   };
   const nothing = {
@@ -115,13 +120,15 @@ describe('what a page may load', () => {
   };
 
   test('the page and the API’s answers: nothing inline and nothing from elsewhere', async () => {
+    const app = await server();
     for (const url of ['/', '/streams/str-1', '/v1/me', '/docs-not'])
-      expect(await policyOf(url), url).toEqual({ ...own, 'media-src': "'self' blob:" });
+      expect(await policyOf(app, url), url).toEqual({ ...own, 'media-src': "'self' blob:" });
   });
 
   test('only Swagger UI may add styles and data: images, and no page may run a script that is inline', async () => {
+    const app = await server();
     for (const url of ['/docs', '/docs/', '/docs/static/swagger-ui-bundle.js'])
-      expect(await policyOf(url), url).toEqual({
+      expect(await policyOf(app, url), url).toEqual({
         ...own,
         'style-src': "'self' 'unsafe-inline'",
         'img-src': "'self' data:",
@@ -130,11 +137,12 @@ describe('what a page may load', () => {
   });
 
   test('a page of an error code has its one style, known by its hash', async () => {
+    const app = await server();
     for (const url of ['/docs/errors', '/docs/errors/internal']) {
-      const { body } = await (await server()).inject(url);
+      const { body } = await app.inject(url);
       const style = /<style>(.*)<\/style>/.exec(body)?.[1] ?? '';
       const hash = createHash('sha256').update(style).digest('base64');
-      expect(await policyOf(url), url).toEqual({ ...nothing, 'style-src': `'sha256-${hash}'` });
+      expect(await policyOf(app, url), url).toEqual({ ...nothing, 'style-src': `'sha256-${hash}'` });
     }
   });
 });

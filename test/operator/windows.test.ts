@@ -168,23 +168,29 @@ describe('an edit in the middle of a window', () => {
 
 describe('whenever the operator is there', () => {
   const crons = ['*/20 * * * *', '0 * * * *', '30 2 * * *', '15,45 1-3 * * *'];
-  const zones = ['Europe/Berlin', 'America/New_York', 'Australia/Lord_Howe'];
+  /** Zones, and days on which their clocks change: from 14:00 UTC the day before to 08:00 UTC. */
+  const changes = [
+    ['Europe/Berlin', '2026-03-29'],
+    ['Europe/Berlin', '2026-10-25'],
+    ['America/New_York', '2026-03-08'],
+    ['America/New_York', '2026-11-01'],
+    ['Australia/Lord_Howe', '2026-04-05'],
+    ['Australia/Lord_Howe', '2026-10-04'],
+  ] as const;
 
   it('the stream is on air exactly in its windows, in three zones, over both changes of the clock', () => {
     fc.assert(
       fc.property(
         fc.constantFrom(...crons),
-        fc.constantFrom(...zones),
+        fc.constantFrom(...changes),
         fc.integer({ min: 60, max: 5400 }),
-        // A day around a change of the clock in one of the zones.
-        fc.constantFrom('2026-03-08', '2026-03-29', '2026-04-05', '2026-10-04', '2026-10-25', '2026-11-01'),
-        fc.array(fc.record({ hours: fc.double({ min: 0.1, max: 9, noNaN: true }), away: fc.boolean() }), {
+        fc.array(fc.record({ hours: fc.double({ min: 0.1, max: 7, noNaN: true }), away: fc.boolean() }), {
           minLength: 3,
-          maxLength: 10,
+          maxLength: 8,
         }),
-        (cron, timeZone, durationSeconds, day, parts) => {
+        (cron, [timeZone, day], durationSeconds, parts) => {
           const recurrence = { cron, timeZone, durationSeconds };
-          const from = (Date.parse(`${day}T00:00:00Z`) - 86_400_000 - at(0).getTime()) / 1000;
+          const from = (Date.parse(`${day}T00:00:00Z`) - 10.5 * 3_600_000 - at(0).getTime()) / 1000;
           const channel = new Channel({ recurrence }, from);
           for (const { hours, away } of parts) {
             const then = channel.now + hours * 3600;
@@ -199,7 +205,7 @@ describe('whenever the operator is there', () => {
           }
         },
       ),
-      { numRuns: 150 },
+      { numRuns: 60 },
     );
   });
 });
