@@ -9,32 +9,13 @@ import { type Kube, KubeError, type KubeObject, type Resource, type Stored } fro
 import type { Tools } from '../../src/operator/control.ts';
 import { reconcileStream } from '../../src/operator/streams.ts';
 import { PUBLISHER_KEY, streamSecretName } from '../../src/streams/names.ts';
+import { clone, merge } from './json.ts';
 import { silent } from './kube.ts';
 import { destination, NAMESPACE, SETTINGS, stream, upload } from './operator.ts';
 
 type Any = Stored<KubeObject<Record<string, unknown>, Record<string, unknown>>> & { data?: Record<string, string> };
 
 const KEY = 'loopstreams/bunny';
-/** Objects are what JSON can say; structuredClone can do more, and takes many times as long. */
-function clone<T>(value: T): T {
-  if (typeof value !== 'object' || value === null) return value;
-  if (Array.isArray(value)) return value.map(clone) as T;
-  const copy: Record<string, unknown> = {};
-  for (const name of Object.keys(value)) copy[name] = clone((value as Record<string, unknown>)[name]);
-  return copy as T;
-}
-
-/** RFC 7386. */
-function merge(target: unknown, patch: unknown): unknown {
-  if (typeof patch !== 'object' || patch === null || Array.isArray(patch)) return patch;
-  const result: Record<string, unknown> = { ...(target as object) };
-  for (const [name, value] of Object.entries(patch)) {
-    if (value === null) delete result[name];
-    else result[name] = merge(result[name], value);
-  }
-  return result;
-}
-
 /** What runs on a node: a container of a pod, with what it has read of the stream's Secret. */
 interface Process {
   pod: string;
