@@ -27,10 +27,11 @@ export const isCached = (id: Operation, method: string): boolean =>
  */
 export function tellAge(app: FastifyInstance, ageMs: () => number): void {
   app.addHook('onSend', (request, reply, payload, done) => {
+    const age = ageMs();
+    if (age === 0 || reply.statusCode >= 500) return done(null, payload);
     const { config, schema } = request.routeOptions;
-    const isRead = config.perField || isCached(schema?.operationId as Operation, request.method);
-    const age = isRead && reply.statusCode < 500 ? ageMs() : 0;
-    if (age > 0) void reply.header('age', Math.ceil(age / 1000));
+    if (config.perField || isCached(schema?.operationId as Operation, request.method))
+      void reply.header('age', Math.ceil(age / 1000));
     done(null, payload);
   });
 }

@@ -23,8 +23,11 @@ declare module 'fastify' {
   }
 }
 
+/** Where nobody is known at once, all are asked for. */
+export type Authentication = Pick<AuthService, 'authenticate'> & Partial<Pick<AuthService, 'known'>>;
+
 export interface GuardOptions {
-  auth: Pick<AuthService, 'authenticate'>;
+  auth: Authentication;
   scopePrefix: string;
   rateLimit: Quota;
   counter?: Counter | undefined;
@@ -41,13 +44,19 @@ export async function guard(app: FastifyInstance, options: GuardOptions): Promis
   app.decorateRequest('principal', null as unknown as Principal);
   app.decorateRequest('refusal', null);
 
-  app.addHook('onRequest', async (request) => {
+  app.addHook('onRequest', (request, _reply, done) => {
     const credentials = { apiKey: header(request, 'x-api-key'), authorization: header(request, 'authorization') };
-    try {
-      request.principal = await auth.authenticate(credentials);
-    } catch (error) {
+    const accept = (principal: Principal) => {
+      request.principal = principal;
+    };
+    const refuse = (error: unknown) => {
       request.refusal = error;
-    }
+    };
+    // Most are known, and those need not wait for anything.
+    const known = auth.known?.(credentials);
+    if (!known) return void auth.authenticate(credentials).then(accept, refuse).finally(done);
+    accept(known);
+    done();
   });
 
   // Counts before anything is refused, so that every answer tells what is left, and guessing keys is limited too.

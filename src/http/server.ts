@@ -10,7 +10,6 @@ import Fastify, {
   LogController,
   type onRequestHookHandler,
 } from 'fastify';
-import type { AuthService } from '../auth/service.ts';
 import type { ApiConfig } from '../config.ts';
 import { within } from '../context.ts';
 import type { Db } from '../db/pool.ts';
@@ -34,9 +33,10 @@ import { createMethods, type Methods } from './methods.ts';
 import type { HttpMetrics } from './metrics.ts';
 import { type Learners, learnNewcomers } from './newcomers.ts';
 import { completeOpenApi, OPENAPI } from './openapi.ts';
-import { guard } from './operations.ts';
+import { type Authentication, guard } from './operations.ts';
 import { parseQuery } from './query.ts';
 import type { Counter } from './ratelimit.ts';
+import { RequestLog } from './requestlog.ts';
 import { nounRoutes, V1 } from './routes.ts';
 import type { StatusDeps } from './status.ts';
 import { type Stopping, stopGracefully } from './stopping.ts';
@@ -60,7 +60,7 @@ export interface ServerDeps extends StatusDeps, Stopping {
     | 'corsOrigins'
     | 'timeouts'
   >;
-  auth: Pick<AuthService, 'authenticate'>;
+  auth: Authentication;
   db: Db;
   services: Services;
   stats: StatsService;
@@ -136,8 +136,8 @@ function createApp({ log, config }: Pick<ServerDeps, 'log' | 'config'>): Fastify
     },
     clientErrorHandler: clientErrors.answer,
     frameworkErrors: (error, request, reply) => answerError(error, request, reply),
-    childLoggerFactory: (parent, bindings, options, { headers }) =>
-      parent.child({ ...bindings, traceId: traceOf(headers)?.traceId }, options),
+    childLoggerFactory: (parent, bindings, _options, { headers }) =>
+      new RequestLog(parent as Logger, () => ({ ...bindings, traceId: traceOf(headers)?.traceId })),
     genReqId: (request: IncomingMessage) => {
       const given = request.headers['x-request-id'];
       return typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID();

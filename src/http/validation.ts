@@ -83,17 +83,20 @@ export function compileBody(schema: TSchema): Check {
   };
 }
 
+const isWhole = (given: unknown): boolean =>
+  typeof given === 'string' && /^-?\d{1,16}$/.test(given) && Number.isSafeInteger(Number(given));
+
 /** Query parameters arrive as text: whole numbers are read where the schema wants them, and defaults are filled in. */
 export function compileParameters(schema: TSchema): Check {
   const validator = Compile(schema);
-  const properties = (schema as { properties?: Record<string, { type?: string; default?: unknown }> }).properties ?? {};
+  const { properties = {} } = schema as { properties?: Record<string, { type?: string; default?: unknown }> };
+  const known = Object.entries(properties).map(([name, { type, default: fallback }]) => ({ name, type, fallback }));
   return (data) => {
     const value: Record<string, unknown> = { ...(data as Record<string, unknown>) };
-    for (const [name, { type, default: fallback }] of Object.entries(properties)) {
+    for (const { name, type, fallback } of known) {
       const given = value[name];
       if (given === undefined && fallback !== undefined) value[name] = fallback;
-      const isWhole = typeof given === 'string' && /^-?\d{1,16}$/.test(given) && Number.isSafeInteger(Number(given));
-      if (type === 'integer' && isWhole) value[name] = Number(given);
+      if (type === 'integer' && isWhole(given)) value[name] = Number(given);
     }
     return validator.Check(value) ? { value } : fail(validator.Errors(value) as SchemaError[]);
   };

@@ -46,7 +46,9 @@ describe('users and keys', () => {
     expect([...principal.scopes].sort()).toEqual(['billing', 'destructive', 'read', 'write']);
     const stored = await pool.query('select * from auth.apikey where id = $1', [id]);
     expect(JSON.stringify(stored.rows)).not.toContain(key);
+    expect(service.known({ apiKey: key, authorization: undefined })).toBe(principal);
     expect(await service.revokeApiKey(id)).toBe(true);
+    expect(service.known({ apiKey: key, authorization: undefined })).toBeUndefined();
     await expect(withKey(key)).rejects.toMatchObject({ code: 'unauthenticated' });
   });
 
