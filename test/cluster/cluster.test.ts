@@ -22,6 +22,7 @@ import { type WatchedStream, watchStream } from '../support/cluster/stream.ts';
 import { decodeErrors, packetsOf } from '../support/media.ts';
 import { until } from '../support/rtmp.ts';
 import { disruptionTests } from './disruption.ts';
+import { lifecycleTests } from './lifecycle.ts';
 import { powerTests } from './power.ts';
 import { rightsTests } from './rights.ts';
 
@@ -131,6 +132,8 @@ describe('what the stream does not notice', () => {
 
   test('the release is upgraded, the image of streams is the same', () =>
     unseen('helm upgrade, streams’ image unchanged', () => release.upgrade('1', { workers: 4 })));
+
+  test('and rolled back', () => unseen('helm rollback', () => release.helms.four.rollback()));
 });
 
 describe('what takes its pod', () => {
@@ -265,3 +268,4 @@ describe('what keeps another stream off air is said in its conditions', () => {
 
 rightsTests(() => ({ scene, upload }));
 powerTests(() => ({ scene, stream }));
+lifecycleTests(() => ({ scene, stream }));

@@ -1,7 +1,7 @@
 /** The chart installed on the real cluster, and a client of its API outside of it. */
 import { Resolver } from 'node:dns/promises';
 import { CHART } from '../../../scripts/chart/generate.ts';
-import { openHelms, type Values } from '../helm/index.ts';
+import { type Helm, openHelms, type Values } from '../helm/index.ts';
 import { until } from '../rtmp.ts';
 import { outside as leadOutside } from './addons.ts';
 import type { Cluster } from './cluster.ts';
@@ -37,13 +37,17 @@ export async function installRelease(cluster: Cluster, outside: Outside) {
     ],
   );
   const { helms, close } = await openHelms(cluster.plane.kubeconfig);
-  const [helm] = helms;
-  if (!helm) throw new Error('no Helm');
+  const [helm4, helm3] = helms;
+  if (!helm4 || !helm3) throw new Error('no Helm');
+  const credentials = {
+    url: outside.databaseUrl(hostOf('postgres')),
+    auth: 'a-secret-that-nobody-can-guess-0123456789',
+  };
   const values = (tag: string, operator: Values = {}): Values => ({
     image: { repository: IMAGE_REPOSITORY, tag },
     operator: { allowPrivateLinks: true, ...operator },
-    api: { auth: { secret: 'a-secret-that-nobody-can-guess-0123456789' } },
-    database: { url: outside.databaseUrl(hostOf('postgres')) },
+    api: { auth: { secret: credentials.auth } },
+    database: { url: credentials.url },
     storage: {
       type: 's3',
       s3: {
@@ -56,16 +60,27 @@ export async function installRelease(cluster: Cluster, outside: Outside) {
       },
     },
   });
-  const command = async (verb: 'install' | 'upgrade', tag: string, operator?: Values) => {
-    const args = [verb, 'loopstream', CHART, '--namespace', NAMESPACE];
-    const { ok, stderr } = await helm.run(args, values(tag, operator));
-    const told = ok ? '' : await inside('get', 'pods,events');
-    if (!ok) throw new Error(`${stderr}\n${told}`);
-    for (const name of ['operator', 'api']) {
-      await inside('rollout', 'status', `deployment/loopstream-${name}`, '--timeout=200s');
-    }
+  /** Helm's commands for the release; each throws what Helm says when it fails, and ends when all is ready. */
+  const commandsOf = (helm: Helm) => {
+    const run = async (args: string[], given?: Values, namespace = NAMESPACE) => {
+      const { ok, stderr } = await helm.run([...args, '--namespace', namespace], given);
+      if (!ok) throw new Error(`${stderr}\n${await inside('get', 'pods,events')}`);
+    };
+    const ready = async () => {
+      for (const name of ['operator', 'api'])
+        await inside('rollout', 'status', `deployment/loopstream-${name}`, '--timeout=200s');
+    };
+    return {
+      name: helm.name,
+      install: (given: Values, namespace?: string) =>
+        run(['install', 'loopstream', CHART], given, namespace).then(ready),
+      upgrade: (given: Values) => run(['upgrade', 'loopstream', CHART], given).then(ready),
+      rollback: () => run(['rollback', 'loopstream']).then(ready),
+      uninstall: () => run(['uninstall', 'loopstream', '--wait', '--timeout', '90s']),
+    };
   };
-  await command('install', '1');
+  const [four, three] = [commandsOf(helm4), commandsOf(helm3)];
+  await four.install(values('1'));
 
   // As a pod would: the name from the cluster's DNS, the address through kube-proxy.
   const resolver = new Resolver({ timeout: 2000, tries: 5 });
@@ -102,7 +117,10 @@ export async function installRelease(cluster: Cluster, outside: Outside) {
       film: `http://${hostOf('films')}:${outside.ports.films}/film.mp4`,
       receiver: `rtmp://${hostOf('receiver')}:${outside.ports.receiver}/live`,
     },
-    upgrade: (tag: string, operator?: Values) => command('upgrade', tag, operator),
+    upgrade: (tag: string, operator?: Values) => four.upgrade(values(tag, operator)),
+    helms: { four, three },
+    values,
+    credentials,
     close,
   };
 }

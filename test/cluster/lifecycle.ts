@@ -1,0 +1,81 @@
+/**
+ * The end of a release, and another one in its place by the other Helm: what is on air stays there meanwhile, and is taken up
+ * by what is installed next. Installing, upgrading and rolling back by Helm 4 came before (cluster.test.ts).
+ */
+import { describe, expect, test } from 'vitest';
+import { NAMESPACE } from '../support/cluster/release.ts';
+import { type Scene, unseen } from '../support/cluster/scene.ts';
+import type { WatchedStream } from '../support/cluster/stream.ts';
+
+/** What of the release Kubernetes has; a migration takes what it was given with it. */
+const KINDS = 'deployments,services,configmaps,serviceaccounts,roles,rolebindings,poddisruptionbudgets,secrets,jobs';
+const OURS = ['-l', 'app.kubernetes.io/instance=loopstream'];
+const CREDENTIALS = 'credentials';
+
+export function lifecycleTests(of: () => { scene: Scene; stream: WatchedStream }): void {
+  describe('a release goes and another comes, and what is on air stays there', () => {
+    const left = async () => {
+      const { release } = of().scene;
+      const found = await release.inside('get', KINDS, ...OURS, '-o', 'name');
+      return found.split('\n').filter(Boolean);
+    };
+    const image = async () => {
+      const path = 'jsonpath={.spec.template.spec.containers[0].image}';
+      return (await of().scene.release.inside('get', 'deployment/loopstream-operator', '-o', path)).split(':').at(-1);
+    };
+
+    test('Helm 4 uninstalls it: definitions and streams are kept', async () => {
+      const { scene, stream } = of();
+      const { inside, kubectl, helms } = scene.release;
+      expect((await left()).length).toBeGreaterThan(5);
+      await unseen(scene, stream, 'helm uninstall (Helm 4), the stream goes on', helms.four.uninstall);
+      expect(await left()).toEqual([]);
+      expect(await inside('get', `loopstream/${stream.id}`, '-o', 'jsonpath={.status.phase}')).toBe('live');
+      expect((await kubectl(['get', 'crds', '-o', 'name'])).match(/loopstream\.dev/g)).toHaveLength(4);
+    });
+
+    test('Helm 3 takes over no definitions of another release, and those that this one has left; it finds the stream on air', async () => {
+      const { scene, stream } = of();
+      const { inside, kubectl, helms, values, credentials } = scene.release;
+      await expect(helms.three.install(values('1'), 'default')).rejects.toThrow(
+        /CustomResourceDefinition "\w+\.loopstream\.dev".*cannot be imported/,
+      );
+      const secret = { apiVersion: 'v1', kind: 'Secret', metadata: { name: CREDENTIALS }, stringData: credentials };
+      await kubectl(['-n', NAMESPACE, 'apply', '-f', '-'], [secret]);
+      const tag = (await stream.pod()).spec.containers[0]?.image.split(':').at(-1) ?? '';
+      await unseen(scene, stream, 'helm install (Helm 3) beside the stream', () =>
+        helms.three.install(fromSecret(values(tag))),
+      );
+      expect(await image()).toBe(tag);
+      // It answers from the database that the one before has left.
+      const keys = ['node', '/app/dist/app/main.js', 'keys', '--email', 'sre@example.org'];
+      expect(await inside('exec', 'deployment/loopstream-api', '--', ...keys)).toMatch(/^lsk_/);
+    });
+
+    test('Helm 3 upgrades it, rolls it back and uninstalls it', async () => {
+      const { scene, stream } = of();
+      const { inside, helms, values } = scene.release;
+      const tag = (await image()) ?? '';
+      const other = tag === '1' ? '2' : '1';
+      await helms.three.upgrade(fromSecret(values(other)));
+      expect(await image()).toBe(other);
+      await helms.three.rollback();
+      expect(await image()).toBe(tag);
+      // The operator that was rolled back looks after the stream.
+      await inside('scale', `loopstream/${stream.id}`, '--replicas=0');
+      await inside('wait', `loopstream/${stream.id}`, '--for=jsonpath={.status.phase}=stopped', '--timeout=150s');
+      await helms.three.uninstall();
+      expect(await left()).toEqual([]);
+      expect(await inside('get', `secret/${CREDENTIALS}`, `loopstream/${stream.id}`, '-o', 'name')).toMatch(
+        /secret.*\n.*loopstream/,
+      );
+    });
+  });
+}
+
+/** With the credentials from a Secret that is not the release's. */
+const fromSecret = (values: Record<string, unknown>) => ({
+  ...values,
+  api: { auth: { existingSecret: CREDENTIALS, existingSecretKey: 'auth' } },
+  database: { existingSecret: CREDENTIALS, existingSecretKey: 'url' },
+});
