@@ -11,7 +11,7 @@ import { transcode } from '../../src/prepare/transcode.ts';
 import { indexKey } from '../../src/rendition/index.ts';
 import { openStorage } from '../../src/storage/open.ts';
 import { media, quiet, room, serve } from '../support/prepare.ts';
-import { picture, TONE, taskFor } from '../support/rendition.ts';
+import { picture, taskFor } from '../support/rendition.ts';
 import { until } from '../support/rtmp.ts';
 
 const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
@@ -25,8 +25,8 @@ const environment = (place: Room, task: unknown, more: Record<string, string> = 
   LOOPSTREAM_ALLOW_PRIVATE_LINKS: 'true',
   ...more,
 });
-const startJob = (place: Room, task: unknown) =>
-  spawn(process.execPath, [MAIN, 'prepare'], { stdio: 'ignore', env: environment(place, task) });
+const startJob = (place: Room, task: unknown, more: Record<string, string> = {}) =>
+  spawn(process.execPath, [MAIN, 'prepare'], { stdio: 'ignore', env: environment(place, task, more) });
 const tempFiles = (place: Room) => readdir(join(place.dir, 'media', '.tmp')).catch(() => []);
 /** What anybody sees of the storage. */
 const visible = async (place: Room): Promise<string[]> => {
@@ -34,9 +34,9 @@ const visible = async (place: Room): Promise<string[]> => {
   for await (const key of place.storage.list('')) keys.push(key);
   return keys;
 };
-const sourceIn = async (place: Room, seconds: number): Promise<void> => {
+const sourceIn = async (place: Room): Promise<void> => {
   await mkdir(place.path('media/sources'), { recursive: true });
-  const made = await media(place.path('in.mp4'), { video: picture('320x180', 30, seconds), audio: TONE });
+  const made = await media(place.path('in.mp4'), { video: picture('320x180', 30, 0.5), audio: 'sine=440:d=0.5' });
   await copyFile(made, place.path('media/sources/x'));
 };
 
@@ -51,9 +51,12 @@ async function proveCleared(place: Room): Promise<void> {
 
 test('a rendition whose Job is killed is seen by nobody, the next try makes it, and nothing stays behind', async () => {
   await using place = await room();
-  await sourceIn(place, 6);
-  const task = taskFor('video', '720p60');
-  const killed = startJob(place, task);
+  await sourceIn(place);
+  const task = taskFor('video', '720p30');
+  // It reads so slowly that it is killed long before it could be done.
+  const slow = place.path('slow');
+  await writeFile(slow, '#!/bin/sh\nexec ffmpeg -readrate 0.1 "$@"\n', { mode: 0o755 });
+  const killed = startJob(place, task, { LOOPSTREAM_FFMPEG: slow });
   await until('it is writing', async () => (await tempFiles(place)).length > 0);
   expect(await visible(place)).toEqual(['sources/x']);
   killed.kill('SIGKILL');
@@ -66,7 +69,7 @@ test('a rendition whose Job is killed is seen by nobody, the next try makes it, 
 
 test('an import whose Job is killed is seen by nobody, and the next try brings it', async () => {
   await using place = await room();
-  await sourceIn(place, 1);
+  await sourceIn(place);
   const content = await readFile(place.path('media/sources/x'));
   await rm(place.path('media'), { recursive: true });
   const half = Math.floor(content.length / 2);
@@ -90,14 +93,14 @@ test('an import whose Job is killed is seen by nobody, and the next try brings i
 
 test('a full storage is storage_full, and nothing half is left in it', async () => {
   await using place = await room();
-  await sourceIn(place, 6);
+  await sourceIn(place);
   // A file system of its own that only these processes see; who is not root is root in a user namespace.
   const rootless = process.getuid?.() === 0 ? [] : ['--map-root-user'];
   const script = `
-    mount -t tmpfs -o size=700k tmpfs '${place.path('media')}' && mkdir '${place.path('media/sources')}' &&
+    mount -t tmpfs -o size=200k tmpfs '${place.path('media')}' && mkdir '${place.path('media/sources')}' &&
     cp '${place.path('in.mp4')}' '${place.path('media/sources/x')}' && "$0" '${MAIN}' prepare; echo $? > '${place.path('status')}'
     find '${place.path('media')}' -type f > '${place.path('left')}'`;
-  const env = environment(place, taskFor('video', '720p60'));
+  const env = environment(place, taskFor('video', '720p30'));
   const shell = spawn('unshare', ['--mount', ...rootless, 'sh', '-c', script, process.execPath], {
     stdio: 'ignore',
     env,

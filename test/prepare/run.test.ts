@@ -175,7 +175,7 @@ describe('a rendition', () => {
 
   test('follows an import, and answers with where it is', async () => {
     await using place = await room();
-    const content = await readFile(await media(place.path('in.mp4'), VIDEO));
+    const content = await readFile(await media(place.path('in.mp4'), { video: 'testsrc2=s=320x180:r=25:d=0.4' }));
     await using server = await serve((_, res) => res.end(content));
     await prepared(place, importTask(server.url));
     expect(await prepared(place, task)).toMatchObject({

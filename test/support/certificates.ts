@@ -25,7 +25,8 @@ export interface Authority {
 export async function makeAuthority(dir: string): Promise<Authority> {
   await mkdir(dir, { recursive: true });
   const openssl = (...args: string[]) => run('openssl', args, { cwd: dir });
-  const fresh = (name: string) => ['-newkey', 'rsa:2048', '-nodes', '-keyout', `${name}.key`, '-subj', `/CN=${name}`];
+  const key = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes'];
+  const fresh = (name: string) => [...key, '-keyout', `${name}.key`, '-subj', `/CN=${name}`];
   await openssl('req', '-x509', ...fresh('authority'), '-out', 'authority.crt', '-days', '2');
   const issue = async (name: string, names: string, days = 2): Promise<Issued> => {
     await writeFile(join(dir, `${name}.ext`), `subjectAltName=${names}\n`);
