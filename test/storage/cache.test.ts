@@ -86,7 +86,7 @@ test('an object is fetched once, however often and however many read it, and is 
 });
 
 test('what is read is fetched ahead, the reader with the least ahead of it first', async () => {
-  await origin.write('long', randomBytes(40 * MB));
+  await origin.write('long', randomBytes(12 * MB));
   await origin.write('next', randomBytes(2 * MB));
   const cache = await cached({ readAheadBytes: 8 * MB });
   await bytesOf(cache, 'long', { start: 0, end: MB / 2 });
