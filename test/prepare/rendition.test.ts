@@ -135,7 +135,8 @@ describe('sound alone', () => {
       ['-map', '1:a', '-map', '0:v', '-frames:v', '1', '-c:v', 'mjpeg', '-disposition:v', 'attached_pic'],
     ],
     ['mono FLAC', 'in.flac', ['-map', '1:a', '-ac', '1']],
-    ['the Opus of a video', 'in.mkv', ['-c:a', 'libopus']],
+    ['Opus', 'in.ogg', ['-map', '1:a', '-c:a', 'libopus']],
+    ['the sound of a video', 'in.mp4', []],
   ])('%s becomes an audio rendition', async (_what, name, output) => {
     await using place = await room();
     const source = await media(place.path(name), { video: picture('64x64'), audio: TONE, output });

@@ -96,7 +96,7 @@ export async function pictureIn(file: string): Promise<number[]> {
 export async function played(file: string) {
   // A small picture has the same means, and they are found sooner.
   const pictures = 'scale=64:36:flags=area,signalstats,metadata=print:file=-';
-  const sound = 'silencedetect=n=-30dB:d=0.1,ametadata=print:file=pipe\\\\:2';
+  const sound = 'silencedetect=n=-40dB:d=0.1,ametadata=print:file=pipe\\\\:2';
   const { stdout, stderr } = await ffmpeg('-i', file, '-vf', pictures, '-af', sound, '-f', 'null', '-');
   const all = (text: string, name: string) =>
     [...text.matchAll(new RegExp(`\\b${name}=(\\S+)`, 'g'))].map(([, value]) => Number(value));
