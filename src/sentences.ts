@@ -17,12 +17,19 @@ export interface TextRule {
   sentence: string;
 }
 
+/** Queries are held against them with each request. */
+const compiled = new Map<string, RegExp>();
+function patternOf(source: string): RegExp {
+  const pattern = compiled.get(source) ?? new RegExp(source);
+  compiled.set(source, pattern);
+  return pattern;
+}
+
 /** The sentence of the first rule that a text breaks; undefined when it breaks none. */
 export const brokenRule = (rules: readonly TextRule[], text: string): string | undefined =>
   rules.find(
     ({ matches, lacks }) =>
-      (matches !== undefined && !new RegExp(matches).test(text)) ||
-      (lacks !== undefined && new RegExp(lacks).test(text)),
+      (matches !== undefined && !patternOf(matches).test(text)) || (lacks !== undefined && patternOf(lacks).test(text)),
   )?.sentence;
 
 /** C0, DEL and C1, which some terminals obey as well (ECMA-48, section 5.3). */

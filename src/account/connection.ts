@@ -129,10 +129,11 @@ export function connect<S, T>(
   const start = Math.max(from, end - (args.last ?? end - from));
 
   const cursorOf = (item: S) => encodeCursor(list, place(item, by), by);
-  const edges = Array.from({ length: end - start }, (_, i) => {
-    const item = items[descending ? count - 1 - start - i : start + i] as S;
-    return new Edge(item, show(item), cursorOf);
-  });
+  const edges: Edge<S, T>[] = [];
+  for (let i = start; i < end; i += 1) {
+    const item = items[descending ? count - 1 - i : i] as S;
+    edges.push(new Edge(item, show(item), cursorOf));
+  }
   // With `first` and `last` both, the specification counts what `first` has cut off as well.
   const hasPrevious = start > 0 || (args.last !== undefined && to - from > args.last);
   return { totalCount: count, pageInfo: new PageInfo(edges, end < count, hasPrevious), edges };

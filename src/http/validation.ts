@@ -113,10 +113,11 @@ export function compileQuery(schema: TSchema): Check {
   const check = compileParameters(schema);
   const names = Object.keys((schema as { properties?: object }).properties ?? {});
   return (data) => {
-    const errors = names.flatMap((name) => {
+    const errors: FieldError[] = [];
+    for (const name of names) {
       const message = textProblem((data as Record<string, unknown>)[name]);
-      return message === undefined ? [] : [{ path: pointerPart(name), message }];
-    });
+      if (message !== undefined) errors.push({ path: pointerPart(name), message });
+    }
     return errors.length > 0 ? { error: validationFailed(errors) } : check(data);
   };
 }
