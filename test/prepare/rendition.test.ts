@@ -100,9 +100,10 @@ describe('any source becomes a rendition that keeps its promises', () => {
   });
 });
 
-// Pictures that stand still are encoded soon; that all of them change at once in the middle of a GOP begins no other one.
+// Pictures that stand still are encoded soon. All of them change at once late in a GOP, which must begin no other one: earlier
+// than half of it, an encoder would not think of that.
 const still = (seconds: number) => ({
-  video: `smptebars=s=320x180:r=25:d=${seconds},drawbox=t=fill:c=black:enable='gt(t,1)'`,
+  video: `smptebars=s=320x180:r=25:d=${seconds},drawbox=t=fill:c=black:enable='between(t,0.5,1.5)'`,
   audio: `sine=440:d=${seconds}`,
 });
 
