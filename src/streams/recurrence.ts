@@ -13,7 +13,11 @@ import type { Recurrence, Schedule } from './spec.ts';
 
 const parse = ({ cron, timeZone }: Recurrence): Cron => new Cron(cron, { timezone: timeZone, mode: '5-part' });
 
+/** Those that go by their own name: to ask for an alias, or for what is none, costs a fifth of a millisecond each time. */
+const ZONES: ReadonlySet<string> = new Set(Intl.supportedValuesOf('timeZone'));
+
 function isTimeZone(name: string): boolean {
+  if (ZONES.has(name)) return true;
   try {
     return new Intl.DateTimeFormat('en', { timeZone: name }) !== undefined;
   } catch {
