@@ -60,12 +60,18 @@ afterAll(async () => {
   await rm(dir, { recursive: true, force: true });
 });
 
-/** All that the account and the system have made, in the state that it is in. */
+/**
+ * All that the account and the system have made, in the state that it is in; not what is left of something that is gone, which
+ * Kubernetes clears away in its own time.
+ */
 async function everything(): Promise<string[]> {
   const { kube } = started.api;
   const kinds: Resource[] = [LOOPSTREAMS, DESTINATIONS, UPLOADS, PLAYLISTS, SECRETS, CONTROLLER_REVISIONS];
   const lists = await Promise.all(kinds.map((kind) => kube.list(kind, { namespace: NAMESPACE })));
-  return lists.flat().map(({ kind, metadata }) => `${kind} ${metadata.name} ${metadata.resourceVersion}`);
+  const all = lists.flat();
+  const uids = new Set(all.map(({ metadata }) => metadata.uid));
+  const kept = all.filter(({ metadata }) => (metadata.ownerReferences ?? []).every(({ uid }) => uids.has(uid)));
+  return kept.map(({ kind, metadata }) => `${kind} ${metadata.name} ${metadata.resourceVersion}`);
 }
 
 describe('what the description does not allow', () => {

@@ -77,8 +77,9 @@ describe('a readiness gate', () => {
 describe('PodScheduled', () => {
   const of = stream();
   const onNode = (pod: Pod): Pod => ({ ...pod, spec: { ...pod.spec, nodeName: 'node-a' } });
-  const unschedulable = (pod: Pod): Pod => ({
-    ...pod,
+  const unschedulable = ({ metadata, spec: { nodeName: _, ...spec } }: Pod): Pod => ({
+    metadata,
+    spec,
     status: {
       phase: 'Pending',
       conditions: [
@@ -106,6 +107,15 @@ describe('PodScheduled', () => {
     expect(condition(scheduled)).toMatchObject({ status: 'True', message: 'The pod is on node "node-a".' });
     expect(toReadiness(scheduled).ready).toBe(true);
     expect(condition(step(scheduled, world()).stream)).toBeUndefined();
+  });
+
+  it('is true of a pod that is on a node, whatever the scheduler wrote late', () => {
+    const live = onNode(podOf(of, { ready: true }));
+    const late = { type: 'PodScheduled', status: 'False' as const, reason: 'Unschedulable', message: '0/3 nodes.' };
+    const conditions = [...(live.status?.conditions ?? []).filter(({ type }) => type !== late.type), late];
+    const { decision, stream: after } = step(of, world({ pod: { ...live, status: { ...live.status, conditions } } }));
+    expect(decision.ready).toBe(true);
+    expect(condition(after)).toMatchObject({ status: 'True', message: 'The pod is on node "node-a".' });
   });
 
   it('costs no write of its own: that a node was found is told when the stream is live', () => {
