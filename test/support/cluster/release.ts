@@ -71,7 +71,6 @@ export async function installRelease(cluster: Cluster, outside: Outside) {
         await inside('rollout', 'status', `deployment/loopstream-${name}`, '--timeout=200s');
     };
     return {
-      name: helm.name,
       install: (given: Values, namespace?: string) =>
         run(['install', 'loopstream', CHART], given, namespace).then(ready),
       upgrade: (given: Values) => run(['upgrade', 'loopstream', CHART], given).then(ready),
