@@ -57,8 +57,8 @@ export function createCache<T extends KubeObject>(
   const indexed = new Map(Object.keys(indexes).map((name) => [name, new Map<string, Set<string>>()]));
   /** Keys of entries that a write of ours has brought and the watch has not told yet. */
   const own = new Set<string>();
-  /** UIDs of what was forgotten and may be told of still. */
-  const ended = new Set<string>();
+  /** UIDs of what was forgotten and may be told of still, with the version at which each was last known to exist. */
+  const ended = new Map<string, bigint>();
   /** The newest version that lists and watch have told of. */
   let seen = 0n;
 
@@ -162,9 +162,10 @@ export function createCache<T extends KubeObject>(
       const version = BigInt(resourceVersion);
       // A list is never older than what we have seen, unless etcd was restored from a backup: then nothing we hold counts.
       const rewound = version < seen;
-      // What a list leaves out no watch that follows it tells; what a restored one holds is there again.
-      const listed = new Set(rewound ? [] : items.map(({ metadata }) => metadata.uid));
-      for (const uid of ended) if (!listed.has(uid)) ended.delete(uid);
+      // What a list leaves out no watch that follows it tells, unless the object was created after the list was read; what a
+      // restored one holds is there again.
+      const listed = new Set(items.map(({ metadata }) => metadata.uid));
+      for (const [uid, known] of ended) if (rewound || (known <= version && !listed.has(uid))) ended.delete(uid);
       const kept = new Set(items.map(keyOf));
       const changes: Change<T>[] = [];
       for (const [key, entry] of [...entries]) {
@@ -207,8 +208,9 @@ export function createCache<T extends KubeObject>(
     forget(object) {
       const key = keyOf(object);
       const { uid } = object.metadata;
-      if (entries.get(key)?.object.metadata.uid !== uid) return [];
-      ended.add(uid);
+      const entry = entries.get(key);
+      if (entry?.object.metadata.uid !== uid) return [];
+      ended.set(uid, entry.version);
       return drop(key);
     },
   };

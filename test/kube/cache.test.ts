@@ -63,6 +63,16 @@ describe('the cache', () => {
     expect(told(cache.replace([thing('a', 3, 'second')], '4'))).toEqual([[null, 'second']]);
   });
 
+  test('does not bring back what we have created and deleted since a late list was read', () => {
+    const cache = createCache<Thing>();
+    cache.replace([], '1');
+    cache.upsert(thing('a', 2));
+    expect(told(cache.forget(thing('a', 3)))).toEqual([['uid-a', null]]);
+    expect(cache.replace([], '1')).toEqual([]);
+    expect(cache.put(thing('a', 2))).toEqual([]);
+    expect(cache.remove(thing('a', 3))).toEqual([]);
+  });
+
   test('keeps a write of ours that a list is too old to know', () => {
     const cache = createCache<Thing>();
     cache.replace([], '10');
@@ -206,6 +216,6 @@ test('the cache equals the server after any interleaving of lists, watches and o
       expect(view.size).toBe(server.size);
       for (const o of server.values()) expect(cache.byIndex('uid', o.metadata.uid)).toHaveLength(1);
     }),
-    { numRuns: 1000 },
+    { numRuns: 3000 },
   );
 });
