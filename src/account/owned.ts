@@ -55,6 +55,8 @@ export interface Owned<T extends Stored<KubeObject>> {
   until(id: string, holds: (object: T | undefined) => boolean, ms: number): Promise<boolean>;
   /** Resolves with true as soon as this server knows what another one has written, or with false after `ms`. */
   caughtUp(written: { name: string; resourceVersion: string }, ms: number): Promise<boolean>;
+  /** Whether this server has heard of it, whosever it is; before it has heard of anything, it cannot say that it has not. */
+  knows(id: string): boolean;
   /** Asks Kubernetes for one that another server may have made a moment ago, if this one has not heard of it. */
   learn(id: string): Promise<void>;
 }
@@ -140,8 +142,8 @@ export function createOwned<T extends KubeObject>(options: OwnedOptions<T>): Own
       const isKnown = () => reflector.get(namespace, name) !== undefined || reflector.hasSeen(resourceVersion);
       return isKnown() || soon(isKnown, ms);
     },
+    knows: (id) => !synced || reflector.get(namespace, id) !== undefined,
     async learn(id) {
-      if (!synced || reflector.get(namespace, id) !== undefined) return;
       // A list of one, since to list is the right that a reflector has.
       const [found] = await kube.list(resource, { namespace, fieldSelector: `metadata.name=${id}` });
       if (found) reflector.upsert(found);

@@ -1,21 +1,29 @@
 import fc from 'fast-check';
 import { ulid } from 'ulid';
 import { expect, test } from 'vitest';
-import { youngIds } from '../../src/http/newcomers.ts';
+import { newcomers } from '../../src/http/newcomers.ts';
 
 const NOW = Date.parse('2026-01-01T00:00:00Z');
 const idOf = (prefix: string, at: number) => `${prefix}-${ulid(at).toLowerCase()}`;
-const idsIn = (text: string) => youngIds(text, NOW).map(({ id }) => id);
+const learner = (known: string[] = []) => ({
+  knows: (id: string) => known.includes(id),
+  learn: () => Promise.resolve(),
+});
+const learners = { str: learner(), upl: learner(), dst: learner(), pls: learner() };
+const idsIn = (text: string, by = learners) => [...newcomers(text, by, NOW).keys()];
 
 test('an id is young for ten seconds, wherever it is named, and is told once', () => {
   const [stream, upload, later] = [idOf('str', NOW - 9_000), idOf('upl', NOW), idOf('dst', NOW + 2_000)];
   const old = idOf('str', NOW - 10_000);
   const text = `/v1/streams/${stream}/start?wait=1\n{"a":"${upload}","b":["${old}","${stream}"],"q":"{x(id:\\"${later}\\")}"}`;
-  expect(youngIds(text, NOW)).toEqual([
-    { prefix: 'str', id: stream },
-    { prefix: 'upl', id: upload },
-    { prefix: 'dst', id: later },
+  expect([...newcomers(text, learners, NOW)]).toEqual([
+    [stream, learners.str],
+    [upload, learners.upl],
+    [later, learners.dst],
   ]);
+  // What is known is not asked for, nor what nobody here knows of.
+  expect(idsIn(text, { ...learners, str: learner([stream]) })).toEqual([upload, later]);
+  expect(idsIn(idOf('abc', NOW))).toEqual([]);
 });
 
 test('nobody has more than twenty of them asked for', () => {
