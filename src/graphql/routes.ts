@@ -13,6 +13,8 @@ import { limitsRule, variablesProblem } from './limits.ts';
 import type { GraphContext } from './relay.ts';
 import { createSchema, type Services } from './schema.ts';
 
+export const GRAPHQL = '/graphql';
+
 /** What came of an operation; `ms` is how long it took. */
 type Observe = (type: 'query' | 'mutation' | 'invalid', ok: boolean, ms: number) => void;
 
@@ -65,8 +67,8 @@ export function graphqlRoutes(app: FastifyInstance, options: GraphqlOptions): vo
       .send(text ?? '');
   };
   const route = { config: { perField: true }, schema: { hide: true } as object };
-  app.post('/graphql', route, answer);
-  app.get('/graphql', route, answer);
+  app.post(GRAPHQL, route, answer);
+  app.get(GRAPHQL, route, answer);
 }
 
 /** The same codes as REST, in `extensions.code`; what is thrown inside reaches the log and nothing else. */

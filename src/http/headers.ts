@@ -1,4 +1,7 @@
-/** The security headers of every answer, and what each kind of page may load (Content Security Policy Level 3). */
+/**
+ * The security headers of every answer, and what each kind of page may load (Content Security Policy Level 3). An answer of
+ * the API is no page: its headers are those of OWASP's REST Security Cheat Sheet, which keep a browser from taking it for one.
+ */
 import type { FastifyInstance, onRequestHookHandler } from 'fastify';
 import helmet from 'helmet';
 import { ERROR_PAGE_STYLE } from './errorpages.ts';
@@ -59,10 +62,31 @@ const setting =
 /** A hook for the routes of error pages. */
 export const errorPageHeaders = setting(policyOf(ERROR_PAGES));
 
-/** Before any route, for hooks see only routes that come after them. `docs` is where Swagger UI is. */
-export function secureHeaders(app: FastifyInstance, options: { docs: string; overTls: boolean }): void {
-  const ofAll = helmet({ contentSecurityPolicy: false, strictTransportSecurity: options.overTls });
-  app.addHook('onRequest', setting({ ...headersOf(ofAll), ...policyOf(PAGE) }));
+const onPages = (overTls: boolean): Headers =>
+  headersOf(helmet({ contentSecurityPolicy: false, strictTransportSecurity: overTls }));
+
+function onAnswers(overTls: boolean): Headers {
+  const { frameguard, noSniff, crossOriginResourcePolicy, strictTransportSecurity } = helmet;
+  return {
+    ...policyOf(NOTHING_BUT),
+    ...headersOf(frameguard({ action: 'deny' })),
+    ...headersOf(noSniff()),
+    ...headersOf(crossOriginResourcePolicy()),
+    ...(overTls && headersOf(strictTransportSecurity())),
+  };
+}
+
+/**
+ * Before any route, for hooks see only routes that come after them. `api`: where the paths of the API begin; `docs`: where
+ * Swagger UI is.
+ */
+export function secureHeaders(app: FastifyInstance, options: { api: string[]; docs: string; overTls: boolean }): void {
+  const [page, answer] = [{ ...onPages(options.overTls), ...policyOf(PAGE) }, onAnswers(options.overTls)];
+  const isAnswer = new RegExp(`^(?:${options.api.join('|')})(?![^/?])`);
+  app.addHook('onRequest', ({ url }, reply, done) => {
+    void reply.headers(isAnswer.test(url) ? answer : page);
+    done();
+  });
   const apiPages = setting(policyOf(API_PAGES));
   app.addHook('onRoute', (route) => {
     if (route.url !== options.docs && !route.url.startsWith(`${options.docs}/`)) return;

@@ -72,7 +72,7 @@ export function createHttpMetrics(): HttpMetrics {
         const since = performance.now();
         inFlight.inc();
         // `close` comes for every answer, also for one that nobody waited for.
-        reply.raw.once('close', () => {
+        reply.raw.on('close', () => {
           inFlight.dec();
           const ms = performance.now() - since;
           // The pattern of the path, not the path: ids would make a series each.

@@ -25,7 +25,9 @@ export type Learners = Readonly<Record<string, Learner>>;
 /** The ids that `text` names, that nobody here knows and that were made a moment before `now`, each once, with who may learn it. */
 export function newcomers(text: string, learners: Learners, now: number): ReadonlyMap<string, Learner> {
   const found = new Map<string, Learner>();
-  for (const [id, prefix = '', ulid = ''] of text.matchAll(ID)) {
+  ID.lastIndex = 0;
+  for (let match = ID.exec(text); match; match = ID.exec(text)) {
+    const [id, prefix = '', ulid = ''] = match;
     const learner = learners[prefix];
     // Nearly all ids are known, and to read the time of one takes several microseconds.
     if (!learner || learner.knows(id) || Math.abs(now - decodeTime(ulid)) >= YOUNG_MS) continue;

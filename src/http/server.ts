@@ -14,7 +14,7 @@ import type { ApiConfig } from '../config.ts';
 import { within } from '../context.ts';
 import type { Db } from '../db/pool.ts';
 import { AppError } from '../errors.ts';
-import { graphqlRoutes } from '../graphql/routes.ts';
+import { GRAPHQL, graphqlRoutes } from '../graphql/routes.ts';
 import type { Services } from '../graphql/schema.ts';
 import type { Logger } from '../log.ts';
 import type { StatsService } from '../stats/service.ts';
@@ -80,7 +80,7 @@ export async function buildServer(deps: ServerDeps): Promise<FastifyInstance> {
   handleErrors(app);
   stopGracefully(app, deps);
   deps.metrics?.observe(app);
-  secureHeaders(app, { docs: DOCS, overTls: config.publicUrl.startsWith('https:') });
+  secureHeaders(app, { api: [V1, GRAPHQL], docs: DOCS, overTls: config.publicUrl.startsWith('https:') });
 
   await app.register(swagger, OPENAPI);
   let description: OpenApi | undefined;

@@ -19,7 +19,7 @@ export function stopGracefully(app: FastifyInstance, { leaving, stopping }: Stop
     if (stopping.aborted) return done(new AppError('shutting_down', 'This server is stopping; try again.'));
     atWork += 1;
     // It comes for every answer, also for one that nobody waited for.
-    reply.raw.once('close', () => {
+    reply.raw.on('close', () => {
       atWork -= 1;
       if (atWork === 0 && stopping.aborted) idle.resolve();
     });

@@ -49,25 +49,30 @@ describe('scopes', () => {
 });
 
 describe('security headers', () => {
-  const EVERYWHERE = [
-    '/',
-    '/docs',
-    '/docs/errors',
-    '/docs/errors/internal',
-    '/v1/status',
-    '/v1/me',
-    '/v1/nope',
-    '/graphql',
-  ];
+  const PAGES = ['/', '/docs', '/docs/errors', '/docs/errors/internal', '/v11', '/graphql-not'];
+  const ANSWERS = ['/v1/status', '/v1/me', '/v1/nope', '/v1', '/v1?limit=1', '/graphql', '/graphql?query={me{id}}'];
+  const EVERYWHERE = [...PAGES, ...ANSWERS];
   const servedAt = async (publicUrl: string) => {
     const { app } = await buildTestServer({ settings: { PUBLIC_URL: publicUrl } });
     open.push(app);
     return async (url: string) => (await app.inject(url)).headers;
   };
 
-  test('every answer, of whatever kind, tells browsers to guess no types, to frame it nowhere and to tell nobody of it', async () => {
+  test('an answer of the API is nothing that a browser runs, frames, loads from elsewhere or guesses the type of', async () => {
     const headersOf = await servedAt('http://127.0.0.1:8080');
-    for (const url of EVERYWHERE) {
+    for (const url of ANSWERS)
+      expect({ url, ...(await headersOf(url)) }).toMatchObject({
+        url,
+        'x-content-type-options': 'nosniff',
+        'x-frame-options': 'DENY',
+        'cross-origin-resource-policy': 'same-origin',
+        'content-security-policy': "default-src 'none';base-uri 'none';form-action 'none';frame-ancestors 'none'",
+      });
+  });
+
+  test('a page tells browsers to guess no types, to frame it nowhere and to tell nobody of it', async () => {
+    const headersOf = await servedAt('http://127.0.0.1:8080');
+    for (const url of PAGES) {
       const headers = await headersOf(url);
       expect({ url, ...headers }).toMatchObject({
         url,
@@ -119,9 +124,9 @@ describe('what a page may load', () => {
     'connect-src': "'self'",
   };
 
-  test('the page and the API’s answers: nothing inline and nothing from elsewhere', async () => {
+  test('the page: nothing inline and nothing from elsewhere', async () => {
     const app = await server();
-    for (const url of ['/', '/streams/str-1', '/v1/me', '/docs-not'])
+    for (const url of ['/', '/streams/str-1', '/docs-not'])
       expect(await policyOf(app, url), url).toEqual({ ...own, 'media-src': "'self' blob:" });
   });
 
