@@ -50,7 +50,7 @@ export interface Place {
   id: string;
 }
 
-const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+const compareText = (a: string, b: string): number => (a === b ? 0 : a < b ? -1 : 1);
 const compare = (a: Place, b: Place): number => compareText(a.key, b.key) || compareText(a.id, b.id);
 
 /** As Kubernetes has names. */
@@ -75,7 +75,7 @@ const sumOf = (text: string): string => crc32(text).toString(36);
 /** Throws `validation_failed` for anything that `encodeCursor` did not make for this list in this order. */
 export function decodeCursor(list: string, cursor: string, path = '/cursor', by: Order['by'] = 'createdAt'): Place {
   const bytes = Buffer.from(cursor, 'base64url');
-  const text = bytes.toString();
+  const text = bytes.toString('latin1');
   const [name, raw = '', id = '', sum, ...more] = text.split(' ');
   const isWhole = sum === sumOf(text.slice(0, text.lastIndexOf(' '))) && bytes.toString('base64url') === cursor;
   const isPlace = ID.test(id) && (by !== 'createdAt' || TIME.test(raw)) && more.length === 0;

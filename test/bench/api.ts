@@ -63,7 +63,7 @@ interface Scene {
   media: Media;
   /** Of the larger account, oldest first. */
   ids: string[];
-  /** `?limit=20` and the page that a cursor at the end of the larger account's list leads to. */
+  /** The cursor of the last but one page of twenty of the larger account's list. */
   deep: string;
 }
 
@@ -77,10 +77,10 @@ const get = ({ api }: Pick<Scene, 'api'>, { key }: Account, path: string): Targe
 
 const read = async <T>({ url, headers }: Target): Promise<T> => (await call<T>(url, 'GET', undefined, headers)).body;
 
-/** The cursor after all but the last 20 of a list of `count`. */
+/** The cursor after all but the last 30 of a list of `count`: a page of twenty from there is followed by another. */
 async function deepCursor(scene: Pick<Scene, 'api'>, account: Account, count: number): Promise<string> {
   let cursor = '';
-  for (let left = count - 20; left > 0; left -= 100) {
+  for (let left = count - 30; left > 0; left -= 100) {
     const after = cursor && `&cursor=${cursor}`;
     const path = `/v1/streams?limit=${Math.min(100, left)}${after}`;
     const { page } = await read<{ page: { nextCursor: string } }>(get(scene, account, path));
@@ -107,7 +107,7 @@ async function measureReads(scene: Scene, peer: (answers: Record<string, unknown
   const asked: [what: string, account: Account, path: string][] = [
     ['GET /v1/streams?limit=20 of 10 streams', scene.few, '/v1/streams?limit=20'],
     [`… of ${scene.ids.length} streams`, scene.many, '/v1/streams?limit=20'],
-    ['… their last page', scene.many, `/v1/streams?limit=20&cursor=${scene.deep}`],
+    ['… their last but one page', scene.many, `/v1/streams?limit=20&cursor=${scene.deep}`],
     ['GET /v1/streams/{id}', scene.many, `/v1/streams/${id}`],
     ['GET /v1/streams/{id}/readiness', scene.many, `/v1/streams/${id}/readiness`],
   ];
@@ -121,15 +121,17 @@ async function measureReads(scene: Scene, peer: (answers: Record<string, unknown
   return rows;
 }
 
-/** Pages of nine, so that the smaller account's is as long, and is followed by another. */
-const measureFlatness = (scene: Scene, rounds: Rounds) => {
-  const page = '/v1/streams?limit=9';
-  const larger = [
-    { what: `a page of 9 of ${scene.ids.length} streams`, target: get(scene, scene.many, page) },
-    { what: '… their last but one', target: get(scene, scene.many, `${page}&cursor=${scene.deep}`) },
+/** A first page of nine, which the smaller account's list has too, and is followed by another; and any page of twenty. */
+async function measureFlatness({ load, few, many, ...scene }: Scene, rounds: Rounds) {
+  const { length } = scene.ids;
+  const page = (account: Account, query: string) => get(scene, account, `/v1/streams?limit=${query}`);
+  const nine = { what: `a page of 9 of ${length} streams`, target: page(many, '9') };
+  const deep = { what: `… their last but one of 20`, target: page(many, `20&cursor=${scene.deep}`) };
+  return [
+    ...(await flatRows(load, page(few, '9'), [nine], 'ours, a page of 9 of 10 streams', rounds)),
+    ...(await flatRows(load, page(many, '20'), [deep], 'ours, their first page', rounds)),
   ];
-  return flatRows(scene.load, get(scene, scene.few, page), larger, 'ours, a page of 9 of 10 streams', rounds);
-};
+}
 
 async function measureGraphql(scene: Scene, peer: (nodes: never) => Promise<string>, rounds: Rounds) {
   const body = JSON.stringify({ query: QUERY });
