@@ -57,7 +57,7 @@ export interface Owned<T extends Stored<KubeObject>> {
   caughtUp(written: { name: string; resourceVersion: string }, ms: number): Promise<boolean>;
   /** Whether this server has heard of it, whosever it is; before it has heard of anything, it cannot say that it has not. */
   knows(id: string): boolean;
-  /** Asks Kubernetes for one that another server may have made a moment ago, if this one has not heard of it. */
+  /** Asks Kubernetes for one that another server may have made a moment ago; for what this one does not know. */
   learn(id: string): Promise<void>;
 }
 
