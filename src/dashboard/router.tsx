@@ -1,22 +1,38 @@
-import { createRootRoute, createRoute, createRouter, useParams } from '@tanstack/react-router';
+/**
+ * The pages and their addresses. Each page is loaded when somebody goes there first, so that the first load is small: a page
+ * is a module of its own, named here and nowhere else.
+ */
+import { createRootRoute, createRoute, createRouter, lazyRouteComponent, useParams } from '@tanstack/react-router';
 import { NotFound } from './shell/notices.tsx';
+import { PageFailure, PageLoading } from './shell/pending.tsx';
 import { Shell } from './shell/shell.tsx';
-import { StreamsPage } from './streams/listPage.tsx';
-import { StreamPage } from './streams/streamPage.tsx';
 
 const rootRoute = createRootRoute({ component: Shell, notFoundComponent: NotFound });
-const streamsRoute = createRoute({ getParentRoute: () => rootRoute, path: '/', component: StreamsPage });
+const at = <Path extends string>(path: Path) => ({ getParentRoute: () => rootRoute, path });
+
+const StreamPage = lazyRouteComponent(() => import('./streams/streamPage.tsx'), 'StreamPage');
+const StreamsPage = lazyRouteComponent(() => import('./streams/listPage.tsx'), 'StreamsPage');
+
+const homeRoute = createRoute({ ...at('/'), component: StreamsPage });
+const streamsRoute = createRoute({ ...at('/streams'), component: StreamsPage });
 const streamRoute = createRoute({
-  getParentRoute: () => rootRoute,
-  path: '/streams/$id',
+  ...at('/streams/$id'),
   component: function StreamRoute() {
     const { id } = useParams({ from: '/streams/$id' });
     return <StreamPage key={id} id={id} />;
   },
+  loader: () => StreamPage.preload?.(),
 });
 
-const routeTree = rootRoute.addChildren([streamsRoute, streamRoute]);
-export const createAppRouter = () => createRouter({ routeTree, scrollRestoration: true });
+const routeTree = rootRoute.addChildren([homeRoute, streamsRoute, streamRoute]);
+export const createAppRouter = () =>
+  createRouter({
+    routeTree,
+    scrollRestoration: true,
+    defaultPreload: 'intent',
+    defaultPendingComponent: PageLoading,
+    defaultErrorComponent: PageFailure,
+  });
 
 declare module '@tanstack/react-router' {
   interface Register {

@@ -39,7 +39,7 @@ export function Failure({ title, error, retry }: { title: string; error: unknown
 }
 
 const BackHome = () => (
-  <Link to="/" className={classes.backHome}>
+  <Link to="/streams" className={classes.backHome}>
     All streams
   </Link>
 );

@@ -1,11 +1,13 @@
 /** The frame around every page: who is signed in, and the sign-in card when nobody is. */
 import { ActionIcon, Tooltip, useMantineColorScheme } from '@mantine/core';
 import { IconLogout, IconMoon, IconSun, IconSunMoon } from '@tabler/icons-react';
-import { Link, Outlet } from '@tanstack/react-router';
+import { Link, Outlet, useLocation } from '@tanstack/react-router';
+import { useEffect, useRef } from 'react';
 import { ApiProvider, useKey, useSession } from '../context.tsx';
 import { useMe } from '../streams/queries.ts';
 import { Announcer } from './announce.tsx';
 import { Logo } from './logo.tsx';
+import { Navigation } from './navigation.tsx';
 import { ConnectionBanner } from './notices.tsx';
 import classes from './shell.module.css';
 import { SignIn } from './signIn.tsx';
@@ -47,6 +49,23 @@ function Account() {
   );
 }
 
+/** The page. Whoever comes to another one by keyboard or screen reader goes on from its beginning. */
+function Content() {
+  const main = useRef<HTMLElement>(null);
+  const path = useLocation({ select: ({ pathname }) => pathname });
+  const before = useRef(path);
+  useEffect(() => {
+    if (before.current === path) return;
+    before.current = path;
+    main.current?.focus({ preventScroll: true });
+  }, [path]);
+  return (
+    <main id="content" ref={main} className={classes.main} tabIndex={-1}>
+      <Outlet />
+    </main>
+  );
+}
+
 function SignedIn() {
   return (
     <Announcer>
@@ -55,7 +74,7 @@ function SignedIn() {
       </a>
       <header className={classes.header}>
         <div className={classes.bar}>
-          <Link to="/" className={classes.brand} aria-label="loopstream, all streams">
+          <Link to="/" className={classes.brand} aria-label="loopstream, home">
             <Logo />
             <span>loopstream</span>
           </Link>
@@ -65,9 +84,10 @@ function SignedIn() {
         </div>
       </header>
       <ConnectionBanner />
-      <main id="content" className={classes.main} tabIndex={-1}>
-        <Outlet />
-      </main>
+      <div className={classes.body}>
+        <Navigation />
+        <Content />
+      </div>
     </Announcer>
   );
 }

@@ -142,7 +142,7 @@ export function StreamPage({ id }: { id: string }) {
   return (
     <>
       <nav aria-label="Breadcrumb" className={classes.crumb}>
-        <Link to="/">
+        <Link to="/streams">
           <IconChevronLeft size={16} aria-hidden /> Streams
         </Link>
       </nav>

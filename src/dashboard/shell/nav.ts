@@ -1,0 +1,18 @@
+/**
+ * Where one can go, in the order it is shown: in the side bar of a wide page, and in the bar at the bottom of a phone. An entry
+ * is here only if its page exists.
+ */
+import { IconBroadcast } from '@tabler/icons-react';
+import type { LinkProps } from '@tanstack/react-router';
+
+export interface Place {
+  to: NonNullable<LinkProps['to']>;
+  label: string;
+  icon: typeof IconBroadcast;
+  /** Only the page itself, and not those below it. */
+  exact?: boolean;
+  /** About the person and not about their streams: apart from the others, and on a phone in the header. */
+  personal?: boolean;
+}
+
+export const PLACES: readonly Place[] = [{ to: '/streams', label: 'Streams', icon: IconBroadcast }];

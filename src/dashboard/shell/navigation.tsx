@@ -1,0 +1,28 @@
+/** The ways between the pages: a column beside the page where there is room, a bar below it on a phone. */
+import { Link } from '@tanstack/react-router';
+import { PLACES, type Place } from './nav.ts';
+import classes from './navigation.module.css';
+
+const Way = ({ place: { to, label, icon: Icon, exact = false } }: { place: Place }) => (
+  <li>
+    <Link to={to} className={classes.link} activeProps={{ className: classes.here }} activeOptions={{ exact }}>
+      <Icon size={20} stroke={1.7} aria-hidden />
+      <span>{label}</span>
+    </Link>
+  </li>
+);
+
+const ways = (personal: boolean) =>
+  PLACES.filter((place) => (place.personal ?? false) === personal).map((place) => (
+    <Way key={place.label} place={place} />
+  ));
+
+export function Navigation() {
+  const own = ways(true);
+  return (
+    <nav className={classes.nav} aria-label="Main">
+      <ul>{ways(false)}</ul>
+      {own.length > 0 && <ul className={classes.personal}>{own}</ul>}
+    </nav>
+  );
+}
