@@ -60,7 +60,7 @@ export function pauseMs(error: LoopstreamError, tried: number, random: number): 
 }
 
 /** 128 random bits: `crypto.randomUUID` is kept from pages that came over plain HTTP. */
-const newKey = (): string =>
+export const newKey = (): string =>
   Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('');
 
 /** `?a=b`, without what is undefined; '' when nothing is left. */

@@ -1,5 +1,6 @@
 /** The API as this page uses it: the client that everybody has, and what the page learns from every answer of it. */
 import {
+  type Client,
   ConnectionError,
   createClient,
   type Destination,
@@ -12,6 +13,7 @@ import {
   type StreamEvent,
   type User,
 } from '../client/index.ts';
+import { listOf } from '../client/list.ts';
 
 export type { LiveStats, Page, Readiness, Stream, StreamEvent };
 
@@ -35,6 +37,10 @@ export interface Api {
   events(id: string, signal?: AbortSignal): Promise<Page<StreamEvent>>;
   start(id: string): Promise<Stream>;
   stop(id: string): Promise<Stream>;
+  /** The calls that pages change things by; the page learns from each answer what it learns from those above. */
+  calls: Pick<Client, 'streams' | 'uploads' | 'playlists' | 'destinations'>;
+  /** Address for resumable uploads (tus) and the headers to send along. */
+  resumable(): { url: string; headers: Record<string, string> };
   /** Address of the live preview (HTTP-FLV) and the headers to ask for it with. */
   preview(id: string): { url: string; headers: Record<string, string> };
 }
@@ -44,20 +50,33 @@ const TIMEOUT_MS = 15_000;
 /** A proxy that answers for a server that is gone; for a person that is a lost connection too. */
 const GATEWAY_STATUSES = [502, 503, 504];
 
+type Told = <T>(answer: Promise<T>) => Promise<T>;
+
+/** The same calls, with what each answers told; a list answers page by page. */
+function observed<Calls extends object>(calls: Calls, told: Told): Calls {
+  const observe =
+    (call: (...args: unknown[]) => Promise<unknown> | List<unknown>) =>
+    (...args: unknown[]) => {
+      const answer = call(...args);
+      return answer instanceof Promise ? told(answer) : listOf((cursor) => told(answer.page(cursor)));
+    };
+  return Object.fromEntries(Object.entries(calls).map(([name, call]) => [name, observe(call)])) as Calls;
+}
+
 /** Speaks to `base` (for example `https://host/v1`) with an API key. What is tried again, the page's queries decide. */
 export function createApi(base: string, key: string, observer: Partial<ApiObserver> = {}): Api {
-  const observed: typeof fetch = async (input, init) => {
+  const watched: typeof fetch = async (input, init) => {
     const response = await fetch(input, { ...init, cache: 'no-store' });
     observer.reached?.(!GATEWAY_STATUSES.includes(response.status));
     const date = Date.parse(response.headers.get('date') ?? '');
     if (!Number.isNaN(date)) observer.clockOffset?.(date - Date.now());
     return response;
   };
-  const { me, streams, destinations } = createClient({
-    ...{ baseUrl: base, apiKey: key, fetch: observed, timeoutMs: TIMEOUT_MS, maxRetries: 0 },
+  const { me, streams, destinations, uploads, playlists } = createClient({
+    ...{ baseUrl: base, apiKey: key, fetch: watched, timeoutMs: TIMEOUT_MS, maxRetries: 0 },
   });
 
-  const told = <T>(answer: Promise<T>): Promise<T> =>
+  const told: Told = (answer) =>
     answer.catch((error: unknown) => {
       if (error instanceof ConnectionError) observer.reached?.(false);
       if (error instanceof problems.Unauthenticated) observer.refused?.();
@@ -75,6 +94,13 @@ export function createApi(base: string, key: string, observer: Partial<ApiObserv
     events: (id, signal) => page(streams.events(id, { limit: 20 }, { signal })),
     start: (id) => told(streams.start(id)),
     stop: (id) => told(streams.stop(id)),
+    calls: {
+      streams: observed(streams, told),
+      uploads: observed(uploads, told),
+      playlists: observed(playlists, told),
+      destinations: observed(destinations, told),
+    },
+    resumable: () => ({ url: `${base}/uploads/resumable`, headers: { 'X-API-Key': key } }),
     preview: (id) => ({
       url: `${base}/streams/${encodeURIComponent(id)}/preview.flv`,
       headers: { 'X-API-Key': key },
