@@ -255,6 +255,23 @@ const corsOrigins = (env: Env): string[] => {
   throw new ConfigError('LOOPSTREAM_CORS_ORIGINS must be origins such as https://app.example.com, or *.');
 };
 
+const ADDRESS = /^[^\s<>@]+@[^\s<>@]+$/;
+
+/** By which server mail is sent, and who it is from; without the first no mail is sent. */
+const mail = (env: Env): { smtpUrl: string; from: string } | undefined => {
+  const { text, optional } = reader(env);
+  const smtpUrl = optional('SMTP_URL');
+  if (smtpUrl === undefined) return undefined;
+  // It holds a password, so it is not repeated.
+  if (!URL.canParse(smtpUrl) || !/^smtps?:$/.test(new URL(smtpUrl).protocol) || new URL(smtpUrl).hostname === '')
+    throw new ConfigError('LOOPSTREAM_SMTP_URL must be smtp://user:password@host:port or smtps://….');
+  const from = text('MAIL_FROM');
+  const [, inner] = /^[^<>\r\n]+<([^<>]+)>$/.exec(from) ?? [];
+  if (!ADDRESS.test(inner ?? from))
+    throw new ConfigError('LOOPSTREAM_MAIL_FROM must be an address: loops@example.com, or Loops <loops@example.com>.');
+  return Object.freeze({ smtpUrl, from });
+};
+
 /** The API server. `publicUrl` is its address as clients see it; `dashboardDir` holds the built page. */
 export const apiConfig = (env: Env) => {
   const { text, integer, optional, flag } = reader(env);
@@ -290,6 +307,7 @@ export const apiConfig = (env: Env) => {
     storageUrl: optional('STORAGE_URL'),
     storageCredentials: storageCredentials(env),
     dashboardDir: optional('DASHBOARD_DIR'),
+    mail: mail(env),
   });
 };
 export type ApiConfig = ReturnType<typeof apiConfig>;

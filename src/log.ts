@@ -15,6 +15,8 @@ export const REDACTED = [
   '*.databaseUrl',
   'redisUrl',
   '*.redisUrl',
+  'smtpUrl',
+  '*.smtpUrl',
   'authSecret',
   '*.authSecret',
   'headers.authorization',

@@ -27,6 +27,21 @@ describe('the settings of the API server', () => {
       expect(() => api('REDIS_URL', wrong)).toThrow(/^(?!.*word).*LOOPSTREAM_REDIS_URL/s);
   });
 
+  test('mail is sent where a server and a sender are named, and the password of the server is not repeated', () => {
+    const set = (url: string, from?: string) =>
+      apiConfig({ ...required, LOOPSTREAM_SMTP_URL: url, LOOPSTREAM_MAIL_FROM: from }).mail;
+    expect(apiConfig(required).mail).toBeUndefined();
+    for (const from of ['a@example.com', 'Loops <a@example.com>'])
+      expect(set('smtps://u:word@mail.example.com', from)).toEqual({
+        smtpUrl: 'smtps://u:word@mail.example.com',
+        from,
+      });
+    for (const wrong of ['http://u:hidden@mail', 'mail:hidden', 'smtp://'])
+      expect(() => set(wrong, 'a@example.com')).toThrow(/^(?!.*hidden).*LOOPSTREAM_SMTP_URL/s);
+    for (const wrong of [undefined, 'nobody', 'A <b', 'a@b\r\nBcc: c@d'])
+      expect(() => set('smtp://mail', wrong), wrong).toThrow(/LOOPSTREAM_MAIL_FROM/);
+  });
+
   test('each time-out has a default, and is told in seconds', () => {
     const defaults = {
       headersMs: 15_000,

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createLogger, REDACTED } from '../src/log.ts';
 
-const SECRETS = ['rtmpKey', 'apiKey', 'secretAccessKey', 'databaseUrl', 'redisUrl', 'authSecret'];
+const SECRETS = ['rtmpKey', 'apiKey', 'secretAccessKey', 'databaseUrl', 'redisUrl', 'smtpUrl', 'authSecret'];
 const HEADERS = ['authorization', 'x-api-key', 'cookie'];
 const secretOf = (name: string) => `the-secret-of-${name}`;
 

@@ -208,6 +208,15 @@ const redis = group(
   },
 );
 
+const mail = group('The mail server by which people are sent links: to confirm an address, to choose a new password.', {
+  existingSecret: secretName('A Secret that holds its URL.'),
+  existingSecretKey: text('The URL’s key in that Secret.', 'smtpUrl', { minLength: 1 }),
+  url: text('The URL itself (`smtps://user:password@host`), for a Secret that the chart makes.', '', {
+    pattern: '^(smtps?://.+)?$',
+  }),
+  from: text('Who mail is from, e.g. `Loops <loops@example.com>`.'),
+});
+
 const networkPolicy = group('NetworkPolicies.', {
   enabled: flag('Make them: what listens is reached by those who need it.', true),
   apiFrom: native('Who may reach the API (NetworkPolicyPeer); everybody when empty.', []),
@@ -289,6 +298,7 @@ export const VALUES = group('Values of the chart loopstream.', {
   api,
   database,
   redis,
+  mail,
   networkPolicy,
   monitoring,
   grafana,

@@ -34,6 +34,12 @@
 {{- if and .Values.redis.url .Values.redis.existingSecret -}}
 {{- fail "redis.url and redis.existingSecret exclude each other." -}}
 {{- end -}}
+{{- if and .Values.mail.url .Values.mail.existingSecret -}}
+{{- fail "mail.url and mail.existingSecret exclude each other." -}}
+{{- end -}}
+{{- if and (or .Values.mail.url .Values.mail.existingSecret) (not .Values.mail.from) -}}
+{{- fail "mail.from is empty: a mail server refuses what is from nobody." -}}
+{{- end -}}
 {{- if not (or .Values.api.auth.secret .Values.api.auth.existingSecret) -}}
 {{- fail "the API server signs sessions: set api.auth.existingSecret, or api.auth.secret to 32 characters that nobody can guess (openssl rand -hex 32)." -}}
 {{- end -}}

@@ -68,3 +68,18 @@ authSecret: {{ . | quote }}
 {{- end -}}
 {{- end -}}
 {{- end }}
+
+{{/* By which server the API server sends mail: `dict "root" $ "made" …`. */}}
+{{- define "loopstream.mailEnv" -}}
+{{- with .root.Values.mail -}}
+{{- if or .existingSecret .url -}}
+- name: LOOPSTREAM_SMTP_URL
+  valueFrom:
+    secretKeyRef:
+      name: {{ .existingSecret | default $.made }}
+      key: {{ ternary .existingSecretKey "smtpUrl" (not (empty .existingSecret)) }}
+- name: LOOPSTREAM_MAIL_FROM
+  value: {{ .from | quote }}
+{{- end -}}
+{{- end -}}
+{{- end }}

@@ -72,6 +72,7 @@ export const COMBINATIONS: Record<string, Values> = {
   'placed with care': { database, operator: placed, api: { auth, ...placed } },
   'scaled and public by an Ingress': {
     database,
+    mail: { url: 'smtps://loops:word@mail.example.com', from: 'Loops <loops@example.com>' },
     api: {
       auth,
       publicUrl: 'https://loops.example.com',
@@ -92,6 +93,7 @@ export const COMBINATIONS: Record<string, Values> = {
   },
   'a Gateway and the Prometheus operator': {
     ...INLINE,
+    mail: { existingSecret: 'mail', from: 'loops@example.com' },
     api: {
       ...INLINE.api,
       httpRoute: {
@@ -143,6 +145,7 @@ export const REFUSED: [what: string, values: Values, says: RegExp][] = [
   ['an API server without a database', { api: { auth } }, /set database\.existingSecret or database\.url/],
   ['an API server without a secret', { database }, /set api\.auth\.existingSecret/],
   ['two databases', { ...INLINE, database: { ...INLINE.database, existingSecret: 'x' } }, /exclude each other/],
+  ['mail from nobody', { ...INLINE, mail: { existingSecret: 'mail' } }, /mail\.from is empty/],
   ['S3 without a bucket', { ...OPERATOR_ONLY, storage: { type: 's3' } }, /storage\.s3\.bucket is empty/],
   [
     'half of the credentials',

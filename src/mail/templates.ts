@@ -1,0 +1,108 @@
+/**
+ * What the mails say. Nothing that a stranger typed stands in them but the address they go to: whoever signs up with somebody
+ * else's address would otherwise write him a letter in our name. Pure: no I/O, no clock.
+ */
+import type { Mail } from './mailer.ts';
+
+export interface Letter {
+  to: string;
+  subject: string;
+  /** Sentences, each paragraph one string. */
+  before: readonly string[];
+  /** What the reader is to do, if anything: an address of ours and what it is called. */
+  action?: { label: string; url: string };
+  after: readonly string[];
+}
+
+const html = (text: string): string => text.replace(/[&<>"']/g, (c) => `&#${c.charCodeAt(0)};`);
+
+const BODY =
+  'margin:0;padding:24px 16px;background:#f4f4f1;color:#17191b;font:16px/1.55 system-ui,Helvetica,sans-serif';
+const CARD = 'max-width:480px;margin:0 auto;padding:28px 24px;background:#ffffff;border-radius:14px';
+const BUTTON =
+  'display:inline-block;padding:12px 22px;background:#0a7768;color:#ffffff;border-radius:8px;font-weight:600;text-decoration:none';
+const SMALL = 'color:#5b6066;font-size:13px;overflow-wrap:anywhere';
+
+/** The same in both forms; the address stands in full, for those who do not follow a button that they cannot see through. */
+export function mailOf({ to, subject, before, action, after }: Letter): Mail {
+  const paragraphs = (texts: readonly string[]) => texts.map((text) => `<p>${html(text)}</p>`).join('\n');
+  const link = action && html(action.url);
+  const page = `<!doctype html>
+<html lang="en">
+<head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>${html(subject)}</title></head>
+<body style="${BODY}">
+<div style="${CARD}">
+<p style="margin-top:0;font-weight:650">loopstream</p>
+${paragraphs(before)}
+${action ? `<p><a href="${link}" style="${BUTTON}">${html(action.label)}</a></p>\n<p style="${SMALL}">Or open this address: <a href="${link}">${link}</a></p>` : ''}
+${paragraphs(after)}
+</div>
+</body>
+</html>
+`;
+  const text = [...before, ...(action ? [`${action.label}:\n${action.url}`] : []), ...after].join('\n\n');
+  return { to, subject, text: `${text}\n`, html: page };
+}
+
+/** `60` → `1 hour`. */
+const spell = (minutes: number): string => {
+  const [count, unit] = minutes % 60 === 0 ? [minutes / 60, 'hour'] : [minutes, 'minute'];
+  return `${count} ${unit}${count === 1 ? '' : 's'}`;
+};
+
+export const verificationMail = (to: string, url: string, minutes: number): Mail =>
+  mailOf({
+    to,
+    subject: 'Confirm your e-mail address',
+    before: ['Somebody, hopefully you, has made a loopstream account with this address. Confirm that it is yours:'],
+    action: { label: 'Confirm this address', url },
+    after: [
+      `The link works for ${spell(minutes)}. If it was not you, do nothing: without it the account is of no use.`,
+    ],
+  });
+
+/** To the owner of an address with which somebody tries to sign up again: on the page the answer is the same as for a new one. */
+export const alreadyMail = (to: string, urls: { signIn: string; reset: string }): Mail =>
+  mailOf({
+    to,
+    subject: 'You have a loopstream account already',
+    before: ['Somebody, hopefully you, tried to make a loopstream account with this address, which has one.'],
+    action: { label: 'Sign in', url: urls.signIn },
+    after: [
+      `If you have forgotten your password, choose a new one: ${urls.reset}`,
+      'If it was not you, do nothing: nothing has changed.',
+    ],
+  });
+
+export const resetMail = (to: string, url: string, minutes: number): Mail =>
+  mailOf({
+    to,
+    subject: 'Choose a new password',
+    before: ['Somebody, hopefully you, asked to choose a new password for your loopstream account.'],
+    action: { label: 'Choose a new password', url },
+    after: [
+      `The link works once, and for ${spell(minutes)}. If it was not you, do nothing: your password stays as it is.`,
+    ],
+  });
+
+export const passwordChangedMail = (to: string, urls: { reset: string }): Mail =>
+  mailOf({
+    to,
+    subject: 'Your password was changed',
+    before: [
+      'The password of your loopstream account has just been changed, and all other sessions of it were ended.',
+      'If it was you, there is nothing to do. If it was not, choose a new one at once:',
+    ],
+    action: { label: 'Choose a new password', url: urls.reset },
+    after: [],
+  });
+
+export const accountDeletedMail = (to: string): Mail =>
+  mailOf({
+    to,
+    subject: 'Your account is being deleted',
+    before: [
+      'Your loopstream account and all that belongs to it are being deleted, as was asked for with your password: streams, uploads, playlists, destinations, API keys and connected apps.',
+    ],
+    after: ['This cannot be undone.'],
+  });
