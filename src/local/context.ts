@@ -13,6 +13,10 @@ export interface Ports {
   rtmp: number;
   media: number;
   kube: number;
+  /** Of the mailbox's page. */
+  mail: number;
+  /** Where the mailbox takes mails; nobody else need know it. */
+  smtp: number;
 }
 
 export interface Context {

@@ -26,6 +26,7 @@ export async function startInfrastructure(context: Context): Promise<Infrastruct
     startKubernetes(context),
     context.options.operatorOnly ? undefined : startDatabase(context),
     startReceiver(context),
+    context.options.operatorOnly ? undefined : openMailbox(context),
   ]);
   return { controlPlane, kube, databaseUrl };
 }
@@ -71,6 +72,14 @@ function startDatabase({ state, lifecycle, progress, log }: Context): Promise<st
     const postgres = await startPostgres({ dataDir: state.path('postgres'), log });
     lifecycle.defer('postgres', () => postgres.stop());
     return postgres.url;
+  });
+}
+
+function openMailbox({ state, ports, lifecycle, progress }: Context): Promise<void> {
+  return progress.step('mailbox', async () => {
+    const { startMailbox } = await import('./mailbox.ts');
+    const mailbox = await startMailbox({ dir: state.path('mail'), smtpPort: ports.smtp, httpPort: ports.mail });
+    lifecycle.defer('mailbox', () => mailbox.close());
   });
 }
 

@@ -17,6 +17,7 @@ Usage: make run ARGS="[options]"      or: loopstream local [options]
   --port N              page, REST and GraphQL (default 8080; 0 takes a free port)
   --rtmp-port N         the local RTMP receiver (default 1935)
   --media-port N        the local media server and the receiver's HTTP-FLV (default 8082)
+  --mail-port N         the local mailbox, in which every mail ends (default 8025)
   --kube-port N         the Kubernetes API (default 16443)
   --host ADDRESS        the address the page and the APIs listen on (default 127.0.0.1)
   --state-dir DIR       where the state is kept (default .loopstream)
@@ -40,6 +41,7 @@ export interface LocalOptions {
   rtmpPort: number;
   mediaPort: number;
   kubePort: number;
+  mailPort: number;
   host: string;
   stateDir: string | undefined;
 }
@@ -66,6 +68,7 @@ function parse(args: string[]) {
         'rtmp-port': { type: 'string', default: '1935' },
         'media-port': { type: 'string', default: '8082' },
         'kube-port': { type: 'string', default: '16443' },
+        'mail-port': { type: 'string', default: '8025' },
         host: { type: 'string', default: '127.0.0.1' },
         'state-dir': { type: 'string' },
         help: { type: 'boolean', short: 'h', default: false },
@@ -95,6 +98,7 @@ export function parseLocalOptions(args: string[]): LocalOptions {
     rtmpPort: port('rtmp-port', values['rtmp-port']),
     mediaPort: port('media-port', values['media-port']),
     kubePort: port('kube-port', values['kube-port']),
+    mailPort: port('mail-port', values['mail-port']),
     host: values.host,
     stateDir: values['state-dir'],
   };

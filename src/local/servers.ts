@@ -34,6 +34,7 @@ export async function startServers(context: Context, infrastructure: Infrastruct
     rtmpUrl: `rtmp://127.0.0.1:${ports.rtmp}/live`,
     pageUrl: apiKey && `${site}/#key=${apiKey}`,
     demoStreamId: null,
+    mailUrl: apiKey && `http://127.0.0.1:${ports.mail}/`,
     playUrl: `http://127.0.0.1:${ports.media}/live`,
     pid: process.pid,
   };
@@ -97,6 +98,8 @@ function startApi(context: Context, controlPlane: ControlPlane, databaseUrl: str
           LOOPSTREAM_PUBLIC_URL: `http://127.0.0.1:${ports.api}`,
           LOOPSTREAM_DATABASE_URL: databaseUrl,
           LOOPSTREAM_AUTH_SECRET: state.readMemory().authSecret,
+          LOOPSTREAM_SMTP_URL: `smtp://127.0.0.1:${ports.smtp}`,
+          LOOPSTREAM_MAIL_FROM: 'loopstream <loopstream@localhost>',
           LOOPSTREAM_DASHBOARD_DIR: `${PROJECT_ROOT}/dist/dashboard`,
           LOOPSTREAM_ALLOW_PRIVATE_LINKS: 'true',
           LOOPSTREAM_STORAGE_URL: pathToFileURL(state.path('storage')).href,

@@ -15,6 +15,8 @@ export interface LocalFacts {
   /** Address of the page; the fragment signs the local account in and is never sent to a server. */
   pageUrl: string | null;
   demoStreamId: string | null;
+  /** The page of the mailbox in which every mail of this system ends; the same as JSON is at `mails.json` beside it. */
+  mailUrl: string | null;
   /** Where the local receiver serves a stream over HTTP-FLV: `<playUrl>/<key>.flv`. */
   playUrl: string;
   pid: number;

@@ -9,6 +9,7 @@ export function summary(facts: LocalFacts, onAir: { watch: string | undefined; s
     ['REST', apiUrl && `${apiUrl}  (described at ${new URL('/docs', apiUrl).href})`],
     ['GraphQL', facts.graphqlUrl],
     ['API key', facts.apiKey],
+    ['Mailbox', facts.mailUrl],
     ['RTMP receiver', facts.rtmpUrl],
     ['kubectl', `export KUBECONFIG=${facts.kubeconfig}`],
     ['Watch', onAir.watch && `ffplay ${onAir.watch}`],

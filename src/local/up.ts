@@ -63,5 +63,7 @@ async function claimPorts(options: LocalOptions): Promise<Ports> {
     rtmp: await claimPort('rtmp-port', options.rtmpPort),
     media: await claimPort('media-port', options.mediaPort),
     kube: await claimPort('kube-port', options.kubePort),
+    mail: await claimPort('mail-port', options.mailPort),
+    smtp: await claimPort('smtp', 0),
   };
 }

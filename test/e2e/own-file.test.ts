@@ -12,7 +12,10 @@ import { type RtmpServer, startRtmpServer, until } from '../support/rtmp.ts';
 import { ROOT } from '../support/system.ts';
 
 const run = promisify(execFile);
-const FREE_PORTS = ['--port', '0', '--rtmp-port', '0', '--media-port', '0', '--kube-port', '0'];
+const FREE_PORTS = ['--port', '--rtmp-port', '--media-port', '--kube-port', '--mail-port'].flatMap((name) => [
+  name,
+  '0',
+]);
 let dir: string;
 let stateDir: string;
 let receiver: RtmpServer;

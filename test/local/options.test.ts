@@ -79,6 +79,7 @@ test('the closing lines leave out what an operator-only system does not have', (
     pageUrl: null,
     demoStreamId: null,
     playUrl: 'http://h/live',
+    mailUrl: null,
     pid: 1,
   };
   const text = summary(facts, { watch: undefined, stateDir: '/s' });
