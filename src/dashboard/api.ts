@@ -4,6 +4,7 @@ import {
   ConnectionError,
   createClient,
   type Destination,
+  type FeedNews,
   type List,
   type LiveStats,
   type Page,
@@ -23,7 +24,7 @@ export interface ApiObserver {
   reached: (yes: boolean) => void;
   /** The server's clock less ours, in milliseconds, from the Date header. */
   clockOffset: (ms: number) => void;
-  /** The key is no longer accepted. */
+  /** The key is no longer accepted, or the session is over. */
   refused: () => void;
 }
 
@@ -37,6 +38,8 @@ export interface Api {
   events(id: string, signal?: AbortSignal): Promise<Page<StreamEvent>>;
   start(id: string): Promise<Stream>;
   stop(id: string): Promise<Stream>;
+  /** What changes, as it changes; ends with the connection. */
+  changes(signal: AbortSignal): AsyncIterable<FeedNews>;
   /** The calls that pages change things by; the page learns from each answer what it learns from those above. */
   calls: Pick<Client, 'streams' | 'uploads' | 'playlists' | 'destinations'>;
   /** Address for resumable uploads (tus) and the headers to send along. */
@@ -63,8 +66,12 @@ function observed<Calls extends object>(calls: Calls, told: Told): Calls {
   return Object.fromEntries(Object.entries(calls).map(([name, call]) => [name, observe(call)])) as Calls;
 }
 
-/** Speaks to `base` (for example `https://host/v1`) with an API key. What is tried again, the page's queries decide. */
-export function createApi(base: string, key: string, observer: Partial<ApiObserver> = {}): Api {
+/**
+ * Speaks to `base` (for example `https://host/v1`) with an API key; without one, the browser adds the cookie of the session.
+ * What is tried again, the page's queries decide.
+ */
+export function createApi(base: string, key: string | undefined, observer: Partial<ApiObserver> = {}): Api {
+  const headers = key === undefined ? {} : { 'X-API-Key': key };
   const watched: typeof fetch = async (input, init) => {
     const response = await fetch(input, { ...init, cache: 'no-store' });
     observer.reached?.(!GATEWAY_STATUSES.includes(response.status));
@@ -72,8 +79,9 @@ export function createApi(base: string, key: string, observer: Partial<ApiObserv
     if (!Number.isNaN(date)) observer.clockOffset?.(date - Date.now());
     return response;
   };
-  const { me, streams, destinations, uploads, playlists } = createClient({
-    ...{ baseUrl: base, apiKey: key, fetch: watched, timeoutMs: TIMEOUT_MS, maxRetries: 0 },
+  const { me, changes, streams, destinations, uploads, playlists } = createClient({
+    ...{ baseUrl: base, fetch: watched, timeoutMs: TIMEOUT_MS, maxRetries: 0 },
+    ...(key !== undefined && { apiKey: key }),
   });
 
   const told: Told = (answer) =>
@@ -94,16 +102,21 @@ export function createApi(base: string, key: string, observer: Partial<ApiObserv
     events: (id, signal) => page(streams.events(id, { limit: 20 }, { signal })),
     start: (id) => told(streams.start(id)),
     stop: (id) => told(streams.stop(id)),
+    async *changes(signal) {
+      const feed = changes({ signal });
+      // Only that it does not begin says that the server is away: what breaks off later begins again at once.
+      const first = await told(feed.next());
+      if (first.done) return;
+      yield first.value;
+      yield* feed;
+    },
     calls: {
       streams: observed(streams, told),
       uploads: observed(uploads, told),
       playlists: observed(playlists, told),
       destinations: observed(destinations, told),
     },
-    resumable: () => ({ url: `${base}/uploads/resumable`, headers: { 'X-API-Key': key } }),
-    preview: (id) => ({
-      url: `${base}/streams/${encodeURIComponent(id)}/preview.flv`,
-      headers: { 'X-API-Key': key },
-    }),
+    resumable: () => ({ url: `${base}/uploads/resumable`, headers }),
+    preview: (id) => ({ url: `${base}/streams/${encodeURIComponent(id)}/preview.flv`, headers }),
   };
 }
