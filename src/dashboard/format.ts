@@ -95,3 +95,12 @@ export function secondsSince(then: string | null | undefined, now: number): numb
   const at = then ? Date.parse(then) : Number.NaN;
   return Number.isNaN(at) ? undefined : Math.max(0, (now - at) / 1000);
 }
+
+/** Seconds of media as players show them: `0:42`, `12:07`, `1:02:03`. */
+export function formatLength(seconds: Maybe): string {
+  if (!known(seconds)) return NONE;
+  const s = Math.max(0, Math.round(seconds));
+  const hours = Math.floor(s / 3600);
+  const minutes = Math.floor(s / 60) % 60;
+  return hours > 0 ? `${hours}:${two(minutes)}:${two(s % 60)}` : `${minutes}:${two(s % 60)}`;
+}

@@ -12,6 +12,10 @@ const at = <Path extends string>(path: Path) => ({ getParentRoute: () => rootRou
 
 const StreamPage = lazyRouteComponent(() => import('./streams/streamPage.tsx'), 'StreamPage');
 const StreamsPage = lazyRouteComponent(() => import('./streams/listPage.tsx'), 'StreamsPage');
+const UploadsPage = lazyRouteComponent(() => import('./uploads/page.tsx'), 'UploadsPage');
+const PlaylistsPage = lazyRouteComponent(() => import('./playlists/listPage.tsx'), 'PlaylistsPage');
+const PlaylistPage = lazyRouteComponent(() => import('./playlists/page.tsx'), 'PlaylistPage');
+const DestinationsPage = lazyRouteComponent(() => import('./destinations/page.tsx'), 'DestinationsPage');
 
 const homeRoute = createRoute({ ...at('/'), component: StreamsPage });
 const streamsRoute = createRoute({ ...at('/streams'), component: StreamsPage });
@@ -23,8 +27,20 @@ const streamRoute = createRoute({
   },
   loader: () => StreamPage.preload?.(),
 });
+const uploadsRoute = createRoute({ ...at('/uploads'), component: UploadsPage });
+const playlistsRoute = createRoute({ ...at('/playlists'), component: PlaylistsPage });
+const playlistRoute = createRoute({
+  ...at('/playlists/$id'),
+  component: function PlaylistRoute() {
+    const { id } = useParams({ from: '/playlists/$id' });
+    return <PlaylistPage key={id} id={id} />;
+  },
+  loader: () => PlaylistPage.preload?.(),
+});
+const destinationsRoute = createRoute({ ...at('/destinations'), component: DestinationsPage });
+const libraryRoutes = [uploadsRoute, playlistsRoute, playlistRoute, destinationsRoute] as const;
 
-const routeTree = rootRoute.addChildren([homeRoute, streamsRoute, streamRoute]);
+const routeTree = rootRoute.addChildren([homeRoute, streamsRoute, streamRoute, ...libraryRoutes]);
 export const createAppRouter = () =>
   createRouter({
     routeTree,

@@ -2,7 +2,7 @@
  * Where one can go, in the order it is shown: in the side bar of a wide page, and in the bar at the bottom of a phone. An entry
  * is here only if its page exists.
  */
-import { IconBroadcast } from '@tabler/icons-react';
+import { IconBroadcast, IconPlaylist, IconSend, IconUpload } from '@tabler/icons-react';
 import type { LinkProps } from '@tanstack/react-router';
 
 export interface Place {
@@ -15,4 +15,9 @@ export interface Place {
   personal?: boolean;
 }
 
-export const PLACES: readonly Place[] = [{ to: '/streams', label: 'Streams', icon: IconBroadcast }];
+export const PLACES: readonly Place[] = [
+  { to: '/streams', label: 'Streams', icon: IconBroadcast },
+  { to: '/uploads', label: 'Uploads', icon: IconUpload },
+  { to: '/playlists', label: 'Playlists', icon: IconPlaylist },
+  { to: '/destinations', label: 'Destinations', icon: IconSend },
+];

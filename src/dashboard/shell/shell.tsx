@@ -5,6 +5,7 @@ import { Link, Outlet, useLocation } from '@tanstack/react-router';
 import { useEffect, useRef } from 'react';
 import { ApiProvider, useKey, useSession } from '../context.tsx';
 import { useMe } from '../streams/queries.ts';
+import { SendingProvider } from '../uploads/sending.tsx';
 import { Announcer } from './announce.tsx';
 import { Logo } from './logo.tsx';
 import { Navigation } from './navigation.tsx';
@@ -84,10 +85,12 @@ function SignedIn() {
         </div>
       </header>
       <ConnectionBanner />
-      <div className={classes.body}>
-        <Navigation />
-        <Content />
-      </div>
+      <SendingProvider>
+        <div className={classes.body}>
+          <Navigation />
+          <Content />
+        </div>
+      </SendingProvider>
     </Announcer>
   );
 }

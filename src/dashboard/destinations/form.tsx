@@ -1,0 +1,150 @@
+/** A destination made or changed. Its key goes in and never comes out: all that is shown of it later is how it ends. */
+import { Button, PasswordInput, TextInput } from '@mantine/core';
+import { type UseFormReturnType, useForm } from '@mantine/form';
+import { IconExternalLink } from '@tabler/icons-react';
+import { useState } from 'react';
+import type { Destination } from '../../client/index.ts';
+import { useApi } from '../context.tsx';
+import { Choices } from '../parts/choices.tsx';
+import { Dialog, DialogActions } from '../parts/dialog.tsx';
+import forms from '../parts/form.module.css';
+import { useSubmit } from '../parts/useSubmit.ts';
+import { PlatformIcon } from './platform.tsx';
+import { PRESETS, type Preset, type PresetId, presetById, presetOf } from './presets.ts';
+
+interface Values {
+  name: string;
+  rtmpUrl: string;
+  rtmpKey: string;
+}
+const FIELDS = ['name', 'rtmpUrl', 'rtmpKey'] as const;
+type Form = UseFormReturnType<Values>;
+
+const CHOICES = PRESETS.map(({ id, label }) => ({ value: id, label, icon: <PlatformIcon id={id} /> }));
+
+const missing = (what: string) => (value: string) => (value.trim() === '' ? `Enter ${what}.` : null);
+
+/** Without the key's spaces, which come along when it is copied, and without what stays as it is. */
+function changesOf(values: Values, before: Destination | undefined): Partial<Values> {
+  const given: Values = { name: values.name.trim(), rtmpUrl: values.rtmpUrl.trim(), rtmpKey: values.rtmpKey.trim() };
+  if (!before) return given;
+  return Object.fromEntries(
+    FIELDS.filter((field) => given[field] !== (field === 'rtmpKey' ? '' : before[field])).map((field) => [
+      field,
+      given[field],
+    ]),
+  );
+}
+
+function KeyField({ form, preset, before }: { form: Form; preset: Preset; before: Destination | undefined }) {
+  const kept = before?.rtmpKeyHint ? `the one that ends in ${before.rtmpKeyHint}` : 'the one it has';
+  return (
+    <div>
+      <PasswordInput
+        label={before ? 'New stream key' : 'Stream key'}
+        description={
+          before ? `Leave it empty to keep ${kept}.` : 'Kept secret: after this it is never shown again, to anybody.'
+        }
+        autoComplete="off"
+        spellCheck={false}
+        visibilityToggleButtonProps={{ 'aria-label': 'Show or hide the key' }}
+        {...form.getInputProps('rtmpKey')}
+      />
+      <p className={forms.hint}>
+        {preset.keyHelp}{' '}
+        {preset.keysUrl && (
+          <a href={preset.keysUrl} target="_blank" rel="noreferrer">
+            Open {preset.label} <IconExternalLink size={13} aria-label="in a new tab" />
+          </a>
+        )}
+      </p>
+    </div>
+  );
+}
+
+/** Choosing a platform fills in its address, and a name where none was given. */
+function usePreset(form: Form, before: Destination | undefined) {
+  const [id, setId] = useState<PresetId>(before ? presetOf(before.rtmpUrl).id : 'youtube');
+  const choose = (next: PresetId) => {
+    const [old, preset] = [presetById(id), presetById(next)];
+    const { name } = form.getValues();
+    setId(next);
+    form.setFieldValue('rtmpUrl', preset.rtmpUrl);
+    form.clearFieldError('rtmpUrl');
+    if (!before && (name === '' || name === old.label))
+      form.setFieldValue('name', next === 'custom' ? '' : preset.label);
+  };
+  return [presetById(id), choose] as const;
+}
+
+interface DestinationFormProps {
+  /** The one to change; a new one is made without. */
+  before?: Destination;
+  onClose: () => void;
+  onDone: (destination: Destination) => unknown;
+}
+
+export function DestinationForm({ before, onClose, onDone }: DestinationFormProps) {
+  const { destinations } = useApi().calls;
+  const [first] = PRESETS;
+  const form = useForm<Values>({
+    initialValues: {
+      name: before?.name ?? first?.label ?? '',
+      rtmpUrl: before?.rtmpUrl ?? first?.rtmpUrl ?? '',
+      rtmpKey: '',
+    },
+    validate: {
+      name: missing('a name'),
+      rtmpUrl: missing('the address that streams are sent to'),
+      rtmpKey: before ? () => null : missing('the stream key'),
+    },
+  });
+  const [preset, choose] = usePreset(form, before);
+  const { submit, busy, problem } = useSubmit<Values, Destination>({
+    send: (values, idempotencyKey) => {
+      const changes = changesOf(values, before);
+      if (!before) return destinations.create({ ...values, ...changes }, { idempotencyKey });
+      return Object.keys(changes).length === 0 ? Promise.resolve(before) : destinations.update(before.id, changes);
+    },
+    fields: FIELDS,
+    onMistakes: form.setErrors,
+    onDone,
+  });
+  const moved = before && form.values.rtmpUrl.trim() !== before.rtmpUrl && form.values.rtmpKey.trim() === '';
+  return (
+    <Dialog title={before ? 'Change destination' : 'New destination'} onClose={onClose} busy={busy}>
+      <form className={forms.form} onSubmit={form.onSubmit(submit)} noValidate>
+        <Choices legend="Platform" name="platform" choices={CHOICES} value={preset.id} onChange={choose} />
+        {preset.note && <p className={forms.help}>{preset.note}</p>}
+        <TextInput label="Name" autoComplete="off" {...form.getInputProps('name')} />
+        <TextInput
+          label="Address (RTMP, RTMPS or SRT)"
+          placeholder="rtmp://host/app"
+          autoComplete="off"
+          spellCheck={false}
+          inputMode="url"
+          {...form.getInputProps('rtmpUrl')}
+        />
+        <KeyField form={form} preset={preset} before={before} />
+        {moved && (
+          <p className={forms.help} role="status">
+            The address is another one. If its key is another one too, enter that as well.
+          </p>
+        )}
+        {problem && (
+          <p className={forms.problem} role="alert">
+            {problem}
+          </p>
+        )}
+        <DialogActions>
+          <Button variant="default" onClick={onClose} disabled={busy}>
+            Cancel
+          </Button>
+          <Button type="submit" loading={busy}>
+            {before ? 'Save' : 'Add destination'}
+          </Button>
+        </DialogActions>
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,31 @@
+/** What the page of destinations reads and does. */
+import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query';
+import type { Destination } from '../../client/index.ts';
+import { useApi } from '../context.tsx';
+import { REFRESH_MS } from '../parts/refresh.ts';
+
+const PAGE_SIZE = 50;
+const all = ['destinations'] as const;
+
+export function useDestinations() {
+  const api = useApi();
+  return useInfiniteQuery({
+    queryKey: [...all, 'list'],
+    queryFn: ({ pageParam, signal }) => api.calls.destinations.list({ limit: PAGE_SIZE }, { signal }).page(pageParam),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: (last) => last.page.nextCursor ?? undefined,
+    refetchInterval: REFRESH_MS,
+  });
+}
+
+/** To be called when a destination was made, changed or deleted. */
+export function useDestinationsChanged(): () => Promise<void> {
+  const queries = useQueryClient();
+  return () => queries.invalidateQueries({ queryKey: all });
+}
+
+/** Publishes to it for a moment. Pressing twice is one test. */
+export function useDestinationTest({ id }: Destination) {
+  const api = useApi();
+  return useMutation({ mutationFn: () => api.calls.destinations.test(id) });
+}

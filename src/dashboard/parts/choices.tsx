@@ -1,0 +1,41 @@
+import type { ReactNode } from 'react';
+import classes from './form.module.css';
+
+export interface Choice<Value extends string> {
+  value: Value;
+  label: string;
+  icon?: ReactNode;
+  /** What it means, in a few words. */
+  hint?: string;
+}
+
+interface ChoicesProps<Value extends string> {
+  legend: string;
+  name: string;
+  choices: readonly Choice<Value>[];
+  value: Value;
+  onChange: (value: Value) => void;
+}
+
+/** One of a few, all of which are seen: radio buttons, moved through by the arrow keys. */
+export function Choices<Value extends string>({ legend, name, choices, value, onChange }: ChoicesProps<Value>) {
+  return (
+    <fieldset className={classes.choices}>
+      <legend>{legend}</legend>
+      {choices.map((choice) => (
+        <label key={choice.value} className={classes.choice}>
+          <input
+            type="radio"
+            name={name}
+            value={choice.value}
+            checked={choice.value === value}
+            onChange={() => onChange(choice.value)}
+          />
+          {choice.icon}
+          {choice.label}
+          {choice.hint && <small>{choice.hint}</small>}
+        </label>
+      ))}
+    </fieldset>
+  );
+}

@@ -1,0 +1,105 @@
+import { ActionIcon, Tooltip } from '@mantine/core';
+import {
+  IconAlertTriangle,
+  IconCircleCheck,
+  IconDownload,
+  IconMusic,
+  IconSettings,
+  IconTrash,
+  IconVideo,
+  type TablerIcon,
+} from '@tabler/icons-react';
+import { useState } from 'react';
+import type { Upload } from '../../client/index.ts';
+import { useApi } from '../context.tsx';
+import { DeleteDialog } from '../parts/delete.tsx';
+import { Bar } from '../parts/page.tsx';
+import { Tag } from '../parts/tag.tsx';
+import { useUploadsChanged } from './queries.ts';
+import classes from './uploads.module.css';
+import { factsOf, fixOf, lookOf } from './words.ts';
+
+const ICONS: Record<string, TablerIcon> = {
+  importing: IconDownload,
+  preparing: IconSettings,
+  ready: IconCircleCheck,
+  failed: IconAlertTriangle,
+};
+
+export function TypeIcon({ type }: Pick<Upload, 'type'>) {
+  const Icon = type === 'AUDIO' ? IconMusic : IconVideo;
+  return <Icon size={22} stroke={1.6} aria-label={type === 'AUDIO' ? 'Audio' : 'Video'} />;
+}
+
+export function UploadTag({ state }: Pick<Upload, 'state'>) {
+  const { word, tone } = lookOf(state);
+  return (
+    <Tag tone={tone} icon={ICONS[state] ?? IconSettings}>
+      {word}
+    </Tag>
+  );
+}
+
+function Failed({ code, message }: { code: string; message: string }) {
+  const fix = fixOf(code);
+  return (
+    <div className={classes.failure}>
+      <p>{message}</p>
+      {fix && <p className={classes.fix}>{fix}</p>}
+    </div>
+  );
+}
+
+function Doing({ name, progress, what }: { name: string; progress: number; what: string }) {
+  return (
+    <div className={classes.doing}>
+      <Bar value={progress > 0 ? progress : undefined} label={`${what}: ${name}`} />
+      <p className={classes.dim}>
+        {what}
+        {progress > 0 && ` · ${Math.floor(progress * 100)} %`}
+      </p>
+    </div>
+  );
+}
+
+export function UploadRow({ upload }: { upload: Upload }) {
+  const { calls } = useApi();
+  const changed = useUploadsChanged();
+  const [asking, setAsking] = useState(false);
+  const { objectID, name, type, state, progress, error } = upload;
+  const { doing } = lookOf(state);
+  const facts = factsOf(upload);
+  return (
+    <article className={classes.row} data-testid="upload" data-state={state} aria-label={name}>
+      <div className={classes.kind}>
+        <TypeIcon type={type} />
+      </div>
+      <div className={classes.facts}>
+        <h2>{name}</h2>
+        {facts.length > 0 && <p className={classes.dim}>{facts.join(' · ')}</p>}
+      </div>
+      <UploadTag state={state} />
+      <Tooltip label="Delete">
+        <ActionIcon aria-label={`Delete ${name}`} onClick={() => setAsking(true)}>
+          <IconTrash size={18} stroke={1.7} aria-hidden />
+        </ActionIcon>
+      </Tooltip>
+      {doing && <Doing name={name} progress={progress} what={doing} />}
+      {error && <Failed code={error.code} message={error.message} />}
+      {asking && (
+        <DeleteDialog
+          noun="upload"
+          name={name}
+          remove={() => calls.uploads.delete(objectID)}
+          onClose={() => setAsking(false)}
+          onDone={() => {
+            setAsking(false);
+            return changed();
+          }}
+        >
+          The file and all that was prepared of it are deleted for good.
+        </DeleteDialog>
+      )}
+    </article>
+  );
+}
