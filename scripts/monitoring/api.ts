@@ -55,7 +55,7 @@ const alerts: Alert[] = [
   },
   {
     name: 'LoopStreamApiLatency',
-    expr: `histogram_quantile(0.99, sum by (le) (${ofApi('rate(http_request_duration_seconds_bucket{route!~".*/preview.*",status!="499"}[5m])')})) > 1`,
+    expr: `histogram_quantile(0.99, sum by (le) (${ofApi('rate(http_request_duration_seconds_bucket{route!~".*/preview.*|/v1/changes",status!="499"}[5m])')})) > 1`,
     for: '10m',
     severity: 'warning',
     summary: 'The API is slow.',

@@ -131,11 +131,17 @@ export const OPERATOR: Dashboard = {
         ]),
         graph(
           'Time of a request',
-          'Half of them, and 99 of 100; without previews, which last as long as somebody watches.',
+          'Half of them, and 99 of 100; without previews and feeds, which last as long as somebody watches.',
           's',
           [
-            [quantile(0.5, '', op('http_request_duration_seconds_bucket', ',route!~".*/preview.*"')), 'half'],
-            [quantile(0.99, '', op('http_request_duration_seconds_bucket', ',route!~".*/preview.*"')), '99 of 100'],
+            [
+              quantile(0.5, '', op('http_request_duration_seconds_bucket', ',route!~".*/preview.*|/v1/changes"')),
+              'half',
+            ],
+            [
+              quantile(0.99, '', op('http_request_duration_seconds_bucket', ',route!~".*/preview.*|/v1/changes"')),
+              '99 of 100',
+            ],
           ],
         ),
         graph('Busiest routes', 'Requests a second.', 'ops', [
@@ -151,7 +157,7 @@ export const OPERATOR: Dashboard = {
           ],
           [`sum by (type) (rate(${op('graphql_operation_errors_total')}${RATE}))`, '{{type}}: errors'],
         ]),
-        graph('In flight', 'Requests whose answer has not ended, previews among them.', 'short', [
+        graph('In flight', 'Requests whose answer has not ended, previews and feeds among them.', 'short', [
           [`sum by (job) (${op('http_requests_in_flight')})`, '{{job}}'],
         ]),
         graph('Connections to PostgreSQL', 'Used, idle, and queries that wait for one.', 'short', [

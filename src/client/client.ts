@@ -25,8 +25,9 @@ import type {
 } from '../streams/record.ts';
 import type { Phase } from '../streams/spec.ts';
 import type { Upload, UploadFromLink } from '../uploads/record.ts';
+import { type FeedNews, readFeed } from './feed.ts';
 import { type List, listOf, type Page } from './list.ts';
-import { type CallOptions, type ClientOptions, createSend, type Send } from './send.ts';
+import { type CallOptions, type ClientOptions, createSend, openBody, type Send } from './send.ts';
 
 export interface ListQuery {
   /** Size of a page, 1 to 100. */
@@ -70,6 +71,13 @@ export function createClient(options: ClientOptions) {
     /** The machine-readable description of the API (OpenAPI 3.1). */
     openApi: (call?: CallOptions) => send<Record<string, unknown>>('GET', '/openapi.json', call),
     me: (call?: CallOptions) => send<User>('GET', '/me', call),
+    /**
+     * What changes, as it changes: begins with `reset` and ends with the connection; then begin again. Rejects with
+     * LoopstreamError when it does not begin, or breaks off.
+     */
+    async *changes(call: Pick<CallOptions, 'signal' | 'timeoutMs'> = {}): AsyncGenerator<FeedNews> {
+      yield* readFeed(await openBody(options, '/changes', 'text/event-stream', call), call.signal);
+    },
     streams: streamCalls(send),
     destinations: {
       ...readCalls<Destination, Destination>(send, '/destinations'),

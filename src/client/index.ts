@@ -2,6 +2,7 @@
  * The client of the API, for Node, browsers and whatever else has fetch: `import { createClient } from 'loopstream/client'`.
  * Of the server it shares types, the table of errors and a timer, and nothing that runs there alone.
  */
+export type { Change } from '../account/changes.ts';
 export type { User } from '../account/record.ts';
 export type { Destination, DestinationCreate, DestinationTest, DestinationUpdate } from '../destinations/record.ts';
 export type * from '../playlists/record.ts';
@@ -25,6 +26,7 @@ export {
   type StreamQuery,
   type WaitOptions,
 } from './client.ts';
+export type { FeedNews } from './feed.ts';
 export type { List, Page } from './list.ts';
 export { ConnectionError, LoopstreamError, ProblemError, problems } from './problem.ts';
 export type { CallOptions, ClientOptions } from './send.ts';

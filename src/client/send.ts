@@ -81,22 +81,53 @@ async function bodyOf(response: Response): Promise<unknown> {
   }
 }
 
-export function createSend(options: ClientOptions): Send {
-  const { apiKey, accessToken, fetch: send = fetch } = options;
-  const base = options.baseUrl.replace(/\/+$/, '');
+async function credentialsOf({ apiKey, accessToken }: ClientOptions): Promise<Record<string, string>> {
+  if (apiKey !== undefined) return { 'x-api-key': apiKey };
+  const token = typeof accessToken === 'function' ? await accessToken() : accessToken;
+  return token === undefined ? {} : { authorization: `Bearer ${token}` };
+}
 
-  const credentials = async (): Promise<Record<string, string>> => {
-    if (apiKey !== undefined) return { 'x-api-key': apiKey };
-    const token = typeof accessToken === 'function' ? await accessToken() : accessToken;
-    return token === undefined ? {} : { authorization: `Bearer ${token}` };
-  };
+const addressOf = ({ baseUrl }: ClientOptions, path: string): string => baseUrl.replace(/\/+$/, '') + path;
+
+/**
+ * Asks once for an answer that is read as it comes, of `type`. Rejects with LoopstreamError when none begins in time, or with
+ * the signal's reason.
+ */
+export async function openBody(
+  options: ClientOptions,
+  path: string,
+  type: string,
+  { signal, timeoutMs = options.timeoutMs ?? TIMEOUT_MS }: CallOptions = {},
+): Promise<ReadableStream<Uint8Array>> {
+  const { fetch: send = fetch } = options;
+  const late = new AbortController();
+  const timer = setTimeout(() => late.abort(), timeoutMs);
+  try {
+    const headers = { accept: `${type}, application/problem+json`, ...(await credentialsOf(options)) };
+    const response = await send(addressOf(options, path), {
+      headers,
+      signal: signal ? AbortSignal.any([signal, late.signal]) : late.signal,
+    });
+    if (response.ok && response.body && response.headers.get('content-type')?.startsWith(type)) return response.body;
+    throw problemOf(response.status, response.headers, await bodyOf(response), Date.now());
+  } catch (cause) {
+    if (signal?.aborted) throw signal.reason;
+    if (cause instanceof LoopstreamError) throw cause;
+    throw new ConnectionError('The loopstream server did not answer.', { cause });
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+export function createSend(options: ClientOptions): Send {
+  const { fetch: send = fetch } = options;
 
   /** One try. A problem is an outcome here, since another try may mend it. */
   const exchange = async <T>(url: string, init: RequestInit, call: Call): Promise<T | LoopstreamError> => {
     const { signal, timeoutMs = options.timeoutMs ?? TIMEOUT_MS, extraMs = 0 } = call;
     const timeout = AbortSignal.timeout(timeoutMs + extraMs);
     try {
-      const headers = { ...init.headers, ...(await credentials()) };
+      const headers = { ...init.headers, ...(await credentialsOf(options)) };
       const response = await send(url, {
         ...init,
         headers,
@@ -124,7 +155,7 @@ export function createSend(options: ClientOptions): Send {
     const init = { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) };
     for (let tried = 0; ; tried += 1) {
       signal?.throwIfAborted();
-      const outcome = await exchange<T>(`${base}${path}${queryOf(query)}`, init, call);
+      const outcome = await exchange<T>(addressOf(options, `${path}${queryOf(query)}`), init, call);
       if (!(outcome instanceof LoopstreamError)) return outcome;
       // The try before, whose answer was lost, has deleted it.
       if (method === 'DELETE' && tried > 0 && 'status' in outcome && outcome.status === 404) return undefined as T;

@@ -7,7 +7,8 @@ const OWN: readonly Operation[] = ['getMe'];
 
 /**
  * Of these only the name of what is asked about is in the caches. Events and old versions are many and seldom asked for, so
- * they are read when they are: while Kubernetes is away the answer is 502. The preview comes from the pod as it is sent.
+ * they are read when they are: while Kubernetes is away the answer is 502. The preview comes from the pod as it is sent, and
+ * the feed of changes tells no content.
  */
 const DIRECT: readonly Operation[] = [
   'listStreamEvents',
@@ -15,6 +16,7 @@ const DIRECT: readonly Operation[] = [
   'getPlaylistVersion',
   'diffPlaylistVersion',
   'getStreamPreview',
+  'watchChanges',
 ];
 
 /** Whether an operation goes on from the caches while Kubernetes is away, and says how old they are. */

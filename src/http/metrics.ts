@@ -35,7 +35,7 @@ export function createHttpMetrics(): HttpMetrics {
   });
   const inFlight = new Gauge({
     name: 'http_requests_in_flight',
-    help: 'Requests whose answer has not ended, previews among them.',
+    help: 'Requests whose answer has not ended, previews and feeds among them.',
     registers: [registry],
   });
   const seconds = new Histogram({

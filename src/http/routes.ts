@@ -1,5 +1,6 @@
 /** The routes of all nouns, for the server that answers them and for the description that is made from them. */
 import type { FastifyInstance } from 'fastify';
+import type { ChangeService } from '../account/changes.ts';
 import { accountRoutes } from '../account/rest.ts';
 import { destinationRoutes } from '../destinations/rest.ts';
 import type { Services } from '../graphql/schema.ts';
@@ -9,6 +10,7 @@ import { streamRoutes } from '../streams/rest.ts';
 import { uploadRoutes } from '../uploads/rest.ts';
 import { tusRoutes } from '../uploads/tus.ts';
 import { tellAge } from './age.ts';
+import { changeRoutes } from './changes.ts';
 import { type StatusDeps, statusRoutes } from './status.ts';
 
 /** The version is a segment of the path. */
@@ -17,7 +19,10 @@ export const V1 = '/v1';
 export interface RouteDeps extends StatusDeps {
   services: Services;
   stats: StatsService;
-  /** Aborts when the server stops: previews end. */
+  changes: ChangeService;
+  /** Before the colon of a scope's public name. */
+  scopePrefix: string;
+  /** Aborts when the server stops: previews and feeds end. */
   stopping: AbortSignal;
   /** How old the caches of Kubernetes' resources may be, in milliseconds; 0 while it is heard of. */
   ageMs: () => number;
@@ -29,6 +34,8 @@ export async function nounRoutes(v1: FastifyInstance, deps: RouteDeps): Promise<
   const { account, streams, destinations, uploads, playlists } = deps.services;
   await v1.register(statusRoutes, { health: deps.health, version: deps.version, openApi: deps.openApi });
   await v1.register(accountRoutes, { account });
+  const { changes, scopePrefix, stopping } = deps;
+  await v1.register(changeRoutes, { changes, scopePrefix, stopping });
   await v1.register(async (cached) => {
     tellAge(cached, deps.ageMs);
     await cached.register(streamRoutes, { streams, stats: deps.stats, stopping: deps.stopping });

@@ -98,6 +98,7 @@ const DESIGNED: Partial<Record<string, Designed>> = {
 
 /** What it has beyond that. */
 const MORE: Operation[] = [
+  'watchChanges',
   'getStreamPreview',
   'diffPlaylistVersion',
   'getResumableUploadOptions',

@@ -212,8 +212,8 @@ test('pauses grow, are spread, never shorter than Retry-After, and never longer 
   expect(pauseMs(new LoopstreamError('x'), 0, 0)).toBeUndefined();
 });
 
-/** Not JSON: what is on air is media without an end, and resumable uploads (tus) have clients of their own. */
-const isJson = (path: string): boolean => !/\/(preview\.flv|uploads\/resumable.*)$/.test(path);
+/** Not JSON: what is on air, and changes, have no end, and resumable uploads (tus) have clients of their own. */
+const isJson = (path: string): boolean => !/\/(preview\.flv|v1\/changes|uploads\/resumable.*)$/.test(path);
 
 test('every operation of the description has its function', async () => {
   const { client, seen } = await clientOf([json(200, { data: [], page: { hasMore: false, nextCursor: null } })]);

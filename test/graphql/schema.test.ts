@@ -108,7 +108,7 @@ describe('GraphQL has what REST has', () => {
   test('every operation that reads has a field and every one that writes a mutation', () => {
     // Where the name in GraphQL is another one; null: not for GraphQL.
     const named: Record<string, string | null> = {
-      ...{ getStatus: null, getOpenApi: null, getStreamPreview: null },
+      ...{ getStatus: null, getOpenApi: null, getStreamPreview: null, watchChanges: null },
       // tus: bytes, and headers of its own.
       ...{ getResumableUploadOptions: null, createResumableUpload: null, getResumableUpload: null },
       ...{ appendToResumableUpload: null, cancelResumableUpload: null },

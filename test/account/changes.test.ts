@@ -1,0 +1,79 @@
+import { describe, expect, test } from 'vitest';
+import { type Change, createChangeService, createPending, MAX_FEEDS, MAX_PENDING } from '../../src/account/changes.ts';
+import { createFollowers } from '../../src/account/followers.ts';
+import type { OwnedChange } from '../../src/account/owned.ts';
+
+const change = (id: string, what: Change['change'] = 'updated'): Change => ({ noun: 'stream', id, change: what });
+
+/** Four nouns that a test can tell changes of. */
+function nouns() {
+  const of = () => createFollowers<OwnedChange>();
+  return { stream: of(), destination: of(), upload: of(), playlist: of() };
+}
+
+describe('what has not been taken yet', () => {
+  test('begins with a reset, which stands for whatever came before it was taken', () => {
+    const pending = createPending();
+    pending.add(change('a'));
+    expect(pending.take()).toEqual(['reset']);
+    expect(pending.hasNews).toBe(false);
+    expect(pending.take()).toEqual([]);
+  });
+
+  test('is each thing once, and one that came and went was never told of as there', () => {
+    const pending = createPending();
+    pending.take();
+    for (const what of ['created', 'updated', 'updated'] as const) pending.add(change('a', what));
+    for (const what of ['created', 'updated', 'deleted'] as const) pending.add(change('b', what));
+    for (const what of ['updated', 'deleted'] as const) pending.add(change('c', what));
+    expect(pending.take()).toEqual([change('a', 'created'), change('b', 'deleted'), change('c', 'deleted')]);
+  });
+
+  test('does not grow beyond its bound: then all is to be read anew', () => {
+    const pending = createPending();
+    pending.take();
+    for (let i = 0; i <= MAX_PENDING; i += 1) pending.add(change(`s${i}`));
+    pending.add(change('one more'));
+    expect(pending.take()).toEqual(['reset']);
+  });
+});
+
+describe('following', () => {
+  test('wakes once until what there is was taken, and hears of no other account', () => {
+    const sources = nouns();
+    let woken = 0;
+    const feed = createChangeService(sources).follow('ann', () => (woken += 1));
+    feed.take();
+    sources.stream.tell('bob', { id: 'his', change: 'created' });
+    expect([woken, feed.hasNews]).toEqual([0, false]);
+    sources.upload.tell('ann', { id: 'u1', change: 'created' });
+    sources.playlist.tell('ann', { id: 'p1', change: 'deleted' });
+    expect(woken).toBe(1);
+    expect(feed.take()).toEqual([
+      { noun: 'upload', id: 'u1', change: 'created' },
+      { noun: 'playlist', id: 'p1', change: 'deleted' },
+    ]);
+  });
+
+  test('ends, and nothing of it is left', () => {
+    const sources = nouns();
+    let woken = 0;
+    const feed = createChangeService(sources).follow('ann', () => (woken += 1));
+    feed.take();
+    feed.end();
+    sources.stream.tell('ann', { id: 's1', change: 'created' });
+    expect(woken).toBe(0);
+  });
+
+  test('an account has only so many feeds, and one that ended gives its place back once', () => {
+    const service = createChangeService(nouns());
+    const feeds = Array.from({ length: MAX_FEEDS }, () => service.follow('ann', () => undefined));
+    const refused = expect.objectContaining({ code: 'too_many_feeds' });
+    expect(() => service.follow('ann', () => undefined)).toThrow(refused);
+    service.follow('bob', () => undefined).end();
+    feeds[0]?.end();
+    feeds[0]?.end();
+    service.follow('ann', () => undefined);
+    expect(() => service.follow('ann', () => undefined)).toThrow(refused);
+  });
+});
