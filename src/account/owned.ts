@@ -9,6 +9,7 @@ import type { Reflector } from '../kube/reflector.ts';
 import { type Kube, KubeError, type KubeObject, type ObjectMeta, type Resource, type Stored } from '../kube/types.ts';
 import { ACCOUNT_LABEL } from '../streams/names.ts';
 import { type Connection, connect, inOrder, NEWEST_FIRST, nameKey, type Order, type PageArgs } from './connection.ts';
+import { createFollowers } from './followers.ts';
 import { createGroups } from './groups.ts';
 
 /** How long what has been made by another server may take to come through the watch. */
@@ -27,6 +28,12 @@ export interface OwnedOptions<T extends KubeObject> {
   notFound: ErrorCode;
   /** Ends all waiting: a server that stops hears no more news. */
   stopping?: AbortSignal;
+}
+
+/** That something is to be looked at again; what it has become is read where it is kept. */
+export interface OwnedChange {
+  id: string;
+  change: 'created' | 'updated' | 'deleted';
 }
 
 /** `T` is the kind as it is stored, e.g. LoopStream. */
@@ -51,14 +58,19 @@ export interface Owned<T extends Stored<KubeObject>> {
   patch(object: T, patch: unknown, options?: { subresource?: 'status' }): Promise<T>;
   /** Deletes: the next read does not find it, or, while a finalizer keeps it, finds it marked as deleted. */
   delete(object: T): Promise<void>;
-  /** Resolves with true as soon as `holds` does for the object (undefined: it is gone), or with false after `ms`. */
-  until(id: string, holds: (object: T | undefined) => boolean, ms: number): Promise<boolean>;
+  /**
+   * Resolves with true as soon as `holds` does for the object (undefined: it is gone), or with false after `ms`, or when
+   * `signal` aborts: nobody waits any more.
+   */
+  until(id: string, holds: (object: T | undefined) => boolean, ms: number, signal?: AbortSignal): Promise<boolean>;
   /** Resolves with true as soon as this server knows what another one has written, or with false after `ms`. */
   caughtUp(written: { name: string; resourceVersion: string }, ms: number): Promise<boolean>;
   /** Whether this server has heard of it, whosever it is; before it has heard of anything, it cannot say that it has not. */
   knows(id: string): boolean;
   /** Asks Kubernetes for one that another server may have made a moment ago; for what this one does not know. */
   learn(id: string): Promise<void>;
+  /** Tells of each change to what an account has, from now on. Answers a function that ends it. */
+  follow(accountId: string, hear: (change: OwnedChange) => void): () => void;
 }
 
 const accountOf = (object: { metadata: ObjectMeta }): string | undefined => object.metadata.labels?.[ACCOUNT_LABEL];
@@ -90,6 +102,14 @@ export function createOwned<T extends KubeObject>(options: OwnedOptions<T>): Own
 
   const missing = (id: string) => new AppError(notFound, `There is no ${noun} ${id.slice(0, 100)}.`);
 
+  const followers = createFollowers<OwnedChange>();
+  reflector.onChange((_key, current, previous) => {
+    const [now, before] = [current && accountOf(current), previous && accountOf(previous)];
+    const id = (current ?? previous)?.metadata.name ?? '';
+    if (now !== undefined) followers.tell(now, { id, change: now === before ? 'updated' : 'created' });
+    if (before !== undefined && before !== now) followers.tell(before, { id, change: 'deleted' });
+  });
+
   /** An empty cache would deny what exists. */
   const requireSynced = () => {
     if (!synced) throw new AppError('upstream_unavailable', 'Kubernetes has not answered since this server started.');
@@ -101,19 +121,22 @@ export function createOwned<T extends KubeObject>(options: OwnedOptions<T>): Own
     return object && accountOf(object) === accountId ? object : undefined;
   };
 
-  /** Resolves with true at the first change after which `holds`, or with false after `ms`. */
-  const soon = (holds: (changed: { name: string; current: Stored<T> | undefined }) => boolean, ms: number) => {
-    if (stopping?.aborted) return Promise.resolve(false);
+  type Holds = (changed: { name: string; current: Stored<T> | undefined }) => boolean;
+
+  /** Resolves with true at the first change after which `holds`, or with false after `ms` or when a signal aborts. */
+  const soon = (holds: Holds, ms: number, signal?: AbortSignal) => {
+    const ends = [stopping, signal].filter((end) => end !== undefined);
+    if (ends.some(({ aborted }) => aborted)) return Promise.resolve(false);
     return new Promise<boolean>((resolve) => {
       const end = (held: boolean) => {
         clearTimeout(timer);
         off();
-        stopping?.removeEventListener('abort', giveUp);
+        for (const one of ends) one.removeEventListener('abort', giveUp);
         resolve(held);
       };
       const giveUp = () => end(false);
       const timer = setTimeout(giveUp, ms);
-      stopping?.addEventListener('abort', giveUp);
+      for (const one of ends) one.addEventListener('abort', giveUp);
       const off = reflector.onChange((_key, current, previous) => {
         const name = (current ?? previous)?.metadata.name;
         if (name !== undefined && holds({ name, current })) end(true);
@@ -121,8 +144,8 @@ export function createOwned<T extends KubeObject>(options: OwnedOptions<T>): Own
     });
   };
 
-  const until: Owned<Stored<T>>['until'] = async (id, holds, ms) =>
-    holds(reflector.get(namespace, id)) || soon(({ name, current }) => name === id && holds(current), ms);
+  const until: Owned<Stored<T>>['until'] = async (id, holds, ms, signal) =>
+    holds(reflector.get(namespace, id)) || soon(({ name, current }) => name === id && holds(current), ms, signal);
 
   /** The object vanished, or changed, between our read and our write. */
   const translate = (error: unknown, id: string): unknown => {
@@ -148,6 +171,7 @@ export function createOwned<T extends KubeObject>(options: OwnedOptions<T>): Own
       const [found] = await kube.list(resource, { namespace, fieldSelector: `metadata.name=${id}` });
       if (found) reflector.upsert(found);
     },
+    follow: followers.follow,
     earlier(accountId) {
       const name = currentIntent()?.nextId(prefix);
       return name === undefined ? undefined : find(accountId, name);

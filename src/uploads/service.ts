@@ -27,6 +27,12 @@ export interface UploadServiceDeps extends HoldersDeps {
   leases: Leases;
 }
 
+/** Whoever waits, and wants to hear how it goes meanwhile. */
+export interface Watch {
+  hear?: (upload: Upload) => void;
+  signal?: AbortSignal;
+}
+
 interface UploadLimits {
   /** Imports may come from private addresses. */
   allowPrivateLinks: boolean;
@@ -90,6 +96,16 @@ export function createUploadService({ uploads, storage, limits, leases, ...deps 
       uploads.page(accountId, args, show, where && ((upload) => where(show(upload)))),
 
     get: (accountId: string, id: string): Upload => show(uploads.get(accountId, id)),
+
+    /** The upload when it is ready or has failed, or as it is after `waitSeconds`, or when `signal` aborts. */
+    async settled(accountId: string, id: string, waitSeconds: number, { hear, signal }: Watch = {}): Promise<Upload> {
+      const isOver = (upload: Resource | undefined): boolean => {
+        if (upload) hear?.(show(upload));
+        return upload === undefined || upload.status?.state === 'ready' || upload.status?.state === 'failed';
+      };
+      await uploads.until(id, isOver, waitSeconds * 1000, signal);
+      return show(uploads.get(accountId, id));
+    },
 
     async delete(accountId: string, id: string): Promise<void> {
       const upload = uploads.get(accountId, id);
