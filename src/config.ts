@@ -287,6 +287,17 @@ export const apiConfig = (env: Env) => {
       requests: integer('RATE_LIMIT_REQUESTS', 600, 1),
       windowMs: 1000 * integer('RATE_LIMIT_WINDOW_SECONDS', 60, 1, 86_400),
     }),
+    /** Against the guessing of passwords and floods of letters and clients; each for one address. */
+    authLimits: Object.freeze({
+      /** For one account in ten minutes. */
+      attempts: integer('SIGN_IN_ATTEMPTS', 20, 1),
+      /** In an hour. */
+      registrations: integer('CLIENT_REGISTRATIONS', 20, 1),
+      /** To one mailbox in an hour. */
+      mails: integer('MAILS_PER_HOUR', 5, 1),
+    }),
+    /** OAuth clients that nobody has used for so long are removed. */
+    unusedClientDays: integer('UNUSED_CLIENT_DAYS', 30, 1, 3660),
     /** Where requests are counted for all replicas together; without it each replica counts its own. */
     redisUrl: redisUrl(env),
     trustProxy: trustProxy(env),

@@ -15,7 +15,19 @@ export const ERRORS = {
     status: 403,
     title: 'Insufficient scope',
     meaning: 'The access token lacks the scope that this operation needs.',
-    fix: 'Ask for a token with the scope that `detail` names, or use an API key, which has the full access of its owner.',
+    fix: 'Ask for a token with the scope that `scope` names, or use an API key, which has the full access of its owner.',
+  },
+  person_required: {
+    status: 403,
+    title: 'Person required',
+    meaning: 'Only a person who has signed in may do this: neither an API key nor an access token can.',
+    fix: 'Sign in to the dashboard and do it there.',
+  },
+  cross_site_request: {
+    status: 403,
+    title: 'Cross-site request',
+    meaning: 'The request carries the cookie of a session, and does not come from a page of this service.',
+    fix: 'Programs send an API key or an access token instead of a cookie. A browser behind a proxy must reach the service at its public address.',
   },
   route_not_found: {
     status: 404,
@@ -199,6 +211,12 @@ export const ERRORS = {
     title: 'Too many requests',
     meaning: 'The rate limit is used up; wait for Retry-After seconds.',
     fix: 'Wait as long as `Retry-After` says. `RateLimit-Remaining` tells beforehand how much is left.',
+  },
+  too_many_feeds: {
+    status: 429,
+    title: 'Too many feeds',
+    meaning: 'The account follows its changes over as many connections as one server has for an account.',
+    fix: 'End feeds that nobody reads, such as those of pages that are left open; share one among the parts of a program.',
   },
   internal: {
     status: 500,

@@ -1,22 +1,138 @@
 /**
- * better-auth, kept to what is needed: people and their API keys in Postgres. Its HTTP routes are not mounted; the
- * issuing of keys goes through it, so that sign-in pages and OAuth can be added around the same tables.
+ * better-auth, kept to what is needed: people, their sessions and API keys, and the OAuth 2.1 authorization server, all in
+ * Postgres. Which of its paths can be reached, and what is asked of a request before, is in doors.ts and mount.ts.
  */
 import { apiKey } from '@better-auth/api-key';
-import { betterAuth } from 'better-auth';
+import { oauthProvider } from '@better-auth/oauth-provider';
+import { type BetterAuthPlugin, betterAuth } from 'better-auth';
+import { isAPIError } from 'better-auth/api';
+import { jwt } from 'better-auth/plugins';
 import type { Pool } from 'pg';
+import { AUTH_PATH, CONSENT_PAGE, resourcesOf, SIGN_IN_PAGE, sessionCookieOf } from './addresses.ts';
+import { GRANTS } from './requests.ts';
+import { SCOPES } from './scopes.ts';
 
 export const API_KEY_PREFIX = 'lsk_';
 export const MAX_KEY_NAME = 64;
+/** NIST SP 800-63B, section 3.1.1.2: long enough, no rules of composition; and an end, for hashing takes time. */
+export const MIN_PASSWORD = 10;
+export const MAX_PASSWORD = 256;
+
+/** RFC 9068 tokens cannot be called back, so they live for 15 minutes. */
+export const ACCESS_TOKEN_SECONDS = 15 * 60;
+const REFRESH_TOKEN_SECONDS = 30 * 86_400;
+/** RFC 6749, section 4.1.2: ten minutes at most. It is the time that a person has for signing in and consenting, too. */
+const CODE_SECONDS = 600;
+const SESSION_SECONDS = 14 * 86_400;
+const SIGNING_KEY_SECONDS = 30 * 86_400;
+/** A key that signs no more is shown until every token that it has signed is over, with time to spare. */
+export const OVERLAP_SECONDS = 4 * ACCESS_TOKEN_SECONDS;
+
+/** Letters to people. Without them nobody can sign up, and who has forgotten a password stays out. */
+export interface AuthMails {
+  /** With an address that proves the e-mail address to be theirs. */
+  verifyEmail(to: string, url: string): Promise<void>;
+  resetPassword(to: string, url: string): Promise<void>;
+  passwordChanged(to: string): Promise<void>;
+}
+
+/** What the HTTP part needs; commands and migrations do without. */
+export interface AuthSite {
+  /** Where the service is seen, without a slash at the end: the issuer of all tokens. */
+  publicUrl: string;
+  scopePrefix: string;
+  mails?: AuthMails | undefined;
+  /** Whether strangers may make accounts; only where mails can be sent. */
+  signUp?: boolean;
+}
+
+/** For commands, which serve nothing: the library wants an address. */
+const NOWHERE = 'http://127.0.0.1';
+
+const people = ({ mails, signUp = false }: Partial<AuthSite>) => ({
+  emailAndPassword: {
+    enabled: true,
+    disableSignUp: !(mails && signUp),
+    // An address that is known is then answered like one that is not.
+    requireEmailVerification: mails !== undefined,
+    minPasswordLength: MIN_PASSWORD,
+    maxPasswordLength: MAX_PASSWORD,
+    revokeSessionsOnPasswordReset: true,
+    ...(mails && {
+      sendResetPassword: ({ user, url }: { user: { email: string }; url: string }) =>
+        mails.resetPassword(user.email, url),
+      onPasswordReset: ({ user }: { user: { email: string } }) => mails.passwordChanged(user.email),
+    }),
+  },
+  ...(mails && {
+    emailVerification: {
+      sendOnSignUp: true,
+      sendOnSignIn: true,
+      autoSignInAfterVerification: true,
+      sendVerificationEmail: ({ user, url }: { user: { email: string }; url: string }) =>
+        mails.verifyEmail(user.email, url),
+    },
+  }),
+});
+
+/**
+ * A cookie that no neighbouring host can set over TLS (RFC 6265bis, section 4.1.3.2). `lax`, for a program sends a person here
+ * from its own page; what a request with it must prove is in http/samesite.ts.
+ */
+const cookies = (publicUrl: string) => {
+  const secure = publicUrl.startsWith('https:');
+  return {
+    cookiePrefix: 'loopstream',
+    useSecureCookies: false,
+    defaultCookieAttributes: { httpOnly: true, sameSite: 'lax' as const, secure },
+    cookies: { session_token: { name: sessionCookieOf(publicUrl) } },
+  };
+};
+
+const authorizationServer = ({ publicUrl, scopePrefix }: Pick<AuthSite, 'publicUrl' | 'scopePrefix'>) =>
+  oauthProvider({
+    loginPage: SIGN_IN_PAGE,
+    consentPage: CONSENT_PAGE,
+    scopes: ['openid', 'profile', 'email', 'offline_access', ...SCOPES.map((scope) => `${scopePrefix}:${scope}`)],
+    grantTypes: [...GRANTS],
+    resources: publicUrl === NOWHERE ? [] : Object.values(resourcesOf(publicUrl)),
+    enforcePerClientResources: false,
+    allowDynamicClientRegistration: true,
+    allowUnauthenticatedClientRegistration: true,
+    accessTokenExpiresIn: ACCESS_TOKEN_SECONDS,
+    refreshTokenExpiresIn: REFRESH_TOKEN_SECONDS,
+    codeExpiresIn: CODE_SECONDS,
+    // Its own type is too narrow for exactOptionalPropertyTypes.
+  }) as unknown as BetterAuthPlugin;
 
 /** `pool` must have the search_path `auth`. Keys are stored as SHA-256 only; the first characters are kept as a hint. */
-export const createAuth = (pool: Pool, secret: string) =>
-  betterAuth({
+export const createAuth = (pool: Pool, secret: string, site: Partial<AuthSite> = {}) => {
+  const { publicUrl = NOWHERE, scopePrefix = 'service' } = site;
+  return betterAuth({
     database: pool,
     secret,
+    baseURL: publicUrl,
+    basePath: AUTH_PATH,
+    trustedOrigins: [new URL(publicUrl).origin],
     telemetry: { enabled: false },
     logger: { disabled: true },
-    advanced: { database: { generateId: 'uuid' } },
+    // Ours counts for all replicas together (mount.ts).
+    rateLimit: { enabled: false },
+    advanced: {
+      database: { generateId: 'uuid' },
+      ipAddress: { ipAddressHeaders: ['x-client-address'] },
+      ...cookies(publicUrl),
+    },
+    session: { expiresIn: SESSION_SECONDS, updateAge: 86_400, cookieCache: { enabled: false } },
+    onAPIError: {
+      // Where a person ends who comes with a request that cannot be answered to its client, which may be anybody's.
+      errorURL: `${publicUrl}${CONSENT_PAGE}`,
+      // What is no answer, such as a database that is away, is answered as everywhere.
+      onError: (error) => {
+        if (!isAPIError(error)) throw error;
+      },
+    },
+    ...people(site),
     user: {
       additionalFields: {
         firstName: { type: 'string', required: true },
@@ -33,7 +149,37 @@ export const createAuth = (pool: Pool, secret: string) =>
         // Our own rate limit counts by principal. Sessions for keys stay off: they would echo the key.
         rateLimit: { enabled: false },
       }),
+      jwt({
+        jwks: {
+          keyPairConfig: { alg: 'ES256' },
+          rotationInterval: SIGNING_KEY_SECONDS,
+          gracePeriod: OVERLAP_SECONDS,
+        },
+        jwt: { issuer: publicUrl },
+        disableSettingJwtHeader: true,
+      }),
+      authorizationServer({ publicUrl, scopePrefix }),
     ],
   });
+};
 
 export type Auth = ReturnType<typeof createAuth>;
+
+/**
+ * The library writes to the database as it begins, and never recovers where that fails: it begins with the first call, and
+ * again with the next one until it succeeds.
+ */
+export function beginLazily(make: () => Auth): () => Promise<Auth> {
+  let begun: Auth | undefined;
+  return async () => {
+    begun ??= make();
+    const mine = begun;
+    try {
+      await mine.$context;
+      return mine;
+    } catch (error) {
+      if (begun === mine) begun = undefined;
+      throw error;
+    }
+  };
+}

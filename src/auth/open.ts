@@ -1,24 +1,35 @@
 /** Opens the service of people and keys on the database; the caller closes it. */
 import type { DatabaseConfig } from '../config.ts';
 import { createDb, createPool, type Db } from '../db/pool.ts';
-import { createAuth } from './better-auth.ts';
+import { type Auth, type AuthSite, beginLazily, createAuth } from './better-auth.ts';
 import { type AuthService, createAuthService } from './service.ts';
 
 export interface OpenAuth {
   service: AuthService;
+  /** The auth library, whose paths mount.ts serves. */
+  library: () => Promise<Auth>;
   db: Db;
   /** By their search path, for metrics. */
   pools: Record<'auth' | 'loopstream', ReturnType<typeof createPool>>;
   close(): Promise<void>;
 }
 
-/** Nothing is sent before the first call, so a database that is away does not keep a process from starting. */
-export function openAuth(config: Pick<DatabaseConfig, 'databaseUrl' | 'authSecret'>): OpenAuth {
-  const authPool = createPool(config.databaseUrl, { searchPath: 'auth', max: 4 });
+export type OpenAuthConfig = Pick<DatabaseConfig, 'databaseUrl' | 'authSecret'> & Partial<AuthSite>;
+
+/**
+ * Nothing is sent before the first call, so a database that is away does not keep a process from starting. Without a
+ * `publicUrl` there are people and keys, and neither sessions nor tokens.
+ */
+export function openAuth(config: OpenAuthConfig): OpenAuth {
+  const { publicUrl, scopePrefix = 'service' } = config;
+  const authPool = createPool(config.databaseUrl, { searchPath: 'auth', max: 8 });
   const pool = createPool(config.databaseUrl, { searchPath: 'loopstream' });
   const db = createDb(pool);
+  const library = beginLazily(() => createAuth(authPool, config.authSecret, config));
+  const site = publicUrl === undefined ? undefined : { publicUrl, scopePrefix };
   return {
-    service: createAuthService({ auth: createAuth(authPool, config.authSecret), db }),
+    service: createAuthService({ library, db, site }),
+    library,
     db,
     pools: { auth: authPool, loopstream: pool },
     close: async () => {

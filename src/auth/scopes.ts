@@ -8,11 +8,15 @@ import { AppError } from '../errors.ts';
 export const SCOPES = ['read', 'write', 'destructive', 'billing'] as const;
 export type Scope = (typeof SCOPES)[number];
 
+/** What only a person who has signed in may do: neither a key nor a program can be given it. */
+export const PERSON = 'person';
+
 /** null: no authentication needed. */
 export const OPERATION_SCOPES = {
   getStatus: null,
   getOpenApi: null,
   getMe: 'read',
+  watchChanges: 'read',
   createStream: 'write',
   listStreams: 'read',
   getStream: 'read',
@@ -24,6 +28,7 @@ export const OPERATION_SCOPES = {
   skipStreamItem: 'write',
   scheduleStream: 'write',
   unscheduleStream: 'write',
+  getStreamSchedule: 'read',
   getStreamLiveStats: 'read',
   getStreamPreview: 'read',
   listStreamEvents: 'read',
@@ -53,7 +58,7 @@ export const OPERATION_SCOPES = {
   getPlaylistVersion: 'read',
   diffPlaylistVersion: 'read',
   deletePlaylist: 'destructive',
-} as const satisfies Record<string, Scope | null>;
+} as const satisfies Record<string, Scope | typeof PERSON | null>;
 
 export type Operation = keyof typeof OPERATION_SCOPES;
 
@@ -65,11 +70,24 @@ export interface Principal {
   accountId: string;
   userId: string;
   scopes: ReadonlySet<Scope>;
+  /** By what it is known: an API key, a program's access token, or the session of a person who has signed in. */
+  via: 'key' | 'token' | 'session';
+  /** Of a person who has signed in. */
+  sessionId?: string;
 }
 
-/** Throws `insufficient_scope` (403), naming the scope with its public prefix, when the principal may not do it. */
+/**
+ * Throws `insufficient_scope` (403), naming the scope with its public prefix, or `person_required` (403) when the principal
+ * may not do it.
+ */
 export function requireScope(principal: Principal, operation: Operation, prefix: string): void {
-  const scope = OPERATION_SCOPES[operation];
-  if (scope === null || principal.scopes.has(scope)) return;
-  throw new AppError('insufficient_scope', `This needs the scope ${prefix}:${scope}.`);
+  const scope = OPERATION_SCOPES[operation] as Scope | typeof PERSON | null;
+  if (scope === null) return;
+  if (scope === PERSON) {
+    if (principal.via === 'session') return;
+    throw new AppError('person_required', 'Only a person who has signed in may do this.');
+  }
+  if (principal.scopes.has(scope)) return;
+  const name = `${prefix}:${scope}`;
+  throw new AppError('insufficient_scope', `This needs the scope ${name}.`, { extras: { scope: name } });
 }

@@ -3,18 +3,32 @@ import { hash as digest } from 'node:crypto';
 import { type Clock, systemClock } from '../clock.ts';
 import type { Db } from '../db/pool.ts';
 import { AppError } from '../errors.ts';
-import { API_KEY_PREFIX, type Auth } from './better-auth.ts';
+import { resourcesOf, sessionCookieOf } from './addresses.ts';
+import { API_KEY_PREFIX, type Auth, type AuthSite } from './better-auth.ts';
+import { createRecent } from './recent.ts';
 import { type Principal, SCOPES } from './scopes.ts';
-import { disableKey, findKey, findUser, findUserByEmail, type KeyRow, type UserRow } from './store.ts';
+import { createSessions } from './sessions.ts';
+import {
+  disableKey,
+  findKey,
+  findSigningKeys,
+  findUser,
+  findUserByEmail,
+  isConsented,
+  type KeyRow,
+  type UserRow,
+} from './store.ts';
+import { createTokens, type KnownToken } from './tokens.ts';
 
 /** A revoked key is refused at once here, and within this time by other replicas. */
-const CACHE_MS = 1000;
-const CACHE_ENTRIES = 10_000;
+const TRUST_MS = 1000;
 const MAX_KEY_LENGTH = 200;
 
 export interface Credentials {
   apiKey: string | undefined;
   authorization: string | undefined;
+  /** The header; it counts only where neither of the others was sent. */
+  cookie?: string | undefined;
 }
 
 export interface NewUser {
@@ -23,65 +37,127 @@ export interface NewUser {
   lastName?: string;
 }
 
+export interface AuthServiceDeps {
+  library: () => Promise<Auth>;
+  db: Db;
+  /** Without it there are neither tokens nor sessions. */
+  site?: Pick<AuthSite, 'publicUrl' | 'scopePrefix'> | undefined;
+  clock?: Clock;
+}
+
 export type AuthService = ReturnType<typeof createAuthService>;
 
 const refused = (detail: string) => new AppError('unauthenticated', detail);
 
-export function createAuthService(deps: { auth: Auth; db: Db; clock?: Clock }) {
-  const { auth, db, clock = systemClock } = deps;
-  const scopes = new Set(SCOPES);
-  /** By the key itself: to hash it takes several microseconds of each request. What has had its time is thrown away. */
-  const cache = new Map<string, { until: number; expiresAt: number; keyId: string; principal: Principal }>();
-  let sweepAt = 0;
+/** The scheme has no case (RFC 9110, section 11.1); the token is one of the signs of RFC 6750, section 2.1. */
+const BEARER = /^bearer +([\w.~+/-]+=*)$/i;
 
+function createKeys({ db, clock }: { db: Db; clock: Clock }) {
+  const scopes = new Set(SCOPES);
+  const recent = createRecent<{ keyId: string; principal: Principal }>(clock);
   const mayBeKey = (text: string) => text.startsWith(API_KEY_PREFIX) && text.length <= MAX_KEY_LENGTH;
   /** The auth library stores keys as base64url of their SHA-256; they are random, so a plain hash suffices. */
   const hashOf = (apiKey: string) => digest('sha256', apiKey, 'base64url');
 
-  function cached(apiKey: string): Principal | undefined {
-    const known = cache.get(apiKey);
-    if (known && known.until > clock.monotonicMs() && known.expiresAt > clock.now().getTime()) return known.principal;
-    return undefined;
-  }
-
   function keep(apiKey: string, { id: keyId, userId }: KeyRow, expiresAt: number): Principal {
-    const now = clock.monotonicMs();
-    if (now >= sweepAt) {
-      sweepAt = now + CACHE_MS;
-      for (const [key, { until }] of cache) if (until <= now) cache.delete(key);
-    }
-    if (cache.size >= CACHE_ENTRIES) cache.clear();
-    const principal = { accountId: userId, userId, scopes };
-    cache.set(apiKey, { until: now + CACHE_MS, expiresAt, keyId, principal });
+    const principal: Principal = { accountId: userId, userId, scopes, via: 'key' };
+    recent.keep(apiKey, { keyId, principal }, { untilMs: clock.monotonicMs() + TRUST_MS, expiresAt });
     return principal;
   }
 
-  async function byKey(apiKey: string): Promise<Principal> {
-    if (!mayBeKey(apiKey)) throw refused('The API key is not valid.');
-    const known = cached(apiKey);
-    if (known) return known;
-    const row = await findKey(db, hashOf(apiKey));
-    const expiresAt = row?.expiresAt?.getTime() ?? Number.POSITIVE_INFINITY;
-    if (!row?.enabled || expiresAt <= clock.now().getTime()) throw refused('The API key is not valid.');
-    return keep(apiKey, row, expiresAt);
+  return {
+    known: (apiKey: string): Principal | undefined => recent.get(apiKey)?.principal,
+    forget: (id: string) => recent.forget(({ keyId }) => keyId === id),
+
+    async check(apiKey: string): Promise<Principal> {
+      if (!mayBeKey(apiKey)) throw refused('The API key is not valid.');
+      const known = recent.get(apiKey);
+      if (known) return known.principal;
+      const row = await findKey(db, hashOf(apiKey));
+      const expiresAt = row?.expiresAt?.getTime() ?? Number.POSITIVE_INFINITY;
+      if (!row?.enabled || expiresAt <= clock.now().getTime()) throw refused('The API key is not valid.');
+      return keep(apiKey, row, expiresAt);
+    },
+  };
+}
+
+/** Tokens and sessions, where there is a site that they are of. */
+function openSite({ library, db, site, clock = systemClock }: AuthServiceDeps) {
+  if (!site) return undefined;
+  const { publicUrl, scopePrefix } = site;
+  const tokens = createTokens({
+    issuer: publicUrl,
+    scopePrefix,
+    signingKeys: () => findSigningKeys(db),
+    isConsented: (userId, clientId) => isConsented(db, userId, clientId),
+    clock,
+  });
+  const { api, agents } = resourcesOf(publicUrl);
+  /** A token for the whole API is good for the agents' tools too, and not the other way round. */
+  const accepted = { api: [api], agents: [agents, api] };
+  return { tokens, accepted, sessions: createSessions({ library, cookie: sessionCookieOf(publicUrl), clock }) };
+}
+
+export function createAuthService(deps: AuthServiceDeps) {
+  const { library, db, clock = systemClock } = deps;
+  const contextOf = async () => (await library()).$context;
+  const keys = createKeys({ db, clock });
+  const site = openSite(deps);
+
+  const isFor = ({ audience }: KnownToken, resource: keyof NonNullable<typeof site>['accepted']): boolean =>
+    site?.accepted[resource].some((accepted) => audience.includes(accepted)) ?? false;
+
+  /** The principal of a token that has been checked; it must be made for what is asked for (RFC 8707, section 2). */
+  function allow(token: KnownToken, resource: 'api' | 'agents'): Principal {
+    if (!isFor(token, resource)) throw refused('The access token is made for another resource.');
+    return token.principal;
   }
 
   return {
     /** The one whom `authenticate` would resolve to, if the database need not be asked. */
-    known: ({ apiKey }: Credentials): Principal | undefined => (apiKey ? cached(apiKey) : undefined),
+    known({ apiKey, authorization, cookie }: Credentials): Principal | undefined {
+      if (apiKey) return keys.known(apiKey);
+      if (!site) return undefined;
+      if (authorization) {
+        const token = site.tokens.known(BEARER.exec(authorization)?.[1] ?? '');
+        return token && isFor(token, 'api') ? token.principal : undefined;
+      }
+      const value = site.sessions.valueIn(cookie);
+      return value === undefined ? undefined : site.sessions.known(value);
+    },
 
-    /** Rejects with `unauthenticated` (401). An API key has the full access of its owner. */
-    async authenticate({ apiKey, authorization }: Credentials): Promise<Principal> {
-      if (apiKey) return byKey(apiKey);
-      if (authorization) throw refused('Access tokens are not enabled here; send an API key in X-API-Key.');
-      throw refused('Send an API key in the header X-API-Key.');
+    /**
+     * Rejects with `unauthenticated` (401). An API key has the full access of its owner, and so has a session; a token has its
+     * scopes. `resource`: what is asked for, which the token must have been made for.
+     */
+    async authenticate(
+      { apiKey, authorization, cookie }: Credentials,
+      { resource = 'api' }: { resource?: 'api' | 'agents' } = {},
+    ): Promise<Principal> {
+      if (apiKey) return keys.check(apiKey);
+      if (authorization) {
+        const token = BEARER.exec(authorization)?.[1];
+        if (!site || token === undefined) throw refused('Send an access token as `Authorization: Bearer …`.');
+        return allow(site.tokens.known(token) ?? (await site.tokens.check(token)), resource);
+      }
+      const value = site?.sessions.valueIn(cookie);
+      const person =
+        value === undefined ? undefined : (site?.sessions.known(value) ?? (await site?.sessions.check(value)));
+      if (person) return person;
+      throw refused('Send an API key in the header X-API-Key, or an access token as `Authorization: Bearer …`.');
+    },
+
+    /** Something about sessions or consents has changed: all are looked up anew. */
+    forgetPeople(): void {
+      site?.sessions.forget();
+      site?.tokens.forget();
     },
 
     /** Answers the id of the user with this e-mail address, making the user first when there is none. */
     async ensureUser({ email, firstName, lastName }: NewUser): Promise<string> {
       const known = await findUserByEmail(db, email);
       if (known) return known.id;
-      const { internalAdapter } = await auth.$context;
+      const { internalAdapter } = await contextOf();
       const name = [firstName, lastName].filter(Boolean).join(' ');
       try {
         const user = { email, name, emailVerified: false, firstName, ...(lastName ? { lastName } : {}) };
@@ -94,9 +170,28 @@ export function createAuthService(deps: { auth: Auth; db: Db; clock?: Clock }) {
       }
     },
 
+    /** Gives the user a password, whatever it was; the address of who has one from us is taken to be theirs. */
+    async setPassword(userId: string, password: string): Promise<void> {
+      const { internalAdapter, password: passwords } = await contextOf();
+      const hash = await passwords.hash(password);
+      const accounts = await internalAdapter.findAccounts(userId);
+      if (accounts.some(({ providerId }) => providerId === 'credential'))
+        await internalAdapter.updatePassword(userId, hash);
+      else await internalAdapter.linkAccount({ userId, providerId: 'credential', accountId: userId, password: hash });
+      await internalAdapter.updateUser(userId, { emailVerified: true });
+    },
+
+    /** Whether this is the user's password. */
+    async hasPassword(userId: string, password: string): Promise<boolean> {
+      const { internalAdapter, password: passwords } = await contextOf();
+      const accounts = await internalAdapter.findAccounts(userId);
+      const hash = accounts.find(({ providerId }) => providerId === 'credential')?.password;
+      return hash ? passwords.verify({ hash, password }) : false;
+    },
+
     /** Makes a key. It is shown this once; only its hash is kept. `expiresInSeconds` is a day at least. */
     async createApiKey(userId: string, name: string, expiresInSeconds?: number): Promise<{ id: string; key: string }> {
-      const made = await auth.api.createApiKey({
+      const made = await (await library()).api.createApiKey({
         body: { userId, name, ...(expiresInSeconds ? { expiresIn: expiresInSeconds } : {}) },
       });
       return { id: made.id, key: made.key };
@@ -105,7 +200,7 @@ export function createAuthService(deps: { auth: Auth; db: Db; clock?: Clock }) {
     /** The key stops working at once. False when there is no such key. */
     async revokeApiKey(id: string): Promise<boolean> {
       const done = await disableKey(db, id);
-      for (const [key, { keyId }] of cache) if (keyId === id) cache.delete(key);
+      keys.forget(id);
       return done;
     },
 

@@ -26,6 +26,31 @@ export const findKey = (db: Db, hash: string): Promise<KeyRow | undefined> =>
     .where('k.key', '=', hash)
     .executeTakeFirst();
 
+/** A public key of ours, as a JWK; `retiredAt` is since when, or from when on, it signs no more. */
+export interface SigningKeyRow {
+  id: string;
+  publicKey: string;
+  alg: string | null;
+  retiredAt: Date | null;
+}
+
+export const findSigningKeys = (db: Db): Promise<SigningKeyRow[]> =>
+  db.selectFrom('auth.jwks').select(['id', 'publicKey', 'alg', 'expiresAt as retiredAt']).execute();
+
+/** Whether this person lets this client act, as things are now. */
+export async function isConsented(db: Db, userId: string, clientId: string): Promise<boolean> {
+  const row = await db
+    .selectFrom('auth.oauthConsent as c')
+    .innerJoin('auth.user as u', 'u.id', 'c.userId')
+    .innerJoin('auth.oauthClient as o', 'o.clientId', 'c.clientId')
+    .select('c.id')
+    .where('c.userId', '=', userId)
+    .where('c.clientId', '=', clientId)
+    .where((where) => where.or([where('o.disabled', 'is', null), where('o.disabled', '=', false)]))
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
 /** False when there is no such key. */
 export async function disableKey(db: Db, id: string): Promise<boolean> {
   const result = await db.updateTable('auth.apikey').set({ enabled: false }).where('id', '=', id).executeTakeFirst();

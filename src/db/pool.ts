@@ -35,6 +35,10 @@ export interface Database {
     enabled: boolean;
     expiresAt: Date | null;
   };
+  'auth.jwks': { id: string; publicKey: string; alg: string | null; createdAt: Date; expiresAt: Date | null };
+  'auth.oauthClient': { id: string; clientId: string; disabled: boolean | null; createdAt: Date | null };
+  'auth.oauthConsent': { id: string; clientId: string; userId: string };
+  'auth.oauthRefreshToken': { id: string; clientId: string; expiresAt: Date | null };
 }
 
 export type Db = Kysely<Database>;

@@ -23,7 +23,7 @@ export function acceptJson(app: FastifyInstance, timeoutMs: number): void {
     // A few bytes may unfold to gigabytes.
     if (encoding !== 'identity') throw new AppError('unsupported_media_type', 'Bodies must not be compressed.');
     if (Number(headers['content-length']) > DRAIN_LIMIT) throw tooLarge();
-    const bytes = await read(payload, timeoutMs);
+    const bytes = await readBody(payload, timeoutMs);
     // `start` and `stop` have no body; clients that always send the content type are welcome all the same.
     if (bytes.length === 0) return undefined;
     const body = parseJson(bytes);
@@ -35,16 +35,17 @@ export function acceptJson(app: FastifyInstance, timeoutMs: number): void {
 
 const tooLarge = () => new AppError('payload_too_large', ERRORS.payload_too_large.meaning);
 
-function read(payload: Readable, timeoutMs: number): Promise<Buffer> {
+/** All bytes of a body: `limit` at most, within `timeoutMs` from the first to the last. */
+export function readBody(payload: Readable, timeoutMs: number, limit = BODY_LIMIT): Promise<Buffer> {
   const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
   const chunks: Buffer[] = [];
   let size = 0;
   const take = (chunk: Buffer) => {
     size += chunk.length;
-    if (size <= BODY_LIMIT) chunks.push(chunk);
+    if (size <= limit) chunks.push(chunk);
     else if (size > DRAIN_LIMIT) reject(tooLarge());
   };
-  const end = () => (size > BODY_LIMIT ? reject(tooLarge()) : resolve(Buffer.concat(chunks)));
+  const end = () => (size > limit ? reject(tooLarge()) : resolve(Buffer.concat(chunks)));
   const cutOff = (cause?: Error) =>
     reject(new AppError('malformed_request', 'The body was cut off.', cause ? { cause } : {}));
   const late = () => reject(new AppError('request_timeout', `The body did not arrive within ${timeoutMs / 1000} s.`));

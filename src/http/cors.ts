@@ -16,3 +16,22 @@ export async function allowOrigins(app: FastifyInstance, origins: readonly strin
     strictPreflight: false,
   });
 }
+
+/** For paths that answer everybody alike, and look at no cookie: pages of all origins may read them. */
+export function openToPages(app: FastifyInstance): void {
+  app.addHook('onRequest', (_request, reply, done) => {
+    void reply.headers({ 'access-control-allow-origin': '*', 'access-control-expose-headers': 'WWW-Authenticate' });
+    done();
+  });
+  const preflight = {
+    'access-control-allow-methods': 'GET, POST',
+    'access-control-allow-headers': 'Authorization, Content-Type, MCP-Protocol-Version',
+    'access-control-max-age': MAX_AGE_SECONDS,
+  };
+  app.addHook('onRoute', ({ url, method }) => {
+    if (['OPTIONS', 'HEAD'].includes(String(method))) return;
+    app.options(url, { schema: { hide: true } as object }, (_request, reply) =>
+      reply.code(204).headers(preflight).send(),
+    );
+  });
+}

@@ -1,6 +1,15 @@
 /** The one place where errors become answers. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { challengeOf } from '../auth/challenge.ts';
+import { resourceOf } from './operations.ts';
 import { PROBLEM_TYPE, toAppError, toProblem } from './problem.ts';
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** The address of the service as clients see it. */
+    publicUrl: string;
+  }
+}
 
 const RETRY_SECONDS = 5;
 
@@ -12,15 +21,24 @@ export function answerError(error: unknown, request: FastifyRequest, reply: Fast
     request.log[level]({ err: known.cause ?? known, code: known.code }, 'a request failed');
     if (known.code !== 'internal') void reply.header('retry-after', RETRY_SECONDS);
   }
+  // The rate limit has said already how long it takes.
+  if (known.status === 429 && !reply.hasHeader('retry-after')) void reply.header('retry-after', RETRY_SECONDS);
   // How a body may be encoded: RFC 9110, section 12.5.3.
   if (known.status === 415) void reply.header('accept-encoding', 'identity');
-  if (known.status === 401) void reply.header('www-authenticate', 'ApiKey realm="loopstream"');
+  const challenge = challengeOf(known, {
+    publicUrl: request.server.publicUrl,
+    resource: resourceOf(request),
+    hadToken: /^bearer /i.test(request.headers.authorization ?? ''),
+  });
+  if (challenge) void reply.header('www-authenticate', challenge);
   return reply
     .code(known.status)
     .type(PROBLEM_TYPE)
     .send(JSON.stringify(toProblem(known)));
 }
 
-/** Every error that is thrown on the way of a request to its answer. */
-export const handleErrors = (app: FastifyInstance): void =>
-  void app.setErrorHandler((error, request, reply) => answerError(error, request, reply));
+/** Every error that is thrown on the way of a request to its answer. `publicUrl`: where who is refused is told to ask. */
+export function handleErrors(app: FastifyInstance, publicUrl: string): void {
+  app.decorate('publicUrl', publicUrl);
+  app.setErrorHandler((error, request, reply) => answerError(error, request, reply));
+}

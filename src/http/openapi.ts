@@ -2,7 +2,7 @@
  * The machine-readable description (OpenAPI 3.1), made from the routes: their schemas say what is special about each, this
  * file adds what is true of all. Pure: no I/O, no clock.
  */
-import { isOperation, OPERATION_SCOPES, type Operation, SCOPES } from '../auth/scopes.ts';
+import { isOperation, OPERATION_SCOPES, type Operation, PERSON, SCOPES, type Scope } from '../auth/scopes.ts';
 import { ERRORS, type ErrorCode } from '../errors.ts';
 import { isCached } from './age.ts';
 import type { Json, MediaType, OpenApi, OperationObject, Response } from './document.ts';
@@ -141,9 +141,7 @@ export function completeOpenApi(made: object, scopePrefix: string): OpenApi {
       // The generator takes every HEAD for one that belongs to a GET.
       if (method === 'head') operation.operationId = operation.operationId.replace(/-head$/, '');
       if (!isOperation(operation.operationId)) continue;
-      const scope = OPERATION_SCOPES[operation.operationId];
-      operation.security =
-        scope === null ? [] : [{ apiKey: [] }, { bearer: [] }, { oauth2: [`${scopePrefix}:${scope}`] }];
+      operation.security = securityOf(OPERATION_SCOPES[operation.operationId], scopePrefix);
       completeSuccess(operation.operationId, operation, method);
       completeRequest(operation, path);
       const codes = codesOf(operation.operationId, {
@@ -159,6 +157,12 @@ export function completeOpenApi(made: object, scopePrefix: string): OpenApi {
   addLinks(doc);
   const components = { schemas, responses, headers: HEADERS, securitySchemes: securitySchemes(scopePrefix) };
   return { ...doc, components };
+}
+
+function securityOf(scope: Scope | typeof PERSON | null, prefix: string): Record<string, string[]>[] {
+  if (scope === null) return [];
+  if (scope === PERSON) return [{ session: [] }];
+  return [{ apiKey: [] }, { bearer: [] }, { oauth2: [`${prefix}:${scope}`] }];
 }
 
 function completeSuccess(id: Operation, { responses }: OperationObject, method: string): void {
@@ -213,12 +217,19 @@ const GRANTS: Record<(typeof SCOPES)[number], string> = {
 const securitySchemes = (prefix: string): Json => ({
   apiKey: { type: 'apiKey', in: 'header', name: 'X-API-Key', description: 'Has the full access of its owner.' },
   bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' },
+  session: {
+    type: 'apiKey',
+    in: 'cookie',
+    name: '__Host-loopstream.session',
+    description: 'A person who has signed in to the dashboard; from its own pages only.',
+  },
   oauth2: {
     type: 'oauth2',
     flows: {
       authorizationCode: {
         authorizationUrl: '/api/auth/oauth2/authorize',
         tokenUrl: '/api/auth/oauth2/token',
+        refreshUrl: '/api/auth/oauth2/token',
         scopes: Object.fromEntries(SCOPES.map((scope) => [`${prefix}:${scope}`, GRANTS[scope]])),
       },
     },

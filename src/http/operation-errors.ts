@@ -1,5 +1,5 @@
 /** Which codes of errors.ts each operation may answer with. Pure: no I/O, no clock. */
-import { OPERATION_SCOPES, type Operation } from '../auth/scopes.ts';
+import { OPERATION_SCOPES, type Operation, PERSON } from '../auth/scopes.ts';
 import type { ErrorCode } from '../errors.ts';
 
 /** Codes that any operation may answer with, beside those of its own. */
@@ -7,10 +7,11 @@ const COMMON: ErrorCode[] = [
   ...(['malformed_request', 'request_timeout', 'headers_too_large'] as const),
   ...(['rate_limited', 'internal', 'shutting_down'] as const),
 ];
-const GUARDED: ErrorCode[] = ['unauthenticated', 'insufficient_scope', 'upstream_unavailable'];
+const GUARDED: ErrorCode[] = ['unauthenticated', 'upstream_unavailable'];
 const WITH_BODY: ErrorCode[] = ['malformed_json', 'payload_too_large', 'unsupported_media_type'];
 
 const OWN: Partial<Record<Operation, ErrorCode[]>> = {
+  watchChanges: ['too_many_feeds'],
   updateStream: ['conflict'],
   deleteStream: ['conflict'],
   startStream: ['stream_not_ready', 'conflict'],
@@ -58,11 +59,14 @@ export interface Shape {
 
 /** Each once; a path with a parameter may be so malformed that there is nothing at it. */
 export function codesOf(id: Operation, { method, path, hasBody, hasParameters }: Shape): ErrorCode[] {
-  const open = OPERATION_SCOPES[id] === null;
+  const scope: string | null = OPERATION_SCOPES[id];
+  const open = scope === null;
   const notFound = path.includes('{') ? NOT_FOUND[path.split('/')[2] ?? ''] : undefined;
   return [
     ...new Set<ErrorCode>([
       ...(open ? [] : GUARDED),
+      ...(open ? [] : [scope === PERSON ? ('person_required' as const) : ('insufficient_scope' as const)]),
+      ...(open || method === 'get' || method === 'head' ? [] : (['cross_site_request'] as const)),
       ...(notFound ? [notFound] : []),
       ...(path.includes('{') ? (['route_not_found'] as const) : []),
       ...(OWN[id] ?? []),

@@ -3,9 +3,11 @@
  * they may. A route without an operation of the table in auth/scopes.ts cannot be registered.
  */
 import type { FastifyInstance, FastifyRequest, onRequestHookHandler, RouteOptions } from 'fastify';
+import type { Resource } from '../auth/addresses.ts';
 import { isOperation, OPERATION_SCOPES, type Principal, requireScope } from '../auth/scopes.ts';
 import type { AuthService } from '../auth/service.ts';
 import { type Counter, limitRate, type Quota } from './ratelimit.ts';
+import { crossSite, isOwnPage, isSafe } from './samesite.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -13,10 +15,14 @@ declare module 'fastify' {
     principal: Principal;
     /** Why nobody is: told only when the operation needs to know. */
     refusal: unknown;
+    /** As when it came, for what lasts longer than a key or a session may. Rejects with `unauthenticated`. */
+    authenticateAgain(): Promise<Principal>;
   }
   interface FastifyContextConfig {
     /** True for GraphQL, whose fields each ask for their own operation. */
     perField?: boolean;
+    /** What tokens have to be made for; the API unless told. */
+    resource?: Resource;
   }
   interface FastifySchema {
     operationId?: string;
@@ -29,6 +35,8 @@ export type Authentication = Pick<AuthService, 'authenticate'> & Partial<Pick<Au
 export interface GuardOptions {
   auth: Authentication;
   scopePrefix: string;
+  /** Only pages of this address may change something with a session's cookie. */
+  publicUrl: string;
   rateLimit: Quota;
   counter?: Counter | undefined;
 }
@@ -38,23 +46,37 @@ const header = (request: FastifyRequest, name: string): string | undefined => {
   return Array.isArray(value) ? value[0] : value;
 };
 
+const credentialsOf = (request: FastifyRequest) => ({
+  apiKey: header(request, 'x-api-key'),
+  authorization: header(request, 'authorization'),
+  cookie: request.headers.cookie,
+});
+
+export const resourceOf = ({ routeOptions }: FastifyRequest): Resource => routeOptions.config?.resource ?? 'api';
+
 /** Hangs the guards on all routes that are registered on `app`, or inside of it, from now on. */
 export async function guard(app: FastifyInstance, options: GuardOptions): Promise<void> {
-  const { auth, scopePrefix } = options;
+  const { auth, scopePrefix, publicUrl } = options;
   app.decorateRequest('principal', null as unknown as Principal);
   app.decorateRequest('refusal', null);
+  app.decorateRequest('authenticateAgain', function () {
+    return auth.authenticate(credentialsOf(this), { resource: resourceOf(this) });
+  });
 
   app.addHook('onRequest', (request, _reply, done) => {
-    const credentials = { apiKey: header(request, 'x-api-key'), authorization: header(request, 'authorization') };
+    const credentials = credentialsOf(request);
     const accept = (principal: Principal) => {
-      request.principal = principal;
+      if (principal.via === 'session' && !isSafe(request.method) && !isOwnPage(request.headers, publicUrl))
+        request.refusal = crossSite();
+      else request.principal = principal;
     };
     const refuse = (error: unknown) => {
       request.refusal = error;
     };
     // Most are known, and those need not wait for anything.
     const known = auth.known?.(credentials);
-    if (!known) return void auth.authenticate(credentials).then(accept, refuse).finally(done);
+    const resource = resourceOf(request);
+    if (!known) return void auth.authenticate(credentials, { resource }).then(accept, refuse).finally(done);
     accept(known);
     done();
   });

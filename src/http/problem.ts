@@ -32,6 +32,7 @@ export const Problem = Type.Object(
     playlistIDs: Type.Optional(
       Type.Array(Type.String(), { description: 'With upload_in_use: the playlists that play it.' }),
     ),
+    scope: Type.Optional(Type.String({ description: 'With insufficient_scope: the scope that is missing.' })),
     currentVersion: Type.Optional(
       Type.Integer({ description: 'With playlist_version_conflict: the version that the playlist has by now.' }),
     ),

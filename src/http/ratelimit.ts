@@ -3,7 +3,7 @@
  * request, and all that is told of it is exact: whoever waits as long as Retry-After says is let in.
  */
 import rateLimit, { normalizeIP } from '@fastify/rate-limit';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { AppError } from '../errors.ts';
 
 export interface Quota {
@@ -19,6 +19,9 @@ export interface Counter {
   count(key: string, windowMs: number): Promise<{ current: number; ttl: number } | undefined>;
 }
 
+/** Whoever has many addresses of one network counts as one. */
+export const addressOf = ({ ip }: Pick<FastifyRequest, 'ip'>): string => `address ${normalizeIP(ip)}`;
+
 /** Hangs itself on all routes that are registered on `app`, or inside of it, from now on. Without a counter memory counts. */
 export async function limitRate(app: FastifyInstance, { requests, windowMs }: Quota, counter?: Counter): Promise<void> {
   await app.register(rateLimit, {
@@ -27,7 +30,7 @@ export async function limitRate(app: FastifyInstance, { requests, windowMs }: Qu
     hook: 'onRequest',
     enableDraftSpec: true,
     ...(counter && { store: storeOf(counter) }),
-    keyGenerator: ({ principal, ip }) => (principal ? `account ${principal.accountId}` : `address ${normalizeIP(ip)}`),
+    keyGenerator: (request) => (request.principal ? `account ${request.principal.accountId}` : addressOf(request)),
     errorResponseBuilder: (_request, { ttl }) => {
       const seconds = Math.ceil(ttl / 1000);
       return new AppError('rate_limited', `The rate limit is used up; wait ${seconds} seconds.`);

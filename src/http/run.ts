@@ -2,6 +2,7 @@
 
 import { readFile } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
+import { createChangeService } from '../account/changes.ts';
 import { createOwned, type OwnedOptions } from '../account/owned.ts';
 import { createAccountService } from '../account/service.ts';
 import { openAuth } from '../auth/open.ts';
@@ -55,7 +56,7 @@ export async function runApi(config: ApiConfig, lifecycle: Lifecycle, log: Logge
     onRequest: metrics.onRequest,
   });
   lifecycle.defer('kubernetes', () => kube.close());
-  const { service: auth, db, pools, close } = openAuth(config);
+  const { service: auth, library, db, pools, close } = openAuth(config);
   metrics.showPools(pools);
   lifecycle.defer('database', close);
 
@@ -79,6 +80,7 @@ export async function runApi(config: ApiConfig, lifecycle: Lifecycle, log: Logge
     leases: createLeases(db),
     limits: config,
   });
+  const changes = createChangeService(resources.byNoun);
   lifecycle.defer('stats', () => stats.close());
   const health = createHealth({ kube, db, isSynced: () => isSynced });
   const stopping = lifecycle.signal;
@@ -107,7 +109,8 @@ export async function runApi(config: ApiConfig, lifecycle: Lifecycle, log: Logge
   const version = await readVersion();
   const ageMs = () => Math.max(...reflectors.map((reflector) => reflector.ageMs()));
   const server = await buildServer({
-    ...{ config, auth, db, services, stats, health, version, metrics, log },
+    authServer: { library, forgetPeople: auth.forgetPeople },
+    ...{ config, auth, db, services, stats, changes, health, version, metrics, log },
     ...{ stopping, leaving: leaving.signal, counter, ageMs, learners: resources.learners },
   });
   lifecycle.defer('server', () => server.close(), DRAIN_MS);
@@ -164,8 +167,14 @@ function openResources(kube: Kube, namespace: string, stopping: AbortSignal, log
     playlists: own(playlists, { resource: PLAYLISTS, prefix: 'pls', noun: 'playlist', notFound: 'playlist_not_found' }),
     streams: own(streams, { resource: LOOPSTREAMS, prefix: 'str', noun: 'stream', notFound: 'stream_not_found' }),
   };
+  const byNoun = {
+    stream: owned.streams,
+    destination: owned.destinations,
+    upload: owned.uploads,
+    playlist: owned.playlists,
+  };
   const learners = Object.fromEntries(Object.values(owned).map((of) => [of.prefix, of]));
-  return { byName: { destinations, uploads, playlists, streams, pods }, pods, ...owned, learners };
+  return { byName: { destinations, uploads, playlists, streams, pods }, pods, ...owned, byNoun, learners };
 }
 
 type Given = Parameters<typeof createAccountService>[0] & Pick<UploadServiceDeps, 'storage' | 'limits' | 'leases'>;

@@ -10,6 +10,9 @@ import Fastify, {
   LogController,
   type onRequestHookHandler,
 } from 'fastify';
+import type { ChangeService } from '../account/changes.ts';
+import { AUTH_PATH } from '../auth/addresses.ts';
+import { type AuthServer, serveAuth } from '../auth/serve.ts';
 import type { ApiConfig } from '../config.ts';
 import { within } from '../context.ts';
 import type { Db } from '../db/pool.ts';
@@ -53,6 +56,7 @@ export interface ServerDeps extends StatusDeps, Stopping {
     ApiConfig,
     | 'publicUrl'
     | 'rateLimit'
+    | 'authLimits'
     | 'scopePrefix'
     | 'authSecret'
     | 'dashboardDir'
@@ -61,9 +65,12 @@ export interface ServerDeps extends StatusDeps, Stopping {
     | 'timeouts'
   >;
   auth: Authentication;
+  /** Without it there is neither signing in nor OAuth. */
+  authServer?: AuthServer | undefined;
   db: Db;
   services: Services;
   stats: StatsService;
+  changes: ChangeService;
   learners?: Learners;
   /** Counts requests for all replicas together; without it this one counts its own. */
   counter?: Counter | undefined;
@@ -77,10 +84,14 @@ export interface ServerDeps extends StatusDeps, Stopping {
 export async function buildServer(deps: ServerDeps): Promise<FastifyInstance> {
   const { config } = deps;
   const app = createApp(deps);
-  handleErrors(app);
+  handleErrors(app, config.publicUrl);
   stopGracefully(app, deps);
   deps.metrics?.observe(app);
-  secureHeaders(app, { api: [V1, GRAPHQL], docs: DOCS, overTls: config.publicUrl.startsWith('https:') });
+  secureHeaders(app, {
+    api: [V1, GRAPHQL, AUTH_PATH, '/.well-known'],
+    docs: DOCS,
+    overTls: config.publicUrl.startsWith('https:'),
+  });
 
   await app.register(swagger, OPENAPI);
   let description: OpenApi | undefined;
@@ -109,6 +120,8 @@ export async function buildServer(deps: ServerDeps): Promise<FastifyInstance> {
     await api.register(async (v1) => restRoutes(v1, deps, { methods, openApi }), { prefix: V1 });
   });
 
+  const { authServer } = deps;
+  if (authServer) await app.register(async (auth) => serveAuth(auth, authServer, { ...deps, methods }));
   await serveDashboard(app, config.dashboardDir, methods);
   await app.ready();
   return app;
@@ -180,7 +193,7 @@ async function restRoutes(v1: FastifyInstance, deps: ServerDeps, { methods, open
   });
   // Without one of its own, the hooks of this prefix would not be asked.
   v1.setNotFoundHandler((request, reply) => answerError(methods.nothingAt(request, reply), request, reply));
-  await nounRoutes(v1, { ...deps, openApi });
+  await nounRoutes(v1, { ...deps, scopePrefix: deps.config.scopePrefix, openApi });
 }
 
 function errorDocs(app: FastifyInstance, openApi: () => OpenApi): void {

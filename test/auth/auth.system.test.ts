@@ -15,7 +15,7 @@ beforeAll(async () => {
   // Two processes that start at the same moment must not trip over each other.
   await Promise.all([1, 2, 3].map(() => migrate({ databaseUrl: postgres.url, authSecret: secret })));
   pool = createPool(postgres.url, { searchPath: 'auth' });
-  service = createAuthService({ auth: createAuth(pool, secret), db: createDb(pool) });
+  service = createAuthService({ library: async () => createAuth(pool, secret), db: createDb(pool) });
 });
 
 afterAll(async () => {
@@ -56,7 +56,7 @@ describe('users and keys', () => {
     const userId = await service.ensureUser({ email: 'expired@example.com', firstName: 'Ex' });
     const { id, key } = await service.createApiKey(userId, 'old', 86_400);
     await withKey(key);
-    const other = createAuthService({ auth: createAuth(pool, secret), db: createDb(pool) });
+    const other = createAuthService({ library: async () => createAuth(pool, secret), db: createDb(pool) });
     await pool.query(`update auth.apikey set "expiresAt" = now() - interval '1 second' where id = $1`, [id]);
     await expect(other.authenticate({ apiKey: key, authorization: undefined })).rejects.toMatchObject({
       code: 'unauthenticated',

@@ -111,7 +111,7 @@ test('GraphQL counts with REST: what one has used up, the other has not', async 
 test('a wrong key is counted by the address it comes from, so that keys cannot be guessed without end', async () => {
   const authenticate = async ({ apiKey }: Credentials): Promise<Principal> => {
     if (apiKey !== 'right' && !apiKey?.startsWith('warm-up')) throw new AppError('unauthenticated', 'It is not valid.');
-    return { accountId: apiKey, userId: apiKey, scopes: new Set(SCOPES) };
+    return { accountId: apiKey, userId: apiKey, scopes: new Set(SCOPES), via: 'key' };
   };
   const { ask } = await replica({ auth: { authenticate } });
   const guess = (n: number, more = {}) => ask(`guess ${n}`, { remoteAddress: '192.0.2.77', ...more });

@@ -17,7 +17,7 @@ afterEach(async () => {
 /** A server that everybody may ask, with these scopes. */
 async function server(options: { me?: () => unknown; scopes?: Scope[]; stopping?: AbortSignal; prefix?: string } = {}) {
   const { prefix = 'service', scopes = ['read'], ...rest } = options;
-  const principal: Principal = { accountId: 'a', userId: 'a', scopes: new Set(scopes) };
+  const principal: Principal = { accountId: 'a', userId: 'a', scopes: new Set(scopes), via: 'key' };
   const settings = { SCOPE_PREFIX: prefix };
   const { app } = await buildTestServer({ ...rest, settings, auth: { authenticate: async () => principal } });
   open.push(app);

@@ -17,7 +17,7 @@ let app: FastifyInstance;
 let url: string;
 
 beforeAll(async () => {
-  const principal: Principal = { accountId: 'ann-1', userId: 'ann-1', scopes: new Set(['read']) };
+  const principal: Principal = { accountId: 'ann-1', userId: 'ann-1', scopes: new Set(['read']), via: 'key' };
   const deps = {
     config: apiConfig({ LOOPSTREAM_DATABASE_URL: 'postgres://none', LOOPSTREAM_AUTH_SECRET: 's' }),
     auth: { authenticate: async () => principal },

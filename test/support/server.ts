@@ -37,7 +37,7 @@ export async function buildTestServer(options: ServerOptions = {}): Promise<Test
   const never = new AbortController().signal;
   const authenticate = async ({ apiKey }: { apiKey: string | undefined }): Promise<Principal> => {
     if (!apiKey) throw new AppError('unauthenticated', 'Send an API key in the header X-API-Key.');
-    return { accountId: apiKey, userId: apiKey, scopes: new Set(options.scopes ?? SCOPES) };
+    return { accountId: apiKey, userId: apiKey, scopes: new Set(options.scopes ?? SCOPES), via: 'key' };
   };
   const given = Object.entries(options.settings ?? {}).map(([name, value]) => [`LOOPSTREAM_${name}`, value]);
   const required = { LOOPSTREAM_DATABASE_URL: 'postgres://none', LOOPSTREAM_AUTH_SECRET: 's' };

@@ -1,0 +1,25 @@
+/**
+ * What a refused client is told of how to get in (RFC 6750, section 3; RFC 9728, section 5.1).
+ * Pure: no I/O, no clock.
+ */
+import type { AppError } from '../errors.ts';
+import { PROTECTED_RESOURCE_PATHS, type Resource } from './addresses.ts';
+
+/** `hadToken`: whether the request came with a token at all; who sent none is told of no error. */
+export interface Asked {
+  publicUrl: string;
+  hadToken: boolean;
+  /** What was asked for. */
+  resource?: Resource;
+}
+
+/** The header WWW-Authenticate for 401 and, where a scope is missing, for 403; undefined for all else. */
+export function challengeOf({ status, code, extras }: AppError, asked: Asked): string | undefined {
+  const { publicUrl, hadToken, resource = 'api' } = asked;
+  const metadata = `resource_metadata="${publicUrl}${PROTECTED_RESOURCE_PATHS[resource]}"`;
+  if (code === 'insufficient_scope')
+    return `Bearer error="insufficient_scope", scope="${String(extras.scope)}", ${metadata}`;
+  if (status !== 401) return undefined;
+  const bearer = hadToken ? `Bearer error="invalid_token", ${metadata}` : `Bearer ${metadata}`;
+  return resource === 'api' ? `${bearer}, ApiKey realm="loopstream"` : bearer;
+}

@@ -1,0 +1,49 @@
+/**
+ * The paths below /api/auth that can be reached, and who comes through each. What the auth library has besides is not there.
+ * Pure: no I/O, no clock.
+ */
+
+/**
+ * Who comes:
+ * - `program`: an OAuth client, from anywhere, also from pages of other origins. Its cookies are taken away.
+ * - `page`: our own page, with the cookie of a session or on the way to one; no other site's page may do it.
+ * - `navigation`: a browser on its way, with the cookie, from any site. What it does must be harmless.
+ */
+export type Visitor = 'program' | 'page' | 'navigation';
+
+/** How often an address may come: `attempt` is for passwords, `registration` for clients, `mail` for what sends letters. */
+export type Allowance = 'usual' | 'attempt' | 'registration' | 'mail';
+
+export interface Door {
+  path: string;
+  methods: ('GET' | 'POST')[];
+  visitor: Visitor;
+  allowance?: Allowance;
+}
+
+export const DOORS: Door[] = [
+  { path: '/oauth2/authorize', methods: ['GET', 'POST'], visitor: 'navigation' },
+  { path: '/oauth2/token', methods: ['POST'], visitor: 'program' },
+  { path: '/oauth2/register', methods: ['POST'], visitor: 'program', allowance: 'registration' },
+  { path: '/oauth2/revoke', methods: ['POST'], visitor: 'program' },
+  { path: '/oauth2/userinfo', methods: ['GET', 'POST'], visitor: 'program' },
+  { path: '/jwks', methods: ['GET'], visitor: 'program' },
+  // What the pages of signing in and of consent send, and what they show of a client.
+  { path: '/oauth2/consent', methods: ['POST'], visitor: 'page' },
+  { path: '/oauth2/continue', methods: ['POST'], visitor: 'page' },
+  { path: '/oauth2/public-client', methods: ['GET'], visitor: 'page' },
+  { path: '/sign-in/email', methods: ['POST'], visitor: 'page', allowance: 'attempt' },
+  { path: '/sign-up/email', methods: ['POST'], visitor: 'page', allowance: 'mail' },
+  { path: '/sign-out', methods: ['POST'], visitor: 'page' },
+  { path: '/get-session', methods: ['GET'], visitor: 'page' },
+  { path: '/list-sessions', methods: ['GET'], visitor: 'page' },
+  { path: '/revoke-session', methods: ['POST'], visitor: 'page' },
+  { path: '/revoke-other-sessions', methods: ['POST'], visitor: 'page' },
+  { path: '/update-user', methods: ['POST'], visitor: 'page' },
+  { path: '/change-password', methods: ['POST'], visitor: 'page', allowance: 'attempt' },
+  { path: '/send-verification-email', methods: ['POST'], visitor: 'page', allowance: 'mail' },
+  { path: '/verify-email', methods: ['GET'], visitor: 'navigation' },
+  { path: '/request-password-reset', methods: ['POST'], visitor: 'page', allowance: 'mail' },
+  { path: '/reset-password', methods: ['POST'], visitor: 'page', allowance: 'attempt' },
+  { path: '/reset-password/:token', methods: ['GET'], visitor: 'navigation' },
+];

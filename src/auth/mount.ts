@@ -1,0 +1,190 @@
+/** The authorization server on Fastify: each door of doors.ts with what is asked of a request before the library sees it. */
+import { hash } from 'node:crypto';
+import type { Readable } from 'node:stream';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { AppError } from '../errors.ts';
+import { readBody } from '../http/body.ts';
+import { openToPages } from '../http/cors.ts';
+import { addressOf, type Counter, limitRate, type Quota } from '../http/ratelimit.ts';
+import { crossSite, isOwnPage, isSafe } from '../http/samesite.ts';
+import { AUTH_PATH } from './addresses.ts';
+import { type Allowance, DOORS, type Door } from './doors.ts';
+import { completeAuthorization, completeTokenRequest, readRegistration } from './requests.ts';
+import { cookieOf } from './sessions.ts';
+
+const BODY_LIMIT = 64 * 1024;
+
+export interface AuthLimits {
+  /** Passwords that may be tried from one address for one account in ten minutes. */
+  attempts: number;
+  /** Clients that may be registered from one address in an hour. */
+  registrations: number;
+  /** Letters that one address may have sent to one mailbox in an hour. */
+  mails: number;
+}
+
+export interface AuthRoutes {
+  publicUrl: string;
+  scopePrefix: string;
+  /** The cookie of a session. */
+  cookie: string;
+  handler: (request: Request) => Promise<Response>;
+  /** Called when somebody may have signed out, or cut a program off. */
+  onChange: () => void;
+  rateLimit: Quota;
+  authLimits: AuthLimits;
+  bodyTimeoutMs: number;
+  counter?: Counter | undefined;
+}
+
+const TEN_MINUTES_MS = 600_000;
+const HOUR_MS = 3_600_000;
+/** Behind one address there may be an office: together they may try ten times as often as each. */
+const TOGETHER = 10;
+
+interface Limits {
+  /** For an address, whomever it asks about. */
+  address: Quota;
+  /** For an address and one account. Others are not locked out of it, and neither is its owner elsewhere. */
+  account?: Quota;
+}
+
+function limitsOf({ rateLimit, authLimits }: AuthRoutes): Record<Allowance, Limits> {
+  const both = (requests: number, windowMs: number): Limits => ({
+    address: { requests: TOGETHER * requests, windowMs },
+    account: { requests, windowMs },
+  });
+  return {
+    usual: { address: rateLimit },
+    attempt: both(authLimits.attempts, TEN_MINUTES_MS),
+    mail: both(authLimits.mails, HOUR_MS),
+    registration: { address: { requests: authLimits.registrations, windowMs: HOUR_MS } },
+  };
+}
+
+/** Serves what is below /api/auth. OAuth has errors of its own; ours are only those of what is refused before. */
+export async function authRoutes(app: FastifyInstance, routes: AuthRoutes): Promise<void> {
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('*', (_request: FastifyRequest, payload: Readable) =>
+    readBody(payload, routes.bodyTimeoutMs, BODY_LIMIT),
+  );
+  app.addHook('onRequest', (_request, reply, done) => {
+    // Codes stand in addresses here, which no other site is to read (RFC 9700, section 4.2.4).
+    void reply.headers({ 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' });
+    done();
+  });
+  await limitRate(app, routes.rateLimit, routes.counter);
+  const limits = limitsOf(routes);
+  const programs = DOORS.filter(({ visitor }) => visitor === 'program');
+  await app.register(async (open) => {
+    // Programs in pages of any origin (RFC 9700, section 2.6); no cookie counts here.
+    openToPages(open);
+    for (const door of programs) serve(open, door, limits, routes);
+  });
+  for (const door of DOORS) if (door.visitor !== 'program') serve(app, door, limits, routes);
+}
+
+function serve(app: FastifyInstance, door: Door, limits: Record<Allowance, Limits>, routes: AuthRoutes): void {
+  const { allowance = 'usual', path, methods } = door;
+  const { address, account } = limits[allowance];
+  const limit = {
+    max: address.requests,
+    timeWindow: address.windowMs,
+    keyGenerator: (request: FastifyRequest) => `${allowance} ${addressOf(request)}`,
+  };
+  const count = account && limitAccount(app, allowance, account, routes.cookie);
+  app.route({
+    method: methods,
+    url: `${AUTH_PATH}${path}`,
+    // Fastify would answer HEAD by asking as GET does, which uses up what can be used once.
+    exposeHeadRoute: false,
+    schema: { hide: true } as object,
+    config: { rateLimit: limit },
+    handler: async (request, reply) => {
+      if (door.visitor === 'page' && !isSafe(request.method) && !isOwnPage(request.headers, routes.publicUrl))
+        throw crossSite();
+      await count?.(request, reply);
+      const asked = toRequest(request, door, routes);
+      if (asked instanceof Response) return send(reply, asked);
+      const answer = await routes.handler(asked);
+      if (door.visitor === 'page' && !isSafe(request.method)) routes.onChange();
+      return send(reply, answer);
+    },
+  });
+}
+
+/** Counts by the account that a request names, or the session it is made in. Throws `rate_limited`. */
+function limitAccount(app: FastifyInstance, allowance: Allowance, { requests, windowMs }: Quota, cookie: string) {
+  const accountIn = ({ body, headers }: FastifyRequest): string => {
+    const { email } = (jsonOf(body as Buffer | undefined) ?? {}) as { email?: unknown };
+    if (typeof email === 'string') return email.trim().toLowerCase();
+    return cookieOf(headers.cookie ?? '', cookie) ?? '';
+  };
+  const count = app.createRateLimit({
+    max: requests,
+    timeWindow: windowMs,
+    keyGenerator: (request) =>
+      `${allowance} ${addressOf(request)} ${hash('sha256', accountIn(request as FastifyRequest), 'base64url')}`,
+  });
+  return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
+    const counted = await count(request);
+    if (counted.isAllowed || !counted.isExceeded) return;
+    const seconds = Math.ceil(counted.ttl / 1000);
+    void reply.header('retry-after', seconds);
+    throw new AppError('rate_limited', `Too many attempts from here; wait ${seconds} seconds.`);
+  };
+}
+
+function jsonOf(body: Buffer | undefined): unknown {
+  try {
+    return JSON.parse(String(body ?? ''));
+  } catch {
+    return undefined;
+  }
+}
+
+/** What the library is asked; or the answer, where it need not be. Of the headers it is given only what it needs. */
+function toRequest(request: FastifyRequest, door: Door, routes: AuthRoutes): Request | Response {
+  const { publicUrl } = routes;
+  const [path = '', query = ''] = request.url.split('?', 2) as [string, string?];
+  const url = new URL(path, publicUrl);
+  const headers = new Headers({ accept: 'application/json', 'x-client-address': request.ip });
+  const copy = (...names: string[]) => {
+    for (const name of names) {
+      const value = request.headers[name];
+      if (typeof value === 'string') headers.set(name, value);
+    }
+  };
+  copy('content-type', 'user-agent');
+  const given = request.body as Buffer | undefined;
+  let body: string | undefined = request.method === 'POST' ? String(given ?? '') : undefined;
+  if (door.visitor === 'program') copy('authorization');
+  else {
+    copy('cookie');
+    url.search = query;
+  }
+  if (door.visitor === 'page') headers.set('origin', new URL(publicUrl).origin);
+  // Otherwise it takes a program that calls `fetch` for a page, and answers it with JSON instead of a redirect.
+  if (door.visitor === 'navigation') {
+    headers.set('accept', 'text/html');
+    headers.set('sec-fetch-mode', 'navigate');
+  }
+  if (door.path === '/oauth2/authorize') url.search = completeAuthorization(query, routes);
+  if (door.path === '/oauth2/token') body = completeTokenRequest(body ?? '', publicUrl);
+  if (door.path === '/oauth2/register') {
+    const read = readRegistration(jsonOf(given));
+    if ('refused' in read) return Response.json(read.refused, { status: 400 });
+    headers.set('content-type', 'application/json');
+    body = JSON.stringify(read.metadata);
+  }
+  return new Request(url, { method: request.method, headers, ...(body === undefined ? {} : { body }) });
+}
+
+async function send(reply: FastifyReply, answer: Response): Promise<FastifyReply> {
+  reply.code(answer.status);
+  for (const [name, value] of answer.headers) if (name !== 'set-cookie') void reply.header(name, value);
+  // Several of them cannot be one header (RFC 6265, section 3).
+  const cookies = answer.headers.getSetCookie();
+  if (cookies.length > 0) void reply.header('set-cookie', cookies);
+  return reply.send(answer.status === 204 ? undefined : Buffer.from(await answer.arrayBuffer()));
+}

@@ -1,0 +1,121 @@
+/**
+ * What is asked of requests to the authorization server before the auth library sees them, and what they are given that they
+ * left out. Pure: no I/O, no clock.
+ */
+import { resourcesOf } from './addresses.ts';
+
+/** The error document of RFC 7591, section 3.2.2. */
+export interface RegistrationError {
+  error: 'invalid_redirect_uri' | 'invalid_client_metadata';
+  error_description: string;
+}
+
+const MAX_REDIRECT_URIS = 10;
+const MAX_URI = 2000;
+const MAX_NAME = 100;
+const MAX_TEXT = 1000;
+
+/** RFC 7591, section 2: what is not known is ignored. Keys and addresses that we would have to fetch from are not taken. */
+const URIS = ['client_uri', 'logo_uri', 'tos_uri', 'policy_uri'] as const;
+const TEXTS = ['scope', 'software_id', 'software_version', 'token_endpoint_auth_method', 'application_type'] as const;
+const LISTS = ['grant_types', 'response_types', 'contacts'] as const;
+export const CLIENT_AUTHENTICATION = ['none', 'client_secret_basic', 'client_secret_post'];
+export const GRANTS = ['authorization_code', 'refresh_token'] as const;
+
+/** Controls, and signs that turn the direction of a text or take no room: they make one name look like another. */
+const DECEIVING = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Co}\p{Cn}]/u;
+
+const isText = (value: unknown, max: number): value is string => typeof value === 'string' && value.length <= max;
+
+/** `http` where the browser and the program are on one machine (RFC 8252, section 7.3). */
+const isLoopback = ({ protocol, hostname }: URL): boolean =>
+  protocol === 'http:' && ['127.0.0.1', '[::1]', 'localhost'].includes(hostname);
+
+/** Why a redirect URI cannot be one; the library looks at the rest (RFC 8252, sections 7 and 8.4). */
+function problemOfRedirect(uri: unknown): string | undefined {
+  if (!isText(uri, MAX_URI) || !URL.canParse(uri)) return `must be absolute URIs of at most ${MAX_URI} characters`;
+  // Browsers leave out tabs and line breaks and turn backslashes round, so that two readers see two addresses.
+  if (/[^!-~]|[\\#]/.test(uri)) return 'must be written in ASCII, with no spaces, backslashes and fragments';
+  const { protocol } = new URL(uri);
+  if (protocol === 'https:' || isLoopback(new URL(uri))) return undefined;
+  if (protocol === 'http:') return 'must be https, or http on 127.0.0.1, [::1] or localhost';
+  if (!protocol.includes('.')) return 'must have a scheme of the reverse form of a domain of yours, with a dot';
+  return undefined;
+}
+
+const refusal = (error: RegistrationError['error'], error_description: string) => ({
+  refused: { error, error_description },
+});
+
+/** What the library is given of a registration; with `refused`, why it is given nothing. */
+export function readRegistration(
+  body: unknown,
+): { metadata: Record<string, unknown> } | { refused: RegistrationError } {
+  if (typeof body !== 'object' || body === null || Array.isArray(body))
+    return refusal('invalid_client_metadata', 'The body must be a JSON object.');
+  const given = body as Record<string, unknown>;
+  const { redirect_uris: uris, client_name: name } = given;
+  if (!Array.isArray(uris) || uris.length === 0 || uris.length > MAX_REDIRECT_URIS)
+    return refusal('invalid_redirect_uri', `redirect_uris must be a list of 1 to ${MAX_REDIRECT_URIS} URIs.`);
+  for (const uri of uris) {
+    const problem = problemOfRedirect(uri);
+    if (problem) return refusal('invalid_redirect_uri', `redirect_uris ${problem}.`);
+  }
+  if (name !== undefined && (!isText(name, MAX_NAME) || name.trim() === '' || DECEIVING.test(name)))
+    return refusal('invalid_client_metadata', `client_name must be 1 to ${MAX_NAME} characters that can be seen.`);
+  const metadata: Record<string, unknown> = {
+    redirect_uris: uris,
+    ...(name === undefined ? {} : { client_name: name }),
+  };
+  for (const field of [...URIS, ...TEXTS, ...LISTS]) {
+    if (given[field] === undefined || given[field] === null) continue;
+    const problem = problemOfField(field, given[field]);
+    if (problem) return refusal('invalid_client_metadata', `${field} ${problem}.`);
+    metadata[field] = given[field];
+  }
+  // Some name all grants that they know of, also those that nobody here could give them.
+  if (Array.isArray(metadata.grant_types))
+    metadata.grant_types = metadata.grant_types.filter((grant) => GRANTS.includes(grant));
+  // Programs on a person's machine seldom say that they are such (OpenID Connect Registration 1.0, section 2).
+  const isNative = uris.some((uri) => new URL(String(uri)).protocol !== 'https:');
+  metadata.application_type ??= isNative ? 'native' : 'web';
+  return { metadata };
+}
+
+function problemOfField(field: string, value: unknown): string | undefined {
+  if (URIS.includes(field as never)) {
+    const isSafe = isText(value, MAX_URI) && URL.canParse(value) && /^https?:$/.test(new URL(value).protocol);
+    return isSafe ? undefined : 'must be an address that begins with https://';
+  }
+  if (field === 'token_endpoint_auth_method')
+    return CLIENT_AUTHENTICATION.includes(String(value)) ? undefined : `must be one of ${CLIENT_AUTHENTICATION}`;
+  if (TEXTS.includes(field as never)) return isText(value, MAX_TEXT) ? undefined : 'must be a short text';
+  const isList = Array.isArray(value) && value.length <= 10 && value.every((entry) => isText(entry, 200));
+  return isList ? undefined : 'must be a short list of texts';
+}
+
+/**
+ * The resource as tokens name it. URL libraries put a slash after an address without a path, and the two mean the same
+ * (RFC 3986, section 6.2.3).
+ */
+function nameResources(parameters: URLSearchParams, publicUrl: string): void {
+  const { api } = resourcesOf(publicUrl);
+  const named = parameters.getAll('resource').map((resource) => (resource === `${api}/` ? api : resource));
+  parameters.delete('resource');
+  for (const resource of named) parameters.append('resource', resource);
+}
+
+/** Who names no resource means the API, and who names no scope gets the one that can do the least (RFC 6749, section 3.3). */
+export function completeAuthorization(query: string, site: { publicUrl: string; scopePrefix: string }): string {
+  const parameters = new URLSearchParams(query);
+  nameResources(parameters, site.publicUrl);
+  if (!parameters.has('resource')) parameters.set('resource', site.publicUrl);
+  if (!parameters.get('scope')?.trim()) parameters.set('scope', `${site.scopePrefix}:read`);
+  return parameters.toString();
+}
+
+export function completeTokenRequest(body: string, publicUrl: string): string {
+  const parameters = new URLSearchParams(body);
+  nameResources(parameters, publicUrl);
+  return parameters.toString();
+}

@@ -1,0 +1,59 @@
+/** The authorization server's paths: those of the auth library, and the documents that say where they are. */
+import type { FastifyInstance } from 'fastify';
+import type { ApiConfig } from '../config.ts';
+import { openToPages } from '../http/cors.ts';
+import type { Methods } from '../http/methods.ts';
+import { type Counter, limitRate } from '../http/ratelimit.ts';
+import {
+  OPENID_METADATA_PATH,
+  PROTECTED_RESOURCE_PATHS,
+  type Resource,
+  SERVER_METADATA_PATH,
+  sessionCookieOf,
+} from './addresses.ts';
+import type { Auth } from './better-auth.ts';
+import { resourceMetadata, serverMetadata } from './documents.ts';
+import { authRoutes } from './mount.ts';
+
+/** Clients may keep the documents for so long. */
+const MAX_AGE_SECONDS = 300;
+
+export interface AuthServer {
+  library: () => Promise<Pick<Auth, 'handler'>>;
+  /** Has all that is known of sessions and consents looked up anew. */
+  forgetPeople: () => void;
+}
+
+export interface ServeDeps {
+  config: Pick<ApiConfig, 'publicUrl' | 'scopePrefix' | 'rateLimit' | 'authLimits' | 'timeouts'>;
+  counter?: Counter | undefined;
+  methods: Methods;
+}
+
+export async function serveAuth(app: FastifyInstance, server: AuthServer, deps: ServeDeps): Promise<void> {
+  const { config, counter, methods } = deps;
+  methods.watch(app);
+  await app.register(async (auth) =>
+    authRoutes(auth, {
+      ...config,
+      cookie: sessionCookieOf(config.publicUrl),
+      handler: async (request) => (await server.library()).handler(request),
+      onChange: server.forgetPeople,
+      bodyTimeoutMs: config.timeouts.bodyMs,
+      counter,
+    }),
+  );
+  await app.register(async (documents) => {
+    openToPages(documents);
+    await limitRate(documents, config.rateLimit, counter);
+    const at = (path: string, document: object) =>
+      documents.get(path, { schema: { hide: true } as object }, async (_request, reply) =>
+        reply.header('cache-control', `public, max-age=${MAX_AGE_SECONDS}`).send(document),
+      );
+    const metadata = serverMetadata(config);
+    at(SERVER_METADATA_PATH, metadata);
+    at(OPENID_METADATA_PATH, metadata);
+    for (const [resource, path] of Object.entries(PROTECTED_RESOURCE_PATHS) as [Resource, string][])
+      at(path, resourceMetadata(config, resource));
+  });
+}

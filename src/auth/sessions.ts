@@ -1,0 +1,55 @@
+/** Sessions of people who have signed in, by the cookie that their browser sends. */
+import { isAPIError } from 'better-auth/api';
+import type { Clock } from '../clock.ts';
+import { AppError } from '../errors.ts';
+import type { Auth } from './better-auth.ts';
+import { createRecent } from './recent.ts';
+import { type Principal, SCOPES } from './scopes.ts';
+
+/** A session that has been ended is refused at once here, and within this time by other replicas. */
+const TRUST_MS = 1000;
+const MAX_COOKIE = 1000;
+
+/** The value of a cookie, as it was sent (RFC 6265, section 4.2). */
+export function cookieOf(header: string, name: string): string | undefined {
+  for (const part of header.split(';')) {
+    const [key, ...value] = part.split('=');
+    if (key?.trim() === name) return value.join('=').trim();
+  }
+  return undefined;
+}
+
+export function createSessions(deps: { library: () => Promise<Auth>; cookie: string; clock: Clock }) {
+  const { library, cookie, clock } = deps;
+  const recent = createRecent<Principal>(clock);
+  const scopes = new Set(SCOPES);
+  const valueIn = (header: string | undefined): string | undefined => {
+    const value = header === undefined ? undefined : cookieOf(header, cookie);
+    return value && value.length <= MAX_COOKIE ? value : undefined;
+  };
+
+  return {
+    valueIn,
+    known: (value: string): Principal | undefined => recent.get(value),
+
+    /** Undefined when there is no such session, or it has ended. */
+    async check(value: string): Promise<Principal | undefined> {
+      const headers = new Headers({ cookie: `${cookie}=${value}` });
+      const { api } = await library();
+      const found = await api.getSession({ headers, query: { disableRefresh: true } }).catch((error) => {
+        if (!isAPIError(error)) throw error;
+        throw new AppError('upstream_unavailable', 'The database did not answer; try again.', { cause: error });
+      });
+      if (!found) return undefined;
+      const { id: sessionId, userId, expiresAt } = found.session;
+      const principal: Principal = { accountId: userId, userId, scopes, via: 'session', sessionId };
+      const untilMs = clock.monotonicMs() + TRUST_MS;
+      recent.keep(value, principal, { untilMs, expiresAt: expiresAt.getTime() });
+      return principal;
+    },
+
+    forget: () => recent.forget(() => true),
+  };
+}
+
+export type Sessions = ReturnType<typeof createSessions>;
