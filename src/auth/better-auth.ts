@@ -8,15 +8,17 @@ import { type BetterAuthPlugin, betterAuth } from 'better-auth';
 import { isAPIError } from 'better-auth/api';
 import { jwt } from 'better-auth/plugins';
 import type { Pool } from 'pg';
+import { MAX_PASSWORD, MIN_PASSWORD } from '../account/password.ts';
 import { AUTH_PATH, CONSENT_PAGE, resourcesOf, SIGN_IN_PAGE, sessionCookieOf } from './addresses.ts';
 import { GRANTS } from './requests.ts';
+import { rules } from './rules.ts';
 import { SCOPES } from './scopes.ts';
 
 export const API_KEY_PREFIX = 'lsk_';
 export const MAX_KEY_NAME = 64;
-/** NIST SP 800-63B, section 3.1.1.2: long enough, no rules of composition; and an end, for hashing takes time. */
-export const MIN_PASSWORD = 10;
-export const MAX_PASSWORD = 256;
+/** How long the link of a letter is good. */
+export const VERIFY_MINUTES = 24 * 60;
+export const RESET_MINUTES = 60;
 
 /** RFC 9068 tokens cannot be called back, so they live for 15 minutes. */
 export const ACCESS_TOKEN_SECONDS = 15 * 60;
@@ -30,9 +32,11 @@ export const OVERLAP_SECONDS = 4 * ACCESS_TOKEN_SECONDS;
 
 /** Letters to people. Without them nobody can sign up, and who has forgotten a password stays out. */
 export interface AuthMails {
-  /** With an address that proves the e-mail address to be theirs. */
-  verifyEmail(to: string, url: string): Promise<void>;
-  resetPassword(to: string, url: string): Promise<void>;
+  /** With what proves the e-mail address to be theirs. */
+  verifyEmail(to: string, token: string): Promise<void>;
+  /** To whom has an account already, where somebody tries to sign up with the address. */
+  alreadyRegistered(to: string): Promise<void>;
+  resetPassword(to: string, token: string): Promise<void>;
   passwordChanged(to: string): Promise<void>;
 }
 
@@ -49,7 +53,13 @@ export interface AuthSite {
 /** For commands, which serve nothing: the library wants an address. */
 const NOWHERE = 'http://127.0.0.1';
 
+interface Addressed {
+  user: { email: string };
+  token: string;
+}
+
 const people = ({ mails, signUp = false }: Partial<AuthSite>) => ({
+  hooks: rules(async (email) => mails?.passwordChanged(email)),
   emailAndPassword: {
     enabled: true,
     disableSignUp: !(mails && signUp),
@@ -58,19 +68,21 @@ const people = ({ mails, signUp = false }: Partial<AuthSite>) => ({
     minPasswordLength: MIN_PASSWORD,
     maxPasswordLength: MAX_PASSWORD,
     revokeSessionsOnPasswordReset: true,
+    resetPasswordTokenExpiresIn: 60 * RESET_MINUTES,
     ...(mails && {
-      sendResetPassword: ({ user, url }: { user: { email: string }; url: string }) =>
-        mails.resetPassword(user.email, url),
-      onPasswordReset: ({ user }: { user: { email: string } }) => mails.passwordChanged(user.email),
+      sendResetPassword: ({ user, token }: Addressed) => mails.resetPassword(user.email, token),
+      onPasswordReset: ({ user }: Pick<Addressed, 'user'>) => mails.passwordChanged(user.email),
+      onExistingUserSignUp: ({ user }: Pick<Addressed, 'user'>) => mails.alreadyRegistered(user.email),
     }),
   },
   ...(mails && {
     emailVerification: {
       sendOnSignUp: true,
       sendOnSignIn: true,
-      autoSignInAfterVerification: true,
-      sendVerificationEmail: ({ user, url }: { user: { email: string }; url: string }) =>
-        mails.verifyEmail(user.email, url),
+      expiresIn: 60 * VERIFY_MINUTES,
+      // Whoever signed up may not be whose mailbox it is: the one who knows the password is let in.
+      autoSignInAfterVerification: false,
+      sendVerificationEmail: ({ user, token }: Addressed) => mails.verifyEmail(user.email, token),
     },
   }),
 });
@@ -96,6 +108,7 @@ const authorizationServer = ({ publicUrl, scopePrefix }: Pick<AuthSite, 'publicU
     scopes: ['openid', 'profile', 'email', 'offline_access', ...SCOPES.map((scope) => `${scopePrefix}:${scope}`)],
     grantTypes: [...GRANTS],
     resources: publicUrl === NOWHERE ? [] : Object.values(resourcesOf(publicUrl)),
+    cachedResources: new Set(Object.values(resourcesOf(publicUrl))),
     enforcePerClientResources: false,
     allowDynamicClientRegistration: true,
     allowUnauthenticatedClientRegistration: true,

@@ -1,4 +1,4 @@
-/** `loopstream keys`: the first API key of an account, for an installation that nobody can sign in to yet. */
+/** `loopstream keys`: what is done with keys where nobody can sign in yet, or where nobody may do it by signing in. */
 import { parseArgs } from 'node:util';
 import { ConfigError, databaseConfig, environment } from '../config.ts';
 import { openAuth } from './open.ts';
@@ -6,8 +6,12 @@ import { openAuth } from './open.ts';
 const HELP = `loopstream keys: creates an API key for an account, and the account when there is none
 
 Usage: loopstream keys --email you@example.org [--first-name You] [--name "what it is for"]
+       loopstream keys rotate-signing [--revoke]
 
 The key is printed once, to standard output; only its hash is stored.
+
+rotate-signing has access tokens signed with a new key from now on. Tokens that are in use stay good until they are over;
+with --revoke, for a key in the wrong hands, they end within a minute.
 `;
 
 function parse(args: string[]) {
@@ -15,27 +19,44 @@ function parse(args: string[]) {
     email: { type: 'string' },
     'first-name': { type: 'string' },
     name: { type: 'string', default: 'command line' },
+    revoke: { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
   } as const;
   try {
-    return parseArgs({ args, options }).values;
+    const { values, positionals } = parseArgs({ args, options, allowPositionals: true });
+    const [action = 'create', ...more] = positionals;
+    if (!['create', 'rotate-signing'].includes(action) || more.length > 0)
+      throw new Error(`${positionals.join(' ')} is not known.`);
+    return { ...values, action };
   } catch (error) {
     throw new ConfigError(`${(error as Error).message} See loopstream keys --help.`);
   }
 }
 
 export async function keysCommand(args: string[]): Promise<number> {
-  const { email, 'first-name': firstName, name, help } = parse(args);
+  const { email, 'first-name': firstName, name, help, action, revoke } = parse(args);
   if (help) {
     process.stdout.write(HELP);
     return 0;
   }
+  if (action === 'rotate-signing') return rotate(revoke);
   if (!email?.includes('@')) throw new ConfigError('--email names the account. See loopstream keys --help.');
   const { service, close } = openAuth(databaseConfig(environment()));
   try {
     const userId = await service.ensureUser({ email, firstName: firstName ?? email.split('@')[0] ?? email });
     const { key } = await service.createApiKey(userId, name);
     process.stdout.write(`${key}\n`);
+    return 0;
+  } finally {
+    await close();
+  }
+}
+
+async function rotate(revoke: boolean): Promise<number> {
+  const { service, close } = openAuth(databaseConfig(environment()));
+  try {
+    await service.rotateSigningKey({ revoke });
+    process.stdout.write('Access tokens are signed with a new key from now on.\n');
     return 0;
   } finally {
     await close();

@@ -4,6 +4,9 @@ import { createDb, createPool, type Db } from '../db/pool.ts';
 import { type Auth, type AuthSite, beginLazily, createAuth } from './better-auth.ts';
 import { type AuthService, createAuthService } from './service.ts';
 
+/** To let a program in takes a dozen statements: where many come at once, it is better to wait than to be sent away. */
+const WAIT_MS = 20_000;
+
 export interface OpenAuth {
   service: AuthService;
   /** The auth library, whose paths mount.ts serves. */
@@ -22,7 +25,7 @@ export type OpenAuthConfig = Pick<DatabaseConfig, 'databaseUrl' | 'authSecret'> 
  */
 export function openAuth(config: OpenAuthConfig): OpenAuth {
   const { publicUrl, scopePrefix = 'service' } = config;
-  const authPool = createPool(config.databaseUrl, { searchPath: 'auth', max: 8 });
+  const authPool = createPool(config.databaseUrl, { searchPath: 'auth', max: 8, waitMs: WAIT_MS });
   const pool = createPool(config.databaseUrl, { searchPath: 'loopstream' });
   const db = createDb(pool);
   const library = beginLazily(() => createAuth(authPool, config.authSecret, config));

@@ -4,21 +4,26 @@ import { type Clock, systemClock } from '../clock.ts';
 import type { Db } from '../db/pool.ts';
 import { AppError } from '../errors.ts';
 import { resourcesOf, sessionCookieOf } from './addresses.ts';
-import { API_KEY_PREFIX, type Auth, type AuthSite } from './better-auth.ts';
+import { API_KEY_PREFIX, type Auth, type AuthSite, OVERLAP_SECONDS } from './better-auth.ts';
 import { createRecent } from './recent.ts';
 import { type Principal, SCOPES } from './scopes.ts';
 import { createSessions } from './sessions.ts';
 import {
   disableKey,
+  dropSigningKeys,
   findKey,
   findSigningKeys,
   findUser,
   findUserByEmail,
+  forgetOldAccess,
   isConsented,
   type KeyRow,
+  markKeysUsed,
+  retireSigningKeys,
   type UserRow,
 } from './store.ts';
 import { createTokens, type KnownToken } from './tokens.ts';
+import { createUsage } from './usage.ts';
 
 /** A revoked key is refused at once here, and within this time by other replicas. */
 const TRUST_MS = 1000;
@@ -54,6 +59,7 @@ const BEARER = /^bearer +([\w.~+/-]+=*)$/i;
 
 function createKeys({ db, clock }: { db: Db; clock: Clock }) {
   const scopes = new Set(SCOPES);
+  const usage = createUsage((ids, at) => markKeysUsed(db, ids, at), clock);
   const recent = createRecent<{ keyId: string; principal: Principal }>(clock);
   const mayBeKey = (text: string) => text.startsWith(API_KEY_PREFIX) && text.length <= MAX_KEY_LENGTH;
   /** The auth library stores keys as base64url of their SHA-256; they are random, so a plain hash suffices. */
@@ -66,6 +72,7 @@ function createKeys({ db, clock }: { db: Db; clock: Clock }) {
   }
 
   return {
+    usage,
     known: (apiKey: string): Principal | undefined => recent.get(apiKey)?.principal,
     forget: (id: string) => recent.forget(({ keyId }) => keyId === id),
 
@@ -76,6 +83,8 @@ function createKeys({ db, clock }: { db: Db; clock: Clock }) {
       const row = await findKey(db, hashOf(apiKey));
       const expiresAt = row?.expiresAt?.getTime() ?? Number.POSITIVE_INFINITY;
       if (!row?.enabled || expiresAt <= clock.now().getTime()) throw refused('The API key is not valid.');
+      // A key that is in use comes here each second.
+      usage.see(row.id, row.lastUsedAt);
       return keep(apiKey, row, expiresAt);
     },
   };
@@ -114,6 +123,8 @@ export function createAuthService(deps: AuthServiceDeps) {
   }
 
   return {
+    usage: keys.usage,
+
     /** The one whom `authenticate` would resolve to, if the database need not be asked. */
     known({ apiKey, authorization, cookie }: Credentials): Principal | undefined {
       if (apiKey) return keys.known(apiKey);
@@ -203,6 +214,19 @@ export function createAuthService(deps: AuthServiceDeps) {
       keys.forget(id);
       return done;
     },
+
+    /**
+     * From now on tokens are signed with a new key. Those of the old one stay good until they are over, unless `revoke` says
+     * that it is in the wrong hands: then they end at once here, and within a minute elsewhere.
+     */
+    async rotateSigningKey({ revoke = false } = {}): Promise<void> {
+      await (revoke ? dropSigningKeys(db) : retireSigningKeys(db));
+      if (revoke) site?.tokens.forgetKeys();
+    },
+
+    /** Clears away what is over; to be called now and then. */
+    forgetOld: (unusedClientDays: number): Promise<void> =>
+      forgetOldAccess(db, { unusedClientDays, overlapSeconds: OVERLAP_SECONDS }),
 
     /** The record of a user; `unauthenticated` when it is gone. */
     async user(userId: string): Promise<UserRow> {

@@ -7,6 +7,7 @@ export interface KeyRow {
   userId: string;
   enabled: boolean;
   expiresAt: Date | null;
+  lastUsedAt: Date | null;
 }
 
 export interface UserRow {
@@ -22,9 +23,19 @@ export const findKey = (db: Db, hash: string): Promise<KeyRow | undefined> =>
   db
     .selectFrom('auth.apikey as k')
     .innerJoin('auth.user as u', (join) => join.on('u.id', '=', sql<string>`k."referenceId"::uuid`))
-    .select(['k.id', 'k.referenceId as userId', 'k.enabled', 'k.expiresAt'])
+    .select(['k.id', 'k.referenceId as userId', 'k.enabled', 'k.expiresAt', 'k.lastRequest as lastUsedAt'])
     .where('k.key', '=', hash)
     .executeTakeFirst();
+
+/** The keys were used at that time, or a little before it. */
+export async function markKeysUsed(db: Db, ids: string[], at: Date): Promise<void> {
+  await db
+    .updateTable('auth.apikey')
+    .set({ lastRequest: at })
+    .where('id', 'in', ids)
+    .where((where) => where.or([where('lastRequest', 'is', null), where('lastRequest', '<', at)]))
+    .execute();
+}
 
 /** A public key of ours, as a JWK; `retiredAt` is since when, or from when on, it signs no more. */
 export interface SigningKeyRow {
@@ -36,6 +47,34 @@ export interface SigningKeyRow {
 
 export const findSigningKeys = (db: Db): Promise<SigningKeyRow[]> =>
   db.selectFrom('auth.jwks').select(['id', 'publicKey', 'alg', 'expiresAt as retiredAt']).execute();
+
+/** The keys sign no more; what they have signed is good until it is over. The next token is signed with a new one. */
+export async function retireSigningKeys(db: Db): Promise<void> {
+  await sql`update auth.jwks set "expiresAt" = now() where "expiresAt" is null or "expiresAt" > now()`.execute(db);
+}
+
+/** Nothing that they have signed is good any more, as soon as servers look at the keys again. */
+export async function dropSigningKeys(db: Db): Promise<void> {
+  await sql`delete from auth.jwks`.execute(db);
+}
+
+/**
+ * Clears away what is over: sessions, codes, refresh tokens, keys that were retired `overlapSeconds` ago, and clients that
+ * nobody has let in since they registered `unusedClientDays` ago.
+ */
+export async function forgetOldAccess(
+  db: Db,
+  { unusedClientDays, overlapSeconds }: { unusedClientDays: number; overlapSeconds: number },
+): Promise<void> {
+  await sql`delete from auth.session where "expiresAt" < now()`.execute(db);
+  await sql`delete from auth.verification where "expiresAt" < now()`.execute(db);
+  await sql`delete from auth."oauthRefreshToken" where "expiresAt" < now()`.execute(db);
+  await sql`delete from auth.jwks where "expiresAt" < now() - make_interval(secs => ${overlapSeconds})`.execute(db);
+  await sql`delete from auth."oauthClient" c
+    where c."createdAt" < now() - make_interval(days => ${unusedClientDays})
+      and not exists (select from auth."oauthConsent" o where o."clientId" = c."clientId")
+      and not exists (select from auth."oauthRefreshToken" r where r."clientId" = c."clientId")`.execute(db);
+}
 
 /** Whether this person lets this client act, as things are now. */
 export async function isConsented(db: Db, userId: string, clientId: string): Promise<boolean> {

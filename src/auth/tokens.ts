@@ -12,7 +12,7 @@ const LOOK_AGAIN_MS = 1000;
 /** Keys that are taken away are not trusted for longer. */
 const KEYS_MS = 60_000;
 /** How long a person's consent is taken to last without looking again: what is cut off ends within it. */
-const TRUST_MS = 10_000;
+const TRUST_MS = 5_000;
 /** Clocks of two servers differ by less. */
 const LEEWAY_SECONDS = 5;
 const MAX_TOKEN = 4096;
@@ -49,7 +49,11 @@ function createKeys({ signingKeys, clock }: Pick<TokenDeps, 'signingKeys' | 'clo
     readAt = clock.monotonicMs();
   }
 
-  return async (header: { kid?: string; alg: string }) => {
+  const forget = () => {
+    readAt = Number.NEGATIVE_INFINITY;
+  };
+
+  async function find(header: { kid?: string; alg: string }) {
     const age = clock.monotonicMs() - readAt;
     if (age > KEYS_MS || (age > LOOK_AGAIN_MS && !known?.byId.has(header.kid ?? ''))) {
       reading ??= read().finally(() => {
@@ -59,19 +63,20 @@ function createKeys({ signingKeys, clock }: Pick<TokenDeps, 'signingKeys' | 'clo
     }
     if (!known?.byId.has(header.kid ?? '')) throw new errors.JWKSNoMatchingKey();
     return known.find({ kid: header.kid, alg: 'ES256' } as never);
-  };
+  }
+  return { find, forget };
 }
 
 export function createTokens(deps: TokenDeps) {
   const { issuer, scopePrefix, isConsented, clock } = deps;
-  const findKey = createKeys(deps);
+  const keys = createKeys(deps);
   const recent = createRecent<KnownToken>(clock);
 
   async function verify(token: string): Promise<JWTPayload> {
     const requiredClaims = ['sub', 'exp', 'iat', 'jti', 'client_id', 'aud'];
     const options = { algorithms: ['ES256'], typ: 'at+jwt', issuer, requiredClaims, clockTolerance: LEEWAY_SECONDS };
     try {
-      return (await jwtVerify(token, findKey, { ...options, currentDate: clock.now() })).payload;
+      return (await jwtVerify(token, keys.find, { ...options, currentDate: clock.now() })).payload;
     } catch (error) {
       // A database that does not answer is not the token's fault.
       if (error instanceof errors.JOSEError) throw refused();
@@ -97,6 +102,11 @@ export function createTokens(deps: TokenDeps) {
     },
 
     forget: () => recent.forget(() => true),
+
+    forgetKeys(): void {
+      keys.forget();
+      recent.forget(() => true);
+    },
   };
 }
 

@@ -34,11 +34,33 @@ export interface Database {
     referenceId: string;
     enabled: boolean;
     expiresAt: Date | null;
+    name: string | null;
+    start: string | null;
+    createdAt: Date;
+    lastRequest: Date | null;
   };
+  'auth.session': {
+    id: string;
+    userId: string;
+    ipAddress: string | null;
+    userAgent: string | null;
+    createdAt: Date;
+    expiresAt: Date;
+  };
+  'auth.account': { id: string; userId: string; providerId: string; password: string | null };
+  'auth.verification': { id: string; value: string };
+  'auth.oauthAccessToken': { id: string; clientId: string; userId: string | null };
   'auth.jwks': { id: string; publicKey: string; alg: string | null; createdAt: Date; expiresAt: Date | null };
-  'auth.oauthClient': { id: string; clientId: string; disabled: boolean | null; createdAt: Date | null };
-  'auth.oauthConsent': { id: string; clientId: string; userId: string };
-  'auth.oauthRefreshToken': { id: string; clientId: string; expiresAt: Date | null };
+  'auth.oauthClient': {
+    id: string;
+    clientId: string;
+    disabled: boolean | null;
+    createdAt: Date | null;
+    name: string | null;
+    uri: string | null;
+  };
+  'auth.oauthConsent': { id: string; clientId: string; userId: string; scopes: unknown; createdAt: Date };
+  'auth.oauthRefreshToken': { id: string; clientId: string; userId: string; createdAt: Date; expiresAt: Date | null };
 }
 
 export type Db = Kysely<Database>;
@@ -54,13 +76,13 @@ const types: pg.CustomTypesConfig = {
   }) as pg.CustomTypesConfig['getTypeParser'],
 };
 
-/** A pool that gives up on a silent database instead of holding requests for ever. */
-export function createPool(url: string, options: { searchPath: string; max?: number }): pg.Pool {
+/** A pool that gives up on a silent database, or on a connection that is free, after `waitMs`, instead of holding requests for ever. */
+export function createPool(url: string, options: { searchPath: string; max?: number; waitMs?: number }): pg.Pool {
   const pool = new pg.Pool({
     connectionString: url,
     options: `-c search_path=${options.searchPath}`,
     max: options.max ?? 10,
-    connectionTimeoutMillis: 5_000,
+    connectionTimeoutMillis: options.waitMs ?? 5_000,
     query_timeout: 30_000,
     types,
   });

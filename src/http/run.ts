@@ -2,10 +2,17 @@
 
 import { readFile } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
+import { createAccessService } from '../account/access.ts';
+import type { AccessRoutes } from '../account/access-rest.ts';
+import { clearBelongings } from '../account/belongings.ts';
 import { createChangeService } from '../account/changes.ts';
+import { createDeletions } from '../account/deletion.ts';
+import { createExport } from '../account/export.ts';
+import { createLetters, type Letters } from '../account/letters.ts';
 import { createOwned, type OwnedOptions } from '../account/owned.ts';
 import { createAccountService } from '../account/service.ts';
 import { openAuth } from '../auth/open.ts';
+import type { AuthService } from '../auth/service.ts';
 import { sleep } from '../clock.ts';
 import type { ApiConfig } from '../config.ts';
 import { createLeases } from '../db/leases.ts';
@@ -56,9 +63,13 @@ export async function runApi(config: ApiConfig, lifecycle: Lifecycle, log: Logge
     onRequest: metrics.onRequest,
   });
   lifecycle.defer('kubernetes', () => kube.close());
-  const { service: auth, library, db, pools, close } = openAuth(config);
+  const mailer = config.mail && createMailer(config.mail, log);
+  const mails = mailer && createLetters(mailer, config.publicUrl);
+  const { service: auth, library, db, pools, close } = openAuth({ ...config, mails });
   metrics.showPools(pools);
   lifecycle.defer('database', close);
+  lifecycle.defer('mail', () => mailer?.close());
+  lifecycle.defer('use of keys', auth.usage.start(log));
 
   const resources = openResources(kube, config.namespace, lifecycle.signal, log);
   metrics.showReflectors(resources.byName);
@@ -82,6 +93,10 @@ export async function runApi(config: ApiConfig, lifecycle: Lifecycle, log: Logge
   });
   const changes = createChangeService(resources.byNoun);
   lifecycle.defer('stats', () => stats.close());
+  const { people, deletions } = openPeople({ config, kube, resources, services, auth, db, mails, log });
+  lifecycle.defer('deletions', () => deletions.stop());
+  // Before the caches are filled, nothing of an account would be found.
+  void ready.then(() => deletions.start(), () => undefined);
   const health = createHealth({ kube, db, isSynced: () => isSynced });
   const stopping = lifecycle.signal;
   const leaving = new AbortController();
@@ -110,13 +125,16 @@ export async function runApi(config: ApiConfig, lifecycle: Lifecycle, log: Logge
   const ageMs = () => Math.max(...reflectors.map((reflector) => reflector.ageMs()));
   const server = await buildServer({
     authServer: { library, forgetPeople: auth.forgetPeople },
-    ...{ config, auth, db, services, stats, changes, health, version, metrics, log },
+    ...{ config, auth, db, services, stats, changes, people, health, version, metrics, log },
     ...{ stopping, leaving: leaving.signal, counter, ageMs, learners: resources.learners },
   });
   lifecycle.defer('server', () => server.close(), DRAIN_MS);
 
   const cleanup = setInterval(() => {
     forgetOld(db).catch((err) => log.warn({ err }, 'old idempotency keys could not be removed'));
+    auth
+      .forgetOld(config.unusedClientDays)
+      .catch((err) => log.warn({ err }, 'sessions and clients that are over could not be removed'));
     services.uploads.incoming
       ?.expire(resources.byName.uploads.list(), new Date())
       .catch((err) => log.warn({ err }, 'uploads that did not come whole could not be cleared away'));
@@ -206,6 +224,33 @@ function openServices(
     },
     stats,
   };
+}
+
+interface PeopleGiven {
+  config: ApiConfig;
+  kube: Kube;
+  resources: Resources;
+  services: Services;
+  auth: AuthService;
+  db: Db;
+  mails: Letters | undefined;
+  log: Logger;
+}
+
+/** What the person whose account it is can see and do of it. */
+function openPeople({ config, kube, resources, services, auth, db, mails, log }: PeopleGiven) {
+  const access = createAccessService({ db, auth });
+  const deletions = createDeletions({
+    ...{ db, auth, log },
+    clear: (accountId) => clearBelongings(kube, resources, accountId),
+    tell: (email) => mails?.accountDeleted(email),
+  });
+  const people: AccessRoutes = {
+    ...{ access, deletions },
+    exportAccount: createExport({ ...services, access }),
+    signInOptions: { signUp: mails !== undefined && config.signUp, passwordReset: mails !== undefined, providers: [] },
+  };
+  return { people, deletions };
 }
 
 /** The package's version, from package.json beside src/ (the image has it there too). */

@@ -1,0 +1,65 @@
+/**
+ * What our rules add to the auth library's: which passwords and names may be had, and what follows when a password is changed.
+ * The pages ask the same of what is typed; here it is asked of whoever sends something.
+ */
+import { APIError, createAuthMiddleware } from 'better-auth/api';
+import { weaknessOf } from '../account/password.ts';
+
+const MAX_NAME = 100;
+/** RFC 5321, section 4.5.3.1. */
+const MAX_ADDRESS = 254;
+/** As names of everything else: control characters would garble lists and mails. */
+const CONTROL = /[\u0000-\u001f\u007f-\u009f]/;
+
+type Fields = Record<string, unknown>;
+
+const refuse = (code: string, message: string) => new APIError('BAD_REQUEST', { code, message });
+
+function checkNames(fields: Fields): void {
+  for (const name of ['name', 'firstName', 'lastName']) {
+    const value = fields[name];
+    if (value === undefined || value === null) continue;
+    const limit = name === 'name' ? 2 * MAX_NAME + 1 : MAX_NAME;
+    if (typeof value !== 'string' || value.length > limit || CONTROL.test(value))
+      throw refuse('INVALID_NAME', `A name has at most ${MAX_NAME} characters, and no control characters.`);
+  }
+  if (typeof fields.firstName === 'string' && fields.firstName.trim() === '')
+    throw refuse('INVALID_NAME', 'Enter your first name.');
+}
+
+function checkPassword(password: unknown, email: unknown): void {
+  const weakness = weaknessOf(String(password ?? ''), typeof email === 'string' ? email : '');
+  if (weakness !== undefined) throw refuse('PASSWORD_TOO_WEAK', weakness);
+}
+
+/** By path, what is asked of a request's fields before the library sees them. */
+const CHECKS: Record<string, (fields: Fields) => void> = {
+  '/sign-up/email': (fields) => {
+    if (String(fields.email ?? '').length > MAX_ADDRESS) throw refuse('INVALID_EMAIL', 'The address is too long.');
+    checkNames(fields);
+    checkPassword(fields.password, fields.email);
+  },
+  '/update-user': checkNames,
+  '/reset-password': (fields) => checkPassword(fields.newPassword, undefined),
+  '/change-password': (fields) => checkPassword(fields.newPassword, undefined),
+};
+
+/** Pictures would have to be loaded from wherever their address says. */
+const WITHOUT_PICTURE = ['/sign-up/email', '/update-user'];
+
+/** `onPasswordChanged` is told the address of whoever has changed a password that they knew. */
+export const rules = (onPasswordChanged: (email: string) => Promise<void>) => ({
+  before: createAuthMiddleware(async (context) => {
+    const { path } = context;
+    const fields = (context.body ?? {}) as Fields;
+    CHECKS[path]?.(fields);
+    if (WITHOUT_PICTURE.includes(path)) delete fields.image;
+    // Whoever has the old password may be in another session.
+    if (path === '/change-password') fields.revokeOtherSessions = true;
+  }),
+  after: createAuthMiddleware(async (context) => {
+    if (context.path !== '/change-password' || context.context.returned instanceof APIError) return;
+    const email = context.context.session?.user.email;
+    if (email) await onPasswordChanged(email);
+  }),
+});
