@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { chmod, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { chmod, cp, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -61,6 +61,24 @@ describe('ensureBinaries', () => {
     const { built, build } = builder();
     await ensureBinaries({ cacheDir, env, build });
     expect(built).toEqual(['etcd']);
+  });
+
+  test('asks a program once whether it runs, and again when its file is another', async () => {
+    const counted = builder(async ({ dir }, { file, version }) => {
+      await mkdir(dir, { recursive: true });
+      const script = `#!/bin/sh\necho asked >> ${join(cacheDir, 'asked')}\necho ${version}\n`;
+      await writeFile(join(dir, file), script, { mode: 0o755 });
+    });
+    const asked = async () => (await readFile(join(cacheDir, 'asked'), 'utf8')).trim().split('\n').length;
+    const ask = () => ensureBinaries({ cacheDir, env, build: counted.build });
+    await ask();
+    expect(await asked()).toBe(ALL.length);
+    await ask();
+    expect(await asked()).toBe(ALL.length);
+    await cp(join(entry, 'etcd'), join(entry, 'copy'));
+    await rename(join(entry, 'copy'), join(entry, 'etcd'));
+    await ask();
+    expect([await asked(), counted.built]).toEqual([ALL.length + 1, ALL]);
   });
 
   test('takes ready-made programs as they are and builds what they lack', async () => {

@@ -3,14 +3,14 @@
  * Go modules. The cache is outside the checkout and keyed by go.mod and go.sum, so that a fresh clone builds nothing.
  */
 import { createHash } from 'node:crypto';
-import { accessSync, constants, mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { accessSync, constants, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ConfigError } from '../../config.ts';
 import { withFileLock } from '../filelock.ts';
 import { run } from '../run.ts';
 import { buildPrograms } from './gobuild.ts';
-import { KUBERNETES_VERSION, PROGRAM_KEYS, PROGRAMS, type ProgramKey } from './programs.ts';
+import { KUBERNETES_VERSION, PROGRAM_KEYS, PROGRAMS, type Program, type ProgramKey } from './programs.ts';
 
 export interface BinariesOptions {
   /** Where builds are kept, e.g. ~/.cache/loopstream. */
@@ -74,18 +74,43 @@ async function readyMade(assetsDir: string, options: BinariesOptions): Promise<P
   return Object.fromEntries(present.map((key) => [key, join(dir, PROGRAMS[key].file)]));
 }
 
-/** Those of the wanted programs that are missing, do not run, or are not of the release that was asked for. */
+/**
+ * Those of the wanted programs that are missing, do not run, or are not of the release that was asked for. What was seen to
+ * run is remembered beside it, since to ask six programs of their version at each start costs half a second of a processor.
+ */
 async function broken(dir: string, wanted: readonly ProgramKey[], options: BinariesOptions): Promise<ProgramKey[]> {
-  const working = await Promise.all(
-    wanted.map(async (key) => {
-      const { file, versionArgs, version } = PROGRAMS[key];
-      const path = join(dir, file);
-      if (!isExecutable(path)) return false;
-      const result = await run(path, versionArgs, { env: pathOnly(options), signal: options.signal });
-      return result.ok && result.stdout.includes(version);
-    }),
-  );
+  const working = await Promise.all(wanted.map((key) => works(join(dir, PROGRAMS[key].file), PROGRAMS[key], options)));
   return wanted.filter((_, index) => !working[index]);
+}
+
+async function works(path: string, { versionArgs, version }: Program, options: BinariesOptions): Promise<boolean> {
+  if (!isExecutable(path)) return false;
+  const note = `${path}.works`;
+  const looks = `${looksOf(path)} ${version}`;
+  if (readOr(note, '') === looks) return true;
+  const { ok, stdout } = await run(path, versionArgs, { env: pathOnly(options), signal: options.signal });
+  if (!ok || !stdout.includes(version)) return false;
+  try {
+    writeFileSync(`${note}.${process.pid}`, looks);
+    renameSync(`${note}.${process.pid}`, note);
+  } catch {
+    // A cache that this user may only read, or a full disk: it is asked again next time.
+  }
+  return true;
+}
+
+/** What no other content of the file shares, on this kind of machine: a home directory may be that of several. */
+function looksOf(path: string): string {
+  const { dev, ino, size, ctimeMs } = statSync(path);
+  return [process.platform, process.arch, dev, ino, size, ctimeMs].join(' ');
+}
+
+function readOr(path: string, otherwise: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return otherwise;
+  }
 }
 
 async function buildLocked(dir: string, wanted: readonly ProgramKey[], options: BinariesOptions): Promise<void> {
