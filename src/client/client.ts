@@ -22,6 +22,7 @@ import type {
   StreamSchedule,
   StreamSkip,
   StreamUpdate,
+  StreamWindows,
 } from '../streams/record.ts';
 import type { Phase } from '../streams/spec.ts';
 import type { Upload, UploadFromLink } from '../uploads/record.ts';
@@ -43,6 +44,11 @@ export interface StreamQuery extends ListQuery {
 export interface WaitOptions extends CallOptions {
   /** Seconds, 0 to 60, to wait for it to happen. */
   wait?: number;
+}
+
+export interface StartOptions extends WaitOptions {
+  /** One that is not ready is `waiting` until it is, and goes on air by itself then. */
+  whenReady?: boolean;
 }
 
 export interface Status {
@@ -110,8 +116,8 @@ const readCalls = <T, Listed, Query extends ListQuery = ListQuery>(send: Send, p
 
 function streamCalls(send: Send) {
   const path = '/streams';
-  const command = (id: string, rest: string, { wait, ...call }: WaitOptions = {}) =>
-    send<Stream>('POST', at(path, id, rest), { ...call, query: { wait }, extraMs: (wait ?? 0) * 1000 });
+  const command = (id: string, rest: string, { wait, whenReady, ...call }: StartOptions = {}) =>
+    send<Stream>('POST', at(path, id, rest), { ...call, query: { wait, whenReady }, extraMs: (wait ?? 0) * 1000 });
   return {
     ...readCalls<Stream, Stream, StreamQuery>(send, path),
     create: (body: StreamCreate, call?: CallOptions) => send<Stream>('POST', path, { ...call, body }),
@@ -119,7 +125,7 @@ function streamCalls(send: Send) {
       send<Stream>('PATCH', at(path, id), { ...call, body }),
     readiness: (id: string, call?: CallOptions) => send<Readiness>('GET', at(path, id, '/readiness'), call),
     /** Rejects with `problems.StreamNotReady` and its `issues` when something would stop it from starting. */
-    start: (id: string, call?: WaitOptions) => command(id, '/start', call),
+    start: (id: string, call?: StartOptions) => command(id, '/start', call),
     stop: (id: string, call?: WaitOptions) => command(id, '/stop', call),
     /** Goes on to the next item. */
     skip: (id: string, body: StreamSkip = {}, call?: CallOptions) =>
@@ -127,6 +133,8 @@ function streamCalls(send: Send) {
     /** Sets the schedule anew: what is left out is taken away. */
     schedule: (id: string, body: StreamSchedule, call?: CallOptions) =>
       send<Stream>('POST', at(path, id, '/schedule'), { ...call, body }),
+    /** Its schedule, and the next times that it puts it on air. */
+    windows: (id: string, call?: CallOptions) => send<StreamWindows>('GET', at(path, id, '/schedule'), call),
     unschedule: (id: string, call?: CallOptions) => send<Stream>('DELETE', at(path, id, '/schedule'), call),
     liveStats: (id: string, call?: CallOptions) => send<LiveStats>('GET', at(path, id, '/live-stats'), call),
     events: (id: string, query?: ListQuery, call?: CallOptions): List<StreamEvent> =>

@@ -16,12 +16,14 @@ export type {
   StreamSchedule,
   StreamSkip,
   StreamUpdate,
+  StreamWindows,
 } from '../streams/record.ts';
 export type { Upload, UploadFromLink } from '../uploads/record.ts';
 export {
   type Client,
   createClient,
   type ListQuery,
+  type StartOptions,
   type Status,
   type StreamQuery,
   type WaitOptions,

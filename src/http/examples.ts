@@ -38,6 +38,13 @@ const Stream = {
   createdAt,
 };
 
+const StreamWindows = {
+  scheduleStartAt: null,
+  scheduleEndAt: null,
+  recurrence: { cron: '0 18 * * 5', timeZone: 'Europe/Berlin', durationSeconds: 43_200 },
+  windows: [{ startAt: '2027-02-05T17:00:00Z', endAt: '2027-02-06T05:00:00Z' }],
+};
+
 const StreamEvent = {
   id: 'str-01k8zq4v7h2m9x3c5b6n7p8r9t.187f2c3b4d5e6f70',
   time: since,
@@ -141,6 +148,7 @@ export const EXAMPLES: Readonly<Record<string, object>> = {
   StreamSchedule: { recurrence: { cron: '0 18 * * 5', timeZone: 'Europe/Berlin', durationSeconds: 43_200 } },
   StreamSkip: { track: 'video' },
   StreamEventList: list(StreamEvent),
+  StreamWindows,
   Readiness: { ready: false, issues: [ReadinessIssue] },
   LiveStats,
   Destination,

@@ -33,6 +33,12 @@ const Recurrence = new GraphQLObjectType({
   },
 });
 
+const Window = new GraphQLObjectType({
+  name: 'StreamWindow',
+  description: 'A time in which a stream is on air by its schedule.',
+  fields: { startAt: { type: required(DateTime) }, endAt: { type: DateTime, description: 'Null: it has no end.' } },
+});
+
 const Degraded = new GraphQLObjectType({
   name: 'Degraded',
   description: 'What is wrong with a stream while it is on air.',
@@ -104,6 +110,14 @@ const streamType = (streams: StreamService) =>
       scheduleEndAt: { type: DateTime },
       recurrence: { type: Recurrence },
       nextStartAt: { type: DateTime, description: 'When its schedule puts it on air next.' },
+      upcoming: {
+        type: listOf(Window),
+        description: 'The next five times that its schedule puts it on air.',
+        resolve: ({ id }, _args, context) => {
+          context.allow('getStreamSchedule');
+          return streams.windows(context.principal.accountId, id).windows;
+        },
+      },
       liveSince: { type: DateTime },
       createdAt: { type: required(DateTime) },
     },

@@ -31,6 +31,13 @@ const Wait = Type.Object({
   wait: Type.Optional(Type.Integer({ minimum: 0, maximum: 60, description: 'Seconds to wait for it to happen.' })),
 });
 
+const Start = Type.Object({
+  ...Wait.properties,
+  whenReady: Type.Optional(
+    Type.Boolean({ description: 'One that is not ready waits until it is, and goes on air by itself then.' }),
+  ),
+});
+
 const progressType = (type: GraphQLObjectType) =>
   new GraphQLObjectType({
     name: 'StreamProgress',
@@ -71,8 +78,10 @@ export function streamMutations(type: GraphQLObjectType, streams: StreamService)
       description: 'Puts a stream on air. Safe to repeat. `stream_not_ready` tells the `issues` in its extensions.',
       type: Progress,
       withId: true,
-      args: { schema: Wait },
-      run: async ({ principal }, { id, args }) => ({ ...(await streams.start(principal.accountId, id, args.wait)) }),
+      args: { schema: Start },
+      run: async ({ principal }, { id, args: { wait, whenReady } }) => ({
+        ...(await streams.start(principal.accountId, id, wait, { whenReady })),
+      }),
     }),
     stopStream: mutationField({
       operation: 'stopStream',

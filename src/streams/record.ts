@@ -170,6 +170,28 @@ export const Readiness = Type.Object(
 );
 export type Readiness = Static<typeof Readiness>;
 
+const Window = Type.Object(
+  {
+    startAt: Time,
+    endAt: Type.Union([Time, Type.Null()], { description: 'Null: it has no end.' }),
+  },
+  { title: 'StreamWindow' },
+);
+
+export const StreamWindows = Type.Object(
+  {
+    scheduleStartAt: nullable(Time),
+    scheduleEndAt: nullable(Time),
+    recurrence: nullable(Recurrence),
+    windows: Type.Array(Window, {
+      description:
+        'The next five times that the schedule puts it on air; none where it does not, or while it is stopped.',
+    }),
+  },
+  { title: 'StreamWindows' },
+);
+export type StreamWindows = Static<typeof StreamWindows>;
+
 export const StreamEvent = Type.Object(
   {
     id: Type.String(),

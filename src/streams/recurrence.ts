@@ -57,3 +57,26 @@ export function nextStart(schedule: Schedule | undefined, now: Date): Date | und
   const next = startAfter(recurrence, opens && opens > now ? new Date(opens.getTime() - 1) : now);
   return next && endAt !== undefined && next >= new Date(endAt) ? undefined : next;
 }
+
+export interface Window {
+  startAt: Date;
+  /** Undefined: it has no end. */
+  endAt: Date | undefined;
+}
+
+/** The next `count` windows that have not begun; none of a schedule that makes no sense. */
+export function nextWindows(schedule: Schedule | undefined, now: Date, count: number): Window[] {
+  const { endAt, recurrence } = schedule ?? {};
+  const last = endAt === undefined ? undefined : new Date(endAt);
+  const windows: Window[] = [];
+  for (let from = now; windows.length < count; ) {
+    const startAt = nextStart(schedule, from);
+    if (!startAt) break;
+    const own = recurrence && new Date(startAt.getTime() + recurrence.durationSeconds * 1000);
+    windows.push({ startAt, endAt: own && last && last < own ? last : (own ?? last) });
+    // One that does not recur comes once.
+    if (!recurrence) break;
+    from = startAt;
+  }
+  return windows;
+}

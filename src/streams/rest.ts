@@ -15,6 +15,7 @@ import {
   StreamSchedule,
   StreamSkip,
   StreamUpdate,
+  StreamWindows,
 } from './record.ts';
 import type { Progress, StreamService } from './service.ts';
 import { PHASES } from './spec.ts';
@@ -23,6 +24,14 @@ const params = Type.Object({ id: Type.String({ description: 'Stream id.' }) });
 const Wait = Type.Object({
   wait: Type.Optional(
     Type.Integer({ minimum: 0, maximum: 60, description: 'Seconds to wait for it to happen; 202 if it took longer.' }),
+  ),
+});
+const Start = Type.Object({
+  ...Wait.properties,
+  whenReady: Type.Optional(
+    Type.Boolean({
+      description: 'One that is not ready is `waiting` until it is, and goes on air by itself then, instead of 409.',
+    }),
   ),
 });
 const StreamQuery = Type.Object({
@@ -139,13 +148,13 @@ function actionRoutes(app: App, streams: StreamService): void {
         summary: 'Put a stream on air',
         description: 'Safe to repeat: a stream that is on air answers as it is.',
         params,
-        querystring: Wait,
+        querystring: Start,
         body: NoBody,
         response: { 200: Stream, 202: Stream },
       },
     },
-    async ({ principal, params, query }, reply) => {
-      await answer(reply, await streams.start(principal.accountId, params.id, query.wait));
+    async ({ principal, params, query: { wait, whenReady } }, reply) => {
+      await answer(reply, await streams.start(principal.accountId, params.id, wait, { whenReady }));
       return reply;
     },
   );
@@ -191,6 +200,20 @@ function actionRoutes(app: App, streams: StreamService): void {
       await answer(reply, await streams.skip(principal.accountId, params.id, body));
       return reply;
     },
+  );
+
+  app.get(
+    '/streams/:id/schedule',
+    {
+      schema: {
+        operationId: 'getStreamSchedule',
+        tags,
+        summary: 'A stream’s schedule and the next times it is on air',
+        params,
+        response: { 200: StreamWindows },
+      },
+    },
+    async ({ principal, params }) => streams.windows(principal.accountId, params.id),
   );
 
   app.post(

@@ -18,6 +18,7 @@ import {
   type StreamSchedule,
   type StreamSkip,
   type StreamUpdate,
+  type StreamWindows,
   toFramerate,
   toQuality,
 } from './record.ts';
@@ -32,7 +33,7 @@ import {
   wantsAir,
 } from './requests.ts';
 import type { LoopStreamSpec, Phase } from './spec.ts';
-import { isSettled, phaseOf, toEvent, toReadiness, toStream } from './view.ts';
+import { isSettled, phaseOf, toEvent, toReadiness, toStream, toWindows } from './view.ts';
 
 /** A stream just made is looked at by the operator within milliseconds; longer than this nobody waits for it. */
 const OBSERVE_MS = 2_000;
@@ -60,6 +61,18 @@ export interface StreamFilter {
   status?: Phase | undefined;
   /** Part of the name, in any case. */
   q?: string | undefined;
+}
+
+/** Whoever waits, and wants to hear how it goes meanwhile. */
+export interface Watch {
+  hear?: (stream: Stream) => void;
+  /** Ends the waiting, and nothing else. */
+  signal?: AbortSignal;
+}
+
+export interface StartWatch extends Watch {
+  /** What is not ready yet is `waiting` until it is, and goes on air by itself then, instead of being refused. */
+  whenReady?: boolean | undefined;
 }
 
 /** The stream as it now is; `done` says whether what was asked for has happened. */
@@ -94,6 +107,13 @@ export function createStreamService({ kube, streams, references, clock = systemC
     return readinessOf(streams.get(accountId, id));
   };
 
+  const requireReady = async (accountId: string, id: string): Promise<void> => {
+    const { ready, issues } = await readiness(accountId, id);
+    if (ready) return;
+    const detail = issues.map(({ message }) => message).join(' ');
+    throw new AppError('stream_not_ready', detail, { extras: { issues } });
+  };
+
   const requireAlive = (stream: LoopStream): void => {
     if (stream.metadata.deletionTimestamp) throw new AppError('conflict', 'The stream is being deleted.');
   };
@@ -104,6 +124,7 @@ export function createStreamService({ kube, streams, references, clock = systemC
     id: string,
     phases: readonly Phase[],
     waitSeconds = 0,
+    { hear, signal }: Watch = {},
   ): Promise<Progress> => {
     const { generation } = streams.get(accountId, id).metadata;
     const observed = (s: LoopStream) => (s.status?.observedGeneration ?? 0) >= (generation ?? 1);
@@ -111,9 +132,11 @@ export function createStreamService({ kube, streams, references, clock = systemC
       const phase = s && observed(s) ? s.status?.phase : undefined;
       return phase !== undefined && phases.includes(phase);
     };
-    const over = (s: LoopStream | undefined) =>
-      s === undefined || reached(s) || (observed(s) && s.status?.phase === 'failed');
-    if (waitSeconds > 0) await streams.until(id, over, waitSeconds * 1000);
+    const over = (s: LoopStream | undefined) => {
+      if (s) hear?.(show(s));
+      return s === undefined || reached(s) || (observed(s) && s.status?.phase === 'failed');
+    };
+    if (waitSeconds > 0) await streams.until(id, over, waitSeconds * 1000, signal);
     const stream = streams.get(accountId, id);
     return { stream: show(stream), done: reached(stream) };
   };
@@ -174,11 +197,13 @@ export function createStreamService({ kube, streams, references, clock = systemC
 
     readiness,
 
+    windows: (accountId: string, id: string): StreamWindows => toWindows(streams.get(accountId, id), clock.now()),
+
     /**
      * Puts it on air. A schedule that has not begun, or is over, gives way: whoever says start means now. Windows that recur
      * stay: the stream is on air in them from now on.
      */
-    async start(accountId: string, id: string, waitSeconds?: number): Promise<Progress> {
+    async start(accountId: string, id: string, waitSeconds?: number, watch: StartWatch = {}): Promise<Progress> {
       const stream = streams.get(accountId, id);
       requireAlive(stream);
       const now = clock.now().getTime();
@@ -186,22 +211,19 @@ export function createStreamService({ kube, streams, references, clock = systemC
       const early = !recurrence && startAt !== undefined && Date.parse(startAt) > now;
       const late = endAt !== undefined && Date.parse(endAt) <= now;
       if (stream.spec.replicas !== 1 || early || late) {
-        const { ready, issues } = await readiness(accountId, id);
-        if (!ready) {
-          const detail = issues.map(({ message }) => message).join(' ');
-          throw new AppError('stream_not_ready', detail, { extras: { issues } });
-        }
+        if (!watch.whenReady) await requireReady(accountId, id);
         const schedule = late ? null : early ? (endAt ? { startAt: null } : null) : undefined;
         await streams.patch(stream, { spec: { replicas: 1, ...(schedule === undefined ? {} : { schedule }) } });
       }
-      return settle(accountId, id, recurrence && !late ? ['live', 'scheduled'] : ['live'], waitSeconds);
+      const phases: Phase[] = recurrence && !late ? ['live', 'scheduled'] : ['live'];
+      return settle(accountId, id, phases, waitSeconds, watch);
     },
 
-    async stop(accountId: string, id: string, waitSeconds?: number): Promise<Progress> {
+    async stop(accountId: string, id: string, waitSeconds?: number, watch?: Watch): Promise<Progress> {
       const stream = streams.get(accountId, id);
       requireAlive(stream);
       if (stream.spec.replicas !== 0) await streams.patch(stream, { spec: { replicas: 0 } });
-      return settle(accountId, id, ['idle', 'stopped', 'ended'], waitSeconds);
+      return settle(accountId, id, ['idle', 'stopped', 'ended'], waitSeconds, watch);
     },
 
     /**

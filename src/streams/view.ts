@@ -12,8 +12,9 @@ import {
   type ReadinessIssue,
   type Stream,
   type StreamEvent,
+  type StreamWindows,
 } from './record.ts';
-import { nextStart } from './recurrence.ts';
+import { nextStart, nextWindows } from './recurrence.ts';
 import { isWanted, type Phase, READINESS_CONDITIONS } from './spec.ts';
 
 /** Whether the operator's status is about the spec as it now is. */
@@ -72,6 +73,20 @@ export function toStream(stream: LoopStream, now: Date): Stream {
     degraded: degradedOf(stream),
     createdAt: metadata.creationTimestamp,
   };
+}
+
+const WINDOWS_SHOWN = 5;
+
+/** Its schedule, and what that comes to: times of clocks that change are told by the server alone. */
+export function toWindows(stream: LoopStream, now: Date): StreamWindows {
+  const { scheduleStartAt, scheduleEndAt, recurrence } = toStream(stream, now);
+  const { spec } = stream;
+  const windows = isWanted(spec) ? nextWindows(spec.schedule, now, WINDOWS_SHOWN) : [];
+  const shown = windows.map(({ startAt, endAt }) => ({
+    startAt: startAt.toISOString(),
+    endAt: endAt?.toISOString() ?? null,
+  }));
+  return { scheduleStartAt, scheduleEndAt, recurrence, windows: shown };
 }
 
 /**

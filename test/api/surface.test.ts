@@ -33,7 +33,7 @@ const DESIGNED: Partial<Record<string, Designed>> = {
   updateStream: { rest: 'PATCH /streams/{id}', scope: 'write', body: STREAM, graphql: 'updateStream' },
   deleteStream: { rest: 'DELETE /streams/{id}', scope: 'destructive', graphql: 'deleteStream' },
   getStreamReadiness: { rest: 'GET /streams/{id}/readiness', scope: 'read', graphql: 'stream' },
-  startStream: { rest: 'POST /streams/{id}/start', scope: 'write', query: ['wait'], graphql: 'startStream' },
+  startStream: { rest: 'POST /streams/{id}/start', scope: 'write', query: ['wait', 'whenReady'], graphql: 'startStream' },
   stopStream: { rest: 'POST /streams/{id}/stop', scope: 'write', query: ['wait'], graphql: 'stopStream' },
   scheduleStream: { rest: 'POST /streams/{id}/schedule', scope: 'write', body: SCHEDULE, graphql: 'scheduleStream' },
   unscheduleStream: { rest: 'DELETE /streams/{id}/schedule', scope: 'write', graphql: 'unscheduleStream' },
@@ -98,6 +98,7 @@ const DESIGNED: Partial<Record<string, Designed>> = {
 
 /** What it has beyond that. */
 const MORE: Operation[] = [
+  'getStreamSchedule',
   'watchChanges',
   'getStreamPreview',
   'diffPlaylistVersion',

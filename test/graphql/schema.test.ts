@@ -116,6 +116,7 @@ describe('GraphQL has what REST has', () => {
         getStreamLiveStats: 'liveStats',
         listStreamEvents: 'streamEvents',
         getStreamReadiness: null,
+        getStreamSchedule: null,
       },
       ...{ diffPlaylistVersion: 'playlistDiff' },
     };
