@@ -30,7 +30,6 @@ export interface ApiObserver {
 
 export interface Api {
   me(signal?: AbortSignal): Promise<User>;
-  streams(cursor: string | undefined, signal?: AbortSignal): Promise<Page<Stream>>;
   stream(id: string, signal?: AbortSignal): Promise<Stream>;
   destinations(signal?: AbortSignal): Promise<Page<Destination>>;
   readiness(id: string, signal?: AbortSignal): Promise<Readiness>;
@@ -94,7 +93,6 @@ export function createApi(base: string, key: string | undefined, observer: Parti
 
   return {
     me: (signal) => told(me({ signal })),
-    streams: (cursor, signal) => page(streams.list({ limit: 50 }, { signal }), cursor),
     stream: (id, signal) => told(streams.get(id, { signal })),
     destinations: (signal) => page(destinations.list({ limit: 100 }, { signal })),
     readiness: (id, signal) => told(streams.readiness(id, { signal })),

@@ -3,13 +3,17 @@
  * is a module of its own, named here and nowhere else.
  */
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent, useParams } from '@tanstack/react-router';
+import { createSearchOf } from './create/steps.ts';
 import { NotFound } from './shell/notices.tsx';
 import { PageFailure, PageLoading } from './shell/pending.tsx';
 import { Shell } from './shell/shell.tsx';
+import { searchOf } from './streams/filter.ts';
 
 const rootRoute = createRootRoute({ component: Shell, notFoundComponent: NotFound });
 const at = <Path extends string>(path: Path) => ({ getParentRoute: () => rootRoute, path });
 
+const OverviewPage = lazyRouteComponent(() => import('./overview/page.tsx'), 'OverviewPage');
+const CreatePage = lazyRouteComponent(() => import('./create/page.tsx'), 'CreatePage');
 const StreamPage = lazyRouteComponent(() => import('./streams/streamPage.tsx'), 'StreamPage');
 const StreamsPage = lazyRouteComponent(() => import('./streams/listPage.tsx'), 'StreamsPage');
 const UploadsPage = lazyRouteComponent(() => import('./uploads/page.tsx'), 'UploadsPage');
@@ -17,8 +21,9 @@ const PlaylistsPage = lazyRouteComponent(() => import('./playlists/listPage.tsx'
 const PlaylistPage = lazyRouteComponent(() => import('./playlists/page.tsx'), 'PlaylistPage');
 const DestinationsPage = lazyRouteComponent(() => import('./destinations/page.tsx'), 'DestinationsPage');
 
-const homeRoute = createRoute({ ...at('/'), component: StreamsPage });
-const streamsRoute = createRoute({ ...at('/streams'), component: StreamsPage });
+const homeRoute = createRoute({ ...at('/'), component: OverviewPage });
+const streamsRoute = createRoute({ ...at('/streams'), component: StreamsPage, validateSearch: searchOf });
+const newStreamRoute = createRoute({ ...at('/create'), component: CreatePage, validateSearch: createSearchOf });
 const streamRoute = createRoute({
   ...at('/streams/$id'),
   component: function StreamRoute() {
@@ -40,7 +45,7 @@ const playlistRoute = createRoute({
 const destinationsRoute = createRoute({ ...at('/destinations'), component: DestinationsPage });
 const libraryRoutes = [uploadsRoute, playlistsRoute, playlistRoute, destinationsRoute] as const;
 
-const routeTree = rootRoute.addChildren([homeRoute, streamsRoute, streamRoute, ...libraryRoutes]);
+const routeTree = rootRoute.addChildren([homeRoute, streamsRoute, newStreamRoute, streamRoute, ...libraryRoutes]);
 export const createAppRouter = () =>
   createRouter({
     routeTree,

@@ -45,10 +45,10 @@ describe('the API client of the page', () => {
     });
     const api = createApi(base, 'lsk_secret');
     await api.start('a/b?c');
-    await api.streams('next=');
+    await api.calls.streams.list({ limit: 48 }).page('next=');
     expect(seen).toEqual([
       'POST /v1/streams/a%2Fb%3Fc/start lsk_secret',
-      'GET /v1/streams?limit=50&cursor=next%3D lsk_secret',
+      'GET /v1/streams?limit=48&cursor=next%3D lsk_secret',
     ]);
     expect(api.preview('s1')).toEqual({
       url: `${base}/streams/s1/preview.flv`,

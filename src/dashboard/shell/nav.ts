@@ -2,7 +2,7 @@
  * Where one can go, in the order it is shown: in the side bar of a wide page, and in the bar at the bottom of a phone. An entry
  * is here only if its page exists.
  */
-import { IconBroadcast, IconPlaylist, IconSend, IconUpload } from '@tabler/icons-react';
+import { IconBroadcast, IconLayoutDashboard, IconPlaylist, IconSend, IconUpload } from '@tabler/icons-react';
 import type { LinkProps } from '@tanstack/react-router';
 
 export interface Place {
@@ -16,6 +16,7 @@ export interface Place {
 }
 
 export const PLACES: readonly Place[] = [
+  { to: '/', label: 'Overview', icon: IconLayoutDashboard, exact: true },
   { to: '/streams', label: 'Streams', icon: IconBroadcast },
   { to: '/uploads', label: 'Uploads', icon: IconUpload },
   { to: '/playlists', label: 'Playlists', icon: IconPlaylist },

@@ -3,6 +3,7 @@ import { ActionIcon, Tooltip, useMantineColorScheme } from '@mantine/core';
 import { IconLogout, IconMoon, IconSun, IconSunMoon } from '@tabler/icons-react';
 import { Link, Outlet, useLocation } from '@tanstack/react-router';
 import { useEffect, useRef } from 'react';
+import { useChanges } from '../changes.ts';
 import { ApiProvider, useKey, useSession } from '../context.tsx';
 import { useMe } from '../streams/queries.ts';
 import { SendingProvider } from '../uploads/sending.tsx';
@@ -68,6 +69,7 @@ function Content() {
 }
 
 function SignedIn() {
+  useChanges();
   return (
     <Announcer>
       <a className={classes.skip} href="#content">

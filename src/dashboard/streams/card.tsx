@@ -27,7 +27,7 @@ const SPEAKS_FOR_ITSELF: readonly string[] = ['starting', 'live', 'reconnecting'
 function ReadinessLine({ stream, phase }: { stream: Stream; phase: string }) {
   const spoken = SPEAKS_FOR_ITSELF.includes(phase);
   // The list says when nothing is wrong; only what is wrong needs a request of its own.
-  const { data } = useReadiness(stream.id, phase, !stream.ready && !spoken);
+  const { data } = useReadiness(stream.id, !stream.ready && !spoken);
   const { meaning, tone } = lookOf(phase);
   if (spoken && stream.degraded) {
     return (

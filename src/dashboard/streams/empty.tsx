@@ -1,5 +1,8 @@
-import { Button, CopyButton } from '@mantine/core';
-import { IconCheck, IconCopy } from '@tabler/icons-react';
+/** No stream yet: the way to the first one, on the page and by the API. */
+import { Button } from '@mantine/core';
+import { IconPlus } from '@tabler/icons-react';
+import { Link } from '@tanstack/react-router';
+import { Snippet } from '../parts/snippet.tsx';
 import { Logo } from '../shell/logo.tsx';
 import classes from './empty.module.css';
 
@@ -23,34 +26,24 @@ post streams '{"name":"My first stream","quality":"q_1080p","framerate":"f_30",
 curl -sS -X POST "$API/streams/STREAM_ID/start" -H "X-API-Key: $KEY"`;
 
 export function EmptyStreams() {
-  const snippet = firstStreamSnippet(location.origin);
   return (
     <section className={classes.empty} aria-label="How to create a stream">
       <Logo size={48} />
-      <h2>No stream yet</h2>
+      <h2>Put your first stream on air</h2>
       <p>
-        A stream loops a video, or a playlist, to a destination until you stop it. Create the first one with the API:
+        A stream loops a video, or a playlist, to YouTube, Twitch or any other destination until you stop it. All it
+        needs is a link to a video and the key of your channel.
       </p>
-      <div className={classes.snippet}>
-        <CopyButton value={snippet}>
-          {({ copied, copy }) => (
-            <Button
-              className={classes.copy ?? ''}
-              size="xs"
-              variant="default"
-              leftSection={copied ? <IconCheck size={14} aria-hidden /> : <IconCopy size={14} aria-hidden />}
-              onClick={copy}
-            >
-              {copied ? 'Copied' : 'Copy'}
-            </Button>
-          )}
-        </CopyButton>
-        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard (WCAG 2.1.1). */}
-        <pre tabIndex={0}>{snippet}</pre>
-      </div>
-      <p className={classes.more}>
-        Every call is described in the <a href="/docs">API pages</a>. The stream shows up here by itself.
-      </p>
+      <Button component={Link} to="/create" size="md" leftSection={<IconPlus size={18} aria-hidden />}>
+        New stream
+      </Button>
+      <details className={classes.details}>
+        <summary>Or by the API</summary>
+        <Snippet text={firstStreamSnippet(location.origin)} label="The calls from a link to a stream" />
+        <p className={classes.more}>
+          Every call is described in the <a href="/docs">API pages</a>. The stream shows up here by itself.
+        </p>
+      </details>
     </section>
   );
 }

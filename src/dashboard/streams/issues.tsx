@@ -1,7 +1,9 @@
 /** Why a stream is not ready: the reason, and what to do about it beside it. */
+import { Button } from '@mantine/core';
 import { IconCircleCheck, IconCircleX } from '@tabler/icons-react';
 import type { ReadinessIssue } from '../../client/index.ts';
 import type { Readiness } from '../api.ts';
+import { type Check, checksOf } from './checklist.ts';
 import classes from './issues.module.css';
 
 export function IssueLines({ issues }: { issues: readonly ReadinessIssue[] }) {
@@ -20,13 +22,39 @@ export function IssueLines({ issues }: { issues: readonly ReadinessIssue[] }) {
   );
 }
 
-export function ReadinessPanel({ readiness }: { readiness: Readiness }) {
-  if (readiness.issues.length > 0) return <IssueLines issues={readiness.issues} />;
-  return readiness.ready ? (
-    <p className={classes.ready}>
-      <IconCircleCheck size={18} stroke={1.8} aria-hidden /> Ready: nothing stands in its way.
-    </p>
-  ) : (
-    <p className={classes.unknown}>Not checked yet.</p>
+type Mend = NonNullable<Check['mend']>;
+const MENDS: Record<Mend, string> = { edit: 'Edit the stream', schedule: 'Change the schedule' };
+
+/** Each thing that is needed, ticked off or with what to do; `onMend` opens what mends it. */
+export function Checklist({ readiness, onMend }: { readiness: Readiness; onMend: (mend: Mend) => void }) {
+  return (
+    <ul className={classes.issues} data-testid="readiness" data-ready={readiness.ready}>
+      {checksOf(readiness).map(({ label, issues, mend }) => (
+        <li key={label} data-fine={issues.length === 0 || undefined}>
+          {issues.length === 0 ? (
+            <IconCircleCheck size={18} stroke={1.8} aria-hidden />
+          ) : (
+            <IconCircleX size={18} stroke={1.8} aria-hidden />
+          )}
+          <div>
+            <p>
+              <strong>{label}</strong>
+              {issues.length === 0 && <span className={classes.state}> ready</span>}
+            </p>
+            {issues.map(({ code, message, fix }) => (
+              <div key={`${code} ${message}`}>
+                <p>{message}</p>
+                {fix && <p className={classes.fix}>{fix}</p>}
+              </div>
+            ))}
+            {mend && (
+              <Button size="compact-sm" variant="default" mt={8} onClick={() => onMend(mend)}>
+                {MENDS[mend]}
+              </Button>
+            )}
+          </div>
+        </li>
+      ))}
+    </ul>
   );
 }

@@ -1,67 +1,135 @@
-import { Button, VisuallyHidden } from '@mantine/core';
-import { useEffect } from 'react';
-import type { Stream } from '../api.ts';
+/** All streams: found by name and state, newest first. */
+import { Button, NativeSelect, TextInput, VisuallyHidden } from '@mantine/core';
+import { IconPlus, IconSearch, IconSearchOff } from '@tabler/icons-react';
+import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import { useEffect, useState } from 'react';
+import type { Phase } from '../../streams/spec.ts';
+import { Empty, More, PageHead } from '../parts/page.tsx';
 import { Failure } from '../shell/notices.tsx';
 import { CardSkeleton, StreamCard } from './card.tsx';
 import { EmptyStreams } from './empty.tsx';
+import type { StreamSearch } from './filter.ts';
 import classes from './listPage.module.css';
-import { isRunning, needsAttention } from './phase.ts';
+import { PHASE_LOOKS } from './phase.ts';
 import { useDestinationNames, useStreams } from './queries.ts';
 
-/** `2 on air · 1 needs you · 5 in all`. */
-function summary(streams: readonly Stream[], more: boolean): string {
-  const onAir = streams.filter((s) => s.status === 'live').length;
-  const needing = streams.filter((s) => needsAttention(s.status)).length;
-  const starting = streams.filter((s) => isRunning(s.status) && s.status === 'starting').length;
-  return [
-    `${onAir} on air`,
-    starting > 0 && `${starting} starting`,
-    needing > 0 && `${needing} need${needing === 1 ? 's' : ''} you`,
-    `${streams.length}${more ? '+' : ''} in all`,
-  ]
-    .filter(Boolean)
-    .join(' · ');
+/** Typing is over when nothing was typed for this long. */
+const TYPED_MS = 250;
+
+const STATES = [
+  { value: '', label: 'In any state' },
+  ...Object.entries(PHASE_LOOKS).map(([value, { word }]) => ({ value, label: word })),
+];
+
+/** The filter stands in the address, so that it can be kept, sent, and gone back to. */
+function useFilter() {
+  const { q = '', status } = useSearch({ from: '/streams' });
+  const navigate = useNavigate({ from: '/streams' });
+  const [typed, setTyped] = useState(q);
+  useEffect(() => setTyped(q), [q]);
+  useEffect(() => {
+    if (typed.trim() === q) return;
+    const timer = setTimeout(() => {
+      void navigate({ search: (before: StreamSearch) => ({ ...before, q: typed.trim() || undefined }), replace: true });
+    }, TYPED_MS);
+    return () => clearTimeout(timer);
+  }, [typed, q, navigate]);
+  const setStatus = (next: string) =>
+    void navigate({
+      search: (before: StreamSearch) => ({ ...before, status: (next || undefined) as Phase | undefined }),
+    });
+  const clear = () => {
+    setTyped('');
+    void navigate({ search: {} });
+  };
+  return { q, status, typed, setTyped, setStatus, clear };
+}
+
+function Filter({ typed, status, setTyped, setStatus }: ReturnType<typeof useFilter>) {
+  return (
+    <search className={classes.filter}>
+      <TextInput
+        type="search"
+        aria-label="Find streams by name"
+        placeholder="Find by name"
+        maxLength={200}
+        autoComplete="off"
+        leftSection={<IconSearch size={16} aria-hidden />}
+        value={typed}
+        onChange={(event) => setTyped(event.currentTarget.value)}
+      />
+      <NativeSelect
+        aria-label="Only streams in this state"
+        data={STATES}
+        value={status ?? ''}
+        onChange={(event) => setStatus(event.currentTarget.value)}
+      />
+    </search>
+  );
+}
+
+const NewStream = () => (
+  <Button component={Link} to="/create" leftSection={<IconPlus size={16} aria-hidden />}>
+    New stream
+  </Button>
+);
+
+function Loading() {
+  return (
+    <div className={classes.grid} aria-busy="true">
+      <VisuallyHidden role="status">Loading your streams</VisuallyHidden>
+      {['a', 'b', 'c'].map((key) => (
+        <CardSkeleton key={key} />
+      ))}
+    </div>
+  );
 }
 
 export function StreamsPage() {
-  const { data, error, isPending, refetch, hasNextPage, isFetchingNextPage, fetchNextPage } = useStreams();
+  const filter = useFilter();
+  const { q, status } = filter;
+  const asked = { ...(q && { q }), ...(status && { status }) };
+  const { data, error, isPending, refetch, hasNextPage, isFetchingNextPage, fetchNextPage } = useStreams(asked);
   const destinations = useDestinationNames();
   const streams = data?.pages.flatMap((page) => page.data) ?? [];
-  const onAir = streams.filter((s) => s.status === 'live').length;
+  const filtered = q !== '' || status !== undefined;
   useEffect(() => {
-    document.title = onAir > 0 ? `● ${onAir} on air · loopstream` : 'Streams · loopstream';
-  }, [onAir]);
+    document.title = 'Streams · loopstream';
+  }, []);
 
   if (error && !data) return <Failure title="Your streams could not be loaded" error={error} retry={refetch} />;
+  const none = data !== undefined && streams.length === 0;
   return (
     <>
-      <div className={classes.head}>
-        <h1>Streams</h1>
-        {streams.length > 0 && <p>{summary(streams, hasNextPage)}</p>}
-      </div>
-      {isPending && (
-        <div className={classes.grid}>
-          <VisuallyHidden role="status">Loading your streams</VisuallyHidden>
-          {['a', 'b', 'c'].map((key) => (
-            <CardSkeleton key={key} />
-          ))}
-        </div>
+      <PageHead title="Streams">
+        <NewStream />
+      </PageHead>
+      {(!none || filtered) && <Filter {...filter} />}
+      {isPending && <Loading />}
+      {none && !filtered && <EmptyStreams />}
+      {none && filtered && (
+        <Empty
+          icon={IconSearchOff}
+          title="No stream is like that"
+          action={
+            <Button variant="default" onClick={filter.clear}>
+              Show all streams
+            </Button>
+          }
+        >
+          {status
+            ? 'None of your streams with such a name is in this state now.'
+            : 'None of your streams has such a name.'}
+        </Empty>
       )}
-      {data && streams.length === 0 && <EmptyStreams />}
-      <ul className={classes.grid}>
+      <ul className={classes.grid} aria-label="Streams">
         {streams.map((stream) => (
           <li key={stream.id}>
             <StreamCard stream={stream} destinations={destinations} />
           </li>
         ))}
       </ul>
-      {hasNextPage && (
-        <div className={classes.more}>
-          <Button variant="default" loading={isFetchingNextPage} onClick={() => fetchNextPage()}>
-            Show more
-          </Button>
-        </div>
-      )}
+      {hasNextPage && <More loading={isFetchingNextPage} onClick={() => fetchNextPage()} />}
     </>
   );
 }

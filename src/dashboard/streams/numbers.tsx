@@ -1,36 +1,34 @@
 /** What a running stream measures of itself, renewed every two seconds. */
-import { IconCircleCheck, IconCircleX } from '@tabler/icons-react';
-import type { ReactNode } from 'react';
+import { IconCircleCheck, IconCircleX, IconSend } from '@tabler/icons-react';
 import type { LiveStats } from '../api.ts';
 import { formatBitrate, formatBytes, formatCount, formatFps, formatMs, formatUptime, NONE } from '../format.ts';
+import { Chart } from './chart.tsx';
+import { useHistory } from './history.ts';
+import { pointsOf } from './line.ts';
 import classes from './numbers.module.css';
-import { Spark, useHistory } from './spark.tsx';
 
-function Tile({ label, value, hint, children }: { label: string; value: string; hint?: string; children?: ReactNode }) {
+function Tile({ label, value, hint }: { label: string; value: string; hint?: string }) {
   return (
-    <div className={classes.tile} data-wide={children ? true : undefined}>
+    <div className={classes.tile}>
       <dt>{label}</dt>
       <dd>
         <span className={classes.value}>{value}</span>
         {hint && <span className={classes.hint}>{hint}</span>}
       </dd>
-      {children && <dd className={classes.under}>{children}</dd>}
     </div>
   );
 }
 
 export function Numbers({ stats, readAt }: { stats: LiveStats; readAt: number }) {
-  const bitrates = useHistory(stats.bitrateKbps, readAt);
+  const history = useHistory(stats, readAt);
   return (
     <dl className={classes.tiles}>
-      <Tile label="Bitrate" value={formatBitrate(stats.bitrateKbps)}>
-        <Spark values={bitrates} label="Bitrate of the last two minutes" />
-      </Tile>
+      <Chart label="Bitrate" points={pointsOf(history, 'bitrateKbps')} format={formatBitrate} least={500} />
+      <Chart label="Frames a second" points={pointsOf(history, 'fps')} format={formatFps} least={10} />
+      <Chart label="Sound to picture" hint="skew" points={pointsOf(history, 'avSkewMs')} format={formatMs} least={40} />
       <Tile label="Uptime" value={formatUptime(stats.uptimeSeconds)} />
-      <Tile label="Frames a second" value={formatFps(stats.fps)} />
       <Tile label="Loops" value={formatCount(stats.loopCount)} />
       <Tile label="Reconnects" value={formatCount(stats.reconnects)} />
-      <Tile label="Sound to picture" value={formatMs(stats.avSkewMs)} hint="skew" />
       <Tile
         label="Largest seam step"
         value={formatMs(stats.seam?.maxStepMs)}
@@ -42,31 +40,45 @@ export function Numbers({ stats, readAt }: { stats: LiveStats; readAt: number })
 
 type DestinationStats = LiveStats['destinations'][number];
 
-export function DestinationRows({ rows }: { rows: readonly DestinationStats[] }) {
+interface Row {
+  id: string;
+  name: string;
+  /** Only while it is on air. */
+  stats: DestinationStats | undefined;
+}
+
+function DestinationRow({ name, stats }: Row) {
+  const Icon = stats ? (stats.connected ? IconCircleCheck : IconCircleX) : IconSend;
+  return (
+    <li>
+      <Icon size={18} stroke={1.8} aria-hidden data-connected={stats?.connected} />
+      <div>
+        <p>
+          <strong>{name}</strong> {stats && <span>{stats.connected ? 'connected' : 'not connected'}</span>}
+        </p>
+        {stats && (
+          <p className={classes.small}>
+            {formatBytes(stats.bytesSent)} sent · {formatCount(stats.reconnects)} reconnects
+          </p>
+        )}
+        {stats?.lastError && (
+          <p className={classes.error}>
+            {stats.connected && 'Last error: '}
+            {stats.lastError.message}
+          </p>
+        )}
+      </div>
+    </li>
+  );
+}
+
+/** All that it is sent to, each with how that goes while it is on air. */
+export function DestinationRows({ rows }: { rows: readonly Row[] }) {
   return (
     <ul className={classes.destinations}>
-      {rows.map((row) => {
-        const Icon = row.connected ? IconCircleCheck : IconCircleX;
-        return (
-          <li key={row.id}>
-            <Icon size={18} stroke={1.8} aria-hidden data-connected={row.connected} />
-            <div>
-              <p>
-                <strong>{row.name}</strong> <span>{row.connected ? 'connected' : 'not connected'}</span>
-              </p>
-              <p className={classes.small}>
-                {formatBytes(row.bytesSent)} sent · {formatCount(row.reconnects)} reconnects
-              </p>
-              {row.lastError && (
-                <p className={classes.error}>
-                  {row.connected && 'Last error: '}
-                  {row.lastError.message}
-                </p>
-              )}
-            </div>
-          </li>
-        );
-      })}
+      {rows.map((row) => (
+        <DestinationRow key={row.id} {...row} />
+      ))}
     </ul>
   );
 }

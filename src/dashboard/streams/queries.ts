@@ -1,30 +1,43 @@
-/** What the pages read and do, how often they look again, and what they show while a wish is on its way. */
+/** What the pages read and do, when they look again, and what they show while a wish is on its way. */
 import { notifications } from '@mantine/notifications';
-import { type InfiniteData, useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import {
+  type InfiniteData,
+  keepPreviousData,
+  useInfiniteQuery,
+  useMutation,
+  useQuery,
+  useQueryClient,
+} from '@tanstack/react-query';
 import { createElement, useEffect, useState } from 'react';
-import { ProblemError } from '../../client/index.ts';
+import { ProblemError, type StreamQuery } from '../../client/index.ts';
 import type { Page, Stream } from '../api.ts';
 import { useApi } from '../context.tsx';
+import { unlessFollowed } from '../feedState.ts';
 import { problemText } from '../problem.ts';
 import { IssueLines } from './issues.tsx';
 import { INTENT_MS, type Intent, isRunning, shownPhase } from './phase.ts';
 
+/** While no changes are heard of, so often is asked instead. */
 const LIST_MS = 3000;
 const STREAM_MS = 2000;
-const STATS_MS = 2000;
 const EVENTS_MS = 5000;
 const READINESS_MS = 5000;
 const DESTINATIONS_MS = 30_000;
+/** Live numbers are no change of anything: they are asked for, while somebody looks at them. */
+const STATS_MS = 2000;
+const PAGE_SIZE = 48;
 
 const keys = {
   me: ['me'] as const,
   streams: ['streams'] as const,
+  list: ['streams', 'list'] as const,
   stream: (id: string) => ['stream', id] as const,
   readiness: (id: string) => ['readiness', id] as const,
   stats: (id: string) => ['stats', id] as const,
   events: (id: string) => ['events', id] as const,
+  schedule: (id: string) => ['schedule', id] as const,
   intent: (id: string) => ['intent', id] as const,
-  destinations: ['destinations'] as const,
+  destinations: ['destinations', 'names'] as const,
 };
 
 export function useMe() {
@@ -32,18 +45,22 @@ export function useMe() {
   return useQuery({ queryKey: keys.me, queryFn: ({ signal }) => api.me(signal), staleTime: Number.POSITIVE_INFINITY });
 }
 
-export function useStreams() {
-  const api = useApi();
+export type StreamFilter = Pick<StreamQuery, 'status' | 'q'>;
+
+/** Newest first. What was found for another filter is shown until the answer comes. */
+export function useStreams(filter: StreamFilter = {}) {
+  const { streams } = useApi().calls;
   return useInfiniteQuery({
-    queryKey: keys.streams,
-    queryFn: ({ pageParam, signal }) => api.streams(pageParam, signal),
+    queryKey: [...keys.list, filter],
+    queryFn: ({ pageParam, signal }) => streams.list({ ...filter, limit: PAGE_SIZE }, { signal }).page(pageParam),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: (last) => last.page.nextCursor ?? undefined,
-    refetchInterval: LIST_MS,
+    placeholderData: keepPreviousData,
+    refetchInterval: unlessFollowed(LIST_MS),
   });
 }
 
-/** One stream; what the list already knows of it is shown until the answer comes. */
+/** One stream; what a list already knows of it is shown until the answer comes. */
 export function useStream(id: string) {
   const api = useApi();
   const queries = useQueryClient();
@@ -52,10 +69,10 @@ export function useStream(id: string) {
     queryFn: ({ signal }) => api.stream(id, signal),
     placeholderData: () =>
       queries
-        .getQueryData<InfiniteData<Page<Stream>>>(keys.streams)
-        ?.pages.flatMap((page) => page.data)
+        .getQueriesData<InfiniteData<Page<Stream>>>({ queryKey: keys.list })
+        .flatMap(([, list]) => list?.pages.flatMap((page) => page.data) ?? [])
         .find((stream) => stream.id === id),
-    refetchInterval: STREAM_MS,
+    refetchInterval: unlessFollowed(STREAM_MS),
   });
 }
 
@@ -66,29 +83,40 @@ export function useDestinationNames(): ReadonlyMap<string, string> {
     queryKey: keys.destinations,
     queryFn: ({ signal }) => api.destinations(signal),
     select: (page) => new Map(page.data.map((d) => [d.id, d.name])),
-    refetchInterval: DESTINATIONS_MS,
+    refetchInterval: unlessFollowed(DESTINATIONS_MS),
   });
   return data ?? new Map();
 }
 
-/** Readiness; while a stream runs it is seldom asked for, for nothing then stands in its way. */
-export function useReadiness(id: string, phase: string, enabled = true) {
+export function useReadiness(id: string, enabled = true) {
   const api = useApi();
   return useQuery({
     queryKey: keys.readiness(id),
     queryFn: ({ signal }) => api.readiness(id, signal),
     enabled,
-    refetchInterval: isRunning(phase) ? READINESS_MS * 6 : READINESS_MS,
+    refetchInterval: unlessFollowed(READINESS_MS),
   });
 }
 
-export function useLiveStats(id: string, phase: string) {
+/** `everyMs`: a card asks less often than the page of its stream. */
+export function useLiveStats(id: string, phase: string, everyMs = STATS_MS) {
   const api = useApi();
   return useQuery({
     queryKey: keys.stats(id),
     queryFn: ({ signal }) => api.liveStats(id, signal),
     enabled: isRunning(phase),
-    refetchInterval: STATS_MS,
+    refetchInterval: everyMs,
+  });
+}
+
+/** When its schedule puts it on air next. */
+export function useSchedule({ id, scheduleStartAt, recurrence }: Stream) {
+  const { streams } = useApi().calls;
+  return useQuery({
+    queryKey: keys.schedule(id),
+    queryFn: ({ signal }) => streams.windows(id, { signal }),
+    enabled: scheduleStartAt !== null || recurrence !== null,
+    refetchInterval: unlessFollowed(READINESS_MS),
   });
 }
 
@@ -97,7 +125,7 @@ export function useEvents(id: string) {
   return useQuery({
     queryKey: keys.events(id),
     queryFn: ({ signal }) => api.events(id, signal),
-    refetchInterval: EVENTS_MS,
+    refetchInterval: unlessFollowed(EVENTS_MS),
   });
 }
 

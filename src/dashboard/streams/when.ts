@@ -44,3 +44,13 @@ export function wordsOf(reason: string): string {
   const words = reason.replace(/(?<=[a-z0-9])[A-Z]/g, ' $&').toLowerCase();
   return words === '' ? 'Event' : words.charAt(0).toUpperCase() + words.slice(1);
 }
+
+/** How long until then: `in a moment`, `in 5 min`, `in 3 h`, `in 2 days`; nothing for a time that is missing or over. */
+export function formatIn(at: string | null | undefined, now: Date): string {
+  const minutes = Math.round((Date.parse(at ?? '') - now.getTime()) / 60_000);
+  if (Number.isNaN(minutes) || minutes < 0) return '';
+  if (minutes === 0) return 'in a moment';
+  if (minutes < 60) return `in ${minutes} min`;
+  const hours = Math.round(minutes / 60);
+  return hours < 36 ? `in ${hours} h` : `in ${Math.round(hours / 24)} days`;
+}

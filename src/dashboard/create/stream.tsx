@@ -1,0 +1,81 @@
+/** The last step: what it is called and how it looks; then it is made, and goes on air as soon as it can. */
+import { Button, NativeSelect, TextInput } from '@mantine/core';
+import { useForm } from '@mantine/form';
+import { IconPlayerPlayFilled } from '@tabler/icons-react';
+import type { Stream } from '../api.ts';
+import { useApi } from '../context.tsx';
+import forms from '../parts/form.module.css';
+import { useSubmit } from '../parts/useSubmit.ts';
+import { FRAMERATES, QUALITIES } from '../streams/choices.ts';
+import classes from './create.module.css';
+import type { Draft } from './draft.ts';
+import { bodyOf } from './steps.ts';
+
+type Values = Pick<Draft, 'name' | 'quality' | 'framerate'>;
+
+interface Order {
+  draft: Draft;
+  start: boolean;
+}
+
+interface StepProps {
+  draft: Draft;
+  change: (more: Partial<Draft>) => void;
+  onBack: () => void;
+  onDone: (stream: Stream, started: boolean) => unknown;
+}
+
+const FIELDS = ['name', 'quality', 'framerate', 'destinationIDs', 'videoUploadObjectID', 'playlistIDs'];
+
+export function StreamStep({ draft, change, onBack, onDone }: StepProps) {
+  const { streams } = useApi().calls;
+  const form = useForm<Values>({
+    initialValues: { name: draft.name, quality: draft.quality, framerate: draft.framerate },
+    validate: { name: (name) => (name.trim() === '' ? 'Enter a name.' : null) },
+    onValuesChange: (values) => change(values),
+  });
+  const { submit, busy, problem } = useSubmit<Order, { stream: Stream; started: boolean }>({
+    send: async ({ draft: wanted, start }, idempotencyKey) => {
+      const stream = await streams.create(bodyOf(wanted), { idempotencyKey });
+      if (!start) return { stream, started: false };
+      // Sent again after its answer was lost, it finds the stream that it has made, and starts that.
+      return { stream: await streams.start(stream.id, { whenReady: true }), started: true };
+    },
+    fields: FIELDS,
+    onMistakes: form.setErrors,
+    onDone: ({ stream, started }) => onDone(stream, started),
+  });
+  const send = (start: boolean) => (values: Values) => submit({ draft: { ...draft, ...values }, start });
+  const elsewhere = form.errors.destinationIDs ?? form.errors.videoUploadObjectID ?? form.errors.playlistIDs;
+  return (
+    <form className={forms.form} onSubmit={form.onSubmit(send(true))} noValidate>
+      <TextInput
+        label="Name"
+        description="For you; viewers see what the platform shows."
+        autoComplete="off"
+        maxLength={200}
+        {...form.getInputProps('name')}
+      />
+      <div className={classes.pair}>
+        <NativeSelect label="Quality" data={[...QUALITIES]} {...form.getInputProps('quality')} />
+        <NativeSelect label="Frame rate" data={[...FRAMERATES]} {...form.getInputProps('framerate')} />
+      </div>
+      {(problem || elsewhere) && (
+        <p className={forms.problem} role="alert">
+          {problem ?? elsewhere}
+        </p>
+      )}
+      <div className={classes.buttons}>
+        <Button variant="default" onClick={onBack} disabled={busy}>
+          Back
+        </Button>
+        <Button variant="default" disabled={busy} onClick={() => form.onSubmit(send(false))()}>
+          Create only
+        </Button>
+        <Button type="submit" loading={busy} leftSection={<IconPlayerPlayFilled size={15} aria-hidden />}>
+          Create and start
+        </Button>
+      </div>
+    </form>
+  );
+}

@@ -1,0 +1,71 @@
+/** Beside what is on air: what asks for a person, with what to do, and what goes on air next. */
+import { IconCircleCheck } from '@tabler/icons-react';
+import { Link } from '@tanstack/react-router';
+import type { Stream } from '../api.ts';
+import { useNow } from '../context.tsx';
+import { PhaseBadge } from '../streams/badge.tsx';
+import { IssueLines } from '../streams/issues.tsx';
+import { isRunning, lookOf } from '../streams/phase.ts';
+import { useReadiness } from '../streams/queries.ts';
+import { clockTime, formatIn } from '../streams/when.ts';
+import classes from './overview.module.css';
+
+const NEEDING_SHOWN = 6;
+const NEXT_SHOWN = 5;
+
+/** Why, and what to do: its readiness where something keeps it off air, else what is wrong on air. */
+function Reason({ stream }: { stream: Stream }) {
+  const { data } = useReadiness(stream.id, !stream.ready);
+  if (data && data.issues.length > 0) return <IssueLines issues={data.issues.slice(0, 2)} />;
+  const text = isRunning(stream.status) && stream.degraded ? stream.degraded.message : lookOf(stream.status).meaning;
+  return <p className={classes.dim}>{text}</p>;
+}
+
+export function Needing({ streams }: { streams: readonly Stream[] }) {
+  if (streams.length === 0)
+    return (
+      <p className={classes.fine}>
+        <IconCircleCheck size={18} stroke={1.8} aria-hidden /> Nothing needs you.
+      </p>
+    );
+  return (
+    <>
+      <ul className={classes.needs}>
+        {streams.slice(0, NEEDING_SHOWN).map((stream) => (
+          <li key={stream.id} data-testid="needs-you">
+            <div className={classes.needHead}>
+              <h3>
+                <Link to="/streams/$id" params={{ id: stream.id }}>
+                  {stream.name}
+                </Link>
+              </h3>
+              <PhaseBadge phase={stream.status} />
+            </div>
+            <Reason stream={stream} />
+          </li>
+        ))}
+      </ul>
+      {streams.length > NEEDING_SHOWN && <p className={classes.dim}>And {streams.length - NEEDING_SHOWN} more.</p>}
+    </>
+  );
+}
+
+export function NextStarts({ streams }: { streams: readonly Stream[] }) {
+  const now = new Date(useNow(streams.length > 0));
+  if (streams.length === 0)
+    return <p className={classes.dim}>No stream is scheduled. A stream’s page has its schedule.</p>;
+  return (
+    <ol className={classes.next}>
+      {streams.slice(0, NEXT_SHOWN).map(({ id, name, nextStartAt }) => (
+        <li key={id}>
+          <Link to="/streams/$id" params={{ id }}>
+            {name}
+          </Link>
+          <time dateTime={nextStartAt ?? undefined}>
+            {clockTime(nextStartAt)} <span>{formatIn(nextStartAt, now)}</span>
+          </time>
+        </li>
+      ))}
+    </ol>
+  );
+}

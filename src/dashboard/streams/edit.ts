@@ -1,0 +1,59 @@
+/** A stream as a form has it, and what of the form is a change. Pure: no I/O, no clock. */
+import type { PlaylistSummary, StreamUpdate, Upload } from '../../client/index.ts';
+import type { Stream } from '../api.ts';
+import { formatLength } from '../format.ts';
+import type { Tick } from './tick.ts';
+
+export interface EditValues {
+  name: string;
+  quality: Stream['quality'];
+  framerate: Stream['framerate'];
+  kind: 'video' | 'playlists';
+  videoUploadObjectID: string;
+  playlistIDs: string[];
+  destinationIDs: string[];
+}
+
+export const valuesOf = (stream: Stream): EditValues => ({
+  name: stream.name,
+  quality: stream.quality,
+  framerate: stream.framerate,
+  kind: stream.videoUploadObjectID === null && stream.playlistIDs.length > 0 ? 'playlists' : 'video',
+  videoUploadObjectID: stream.videoUploadObjectID ?? '',
+  playlistIDs: stream.playlistIDs,
+  destinationIDs: stream.destinationIDs,
+});
+
+const same = (a: readonly string[], b: readonly string[]): boolean => a.join(' ') === b.join(' ');
+
+/** The fields that are not as they were. A video takes the place of playlists, and the other way round. */
+export function changesOf(before: EditValues, after: EditValues): StreamUpdate {
+  const name = after.name.trim();
+  const switched = before.kind !== after.kind;
+  const { kind, videoUploadObjectID, playlistIDs } = after;
+  const video = kind === 'video' && (switched || videoUploadObjectID !== before.videoUploadObjectID);
+  const lists = kind === 'playlists' && (switched || !same(playlistIDs, before.playlistIDs));
+  return {
+    ...(name !== before.name && { name }),
+    ...(after.quality !== before.quality && { quality: after.quality }),
+    ...(after.framerate !== before.framerate && { framerate: after.framerate }),
+    ...(!same(after.destinationIDs, before.destinationIDs) && { destinationIDs: after.destinationIDs }),
+    ...(video && { videoUploadObjectID }),
+    ...(lists && { playlistIDs }),
+  };
+}
+
+/** Videos that can be looped; one that is chosen stays on the list, whatever has become of it. */
+export const mediaTicks = (uploads: readonly Upload[] | undefined, chosen: string): Tick[] =>
+  (uploads ?? [])
+    .filter(({ type, state, objectID }) => objectID === chosen || (type === 'VIDEO' && state !== 'failed'))
+    .map(({ objectID, name, state, durationSeconds }) => ({
+      value: objectID,
+      label: name,
+      hint: durationSeconds !== null ? formatLength(durationSeconds) : state,
+    }));
+
+export const playlistTicks = (playlists: readonly PlaylistSummary[] | undefined, chosen: readonly string[]): Tick[] =>
+  (playlists ?? [])
+    .filter(({ id, kind }) => kind === 'video' || chosen.includes(id))
+    .map(({ id, name, mode }) => ({ value: id, label: name, hint: mode === 'shuffle' ? 'Shuffled' : 'In order' }));

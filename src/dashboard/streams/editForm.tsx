@@ -1,0 +1,134 @@
+/** A stream changed in place. Only what was changed is sent, so that what another tab has changed meanwhile stays. */
+import { Button, NativeSelect, TextInput } from '@mantine/core';
+import { type UseFormReturnType, useForm } from '@mantine/form';
+import type { StreamUpdate } from '../../client/index.ts';
+import type { Stream } from '../api.ts';
+import { useApi } from '../context.tsx';
+import { Choices } from '../parts/choices.tsx';
+import { Dialog, DialogActions } from '../parts/dialog.tsx';
+import forms from '../parts/form.module.css';
+import { useSubmit } from '../parts/useSubmit.ts';
+import { FRAMERATES, QUALITIES, type StreamChoices, useChoices } from './choices.ts';
+import { changesOf, type EditValues, mediaTicks, playlistTicks, valuesOf } from './edit.ts';
+import { Ticks } from './ticks.tsx';
+
+const FIELDS = ['name', 'quality', 'framerate', 'destinationIDs', 'videoUploadObjectID', 'playlistIDs'] as const;
+const MOST_DESTINATIONS = 5;
+const MOST_PLAYLISTS = 20;
+
+const KINDS = [
+  { value: 'video', label: 'One video' },
+  { value: 'playlists', label: 'Playlists' },
+] as const;
+
+type Form = UseFormReturnType<EditValues>;
+
+function Media({ form, choices }: { form: Form; choices: StreamChoices }) {
+  const { kind, videoUploadObjectID, playlistIDs } = form.values;
+  return (
+    <>
+      <Choices
+        legend="What it plays"
+        name="kind"
+        choices={KINDS}
+        value={kind}
+        onChange={(next) => form.setFieldValue('kind', next)}
+      />
+      {kind === 'video' ? (
+        <Ticks
+          single
+          legend="Video"
+          name="video"
+          most={1}
+          ticks={mediaTicks(choices.uploads, videoUploadObjectID)}
+          values={videoUploadObjectID ? [videoUploadObjectID] : []}
+          onChange={([id = '']) => form.setFieldValue('videoUploadObjectID', id)}
+          error={form.errors.videoUploadObjectID}
+        />
+      ) : (
+        <Ticks
+          legend="Playlists, played one after the other"
+          name="playlists"
+          most={MOST_PLAYLISTS}
+          ticks={playlistTicks(choices.playlists, playlistIDs)}
+          values={playlistIDs}
+          onChange={(ids) => form.setFieldValue('playlistIDs', ids)}
+          error={form.errors.playlistIDs}
+        />
+      )}
+    </>
+  );
+}
+
+const validate = {
+  name: (name: string) => (name.trim() === '' ? 'Enter a name.' : null),
+  destinationIDs: (ids: string[]) => (ids.length === 0 ? 'Choose where it is sent to.' : null),
+  videoUploadObjectID: (id: string, { kind }: EditValues) =>
+    kind === 'video' && id === '' ? 'Choose the video to loop.' : null,
+  playlistIDs: (ids: string[], { kind }: EditValues) =>
+    kind === 'playlists' && ids.length === 0 ? 'Choose a playlist.' : null,
+};
+
+interface EditFormProps {
+  stream: Stream;
+  onClose: () => void;
+  onDone: (stream: Stream) => unknown;
+}
+
+export function EditForm({ stream, onClose, onDone }: EditFormProps) {
+  const { streams } = useApi().calls;
+  const choices = useChoices();
+  const form = useForm<EditValues>({ initialValues: valuesOf(stream), validate });
+  const { submit, busy, problem } = useSubmit<EditValues, Stream>({
+    send: (values) => {
+      const changes: StreamUpdate = changesOf(form.getInitialValues(), values);
+      return Object.keys(changes).length === 0 ? Promise.resolve(stream) : streams.update(stream.id, changes);
+    },
+    fields: FIELDS,
+    onMistakes: form.setErrors,
+    onDone,
+  });
+  const destinations = (choices.destinations ?? []).map(({ id, name, rtmpUrl }) => ({
+    value: id,
+    label: name,
+    hint: rtmpUrl,
+  }));
+  const reshaped = form.isDirty('quality') || form.isDirty('framerate');
+  return (
+    <Dialog title="Edit stream" onClose={onClose} busy={busy} wide>
+      <form className={forms.form} onSubmit={form.onSubmit(submit)} noValidate>
+        <TextInput label="Name" autoComplete="off" data-autofocus {...form.getInputProps('name')} />
+        <NativeSelect label="Quality" data={[...QUALITIES]} {...form.getInputProps('quality')} />
+        <NativeSelect label="Frame rate" data={[...FRAMERATES]} {...form.getInputProps('framerate')} />
+        {reshaped && (
+          <p className={forms.help} role="status">
+            The media is prepared anew for this, which takes a while.
+          </p>
+        )}
+        <Media form={form} choices={choices} />
+        <Ticks
+          legend="Destinations"
+          name="destinations"
+          most={MOST_DESTINATIONS}
+          ticks={destinations}
+          values={form.values.destinationIDs}
+          onChange={(ids) => form.setFieldValue('destinationIDs', ids)}
+          error={form.errors.destinationIDs}
+        />
+        {problem && (
+          <p className={forms.problem} role="alert">
+            {problem}
+          </p>
+        )}
+        <DialogActions>
+          <Button variant="default" onClick={onClose} disabled={busy}>
+            Cancel
+          </Button>
+          <Button type="submit" loading={busy}>
+            Save
+          </Button>
+        </DialogActions>
+      </form>
+    </Dialog>
+  );
+}

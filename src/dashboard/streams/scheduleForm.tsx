@@ -1,0 +1,160 @@
+/** A schedule made or changed: once, on days of the week, or by a cron expression. */
+import { Button, NativeSelect, NumberInput, TextInput } from '@mantine/core';
+import { type UseFormReturnType, useForm } from '@mantine/form';
+import { useMemo } from 'react';
+import type { Stream } from '../api.ts';
+import { useApi } from '../context.tsx';
+import { Choices } from '../parts/choices.tsx';
+import { Dialog, DialogActions } from '../parts/dialog.tsx';
+import forms from '../parts/form.module.css';
+import { useSubmit } from '../parts/useSubmit.ts';
+import { useCronWords } from './cronWords.ts';
+import classes from './schedule.module.css';
+import { cronIn, DAYS, type ScheduleValues, scheduleBody, scheduleMistakes, scheduleValues } from './schedule.ts';
+import { Ticks } from './ticks.tsx';
+
+const REPEATS = [
+  { value: 'once', label: 'Once' },
+  { value: 'weekly', label: 'On days' },
+  { value: 'cron', label: 'Cron' },
+] as const;
+
+/** By the server's names, which field of the form each is. */
+const FIELDS: Record<string, keyof ScheduleValues> = {
+  scheduleStartAt: 'startAt',
+  scheduleEndAt: 'endAt',
+  recurrence: 'cron',
+};
+
+type Form = UseFormReturnType<ScheduleValues>;
+
+export const ownZone = (): string => Intl.DateTimeFormat().resolvedOptions().timeZone || 'UTC';
+
+function Once({ form }: { form: Form }) {
+  return (
+    <>
+      <TextInput
+        type="datetime-local"
+        label="Goes on air"
+        description={`On your clock (${ownZone()}).`}
+        {...form.getInputProps('startAt')}
+      />
+      <TextInput
+        type="datetime-local"
+        label="Ends"
+        description="Left empty, it stays on air until you stop it."
+        {...form.getInputProps('endAt')}
+      />
+    </>
+  );
+}
+
+function Recurring({ form }: { form: Form }) {
+  const { repeat, days } = form.values;
+  const words = useCronWords(cronIn(form.values));
+  const zones = useMemo(() => [...new Set([ownZone(), 'UTC', ...Intl.supportedValuesOf('timeZone')])], []);
+  return (
+    <>
+      {repeat === 'weekly' ? (
+        <>
+          <div className={classes.days}>
+            <Ticks
+              legend="Days"
+              name="days"
+              most={DAYS.length}
+              ticks={DAYS}
+              values={days}
+              onChange={(next) => form.setFieldValue('days', next)}
+              error={form.errors.days}
+            />
+          </div>
+          <TextInput type="time" label="Goes on air at" {...form.getInputProps('time')} />
+        </>
+      ) : (
+        <TextInput
+          label="Cron expression"
+          description="Minute, hour, day of month, month, day of week."
+          autoComplete="off"
+          spellCheck={false}
+          maxLength={200}
+          {...form.getInputProps('cron')}
+        />
+      )}
+      {words && (
+        <p className={forms.help} role="status">
+          {words}.
+        </p>
+      )}
+      <NativeSelect label="On the clocks of" data={zones} {...form.getInputProps('timeZone')} />
+      <div className={classes.length}>
+        <NumberInput
+          label="Hours"
+          min={0}
+          max={744}
+          clampBehavior="none"
+          allowDecimal={false}
+          {...form.getInputProps('hours')}
+        />
+        <NumberInput
+          label="Minutes"
+          min={0}
+          max={59}
+          clampBehavior="none"
+          allowDecimal={false}
+          {...form.getInputProps('minutes')}
+        />
+      </div>
+    </>
+  );
+}
+
+interface ScheduleFormProps {
+  stream: Stream;
+  onClose: () => void;
+  onDone: (stream: Stream) => unknown;
+}
+
+export function ScheduleForm({ stream, onClose, onDone }: ScheduleFormProps) {
+  const { streams } = useApi().calls;
+  const form = useForm<ScheduleValues>({
+    initialValues: scheduleValues(stream, ownZone()),
+    validate: (values) => scheduleMistakes(values),
+  });
+  const { submit, busy, problem } = useSubmit<ScheduleValues, Stream>({
+    send: (values, idempotencyKey) => streams.schedule(stream.id, scheduleBody(values), { idempotencyKey }),
+    fields: Object.keys(FIELDS),
+    onMistakes: (mistakes) =>
+      form.setErrors(
+        Object.fromEntries(Object.entries(mistakes).map(([field, text]) => [FIELDS[field] ?? field, text])),
+      ),
+    onDone,
+  });
+  const hidden = form.values.repeat === 'weekly' ? form.errors.cron : undefined;
+  return (
+    <Dialog title={`Schedule of “${stream.name}”`} onClose={onClose} busy={busy}>
+      <form className={forms.form} onSubmit={form.onSubmit(submit)} noValidate>
+        <Choices
+          legend="When"
+          name="repeat"
+          choices={REPEATS}
+          value={form.values.repeat}
+          onChange={(next) => form.setFieldValue('repeat', next)}
+        />
+        {form.values.repeat === 'once' ? <Once form={form} /> : <Recurring form={form} />}
+        {(problem || hidden) && (
+          <p className={forms.problem} role="alert">
+            {problem ?? hidden}
+          </p>
+        )}
+        <DialogActions>
+          <Button variant="default" onClick={onClose} disabled={busy}>
+            Cancel
+          </Button>
+          <Button type="submit" loading={busy}>
+            Save schedule
+          </Button>
+        </DialogActions>
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,112 @@
+/** When a stream goes on air by itself: in words, and the next times as the server has them. */
+import { Button } from '@mantine/core';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import type { Stream } from '../api.ts';
+import { useApi, useNow } from '../context.tsx';
+import { Panel } from '../parts/panel.tsx';
+import { problemText } from '../problem.ts';
+import { useCronWords } from './cronWords.ts';
+import { useSchedule } from './queries.ts';
+import classes from './schedule.module.css';
+import { lengthInWords } from './schedule.ts';
+import { clockTime, formatIn } from './when.ts';
+
+type Recurrence = NonNullable<Stream['recurrence']>;
+
+function Recurring({ cron, timeZone, durationSeconds }: Recurrence) {
+  const words = useCronWords(cron);
+  return (
+    <p>
+      {words ?? <code>{cron}</code>}, for {lengthInWords(durationSeconds)}, on the clocks of {timeZone}.
+    </p>
+  );
+}
+
+function Words({ stream }: { stream: Stream }) {
+  const { scheduleStartAt, scheduleEndAt, recurrence } = stream;
+  if (recurrence) return <Recurring {...recurrence} />;
+  const [start, end] = [clockTime(scheduleStartAt), clockTime(scheduleEndAt)];
+  if (!start && !end)
+    return <p className={classes.dim}>None. It is on air from when you start it until you stop it.</p>;
+  return (
+    <p>
+      {start ? `From ${start}` : 'From when you start it'}
+      {end ? ` until ${end}.` : ' until you stop it.'}
+    </p>
+  );
+}
+
+function NextWindows({ stream }: { stream: Stream }) {
+  const { data } = useSchedule(stream);
+  const now = new Date(useNow(Boolean(data?.windows.length)));
+  if (!data || data.windows.length === 0) return null;
+  return (
+    <ol className={classes.windows} aria-label="Next starts" data-testid="next-starts">
+      {data.windows.map(({ startAt, endAt }) => (
+        <li key={startAt}>
+          <time dateTime={startAt}>{clockTime(startAt)}</time>
+          <span>
+            {formatIn(startAt, now)}
+            {endAt && `, until ${clockTime(endAt)}`}
+          </span>
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+interface SchedulePanelProps {
+  stream: Stream;
+  onChange: () => void;
+}
+
+export function SchedulePanel({ stream, onChange }: SchedulePanelProps) {
+  const { streams } = useApi().calls;
+  const queries = useQueryClient();
+  const has = stream.scheduleStartAt !== null || stream.scheduleEndAt !== null || stream.recurrence !== null;
+  const remove = useMutation({
+    mutationFn: () => streams.unschedule(stream.id),
+    onSuccess: (after) => {
+      queries.setQueryData(['stream', stream.id], after);
+      return queries.invalidateQueries({ queryKey: ['schedule', stream.id] });
+    },
+  });
+  return (
+    <Panel
+      title="Schedule"
+      action={
+        <div className={classes.actions}>
+          {has && (
+            <Button
+              size="compact-sm"
+              variant="subtle"
+              loading={remove.isPending}
+              aria-label="Remove the schedule"
+              onClick={() => remove.mutate()}
+            >
+              Remove
+            </Button>
+          )}
+          <Button
+            size="compact-sm"
+            variant="default"
+            onClick={onChange}
+            aria-label={has ? 'Change the schedule' : 'Set a schedule'}
+          >
+            {has ? 'Change' : 'Set'}
+          </Button>
+        </div>
+      }
+    >
+      <div className={classes.words}>
+        <Words stream={stream} />
+        {remove.error && (
+          <p className={classes.error} role="alert">
+            {problemText(remove.error)}
+          </p>
+        )}
+      </div>
+      <NextWindows stream={stream} />
+    </Panel>
+  );
+}

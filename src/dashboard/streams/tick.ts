@@ -1,0 +1,6 @@
+/** Something to choose, in a list. Pure: no I/O, no clock. */
+export interface Tick {
+  value: string;
+  label: string;
+  hint?: string | undefined;
+}
