@@ -2,8 +2,10 @@
 import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query';
 import type { Destination } from '../../client/index.ts';
 import { useApi } from '../context.tsx';
-import { REFRESH_MS } from '../parts/refresh.ts';
+import { unlessFollowed } from '../feedState.ts';
 
+/** While changes are not heard of. */
+const REFRESH_MS = 5000;
 const PAGE_SIZE = 50;
 const all = ['destinations'] as const;
 
@@ -14,7 +16,7 @@ export function useDestinations() {
     queryFn: ({ pageParam, signal }) => api.calls.destinations.list({ limit: PAGE_SIZE }, { signal }).page(pageParam),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: (last) => last.page.nextCursor ?? undefined,
-    refetchInterval: REFRESH_MS,
+    refetchInterval: unlessFollowed(REFRESH_MS),
   });
 }
 

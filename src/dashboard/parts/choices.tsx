@@ -22,20 +22,22 @@ export function Choices<Value extends string>({ legend, name, choices, value, on
   return (
     <fieldset className={classes.choices}>
       <legend>{legend}</legend>
-      {choices.map((choice) => (
-        <label key={choice.value} className={classes.choice}>
-          <input
-            type="radio"
-            name={name}
-            value={choice.value}
-            checked={choice.value === value}
-            onChange={() => onChange(choice.value)}
-          />
-          {choice.icon}
-          {choice.label}
-          {choice.hint && <small>{choice.hint}</small>}
-        </label>
-      ))}
+      <div>
+        {choices.map((choice) => (
+          <label key={choice.value} className={classes.choice}>
+            <input
+              type="radio"
+              name={name}
+              value={choice.value}
+              checked={choice.value === value}
+              onChange={() => onChange(choice.value)}
+            />
+            {choice.icon}
+            {choice.label}
+            {choice.hint && <small>{choice.hint}</small>}
+          </label>
+        ))}
+      </div>
     </fieldset>
   );
 }

@@ -59,8 +59,12 @@ function Clip({ entry, place, uploads, onRemove }: ClipProps) {
         <IconGripVertical size={18} stroke={1.7} aria-hidden />
       </button>
       <span className={classes.place}>{place}</span>
-      <span className={classes.clipName}>{name}</span>
-      {upload && upload.state !== 'ready' && <UploadTag state={upload.state} />}
+      <span className={classes.clipText}>
+        <span className={classes.clipName} data-testid="clip-name">
+          {name}
+        </span>
+        {upload && upload.state !== 'ready' && <UploadTag state={upload.state} />}
+      </span>
       <span className={classes.length}>{formatLength(upload?.durationSeconds)}</span>
       <Tooltip label="Take out">
         <ActionIcon aria-label={`Take out ${name}`} onClick={onRemove}>

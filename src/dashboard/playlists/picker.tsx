@@ -57,8 +57,10 @@ export function ClipChoice({ kind, chosen, onChange }: ClipChoiceProps) {
                 checked={chosen.includes(upload.objectID)}
                 onChange={() => toggle(upload.objectID)}
               />
-              <span className={classes.clipName}>{upload.name}</span>
-              {upload.state !== 'ready' && <UploadTag state={upload.state} />}
+              <span className={classes.clipText}>
+                <span className={classes.clipName}>{upload.name}</span>
+                {upload.state !== 'ready' && <UploadTag state={upload.state} />}
+              </span>
               <span className={classes.length}>{formatLength(upload.durationSeconds)}</span>
             </label>
           </li>

@@ -3,8 +3,10 @@ import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tansta
 import type { Playlist, PlaylistUpdate, Stream } from '../../client/index.ts';
 import type { Api } from '../api.ts';
 import { useApi } from '../context.tsx';
-import { REFRESH_MS } from '../parts/refresh.ts';
+import { unlessFollowed } from '../feedState.ts';
 
+/** While changes are not heard of. */
+const REFRESH_MS = 5000;
 const PAGE_SIZE = 50;
 const LARGEST_PAGE = 100;
 const all = ['playlists'] as const;
@@ -17,7 +19,7 @@ export function usePlaylists() {
     queryFn: ({ pageParam, signal }) => api.calls.playlists.list({ limit: PAGE_SIZE }, { signal }).page(pageParam),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: (last) => last.page.nextCursor ?? undefined,
-    refetchInterval: REFRESH_MS,
+    refetchInterval: unlessFollowed(REFRESH_MS),
   });
 }
 
@@ -26,7 +28,7 @@ export function usePlaylist(id: string) {
   return useQuery({
     queryKey: one(id),
     queryFn: ({ signal }) => api.calls.playlists.get(id, { signal }),
-    refetchInterval: REFRESH_MS,
+    refetchInterval: unlessFollowed(REFRESH_MS),
   });
 }
 

@@ -3,8 +3,10 @@ import { keepPreviousData, useInfiniteQuery, useQuery, useQueryClient } from '@t
 import type { Upload } from '../../client/index.ts';
 import type { Api } from '../api.ts';
 import { useApi } from '../context.tsx';
-import { REFRESH_MS } from '../parts/refresh.ts';
+import { unlessFollowed } from '../feedState.ts';
 
+/** While changes are not heard of. */
+const REFRESH_MS = 5000;
 const PAGE_SIZE = 50;
 const LARGEST_PAGE = 100;
 const all = ['uploads'] as const;
@@ -17,7 +19,7 @@ export function useUploads() {
     queryFn: ({ pageParam, signal }) => api.calls.uploads.list({ limit: PAGE_SIZE }, { signal }).page(pageParam),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: (last) => last.page.nextCursor ?? undefined,
-    refetchInterval: REFRESH_MS,
+    refetchInterval: unlessFollowed(REFRESH_MS),
   });
 }
 
@@ -48,7 +50,7 @@ export function useUploadsById(objectIDs: readonly string[]): ReadonlyMap<string
     queryKey: [...all, 'by id', wanted],
     queryFn: ({ signal }) => find(api, new Set(wanted), signal),
     placeholderData: keepPreviousData,
-    refetchInterval: REFRESH_MS * 2,
+    refetchInterval: unlessFollowed(REFRESH_MS),
   });
   return data;
 }
