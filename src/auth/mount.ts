@@ -101,8 +101,7 @@ function serve(app: FastifyInstance, door: Door, limits: Record<Allowance, Limit
     schema: { hide: true } as object,
     config: { rateLimit: limit },
     handler: async (request, reply) => {
-      if (door.visitor === 'page' && !isSafe(request.method) && !isOwnPage(request.headers, routes.publicUrl))
-        throw crossSite();
+      if (door.visitor === 'page' && !isSafe(request.method)) admitPage(request, routes.publicUrl);
       await count?.(request, reply);
       const asked = toRequest(request, door, routes);
       if (asked instanceof Response) return send(reply, asked);
@@ -111,6 +110,14 @@ function serve(app: FastifyInstance, door: Door, limits: Record<Allowance, Limit
       return send(reply, answer);
     },
   });
+}
+
+/** Pages of other sites may send forms without asking, and JSON not (Fetch, CORS-safelisted request-header). */
+function admitPage({ headers, body }: FastifyRequest, publicUrl: string): void {
+  if (!isOwnPage(headers, publicUrl)) throw crossSite();
+  const isJson = /^application\/json *(;|$)/i.test(headers['content-type'] ?? '');
+  if (!isJson && (body as Buffer | undefined)?.length)
+    throw new AppError('unsupported_media_type', 'The body must be JSON, with the content type application/json.');
 }
 
 /** Counts by the account that a request names, or the session it is made in. Throws `rate_limited`. */

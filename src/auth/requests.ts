@@ -105,12 +105,20 @@ function nameResources(parameters: URLSearchParams, publicUrl: string): void {
   for (const resource of named) parameters.append('resource', resource);
 }
 
-/** Who names no resource means the API, and who names no scope gets the one that can do the least (RFC 6749, section 3.3). */
+/**
+ * Who names no resource means the API, and who names no scope gets the one that can do the least (RFC 6749, section 3.3). Any
+ * program of a person's machine can say that it is another one: there the person is asked each time (RFC 8252, section 8.6).
+ */
 export function completeAuthorization(query: string, site: { publicUrl: string; scopePrefix: string }): string {
   const parameters = new URLSearchParams(query);
   nameResources(parameters, site.publicUrl);
   if (!parameters.has('resource')) parameters.set('resource', site.publicUrl);
   if (!parameters.get('scope')?.trim()) parameters.set('scope', `${site.scopePrefix}:read`);
+  if (!parameters.get('redirect_uri')?.startsWith('https:'))
+    parameters.set(
+      'prompt',
+      [...new Set([...(parameters.get('prompt') ?? '').split(' '), 'consent'])].join(' ').trim(),
+    );
   return parameters.toString();
 }
 

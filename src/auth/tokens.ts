@@ -16,6 +16,7 @@ const TRUST_MS = 5_000;
 /** Clocks of two servers differ by less. */
 const LEEWAY_SECONDS = 5;
 const MAX_TOKEN = 4096;
+const USER_ID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/;
 
 export interface TokenDeps {
   issuer: string;
@@ -92,7 +93,7 @@ export function createTokens(deps: TokenDeps) {
       if (token.length > MAX_TOKEN) throw refused();
       const { sub, aud, scope, client_id: clientId, exp = 0 } = await verify(token);
       const userId = String(sub);
-      if (!(await isConsented(userId, String(clientId)))) throw refused();
+      if (!USER_ID.test(userId) || !(await isConsented(userId, String(clientId)))) throw refused();
       const named = new Set(typeof scope === 'string' ? scope.split(' ') : []);
       const scopes = new Set(SCOPES.filter((name) => named.has(`${scopePrefix}:${name}`)));
       const principal: Principal = { accountId: userId, userId, scopes, via: 'token' };

@@ -116,11 +116,20 @@ describe('a program', () => {
     expect((await withToken(api, '/v1/me')).status).toBe(200);
   });
 
-  test('asks again for the same without the person being asked, and for more with', async () => {
-    const [ada, client] = [await site.person('ada'), await register(site.url)];
+  test('with a page of its own asks again for the same without the person being asked, and for more with', async () => {
+    const ada = await site.person('ada');
+    const client = await register(site.url, { redirect_uris: ['https://app.example.com/callback'] });
     await authorize(site.url, ada, client, { scope: 'service:read service:write' });
-    expect((await begin(site.url, ada, client)).location.pathname).toBe('/callback');
+    expect((await begin(site.url, ada, client)).location.origin).toBe('https://app.example.com');
     expect((await begin(site.url, ada, client, { scope: 'service:destructive' })).location.pathname).toBe('/consent');
+  });
+
+  test('on a person’s machine has the person asked each time, for it could be any (RFC 8252, section 8.6)', async () => {
+    const [ada, client] = [await site.person('ada'), await register(site.url)];
+    await authorize(site.url, ada, client);
+    expect((await begin(site.url, ada, client)).location.pathname).toBe('/consent');
+    const silent = await begin(site.url, ada, client, { prompt: 'none' });
+    expect(silent.location.searchParams.get('code')).toBeNull();
   });
 
   test('is sent back with the reason when the person says no, and with fewer scopes when the person says so', async () => {
