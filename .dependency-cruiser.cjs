@@ -14,9 +14,11 @@ module.exports = {
     {
       name: 'doors-import-services',
       severity: 'error',
-      comment: 'A service knows nothing of the doors that lead to it, nor of HTTP, GraphQL or Kubernetes types.',
+      comment: 'A service knows nothing of the doors that lead to it, nor of HTTP, GraphQL, MCP or Kubernetes types.',
       from: { path: '^src/[^/]+/service\\.ts$' },
-      to: { path: '(^src/(http|graphql)/|/(rest|graphql)\\.ts$|node_modules/(fastify|@fastify|graphql|@kubernetes)/)' },
+      to: {
+        path: '(^src/(http|graphql|agents)/|/(rest|graphql)\\.ts$|node_modules/(fastify|@fastify|graphql|@modelcontextprotocol|@kubernetes)/)',
+      },
     },
     {
       name: 'pods-are-small',
@@ -55,6 +57,13 @@ module.exports = {
       comment: 'SQL lives in store.ts and db/; better-auth is handed the pool in auth/.',
       from: { path: '^src/', pathNot: '^src/(db/|[^/]+/store\\.ts$|auth/better-auth\\.ts$|local/)' },
       to: { path: 'node_modules/(pg|kysely)/' },
+    },
+    {
+      name: 'tools-in-their-room',
+      severity: 'error',
+      comment: 'The protocol of agents is known in agents/ alone.',
+      from: { path: '^src/', pathNot: '^src/agents/' },
+      to: { path: 'node_modules/@modelcontextprotocol/' },
     },
     {
       name: 'one-adapter-to-kubernetes',

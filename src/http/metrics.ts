@@ -19,6 +19,8 @@ export interface HttpMetrics {
   showReflectors: ReturnType<typeof reflectorMetrics>;
   showPools(pools: Parameters<typeof poolMetrics>[1]): void;
   observe(app: FastifyInstance): void;
+  /** A call of a tool, of which all come by the same route and most are answered 200. `ms`: how long it took. */
+  tool(name: string, ok: boolean, ms: number): void;
   /** An operation of GraphQL, which all come by the same route and are answered 200. `ms`: how long it took. */
   graphql(type: 'query' | 'mutation' | 'invalid', ok: boolean, ms: number): void;
 }
@@ -45,6 +47,13 @@ export function createHttpMetrics(): HttpMetrics {
     buckets: BUCKETS,
     registers: [registry],
   });
+  const calls = new Histogram({
+    name: 'mcp_tool_duration_seconds',
+    help: 'Time that a call of an agent’s tool takes, with what it is told to wait for.',
+    labelNames: ['tool', 'result'],
+    buckets: BUCKETS,
+    registers: [registry],
+  });
   const failures = new Counter({
     name: 'graphql_operation_errors_total',
     help: 'Operations of GraphQL that were answered with an error.',
@@ -67,6 +76,7 @@ export function createHttpMetrics(): HttpMetrics {
       seconds.observe({ type, result: ok ? 'ok' : 'error' }, ms / 1000);
       if (!ok) failures.inc({ type });
     },
+    tool: (name, ok, ms) => calls.observe({ tool: name, result: ok ? 'ok' : 'error' }, ms / 1000),
     observe: (app) => {
       app.addHook('onRequest', (request, reply, done) => {
         const since = performance.now();

@@ -11,6 +11,7 @@ import Fastify, {
   type onRequestHookHandler,
 } from 'fastify';
 import type { ChangeService } from '../account/changes.ts';
+import { agentRoutes, MCP } from '../agents/routes.ts';
 import { AUTH_PATH } from '../auth/addresses.ts';
 import { type AuthServer, serveAuth } from '../auth/serve.ts';
 import type { ApiConfig } from '../config.ts';
@@ -88,7 +89,7 @@ export async function buildServer(deps: ServerDeps): Promise<FastifyInstance> {
   stopGracefully(app, deps);
   deps.metrics?.observe(app);
   secureHeaders(app, {
-    api: [V1, GRAPHQL, AUTH_PATH, '/.well-known'],
+    api: [V1, GRAPHQL, MCP, AUTH_PATH, '/.well-known'],
     docs: DOCS,
     overTls: config.publicUrl.startsWith('https:'),
   });
@@ -116,6 +117,10 @@ export async function buildServer(deps: ServerDeps): Promise<FastifyInstance> {
     await api.register(async (graphql) => {
       tellAge(graphql, deps.ageMs);
       graphqlRoutes(graphql, { ...deps, ...config, secret: config.authSecret, observe: deps.metrics?.graphql });
+    });
+    await api.register(async (agents) => {
+      tellAge(agents, deps.ageMs);
+      agentRoutes(agents, { ...deps, ...config, secret: config.authSecret, observe: deps.metrics?.tool });
     });
     await api.register(async (v1) => restRoutes(v1, deps, { methods, openApi }), { prefix: V1 });
   });

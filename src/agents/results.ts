@@ -1,0 +1,36 @@
+/**
+ * What a tool answers, as MCP has it: the answer itself, for programs, and text, for those who only read. A failure is an
+ * answer too, so that who asked can do better (MCP, Tools, "Error Handling"). Pure: no I/O, no clock.
+ */
+import type { CallToolResult } from '@modelcontextprotocol/server';
+import type { AppError, FieldError } from '../errors.ts';
+import { toProblem } from '../http/problem.ts';
+import type { ReadinessIssue } from '../streams/record.ts';
+import { nextStep } from './advice.ts';
+import type { Answer } from './tool.ts';
+
+const text = (of: string) => ({ type: 'text' as const, text: of });
+
+/** The JSON once more as text: clients may not know of structured content (MCP, Tools, "Structured Content"). */
+export const success = ({ output, sentence }: Answer): CallToolResult => ({
+  content: [text(sentence), text(JSON.stringify(output))],
+  structuredContent: output,
+});
+
+const lines = ({ errors = [], issues = [] }: { errors?: FieldError[]; issues?: ReadinessIssue[] }): string[] => [
+  ...errors.map(({ path, message }) => `- ${path || 'arguments'} ${message}`),
+  ...issues.map(({ message, fix }) => `- ${message} ${fix}`),
+];
+
+/** The problem document of REST, with the next step in tools as `fix`. */
+export function failure(error: AppError): CallToolResult {
+  const { title, detail, ...problem } = toProblem(error);
+  const fix = nextStep(error.code);
+  const details = lines(problem);
+  const said = details.length > 0 ? [`${title}:`, ...details] : [`${title}: ${detail}`];
+  return {
+    isError: true,
+    content: [text([...said, `Code: ${error.code}`, fix].join('\n'))],
+    structuredContent: { title, detail, ...problem, fix },
+  };
+}

@@ -1,0 +1,29 @@
+/** All tools, by their names. */
+import type { Services } from '../graphql/schema.ts';
+import { accountTools } from './account.ts';
+import { destinationTools } from './destinations.ts';
+import { liveTools } from './live.ts';
+import { playlistTools } from './playlists.ts';
+import { streamTools } from './streams.ts';
+import type { Tool } from './tool.ts';
+import { uploadTools } from './uploads.ts';
+import { versionTools } from './versions.ts';
+
+/** In the order in which a channel is put on air. */
+export function createTools(services: Services): ReadonlyMap<string, Tool> {
+  const all = [
+    ...accountTools(services.account),
+    ...uploadTools(services.uploads),
+    ...playlistTools(services.playlists),
+    ...versionTools(services.playlists),
+    ...destinationTools(services.destinations),
+    ...streamTools(services.streams),
+    ...liveTools(services),
+  ];
+  const byName = new Map(all.map((tool) => [tool.name, tool]));
+  if (byName.size < all.length) throw new Error('Two tools have the same name.');
+  return byName;
+}
+
+/** The tools without what they act on, to be told of. */
+export const describedTools = (): ReadonlyMap<string, Tool> => createTools({} as Services);

@@ -1,0 +1,90 @@
+/** From a link to a live channel by calls of tools alone: real parts, and what an independent receiver got in the end. */
+import { createReadStream } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Agent, connectAgent, withKey } from '../support/agents.ts';
+import { makeClip } from '../support/media.ts';
+import { expectNoSeam } from '../support/onair.ts';
+import { type RtmpServer, startRtmpServer, until } from '../support/rtmp.ts';
+import { packetsOf } from '../support/streamer.ts';
+import { type System, startSystem } from '../support/system.ts';
+
+const KEY = 'live_s3cr3t-k3y';
+
+let dir: string;
+let files: Server;
+let receiver: RtmpServer;
+let system: System;
+let agent: Agent;
+
+beforeAll(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'loopstream-agents-'));
+  await makeClip(join(dir, 'film.mp4'), { seconds: 3 });
+  files = createServer((_request, response) => createReadStream(join(dir, 'film.mp4')).pipe(response));
+  await new Promise<void>((resolve) => files.listen(0, '127.0.0.1', resolve));
+  receiver = await startRtmpServer({ record: join(dir, 'recordings') });
+  system = await startSystem(['--no-demo']);
+  agent = await connectAgent(system.facts.pageUrl, withKey(system.facts.apiKey));
+});
+
+afterAll(async () => {
+  await agent?.close();
+  await system?.close();
+  await receiver?.close();
+  files?.closeAllConnections();
+  files?.close();
+  await rm(dir, { recursive: true, force: true });
+});
+
+test('an agent takes a link to a live stream, sees that it is well, and takes it off air', async () => {
+  const { done } = agent;
+  const url = `http://127.0.0.1:${(files.address() as AddressInfo).port}/film.mp4`;
+  let upload = await done('create_upload_from_link', { type: 'VIDEO', url, wait: 60 });
+  while (!['ready', 'failed'].includes(upload.state))
+    upload = await done('get_upload', { id: upload.objectID, wait: 60 });
+  expect(upload).toMatchObject({ state: 'ready', video: { codec: 'h264' } });
+
+  const destination = await done('create_destination', { name: 'Channel', rtmpUrl: receiver.url, rtmpKey: KEY });
+  expect(await done('test_destination', { id: destination.id }, { timeout: 120_000 })).toMatchObject({ ok: true });
+
+  const wish = { name: 'Night', quality: '720p', framerate: 30, destinationID: destination.id };
+  const { id } = await done('create_stream', { ...wish, videoUploadObjectID: upload.objectID });
+  const first = await agent.call('start_stream', { id });
+  if (first.isError) expect(first.output.code).toBe('stream_not_ready');
+  await until('it is ready', async () => (await done('get_stream_readiness', { id })).ready, 120_000);
+
+  const heard: string[] = [];
+  const onprogress = ({ message }: { message?: string | undefined }) => void heard.push(message ?? '');
+  const options = { onprogress, timeout: 90_000 };
+  let started = await done('start_stream', { id, wait: 60 }, options);
+  while (!started.done) started = await done('start_stream', { id, wait: 60 }, options);
+  expect(started.stream.status).toBe('live');
+  expect(heard.length).toBeGreaterThan(0);
+
+  await until('it has looped', async () => (await done('get_stream_live_stats', { id })).loopCount >= 1, 120_000);
+  const diagnosis = await done('diagnose_stream', { id });
+  expect(diagnosis).toMatchObject({ findings: [], stream: { status: 'live' }, liveStats: { live: true } });
+  expect(diagnosis.summary).toContain('on air, and nothing is wrong');
+  expect(diagnosis.events.map(({ reason }: { reason: string }) => reason)).toContain('Live');
+
+  let stopped = await done('stop_stream', { id, wait: 60 }, options);
+  while (!stopped.done) stopped = await done('stop_stream', { id, wait: 60 }, options);
+  // The last publish of the key is the stream; the one before was the test.
+  const recordings = await receiver.recordings(KEY);
+  expect(recordings.length).toBeGreaterThanOrEqual(2);
+  const packets = await packetsOf(recordings.at(-1) ?? '');
+  for (const type of ['video', 'audio'])
+    expect(packets.filter((packet) => packet.codec_type === type).length).toBeGreaterThan(90);
+  expectNoSeam(packets);
+
+  await done('delete_stream', { id }, options);
+  await done('delete_destination', { id: destination.id });
+  await done('delete_upload', { id: upload.objectID });
+  expect((await done('list_streams')).data).toEqual([]);
+  // Its key is in no log of any part.
+  expect(system.output()).not.toContain(KEY);
+});
