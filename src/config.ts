@@ -4,41 +4,9 @@
  */
 
 import { isIP } from 'node:net';
+import { ConfigError, type Env, reader } from './settings.ts';
 
-export class ConfigError extends Error {
-  override readonly name = 'ConfigError';
-}
-
-type Env = Record<string, string | undefined>;
-
-/** Reads variables by their name without the prefix, so that one that is missing or wrong is named in the error. */
-function reader(env: Env) {
-  const text = (name: string, fallback?: string): string => {
-    const value = env[`LOOPSTREAM_${name}`] || fallback;
-    if (value === undefined) throw new ConfigError(`LOOPSTREAM_${name} is not set.`);
-    return value;
-  };
-  const optional = (name: string): string | undefined => env[`LOOPSTREAM_${name}`] || undefined;
-  const integer = (name: string, fallback: number, min = 0, max = Number.MAX_SAFE_INTEGER): number => {
-    const value = Number(text(name, String(fallback)));
-    if (Number.isInteger(value) && value >= min && value <= max) return value;
-    throw new ConfigError(`LOOPSTREAM_${name} must be a whole number from ${min} to ${max}.`);
-  };
-  const flag = (name: string, fallback = false): boolean => {
-    const value = text(name, String(fallback));
-    if (value !== 'true' && value !== 'false') throw new ConfigError(`LOOPSTREAM_${name} must be true or false.`);
-    return value === 'true';
-  };
-  const json = <T>(name: string): T => {
-    try {
-      return JSON.parse(text(name)) as T;
-    } catch (error) {
-      if (error instanceof ConfigError) throw error;
-      throw new ConfigError(`LOOPSTREAM_${name} must be JSON.`);
-    }
-  };
-  return { text, optional, integer, flag, json };
-}
+export { ConfigError };
 
 /**
  * For media in S3: a directory with two files, which no process list shows, or two variables. Both or neither: half of them
@@ -319,6 +287,8 @@ export const apiConfig = (env: Env) => {
     storageCredentials: storageCredentials(env),
     dashboardDir: optional('DASHBOARD_DIR'),
     mail: mail(env),
+    /** Whether strangers may make accounts; where no mail is sent they cannot. */
+    signUp: flag('SIGN_UP', true),
   });
 };
 export type ApiConfig = ReturnType<typeof apiConfig>;

@@ -65,6 +65,24 @@ export const ERRORS = {
     meaning: 'The playlist never had this version, or it is no longer kept.',
     fix: 'Take one from `GET /v1/playlists/{id}/versions`.',
   },
+  api_key_not_found: {
+    status: 404,
+    title: 'API key not found',
+    meaning: 'The account has no API key with this id.',
+    fix: 'Take the id from the list of keys in the dashboard; it may have been revoked already.',
+  },
+  session_not_found: {
+    status: 404,
+    title: 'Session not found',
+    meaning: 'The person has no session with this id.',
+    fix: 'Look at the list of sessions again; it may have ended already.',
+  },
+  connected_app_not_found: {
+    status: 404,
+    title: 'Connected app not found',
+    meaning: 'The person has let in no app with this id.',
+    fix: 'Look at the list of connected apps again; it may have been disconnected already.',
+  },
   method_not_allowed: {
     status: 405,
     title: 'Method not allowed',
@@ -186,6 +204,19 @@ export const ERRORS = {
     title: 'Upload quota exceeded',
     meaning: 'The account keeps as many uploads, or as many bytes of them, as it may.',
     fix: 'Delete uploads that are no longer needed (`DELETE /v1/uploads/{id}`); `detail` says how much room is left.',
+  },
+  api_key_quota_exceeded: {
+    status: 403,
+    title: 'API key quota exceeded',
+    meaning: 'The account has as many API keys as it may.',
+    fix: 'Revoke keys that are no longer used; the list says when each was used last.',
+  },
+  not_confirmed: {
+    status: 403,
+    title: 'Not confirmed',
+    meaning:
+      'What was sent does not show that the account’s owner asks: the address or the password is wrong, or signing in is too long ago.',
+    fix: 'Give the account’s e-mail address and password. Where it has no password, sign in again first.',
   },
   media_too_large: {
     status: 413,

@@ -172,6 +172,10 @@ const api = group('The API server: REST, GraphQL and the page. Leave it out to w
       pattern: '^(.{32,})?$',
     }),
   }),
+  signUp: flag(
+    'Let strangers make accounts. Where no mail is sent they cannot, and keys are made by `loopstream keys`.',
+    true,
+  ),
   autoscaling: group('HorizontalPodAutoscaler of the API server.', {
     enabled: flag('Make it.', false),
     minReplicas: whole('The least replicas.', 2, 1),

@@ -1,5 +1,6 @@
-/** A user as clients see it. Pure: no I/O, no clock. */
+/** An account as clients see it: its user, and what lets others in. Pure: no I/O, no clock. */
 import { type Static, Type } from 'typebox';
+import { DISPLAY_NAME_PATTERN } from '../sentences.ts';
 
 export const User = Type.Object(
   {
@@ -12,3 +13,120 @@ export const User = Type.Object(
   { title: 'User' },
 );
 export type User = Static<typeof User>;
+
+const time = Type.String({ format: 'date-time' });
+const timeOrNull = Type.Union([time, Type.Null()]);
+
+/** As the auth library has them. */
+export const MAX_KEY_NAME = 64;
+export const MAX_KEY_DAYS = 365;
+
+export const ApiKey = Type.Object(
+  {
+    id: Type.String(),
+    name: Type.String(),
+    hint: Type.String({ description: 'What it begins with.' }),
+    createdAt: time,
+    expiresAt: timeOrNull,
+    lastUsedAt: Type.Union([time, Type.Null()], { description: 'As of a minute ago at most; null: never.' }),
+  },
+  { title: 'ApiKey' },
+);
+export type ApiKey = Static<typeof ApiKey>;
+
+export const NewApiKey = Type.Object(
+  {
+    ...ApiKey.properties,
+    key: Type.String({ description: 'The key itself. It is shown this once, and nowhere kept.' }),
+  },
+  { title: 'NewApiKey' },
+);
+export type NewApiKey = Static<typeof NewApiKey>;
+
+export const ApiKeyCreate = Type.Object(
+  {
+    name: Type.String({
+      ...{ minLength: 1, maxLength: MAX_KEY_NAME, pattern: DISPLAY_NAME_PATTERN },
+      description: 'What it is for.',
+    }),
+    expiresInDays: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: MAX_KEY_DAYS,
+        description: 'Without it, the key is good until it is revoked.',
+      }),
+    ),
+  },
+  { title: 'ApiKeyCreate', additionalProperties: false },
+);
+export type ApiKeyCreate = Static<typeof ApiKeyCreate>;
+
+export const PersonSession = Type.Object(
+  {
+    id: Type.String(),
+    isCurrent: Type.Boolean({ description: 'Whether it is the one that asks.' }),
+    userAgent: Type.Union([Type.String(), Type.Null()], { description: 'What the browser calls itself.' }),
+    address: Type.Union([Type.String(), Type.Null()], { description: 'From where it was begun.' }),
+    createdAt: time,
+    expiresAt: time,
+  },
+  { title: 'Session' },
+);
+export type PersonSession = Static<typeof PersonSession>;
+
+export const ConnectedApp = Type.Object(
+  {
+    id: Type.String({ description: 'The client id.' }),
+    name: Type.Union([Type.String(), Type.Null()], { description: 'What its maker calls it.' }),
+    uri: Type.Union([Type.String(), Type.Null()], { description: 'Its maker’s page.' }),
+    isVerified: Type.Boolean({ description: 'Whether somebody here has checked who made it.' }),
+    scopes: Type.Array(Type.String(), { description: 'What was allowed.' }),
+    connectedAt: time,
+    lastUsedAt: Type.Union([time, Type.Null()], { description: 'When it last got a token.' }),
+  },
+  { title: 'ConnectedApp' },
+);
+export type ConnectedApp = Static<typeof ConnectedApp>;
+
+export const SignInOptions = Type.Object(
+  {
+    signUp: Type.Boolean({ description: 'Whether strangers may make accounts.' }),
+    passwordReset: Type.Boolean({ description: 'Whether links are sent by mail.' }),
+    providers: Type.Array(Type.Object({ id: Type.String(), name: Type.String() }, { title: 'SignInProvider' }), {
+      description: 'Where else people may sign in.',
+    }),
+  },
+  { title: 'SignInOptions' },
+);
+export type SignInOptions = Static<typeof SignInOptions>;
+
+export const AccountDelete = Type.Object(
+  {
+    password: Type.Optional(
+      Type.String({ minLength: 1, maxLength: 256, description: 'Of the account, where it has one.' }),
+    ),
+    email: Type.String({
+      minLength: 1,
+      maxLength: 254,
+      description: 'The account’s address, so that nobody deletes one by mistake.',
+    }),
+  },
+  { title: 'AccountDelete', additionalProperties: false },
+);
+export type AccountDelete = Static<typeof AccountDelete>;
+
+const Documents = (description: string) => Type.Array(Type.Unsafe<object>({ type: 'object' }), { description });
+export const Export = Type.Object(
+  {
+    exportedAt: time,
+    user: User,
+    streams: Documents('As `GET /v1/streams/{id}` shows each.'),
+    destinations: Documents('As `GET /v1/destinations/{id}` shows each.'),
+    uploads: Documents('As `GET /v1/uploads/{id}` shows each.'),
+    playlists: Documents('As `GET /v1/playlists/{id}` shows each.'),
+    apiKeys: Type.Array(ApiKey),
+    sessions: Type.Array(PersonSession),
+    connectedApps: Type.Array(ConnectedApp),
+  },
+  { title: 'AccountExport' },
+);

@@ -4,12 +4,13 @@
  */
 import { APIError, createAuthMiddleware } from 'better-auth/api';
 import { weaknessOf } from '../account/password.ts';
+import { DISPLAY_NAME_PATTERN } from '../sentences.ts';
 
 const MAX_NAME = 100;
 /** RFC 5321, section 4.5.3.1. */
 const MAX_ADDRESS = 254;
 /** As names of everything else: control characters would garble lists and mails. */
-const CONTROL = /[\u0000-\u001f\u007f-\u009f]/;
+const PLAIN = new RegExp(DISPLAY_NAME_PATTERN);
 
 type Fields = Record<string, unknown>;
 
@@ -20,7 +21,7 @@ function checkNames(fields: Fields): void {
     const value = fields[name];
     if (value === undefined || value === null) continue;
     const limit = name === 'name' ? 2 * MAX_NAME + 1 : MAX_NAME;
-    if (typeof value !== 'string' || value.length > limit || CONTROL.test(value))
+    if (typeof value !== 'string' || value.length > limit || !PLAIN.test(value))
       throw refuse('INVALID_NAME', `A name has at most ${MAX_NAME} characters, and no control characters.`);
   }
   if (typeof fields.firstName === 'string' && fields.firstName.trim() === '')

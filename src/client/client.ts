@@ -1,5 +1,14 @@
 /** The API as functions: one for each operation, grouped by noun, with the server's own types. */
-import type { User } from '../account/record.ts';
+import type {
+  AccountDelete,
+  ApiKey,
+  ApiKeyCreate,
+  ConnectedApp,
+  NewApiKey,
+  PersonSession,
+  SignInOptions,
+  User,
+} from '../account/record.ts';
 import type { Destination, DestinationCreate, DestinationTest, DestinationUpdate } from '../destinations/record.ts';
 import type {
   Playlist,
@@ -77,6 +86,7 @@ export function createClient(options: ClientOptions) {
     /** The machine-readable description of the API (OpenAPI 3.1). */
     openApi: (call?: CallOptions) => send<Record<string, unknown>>('GET', '/openapi.json', call),
     me: (call?: CallOptions) => send<User>('GET', '/me', call),
+    ...personCalls(send),
     /**
      * What changes, as it changes: begins with `reset` and ends with the connection; then begin again. Rejects with
      * LoopstreamError when it does not begin, or breaks off.
@@ -112,6 +122,36 @@ const readCalls = <T, Listed, Query extends ListQuery = ListQuery>(send: Send, p
   list: (query?: Query, call?: CallOptions): List<Listed> => listCall(send, path, query, call),
   get: (id: string, call?: CallOptions) => send<T>('GET', at(path, id), call),
   delete: (id: string, call?: CallOptions) => send<void>('DELETE', at(path, id), call),
+});
+
+/** For a page in which somebody has signed in: with a key or a token they reject with `problems.PersonRequired`. */
+const personCalls = (send: Send) => ({
+  /** How people can sign in; for everybody. */
+  signInOptions: (call?: CallOptions) => send<SignInOptions>('GET', '/sign-in-options', call),
+  apiKeys: {
+    list: (query?: ListQuery, call?: CallOptions): List<ApiKey> => listCall(send, '/api-keys', query, call),
+    /** The key is in the answer, this once; a try whose answer is lost has made one that nobody knows. */
+    create: (body: ApiKeyCreate, call?: CallOptions) =>
+      send<NewApiKey>('POST', '/api-keys', { maxRetries: 0, ...call, body }),
+    revoke: (id: string, call?: CallOptions) => send<void>('DELETE', at('/api-keys', id), call),
+  },
+  sessions: {
+    list: (query?: ListQuery, call?: CallOptions): List<PersonSession> => listCall(send, '/sessions', query, call),
+    end: (id: string, call?: CallOptions) => send<void>('DELETE', at('/sessions', id), call),
+    /** All but this one. */
+    endOthers: (call?: CallOptions) => send<void>('DELETE', '/sessions', call),
+  },
+  connectedApps: {
+    list: (query?: ListQuery, call?: CallOptions): List<ConnectedApp> => listCall(send, '/connected-apps', query, call),
+    disconnect: (id: string, call?: CallOptions) => send<void>('DELETE', at('/connected-apps', id), call),
+  },
+  account: {
+    /** All that is kept of the account. */
+    export: (call?: CallOptions) => send<Record<string, unknown>>('GET', '/account/export', call),
+    /** For good. */
+    delete: (body: AccountDelete, call?: CallOptions) =>
+      send<void>('POST', '/account/deletion', { maxRetries: 0, ...call, body }),
+  },
 });
 
 function streamCalls(send: Send) {

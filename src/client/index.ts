@@ -3,7 +3,16 @@
  * Of the server it shares types, the table of errors and a timer, and nothing that runs there alone.
  */
 export type { Change } from '../account/changes.ts';
-export type { User } from '../account/record.ts';
+export type {
+  AccountDelete,
+  ApiKey,
+  ApiKeyCreate,
+  ConnectedApp,
+  NewApiKey,
+  PersonSession,
+  SignInOptions,
+  User,
+} from '../account/record.ts';
 export type { Destination, DestinationCreate, DestinationTest, DestinationUpdate } from '../destinations/record.ts';
 export type * from '../playlists/record.ts';
 export type { LiveStats } from '../stats/record.ts';

@@ -35,4 +35,13 @@ export const MIGRATIONS: Record<string, Migration> = {
       )`.execute(db);
     },
   },
+  '0004-account-deletions': {
+    async up(db: Kysely<unknown>) {
+      await sql`create table loopstream.account_deletions (
+        account_id text primary key,
+        asked_at timestamptz not null default now(),
+        done_at timestamptz
+      )`.execute(db);
+    },
+  },
 };

@@ -127,6 +127,24 @@ const LiveStats = {
   ],
 };
 
+const ApiKey = {
+  ...{ id: '6f2d7a1e-3b4c-4d5e-8f60-718293a4b5c6', name: 'Playout server', hint: 'lsk_QxTz' },
+  ...{ createdAt, expiresAt: null, lastUsedAt: since },
+};
+
+const Session = {
+  ...{ id: '0b9f6c52-1d3e-4f70-8a91-b2c3d4e5f607', isCurrent: true, address: '203.0.113.7' },
+  userAgent: 'Mozilla/5.0 (X11; Linux x86_64; rv:147.0) Gecko/20100101 Firefox/147.0',
+  ...{ createdAt, expiresAt: '2027-02-14T17:42:05Z' },
+};
+
+const ConnectedApp = {
+  ...{ id: 'kWcQy3TzVbNfRpLs', name: 'Scheduler', uri: 'https://scheduler.example.com', isVerified: false },
+  ...{ scopes: ['service:read', 'service:write'], connectedAt: createdAt, lastUsedAt: since },
+};
+
+const User = { id: 'usr-7Qm2', email: 'ada@example.com', firstName: 'Ada', lastName: null, createdAt };
+
 export const EXAMPLES: Readonly<Record<string, object>> = {
   Status: {
     status: 'ok',
@@ -134,7 +152,18 @@ export const EXAMPLES: Readonly<Record<string, object>> = {
     time: since,
     components: { kubernetes: 'ok', database: 'ok' },
   },
-  User: { id: 'usr-7Qm2', email: 'ada@example.com', firstName: 'Ada', lastName: null, createdAt },
+  User,
+  SignInOptions: { signUp: true, passwordReset: true, providers: [{ id: 'company', name: 'Example Company' }] },
+  ApiKeyList: list(ApiKey),
+  ApiKeyCreate: { name: 'Playout server', expiresInDays: 90 },
+  NewApiKey: { ...ApiKey, lastUsedAt: null, key: 'lsk_QxTzExampleOfAKeyThatLetsNobodyIn' },
+  SessionList: list(Session),
+  ConnectedAppList: list(ConnectedApp),
+  AccountExport: {
+    ...{ exportedAt: since, user: User, streams: [Stream], destinations: [Destination], uploads: [Upload] },
+    ...{ playlists: [], apiKeys: [ApiKey], sessions: [Session], connectedApps: [ConnectedApp] },
+  },
+  AccountDelete: { email: 'ada@example.com', password: 'several words of hers' },
   Stream,
   StreamList: list(Stream),
   StreamCreate: {
@@ -187,6 +216,9 @@ export const PARAMETER_EXAMPLES: Readonly<Record<string, unknown>> = {
   'destinations id': destination,
   'uploads id': upload,
   'playlists id': playlist,
+  'api-keys id': '6f2d7a1e-3b4c-4d5e-8f60-718293a4b5c6',
+  'sessions id': '0b9f6c52-1d3e-4f70-8a91-b2c3d4e5f607',
+  'connected-apps id': 'kWcQy3TzVbNfRpLs',
   version: 3,
   from: 2,
   limit: 20,

@@ -1,8 +1,10 @@
 /** Idempotency-Key on POST (draft-ietf-httpapi-idempotency-key-header); what it does is in keyed.ts. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { isOperation } from '../auth/scopes.ts';
 import { type Intent, within } from '../context.ts';
 import type { Db } from '../db/pool.ts';
 import { createKeyed, type Held, isHeld, type KeptAnswer } from './keyed.ts';
+import { takesIdempotencyKey } from './operation-errors.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -45,6 +47,8 @@ export function idempotency(app: FastifyInstance, { db, secret, mayRetry }: Idem
   app.addHook('preHandler', (request, reply, done) => {
     const key = request.headers['idempotency-key'];
     if (request.method !== 'POST' || key === undefined || !request.principal) return done();
+    const id = request.routeOptions.schema?.operationId;
+    if (isOperation(id) && !takesIdempotencyKey(id, 'post')) return done();
     begin(request, reply, String(key)).then((intent) => intent && within({ intent }, done), done);
   });
 

@@ -12,6 +12,8 @@ const WITH_BODY: ErrorCode[] = ['malformed_json', 'payload_too_large', 'unsuppor
 
 const OWN: Partial<Record<Operation, ErrorCode[]>> = {
   watchChanges: ['too_many_feeds'],
+  createApiKey: ['api_key_quota_exceeded', 'conflict'],
+  deleteAccount: ['not_confirmed'],
   updateStream: ['conflict'],
   deleteStream: ['conflict'],
   startStream: ['stream_not_ready', 'conflict'],
@@ -46,6 +48,9 @@ const NOT_FOUND: Record<string, ErrorCode> = {
   destinations: 'destination_not_found',
   uploads: 'upload_not_found',
   playlists: 'playlist_not_found',
+  'api-keys': 'api_key_not_found',
+  sessions: 'session_not_found',
+  'connected-apps': 'connected_app_not_found',
 };
 
 export interface Shape {
@@ -78,5 +83,8 @@ export function codesOf(id: Operation, { method, path, hasBody, hasParameters }:
   ];
 }
 
-export const takesIdempotencyKey = (id: Operation, method: string): boolean =>
-  method === 'post' && OPERATION_SCOPES[id] !== null;
+/** What a person does is not repeated by a program, and some of its answers hold a secret, which is not to be kept. */
+export const takesIdempotencyKey = (id: Operation, method: string): boolean => {
+  const scope: string | null = OPERATION_SCOPES[id];
+  return method === 'post' && scope !== null && scope !== PERSON;
+};

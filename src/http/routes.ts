@@ -1,5 +1,6 @@
 /** The routes of all nouns, for the server that answers them and for the description that is made from them. */
 import type { FastifyInstance } from 'fastify';
+import { type AccessRoutes, accessRoutes } from '../account/access-rest.ts';
 import type { ChangeService } from '../account/changes.ts';
 import { accountRoutes } from '../account/rest.ts';
 import { destinationRoutes } from '../destinations/rest.ts';
@@ -20,6 +21,7 @@ export interface RouteDeps extends StatusDeps {
   services: Services;
   stats: StatsService;
   changes: ChangeService;
+  people: AccessRoutes;
   /** Before the colon of a scope's public name. */
   scopePrefix: string;
   /** Aborts when the server stops: previews and feeds end. */
@@ -34,6 +36,7 @@ export async function nounRoutes(v1: FastifyInstance, deps: RouteDeps): Promise<
   const { account, streams, destinations, uploads, playlists } = deps.services;
   await v1.register(statusRoutes, { health: deps.health, version: deps.version, openApi: deps.openApi });
   await v1.register(accountRoutes, { account });
+  await v1.register(accessRoutes, { people: deps.people });
   const { changes, scopePrefix, stopping } = deps;
   await v1.register(changeRoutes, { changes, scopePrefix, stopping });
   await v1.register(async (cached) => {

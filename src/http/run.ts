@@ -16,6 +16,7 @@ import type { AuthService } from '../auth/service.ts';
 import { sleep } from '../clock.ts';
 import type { ApiConfig } from '../config.ts';
 import { createLeases } from '../db/leases.ts';
+import type { Db } from '../db/pool.ts';
 import { createDestinationService } from '../destinations/service.ts';
 import type { Services } from '../graphql/schema.ts';
 import { createKube } from '../kube/client.ts';
@@ -24,6 +25,7 @@ import { DESTINATIONS, LOOPSTREAMS, PLAYLISTS, PODS, UPLOADS } from '../kube/res
 import type { Kube, KubeObject } from '../kube/types.ts';
 import type { Lifecycle } from '../lifecycle.ts';
 import type { Logger } from '../log.ts';
+import { createMailer } from '../mail/mailer.ts';
 import { createHistory } from '../playlists/history.ts';
 import { createPlaylistService } from '../playlists/service.ts';
 import { heldUploads } from '../playlists/spec.ts';
@@ -96,7 +98,10 @@ export async function runApi(config: ApiConfig, lifecycle: Lifecycle, log: Logge
   const { people, deletions } = openPeople({ config, kube, resources, services, auth, db, mails, log });
   lifecycle.defer('deletions', () => deletions.stop());
   // Before the caches are filled, nothing of an account would be found.
-  void ready.then(() => deletions.start(), () => undefined);
+  void ready.then(
+    () => deletions.start(),
+    () => undefined,
+  );
   const health = createHealth({ kube, db, isSynced: () => isSynced });
   const stopping = lifecycle.signal;
   const leaving = new AbortController();

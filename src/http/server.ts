@@ -10,6 +10,7 @@ import Fastify, {
   LogController,
   type onRequestHookHandler,
 } from 'fastify';
+import type { AccessRoutes } from '../account/access-rest.ts';
 import type { ChangeService } from '../account/changes.ts';
 import { agentRoutes, MCP } from '../agents/routes.ts';
 import { AUTH_PATH } from '../auth/addresses.ts';
@@ -72,6 +73,7 @@ export interface ServerDeps extends StatusDeps, Stopping {
   services: Services;
   stats: StatsService;
   changes: ChangeService;
+  people: AccessRoutes;
   learners?: Learners;
   /** Counts requests for all replicas together; without it this one counts its own. */
   counter?: Counter | undefined;

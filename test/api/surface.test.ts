@@ -1,14 +1,14 @@
 /** The operations that the API is designed to have (api.md), against those that it has: in the table of scopes, in REST, in GraphQL. */
 import { buildSchema, type GraphQLField, type GraphQLObjectType, getNamedType, isObjectType } from 'graphql';
 import { describe, expect, test } from 'vitest';
-import { OPERATION_SCOPES, type Operation, type Scope } from '../../src/auth/scopes.ts';
+import { OPERATION_SCOPES, type Operation, type PERSON, type Scope } from '../../src/auth/scopes.ts';
 import { schemaDocument } from '../../src/graphql/schema.ts';
 import { describeApi } from '../../src/http/describe.ts';
 
 /** An operation in REST, with the query parameters and fields of the body that it is to take, and the same in GraphQL. */
 interface Designed {
   rest: string;
-  scope: Scope | null;
+  scope: Scope | typeof PERSON | null;
   query?: string[];
   body?: string[];
   /** The field of Query or Mutation; null where there is to be none. */
@@ -26,6 +26,17 @@ const DESIGNED: Partial<Record<string, Designed>> = {
   getStatus: { rest: 'GET /status', scope: null, graphql: null },
   getOpenApi: { rest: 'GET /openapi.json', scope: null, graphql: null },
   getMe: { rest: 'GET /me', scope: 'read', graphql: 'me' },
+  getSignInOptions: { rest: 'GET /sign-in-options', scope: null, graphql: null },
+  createApiKey: { rest: 'POST /api-keys', scope: 'person', body: ['name', 'expiresInDays'], graphql: null },
+  listApiKeys: { rest: 'GET /api-keys', scope: 'person', query: PAGED, graphql: null },
+  revokeApiKey: { rest: 'DELETE /api-keys/{id}', scope: 'person', graphql: null },
+  listSessions: { rest: 'GET /sessions', scope: 'person', query: PAGED, graphql: null },
+  endSession: { rest: 'DELETE /sessions/{id}', scope: 'person', graphql: null },
+  endOtherSessions: { rest: 'DELETE /sessions', scope: 'person', graphql: null },
+  listConnectedApps: { rest: 'GET /connected-apps', scope: 'person', query: PAGED, graphql: null },
+  disconnectApp: { rest: 'DELETE /connected-apps/{id}', scope: 'person', graphql: null },
+  exportAccount: { rest: 'GET /account/export', scope: 'person', graphql: null },
+  deleteAccount: { rest: 'POST /account/deletion', scope: 'person', body: ['email', 'password'], graphql: null },
 
   createStream: { rest: 'POST /streams', scope: 'write', body: [...STREAM, ...SCHEDULE], graphql: 'createStream' },
   listStreams: { rest: 'GET /streams', scope: 'read', query: [...PAGED, 'status', 'q'], graphql: 'streams' },
@@ -33,7 +44,12 @@ const DESIGNED: Partial<Record<string, Designed>> = {
   updateStream: { rest: 'PATCH /streams/{id}', scope: 'write', body: STREAM, graphql: 'updateStream' },
   deleteStream: { rest: 'DELETE /streams/{id}', scope: 'destructive', graphql: 'deleteStream' },
   getStreamReadiness: { rest: 'GET /streams/{id}/readiness', scope: 'read', graphql: 'stream' },
-  startStream: { rest: 'POST /streams/{id}/start', scope: 'write', query: ['wait', 'whenReady'], graphql: 'startStream' },
+  startStream: {
+    rest: 'POST /streams/{id}/start',
+    scope: 'write',
+    query: ['wait', 'whenReady'],
+    graphql: 'startStream',
+  },
   stopStream: { rest: 'POST /streams/{id}/stop', scope: 'write', query: ['wait'], graphql: 'stopStream' },
   scheduleStream: { rest: 'POST /streams/{id}/schedule', scope: 'write', body: SCHEDULE, graphql: 'scheduleStream' },
   unscheduleStream: { rest: 'DELETE /streams/{id}/schedule', scope: 'write', graphql: 'unscheduleStream' },

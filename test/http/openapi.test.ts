@@ -43,7 +43,8 @@ describe('every operation', () => {
   test('says its scope, and that it may be refused for want of it', () => {
     for (const { name, operation } of operations()) {
       const scope = OPERATION_SCOPES[operation.operationId as keyof typeof OPERATION_SCOPES];
-      const security = scope === null ? [] : [{ apiKey: [] }, { bearer: [] }, { oauth2: [`service:${scope}`] }];
+      const programs = [{ apiKey: [] }, { bearer: [] }, { oauth2: [`service:${scope}`] }];
+      const security = scope === null ? [] : scope === 'person' ? [{ session: [] }] : programs;
       expect(operation.security, name).toEqual(security);
       expect('403' in operation.responses, name).toBe(scope !== null);
       expect(operation.summary, name).toMatch(/\S/);

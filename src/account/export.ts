@@ -1,0 +1,49 @@
+/** All that is kept of an account, as one document, in the words of the API. Stream keys are in it no more than elsewhere. */
+import type { Principal } from '../auth/scopes.ts';
+import type { DestinationService } from '../destinations/service.ts';
+import type { PlaylistService } from '../playlists/service.ts';
+import type { StreamService } from '../streams/service.ts';
+import type { UploadService } from '../uploads/service.ts';
+import type { AccessService } from './access.ts';
+import { type Connection, MAX_PAGE, type PageArgs } from './connection.ts';
+import type { AccountService } from './service.ts';
+
+export interface ExportDeps {
+  account: AccountService;
+  access: Pick<AccessService, 'keys' | 'sessions' | 'apps'>;
+  streams: Pick<StreamService, 'list'>;
+  destinations: Pick<DestinationService, 'list'>;
+  uploads: Pick<UploadService, 'list'>;
+  playlists: Pick<PlaylistService, 'list' | 'get'>;
+}
+
+/** All pages of a list. */
+async function all<T>(page: (args: PageArgs) => Connection<T> | Promise<Connection<T>>): Promise<T[]> {
+  const found: T[] = [];
+  for (let after: string | null | undefined; ; ) {
+    const { edges, pageInfo } = await page({ first: MAX_PAGE, after });
+    for (const { node } of edges) found.push(node);
+    if (!pageInfo.hasNextPage) return found;
+    after = pageInfo.endCursor;
+  }
+}
+
+export const createExport =
+  ({ account, access, streams, destinations, uploads, playlists }: ExportDeps) =>
+  async (principal: Principal, now: Date) => {
+    const { accountId } = principal;
+    const lists = await all((args) => playlists.list(accountId, args));
+    return {
+      exportedAt: now.toISOString(),
+      user: await account.me(principal),
+      streams: await all((args) => streams.list(accountId, args)),
+      destinations: await all((args) => destinations.list(accountId, args)),
+      uploads: await all((args) => uploads.list(accountId, args)),
+      playlists: lists.map(({ id }) => playlists.get(accountId, id)),
+      apiKeys: await all((args) => access.keys(principal, args)),
+      sessions: await all((args) => access.sessions(principal, args)),
+      connectedApps: await all((args) => access.apps(principal, args)),
+    };
+  };
+
+export type AccountExport = Awaited<ReturnType<ReturnType<typeof createExport>>>;

@@ -1,0 +1,63 @@
+/**
+ * What a password must be: long, and not one that is tried first. No rules of composition, and nothing that stops one from
+ * being pasted (NIST SP 800-63B, section 3.1.1.2). The page asks the same before it sends anything.
+ * Pure: no I/O, no clock.
+ */
+
+/** In UTF-16 units, as text fields and the auth library count. */
+export const MIN_PASSWORD = 10;
+/** An end, for hashing takes time. */
+export const MAX_PASSWORD = 256;
+
+/** Of those that many people have, the ones that are long enough, in lower case and without what is not a letter or digit. */
+const COMMON = new Set(
+  [
+    ['passwordpassword', 'password1234', 'password123456', 'mypassword', 'mypassword1', 'changemenow', 'letmeinplease'],
+    ['iloveyou123', 'iloveyouforever', 'qwertyuiop', 'qwerty12345', 'qwerty123456', 'qwertyuiopasdfghjkl', 'asdfghjkl'],
+    [
+      'asdfghjkl1',
+      'zxcvbnm123',
+      '1qaz2wsx3edc',
+      'q1w2e3r4t5',
+      'q1w2e3r4t5y6',
+      '1q2w3e4r5t',
+      '1q2w3e4r5t6y',
+      'abc123456',
+    ],
+    [
+      'abcd123456',
+      'abcdefghij',
+      'administrator',
+      'adminadmin',
+      'welcome123',
+      'sunshine123',
+      'princess123',
+      'football123',
+    ],
+    ['baseball123', 'superman123', 'password12', 'password123', 'loopstream', 'loopstream1', 'loopstream123'],
+  ].flat(),
+);
+
+const bare = (text: string): string => text.toLowerCase().replace(/[^a-z0-9]/g, '');
+
+/** `1234567890`, `abcdefghij`, `9876543210`: each sign is the next, or the one before, of the one before it. */
+function isRun(text: string): boolean {
+  const steps = [...text].slice(1).map((c, i) => (c.codePointAt(0) ?? 0) - ([...text][i]?.codePointAt(0) ?? 0));
+  return steps.length > 0 && [1, -1].some((step) => steps.filter((s) => s === step).length >= steps.length - 1);
+}
+
+/** A short piece again and again: `aaaaaaaaaa`, `abcabcabcabc`. */
+const isRepeated = (text: string): boolean => /^(.{1,4}?)\1+.{0,3}$/su.test(text);
+
+/** Why a password must be another one, as a sentence; undefined when it may be had. `email`: whose it is to be. */
+export function weaknessOf(password: string, email = ''): string | undefined {
+  if (password.length < MIN_PASSWORD) return `Use ${MIN_PASSWORD} characters or more. Several words do well.`;
+  if (password.length > MAX_PASSWORD) return `Use at most ${MAX_PASSWORD} characters.`;
+  const [name = ''] = email.toLowerCase().split('@');
+  const about = [email.toLowerCase(), ...(name.length >= MIN_PASSWORD - 3 ? [name] : [])].filter((text) => text !== '');
+  if (about.some((text) => password.toLowerCase().includes(text) && password.length < text.length + 4))
+    return 'Do not use your e-mail address: it is what others try first.';
+  if (COMMON.has(bare(password)) || isRun(password) || isRepeated(password))
+    return 'Many people have this password, so it is tried first. Choose another one.';
+  return undefined;
+}
