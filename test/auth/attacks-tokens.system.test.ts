@@ -1,29 +1,21 @@
 /** Tokens that are not what they say, by the sections that describe them. Each is tried beside one that is good. */
 import { createHmac, generateKeyPairSync } from 'node:crypto';
-import { symmetricDecrypt } from 'better-auth/crypto';
-import { decodeJwt, decodeProtectedHeader, exportJWK, importJWK, type JWTHeaderParameters, SignJWT } from 'jose';
+import { exportJWK, SignJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { call } from '../support/api.ts';
 import { startTestSite, type TestSite } from '../support/oauth.ts';
-import { query } from '../support/postgres.ts';
+import { type Forge, openForge } from '../support/oauth-forge.ts';
 
 let site: TestSite;
 let good: string;
-let payload: ReturnType<typeof decodeJwt>;
-let header: JWTHeaderParameters;
-let sign: (claims: object, head?: Partial<JWTHeaderParameters>) => Promise<string>;
+let payload: Forge['payload'];
+let header: Forge['header'];
+let sign: Forge['sign'];
 
 beforeAll(async () => {
   site = await startTestSite();
   good = await site.token('ada', 'service:read');
-  payload = decodeJwt(good);
-  header = decodeProtectedHeader(good) as JWTHeaderParameters;
-  // The server's own key, as nobody outside has it: what is wrong with a token is then that alone which the test says.
-  const [row] = await query(site.databaseUrl, `select "privateKey" from auth.jwks where id = '${header.kid}'`);
-  const jwk = await symmetricDecrypt({ key: site.config.authSecret, data: JSON.parse(String(row?.privateKey)) });
-  const key = await importJWK(JSON.parse(jwk), 'ES256');
-  sign = (claims, head = {}) =>
-    new SignJWT({ ...payload, ...claims }).setProtectedHeader({ ...header, ...head }).sign(key);
+  ({ payload, header, sign } = await openForge(site, good));
 });
 
 afterAll(() => site?.stop());
