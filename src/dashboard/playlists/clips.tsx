@@ -82,9 +82,14 @@ function announcementsOf(entries: readonly Entry[], uploads: Uploads): Announcem
     return entry ? clipName(entry.objectID, uploads) : 'The clip';
   };
   const placeOf = (key: unknown): string => `${entries.findIndex((one) => one.key === key) + 1} of ${entries.length}`;
+  const pickedUp = (key: unknown): string => `${nameOf(key)} is picked up, at place ${placeOf(key)}.`;
   return {
-    onDragStart: ({ active }) => `${nameOf(active.id)} is picked up, at place ${placeOf(active.id)}.`,
-    onDragOver: ({ active, over }) => (over ? `${nameOf(active.id)} is at place ${placeOf(over.id)}.` : undefined),
+    onDragStart: ({ active }) => pickedUp(active.id),
+    // It is told to be above itself at once, which must not be said in place of the first.
+    onDragOver: ({ active, over }) => {
+      if (!over) return undefined;
+      return over.id === active.id ? pickedUp(active.id) : `${nameOf(active.id)} is at place ${placeOf(over.id)}.`;
+    },
     onDragEnd: ({ active, over }) =>
       over ? `${nameOf(active.id)} is put down at place ${placeOf(over.id)}.` : `${nameOf(active.id)} is put back.`,
     onDragCancel: ({ active }) => `${nameOf(active.id)} is put back.`,

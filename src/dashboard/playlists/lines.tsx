@@ -19,7 +19,7 @@ export function Difference({ id, from, to }: { id: string; from: number; to: num
   if (!data) return <Skeleton height={18} width="60%" />;
   const { mode } = data.diff;
   return (
-    <ul className={classes.lines} aria-label={`What version ${to} changed`}>
+    <ul className={classes.lines} aria-label={`What changed in version ${to}`}>
       {mode && <li>Played {MODE_WORDS[mode].toLowerCase()} from then on</li>}
       {lines.map((line) => {
         const Icon = ICONS[line.what];

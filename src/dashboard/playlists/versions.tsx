@@ -55,7 +55,7 @@ function Version({ playlist, version: row, before, publish, rollback, busy }: Ve
             size="xs"
             variant="default"
             aria-expanded={open}
-            aria-label={`What version ${version} changed`}
+            aria-label={`What changed in version ${version}`}
             onClick={() => setOpen(!open)}
           >
             What changed

@@ -1,0 +1,140 @@
+/** Destinations as a person makes, tests, changes and deletes them in the dashboard. */
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expectForEverybody, launchBrowser, type Visit, visit } from '../support/page.ts';
+import { type System, startSystem } from '../support/system.ts';
+
+let system: System;
+let browser: Browser;
+let at: Visit;
+
+beforeAll(async () => {
+  [system, browser] = await Promise.all([startSystem(['--no-demo']), launchBrowser()]);
+});
+afterAll(async () => {
+  await browser?.close();
+  await system?.close();
+});
+
+const open = async () => {
+  at = await visit(browser, system, '/destinations');
+  return at.page;
+};
+const leave = async () => {
+  expect(at.complaints).toEqual([]);
+  await at.close();
+};
+const all = async () => (await system.client.destinations.list().page()).data;
+const remove = async () => {
+  for (const { id } of await all()) await system.client.destinations.delete(id);
+};
+
+test('an empty page says what to do; a platform’s address is filled in, and the way to its key is shown', async () => {
+  const page = await open();
+  await page.getByText('No destination yet').waitFor();
+  await expectForEverybody(page);
+  await page.getByRole('button', { name: 'Add destination' }).click();
+  const dialog = page.getByRole('dialog', { name: 'New destination' });
+  await dialog.getByRole('radio', { name: 'Twitch' }).check();
+  expect(await dialog.getByLabel('Address').inputValue()).toMatch(/^rtmps:\/\/.*live-video\.net/);
+  expect(await dialog.getByLabel('Name').inputValue()).toBe('Twitch');
+  expect(await dialog.getByRole('link', { name: /Open Twitch/ }).getAttribute('href')).toContain('dashboard.twitch.tv');
+  await expectForEverybody(page);
+  await page.keyboard.press('Escape');
+  await dialog.waitFor({ state: 'detached' });
+  expect(await page.evaluate(() => document.activeElement?.textContent)).toContain('Add destination');
+  expect(await all()).toEqual([]);
+  await leave();
+});
+
+test('what is wrong stands at its field, in the server’s words too; pressed twice, it is made once; its key is seen by nobody', async () => {
+  const page = await open();
+  await page.getByRole('button', { name: 'Add destination' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByRole('radio', { name: 'Custom' }).check();
+  await dialog.getByRole('button', { name: 'Add destination' }).click();
+  await dialog.getByText('Enter the stream key.').waitFor();
+  await dialog.getByLabel('Name').fill('<b>My</b> own server');
+  await dialog.getByLabel('Address').fill('https://example.com/app');
+  await dialog.getByRole('textbox', { name: 'Stream key' }).fill('sECRet-stream-key-wxyz');
+  await dialog.getByRole('button', { name: 'Add destination' }).click();
+  await dialog.getByText('Must begin with rtmp://, rtmps:// or srt://.').waitFor();
+  expect(await dialog.getByLabel('Address').getAttribute('aria-invalid')).toBe('true');
+  await expectForEverybody(page);
+  await dialog.getByLabel('Address').fill(system.facts.rtmpUrl);
+  await dialog.getByRole('button', { name: 'Add destination' }).dblclick();
+  const row = page.getByRole('article', { name: '<b>My</b> own server' });
+  await row.getByText('Key ends in wxyz').waitFor();
+  await dialog.waitFor({ state: 'detached' });
+  expect((await all()).map(({ name }) => name)).toEqual(['<b>My</b> own server']);
+  expect(await page.content()).not.toContain('sECRet');
+  await leave();
+});
+
+test('a test tells each step that it passed, or the one it came to and what to do', async () => {
+  const page = await open();
+  const row = page.getByTestId('destination').first();
+  await row.getByRole('button', { name: /^Test / }).click();
+  const result = row.getByTestId('test-result');
+  await result.waitFor({ timeout: 90_000 });
+  expect(await result.getAttribute('data-ok')).toBe('true');
+  expect(await result.getByText(': passed').count()).toBe(4);
+  await expectForEverybody(page);
+
+  await row.getByRole('button', { name: /^Change / }).click();
+  const dialog = page.getByRole('dialog', { name: 'Change destination' });
+  await dialog.getByLabel('Address').fill('rtmp://127.0.0.1:1/live');
+  await dialog.getByText('The address is another one.').waitFor();
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await dialog.waitFor({ state: 'detached' });
+  // What the test said was of the address before.
+  await result.waitFor({ state: 'detached' });
+  await row.getByText('Key ends in wxyz').waitFor();
+  await row.getByRole('button', { name: /^Test / }).click();
+  await result.waitFor({ timeout: 90_000 });
+  expect(await result.getAttribute('data-ok')).toBe('false');
+  expect(await result.getByRole('listitem').filter({ hasText: 'Connect' }).textContent()).toContain('failed');
+  await expectForEverybody(page);
+  await leave();
+});
+
+test('what a stream still sends to is not deleted, and the stream is named; then it is, after a question', async () => {
+  const [destination] = await all();
+  const stream = await system.client.streams.create({
+    ...{ name: 'Night channel', quality: 'q_720p', framerate: 'f_30', destinationID: destination?.id ?? '' },
+    playlistIDs: [(await system.client.playlists.create({ kind: 'video', mode: 'sequential', items: [] })).id],
+  });
+  const page = await open();
+  const row = page.getByTestId('destination').first();
+  await row.getByRole('button', { name: /^Delete / }).click();
+  const dialog = page.getByRole('dialog', { name: 'Delete this destination?' });
+  await dialog.getByRole('button', { name: 'Delete destination' }).click();
+  await dialog.getByRole('link', { name: 'Night channel' }).waitFor();
+  await expectForEverybody(page);
+  await dialog.getByRole('button', { name: 'Keep it' }).click();
+  await system.client.streams.delete(stream.id);
+  await row.getByRole('button', { name: /^Delete / }).click();
+  await dialog.getByRole('button', { name: 'Delete destination' }).click();
+  await page.getByText('No destination yet').waitFor();
+  expect(await all()).toEqual([]);
+  await leave();
+});
+
+test('by keyboard alone: a destination is added without a mouse', async () => {
+  const page = await open();
+  await page.getByRole('button', { name: 'Add destination' }).focus();
+  await page.keyboard.press('Enter');
+  const dialog = page.getByRole('dialog');
+  await dialog.waitFor();
+  // The platform is chosen first, by the arrow keys.
+  await page.keyboard.press('ArrowRight');
+  expect(await dialog.getByRole('radio', { name: 'Twitch' }).isChecked()).toBe(true);
+  await page.keyboard.press('Tab');
+  await page.keyboard.press('Tab');
+  await page.keyboard.press('Tab');
+  await page.keyboard.type('live_key_of_mine');
+  await page.keyboard.press('Enter');
+  await page.getByRole('article', { name: 'Twitch' }).waitFor();
+  await remove();
+  await leave();
+});

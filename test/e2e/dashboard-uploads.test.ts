@@ -1,0 +1,184 @@
+/** Uploads as a person adds, sends, pauses and deletes them in the dashboard. */
+import { createReadStream } from 'node:fs';
+import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { makeClip } from '../support/media.ts';
+import { expectForEverybody, launchBrowser, type Visit, visit } from '../support/page.ts';
+import { until } from '../support/rtmp.ts';
+import { type System, startSystem } from '../support/system.ts';
+
+let system: System;
+let browser: Browser;
+let dir: string;
+let server: Server;
+let link: string;
+let at: Visit;
+let page: Page;
+
+beforeAll(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'loopstream-uploads-'));
+  await makeClip(join(dir, 'show.mp4'), { seconds: 2 });
+  // A part of a film: what it holds is not what is tested here, only that it takes its time.
+  await writeFile(join(dir, 'long.mp4'), Buffer.alloc(6_000_000, 'loopstream'));
+  await writeFile(join(dir, 'second.mp4'), Buffer.alloc(4_000_000, 'second'));
+  server = createServer((request, response) => {
+    if (request.url !== '/my%20show.mp4') return void response.writeHead(404).end();
+    createReadStream(join(dir, 'show.mp4')).pipe(response);
+  }).listen(0, '127.0.0.1');
+  [system, browser] = await Promise.all([startSystem(['--no-demo']), launchBrowser()]);
+  link = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+});
+afterAll(async () => {
+  await browser?.close();
+  await system?.close();
+  server?.close();
+  await rm(dir, { recursive: true, force: true });
+});
+beforeEach(async () => {
+  at = await visit(browser, system, '/uploads');
+  page = at.page;
+});
+afterEach(async () => {
+  expect(at.complaints).toEqual([]);
+  await at.close();
+  for (const { objectID } of await all()) await system.client.uploads.delete(objectID);
+});
+
+const all = async () => (await system.client.uploads.list().page()).data;
+const upload = (name: string) => page.getByTestId('upload').and(page.getByRole('article', { name, exact: true }));
+const sending = (name: string) => page.getByTestId('sending').and(page.getByRole('article', { name, exact: true }));
+const choose = (...names: string[]) =>
+  page.getByTestId('file-input').setInputFiles(names.map((name) => join(dir, name)));
+
+/** Bytes a second that the page may send, until it may send as it likes. */
+async function slow(uploadThroughput: number): Promise<() => Promise<unknown>> {
+  const devtools = await at.context.newCDPSession(page);
+  await devtools.send('Network.enable');
+  const conditions = { offline: false, latency: 0, downloadThroughput: -1 };
+  await devtools.send('Network.emulateNetworkConditions', { ...conditions, uploadThroughput });
+  return () => devtools.send('Network.emulateNetworkConditions', { ...conditions, uploadThroughput: -1 });
+}
+
+test('an empty page says what to do, and a link becomes an upload that is ready, with what it is', async () => {
+  await page.getByText('No uploads yet.').waitFor();
+  await expectForEverybody(page);
+  await page.getByRole('button', { name: 'Add from a link' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Add from a link' });
+  await dialog.getByLabel('Link').fill('ftp://example.com/x');
+  await dialog.getByRole('button', { name: 'Add upload' }).click();
+  await dialog.getByText('Must begin with http:// or https://.').waitFor();
+  await expectForEverybody(page);
+  await dialog.getByLabel('Link').fill(`${link}/my%20show.mp4`);
+  await dialog.getByRole('button', { name: 'Add upload' }).dblclick();
+  await dialog.waitFor({ state: 'detached' });
+  await upload('my show.mp4').and(page.locator('[data-state=ready]')).waitFor({ timeout: 90_000 });
+  expect(await upload('my show.mp4').textContent()).toMatch(/0:02 · .* kB · 640×360, 30 fps, H\.264 · AAC mono/);
+  expect(await all()).toHaveLength(1);
+  await expectForEverybody(page);
+});
+
+test('what cannot be fetched says why, and what to do', async () => {
+  await system.client.uploads.fromLink({ type: 'VIDEO', url: `${link}/none.mp4`, name: 'Missing' });
+  const row = upload('Missing').and(page.locator('[data-state=failed]'));
+  await row.waitFor({ timeout: 90_000 });
+  await row.getByText('it must lead to the file itself').waitFor();
+  await expectForEverybody(page);
+});
+
+test('files that are chosen are sent, and become uploads', async () => {
+  await choose('show.mp4');
+  await upload('show.mp4').and(page.locator('[data-state=ready]')).waitFor({ timeout: 90_000 });
+  expect((await all())[0]?.sizeBytes).toBe((await stat(join(dir, 'show.mp4'))).size);
+});
+
+test('files that are dropped are sent too', async () => {
+  const transfer = await page.evaluateHandle(() => {
+    const data = new DataTransfer();
+    data.items.add(new File([new Uint8Array(2000)], 'dropped.mp3', { type: 'audio/mpeg' }));
+    return data;
+  });
+  await page.getByTestId('drop').dispatchEvent('drop', { dataTransfer: transfer });
+  await upload('dropped.mp3').waitFor();
+  expect((await all())[0]).toMatchObject({ name: 'dropped.mp3', type: 'AUDIO' });
+});
+
+test('several at once; a pause stops one and not the other, elsewhere in the dashboard it goes on, and a reload loses nothing', async () => {
+  const freely = await slow(200_000);
+  await choose('long.mp4', 'second.mp4');
+  await sending('long.mp4')
+    .getByText(/\/s · .* left/)
+    .waitFor();
+  await expectForEverybody(page);
+  await sending('long.mp4').getByRole('button', { name: 'Pause' }).click();
+  const paused = await sending('long.mp4')
+    .getByText(/^Paused at/)
+    .textContent();
+  const before = await sending('second.mp4')
+    .locator('progress')
+    .evaluate((bar) => (bar as HTMLProgressElement).value);
+  await until('the other one goes on', async () => {
+    const bar = sending('second.mp4').locator('progress');
+    return (await bar.evaluate((now) => (now as HTMLProgressElement).value)) > before;
+  });
+  expect(
+    await sending('long.mp4')
+      .getByText(/^Paused at/)
+      .textContent(),
+  ).toBe(paused);
+  await page.getByRole('link', { name: 'Destinations' }).first().click();
+  await page.getByRole('heading', { name: 'Destinations', level: 1 }).waitFor();
+  await page.getByRole('link', { name: 'Uploads' }).first().click();
+  await sending('long.mp4')
+    .getByText(/^Paused at/)
+    .waitFor();
+
+  page.once('dialog', (dialog) => void dialog.accept());
+  await page.reload();
+  await page.getByTestId('unfinished').first().waitFor();
+  await expectForEverybody(page);
+  const offset = async () => {
+    const unfinished = (await all()).find(({ name }) => name === 'long.mp4');
+    const url = `${system.facts.apiUrl}/uploads/resumable/${unfinished?.objectID}`;
+    const headers = { 'x-api-key': system.facts.apiKey, 'tus-resumable': '1.0.0' };
+    return Number((await fetch(url, { method: 'HEAD', headers })).headers.get('upload-offset'));
+  };
+  const kept = await offset();
+  expect(kept).toBeGreaterThan(0);
+  const patches: number[] = [];
+  page.on('request', (request) => {
+    if (request.method() === 'PATCH') patches.push(Number(request.headers()['upload-offset']));
+  });
+  await freely();
+  await choose('long.mp4');
+  // It leaves the ways when all of it has come; whoever asks the server meanwhile breaks its sending off.
+  await upload('long.mp4').waitFor({ timeout: 90_000 });
+  expect(await offset()).toBe(6_000_000);
+  expect(patches[0]).toBe(kept);
+  expect((await all()).filter(({ name }) => name === 'long.mp4')).toHaveLength(1);
+
+  const second = page.getByTestId('unfinished').and(page.getByRole('article', { name: 'second.mp4' }));
+  await second.getByRole('button', { name: /^Give up/ }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Delete upload' }).click();
+  await second.waitFor({ state: 'detached' });
+  expect((await all()).map(({ name }) => name)).toEqual(['long.mp4']);
+});
+
+test('what a playlist plays is not deleted, and the playlist is named; then it is, after a question', async () => {
+  const made = await system.client.uploads.fromLink({ type: 'VIDEO', url: `${link}/my%20show.mp4`, name: 'Held' });
+  const items = [{ uploadObjectID: made.objectID }];
+  const playlist = await system.client.playlists.create({ name: 'Evenings', kind: 'video', mode: 'shuffle', items });
+  await upload('Held').getByRole('button', { name: 'Delete Held' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Delete this upload?' });
+  await dialog.getByRole('button', { name: 'Delete upload' }).click();
+  await dialog.getByRole('link', { name: 'Evenings' }).waitFor();
+  await expectForEverybody(page);
+  await system.client.playlists.delete(playlist.id);
+  await dialog.getByRole('button', { name: 'Delete upload' }).click();
+  await upload('Held').waitFor({ state: 'detached' });
+  expect(await all()).toEqual([]);
+});

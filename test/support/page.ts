@@ -1,0 +1,64 @@
+/// <reference lib="dom" />
+/** The dashboard in a real browser, and what every page of it has to be: sound under its own policy, and for everybody. */
+import { AxeBuilder } from '@axe-core/playwright';
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import { expect } from 'vitest';
+import type { System } from './system.ts';
+
+const ARGS = [
+  ...['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking'],
+  ...['--disable-component-update', '--disable-sync', '--autoplay-policy=no-user-gesture-required'],
+];
+const PHONE = { width: 360, height: 760 };
+export const DESK = { width: 1280, height: 860 };
+
+export const launchBrowser = (): Promise<Browser> =>
+  chromium.launch({ executablePath: '/usr/bin/chromium', args: ARGS });
+
+export interface Visit {
+  page: Page;
+  context: BrowserContext;
+  /** What the browser refused under the page's policy, and errors that nobody caught. */
+  complaints: string[];
+  close(): Promise<void>;
+}
+
+/** A browser window of its own, signed in by the key in the address, at a path of the dashboard. */
+export async function visit(browser: Browser, { facts }: Pick<System, 'facts'>, path: string): Promise<Visit> {
+  const context = await browser.newContext({ viewport: DESK, reducedMotion: 'reduce' });
+  const page = await context.newPage();
+  const complaints: string[] = [];
+  page.on('console', (message) => {
+    if (message.text().includes('Content Security Policy')) complaints.push(message.text());
+  });
+  page.on('pageerror', (error) => complaints.push(String(error)));
+  await page.goto(`${new URL(path, facts.pageUrl)}#key=${facts.apiKey}`);
+  await page.getByRole('heading', { level: 1 }).waitFor();
+  return { page, context, complaints, close: () => context.close() };
+}
+
+/** What axe-core finds wrong, as `rule: element`. */
+async function findings(page: Page): Promise<string[]> {
+  // Of frames of other origins, for which it would open another page, there are none.
+  const axe = new AxeBuilder({ page }).setLegacyMode().options({ resultTypes: ['violations'] });
+  const { violations } = await axe.analyze();
+  return violations.flatMap(({ id, nodes }) =>
+    nodes.map(({ target, failureSummary }) => `${id}: ${target} ${failureSummary}`),
+  );
+}
+
+const overflow = (page: Page): Promise<number> =>
+  page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+
+/** What is on the screen now, light on a desk and dark on a phone of 360 pixels: accessible, and no wider than the screen. */
+export async function expectForEverybody(page: Page): Promise<void> {
+  for (const [viewport, colorScheme] of [
+    [PHONE, 'dark'],
+    [DESK, 'light'],
+  ] as const) {
+    await page.setViewportSize(viewport);
+    await page.emulateMedia({ colorScheme });
+    expect(await overflow(page)).toBeLessThanOrEqual(0);
+    expect(await findings(page), `${colorScheme}, ${viewport.width} wide`).toEqual([]);
+  }
+}
