@@ -35,22 +35,22 @@ const Facts = Type.Object(known);
 type Facts = Static<typeof Facts>;
 
 /** By the field that an issue is about. */
-const TOOL_FOR_FIELD: Record<string, string> = {
-  destinationIDs: 'update_destination',
-  videoUploadObjectID: 'get_upload',
-  playlistIDs: 'get_playlist',
-  scheduleStartAt: 'schedule_stream',
-};
+const TOOL_FOR_FIELD = new Map([
+  ['destinationIDs', 'update_destination'],
+  ['videoUploadObjectID', 'get_upload'],
+  ['playlistIDs', 'get_playlist'],
+  ['scheduleStartAt', 'schedule_stream'],
+]);
 /** By the code, where the field says too little. */
-const TOOL_FOR_CODE: Record<string, string> = {
-  destination_not_found: 'update_stream',
-  upload_not_found: 'update_stream',
-  playlist_not_found: 'update_stream',
-  media_failed: 'create_upload_from_link',
-  media_preparing: 'get_stream_readiness',
-  playlist_empty: 'change_playlist',
-  not_checked: 'get_stream_readiness',
-};
+const TOOL_FOR_CODE = new Map([
+  ['destination_not_found', 'update_stream'],
+  ['upload_not_found', 'update_stream'],
+  ['playlist_not_found', 'update_stream'],
+  ['media_failed', 'create_upload_from_link'],
+  ['media_preparing', 'get_stream_readiness'],
+  ['playlist_empty', 'change_playlist'],
+  ['not_checked', 'get_stream_readiness'],
+]);
 
 const fixOf = (code: string, place: string): string =>
   STATE_CODES.find((state) => state.code === code && state.place.includes(place))?.fix ??
@@ -58,13 +58,12 @@ const fixOf = (code: string, place: string): string =>
 
 const ofIssue = ({ code, message, fix, field }: ReadinessIssue): Finding => ({
   ...{ code, message, fix },
-  tool: TOOL_FOR_CODE[code] ?? TOOL_FOR_FIELD[field] ?? null,
+  tool: TOOL_FOR_CODE.get(code) ?? TOOL_FOR_FIELD.get(field) ?? null,
 });
 
 function ofDestinations({ liveStats }: Facts): Finding[] {
   return liveStats.destinations.flatMap(({ name, connected, lastError }): Finding[] => {
-    if (connected) return [];
-    if (!lastError) return [];
+    if (connected || !lastError) return [];
     const { code, message } = lastError;
     return [
       {
@@ -88,7 +87,7 @@ const ofItems = ({ liveStats }: Facts): Finding[] =>
 const ON_AIR = ['live', 'reconnecting'];
 
 function ofState({ stream, liveStats }: Facts): Finding[] {
-  const { status, degraded } = stream;
+  const { status } = stream;
   const findings: Finding[] = [];
   if (status === 'failed')
     findings.push({
@@ -104,14 +103,22 @@ function ofState({ stream, liveStats }: Facts): Finding[] {
       fix: 'Look again in a few seconds.',
       tool: 'get_stream_live_stats',
     });
-  if (degraded)
-    findings.push({
-      code: degraded.code,
-      message: degraded.message,
-      fix: fixOf(degraded.code, ''),
-      tool: 'get_stream_live_stats',
-    });
   return findings;
+}
+
+/** What a stream says of itself while it is on air (operator/news.ts), and what to do about it. */
+const DEGRADED = new Map([
+  ['nothing_playable', { fix: 'Give it a file that plays.', tool: 'create_upload_from_link' }],
+  ['item_unplayable', { fix: 'Upload the file again, and put that in its place.', tool: 'create_upload_from_link' }],
+  ['destination_reconnecting', { fix: 'Look at what the destination says.', tool: 'get_stream_live_stats' }],
+]);
+
+/** It sums up what is wrong with items and destinations, which have said it better, unless nobody could ask them. */
+function ofDegraded({ stream: { degraded } }: Facts, told: readonly Finding[]): Finding[] {
+  if (!degraded || (told.length > 0 && degraded.code !== 'nothing_playable')) return [];
+  const { code, message } = degraded;
+  const { fix, tool } = DEGRADED.get(code) ?? { fix: 'Read the events.', tool: 'list_stream_events' };
+  return [{ code, message, fix, tool }];
 }
 
 const AS_IT_SHOULD_BE: Record<Facts['stream']['status'], string> = {
@@ -129,12 +136,9 @@ const AS_IT_SHOULD_BE: Record<Facts['stream']['status'], string> = {
 
 export function diagnose(facts: Facts): Diagnosis {
   const { stream, readiness } = facts;
-  const all = [...readiness.issues.map(ofIssue), ...ofDestinations(facts), ...ofItems(facts), ...ofState(facts)];
-  const findings = all.filter(({ code }, i) => all.findIndex((other) => other.code === code) === i || !isGeneral(code));
+  const parts = [...ofDestinations(facts), ...ofItems(facts)];
+  const findings = [...readiness.issues.map(ofIssue), ...ofDegraded(facts, parts), ...parts, ...ofState(facts)];
   const [first] = findings;
   const how = first ? first.message : AS_IT_SHOULD_BE[stream.status];
   return { summary: `Stream "${stream.name}" is ${stream.status}. ${how}`, findings, ...facts };
 }
-
-/** Codes of the stream as a whole: told once, where readiness, numbers and state say the same. */
-const isGeneral = (code: string): boolean => STATE_CODES.every((state) => state.code !== code);

@@ -7,9 +7,9 @@ import { diagnoseStream, type LiveDeps } from './live.ts';
 const DIAGNOSE = 'diagnose_stream';
 
 /** What the prompt reads. */
-export const PROMPT_OPERATIONS: Readonly<Record<string, readonly Operation[]>> = {
-  [DIAGNOSE]: ['getStream', 'getStreamReadiness', 'getStreamLiveStats', 'listStreamEvents'],
-};
+export const PROMPT_OPERATIONS: ReadonlyMap<string, readonly Operation[]> = new Map([
+  [DIAGNOSE, ['getStream', 'getStreamReadiness', 'getStreamLiveStats', 'listStreamEvents']],
+]);
 
 export const PROMPTS: Prompt[] = [
   {

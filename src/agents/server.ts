@@ -54,16 +54,13 @@ const operationsOf = (tools: ReadonlyMap<string, Tool>, body: unknown): readonly
   const { method, params } = (body ?? {}) as { method?: unknown; params?: { name?: unknown } };
   const name = String(params?.name);
   if (method === 'tools/call') return tools.get(name)?.operations ?? [];
-  if (method === 'prompts/get' && Object.hasOwn(PROMPT_OPERATIONS, name)) return PROMPT_OPERATIONS[name] ?? [];
-  return [];
+  return (method === 'prompts/get' && PROMPT_OPERATIONS.get(name)) || [];
 };
 
 /** All the same for clients, who are told everything in the first page. */
 const onlyPage = (cursor: string | undefined): void => {
   if (cursor !== undefined) throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'There is one page only.');
 };
-
-export type AgentServers = ReturnType<typeof createAgentServers>;
 
 export function createAgentServers(deps: AgentDeps) {
   const { services, scopePrefix, keyed, version, publicUrl, observe, log } = deps;
@@ -144,7 +141,7 @@ export function createAgentServers(deps: AgentDeps) {
         return { prompts: PROMPTS };
       });
       server.setRequestHandler('prompts/get', ({ params }) => {
-        allow(principal, PROMPT_OPERATIONS[params.name] ?? []);
+        allow(principal, PROMPT_OPERATIONS.get(params.name) ?? []);
         return getPrompt(services, principal.accountId, params);
       });
       return server;

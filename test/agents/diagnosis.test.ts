@@ -26,7 +26,7 @@ describe('a diagnosis', () => {
         stream: { ...onAir, status },
         liveStats: status === 'live' ? live : NOT_LIVE,
       });
-      const expected = status === 'reconnecting' ? ['no_numbers'] : status === 'live' ? [] : [];
+      const expected = status === 'reconnecting' ? ['no_numbers'] : [];
       expect(findings.map(({ code }) => code)).toEqual(expected);
       expect(summary).toMatch(new RegExp(`^Stream "Night fireplace" is ${status}\\. [A-Z].*\\.$`));
     }
@@ -69,9 +69,16 @@ describe('a diagnosis', () => {
       code: 'unreadable',
       message: 'It broke off.',
     };
-    const degraded = { code: 'items_broken', message: 'One item is left out.', since };
-    const { findings } = of({ stream: { ...onAir, degraded }, liveStats: { ...live, brokenItems: [broken] } });
-    expect(findings.map(({ code }) => code)).toEqual(['unreadable', 'items_broken']);
+    const reconnecting = { code: 'destination_reconnecting', message: 'It is not reached.', since };
+    const codes = (facts: Partial<Facts>) => of(facts).findings.map(({ code }) => code);
+    const withItem = { ...live, brokenItems: [broken] };
+    expect(codes({ stream: { ...onAir, degraded: reconnecting } })).toEqual(['destination_reconnecting']);
+    // What sums up the items is not said again; that nothing can be played at all comes first.
+    const item = { code: 'item_unplayable', message: 'One is left out.', since };
+    expect(codes({ stream: { ...onAir, degraded: item }, liveStats: withItem })).toEqual(['unreadable']);
+    const nothing = { code: 'nothing_playable', message: 'No item can be played.', since };
+    const all = codes({ stream: { ...onAir, degraded: nothing }, liveStats: withItem });
+    expect(all).toEqual(['nothing_playable', 'unreadable']);
     expect(of({ stream: { ...onAir, status: 'failed' } }).findings).toMatchObject([{ tool: 'start_stream' }]);
   });
 });

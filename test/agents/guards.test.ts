@@ -218,3 +218,24 @@ test.each(revisions)('in %s, a client that gives up ends the waiting', async (re
   await refused;
   await until('the wait has ended', () => signal.aborted);
 });
+
+test('a server that is to end answers the calls that are at work', async () => {
+  const stopping = new AbortController();
+  const [asked, answered] = [Promise.withResolvers<void>(), Promise.withResolvers<object>()];
+  const account = {
+    me: () => {
+      asked.resolve();
+      return answered.promise;
+    },
+  };
+  const { app, connect } = await serve({ stopping: stopping.signal, services: { account } });
+  const agent = await connect();
+  const asking = agent.done('get_me');
+  await asked.promise;
+  stopping.abort();
+  const closed = app.close();
+  const me = { id: 'ada', email: 'a@example.com', firstName: 'Ada', lastName: null, createdAt: '2027-01-31T18:00:02Z' };
+  answered.resolve(me);
+  expect(await asking).toEqual(me);
+  await closed;
+});

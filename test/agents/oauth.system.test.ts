@@ -11,7 +11,8 @@ import type {
 } from '@modelcontextprotocol/client';
 import { StreamableHTTPClientTransport, UnauthorizedError } from '@modelcontextprotocol/client';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { SCOPES, type Scope } from '../../src/auth/scopes.ts';
+import { describedTools } from '../../src/agents/tools.ts';
+import { OPERATION_SCOPES, SCOPES, type Scope } from '../../src/auth/scopes.ts';
 import { type Agent, connectAgent, REVISIONS, type Revision } from '../support/agents.ts';
 import { call } from '../support/api.ts';
 import { consent, type Person, REDIRECT, startTestSite, type TestSite } from '../support/oauth.ts';
@@ -133,20 +134,33 @@ describe.each(Object.keys(REVISIONS) as Revision[])('in %s', (revision) => {
   });
 });
 
-test.each(SCOPES.map((scope) => [scope] as const))(
-  'with service:%s alone it may do that and no more',
-  async (scope) => {
-    const token = await site.token('ada', `service:${scope}`, { resource: `${site.url}/mcp` });
-    const status = async (name: string) => {
-      const body = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: { id: 'none' } } };
-      const headers = { authorization: `Bearer ${token}`, accept: 'application/json, text/event-stream' };
-      return (await call(`${site.url}/mcp`, 'POST', body, headers)).status;
-    };
-    const needs: Record<string, Scope> = { get_stream: 'read', start_stream: 'write', delete_stream: 'destructive' };
-    for (const [name, needed] of Object.entries(needs))
-      expect({ name, status: await status(name) }).toEqual({ name, status: needed === scope ? 200 : 403 });
-  },
-);
+test('every tool, with every kind of credentials, does what the table of scopes says', async () => {
+  const resource = `${site.url}/mcp`;
+  const bearer = async (...scopes: Scope[]) => {
+    const scope = scopes.map((one) => `service:${one}`).join(' ');
+    return { authorization: `Bearer ${await site.token('ada', scope, { resource })}` };
+  };
+  const revoked = await site.auth.createApiKey(ada.accountId, 'revoked');
+  await site.auth.revokeApiKey(revoked.id);
+  const cases: [Record<string, string>, readonly Scope[] | undefined][] = [
+    [{}, undefined],
+    [{ 'x-api-key': revoked.key }, undefined],
+    [{ 'x-api-key': 'lsk_nobodys' }, undefined],
+    [{ authorization: 'Bearer nothing' }, undefined],
+    [{ 'x-api-key': ada.key }, SCOPES],
+    [await bearer(...SCOPES), SCOPES],
+  ];
+  for (const scope of SCOPES) cases.push([await bearer(scope), [scope]]);
+  for (const [headers, scopes] of cases)
+    for (const [name, { operations }] of describedTools()) {
+      const params = { name, arguments: { nonsense: true } };
+      const body = { jsonrpc: '2.0', id: 1, method: 'tools/call', params };
+      const answer = await call(resource, 'POST', body, { accept: 'application/json, text/event-stream', ...headers });
+      const isAllowed = operations.every((one) => (scopes as readonly unknown[])?.includes(OPERATION_SCOPES[one]));
+      const status = scopes === undefined ? 401 : isAllowed ? 200 : 403;
+      expect({ name, scopes, status: answer.status }).toEqual({ name, scopes, status });
+    }
+});
 
 test('a token that is wrong, in the query, or for somebody else is refused', async () => {
   const token = await site.token('ada', 'service:read');

@@ -38,7 +38,7 @@ describe('every operation', () => {
 
   test('of a tool and a prompt is in the table; without one no tool can be made', () => {
     for (const { operations } of tools) for (const id of operations) expect(OPERATION_SCOPES).toHaveProperty(id);
-    expect(Object.keys(PROMPT_OPERATIONS)).toEqual(PROMPTS.map(({ name }) => name));
+    expect([...PROMPT_OPERATIONS.keys()]).toEqual(PROMPTS.map(({ name }) => name));
     const make = (operation: string) =>
       tool({
         ...{ name: 'x', title: 'X', description: 'X', output: Type.Object({}) },
