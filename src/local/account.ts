@@ -1,26 +1,43 @@
-/** The local account: the database brought up to date, and an API key that stays the same from start to start. */
+/** The local account: the database brought up to date, an API key and a password that stay the same from start to start. */
+import { randomBytes } from 'node:crypto';
 import { openAuth } from '../auth/open.ts';
 import type { AuthService } from '../auth/service.ts';
 import { migrate } from '../db/migrate.ts';
-import type { LocalState } from './state.ts';
+import type { LocalMemory, LocalState } from './state.ts';
 
 const LOCAL_USER = { email: 'local@loopstream.localhost', firstName: 'Local' };
 
-/** The key of the local account; a new one when the remembered one does not work any more. */
-export async function ensureApiKey(state: LocalState, databaseUrl: string): Promise<string> {
+export interface LocalAccount {
+  apiKey: string;
+  email: string;
+  /** Null when its owner has chosen another one. */
+  password: string | null;
+}
+
+/** The key and the password of the local account; new ones when there are none, a new key when the old one does not work. */
+export async function ensureAccount(state: LocalState, databaseUrl: string): Promise<LocalAccount> {
   const memory = state.readMemory();
   // Written before it is used: sessions signed with a secret that nobody remembers would be lost.
   state.writeMemory(memory);
   await migrate({ databaseUrl, authSecret: memory.authSecret });
   const { service, close } = openAuth({ databaseUrl, authSecret: memory.authSecret });
   try {
-    if (memory.apiKey && (await works(service, memory.apiKey))) return memory.apiKey;
-    const { key } = await service.createApiKey(await service.ensureUser(LOCAL_USER), 'make run');
-    state.writeMemory({ ...memory, apiKey: key });
-    return key;
+    const userId = await service.ensureUser(LOCAL_USER);
+    const apiKey = await ensureKey(service, userId, memory);
+    const password = memory.password ?? randomBytes(12).toString('base64url');
+    // As above: a password that is set and forgotten would lock its owner out.
+    state.writeMemory({ ...memory, apiKey, password });
+    if (memory.password === undefined) await service.setPassword(userId, password);
+    const isStill = memory.password === undefined || (await service.hasPassword(userId, password));
+    return { apiKey, email: LOCAL_USER.email, password: isStill ? password : null };
   } finally {
     await close();
   }
+}
+
+async function ensureKey(service: AuthService, userId: string, { apiKey }: LocalMemory): Promise<string> {
+  if (apiKey && (await works(service, apiKey))) return apiKey;
+  return (await service.createApiKey(userId, 'make run')).key;
 }
 
 const works = (service: AuthService, apiKey: string): Promise<boolean> =>

@@ -2,7 +2,7 @@
 import { mkdirSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import { sleep } from '../clock.ts';
-import { ensureApiKey } from './account.ts';
+import { ensureAccount } from './account.ts';
 import { type Context, MAIN, PROJECT_ROOT } from './context.ts';
 import type { Infrastructure } from './infrastructure.ts';
 import type { ControlPlane } from './kubernetes/controlplane.ts';
@@ -18,18 +18,21 @@ export async function startServers(context: Context, infrastructure: Infrastruct
   const { state, ports, options, progress } = context;
   const { controlPlane, databaseUrl } = infrastructure;
   const images = { [IMAGE]: [process.execPath, MAIN] };
-  const [apiKey] = await Promise.all([
-    databaseUrl ? progress.step('account and database', () => ensureApiKey(state, databaseUrl)) : null,
+  const [account] = await Promise.all([
+    databaseUrl ? progress.step('account and database', () => ensureAccount(state, databaseUrl)) : null,
     progress.step('node agent', () => startNode(context, controlPlane, images)),
     startOperator(context, controlPlane),
   ]);
   if (databaseUrl) await startApi(context, controlPlane, databaseUrl);
+  const apiKey = account?.apiKey ?? null;
   const shownHost = ['0.0.0.0', '::'].includes(options.host) ? '127.0.0.1' : options.host;
   const site = `http://${shownHost.includes(':') ? `[${shownHost}]` : shownHost}:${ports.api}`;
   return {
     apiUrl: apiKey && `${site}/v1`,
     graphqlUrl: apiKey && `${site}/graphql`,
     apiKey,
+    email: account?.email ?? null,
+    password: account?.password ?? null,
     kubeconfig: controlPlane.kubeconfig,
     rtmpUrl: `rtmp://127.0.0.1:${ports.rtmp}/live`,
     pageUrl: apiKey && `${site}/#key=${apiKey}`,

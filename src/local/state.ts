@@ -5,10 +5,13 @@ import { join } from 'node:path';
 
 /** The facts of a running system, for people's scripts: `<state-dir>/local.json`, mode 0600, there only while it runs. */
 export interface LocalFacts {
-  /** REST, GraphQL, the page and the key are null with --operator-only. */
+  /** REST, GraphQL, the page, the key and the account are null with --operator-only. */
   apiUrl: string | null;
   graphqlUrl: string | null;
   apiKey: string | null;
+  /** For signing in to the page; the password is null when its owner has chosen another one. */
+  email: string | null;
+  password: string | null;
   kubeconfig: string;
   /** Where the local receiver takes streams. */
   rtmpUrl: string;
@@ -22,10 +25,11 @@ export interface LocalFacts {
   pid: number;
 }
 
-/** What outlives a run: the local account's key, the secret that signs sessions, the stream to put on air again. */
+/** What outlives a run: the local account's key and password, the secret that signs sessions, the stream to put on air again. */
 export interface LocalMemory {
   authSecret: string;
   apiKey?: string;
+  password?: string;
   demoStreamId?: string;
 }
 

@@ -8,6 +8,7 @@ export function summary(facts: LocalFacts, onAir: { watch: string | undefined; s
     ['Page', facts.pageUrl],
     ['REST', apiUrl && `${apiUrl}  (described at ${new URL('/docs', apiUrl).href})`],
     ['GraphQL', facts.graphqlUrl],
+    ['Sign in', facts.email && `${facts.email}  with the password ${facts.password ?? 'that you have chosen'}`],
     ['API key', facts.apiKey],
     ['Mailbox', facts.mailUrl],
     ['RTMP receiver', facts.rtmpUrl],

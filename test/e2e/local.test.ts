@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { type Browser, chromium } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { signIn } from '../support/oauth.ts';
 import { until } from '../support/rtmp.ts';
 import { type System, startSystem } from '../support/system.ts';
 
@@ -62,8 +63,10 @@ describe('make run', () => {
     ]);
     expect(stdout).toContain('h264,1280,720');
     expect(stdout).toContain('aac');
-    for (const fact of [facts.pageUrl, facts.apiKey, facts.kubeconfig, facts.rtmpUrl])
+    for (const fact of [facts.pageUrl, facts.apiKey, facts.email, facts.password, facts.kubeconfig, facts.rtmpUrl])
       expect(system.output()).toContain(fact);
+    const { origin } = new URL(facts.pageUrl);
+    expect(await signIn(origin, { email: facts.email ?? '', password: facts.password ?? '' })).toContain('session=');
   });
 
   test('the page plays the stream: the time of its video advances; nothing on it or /docs breaks their own policy', async () => {
@@ -113,7 +116,7 @@ describe('make run', () => {
     await system.kill();
     system = await startSystem([], stateDir);
     expect(system.facts.demoStreamId).toBe(facts.demoStreamId);
-    expect(system.facts.apiKey).toBe(facts.apiKey);
+    expect(system.facts).toMatchObject({ apiKey: facts.apiKey, email: facts.email, password: facts.password });
     expect(await status(facts.demoStreamId ?? '')).toBe('live');
     const streamers = processesOf(stateDir).filter((line) => line.includes('streamer'));
     expect(streamers).toHaveLength(1);

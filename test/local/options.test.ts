@@ -74,6 +74,8 @@ test('the closing lines leave out what an operator-only system does not have', (
     apiUrl: null,
     graphqlUrl: null,
     apiKey: null,
+    email: null,
+    password: null,
     kubeconfig: '/k',
     rtmpUrl: 'rtmp://h/live',
     pageUrl: null,
