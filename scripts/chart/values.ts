@@ -143,12 +143,22 @@ const api = group('The API server: REST, GraphQL and the page. Leave it out to w
   enabled: flag('Install it. It needs PostgreSQL.', true),
   replicas: whole('Replicas, where autoscaling is off.', 2, 0, 100),
   namespace: name('The watched namespace in which it writes; the first one when empty.'),
-  publicUrl: text('Its address as clients see it, e.g. `https://loops.example.com`.', '', {
-    pattern: '^(https?://[^/]+.*)?$',
-  }),
+  publicUrl: text(
+    'Its address as clients see it, e.g. `https://loops.example.com`. It names the issuer of access tokens, so OAuth needs it.',
+    '',
+    {
+      pattern: '^(https?://[^/]+.*)?$',
+    },
+  ),
   rateLimit: group('How much each account, and each address without a key, may ask for.', {
     requests: whole('Requests in a window.', 600, 1),
     windowSeconds: whole('Length of the window.', 60, 1, 86_400),
+  }),
+  accessLimits: group('Against the guessing of passwords and floods of letters and clients; each for one address.', {
+    signInAttempts: whole('Passwords that may be tried for one account in ten minutes.', 20, 1),
+    clientRegistrations: whole('OAuth clients that may be registered in an hour.', 20, 1),
+    mailsPerHour: whole('Letters that one mailbox may be sent in an hour.', 5, 1),
+    unusedClientDays: whole('Days after which an OAuth client that nobody has let in is removed.', 30, 1, 3660),
   }),
   trustProxy: list('Addresses or networks of the proxies before it, whose X-Forwarded-For counts, e.g. `10.0.0.0/8`.', {
     type: 'string',

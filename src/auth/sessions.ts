@@ -51,5 +51,3 @@ export function createSessions(deps: { library: () => Promise<Auth>; cookie: str
     forget: () => recent.forget(() => true),
   };
 }
-
-export type Sessions = ReturnType<typeof createSessions>;

@@ -110,5 +110,3 @@ export function createTokens(deps: TokenDeps) {
     },
   };
 }
-
-export type Tokens = ReturnType<typeof createTokens>;
