@@ -40,7 +40,8 @@ export interface Api {
   /** What changes, as it changes; ends with the connection. */
   changes(signal: AbortSignal): AsyncIterable<FeedNews>;
   /** The calls that pages change things by; the page learns from each answer what it learns from those above. */
-  calls: Pick<Client, 'streams' | 'uploads' | 'playlists' | 'destinations'>;
+  calls: Pick<Client, 'streams' | 'uploads' | 'playlists' | 'destinations'> &
+    Pick<Client, 'apiKeys' | 'sessions' | 'connectedApps' | 'account'>;
   /** Address for resumable uploads (tus) and the headers to send along. */
   resumable(): { url: string; headers: Record<string, string> };
   /** Address of the live preview (HTTP-FLV) and the headers to ask for it with. */
@@ -78,7 +79,7 @@ export function createApi(base: string, key: string | undefined, observer: Parti
     if (!Number.isNaN(date)) observer.clockOffset?.(date - Date.now());
     return response;
   };
-  const { me, changes, streams, destinations, uploads, playlists } = createClient({
+  const { me, changes, streams, destinations, uploads, playlists, ...person } = createClient({
     ...{ baseUrl: base, fetch: watched, timeoutMs: TIMEOUT_MS, maxRetries: 0 },
     ...(key !== undefined && { apiKey: key }),
   });
@@ -113,6 +114,10 @@ export function createApi(base: string, key: string | undefined, observer: Parti
       uploads: observed(uploads, told),
       playlists: observed(playlists, told),
       destinations: observed(destinations, told),
+      apiKeys: observed(person.apiKeys, told),
+      sessions: observed(person.sessions, told),
+      connectedApps: observed(person.connectedApps, told),
+      account: observed(person.account, told),
     },
     resumable: () => ({ url: `${base}/uploads/resumable`, headers }),
     preview: (id) => ({ url: `${base}/streams/${encodeURIComponent(id)}/preview.flv`, headers }),

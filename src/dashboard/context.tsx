@@ -2,7 +2,7 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { createContext, type ReactNode, use, useEffect, useMemo, useState, useSyncExternalStore } from 'react';
 import { type Api, createApi } from './api.ts';
-import type { Session } from './session.ts';
+import type { Session, Who } from './session.ts';
 
 /** A value that changes outside React and that parts of the page follow. */
 class Signal<T> {
@@ -49,10 +49,10 @@ function need<T>(value: T | undefined, what: string): T {
 export const useSession = (): Session => need(use(SessionContext), 'Session');
 export const useApi = (): Api => need(use(ApiContext), 'Api');
 
-/** The key of this tab, followed as it changes. */
-export function useKey(): string | undefined {
+/** Who is at this page, followed as it changes. */
+export function useWho(): Who {
   const session = useSession();
-  return useSyncExternalStore(session.subscribe, () => session.key);
+  return useSyncExternalStore(session.subscribe, () => session.who);
 }
 
 /** An API for a key that is not adopted yet: the sign-in card tries it with this. */
@@ -62,8 +62,8 @@ export function SessionProvider({ session, children }: { session: Session; child
   return <SessionContext value={session}>{children}</SessionContext>;
 }
 
-/** Gives the API of a key to everything below; what was read with another key is forgotten. */
-export function ApiProvider({ apiKey, children }: { apiKey: string; children: ReactNode }) {
+/** Gives the API of a key, or of who has signed in, to everything below; what was read by another one is forgotten. */
+export function ApiProvider({ apiKey, children }: { apiKey: string | undefined; children: ReactNode }) {
   const session = useSession();
   const queries = useQueryClient();
   const api = useMemo(
@@ -75,7 +75,9 @@ export function ApiProvider({ apiKey, children }: { apiKey: string; children: Re
             clockOffset.set(Math.abs(ms) > CLOCK_TOLERANCE_MS ? ms : 0);
         },
         refused: () => {
-          if (session.key === apiKey) session.signOut('Your API key is no longer accepted. Sign in with another one.');
+          if (session.key !== apiKey) return;
+          if (apiKey === undefined) session.end();
+          else session.signOut('Your API key is no longer accepted. Sign in with another one.');
         },
       }),
     [apiKey, session],

@@ -3,6 +3,7 @@
  * is a module of its own, named here and nowhere else.
  */
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent, useParams } from '@tanstack/react-router';
+import { SignInPage } from './account/signInPage.tsx';
 import { createSearchOf } from './create/steps.ts';
 import { NotFound } from './shell/notices.tsx';
 import { PageFailure, PageLoading } from './shell/pending.tsx';
@@ -45,7 +46,60 @@ const playlistRoute = createRoute({
 const destinationsRoute = createRoute({ ...at('/destinations'), component: DestinationsPage });
 const libraryRoutes = [uploadsRoute, playlistsRoute, playlistRoute, destinationsRoute] as const;
 
-const routeTree = rootRoute.addChildren([homeRoute, streamsRoute, newStreamRoute, streamRoute, ...libraryRoutes]);
+/** Pages that stand alone: OPEN_PAGES of account/addresses.ts. */
+const signInRoute = createRoute({ ...at('/sign-in'), component: SignInPage });
+const signUpRoute = createRoute({
+  ...at('/sign-up'),
+  component: lazyRouteComponent(() => import('./account/signUpPage.tsx'), 'SignUpPage'),
+});
+const checkMailRoute = createRoute({
+  ...at('/check-mail'),
+  component: lazyRouteComponent(() => import('./account/checkMailPage.tsx'), 'CheckMailPage'),
+});
+const verifyRoute = createRoute({
+  ...at('/verify'),
+  component: lazyRouteComponent(() => import('./account/verifyPage.tsx'), 'VerifyPage'),
+});
+const forgotPasswordRoute = createRoute({
+  ...at('/forgot-password'),
+  component: lazyRouteComponent(() => import('./account/resetPages.tsx'), 'ForgotPasswordPage'),
+});
+const resetPasswordRoute = createRoute({
+  ...at('/reset-password'),
+  component: lazyRouteComponent(() => import('./account/resetPages.tsx'), 'ResetPasswordPage'),
+});
+const consentRoute = createRoute({
+  ...at('/consent'),
+  component: lazyRouteComponent(() => import('./account/consentPage.tsx'), 'ConsentPage'),
+});
+const openRoutes = [
+  ...([signInRoute, signUpRoute, checkMailRoute, verifyRoute] as const),
+  ...([forgotPasswordRoute, resetPasswordRoute, consentRoute] as const),
+] as const;
+
+const accountRoute = createRoute({
+  ...at('/account'),
+  component: lazyRouteComponent(() => import('./account/accountPage.tsx'), 'AccountPage'),
+});
+const keysRoute = createRoute({
+  ...at('/account/keys'),
+  component: lazyRouteComponent(() => import('./account/keysPage.tsx'), 'KeysPage'),
+});
+const appsRoute = createRoute({
+  ...at('/account/apps'),
+  component: lazyRouteComponent(() => import('./account/appsPage.tsx'), 'AppsPage'),
+});
+const accountRoutes = [accountRoute, keysRoute, appsRoute] as const;
+
+const routeTree = rootRoute.addChildren([
+  homeRoute,
+  streamsRoute,
+  newStreamRoute,
+  streamRoute,
+  ...libraryRoutes,
+  ...openRoutes,
+  ...accountRoutes,
+]);
 export const createAppRouter = () =>
   createRouter({
     routeTree,
@@ -58,5 +112,9 @@ export const createAppRouter = () =>
 declare module '@tanstack/react-router' {
   interface Register {
     router: ReturnType<typeof createAppRouter>;
+  }
+  interface HistoryState {
+    /** Where a letter went, and what for: kept with the entry of the history, and in no address. */
+    letter?: { email: string; why: 'reset' | 'verify' };
   }
 }

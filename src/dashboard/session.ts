@@ -1,7 +1,10 @@
 /**
- * The API key of this tab. It comes from the address's fragment (`#key=lsk_…`, which browsers never send to a server) or
- * from the sign-in card, and lives in sessionStorage: a new tab or a closed browser asks again.
+ * Who is at this page: a person who has signed in, whose cookie the browser keeps and this program never sees, or whoever has
+ * an API key. The key comes from the address's fragment (`#key=lsk_…`, which browsers never send to a server) or from the
+ * sign-in card, and lives in sessionStorage: a new tab or a closed browser asks again. It comes before the person.
  */
+import type { Person } from './account/people.ts';
+
 const STORAGE_KEY = 'loopstream.key';
 
 /** The key in a fragment such as `#key=lsk_abc`, and the fragment that is left without it. Pure. */
@@ -28,25 +31,40 @@ export interface SessionHost {
   };
 }
 
+/** One value, so that all parts of the page see the same. */
+export interface Who {
+  readonly key: string | undefined;
+  /** Undefined until the server has been asked; null when nobody has signed in. */
+  readonly person: Person | null | undefined;
+  /** The person's session has ended while they were at work. What is on the page stays until they are back. */
+  readonly isOver: boolean;
+  /** Why the last session ended, for the sign-in card. */
+  readonly notice: string | undefined;
+}
+
 export class Session {
   readonly #storage: SessionHost['storage'];
   readonly #listeners = new Set<Listener>();
-  #key: string | undefined;
-  #notice: string | undefined;
+  #who: Who;
 
   constructor(host: SessionHost) {
     this.#storage = host.storage;
-    this.#key = host.storage.getItem(STORAGE_KEY) ?? undefined;
+    const key = host.storage.getItem(STORAGE_KEY) ?? undefined;
+    this.#who = { key, person: undefined, isOver: false, notice: undefined };
     this.adopt(host);
   }
 
+  get who(): Who {
+    return this.#who;
+  }
+
   get key(): string | undefined {
-    return this.#key;
+    return this.#who.key;
   }
 
   /** Why the last session ended, for the sign-in card. */
   get notice(): string | undefined {
-    return this.#notice;
+    return this.#who.notice;
   }
 
   /** Takes the key out of the address, if there is one; also when a person pastes such an address into an open page. */
@@ -60,12 +78,24 @@ export class Session {
 
   signIn(key: string): void {
     this.#storage.setItem(STORAGE_KEY, key);
-    this.#set(key, undefined);
+    this.#set({ key, notice: undefined });
   }
 
+  /** What the server says of who has signed in. */
+  knowPerson(person: Person | null): void {
+    this.#set({ person, isOver: false, ...(person && { notice: undefined }) });
+  }
+
+  /** The server no longer knows the person's session. */
+  end(): void {
+    if (this.#who.person && !this.#who.key) this.#set({ isOver: true });
+  }
+
+  /** Forgets whoever was here. Who has signed in is asked for again where it was a key that is gone. */
   signOut(notice?: string): void {
     this.#storage.removeItem(STORAGE_KEY);
-    this.#set(undefined, notice);
+    const person = this.#who.key === undefined ? null : undefined;
+    this.#set({ key: undefined, person, isOver: false, notice });
   }
 
   subscribe = (listener: Listener): (() => void) => {
@@ -73,9 +103,8 @@ export class Session {
     return () => this.#listeners.delete(listener);
   };
 
-  #set(key: string | undefined, notice: string | undefined): void {
-    this.#key = key;
-    this.#notice = notice;
+  #set(change: Partial<Who>): void {
+    this.#who = { ...this.#who, ...change };
     for (const listener of this.#listeners) listener();
   }
 }

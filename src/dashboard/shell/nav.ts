@@ -2,7 +2,16 @@
  * Where one can go, in the order it is shown: in the side bar of a wide page, and in the bar at the bottom of a phone. An entry
  * is here only if its page exists.
  */
-import { IconBroadcast, IconLayoutDashboard, IconPlaylist, IconSend, IconUpload } from '@tabler/icons-react';
+import {
+  IconBroadcast,
+  IconKey,
+  IconLayoutDashboard,
+  IconPlaylist,
+  IconPlugConnected,
+  IconSend,
+  IconUpload,
+  IconUser,
+} from '@tabler/icons-react';
 import type { LinkProps } from '@tanstack/react-router';
 
 export interface Place {
@@ -21,4 +30,7 @@ export const PLACES: readonly Place[] = [
   { to: '/uploads', label: 'Uploads', icon: IconUpload },
   { to: '/playlists', label: 'Playlists', icon: IconPlaylist },
   { to: '/destinations', label: 'Destinations', icon: IconSend },
+  { to: '/account', label: 'Account', icon: IconUser, exact: true, personal: true },
+  { to: '/account/keys', label: 'API keys', icon: IconKey, personal: true },
+  { to: '/account/apps', label: 'Connected apps', icon: IconPlugConnected, personal: true },
 ];

@@ -1,49 +1,43 @@
 /** The frame around every page: who is signed in, and the sign-in card when nobody is. */
-import { ActionIcon, Tooltip, useMantineColorScheme } from '@mantine/core';
-import { IconLogout, IconMoon, IconSun, IconSunMoon } from '@tabler/icons-react';
+import { ActionIcon, Tooltip } from '@mantine/core';
+import { IconLogout, IconUser } from '@tabler/icons-react';
+import { useQuery } from '@tanstack/react-query';
 import { Link, Outlet, useLocation } from '@tanstack/react-router';
 import { useEffect, useRef } from 'react';
+import { isOpenPage } from '../account/addresses.ts';
+import { people } from '../account/people.ts';
+import { SignInPage } from '../account/signInPage.tsx';
 import { useChanges } from '../changes.ts';
-import { ApiProvider, useKey, useSession } from '../context.tsx';
+import { ApiProvider, useSession, useWho } from '../context.tsx';
 import { useMe } from '../streams/queries.ts';
 import { SendingProvider } from '../uploads/sending.tsx';
+import { SignInAgain } from './again.tsx';
 import { Announcer } from './announce.tsx';
 import { Logo } from './logo.tsx';
 import { Navigation } from './navigation.tsx';
-import { ConnectionBanner } from './notices.tsx';
+import { ConnectionBanner, Failure } from './notices.tsx';
+import { SchemeToggle } from './scheme.tsx';
 import classes from './shell.module.css';
-import { SignIn } from './signIn.tsx';
-
-const SCHEMES = {
-  auto: { next: 'light', label: 'Theme: as your system. Switch to light', icon: IconSunMoon },
-  light: { next: 'dark', label: 'Theme: light. Switch to dark', icon: IconSun },
-  dark: { next: 'auto', label: 'Theme: dark. Switch to your system’s', icon: IconMoon },
-} as const;
-
-function SchemeToggle() {
-  // Mantine stops transitions during the switch with an inline style, which the Content-Security-Policy forbids.
-  const { colorScheme, setColorScheme } = useMantineColorScheme({ keepTransitions: true });
-  const { next, label, icon: Icon } = SCHEMES[colorScheme];
-  return (
-    <Tooltip label={label}>
-      <ActionIcon aria-label={label} onClick={() => setColorScheme(next)}>
-        <Icon size={19} stroke={1.7} aria-hidden />
-      </ActionIcon>
-    </Tooltip>
-  );
-}
 
 function Account() {
   const session = useSession();
   const { data: me } = useMe();
+  /** A session that cannot be ended is still there: then the person stays, and can try again. */
+  const signOut = async () => {
+    if (session.key === undefined) await people.signOut();
+    session.signOut();
+  };
   return (
     <>
       <span className={classes.email} title={me?.email} data-testid="user-email">
         {me?.email}
       </span>
       <SchemeToggle />
+      <Link to="/account" className={classes.toAccount} aria-label="Account">
+        <IconUser size={19} stroke={1.7} aria-hidden />
+      </Link>
       <Tooltip label="Sign out">
-        <ActionIcon aria-label="Sign out" onClick={() => session.signOut()}>
+        <ActionIcon aria-label="Sign out" onClick={signOut}>
           <IconLogout size={19} stroke={1.7} aria-hidden />
         </ActionIcon>
       </Tooltip>
@@ -97,12 +91,44 @@ function SignedIn() {
   );
 }
 
+/** Asks the server once who has signed in, and again when somebody comes back to the page. */
+function useAsking(): { failed: unknown; again: () => void } {
+  const session = useSession();
+  const { key, person, isOver } = useWho();
+  const isOpen = key === undefined && (person === undefined || isOver);
+  const { error, refetch } = useQuery({
+    queryKey: ['session'],
+    queryFn: async () => {
+      const found = (await people.session()) ?? null;
+      // While the page waits for its person, nobody is no news, and somebody else is another page.
+      if (!session.who.isOver || found?.id === session.who.person?.id) session.knowPerson(found);
+      return found;
+    },
+    enabled: isOpen,
+    refetchOnWindowFocus: 'always',
+    gcTime: 0,
+  });
+  return { failed: error, again: () => void refetch() };
+}
+
 export function Shell() {
-  const key = useKey();
-  if (key === undefined) return <SignIn corner={<SchemeToggle />} />;
+  const { key, person, isOver } = useWho();
+  const { failed, again } = useAsking();
+  const standsAlone = useLocation({ select: ({ pathname }) => isOpenPage(pathname) });
+  if (standsAlone) return <Outlet />;
+  if (key === undefined && !person) {
+    if (person === null) return <SignInPage />;
+    if (!failed) return null;
+    return (
+      <main className={classes.main}>
+        <Failure title="loopstream does not answer" error={failed} retry={again} />
+      </main>
+    );
+  }
   return (
-    <ApiProvider key={key} apiKey={key}>
+    <ApiProvider key={key ?? person?.id} apiKey={key}>
       <SignedIn />
+      {isOver && person && <SignInAgain email={person.email} />}
     </ApiProvider>
   );
 }

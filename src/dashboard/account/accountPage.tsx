@@ -1,0 +1,24 @@
+import { Link } from '@tanstack/react-router';
+import { PageHead } from '../parts/page.tsx';
+import classes from './account.module.css';
+import { DeletePanel, ExportPanel } from './leavePanels.tsx';
+import { PersonOnly } from './personOnly.tsx';
+import { PasswordPanel, ProfilePanel } from './profilePanels.tsx';
+import { SessionsPanel } from './sessionsPanel.tsx';
+
+export const AccountPage = () => (
+  <PersonOnly title="Account">
+    <PageHead title="Account" lead="Who you are here, where you have signed in, and what is yours." />
+    <div className={classes.panels}>
+      <div className={classes.ways}>
+        <Link to="/account/keys">API keys</Link>
+        <Link to="/account/apps">Connected apps</Link>
+      </div>
+      <ProfilePanel />
+      <PasswordPanel />
+      <SessionsPanel />
+      <ExportPanel />
+      <DeletePanel />
+    </div>
+  </PersonOnly>
+);

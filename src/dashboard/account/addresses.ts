@@ -1,0 +1,48 @@
+/** Addresses of the pages of signing in, and where people go from them. Pure: no I/O, no clock. */
+
+/** Pages that stand alone, and that nobody need have signed in for. */
+export const OPEN_PAGES = [
+  '/sign-in',
+  '/sign-up',
+  '/check-mail',
+  '/verify',
+  '/forgot-password',
+  '/reset-password',
+  '/consent',
+];
+
+export const isOpenPage = (path: string): boolean => OPEN_PAGES.includes(path.replace(/(.)\/+$/, '$1'));
+
+/**
+ * The query of a program that has sent the person here, as the authorization server has signed it; it is sent back as it is.
+ * Undefined for those who came by themselves.
+ */
+export function oauthQueryOf(search: string): string | undefined {
+  const fields = new URLSearchParams(search);
+  return fields.has('client_id') && fields.has('sig') ? search.replace(/^\?/, '') : undefined;
+}
+
+/** Where `?next=` leads, within this site and to no page of signing in; the beginning otherwise. `origin`: of this site. */
+export function nextOf(search: string, origin: string): string {
+  const next = new URLSearchParams(search).get('next') ?? '/';
+  if (!next.startsWith('/') || !URL.canParse(next, origin)) return '/';
+  const { origin: there, pathname, search: query, hash } = new URL(next, origin);
+  return there === origin && !isOpenPage(pathname) ? `${pathname}${query}${hash}` : '/';
+}
+
+/** The one-time token in a fragment such as `#token=…`, which browsers send to no server. */
+export const tokenIn = (hash: string): string | undefined =>
+  new URLSearchParams(hash.replace(/^#/, '')).get('token') || undefined;
+
+/** Whether a browser may be sent there for a program: a page, or an app of the device, and nothing that runs here. */
+export function mayFollow(url: string): boolean {
+  return URL.canParse(url) && !/^(javascript|data|blob|vbscript|file|about|view-source):$/i.test(new URL(url).protocol);
+}
+
+/** What people know an address by: the host of a page, `this device` for a loopback one, the scheme of an app. */
+export function placeOf(url: string): string {
+  if (!URL.canParse(url)) return 'an address that cannot be read';
+  const { protocol, hostname, host } = new URL(url);
+  if (!/^https?:$/.test(protocol)) return `the app ${protocol.slice(0, -1)} on this device`;
+  return /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname) ? 'a program on this device' : host;
+}

@@ -1,0 +1,43 @@
+import { Button } from '@mantine/core';
+import { Link, useLocation } from '@tanstack/react-router';
+import { Problem } from './fields.tsx';
+import classes from './frame.module.css';
+import { Frame } from './frame.tsx';
+import { people } from './people.ts';
+import { useOnce } from './useOnce.ts';
+
+const TEXTS = {
+  verify: {
+    title: 'Check your mail',
+    lead: 'We have sent a link that confirms your address. Open it to go on. It may take a minute, or be in the folder for spam.',
+    again: (email: string) => people.sendVerification(email),
+  },
+  reset: {
+    title: 'Check your mail',
+    lead: 'If this address has an account, a link to choose a new password is on its way. It may take a minute, or be in the folder for spam.',
+    again: (email: string) => people.requestReset(email),
+  },
+};
+
+export function CheckMailPage() {
+  const letter = useLocation({ select: ({ state }) => state.letter });
+  const email = letter?.email;
+  const { title, lead, again } = TEXTS[letter?.why ?? 'verify'];
+  const { run, busy, done, problem } = useOnce(again, () => undefined);
+  return (
+    <Frame title={title} lead={lead} below={<Link to="/sign-in">Back to signing in</Link>}>
+      {email && (
+        <>
+          <p className={classes.facts}>
+            Sent to <strong>{email}</strong>
+          </p>
+          <Problem>{problem}</Problem>
+          <Button variant="default" loading={busy} onClick={() => run(email)}>
+            Send it again
+          </Button>
+          <p role="status">{done && !busy && 'Sent again. An older link may no longer work.'}</p>
+        </>
+      )}
+    </Frame>
+  );
+}

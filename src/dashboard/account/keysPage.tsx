@@ -1,0 +1,184 @@
+import { Button, CopyButton, TextInput } from '@mantine/core';
+import { IconCheck, IconCopy, IconKey, IconPlus } from '@tabler/icons-react';
+import { useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import type { ApiKey, NewApiKey } from '../../client/index.ts';
+import { useApi, useNow } from '../context.tsx';
+import { formatAgo } from '../format.ts';
+import { Choices } from '../parts/choices.tsx';
+import { DeleteDialog } from '../parts/delete.tsx';
+import { Dialog, DialogActions } from '../parts/dialog.tsx';
+import forms from '../parts/form.module.css';
+import { Empty, PageHead, RowsLoading } from '../parts/page.tsx';
+import { problemText } from '../problem.ts';
+import { Failure } from '../shell/notices.tsx';
+import classes from './account.module.css';
+import { Problem, useFields } from './fields.tsx';
+import { PersonOnly } from './personOnly.tsx';
+import { keys, useApiKeys } from './queries.ts';
+import { useOnce } from './useOnce.ts';
+import { formatDay } from './words.ts';
+
+const LEAD = 'For programs of yours. A key may do all that you may, so it is as secret as your password.';
+
+const LIVES = [
+  { value: '30', label: '30 days' },
+  { value: '90', label: '90 days' },
+  { value: '365', label: 'A year' },
+  { value: 'ever', label: 'No end' },
+] as const;
+type Life = (typeof LIVES)[number]['value'];
+
+function CreateKey({ onClose, onMade }: { onClose: () => void; onMade: (key: NewApiKey) => void }) {
+  const { apiKeys } = useApi().calls;
+  const [life, setLife] = useState<Life>('90');
+  const { run, busy, error } = useOnce(
+    (name: string) => apiKeys.create({ name, ...(life !== 'ever' && { expiresInDays: Number(life) }) }),
+    onMade,
+  );
+  const { wrong, props } = useFields(
+    ({ name = '' }) => ({ name: name === '' ? 'Say what it is for.' : undefined }),
+    ({ name = '' }) => run(name),
+  );
+  return (
+    <Dialog title="New API key" onClose={onClose} busy={busy}>
+      <form className={forms.form} aria-label="New API key" {...props}>
+        <TextInput
+          name="name"
+          label="Name"
+          description="What it is for, so that you know it again."
+          placeholder="Playout server"
+          autoComplete="off"
+          maxLength={64}
+          error={wrong.name}
+          data-autofocus
+        />
+        <Choices legend="Good for" name="life" choices={LIVES} value={life} onChange={setLife} />
+        <Problem>{error && problemText(error)}</Problem>
+        <DialogActions>
+          <Button variant="default" onClick={onClose} disabled={busy}>
+            Cancel
+          </Button>
+          <Button type="submit" loading={busy}>
+            Make the key
+          </Button>
+        </DialogActions>
+      </form>
+    </Dialog>
+  );
+}
+
+/** The one time that a key is seen. */
+function ShownOnce({ made, onClose }: { made: NewApiKey; onClose: () => void }) {
+  return (
+    <Dialog title="Copy your key now" onClose={onClose}>
+      <p className={forms.help}>
+        This is the only time that it is shown. Keep it where you keep passwords; whoever has it can use your account.
+      </p>
+      <div className={classes.secret}>
+        <code data-testid="new-key">{made.key}</code>
+        <CopyButton value={made.key}>
+          {({ copied, copy }) => (
+            <Button
+              variant="default"
+              leftSection={copied ? <IconCheck size={15} aria-hidden /> : <IconCopy size={15} aria-hidden />}
+              onClick={copy}
+              data-autofocus
+            >
+              {copied ? 'Copied' : 'Copy'}
+            </Button>
+          )}
+        </CopyButton>
+      </div>
+      <DialogActions>
+        <Button onClick={onClose}>I have it</Button>
+      </DialogActions>
+    </Dialog>
+  );
+}
+
+function KeyRow({ apiKey, now, onRevoke }: { apiKey: ApiKey; now: number; onRevoke: () => void }) {
+  const { name, hint, createdAt, expiresAt, lastUsedAt } = apiKey;
+  const ended = expiresAt !== null && Date.parse(expiresAt) <= now;
+  return (
+    <li className={classes.row}>
+      <div className={classes.rowMain}>
+        <h2>{name}</h2>
+        <p className={classes.dim}>
+          <code>{hint}…</code> · made {formatDay(createdAt)} ·{' '}
+          {expiresAt === null ? 'no end' : `${ended ? 'ended' : 'good until'} ${formatDay(expiresAt)}`} ·{' '}
+          {lastUsedAt === null ? 'never used' : `last used ${formatAgo(new Date(lastUsedAt), new Date(now))}`}
+        </p>
+      </div>
+      <Button variant="default" size="sm" onClick={onRevoke} aria-label={`Revoke ${name}`}>
+        Revoke
+      </Button>
+    </li>
+  );
+}
+
+function Keys() {
+  const { data, error, isPending, refetch } = useApiKeys();
+  const { apiKeys } = useApi().calls;
+  const queries = useQueryClient();
+  const now = useNow(false);
+  const [creating, setCreating] = useState(false);
+  const [made, setMade] = useState<NewApiKey>();
+  const [revoking, setRevoking] = useState<ApiKey>();
+  const changed = () => queries.invalidateQueries({ queryKey: keys.apiKeys });
+  const create = (
+    <Button leftSection={<IconPlus size={17} aria-hidden />} onClick={() => setCreating(true)}>
+      New API key
+    </Button>
+  );
+  if (error && !data) return <Failure title="Your keys could not be loaded" error={error} retry={refetch} />;
+  return (
+    <>
+      <PageHead title="API keys" lead={LEAD}>
+        {data && data.data.length > 0 && create}
+      </PageHead>
+      {isPending && <RowsLoading what="your keys" />}
+      {data?.data.length === 0 && (
+        <Empty icon={IconKey} title="No key yet" action={create}>
+          Make one for each program that is to use your account, so that you can revoke it without the others.
+        </Empty>
+      )}
+      <ul className={classes.rows}>
+        {data?.data.map((key) => (
+          <KeyRow key={key.id} apiKey={key} now={now} onRevoke={() => setRevoking(key)} />
+        ))}
+      </ul>
+      {creating && (
+        <CreateKey
+          onClose={() => setCreating(false)}
+          onMade={(key) => {
+            setCreating(false);
+            setMade(key);
+            return changed();
+          }}
+        />
+      )}
+      {made && <ShownOnce made={made} onClose={() => setMade(undefined)} />}
+      {revoking && (
+        <DeleteDialog
+          noun="API key"
+          name={revoking.name}
+          remove={() => apiKeys.revoke(revoking.id)}
+          onClose={() => setRevoking(undefined)}
+          onDone={() => {
+            setRevoking(undefined);
+            void changed();
+          }}
+        >
+          Programs that use it are refused at once. It cannot be made good again.
+        </DeleteDialog>
+      )}
+    </>
+  );
+}
+
+export const KeysPage = () => (
+  <PersonOnly title="API keys">
+    <Keys />
+  </PersonOnly>
+);

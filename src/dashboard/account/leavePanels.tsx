@@ -1,0 +1,87 @@
+/** Taking everything along, and leaving for good. */
+import { Button } from '@mantine/core';
+import { useState } from 'react';
+import { useApi, useSession, useWho } from '../context.tsx';
+import { Dialog, DialogActions } from '../parts/dialog.tsx';
+import forms from '../parts/form.module.css';
+import { problemText } from '../problem.ts';
+import { AddressField, PasswordField, Problem, useFields } from './fields.tsx';
+import { Panel } from './panel.tsx';
+import { useOnce } from './useOnce.ts';
+
+function save(text: string, name: string): void {
+  const url = URL.createObjectURL(new Blob([text], { type: 'application/json' }));
+  const link = Object.assign(document.createElement('a'), { href: url, download: name });
+  link.click();
+  URL.revokeObjectURL(url);
+}
+
+export function ExportPanel() {
+  const { account } = useApi().calls;
+  const { run, busy, error } = useOnce(
+    () => account.export(),
+    (document) => save(JSON.stringify(document, null, 2), 'loopstream-account.json'),
+  );
+  return (
+    <Panel title="Your data" lead="All that is kept of your account, as one file. Media and secret keys are not in it.">
+      <Problem>{error && problemText(error)}</Problem>
+      <div>
+        <Button variant="default" loading={busy} onClick={() => run(undefined)}>
+          Download
+        </Button>
+      </div>
+    </Panel>
+  );
+}
+
+function DeleteAccount({ email, onClose }: { email: string; onClose: () => void }) {
+  const { account } = useApi().calls;
+  const session = useSession();
+  const { run, busy, error } = useOnce(
+    (sent: { email: string; password: string }) =>
+      account.delete({ email: sent.email, ...(sent.password !== '' && { password: sent.password }) }),
+    () => session.signOut('Your account is deleted. What is on air ends within a minute.'),
+  );
+  const { wrong, props } = useFields(
+    ({ email: typed = '' }) => ({
+      email: typed.toLowerCase() === email.toLowerCase() ? undefined : 'Type the address of this account.',
+    }),
+    ({ email: typed = '', password = '' }) => run({ email: typed, password }),
+  );
+  return (
+    <Dialog title="Delete your account?" onClose={onClose} busy={busy}>
+      <form className={forms.form} aria-label="Delete your account" {...props}>
+        <p>
+          Everything goes: streams end, and uploads, playlists, destinations, API keys and connected apps are deleted.
+          This cannot be undone.
+        </p>
+        <AddressField label={`Type ${email} to go on`} wrong={wrong.email} />
+        <PasswordField label="Your password" wrong={wrong.password} />
+        <Problem>{error && problemText(error)}</Problem>
+        <DialogActions>
+          <Button variant="default" onClick={onClose} disabled={busy}>
+            Keep my account
+          </Button>
+          <Button variant="danger" type="submit" loading={busy}>
+            Delete everything
+          </Button>
+        </DialogActions>
+      </form>
+    </Dialog>
+  );
+}
+
+export function DeletePanel() {
+  const { person } = useWho();
+  const [asking, setAsking] = useState(false);
+  return (
+    <Panel title="Delete the account" lead="With all that belongs to it, for good.">
+      <div>
+        <Button variant="danger" onClick={() => setAsking(true)}>
+          Delete account…
+        </Button>
+      </div>
+      {asking && person && <DeleteAccount email={person.email} onClose={() => setAsking(false)} />}
+    </Panel>
+  );
+}

@@ -1,0 +1,116 @@
+/**
+ * Signing in and what belongs to it, as the authorization server takes it from pages: JSON below /api/auth, with the cookie
+ * that the browser keeps. No secret stays in this program.
+ */
+import { ConnectionError } from '../../client/index.ts';
+
+/** Who has signed in. */
+export interface Person {
+  id: string;
+  email: string;
+  firstName: string;
+  lastName: string | null;
+}
+
+/** What the server said no to. `code` is its own; `detail` is for people, where there is one. */
+export class PeopleError extends Error {
+  override readonly name = 'PeopleError';
+  readonly status: number;
+  readonly code: string;
+
+  constructor(status: number, code: string, detail: string) {
+    super(detail);
+    this.status = status;
+    this.code = code;
+  }
+}
+
+/** What a page asks consent for. */
+export interface AskingClient {
+  name: string | undefined;
+  uri: string | undefined;
+}
+
+type Answer = Record<string, unknown>;
+
+const TIMEOUT_MS = 15_000;
+
+async function ask(method: 'GET' | 'POST', path: string, body?: object): Promise<Answer> {
+  let response: Response;
+  try {
+    response = await fetch(`/api/auth${path}`, {
+      method,
+      cache: 'no-store',
+      signal: AbortSignal.timeout(TIMEOUT_MS),
+      ...(method === 'POST' && { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body ?? {}) }),
+    });
+  } catch (cause) {
+    throw new ConnectionError('The loopstream server did not answer.', { cause });
+  }
+  const answer = (await response.json().catch(() => undefined)) as Answer | null | undefined;
+  if (response.ok) return answer ?? {};
+  const text = (name: string) => (typeof answer?.[name] === 'string' ? answer[name] : '');
+  throw new PeopleError(response.status, text('code') || text('error'), text('detail'));
+}
+
+/** Where the browser is to go next, where the server says so. */
+const nextOf = (answer: Answer): string | undefined => {
+  const next = answer.url ?? answer.redirect_uri;
+  return typeof next === 'string' && answer.redirect !== false ? next : undefined;
+};
+
+/** With the query of a program that sent the person here, the server goes on with what that program wants. */
+const withQuery = (oauthQuery: string | undefined) => (oauthQuery === undefined ? {} : { oauth_query: oauthQuery });
+
+export const people = {
+  /** Undefined when nobody has signed in here. */
+  async session(): Promise<Person | undefined> {
+    const { user } = await ask('GET', '/get-session');
+    return user as Person | undefined;
+  },
+
+  async signIn(who: { email: string; password: string }, oauthQuery?: string): Promise<string | undefined> {
+    return nextOf(await ask('POST', '/sign-in/email', { ...who, ...withQuery(oauthQuery) }));
+  },
+
+  signUp: (who: { email: string; password: string; firstName: string; lastName?: string }) =>
+    ask('POST', '/sign-up/email', { ...who, name: [who.firstName, who.lastName].filter(Boolean).join(' ') }),
+
+  signOut: () => ask('POST', '/sign-out'),
+
+  sendVerification: (email: string) => ask('POST', '/send-verification-email', { email }),
+
+  verify: (token: string) => ask('GET', `/verify-email?${new URLSearchParams({ token })}`),
+
+  requestReset: (email: string) => ask('POST', '/request-password-reset', { email }),
+
+  reset: (token: string, newPassword: string) => ask('POST', '/reset-password', { token, newPassword }),
+
+  changePassword: (currentPassword: string, newPassword: string) =>
+    ask('POST', '/change-password', { currentPassword, newPassword, revokeOtherSessions: true }),
+
+  updateName: (firstName: string, lastName: string) =>
+    ask('POST', '/update-user', { firstName, lastName, name: [firstName, lastName].filter(Boolean).join(' ') }),
+
+  async client(id: string): Promise<AskingClient> {
+    const { client_name: name, client_uri: uri } = await ask(
+      'GET',
+      `/oauth2/public-client?${new URLSearchParams({ client_id: id })}`,
+    );
+    return {
+      name: typeof name === 'string' ? name : undefined,
+      uri: typeof uri === 'string' ? uri : undefined,
+    };
+  },
+
+  consent: async (accept: boolean, oauthQuery: string): Promise<string | undefined> =>
+    nextOf(await ask('POST', '/oauth2/consent', { accept, oauth_query: oauthQuery })),
+
+  /** Begins to sign in with an account that somebody has elsewhere; answers where the browser goes for that. */
+  signInElsewhere: async (provider: string, next: string, oauthQuery?: string): Promise<string | undefined> =>
+    nextOf(
+      await ask('POST', '/sign-in/oauth2', {
+        ...{ providerId: provider, callbackURL: next, errorCallbackURL: '/sign-in', ...withQuery(oauthQuery) },
+      }),
+    ),
+};

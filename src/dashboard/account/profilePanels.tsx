@@ -1,0 +1,94 @@
+import { Button } from '@mantine/core';
+import { notifications } from '@mantine/notifications';
+import { useQueryClient } from '@tanstack/react-query';
+import { useRef } from 'react';
+import { useSession, useWho } from '../context.tsx';
+import classes from './account.module.css';
+import {
+  AddressField,
+  NameField,
+  NewPasswordField,
+  PasswordField,
+  Problem,
+  useFields,
+  wrongName,
+  wrongNewPassword,
+} from './fields.tsx';
+import { Panel } from './panel.tsx';
+import { people } from './people.ts';
+import { keys } from './queries.ts';
+import { useOnce } from './useOnce.ts';
+
+export function ProfilePanel() {
+  const session = useSession();
+  const queries = useQueryClient();
+  const { person } = useWho();
+  const { run, busy, problem } = useOnce(
+    async ({ firstName, lastName }: { firstName: string; lastName: string }) => {
+      await people.updateName(firstName, lastName);
+      return people.session();
+    },
+    (found) => {
+      session.knowPerson(found ?? null);
+      notifications.show({ message: 'Your name is saved.' });
+      return queries.invalidateQueries({ queryKey: ['me'] });
+    },
+  );
+  const { wrong, props } = useFields(
+    ({ firstName = '' }) => ({ firstName: wrongName(firstName) }),
+    ({ firstName = '', lastName = '' }) => run({ firstName, lastName }),
+  );
+  if (!person) return null;
+  return (
+    <Panel title="Profile">
+      <form className={classes.form} aria-label="Profile" {...props}>
+        <div className={classes.pair}>
+          <NameField which="given-name" wrong={wrong.firstName} defaultValue={person.firstName} />
+          <NameField which="family-name" defaultValue={person.lastName ?? ''} />
+        </div>
+        <AddressField defaultValue={person.email} readOnly />
+        <Problem>{problem}</Problem>
+        <Button type="submit" loading={busy}>
+          Save
+        </Button>
+      </form>
+    </Panel>
+  );
+}
+
+export function PasswordPanel() {
+  const queries = useQueryClient();
+  const { person } = useWho();
+  const form = useRef<HTMLDivElement>(null);
+  const { run, busy, problem } = useOnce(
+    ({ before, after }: { before: string; after: string }) => people.changePassword(before, after),
+    () => {
+      form.current?.querySelector('form')?.reset();
+      notifications.show({ message: 'Your password is changed. All other sessions have ended.' });
+      return queries.invalidateQueries({ queryKey: keys.sessions });
+    },
+  );
+  const { wrong, props } = useFields(
+    ({ password, newPassword = '' }) => ({
+      password: password ? undefined : 'Enter the password you have now.',
+      newPassword: wrongNewPassword(newPassword, person?.email),
+    }),
+    ({ password = '', newPassword = '' }) => run({ before: password, after: newPassword }),
+  );
+  return (
+    <Panel title="Password" lead="A new one ends all other sessions, and we tell you by mail.">
+      <div ref={form}>
+        <form className={classes.form} aria-label="Password" {...props}>
+          {/* So that a password manager knows whose password it is. */}
+          <input type="hidden" name="email" autoComplete="username" value={person?.email ?? ''} readOnly />
+          <PasswordField label="Password now" wrong={wrong.password} />
+          <NewPasswordField wrong={wrong.newPassword} />
+          <Problem>{problem}</Problem>
+          <Button type="submit" loading={busy}>
+            Change password
+          </Button>
+        </form>
+      </div>
+    </Panel>
+  );
+}

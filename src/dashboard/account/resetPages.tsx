@@ -1,0 +1,77 @@
+/** A forgotten password: asking for the link, and choosing a new one by it. */
+import { Button } from '@mantine/core';
+import { Link, useNavigate } from '@tanstack/react-router';
+import { useState } from 'react';
+import { useSession } from '../context.tsx';
+import { tokenIn } from './addresses.ts';
+import { AddressField, NewPasswordField, Problem, useFields, wrongAddress, wrongNewPassword } from './fields.tsx';
+import classes from './frame.module.css';
+import { Frame } from './frame.tsx';
+import { people } from './people.ts';
+import { useOptions } from './queries.ts';
+import { useOnce } from './useOnce.ts';
+
+const back = <Link to="/sign-in">Back to signing in</Link>;
+
+export function ForgotPasswordPage() {
+  const options = useOptions();
+  const navigate = useNavigate();
+  const { run, busy, problem } = useOnce(
+    (email: string) => people.requestReset(email).then(() => email),
+    (email) => navigate({ to: '/check-mail', state: { letter: { email, why: 'reset' } } }),
+  );
+  const { wrong, props } = useFields(
+    ({ email = '' }) => ({ email: wrongAddress(email) }),
+    ({ email = '' }) => run(email),
+  );
+  if (options && !options.passwordReset)
+    return (
+      <Frame
+        title="No mail is sent here"
+        lead="So no link can be sent to you. Ask whoever runs this loopstream for a new password."
+        below={back}
+      />
+    );
+  return (
+    <Frame title="Choose a new password" lead="We send a link to your address." below={back}>
+      <form className={classes.form} aria-label="Choose a new password" {...props}>
+        <AddressField wrong={wrong.email} autoFocus />
+        <Problem>{problem}</Problem>
+        <Button type="submit" size="md" loading={busy} fullWidth>
+          Send the link
+        </Button>
+      </form>
+    </Frame>
+  );
+}
+
+export function ResetPasswordPage() {
+  const session = useSession();
+  const navigate = useNavigate();
+  const [token] = useState(() => tokenIn(location.hash));
+  const { run, busy, problem } = useOnce(
+    ({ value, password }: { value: string; password: string }) => people.reset(value, password),
+    () => {
+      session.signOut('Your new password is set, and every session with the old one has ended. Sign in with it.');
+      return navigate({ to: '/sign-in', replace: true });
+    },
+  );
+  const { wrong, props } = useFields(
+    ({ newPassword = '' }) => ({ newPassword: wrongNewPassword(newPassword) }),
+    ({ newPassword = '' }) => token && run({ value: token, password: newPassword }),
+  );
+  const again = <Link to="/forgot-password">Ask for a new link</Link>;
+  if (token === undefined)
+    return <Frame title="This link is not whole" lead="Copy the whole address from the mail." below={again} />;
+  return (
+    <Frame title="Choose a new password" lead="It takes the place of the old one at once, everywhere." below={again}>
+      <form className={classes.form} aria-label="Choose a new password" {...props}>
+        <NewPasswordField wrong={wrong.newPassword} autoFocus />
+        <Problem>{problem}</Problem>
+        <Button type="submit" size="md" loading={busy} fullWidth>
+          Set the new password
+        </Button>
+      </form>
+    </Frame>
+  );
+}
