@@ -1,7 +1,7 @@
 /** Destinations as a person makes, tests, changes and deletes them in the dashboard. */
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { expectForEverybody, launchBrowser, type Visit, visit } from '../support/page.ts';
+import { expectForEverybody, expectToWaitAndRecover, launchBrowser, type Visit, visit } from '../support/page.ts';
 import { type System, startSystem } from '../support/system.ts';
 
 let system: System;
@@ -117,6 +117,16 @@ test('what a stream still sends to is not deleted, and the stream is named; then
   await dialog.getByRole('button', { name: 'Delete destination' }).click();
   await page.getByText('No destination yet').waitFor();
   expect(await all()).toEqual([]);
+  await leave();
+});
+
+test('while it loads it says so; where the server is away it says that, and goes on when it is back', async () => {
+  const page = await open();
+  await expectToWaitAndRecover(page, '**/v1/destinations?**', {
+    loading: 'Loading your destinations',
+    failure: 'Your destinations could not be loaded',
+  });
+  await page.getByText('No destination yet').waitFor();
   await leave();
 });
 

@@ -176,8 +176,8 @@ test('versions tell what each changed; one is taken back, and published after a 
   await system.client.playlists.update(id, { version: 1, items: items('Beta', 'Gamma') });
   const { playlists, destinations, streams } = system.client;
   const to = await destinations.create({ name: 'Here', rtmpUrl: system.facts.rtmpUrl, rtmpKey: 'night-channel' });
-  const wish = { quality: 'q_720p', framerate: 'f_30', destinationID: to.id, playlistIDs: [id] } as const;
-  await streams.create({ name: 'Night channel', ...wish });
+  const picture = { quality: 'q_720p', framerate: 'f_30' } as const;
+  await streams.create({ name: 'Night channel', ...picture, destinationID: to.id, playlistIDs: [id] });
   const page = await open(`/playlists/${id}`);
   await page.getByRole('link', { name: 'Night channel' }).waitFor();
   await page.getByRole('button', { name: 'What changed in version 2' }).click();

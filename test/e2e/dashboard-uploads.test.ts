@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { makeClip } from '../support/media.ts';
-import { expectForEverybody, launchBrowser, type Visit, visit } from '../support/page.ts';
+import { expectForEverybody, expectToWaitAndRecover, launchBrowser, type Visit, visit } from '../support/page.ts';
 import { until } from '../support/rtmp.ts';
 import { type System, startSystem } from '../support/system.ts';
 
@@ -80,6 +80,14 @@ test('an empty page says what to do, and a link becomes an upload that is ready,
   expect(await upload('my show.mp4').textContent()).toMatch(/0:02 · .* kB · 640×360, 30 fps, H\.264 · AAC mono/);
   expect(await all()).toHaveLength(1);
   await expectForEverybody(page);
+});
+
+test('while it loads it says so; where the server is away it says that, and goes on when it is back', async () => {
+  await expectToWaitAndRecover(page, '**/v1/uploads?**', {
+    loading: 'Loading your uploads',
+    failure: 'Your uploads could not be loaded',
+  });
+  await page.getByText('No uploads yet.').waitFor();
 });
 
 test('what cannot be fetched says why, and what to do', async () => {

@@ -37,6 +37,24 @@ export async function visit(browser: Browser, { facts }: Pick<System, 'facts'>, 
   return { page, context, complaints, close: () => context.close() };
 }
 
+/** A page while it reads `calls` (a pattern of addresses), when that fails, and when it is tried again and does not. */
+export async function expectToWaitAndRecover(page: Page, calls: string, names: { loading: string; failure: string }) {
+  const { promise: held, resolve: fail } = Promise.withResolvers<void>();
+  await page.route(calls, async (route) => {
+    await held;
+    await route.abort();
+  });
+  await page.reload();
+  await page.getByText(names.loading).waitFor({ state: 'attached' });
+  await expectForEverybody(page);
+  fail();
+  await page.getByRole('heading', { name: names.failure }).waitFor();
+  await expectForEverybody(page);
+  await page.unroute(calls);
+  await page.getByRole('button', { name: 'Try again' }).click();
+  await page.getByRole('heading', { name: names.failure }).waitFor({ state: 'detached' });
+}
+
 /** What axe-core finds wrong, as `rule: element`. */
 async function findings(page: Page): Promise<string[]> {
   // Of frames of other origins, for which it would open another page, there are none.

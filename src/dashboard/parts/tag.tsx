@@ -2,8 +2,7 @@ import type { TablerIcon } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
 import classes from '../streams/badge.module.css';
 import own from './tag.module.css';
-
-export type Tone = 'good' | 'busy' | 'attention' | 'danger' | 'planned' | 'quiet';
+import type { Tone } from './tone.ts';
 
 /** A state in a word. Colour never stands alone: each has an icon too. */
 export function Tag({ tone, icon: Icon, children }: { tone: Tone; icon: TablerIcon; children: ReactNode }) {

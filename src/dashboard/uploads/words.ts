@@ -2,7 +2,7 @@
 import type { Upload } from '../../client/index.ts';
 import type { UploadErrorCode } from '../../uploads/spec.ts';
 import { formatBytes, formatFps, formatLength } from '../format.ts';
-import type { Tone } from '../parts/tag.tsx';
+import type { Tone } from '../parts/tone.ts';
 
 type State = Upload['state'];
 
