@@ -42,7 +42,8 @@ export default defineConfig({
           include: ['test/**/*.system.test.ts'],
           testTimeout: 300_000,
           hookTimeout: 300_000,
-          maxWorkers: 4,
+          // Each has a control plane, which takes a twentieth of a processor for doing nothing.
+          maxWorkers: 3,
         },
       },
       {

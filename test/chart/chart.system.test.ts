@@ -13,7 +13,7 @@ import { run } from '../../src/local/run.ts';
 import { ensureDefinitions } from '../support/helm/definitions.ts';
 import { type Helm, type Manifest, openHelms } from '../support/helm/index.ts';
 import { COMBINATIONS, INLINE, REFUSED } from '../support/helm/values.ts';
-import { startTestKubernetes, type TestKubernetes } from '../support/kubernetes.ts';
+import { startSmallKubernetes, type TestKubernetes } from '../support/kubernetes.ts';
 
 const WATCHED = ['loopstream', 'team-a', 'team-b'];
 
@@ -33,7 +33,7 @@ const kubectl = async (args: string[], input?: string) => {
 };
 
 beforeAll(async () => {
-  kubernetes = await startTestKubernetes();
+  kubernetes = await startSmallKubernetes();
   kube = createKube({ kubeconfig: kubernetes.kubeconfig });
   ({ helms, close: closeHelms } = await openHelms(kubernetes.kubeconfig));
   const definitions = (await ensureDefinitions(environment())).flatMap((file) => ['-f', file]);

@@ -8,7 +8,7 @@ import { applyCrds } from '../../src/kube/install.ts';
 import { apiVersionOf, collectionPath, objectPath } from '../../src/kube/paths.ts';
 import { CRDS, DESTINATIONS, LOOPSTREAMS, NAMESPACES, PLAYLISTS, SECRETS, UPLOADS } from '../../src/kube/resources.ts';
 import type { Kube, KubeObject, Resource } from '../../src/kube/types.ts';
-import { startTestKubernetes, type TestKubernetes } from '../support/kubernetes.ts';
+import { shareTestKubernetes, type TestKubernetes } from '../support/kubernetes.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const NAMESPACE = 'crds';
@@ -18,12 +18,13 @@ let kubernetes: TestKubernetes;
 let kube: Kube;
 
 beforeAll(async () => {
-  kubernetes = await startTestKubernetes();
+  kubernetes = await shareTestKubernetes();
   kube = createKube({ kubeconfig: kubernetes.kubeconfig });
   await applyCrds(kube);
   await kube.create(NAMESPACES, '', { metadata: { name: NAMESPACE }, spec: {} });
 });
 afterAll(async () => {
+  await kube?.delete(NAMESPACES, '', NAMESPACE);
   await kube?.close();
   await kubernetes?.stop();
 });

@@ -16,10 +16,10 @@ import { LOST_LEASE_STATUS } from '../../src/operator/leading.ts';
 import { runOperator } from '../../src/operator/run.ts';
 import { silent, THINGS, thing, writeKubeconfig } from '../support/kube.ts';
 import { type Fault, type FaultyProxy, startFaultyProxy } from '../support/kubeproxy.ts';
-import { startTestKubernetes, type TestKubernetes } from '../support/kubernetes.ts';
+import { shareTestKubernetes, type TestKubernetes } from '../support/kubernetes.ts';
 import { own } from '../support/operator-system.ts';
 
-const NS = 'tv';
+const NS = 'leases';
 const TIMES = { durationMs: 3000, renewDeadlineMs: 2000, retryPeriodMs: 400 };
 /** So that much happens in a short time. */
 const FAST = { durationMs: 1000, renewDeadlineMs: 700, retryPeriodMs: 100 };
@@ -32,7 +32,7 @@ let ways: { proxy: FaultyProxy; kube: Kube; kubeconfig: string }[];
 const ends: (() => Promise<unknown>)[] = [];
 
 beforeAll(async () => {
-  kubernetes = await startTestKubernetes();
+  kubernetes = await shareTestKubernetes();
   folder = await mkdtemp(join(tmpdir(), 'loopstream-lease-'));
   direct = createKube({ kubeconfig: kubernetes.kubeconfig });
   await applyCrds(direct);
@@ -54,6 +54,7 @@ afterAll(async () => {
     await kube.close();
     await proxy.close();
   }
+  await direct?.delete(NAMESPACES, '', NS);
   await direct?.close();
   await kubernetes?.stop();
   await rm(folder, { recursive: true, force: true });

@@ -13,7 +13,7 @@ import { type Kube, KubeError, type KubeObject } from '../../src/kube/types.ts';
 import type { LoopStreamSpec, LoopStreamStatus } from '../../src/streams/spec.ts';
 import { silent, writeKubeconfig } from '../support/kube.ts';
 import { type Fault, startFaultyProxy } from '../support/kubeproxy.ts';
-import { startTestKubernetes, type TestKubernetes } from '../support/kubernetes.ts';
+import { startSmallKubernetes, type TestKubernetes } from '../support/kubernetes.ts';
 import { createEtcdReader, createRestarts } from '../support/restarts.ts';
 
 type Stream = KubeObject<LoopStreamSpec, never>;
@@ -29,7 +29,7 @@ let writesOf: ReturnType<typeof createEtcdReader>;
 const stops: (() => void)[] = [];
 
 beforeAll(async () => {
-  kubernetes = await startTestKubernetes();
+  kubernetes = await startSmallKubernetes();
   folder = await mkdtemp(join(tmpdir(), 'loopstream-kube-'));
   direct = createKube({ kubeconfig: kubernetes.kubeconfig });
   await applyCrds(direct);

@@ -57,7 +57,8 @@ describe('a pod', () => {
     );
     // Less than a period of the probe, so it was written when the probe saw it; measured: below 100 ms.
     const seen = Date.now();
-    const [, answered] = /unready at (\d+)/.exec(await node.logOf('server-1')) ?? [];
+    // The agent may have heard the answer before it has read what was printed ahead of it.
+    const answered = await until('its log', async () => /unready at (\d+)/.exec(await node.logOf('server-1'))?.[1]);
     expect(seen - Number(answered)).toBeLessThan(7500);
     await fetch(`http://${one.podIP}:8000/flip`);
     await node.untilReady('server-1');

@@ -17,7 +17,7 @@ import { applyRights, NAMESPACE, serviceAccountUser } from '../../src/local/righ
 import { createLogger } from '../../src/log.ts';
 import type { LoopStreamStatus } from '../../src/streams/spec.ts';
 import type { UploadStatus } from '../../src/uploads/spec.ts';
-import { shareTestKubernetes, startTestKubernetes, type TestKubernetes } from './kubernetes.ts';
+import { shareTestKubernetes, startSmallKubernetes, type TestKubernetes } from './kubernetes.ts';
 import { startTestPostgres } from './postgres.ts';
 
 export interface Answer<T = Record<string, unknown>> {
@@ -87,7 +87,7 @@ export async function call<T>(
 export async function startTestApi(overrides: Partial<ApiConfig> = {}, { alone = false } = {}): Promise<TestApi> {
   const [postgres, kubernetes] = await Promise.all([
     startTestPostgres(),
-    alone ? startTestKubernetes() : shareTestKubernetes(),
+    alone ? startSmallKubernetes() : shareTestKubernetes(),
   ]);
   const kube = createKube({ kubeconfig: kubernetes.kubeconfig });
   await applyCrds(kube);
