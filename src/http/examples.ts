@@ -226,6 +226,7 @@ export const PARAMETER_EXAMPLES: Readonly<Record<string, unknown>> = {
   status: 'live',
   q: 'fireplace',
   wait: 30,
+  whenReady: true,
   'Tus-Resumable': '1.0.0',
   'Upload-Length': 734_003_200,
   'Upload-Offset': 4_194_304,

@@ -21,6 +21,7 @@ beforeAll(async () => {
   const deps = {
     config: apiConfig({ LOOPSTREAM_DATABASE_URL: 'postgres://none', LOOPSTREAM_AUTH_SECRET: 's' }),
     auth: { authenticate: async () => principal },
+    people: {},
     services: {
       uploads: {},
       account: { me: () => ({ id: 'ann-1', email: 'ann@example.com', firstName: 'Ann' }) },
