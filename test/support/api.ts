@@ -18,7 +18,7 @@ import { createLogger } from '../../src/log.ts';
 import type { LoopStreamStatus } from '../../src/streams/spec.ts';
 import type { UploadStatus } from '../../src/uploads/spec.ts';
 import { shareTestKubernetes, startSmallKubernetes, type TestKubernetes } from './kubernetes.ts';
-import { startTestPostgres } from './postgres.ts';
+import { shareTestPostgres } from './postgres.ts';
 
 export interface Answer<T = Record<string, unknown>> {
   status: number;
@@ -86,7 +86,7 @@ export async function call<T>(
 /** `alone`: on a control plane that no other test uses. */
 export async function startTestApi(overrides: Partial<ApiConfig> = {}, { alone = false } = {}): Promise<TestApi> {
   const [postgres, kubernetes] = await Promise.all([
-    startTestPostgres(),
+    shareTestPostgres(),
     alone ? startSmallKubernetes() : shareTestKubernetes(),
   ]);
   const kube = createKube({ kubeconfig: kubernetes.kubeconfig });

@@ -1,8 +1,10 @@
-/** A real Postgres for a test file: started once, in a container or as a process (engine/find.ts), nothing of it left behind. */
+/** A real Postgres for tests, in a container or as a process (engine/find.ts); nothing of it is left behind. */
+import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
+import { inject } from 'vitest';
 import { startPostgres } from '../../src/local/postgres.ts';
 import { createLogger } from '../../src/log.ts';
 import { chosenWay, type Way } from './engine/find.ts';
@@ -13,15 +15,31 @@ export interface TestPostgres {
   stop(): Promise<void>;
 }
 
-/** `way`: for who has a reason to want one of the two. */
-export async function startTestPostgres(way?: Way): Promise<TestPostgres> {
-  if ((way ?? (await chosenWay())) === 'processes') return startPostgresProcess();
+/** A server of its own. `way`: for who has a reason to want one of the two; `parent`: where its files are made. */
+export async function startTestPostgres(way?: Way, parent = tmpdir()): Promise<TestPostgres> {
+  if ((way ?? (await chosenWay())) === 'processes') return startPostgresProcess(parent);
   const { startPostgresContainer } = await import('./engine/postgres.ts');
   return startPostgresContainer();
 }
 
-async function startPostgresProcess(): Promise<TestPostgres> {
-  const dir = await mkdtemp(join(tmpdir(), 'loopstream-postgres-'));
+let shared: Promise<TestPostgres> | undefined;
+
+/** A database of its own on the server of this worker, which is ended with the run (shared.ts). */
+export async function shareTestPostgres(): Promise<TestPostgres> {
+  shared ??= startTestPostgres(undefined, inject('sharedDir'));
+  const server = (await shared).url;
+  const name = `loopstream_${randomBytes(8).toString('hex')}`;
+  await query(server, `create database ${name}`);
+  const url = new URL(server);
+  url.pathname = name;
+  return {
+    url: url.href,
+    stop: async () => void (await query(server, `drop database ${name} with (force)`)),
+  };
+}
+
+async function startPostgresProcess(parent: string): Promise<TestPostgres> {
+  const dir = await mkdtemp(join(parent, 'loopstream-postgres-'));
   const postgres = await startPostgres({
     dataDir: join(dir, 'postgres'),
     log: createLogger('test', 'warn'),

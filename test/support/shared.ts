@@ -25,6 +25,7 @@ export default async function around(project: TestProject): Promise<() => Promis
   return async () => {
     const parts = await readdir(dir);
     await Promise.all([containers.end(), ...parts.map((part) => sweepLeftovers(join(dir, part), { evenInUse: true }))]);
-    await rm(dir, { recursive: true, force: true });
+    // A server that ends with its worker may be at its last files.
+    await rm(dir, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
   };
 }
