@@ -2,13 +2,14 @@ import { Button, Skeleton } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import { IconChevronLeft, IconTrash } from '@tabler/icons-react';
 import { Link, useNavigate } from '@tanstack/react-router';
-import { type ReactNode, useId, useState } from 'react';
+import { useState } from 'react';
 import { type Playlist, problems } from '../../client/index.ts';
 import { useApi } from '../context.tsx';
 import { Confirm } from '../parts/confirm.tsx';
 import { DeleteDialog } from '../parts/delete.tsx';
 import { mistakesOf } from '../parts/mistakes.ts';
 import { PageHead, useTitle } from '../parts/page.tsx';
+import { Panel } from '../parts/panel.tsx';
 import { problemText } from '../problem.ts';
 import { Failure, Notice } from '../shell/notices.tsx';
 import page from '../streams/streamPage.module.css';
@@ -20,16 +21,6 @@ import { usePlaylist, usePlaylistActs, usePlaylistsChanged } from './queries.ts'
 import { type Editing, useDraft } from './useDraft.ts';
 import { Versions } from './versions.tsx';
 import { KIND_WORDS } from './words.ts';
-
-function Panel({ title, children }: { title: string; children: ReactNode }) {
-  const id = useId();
-  return (
-    <section className={page.panel} aria-labelledby={id}>
-      <h2 id={id}>{title}</h2>
-      {children}
-    </section>
-  );
-}
 
 const refused = (title: string) => (error: unknown) =>
   notifications.show({ color: 'red', autoClose: 12_000, withBorder: true, title, message: problemText(error) });
