@@ -51,3 +51,35 @@ describe('the API key of a tab', () => {
     expect(session.notice).toBeUndefined();
   });
 });
+
+describe('a person at the page', () => {
+  const person = { id: 'u1', email: 'ada@example.com', firstName: 'Ada', lastName: null };
+
+  test('is not known until the server has said so, and may be nobody', () => {
+    const session = new Session(host(''));
+    expect(session.who.person).toBeUndefined();
+    session.knowPerson(null);
+    expect(session.who.person).toBeNull();
+  });
+
+  test('stays at the page when the session ends, and is back with all of it', () => {
+    const session = new Session(host(''));
+    session.knowPerson(person);
+    session.end();
+    expect(session.who).toMatchObject({ person, isOver: true });
+    session.knowPerson(person);
+    expect(session.who).toMatchObject({ person, isOver: false });
+  });
+
+  test('who signs out is nobody, with the reason told; a key that is given up leaves the question open', () => {
+    const session = new Session(host(''));
+    session.knowPerson(person);
+    session.signOut('Bye.');
+    expect(session.who).toMatchObject({ person: null, notice: 'Bye.' });
+    session.signIn('lsk_x');
+    session.end();
+    expect(session.who.isOver).toBe(false);
+    session.signOut();
+    expect(session.who.person).toBeUndefined();
+  });
+});
