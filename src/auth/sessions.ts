@@ -8,7 +8,7 @@ import { type Principal, SCOPES } from './scopes.ts';
 
 /** A session that has been ended is refused at once here, and within this time by other replicas. */
 const TRUST_MS = 1000;
-const MAX_COOKIE = 1000;
+const MAX_LENGTH = 4096;
 
 /** The value of a cookie, as it was sent (RFC 6265, section 4.2). */
 export function cookieOf(header: string, name: string): string | undefined {
@@ -23,17 +23,15 @@ export function createSessions(deps: { library: () => Promise<Auth>; cookie: str
   const { library, cookie, clock } = deps;
   const recent = createRecent<Principal>(clock);
   const scopes = new Set(SCOPES);
-  const valueIn = (header: string | undefined): string | undefined => {
-    const value = header === undefined ? undefined : cookieOf(header, cookie);
-    return value && value.length <= MAX_COOKIE ? value : undefined;
-  };
 
   return {
-    valueIn,
-    known: (value: string): Principal | undefined => recent.get(value),
+    /** By the whole header, as below. */
+    known: (header: string): Principal | undefined => recent.get(header),
 
     /** Undefined when there is no such session, or it has ended. */
-    async check(value: string): Promise<Principal | undefined> {
+    async check(header: string): Promise<Principal | undefined> {
+      const value = header.length <= MAX_LENGTH && cookieOf(header, cookie);
+      if (!value) return undefined;
       const headers = new Headers({ cookie: `${cookie}=${value}` });
       const { api } = await library();
       const found = await api.getSession({ headers, query: { disableRefresh: true } }).catch((error) => {
@@ -44,7 +42,7 @@ export function createSessions(deps: { library: () => Promise<Auth>; cookie: str
       const { id: sessionId, userId, expiresAt } = found.session;
       const principal: Principal = { accountId: userId, userId, scopes, via: 'session', sessionId };
       const untilMs = clock.monotonicMs() + TRUST_MS;
-      recent.keep(value, principal, { untilMs, expiresAt: expiresAt.getTime() });
+      recent.keep(header, principal, { untilMs, expiresAt: expiresAt.getTime() });
       return principal;
     },
 

@@ -15,7 +15,9 @@ const KEYS_MS = 60_000;
 const TRUST_MS = 5_000;
 /** Clocks of two servers differ by less. */
 const LEEWAY_SECONDS = 5;
-const MAX_TOKEN = 4096;
+const MAX_LENGTH = 4096;
+/** The scheme has no case (RFC 9110, section 11.1); the token is made of the signs of RFC 6750, section 2.1. */
+const BEARER = /^bearer +([\w.~+/-]+=*)$/i;
 const USER_ID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/;
 
 export interface TokenDeps {
@@ -86,11 +88,13 @@ export function createTokens(deps: TokenDeps) {
   }
 
   return {
-    known: (token: string): KnownToken | undefined => recent.get(token),
+    /** By the whole header, as below: to look for the token in it costs more than to know it. */
+    known: (authorization: string): KnownToken | undefined => recent.get(authorization),
 
     /** Rejects with `unauthenticated`. What it resolves to may be asked for something else than `audience` says. */
-    async check(token: string): Promise<KnownToken> {
-      if (token.length > MAX_TOKEN) throw refused();
+    async check(authorization: string): Promise<KnownToken> {
+      const token = authorization.length <= MAX_LENGTH && BEARER.exec(authorization)?.[1];
+      if (!token) throw refused();
       const { sub, aud, scope, client_id: clientId, exp = 0 } = await verify(token);
       const userId = String(sub);
       if (!USER_ID.test(userId) || !(await isConsented(userId, String(clientId)))) throw refused();
@@ -98,7 +102,7 @@ export function createTokens(deps: TokenDeps) {
       const scopes = new Set(SCOPES.filter((name) => named.has(`${scopePrefix}:${name}`)));
       const principal: Principal = { accountId: userId, userId, scopes, via: 'token' };
       const known = { principal, audience: [aud ?? []].flat() };
-      recent.keep(token, known, { untilMs: clock.monotonicMs() + TRUST_MS, expiresAt: 1000 * exp });
+      recent.keep(authorization, known, { untilMs: clock.monotonicMs() + TRUST_MS, expiresAt: 1000 * exp });
       return known;
     },
 

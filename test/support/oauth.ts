@@ -10,7 +10,6 @@
  * Each step can be taken alone, too: `begin` → `consent` → `exchange`, and `signIn` for the cookie.
  */
 import { createHash, randomBytes } from 'node:crypto';
-import { expect } from 'vitest';
 import type { ApiConfig } from '../../src/config.ts';
 import { type Client as KeyClient, startTestApi, type TestApi } from './api.ts';
 import { freePort } from './rtmp.ts';
@@ -41,6 +40,12 @@ export interface TestSite extends TestApi {
   person(name: string): Promise<Person>;
   /** An access token of the person of this name, for a client made for it. */
   token(name: string, scope: string, more?: Record<string, string>): Promise<string>;
+}
+
+/** Whatever uses this, a benchmark too, is told what was answered instead. */
+async function must(response: Response, status: number): Promise<void> {
+  if (response.status === status) return;
+  throw new Error(`${response.url} answered ${response.status}: ${await response.text()}`);
 }
 
 export const REDIRECT = 'http://127.0.0.1:7777/callback';
@@ -100,7 +105,7 @@ export const post = (url: string, body: unknown, headers: Record<string, string>
 export async function signIn(url: string, who: Pick<Person, 'email' | 'password'>): Promise<string> {
   const { email, password } = who;
   const response = await post(`${url}/api/auth/sign-in/email`, { email, password });
-  expect(response.status, await response.clone().text()).toBe(200);
+  await must(response, 200);
   return cookiesIn(response);
 }
 
@@ -118,7 +123,7 @@ export async function register(url: string, metadata: Record<string, unknown> = 
       ...metadata,
     }),
   });
-  expect(response.status, await response.clone().text()).toBe(201);
+  await must(response, 201);
   return (await response.json()) as OAuthClient;
 }
 
@@ -163,7 +168,7 @@ export async function begin(
     redirect: 'manual',
     headers: cookie ? { cookie } : {},
   });
-  expect(response.status, await response.clone().text()).toBe(302);
+  await must(response, 302);
   const location = new URL(response.headers.get('location') ?? '', url);
   return { state: all.state, proof, redirectUri: all.redirect_uri, location };
 }
@@ -177,7 +182,7 @@ export async function consent(
 ): Promise<URL> {
   const body = { accept, oauth_query: page.search.slice(1), ...(scope === undefined ? {} : { scope }) };
   const response = await post(`${url}/api/auth/oauth2/consent`, body, { cookie });
-  expect(response.status, await response.clone().text()).toBe(200);
+  await must(response, 200);
   return new URL(((await response.json()) as { url: string }).url, url);
 }
 
@@ -200,7 +205,7 @@ export const codeForm = (client: OAuthClient, asked: Asked, code: string): Recor
 
 export async function exchange(url: string, client: OAuthClient, asked: Asked, code: string): Promise<Tokens> {
   const response = await askToken(url, codeForm(client, asked, code));
-  expect(response.status, await response.clone().text()).toBe(200);
+  await must(response, 200);
   return (await response.json()) as Tokens;
 }
 
@@ -223,7 +228,7 @@ export async function getCode(
   const asked = await begin(url, person, client, more);
   const back = asked.location.pathname === '/consent' ? await consent(url, person, asked.location) : asked.location;
   const code = back.searchParams.get('code') ?? '';
-  expect(code, back.href).not.toBe('');
+  if (code === '') throw new Error(`there is no code in ${back}`);
   return { asked, code, back };
 }
 

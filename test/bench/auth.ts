@@ -1,0 +1,108 @@
+/**
+ * What it costs to know who asks: a Fastify behind the API's guards beside a bare one that answers the same JSON, for an API key,
+ * an access token and a session. The table is printed and appended to RESULTS.md.
+ */
+import { randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { openAuth } from '../../src/auth/open.ts';
+import type { Credentials } from '../../src/auth/service.ts';
+import { migrate } from '../../src/db/migrate.ts';
+import { authorize, register, signIn } from '../support/oauth.ts';
+import { startTestPostgres } from '../support/postgres.ts';
+import { freePort } from '../support/rtmp.ts';
+import { rateRow } from './api/compare.ts';
+import type { LoadJobs } from './api/load.ts';
+import type { PeerJobs } from './api/peers.ts';
+import { startWorker } from './api/worker.ts';
+import type { GuardedJobs } from './auth/guarded.ts';
+import { circumstances, type Row, report, whole } from './report.ts';
+
+const HELP = `Usage: node test/bench/auth.ts [options]
+
+  --rounds R     rounds of each row, which take turns with the peer's (20)
+  --seconds S    for how long each side of a round is asked (1)
+  --no-record    print the table, leave RESULTS.md as it is
+  --help         this text
+
+Takes about two and a half minutes.
+`;
+
+const { values } = parseArgs({
+  options: {
+    rounds: { type: 'string', default: '20' },
+    seconds: { type: 'string', default: '1' },
+    'no-record': { type: 'boolean', default: false },
+    help: { type: 'boolean', default: false },
+  },
+});
+
+const SECRET = 'a secret of the benchmark, long enough for the auth library';
+const CHECKS = 1_000_000;
+const ANSWER = {
+  data: [{ id: 'str-1', name: 'Night loop', status: 'live' }],
+  page: { hasMore: false, nextCursor: null },
+};
+
+type Known = Credentials & { what: string; headers: Record<string, string> };
+
+/** One person with a key, a session, and a program that has been let in. */
+async function letIn(url: string, database: { databaseUrl: string; authSecret: string }): Promise<Known[]> {
+  const { service, close } = openAuth(database);
+  try {
+    const [email, password] = ['bench@example.com', randomBytes(12).toString('base64url')];
+    const accountId = await service.ensureUser({ email, firstName: 'Bench' });
+    await service.setPassword(accountId, password);
+    const { key, id: keyId } = await service.createApiKey(accountId, 'bench');
+    const cookie = await signIn(url, { email, password });
+    const call = () => Promise.reject(new Error('nothing is asked for here'));
+    const person = { accountId, key, keyId, email, password, cookie, call };
+    const { access_token } = await authorize(url, person, await register(url));
+    const authorization = `Bearer ${access_token}`;
+    const none = { apiKey: undefined, authorization: undefined };
+    return [
+      { what: 'an API key', ...none, apiKey: key, headers: { 'x-api-key': key } },
+      { what: 'an access token', ...none, authorization, headers: { authorization } },
+      { what: 'a session', ...none, cookie, headers: { cookie } },
+    ];
+  } finally {
+    await close();
+  }
+}
+
+async function measure(): Promise<Row[]> {
+  await using started = new AsyncDisposableStack();
+  const postgres = await startTestPostgres();
+  started.defer(() => postgres.stop());
+  const database = { databaseUrl: postgres.url, authSecret: SECRET };
+  await migrate(database);
+  const load = started.use(startWorker<LoadJobs>(join(import.meta.dirname, 'api/load.ts')));
+  const peers = started.use(startWorker<PeerJobs>(join(import.meta.dirname, 'api/peers.ts')));
+  const guarded = started.use(startWorker<GuardedJobs>(join(import.meta.dirname, 'auth/guarded.ts')));
+  const port = String(await freePort());
+  const environment = { LOOPSTREAM_DATABASE_URL: postgres.url, LOOPSTREAM_AUTH_SECRET: SECRET, LOOPSTREAM_PORT: port };
+  const url = await guarded.start(environment, ANSWER);
+  const bare = { url: `${await peers.fastify({ '/v1/answer': ANSWER })}/v1/answer` };
+  const rounds = { rounds: whole(values.rounds), seconds: whole(values.seconds) };
+  const rows: Row[] = [];
+  for (const { what, headers, ...credentials } of await letIn(url, database)) {
+    const ours = { url: `${url}/v1/answer`, headers };
+    // The peer is sent the same headers, and looks at none.
+    const peer = { ...bare, headers };
+    const row = { what: `a request with ${what}`, ours, peer, beside: 'bare Fastify, the same JSON' };
+    rows.push({ ...(await rateRow(load, row, rounds)), bar: '≥ 0.6×' });
+    const micros = await guarded.check(credentials, CHECKS);
+    const took = `${micros.toFixed(2)} µs`;
+    rows.push({ what: `… the check of it, warm`, ours: took, peer: '', beside: '', result: took, bar: '≤ 300 µs' });
+  }
+  return rows;
+}
+
+async function main(): Promise<void> {
+  if (values.help) return void process.stdout.write(HELP);
+  const { version } = JSON.parse(readFileSync('node_modules/fastify/package.json', 'utf8')) as { version: string };
+  report(circumstances([`Fastify ${version}`]), await measure(), !values['no-record']);
+}
+
+await main();

@@ -1,0 +1,47 @@
+/** A Fastify that answers what a bare one does, behind the guards that each request of the API goes through; on Postgres. */
+import Fastify from 'fastify';
+import { openAuth } from '../../../src/auth/open.ts';
+import { serveAuth } from '../../../src/auth/serve.ts';
+import type { AuthService, Credentials } from '../../../src/auth/service.ts';
+import { apiConfig } from '../../../src/config.ts';
+import { handleErrors } from '../../../src/http/errors.ts';
+import { createMethods } from '../../../src/http/methods.ts';
+import { guard } from '../../../src/http/operations.ts';
+import { serve } from '../api/worker.ts';
+
+const NO_LIMIT = '1000000000';
+let service: AuthService | undefined;
+
+/** `environment` is that of an API server. It answers `answer` at /v1/answer, to who may read. */
+async function start(environment: Record<string, string>, answer: unknown): Promise<string> {
+  const config = apiConfig({ ...environment, LOOPSTREAM_RATE_LIMIT_REQUESTS: NO_LIMIT });
+  const opened = openAuth(config);
+  service = opened.service;
+  const app = Fastify();
+  handleErrors(app, config.publicUrl);
+  await app.register(async (api) => {
+    await guard(api, { auth: opened.service, ...config });
+    api.get('/v1/answer', { schema: { operationId: 'listStreams' } }, async () => answer);
+  });
+  const server = { library: opened.library, forgetPeople: opened.service.forgetPeople };
+  await app.register(async (auth) => serveAuth(auth, server, { config, methods: createMethods() }));
+  return app.listen({ host: '127.0.0.1', port: config.port });
+}
+
+/** Microseconds that it takes to know who has been seen a moment ago; what is forgotten meanwhile is looked at anew, uncounted. */
+async function check(credentials: Credentials, times: number): Promise<number> {
+  if (!service) throw new Error('it has not begun');
+  let spent = 0;
+  let known = 0;
+  while (known < times) {
+    await service.authenticate(credentials);
+    const [since, before] = [performance.now(), known];
+    while (known - before < 1000 && service.known(credentials)) known += 1;
+    spent += performance.now() - since;
+  }
+  return (1000 * spent) / known;
+}
+
+const jobs = { start, check };
+export type GuardedJobs = typeof jobs;
+serve(jobs);
