@@ -26,6 +26,8 @@ export interface Visit {
 /** A browser window of its own, signed in by the key in the address, at a path of the dashboard. */
 export async function visit(browser: Browser, { facts }: Pick<System, 'facts'>, path: string): Promise<Visit> {
   const context = await browser.newContext({ viewport: DESK, reducedMotion: 'reduce' });
+  // Only ends what would never end: the machine may be a slow one that runs other tests as well.
+  context.setDefaultTimeout(90_000);
   const page = await context.newPage();
   const complaints: string[] = [];
   page.on('console', (message) => {
