@@ -16,6 +16,8 @@ import { SCOPES } from './scopes.ts';
 
 export const API_KEY_PREFIX = 'lsk_';
 export const MAX_KEY_NAME = 64;
+/** To the database, of one process. */
+export const AUTH_CONNECTIONS = 16;
 /** How long the link of a letter is good. */
 export const VERIFY_MINUTES = 24 * 60;
 export const RESET_MINUTES = 60;

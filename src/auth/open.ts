@@ -1,7 +1,7 @@
 /** Opens the service of people and keys on the database; the caller closes it. */
 import type { DatabaseConfig } from '../config.ts';
 import { createDb, createPool, type Db } from '../db/pool.ts';
-import { type Auth, type AuthSite, beginLazily, createAuth } from './better-auth.ts';
+import { AUTH_CONNECTIONS, type Auth, type AuthSite, beginLazily, createAuth } from './better-auth.ts';
 import { type AuthService, createAuthService } from './service.ts';
 
 /** To let a program in takes a dozen statements: where many come at once, it is better to wait than to be sent away. */
@@ -25,7 +25,7 @@ export type OpenAuthConfig = Pick<DatabaseConfig, 'databaseUrl' | 'authSecret'> 
  */
 export function openAuth(config: OpenAuthConfig): OpenAuth {
   const { publicUrl, scopePrefix = 'service' } = config;
-  const authPool = createPool(config.databaseUrl, { searchPath: 'auth', max: 8, waitMs: WAIT_MS });
+  const authPool = createPool(config.databaseUrl, { searchPath: 'auth', max: AUTH_CONNECTIONS, waitMs: WAIT_MS });
   const pool = createPool(config.databaseUrl, { searchPath: 'loopstream' });
   const db = createDb(pool);
   const library = beginLazily(() => createAuth(authPool, config.authSecret, config));

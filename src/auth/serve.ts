@@ -11,10 +11,16 @@ import {
   SERVER_METADATA_PATH,
   sessionCookieOf,
 } from './addresses.ts';
-import type { Auth } from './better-auth.ts';
+import { AUTH_CONNECTIONS, type Auth } from './better-auth.ts';
 import { resourceMetadata, serverMetadata } from './documents.ts';
 import { authRoutes } from './mount.ts';
+import { createTurns } from './turns.ts';
 
+/**
+ * The library asks the database within a transaction and beside it at once. If as many were at work as there are connections,
+ * each could hold one and wait for another for ever. A quarter of them may be, so that there are enough for each.
+ */
+const AT_WORK = AUTH_CONNECTIONS / 4;
 /** Clients may keep the documents for so long. */
 const MAX_AGE_SECONDS = 300;
 
@@ -33,11 +39,12 @@ export interface ServeDeps {
 export async function serveAuth(app: FastifyInstance, server: AuthServer, deps: ServeDeps): Promise<void> {
   const { config, counter, methods } = deps;
   methods.watch(app);
+  const inTurn = createTurns(AT_WORK);
   await app.register(async (auth) =>
     authRoutes(auth, {
       ...config,
       cookie: sessionCookieOf(config.publicUrl),
-      handler: async (request) => (await server.library()).handler(request),
+      handler: (request) => inTurn(async () => (await server.library()).handler(request)),
       onChange: server.forgetPeople,
       bodyTimeoutMs: config.timeouts.bodyMs,
       counter,
