@@ -49,6 +49,7 @@ export default defineConfig({
       {
         test: {
           name: 'e2e',
+          isolate,
           expect,
           include: ['test/e2e/**/*.test.ts'],
           testTimeout: 300_000,
