@@ -86,7 +86,7 @@ export function compileBody(schema: TSchema): Check {
 const isWhole = (given: unknown): boolean =>
   typeof given === 'string' && /^-?\d{1,16}$/.test(given) && Number.isSafeInteger(Number(given));
 
-/** Query parameters arrive as text: whole numbers are read where the schema wants them, and defaults are filled in. */
+/** Query parameters arrive as text: whole numbers and yes or no are read where the schema wants them; defaults are filled in. */
 export function compileParameters(schema: TSchema): Check {
   const validator = Compile(schema);
   const { properties = {} } = schema as { properties?: Record<string, { type?: string; default?: unknown }> };
@@ -97,6 +97,7 @@ export function compileParameters(schema: TSchema): Check {
       const given = value[name];
       if (given === undefined && fallback !== undefined) value[name] = fallback;
       if (type === 'integer' && isWhole(given)) value[name] = Number(given);
+      if (type === 'boolean' && (given === 'true' || given === 'false')) value[name] = given === 'true';
     }
     return validator.Check(value) ? { value } : fail(validator.Errors(value) as SchemaError[]);
   };

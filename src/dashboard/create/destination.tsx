@@ -29,44 +29,46 @@ export function DestinationStep({ draft, change, choices, onNext, onBack }: Step
   const { destinations } = choices;
   const ticks = (destinations ?? []).map(({ id, name, rtmpUrl }) => ({ value: id, label: name, hint: rtmpUrl }));
   return (
-    <form className={forms.form} onSubmit={form.onSubmit(onNext)} noValidate>
-      {destinations === undefined && <Skeleton height={120} radius="md" />}
-      {ticks.length > 0 && (
-        <Ticks
-          single
-          legend="Where is it sent to?"
-          name="destination"
-          most={1}
-          ticks={ticks}
-          values={draft.destinationID ? [draft.destinationID] : []}
-          onChange={([id = '']) => {
-            change({ destinationID: id });
-            form.clearErrors();
-          }}
-          error={form.errors.destinationIDs}
-        />
-      )}
-      {destinations?.length === 0 && (
-        <p className={classes.none}>
-          Add the channel that viewers watch: YouTube, Twitch, Facebook, Kick, or any server that takes RTMP.
-        </p>
-      )}
-      <div>
-        <Button variant="default" leftSection={<IconPlus size={16} aria-hidden />} onClick={() => setAdding(true)}>
-          New destination
-        </Button>
-        {ticks.length === 0 && form.errors.destinationIDs && (
-          <p className={forms.problem} role="alert">
-            Add a destination first.
+    <>
+      <form className={forms.form} onSubmit={form.onSubmit(onNext)} noValidate>
+        {destinations === undefined && <Skeleton height={120} radius="md" />}
+        {ticks.length > 0 && (
+          <Ticks
+            single
+            legend="Where is it sent to?"
+            name="destination"
+            most={1}
+            ticks={ticks}
+            values={draft.destinationID ? [draft.destinationID] : []}
+            onChange={([id = '']) => {
+              change({ destinationID: id });
+              form.clearErrors();
+            }}
+            error={form.errors.destinationIDs}
+          />
+        )}
+        {destinations?.length === 0 && (
+          <p className={classes.none}>
+            Add the channel that viewers watch: YouTube, Twitch, Facebook, Kick, or any server that takes RTMP.
           </p>
         )}
-      </div>
-      <div className={classes.buttons}>
-        <Button variant="default" onClick={onBack}>
-          Back
-        </Button>
-        <Button type="submit">Next</Button>
-      </div>
+        <div>
+          <Button variant="default" leftSection={<IconPlus size={16} aria-hidden />} onClick={() => setAdding(true)}>
+            New destination
+          </Button>
+          {ticks.length === 0 && form.errors.destinationIDs && (
+            <p className={forms.problem} role="alert">
+              Add a destination first.
+            </p>
+          )}
+        </div>
+        <div className={classes.buttons}>
+          <Button variant="default" onClick={onBack}>
+            Back
+          </Button>
+          <Button type="submit">Next</Button>
+        </div>
+      </form>
       {adding && (
         <DestinationForm
           onClose={() => setAdding(false)}
@@ -78,6 +80,6 @@ export function DestinationStep({ draft, change, choices, onNext, onBack }: Step
           }}
         />
       )}
-    </form>
+    </>
   );
 }

@@ -88,6 +88,7 @@ function Recurring({ form }: { form: Form }) {
       <NativeSelect label="On the clocks of" data={zones} {...form.getInputProps('timeZone')} />
       <div className={classes.length}>
         <NumberInput
+          hideControls
           label="Hours"
           min={0}
           max={744}
@@ -96,6 +97,7 @@ function Recurring({ form }: { form: Form }) {
           {...form.getInputProps('hours')}
         />
         <NumberInput
+          hideControls
           label="Minutes"
           min={0}
           max={59}

@@ -1,0 +1,182 @@
+/** The first page, and that every page shows what has become of a stream, whoever did it, as soon as it is so. */
+/// <reference lib="dom" />
+import { execFile } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { gzipSync } from 'node:zlib';
+import type { Browser, Page, Request } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expectForEverybody, launchBrowser, type Visit, visit } from '../support/page.ts';
+import { ROOT, type System, startSystem } from '../support/system.ts';
+
+const run = promisify(execFile);
+let system: System;
+let browser: Browser;
+let at: Visit;
+
+beforeAll(async () => {
+  [system, browser] = await Promise.all([startSystem(), launchBrowser()]);
+});
+afterAll(async () => {
+  await browser?.close();
+  await system?.close();
+});
+
+const open = async (path = '/') => {
+  at = await visit(browser, system, path);
+  return at.page;
+};
+const leave = async () => {
+  expect(at.complaints).toEqual([]);
+  await at.close();
+};
+const demo = () => system.facts.demoStreamId ?? '';
+
+/** A stream off air, sent to where the demo is. */
+async function makeStream(name: string) {
+  const { destinationID, videoUploadObjectID } = await system.client.streams.get(demo());
+  return system.client.streams.create({
+    ...{ name, quality: 'q_720p', framerate: 'f_30', destinationID },
+    videoUploadObjectID: videoUploadObjectID ?? '',
+  });
+}
+
+const kubectl = (...args: string[]) =>
+  run(join(system.stateDir, 'bin/kubectl'), ['-n', 'loopstream', ...args], {
+    env: { PATH: process.env.PATH, HOME: system.stateDir, KUBECONFIG: system.facts.kubeconfig },
+  });
+
+/** The process of this system's API server, which is started again when it ends. */
+function apiProcess(): number {
+  const commandOf = (pid: string) => readFileSync(`/proc/${pid}/cmdline`, 'utf8');
+  const parentOf = (pid: string) => Number(/^PPid:\s+(\d+)$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]);
+  const found = readdirSync('/proc').filter((name) => {
+    try {
+      return /^\d+$/.test(name) && parentOf(name) === system.pid && commandOf(name).includes('main.ts\0api');
+    } catch {
+      return false;
+    }
+  });
+  expect(found).toHaveLength(1);
+  return Number(found[0]);
+}
+
+/** What the page asks the API for, and which of that is not answered yet, but for the feed, which has no end. */
+function traffic(page: Page) {
+  const paths: string[] = [];
+  const atWork = new Set<Request>();
+  page.on('request', (request) => {
+    const { pathname } = new URL(request.url());
+    if (!pathname.startsWith('/v1/')) return;
+    paths.push(pathname);
+    if (pathname !== '/v1/changes') atWork.add(request);
+  });
+  for (const over of ['requestfinished', 'requestfailed'] as const)
+    page.on(over as 'requestfinished', (request) => void atWork.delete(request));
+  return { paths, atWork };
+}
+
+test('what is on air is shown by a picture of it, with how long and how fast; what comes next is in order', async () => {
+  const [later, sooner] = [await makeStream('Later'), await makeStream('Sooner')];
+  const inHours = (hours: number) => ({ scheduleStartAt: new Date(Date.now() + hours * 3_600_000).toISOString() });
+  await system.client.streams.schedule(later.id, inHours(30));
+  await system.client.streams.schedule(sooner.id, inHours(2));
+  const page = await open();
+  const card = page.getByTestId('on-air-card');
+  await card.locator('[data-testid="thumbnail"][data-drawn="true"]').waitFor({ timeout: 90_000 });
+  const colours = await card.locator('canvas').evaluate((canvas) => {
+    const { data } = (canvas as HTMLCanvasElement).getContext('2d')?.getImageData(0, 0, 480, 270) ?? { data: [] };
+    return new Set(Array.from(data)).size;
+  });
+  expect(colours).toBeGreaterThan(20);
+  await card.getByText(/Mbps|kbps/).waitFor();
+  const next = page.getByRole('region', { name: 'Next starts' }).getByRole('link');
+  await expect.poll(() => next.allTextContents()).toEqual(['Sooner', 'Later']);
+  await page.getByText('Nothing needs you.').waitFor();
+  await expectForEverybody(page);
+  for (const { id } of [later, sooner]) await system.client.streams.delete(id);
+  await leave();
+});
+
+test('what needs somebody says why and what to do', async () => {
+  const destination = await system.client.destinations.create({
+    ...{ name: 'Nobody there', rtmpUrl: 'rtmp://127.0.0.1:9/live', rtmpKey: 'key-of-nobody' },
+  });
+  const { id } = await makeStream('Cannot get through');
+  await system.client.streams.update(id, { destinationIDs: [destination.id] });
+  await system.client.streams.start(id, { whenReady: true });
+  const page = await open();
+  const need = page.getByTestId('needs-you').filter({ hasText: 'Cannot get through' });
+  await need.getByText('refuses connections').waitFor({ timeout: 90_000 });
+  await expectForEverybody(page);
+  await need.getByRole('link').click();
+  await page.getByRole('heading', { level: 1, name: 'Cannot get through' }).waitFor();
+  await system.client.streams.delete(id);
+  await leave();
+});
+
+test('what kubectl does shows without a reload, and nothing is asked for by the clock meanwhile', async () => {
+  const { id } = await makeStream('Before');
+  const page = await open('/streams');
+  await page.getByRole('link', { name: 'Before' }).waitFor();
+  const patch = JSON.stringify({ spec: { displayName: 'After' } });
+  await kubectl('patch', 'loopstream', id, '--type=merge', '-p', patch);
+  await page.getByRole('link', { name: 'After' }).click();
+  await page.getByRole('heading', { level: 1, name: 'After' }).waitFor();
+  await kubectl('delete', 'loopstream', id);
+  await page.getByRole('heading', { name: 'Stream not found' }).waitFor();
+  await leave();
+});
+
+test('a page that nothing happens on asks for nothing', async () => {
+  const { id } = await makeStream('Quiet');
+  await expect.poll(async () => (await system.client.streams.readiness(id)).ready).toBe(true);
+  const page = await open(`/streams/${id}`);
+  const { paths, atWork } = traffic(page);
+  await page.clock.install();
+  await page.reload();
+  await page.getByTestId('readiness').waitFor();
+  await expect.poll(() => paths.includes('/v1/changes') && atWork.size === 0).toBe(true);
+  // What a change at the beginning has set off is over.
+  await page.clock.runFor(4_000);
+  await expect.poll(() => atWork.size).toBe(0);
+  const before = paths.length;
+  // Shorter than the silence after which a feed is taken for dead, longer than all that could ask by the clock.
+  await page.clock.runFor(9_000);
+  expect(paths.slice(before)).toEqual([]);
+  await system.client.streams.delete(id);
+  await leave();
+});
+
+test('after its server died, the page says so, and then shows what happened meanwhile, by itself', async () => {
+  const { id } = await makeStream('Meanwhile');
+  const page = await open('/streams');
+  await page.getByRole('link', { name: 'Meanwhile' }).waitFor();
+  process.kill(apiProcess(), 'SIGKILL');
+  await page.getByText('Connection lost').waitFor();
+  await expectForEverybody(page);
+  await kubectl('patch', 'loopstream', id, '--type=merge', '-p', JSON.stringify({ spec: { displayName: 'Changed' } }));
+  await page.getByRole('link', { name: 'Changed' }).waitFor();
+  await page.getByText('Connection lost').waitFor({ state: 'detached' });
+  await system.client.streams.delete(id);
+  await leave();
+});
+
+test('the first load of a page is at most 300 kB of scripts and styles, compressed, and has no player', async () => {
+  const page = await browser.newPage();
+  const loaded = new Set<string>();
+  page.on('request', (request) => {
+    const { pathname } = new URL(request.url());
+    if (/^\/assets\/.*\.(js|css)$/.test(pathname)) loaded.add(pathname);
+  });
+  const { pageUrl, apiKey } = system.facts;
+  await page.goto(`${new URL('/streams', pageUrl)}#key=${apiKey}`);
+  await page.getByTestId('stream-card').first().waitFor();
+  await page.close();
+  const size = (path: string) => gzipSync(readFileSync(join(ROOT, 'dist/dashboard', path))).length;
+  const sizes = [...loaded].map(size);
+  expect(sizes.length).toBeGreaterThan(3);
+  expect(sizes.reduce((sum, bytes) => sum + bytes, 0)).toBeLessThanOrEqual(300_000);
+  expect([...loaded].join(' ')).not.toMatch(/mpegts|cronstrue/);
+});

@@ -1,0 +1,179 @@
+/** Streams as a person finds, watches, changes, schedules and deletes them in the dashboard. */
+/// <reference lib="dom" />
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expectForEverybody, launchBrowser, type Visit, visit } from '../support/page.ts';
+import { type System, startSystem } from '../support/system.ts';
+
+let system: System;
+let browser: Browser;
+let at: Visit;
+
+beforeAll(async () => {
+  [system, browser] = await Promise.all([startSystem(), launchBrowser()]);
+});
+afterAll(async () => {
+  await browser?.close();
+  await system?.close();
+});
+
+const open = async (path: string) => {
+  at = await visit(browser, system, path);
+  return at.page;
+};
+const leave = async () => {
+  expect(at.complaints).toEqual([]);
+  await at.close();
+};
+const demo = () => system.facts.demoStreamId ?? '';
+
+/** A stream off air, sent to where the demo is. */
+async function makeStream(name: string) {
+  const { destinationID, videoUploadObjectID } = await system.client.streams.get(demo());
+  return system.client.streams.create({
+    ...{ name, quality: 'q_720p', framerate: 'f_30', destinationID },
+    videoUploadObjectID: videoUploadObjectID ?? '',
+  });
+}
+const withStream = async (name: string, use: (id: string) => Promise<void>) => {
+  const { id } = await makeStream(name);
+  await use(id);
+  await system.client.streams.delete(id).catch(() => undefined);
+};
+
+test('streams are found by name and state; the address keeps what was asked for', () =>
+  withStream('Lighthouse', async () => {
+    const page = await open('/streams');
+    const cards = page.getByTestId('stream-card');
+    await expect.poll(() => cards.count()).toBe(2);
+    await expectForEverybody(page);
+    await page.getByRole('searchbox', { name: 'Find streams by name' }).fill('lightH');
+    await expect.poll(() => cards.count()).toBe(1);
+    await expect.poll(() => page.url()).toContain('q=lightH');
+    await page.getByRole('combobox', { name: 'Only streams in this state' }).selectOption('live');
+    await page.getByText('No stream is like that').waitFor();
+    await expectForEverybody(page);
+    await page.goBack();
+    await cards.getByRole('link', { name: 'Lighthouse' }).waitFor();
+    await page.reload();
+    expect(await page.getByRole('searchbox').inputValue()).toBe('lightH');
+    await leave();
+  }));
+
+test('a stream on air shows its numbers as they move, its destination, and how to do the same elsewhere', async () => {
+  const page = await open(`/streams/${demo()}`);
+  const numbers = page.getByRole('region', { name: 'Live numbers' });
+  await numbers.getByRole('img', { name: /^Bitrate: .* to .*/ }).waitFor();
+  await numbers.getByRole('img', { name: /^Sound to picture: .*ms/ }).waitFor();
+  await page.getByRole('region', { name: 'Destinations' }).getByText('connected', { exact: true }).waitFor();
+  const snippets = page.getByRole('region', { name: 'API and kubectl' });
+  const text = await snippets.locator('pre').textContent();
+  expect(text).toContain(demo());
+  expect(text).not.toContain(system.facts.apiKey);
+  await snippets.getByRole('button', { name: 'kubectl' }).click();
+  expect(await snippets.locator('pre').textContent()).toContain(`kubectl scale loopstream ${demo()} --replicas=0`);
+  await expectForEverybody(page);
+  const skipped = page.waitForResponse((response) => response.url().endsWith('/skip'));
+  await page.getByTestId('stream-skip').click();
+  expect((await skipped).status()).toBeLessThan(300);
+  await leave();
+});
+
+test('a stream is changed in place; what is wrong stands at its field, and what another tab changed stays', () =>
+  withStream('Draft', async (id) => {
+    const page = await open(`/streams/${id}`);
+    await page.getByRole('button', { name: 'Edit', exact: true }).click();
+    const dialog = page.getByRole('dialog', { name: 'Edit stream' });
+    await dialog.getByRole('checkbox').first().waitFor();
+    await expectForEverybody(page);
+    await dialog.getByLabel('Name').fill('');
+    await dialog.getByRole('checkbox', { checked: true }).uncheck();
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await dialog.getByText('Enter a name.').waitFor();
+    await dialog.getByText('Choose where it is sent to.').waitFor();
+    await expectForEverybody(page);
+    await dialog.getByLabel('Name').fill('A'.repeat(201));
+    await dialog.getByRole('checkbox').first().check();
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await expect.poll(() => dialog.getByLabel('Name').getAttribute('aria-invalid')).toBe('true');
+    await dialog.getByLabel('Name').fill('Final <cut>');
+    await system.client.streams.update(id, { quality: 'q_1080p' });
+    await dialog.getByRole('button', { name: 'Save' }).dblclick();
+    await dialog.waitFor({ state: 'detached' });
+    await page.getByRole('heading', { level: 1, name: 'Final <cut>' }).waitFor();
+    expect(await system.client.streams.get(id)).toMatchObject({ name: 'Final <cut>', quality: 'q_1080p' });
+    await leave();
+  }));
+
+test('a schedule is set in days and a time, shows its next five starts in words, and is taken away', () =>
+  withStream('Evenings', async (id) => {
+    const page = await open(`/streams/${id}`);
+    await page.getByRole('button', { name: 'Set a schedule' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByRole('button', { name: 'Save schedule' }).click();
+    await dialog.getByText('Choose when it goes on air.').waitFor();
+    await expectForEverybody(page);
+    await dialog.getByRole('radio', { name: 'On days' }).check();
+    for (const day of ['Sat', 'Sun']) await dialog.getByRole('checkbox', { name: day }).uncheck();
+    await dialog.getByLabel('Goes on air at').fill('18:30');
+    await dialog.getByLabel('On the clocks of').selectOption('Europe/Berlin');
+    await dialog.getByLabel('Hours').fill('2');
+    await dialog.getByText(/At 18:30/).waitFor();
+    await expectForEverybody(page);
+    await dialog.getByRole('button', { name: 'Save schedule' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    const starts = page.getByTestId('next-starts').getByRole('listitem');
+    await expect.poll(() => starts.count()).toBe(5);
+    const { recurrence, windows } = await system.client.streams.windows(id);
+    expect(recurrence).toEqual({ cron: '30 18 * * 1,2,3,4,5', timeZone: 'Europe/Berlin', durationSeconds: 7200 });
+    const times = await starts.locator('time').evaluateAll((all) => all.map((one) => one.getAttribute('datetime')));
+    expect(times).toEqual(windows.map(({ startAt }) => startAt));
+    await page.getByText('Scheduled', { exact: true }).first().waitFor();
+    await page.getByRole('button', { name: 'Change the schedule' }).click();
+    await dialog.getByRole('radio', { name: 'Cron' }).check();
+    await dialog.getByLabel('Cron expression').fill('61 25 * * *');
+    await dialog.getByRole('button', { name: 'Save schedule' }).click();
+    await expect.poll(() => dialog.getByLabel('Cron expression').getAttribute('aria-invalid')).toBe('true');
+    await page.keyboard.press('Escape');
+    await page.getByRole('button', { name: 'Remove the schedule' }).click();
+    await page.getByText('None. It is on air from when you start it').waitFor();
+    expect((await system.client.streams.get(id)).recurrence).toBeNull();
+    await leave();
+  }));
+
+test('readiness is ticked off, with what mends it beside what is missing', async () => {
+  const upload = await system.client.uploads.fromLink({ type: 'VIDEO', url: 'http://127.0.0.1:1099/none.mp4' });
+  const { id } = await makeStream('No media');
+  await system.client.streams.update(id, { videoUploadObjectID: upload.objectID });
+  const page = await open(`/streams/${id}`);
+  const checklist = page.getByTestId('readiness');
+  await checklist.getByRole('button', { name: 'Edit the stream' }).waitFor({ timeout: 120_000 });
+  await checklist.getByText('Destination ready').waitFor();
+  await expectForEverybody(page);
+  await page.getByTestId('stream-start').click();
+  await page.getByText('“No media” did not start').waitFor();
+  await checklist.getByRole('button', { name: 'Edit the stream' }).click();
+  await page.getByRole('dialog', { name: 'Edit stream' }).waitFor();
+  await page.keyboard.press('Escape');
+  await system.client.streams.delete(id);
+  await leave();
+});
+
+test('deleting asks first, takes it off air, and leads back to the list', async () => {
+  const { id } = await makeStream('Soon gone');
+  const page = await open(`/streams/${id}`);
+  await page.getByRole('button', { name: 'More actions' }).click();
+  await page.getByRole('button', { name: 'Delete stream…' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Delete this stream?' });
+  await expectForEverybody(page);
+  await dialog.getByRole('button', { name: 'Keep it' }).click();
+  await dialog.waitFor({ state: 'detached' });
+  expect((await system.client.streams.get(id)).name).toBe('Soon gone');
+  await page.getByRole('button', { name: 'More actions' }).click();
+  await page.getByRole('button', { name: 'Delete stream…' }).click();
+  await dialog.getByRole('button', { name: 'Delete stream' }).dblclick();
+  await page.getByRole('heading', { level: 1, name: 'Streams' }).waitFor();
+  await page.getByRole('link', { name: 'Soon gone' }).waitFor({ state: 'detached' });
+  await expect(system.client.streams.get(id)).rejects.toMatchObject({ code: 'stream_not_found' });
+  await leave();
+});
