@@ -58,7 +58,7 @@ const Client = ({ name }: { name: string }) => (
   <div className={classes.client}>
     <p className={classes.clientName}>{name}</p>
     <span className={classes.unverified}>
-      <IconShieldQuestion size={15} aria-hidden /> Unverified: nobody has checked who made this app
+      <IconShieldQuestion size={15} aria-hidden /> Unverified
     </span>
   </div>
 );
@@ -82,7 +82,10 @@ function Asking({ wish, person }: { wish: Wish; person: Person }) {
   if (client.error) return <Frame alert title="The app could not be shown" lead={peopleText(client.error)} />;
   if (gone) return <Frame alert title="Back to the app" lead="If nothing happens, this page can be closed." />;
   return (
-    <Frame title="An app asks for access" lead="Allow it only if you have just begun this in that app yourself.">
+    <Frame
+      title="An app asks for access"
+      lead="Nobody has checked who made it. Allow it only if you have just begun this there yourself."
+    >
       {client.data ? <Client name={client.data.name ?? 'An app without a name'} /> : <Skeleton height={52} />}
       <div>
         <p>It will be able to:</p>
@@ -98,7 +101,7 @@ function Asking({ wish, person }: { wish: Wish; person: Person }) {
             Not you?
           </UnstyledButton>
         </p>
-        <p>You can disconnect it at any time, under Connected apps.</p>
+        <p>You can disconnect it at any time.</p>
       </div>
       <Problem>{problem}</Problem>
       <div className={classes.choices}>
