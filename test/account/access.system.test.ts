@@ -116,7 +116,7 @@ describe('API keys', () => {
       });
   });
 
-  test('when one was last used is written down, once for many uses', async () => {
+  test('when one was last used is written down', async () => {
     const ada = await site.person('ada');
     const { key, id } = await makeKey(ada, 'used');
     const before = Date.now() - 1000;
