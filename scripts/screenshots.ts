@@ -88,7 +88,9 @@ async function take(context: BrowserContext, way: (typeof WAYS)[number], shot: S
     const isDialog = (await page.locator('dialog[open]').count()) > 0;
     await page.screenshot({ path: join(out, `${shot.name}.${way.name}.png`), fullPage: !isDialog });
   } catch (error) {
-    console.error(`${shot.name}, ${way.name}: ${error instanceof Error ? error.message.split('\n')[0] : error}`);
+    process.stderr.write(
+      `${shot.name}, ${way.name}: ${error instanceof Error ? error.message.split('\n')[0] : error}\n`,
+    );
     process.exitCode = 1;
   } finally {
     await page.close();
@@ -102,7 +104,7 @@ async function takeAll(browser: Browser): Promise<void> {
     const context = await browser.newContext({ viewport, colorScheme, reducedMotion: 'reduce' });
     for (const shot of shots) await take(context, way, shot);
     await context.close();
-    console.log(`${way.name}: ${shots.length} pages in ${out}`);
+    process.stdout.write(`${way.name}: ${shots.length} pages in ${out}\n`);
   }
 }
 
