@@ -1,5 +1,5 @@
 /** A stream that was just made, on its way to air: what is done and what is being waited for. */
-import { Button, Loader, Skeleton } from '@mantine/core';
+import { Button, Loader, Skeleton, VisuallyHidden } from '@mantine/core';
 import { IconAlertCircle, IconBroadcast, IconCircle, IconCircleCheckFilled } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
@@ -16,18 +16,22 @@ import { type Stage, stagesOf } from './stages.ts';
 const REFRESH_MS = 2_000;
 
 const ICONS = {
-  done: <IconCircleCheckFilled size={22} aria-label="Done:" />,
-  now: <Loader size={20} aria-label="Under way:" />,
-  later: <IconCircle size={22} stroke={1.6} aria-label="To come:" />,
-  failed: <IconAlertCircle size={22} stroke={1.8} aria-label="In the way:" />,
+  done: <IconCircleCheckFilled size={22} aria-hidden />,
+  now: <Loader size={20} aria-hidden />,
+  later: <IconCircle size={22} stroke={1.6} aria-hidden />,
+  failed: <IconAlertCircle size={22} stroke={1.8} aria-hidden />,
 };
+const STATES = { done: 'Done:', now: 'Under way:', later: 'To come:', failed: 'In the way:' };
 
 function StageLine({ stage: { label, state, detail, fix, progress } }: { stage: Stage }) {
   return (
     <li data-state={state}>
       {ICONS[state]}
       <div>
-        <p className={classes.stage}>{label}</p>
+        <p className={classes.stage}>
+          <VisuallyHidden>{STATES[state]} </VisuallyHidden>
+          {label}
+        </p>
         {detail && <p>{detail}</p>}
         {fix && <p>{fix}</p>}
         {state === 'now' && progress !== undefined && <Bar value={progress} label={label} />}
