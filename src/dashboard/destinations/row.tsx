@@ -27,6 +27,38 @@ function useTest(destination: Destination) {
   return test;
 }
 
+interface ActsProps {
+  name: string;
+  test: ReturnType<typeof useTest>;
+  open: (what: 'edit' | 'delete') => void;
+}
+
+function Acts({ name, test, open }: ActsProps) {
+  return (
+    <div className={classes.actions}>
+      <Button
+        variant="default"
+        leftSection={<IconPlugConnected size={16} aria-hidden />}
+        aria-label={`Test ${name}`}
+        loading={test.isPending}
+        onClick={() => test.mutate()}
+      >
+        Test
+      </Button>
+      <Tooltip label="Change">
+        <ActionIcon aria-label={`Change ${name}`} onClick={() => open('edit')}>
+          <IconPencil size={18} stroke={1.7} aria-hidden />
+        </ActionIcon>
+      </Tooltip>
+      <Tooltip label="Delete">
+        <ActionIcon aria-label={`Delete ${name}`} onClick={() => open('delete')}>
+          <IconTrash size={18} stroke={1.7} aria-hidden />
+        </ActionIcon>
+      </Tooltip>
+    </div>
+  );
+}
+
 export function DestinationRow({ destination }: { destination: Destination }) {
   const { calls } = useApi();
   const changed = useDestinationsChanged();
@@ -51,27 +83,7 @@ export function DestinationRow({ destination }: { destination: Destination }) {
           {preset.id === 'custom' ? keyLine(destination) : `${preset.label} · ${keyLine(destination)}`}
         </p>
       </div>
-      <div className={classes.actions}>
-        <Button
-          variant="default"
-          leftSection={<IconPlugConnected size={16} aria-hidden />}
-          aria-label={`Test ${name}`}
-          loading={test.isPending}
-          onClick={() => test.mutate()}
-        >
-          Test
-        </Button>
-        <Tooltip label="Change">
-          <ActionIcon aria-label={`Change ${name}`} onClick={() => setOpen('edit')}>
-            <IconPencil size={18} stroke={1.7} aria-hidden />
-          </ActionIcon>
-        </Tooltip>
-        <Tooltip label="Delete">
-          <ActionIcon aria-label={`Delete ${name}`} onClick={() => setOpen('delete')}>
-            <IconTrash size={18} stroke={1.7} aria-hidden />
-          </ActionIcon>
-        </Tooltip>
-      </div>
+      <Acts name={name} test={test} open={setOpen} />
       {test.isPending && (
         <p className={classes.testing} role="status">
           Sending two seconds of black pictures and silence, to see whether it takes them…
