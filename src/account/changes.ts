@@ -4,24 +4,9 @@
  * costs no more than there are things, and beyond MAX_PENDING one line that says to read everything.
  * Pure: no I/O, no clock.
  */
-import { type Static, Type } from 'typebox';
 import { AppError } from '../errors.ts';
+import { CHANGING_NOUNS, type Change, type ChangingNoun } from './change.ts';
 import type { OwnedChange } from './owned.ts';
-
-export const CHANGING_NOUNS = ['stream', 'destination', 'upload', 'playlist'] as const;
-export type ChangingNoun = (typeof CHANGING_NOUNS)[number];
-
-export const Change = Type.Object(
-  {
-    noun: Type.Enum(CHANGING_NOUNS, { description: 'What kind of thing has changed.' }),
-    id: Type.String({ description: 'Which one: the id, of an upload the objectID.' }),
-    change: Type.Enum(['created', 'updated', 'deleted'], {
-      description: 'What has become of it; of changes that follow one another fast, one is told.',
-    }),
-  },
-  { title: 'Change' },
-);
-export type Change = Static<typeof Change>;
 
 /** `reset`: what was read before may be old, all of it. */
 export type News = Change | 'reset';

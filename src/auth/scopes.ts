@@ -76,6 +76,10 @@ export type Operation = keyof typeof OPERATION_SCOPES;
 export const isOperation = (name: string | undefined): name is Operation =>
   name !== undefined && Object.hasOwn(OPERATION_SCOPES, name);
 
+/** Whether only a person who has signed in may do it. */
+export const isForPerson = (operation: string): boolean =>
+  isOperation(operation) && (OPERATION_SCOPES[operation] as string | null) === PERSON;
+
 /** Who is asking. An account is one user's for now; everything is owned by accounts, so that teams can come. */
 export interface Principal {
   accountId: string;

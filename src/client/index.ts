@@ -2,7 +2,7 @@
  * The client of the API, for Node, browsers and whatever else has fetch: `import { createClient } from 'loopstream/client'`.
  * Of the server it shares types, the table of errors and a timer, and nothing that runs there alone.
  */
-export type { Change } from '../account/changes.ts';
+export type { Change } from '../account/change.ts';
 export type {
   AccountDelete,
   ApiKey,

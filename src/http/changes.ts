@@ -24,6 +24,17 @@ interface Doors {
   stopping: AbortSignal;
 }
 
+/** What stands between two empty lines, as a reader takes it apart; descriptions have no other word for a body without an end. */
+const Event = Type.Object(
+  {
+    event: Type.Enum(['reset', 'change']),
+    data: Type.String({
+      description: 'JSON: of `change` the noun, the id and what has become of it; of `reset` an empty object.',
+    }),
+  },
+  { title: 'ChangeEvent' },
+);
+
 export const changeRoutes: FastifyPluginAsyncTypebox<Doors> = async (app, { changes, scopePrefix, stopping }) => {
   app.get(
     '/changes',
@@ -39,7 +50,7 @@ export const changeRoutes: FastifyPluginAsyncTypebox<Doors> = async (app, { chan
           'connection is alive, every ten seconds. It ends with the server, and when the credentials are no longer ' +
           'accepted; connect again, with pauses. To follow with EventSource is possible where a cookie is sent; others read ' +
           'the body as it comes.',
-        response: { 200: { content: { 'text/event-stream': { schema: Type.Unsafe<unknown>({ type: 'string' }) } } } },
+        response: { 200: { content: { 'text/event-stream': { schema: Type.Unsafe<unknown>(Event) } } } },
       },
     },
     async (request, reply) => {

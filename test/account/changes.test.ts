@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { type Change, createChangeService, createPending, MAX_FEEDS, MAX_PENDING } from '../../src/account/changes.ts';
+import type { Change } from '../../src/account/change.ts';
+import { createChangeService, createPending, MAX_FEEDS, MAX_PENDING } from '../../src/account/changes.ts';
 import { createFollowers } from '../../src/account/followers.ts';
 import type { OwnedChange } from '../../src/account/owned.ts';
 

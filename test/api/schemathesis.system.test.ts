@@ -27,6 +27,7 @@ import { NAMESPACE } from '../../src/local/rights.ts';
 import { type BadOperation, badLists, badMutations } from '../support/bad-graphql.ts';
 import { type BadRequest, badRequests } from '../support/bad-input.ts';
 import { passTests } from '../support/destination-tests.ts';
+import { sessionOf } from '../support/oauth.ts';
 import { ensureSchemathesis } from '../support/schemathesis/program.ts';
 import { standIn } from '../support/standin.ts';
 import { type List, type StreamsApi, startStreamsApi } from '../support/streams.ts';
@@ -75,8 +76,14 @@ async function everything(): Promise<string[]> {
 }
 
 describe('what the description does not allow', () => {
-  const send = async ({ method, path, headers, body }: BadRequest) => {
-    const init = { method, headers: { 'x-api-key': started.ada.key, ...headers }, ...(body !== undefined && { body }) };
+  let person: Record<string, string>;
+  beforeAll(async () => {
+    person = await sessionOf(started.api, 'ada');
+  });
+
+  const send = async ({ method, path, headers, body, byPerson }: BadRequest) => {
+    const who = byPerson ? person : { 'x-api-key': started.ada.key };
+    const init = { method, headers: { ...who, ...headers }, ...(body !== undefined && { body }) };
     const answer = await fetch(`${started.api.url}${path}`, init as RequestInit);
     const text = await answer.text();
     const isProblem = text !== '' && /^application\/problem\+json/.test(answer.headers.get('content-type') ?? '');

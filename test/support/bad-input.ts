@@ -2,6 +2,7 @@
  * Every wrong request that the description of the API gives rise to: for each operation each parameter and each field of its
  * body, one at a time, with all else as it should be.
  */
+import { isForPerson } from '../../src/auth/scopes.ts';
 import type { Json, OpenApi, OperationObject } from '../../src/http/document.ts';
 import { pointerPart } from '../../src/http/json.ts';
 
@@ -12,6 +13,8 @@ export interface BadRequest {
   path: string;
   headers: Record<string, string>;
   body?: string | Uint8Array;
+  /** It takes the session of a person who has signed in; a key is refused before anything else is looked at. */
+  byPerson: boolean;
   /** What it must be answered with. Without a code any of 4xx does. */
   status?: number;
   code?: string;
@@ -289,6 +292,7 @@ export function badRequests(
       const text = media && write(good);
       const base = {
         ...{ method, path: filled(path, ids), headers: media ? JSON_TYPE : {} },
+        byPerson: isForPerson(operation.operationId),
         ...(text !== undefined && { body: text }),
       };
       const wrong: Partial<BadRequest>[] = ofParameters(id, path, operation, ids);

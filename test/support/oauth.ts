@@ -82,6 +82,17 @@ async function makePerson(api: TestApi, name: string): Promise<Person> {
   return { ...client, email, password, cookie };
 }
 
+/** What a page of ours sends for the person of this name, who signs in with a new password; the API may listen elsewhere. */
+export async function sessionOf(api: TestApi, name: string): Promise<Record<string, string>> {
+  const { accountId } = await api.client(name);
+  const [email, password] = [`${name}@example.com`, randomBytes(12).toString('base64url')];
+  await api.auth.setPassword(accountId, password);
+  const headers = ownPage(api.config.publicUrl);
+  const response = await post(`${api.url}/api/auth/sign-in/email`, { email, password }, headers);
+  await must(response, 200);
+  return { cookie: cookiesIn(response), origin: headers.origin ?? '' };
+}
+
 /** The headers of our own page in a browser. */
 export const ownPage = (url: string): Record<string, string> => ({
   origin: new URL(url).origin,
