@@ -89,6 +89,9 @@ const newestFirst = <T extends { id: string; createdAt: Date }, R>(
   return connect(name, inOrder(rows, place), args, place, show);
 };
 
+/** Postgres refuses text with U+0000, which no id has. */
+const mayBeId = (id: string): boolean => !id.includes('\0');
+
 export function createAccessService({ db, auth }: { db: Db; auth: Service }) {
   return {
     async keys({ accountId }: Principal, args: PageArgs): Promise<Connection<ApiKey>> {
@@ -111,7 +114,7 @@ export function createAccessService({ db, auth }: { db: Db; auth: Service }) {
 
     /** It stops working at once here, and within a second elsewhere. */
     async revokeKey({ accountId }: Principal, id: string): Promise<void> {
-      if (!(await findKeyOf(db, accountId, id)))
+      if (!mayBeId(id) || !(await findKeyOf(db, accountId, id)))
         throw new AppError('api_key_not_found', `There is no API key ${id.slice(0, 100)}.`);
       await auth.revokeApiKey(id);
     },
@@ -121,7 +124,7 @@ export function createAccessService({ db, auth }: { db: Db; auth: Service }) {
     },
 
     async endSession({ userId }: Principal, id: string): Promise<void> {
-      const ended = await endSession(db, userId, id);
+      const ended = mayBeId(id) && (await endSession(db, userId, id));
       auth.forgetPeople();
       if (!ended) throw new AppError('session_not_found', `There is no session ${id.slice(0, 100)}.`);
     },
@@ -138,7 +141,7 @@ export function createAccessService({ db, auth }: { db: Db; auth: Service }) {
 
     /** It gets no more tokens from now on, and what it has is refused as soon as that is looked up. */
     async disconnectApp({ userId }: Principal, id: string): Promise<void> {
-      const wasThere = await cutOff(db, userId, id);
+      const wasThere = mayBeId(id) && (await cutOff(db, userId, id));
       auth.forgetPeople();
       if (!wasThere) throw new AppError('connected_app_not_found', `There is no connected app ${id.slice(0, 100)}.`);
     },
