@@ -174,7 +174,7 @@ function streamCalls(send: Send) {
     schedule: (id: string, body: StreamSchedule, call?: CallOptions) =>
       send<Stream>('POST', at(path, id, '/schedule'), { ...call, body }),
     /** Its schedule, and the next times that it puts it on air. */
-    windows: (id: string, call?: CallOptions) => send<StreamWindows>('GET', at(path, id, '/schedule'), call),
+    windows: (id: string, call?: CallOptions) => send<StreamWindows>('GET', at(path, id, '/upcoming'), call),
     unschedule: (id: string, call?: CallOptions) => send<Stream>('DELETE', at(path, id, '/schedule'), call),
     liveStats: (id: string, call?: CallOptions) => send<LiveStats>('GET', at(path, id, '/live-stats'), call),
     events: (id: string, query?: ListQuery, call?: CallOptions): List<StreamEvent> =>

@@ -203,7 +203,7 @@ function actionRoutes(app: App, streams: StreamService): void {
   );
 
   app.get(
-    '/streams/:id/schedule',
+    '/streams/:id/upcoming',
     {
       schema: {
         operationId: 'getStreamSchedule',
