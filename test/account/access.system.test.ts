@@ -5,8 +5,8 @@ import type { RunningApi } from '../../src/http/run.ts';
 import { call } from '../support/api.ts';
 import {
   authorize,
-  ownPage,
   type Person,
+  pageHeaders,
   refresh,
   register,
   signIn,
@@ -35,7 +35,7 @@ const ask = <T = Record<string, unknown>>(
   method: string,
   path: string,
   body?: unknown,
-) => call<T>(`${site.url}/v1${path}`, method, body, { cookie: person.cookie, origin: ownPage(site.url).origin ?? '' });
+) => call<T>(`${site.url}/v1${path}`, method, body, pageHeaders(site.url, person));
 const withKey = (url: string, key: string) => call(`${url}/v1/me`, 'GET', undefined, { 'x-api-key': key });
 const makeKey = async (person: Person, name: string, more = {}) =>
   (await ask<NewApiKey>(person, 'POST', '/api-keys', { name, ...more })).body;

@@ -7,8 +7,8 @@ import { call } from '../support/api.ts';
 import { startApiProcess } from '../support/api-process.ts';
 import {
   authorize,
-  ownPage,
   type Person,
+  pageHeaders,
   refresh,
   register,
   signIn,
@@ -24,8 +24,8 @@ beforeAll(async () => {
 });
 afterAll(async () => site?.stop());
 
-const at = (url: string, { cookie }: Pick<Person, 'cookie'>, method: string, path: string, body?: unknown) =>
-  call(`${url}/v1${path}`, method, body, { cookie, origin: ownPage(site.url).origin ?? '' });
+const at = (url: string, person: Pick<Person, 'cookie'>, method: string, path: string, body?: unknown) =>
+  call(`${url}/v1${path}`, method, body, pageHeaders(site.url, person));
 const leave = (person: Person, more: object = {}, url = site.url) =>
   at(url, person, 'POST', '/account/deletion', { email: person.email, password: person.password, ...more });
 

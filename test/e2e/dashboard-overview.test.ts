@@ -8,7 +8,7 @@ import { gzipSync } from 'node:zlib';
 import type { Browser, Page, Request } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { expectForEverybody, launchBrowser, type Visit, visit } from '../support/page.ts';
-import { ROOT, type System, startSystem } from '../support/system.ts';
+import { ROOT, type System, startSystem, streamLikeDemo } from '../support/system.ts';
 
 const run = promisify(execFile);
 let system: System;
@@ -31,16 +31,8 @@ const leave = async () => {
   expect(at.complaints).toEqual([]);
   await at.close();
 };
-const demo = () => system.facts.demoStreamId ?? '';
 
-/** A stream off air, sent to where the demo is. */
-async function makeStream(name: string) {
-  const { destinationID, videoUploadObjectID } = await system.client.streams.get(demo());
-  return system.client.streams.create({
-    ...{ name, quality: 'q_720p', framerate: 'f_30', destinationID },
-    videoUploadObjectID: videoUploadObjectID ?? '',
-  });
-}
+const makeStream = (name: string) => streamLikeDemo(system, name);
 
 const kubectl = (...args: string[]) =>
   run(join(system.stateDir, 'bin/kubectl'), ['-n', 'loopstream', ...args], {

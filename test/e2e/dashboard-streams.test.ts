@@ -3,7 +3,7 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { expectForEverybody, launchBrowser, type Visit, visit } from '../support/page.ts';
-import { type System, startSystem } from '../support/system.ts';
+import { type System, startSystem, streamLikeDemo } from '../support/system.ts';
 
 let system: System;
 let browser: Browser;
@@ -27,14 +27,7 @@ const leave = async () => {
 };
 const demo = () => system.facts.demoStreamId ?? '';
 
-/** A stream off air, sent to where the demo is. */
-async function makeStream(name: string) {
-  const { destinationID, videoUploadObjectID } = await system.client.streams.get(demo());
-  return system.client.streams.create({
-    ...{ name, quality: 'q_720p', framerate: 'f_30', destinationID },
-    videoUploadObjectID: videoUploadObjectID ?? '',
-  });
-}
+const makeStream = (name: string) => streamLikeDemo(system, name);
 const withStream = async (name: string, use: (id: string) => Promise<void>) => {
   const { id } = await makeStream(name);
   await use(id);

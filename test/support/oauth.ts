@@ -74,24 +74,24 @@ export async function startTestSite(overrides: Partial<ApiConfig> = {}): Promise
   };
 }
 
+/** What a page of ours sends along for a person who has signed in. */
+export const pageHeaders = (publicUrl: string, { cookie }: Pick<Person, 'cookie'>): Record<string, string> => ({
+  cookie,
+  origin: new URL(publicUrl).origin,
+});
+
+/** The account of this name with a new password, signed in. */
 async function makePerson(api: TestApi, name: string): Promise<Person> {
   const client = await api.client(name);
   const [email, password] = [`${name}@example.com`, randomBytes(12).toString('base64url')];
   await api.auth.setPassword(client.accountId, password);
-  const cookie = await signIn(api.config.publicUrl, { email, password });
+  const cookie = await signIn(api.url, { email, password }, api.config.publicUrl);
   return { ...client, email, password, cookie };
 }
 
-/** What a page of ours sends for the person of this name, who signs in with a new password; the API may listen elsewhere. */
-export async function sessionOf(api: TestApi, name: string): Promise<Record<string, string>> {
-  const { accountId } = await api.client(name);
-  const [email, password] = [`${name}@example.com`, randomBytes(12).toString('base64url')];
-  await api.auth.setPassword(accountId, password);
-  const headers = ownPage(api.config.publicUrl);
-  const response = await post(`${api.url}/api/auth/sign-in/email`, { email, password }, headers);
-  await must(response, 200);
-  return { cookie: cookiesIn(response), origin: headers.origin ?? '' };
-}
+/** The headers of a page of ours for the person of this name, also where the API listens elsewhere than it says. */
+export const sessionOf = async (api: TestApi, name: string): Promise<Record<string, string>> =>
+  pageHeaders(api.config.publicUrl, await makePerson(api, name));
 
 /** The headers of our own page in a browser. */
 export const ownPage = (url: string): Record<string, string> => ({
@@ -113,9 +113,13 @@ export const post = (url: string, body: unknown, headers: Record<string, string>
     body: JSON.stringify(body),
   });
 
-export async function signIn(url: string, who: Pick<Person, 'email' | 'password'>): Promise<string> {
-  const { email, password } = who;
-  const response = await post(`${url}/api/auth/sign-in/email`, { email, password });
+/** The cookie of a new session. */
+export async function signIn(
+  url: string,
+  { email, password }: Pick<Person, 'email' | 'password'>,
+  publicUrl = url,
+): Promise<string> {
+  const response = await post(`${url}/api/auth/sign-in/email`, { email, password }, ownPage(publicUrl));
   await must(response, 200);
   return cookiesIn(response);
 }

@@ -75,3 +75,12 @@ export async function startSystem(args: string[] = [], existing?: string): Promi
     },
   };
 }
+
+/** A stream off air, of the demo's video and sent to where the demo is. */
+export async function streamLikeDemo({ client, facts }: Pick<System, 'client' | 'facts'>, name: string) {
+  const { destinationID, videoUploadObjectID } = await client.streams.get(facts.demoStreamId ?? '');
+  return client.streams.create({
+    ...{ name, quality: 'q_720p', framerate: 'f_30', destinationID },
+    videoUploadObjectID: videoUploadObjectID ?? '',
+  });
+}
