@@ -4,6 +4,7 @@
  */
 
 import { isIP } from 'node:net';
+import { authLimits, mail, outsideProvider } from './config-people.ts';
 import { ConfigError, type Env, reader } from './settings.ts';
 
 export { ConfigError };
@@ -223,23 +224,6 @@ const corsOrigins = (env: Env): string[] => {
   throw new ConfigError('LOOPSTREAM_CORS_ORIGINS must be origins such as https://app.example.com, or *.');
 };
 
-const ADDRESS = /^[^\s<>@]+@[^\s<>@]+$/;
-
-/** By which server mail is sent, and who it is from; without the first no mail is sent. */
-const mail = (env: Env): { smtpUrl: string; from: string } | undefined => {
-  const { text, optional } = reader(env);
-  const smtpUrl = optional('SMTP_URL');
-  if (smtpUrl === undefined) return undefined;
-  // It holds a password, so it is not repeated.
-  if (!URL.canParse(smtpUrl) || !/^smtps?:$/.test(new URL(smtpUrl).protocol) || new URL(smtpUrl).hostname === '')
-    throw new ConfigError('LOOPSTREAM_SMTP_URL must be smtp://user:password@host:port or smtps://….');
-  const from = text('MAIL_FROM');
-  const [, inner] = /^[^<>\r\n]+<([^<>]+)>$/.exec(from) ?? [];
-  if (!ADDRESS.test(inner ?? from))
-    throw new ConfigError('LOOPSTREAM_MAIL_FROM must be an address: loops@example.com, or Loops <loops@example.com>.');
-  return Object.freeze({ smtpUrl, from });
-};
-
 /** The API server. `publicUrl` is its address as clients see it; `dashboardDir` holds the built page. */
 export const apiConfig = (env: Env) => {
   const { text, integer, optional, flag } = reader(env);
@@ -255,15 +239,7 @@ export const apiConfig = (env: Env) => {
       requests: integer('RATE_LIMIT_REQUESTS', 600, 1),
       windowMs: 1000 * integer('RATE_LIMIT_WINDOW_SECONDS', 60, 1, 86_400),
     }),
-    /** Against the guessing of passwords and floods of letters and clients; each for one address. */
-    authLimits: Object.freeze({
-      /** For one account in ten minutes. */
-      attempts: integer('SIGN_IN_ATTEMPTS', 20, 1),
-      /** In an hour. */
-      registrations: integer('CLIENT_REGISTRATIONS', 20, 1),
-      /** To one mailbox in an hour. */
-      mails: integer('MAILS_PER_HOUR', 5, 1),
-    }),
+    authLimits: authLimits(env),
     /** OAuth clients that nobody has used for so long are removed. */
     unusedClientDays: integer('UNUSED_CLIENT_DAYS', 30, 1, 3660),
     /** Where requests are counted for all replicas together; without it each replica counts its own. */
@@ -287,11 +263,28 @@ export const apiConfig = (env: Env) => {
     storageCredentials: storageCredentials(env),
     dashboardDir: optional('DASHBOARD_DIR'),
     mail: mail(env),
+    /** Where people may sign in besides here. */
+    outside: outsideProvider(env),
     /** Whether strangers may make accounts; where no mail is sent they cannot. */
     signUp: flag('SIGN_UP', true),
+    /** Streams cost credits, which the role `billing` counts. */
+    billing: flag('BILLING'),
   });
 };
 export type ApiConfig = ReturnType<typeof apiConfig>;
+
+/** What is done about money without anybody asking. */
+export const billingConfig = (env: Env) => {
+  const { text, integer } = reader(env);
+  return Object.freeze({
+    ...common(env),
+    ...kube(env),
+    databaseUrl: text('DATABASE_URL'),
+    opsHost: text('OPS_HOST', '0.0.0.0'),
+    opsPort: integer('OPS_PORT', 9404, 0, 65_535),
+  });
+};
+export type BillingConfig = ReturnType<typeof billingConfig>;
 
 /** The environment of this process, for main.ts to hand to the role it starts. */
 export const environment = (): Env => process.env;

@@ -19,6 +19,7 @@ Usage: loopstream <role> [options]
 
   local       everything on this machine, from nothing to a stream on air (loopstream local --help)
   api         the API server: REST, GraphQL and the dashboard
+  billing     counts what streams use, and looks after payments
   operator    turns LoopStream resources into pods that are on air
   streamer    inside a stream's pod: pushes the endless stream
   prepare     inside a Job: imports or prepares one file
@@ -60,11 +61,11 @@ function server<C extends { logLevel: string }>(
 }
 
 async function roles(): Promise<Record<string, Role>> {
-  const { apiConfig, environment, operatorConfig, prepareConfig, probeConfig, streamerConfig } = await import(
-    './config.ts'
-  );
+  const { apiConfig, billingConfig, environment, operatorConfig, prepareConfig, probeConfig, streamerConfig } =
+    await import('./config.ts');
   return {
     api: server('api', apiConfig, async () => (await import('./http/run.ts')).runApi, environment),
+    billing: server('billing', billingConfig, async () => (await import('./meter/run.ts')).runBilling, environment),
     operator: server(
       'operator',
       operatorConfig,

@@ -1,11 +1,12 @@
 /** docs/metrics.md: every metric of every role, read from what the roles register. */
 import type { Registry } from 'prom-client';
 import { createHttpMetrics } from './http/metrics.ts';
+import { createBillingMetrics } from './meter/metrics.ts';
 import { createMetrics } from './operator/metrics.ts';
 import { OBJECT_METRICS } from './operator/series.ts';
 import { METRICS as STREAMER_METRICS } from './streamer/metrics.ts';
 
-export const METRIC_ROLES = ['operator', 'api', 'streamer'] as const;
+export const METRIC_ROLES = ['operator', 'api', 'billing', 'streamer'] as const;
 export type MetricRole = (typeof METRIC_ROLES)[number];
 
 export interface DocumentedMetric {
@@ -29,9 +30,12 @@ const typeOf = (metric: object): string => metric.constructor.name.toLowerCase()
 export function allMetrics(): DocumentedMetric[] {
   const api = createHttpMetrics();
   api.showPools({});
+  const billing = createBillingMetrics();
+  billing.showPools({});
   const byRole: Record<MetricRole, Omit<DocumentedMetric, 'roles'>[]> = {
     operator: [...registered(createMetrics().registry), ...OBJECT_METRICS],
     api: registered(api.registry),
+    billing: registered(billing.registry),
     streamer: STREAMER_METRICS,
   };
   const all = new Map<string, DocumentedMetric>();
@@ -56,6 +60,7 @@ const HEAD = `# Metrics
 | ---------- | -------------------------------------- |
 | \`operator\` | \`/metrics\` on port 9401                |
 | \`api\`      | \`/metrics\` on port 9402                |
+| \`billing\`  | \`/metrics\` on port 9404                |
 | \`streamer\` | \`/metrics\` on port 9400 of each stream |
 
 Everything is in base units (seconds, bytes). Counters begin at 0 with the process. Names that controller-runtime, client-go

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { apiConfig, ConfigError } from '../src/config.ts';
+import { apiConfig, billingConfig, ConfigError } from '../src/config.ts';
 
 const required = { LOOPSTREAM_DATABASE_URL: 'postgres://none', LOOPSTREAM_AUTH_SECRET: 's' };
 const api = (name: string, value: string) => apiConfig({ ...required, [`LOOPSTREAM_${name}`]: value });
@@ -42,6 +42,12 @@ describe('the settings of the API server', () => {
       expect(() => set('smtp://mail', wrong), wrong).toThrow(/LOOPSTREAM_MAIL_FROM/);
   });
 
+  test('money is no part of it unless it is turned on', () => {
+    expect(apiConfig(required).billing).toBe(false);
+    expect(api('BILLING', 'true').billing).toBe(true);
+    expect(() => api('BILLING', 'yes')).toThrow(/LOOPSTREAM_BILLING/);
+  });
+
   test('each time-out has a default, and is told in seconds', () => {
     const defaults = {
       headersMs: 15_000,
@@ -54,4 +60,12 @@ describe('the settings of the API server', () => {
     expect(api('BODY_TIMEOUT_SECONDS', '5').timeouts).toEqual({ ...defaults, bodyMs: 5_000 });
     expect(() => api('BODY_TIMEOUT_SECONDS', '0')).toThrow(/LOOPSTREAM_BODY_TIMEOUT_SECONDS/);
   });
+});
+
+test('billing needs a database, and no secret of sessions', () => {
+  const { databaseUrl, namespace, opsPort } = billingConfig({ LOOPSTREAM_DATABASE_URL: 'postgres://none' });
+  expect({ databaseUrl, namespace, opsPort }).toEqual({
+    ...{ databaseUrl: 'postgres://none', namespace: 'loopstream', opsPort: 9404 },
+  });
+  expect(() => billingConfig({})).toThrow(/LOOPSTREAM_DATABASE_URL/);
 });

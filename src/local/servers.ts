@@ -1,4 +1,4 @@
-/** Our own servers on top of the infrastructure: the node agent, the operator and the API server. */
+/** Our own servers on top of the infrastructure: the node agent, the operator, the API server and billing. */
 import { mkdirSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import { sleep } from '../clock.ts';
@@ -23,7 +23,8 @@ export async function startServers(context: Context, infrastructure: Infrastruct
     progress.step('node agent', () => startNode(context, controlPlane, images)),
     startOperator(context, controlPlane),
   ]);
-  if (databaseUrl) await startApi(context, controlPlane, databaseUrl);
+  if (databaseUrl)
+    await Promise.all([startApi(context, controlPlane, databaseUrl), startBilling(context, controlPlane, databaseUrl)]);
   const apiKey = account?.apiKey ?? null;
   const shownHost = ['0.0.0.0', '::'].includes(options.host) ? '127.0.0.1' : options.host;
   const site = `http://${shownHost.includes(':') ? `[${shownHost}]` : shownHost}:${ports.api}`;
@@ -72,6 +73,8 @@ function startOperator(context: Context, controlPlane: ControlPlane): Promise<vo
           LOOPSTREAM_LEADER_ELECTION: 'false',
           LOOPSTREAM_STORAGE_VOLUME: JSON.stringify({ hostPath: { path: state.path('storage'), type: 'Directory' } }),
           LOOPSTREAM_ALLOW_PRIVATE_LINKS: 'true',
+          // With --operator-only nobody counts.
+          LOOPSTREAM_METERED: String(!context.options.operatorOnly),
           LOOPSTREAM_OPS_PORT: String(opsPort),
         },
         logFile: state.path('logs', 'operator.log'),
@@ -106,6 +109,7 @@ function startApi(context: Context, controlPlane: ControlPlane, databaseUrl: str
           LOOPSTREAM_DASHBOARD_DIR: `${PROJECT_ROOT}/dist/dashboard`,
           LOOPSTREAM_ALLOW_PRIVATE_LINKS: 'true',
           LOOPSTREAM_STORAGE_URL: pathToFileURL(state.path('storage')).href,
+          LOOPSTREAM_BILLING: 'true',
           LOOPSTREAM_OPS_PORT: String(opsPort),
         },
         logFile: state.path('logs', 'api.log'),
@@ -115,6 +119,31 @@ function startApi(context: Context, controlPlane: ControlPlane, databaseUrl: str
     );
     lifecycle.defer('api', () => child.stop());
     await untilOk(`http://127.0.0.1:${opsPort}/readyz`, 'API server', context);
+  });
+}
+
+function startBilling(context: Context, controlPlane: ControlPlane, databaseUrl: string): Promise<void> {
+  const { state, lifecycle, progress, log } = context;
+  return progress.step('billing', async () => {
+    const opsPort = await claimPort('billing', 0);
+    const kubeconfig = await controlPlane.kubeconfigFor('billing', { user: serviceAccountUser('loopstream-billing') });
+    const child = await supervise(
+      {
+        name: 'billing',
+        command: process.execPath,
+        args: [MAIN, 'billing'],
+        env: {
+          ...common(context, kubeconfig),
+          LOOPSTREAM_DATABASE_URL: databaseUrl,
+          LOOPSTREAM_OPS_PORT: String(opsPort),
+        },
+        logFile: state.path('logs', 'billing.log'),
+        stateDir: state.dir,
+      },
+      log,
+    );
+    lifecycle.defer('billing', () => child.stop());
+    await untilOk(`http://127.0.0.1:${opsPort}/readyz`, 'billing', context);
   });
 }
 
