@@ -1,6 +1,7 @@
 /** The changes of our own schema, in order of their names. One that has shipped is never edited: add another. */
 import { type Kysely, sql } from 'kysely';
 import type { Migration } from 'kysely/migration';
+import { ledgerMigrations } from './migrations/ledger.ts';
 
 export const MIGRATIONS: Record<string, Migration> = {
   '0001-idempotency': {
@@ -44,4 +45,5 @@ export const MIGRATIONS: Record<string, Migration> = {
       )`.execute(db);
     },
   },
+  ...ledgerMigrations,
 };

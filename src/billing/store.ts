@@ -1,0 +1,143 @@
+/** The SQL of the ledger. What makes it a ledger is in db/migrations/ledger.ts. */
+import { sql } from 'kysely';
+import type { Db } from '../db/pool.ts';
+
+export interface PostRow {
+  id: string;
+  posted: boolean;
+  balance: bigint;
+}
+
+export interface ChargeRow extends PostRow {
+  charged: bigint;
+  written_off: bigint;
+}
+
+/** Codes of the database's errors that have a meaning here: those of the ledger's triggers, and of a deadlock. */
+export const BELOW_FLOOR = 'LS402';
+export const KEY_REUSED = 'LS409';
+export const DEADLOCK = '40P01';
+
+/** Of an error of the database its SQLSTATE. */
+export const sqlState = (error: unknown): string | undefined =>
+  error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
+
+export interface PostArgs {
+  key: string;
+  kind: string;
+  accountId: string | null;
+  at: Date;
+  details: Readonly<Record<string, string>>;
+  /** In the order in which they are kept, the same for the same entries. */
+  accounts: string[];
+  credits: bigint[];
+  floor: bigint | null;
+}
+
+const numbers = (list: readonly bigint[]) => list.map(String);
+
+export async function postTransaction(db: Db, args: PostArgs): Promise<PostRow> {
+  const { rows } = await sql<PostRow>`select * from loopstream.ledger_post(
+    ${args.key}, ${args.kind}, ${args.accountId}, ${args.at}, ${JSON.stringify(args.details)}::jsonb,
+    ${args.accounts}::text[], ${numbers(args.credits)}::numeric[], ${args.floor})`.execute(db);
+  return rows[0] as PostRow;
+}
+
+export interface ChargeArgs {
+  key: string;
+  accountId: string;
+  credits: bigint;
+  at: Date;
+  details: Readonly<Record<string, string>>;
+  floor: bigint | null;
+}
+
+/** All in one transaction, in the order given; so are the answers. */
+export async function chargeAll(db: Db, charges: readonly ChargeArgs[]): Promise<ChargeRow[]> {
+  const column = <K extends keyof ChargeArgs>(name: K) => charges.map((charge) => charge[name]);
+  const { rows } = await sql<ChargeRow>`select c.* from unnest(
+      ${column('key')}::text[], ${column('accountId')}::text[], ${numbers(column('credits'))}::numeric[],
+      ${column('at').map((at) => at.toISOString())}::timestamptz[],
+      ${column('details').map((details) => JSON.stringify(details))}::text[],
+      ${column('floor').map((floor) => (floor === null ? null : String(floor)))}::numeric[]
+    ) with ordinality as w (key, account_id, credits, at, details, floor, position),
+    lateral loopstream.ledger_charge(w.key, w.account_id, w.credits, w.at, w.details::jsonb, w.floor) c
+    order by w.position`.execute(db);
+  return rows;
+}
+
+export async function readBalance(db: Db, accountId: string): Promise<{ balance: bigint; floor: bigint }> {
+  const { rows } = await sql<{ balance: bigint; floor: bigint }>`select balance, floor
+    from loopstream.ledger_balances where account = ${`customer:${accountId}`}`.execute(db);
+  return rows[0] ?? { balance: 0n, floor: 0n };
+}
+
+export interface StatementRow {
+  transaction_id: string;
+  kind: string;
+  at: Date;
+  posted_at: Date;
+  details: Record<string, string>;
+  credits: bigint;
+  /** Of the entry within the customer's account: 1, 2, 3 … */
+  number: bigint;
+  /** After it. */
+  balance: bigint;
+}
+
+/** A customer's entries, the latest first: those with numbers below `before`. */
+export async function readStatement(
+  db: Db,
+  accountId: string,
+  { before, limit }: { before?: bigint | undefined; limit: number },
+): Promise<StatementRow[]> {
+  const { rows } = await sql<StatementRow>`select e.transaction_id, t.kind, t.at, t.posted_at, t.details,
+      e.credits, e.number, e.balance
+    from loopstream.ledger_entries e join loopstream.ledger_transactions t on t.id = e.transaction_id
+    where e.account = ${`customer:${accountId}`} and e.number is not null
+      and (${before ?? null}::bigint is null or e.number < ${before ?? null}::bigint)
+    order by e.number desc limit ${limit}`.execute(db);
+  return rows;
+}
+
+/** Something that is not as the entries say it should be. */
+export interface FaultRow {
+  what: string;
+  of: string;
+  found: string | null;
+  expected: string | null;
+}
+
+/** The ledger, computed again from its entries alone: what differs, which is nothing unless somebody took the triggers away. */
+export async function readLedgerFaults(db: Db): Promise<FaultRow[]> {
+  const { rows } = await sql<FaultRow>`
+    with sums as (
+      select t.id, sum(e.credits) total from loopstream.ledger_transactions t
+        left join loopstream.ledger_entries e on e.transaction_id = t.id group by t.id
+    ), chain as (
+      select e.account, e.number, e.balance, e.credits,
+        row_number() over w as expected_number, sum(e.credits) over w as expected_balance
+      from loopstream.ledger_entries e join loopstream.ledger_transactions t on t.id = e.transaction_id
+      where e.account like 'customer:%' window w as (partition by e.account order by e.number)
+    ), replay as (
+      select account, sum(credits) balance, count(*) entries from loopstream.ledger_entries
+        where account like 'customer:%' group by account
+    )
+    select 'transaction sum' as what, id::text as of, total::text as found, '0' as expected
+      from sums where total is distinct from 0
+    union all
+    select 'entry number', account, number::text, expected_number::text from chain where number is distinct from expected_number
+    union all
+    select 'balance after entry ' || number, account, balance::text, expected_balance::text
+      from chain where balance is distinct from expected_balance
+    union all
+    select 'balance', coalesce(b.account, r.account), b.balance::text, r.balance::text
+      from loopstream.ledger_balances b full join replay r on r.account = b.account
+      where coalesce(b.balance, 0) <> coalesce(r.balance, 0) or coalesce(b.entries, 0) <> coalesce(r.entries, 0)
+    union all
+    select 'account of a transaction', t.id::text, e.account, 'customer:' || t.account_id
+      from loopstream.ledger_transactions t join loopstream.ledger_entries e on e.transaction_id = t.id
+      where e.account like 'customer:%' and e.account is distinct from 'customer:' || t.account_id
+    order by 1, 2`.execute(db);
+  return rows;
+}
