@@ -1,11 +1,12 @@
 /** Rules for Prometheus and the pages behind them, made of the alerts. Pure: no I/O, no clock. */
 import { stringify } from 'yaml';
+import { ACCESS_ALERTS } from './access.ts';
 import type { Alert, Group } from './alert.ts';
 import { API_ALERTS } from './api.ts';
 import { OPERATOR_ALERTS } from './operator.ts';
 import { STREAM_ALERTS } from './streams.ts';
 
-export const GROUPS: Group[] = [...STREAM_ALERTS, ...OPERATOR_ALERTS, ...API_ALERTS];
+export const GROUPS: Group[] = [...STREAM_ALERTS, ...OPERATOR_ALERTS, ...API_ALERTS, ...ACCESS_ALERTS];
 export const ALERTS: Alert[] = GROUPS.flatMap(({ alerts }) => alerts);
 
 /** Where the pages are; the chart puts its value `monitoring.prometheusRule.runbookUrl` in place of it. */

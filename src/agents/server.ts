@@ -21,8 +21,10 @@ import { failure, success } from './results.ts';
 import type { Tool } from './tool.ts';
 import { createTools } from './tools.ts';
 
-/** What came of a call; `ms` is how long it took. */
-export type Observe = (tool: string, ok: boolean, ms: number) => void;
+/** What came of a call: `refused` is what the agent can mend, `failed` what it cannot; who has `cancelled` heard of neither. */
+export type Outcome = 'ok' | 'refused' | 'failed' | 'cancelled';
+/** `ms` is how long it took. */
+export type Observe = (tool: string, outcome: Outcome, ms: number) => void;
 
 export interface AgentDeps {
   services: Services;
@@ -101,14 +103,11 @@ export function createAgentServers(deps: AgentDeps) {
 
   const call = async (tool: Tool, principal: Principal, args: Record<string, unknown>, ctx: ServerContext) => {
     const since = performance.now();
-    let result: CallToolResult | undefined;
-    try {
+    const { status, result } = await (async () => {
       allow(principal, tool.operations);
-      ({ result } = await act(tool, principal, args, ctx));
-    } catch (error) {
-      ({ result } = failed(tool, error));
-    }
-    observe(tool.name, result.isError !== true, performance.now() - since);
+      return act(tool, principal, args, ctx);
+    })().catch((error: unknown) => failed(tool, error));
+    observe(tool.name, outcomeOf(status, result, ctx.mcpReq.signal), performance.now() - since);
     return result;
   };
 
@@ -147,6 +146,12 @@ export function createAgentServers(deps: AgentDeps) {
       return server;
     },
   };
+}
+
+function outcomeOf(status: number, { isError = false }: CallToolResult, { aborted }: AbortSignal): Outcome {
+  if (aborted) return 'cancelled';
+  if (!isError) return 'ok';
+  return status >= 500 ? 'failed' : 'refused';
 }
 
 /** Progress is told to whoever asked for it, by the token that came with the call. */

@@ -13,6 +13,7 @@ import {
 } from './addresses.ts';
 import { AUTH_CONNECTIONS, type Auth } from './better-auth.ts';
 import { resourceMetadata, serverMetadata } from './documents.ts';
+import type { AuthMetrics } from './metrics.ts';
 import { authRoutes } from './mount.ts';
 import { createTurns } from './turns.ts';
 
@@ -28,28 +29,32 @@ export interface AuthServer {
   library: () => Promise<Pick<Auth, 'handler'>>;
   /** Has all that is known of sessions and consents looked up anew. */
   forgetPeople: () => void;
+  /** Whether a refresh token was exchanged, or given back, before. */
+  wasUsed: (refreshToken: string) => Promise<boolean>;
 }
 
 export interface ServeDeps {
   config: Pick<ApiConfig, 'publicUrl' | 'scopePrefix' | 'rateLimit' | 'authLimits' | 'timeouts'>;
   counter?: Counter | undefined;
   methods: Methods;
+  metrics?: { auth: AuthMetrics } | undefined;
 }
 
 export async function serveAuth(app: FastifyInstance, server: AuthServer, deps: ServeDeps): Promise<void> {
-  const { config, counter, methods } = deps;
+  const { config, counter, methods, metrics } = deps;
   methods.watch(app);
   const inTurn = createTurns(AT_WORK);
-  await app.register(async (auth) =>
-    authRoutes(auth, {
-      ...config,
-      cookie: sessionCookieOf(config.publicUrl),
+  const cookie = sessionCookieOf(config.publicUrl);
+  await app.register(async (auth) => {
+    metrics?.auth.observe(auth, { cookie, wasUsed: server.wasUsed });
+    await authRoutes(auth, {
+      ...{ ...config, cookie },
       handler: (request) => inTurn(async () => (await server.library()).handler(request)),
       onChange: server.forgetPeople,
       bodyTimeoutMs: config.timeouts.bodyMs,
       counter,
-    }),
-  );
+    });
+  });
   await app.register(async (documents) => {
     openToPages(documents);
     await limitRate(documents, config.rateLimit, counter);

@@ -21,6 +21,7 @@ import {
   markKeysUsed,
   retireSigningKeys,
   type UserRow,
+  wasRefreshTokenUsed,
 } from './store.ts';
 import { createTokens, type KnownToken } from './tokens.ts';
 import { createUsage } from './usage.ts';
@@ -157,6 +158,10 @@ export function createAuthService(deps: AuthServiceDeps) {
       site?.sessions.forget();
       site?.tokens.forget();
     },
+
+    /** Whether a refresh token was exchanged, or given back, before: the auth library keeps SHA-256 of them. */
+    wasUsed: (refreshToken: string): Promise<boolean> =>
+      wasRefreshTokenUsed(db, digest('sha256', refreshToken, 'base64url')),
 
     /** Answers the id of the user with this e-mail address, making the user first when there is none. */
     async ensureUser({ email, firstName, lastName }: NewUser): Promise<string> {

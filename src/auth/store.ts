@@ -37,6 +37,16 @@ export async function markKeysUsed(db: Db, ids: string[], at: Date): Promise<voi
     .execute();
 }
 
+/** Whether a refresh token with this hash was exchanged, or given back, before. */
+export async function wasRefreshTokenUsed(db: Db, hash: string): Promise<boolean> {
+  const row = await db
+    .selectFrom('auth.oauthRefreshToken')
+    .select('revoked')
+    .where('token', '=', hash)
+    .executeTakeFirst();
+  return Boolean(row?.revoked);
+}
+
 /** A public key of ours, as a JWK; `retiredAt` is since when, or from when on, it signs no more. */
 export interface SigningKeyRow {
   id: string;

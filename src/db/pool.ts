@@ -60,7 +60,17 @@ export interface Database {
     uri: string | null;
   };
   'auth.oauthConsent': { id: string; clientId: string; userId: string; scopes: unknown; createdAt: Date };
-  'auth.oauthRefreshToken': { id: string; clientId: string; userId: string; createdAt: Date; expiresAt: Date | null };
+  'auth.oauthRefreshToken': {
+    id: string;
+    /** Base64url of its SHA-256. */
+    token: string;
+    clientId: string;
+    userId: string;
+    createdAt: Date;
+    expiresAt: Date | null;
+    /** Since when it is exchanged, or given back. */
+    revoked: Date | null;
+  };
 }
 
 export type Db = Kysely<Database>;

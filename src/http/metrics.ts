@@ -1,6 +1,8 @@
 /** Numbers of the API server for Prometheus: rate, errors and duration of what it is asked, and what it asks of others. */
 import type { FastifyInstance } from 'fastify';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import type { Outcome } from '../agents/server.ts';
+import { type AuthMetrics, authMetrics } from '../auth/metrics.ts';
 import { poolMetrics } from '../db/metrics.ts';
 import { reflectorMetrics, requestMetrics } from '../kube/metrics.ts';
 import type { OnRequest } from '../kube/transport.ts';
@@ -19,8 +21,12 @@ export interface HttpMetrics {
   showReflectors: ReturnType<typeof reflectorMetrics>;
   showPools(pools: Parameters<typeof poolMetrics>[1]): void;
   observe(app: FastifyInstance): void;
+  /** Of whom the authorization server lets in. */
+  auth: AuthMetrics;
+  /** A mail that its server has taken, or has not after all attempts. */
+  mail(taken: boolean): void;
   /** A call of a tool, of which all come by the same route and most are answered 200. `ms`: how long it took. */
-  tool(name: string, ok: boolean, ms: number): void;
+  tool(name: string, outcome: Outcome, ms: number): void;
   /** An operation of GraphQL, which all come by the same route and are answered 200. `ms`: how long it took. */
   graphql(type: 'query' | 'mutation' | 'invalid', ok: boolean, ms: number): void;
 }
@@ -49,8 +55,8 @@ export function createHttpMetrics(): HttpMetrics {
   });
   const calls = new Histogram({
     name: 'mcp_tool_duration_seconds',
-    help: 'Time that a call of an agent’s tool takes, with what it is told to wait for.',
-    labelNames: ['tool', 'result'],
+    help: 'Time that a call of an agent’s tool takes, with what it is told to wait for; `refused` is what an agent can mend, `failed` what it cannot.',
+    labelNames: ['tool', 'outcome'],
     buckets: BUCKETS,
     registers: [registry],
   });
@@ -65,6 +71,13 @@ export function createHttpMetrics(): HttpMetrics {
     help: 'Requests that were let through without being counted, because Redis did not answer.',
     registers: [registry],
   });
+  const mails = new Counter({
+    name: 'mails_total',
+    help: 'Mails to people, by whether their server has taken them after all attempts.',
+    labelNames: ['outcome'],
+    registers: [registry],
+  });
+  for (const outcome of ['sent', 'failed']) mails.inc({ outcome }, 0);
   for (const type of ['query', 'mutation', 'invalid']) failures.inc({ type }, 0);
   return {
     registry,
@@ -76,7 +89,9 @@ export function createHttpMetrics(): HttpMetrics {
       seconds.observe({ type, result: ok ? 'ok' : 'error' }, ms / 1000);
       if (!ok) failures.inc({ type });
     },
-    tool: (name, ok, ms) => calls.observe({ tool: name, result: ok ? 'ok' : 'error' }, ms / 1000),
+    auth: authMetrics(registry),
+    mail: (taken) => mails.inc({ outcome: taken ? 'sent' : 'failed' }),
+    tool: (tool, outcome, ms) => calls.observe({ tool, outcome }, ms / 1000),
     observe: (app) => {
       app.addHook('onRequest', (request, reply, done) => {
         const since = performance.now();

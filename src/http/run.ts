@@ -65,7 +65,7 @@ export async function runApi(config: ApiConfig, lifecycle: Lifecycle, log: Logge
     onRequest: metrics.onRequest,
   });
   lifecycle.defer('kubernetes', () => kube.close());
-  const mailer = config.mail && createMailer(config.mail, log);
+  const mailer = config.mail && createMailer(config.mail, log, { onDone: metrics.mail });
   const mails = mailer && createLetters(mailer, config.publicUrl);
   const { service: auth, library, db, pools, close } = openAuth({ ...config, mails });
   metrics.showPools(pools);
@@ -129,7 +129,7 @@ export async function runApi(config: ApiConfig, lifecycle: Lifecycle, log: Logge
   const version = await readVersion();
   const ageMs = () => Math.max(...reflectors.map((reflector) => reflector.ageMs()));
   const server = await buildServer({
-    authServer: { library, forgetPeople: auth.forgetPeople },
+    authServer: { library, forgetPeople: auth.forgetPeople, wasUsed: auth.wasUsed },
     ...{ config, auth, db, services, stats, changes, people, health, version, metrics, log },
     ...{ stopping, leaving: leaving.signal, counter, ageMs, learners: resources.learners },
   });

@@ -57,7 +57,12 @@ const isPassing = ({ code, responseCode }: SmtpError): boolean =>
 const told = ({ code, command, responseCode }: SmtpError): MailError =>
   new MailError(`The mail server did not take a mail (${[code, command, responseCode].filter(Boolean).join(' ')}).`);
 
-export function createMailer({ smtpUrl, from }: MailConfig, log: Logger, pausesMs = PAUSES_MS): Mailer {
+/** `onDone` hears whether the server has taken a mail, once for each. */
+export function createMailer(
+  { smtpUrl, from }: MailConfig,
+  log: Logger,
+  { pausesMs = PAUSES_MS, onDone }: { pausesMs?: readonly number[]; onDone?: (taken: boolean) => void } = {},
+): Mailer {
   const { hostname, password } = new URL(smtpUrl);
   const transport = createTransport(
     {
@@ -82,10 +87,13 @@ export function createMailer({ smtpUrl, from }: MailConfig, log: Logger, pausesM
     for (const pause of [...pausesMs, undefined]) {
       try {
         await transport.sendMail({ ...mail, to: { name: '', address: mail.to } });
+        onDone?.(true);
         return;
       } catch (error) {
-        if (pause === undefined || closing.signal.aborted || !isPassing(error as SmtpError))
+        if (pause === undefined || closing.signal.aborted || !isPassing(error as SmtpError)) {
+          onDone?.(false);
           throw told(error as SmtpError);
+        }
         await sleep(pause, closing.signal).catch(() => undefined);
       }
     }

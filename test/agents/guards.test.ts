@@ -193,8 +193,10 @@ test('nothing of arguments or answers is logged, and calls are counted by the to
   // What was thrown inside is for the log, arguments are not.
   expect(logs().replaceAll(`the database said ${secret} twice`, '')).not.toContain(secret);
   const shown = async () => (await metrics.registry.metrics()).split('\n');
-  const counted = 'mcp_tool_duration_seconds_count{tool="create_destination",result="error"} 2';
-  await until('both are counted', async () => (await shown()).includes(counted));
+  const counted = (outcome: string) =>
+    `mcp_tool_duration_seconds_count{tool="create_destination",outcome="${outcome}"} 1`;
+  await until('both are counted', async () => (await shown()).includes(counted('refused')));
+  expect(await shown()).toContain(counted('failed'));
 });
 
 test.each(revisions)('in %s, a client that gives up ends the waiting', async (revision) => {

@@ -224,6 +224,10 @@ describe('refresh tokens', () => {
     const second = (await (await refresh(url, client, first.refresh_token ?? '')).json()) as typeof first;
     expect((await refresh(url, client, first.refresh_token ?? '')).status).toBe(400);
     expect((await refresh(url, client, second.refresh_token ?? '')).status).toBe(400);
+    // Who looks after the service hears of it, once: the second was ended with the first.
+    await expect
+      .poll(async () => (await fetch(`${site.opsUrl}/metrics`)).text())
+      .toMatch(/^auth_refresh_reuse_total 1$/m);
   });
 
   test('RFC 6749 §6: scopes are not raised, and a resource that was not granted is not given', async () => {

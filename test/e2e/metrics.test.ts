@@ -22,7 +22,9 @@ import { allMetrics, METRIC_ROLES, type MetricRole } from '../../src/metrics-doc
 import { indexKey } from '../../src/rendition/index.ts';
 import { ACCOUNT_LABEL, API_VERSION, COMPONENT_LABEL, STREAMER_PORT } from '../../src/streams/names.ts';
 import type { LoopStreamSpec } from '../../src/streams/spec.ts';
+import { connectAgent, withKey } from '../support/agents.ts';
 import { binariesOptions } from '../support/kubernetes.ts';
+import { post } from '../support/oauth.ts';
 import { live, openStudio, type Running, type Studio } from '../support/onair.ts';
 import { type Prometheus, parseScrape, podTargets, type Scrape, startPrometheus } from '../support/prometheus.ts';
 import { freePort, until } from '../support/rtmp.ts';
@@ -76,8 +78,20 @@ async function becomes(id: string, wanted: string): Promise<void> {
   await until(`${id} is ${wanted}`, async () => (await status(id)) === wanted, 90_000);
 }
 
+/** A person signs in, with a wrong password and a good one; an agent calls a tool well and badly. */
+async function knock(): Promise<void> {
+  const { pageUrl, apiKey, email, password } = system.facts;
+  for (const tried of ['wrong', password ?? ''])
+    await post(`${new URL(pageUrl).origin}/api/auth/sign-in/email`, { email, password: tried });
+  const agent = await connectAgent(pageUrl, withKey(apiKey));
+  await agent.call('get_me');
+  await agent.call('get_stream', { id: 'str-nothing' });
+  await agent.close();
+}
+
 /** What people do: they ask, by REST and GraphQL, well and badly, stop a stream and start it again. */
 async function use(): Promise<void> {
+  await knock();
   const { streams, destinations } = system.client;
   const { quality, framerate, videoUploadObjectID } = await streams.get(demo());
   const { rtmpUrl } = system.facts;
@@ -216,6 +230,8 @@ test('what the operator and what the pod tell of a stream can be joined', async 
 
 describe.each(DASHBOARDS.map((one) => [one.title, one] as const))('the dashboard "%s"', (_, dashboard) => {
   const panels = dashboard.rows.flatMap((row) => row.panels);
+  // A rate is of the last minute.
+  beforeAll(knock);
 
   test.each(panels.map((panel) => [panel.title, panel] as const))(
     '%s: each query returns data',

@@ -27,9 +27,11 @@ function mailer(smtpUrl: string, pausesMs: number[] = []) {
       done();
     },
   });
-  const made = createMailer({ smtpUrl, from: FROM }, pino(sink), pausesMs);
+  const done: boolean[] = [];
+  const onDone = (taken: boolean) => void done.push(taken);
+  const made = createMailer({ smtpUrl, from: FROM }, pino(sink), { pausesMs, onDone });
   closing.unshift(() => made.close());
-  return { ...made, logs: () => logs };
+  return { ...made, done, logs: () => logs };
 }
 
 const withPassword = (accepted: string): SMTPServerOptions => ({
@@ -63,7 +65,7 @@ test('an address is one recipient, whatever stands in it', async () => {
   expect(recipients.flatMap(({ value }) => value.map(({ address }) => address))).not.toContain('eve@example.com');
 });
 
-test('a server that is busy is asked again, and one that says no is not', async () => {
+test('a server that is busy is asked again, and one that says no is not; either is told once', async () => {
   let asked = 0;
   const busy = await smtp({
     onMailFrom(_address, _session, done) {
@@ -71,8 +73,10 @@ test('a server that is busy is asked again, and one that says no is not', async 
       done(asked < 3 ? Object.assign(new Error('busy'), { responseCode: 451 }) : undefined);
     },
   });
-  await mailer(busy.url, [1, 1]).send(mail());
+  const patient = mailer(busy.url, [1, 1]);
+  await patient.send(mail());
   expect([asked, busy.mails.length]).toEqual([3, 1]);
+  expect(patient.done).toEqual([true]);
 
   let refused = 0;
   const strict = await smtp({
@@ -81,8 +85,10 @@ test('a server that is busy is asked again, and one that says no is not', async 
       done(Object.assign(new Error('no such user'), { responseCode: 550 }));
     },
   });
-  await expect(mailer(strict.url, [1, 1]).send(mail())).rejects.toThrow(MailError);
+  const other = mailer(strict.url, [1, 1]);
+  await expect(other.send(mail())).rejects.toThrow(MailError);
   expect(refused).toBe(1);
+  expect(other.done).toEqual([false]);
 });
 
 test('a server that was away gets the mail when it is there again', async () => {

@@ -23,7 +23,7 @@ async function start(environment: Record<string, string>, answer: unknown): Prom
     await guard(api, { auth: opened.service, ...config });
     api.get('/v1/answer', { schema: { operationId: 'listStreams' } }, async () => answer);
   });
-  const server = { library: opened.library, forgetPeople: opened.service.forgetPeople };
+  const server = { library: opened.library, ...opened.service };
   await app.register(async (auth) => serveAuth(auth, server, { config, methods: createMethods() }));
   return app.listen({ host: '127.0.0.1', port: config.port });
 }

@@ -1,0 +1,92 @@
+/** The dashboard of who comes in, by which door, and what is written to people. Pure: no I/O, no clock. */
+import { type Dashboard, graph, number, quantile, RANGE, RATE } from './panel.ts';
+
+const JOB = 'job=~"$job"';
+const api = (metric: string, more = ''): string => `${metric}{${JOB}${more}}`;
+const ofRange = (metric: string, more = ''): string => `sum(increase(${api(metric, more)}${RANGE}))`;
+const rateBy = (labels: string, metric: string, more = ''): string =>
+  `sum by (${labels}) (rate(${api(metric, more)}${RATE}))`;
+const TOOL_SECONDS = 'mcp_tool_duration_seconds';
+
+export const VISITORS: Dashboard = {
+  uid: 'loopstream-visitors',
+  title: 'loopstream: people, programs and agents',
+  description: 'Who is let in and who is refused, the letters to people, and what agents do. Nobody is named here.',
+  variables: [{ name: 'job', query: 'label_values(auth_sign_ins_total, job)', multi: true }],
+  rows: [
+    {
+      title: 'At the door',
+      panels: [
+        number('Signed in', 'In the time that is shown.', ofRange('auth_sign_ins_total', ',outcome="ok"')),
+        number(
+          'Sign-ins refused',
+          'For a wrong password, or for coming too often. Some are normal.',
+          ofRange('auth_sign_ins_total', ',outcome=~"refused|limited"'),
+        ),
+        number(
+          'Failed',
+          'By a fault of ours: signing in, and tokens. Normal: 0.',
+          `${ofRange('auth_sign_ins_total', ',outcome="failed"')} + ${ofRange('auth_tokens_total', ',outcome="failed"')}`,
+          { bad: 1 },
+        ),
+        number(
+          'Refresh tokens used twice',
+          'A copy in the wrong hands, or a program that has lost the newer one. Normal: 0.',
+          ofRange('auth_refresh_reuse_total'),
+          { bad: 1 },
+        ),
+        number(
+          'Registrations refused',
+          'Of programs, for coming too often or for what they asked for.',
+          ofRange('auth_registrations_total', ',outcome=~"refused|limited"'),
+        ),
+        number('Mails that failed', 'After all attempts. Normal: 0.', ofRange('mails_total', ',outcome="failed"'), {
+          bad: 1,
+        }),
+        graph('Attempts to sign in', 'A second, by way and by what came of them.', 'ops', [
+          [rateBy('method, outcome', 'auth_sign_ins_total'), '{{method}}: {{outcome}}'],
+        ]),
+        graph(
+          'Tokens',
+          'Requests of programs a second, by grant. A program that is in use exchanges its refresh token every 15 minutes.',
+          'ops',
+          [[rateBy('grant, outcome', 'auth_tokens_total'), '{{grant}}: {{outcome}}']],
+        ),
+        graph('Programs that register', 'A second.', 'ops', [
+          [rateBy('outcome', 'auth_registrations_total'), '{{outcome}}'],
+        ]),
+        graph('Mails', 'A second.', 'ops', [[rateBy('outcome', 'mails_total'), '{{outcome}}']]),
+        graph('Time of the authorization server (99 of 100)', 'Passwords take a while to check, which is meant.', 's', [
+          [
+            quantile(0.99, ', route', api('http_request_duration_seconds_bucket', ',route=~"/api/auth/.*"')),
+            '{{route}}',
+          ],
+        ]),
+      ],
+    },
+    {
+      title: 'Agents',
+      panels: [
+        graph(
+          'Calls of tools',
+          'A second, by what came of them: `refused` is what the agent can mend.',
+          'ops',
+          [[rateBy('outcome', `${TOOL_SECONDS}_count`), '{{outcome}}']],
+          { stacked: true },
+        ),
+        graph('Busiest tools', 'Calls a second.', 'ops', [
+          [`topk(10, ${rateBy('tool', `${TOOL_SECONDS}_count`)})`, '{{tool}}'],
+        ]),
+        graph('Time of a call (99 of 100)', 'With what a tool is told to wait for, a minute at most.', 's', [
+          [`topk(10, ${quantile(0.99, ', tool', api(`${TOOL_SECONDS}_bucket`))})`, '{{tool}}'],
+        ]),
+        graph('Tools that refuse or fail', 'Calls a second.', 'ops', [
+          [
+            `topk(10, ${rateBy('tool, outcome', `${TOOL_SECONDS}_count`, ',outcome=~"refused|failed"')})`,
+            '{{tool}}: {{outcome}}',
+          ],
+        ]),
+      ],
+    },
+  ],
+};

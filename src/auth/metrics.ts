@@ -1,0 +1,101 @@
+/** Numbers of who is let in and by what, for Prometheus. Of people, addresses and programs nothing is told. */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { Counter, type Registry } from 'prom-client';
+import { AUTH_PATH } from './addresses.ts';
+import { cookieOf } from './sessions.ts';
+
+/** Ways to sign in, by the path below /api/auth that ends them. */
+const SIGN_IN_PATHS = new Map([['/sign-in/email', 'password']]);
+const TOKEN_PATH = '/oauth2/token';
+const REGISTER_PATH = '/oauth2/register';
+
+const GRANTS = ['authorization_code', 'refresh_token', 'other'] as const;
+/**
+ * `ok`: let in, or given what was asked for; `refused`: not, by what was sent; `limited`: came too often; `failed`: by a fault
+ * on our side.
+ */
+const OUTCOMES = ['ok', 'refused', 'limited', 'failed'] as const;
+type Outcome = (typeof OUTCOMES)[number];
+
+export interface AuthMetrics {
+  /**
+   * Counts what is answered below /api/auth on `app`. `cookie`: the name of a session's; `wasUsed`: whether a refresh token is
+   * one that was exchanged or given back before.
+   */
+  observe(app: FastifyInstance, of: { cookie: string; wasUsed: (refreshToken: string) => Promise<boolean> }): void;
+}
+
+export function authMetrics(registry: Registry): AuthMetrics {
+  const counter = <Label extends string>(name: string, help: string, labels: Record<Label, readonly string[]>) => {
+    const made = new Counter({ name, help, labelNames: Object.keys(labels) as Label[], registers: [registry] });
+    // Shown from the beginning, so that the first of its kind is seen to be one more.
+    for (const values of combinations(labels)) made.inc(values as Record<Label, string>, 0);
+    return made;
+  };
+  const signIns = counter('auth_sign_ins_total', 'Attempts of people to sign in.', {
+    method: [...SIGN_IN_PATHS.values()],
+    outcome: OUTCOMES,
+  });
+  const tokens = counter('auth_tokens_total', 'Requests of programs for tokens.', { grant: GRANTS, outcome: OUTCOMES });
+  const registrations = counter('auth_registrations_total', 'Programs that wanted to register.', { outcome: OUTCOMES });
+  const reuses = counter(
+    'auth_refresh_reuse_total',
+    'Refresh tokens that came a second time, which ended all that the program had from that person.',
+    {},
+  );
+  return {
+    observe(app, { cookie, wasUsed }) {
+      const again = new WeakSet<FastifyRequest>();
+      // After it is answered nothing is left of the token, so that it has to be asked for before.
+      app.addHook('preHandler', async (request) => {
+        const token = pathOf(request) === TOKEN_PATH && refreshTokenOf(request);
+        if (token && (await wasUsed(token))) again.add(request);
+      });
+      app.addHook('onResponse', (request, reply, done) => {
+        // What nobody has waited for says nothing.
+        const path = reply.raw.writableFinished ? pathOf(request) : '';
+        const outcome = outcomeOf(reply);
+        const method = SIGN_IN_PATHS.get(path);
+        if (method !== undefined) {
+          const isIn = setsSession(reply, cookie);
+          signIns.inc({ method, outcome: outcome === 'ok' && !isIn ? 'refused' : outcome });
+        } else if (path === TOKEN_PATH) {
+          const grant = formOf(request).get('grant_type');
+          tokens.inc({ grant: GRANTS.find((known) => known === grant) ?? 'other', outcome });
+          if (again.has(request) && outcome === 'refused') reuses.inc();
+        } else if (path === REGISTER_PATH) registrations.inc({ outcome });
+        done();
+      });
+    },
+  };
+}
+
+const pathOf = ({ method, routeOptions: { url = '' } }: FastifyRequest): string =>
+  method !== 'OPTIONS' && url.startsWith(AUTH_PATH) ? url.slice(AUTH_PATH.length) : '';
+
+const formOf = ({ body }: FastifyRequest): URLSearchParams =>
+  new URLSearchParams(Buffer.isBuffer(body) ? body.toString() : '');
+
+function refreshTokenOf(request: FastifyRequest): string | null {
+  const form = formOf(request);
+  return form.get('grant_type') === 'refresh_token' ? form.get('refresh_token') : null;
+}
+
+function outcomeOf({ statusCode }: FastifyReply): Outcome {
+  if (statusCode === 429) return 'limited';
+  if (statusCode >= 500) return 'failed';
+  return statusCode < 400 ? 'ok' : 'refused';
+}
+
+/** What leads a browser back to the page of signing in is answered well, too; only who is let in gets a session. */
+const setsSession = (reply: FastifyReply, cookie: string): boolean =>
+  [reply.getHeader('set-cookie') ?? []]
+    .flat()
+    .some((one) => Boolean(cookieOf(String(one).split(';', 1)[0] ?? '', cookie)));
+
+/** Each value of each label with each of all others. */
+const combinations = (labels: Readonly<Record<string, readonly string[]>>): Record<string, string>[] =>
+  Object.entries(labels).reduce<Record<string, string>[]>(
+    (all, [label, values]) => all.flatMap((one) => values.map((value) => ({ ...one, [label]: value }))),
+    [{}],
+  );
