@@ -50,6 +50,7 @@ export default defineConfig({
         test: {
           name: 'e2e',
           isolate,
+          globalSetup: 'test/support/shared-system.ts',
           expect,
           include: ['test/e2e/**/*.test.ts'],
           testTimeout: 300_000,

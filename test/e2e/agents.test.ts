@@ -10,15 +10,16 @@ import { type Agent, connectAgent, withKey } from '../support/agents.ts';
 import { makeClip } from '../support/media.ts';
 import { expectNoSeam } from '../support/onair.ts';
 import { type RtmpServer, startRtmpServer, until } from '../support/rtmp.ts';
+import { type SharedSystem, shareSystem } from '../support/share-system.ts';
 import { packetsOf } from '../support/streamer.ts';
-import { type System, startSystem } from '../support/system.ts';
+import { logs } from '../support/traces.ts';
 
 const KEY = 'live_s3cr3t-k3y';
 
 let dir: string;
 let files: Server;
 let receiver: RtmpServer;
-let system: System;
+let system: SharedSystem;
 let agent: Agent;
 
 beforeAll(async () => {
@@ -27,13 +28,12 @@ beforeAll(async () => {
   files = createServer((_request, response) => createReadStream(join(dir, 'film.mp4')).pipe(response));
   await new Promise<void>((resolve) => files.listen(0, '127.0.0.1', resolve));
   receiver = await startRtmpServer({ record: join(dir, 'recordings') });
-  system = await startSystem(['--no-demo']);
+  system = await shareSystem();
   agent = await connectAgent(system.facts.pageUrl, withKey(system.facts.apiKey));
 });
 
 afterAll(async () => {
   await agent?.close();
-  await system?.close();
   await receiver?.close();
   files?.closeAllConnections();
   files?.close();
@@ -86,5 +86,5 @@ test('an agent takes a link to a live stream, sees that it is well, and takes it
   await done('delete_upload', { id: upload.objectID });
   expect((await done('list_streams')).data).toEqual([]);
   // Its key is in no log of any part.
-  expect(system.output()).not.toContain(KEY);
+  for (const [place, text] of await logs(system)) expect(text, place).not.toContain(KEY);
 });

@@ -5,19 +5,19 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { graphqlSuite } from '../contract/graphql.ts';
 import { restSuite } from '../contract/rest.ts';
 import { eventually, openScene } from '../contract/scene.ts';
 import { makeProject, runProgram, typeErrors } from '../support/client-package.ts';
 import { productPlace } from '../support/contract.ts';
-import { ROOT, type System, startSystem } from '../support/system.ts';
+import { type SharedSystem, shareSystem } from '../support/share-system.ts';
+import { ROOT } from '../support/system.ts';
 
-let system: System;
+let system: SharedSystem;
 beforeAll(async () => {
-  system = await startSystem(['--no-demo']);
+  system = await shareSystem();
 });
-afterAll(() => system?.close());
 
 const product = productPlace(() => system);
 

@@ -4,12 +4,12 @@ import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Mailbox, mailbox, newAccount } from '../support/account.ts';
 import { DESK, expectForEverybody, launchBrowser } from '../support/page.ts';
-import { type System, startSystem } from '../support/system.ts';
+import { type SharedSystem, shareSystem } from '../support/share-system.ts';
 
 const PASSWORD = 'seven lamps over water';
 const OTHER_PASSWORD = 'a kettle full of stars';
 
-let system: System;
+let system: SharedSystem;
 let browser: Browser;
 let mails: Mailbox;
 let context: BrowserContext;
@@ -19,13 +19,10 @@ let complaints: string[];
 const site = () => new URL(system.facts.pageUrl).origin;
 
 beforeAll(async () => {
-  [system, browser] = await Promise.all([startSystem(['--no-demo']), launchBrowser()]);
+  [system, browser] = await Promise.all([shareSystem(), launchBrowser()]);
   mails = mailbox(system.facts.mailUrl ?? '');
 });
-afterAll(async () => {
-  await browser?.close();
-  await system?.close();
-});
+afterAll(() => browser?.close());
 
 /** A browser that nobody has signed in with. */
 async function open(path: string): Promise<Page> {

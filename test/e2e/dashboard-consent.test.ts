@@ -8,12 +8,12 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { mailbox, newAccount } from '../support/account.ts';
 import { expectForEverybody, launchBrowser } from '../support/page.ts';
 import { until } from '../support/rtmp.ts';
-import { type System, startSystem } from '../support/system.ts';
+import { type SharedSystem, shareSystem } from '../support/share-system.ts';
 
 const PASSWORD = 'seven lamps over water';
 const SCOPE = 'openid offline_access service:read service:destructive';
 
-let system: System;
+let system: SharedSystem;
 let browser: Browser;
 let email: string;
 /** Where the program waits for the browser to come back. */
@@ -34,7 +34,7 @@ beforeAll(async () => {
   });
   await new Promise<void>((resolve) => program.listen(0, '127.0.0.1', resolve));
   redirectUri = `http://127.0.0.1:${(program.address() as AddressInfo).port}/callback`;
-  [system, browser] = await Promise.all([startSystem(['--no-demo']), launchBrowser()]);
+  [system, browser] = await Promise.all([shareSystem(), launchBrowser()]);
   ({ email } = await newAccount(site(), mailbox(system.facts.mailUrl ?? ''), PASSWORD));
   config = await openid.dynamicClientRegistration(
     new URL(site()),
@@ -56,7 +56,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await browser?.close();
-  await system?.close();
   program?.closeAllConnections();
   program?.close();
 });

@@ -7,9 +7,10 @@ import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { expectForEverybody, launchBrowser, type Visit, visit } from '../support/page.ts';
-import { ROOT, type System, startSystem } from '../support/system.ts';
+import { type SharedSystem, shareSystem } from '../support/share-system.ts';
+import { ROOT } from '../support/system.ts';
 
-let system: System;
+let system: SharedSystem;
 let browser: Browser;
 let at: Visit;
 let files: Server;
@@ -22,12 +23,11 @@ beforeAll(async () => {
   });
   await new Promise<void>((resolve) => files.listen(0, '127.0.0.1', resolve));
   film = `http://127.0.0.1:${(files.address() as AddressInfo).port}/night_train.mp4`;
-  [system, browser] = await Promise.all([startSystem(['--no-demo']), launchBrowser()]);
+  [system, browser] = await Promise.all([shareSystem(), launchBrowser()]);
 });
 afterAll(async () => {
   await browser?.close();
   files?.close();
-  await system?.close();
 });
 
 const open = async (path: string) => {

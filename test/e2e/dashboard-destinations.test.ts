@@ -2,19 +2,16 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { expectForEverybody, expectToWaitAndRecover, launchBrowser, type Visit, visit } from '../support/page.ts';
-import { type System, startSystem } from '../support/system.ts';
+import { type SharedSystem, shareSystem } from '../support/share-system.ts';
 
-let system: System;
+let system: SharedSystem;
 let browser: Browser;
 let at: Visit;
 
 beforeAll(async () => {
-  [system, browser] = await Promise.all([startSystem(['--no-demo']), launchBrowser()]);
+  [system, browser] = await Promise.all([shareSystem(), launchBrowser()]);
 });
-afterAll(async () => {
-  await browser?.close();
-  await system?.close();
-});
+afterAll(() => browser?.close());
 
 const open = async () => {
   at = await visit(browser, system, '/destinations');

@@ -10,9 +10,9 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest
 import { makeClip } from '../support/media.ts';
 import { expectForEverybody, expectToWaitAndRecover, launchBrowser, type Visit, visit } from '../support/page.ts';
 import { until } from '../support/rtmp.ts';
-import { type System, startSystem } from '../support/system.ts';
+import { type SharedSystem, shareSystem } from '../support/share-system.ts';
 
-let system: System;
+let system: SharedSystem;
 let browser: Browser;
 let dir: string;
 let server: Server;
@@ -30,12 +30,11 @@ beforeAll(async () => {
     if (request.url !== '/my%20show.mp4') return void response.writeHead(404).end();
     createReadStream(join(dir, 'show.mp4')).pipe(response);
   }).listen(0, '127.0.0.1');
-  [system, browser] = await Promise.all([startSystem(['--no-demo']), launchBrowser()]);
+  [system, browser] = await Promise.all([shareSystem(), launchBrowser()]);
   link = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 });
 afterAll(async () => {
   await browser?.close();
-  await system?.close();
   server?.close();
   await rm(dir, { recursive: true, force: true });
 });

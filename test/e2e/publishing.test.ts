@@ -8,7 +8,7 @@ import { problems } from '../../src/client/index.ts';
 import { makeClip, makeTone, packetsOf } from '../support/media.ts';
 import { heard, seen } from '../support/probe.ts';
 import { freePort, type RtmpServer, startRtmpServer, until } from '../support/rtmp.ts';
-import { type System, startSystem } from '../support/system.ts';
+import { type SharedSystem, shareSystem } from '../support/share-system.ts';
 
 /** Each is known by its tone, and by its colour. */
 const CLIPS = {
@@ -20,7 +20,7 @@ const SONG_HERTZ = 1320;
 const TONES = [...Object.values(CLIPS).map(({ hertz }) => hertz), SONG_HERTZ];
 
 let dir: string;
-let system: System;
+let system: SharedSystem;
 let receiver: RtmpServer;
 let files: ChildProcess;
 /** Their objectIDs. None is prepared for any stream yet. */
@@ -49,12 +49,11 @@ beforeAll(async () => {
   for (const [name, clip] of Object.entries(CLIPS))
     await makeClip(join(dir, `${name}.mp4`), { ...clip, size: '320x180', fps: 25 });
   await makeTone(join(dir, 'song.mp4'), { seconds: 2, hertz: SONG_HERTZ });
-  system = await startSystem(['--no-demo']);
+  system = await shareSystem();
   await importAll();
 });
 
 afterAll(async () => {
-  await system?.close();
   await receiver?.close();
   files?.kill();
   await rm(dir, { recursive: true, force: true });

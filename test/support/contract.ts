@@ -20,7 +20,7 @@ import { startTestApi, type TestApi } from './api.ts';
 import { makeClip } from './media.ts';
 import { startRtmpServer } from './rtmp.ts';
 import { standIn } from './standin.ts';
-import type { System } from './system.ts';
+import type { Shared } from './system.ts';
 import { settingOf } from './traces.ts';
 
 export interface Target extends Keys, Media {
@@ -167,7 +167,7 @@ export function anyPlace(): Place {
 }
 
 /** The whole product, which runs already and goes on afterwards. */
-export const productPlace = (system: () => System): Place => ({
+export const productPlace = (system: () => Shared): Place => ({
   onAir: true,
   async open() {
     const { facts } = system();

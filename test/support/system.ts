@@ -15,9 +15,12 @@ const MAIN = join(ROOT, 'src/main.ts');
 /** With an API server, which `--operator-only` leaves out. */
 type LocalFacts = AllFacts & { apiUrl: string; apiKey: string; pageUrl: string };
 
-export interface System {
+export interface Shared {
   facts: LocalFacts;
   stateDir: string;
+}
+
+export interface System extends Shared {
   pid: number;
   output(): string;
   /** With the account's key. It tries nothing again, so that no failure is hidden. */

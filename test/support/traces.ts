@@ -10,7 +10,7 @@ import { promisify } from 'node:util';
 import { Redis } from 'ioredis';
 import pg from 'pg';
 import { STREAMER_PORT } from '../../src/streams/names.ts';
-import type { System } from './system.ts';
+import type { Shared } from './system.ts';
 
 const run = promisify(execFile);
 const MAX_BYTES = 256 * 2 ** 20;
@@ -27,7 +27,8 @@ const readable = (file: string): string => {
   }
 };
 
-async function logs({ stateDir }: System): Promise<Place[]> {
+/** All that the parts of a system have logged. */
+export async function logs({ stateDir }: Shared): Promise<Place[]> {
   const files = (await readdir(stateDir, { recursive: true })).filter((name) => /\.log(\.\d+)?$/.test(name));
   return Promise.all(files.map(async (name): Promise<Place> => [name, await readFile(join(stateDir, name), 'latin1')]));
 }
@@ -46,7 +47,7 @@ const processes = (): Place[] =>
     });
 
 /** The environment of one of the system's own servers, as its process has it. */
-export function environmentOf({ stateDir }: System, server: string): Record<string, string> {
+export function environmentOf({ stateDir }: Shared, server: string): Record<string, string> {
   for (const file of readdirSync(join(stateDir, 'pids'))) {
     const { name, pid } = JSON.parse(readable(join(stateDir, 'pids', file))) as { name: string; pid: number };
     if (name !== server) continue;
@@ -56,7 +57,7 @@ export function environmentOf({ stateDir }: System, server: string): Record<stri
   throw new Error(`${server} does not run`);
 }
 
-export function settingOf(system: System, server: string, setting: string): string {
+export function settingOf(system: Shared, server: string, setting: string): string {
   const value = environmentOf(system, server)[setting];
   if (value === undefined) throw new Error(`${server} has no ${setting}`);
   return value;
@@ -110,14 +111,14 @@ export async function watchRedis(url: string): Promise<{ dump(): Promise<Place[]
 
 export const fetched = async (url: string): Promise<Place> => [url, await (await fetch(url)).text()];
 
-async function metrics(system: System, podIps: string[]): Promise<Place[]> {
+async function metrics(system: Shared, podIps: string[]): Promise<Place[]> {
   const servers = ['api', 'operator'].map((name) => settingOf(system, name, 'LOOPSTREAM_OPS_PORT'));
   const pods = podIps.flatMap((ip) => ['metrics', 'stats'].map((path) => `http://${ip}:${STREAMER_PORT}/${path}`));
   return Promise.all([...servers.map((port) => `http://127.0.0.1:${port}/metrics`), ...pods].map(fetched));
 }
 
 /** All objects of all kinds but Secrets: specs, statuses, annotations and events. */
-async function kubernetes({ stateDir, facts }: System): Promise<{ places: Place[]; podIps: string[] }> {
+async function kubernetes({ stateDir, facts }: Shared): Promise<{ places: Place[]; podIps: string[] }> {
   const options = { env: { HOME: stateDir, KUBECONFIG: facts.kubeconfig }, maxBuffer: MAX_BYTES };
   const kubectl = async (...args: string[]) => (await run(join(stateDir, 'bin/kubectl'), args, options)).stdout;
   const kinds = (await kubectl('api-resources', '--verbs=list', '-o', 'name')).trim().split('\n');
@@ -129,7 +130,7 @@ async function kubernetes({ stateDir, facts }: System): Promise<{ places: Place[
 }
 
 /** Each row of each table, as text. */
-async function database(system: System): Promise<Place[]> {
+async function database(system: Shared): Promise<Place[]> {
   const client = new pg.Client({ connectionString: settingOf(system, 'api', 'LOOPSTREAM_DATABASE_URL') });
   await client.connect();
   try {
@@ -149,7 +150,7 @@ async function database(system: System): Promise<Place[]> {
 }
 
 /** All of it. A pod that runs is asked for what it shows. */
-export async function everywhere(system: System): Promise<Place[]> {
+export async function everywhere(system: Shared): Promise<Place[]> {
   const { places, podIps } = await kubernetes(system);
   const rest = await Promise.all([logs(system), metrics(system, podIps), database(system)]);
   return [...places, ...processes(), ...rest.flat()];

@@ -1,0 +1,18 @@
+/**
+ * Around the end-to-end tests: one local system, started once, for all the files that need no system of their own. Each of
+ * them has an account of its own there (`shareSystem`), and so sees nothing of what the others make.
+ */
+import type { TestProject } from 'vitest/node';
+import { type Shared, startSystem } from './system.ts';
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    system: Shared;
+  }
+}
+
+export default async function around(project: TestProject): Promise<() => Promise<void>> {
+  const { facts, stateDir, close } = await startSystem(['--no-demo']);
+  project.provide('system', { facts, stateDir });
+  return close;
+}
