@@ -26,5 +26,25 @@ export const SERVER_METADATA_PATH = '/.well-known/oauth-authorization-server';
 export const OPENID_METADATA_PATH = '/.well-known/openid-configuration';
 
 /** Over TLS with the prefix that lets no other host set it (RFC 6265bis, section 4.1.3.2). */
-export const sessionCookieOf = (publicUrl: string): string =>
-  publicUrl.startsWith('https:') ? '__Host-loopstream.session' : 'loopstream.session';
+export const cookieNameOf = (publicUrl: string, name: string): string =>
+  publicUrl.startsWith('https:') ? `__Host-loopstream.${name}` : `loopstream.${name}`;
+
+export const sessionCookieOf = (publicUrl: string): string => cookieNameOf(publicUrl, 'session');
+
+/** A code that a page has words for; whatever else stands there came from elsewhere. */
+const ERROR_CODE = /^[A-Za-z_]{1,60}$/;
+
+/**
+ * Where a person goes who comes back from an outside provider to `location` without having got in: to the page of signing in, with
+ * a code of why, and nothing of what the provider said in words. Undefined for a location that is no such way back.
+ */
+export function failedOutside(location: string, publicUrl: string): string | undefined {
+  if (!URL.canParse(location, publicUrl)) return undefined;
+  const url = new URL(location, publicUrl);
+  const error = url.searchParams.get('error');
+  if (error === null || url.origin !== new URL(publicUrl).origin) return undefined;
+  const kept = url.pathname === SIGN_IN_PAGE ? url.searchParams : new URLSearchParams();
+  for (const name of ['error', 'error_description']) kept.delete(name);
+  kept.set('error', ERROR_CODE.test(error) ? error : 'failed');
+  return `${publicUrl}${SIGN_IN_PAGE}?${kept}`;
+}

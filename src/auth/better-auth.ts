@@ -9,7 +9,9 @@ import { isAPIError } from 'better-auth/api';
 import { jwt } from 'better-auth/plugins';
 import type { Pool } from 'pg';
 import { MAX_PASSWORD, MIN_PASSWORD } from '../account/password.ts';
-import { AUTH_PATH, CONSENT_PAGE, resourcesOf, SIGN_IN_PAGE, sessionCookieOf } from './addresses.ts';
+import { AUTH_PATH, CONSENT_PAGE, cookieNameOf, resourcesOf, SIGN_IN_PAGE, sessionCookieOf } from './addresses.ts';
+import { outsideSignIn } from './outside.ts';
+import type { OutsideProvider } from './outside-claims.ts';
 import { GRANTS } from './requests.ts';
 import { rules } from './rules.ts';
 import { SCOPES } from './scopes.ts';
@@ -50,18 +52,24 @@ export interface AuthSite {
   mails?: AuthMails | undefined;
   /** Whether strangers may make accounts; only where mails can be sent. */
   signUp?: boolean;
+  /** Where else people may sign in. */
+  outside?: OutsideProvider | undefined;
+  /** Told, in words without secrets, why nobody could sign in there. */
+  onOutsideFailure?: ((reason: string) => void) | undefined;
 }
 
 /** For commands, which serve nothing: the library wants an address. */
 const NOWHERE = 'http://127.0.0.1';
+/** For what a person does at an outside provider before coming back; what is kept of it ends then, too. */
+const OUTSIDE_SECONDS = 600;
 
 interface Addressed {
   user: { email: string };
   token: string;
 }
 
-const people = ({ mails, signUp = false }: Partial<AuthSite>) => ({
-  hooks: rules(async (email) => mails?.passwordChanged(email)),
+const people = ({ publicUrl = NOWHERE, mails, signUp = false }: Partial<AuthSite>) => ({
+  hooks: rules(publicUrl, async (email) => mails?.passwordChanged(email)),
   emailAndPassword: {
     enabled: true,
     disableSignUp: !(mails && signUp),
@@ -99,7 +107,10 @@ const cookies = (publicUrl: string) => {
     cookiePrefix: 'loopstream',
     useSecureCookies: false,
     defaultCookieAttributes: { httpOnly: true, sameSite: 'lax' as const, secure },
-    cookies: { session_token: { name: sessionCookieOf(publicUrl) } },
+    cookies: {
+      session_token: { name: sessionCookieOf(publicUrl) },
+      state: { name: cookieNameOf(publicUrl, 'state'), attributes: { maxAge: OUTSIDE_SECONDS } },
+    },
   };
 };
 
@@ -134,6 +145,8 @@ export const createAuth = (pool: Pool, secret: string, site: Partial<AuthSite> =
     // Ours counts for all replicas together (mount.ts).
     rateLimit: { enabled: false },
     advanced: {
+      // It would be off where NODE_ENV says that this is a test, and is to be tested as it is.
+      disableOriginCheck: false,
       database: { generateId: 'uuid' },
       ipAddress: { ipAddressHeaders: ['x-client-address'] },
       ...cookies(publicUrl),
@@ -148,6 +161,11 @@ export const createAuth = (pool: Pool, secret: string, site: Partial<AuthSite> =
       },
     },
     ...people(site),
+    // A person's account elsewhere is joined to one here only where both sides know the address to be theirs.
+    account: {
+      updateAccountOnSignIn: false,
+      accountLinking: { requireLocalEmailVerified: true, trustedProviders: [] },
+    },
     user: {
       additionalFields: {
         firstName: { type: 'string', required: true },
@@ -174,6 +192,7 @@ export const createAuth = (pool: Pool, secret: string, site: Partial<AuthSite> =
         disableSettingJwtHeader: true,
       }),
       authorizationServer({ publicUrl, scopePrefix }),
+      ...(site.outside ? [outsideSignIn(site.outside, site.onOutsideFailure ?? (() => undefined))] : []),
     ],
   });
 };

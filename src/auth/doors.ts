@@ -33,6 +33,9 @@ export const DOORS: Door[] = [
   { path: '/oauth2/continue', methods: ['POST'], visitor: 'page' },
   { path: '/oauth2/public-client', methods: ['GET'], visitor: 'page' },
   { path: '/sign-in/email', methods: ['POST'], visitor: 'page', allowance: 'attempt' },
+  // At an outside provider: the way there, and the way back.
+  { path: '/sign-in/social', methods: ['POST'], visitor: 'page' },
+  { path: '/callback/oidc', methods: ['GET'], visitor: 'navigation' },
   { path: '/sign-up/email', methods: ['POST'], visitor: 'page', allowance: 'mail' },
   { path: '/sign-out', methods: ['POST'], visitor: 'page' },
   { path: '/get-session', methods: ['GET'], visitor: 'page' },

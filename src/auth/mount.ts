@@ -7,8 +7,9 @@ import { readBody } from '../http/body.ts';
 import { openToPages } from '../http/cors.ts';
 import { addressOf, type Counter, limitRate, type Quota } from '../http/ratelimit.ts';
 import { crossSite, isOwnPage, isSafe } from '../http/samesite.ts';
-import { AUTH_PATH } from './addresses.ts';
+import { AUTH_PATH, failedOutside } from './addresses.ts';
 import { type Allowance, DOORS, type Door } from './doors.ts';
+import { OUTSIDE_CALLBACK_PATH } from './outside.ts';
 import { completeAuthorization, completeTokenRequest, readRegistration } from './requests.ts';
 import { cookieOf } from './sessions.ts';
 
@@ -106,10 +107,18 @@ function serve(app: FastifyInstance, door: Door, limits: Record<Allowance, Limit
       const asked = toRequest(request, door, routes);
       if (asked instanceof Response) return send(reply, asked);
       const answer = await routes.handler(asked);
+      if (door.path === OUTSIDE_CALLBACK_PATH) tellFailure(answer, routes);
       if (door.visitor === 'page' && !isSafe(request.method)) routes.onChange();
       return send(reply, answer);
     },
   });
+}
+
+/** Who was not let in is told why on the page of signing in, in our words. */
+function tellFailure({ headers }: Response, { publicUrl, cookie }: AuthRoutes): void {
+  const isIn = headers.getSetCookie().some((set) => set.startsWith(`${cookie}=`));
+  const failed = isIn ? undefined : failedOutside(headers.get('location') ?? '', publicUrl);
+  if (failed !== undefined) headers.set('location', failed);
 }
 
 /** Pages of other sites may send forms without asking, and JSON not (Fetch, CORS-safelisted request-header). */

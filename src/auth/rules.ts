@@ -45,16 +45,35 @@ const CHECKS: Record<string, (fields: Fields) => void> = {
   '/change-password': (fields) => checkPassword(fields.newPassword, undefined),
 };
 
+/** What our page says as it sends a person to an outside provider; a program could say more, and is not asked. */
+const FOR_OUTSIDE = ['provider', 'callbackURL', 'errorCallbackURL', 'oauth_query'];
+
 /** Pictures would have to be loaded from wherever their address says. */
 const WITHOUT_PICTURE = ['/sign-up/email', '/update-user'];
 
+const WAYS = ['callbackURL', 'errorCallbackURL', 'newUserCallbackURL', 'redirectTo'];
+
+/** Nobody is sent to another site from here, whatever a request says (RFC 9700, section 4.11.2). */
+function checkWays(fields: Fields, publicUrl: string): void {
+  for (const name of WAYS) {
+    const value = fields[name];
+    if (value === undefined) continue;
+    const { origin } = new URL(publicUrl);
+    const isOurs = typeof value === 'string' && URL.canParse(value, origin) && new URL(value, origin).origin === origin;
+    if (!isOurs) throw refuse('INVALID_CALLBACK_URL', `${name} must be an address of this site.`);
+  }
+}
+
 /** `onPasswordChanged` is told the address of whoever has changed a password that they knew. */
-export const rules = (onPasswordChanged: (email: string) => Promise<void>) => ({
+export const rules = (publicUrl: string, onPasswordChanged: (email: string) => Promise<void>) => ({
   before: createAuthMiddleware(async (context) => {
     const { path } = context;
     const fields = (context.body ?? {}) as Fields;
+    checkWays({ ...(context.query as Fields | undefined), ...fields }, publicUrl);
     CHECKS[path]?.(fields);
     if (WITHOUT_PICTURE.includes(path)) delete fields.image;
+    if (path === '/sign-in/social')
+      for (const name of Object.keys(fields)) if (!FOR_OUTSIDE.includes(name)) delete fields[name];
     // Whoever has the old password may be in another session.
     if (path === '/change-password') fields.revokeOtherSessions = true;
   }),

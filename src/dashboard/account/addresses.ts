@@ -13,13 +13,26 @@ export const OPEN_PAGES = [
 
 export const isOpenPage = (path: string): boolean => OPEN_PAGES.includes(path.replace(/(.)\/+$/, '$1'));
 
+/** What is not the program's in the query that it has sent the person with. */
+const OURS = ['error', 'next'];
+
 /**
  * The query of a program that has sent the person here, as the authorization server has signed it; it is sent back as it is.
  * Undefined for those who came by themselves.
  */
 export function oauthQueryOf(search: string): string | undefined {
   const fields = new URLSearchParams(search);
-  return fields.has('client_id') && fields.has('sig') ? search.replace(/^\?/, '') : undefined;
+  if (!fields.has('client_id') || !fields.has('sig')) return undefined;
+  if (!OURS.some((name) => fields.has(name))) return search.replace(/^\?/, '');
+  for (const name of OURS) fields.delete(name);
+  return fields.toString();
+}
+
+/** The page of signing in with what belongs to the way there: the program's query, or where one goes on to. */
+export function signInAgain(search: string): string {
+  const [query, next] = [oauthQueryOf(search), new URLSearchParams(search).get('next')];
+  if (query !== undefined) return `/sign-in?${query}`;
+  return next === null ? '/sign-in' : `/sign-in?${new URLSearchParams({ next })}`;
 }
 
 /** Where `?next=` leads, within this site and to no page of signing in; the beginning otherwise. `origin`: of this site. */

@@ -106,11 +106,18 @@ export const people = {
   consent: async (accept: boolean, oauthQuery: string): Promise<string | undefined> =>
     nextOf(await ask('POST', '/oauth2/consent', { accept, oauth_query: oauthQuery })),
 
-  /** Begins to sign in with an account that somebody has elsewhere; answers where the browser goes for that. */
-  signInElsewhere: async (provider: string, next: string, oauthQuery?: string): Promise<string | undefined> =>
+  /**
+   * Begins to sign in with an account that somebody has elsewhere; answers where the browser goes for that. It comes back to
+   * `next`, or with an error to `back`, both addresses of this site.
+   */
+  signInElsewhere: async (
+    provider: string,
+    { next, back }: { next: string; back: string },
+    oauthQuery?: string,
+  ): Promise<string | undefined> =>
     nextOf(
-      await ask('POST', '/sign-in/oauth2', {
-        ...{ providerId: provider, callbackURL: next, errorCallbackURL: '/sign-in', ...withQuery(oauthQuery) },
+      await ask('POST', '/sign-in/social', {
+        ...{ provider, callbackURL: next, errorCallbackURL: back, ...withQuery(oauthQuery) },
       }),
     ),
 };

@@ -17,13 +17,32 @@ const SENTENCES: Record<string, string> = {
   RESET_PASSWORD_DISABLED: 'This loopstream sends no mail. Ask whoever runs it for a new password.',
   UNAUTHORIZED: 'Your session has ended. Sign in again.',
   SESSION_EXPIRED: 'Your session has ended. Sign in again.',
+  PROVIDER_UNAVAILABLE: 'The other service does not answer. Try again in a minute, or sign in another way.',
   invalid_signature: 'This request is too old or was changed on its way. Go back to the app and begin again.',
 };
+
+/** Of the way back from an outside provider, by its code. */
+const OUTSIDE: Record<string, string> = {
+  access_denied: 'You did not let us in there, so you are not signed in. Try again, or sign in another way.',
+  account_not_linked:
+    'Somebody has made an account here with your address, and nobody has confirmed it. Choose a new password below, sign in with it, and confirm the address: after that this works too.',
+  email_not_found:
+    'We were told no e-mail address of yours that is confirmed. Confirm it there, then try again, or sign in another way.',
+  signup_disabled:
+    'You have no account here yet, and cannot make one yourself. Ask whoever runs this loopstream for one.',
+  state_mismatch: 'This took too long, or was begun in another window. Try again.',
+  state_not_found: 'This took too long, or was begun in another window. Try again.',
+};
+
+/** Why somebody who comes back from an outside provider is not signed in. Nothing of the address is repeated. */
+export const outsideText = (code: string): string =>
+  OUTSIDE[code] ?? 'Signing in there did not work. Try again, or sign in another way.';
 
 /** The sentence to show for any error. */
 export function peopleText(error: unknown): string {
   if (!(error instanceof PeopleError)) return problemText(error);
   if (error.status === 429) return error.message || 'Too many attempts. Wait a few minutes, then try again.';
-  if (error.status >= 500) return 'Something went wrong on our side. Try again in a moment.';
-  return SENTENCES[error.code] ?? (error.message || 'This did not work. Reload the page and try again.');
+  const known = SENTENCES[error.code];
+  if (known === undefined && error.status >= 500) return 'Something went wrong on our side. Try again in a moment.';
+  return known ?? (error.message || 'This did not work. Reload the page and try again.');
 }

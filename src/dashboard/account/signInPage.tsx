@@ -3,16 +3,17 @@ import { Link, Navigate, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useSession, useWho } from '../context.tsx';
 import { KeyForm } from '../shell/keyForm.tsx';
-import { mayFollow, nextOf, oauthQueryOf } from './addresses.ts';
+import { mayFollow, nextOf, oauthQueryOf, signInAgain } from './addresses.ts';
 import { AddressField, PasswordField, Problem, useFields, wrongAddress } from './fields.tsx';
 import classes from './frame.module.css';
 import { Frame } from './frame.tsx';
 import { PeopleError, people } from './people.ts';
 import { useOptions } from './queries.ts';
+import { outsideText } from './sentences.ts';
 import { useOnce } from './useOnce.ts';
 
 /** Whoever goes through a provider comes back with what it said no to. */
-const comesBackWithError = (): boolean => new URLSearchParams(location.search).has('error');
+const errorHere = (): string | null => new URLSearchParams(location.search).get('error');
 
 /** Where one goes after signing in: back to the program that sent one here, or on within this site. */
 function useArrival() {
@@ -60,8 +61,12 @@ function PasswordForm({ onUnverified }: { onUnverified: (email: string) => void 
 function Providers({ providers }: { providers: readonly { id: string; name: string }[] }) {
   const { run, busy, problem } = useOnce(
     (id: string) => {
-      const next = location.pathname === '/sign-in' ? nextOf(location.search, location.origin) : location.pathname;
-      return people.signInElsewhere(id, `${location.origin}${next}`, oauthQueryOf(location.search));
+      const { pathname, search, hash, origin } = location;
+      const next = pathname === '/sign-in' ? nextOf(search, origin) : `${pathname}${search}${hash}`;
+      const query = oauthQueryOf(search);
+      const isOwn = pathname === '/sign-in' || query !== undefined;
+      const back = signInAgain(isOwn ? search : `?${new URLSearchParams({ next })}`);
+      return people.signInElsewhere(id, { next: `${origin}${next}`, back: `${origin}${back}` }, query);
     },
     (next) => next !== undefined && mayFollow(next) && location.assign(next),
   );
@@ -86,6 +91,7 @@ export function SignInPage() {
   const options = useOptions();
   const [withKey, setWithKey] = useState(false);
   const { key, person } = useWho();
+  const error = location.pathname === '/sign-in' ? errorHere() : null;
   const forProgram = oauthQueryOf(location.search) !== undefined;
   // Who has signed in already, in another tab perhaps, need not do it again.
   if (location.pathname === '/sign-in' && !forProgram && (person || key !== undefined))
@@ -110,7 +116,7 @@ export function SignInPage() {
           {session.notice}
         </p>
       )}
-      {comesBackWithError() && <Problem>Signing in there did not work. Try again, or sign in another way.</Problem>}
+      {error !== null && <Problem>{outsideText(error)}</Problem>}
       {withKey ? <KeyForm onDone={toHome} /> : <PasswordForm onUnverified={askToConfirm} />}
       {!withKey && options && <Providers providers={options.providers} />}
       <div className={classes.aside}>

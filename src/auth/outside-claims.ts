@@ -1,0 +1,126 @@
+/**
+ * An outside provider of sign-in, as OpenID Connect has it: what must be true of its documents and of what it says of a person
+ * before anybody is let in. Pure: no I/O, no clock.
+ */
+
+/** A provider, as the settings name it. */
+export interface OutsideProvider {
+  /** Exactly as its documents and tokens name it. */
+  issuer: string;
+  /** What it is called on the sign-in page. */
+  name: string;
+  clientId: string;
+  /** Without one the client is a public one, which PKCE alone protects. */
+  clientSecret: string | undefined;
+  /** Whether people who have no account here are given one. */
+  signUp: boolean;
+  /** Whether all its e-mail addresses are taken to be their owners', also where it does not say so. */
+  trustsEmail: boolean;
+}
+
+/** Why nobody can sign in there, for whoever runs this; it holds no secret. */
+export class OutsideError extends Error {
+  override readonly name = 'OutsideError';
+}
+
+/** Of OpenID Connect Discovery 1.0, section 3, what is used. */
+export interface Endpoints {
+  authorization: string;
+  token: string;
+  userInfo: string | undefined;
+  keys: string;
+  /** Signatures to be taken; never `none`, and none that is made with a secret. */
+  algorithms: string[];
+  /** Whether the client's secret goes into the header (RFC 6749, section 2.3.1) rather than into the form. */
+  basic: boolean;
+  /** Whether each answer names the issuer (RFC 9207). */
+  namesIssuer: boolean;
+}
+
+export type Claims = Readonly<Record<string, unknown>>;
+
+const ASYMMETRIC = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA'];
+/** RFC 5321, section 4.5.3.1. */
+const MAX_ADDRESS = 254;
+const MAX_NAME = 100;
+/** Controls, and signs that turn the direction of a text or take no room. */
+const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Co}\p{Cn}\p{Cs}]/gu;
+
+const lists = (value: unknown): string[] => (Array.isArray(value) ? value.map(String) : []);
+
+/** Where its discovery document is (OpenID Connect Discovery 1.0, section 4.1). */
+export const discoveryOf = (issuer: string): string => `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`;
+
+/** Throws an OutsideError when the document is another issuer's, or has not what is needed. */
+export function readDiscovery(document: unknown, issuer: string): Endpoints {
+  const fields = (typeof document === 'object' && document !== null ? document : {}) as Claims;
+  // Section 4.3: otherwise one could stand in for another.
+  if (fields.issuer !== issuer)
+    throw new OutsideError(`Its discovery document does not name ${issuer} as its issuer, letter for letter.`);
+  const isSafe = ({ protocol }: URL) => protocol === 'https:' || protocol === new URL(issuer).protocol;
+  const endpoint = (name: string): string => {
+    const value = fields[name];
+    if (typeof value !== 'string' || !URL.canParse(value) || !isSafe(new URL(value)))
+      throw new OutsideError(`Its discovery document has no ${name} with https.`);
+    return value;
+  };
+  const algorithms = lists(fields.id_token_signing_alg_values_supported).filter((alg) => ASYMMETRIC.includes(alg));
+  if (algorithms.length === 0) throw new OutsideError('It signs in no way that is taken here, such as RS256 or ES256.');
+  // Who does not say takes the header (section 3).
+  const methods = lists(fields.token_endpoint_auth_methods_supported ?? ['client_secret_basic']);
+  return {
+    authorization: endpoint('authorization_endpoint'),
+    token: endpoint('token_endpoint'),
+    userInfo: fields.userinfo_endpoint === undefined ? undefined : endpoint('userinfo_endpoint'),
+    keys: endpoint('jwks_uri'),
+    algorithms,
+    basic: methods.includes('client_secret_basic'),
+    namesIssuer: fields.authorization_response_iss_parameter_supported === true,
+  };
+}
+
+/**
+ * What is left to be checked of an ID token whose signature, issuer, audience and time are right: that it answers this very
+ * request, and is meant for us alone (OpenID Connect Core 1.0, section 3.1.3.7). Throws an OutsideError.
+ */
+export function checkIdToken(claims: Claims, expected: { clientId: string; nonce: string | undefined }): void {
+  if (expected.nonce === undefined || claims.nonce !== expected.nonce)
+    throw new OutsideError('Its ID token does not answer the request that was made (nonce).');
+  if (typeof claims.sub !== 'string' || claims.sub === '' || claims.sub.length > 255)
+    throw new OutsideError('Its ID token does not say who it is about (sub).');
+  const isOthersToo = Array.isArray(claims.aud) && claims.aud.length > 1;
+  if ((isOthersToo || claims.azp !== undefined) && claims.azp !== expected.clientId)
+    throw new OutsideError('Its ID token is made for another client (azp).');
+}
+
+/** Section 5.3.2: what it says elsewhere counts only where it is about the same person. Throws an OutsideError. */
+export function joinClaims(idToken: Claims, userInfo: Claims): Claims {
+  if (userInfo.sub !== idToken.sub) throw new OutsideError('Its user info is about somebody else than its ID token.');
+  return { ...userInfo, ...idToken };
+}
+
+const text = (value: unknown): string =>
+  typeof value === 'string' ? value.replace(UNSEEN, '').replace(/\s+/g, ' ').trim().slice(0, MAX_NAME) : '';
+
+export interface OutsidePerson {
+  /** Null when there is none that is known to be theirs: then nobody is let in. */
+  email: string | null;
+  emailVerified: boolean;
+  name: string;
+  firstName: string;
+  lastName?: string;
+}
+
+/** Whose account it is to be. An address that the provider has not confirmed is none: anybody may have typed it there. */
+export function personOf(claims: Claims, { trustsEmail }: Pick<OutsideProvider, 'trustsEmail'>): OutsidePerson {
+  const { email: given } = claims;
+  const isAddress =
+    typeof given === 'string' && given.length <= MAX_ADDRESS && /^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(given);
+  const isTheirs = isAddress && given.search(UNSEEN) === -1 && (claims.email_verified === true || trustsEmail);
+  const email = isTheirs ? given.toLowerCase() : null;
+  const whole = text(claims.name);
+  const firstName = text(claims.given_name) || whole.split(' ')[0] || email?.split('@')[0] || 'You';
+  const lastName = text(claims.family_name) || whole.split(' ').slice(1).join(' ');
+  const name = [firstName, lastName].filter(Boolean).join(' ');
+  return { email, emailVerified: isTheirs, name, firstName, ...(lastName !== '' && { lastName }) };
+}

@@ -1,0 +1,194 @@
+/**
+ * Signing in at an outside provider (OpenID Connect Core 1.0, the code flow with PKCE, state and nonce). The auth library keeps
+ * the state and makes the session; what the provider says is asked for and checked here, each time anew: a provider that is away
+ * as a server starts is there again as soon as it is.
+ */
+import { createHash } from 'node:crypto';
+import type { BetterAuthPlugin } from 'better-auth';
+import { APIError, createAuthMiddleware } from 'better-auth/api';
+import { createRemoteJWKSet, type JWTVerifyGetKey, errors as joseErrors, jwtVerify } from 'jose';
+import { type Clock, systemClock } from '../clock.ts';
+import {
+  type Claims,
+  checkIdToken,
+  discoveryOf,
+  type Endpoints,
+  joinClaims,
+  OutsideError,
+  type OutsideProvider,
+  personOf,
+  readDiscovery,
+} from './outside-claims.ts';
+
+/** As it stands in the addresses; there is one. */
+export const OUTSIDE_ID = 'oidc';
+export const OUTSIDE_CALLBACK_PATH = `/callback/${OUTSIDE_ID}`;
+
+const ANSWER_MS = 10_000;
+const MAX_ANSWER = 256 * 1024;
+/** How long its discovery document is taken to be as it was. */
+const KEEP_MS = 3_600_000;
+/** Clocks of two servers differ by less. */
+const LEEWAY_SECONDS = 30;
+const SCOPE = 'openid email profile';
+
+interface Known extends Endpoints {
+  jwks: JWTVerifyGetKey;
+}
+
+interface Answer {
+  idToken: string;
+  accessToken: string;
+}
+
+/** The JSON of its answer. Rejects with an OutsideError, whatever is wrong. */
+async function ask(url: string, init: RequestInit = {}): Promise<unknown> {
+  const where = new URL(url).host;
+  let response: Response;
+  let body: string;
+  try {
+    // An answer that leads elsewhere would be sent the secret too.
+    response = await fetch(url, { ...init, redirect: 'error', signal: AbortSignal.timeout(ANSWER_MS) });
+    body = await response.text();
+  } catch {
+    throw new OutsideError(`${where} did not answer.`);
+  }
+  if (!response.ok) throw new OutsideError(`${where} answered with the status ${response.status}.`);
+  if (body.length > MAX_ANSWER) throw new OutsideError(`${where} answered with too much.`);
+  try {
+    return JSON.parse(body);
+  } catch {
+    throw new OutsideError(`${where} did not answer with JSON.`);
+  }
+}
+
+/** RFC 6749, section 2.3.1: both are written as in a form before they are joined. */
+const basicOf = (id: string, secret: string): string => {
+  const encode = (value: string) => new URLSearchParams({ '': value }).toString().slice(1);
+  return `Basic ${Buffer.from(`${encode(id)}:${encode(secret)}`).toString('base64')}`;
+};
+
+function createConversation({ issuer, clientId, clientSecret }: OutsideProvider, clock: Clock) {
+  let known: { value: Promise<Known>; untilMs: number } | undefined;
+
+  async function discover(): Promise<Known> {
+    const endpoints = readDiscovery(await ask(discoveryOf(issuer)), issuer);
+    const jwks = createRemoteJWKSet(new URL(endpoints.keys), { timeoutDuration: ANSWER_MS });
+    return { ...endpoints, jwks };
+  }
+
+  /** One that failed is not kept. */
+  function endpoints(): Promise<Known> {
+    if (known && known.untilMs > clock.monotonicMs()) return known.value;
+    const value = discover();
+    known = { value, untilMs: clock.monotonicMs() + KEEP_MS };
+    value.catch(() => {
+      if (known?.value === value) known = undefined;
+    });
+    return value;
+  }
+
+  async function redeem(code: string, codeVerifier: string, redirectURI: string): Promise<Answer> {
+    const { token, basic } = await endpoints();
+    const form = { grant_type: 'authorization_code', code, redirect_uri: redirectURI, code_verifier: codeVerifier };
+    const isBasic = basic && clientSecret !== undefined;
+    const body = new URLSearchParams({
+      ...form,
+      ...(!isBasic && { client_id: clientId }),
+      ...(!isBasic && clientSecret !== undefined && { client_secret: clientSecret }),
+    });
+    const headers = { accept: 'application/json', ...(isBasic && { authorization: basicOf(clientId, clientSecret) }) };
+    const { id_token: idToken, access_token: accessToken } = ((await ask(token, { method: 'POST', headers, body })) ??
+      {}) as Record<string, unknown>;
+    if (typeof idToken !== 'string' || typeof accessToken !== 'string')
+      throw new OutsideError('It answered a code without an ID token.');
+    return { idToken, accessToken };
+  }
+
+  async function claimsOf({ idToken, accessToken }: Answer, nonce: string | undefined): Promise<Claims> {
+    const { jwks, algorithms, userInfo } = await endpoints();
+    const requiredClaims = ['iss', 'sub', 'aud', 'exp', 'iat'];
+    const options = { issuer, audience: clientId, algorithms, requiredClaims, clockTolerance: LEEWAY_SECONDS };
+    const { payload } = await jwtVerify(idToken, jwks, { ...options, currentDate: clock.now() }).catch((error) => {
+      const why = error instanceof joseErrors.JOSEError ? error.code : 'its keys could not be had';
+      throw new OutsideError(`Its ID token is not valid (${why}).`);
+    });
+    checkIdToken(payload, { clientId, nonce });
+    if (payload.email !== undefined || userInfo === undefined) return payload;
+    const headers = { accept: 'application/json', authorization: `Bearer ${accessToken}` };
+    return joinClaims(payload, ((await ask(userInfo, { headers })) ?? {}) as Claims);
+  }
+
+  return { endpoints, redeem, claimsOf };
+}
+
+/** `report` is told, in words without secrets, why nobody could sign in. */
+export function outsideSignIn(
+  provider: OutsideProvider,
+  report: (reason: string) => void,
+  clock = systemClock,
+): BetterAuthPlugin {
+  const { clientId, issuer } = provider;
+  const { endpoints, redeem, claimsOf } = createConversation(provider, clock);
+  /** Says why something failed, and has `otherwise` done. */
+  const failing = <T>(otherwise: () => T) => {
+    return (error: unknown): T => {
+      report(error instanceof OutsideError ? error.message : 'Something failed that should not.');
+      return otherwise();
+    };
+  };
+  const away = () => {
+    throw new APIError('SERVICE_UNAVAILABLE', { code: 'PROVIDER_UNAVAILABLE', message: 'The provider is away.' });
+  };
+
+  const library = {
+    ...{ id: OUTSIDE_ID, name: provider.name, issuer, requiresIdTokenNonce: true },
+    options: { disableSignUp: !provider.signUp },
+    async createAuthorizationURL(asked: {
+      state: string;
+      codeVerifier: string;
+      redirectURI: string;
+      idTokenNonce?: string;
+    }) {
+      const { authorization } = await endpoints().catch(failing(away));
+      const url = new URL(authorization);
+      const parameters = {
+        ...{ response_type: 'code', client_id: clientId, redirect_uri: asked.redirectURI, scope: SCOPE },
+        ...{ state: asked.state, nonce: asked.idTokenNonce ?? '', code_challenge_method: 'S256' },
+        code_challenge: createHash('sha256').update(asked.codeVerifier).digest('base64url'),
+      };
+      for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value);
+      return url;
+    },
+    // What the library calls tokens it would keep in the database; nothing needs them after this.
+    validateAuthorizationCode: ({ code = '', codeVerifier = '', redirectURI = '' }) =>
+      redeem(code, codeVerifier, redirectURI).then(
+        (answer) => ({ raw: { ...answer } }),
+        failing(() => null),
+      ),
+    getUserInfo: async ({ raw, expectedIdTokenNonce }: { raw?: object; expectedIdTokenNonce?: string }) =>
+      claimsOf(raw as Answer, expectedIdTokenNonce).then(
+        (data) => ({ user: personOf(data, provider), data }),
+        failing(() => null),
+      ),
+    accountSubject: ({ profile }: { profile: Claims }) => String(profile.sub),
+  };
+
+  return {
+    id: 'outside-sign-in',
+    init: (context) => ({ context: { socialProviders: [library as never, ...context.socialProviders] } }),
+    hooks: {
+      before: [
+        {
+          matcher: ({ path }) => path === '/callback/:id',
+          // One that names itself in each answer must have done so (RFC 9207, section 2.4); that it is right the library checks.
+          handler: createAuthMiddleware(async ({ query, redirect, context }) => {
+            if (query?.code === undefined || query.iss !== undefined) return;
+            const { namesIssuer } = await endpoints().catch(failing(() => ({ namesIssuer: true })));
+            if (namesIssuer) throw redirect(`${context.options.onAPIError?.errorURL}?error=issuer_missing`);
+          }),
+        },
+      ],
+    },
+  };
+}

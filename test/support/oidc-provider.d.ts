@@ -1,0 +1,19 @@
+/** Of the library, which brings no types, what the tests use. */
+declare module 'oidc-provider' {
+  import type { IncomingMessage, ServerResponse } from 'node:http';
+
+  interface Grant {
+    addOIDCScope(scope: string): void;
+    save(): Promise<string>;
+  }
+
+  export default class Provider {
+    constructor(issuer: string, configuration: Record<string, unknown>);
+    readonly Grant: new (of: {
+      accountId: string;
+      clientId: string;
+    }) => Grant;
+    callback(): (request: IncomingMessage, response: ServerResponse) => Promise<void>;
+    interactionFinished(request: IncomingMessage, response: ServerResponse, result: object): Promise<void>;
+  }
+}
