@@ -137,7 +137,7 @@ export async function readLedgerFaults(db: Db): Promise<FaultRow[]> {
     union all
     select 'account of a transaction', t.id::text, e.account, 'customer:' || t.account_id
       from loopstream.ledger_transactions t join loopstream.ledger_entries e on e.transaction_id = t.id
-      where e.account like 'customer:%' and e.account is distinct from 'customer:' || t.account_id
+      where e.account like 'customer:%' and e.account <> 'customer:' || t.account_id
     order by 1, 2`.execute(db);
   return rows;
 }

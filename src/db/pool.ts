@@ -46,6 +46,8 @@ export interface Database {
     userAgent: string | null;
     createdAt: Date;
     expiresAt: Date;
+    /** `passkey`, or nothing. */
+    begunBy: string | null;
   };
   'auth.account': { id: string; userId: string; providerId: string; password: string | null };
   'auth.verification': { id: string; value: string };
@@ -99,6 +101,8 @@ export function createPool(url: string, options: { searchPath: string; max?: num
   // An idle connection that breaks (a restart of the database) is replaced with the next query; without a listener
   // Node would end the process.
   pool.on('error', () => undefined);
+  // One that breaks in use tells its query, and then the client itself, to whom the pool does not listen meanwhile.
+  pool.on('connect', (client) => void client.on('error', () => undefined));
   return pool;
 }
 
