@@ -107,6 +107,12 @@ export const ERRORS = {
     meaning: 'The stream is not on air, so there is nothing to show or act on.',
     fix: 'Start the stream and wait until its status is `live`.',
   },
+  upload_not_prepared: {
+    status: 409,
+    title: 'Upload not prepared',
+    meaning: 'Nothing of the upload has been prepared for a stream yet, so there is nothing to show.',
+    fix: 'Give it to a stream, and wait until that is ready.',
+  },
   destination_in_use: {
     status: 409,
     title: 'Destination in use',

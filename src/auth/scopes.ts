@@ -57,6 +57,7 @@ export const OPERATION_SCOPES = {
   cancelResumableUpload: 'write',
   listUploads: 'read',
   getUpload: 'read',
+  getUploadPreview: 'read',
   deleteUpload: 'destructive',
   createPlaylist: 'write',
   listPlaylists: 'read',

@@ -7,8 +7,8 @@ const OWN: readonly Operation[] = ['getMe'];
 
 /**
  * Of these only the name of what is asked about is in the caches. Events and old versions are many and seldom asked for, so
- * they are read when they are: while Kubernetes is away the answer is 502. The preview comes from the pod as it is sent, and
- * the feed of changes tells no content.
+ * they are read when they are: while Kubernetes is away the answer is 502. A preview comes from the pod as it is sent, or from
+ * the media storage, and the feed of changes tells no content.
  */
 const DIRECT: readonly Operation[] = [
   'listStreamEvents',
@@ -16,6 +16,7 @@ const DIRECT: readonly Operation[] = [
   'getPlaylistVersion',
   'diffPlaylistVersion',
   'getStreamPreview',
+  'getUploadPreview',
   'watchChanges',
 ];
 

@@ -30,6 +30,7 @@ const OWN: Partial<Record<Operation, ErrorCode[]>> = {
   getResumableUpload: ['upload_conflict', 'tus_version_unsupported'],
   appendToResumableUpload: ['upload_conflict', 'media_too_large', 'tus_version_unsupported'],
   cancelResumableUpload: ['upload_conflict', 'conflict', 'tus_version_unsupported'],
+  getUploadPreview: ['upload_not_prepared'],
   deleteUpload: ['upload_in_use', 'conflict'],
   // The contract declares 404 for this list too.
   listPlaylists: ['route_not_found'],

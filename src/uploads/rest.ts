@@ -46,6 +46,26 @@ export const uploadRoutes: FastifyPluginAsyncTypebox<{ uploads: UploadService }>
     async ({ principal, params }) => uploads.get(principal.accountId, params.id),
   );
 
+  app.get(
+    '/uploads/:id/preview.flv',
+    {
+      exposeHeadRoute: false,
+      schema: {
+        operationId: 'getUploadPreview',
+        tags,
+        summary: 'The first minute of an upload, as FLV',
+        description: 'Of what was prepared for a stream; 409 `upload_not_prepared` before that.',
+        params,
+        // OpenAPI 3.1: bytes in a body have no schema.
+        response: { 200: { content: { 'video/x-flv': { schema: Type.Unsafe<unknown>({}) } } } },
+      },
+    },
+    async ({ principal, params }, reply) => {
+      const media = await uploads.preview(principal.accountId, params.id);
+      return reply.type('video/x-flv').header('cache-control', 'no-store').send(media);
+    },
+  );
+
   app.delete(
     '/uploads/:id',
     {

@@ -11,6 +11,7 @@ import { createHolders, type HoldersDeps } from './held.ts';
 import { createIncoming } from './incoming.ts';
 import { linkRefusal } from './link.ts';
 import { nameOfLink } from './name.ts';
+import { openPreview } from './preview.ts';
 import { createQuota, type UploadQuota } from './quota.ts';
 import type { Upload, UploadFromLink } from './record.ts';
 import { incomingKey } from './spec.ts';
@@ -96,6 +97,9 @@ export function createUploadService({ uploads, storage, limits, leases, ...deps 
       uploads.page(accountId, args, show, where && ((upload) => where(show(upload)))),
 
     get: (accountId: string, id: string): Upload => show(uploads.get(accountId, id)),
+
+    /** FLV that ends. Throws `upload_not_prepared`, `upstream_unavailable`. */
+    preview: (accountId: string, id: string) => openPreview(storage, uploads.get(accountId, id)),
 
     /** The upload when it is ready or has failed, or as it is after `waitSeconds`, or when `signal` aborts. */
     async settled(accountId: string, id: string, waitSeconds: number, { hear, signal }: Watch = {}): Promise<Upload> {

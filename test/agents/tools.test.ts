@@ -25,6 +25,7 @@ const restOf = (id: Operation) => served.find(({ operation }) => operation.opera
 const NOT_FOR_AGENTS: Operation[] = [
   ...(['createResumableUpload', 'getResumableUpload', 'appendToResumableUpload', 'cancelResumableUpload'] as const),
   'getStreamPreview',
+  'getUploadPreview',
 ];
 const isOfNouns = (id: string) =>
   /(Stream|Upload|Playlist|Destination|Me$)/.test(id) && OPERATION_SCOPES[id as Operation] !== null;

@@ -33,8 +33,12 @@ const DIRECT = ['listStreamEvents', 'listPlaylistVersions', 'getPlaylistVersion'
 const APART = ['getStatus', 'getOpenApi', 'getMe', 'getSignInOptions'];
 /** Never ends, and has tests of its own. */
 const FEEDS = ['watchChanges'];
-/** There is no pod whose media could be seen. */
-const OFF_AIR = ['getStreamPreview'];
+/** There is no pod whose media could be seen, and nothing that was prepared. */
+const NOTHING = new Map([
+  ['getStreamPreview', 'stream_not_live'],
+  ['getUploadPreview', 'upload_not_prepared'],
+]);
+const OFF_AIR = [...NOTHING.keys()];
 
 const description = JSON.parse(readFileSync(join(import.meta.dirname, '../../docs/openapi.json'), 'utf8')) as OpenApi;
 const reads = Object.entries(description.paths).flatMap(([path, item]) =>
@@ -86,7 +90,7 @@ test('with kube-apiserver killed each read answers as described, status says deg
   const withAge = expect.toSatisfy((age) => typeof age === 'number' && age > 0, 'an age');
   const statusOf = async () => (await ada.call('GET', '/v1/status')).body;
   const well = (one: (typeof reads)[number]) =>
-    OFF_AIR.includes(one.id) ? { status: 409, code: 'stream_not_live', age: null } : { status: 200, age: null };
+    OFF_AIR.includes(one.id) ? { status: 409, code: NOTHING.get(one.id), age: null } : { status: 200, age: null };
 
   await expect.poll(async () => (await ada.call('GET', `/v1/streams/${stream}`)).body.ready).toBe(true);
   for (const one of reads) expect(await read(one), one.id).toMatchObject(well(one));

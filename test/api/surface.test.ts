@@ -117,6 +117,7 @@ const MORE: Operation[] = [
   'getStreamSchedule',
   'watchChanges',
   'getStreamPreview',
+  'getUploadPreview',
   'diffPlaylistVersion',
   'getResumableUploadOptions',
   'getResumableUpload',

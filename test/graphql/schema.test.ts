@@ -109,6 +109,7 @@ describe('GraphQL has what REST has', () => {
     // Where the name in GraphQL is another one; null: not for GraphQL.
     const named: Record<string, string | null> = {
       ...{ getStatus: null, getSignInOptions: null, getOpenApi: null, getStreamPreview: null, watchChanges: null },
+      getUploadPreview: null,
       // tus: bytes, and headers of its own.
       ...{ getResumableUploadOptions: null, createResumableUpload: null, getResumableUpload: null },
       ...{ appendToResumableUpload: null, cancelResumableUpload: null },

@@ -88,7 +88,9 @@ describe('examples', () => {
         // Media and the description itself have none.
         if (
           !schema ||
-          ['getStreamPreview', 'watchChanges', 'getOpenApi', 'appendToResumableUpload'].includes(operation.operationId)
+          ['getStreamPreview', 'getUploadPreview', 'watchChanges', 'getOpenApi', 'appendToResumableUpload'].includes(
+            operation.operationId,
+          )
         )
           continue;
         const values = examples ? Object.values(examples).map(({ value }) => value) : [example];
