@@ -28,6 +28,12 @@ export interface ApiObserver {
   refused: () => void;
 }
 
+/** Where media is, and the headers to ask for it with. */
+export interface MediaSource {
+  url: string;
+  headers: Record<string, string>;
+}
+
 export interface Api {
   me(signal?: AbortSignal): Promise<User>;
   stream(id: string, signal?: AbortSignal): Promise<Stream>;
@@ -45,7 +51,9 @@ export interface Api {
   /** Address for resumable uploads (tus) and the headers to send along. */
   resumable(): { url: string; headers: Record<string, string> };
   /** Address of the live preview (HTTP-FLV) and the headers to ask for it with. */
-  preview(id: string): { url: string; headers: Record<string, string> };
+  preview(id: string): MediaSource;
+  /** Address of an upload's first minute (FLV). */
+  uploadPreview(id: string): MediaSource;
 }
 
 /** A request is given up after this time, so that a server that accepts and never answers is noticed. */
@@ -121,5 +129,6 @@ export function createApi(base: string, key: string | undefined, observer: Parti
     },
     resumable: () => ({ url: `${base}/uploads/resumable`, headers }),
     preview: (id) => ({ url: `${base}/streams/${encodeURIComponent(id)}/preview.flv`, headers }),
+    uploadPreview: (id) => ({ url: `${base}/uploads/${encodeURIComponent(id)}/preview.flv`, headers }),
   };
 }

@@ -9,28 +9,14 @@ import { LoopstreamError } from '../client/index.ts';
 import { SessionProvider } from './context.tsx';
 import { createAppRouter } from './router.tsx';
 import { Session } from './session.ts';
+import { tabStorage } from './tabStorage.ts';
 import { theme } from './theme.ts';
-
-/** Storage of this tab, or of this page alone where the browser forbids storage. */
-function tabStorage(): Pick<Storage, 'getItem' | 'setItem' | 'removeItem'> {
-  try {
-    sessionStorage.getItem('loopstream.key');
-    return sessionStorage;
-  } catch {
-    const kept = new Map<string, string>();
-    return {
-      getItem: (key) => kept.get(key) ?? null,
-      setItem: (key, value) => void kept.set(key, value),
-      removeItem: (key) => void kept.delete(key),
-    };
-  }
-}
 
 const replaceHash = (hash: string): void =>
   history.replaceState(history.state, '', `${location.pathname}${location.search}${hash}`);
 
 // The key leaves the address bar before anything else runs, the router included.
-const session = new Session({ hash: location.hash, replaceHash, storage: tabStorage() });
+const session = new Session({ hash: location.hash, replaceHash, storage: tabStorage });
 window.addEventListener('hashchange', () => session.adopt({ hash: location.hash, replaceHash }));
 
 const queryClient = new QueryClient({

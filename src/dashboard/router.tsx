@@ -10,7 +10,11 @@ import { PageFailure, PageLoading } from './shell/pending.tsx';
 import { Shell } from './shell/shell.tsx';
 import { searchOf } from './streams/filter.ts';
 
-const rootRoute = createRootRoute({ component: Shell, notFoundComponent: NotFound });
+/** `form`: the form of a page that is open, see parts/useOpen.ts. */
+const openFormOf = ({ form }: Record<string, unknown>): { form?: string | undefined } =>
+  typeof form === 'string' && form !== '' ? { form: form.slice(0, 300) } : {};
+
+const rootRoute = createRootRoute({ component: Shell, notFoundComponent: NotFound, validateSearch: openFormOf });
 const at = <Path extends string>(path: Path) => ({ getParentRoute: () => rootRoute, path });
 
 const OverviewPage = lazyRouteComponent(() => import('./overview/page.tsx'), 'OverviewPage');
@@ -114,6 +118,8 @@ declare module '@tanstack/react-router' {
     router: ReturnType<typeof createAppRouter>;
   }
   interface HistoryState {
+    /** This entry was made by opening a form: going back closes it. */
+    formOpened?: true;
     /** Where a letter went, and what for: kept with the entry of the history, and in no address. */
     letter?: { email: string; why: 'reset' | 'verify' };
   }

@@ -4,6 +4,8 @@
  * sign-in card, and lives in sessionStorage: a new tab or a closed browser asks again. It comes before the person.
  */
 import type { Person } from './account/people.ts';
+import { DRAFTS_KEY } from './drafts.ts';
+import type { TabStorage } from './tabStorage.ts';
 
 const STORAGE_KEY = 'loopstream.key';
 
@@ -24,11 +26,7 @@ export interface SessionHost {
   hash: string;
   /** Puts another fragment into the address bar, without an entry in the history. */
   replaceHash: (hash: string) => void;
-  storage: {
-    getItem(key: string): string | null;
-    setItem(key: string, value: string): void;
-    removeItem(key: string): void;
-  };
+  storage: TabStorage;
 }
 
 /** One value, so that all parts of the page see the same. */
@@ -91,9 +89,13 @@ export class Session {
     if (this.#who.person && !this.#who.key) this.#set({ isOver: true });
   }
 
-  /** Forgets whoever was here. Who has signed in is asked for again where it was a key that is gone. */
+  /**
+   * Forgets whoever was here, and what they had typed unless they did not leave of their own accord (`notice` says why). Who has
+   * signed in is asked for again where it was a key that is gone.
+   */
   signOut(notice?: string): void {
     this.#storage.removeItem(STORAGE_KEY);
+    if (notice === undefined) this.#storage.removeItem(DRAFTS_KEY);
     const person = this.#who.key === undefined ? null : undefined;
     this.#set({ key: undefined, person, isOver: false, notice });
   }

@@ -34,6 +34,16 @@ describe('the API key of a tab', () => {
     expect([...it.kept.values()]).toEqual(['lsk_new']);
   });
 
+  test('that is refused leaves what was typed; who signs out leaves nothing', () => {
+    const it = host('', 'lsk_old');
+    it.kept.set('loopstream.drafts', '{}');
+    const session = new Session(it);
+    session.signOut('Your API key is no longer accepted.');
+    expect([...it.kept.keys()]).toEqual(['loopstream.drafts']);
+    session.signOut();
+    expect(it.kept.size).toBe(0);
+  });
+
   test('survives a reload of the tab', () => {
     expect(new Session(host('', 'lsk_old')).key).toBe('lsk_old');
   });

@@ -29,6 +29,8 @@ interface FieldProps {
 
 const of = ({ wrong, autoFocus, defaultValue }: FieldProps) => ({
   error: wrong,
+  // Mantine's field for passwords says nothing of it to screen readers.
+  ...(wrong !== undefined && { 'aria-invalid': true as const }),
   ...(autoFocus && { autoFocus: true, 'data-autofocus': true }),
   ...(defaultValue !== undefined && { defaultValue }),
 });

@@ -10,13 +10,14 @@ import { DeleteDialog } from '../parts/delete.tsx';
 import { Dialog, DialogActions } from '../parts/dialog.tsx';
 import forms from '../parts/form.module.css';
 import { Empty, PageHead, RowsLoading } from '../parts/page.tsx';
-import { problemText } from '../problem.ts';
+import { useKeptForm } from '../parts/useKeptForm.ts';
+import { useOpen } from '../parts/useOpen.ts';
+import { useSubmit } from '../parts/useSubmit.ts';
 import { Failure } from '../shell/notices.tsx';
 import classes from './account.module.css';
-import { Problem, useFields } from './fields.tsx';
+import { Problem } from './fields.tsx';
 import { PersonOnly } from './personOnly.tsx';
 import { keys, useApiKeys } from './queries.ts';
-import { useOnce } from './useOnce.ts';
 import { formatDay } from './words.ts';
 
 const LEAD = 'For programs of yours. A key may do all that you may, so it is as secret as your password.';
@@ -27,36 +28,53 @@ const LIVES = [
   { value: '365', label: 'A year' },
   { value: 'ever', label: 'No end' },
 ] as const;
-type Life = (typeof LIVES)[number]['value'];
+interface Values {
+  name: string;
+  life: (typeof LIVES)[number]['value'];
+}
 
 function CreateKey({ onClose, onMade }: { onClose: () => void; onMade: (key: NewApiKey) => void }) {
   const { apiKeys } = useApi().calls;
-  const [life, setLife] = useState<Life>('90');
-  const { run, busy, error } = useOnce(
-    (name: string) => apiKeys.create({ name, ...(life !== 'ever' && { expiresInDays: Number(life) }) }),
-    onMade,
-  );
-  const { wrong, props } = useFields(
-    ({ name = '' }) => ({ name: name === '' ? 'Say what it is for.' : undefined }),
-    ({ name = '' }) => run(name),
-  );
+  const { form, forget } = useKeptForm<Values>({
+    name: 'key',
+    initialValues: { name: '', life: '90' },
+    validate: { name: (name) => (name.trim() === '' ? 'Say what it is for.' : null) },
+  });
+  const { submit, busy, problem } = useSubmit<Values, NewApiKey>({
+    send: ({ name, life }) =>
+      apiKeys.create({ name: name.trim(), ...(life !== 'ever' && { expiresInDays: Number(life) }) }),
+    fields: ['name'],
+    onMistakes: form.setErrors,
+    onDone: (key) => {
+      forget();
+      return onMade(key);
+    },
+  });
+  const cancel = () => {
+    forget();
+    onClose();
+  };
   return (
-    <Dialog title="New API key" onClose={onClose} busy={busy}>
-      <form className={forms.form} aria-label="New API key" {...props}>
+    <Dialog title="New API key" onClose={cancel} busy={busy}>
+      <form className={forms.form} aria-label="New API key" onSubmit={form.onSubmit(submit)} noValidate>
         <TextInput
-          name="name"
           label="Name"
           description="What it is for, so that you know it again."
           placeholder="Playout server"
           autoComplete="off"
-          maxLength={64}
-          error={wrong.name}
           data-autofocus
+          {...form.getInputProps('name')}
         />
-        <Choices legend="Good for" name="life" choices={LIVES} value={life} onChange={setLife} />
-        <Problem>{error && problemText(error)}</Problem>
+        <Choices
+          legend="Good for"
+          name="life"
+          choices={LIVES}
+          value={form.values.life}
+          onChange={(life) => form.setFieldValue('life', life)}
+        />
+        <Problem>{problem}</Problem>
         <DialogActions>
-          <Button variant="default" onClick={onClose} disabled={busy}>
+          <Button variant="default" onClick={cancel} disabled={busy}>
             Cancel
           </Button>
           <Button type="submit" loading={busy}>
@@ -122,12 +140,12 @@ function Keys() {
   const { apiKeys } = useApi().calls;
   const queries = useQueryClient();
   const now = useNow(false);
-  const [creating, setCreating] = useState(false);
+  const { opened, open, close } = useOpen();
   const [made, setMade] = useState<NewApiKey>();
   const [revoking, setRevoking] = useState<ApiKey>();
   const changed = () => queries.invalidateQueries({ queryKey: keys.apiKeys });
   const create = (
-    <Button leftSection={<IconPlus size={17} aria-hidden />} onClick={() => setCreating(true)}>
+    <Button leftSection={<IconPlus size={17} aria-hidden />} onClick={() => open('new')}>
       New API key
     </Button>
   );
@@ -148,11 +166,11 @@ function Keys() {
           <KeyRow key={key.id} apiKey={key} now={now} onRevoke={() => setRevoking(key)} />
         ))}
       </ul>
-      {creating && (
+      {opened === 'new' && (
         <CreateKey
-          onClose={() => setCreating(false)}
+          onClose={close}
           onMade={(key) => {
-            setCreating(false);
+            close();
             setMade(key);
             return changed();
           }}

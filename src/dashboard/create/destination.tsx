@@ -3,9 +3,9 @@ import { Button, Skeleton } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { IconPlus } from '@tabler/icons-react';
 import { useQueryClient } from '@tanstack/react-query';
-import { useState } from 'react';
 import { DestinationForm } from '../destinations/form.tsx';
 import forms from '../parts/form.module.css';
+import { useOpen } from '../parts/useOpen.ts';
 import type { StreamChoices } from '../streams/choices.ts';
 import { Ticks } from '../streams/ticks.tsx';
 import classes from './create.module.css';
@@ -21,7 +21,7 @@ interface StepProps {
 
 export function DestinationStep({ draft, change, choices, onNext, onBack }: StepProps) {
   const queries = useQueryClient();
-  const [adding, setAdding] = useState(false);
+  const { opened, open, close } = useOpen();
   const form = useForm({
     initialValues: {},
     validate: () => (draft.destinationID === '' ? { destinationIDs: 'Choose where it is sent to.' } : {}),
@@ -53,7 +53,11 @@ export function DestinationStep({ draft, change, choices, onNext, onBack }: Step
           </p>
         )}
         <div>
-          <Button variant="default" leftSection={<IconPlus size={16} aria-hidden />} onClick={() => setAdding(true)}>
+          <Button
+            variant="default"
+            leftSection={<IconPlus size={16} aria-hidden />}
+            onClick={() => open('destination')}
+          >
             New destination
           </Button>
           {ticks.length === 0 && form.errors.destinationIDs && (
@@ -69,12 +73,12 @@ export function DestinationStep({ draft, change, choices, onNext, onBack }: Step
           <Button type="submit">Next</Button>
         </div>
       </form>
-      {adding && (
+      {opened === 'destination' && (
         <DestinationForm
-          onClose={() => setAdding(false)}
+          onClose={close}
           onDone={async ({ id }) => {
             change({ destinationID: id });
-            setAdding(false);
+            close();
             form.clearErrors();
             await queries.invalidateQueries({ queryKey: ['destinations'] });
           }}

@@ -1,8 +1,7 @@
 /**
  * What has been chosen of a stream that is not made yet. It is kept in the tab, so that going back, a reload or a session that
- * ends in the middle loses nothing. No secret is in it: the key of a channel is sent where it is entered.
+ * ends in the middle loses nothing. No secret is in it: the key of a channel is sent where it is entered. Pure: no I/O, no clock.
  */
-import { useCallback, useState } from 'react';
 import type { Stream } from '../api.ts';
 
 export interface Draft {
@@ -28,40 +27,11 @@ export const EMPTY_DRAFT: Draft = {
   framerate: 'f_30',
 };
 
-const KEY = 'loopstream.new-stream';
-
-/** Whatever is kept there: fields of another version, or of somebody else, are left out. */
-export function draftFrom(text: string | null): Draft {
-  let kept: unknown;
-  try {
-    kept = JSON.parse(text ?? '{}');
-  } catch {
-    return EMPTY_DRAFT;
-  }
+/** Whatever is kept there: fields of another version are left out. */
+export function draftFrom(kept: unknown): Draft {
   if (typeof kept !== 'object' || kept === null) return EMPTY_DRAFT;
   const fields = Object.entries(kept).filter(
     ([name, value]) => typeof value === 'string' && typeof EMPTY_DRAFT[name as keyof Draft] === 'string',
   );
   return { ...EMPTY_DRAFT, ...Object.fromEntries(fields) };
-}
-
-const storage = (): Storage | undefined => {
-  try {
-    return sessionStorage;
-  } catch {
-    return undefined;
-  }
-};
-
-export function useDraft() {
-  const [draft, setDraft] = useState(() => draftFrom(storage()?.getItem(KEY) ?? null));
-  const change = useCallback((more: Partial<Draft>) => {
-    setDraft((before) => {
-      const after = { ...before, ...more };
-      storage()?.setItem(KEY, JSON.stringify(after));
-      return after;
-    });
-  }, []);
-  const forget = useCallback(() => storage()?.removeItem(KEY), []);
-  return { draft, change, forget };
 }

@@ -3,14 +3,16 @@ import { IconCheck } from '@tabler/icons-react';
 import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { PageHead, useTitle } from '../parts/page.tsx';
+import { useDrafts } from '../parts/useDrafts.ts';
 import { useChoices } from '../streams/choices.ts';
 import classes from './create.module.css';
 import { DestinationStep } from './destination.tsx';
-import { type Draft, useDraft } from './draft.ts';
+import type { Draft } from './draft.ts';
 import { MediaStep } from './media.tsx';
 import { CreateProgress } from './progress.tsx';
 import { STEP_WORDS, STEPS, type Step, stepOf } from './steps.ts';
 import { StreamStep } from './stream.tsx';
+import { useDraft } from './useDraft.ts';
 
 interface StepsProps {
   step: Step;
@@ -76,11 +78,12 @@ function Way() {
 
 export function CreatePage() {
   const { stream } = useSearch({ from: '/create' });
+  const { known } = useDrafts();
   useTitle('New stream');
   return (
     <div className={classes.page}>
       <PageHead title="New stream" lead={stream ? undefined : 'From a video to your channel in three steps.'} />
-      {stream ? <CreateProgress id={stream} /> : <Way />}
+      {stream ? <CreateProgress id={stream} /> : known && <Way />}
     </div>
   );
 }

@@ -53,7 +53,6 @@ export function StreamStep({ draft, change, onBack, onDone }: StepProps) {
         label="Name"
         description="For you; viewers see what the platform shows."
         autoComplete="off"
-        maxLength={200}
         {...form.getInputProps('name')}
       />
       <div className={classes.pair}>

@@ -1,13 +1,15 @@
 /** A destination made or changed. Its key goes in and never comes out: all that is shown of it later is how it ends. */
 import { Button, PasswordInput, TextInput } from '@mantine/core';
-import { type UseFormReturnType, useForm } from '@mantine/form';
+import type { UseFormReturnType } from '@mantine/form';
 import { IconExternalLink } from '@tabler/icons-react';
 import { useState } from 'react';
 import type { Destination } from '../../client/index.ts';
 import { useApi } from '../context.tsx';
 import { Choices } from '../parts/choices.tsx';
 import { Dialog, DialogActions } from '../parts/dialog.tsx';
+import { Elsewhere } from '../parts/elsewhere.tsx';
 import forms from '../parts/form.module.css';
+import { useKeptForm } from '../parts/useKeptForm.ts';
 import { useSubmit } from '../parts/useSubmit.ts';
 import { PlatformIcon } from './platform.tsx';
 import { PRESETS, type Preset, type PresetId, presetById, presetOf } from './presets.ts';
@@ -18,6 +20,7 @@ interface Values {
   rtmpKey: string;
 }
 const FIELDS = ['name', 'rtmpUrl', 'rtmpKey'] as const;
+const LABELS = { name: 'Name', rtmpUrl: 'Address' };
 type Form = UseFormReturnType<Values>;
 
 const CHOICES = PRESETS.map(({ id, label }) => ({ value: id, label, icon: <PlatformIcon id={id} /> }));
@@ -48,6 +51,8 @@ function KeyField({ form, preset, before }: { form: Form; preset: Preset; before
         autoComplete="off"
         spellCheck={false}
         visibilityToggleButtonProps={{ 'aria-label': 'Show or hide the key' }}
+        // Mantine's own says nothing of it to screen readers.
+        aria-invalid={form.errors.rtmpKey ? true : undefined}
         {...form.getInputProps('rtmpKey')}
       />
       <p className={forms.hint}>
@@ -64,11 +69,12 @@ function KeyField({ form, preset, before }: { form: Form; preset: Preset; before
 
 /** Choosing a platform fills in its address, and a name where none was given. */
 function usePreset(form: Form, before: Destination | undefined) {
-  const [id, setId] = useState<PresetId>(before ? presetOf(before.rtmpUrl).id : 'youtube');
+  const [chosen, setChosen] = useState<PresetId>();
+  const { id } = chosen ? presetById(chosen) : presetOf(form.values.rtmpUrl);
   const choose = (next: PresetId) => {
     const [old, preset] = [presetById(id), presetById(next)];
     const { name } = form.getValues();
-    setId(next);
+    setChosen(next);
     form.setFieldValue('rtmpUrl', preset.rtmpUrl);
     form.clearFieldError('rtmpUrl');
     if (!before && (name === '' || name === old.label))
@@ -87,7 +93,9 @@ interface DestinationFormProps {
 export function DestinationForm({ before, onClose, onDone }: DestinationFormProps) {
   const { destinations } = useApi().calls;
   const [first] = PRESETS;
-  const form = useForm<Values>({
+  const { form, forget, elsewhere } = useKeptForm<Values>({
+    name: `destination ${before?.id ?? ''}`,
+    secrets: ['rtmpKey'],
     initialValues: {
       name: before?.name ?? first?.label ?? '',
       rtmpUrl: before?.rtmpUrl ?? first?.rtmpUrl ?? '',
@@ -108,11 +116,18 @@ export function DestinationForm({ before, onClose, onDone }: DestinationFormProp
     },
     fields: FIELDS,
     onMistakes: form.setErrors,
-    onDone,
+    onDone: (destination) => {
+      forget();
+      return onDone(destination);
+    },
   });
+  const cancel = () => {
+    forget();
+    onClose();
+  };
   const moved = before && form.values.rtmpUrl.trim() !== before.rtmpUrl && form.values.rtmpKey.trim() === '';
   return (
-    <Dialog title={before ? 'Change destination' : 'New destination'} onClose={onClose} busy={busy}>
+    <Dialog title={before ? 'Change destination' : 'New destination'} onClose={cancel} busy={busy}>
       <form className={forms.form} onSubmit={form.onSubmit(submit)} noValidate>
         <Choices legend="Platform" name="platform" choices={CHOICES} value={preset.id} onChange={choose} />
         {preset.note && <p className={forms.help}>{preset.note}</p>}
@@ -131,13 +146,14 @@ export function DestinationForm({ before, onClose, onDone }: DestinationFormProp
             The address is another one. If its key is another one too, enter that as well.
           </p>
         )}
+        <Elsewhere fields={elsewhere} labels={LABELS} />
         {problem && (
           <p className={forms.problem} role="alert">
             {problem}
           </p>
         )}
         <DialogActions>
-          <Button variant="default" onClick={onClose} disabled={busy}>
+          <Button variant="default" onClick={cancel} disabled={busy}>
             Cancel
           </Button>
           <Button type="submit" loading={busy}>

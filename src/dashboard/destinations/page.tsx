@@ -1,12 +1,25 @@
 import { Button } from '@mantine/core';
 import { IconPlus, IconSend } from '@tabler/icons-react';
-import { useState } from 'react';
+import { useRef } from 'react';
+import type { Destination } from '../../client/index.ts';
+import page from '../parts/page.module.css';
 import { Empty, More, PageHead, RowsLoading, useTitle } from '../parts/page.tsx';
+import { useOpen } from '../parts/useOpen.ts';
 import { Failure } from '../shell/notices.tsx';
-import classes from './destinations.module.css';
 import { DestinationForm } from './form.tsx';
 import { useDestinations, useDestinationsChanged } from './queries.ts';
 import { DestinationRow } from './row.tsx';
+
+const EDIT = 'edit ';
+
+/** The destination that a form is about stays with it, also where it is deleted elsewhere meanwhile: saving tells of that. */
+function useEdited(destinations: readonly Destination[], opened: string | undefined): Destination | undefined {
+  const last = useRef<Destination>(undefined);
+  const id = opened?.startsWith(EDIT) ? opened.slice(EDIT.length) : undefined;
+  const found = destinations.find((one) => one.id === id);
+  if (found) last.current = found;
+  return last.current?.id === id ? last.current : undefined;
+}
 
 const LEAD = 'Where your streams are sent: a channel on a platform, or a server of your own.';
 
@@ -14,10 +27,11 @@ export function DestinationsPage() {
   useTitle('Destinations');
   const { data, error, isPending, refetch, hasNextPage, isFetchingNextPage, fetchNextPage } = useDestinations();
   const changed = useDestinationsChanged();
-  const [creating, setCreating] = useState(false);
-  const destinations = data?.pages.flatMap((page) => page.data) ?? [];
+  const { opened, open, close } = useOpen();
+  const destinations = data?.pages.flatMap((one) => one.data) ?? [];
+  const edited = useEdited(destinations, opened);
   const add = (
-    <Button leftSection={<IconPlus size={17} aria-hidden />} onClick={() => setCreating(true)}>
+    <Button leftSection={<IconPlus size={17} aria-hidden />} onClick={() => open('new')}>
       Add destination
     </Button>
   );
@@ -34,19 +48,20 @@ export function DestinationsPage() {
           Choose a platform, paste the stream key that it gives you, and test it here before anything goes on air.
         </Empty>
       )}
-      <ul className={classes.list}>
+      <ul className={page.list}>
         {destinations.map((destination) => (
           <li key={destination.id}>
-            <DestinationRow destination={destination} />
+            <DestinationRow destination={destination} onEdit={() => open(`${EDIT}${destination.id}`)} />
           </li>
         ))}
       </ul>
       {hasNextPage && <More loading={isFetchingNextPage} onClick={() => fetchNextPage()} />}
-      {creating && (
+      {(opened === 'new' || edited) && (
         <DestinationForm
-          onClose={() => setCreating(false)}
+          {...(edited && { before: edited })}
+          onClose={close}
           onDone={() => {
-            setCreating(false);
+            close();
             return changed();
           }}
         />

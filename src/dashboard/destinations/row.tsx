@@ -4,8 +4,9 @@ import { useEffect, useRef, useState } from 'react';
 import type { Destination } from '../../client/index.ts';
 import { useApi } from '../context.tsx';
 import { DeleteDialog } from '../parts/delete.tsx';
+import page from '../parts/page.module.css';
+import { Row } from '../parts/row.tsx';
 import classes from './destinations.module.css';
-import { DestinationForm } from './form.tsx';
 import { PlatformIcon } from './platform.tsx';
 import { presetOf } from './presets.ts';
 import { useDestinationsChanged, useDestinationTest } from './queries.ts';
@@ -30,12 +31,13 @@ function useTest(destination: Destination) {
 interface ActsProps {
   name: string;
   test: ReturnType<typeof useTest>;
-  open: (what: 'edit' | 'delete') => void;
+  onEdit: () => void;
+  onDelete: () => void;
 }
 
-function Acts({ name, test, open }: ActsProps) {
+function Acts({ name, test, onEdit, onDelete }: ActsProps) {
   return (
-    <div className={classes.actions}>
+    <>
       <Button
         variant="default"
         leftSection={<IconPlugConnected size={16} aria-hidden />}
@@ -46,63 +48,65 @@ function Acts({ name, test, open }: ActsProps) {
         Test
       </Button>
       <Tooltip label="Change">
-        <ActionIcon aria-label={`Change ${name}`} onClick={() => open('edit')}>
+        <ActionIcon aria-label={`Change ${name}`} onClick={onEdit}>
           <IconPencil size={18} stroke={1.7} aria-hidden />
         </ActionIcon>
       </Tooltip>
       <Tooltip label="Delete">
-        <ActionIcon aria-label={`Delete ${name}`} onClick={() => open('delete')}>
+        <ActionIcon aria-label={`Delete ${name}`} onClick={onDelete}>
           <IconTrash size={18} stroke={1.7} aria-hidden />
         </ActionIcon>
       </Tooltip>
-    </div>
+    </>
   );
 }
 
-export function DestinationRow({ destination }: { destination: Destination }) {
+export function DestinationRow({ destination, onEdit }: { destination: Destination; onEdit: () => void }) {
   const { calls } = useApi();
   const changed = useDestinationsChanged();
-  const [open, setOpen] = useState<'edit' | 'delete'>();
+  const [deleting, setDeleting] = useState(false);
   const test = useTest(destination);
   const { id, name, rtmpUrl } = destination;
   const preset = presetOf(rtmpUrl);
-  const close = () => setOpen(undefined);
+  const close = () => setDeleting(false);
   const done = () => {
     close();
     return changed();
   };
   return (
-    <article className={classes.row} data-testid="destination" aria-label={name}>
-      <div className={classes.platform}>
-        <PlatformIcon id={preset.id} size={26} />
-      </div>
-      <div className={classes.facts}>
-        <h2>{name}</h2>
-        <p className={classes.url}>{rtmpUrl || 'Its address is being read…'}</p>
-        <p className={classes.dim}>
-          {preset.id === 'custom' ? keyLine(destination) : `${preset.label} · ${keyLine(destination)}`}
-        </p>
-      </div>
-      <Acts name={name} test={test} open={setOpen} />
+    <Row
+      data-testid="destination"
+      name={name}
+      icon={<PlatformIcon id={preset.id} size={26} />}
+      facts={
+        <>
+          <p className={classes.url}>{rtmpUrl || 'Its address is being read…'}</p>
+          <p className={page.dim}>
+            {preset.id === 'custom' ? keyLine(destination) : `${preset.label} · ${keyLine(destination)}`}
+          </p>
+        </>
+      }
+      actions={
+        <Acts
+          name={name}
+          test={test}
+          onEdit={() => {
+            // A key may be changed with nothing to be seen of it.
+            test.reset();
+            onEdit();
+          }}
+          onDelete={() => setDeleting(true)}
+        />
+      }
+    >
       {test.isPending && (
-        <p className={classes.testing} role="status">
+        <p className={page.dim} role="status">
           Sending two seconds of black pictures and silence, to see whether it takes them…
         </p>
       )}
       {!test.isPending && test.data && <TestResult test={test.data} rtmpUrl={rtmpUrl} />}
       {!test.isPending && test.error && <TestProblem error={test.error} />}
-      {open === 'edit' && (
-        <DestinationForm
-          before={destination}
-          onClose={close}
-          onDone={() => {
-            // A key may have changed with nothing to be seen of it.
-            test.reset();
-            return done();
-          }}
-        />
-      )}
-      {open === 'delete' && (
+      {deleting && (
         <DeleteDialog
           noun="destination"
           name={name}
@@ -113,6 +117,6 @@ export function DestinationRow({ destination }: { destination: Destination }) {
           Its address and its key are forgotten for good.
         </DeleteDialog>
       )}
-    </article>
+    </Row>
   );
 }

@@ -1,6 +1,7 @@
 /** Beside what is on air: what asks for a person, with what to do, and what goes on air next. */
 import { IconCircleCheck } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
+import type { Upload } from '../../client/index.ts';
 import type { Stream } from '../api.ts';
 import { useNow } from '../context.tsx';
 import { PhaseBadge } from '../streams/badge.tsx';
@@ -8,6 +9,8 @@ import { IssueLines } from '../streams/issues.tsx';
 import { isRunning, lookOf } from '../streams/phase.ts';
 import { useReadiness } from '../streams/queries.ts';
 import { clockTime, formatIn } from '../streams/when.ts';
+import { UploadTag } from '../uploads/row.tsx';
+import { fixOf } from '../uploads/words.ts';
 import classes from './overview.module.css';
 
 const NEEDING_SHOWN = 6;
@@ -21,8 +24,31 @@ function Reason({ stream }: { stream: Stream }) {
   return <p className={classes.dim}>{text}</p>;
 }
 
-export function Needing({ streams }: { streams: readonly Stream[] }) {
-  if (streams.length === 0)
+function FailedUpload({ upload: { name, error } }: { upload: Upload }) {
+  const fix = error ? fixOf(error.code) : undefined;
+  return (
+    <>
+      <div className={classes.needHead}>
+        <h3>
+          <Link to="/uploads">{name}</Link>
+        </h3>
+        <UploadTag state="failed" />
+      </div>
+      <p>{error?.message ?? 'It could not be taken.'}</p>
+      <p className={classes.dim}>{fix ?? 'Delete it, and add it again.'}</p>
+    </>
+  );
+}
+
+interface NeedingProps {
+  streams: readonly Stream[];
+  /** Those that failed. */
+  uploads: readonly Upload[];
+}
+
+export function Needing({ streams, uploads }: NeedingProps) {
+  const count = streams.length + uploads.length;
+  if (count === 0)
     return (
       <p className={classes.fine}>
         <IconCircleCheck size={18} stroke={1.8} aria-hidden /> Nothing needs you.
@@ -44,8 +70,13 @@ export function Needing({ streams }: { streams: readonly Stream[] }) {
             <Reason stream={stream} />
           </li>
         ))}
+        {uploads.slice(0, Math.max(0, NEEDING_SHOWN - streams.length)).map((upload) => (
+          <li key={upload.objectID} data-testid="needs-you">
+            <FailedUpload upload={upload} />
+          </li>
+        ))}
       </ul>
-      {streams.length > NEEDING_SHOWN && <p className={classes.dim}>And {streams.length - NEEDING_SHOWN} more.</p>}
+      {count > NEEDING_SHOWN && <p className={classes.dim}>And {count - NEEDING_SHOWN} more.</p>}
     </>
   );
 }

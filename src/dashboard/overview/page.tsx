@@ -10,7 +10,7 @@ import { EmptyStreams } from '../streams/empty.tsx';
 import { Needing, NextStarts } from './aside.tsx';
 import { OnAir } from './onAir.tsx';
 import classes from './overview.module.css';
-import { useOverview } from './queries.ts';
+import { useFailedUploads, useOverview } from './queries.ts';
 import { overviewOf, summaryOf } from './select.ts';
 
 function Loading() {
@@ -31,7 +31,8 @@ function Loading() {
 
 export function OverviewPage() {
   const { data, error, refetch } = useOverview();
-  const overview = overviewOf(data?.streams ?? []);
+  const failed = useFailedUploads();
+  const overview = overviewOf(data?.streams ?? [], failed);
   const live = overview.onAir.filter(({ status }) => status === 'live').length;
   useEffect(() => {
     document.title = live > 0 ? `● ${live} on air · loopstream` : 'Overview · loopstream';
@@ -63,7 +64,7 @@ export function OverviewPage() {
           </section>
           <div className={classes.aside}>
             <Panel title="Needs you">
-              <Needing streams={overview.needing} />
+              <Needing streams={overview.needing} uploads={overview.failed} />
             </Panel>
             <Panel title="Next starts">
               <NextStarts streams={overview.next} />

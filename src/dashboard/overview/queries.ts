@@ -1,5 +1,6 @@
 /** What the overview reads. */
 import { useQuery } from '@tanstack/react-query';
+import type { Upload } from '../../client/index.ts';
 import type { Stream } from '../api.ts';
 import { useApi } from '../context.tsx';
 import { unlessFollowed } from '../feedState.ts';
@@ -31,4 +32,16 @@ export function useOverview() {
     },
     refetchInterval: unlessFollowed(REFRESH_MS),
   });
+}
+
+/** Uploads that came to nothing, among the newest: what is older nobody waits for. */
+export function useFailedUploads(): Upload[] {
+  const { uploads } = useApi().calls;
+  const { data } = useQuery({
+    queryKey: ['uploads', 'failed'],
+    queryFn: ({ signal }) => uploads.list({ limit: PAGE_SIZE }, { signal }).page(),
+    select: ({ data }) => data.filter(({ state }) => state === 'failed'),
+    refetchInterval: unlessFollowed(REFRESH_MS),
+  });
+  return data ?? [];
 }

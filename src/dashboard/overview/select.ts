@@ -1,4 +1,5 @@
 /** What of all streams is for the overview. Pure: no I/O, no clock. */
+import type { Upload } from '../../client/index.ts';
 import type { Stream } from '../api.ts';
 import { isRunning, needsAttention } from '../streams/phase.ts';
 
@@ -9,6 +10,8 @@ export interface Overview {
   onAir: Stream[];
   /** On air and not as they should be, kept off air, or soon to be. */
   needing: Stream[];
+  /** Came to nothing; who wants them has to add them again. */
+  failed: readonly Upload[];
   /** Those that go on air by themselves, the next one first. */
   next: Stream[];
 }
@@ -18,8 +21,9 @@ const byTime =
   (a: Stream, b: Stream): number =>
     Date.parse(time(a) ?? '') - Date.parse(time(b) ?? '') || (a.id < b.id ? -1 : 1);
 
-export function overviewOf(streams: readonly Stream[]): Overview {
+export function overviewOf(streams: readonly Stream[], failed: readonly Upload[] = []): Overview {
   return {
+    failed,
     onAir: streams.filter(({ status }) => isRunning(status)),
     needing: streams.filter(
       ({ status, degraded, ready }) =>
@@ -34,11 +38,9 @@ export function overviewOf(streams: readonly Stream[]): Overview {
 const HEADLINES = ['on air', 'needs you', 'need you'] as const;
 
 /** `2 on air · 1 needs you`: the overview in a line. */
-export function summaryOf({ onAir, needing }: Overview): string {
+export function summaryOf({ onAir, needing, failed }: Overview): string {
+  const count = needing.length + failed.length;
   const [air, one, more] = HEADLINES;
-  const parts = [
-    `${onAir.length} ${air}`,
-    needing.length > 0 && `${needing.length} ${needing.length === 1 ? one : more}`,
-  ];
+  const parts = [`${onAir.length} ${air}`, count > 0 && `${count} ${count === 1 ? one : more}`];
   return parts.filter(Boolean).join(' · ');
 }

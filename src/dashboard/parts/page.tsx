@@ -52,7 +52,7 @@ export function Empty({ icon: Icon, title, children, action }: EmptyProps) {
 /** Places of what is being loaded. */
 export function RowsLoading({ what, rows = 3 }: { what: string; rows?: number }) {
   return (
-    <div className={classes.rows} aria-busy="true">
+    <div className={classes.list} aria-busy="true">
       <VisuallyHidden role="status">Loading {what}</VisuallyHidden>
       {Array.from({ length: rows }, (_, i) => `row ${i}`).map((key) => (
         <div key={key} className={classes.row} aria-hidden>

@@ -1,11 +1,11 @@
 import { Button, TextInput } from '@mantine/core';
-import { useForm } from '@mantine/form';
 import { IconArrowsShuffle, IconListNumbers, IconMusic, IconVideo } from '@tabler/icons-react';
 import type { Playlist, PlaylistCreate } from '../../client/index.ts';
 import { useApi } from '../context.tsx';
 import { Choices } from '../parts/choices.tsx';
 import { Dialog, DialogActions } from '../parts/dialog.tsx';
 import forms from '../parts/form.module.css';
+import { useKeptForm } from '../parts/useKeptForm.ts';
 import { useSubmit } from '../parts/useSubmit.ts';
 import { ClipChoice } from './picker.tsx';
 
@@ -33,7 +33,8 @@ const bodyOf = ({ name, kind, mode, items }: Values): PlaylistCreate => ({
 
 export function CreateForm({ onClose, onDone }: { onClose: () => void; onDone: (playlist: Playlist) => unknown }) {
   const { playlists } = useApi().calls;
-  const form = useForm<Values>({
+  const { form, forget } = useKeptForm<Values>({
+    name: 'playlist',
     initialValues: { name: '', kind: 'video', mode: 'sequential', items: [] },
     validate: { name: (value) => (value.trim() === '' ? 'Enter a name.' : null) },
   });
@@ -41,11 +42,18 @@ export function CreateForm({ onClose, onDone }: { onClose: () => void; onDone: (
     send: (values: Values, idempotencyKey) => playlists.create(bodyOf(values), { idempotencyKey }),
     fields: ['name', 'items'],
     onMistakes: form.setErrors,
-    onDone,
+    onDone: (playlist) => {
+      forget();
+      return onDone(playlist);
+    },
   });
+  const cancel = () => {
+    forget();
+    onClose();
+  };
   const { kind, mode, items } = form.values;
   return (
-    <Dialog title="New playlist" onClose={onClose} busy={busy} wide>
+    <Dialog title="New playlist" onClose={cancel} busy={busy} wide>
       <form className={forms.form} onSubmit={form.onSubmit(submit)} noValidate>
         <TextInput label="Name" autoComplete="off" data-autofocus {...form.getInputProps('name')} />
         <Choices
@@ -70,7 +78,7 @@ export function CreateForm({ onClose, onDone }: { onClose: () => void; onDone: (
           </p>
         )}
         <DialogActions>
-          <Button variant="default" onClick={onClose} disabled={busy}>
+          <Button variant="default" onClick={cancel} disabled={busy}>
             Cancel
           </Button>
           <Button type="submit" loading={busy}>

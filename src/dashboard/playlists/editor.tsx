@@ -4,6 +4,7 @@ import { IconPlus } from '@tabler/icons-react';
 import { useState } from 'react';
 import type { Playlist } from '../../client/index.ts';
 import { Choices } from '../parts/choices.tsx';
+import page from '../parts/page.module.css';
 import { Empty } from '../parts/page.tsx';
 import { useUploadsById } from '../uploads/queries.ts';
 import { Clips } from './clips.tsx';
@@ -54,7 +55,7 @@ export function Editor({ kind, draft, edit, nameError, busy }: EditorProps) {
       </div>
       <div className={classes.clipsHead}>
         <h2>Clips</h2>
-        <p className={classes.dim} data-testid="total">
+        <p className={page.dim} data-testid="total">
           {uploads ? totalOf(ids, uploads) : 'Reading the clips…'}
         </p>
         {ids.length > 0 && add}

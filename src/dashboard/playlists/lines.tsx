@@ -1,6 +1,7 @@
 /** What is different between two versions, one line a clip. */
 import { Skeleton } from '@mantine/core';
 import { IconArrowsUpDown, IconMinus, IconPlus, type TablerIcon } from '@tabler/icons-react';
+import page from '../parts/page.module.css';
 import { problemText } from '../problem.ts';
 import { useUploadsById } from '../uploads/queries.ts';
 import { differenceOf, type Line } from './difference.ts';
@@ -15,7 +16,7 @@ export function Difference({ id, from, to }: { id: string; from: number; to: num
   const { data, error } = useDifference(id, from, to);
   const lines = data ? differenceOf(data.before, data.diff.changes) : [];
   const uploads = useUploadsById(lines.map(({ objectID }) => objectID)) ?? NO_UPLOADS;
-  if (error) return <p className={classes.dim}>{problemText(error)}</p>;
+  if (error) return <p className={page.dim}>{problemText(error)}</p>;
   if (!data) return <Skeleton height={18} width="60%" />;
   const { mode } = data.diff;
   return (

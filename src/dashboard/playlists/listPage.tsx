@@ -1,11 +1,13 @@
 import { Button } from '@mantine/core';
 import { IconMusic, IconPlaylist, IconPlus, IconVideo } from '@tabler/icons-react';
 import { Link, useNavigate } from '@tanstack/react-router';
-import { useState } from 'react';
 import type { PlaylistSummary } from '../../client/index.ts';
 import { useNow } from '../context.tsx';
 import { formatAgo } from '../format.ts';
+import page from '../parts/page.module.css';
 import { Empty, More, PageHead, RowsLoading, useTitle } from '../parts/page.tsx';
+import { Row } from '../parts/row.tsx';
+import { useOpen } from '../parts/useOpen.ts';
 import { Failure } from '../shell/notices.tsx';
 import { CreateForm } from './createForm.tsx';
 import classes from './playlists.module.css';
@@ -20,28 +22,28 @@ function summaryOf({ kind, mode, version, publishedVersion }: PlaylistSummary): 
   return `${KIND_WORDS[kind]} · ${MODE_WORDS[mode]} · version ${version}${played}`;
 }
 
-function Row({ playlist }: { playlist: PlaylistSummary }) {
+function PlaylistRow({ playlist }: { playlist: PlaylistSummary }) {
   const { id, name, kind, createdAt, streamID } = playlist;
   const now = useNow(false);
   const Icon = kind === 'audio' ? IconMusic : IconVideo;
   return (
-    <article className={classes.row} data-testid="playlist" aria-label={name}>
-      <div className={classes.kind}>
-        <Icon size={22} stroke={1.6} aria-hidden />
-      </div>
-      <div className={classes.facts}>
-        <h2>
-          <Link to="/playlists/$id" params={{ id }} className={classes.link}>
-            {name}
-          </Link>
-        </h2>
-        <p className={classes.dim}>{summaryOf(playlist)}</p>
-      </div>
-      <p className={classes.aside}>
-        {streamID === '' ? 'Not in any stream' : 'In a stream'}
-        <span>Created {formatAgo(new Date(createdAt), new Date(now))}</span>
-      </p>
-    </article>
+    <Row
+      data-testid="playlist"
+      name={name}
+      icon={<Icon size={22} stroke={1.6} aria-hidden />}
+      title={
+        <Link to="/playlists/$id" params={{ id }} className={classes.link}>
+          {name}
+        </Link>
+      }
+      facts={<p className={page.dim}>{summaryOf(playlist)}</p>}
+      actions={
+        <p className={classes.aside}>
+          {streamID === '' ? 'Not in any stream' : 'In a stream'}
+          <span>Created {formatAgo(new Date(createdAt), new Date(now))}</span>
+        </p>
+      }
+    />
   );
 }
 
@@ -50,10 +52,10 @@ export function PlaylistsPage() {
   const { data, error, isPending, refetch, hasNextPage, isFetchingNextPage, fetchNextPage } = usePlaylists();
   const changed = usePlaylistsChanged();
   const navigate = useNavigate();
-  const [creating, setCreating] = useState(false);
-  const playlists = data?.pages.flatMap((page) => page.data) ?? [];
+  const { opened, open, close } = useOpen();
+  const playlists = data?.pages.flatMap((one) => one.data) ?? [];
   const add = (
-    <Button leftSection={<IconPlus size={17} aria-hidden />} onClick={() => setCreating(true)}>
+    <Button leftSection={<IconPlus size={17} aria-hidden />} onClick={() => open('new')}>
       New playlist
     </Button>
   );
@@ -71,20 +73,21 @@ export function PlaylistsPage() {
           video.
         </Empty>
       )}
-      <ul className={classes.list}>
+      <ul className={page.list}>
         {playlists.map((playlist) => (
           <li key={playlist.id}>
-            <Row playlist={playlist} />
+            <PlaylistRow playlist={playlist} />
           </li>
         ))}
       </ul>
       {hasNextPage && <More loading={isFetchingNextPage} onClick={() => fetchNextPage()} />}
-      {creating && (
+      {opened === 'new' && (
         <CreateForm
-          onClose={() => setCreating(false)}
+          onClose={close}
           onDone={({ id }) => {
             void changed();
-            return navigate({ to: '/playlists/$id', params: { id } });
+            // Going back from there does not lead into a form that was sent.
+            return navigate({ to: '/playlists/$id', params: { id }, replace: true });
           }}
         />
       )}

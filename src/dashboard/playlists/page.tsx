@@ -1,15 +1,14 @@
-import { Button, Skeleton } from '@mantine/core';
-import { IconChevronLeft, IconTrash } from '@tabler/icons-react';
-import { Link } from '@tanstack/react-router';
+import { Button } from '@mantine/core';
+import { IconTrash } from '@tabler/icons-react';
 import { useState } from 'react';
-import { type Playlist, problems } from '../../client/index.ts';
+import type { Playlist } from '../../client/index.ts';
+import page from '../parts/page.module.css';
 import { PageHead, useTitle } from '../parts/page.tsx';
 import { Panel } from '../parts/panel.tsx';
-import { Failure, Notice } from '../shell/notices.tsx';
-import page from '../streams/streamPage.module.css';
+import { useDrafts } from '../parts/useDrafts.ts';
+import { Whole } from '../parts/whole.tsx';
 import { Conflict } from './conflict.tsx';
 import { Editor } from './editor.tsx';
-import classes from './playlists.module.css';
 import { Published } from './published.tsx';
 import { usePlaylist } from './queries.ts';
 import { DeletePlaylist, PublishQuestion } from './questions.tsx';
@@ -51,7 +50,7 @@ function PlaylistView({ playlist, refetch }: { playlist: Playlist; refetch: () =
             <Published playlist={playlist} />
           </Panel>
           <Panel title="Versions">
-            {editing.update && <p className={classes.dim}>Save or discard your changes before you go back to one.</p>}
+            {editing.update && <p className={page.dim}>Save or discard your changes before you go back to one.</p>}
             <Versions
               playlist={playlist}
               publish={acts.askToPublish}
@@ -68,43 +67,13 @@ function PlaylistView({ playlist, refetch }: { playlist: Playlist; refetch: () =
   );
 }
 
-function Loading() {
-  return (
-    <div aria-busy="true">
-      <h1 className={page.loadingTitle}>Loading the playlist…</h1>
-      <div className={page.columns} aria-hidden>
-        <Skeleton height={320} radius="lg" />
-        <Skeleton height={220} radius="lg" />
-      </div>
-    </div>
-  );
-}
-
-const NotFound = () => (
-  <Notice title="Playlist not found" actions={<Link to="/playlists">All playlists</Link>}>
-    No playlist of yours has this id. It may have been deleted.
-  </Notice>
-);
-
 export function PlaylistPage({ id }: { id: string }) {
-  const { data: playlist, error, refetch } = usePlaylist(id);
-  const missing = error instanceof problems.PlaylistNotFound;
+  const query = usePlaylist(id);
+  // What is kept of its changes is found when it is known whose they would be.
+  const { known } = useDrafts();
   return (
-    <>
-      <nav aria-label="Breadcrumb" className={page.crumb}>
-        <Link to="/playlists">
-          <IconChevronLeft size={16} aria-hidden /> Playlists
-        </Link>
-      </nav>
-      {missing ? (
-        <NotFound />
-      ) : playlist ? (
-        <PlaylistView playlist={playlist} refetch={refetch} />
-      ) : error ? (
-        <Failure title="The playlist could not be loaded" error={error} retry={refetch} />
-      ) : (
-        <Loading />
-      )}
-    </>
+    <Whole noun="playlist" query={known ? query : { ...query, data: undefined }}>
+      {(playlist) => <PlaylistView playlist={playlist} refetch={query.refetch} />}
+    </Whole>
   );
 }

@@ -5,6 +5,7 @@ import { useState } from 'react';
 import type { Playlist, Upload } from '../../client/index.ts';
 import { formatLength } from '../format.ts';
 import { Dialog, DialogActions } from '../parts/dialog.tsx';
+import page from '../parts/page.module.css';
 import { More, RowsLoading } from '../parts/page.tsx';
 import { problemText } from '../problem.ts';
 import { useUploads } from '../uploads/queries.ts';
@@ -27,7 +28,7 @@ export function ClipChoice({ kind, chosen, onChange }: ClipChoiceProps) {
   const { data, error, isPending, hasNextPage, isFetchingNextPage, fetchNextPage } = useUploads();
   const [search, setSearch] = useState('');
   const wanted = search.trim().toLowerCase();
-  const uploads = (data?.pages.flatMap((page) => page.data) ?? []).filter((upload) => fits(kind, upload));
+  const uploads = (data?.pages.flatMap((one) => one.data) ?? []).filter((upload) => fits(kind, upload));
   const found = uploads.filter(({ name }) => name.toLowerCase().includes(wanted));
   const toggle = (id: string) => onChange(chosen.includes(id) ? chosen.filter((one) => one !== id) : [...chosen, id]);
   return (
@@ -42,7 +43,7 @@ export function ClipChoice({ kind, chosen, onChange }: ClipChoiceProps) {
       {isPending && <RowsLoading what="your uploads" rows={2} />}
       {error && !data && <p role="alert">{problemText(error)}</p>}
       {data && found.length === 0 && (
-        <p className={classes.dim}>
+        <p className={page.dim}>
           {wanted === ''
             ? `Nothing to choose from yet: add ${kind === 'video' ? 'videos' : 'videos or sounds'} under Uploads first.`
             : 'No upload has this in its name.'}

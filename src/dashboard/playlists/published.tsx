@@ -1,6 +1,7 @@
 /** What streams play of a playlist, how far that is prepared, and which streams they are. */
 import { Link } from '@tanstack/react-router';
 import type { Playlist } from '../../client/index.ts';
+import page from '../parts/page.module.css';
 import { Bar } from '../parts/page.tsx';
 import { problemText } from '../problem.ts';
 import { PhaseBadge } from '../streams/badge.tsx';
@@ -11,8 +12,8 @@ import { publicationText } from './words.ts';
 function Streams({ playlist }: { playlist: Playlist }) {
   const { data, error } = useStreamsOf(playlist);
   if (playlist.streamID === '')
-    return <p className={classes.dim}>No stream plays it yet. Choose it when you create or edit a stream.</p>;
-  if (!data) return <p className={classes.dim}>{error ? problemText(error) : 'Looking for its streams…'}</p>;
+    return <p className={page.dim}>No stream plays it yet. Choose it when you create or edit a stream.</p>;
+  if (!data) return <p className={page.dim}>{error ? problemText(error) : 'Looking for its streams…'}</p>;
   return (
     <ul className={classes.streams} aria-label="Streams that play it">
       {data.map(({ id, name, status }) => (

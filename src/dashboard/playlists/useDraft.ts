@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'react';
 import type { Playlist } from '../../client/index.ts';
+import { useDrafts } from '../parts/useDrafts.ts';
 import { type Base, baseOf, type Draft, draftOf, isSavedAs, rebased, updateOf } from './draft.ts';
-import { recall, remember } from './memory.ts';
 
 export interface Editing {
   draft: Draft;
@@ -16,18 +16,26 @@ export interface Editing {
   rebase: () => void;
 }
 
+const isDraft = (kept: unknown): kept is Draft =>
+  typeof kept === 'object' && kept !== null && 'base' in kept && 'entries' in kept && Array.isArray(kept.entries);
+
 /**
  * The changes to a playlist. What others save is taken up while there are none of mine; then mine stay, and it is told. They
  * are remembered until they are saved or discarded.
  */
 export function useDraft(playlist: Playlist): Editing {
   const { id } = playlist;
-  const [mine, setMine] = useState(() => recall(id));
+  const { read, write } = useDrafts();
+  const name = `playlist ${id}`;
+  const [mine, setMine] = useState(() => {
+    const kept = read(name);
+    return isDraft(kept) ? kept : undefined;
+  });
   const theirs = baseOf(playlist);
   const isDone = mine === undefined || updateOf(mine) === undefined || isSavedAs(mine, theirs);
   const draft = isDone ? draftOf(theirs) : mine;
   const update = updateOf(draft);
-  useEffect(() => remember(id, update ? draft : undefined), [id, draft, update]);
+  useEffect(() => write(name, update ? draft : undefined), [name, draft, update, write]);
   return {
     ...{ draft, update, edit: setMine },
     conflict: update && draft.base.version < theirs.version ? theirs : undefined,

@@ -5,6 +5,7 @@ import { useState } from 'react';
 import type { Playlist, PlaylistVersionSummary } from '../../client/index.ts';
 import { useNow } from '../context.tsx';
 import { formatAgo } from '../format.ts';
+import page from '../parts/page.module.css';
 import { More } from '../parts/page.tsx';
 import { Tag } from '../parts/tag.tsx';
 import { problemText } from '../problem.ts';
@@ -45,7 +46,7 @@ function Version({ playlist, version: row, before, publish, rollback, busy }: Ve
           </Tag>
         )}
       </div>
-      <p className={classes.dim}>
+      <p className={page.dim}>
         {clips(itemCount)} · {MODE_WORDS[mode].toLowerCase()}
         {made}
       </p>
@@ -91,9 +92,9 @@ function Version({ playlist, version: row, before, publish, rollback, busy }: Ve
 
 export function Versions({ playlist, ...acts }: Acts & { playlist: Playlist }) {
   const { data, error, hasNextPage, isFetchingNextPage, fetchNextPage } = useVersions(playlist.id, playlist.version);
-  if (error && !data) return <p className={classes.dim}>{problemText(error)}</p>;
+  if (error && !data) return <p className={page.dim}>{problemText(error)}</p>;
   if (!data) return <Skeleton height={60} aria-label="Loading the versions" />;
-  const versions = data.pages.flatMap((page) => page.data);
+  const versions = data.pages.flatMap((one) => one.data);
   return (
     <>
       <ol className={classes.versions}>

@@ -54,6 +54,7 @@ export function KeyForm({ onDone }: { onDone: () => void }) {
         data-autofocus
         autoFocus
         error={wrong.key ?? refusal}
+        aria-invalid={(wrong.key ?? refusal) === undefined ? undefined : true}
         errorProps={{ role: 'alert' }}
         visibilityToggleButtonProps={{ 'aria-label': 'Show or hide the key' }}
       />

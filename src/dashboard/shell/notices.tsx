@@ -38,21 +38,30 @@ export function Failure({ title, error, retry }: { title: string; error: unknown
   );
 }
 
-const BackHome = () => (
-  <Link to="/streams" className={classes.backHome}>
-    All streams
-  </Link>
-);
-
 export const NotFound = () => (
-  <Notice title="Nothing here" actions={<BackHome />}>
+  <Notice
+    title="Nothing here"
+    actions={
+      <Link to="/" className={classes.backHome}>
+        Overview
+      </Link>
+    }
+  >
     No page has this address.
   </Notice>
 );
 
-export const StreamNotFound = () => (
-  <Notice title="Stream not found" actions={<BackHome />}>
-    No stream of yours has this id. It may have been deleted.
+/** Of a thing that has a page of its own. */
+export const Missing = ({ noun }: { noun: 'stream' | 'playlist' }) => (
+  <Notice
+    title={noun === 'stream' ? 'Stream not found' : 'Playlist not found'}
+    actions={
+      <Link to={`/${noun}s`} className={classes.backHome}>
+        All {noun}s
+      </Link>
+    }
+  >
+    No {noun} of yours has this id. It may have been deleted.
   </Notice>
 );
 

@@ -11,6 +11,8 @@ export interface EditValues {
   kind: 'video' | 'playlists';
   videoUploadObjectID: string;
   playlistIDs: string[];
+  /** Played over its pictures in place of their own sound. */
+  audioPlaylistIDs: string[];
   destinationIDs: string[];
 }
 
@@ -21,6 +23,7 @@ export const valuesOf = (stream: Stream): EditValues => ({
   kind: stream.videoUploadObjectID === null && stream.playlistIDs.length > 0 ? 'playlists' : 'video',
   videoUploadObjectID: stream.videoUploadObjectID ?? '',
   playlistIDs: stream.playlistIDs,
+  audioPlaylistIDs: stream.audioPlaylistIDs,
   destinationIDs: stream.destinationIDs,
 });
 
@@ -38,6 +41,7 @@ export function changesOf(before: EditValues, after: EditValues): StreamUpdate {
     ...(after.quality !== before.quality && { quality: after.quality }),
     ...(after.framerate !== before.framerate && { framerate: after.framerate }),
     ...(!same(after.destinationIDs, before.destinationIDs) && { destinationIDs: after.destinationIDs }),
+    ...(!same(after.audioPlaylistIDs, before.audioPlaylistIDs) && { audioPlaylistIDs: after.audioPlaylistIDs }),
     ...(video && { videoUploadObjectID }),
     ...(lists && { playlistIDs }),
   };
@@ -53,7 +57,12 @@ export const mediaTicks = (uploads: readonly Upload[] | undefined, chosen: strin
       hint: durationSeconds !== null ? formatLength(durationSeconds) : state,
     }));
 
-export const playlistTicks = (playlists: readonly PlaylistSummary[] | undefined, chosen: readonly string[]): Tick[] =>
+/** Playlists of a kind; those that are chosen stay on the list. */
+export const playlistTicks = (
+  playlists: readonly PlaylistSummary[] | undefined,
+  chosen: readonly string[],
+  of: PlaylistSummary['kind'] = 'video',
+): Tick[] =>
   (playlists ?? [])
-    .filter(({ id, kind }) => kind === 'video' || chosen.includes(id))
+    .filter(({ id, kind }) => kind === of || chosen.includes(id))
     .map(({ id, name, mode }) => ({ value: id, label: name, hint: mode === 'shuffle' ? 'Shuffled' : 'In order' }));

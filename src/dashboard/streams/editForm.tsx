@@ -1,20 +1,45 @@
 /** A stream changed in place. Only what was changed is sent, so that what another tab has changed meanwhile stays. */
 import { Button, NativeSelect, TextInput } from '@mantine/core';
-import { type UseFormReturnType, useForm } from '@mantine/form';
+import type { UseFormReturnType } from '@mantine/form';
 import type { StreamUpdate } from '../../client/index.ts';
 import type { Stream } from '../api.ts';
 import { useApi } from '../context.tsx';
 import { Choices } from '../parts/choices.tsx';
 import { Dialog, DialogActions } from '../parts/dialog.tsx';
+import { Elsewhere } from '../parts/elsewhere.tsx';
 import forms from '../parts/form.module.css';
+import { useKeptForm } from '../parts/useKeptForm.ts';
 import { useSubmit } from '../parts/useSubmit.ts';
 import { FRAMERATES, QUALITIES, type StreamChoices, useChoices } from './choices.ts';
 import { changesOf, type EditValues, mediaTicks, playlistTicks, valuesOf } from './edit.ts';
 import { Ticks } from './ticks.tsx';
 
-const FIELDS = ['name', 'quality', 'framerate', 'destinationIDs', 'videoUploadObjectID', 'playlistIDs'] as const;
+/** Field → what people call it. */
+const LABELS = {
+  ...{ name: 'Name', quality: 'Quality', framerate: 'Frame rate', destinationIDs: 'Destinations' },
+  ...{ videoUploadObjectID: 'Video', playlistIDs: 'Playlists', audioPlaylistIDs: 'Audio playlists' },
+};
+const FIELDS = Object.keys(LABELS);
 const MOST_DESTINATIONS = 5;
 const MOST_PLAYLISTS = 20;
+
+/** Nobody who has no audio playlist is asked about them. */
+function Sound({ form, choices }: { form: Form; choices: StreamChoices }) {
+  const { audioPlaylistIDs } = form.values;
+  const ticks = playlistTicks(choices.playlists, audioPlaylistIDs, 'audio');
+  if (ticks.length === 0) return null;
+  return (
+    <Ticks
+      legend="Sound from audio playlists, in place of its own"
+      name="audio"
+      most={MOST_PLAYLISTS}
+      ticks={ticks}
+      values={audioPlaylistIDs}
+      onChange={(ids) => form.setFieldValue('audioPlaylistIDs', ids)}
+      error={form.errors.audioPlaylistIDs}
+    />
+  );
+}
 
 const KINDS = [
   { value: 'video', label: 'One video' },
@@ -78,7 +103,11 @@ interface EditFormProps {
 export function EditForm({ stream, onClose, onDone }: EditFormProps) {
   const { streams } = useApi().calls;
   const choices = useChoices();
-  const form = useForm<EditValues>({ initialValues: valuesOf(stream), validate });
+  const { form, forget, elsewhere } = useKeptForm<EditValues>({
+    name: `stream ${stream.id}`,
+    initialValues: valuesOf(stream),
+    validate,
+  });
   const { submit, busy, problem } = useSubmit<EditValues, Stream>({
     send: (values) => {
       const changes: StreamUpdate = changesOf(form.getInitialValues(), values);
@@ -86,8 +115,15 @@ export function EditForm({ stream, onClose, onDone }: EditFormProps) {
     },
     fields: FIELDS,
     onMistakes: form.setErrors,
-    onDone,
+    onDone: (after) => {
+      forget();
+      return onDone(after);
+    },
   });
+  const cancel = () => {
+    forget();
+    onClose();
+  };
   const destinations = (choices.destinations ?? []).map(({ id, name, rtmpUrl }) => ({
     value: id,
     label: name,
@@ -95,7 +131,7 @@ export function EditForm({ stream, onClose, onDone }: EditFormProps) {
   }));
   const reshaped = form.isDirty('quality') || form.isDirty('framerate');
   return (
-    <Dialog title="Edit stream" onClose={onClose} busy={busy} wide>
+    <Dialog title="Edit stream" onClose={cancel} busy={busy} wide>
       <form className={forms.form} onSubmit={form.onSubmit(submit)} noValidate>
         <TextInput label="Name" autoComplete="off" data-autofocus {...form.getInputProps('name')} />
         <NativeSelect label="Quality" data={[...QUALITIES]} {...form.getInputProps('quality')} />
@@ -106,6 +142,7 @@ export function EditForm({ stream, onClose, onDone }: EditFormProps) {
           </p>
         )}
         <Media form={form} choices={choices} />
+        <Sound form={form} choices={choices} />
         <Ticks
           legend="Destinations"
           name="destinations"
@@ -115,13 +152,14 @@ export function EditForm({ stream, onClose, onDone }: EditFormProps) {
           onChange={(ids) => form.setFieldValue('destinationIDs', ids)}
           error={form.errors.destinationIDs}
         />
+        <Elsewhere fields={elsewhere} labels={LABELS} />
         {problem && (
           <p className={forms.problem} role="alert">
             {problem}
           </p>
         )}
         <DialogActions>
-          <Button variant="default" onClick={onClose} disabled={busy}>
+          <Button variant="default" onClick={cancel} disabled={busy}>
             Cancel
           </Button>
           <Button type="submit" loading={busy}>

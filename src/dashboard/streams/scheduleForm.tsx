@@ -1,12 +1,14 @@
 /** A schedule made or changed: once, on days of the week, or by a cron expression. */
 import { Button, NativeSelect, NumberInput, TextInput } from '@mantine/core';
-import { type UseFormReturnType, useForm } from '@mantine/form';
+import type { UseFormReturnType } from '@mantine/form';
 import { useMemo } from 'react';
 import type { Stream } from '../api.ts';
 import { useApi } from '../context.tsx';
 import { Choices } from '../parts/choices.tsx';
 import { Dialog, DialogActions } from '../parts/dialog.tsx';
+import { Elsewhere } from '../parts/elsewhere.tsx';
 import forms from '../parts/form.module.css';
+import { useKeptForm } from '../parts/useKeptForm.ts';
 import { useSubmit } from '../parts/useSubmit.ts';
 import { useCronWords } from './cronWords.ts';
 import classes from './schedule.module.css';
@@ -76,7 +78,6 @@ function Recurring({ form }: { form: Form }) {
           description="Minute, hour, day of month, month, day of week."
           autoComplete="off"
           spellCheck={false}
-          maxLength={200}
           {...form.getInputProps('cron')}
         />
       )}
@@ -118,7 +119,8 @@ interface ScheduleFormProps {
 
 export function ScheduleForm({ stream, onClose, onDone }: ScheduleFormProps) {
   const { streams } = useApi().calls;
-  const form = useForm<ScheduleValues>({
+  const { form, forget, elsewhere } = useKeptForm<ScheduleValues>({
+    name: `schedule ${stream.id}`,
     initialValues: scheduleValues(stream, ownZone()),
     validate: (values) => scheduleMistakes(values),
   });
@@ -129,11 +131,18 @@ export function ScheduleForm({ stream, onClose, onDone }: ScheduleFormProps) {
       form.setErrors(
         Object.fromEntries(Object.entries(mistakes).map(([field, text]) => [FIELDS[field] ?? field, text])),
       ),
-    onDone,
+    onDone: (after) => {
+      forget();
+      return onDone(after);
+    },
   });
+  const cancel = () => {
+    forget();
+    onClose();
+  };
   const hidden = form.values.repeat === 'weekly' ? form.errors.cron : undefined;
   return (
-    <Dialog title={`Schedule of “${stream.name}”`} onClose={onClose} busy={busy}>
+    <Dialog title={`Schedule of “${stream.name}”`} onClose={cancel} busy={busy}>
       <form className={forms.form} onSubmit={form.onSubmit(submit)} noValidate>
         <Choices
           legend="When"
@@ -143,13 +152,14 @@ export function ScheduleForm({ stream, onClose, onDone }: ScheduleFormProps) {
           onChange={(next) => form.setFieldValue('repeat', next)}
         />
         {form.values.repeat === 'once' ? <Once form={form} /> : <Recurring form={form} />}
+        <Elsewhere fields={elsewhere.length > 0 ? ['schedule'] : []} labels={{ schedule: 'Its schedule' }} />
         {(problem || hidden) && (
           <p className={forms.problem} role="alert">
             {problem ?? hidden}
           </p>
         )}
         <DialogActions>
-          <Button variant="default" onClick={onClose} disabled={busy}>
+          <Button variant="default" onClick={cancel} disabled={busy}>
             Cancel
           </Button>
           <Button type="submit" loading={busy}>

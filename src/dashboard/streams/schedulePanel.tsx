@@ -1,8 +1,10 @@
 /** When a stream goes on air by itself: in words, and the next times as the server has them. */
 import { Button } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
 import type { Stream } from '../api.ts';
 import { useApi, useNow } from '../context.tsx';
+import { Confirm } from '../parts/confirm.tsx';
 import { Panel } from '../parts/panel.tsx';
 import { problemText } from '../problem.ts';
 import { useCronWords } from './cronWords.ts';
@@ -63,6 +65,7 @@ interface SchedulePanelProps {
 export function SchedulePanel({ stream, onChange }: SchedulePanelProps) {
   const { streams } = useApi().calls;
   const queries = useQueryClient();
+  const [asking, setAsking] = useState(false);
   const has = stream.scheduleStartAt !== null || stream.scheduleEndAt !== null || stream.recurrence !== null;
   const remove = useMutation({
     mutationFn: () => streams.unschedule(stream.id),
@@ -82,7 +85,7 @@ export function SchedulePanel({ stream, onChange }: SchedulePanelProps) {
               variant="subtle"
               loading={remove.isPending}
               aria-label="Remove the schedule"
-              onClick={() => remove.mutate()}
+              onClick={() => setAsking(true)}
             >
               Remove
             </Button>
@@ -107,6 +110,20 @@ export function SchedulePanel({ stream, onChange }: SchedulePanelProps) {
         )}
       </div>
       <NextWindows stream={stream} />
+      {asking && (
+        <Confirm
+          title="Remove the schedule?"
+          yes="Remove schedule"
+          no="Keep it"
+          onYes={() => remove.mutate()}
+          onClose={() => setAsking(false)}
+        >
+          <p>
+            “{stream.name}” is then on air only from when you start it until you stop it. Whether it is on air now does
+            not change.
+          </p>
+        </Confirm>
+      )}
     </Panel>
   );
 }

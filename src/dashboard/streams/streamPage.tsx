@@ -1,17 +1,16 @@
 /** One stream: what it shows, how it does, and all that can be done with it. */
 import { Skeleton } from '@mantine/core';
-import { IconChevronLeft } from '@tabler/icons-react';
 import { useQueryClient } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
-import { useEffect, useState } from 'react';
-import { problems } from '../../client/index.ts';
+import { useEffect } from 'react';
 import type { LiveStats, Stream } from '../api.ts';
 import { formatProfile } from '../format.ts';
+import page from '../parts/page.module.css';
 import { Panel } from '../parts/panel.tsx';
+import { useOpen } from '../parts/useOpen.ts';
+import { Whole } from '../parts/whole.tsx';
 import { Player } from '../player/player.tsx';
 import { problemText } from '../problem.ts';
 import { useAnnounceChange } from '../shell/announce.tsx';
-import { Failure, StreamNotFound } from '../shell/notices.tsx';
 import { MoreActions } from './actions.tsx';
 import { PhaseBadge } from './badge.tsx';
 import { destinationLine } from './card.tsx';
@@ -30,7 +29,7 @@ import { offAirSince, restingLine } from './when.ts';
 
 /** What a panel says before its data is there, or when it did not come. */
 function Pending({ error, lines = 2 }: { error: unknown; lines?: number }) {
-  if (error) return <p className={classes.dim}>{problemText(error)}</p>;
+  if (error) return <p className={page.dim}>{problemText(error)}</p>;
   return (
     <div className={classes.lines} aria-hidden>
       {Array.from({ length: lines }, (_, i) => `line ${i}`).map((key) => (
@@ -39,8 +38,6 @@ function Pending({ error, lines = 2 }: { error: unknown; lines?: number }) {
     </div>
   );
 }
-
-type Form = 'edit' | 'schedule';
 
 interface HeadProps {
   stream: Stream;
@@ -51,17 +48,17 @@ interface HeadProps {
 
 function Head({ stream, phase, names, onEdit }: HeadProps) {
   return (
-    <div className={classes.head}>
-      <div className={classes.title}>
+    <div className={page.head}>
+      <div className={page.title}>
         <div className={classes.nameRow}>
           <h1>{stream.name}</h1>
           <PhaseBadge phase={phase} large />
         </div>
-        <p className={classes.dim}>
+        <p className={page.dim}>
           {formatProfile(stream.quality, stream.framerate)} · to {destinationLine(stream, names)}
         </p>
       </div>
-      <div className={classes.actions}>
+      <div className={page.actions}>
         <PowerButtons stream={stream} phase={phase} />
         <MoreActions stream={stream} phase={phase} onEdit={onEdit} />
       </div>
@@ -78,7 +75,7 @@ function Live({ stats, error, readAt }: { stats: LiveStats | undefined; error: u
 }
 
 /** The forms that change a stream; what they made of it shows at once. */
-function Forms({ stream, form, close }: { stream: Stream; form: Form | undefined; close: () => void }) {
+function Forms({ stream, form, close }: { stream: Stream; form: string | undefined; close: () => void }) {
   const queries = useQueryClient();
   const done = (after: Stream) => {
     queries.setQueryData(['stream', stream.id], after);
@@ -94,7 +91,7 @@ function Forms({ stream, form, close }: { stream: Stream; form: Form | undefined
 }
 
 /** What keeps it off air while it is there; what is wrong while it is on air. */
-function Health({ stream, running, onMend }: { stream: Stream; running: boolean; onMend: (form: Form) => void }) {
+function Health({ stream, running, onMend }: { stream: Stream; running: boolean; onMend: (form: string) => void }) {
   const readiness = useReadiness(stream.id);
   return (
     <>
@@ -122,7 +119,7 @@ function StreamView({ stream }: { stream: Stream }) {
   const names = useDestinationNames();
   const stats = useLiveStats(stream.id, phase);
   const events = useEvents(stream.id);
-  const [form, setForm] = useState<Form>();
+  const { opened, open, close } = useOpen();
   const { word } = lookOf(phase);
   useAnnounceChange(`${stream.name} is now ${word.toLowerCase()}`);
   useEffect(() => {
@@ -136,9 +133,9 @@ function StreamView({ stream }: { stream: Stream }) {
   });
   return (
     <>
-      <Head stream={stream} phase={phase} names={names} onEdit={() => setForm('edit')} />
-      <div className={classes.columns}>
-        <div className={classes.column}>
+      <Head stream={stream} phase={phase} names={names} onEdit={() => open('edit')} />
+      <div className={page.columns}>
+        <div className={page.column}>
           <Player
             streamId={stream.id}
             name={stream.name}
@@ -157,51 +154,24 @@ function StreamView({ stream }: { stream: Stream }) {
             <Snippets stream={stream} />
           </Panel>
         </div>
-        <div className={classes.column}>
+        <div className={page.column}>
           {running && <Live stats={numbers} error={stats.error} readAt={stats.dataUpdatedAt} />}
-          <Health stream={stream} running={running} onMend={setForm} />
-          <SchedulePanel stream={stream} onChange={() => setForm('schedule')} />
+          <Health stream={stream} running={running} onMend={open} />
+          <SchedulePanel stream={stream} onChange={() => open('schedule')} />
           <Panel title="Recent events">
             {events.data ? <Events events={events.data.data} /> : <Pending error={events.error} lines={4} />}
           </Panel>
         </div>
       </div>
-      <Forms stream={stream} form={form} close={() => setForm(undefined)} />
+      <Forms stream={stream} form={opened} close={close} />
     </>
-  );
-}
-
-function Loading() {
-  return (
-    <div aria-busy="true">
-      <h1 className={classes.loadingTitle}>Loading the stream…</h1>
-      <div className={classes.columns} aria-hidden>
-        <Skeleton className={classes.loadingPlayer ?? ''} radius="lg" />
-        <Skeleton height={260} radius="lg" />
-      </div>
-    </div>
   );
 }
 
 export function StreamPage({ id }: { id: string }) {
-  const { data: stream, error, refetch } = useStream(id);
-  const missing = error instanceof problems.StreamNotFound;
   return (
-    <>
-      <nav aria-label="Breadcrumb" className={classes.crumb}>
-        <Link to="/streams">
-          <IconChevronLeft size={16} aria-hidden /> Streams
-        </Link>
-      </nav>
-      {missing ? (
-        <StreamNotFound />
-      ) : stream ? (
-        <StreamView stream={stream} />
-      ) : error ? (
-        <Failure title="The stream could not be loaded" error={error} retry={refetch} />
-      ) : (
-        <Loading />
-      )}
-    </>
+    <Whole noun="stream" query={useStream(id)}>
+      {(stream) => <StreamView stream={stream} />}
+    </Whole>
   );
 }

@@ -1,6 +1,7 @@
 import { Button } from '@mantine/core';
 import { IconCloudUpload } from '@tabler/icons-react';
 import { type DragEvent, type RefObject, useRef, useState } from 'react';
+import page from '../parts/page.module.css';
 import classes from './uploads.module.css';
 
 /** What the picker offers. A file of another kind can be chosen too, and the server says what it makes of it. */
@@ -53,7 +54,7 @@ export function Drop({ picker, onFiles }: DropProps) {
       <Button variant="default" onClick={() => picker.current?.click()}>
         Choose files
       </Button>
-      <p className={classes.dim}>Sending can be paused, and goes on after a lost connection.</p>
+      <p className={page.dim}>Sending can be paused, and goes on after a lost connection.</p>
       <input
         ref={picker}
         type="file"

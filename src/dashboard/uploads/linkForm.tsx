@@ -1,12 +1,12 @@
 /** An upload from a link: the server fetches it, so that the page may be closed. */
 import { Button, TextInput } from '@mantine/core';
-import { useForm } from '@mantine/form';
 import { IconMusic, IconVideo } from '@tabler/icons-react';
 import type { Upload, UploadFromLink } from '../../client/index.ts';
 import { useApi } from '../context.tsx';
 import { Choices } from '../parts/choices.tsx';
 import { Dialog, DialogActions } from '../parts/dialog.tsx';
 import forms from '../parts/form.module.css';
+import { useKeptForm } from '../parts/useKeptForm.ts';
 import { useSubmit } from '../parts/useSubmit.ts';
 
 interface Values {
@@ -28,7 +28,8 @@ const bodyOf = ({ type, url, name }: Values): UploadFromLink => ({
 
 export function LinkForm({ onClose, onDone }: { onClose: () => void; onDone: () => unknown }) {
   const { uploads } = useApi().calls;
-  const form = useForm<Values>({
+  const { form, forget } = useKeptForm<Values>({
+    name: 'upload',
     initialValues: { type: 'VIDEO', url: '', name: '' },
     validate: { url: (value) => (value.trim() === '' ? 'Paste the link to the file.' : null) },
   });
@@ -36,10 +37,17 @@ export function LinkForm({ onClose, onDone }: { onClose: () => void; onDone: () 
     send: (values: Values, idempotencyKey) => uploads.fromLink(bodyOf(values), { idempotencyKey }),
     fields: ['url', 'name', 'type'],
     onMistakes: form.setErrors,
-    onDone,
+    onDone: () => {
+      forget();
+      return onDone();
+    },
   });
+  const cancel = () => {
+    forget();
+    onClose();
+  };
   return (
-    <Dialog title="Add from a link" onClose={onClose} busy={busy}>
+    <Dialog title="Add from a link" onClose={cancel} busy={busy}>
       <form className={forms.form} onSubmit={form.onSubmit(submit)} noValidate>
         <TextInput
           label="Link"
@@ -70,7 +78,7 @@ export function LinkForm({ onClose, onDone }: { onClose: () => void; onDone: () 
           </p>
         )}
         <DialogActions>
-          <Button variant="default" onClick={onClose} disabled={busy}>
+          <Button variant="default" onClick={cancel} disabled={busy}>
             Cancel
           </Button>
           <Button type="submit" loading={busy}>

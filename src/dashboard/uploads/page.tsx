@@ -1,7 +1,9 @@
 import { Button } from '@mantine/core';
 import { IconLink } from '@tabler/icons-react';
 import { useRef, useState } from 'react';
+import page from '../parts/page.module.css';
 import { More, PageHead, RowsLoading, useTitle } from '../parts/page.tsx';
+import { useOpen } from '../parts/useOpen.ts';
 import { Failure } from '../shell/notices.tsx';
 import { Drop } from './drop.tsx';
 import { LinkForm } from './linkForm.tsx';
@@ -20,17 +22,17 @@ export function UploadsPage() {
   const changed = useUploadsChanged();
   const files = useFiles();
   const sendings = useSendings();
-  const [adding, setAdding] = useState(false);
+  const { opened, open, close } = useOpen();
   const [, lookAgain] = useState(0);
   const picker = useRef<HTMLInputElement>(null);
 
   if (error && !data) return <Failure title="Your uploads could not be loaded" error={error} retry={refetch} />;
-  const uploads = data?.pages.flatMap((page) => page.data) ?? [];
+  const uploads = data?.pages.flatMap((one) => one.data) ?? [];
   const { unfinished, rest } = splitUploads(uploads, sendings, files?.memory.list() ?? []);
   return (
     <>
       <PageHead title="Uploads" lead={LEAD}>
-        <Button leftSection={<IconLink size={17} aria-hidden />} onClick={() => setAdding(true)}>
+        <Button leftSection={<IconLink size={17} aria-hidden />} onClick={() => open('link')}>
           Add from a link
         </Button>
       </PageHead>
@@ -58,7 +60,7 @@ export function UploadsPage() {
       {data && uploads.length === 0 && (
         <p className={classes.none}>No uploads yet. What you add shows up here, and tells when it can be played.</p>
       )}
-      <ul className={classes.list}>
+      <ul className={page.list}>
         {rest.map((upload) => (
           <li key={upload.objectID}>
             <UploadRow upload={upload} />
@@ -66,11 +68,11 @@ export function UploadsPage() {
         ))}
       </ul>
       {hasNextPage && <More loading={isFetchingNextPage} onClick={() => fetchNextPage()} />}
-      {adding && (
+      {opened === 'link' && (
         <LinkForm
-          onClose={() => setAdding(false)}
+          onClose={close}
           onDone={() => {
-            setAdding(false);
+            close();
             return changed();
           }}
         />

@@ -4,6 +4,7 @@ import {
   IconCircleCheck,
   IconDownload,
   IconMusic,
+  IconPlayerPlay,
   IconSettings,
   IconTrash,
   IconVideo,
@@ -13,8 +14,11 @@ import { useState } from 'react';
 import type { Upload } from '../../client/index.ts';
 import { useApi } from '../context.tsx';
 import { DeleteDialog } from '../parts/delete.tsx';
+import page from '../parts/page.module.css';
 import { Bar } from '../parts/page.tsx';
+import { Row } from '../parts/row.tsx';
 import { Tag } from '../parts/tag.tsx';
+import { ClipPreview } from '../player/clip.tsx';
 import { useUploadsChanged } from './queries.ts';
 import classes from './uploads.module.css';
 import { factsOf, fixOf, lookOf } from './words.ts';
@@ -54,7 +58,7 @@ function Doing({ name, progress, what }: { name: string; progress: number; what:
   return (
     <div className={classes.doing}>
       <Bar value={progress > 0 ? progress : undefined} label={`${what}: ${name}`} />
-      <p className={classes.dim}>
+      <p className={page.dim}>
         {what}
         {progress > 0 && ` · ${Math.floor(progress * 100)} %`}
       </p>
@@ -66,26 +70,38 @@ export function UploadRow({ upload }: { upload: Upload }) {
   const { calls } = useApi();
   const changed = useUploadsChanged();
   const [asking, setAsking] = useState(false);
+  const [playing, setPlaying] = useState(false);
   const { objectID, name, type, state, progress, error } = upload;
   const { doing } = lookOf(state);
   const facts = factsOf(upload);
   return (
-    <article className={classes.row} data-testid="upload" data-state={state} aria-label={name}>
-      <div className={classes.kind}>
-        <TypeIcon type={type} />
-      </div>
-      <div className={classes.facts}>
-        <h2>{name}</h2>
-        {facts.length > 0 && <p className={classes.dim}>{facts.join(' · ')}</p>}
-      </div>
-      <UploadTag state={state} />
-      <Tooltip label="Delete">
-        <ActionIcon aria-label={`Delete ${name}`} onClick={() => setAsking(true)}>
-          <IconTrash size={18} stroke={1.7} aria-hidden />
-        </ActionIcon>
-      </Tooltip>
+    <Row
+      data-testid="upload"
+      data-state={state}
+      name={name}
+      icon={<TypeIcon type={type} />}
+      facts={facts.length > 0 && <p className={page.dim}>{facts.join(' · ')}</p>}
+      actions={
+        <>
+          <UploadTag state={state} />
+          {state === 'ready' && (
+            <Tooltip label="Play its first minute">
+              <ActionIcon aria-label={`Play ${name}`} onClick={() => setPlaying(true)}>
+                <IconPlayerPlay size={18} stroke={1.7} aria-hidden />
+              </ActionIcon>
+            </Tooltip>
+          )}
+          <Tooltip label="Delete">
+            <ActionIcon aria-label={`Delete ${name}`} onClick={() => setAsking(true)}>
+              <IconTrash size={18} stroke={1.7} aria-hidden />
+            </ActionIcon>
+          </Tooltip>
+        </>
+      }
+    >
       {doing && <Doing name={name} progress={progress} what={doing} />}
       {error && <Failed code={error.code} message={error.message} />}
+      {playing && <ClipPreview objectID={objectID} name={name} onClose={() => setPlaying(false)} />}
       {asking && (
         <DeleteDialog
           noun="upload"
@@ -100,6 +116,6 @@ export function UploadRow({ upload }: { upload: Upload }) {
           The file and all that was prepared of it are deleted for good.
         </DeleteDialog>
       )}
-    </article>
+    </Row>
   );
 }

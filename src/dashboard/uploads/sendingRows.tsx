@@ -6,11 +6,15 @@ import { problems } from '../../client/index.ts';
 import { useApi } from '../context.tsx';
 import { formatBytes } from '../format.ts';
 import { DeleteDialog } from '../parts/delete.tsx';
+import page from '../parts/page.module.css';
 import { Bar } from '../parts/page.tsx';
+import { Row } from '../parts/row.tsx';
 import type { Sender, Sending } from './sender.ts';
 import { leftInWords, secondsLeft } from './speed.ts';
 import type { Unfinished, UnfinishedUploads } from './unfinished.ts';
 import classes from './uploads.module.css';
+
+const icon = <IconUpload size={22} stroke={1.6} aria-hidden />;
 
 /** `34 % · 120 MB of 350 MB · 12.0 MB/s · about 20 s left`. */
 function lineOf({ state, sizeBytes, sentBytes, speed }: Sending): string {
@@ -60,26 +64,27 @@ export function SendingRow({ sending, sender }: { sending: Sending; sender: Send
   const [asking, setAsking] = useState(false);
   const { id, name, state, sizeBytes, sentBytes, problem } = sending;
   return (
-    <article className={classes.row} data-testid="sending" data-state={state} aria-label={name}>
-      <div className={classes.kind}>
-        <IconUpload size={22} stroke={1.6} aria-hidden />
-      </div>
-      <div className={classes.facts}>
-        <h2>{name}</h2>
-        <p className={classes.dim}>{lineOf(sending)}</p>
-      </div>
-      <div className={classes.acts}>
-        {(state === 'sending' || state === 'waiting') && (
-          <Act label="Pause" name={name} icon={IconPlayerPause} onClick={() => sender.pause(id)} />
-        )}
-        {state === 'paused' && (
-          <Act label="Go on with" name={name} icon={IconPlayerPlay} onClick={() => sender.resume(id)} />
-        )}
-        {state === 'failed' && (
-          <Act label="Try again:" name={name} icon={IconRefresh} onClick={() => sender.resume(id)} />
-        )}
-        <Act label="Give up" name={name} icon={IconX} onClick={() => setAsking(true)} />
-      </div>
+    <Row
+      data-testid="sending"
+      data-state={state}
+      name={name}
+      icon={icon}
+      facts={<p className={page.dim}>{lineOf(sending)}</p>}
+      actions={
+        <>
+          {(state === 'sending' || state === 'waiting') && (
+            <Act label="Pause" name={name} icon={IconPlayerPause} onClick={() => sender.pause(id)} />
+          )}
+          {state === 'paused' && (
+            <Act label="Go on with" name={name} icon={IconPlayerPlay} onClick={() => sender.resume(id)} />
+          )}
+          {state === 'failed' && (
+            <Act label="Try again:" name={name} icon={IconRefresh} onClick={() => sender.resume(id)} />
+          )}
+          <Act label="Give up" name={name} icon={IconX} onClick={() => setAsking(true)} />
+        </>
+      }
+    >
       <div className={classes.doing}>
         <Bar value={sizeBytes === 0 ? 0 : sentBytes / sizeBytes} label={`Sent of ${name}`} />
       </div>
@@ -89,7 +94,7 @@ export function SendingRow({ sending, sender }: { sending: Sending; sender: Send
         </p>
       )}
       {asking && <GiveUp name={name} remove={() => sender.giveUp(id)} onClose={() => setAsking(false)} />}
-    </article>
+    </Row>
   );
 }
 
@@ -107,22 +112,24 @@ export function UnfinishedRow({ unfinished, memory, choose, onForgotten }: Unfin
   const [asking, setAsking] = useState(false);
   const { key, name, sizeBytes, objectID } = unfinished;
   return (
-    <article className={classes.row} data-testid="unfinished" aria-label={name}>
-      <div className={classes.kind}>
-        <IconUpload size={22} stroke={1.6} aria-hidden />
-      </div>
-      <div className={classes.facts}>
-        <h2>{name}</h2>
-        <p className={classes.dim}>
+    <Row
+      data-testid="unfinished"
+      name={name}
+      icon={icon}
+      facts={
+        <p className={page.dim}>
           Not sent completely ({formatBytes(sizeBytes)}). Choose the same file again, and it goes on where it stopped.
         </p>
-      </div>
-      <div className={classes.acts}>
-        <Button size="sm" variant="default" onClick={choose}>
-          Choose file
-        </Button>
-        <Act label="Give up" name={name} icon={IconX} onClick={() => setAsking(true)} />
-      </div>
+      }
+      actions={
+        <>
+          <Button size="sm" variant="default" onClick={choose}>
+            Choose file
+          </Button>
+          <Act label="Give up" name={name} icon={IconX} onClick={() => setAsking(true)} />
+        </>
+      }
+    >
       {asking && (
         <GiveUp
           name={name}
@@ -136,6 +143,6 @@ export function UnfinishedRow({ unfinished, memory, choose, onForgotten }: Unfin
           onClose={() => setAsking(false)}
         />
       )}
-    </article>
+    </Row>
   );
 }

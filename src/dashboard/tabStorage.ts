@@ -1,0 +1,18 @@
+/** Storage of this tab, or of this page alone where the browser forbids storage. */
+export type TabStorage = Pick<Storage, 'getItem' | 'setItem' | 'removeItem'>;
+
+function find(): TabStorage {
+  try {
+    sessionStorage.getItem('loopstream.key');
+    return sessionStorage;
+  } catch {
+    const kept = new Map<string, string>();
+    return {
+      getItem: (key) => kept.get(key) ?? null,
+      setItem: (key, value) => void kept.set(key, value),
+      removeItem: (key) => void kept.delete(key),
+    };
+  }
+}
+
+export const tabStorage: TabStorage = find();

@@ -1,0 +1,300 @@
+/// <reference lib="dom" />
+/**
+ * Every form of the dashboard as people misuse it: bad input in each field, sent twice, left in the middle and come back to,
+ * changed by two at once. Nothing is reflected as markup, and nothing that was typed is lost.
+ */
+import type { Browser, BrowserContext, Locator, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { DESK, expectForEverybody, launchBrowser } from '../support/page.ts';
+import { type SharedSystem, shareSystem } from '../support/share-system.ts';
+
+let system: SharedSystem;
+let browser: Browser;
+let context: BrowserContext;
+let page: Page;
+let cookies: Awaited<ReturnType<BrowserContext['storageState']>>;
+let complaints: string[];
+const made = { stream: '', playlist: '', destination: '' };
+
+const site = () => new URL(system.facts.pageUrl).origin;
+const button = (name: string | RegExp) => page.getByRole('button', { name });
+
+async function signIn(): Promise<void> {
+  await page.getByLabel('E-mail address').fill(system.facts.email ?? '');
+  await page.getByLabel('Password', { exact: true }).fill(system.facts.password ?? '');
+  await page.getByRole('button', { name: 'Sign in' }).click();
+}
+
+/** A browser in which the person has signed in. */
+async function open(path: string): Promise<void> {
+  context = await browser.newContext({ viewport: DESK, reducedMotion: 'reduce', storageState: cookies });
+  context.setDefaultTimeout(60_000);
+  page = await context.newPage();
+  complaints = [];
+  page.on('console', (message) => {
+    if (message.text().includes('Content Security Policy')) complaints.push(message.text());
+  });
+  page.on('pageerror', (error) => complaints.push(String(error)));
+  await page.goto(`${site()}${path}`);
+  await page.getByRole('heading', { level: 1 }).waitFor();
+}
+
+beforeAll(async () => {
+  [system, browser] = await Promise.all([shareSystem(), launchBrowser()]);
+  await open('/');
+  await signIn();
+  await page.getByTestId('user-email').waitFor();
+  cookies = await context.storageState();
+  await context.close();
+  const { destinations, playlists } = system.client;
+  made.destination = (await destinations.create({ name: 'Here', rtmpUrl: system.facts.rtmpUrl, rtmpKey: 'key' })).id;
+  made.playlist = (await playlists.create({ name: 'Evenings', kind: 'video', mode: 'sequential', items: [] })).id;
+});
+afterAll(() => browser?.close());
+beforeEach(async () => {
+  const picture = { quality: 'q_720p', framerate: 'f_30' } as const;
+  const stream = { name: 'Night', ...picture, destinationID: made.destination, playlistIDs: [made.playlist] };
+  made.stream = (await system.client.streams.create(stream)).id;
+});
+afterEach(async () => {
+  expect(complaints).toEqual([]);
+  await context.close();
+  await system.client.streams.delete(made.stream);
+});
+
+const MARKUP = '"><img src=x onerror="window.hacked=1"><script>window.hacked=1</script>';
+const LONG = 'long '.repeat(2000);
+/** Of each field that wants anything: left empty, nothing but spaces, far too long. */
+const WRONG = { empty: '', spaces: '   ', long: LONG };
+/** May be somebody's idea of a name, and is nothing but text. */
+const NASTY = `${MARKUP}'; DROP TABLE users; -- \u202Egnp.\u200B${'o\u0308'.repeat(3)}👩‍🚀`;
+
+interface Field {
+  label: string;
+  /** What does. */
+  right: string;
+  /** Values that are right here, though they are not everywhere. */
+  takes?: (keyof typeof WRONG)[];
+  /** Text of any kind may be in it. */
+  free?: true;
+}
+interface Form {
+  path: () => string;
+  /** Makes it visible. */
+  open?: () => Promise<unknown>;
+  form: () => Locator;
+  submit: string;
+  fields: Field[];
+}
+
+const dialog = () => page.getByRole('dialog');
+const NAME: Field = { label: 'Name', right: 'Fine', free: true };
+const FORMS: Record<string, Form> = {
+  'a link to an upload': {
+    ...{ path: () => '/uploads?form=link', form: dialog, submit: 'Add upload' },
+    fields: [
+      { label: 'Link', right: 'ftp://example.com/never' },
+      { ...NAME, takes: ['empty', 'spaces'], free: true },
+    ],
+  },
+  'a new destination': {
+    ...{ path: () => '/destinations?form=new', form: dialog, submit: 'Add destination' },
+    fields: [
+      NAME,
+      { label: 'Address', right: 'rtmp://example.com/live' },
+      { label: 'Stream key', right: 'key', free: true },
+    ],
+  },
+  'a destination that is changed': {
+    ...{ path: () => `/destinations?form=edit+${made.destination}`, form: dialog, submit: 'Save' },
+    fields: [
+      NAME,
+      { label: 'Address', right: 'rtmp://example.com/live' },
+      { label: 'New stream key', right: '', takes: ['empty', 'spaces'], free: true },
+    ],
+  },
+  'a new playlist': {
+    ...{ path: () => '/playlists?form=new', form: dialog, submit: 'Create playlist', fields: [NAME] },
+  },
+  'a stream that is edited': {
+    ...{ path: () => `/streams/${made.stream}?form=edit`, form: dialog, submit: 'Save', fields: [NAME] },
+  },
+  'a schedule': {
+    ...{ path: () => `/streams/${made.stream}?form=schedule`, form: dialog, submit: 'Save schedule' },
+    open: () => dialog().getByRole('radio', { name: 'Cron' }).check(),
+    fields: [{ label: 'Cron expression', right: '0 18 * * *' }],
+  },
+  'a new stream’s link': {
+    ...{ path: () => '/create', form: () => page.getByRole('region', { name: 'Media' }), submit: 'Next' },
+    fields: [{ label: 'Link to the video', right: 'ftp://example.com/never' }],
+  },
+  'an API key': {
+    ...{ path: () => '/account/keys?form=new', form: dialog, submit: 'Make the key', fields: [NAME] },
+  },
+};
+
+const fieldOf = (form: Locator, { label }: Field) => form.getByRole('textbox', { name: label });
+
+/** Puts it all in, and says what came of it: the form is done, or the field that is said to be wrong. */
+async function send({ form, submit, fields }: Form, values: Record<string, string>): Promise<string> {
+  for (const field of fields) await fieldOf(form(), field).fill(values[field.label] ?? field.right);
+  const answered = page.waitForResponse((response) => response.request().method() !== 'GET', { timeout: 5_000 });
+  // Where the form itself sees what is wrong, nobody is asked.
+  const asked = answered.catch(() => undefined);
+  await form().getByRole('button', { name: submit, exact: true }).click();
+  const wrong = form().locator('[aria-invalid="true"]');
+  await Promise.race([asked, wrong.first().waitFor(), form().waitFor({ state: 'detached' })]);
+  await expect
+    .poll(
+      async () => (await form().count()) === 0 || (await form().getByRole('alert').count()) + (await wrong.count()) > 0,
+    )
+    .toBe(true);
+  if ((await form().count()) === 0) return 'done';
+  const invalid = await wrong.evaluateAll((all) =>
+    all.map((one) => {
+      const ids = (one.getAttribute('aria-describedby') ?? '').split(' ');
+      const said = ids.map((id) => document.getElementById(id)?.textContent).join(' ');
+      return said.trim() === '' ? 'nothing said' : ((one as HTMLInputElement).labels?.[0]?.textContent ?? '');
+    }),
+  );
+  return invalid.join(', ') || 'said elsewhere';
+}
+
+test.each(Object.entries(FORMS))(
+  '%s: what is wrong is said at its field, and what was typed stays',
+  async (_, form) => {
+    await open(form.path());
+    await form.open?.();
+    await form.form().waitFor();
+    for (const field of form.fields)
+      for (const [kind, value] of Object.entries(WRONG)) {
+        if (field.takes?.includes(kind as keyof typeof WRONG)) continue;
+        const what = `${field.label}, ${kind}`;
+        expect(await send(form, { [field.label]: value }), what).toContain(field.label);
+        expect(await fieldOf(form.form(), field).inputValue(), what).toBe(value);
+        for (const other of form.fields)
+          if (other !== field) expect(await fieldOf(form.form(), other).inputValue(), what).toBe(other.right);
+      }
+    for (const field of form.fields) {
+      if (!field.free)
+        expect(await send(form, { [field.label]: NASTY }), `${field.label}, markup`).toContain(field.label);
+      expect(await page.evaluate(() => 'hacked' in window || document.querySelector('img[src=x]') !== null)).toBe(
+        false,
+      );
+    }
+  },
+);
+
+test('markup in every name is text wherever it is shown', async () => {
+  const { destinations, playlists, streams } = system.client;
+  const name = `${MARKUP}'; DROP TABLE users; --`;
+  const rtmpKey = 'key';
+  const destination = await destinations.create({ name, rtmpUrl: system.facts.rtmpUrl, rtmpKey });
+  const playlist = await playlists.create({ name, kind: 'video', mode: 'sequential', items: [] });
+  await streams.update(made.stream, { name, destinationIDs: [destination.id], playlistIDs: [playlist.id] });
+  await open('/');
+  const pages = ['/streams', '/destinations', '/playlists', `/playlists/${playlist.id}`, `/streams/${made.stream}`];
+  for (const path of [...pages, `/streams/${made.stream}?form=edit`]) {
+    await page.goto(`${site()}${path}`);
+    await page.getByText('DROP TABLE').first().waitFor({ state: 'attached' });
+    expect(await page.evaluate(() => 'hacked' in window || document.querySelector('img[src=x]') !== null), path).toBe(
+      false,
+    );
+  }
+  await streams.update(made.stream, { destinationIDs: [made.destination], playlistIDs: [made.playlist] });
+  await Promise.all([destinations.delete(destination.id), playlists.delete(playlist.id)]);
+});
+
+test('a session that is over when the page is loaded anew: signed in again, the form is open as it was left, but for its secret', async () => {
+  await open('/destinations');
+  await button('Add destination').click();
+  await dialog().getByLabel('Name').fill('Half typed');
+  await dialog().getByRole('textbox', { name: 'Stream key' }).fill('abcd-secret');
+  expect(await page.evaluate(() => JSON.stringify(sessionStorage))).not.toContain('abcd-secret');
+  await context.clearCookies();
+  await page.reload();
+  await page.getByRole('heading', { name: 'Sign in to loopstream' }).waitFor();
+  await signIn();
+  await dialog().waitFor();
+  expect(await dialog().getByLabel('Name').inputValue()).toBe('Half typed');
+  expect(await dialog().getByRole('textbox', { name: 'Stream key' }).inputValue()).toBe('');
+  // The way back closes it, and the way forth opens it again as it was.
+  await page.goBack();
+  await dialog().waitFor({ state: 'detached' });
+  await page.goForward();
+  await dialog().waitFor();
+  expect(await dialog().getByLabel('Name').inputValue()).toBe('Half typed');
+  // Thrown away, it is gone.
+  await dialog().getByRole('button', { name: 'Cancel' }).click();
+  await dialog().waitFor({ state: 'detached' });
+  expect(new URL(page.url()).search).toBe('');
+  await button('Add destination').click();
+  expect(await dialog().getByLabel('Name').inputValue()).toBe('YouTube');
+});
+
+test('a key that is revoked in the middle: whoever comes back with another one goes on; whoever signs out leaves nothing', async () => {
+  await open('/account/keys?form=new');
+  await dialog().getByLabel('Name').fill('Short lived');
+  await dialog().getByRole('button', { name: 'Make the key' }).click();
+  const key = (await page.getByTestId('new-key').textContent()) ?? '';
+  await context.close();
+  context = await browser.newContext({ viewport: DESK, reducedMotion: 'reduce' });
+  page = await context.newPage();
+  await page.goto(`${site()}/streams/${made.stream}#key=${key}`);
+  await page.getByRole('button', { name: 'Edit', exact: true }).click();
+  await dialog().getByLabel('Name').fill('Night and day');
+  await revoke(key);
+  await dialog().getByRole('button', { name: 'Save' }).click();
+  await page.getByText('Your API key is no longer accepted').waitFor();
+  await button('Use an API key instead').click();
+  await page.getByRole('textbox', { name: 'API key' }).fill(system.facts.apiKey);
+  await button('Sign in').click();
+  await dialog().waitFor();
+  expect(await dialog().getByLabel('Name').inputValue()).toBe('Night and day');
+  await page.keyboard.press('Escape');
+  await dialog().waitFor({ state: 'detached' });
+  await page.getByRole('button', { name: 'Edit', exact: true }).click();
+  await dialog().getByLabel('Name').fill('Not for others');
+  await page.goBack();
+  await dialog().waitFor({ state: 'detached' });
+  await button('Sign out').click();
+  await page.getByRole('heading', { name: 'Sign in to loopstream' }).waitFor();
+  expect(await page.evaluate(() => JSON.stringify(sessionStorage))).toBe('{}');
+});
+
+/** By its owner, in another browser. */
+async function revoke(key: string): Promise<void> {
+  const owner = await browser.newContext({ storageState: cookies });
+  const tab = await owner.newPage();
+  await tab.goto(`${site()}/account/keys`);
+  await tab.getByText(key.slice(0, 8)).first().waitFor();
+  await tab.getByRole('button', { name: 'Revoke Short lived' }).click();
+  await tab.getByRole('button', { name: 'Delete API key' }).click();
+  await tab.getByRole('dialog').waitFor({ state: 'detached' });
+  await owner.close();
+}
+
+test('changed in another tab meanwhile: what I did not touch is taken up, what both changed is told, and mine is kept', async () => {
+  await open(`/streams/${made.stream}?form=edit`);
+  await dialog().getByLabel('Name').fill('Mine');
+  await system.client.streams.update(made.stream, { name: 'Theirs', framerate: 'f_60' });
+  await page.getByTestId('elsewhere').filter({ hasText: 'name' }).waitFor();
+  await expect.poll(() => dialog().getByLabel('Frame rate').inputValue()).toBe('f_60');
+  expect(await dialog().getByLabel('Name').inputValue()).toBe('Mine');
+  await expectForEverybody(page);
+  await dialog().getByRole('button', { name: 'Save' }).dblclick();
+  await dialog().waitFor({ state: 'detached' });
+  expect(await system.client.streams.get(made.stream)).toMatchObject({ name: 'Mine', framerate: 'f_60' });
+});
+
+test('deleted in another tab meanwhile: it is told, and what was typed can still be read', async () => {
+  const { destinations } = system.client;
+  const { id } = await destinations.create({ name: 'Soon gone', rtmpUrl: system.facts.rtmpUrl, rtmpKey: 'key' });
+  await open(`/destinations?form=edit+${id}`);
+  await dialog().getByLabel('Name').fill('Typed with care');
+  await destinations.delete(id);
+  await page.getByRole('article', { name: 'Soon gone' }).waitFor({ state: 'detached' });
+  await dialog().getByRole('button', { name: 'Save' }).click();
+  await dialog().getByRole('alert').waitFor();
+  expect(await dialog().getByLabel('Name').inputValue()).toBe('Typed with care');
+});
