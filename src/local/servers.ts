@@ -31,6 +31,7 @@ export async function startServers(context: Context, infrastructure: Infrastruct
   return {
     apiUrl: apiKey && `${site}/v1`,
     graphqlUrl: apiKey && `${site}/graphql`,
+    mcpUrl: apiKey && `${site}/mcp`,
     apiKey,
     email: account?.email ?? null,
     password: account?.password ?? null,

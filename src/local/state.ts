@@ -5,9 +5,11 @@ import { join } from 'node:path';
 
 /** The facts of a running system, for people's scripts: `<state-dir>/local.json`, mode 0600, there only while it runs. */
 export interface LocalFacts {
-  /** REST, GraphQL, the page, the key and the account are null with --operator-only. */
+  /** REST, GraphQL, the tools, the page, the key and the account are null with --operator-only. */
   apiUrl: string | null;
   graphqlUrl: string | null;
+  /** Of the agents' tools. */
+  mcpUrl: string | null;
   apiKey: string | null;
   /** For signing in to the page; the password is null when its owner has chosen another one. */
   email: string | null;

@@ -8,6 +8,8 @@ export function summary(facts: LocalFacts, onAir: { watch: string | undefined; s
     ['Page', facts.pageUrl],
     ['REST', apiUrl && `${apiUrl}  (described at ${new URL('/docs', apiUrl).href})`],
     ['GraphQL', facts.graphqlUrl],
+    // A client that has no field for an address has one for a command, whose input and output it talks to.
+    ['Agents', facts.mcpUrl && `${facts.mcpUrl}  (as a command: npx -y mcp-remote ${facts.mcpUrl})`],
     ['Sign in', facts.email && `${facts.email}  with the password ${facts.password ?? 'that you have chosen'}`],
     ['API key', facts.apiKey],
     ['Mailbox', facts.mailUrl],

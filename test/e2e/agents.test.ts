@@ -29,7 +29,7 @@ beforeAll(async () => {
   await new Promise<void>((resolve) => files.listen(0, '127.0.0.1', resolve));
   receiver = await startRtmpServer({ record: join(dir, 'recordings') });
   system = await shareSystem();
-  agent = await connectAgent(system.facts.pageUrl, withKey(system.facts.apiKey));
+  agent = await connectAgent(system.facts.mcpUrl ?? '', withKey(system.facts.apiKey));
 });
 
 afterAll(async () => {

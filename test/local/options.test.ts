@@ -69,10 +69,11 @@ describe('ports', () => {
   });
 });
 
-test('the closing lines leave out what an operator-only system does not have', () => {
+test('the closing lines leave out what an operator-only system does not have, and tell agents where to go', () => {
   const facts = {
     apiUrl: null,
     graphqlUrl: null,
+    mcpUrl: null,
     apiKey: null,
     email: null,
     password: null,
@@ -86,5 +87,10 @@ test('the closing lines leave out what an operator-only system does not have', (
   };
   const text = summary(facts, { watch: undefined, stateDir: '/s' });
   expect(text).toContain('export KUBECONFIG=/k');
-  expect(text).not.toMatch(/API key|Page|null/);
+  expect(text).not.toMatch(/API key|Page|Agents|null/);
+  const mcpUrl = 'http://127.0.0.1:8080/mcp';
+  const whole = summary({ ...facts, mcpUrl }, { watch: undefined, stateDir: '/s' });
+  expect(whole).toMatch(
+    /^ {2}Agents +http:\/\/127\.0\.0\.1:8080\/mcp .*npx -y mcp-remote http:\/\/127\.0\.0\.1:8080\/mcp\)$/m,
+  );
 });
