@@ -4,8 +4,11 @@
  */
 
 import { isIP } from 'node:net';
+import { isCurrency } from './billing/money.ts';
+import { parsePrices } from './billing/prices.ts';
 import { authLimits, mail, outsideProvider } from './config-people.ts';
 import { ConfigError, type Env, reader } from './settings.ts';
+import { cardSettings } from './topups/settings.ts';
 
 export { ConfigError };
 
@@ -224,6 +227,13 @@ const corsOrigins = (env: Env): string[] => {
   throw new ConfigError('LOOPSTREAM_CORS_ORIGINS must be origins such as https://app.example.com, or *.');
 };
 
+/** What is alike for all that has to do with money. */
+const money = (env: Env) => {
+  const currency = reader(env).text('CURRENCY', 'USD');
+  if (!isCurrency(currency)) throw new ConfigError('LOOPSTREAM_CURRENCY must be a code of ISO 4217, such as USD.');
+  return { currency, prices: parsePrices(reader(env).optional('PRICES')), cards: cardSettings(env) };
+};
+
 /** The API server. `publicUrl` is its address as clients see it; `dashboardDir` holds the built page. */
 export const apiConfig = (env: Env) => {
   const { text, integer, optional, flag } = reader(env);
@@ -269,6 +279,7 @@ export const apiConfig = (env: Env) => {
     signUp: flag('SIGN_UP', true),
     /** Streams cost credits, which the role `billing` counts. */
     billing: flag('BILLING'),
+    ...money(env),
   });
 };
 export type ApiConfig = ReturnType<typeof apiConfig>;
@@ -280,8 +291,13 @@ export const billingConfig = (env: Env) => {
     ...common(env),
     ...kube(env),
     databaseUrl: text('DATABASE_URL'),
+    /** From one count of what streams have used to the next. */
+    meterIntervalMs: 1000 * integer('METER_INTERVAL_SECONDS', 10, 1, 3600),
+    /** How long streams stay on air after the credit of their account is used up. */
+    creditGraceSeconds: integer('CREDIT_GRACE_SECONDS', 0, 0, 31 * 86_400),
     opsHost: text('OPS_HOST', '0.0.0.0'),
     opsPort: integer('OPS_PORT', 9404, 0, 65_535),
+    ...money(env),
   });
 };
 export type BillingConfig = ReturnType<typeof billingConfig>;

@@ -3,6 +3,7 @@
  * contract; REST's problem+json, GraphQL's `extensions.code`, OpenAPI, docs/errors/ and the pages at /docs/errors are made
  * from it (`make generate`).
  */
+import { MONEY_ERRORS } from './money-errors.ts';
 
 export const ERRORS = {
   unauthenticated: {
@@ -273,6 +274,7 @@ export const ERRORS = {
     meaning: 'This server is stopping; try again.',
     fix: 'Try again after `Retry-After` seconds: another server answers.',
   },
+  ...MONEY_ERRORS,
 } as const;
 
 export type ErrorCode = keyof typeof ERRORS;

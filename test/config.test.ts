@@ -48,6 +48,23 @@ describe('the settings of the API server', () => {
     expect(() => api('BILLING', 'yes')).toThrow(/LOOPSTREAM_BILLING/);
   });
 
+  test('cards are taken with a key and a signing secret, each a text or in a file, neither of which is repeated', () => {
+    const cards = (env: Record<string, string>) => apiConfig({ ...required, ...env }).cards;
+    const both = { LOOPSTREAM_STRIPE_KEY: 'sk_hidden', LOOPSTREAM_STRIPE_WEBHOOK_SECRET_FILE: '/run/secret' };
+    expect(cards({}).stripe).toBeUndefined();
+    expect(cards(both).stripe).toEqual({
+      ...{ key: { text: 'sk_hidden' }, webhookSecret: { file: '/run/secret' }, url: 'https://api.stripe.com' },
+    });
+    for (const wrong of [
+      { LOOPSTREAM_STRIPE_KEY: 'sk_hidden' },
+      { ...both, LOOPSTREAM_STRIPE_KEY_FILE: '/run/key' },
+      { ...both, LOOPSTREAM_STRIPE_URL: 'api.stripe.com' },
+    ])
+      expect(() => cards(wrong)).toThrow(/^(?!.*hidden).*LOOPSTREAM_STRIPE/s);
+    expect(() => api('TOP_UP_MIN_MINOR', '100001')).toThrow(/LOOPSTREAM_TOP_UP_MAX_MINOR/);
+    expect(() => api('CURRENCY', 'usd')).toThrow(/LOOPSTREAM_CURRENCY/);
+  });
+
   test('each time-out has a default, and is told in seconds', () => {
     const defaults = {
       headersMs: 15_000,

@@ -15,6 +15,8 @@ const NEXT: Partial<Record<ErrorCode, string>> = {
   destination_not_found: takeFrom('list_destinations'),
   playlist_not_found: takeFrom('list_playlists'),
   playlist_version_not_found: 'Take a version from `list_playlist_versions`.',
+  topup_not_found: takeFrom('list_top_ups'),
+  topups_unavailable: 'Tell the person that no card can be taken here, and to ask whoever runs the service.',
   conflict: 'Read it again, with the tool whose name begins with get, and decide anew on what to change.',
   stream_not_ready:
     'Do what the `fix` of each entry of `issues` says; call `get_stream_readiness` until `ready` is true, then `start_stream` again. `diagnose_stream` tells more.',

@@ -5,7 +5,7 @@
  */
 import type { Tool as ListedTool } from '@modelcontextprotocol/server';
 import { type Static, type TObject, type TProperties, type TSchema, Type } from 'typebox';
-import { isOperation, OPERATION_SCOPES, type Operation, PERSON, type Principal } from '../auth/scopes.ts';
+import { isOperation, isReading, OPERATION_SCOPES, type Operation, PERSON, type Principal } from '../auth/scopes.ts';
 import { AppError, type FieldError } from '../errors.ts';
 import { compileBody } from '../http/validation.ts';
 
@@ -92,7 +92,7 @@ function annotationsOf({
     if (scope === null || scope === PERSON) throw new Error(`No tool may do ${operation}.`);
     return scope;
   });
-  const reads = scopes.every((scope) => scope === 'read');
+  const reads = operations.every(isReading);
   const deletes = scopes.includes('destructive');
   return {
     title,

@@ -6,6 +6,7 @@ import { liveTools } from './live.ts';
 import { playlistTools } from './playlists.ts';
 import { streamTools } from './streams.ts';
 import type { Tool } from './tool.ts';
+import { topUpTools } from './top-ups.ts';
 import { uploadTools } from './uploads.ts';
 import { versionTools } from './versions.ts';
 
@@ -19,6 +20,7 @@ export function createTools(services: Services): ReadonlyMap<string, Tool> {
     ...destinationTools(services.destinations),
     ...streamTools(services.streams),
     ...liveTools(services),
+    ...topUpTools(services.topUps),
   ];
   const byName = new Map(all.map((tool) => [tool.name, tool]));
   if (byName.size < all.length) throw new Error('Two tools have the same name.');

@@ -70,12 +70,22 @@ export const OPERATION_SCOPES = {
   getPlaylistVersion: 'read',
   diffPlaylistVersion: 'read',
   deletePlaylist: 'destructive',
+  createTopUp: 'billing',
+  listTopUps: 'billing',
+  getTopUp: 'billing',
+  receiveStripeEvent: null,
 } as const satisfies Record<string, Scope | typeof PERSON | null>;
 
 export type Operation = keyof typeof OPERATION_SCOPES;
 
 export const isOperation = (name: string | undefined): name is Operation =>
   name !== undefined && Object.hasOwn(OPERATION_SCOPES, name);
+
+/** Whether it only reads: of what has to do with money, which has one scope for all, its name tells. */
+export const isReading = (operation: Operation): boolean => {
+  const scope = OPERATION_SCOPES[operation];
+  return scope === 'read' || (scope === 'billing' && /^(get|list)/.test(operation));
+};
 
 /** Whether only a person who has signed in may do it. */
 export const isForPerson = (operation: string): boolean =>

@@ -34,6 +34,7 @@ import type {
   StreamWindows,
 } from '../streams/record.ts';
 import type { Phase } from '../streams/spec.ts';
+import type { TopUp, TopUpCreate } from '../topups/record.ts';
 import type { Upload, UploadFromLink } from '../uploads/record.ts';
 import { type FeedNews, readFeed } from './feed.ts';
 import { type List, listOf, type Page } from './list.ts';
@@ -111,6 +112,12 @@ export function createClient(options: ClientOptions) {
         send<Upload>('POST', '/uploads/from-link', { ...call, body }),
     },
     playlists: playlistCalls(send),
+    topUps: {
+      list: (query?: ListQuery, call?: CallOptions): List<TopUp> => listCall(send, '/billing/top-ups', query, call),
+      get: (id: string, call?: CallOptions) => send<TopUp>('GET', at('/billing/top-ups', id), call),
+      /** To be paid at its `checkoutUrl`. */
+      create: (body: TopUpCreate, call?: CallOptions) => send<TopUp>('POST', '/billing/top-ups', { ...call, body }),
+    },
   };
 }
 

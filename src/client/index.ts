@@ -27,6 +27,7 @@ export type {
   StreamUpdate,
   StreamWindows,
 } from '../streams/record.ts';
+export type { TopUp, TopUpCreate } from '../topups/record.ts';
 export type { Upload, UploadFromLink } from '../uploads/record.ts';
 export {
   type Client,

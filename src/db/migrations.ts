@@ -1,7 +1,10 @@
 /** The changes of our own schema, in order of their names. One that has shipped is never edited: add another. */
 import { type Kysely, sql } from 'kysely';
 import type { Migration } from 'kysely/migration';
+import { cryptoMigrations } from './migrations/crypto.ts';
 import { ledgerMigrations } from './migrations/ledger.ts';
+import { meterMigrations } from './migrations/meter.ts';
+import { topupMigrations } from './migrations/topups.ts';
 
 export const MIGRATIONS: Record<string, Migration> = {
   '0001-idempotency': {
@@ -46,4 +49,7 @@ export const MIGRATIONS: Record<string, Migration> = {
     },
   },
   ...ledgerMigrations,
+  ...cryptoMigrations,
+  ...topupMigrations,
+  ...meterMigrations,
 };

@@ -10,6 +10,8 @@ import type { PlaylistService } from '../playlists/service.ts';
 import type { StatsService } from '../stats/service.ts';
 import { streamFields } from '../streams/graphql.ts';
 import type { StreamService } from '../streams/service.ts';
+import { topUpFields } from '../topups/graphql.ts';
+import type { TopUpService } from '../topups/service.ts';
 import { uploadFields } from '../uploads/graphql.ts';
 import type { UploadService } from '../uploads/service.ts';
 import { type Field, Node, type NounFields } from './relay.ts';
@@ -21,6 +23,7 @@ export interface Services {
   destinations: DestinationService;
   uploads: UploadService;
   playlists: PlaylistService;
+  topUps: TopUpService;
   stats: Pick<StatsService, 'live'>;
 }
 
@@ -30,6 +33,7 @@ const nounsOf = (services: Services): Record<string, NounFields> => ({
   dst: destinationFields(services.destinations),
   upl: uploadFields(services.uploads),
   pls: playlistFields(services.playlists),
+  top: topUpFields(services.topUps),
 });
 
 export function createSchema(services: Services): GraphQLSchema {
@@ -64,7 +68,7 @@ const nodeField = (nouns: Record<string, NounFields>, account: AccountService): 
     const likely = nouns[id.split('-')[0] ?? ''];
     for (const noun of new Set([...(likely ? [likely] : []), ...Object.values(nouns)])) {
       try {
-        return noun.node(context, id);
+        return await noun.node(context, id);
       } catch (error) {
         if (!(error instanceof AppError) || error.status !== 404) throw error;
       }

@@ -145,6 +145,12 @@ const ConnectedApp = {
 
 const User = { id: 'usr-7Qm2', email: 'ada@example.com', firstName: 'Ada', lastName: null, createdAt };
 
+const TopUp = {
+  ...{ id: 'top-01k8zq5w9j4p1y6e0d8c2s3v5x', state: 'open', amountMinor: '2500', currency: 'USD' },
+  ...{ paidMinor: '0', refundedMinor: '0', checkoutUrl: 'https://checkout.stripe.com/c/pay/cs_live_a1b2c3' },
+  ...{ createdAt, expiresAt: '2027-02-01T05:42:05Z' },
+};
+
 export const EXAMPLES: Readonly<Record<string, object>> = {
   Status: {
     status: 'ok',
@@ -163,6 +169,10 @@ export const EXAMPLES: Readonly<Record<string, object>> = {
     ...{ exportedAt: since, user: User, streams: [Stream], destinations: [Destination], uploads: [Upload] },
     ...{ playlists: [], apiKeys: [ApiKey], sessions: [Session], connectedApps: [ConnectedApp] },
   },
+  TopUp,
+  TopUpList: list(TopUp),
+  TopUpCreate: { amountMinor: '2500', currency: 'USD' },
+  WebhookReceived: { received: true },
   AccountDelete: { email: 'ada@example.com', password: 'several words of hers' },
   Stream,
   StreamList: list(Stream),
@@ -215,10 +225,12 @@ export const PARAMETER_EXAMPLES: Readonly<Record<string, unknown>> = {
   'streams id': stream,
   'destinations id': destination,
   'uploads id': upload,
+  'resumable id': upload,
   'playlists id': playlist,
   'api-keys id': '6f2d7a1e-3b4c-4d5e-8f60-718293a4b5c6',
   'sessions id': '0b9f6c52-1d3e-4f70-8a91-b2c3d4e5f607',
   'connected-apps id': 'kWcQy3TzVbNfRpLs',
+  'top-ups id': TopUp.id,
   version: 3,
   from: 2,
   limit: 20,

@@ -6,6 +6,7 @@ import { type AuthMetrics, authMetrics } from '../auth/metrics.ts';
 import { poolMetrics } from '../db/metrics.ts';
 import { reflectorMetrics, requestMetrics } from '../kube/metrics.ts';
 import type { OnRequest } from '../kube/transport.ts';
+import type { WebhookRoutes } from '../topups/webhook.ts';
 
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 const BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
@@ -25,6 +26,8 @@ export interface HttpMetrics {
   auth: AuthMetrics;
   /** A mail that its server has taken, or has not after all attempts. */
   mail(taken: boolean): void;
+  /** An event of the payment provider. */
+  webhook: NonNullable<WebhookRoutes['observe']>;
   /** A call of a tool, of which all come by the same route and most are answered 200. `ms`: how long it took. */
   tool(name: string, outcome: Outcome, ms: number): void;
   /** An operation of GraphQL, which all come by the same route and are answered 200. `ms`: how long it took. */
@@ -77,6 +80,13 @@ export function createHttpMetrics(): HttpMetrics {
     labelNames: ['outcome'],
     registers: [registry],
   });
+  const webhooks = new Counter({
+    name: 'stripe_webhook_events_total',
+    help: 'Events of the payment provider; `ignored` is about something else, `forged` has no valid signature, `failed` will be sent again.',
+    labelNames: ['outcome'],
+    registers: [registry],
+  });
+  for (const outcome of ['settled', 'ignored', 'forged', 'failed']) webhooks.inc({ outcome }, 0);
   for (const outcome of ['sent', 'failed']) mails.inc({ outcome }, 0);
   for (const type of ['query', 'mutation', 'invalid']) failures.inc({ type }, 0);
   return {
@@ -90,6 +100,7 @@ export function createHttpMetrics(): HttpMetrics {
       if (!ok) failures.inc({ type });
     },
     auth: authMetrics(registry),
+    webhook: (outcome) => webhooks.inc({ outcome }),
     mail: (taken) => mails.inc({ outcome: taken ? 'sent' : 'failed' }),
     tool: (tool, outcome, ms) => calls.observe({ tool, outcome }, ms / 1000),
     observe: (app) => {

@@ -5,7 +5,14 @@
 import { isOperation, OPERATION_SCOPES, type Operation, PERSON, SCOPES, type Scope } from '../auth/scopes.ts';
 import { ERRORS, type ErrorCode } from '../errors.ts';
 import { isCached } from './age.ts';
-import type { Json, MediaType, OpenApi, OperationObject, Response } from './document.ts';
+import {
+  collectionOf,
+  type Json,
+  type MediaType,
+  type OpenApi,
+  type OperationObject,
+  type Response,
+} from './document.ts';
 import { EXAMPLES, PARAMETER_EXAMPLES, problemExample } from './examples.ts';
 import { addLinks } from './links.ts';
 import { codesOf, takesIdempotencyKey } from './operation-errors.ts';
@@ -24,6 +31,7 @@ export const OPENAPI = {
     servers: [{ url: '/' }],
     tags: [
       { name: 'account', description: 'Who is asking.' },
+      { name: 'billing', description: 'What streams cost, and how it is paid.' },
       { name: 'destinations', description: 'Where streams are sent.' },
       { name: 'meta', description: 'The service itself; open to everyone.' },
       { name: 'playlists', description: 'Several uploads in an order.' },
@@ -177,7 +185,7 @@ function completeSuccess(id: Operation, { responses }: OperationObject, method: 
 function completeRequest(operation: OperationObject, path: string): void {
   optionalBody(operation);
   giveExamples(operation.requestBody?.content);
-  const noun = path.split('/')[2] ?? '';
+  const noun = collectionOf(path);
   for (const parameter of operation.parameters ?? []) {
     const example = PARAMETER_EXAMPLES[`${noun} ${parameter.name}`] ?? PARAMETER_EXAMPLES[parameter.name];
     if (example !== undefined) parameter.example = example;

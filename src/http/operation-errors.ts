@@ -1,6 +1,7 @@
 /** Which codes of errors.ts each operation may answer with. Pure: no I/O, no clock. */
 import { OPERATION_SCOPES, type Operation, PERSON } from '../auth/scopes.ts';
 import type { ErrorCode } from '../errors.ts';
+import { collectionOf } from './document.ts';
 
 /** Codes that any operation may answer with, beside those of its own. */
 const COMMON: ErrorCode[] = [
@@ -42,16 +43,21 @@ const OWN: Partial<Record<Operation, ErrorCode[]>> = {
   getPlaylistVersion: ['playlist_version_not_found'],
   diffPlaylistVersion: ['playlist_version_not_found'],
   deletePlaylist: ['playlist_in_use', 'conflict'],
+  createTopUp: ['topups_unavailable'],
+  receiveStripeEvent: ['webhook_forged', 'topups_unavailable', 'upstream_unavailable', 'payload_too_large'],
 };
 
+/** By the collection that an id is of, see `collectionOf`. */
 const NOT_FOUND: Record<string, ErrorCode> = {
   streams: 'stream_not_found',
   destinations: 'destination_not_found',
   uploads: 'upload_not_found',
+  resumable: 'upload_not_found',
   playlists: 'playlist_not_found',
   'api-keys': 'api_key_not_found',
   sessions: 'session_not_found',
   'connected-apps': 'connected_app_not_found',
+  'top-ups': 'topup_not_found',
 };
 
 export interface Shape {
@@ -67,7 +73,7 @@ export interface Shape {
 export function codesOf(id: Operation, { method, path, hasBody, hasParameters }: Shape): ErrorCode[] {
   const scope: string | null = OPERATION_SCOPES[id];
   const open = scope === null;
-  const notFound = path.includes('{') ? NOT_FOUND[path.split('/')[2] ?? ''] : undefined;
+  const notFound = path.includes('{') ? NOT_FOUND[collectionOf(path)] : undefined;
   return [
     ...new Set<ErrorCode>([
       ...(open ? [] : GUARDED),

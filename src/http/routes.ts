@@ -8,6 +8,8 @@ import type { Services } from '../graphql/schema.ts';
 import { playlistRoutes } from '../playlists/rest.ts';
 import type { StatsService } from '../stats/service.ts';
 import { streamRoutes } from '../streams/rest.ts';
+import { topUpRoutes } from '../topups/rest.ts';
+import { type WebhookRoutes, webhookRoutes } from '../topups/webhook.ts';
 import { uploadRoutes } from '../uploads/rest.ts';
 import { tusRoutes } from '../uploads/tus.ts';
 import { tellAge } from './age.ts';
@@ -22,6 +24,8 @@ export interface RouteDeps extends StatusDeps {
   stats: StatsService;
   changes: ChangeService;
   people: AccessRoutes;
+  /** What comes of each event of the payment provider. */
+  onWebhook?: WebhookRoutes['observe'] | undefined;
   /** Before the colon of a scope's public name. */
   scopePrefix: string;
   /** Aborts when the server stops: previews and feeds end. */
@@ -33,10 +37,12 @@ export interface RouteDeps extends StatusDeps {
 }
 
 export async function nounRoutes(v1: FastifyInstance, deps: RouteDeps): Promise<void> {
-  const { account, streams, destinations, uploads, playlists } = deps.services;
+  const { account, streams, destinations, uploads, playlists, topUps } = deps.services;
   await v1.register(statusRoutes, { health: deps.health, version: deps.version, openApi: deps.openApi });
   await v1.register(accountRoutes, { account });
   await v1.register(accessRoutes, { people: deps.people });
+  await v1.register(topUpRoutes, { topUps });
+  await v1.register(webhookRoutes, { topUps, observe: deps.onWebhook });
   const { changes, scopePrefix, stopping } = deps;
   await v1.register(changeRoutes, { changes, scopePrefix, stopping });
   await v1.register(async (cached) => {

@@ -12,7 +12,9 @@ import { createLetters, type Letters } from '../account/letters.ts';
 import { createOwned, type OwnedOptions } from '../account/owned.ts';
 import { createAccountService } from '../account/service.ts';
 import { openAuth } from '../auth/open.ts';
+import { OUTSIDE_ID } from '../auth/outside.ts';
 import type { AuthService } from '../auth/service.ts';
+import { createLedger } from '../billing/ledger.ts';
 import { sleep } from '../clock.ts';
 import type { ApiConfig } from '../config.ts';
 import { createLeases } from '../db/leases.ts';
@@ -33,6 +35,8 @@ import { createStatsService, podStreamIndex, type StatsService } from '../stats/
 import { openStorage } from '../storage/open.ts';
 import { STREAM_LABEL } from '../streams/names.ts';
 import { createStreamService } from '../streams/service.ts';
+import { openPayments } from '../topups/open.ts';
+import { createTopUpService } from '../topups/service.ts';
 import { uploadsOf } from '../uploads/held.ts';
 import { createUploadService, type UploadServiceDeps } from '../uploads/service.ts';
 import { createHealth } from './health.ts';
@@ -67,7 +71,16 @@ export async function runApi(config: ApiConfig, lifecycle: Lifecycle, log: Logge
   lifecycle.defer('kubernetes', () => kube.close());
   const mailer = config.mail && createMailer(config.mail, log, { onDone: metrics.mail });
   const mails = mailer && createLetters(mailer, config.publicUrl);
-  const { service: auth, library, db, pools, close } = openAuth({ ...config, mails });
+  const {
+    service: auth,
+    library,
+    db,
+    pools,
+    close,
+  } = openAuth({
+    ...{ ...config, mails },
+    onOutsideFailure: (reason) => log.warn({ reason }, 'nobody could sign in at the outside provider'),
+  });
   metrics.showPools(pools);
   lifecycle.defer('database', close);
   lifecycle.defer('mail', () => mailer?.close());
@@ -87,7 +100,13 @@ export async function runApi(config: ApiConfig, lifecycle: Lifecycle, log: Logge
 
   const { storageUrl, storageCredentials: credentials } = config;
   const storage = storageUrl === undefined ? undefined : await openStorage(storageUrl, { credentials });
+  const topUps = createTopUpService({
+    ...{ db, ledger: createLedger(db), payments: await openPayments(config.cards), publicUrl: config.publicUrl, log },
+    limits: { currency: config.currency, ...config.cards },
+    emailOf: async (userId) => (await auth.user(userId)).email,
+  });
   const { services, stats } = openServices(kube, resources, {
+    topUps,
     auth,
     storage,
     leases: createLeases(db),
@@ -131,7 +150,7 @@ export async function runApi(config: ApiConfig, lifecycle: Lifecycle, log: Logge
   const server = await buildServer({
     authServer: { library, forgetPeople: auth.forgetPeople, wasUsed: auth.wasUsed },
     ...{ config, auth, db, services, stats, changes, people, health, version, metrics, log },
-    ...{ stopping, leaving: leaving.signal, counter, ageMs, learners: resources.learners },
+    ...{ onWebhook: metrics.webhook, stopping, leaving: leaving.signal, counter, ageMs, learners: resources.learners },
   });
   lifecycle.defer('server', () => server.close(), DRAIN_MS);
 
@@ -200,12 +219,14 @@ function openResources(kube: Kube, namespace: string, stopping: AbortSignal, log
   return { byName: { destinations, uploads, playlists, streams, pods }, pods, ...owned, byNoun, learners };
 }
 
-type Given = Parameters<typeof createAccountService>[0] & Pick<UploadServiceDeps, 'storage' | 'limits' | 'leases'>;
+type Given = Parameters<typeof createAccountService>[0] &
+  Pick<UploadServiceDeps, 'storage' | 'limits' | 'leases'> &
+  Pick<Services, 'topUps'>;
 
 function openServices(
   kube: Kube,
   { pods, destinations, uploads, playlists, streams }: Resources,
-  { auth, storage, limits, leases }: Given,
+  { auth, storage, limits, leases, topUps }: Given,
 ): { services: Services; stats: StatsService } {
   const references = {
     destination: (accountId: string, id: string) => destinations.find(accountId, id) !== undefined,
@@ -215,7 +236,7 @@ function openServices(
   const stats = createStatsService({ streams, destinations, pods });
   return {
     services: {
-      stats,
+      ...{ stats, topUps },
       account: createAccountService({ auth }),
       streams: createStreamService({ kube, streams, references }),
       destinations: createDestinationService({ kube, destinations, streams }),
@@ -253,7 +274,11 @@ function openPeople({ config, kube, resources, services, auth, db, mails, log }:
   const people: AccessRoutes = {
     ...{ access, deletions },
     exportAccount: createExport({ ...services, access }),
-    signInOptions: { signUp: mails !== undefined && config.signUp, passwordReset: mails !== undefined, providers: [] },
+    signInOptions: {
+      signUp: mails !== undefined && config.signUp,
+      passwordReset: mails !== undefined,
+      providers: config.outside ? [{ id: OUTSIDE_ID, name: config.outside.name }] : [],
+    },
   };
   return { people, deletions };
 }

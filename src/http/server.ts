@@ -42,7 +42,7 @@ import { type Authentication, guard } from './operations.ts';
 import { parseQuery } from './query.ts';
 import type { Counter } from './ratelimit.ts';
 import { RequestLog } from './requestlog.ts';
-import { nounRoutes, V1 } from './routes.ts';
+import { nounRoutes, type RouteDeps, V1 } from './routes.ts';
 import type { StatusDeps } from './status.ts';
 import { type Stopping, stopGracefully } from './stopping.ts';
 import { traceOf } from './trace.ts';
@@ -74,6 +74,7 @@ export interface ServerDeps extends StatusDeps, Stopping {
   stats: StatsService;
   changes: ChangeService;
   people: AccessRoutes;
+  onWebhook?: RouteDeps['onWebhook'];
   learners?: Learners;
   /** Counts requests for all replicas together; without it this one counts its own. */
   counter?: Counter | undefined;

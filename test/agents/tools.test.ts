@@ -8,7 +8,7 @@ import { withTools } from '../../src/agents/generate.ts';
 import { PROMPT_OPERATIONS, PROMPTS } from '../../src/agents/prompts.ts';
 import { tool } from '../../src/agents/tool.ts';
 import { describedTools } from '../../src/agents/tools.ts';
-import { OPERATION_SCOPES, type Operation } from '../../src/auth/scopes.ts';
+import { isReading, OPERATION_SCOPES, type Operation } from '../../src/auth/scopes.ts';
 import type { ErrorCode } from '../../src/errors.ts';
 import { describeApi } from '../../src/http/describe.ts';
 import { resolveResponse } from '../../src/http/openapi.ts';
@@ -28,7 +28,8 @@ const NOT_FOR_AGENTS: Operation[] = [
   'getUploadPreview',
 ];
 const isOfNouns = (id: string) =>
-  /(Stream|Upload|Playlist|Destination|Me$)/.test(id) && OPERATION_SCOPES[id as Operation] !== null;
+  /(Stream|Upload|Playlist|Destination|Me$|TopUp|Invoice|BillingAddress)/.test(id) &&
+  OPERATION_SCOPES[id as Operation] !== null;
 
 describe('every operation', () => {
   test('that an agent needs has one tool of its own', () => {
@@ -52,7 +53,7 @@ describe('every operation', () => {
 
 describe.each(tools.map((one) => [one.name, one] as const))('%s', (name, { operations, keyed, listed }) => {
   const scopes = operations.map((id) => OPERATION_SCOPES[id]);
-  const reads = scopes.every((scope) => scope === 'read');
+  const reads = operations.every(isReading);
 
   test('is called after its operation, and says what it does', () => {
     expect(name).toMatch(/^[a-z]+(_[a-z]+)*$/);
@@ -67,7 +68,8 @@ describe.each(tools.map((one) => [one.name, one] as const))('%s', (name, { opera
     expect(readOnlyHint).toBe(reads);
     if (reads) expect({ destructiveHint, idempotentHint }).toEqual({ destructiveHint: false, idempotentHint: true });
     if (scopes.includes('destructive')) expect(destructiveHint).toBe(true);
-    expect(openWorldHint).toBe(['create_upload_from_link', 'test_destination', 'start_stream'].includes(name));
+    const reachesOut = ['create_upload_from_link', 'test_destination', 'start_stream', 'create_top_up'];
+    expect(openWorldHint).toBe(reachesOut.includes(name));
     if (/^(create|skip|rollback|test)_/.test(name)) expect(idempotentHint).toBe(false);
     if (/^(create|get|list|test)_/.test(name)) expect(destructiveHint).toBe(false);
     if (/^(stop|unschedule|delete)_/.test(name)) expect(destructiveHint).toBe(true);

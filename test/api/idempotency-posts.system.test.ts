@@ -5,9 +5,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { isForPerson } from '../../src/auth/scopes.ts';
+import { isOperation } from '../../src/auth/scopes.ts';
 import type { OpenApi } from '../../src/http/document.ts';
+import { takesIdempotencyKey } from '../../src/http/operation-errors.ts';
 import type { RunningApi } from '../../src/http/run.ts';
+import { cardSettings } from '../../src/topups/settings.ts';
 import { type Answer, type Client, call } from '../support/api.ts';
 import { startApiProcess } from '../support/api-process.ts';
 import { passTests } from '../support/destination-tests.ts';
@@ -16,18 +18,21 @@ import { startFaultyProxy } from '../support/kubeproxy.ts';
 import { type Post, postsOf } from '../support/posts.ts';
 import { until } from '../support/rtmp.ts';
 import { type Streams, type StreamsApi, startStreamsApi, streamsOf } from '../support/streams.ts';
+import { type StripeStub, startStripeStub, stripeSettings } from '../support/stripe.ts';
 
 const AT_ONCE = 20;
 
 let dir: string;
 let storageUrl: string;
+let stripe: StripeStub;
 let started: StreamsApi;
 let other: RunningApi & { stop(): Promise<void> };
 const over = new AbortController();
 beforeAll(async () => {
   dir = await mkdtemp(join(tmpdir(), 'loopstream-posts-'));
   storageUrl = pathToFileURL(join(dir, 'media')).href;
-  started = await startStreamsApi({ config: { storageUrl } });
+  stripe = await startStripeStub();
+  started = await startStreamsApi({ config: { storageUrl, cards: cardSettings(stripeSettings(stripe)) } });
   other = await started.api.replica();
   await passTests(started.api, over.signal);
 });
@@ -35,13 +40,13 @@ afterAll(async () => {
   over.abort();
   await other?.stop();
   await started?.api.stop();
+  await stripe?.stop();
   await rm(dir, { recursive: true, force: true });
 });
 
 const description = JSON.parse(readFileSync(join(import.meta.dirname, '../../docs/openapi.json'), 'utf8')) as OpenApi;
-/** What only a person may do takes no key: the answer to it would be kept, a new API key among them. */
 const posts = Object.values(description.paths).flatMap(({ post }) =>
-  post && !isForPerson(post.operationId) ? post : [],
+  post && isOperation(post.operationId) && takesIdempotencyKey(post.operationId, 'post') ? post : [],
 );
 const GRAPHQL = ['mutation createDestination', 'mutation skipStreamItem', 'mutation publishPlaylist, and another one'];
 const NAMES = [...posts.map(({ operationId }) => operationId), ...GRAPHQL];
@@ -96,7 +101,8 @@ test('a server that is killed between effect and answer: whoever asks again gets
   const { api } = started;
   const proxy = await startFaultyProxy(api.kubernetes);
   const KUBECONFIG = await writeKubeconfig(join(dir, 'kubeconfig'), proxy.url);
-  const server = await startApiProcess({ ...api.environment, LOOPSTREAM_STORAGE_URL: storageUrl, KUBECONFIG });
+  const settings = { ...stripeSettings(stripe), LOOPSTREAM_STORAGE_URL: storageUrl, KUBECONFIG };
+  const server = await startApiProcess({ ...api.environment, ...settings });
   onTestFinished(async () => {
     server.signal('SIGKILL');
     await server.ended;

@@ -9,7 +9,7 @@ import {
 } from 'graphql';
 import type { TSchema } from 'typebox';
 import { describe, expect, test } from 'vitest';
-import { OPERATION_SCOPES } from '../../src/auth/scopes.ts';
+import { isReading, OPERATION_SCOPES, type Operation } from '../../src/auth/scopes.ts';
 import { Destination, DestinationCreate, DestinationTest, DestinationUpdate } from '../../src/destinations/record.ts';
 import { schemaBreaks } from '../../src/graphql/generate.ts';
 import { createSchema, type Services, schemaDocument } from '../../src/graphql/schema.ts';
@@ -32,6 +32,7 @@ import {
   StreamSchedule,
   StreamUpdate,
 } from '../../src/streams/record.ts';
+import { TopUp, TopUpCreate } from '../../src/topups/record.ts';
 import { Upload, UploadFromLink } from '../../src/uploads/record.ts';
 
 const committed = readFileSync(join(import.meta.dirname, '../../docs/schema.graphql'), 'utf8');
@@ -75,6 +76,7 @@ describe('GraphQL has what REST has', () => {
     ['Destination', Destination],
     ['DestinationTest', DestinationTest],
     ['Upload', Upload],
+    ['TopUp', TopUp],
     ['Playlist', Playlist],
     ['PlaylistPublication', Publication],
     ['PlaylistVersion', PlaylistVersion],
@@ -92,6 +94,7 @@ describe('GraphQL has what REST has', () => {
     ['DestinationCreateInput', DestinationCreate],
     ['DestinationUpdateInput', DestinationUpdate],
     ['UploadFromLinkInput', UploadFromLink],
+    ['TopUpCreateInput', TopUpCreate],
     ['PlaylistCreateInput', PlaylistCreate],
     ['PlaylistUpdateInput', PlaylistUpdate],
     ['PlaylistChangesInput', PlaylistChanges],
@@ -110,6 +113,7 @@ describe('GraphQL has what REST has', () => {
     const named: Record<string, string | null> = {
       ...{ getStatus: null, getSignInOptions: null, getOpenApi: null, getStreamPreview: null, watchChanges: null },
       getUploadPreview: null,
+      receiveStripeEvent: null,
       // tus: bytes, and headers of its own.
       ...{ getResumableUploadOptions: null, createResumableUpload: null, getResumableUpload: null },
       ...{ appendToResumableUpload: null, cancelResumableUpload: null },
@@ -130,7 +134,7 @@ describe('GraphQL has what REST has', () => {
         operation in named
           ? named[operation]
           : operation.replace(/^(get|list)(.)/, (_all, _verb, c) => c.toLowerCase());
-      if (name) expect(scope === 'read' ? queries : mutations, operation).toContain(name);
+      if (name) expect(isReading(operation as Operation) ? queries : mutations, operation).toContain(name);
     }
     expect(mutations.every((name) => name in OPERATION_SCOPES)).toBe(true);
   });

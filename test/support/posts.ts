@@ -9,6 +9,7 @@ import { NAMESPACE } from '../../src/local/rights.ts';
 import { ACCOUNT_LABEL } from '../../src/streams/names.ts';
 import type { Phase } from '../../src/streams/spec.ts';
 import type { Client, TestApi } from './api.ts';
+import { query } from './postgres.ts';
 import { createEtcdReader } from './restarts.ts';
 import { inMinutes, type Streams } from './streams.ts';
 
@@ -112,6 +113,14 @@ export function postsOf(api: TestApi, owner: Client, streams: Streams): Record<s
     changePlaylist: () => onPlaylist('changes', { version: 2, changes: [{ op: 'insert', index: 0, items }] }),
     publishPlaylist: () => onPlaylist('publish', { version: 2 }),
     rollbackPlaylist: () => onPlaylist('rollback', { version: 1 }),
+    createTopUp: async () => ({
+      ...{ path: '/v1/billing/top-ups', body: { amountMinor: '2500', currency: 'USD' } },
+      effects: async () => {
+        const text = `select 1 from loopstream.topups where account_id = '${owner.accountId}'`;
+        return (await query(api.databaseUrl, text)).length;
+      },
+      isKnown: async () => true,
+    }),
     'mutation createDestination': () => {
       const query =
         'mutation($input: DestinationCreateInput!) { createDestination(input: $input) { destination { id } } }';

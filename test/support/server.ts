@@ -16,7 +16,7 @@ export interface TestServer {
 }
 
 export interface ServerOptions
-  extends Partial<Pick<ServerDeps, 'auth' | 'counter' | 'leaving' | 'stopping' | 'metrics'>> {
+  extends Partial<Pick<ServerDeps, 'auth' | 'db' | 'counter' | 'leaving' | 'stopping' | 'metrics'>> {
   /** Settings, without their prefix. */
   settings?: Record<string, string>;
   scopes?: readonly Scope[];
@@ -48,6 +48,7 @@ export async function buildTestServer(options: ServerOptions = {}): Promise<Test
     people: {},
     leaving: options.leaving ?? never,
     stopping: options.stopping ?? never,
+    db: options.db,
     counter: options.counter,
     metrics: options.metrics,
     log: pino({ level: 'debug' }, sink),

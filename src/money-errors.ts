@@ -1,0 +1,47 @@
+/** The part of the table of public errors (errors.ts) that has to do with money. Pure: no I/O, no clock. */
+
+export const MONEY_ERRORS = {
+  topup_not_found: {
+    status: 404,
+    title: 'Top-up not found',
+    meaning: 'No top-up of this account has this id.',
+    fix: 'Take the id from `GET /v1/billing/top-ups`.',
+  },
+  webhook_forged: {
+    status: 400,
+    title: 'Webhook forged',
+    meaning:
+      'What was sent does not bear the payment provider’s signature over these very bytes, or is older than five minutes.',
+    fix: 'Only the payment provider sends events here. Where they are refused, set the signing secret of this endpoint, and look whether a proxy changes bodies.',
+  },
+  topups_unavailable: {
+    status: 503,
+    title: 'Top-ups unavailable',
+    meaning: 'No card can be taken here: the service has no payment provider, or is not let in by it.',
+    fix: 'Ask whoever runs the service; credits can be granted by hand, or paid in another way where there is one.',
+  },
+  crypto_deposit_not_found: {
+    status: 404,
+    title: 'Deposit not found',
+    meaning: 'No crypto deposit of this account has this id.',
+    fix: 'Take the id from `GET /v1/crypto/deposits`.',
+  },
+  crypto_deposit_quota_exceeded: {
+    status: 403,
+    title: 'Too many open deposits',
+    meaning: 'The account has as many deposits that wait to be paid as it may.',
+    fix: 'Pay one of them, or wait until one has expired; `GET /v1/crypto/deposits` lists them.',
+  },
+  crypto_unavailable: {
+    status: 503,
+    title: 'Crypto deposits unavailable',
+    meaning: 'The service takes no crypto deposits, or has not begun to follow the network that was asked for.',
+    fix: 'Look at `GET /v1/crypto/assets`; where it lists the network, try again in a minute. Otherwise top up in another way.',
+  },
+  crypto_rate_unavailable: {
+    status: 503,
+    title: 'Rate unavailable',
+    meaning: 'What the asset is worth is not known at the moment, so no quote can be given.',
+    fix: 'Try again in a minute. What is paid to deposits that were made before is credited when the rate is known.',
+  },
+} as const;

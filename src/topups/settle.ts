@@ -1,0 +1,139 @@
+/**
+ * What is to be done about a top-up, from what is known of it and what Stripe says now. Pure: no I/O, no clock.
+ *
+ * An event of Stripe only says "look": then all of the payment is fetched anew, and this is asked. What it is told may be
+ * old, since two looks can overtake each other. So nothing is ever unlearned: of a payment, a refund and a dispute each step
+ * leads on and none back, and a look that knows less than the row changes nothing.
+ *
+ *   open → processing → paid → partially_refunded → refunded
+ *   open → expired, processing → failed    (and to paid after all, when the money came late)
+ *   paid → disputed → charged_back (lost) or paid (won)
+ *   open → review                          (paid in a currency that was not asked for: no credit, staff decide)
+ *
+ * What is credited is what Stripe has received, also where that is not the amount that was asked for.
+ */
+
+export const STATES = [
+  ...(['open', 'processing', 'paid', 'failed', 'expired', 'partially_refunded', 'refunded'] as const),
+  ...(['disputed', 'charged_back', 'review'] as const),
+] as const;
+export type State = (typeof STATES)[number];
+
+/** As Stripe tells it now; amounts in minor units. */
+export interface Facts {
+  session: 'open' | 'complete' | 'expired';
+  /** What has been received, and of which currency (ISO 4217, upper case). */
+  receivedMinor: bigint;
+  currency: string;
+  /** The way of paying takes days, and the money did not come. */
+  hasFailed: boolean;
+  refunds: readonly { id: string; amountMinor: bigint; state: 'pending' | 'done' | 'failed' }[];
+  /** `warning`: the bank only asks, and nothing has been taken from us. */
+  disputes: readonly { id: string; amountMinor: bigint; state: 'warning' | 'held' | 'lost' | 'won' }[];
+}
+
+/** Money that went back: a refund, or a dispute for as long as the bank holds it. */
+export interface Reversal {
+  id: string;
+  kind: 'refund' | 'dispute';
+  amountMinor: bigint;
+  /** `returned`: it came back to us, because the refund failed or the dispute was won. */
+  state: 'taken' | 'lost' | 'returned';
+}
+
+export interface Known {
+  amountMinor: bigint;
+  currency: string;
+  state: State;
+  paidMinor: bigint;
+  /** Why staff should look at it; null while nothing is odd. */
+  review: 'amount_differs' | 'currency_differs' | null;
+  reversals: readonly Reversal[];
+}
+
+export type Move =
+  | { do: 'credit'; amountMinor: bigint }
+  /** `customerMinor`: how much of it the customer answers for; no more than was ever credited. */
+  | { do: 'take'; id: string; kind: Reversal['kind']; amountMinor: bigint; customerMinor: bigint }
+  | { do: 'return'; id: string; kind: Reversal['kind'] }
+  | { do: 'lose'; id: string };
+
+const sum = (numbers: readonly bigint[]): bigint => numbers.reduce((total, number) => total + number, 0n);
+const ofKind = (reversals: readonly Reversal[], kind: Reversal['kind']) => reversals.filter((one) => one.kind === kind);
+
+/** What is known afterwards, and what the ledger is told, in this order. */
+export function settle(known: Known, facts: Facts): { known: Known; moves: Move[] } {
+  const isOther = facts.receivedMinor > 0n && facts.currency !== known.currency;
+  if (isOther || known.review === 'currency_differs')
+    return { known: { ...known, state: stateOf(known, facts), review: 'currency_differs' }, moves: [] };
+  const moves: Move[] = [];
+  const isNew = known.paidMinor === 0n && facts.receivedMinor > 0n;
+  if (isNew) moves.push({ do: 'credit', amountMinor: facts.receivedMinor });
+  const paidMinor = isNew ? facts.receivedMinor : known.paidMinor;
+  const reversals = reverse(known.reversals, paidMinor, facts, moves);
+  const differs = paidMinor > 0n && paidMinor !== known.amountMinor;
+  const next: Known = { ...known, paidMinor, reversals, review: differs ? 'amount_differs' : known.review };
+  return { known: { ...next, state: stateOf(next, facts) }, moves };
+}
+
+/** Before the payment is known, which an older look may not know yet, nothing of it can have gone back. */
+function reverse(before: readonly Reversal[], paidMinor: bigint, facts: Facts, moves: Move[]): Reversal[] {
+  if (paidMinor === 0n) return [...before];
+  const byId = new Map(before.map((one) => [one.id, one]));
+  const put = (reversal: Reversal) => byId.set(reversal.id, reversal);
+  const take = (kind: Reversal['kind'], id: string, amountMinor: bigint) => {
+    const gone = sum([...byId.values()].filter(({ state }) => state !== 'returned').map((one) => one.amountMinor));
+    const left = paidMinor > gone ? paidMinor - gone : 0n;
+    moves.push({ do: 'take', id, kind, amountMinor, customerMinor: amountMinor < left ? amountMinor : left });
+    put({ id, kind, amountMinor, state: 'taken' });
+  };
+  const giveBack = (reversal: Reversal) => {
+    moves.push({ do: 'return', id: reversal.id, kind: reversal.kind });
+    put({ ...reversal, state: 'returned' });
+  };
+  /** It was over before it was heard of: an older look that still tells of it must find that. */
+  const over = (kind: Reversal['kind'], id: string, amountMinor: bigint) =>
+    put({ id, kind, amountMinor, state: 'returned' });
+  for (const { id, amountMinor, state } of facts.refunds) {
+    const one = byId.get(id);
+    if (state === 'done' && !one) take('refund', id, amountMinor);
+    if (state === 'failed' && !one) over('refund', id, amountMinor);
+    if (state === 'failed' && one?.state === 'taken') giveBack(one);
+  }
+  for (const { id, amountMinor, state } of facts.disputes) {
+    if ((state === 'held' || state === 'lost') && !byId.has(id)) take('dispute', id, amountMinor);
+    const one = byId.get(id);
+    if (state === 'lost' && one?.state === 'taken') {
+      moves.push({ do: 'lose', id });
+      put({ ...one, state: 'lost' });
+    }
+    // A dispute that was lost may be won yet, by an appeal.
+    if (state === 'won' && !one) over('dispute', id, amountMinor);
+    if (state === 'won' && one && one.state !== 'returned') giveBack(one);
+  }
+  return [...byId.values()];
+}
+
+function stateOf({ paidMinor, reversals, state, review }: Known, { session, hasFailed, ...facts }: Facts): State {
+  if (review === 'currency_differs' || (paidMinor === 0n && facts.receivedMinor > 0n)) return 'review';
+  if (paidMinor === 0n) {
+    if (session === 'expired') return 'expired';
+    if (state === 'expired' || state === 'failed') return state;
+    if (session === 'open') return state;
+    return hasFailed ? 'failed' : 'processing';
+  }
+  const disputes = ofKind(reversals, 'dispute');
+  if (disputes.some((one) => one.state === 'taken')) return 'disputed';
+  if (disputes.some((one) => one.state === 'lost')) return 'charged_back';
+  const refunded = sum(
+    ofKind(reversals, 'refund')
+      .filter((one) => one.state === 'taken')
+      .map((one) => one.amountMinor),
+  );
+  if (refunded === 0n) return 'paid';
+  return refunded < paidMinor ? 'partially_refunded' : 'refunded';
+}
+
+/** The sum of what has gone back to the payer and stayed there. */
+export const reversedMinor = (reversals: readonly Reversal[]): bigint =>
+  sum(reversals.filter(({ state }) => state !== 'returned').map(({ amountMinor }) => amountMinor));
