@@ -1,0 +1,63 @@
+/** What the scanner asks of a chain. Everything a node says is taken for what it says, and checked against what it said before. */
+
+export interface Header {
+  height: number;
+  hash: string;
+  parentHash: string;
+  /** As the block's maker wrote it. */
+  time: Date;
+}
+
+/** A transfer to one of our addresses. */
+export interface Transfer {
+  txid: string;
+  /**
+   * Which of the transaction's it is: `value` for a coin of an EVM chain, the place of the log in the receipt for a token,
+   * the number of the output for Bitcoin. Never the place in the block, which a reorganisation changes.
+   */
+  index: string;
+  /** As `addressKey` has it. */
+  to: string;
+  /** Of a token, in lower case; without it, the coin of the network. */
+  contract?: string;
+  amount: bigint;
+}
+
+export interface Recent extends Transfer {
+  /** undefined: in no block yet. */
+  block: Omit<Header, 'parentHash'> | undefined;
+}
+
+export interface Block extends Header {
+  transfers: Transfer[];
+}
+
+export type Wanted = Pick<Transfer, 'txid' | 'index' | 'amount'> & { contract: string | undefined };
+export type Found = { height: number; hash: string } | 'pending' | undefined;
+
+export interface Chain {
+  /** How high the node says that its chain is. */
+  height(): Promise<number>;
+  /** undefined when the node has no block of this height. */
+  header(height: number): Promise<Header | undefined>;
+  /**
+   * What happened in the blocks `from` to `to` for these addresses, in order and without gaps; fewer blocks when the node does
+   * not have all of them, or changed its mind meanwhile.
+   */
+  read(from: number, to: number, addresses: ReadonlySet<string>): Promise<Block[]>;
+  /**
+   * The block that a transfer is in now; `pending` when its transaction is in none yet, undefined when the node does not know
+   * it, or when the transaction does not do any more what it did. What was answered since the last `height` may be kept.
+   */
+  find(transfer: Wanted): Promise<Found>;
+  /**
+   * The latest transfers to these addresses, those among them that are in no block yet; where the node can be asked for them
+   * by address alone. It finds too what the node had not made up its mind about when its block was read.
+   */
+  recent?(addresses: ReadonlySet<string>): Promise<Recent[]>;
+}
+
+/** The node cannot be asked, or answers what cannot be. Its address, which may hold a key, is in no message. */
+export class ChainError extends Error {
+  override readonly name = 'ChainError';
+}

@@ -1,0 +1,103 @@
+/**
+ * What becomes of a payment, and what a deposit is by its payments: all rules, and none of their effects (spec.ts has the
+ * states). Heights are those that were verified block by block, never what a node says of itself. Pure: no I/O, no clock.
+ */
+import type { DepositState, IgnoredReason, PaymentState } from './spec.ts';
+
+export interface Payment {
+  state: PaymentState;
+  /** Of the block that it is in; null while it is in none. */
+  height: number | null;
+  /** Of the block that it was in, when that has left the chain. */
+  lostHeight: number | null;
+  /** How often it was credited and taken back. */
+  reversals: number;
+}
+
+/** What the scanner saw of a transfer: in a block, or in none yet. */
+export type Sighting = { height: number } | 'pending';
+
+/** A transfer that is seen for the first time. */
+export function begin(sighting: Sighting, reason: IgnoredReason | undefined): Payment {
+  const height = sighting === 'pending' ? null : sighting.height;
+  const state = reason !== undefined ? 'ignored' : height === null ? 'seen' : 'confirming';
+  return { state, height, lostHeight: null, reversals: 0 };
+}
+
+/** A transfer that is known is seen again: in its block, in another one, or in none. */
+export function seeAgain(payment: Payment, sighting: Sighting): Payment {
+  if (sighting === 'pending') {
+    // To be in no block again is news of a rewind, which has told it.
+    const isBack = payment.state === 'dropped' || (payment.state === 'reorged' && payment.height === null);
+    return isBack ? { ...payment, state: 'seen' } : payment;
+  }
+  const there = { ...payment, height: sighting.height, lostHeight: null };
+  const isSettled = payment.state === 'credited' || payment.state === 'ignored';
+  return isSettled ? there : { ...there, state: 'confirming' };
+}
+
+/** Its block has left the chain. */
+export function lose(payment: Payment): Payment {
+  const state = payment.state === 'confirming' ? 'reorged' : payment.state;
+  return { ...payment, state, height: null, lostHeight: payment.height ?? payment.lostHeight };
+}
+
+/** What is to be done about a payment that can be decided on now. */
+export type Verdict = 'wait' | 'credit' | 'reverse';
+
+/** `verified`: the height up to which the chain was read. */
+export function judge(payment: Payment, verified: number, needed: number): Verdict {
+  if (payment.state === 'confirming' && payment.height !== null)
+    return confirmations(payment.height, verified) >= needed ? 'credit' : 'wait';
+  // Its transaction mostly comes back within a block or two; until then nobody loses anything.
+  if (payment.state === 'credited' && payment.height === null && payment.lostHeight !== null)
+    return confirmations(payment.lostHeight, verified) > needed ? 'reverse' : 'wait';
+  return 'wait';
+}
+
+/** Blocks that say so: the one that it is in, and all above. */
+export const confirmations = (height: number, verified: number): number => Math.max(0, verified - height + 1);
+
+export interface DepositFacts {
+  /** In the smallest unit of the asset that was asked for; null: anything. */
+  amount: bigint | null;
+  expiresAt: Date;
+}
+
+export interface PaymentFacts extends Payment {
+  /** Whether it is of the asset that was asked for. */
+  isAsked: boolean;
+  amount: bigint;
+}
+
+export interface DepositView {
+  state: DepositState;
+  /** While it is `confirming`: of the payment that has the fewest. */
+  confirmations: number | null;
+  /** Credited and in the chain, of the asset that was asked for. */
+  received: bigint;
+}
+
+/** What a deposit is, by what was paid. What is on its way is told before what has come. */
+export function view(
+  deposit: DepositFacts,
+  payments: readonly PaymentFacts[],
+  verified: number,
+  now: Date,
+): DepositView {
+  const has = (state: PaymentState) => payments.filter((payment) => payment.state === state);
+  const credited = has('credited');
+  const received = credited.filter(({ isAsked }) => isAsked).reduce((sum, { amount }) => sum + amount, 0n);
+  const confirming = has('confirming');
+  const least = Math.min(...confirming.map(({ height }) => confirmations(height ?? verified + 1, verified)));
+  const isInDoubt = credited.some(({ height }) => height === null);
+  const state = ((): DepositState => {
+    if (confirming.length > 0) return 'confirming';
+    if (has('seen').length > 0) return 'seen';
+    if (has('reorged').length > 0 || isInDoubt) return 'reorged';
+    if (credited.length > 0) return deposit.amount !== null && received < deposit.amount ? 'underpaid' : 'credited';
+    if (has('reversed').length > 0) return 'reorged';
+    return now < deposit.expiresAt ? 'waiting' : 'expired';
+  })();
+  return { state, confirmations: confirming.length > 0 ? least : null, received };
+}

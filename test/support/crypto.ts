@@ -1,0 +1,141 @@
+/** Deposits on a real EVM node and a real database, with a clock that tests move. */
+import { HDKey } from '@scure/bip32';
+import { Registry } from 'prom-client';
+import type { Clock } from '../../src/clock.ts';
+import type { Chain } from '../../src/crypto/chain.ts';
+import { createScan, openChain } from '../../src/crypto/job.ts';
+import { scanMetrics } from '../../src/crypto/metrics.ts';
+import type { Rates } from '../../src/crypto/rates.ts';
+import type { CryptoDeposit, CryptoDepositCreate } from '../../src/crypto/record.ts';
+import { createCryptoService } from '../../src/crypto/service.ts';
+import { cryptoSettings } from '../../src/crypto/settings.ts';
+import type { NetworkSetting } from '../../src/crypto/spec.ts';
+import { createLogger } from '../../src/log.ts';
+import { type Anvil, startAnvil } from './anvil.ts';
+import { startTestLedger, type TestLedger } from './ledger.ts';
+import { query } from './postgres.ts';
+
+/** When the node's first block is. */
+const BEGIN = 1_800_000_000_000;
+const SEED = new Uint8Array(32).fill(7);
+
+/** The public key of an account, and nothing that could spend. */
+export const publicKeyOf = (path: string, versions?: { private: number; public: number }): string =>
+  HDKey.fromMasterSeed(SEED, versions).derive(path).publicExtendedKey;
+/** The wallet that it is the public side of. */
+export const walletOf = (path: string): HDKey => HDKey.fromMasterSeed(SEED).derive(path);
+
+export interface TestClock extends Clock {
+  pass(ms: number): void;
+}
+
+export function testClock(): TestClock {
+  let passed = 0;
+  return {
+    now: () => new Date(BEGIN + passed),
+    monotonicMs: () => passed,
+    pass: (ms) => {
+      passed += ms;
+    },
+  };
+}
+
+/** Prices that tests change; undefined: the source does not answer. */
+export interface TestRates extends Rates {
+  prices: Record<string, bigint | undefined>;
+}
+
+export interface TestCrypto extends TestLedger {
+  setting: NetworkSetting;
+  clock: TestClock;
+  rates: TestRates;
+  metrics: Registry;
+  service: ReturnType<typeof createCryptoService>;
+  deposit(accountId: string, input?: Partial<CryptoDepositCreate>): Promise<CryptoDeposit>;
+  /** One run of a scanner that knows nothing but what the database does. `chain`: stands before the node's. */
+  scan(chain?: (real: Chain) => Chain, on?: Pick<TestLedger, 'db' | 'ledger'>): Promise<void>;
+  get(accountId: string, deposit: CryptoDeposit): Promise<CryptoDeposit>;
+  /** Keys and credits of what the ledger has of deposits, in order of the keys. */
+  entries(): Promise<[key: string, account: string, credits: bigint][]>;
+  rows(statement: string): Promise<Record<string, unknown>[]>;
+}
+
+const dollars = (price: bigint): bigint => price * 10n ** 8n;
+
+/** Of one network; `rates` in dollars are BTC 60,000, ETH 3,000 and USDT 1. */
+export async function startTestDeposits(setting: NetworkSetting): Promise<TestCrypto> {
+  const ledger = await startTestLedger();
+  const clock = testClock();
+  const prices: TestRates['prices'] = { ETH: dollars(3000n), USDT: dollars(1n), BTC: dollars(60_000n) };
+  const { AppError } = await import('../../src/errors.ts');
+  const rates: TestRates = {
+    prices,
+    async rate(asset) {
+      const rate = prices[asset];
+      if (rate === undefined) throw new AppError('crypto_rate_unavailable', 'The source does not answer.');
+      return rate;
+    },
+  };
+  const settings = cryptoSettings({
+    ...{ networks: [setting], rates: { currency: 'USD', prices: {} }, ratesUrl: undefined },
+    ...{ quoteSeconds: 900, currency: 'USD' },
+  });
+  if (settings === undefined) throw new Error('There are no networks.');
+  const service = createCryptoService({ db: ledger.db, settings, rates, clock });
+  const registry = new Registry();
+  const metrics = scanMetrics(registry, clock);
+  metrics.begin(setting.network);
+  const log = createLogger('test', 'silent');
+  const first = setting.kind === 'evm' ? 'ETH' : 'BTC';
+  return {
+    ...ledger,
+    ...{ setting, clock, rates, metrics: registry, service },
+    deposit: (accountId, input = {}) => service.create(accountId, { asset: first, network: setting.network, ...input }),
+    async scan(chain = (real) => real, on = ledger) {
+      const open = async () => chain(await openChain(setting));
+      const scan = await createScan(setting, { ...on, settings, metrics, log, clock, rates, open });
+      await scan(new AbortController().signal);
+    },
+    get: (accountId, { id }) => service.get(accountId, id),
+    async entries() {
+      const rows = await query(
+        ledger.url,
+        `select t.key, e.account, e.credits::text from loopstream.ledger_entries e
+         join loopstream.ledger_transactions t on t.id = e.transaction_id
+         where t.key like 'deposit%' order by t.key, e.account`,
+      );
+      return rows.map(({ key, account, credits }) => [String(key), String(account), BigInt(String(credits))]);
+    },
+    rows: (statement) => query(ledger.url, statement),
+  };
+}
+
+export interface TestEvm extends TestCrypto {
+  anvil: Anvil;
+  token: string;
+  /** Nobody takes it. */
+  otherToken: string;
+}
+
+/** Ether and USDT of six digits on a node of its own; three confirmations; followed from the first block on. */
+export async function startTestEvm(confirmations = 3): Promise<TestEvm> {
+  const anvil = await startAnvil();
+  const [token, otherToken] = [await anvil.token(), await anvil.token()];
+  const crypto = await startTestDeposits({
+    ...{ network: 'ethereum', kind: 'evm', chainId: anvil.chainId, rpcUrl: anvil.url, confirmations },
+    xpub: publicKeyOf("m/44'/60'/0'"),
+    assets: [
+      { asset: 'ETH', decimals: 18, minimum: '100000000000' },
+      { asset: 'USDT', decimals: 6, contract: token },
+    ],
+  });
+  await crypto.scan();
+  return {
+    ...crypto,
+    ...{ anvil, token, otherToken },
+    stop: async () => {
+      await crypto.stop();
+      await anvil.stop();
+    },
+  };
+}
