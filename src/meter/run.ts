@@ -4,17 +4,27 @@
  */
 import type { AddressInfo } from 'node:net';
 import { type Job, startJobs } from '../billing/jobs.ts';
+import { createLedger, type Ledger } from '../billing/ledger.ts';
 import type { BillingConfig } from '../config.ts';
 import { createLeases } from '../db/leases.ts';
-import { createDb, createPool } from '../db/pool.ts';
+import { createDb, createPool, type Db } from '../db/pool.ts';
 import { createHealth } from '../http/health.ts';
 import { startOps } from '../http/ops.ts';
 import { createKube } from '../kube/client.ts';
+import { createEventRecorder } from '../kube/events.ts';
 import { createReflector } from '../kube/reflector.ts';
-import { LOOPSTREAMS } from '../kube/resources.ts';
+import { LOOPSTREAMS, type LoopStream, PODS } from '../kube/resources.ts';
+import type { Kube } from '../kube/types.ts';
 import type { Lifecycle } from '../lifecycle.ts';
 import type { Logger } from '../log.ts';
+import { STREAM_LABEL } from '../streams/names.ts';
+import { createBooks } from './books.ts';
+import { createCredits } from './credits.ts';
+import { createEstimates } from './estimate.ts';
+import { createMeter } from './meter.ts';
 import { createBillingMetrics } from './metrics.ts';
+import { type PodCache, watchProfiles } from './profiles.ts';
+import { attend, BY_ACCOUNT, byAccountIndex, creditJob, meterJob, type StreamCache, type WorkDeps } from './work.ts';
 
 /** Who waits for a write that Kubernetes does not answer tries it again in the next run. */
 const KUBERNETES_TIMEOUT_MS = 10_000;
@@ -37,9 +47,10 @@ export async function runBilling(config: BillingConfig, lifecycle: Lifecycle, lo
   lifecycle.defer('database', () => db.destroy());
   metrics.showPools({ loopstream: pool });
 
-  const streams = createReflector(kube, LOOPSTREAMS, { namespace, log });
-  metrics.showReflectors({ streams });
-  streams.start(lifecycle.signal);
+  const streams = createReflector(kube, LOOPSTREAMS, { namespace, log, indexes: byAccountIndex });
+  const pods = createReflector(kube, PODS, { namespace, log, labelSelector: STREAM_LABEL });
+  metrics.showReflectors({ streams, pods });
+  for (const reflector of [streams, pods]) reflector.start(lifecycle.signal);
 
   let isSynced = false;
   const health = createHealth({ kube, db, isSynced: () => isSynced });
@@ -55,10 +66,15 @@ export async function runBilling(config: BillingConfig, lifecycle: Lifecycle, lo
     ops.closeAllConnections();
   });
 
+  const ledger = createLedger(db);
+  const work = openWork({ config, kube, db, ledger, streams, pods, lifecycle, log });
+  metrics.showMeter(() => work.meter.uncountedSeconds(streams.list()));
   // One line for each job.
-  const jobs: Job[] = [];
-  const ready = streams.synced.then(() => {
+  const jobs: Job[] = [meterJob(work), creditJob(work)];
+  const ready = Promise.all([streams.synced, pods.synced]).then(() => {
     isSynced = true;
+    const queue = attend(work, lifecycle.signal);
+    lifecycle.defer('streams', () => queue.stop());
     startJobs(jobs, { leases: createLeases(db), metrics: metrics.jobs, log }, lifecycle);
     log.info({ namespace, jobs: jobs.map(({ name }) => name) }, 'billing has begun');
   });
@@ -67,4 +83,31 @@ export async function runBilling(config: BillingConfig, lifecycle: Lifecycle, lo
   const { port } = ops.address() as AddressInfo;
   log.info({ opsPort: port }, 'billing listens');
   return { opsUrl: `http://${config.opsHost}:${port}`, ready };
+}
+
+interface Given {
+  config: BillingConfig;
+  kube: Kube;
+  db: Db;
+  ledger: Ledger;
+  streams: StreamCache;
+  pods: PodCache;
+  lifecycle: Lifecycle;
+  log: Logger;
+}
+
+/** What is done about streams: counted, acknowledged, and told whether there is credit. */
+function openWork({ config, kube, db, ledger, streams, pods, lifecycle, log }: Given): WorkDeps {
+  const { prices, creditGraceSeconds: graceSeconds, meterIntervalMs: everyMs } = config;
+  const events = createEventRecorder(kube, { component: 'loopstream-billing', log });
+  lifecycle.defer('events', () => events.flush());
+  const { settled } = watchProfiles({ pods, db, log }, lifecycle.signal);
+  const seen = (stream: LoopStream) => streams.upsert(stream);
+  const ofAccount = (accountId: string) => streams.byIndex(BY_ACCOUNT, accountId);
+  return {
+    ...{ streams, settled, everyMs, log },
+    meter: createMeter({ db, ledger, prices, grace: { seconds: graceSeconds, ofAccount } }),
+    books: createBooks(kube, seen),
+    credits: createCredits({ db, kube, events, estimates: createEstimates({ db, prices }), graceSeconds, seen }),
+  };
 }

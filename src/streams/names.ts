@@ -59,6 +59,13 @@ export const POD_FINALIZER = `${GROUP}/time-on-air`;
 /** Holds a LoopStream until nothing of it is left on air. */
 export const FINALIZER = `${GROUP}/off-air`;
 
+/** Holds a LoopStream that is paid for until its last second on air is counted. */
+export const COUNT_FINALIZER = `${GROUP}/time-counted`;
+/** The condition by which billing lets a stream be on air (spec.readinessGates). */
+export const CREDIT_CONDITION = 'CreditAvailable';
+
+export const FIELD_MANAGER_METER = 'loopstream-meter';
+export const FIELD_MANAGER_CREDIT = 'loopstream-credit';
 export const FIELD_MANAGER_OPERATOR = 'loopstream-operator';
 
 /** Keys of a Destination's Secret; also the members of each destination in DESTINATIONS_KEY. */

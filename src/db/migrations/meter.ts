@@ -1,0 +1,52 @@
+/** What the meter has counted. The time itself stands in the streams' status until it is acknowledged (streams/sessions.ts). */
+import { type Kysely, sql } from 'kysely';
+import type { Migration } from 'kysely/migration';
+
+const STATEMENTS = [
+  // By the UID of the stream: a name may come again. Its row is what two meters wait for.
+  `create table loopstream.meter_streams (
+    stream_uid text primary key,
+    stream_id text not null,
+    account_id text not null,
+    since timestamptz not null default now()
+  )`,
+  `create index meter_streams_account on loopstream.meter_streams (account_id)`,
+  `create table loopstream.meter_sessions (
+    stream_uid text not null references loopstream.meter_streams,
+    session bigint not null,
+    -- Whole seconds on air that are counted.
+    seconds bigint not null check (seconds >= 0),
+    -- The sum of seconds × credits per hour.
+    cost numeric(38, 0) not null,
+    credits numeric(38, 0) not null,
+    charged_seconds bigint not null,
+    charges integer not null,
+    until timestamptz not null,
+    primary key (stream_uid, session),
+    check (credits * 3600 <= cost),
+    check (charged_seconds <= seconds)
+  ) with (fillfactor = 70)`,
+  // Since when a pod has played in a profile: a stream may go from one to another while it is on air.
+  `create table loopstream.meter_profiles (
+    stream_uid text not null,
+    pod_uid text not null,
+    since timestamptz not null,
+    profile text not null,
+    primary key (stream_uid, pod_uid, since)
+  )`,
+  // Of an account that has streams: since when its credit is used up, and which warning it has had.
+  `create table loopstream.meter_accounts (
+    account_id text primary key,
+    exhausted_at timestamptz,
+    -- Hours of credit left, of the last warning; null for none.
+    warned_hours integer
+  )`,
+];
+
+export const meterMigrations: Record<string, Migration> = {
+  '0006-meter': {
+    async up(db: Kysely<unknown>) {
+      for (const statement of STATEMENTS) await sql.raw(statement).execute(db);
+    },
+  },
+};

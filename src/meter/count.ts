@@ -1,0 +1,184 @@
+/**
+ * From the book of a stream's sessions (streams/sessions.ts) to what is charged: what the book has of a session beyond what
+ * is counted of it already, in whole seconds, never more than were on air. Looked at again, or by two at once, the same
+ * book gives the same charges, once: what is counted is the caller's to keep in one transaction with what is charged.
+ *
+ * A price holds at its time. Of the seconds that a session has had since it was last counted it is not known when each of
+ * them was: they are taken to lie evenly between then and its end (or now, while it is open), and are divided by the times at
+ * which the price or the profile changed. Pure: no I/O, no clock.
+ */
+import type { PriceList } from '../billing/prices.ts';
+import type { Profile } from '../streams/profile.ts';
+import { lastNumber, type Session } from '../streams/sessions.ts';
+
+/** What is counted of a session, as the database keeps it, by the session's number. */
+export interface Counted {
+  number: number;
+  /** Whole seconds on air. */
+  seconds: number;
+  /** The sum of seconds × credits per hour: a 3600th of it, rounded down, is charged. */
+  cost: bigint;
+  credits: bigint;
+  /** Seconds that stand in a charge; those that have not cost a whole credit yet wait for the next one. */
+  chargedSeconds: number;
+  /** How many charges it has had: the number of the next one's key. */
+  charges: number;
+  /** Up to when it was counted. */
+  until: Date | undefined;
+}
+
+/** Since when a pod of the stream has played in a profile, the earliest first. */
+export interface Played {
+  podUID: string;
+  since: Date;
+  profile: Profile;
+}
+
+/** For ever the same, and never twice: a part of a session that is charged at one price. */
+export interface SessionCharge {
+  /** 1, 2, … within the session. */
+  n: number;
+  /** More than 0. */
+  credits: bigint;
+  seconds: number;
+  profile: Profile;
+  from: Date;
+  /** When what it stands for ended. */
+  to: Date;
+}
+
+export interface Posting {
+  /** As it is after these charges. */
+  counted: Counted;
+  charges: SessionCharge[];
+}
+
+export interface Given {
+  entry: Session;
+  /** Of all sessions that the entry stands for, those that are counted, in whatever part. */
+  known: readonly Counted[];
+  played: readonly Played[];
+  /** What it is taken to have been on air in where nobody has seen it. */
+  fallback: Profile;
+  prices: PriceList;
+  now: Date;
+}
+
+const SECONDS_PER_HOUR = 3600n;
+
+export const notCounted = (number: number): Counted => ({
+  ...{ number, seconds: 0, cost: 0n, credits: 0n, chargedSeconds: 0, charges: 0, until: undefined },
+});
+
+interface Piece {
+  profile: Profile;
+  creditsPerHour: bigint;
+  from: number;
+  to: number;
+  seconds: number;
+}
+
+const priceOf = (prices: PriceList, profile: Profile, at: number): bigint =>
+  prices.get(profile)?.findLast(({ from }) => from <= at)?.creditsPerHour ?? 0n;
+
+/** What has been seen of the session's pod; of the whole stream, where a session stands for several or nobody saw the pod. */
+function seenOf({ entry, played }: Given): readonly Played[] {
+  const own = entry.through === undefined ? played.filter(({ podUID }) => podUID === entry.podUID) : [];
+  return own.length > 0 ? own : played;
+}
+
+/** The interval cut where the profile or the price changes, with the seconds divided in proportion, none lost. */
+function piecesOf(given: Given, seconds: number, from: number, to: number): Piece[] {
+  const { fallback, prices } = given;
+  const seen = seenOf(given);
+  // Before it was seen for the first time it played what it was seen with then.
+  const profileAt = (at: number) =>
+    (seen.findLast(({ since }) => since.getTime() <= at) ?? seen[0])?.profile ?? fallback;
+  const profiles = new Set([...seen.map(({ profile }) => profile), fallback]);
+  const changes = [
+    ...seen.map(({ since }) => since.getTime()),
+    ...[...profiles].flatMap((profile) => (prices.get(profile) ?? []).map((price) => price.from)),
+  ];
+  const cuts = new Set(changes.filter((at) => at > from && at < to).sort((a, b) => a - b));
+  const pieces: Piece[] = [];
+  let done = 0;
+  let begin = from;
+  for (const end of [...cuts, to]) {
+    const upTo = end === to ? seconds : Math.floor((seconds * (end - from)) / (to - from));
+    const profile = profileAt(begin);
+    const piece = {
+      profile,
+      creditsPerHour: priceOf(prices, profile, begin),
+      from: begin,
+      to: end,
+      seconds: upTo - done,
+    };
+    const last = pieces.at(-1);
+    if (last && last.profile === profile && last.creditsPerHour === piece.creditsPerHour) {
+      last.to = end;
+      last.seconds += piece.seconds;
+    } else pieces.push(piece);
+    done = upTo;
+    begin = end;
+  }
+  return pieces.filter((piece) => piece.seconds > 0);
+}
+
+/** Since when what is not counted yet may have been on air, and up to when. A clock that has jumped moves neither beyond it. */
+function intervalOf({ entry, known, now }: Given, before: number, total: number): [from: number, to: number] {
+  const started = Date.parse(entry.startedAt);
+  // It cannot have had the seconds that are counted in less time.
+  const earliest = started + before * 1000;
+  const least = started + total * 1000;
+  const to = entry.endedAt === undefined ? Math.max(now.getTime(), least) : Date.parse(entry.endedAt);
+  const until = Math.max(...known.map((one) => one.until?.getTime() ?? Number.NEGATIVE_INFINITY));
+  const from = until >= earliest && until <= to ? until : earliest;
+  return [Math.min(from, to), to];
+}
+
+/** What is to be counted and charged of one entry of the book; undefined when nothing is. */
+export function countEntry(given: Given): Posting | undefined {
+  const { entry, known } = given;
+  const number = lastNumber(entry);
+  const total = Math.floor(entry.onAirSeconds);
+  const before = known.reduce((sum, { seconds }) => sum + seconds, 0);
+  const seconds = total - before;
+  if (seconds <= 0) return undefined;
+  const [from, to] = intervalOf(given, before, total);
+  const counted = { ...(known.find((one) => one.number === number) ?? notCounted(number)) };
+  const charges: SessionCharge[] = [];
+  for (const piece of piecesOf(given, seconds, from, to)) {
+    counted.seconds += piece.seconds;
+    counted.cost += BigInt(piece.seconds) * piece.creditsPerHour;
+    const credits = counted.cost / SECONDS_PER_HOUR - counted.credits;
+    if (credits === 0n) continue;
+    counted.credits += credits;
+    counted.charges += 1;
+    charges.push({
+      ...{ n: counted.charges, credits, seconds: counted.seconds - counted.chargedSeconds, profile: piece.profile },
+      ...{ from: new Date(piece.from), to: new Date(piece.to) },
+    });
+    counted.chargedSeconds = counted.seconds;
+  }
+  counted.until = new Date(to);
+  return { counted, charges };
+}
+
+/**
+ * Up to which session all are closed, where the book is counted: what may be acknowledged. undefined when there is nothing to
+ * say that has not been said.
+ */
+export function acknowledgeable(sessions: readonly Session[], acknowledged: number | undefined): number | undefined {
+  let last = 0;
+  for (const session of sessions) {
+    if (session.endedAt === undefined) break;
+    last = lastNumber(session);
+  }
+  return last > (acknowledged ?? 0) ? last : undefined;
+}
+
+/** The same for the same book: what has been counted in whole need not be looked at again. */
+export const signature = (sessions: readonly Session[]): string =>
+  sessions
+    .map((one) => `${one.number}-${lastNumber(one)}:${Math.floor(one.onAirSeconds)}${one.endedAt ? '.' : ''}`)
+    .join(' ');

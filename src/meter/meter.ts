@@ -1,0 +1,155 @@
+/**
+ * Counts the time on air of streams and charges it, exactly once. What is counted of a session and what is charged for it is
+ * one transaction of the database; only then Kubernetes is told that the session is done with, so that a meter that is killed
+ * anywhere in between finds either nothing done or the acknowledgement left to do. Two meters at the same streams wait for one
+ * another in the database, and the second one finds nothing left to count.
+ */
+import { setImmediate } from 'node:timers/promises';
+import type { Charge, Ledger } from '../billing/ledger.ts';
+import { type PriceList, priceAt } from '../billing/prices.ts';
+import { type Clock, systemClock } from '../clock.ts';
+import type { Db } from '../db/pool.ts';
+import type { LoopStream } from '../kube/resources.ts';
+import { profileOf } from '../streams/profile.ts';
+import { lastNumber } from '../streams/sessions.ts';
+import { accountOf } from './accounts.ts';
+import { type Counted, countEntry, type Played, type Posting, signature } from './count.ts';
+import * as store from './store.ts';
+
+/** Streams in one transaction: enough to be quick, few enough that who waits for one of them does not wait for long. */
+const BATCH = 250;
+
+export interface Meter {
+  /** Counts what is in the books of these streams. What another one counts meanwhile is waited for and left alone. */
+  count(streams: readonly LoopStream[], signal: AbortSignal): Promise<void>;
+  /** Whether all that is in the book of this stream, as it is here, is counted. */
+  isCounted(stream: LoopStream): boolean;
+  /** Seconds that stand in the books and are not known to be counted. */
+  uncountedSeconds(streams: readonly LoopStream[]): number;
+}
+
+export interface MeterDeps {
+  db: Db;
+  ledger: Ledger;
+  prices: PriceList;
+  /** How long streams stay on air after the credit was used up, and all streams of an account: what they use then is owed. */
+  grace?: { seconds: number; ofAccount: (accountId: string) => readonly LoopStream[] };
+  clock?: Clock;
+}
+
+const sessionsOf = ({ status }: LoopStream) => status?.sessions ?? [];
+
+export function createMeter({ db, ledger, prices, grace, clock = systemClock }: MeterDeps): Meter {
+  /** Of each stream, by its UID, the book as it was counted last. */
+  const counted = new Map<string, { book: string; seconds: number }>();
+
+  const isCounted = (stream: LoopStream): boolean => {
+    const sessions = sessionsOf(stream);
+    return sessions.length === 0 || counted.get(stream.metadata.uid)?.book === signature(sessions);
+  };
+
+  const remember = (stream: LoopStream): void => {
+    const sessions = sessionsOf(stream);
+    const seconds = sessions.reduce((sum, { onAirSeconds }) => sum + Math.floor(onAirSeconds), 0);
+    counted.set(stream.metadata.uid, { book: signature(sessions), seconds });
+  };
+
+  async function countBatch(streams: readonly LoopStream[]): Promise<void> {
+    const played = await store.readPlayed(
+      db,
+      streams.map(({ metadata }) => metadata.uid),
+    );
+    await db.transaction().execute(async (trx) => {
+      await store.holdStreams(trx, streams.map(placeOf));
+      const rows = await store.readCounted(trx, streams.flatMap(rangesOf));
+      const known = Map.groupBy(rows, ({ streamUID }) => streamUID);
+      const done = streams.map((stream) => {
+        const { uid } = stream.metadata;
+        return { stream, postings: postingsOf(stream, known.get(uid) ?? [], played.get(uid) ?? []) };
+      });
+      const changed = done.flatMap(({ stream, postings }) =>
+        postings.map((posting) => ({ streamUID: stream.metadata.uid, ...posting.counted })),
+      );
+      if (changed.length === 0) return;
+      await store.writeCounted(trx, changed);
+      const charges = done.flatMap(({ stream, postings }) => postings.flatMap((posting) => chargesOf(stream, posting)));
+      const floors = await floorsOf(trx, charges);
+      await ledger.chargeAll(
+        charges.map((charge) => ({ ...charge, floor: floors.get(charge.accountId) })),
+        { trx },
+      );
+    });
+    for (const stream of streams) remember(stream);
+  }
+
+  /** Of each account that may owe what it uses in its grace, how much. Time beyond that is ours to bear. */
+  async function floorsOf(trx: Db, charges: readonly Charge[]): Promise<Map<string, bigint>> {
+    const { seconds, ofAccount } = grace ?? { seconds: 0, ofAccount: () => [] };
+    if (seconds === 0) return new Map();
+    const accountIds = [...new Set(charges.map(({ accountId }) => accountId))];
+    const credits = await store.readCredit(trx, accountIds);
+    const now = clock.now();
+    const perHour = (accountId: string) =>
+      ofAccount(accountId).reduce((sum, { spec }) => sum + priceAt(prices, spec, now), 0n);
+    return new Map(
+      accountIds.map((id) => [id, (credits.get(id)?.floor ?? 0n) - (perHour(id) * BigInt(seconds)) / 3600n]),
+    );
+  }
+
+  function postingsOf(stream: LoopStream, rows: readonly Counted[], played: readonly Played[]): Posting[] {
+    const fallback = profileOf(stream.spec.quality, stream.spec.framerate);
+    const now = clock.now();
+    return sessionsOf(stream).flatMap((entry) => {
+      const known = rows.filter(({ number }) => number >= entry.number && number <= lastNumber(entry));
+      return countEntry({ entry, known, played, fallback, prices, now }) ?? [];
+    });
+  }
+
+  return {
+    isCounted,
+    async count(streams, signal) {
+      const left = streams.filter((stream) => accountOf(stream) !== undefined && !isCounted(stream));
+      for (let i = 0; i < left.length; i += BATCH) {
+        signal.throwIfAborted();
+        await countBatch(left.slice(i, i + BATCH));
+        await setImmediate();
+      }
+    },
+    uncountedSeconds(streams) {
+      const known = new Set(streams.map(({ metadata }) => metadata.uid));
+      for (const uid of counted.keys()) if (!known.has(uid)) counted.delete(uid);
+      return streams.reduce((sum, stream) => {
+        if (accountOf(stream) === undefined || isCounted(stream)) return sum;
+        const seconds = sessionsOf(stream).reduce((total, { onAirSeconds }) => total + Math.floor(onAirSeconds), 0);
+        return sum + Math.max(0, seconds - (counted.get(stream.metadata.uid)?.seconds ?? 0));
+      }, 0);
+    },
+  };
+}
+
+const placeOf = (stream: LoopStream) => ({
+  streamUID: stream.metadata.uid,
+  streamID: stream.metadata.name,
+  accountId: accountOf(stream) ?? '',
+});
+
+const rangesOf = (stream: LoopStream): store.Range[] =>
+  sessionsOf(stream).map((entry) => ({
+    streamUID: stream.metadata.uid,
+    from: entry.number,
+    through: lastNumber(entry),
+  }));
+
+function chargesOf(stream: LoopStream, { counted, charges }: Posting): Charge[] {
+  const { uid, name: streamID } = stream.metadata;
+  return charges.map(({ n, credits, seconds, profile, from, to }) => ({
+    key: `charge:${uid}:${counted.number}:${n}`,
+    accountId: accountOf(stream) ?? '',
+    credits,
+    at: to,
+    details: {
+      ...{ streamID, session: String(counted.number), seconds: String(seconds), profile },
+      ...{ from: from.toISOString(), to: to.toISOString() },
+    },
+  }));
+}
