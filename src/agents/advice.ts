@@ -15,11 +15,19 @@ const NEXT: Partial<Record<ErrorCode, string>> = {
   destination_not_found: takeFrom('list_destinations'),
   playlist_not_found: takeFrom('list_playlists'),
   playlist_version_not_found: 'Take a version from `list_playlist_versions`.',
+  crypto_deposit_not_found: takeFrom('list_crypto_deposits'),
+  crypto_deposit_quota_exceeded:
+    'Tell the person to pay one of the open deposits, which `list_crypto_deposits` shows, or wait until one has expired.',
+  crypto_unavailable:
+    'Call `list_crypto_assets`: where it lists the network, wait a minute and call the tool again; otherwise tell the person that nothing is taken this way.',
+  crypto_rate_unavailable: 'Wait a minute and call the tool again.',
   topup_not_found: takeFrom('list_top_ups'),
   topups_unavailable: 'Tell the person that no card can be taken here, and to ask whoever runs the service.',
   conflict: 'Read it again, with the tool whose name begins with get, and decide anew on what to change.',
   stream_not_ready:
     'Do what the `fix` of each entry of `issues` says; call `get_stream_readiness` until `ready` is true, then `start_stream` again. `diagnose_stream` tells more.',
+  insufficient_credits:
+    'Tell the person that the credit is used up; `get_billing` shows it. The stream goes on by itself when it is topped up.',
   stream_not_live: 'Call `start_stream` with `wait`, and go on when its status is live.',
   destination_in_use:
     'Give the streams that `streamIDs` names another destination with `update_stream`, or delete them with `delete_stream`, first.',

@@ -1,6 +1,8 @@
 /** All tools, by their names. */
 import type { Services } from '../graphql/schema.ts';
 import { accountTools } from './account.ts';
+import { billingTools } from './billing.ts';
+import { cryptoTools } from './crypto.ts';
 import { destinationTools } from './destinations.ts';
 import { liveTools } from './live.ts';
 import { playlistTools } from './playlists.ts';
@@ -20,7 +22,9 @@ export function createTools(services: Services): ReadonlyMap<string, Tool> {
     ...destinationTools(services.destinations),
     ...streamTools(services.streams),
     ...liveTools(services),
+    ...billingTools(services.billing),
     ...topUpTools(services.topUps),
+    ...cryptoTools(services.crypto),
   ];
   const byName = new Map(all.map((tool) => [tool.name, tool]));
   if (byName.size < all.length) throw new Error('Two tools have the same name.');

@@ -70,9 +70,16 @@ export const OPERATION_SCOPES = {
   getPlaylistVersion: 'read',
   diffPlaylistVersion: 'read',
   deletePlaylist: 'destructive',
+  getBilling: 'billing',
+  getUsage: 'billing',
+  listLedgerEntries: 'billing',
   createTopUp: 'billing',
   listTopUps: 'billing',
   getTopUp: 'billing',
+  listCryptoAssets: 'billing',
+  createCryptoDeposit: 'billing',
+  listCryptoDeposits: 'billing',
+  getCryptoDeposit: 'billing',
   receiveStripeEvent: null,
 } as const satisfies Record<string, Scope | typeof PERSON | null>;
 

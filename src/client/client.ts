@@ -9,6 +9,8 @@ import type {
   SignInOptions,
   User,
 } from '../account/record.ts';
+import type { Billing, LedgerEntry, Usage, UsageAsked } from '../billing/record.ts';
+import type { CryptoAsset, CryptoDeposit, CryptoDepositCreate } from '../crypto/record.ts';
 import type { Destination, DestinationCreate, DestinationTest, DestinationUpdate } from '../destinations/record.ts';
 import type {
   Playlist,
@@ -112,6 +114,24 @@ export function createClient(options: ClientOptions) {
         send<Upload>('POST', '/uploads/from-link', { ...call, body }),
     },
     playlists: playlistCalls(send),
+    crypto: {
+      /** What can be paid, and what it is worth now. */
+      assets: async (call?: CallOptions) => (await send<{ data: CryptoAsset[] }>('GET', '/crypto/assets', call)).data,
+      list: (query?: ListQuery, call?: CallOptions): List<CryptoDeposit> =>
+        listCall(send, '/crypto/deposits', query, call),
+      get: (id: string, call?: CallOptions) => send<CryptoDeposit>('GET', at('/crypto/deposits', id), call),
+      /** To be paid at its `address`. */
+      create: (body: CryptoDepositCreate, call?: CallOptions) =>
+        send<CryptoDeposit>('POST', '/crypto/deposits', { ...call, body }),
+    },
+    billing: {
+      get: (call?: CallOptions) => send<Billing>('GET', '/billing', call),
+      /** The last 30 days, by day, unless told. */
+      usage: (query: Partial<UsageAsked> = {}, call?: CallOptions) =>
+        send<Usage>('GET', '/billing/usage', { ...call, query }),
+      ledger: (query?: ListQuery, call?: CallOptions): List<LedgerEntry> =>
+        listCall(send, '/billing/ledger', query, call),
+    },
     topUps: {
       list: (query?: ListQuery, call?: CallOptions): List<TopUp> => listCall(send, '/billing/top-ups', query, call),
       get: (id: string, call?: CallOptions) => send<TopUp>('GET', at('/billing/top-ups', id), call),

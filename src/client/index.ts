@@ -13,6 +13,8 @@ export type {
   SignInOptions,
   User,
 } from '../account/record.ts';
+export type { Billing, LedgerEntry, Usage, UsageAsked, UsageLine } from '../billing/record.ts';
+export type { CryptoAsset, CryptoDeposit, CryptoDepositCreate, CryptoPayment } from '../crypto/record.ts';
 export type { Destination, DestinationCreate, DestinationTest, DestinationUpdate } from '../destinations/record.ts';
 export type * from '../playlists/record.ts';
 export type { LiveStats } from '../stats/record.ts';

@@ -7,7 +7,8 @@ import type { Logger } from '../log.ts';
 import type { Chain } from './chain.ts';
 import { createFollower } from './follow.ts';
 import type { ScanMetrics } from './metrics.ts';
-import { fixedRates, httpRates, type Rates } from './rates.ts';
+import type { Crypto } from './open.ts';
+import type { Rates } from './rates.ts';
 import type { CryptoSettings } from './settings.ts';
 import { createSettler } from './settle.ts';
 import type { NetworkSetting } from './spec.ts';
@@ -21,9 +22,9 @@ export interface ScanDeps {
   settings: CryptoSettings;
   metrics: ScanMetrics;
   log: Logger;
+  rates: Rates;
   clock?: Clock;
-  /** Instead of those that the settings name. */
-  rates?: Rates;
+  /** Instead of the node that the network's setting names. */
   open?: (network: NetworkSetting) => Promise<Chain>;
 }
 
@@ -32,9 +33,6 @@ export async function openChain(network: NetworkSetting): Promise<Chain> {
   if (network.kind === 'evm') return (await import('./evm.ts')).createEvmChain(network);
   return (await import('./esplora.ts')).createBtcChain(network);
 }
-
-export const openRates = ({ fixed, ratesUrl = '', currency }: CryptoSettings): Rates =>
-  fixed ? fixedRates(fixed) : httpRates(ratesUrl, currency);
 
 /** Of the same kind, so that an address of one is an address of the other. */
 const kinOf = (network: NetworkSetting, { networks }: CryptoSettings): string[] =>
@@ -51,7 +49,7 @@ export async function createScan(
   network: NetworkSetting,
   deps: ScanDeps,
 ): Promise<(signal: AbortSignal) => Promise<void>> {
-  const { db, ledger, settings, metrics, log, clock = systemClock, rates = openRates(settings) } = deps;
+  const { db, ledger, settings, metrics, log, clock = systemClock, rates } = deps;
   const chain = await (deps.open ?? openChain)(network);
   const shared = { db, chain, network, creditsPerUnit: settings.creditsPerUnit, clock };
   const follower = createFollower({ ...shared, kin: kinOf(network, settings) });
@@ -73,11 +71,9 @@ export async function createScan(
 }
 
 /** One job for each network; none where no networks are set. */
-export function createDepositJobs(deps: Omit<ScanDeps, 'settings'> & { settings: CryptoSettings | undefined }): Job[] {
-  const { settings } = deps;
-  if (settings === undefined) return [];
-  const rates = deps.rates ?? openRates(settings);
-  return [...settings.networks.values()].map(({ setting }) => {
+export function createDepositJobs(crypto: Crypto | undefined, deps: Omit<ScanDeps, keyof Crypto>): Job[] {
+  if (crypto === undefined) return [];
+  return [...crypto.settings.networks.values()].map(({ setting }) => {
     const { network, kind } = setting;
     deps.metrics.begin(network);
     let scan: ReturnType<typeof createScan> | undefined;
@@ -85,7 +81,7 @@ export function createDepositJobs(deps: Omit<ScanDeps, 'settings'> & { settings:
       name: `deposits-${network}`,
       everyMs: EVERY_MS[kind],
       run: async (signal) => {
-        scan ??= createScan(setting, { ...deps, settings, rates });
+        scan ??= createScan(setting, { ...deps, ...crypto });
         await (await scan)(signal);
       },
     };

@@ -93,7 +93,4 @@ export function createAddresses(network: NetworkSetting): AddressMaker {
   return { keyId, address, publicKey, fingerprint: account.fingerprint };
 }
 
-/** How an address is looked for: EVM addresses differ by the case of their letters alone, which is a check. */
-export const addressKey = (address: string): string => address.toLowerCase();
-
 export const isEvmAddress = (text: string): text is `0x${string}` => isAddress(text, { strict: false });

@@ -11,13 +11,12 @@ import { currentIntent } from '../context.ts';
 import type { Db } from '../db/pool.ts';
 import { AppError, validationFailed } from '../errors.ts';
 import { amountFor, creditsFor, formatRate, formatUnits, MAX_CREDITS } from './amounts.ts';
-import { addressKey } from './keys.ts';
 import { confirmations, view } from './machine.ts';
-import type { Rates } from './rates.ts';
+import type { Crypto } from './open.ts';
 import type { CryptoAsset, CryptoDeposit, CryptoDepositCreate, CryptoPayment } from './record.ts';
-import type { CryptoSettings, Network } from './settings.ts';
+import type { Network } from './settings.ts';
 import { payment } from './sightings.ts';
-import { type AssetSetting, assetsOf, MAX_OPEN } from './spec.ts';
+import { type AssetSetting, addressKey, assetsOf, MAX_OPEN } from './spec.ts';
 import type { DepositRow, PaymentRow, Place } from './store.ts';
 import * as store from './store.ts';
 import { paymentUri } from './uri.ts';
@@ -26,8 +25,7 @@ import { explainDeposit, explainPayment } from './words.ts';
 export interface CryptoServiceDeps {
   db: Db;
   /** undefined: the service takes no deposits. */
-  settings: CryptoSettings | undefined;
-  rates: Rates | undefined;
+  crypto: Crypto | undefined;
   clock?: Clock;
 }
 
@@ -42,10 +40,11 @@ const LISTING: Listing<CryptoDeposit, 'createdAt'> = {
 
 const sum = (numbers: readonly bigint[]): bigint => numbers.reduce((total, one) => total + one, 0n);
 
-export function createCryptoService({ db, settings, rates, clock = systemClock }: CryptoServiceDeps) {
+export function createCryptoService({ db, crypto, clock = systemClock }: CryptoServiceDeps) {
+  const settings = crypto?.settings;
   /** Throws `crypto_unavailable` where there are no deposits. */
   const open = () => {
-    if (settings && rates) return { settings, rates };
+    if (crypto) return crypto;
     throw new AppError('crypto_unavailable', 'This service takes no crypto deposits.');
   };
 

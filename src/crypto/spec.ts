@@ -94,6 +94,9 @@ export type NetworkSetting = EvmNetwork | BtcNetwork;
 
 const BITCOIN: AssetSetting = { asset: 'BTC', decimals: 8 };
 
+/** How an address is looked for: EVM addresses differ by the case of their letters alone, which is a check. */
+export const addressKey = (address: string): string => address.toLowerCase();
+
 /** What the network can be paid in. */
 export const assetsOf = (network: NetworkSetting): readonly AssetSetting[] =>
   network.kind === 'evm' ? network.assets : [{ ...BITCOIN, ...(network.minimum && { minimum: network.minimum }) }];

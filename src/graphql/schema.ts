@@ -2,6 +2,10 @@
 import { GraphQLID, GraphQLObjectType, GraphQLSchema, lexicographicSortSchema, printSchema } from 'graphql';
 import { accountFields } from '../account/graphql.ts';
 import type { AccountService } from '../account/service.ts';
+import { billingFields } from '../billing/graphql.ts';
+import type { BillingService } from '../billing/service.ts';
+import { cryptoFields } from '../crypto/graphql.ts';
+import type { CryptoService } from '../crypto/service.ts';
 import { destinationFields } from '../destinations/graphql.ts';
 import type { DestinationService } from '../destinations/service.ts';
 import { AppError } from '../errors.ts';
@@ -23,7 +27,9 @@ export interface Services {
   destinations: DestinationService;
   uploads: UploadService;
   playlists: PlaylistService;
+  billing: BillingService;
   topUps: TopUpService;
+  crypto: CryptoService;
   stats: Pick<StatsService, 'live'>;
 }
 
@@ -34,6 +40,7 @@ const nounsOf = (services: Services): Record<string, NounFields> => ({
   upl: uploadFields(services.uploads),
   pls: playlistFields(services.playlists),
   top: topUpFields(services.topUps),
+  dep: cryptoFields(services.crypto),
 });
 
 export function createSchema(services: Services): GraphQLSchema {
@@ -44,6 +51,7 @@ export function createSchema(services: Services): GraphQLSchema {
       name: 'Query',
       fields: {
         ...accountFields(services.account),
+        ...billingFields(services.billing),
         node: nodeField(nouns, services.account),
         ...Object.assign({}, ...all.map(({ queries }) => queries)),
       },

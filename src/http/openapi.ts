@@ -32,6 +32,7 @@ export const OPENAPI = {
     tags: [
       { name: 'account', description: 'Who is asking.' },
       { name: 'billing', description: 'What streams cost, and how it is paid.' },
+      { name: 'crypto', description: 'The balance topped up with crypto currencies.' },
       { name: 'destinations', description: 'Where streams are sent.' },
       { name: 'meta', description: 'The service itself; open to everyone.' },
       { name: 'playlists', description: 'Several uploads in an order.' },

@@ -17,7 +17,7 @@ const OWN: Partial<Record<Operation, ErrorCode[]>> = {
   deleteAccount: ['not_confirmed'],
   updateStream: ['conflict'],
   deleteStream: ['conflict'],
-  startStream: ['stream_not_ready', 'conflict'],
+  startStream: ['stream_not_ready', 'insufficient_credits', 'conflict'],
   stopStream: ['conflict'],
   skipStreamItem: ['stream_not_live', 'conflict'],
   scheduleStream: ['conflict'],
@@ -43,7 +43,14 @@ const OWN: Partial<Record<Operation, ErrorCode[]>> = {
   getPlaylistVersion: ['playlist_version_not_found'],
   diffPlaylistVersion: ['playlist_version_not_found'],
   deletePlaylist: ['playlist_in_use', 'conflict'],
+  getBilling: ['billing_disabled'],
+  getUsage: ['billing_disabled'],
+  listLedgerEntries: ['billing_disabled'],
   createTopUp: ['topups_unavailable'],
+  listCryptoAssets: ['crypto_unavailable'],
+  createCryptoDeposit: ['crypto_unavailable', 'crypto_rate_unavailable', 'crypto_deposit_quota_exceeded'],
+  listCryptoDeposits: ['crypto_unavailable'],
+  getCryptoDeposit: ['crypto_unavailable'],
   receiveStripeEvent: ['webhook_forged', 'topups_unavailable', 'upstream_unavailable', 'payload_too_large'],
 };
 
@@ -58,6 +65,7 @@ const NOT_FOUND: Record<string, ErrorCode> = {
   sessions: 'session_not_found',
   'connected-apps': 'connected_app_not_found',
   'top-ups': 'topup_not_found',
+  deposits: 'crypto_deposit_not_found',
 };
 
 export interface Shape {

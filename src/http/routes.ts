@@ -3,6 +3,8 @@ import type { FastifyInstance } from 'fastify';
 import { type AccessRoutes, accessRoutes } from '../account/access-rest.ts';
 import type { ChangeService } from '../account/changes.ts';
 import { accountRoutes } from '../account/rest.ts';
+import { billingRoutes } from '../billing/rest.ts';
+import { cryptoRoutes } from '../crypto/rest.ts';
 import { destinationRoutes } from '../destinations/rest.ts';
 import type { Services } from '../graphql/schema.ts';
 import { playlistRoutes } from '../playlists/rest.ts';
@@ -41,7 +43,9 @@ export async function nounRoutes(v1: FastifyInstance, deps: RouteDeps): Promise<
   await v1.register(statusRoutes, { health: deps.health, version: deps.version, openApi: deps.openApi });
   await v1.register(accountRoutes, { account });
   await v1.register(accessRoutes, { people: deps.people });
+  await v1.register(billingRoutes, { billing: deps.services.billing });
   await v1.register(topUpRoutes, { topUps });
+  await v1.register(cryptoRoutes, { crypto: deps.services.crypto });
   await v1.register(webhookRoutes, { topUps, observe: deps.onWebhook });
   const { changes, scopePrefix, stopping } = deps;
   await v1.register(changeRoutes, { changes, scopePrefix, stopping });

@@ -15,8 +15,11 @@ import { openAuth } from '../auth/open.ts';
 import { OUTSIDE_ID } from '../auth/outside.ts';
 import type { AuthService } from '../auth/service.ts';
 import { createLedger } from '../billing/ledger.ts';
+import { createBillingService } from '../billing/service.ts';
 import { sleep } from '../clock.ts';
 import type { ApiConfig } from '../config.ts';
+import { openCrypto } from '../crypto/open.ts';
+import { createCryptoService } from '../crypto/service.ts';
 import { createLeases } from '../db/leases.ts';
 import type { Db } from '../db/pool.ts';
 import { createDestinationService } from '../destinations/service.ts';
@@ -28,6 +31,7 @@ import type { Kube, KubeObject } from '../kube/types.ts';
 import type { Lifecycle } from '../lifecycle.ts';
 import type { Logger } from '../log.ts';
 import { createMailer } from '../mail/mailer.ts';
+import { createEstimates } from '../meter/estimate.ts';
 import { createHistory } from '../playlists/history.ts';
 import { createPlaylistService } from '../playlists/service.ts';
 import { heldUploads } from '../playlists/spec.ts';
@@ -105,12 +109,19 @@ export async function runApi(config: ApiConfig, lifecycle: Lifecycle, log: Logge
     limits: { currency: config.currency, ...config.cards },
     emailOf: async (userId) => (await auth.user(userId)).email,
   });
+  const estimates = createEstimates({ db, prices: config.prices });
   const { services, stats } = openServices(kube, resources, {
+    billing: createBillingService({
+      ...{ db, enabled: config.billing, currency: config.currency },
+      currentRate: (accountId) => estimates.of(accountId, resources.streams.list(accountId)),
+    }),
     topUps,
+    crypto: createCryptoService({ db, crypto: await openCrypto(config.crypto) }),
     auth,
     storage,
     leases: createLeases(db),
     limits: config,
+    paid: config.billing,
   });
   const changes = createChangeService(resources.byNoun);
   lifecycle.defer('stats', () => stats.close());
@@ -221,12 +232,12 @@ function openResources(kube: Kube, namespace: string, stopping: AbortSignal, log
 
 type Given = Parameters<typeof createAccountService>[0] &
   Pick<UploadServiceDeps, 'storage' | 'limits' | 'leases'> &
-  Pick<Services, 'topUps'>;
+  Pick<Services, 'billing' | 'topUps' | 'crypto'> & { paid: boolean };
 
 function openServices(
   kube: Kube,
   { pods, destinations, uploads, playlists, streams }: Resources,
-  { auth, storage, limits, leases, topUps }: Given,
+  { auth, storage, limits, leases, paid, billing, topUps, crypto }: Given,
 ): { services: Services; stats: StatsService } {
   const references = {
     destination: (accountId: string, id: string) => destinations.find(accountId, id) !== undefined,
@@ -236,9 +247,9 @@ function openServices(
   const stats = createStatsService({ streams, destinations, pods });
   return {
     services: {
-      ...{ stats, topUps },
+      ...{ stats, billing, topUps, crypto },
       account: createAccountService({ auth }),
-      streams: createStreamService({ kube, streams, references }),
+      streams: createStreamService({ kube, streams, references, paid }),
       destinations: createDestinationService({ kube, destinations, streams }),
       uploads: createUploadService({ uploads, streams, playlists, pods, storage, limits, leases }),
       playlists: createPlaylistService({

@@ -1,6 +1,7 @@
 /** Numbers of the role `billing` for Prometheus. */
 import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import { type JobMetrics, jobMetrics } from '../billing/jobs.ts';
+import { type ScanMetrics, scanMetrics } from '../crypto/metrics.ts';
 import { poolMetrics } from '../db/metrics.ts';
 import { reflectorMetrics, requestMetrics } from '../kube/metrics.ts';
 import type { OnRequest } from '../kube/transport.ts';
@@ -12,6 +13,7 @@ export interface BillingMetrics {
   showReflectors: ReturnType<typeof reflectorMetrics>;
   showPools(pools: Parameters<typeof poolMetrics>[1]): void;
   jobs: JobMetrics;
+  scans: ScanMetrics;
   /** From now on it is shown how much there is that is not counted yet. */
   showMeter(uncountedSeconds: () => number): void;
 }
@@ -34,6 +36,7 @@ export function createBillingMetrics(): BillingMetrics {
     showReflectors: reflectorMetrics(registry),
     showPools: (pools) => poolMetrics(registry, pools),
     jobs: jobMetrics(registry),
+    scans: scanMetrics(registry),
     showMeter: (seconds) => {
       uncounted = seconds;
     },

@@ -6,6 +6,8 @@ import type { AddressInfo } from 'node:net';
 import { type Job, startJobs } from '../billing/jobs.ts';
 import { createLedger, type Ledger } from '../billing/ledger.ts';
 import type { BillingConfig } from '../config.ts';
+import { createDepositJobs } from '../crypto/job.ts';
+import { openCrypto } from '../crypto/open.ts';
 import { createLeases } from '../db/leases.ts';
 import { createDb, createPool, type Db } from '../db/pool.ts';
 import { createHealth } from '../http/health.ts';
@@ -70,7 +72,11 @@ export async function runBilling(config: BillingConfig, lifecycle: Lifecycle, lo
   const work = openWork({ config, kube, db, ledger, streams, pods, lifecycle, log });
   metrics.showMeter(() => work.meter.uncountedSeconds(streams.list()));
   // One line for each job.
-  const jobs: Job[] = [meterJob(work), creditJob(work)];
+  const jobs: Job[] = [
+    meterJob(work),
+    creditJob(work),
+    ...createDepositJobs(await openCrypto(config.crypto), { db, ledger, metrics: metrics.scans, log }),
+  ];
   const ready = Promise.all([streams.synced, pods.synced]).then(() => {
     isSynced = true;
     const queue = attend(work, lifecycle.signal);

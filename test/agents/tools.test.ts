@@ -28,7 +28,7 @@ const NOT_FOR_AGENTS: Operation[] = [
   'getUploadPreview',
 ];
 const isOfNouns = (id: string) =>
-  /(Stream|Upload|Playlist|Destination|Me$|TopUp|Invoice|BillingAddress)/.test(id) &&
+  /(Stream|Upload|Playlist|Destination|Me$|TopUp|Billing|Usage|Ledger|Crypto|Invoice|BillingAddress)/.test(id) &&
   OPERATION_SCOPES[id as Operation] !== null;
 
 describe('every operation', () => {

@@ -6,12 +6,14 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { isOperation } from '../../src/auth/scopes.ts';
+import { apiConfig } from '../../src/config.ts';
 import type { OpenApi } from '../../src/http/document.ts';
 import { takesIdempotencyKey } from '../../src/http/operation-errors.ts';
 import type { RunningApi } from '../../src/http/run.ts';
 import { cardSettings } from '../../src/topups/settings.ts';
 import { type Answer, type Client, call } from '../support/api.ts';
 import { startApiProcess } from '../support/api-process.ts';
+import { CRYPTO_SETTINGS } from '../support/crypto-settings.ts';
 import { passTests } from '../support/destination-tests.ts';
 import { writeKubeconfig } from '../support/kube.ts';
 import { startFaultyProxy } from '../support/kubeproxy.ts';
@@ -32,7 +34,9 @@ beforeAll(async () => {
   dir = await mkdtemp(join(tmpdir(), 'loopstream-posts-'));
   storageUrl = pathToFileURL(join(dir, 'media')).href;
   stripe = await startStripeStub();
-  started = await startStreamsApi({ config: { storageUrl, cards: cardSettings(stripeSettings(stripe)) } });
+  const required = { LOOPSTREAM_DATABASE_URL: 'postgres://none', LOOPSTREAM_AUTH_SECRET: 'none' };
+  const { crypto } = apiConfig({ ...required, ...CRYPTO_SETTINGS });
+  started = await startStreamsApi({ config: { storageUrl, cards: cardSettings(stripeSettings(stripe)), crypto } });
   other = await started.api.replica();
   await passTests(started.api, over.signal);
 });
@@ -101,7 +105,7 @@ test('a server that is killed between effect and answer: whoever asks again gets
   const { api } = started;
   const proxy = await startFaultyProxy(api.kubernetes);
   const KUBECONFIG = await writeKubeconfig(join(dir, 'kubeconfig'), proxy.url);
-  const settings = { ...stripeSettings(stripe), LOOPSTREAM_STORAGE_URL: storageUrl, KUBECONFIG };
+  const settings = { ...stripeSettings(stripe), ...CRYPTO_SETTINGS, LOOPSTREAM_STORAGE_URL: storageUrl, KUBECONFIG };
   const server = await startApiProcess({ ...api.environment, ...settings });
   onTestFinished(async () => {
     server.signal('SIGKILL');

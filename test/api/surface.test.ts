@@ -111,12 +111,25 @@ const DESIGNED: Partial<Record<string, Designed>> = {
   },
   deletePlaylist: { rest: 'DELETE /playlists/{id}', scope: 'destructive', graphql: 'deletePlaylist' },
 
+  getBilling: { rest: 'GET /billing', scope: 'billing', graphql: 'billing' },
+  getUsage: {
+    ...{ rest: 'GET /billing/usage', scope: 'billing', graphql: 'usage' },
+    query: ['from', 'to', 'groupBy', 'timeZone', 'format'],
+  },
+  listLedgerEntries: { rest: 'GET /billing/ledger', scope: 'billing', query: PAGED, graphql: 'ledgerEntries' },
   createTopUp: {
     ...{ rest: 'POST /billing/top-ups', scope: 'billing', body: ['amountMinor', 'currency'] },
     graphql: 'createTopUp',
   },
   listTopUps: { rest: 'GET /billing/top-ups', scope: 'billing', query: PAGED, graphql: 'topUps' },
   getTopUp: { rest: 'GET /billing/top-ups/{id}', scope: 'billing', graphql: 'topUp' },
+  listCryptoAssets: { rest: 'GET /crypto/assets', scope: 'billing', graphql: 'cryptoAssets' },
+  createCryptoDeposit: {
+    ...{ rest: 'POST /crypto/deposits', scope: 'billing', body: ['asset', 'network', 'amount'] },
+    graphql: 'createCryptoDeposit',
+  },
+  listCryptoDeposits: { rest: 'GET /crypto/deposits', scope: 'billing', query: PAGED, graphql: 'cryptoDeposits' },
+  getCryptoDeposit: { rest: 'GET /crypto/deposits/{id}', scope: 'billing', graphql: 'cryptoDeposit' },
   receiveStripeEvent: { rest: 'POST /webhooks/stripe', scope: null, graphql: null },
 };
 
@@ -133,17 +146,7 @@ const MORE: Operation[] = [
 ];
 
 /** Designed, and not made yet. Whoever makes one takes it out of here and puts it above. */
-const TO_COME = [
-  ...[
-    'GET /billing',
-    'GET /billing/usage',
-    'GET /billing/ledger',
-    'GET /billing/invoices',
-    'GET /billing/invoices/{id}',
-  ],
-  ...['GET /billing/invoices/{id}.pdf', 'GET /crypto/assets'],
-  ...['POST /crypto/deposits', 'GET /crypto/deposits', 'GET /crypto/deposits/{id}'],
-];
+const TO_COME = [...['GET /billing/invoices', 'GET /billing/invoices/{id}'], ...['GET /billing/invoices/{id}.pdf']];
 
 const designed = Object.entries(DESIGNED) as [Operation, Designed][];
 const description = await describeApi();

@@ -10,6 +10,8 @@ import {
 import type { TSchema } from 'typebox';
 import { describe, expect, test } from 'vitest';
 import { isReading, OPERATION_SCOPES, type Operation } from '../../src/auth/scopes.ts';
+import { Billing, LedgerEntry, Usage, UsageLine } from '../../src/billing/record.ts';
+import { CryptoAsset, CryptoDeposit, CryptoDepositCreate, CryptoPayment } from '../../src/crypto/record.ts';
 import { Destination, DestinationCreate, DestinationTest, DestinationUpdate } from '../../src/destinations/record.ts';
 import { schemaBreaks } from '../../src/graphql/generate.ts';
 import { createSchema, type Services, schemaDocument } from '../../src/graphql/schema.ts';
@@ -76,7 +78,14 @@ describe('GraphQL has what REST has', () => {
     ['Destination', Destination],
     ['DestinationTest', DestinationTest],
     ['Upload', Upload],
+    ['Billing', Billing],
+    ['Usage', Usage],
+    ['UsageLine', UsageLine],
+    ['LedgerEntry', LedgerEntry],
     ['TopUp', TopUp],
+    ['CryptoAsset', CryptoAsset],
+    ['CryptoDeposit', CryptoDeposit],
+    ['CryptoPayment', CryptoPayment],
     ['Playlist', Playlist],
     ['PlaylistPublication', Publication],
     ['PlaylistVersion', PlaylistVersion],
@@ -95,6 +104,7 @@ describe('GraphQL has what REST has', () => {
     ['DestinationUpdateInput', DestinationUpdate],
     ['UploadFromLinkInput', UploadFromLink],
     ['TopUpCreateInput', TopUpCreate],
+    ['CryptoDepositCreateInput', CryptoDepositCreate],
     ['PlaylistCreateInput', PlaylistCreate],
     ['PlaylistUpdateInput', PlaylistUpdate],
     ['PlaylistChangesInput', PlaylistChanges],

@@ -31,7 +31,7 @@ export interface Anvil {
   door: { shut: boolean; height: ((real: number) => number) | undefined; chainId: number | undefined };
   rpc<T = unknown>(method: string, ...params: unknown[]): Promise<T>;
   /** Hands in a transaction; it waits for a block. `value` in wei. */
-  send(to: string, value: bigint, more?: { data?: Hex; from?: Hex }): Promise<Hex>;
+  send(to: string, value: bigint, more?: { data?: Hex | undefined; from?: Hex | undefined }): Promise<Hex>;
   /** So many blocks; the first takes all transactions that wait. Answers the height. */
   mine(blocks?: number): Promise<number>;
   height(): Promise<number>;

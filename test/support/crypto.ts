@@ -1,5 +1,4 @@
 /** Deposits on a real EVM node and a real database, with a clock that tests move. */
-import { HDKey } from '@scure/bip32';
 import { Registry } from 'prom-client';
 import type { Clock } from '../../src/clock.ts';
 import type { Chain } from '../../src/crypto/chain.ts';
@@ -12,19 +11,12 @@ import { cryptoSettings } from '../../src/crypto/settings.ts';
 import type { NetworkSetting } from '../../src/crypto/spec.ts';
 import { createLogger } from '../../src/log.ts';
 import { type Anvil, startAnvil } from './anvil.ts';
+import { publicKeyOf } from './crypto-settings.ts';
 import { startTestLedger, type TestLedger } from './ledger.ts';
 import { query } from './postgres.ts';
 
 /** When the node's first block is. */
 const BEGIN = 1_800_000_000_000;
-const SEED = new Uint8Array(32).fill(7);
-
-/** The public key of an account, and nothing that could spend. */
-export const publicKeyOf = (path: string, versions?: { private: number; public: number }): string =>
-  HDKey.fromMasterSeed(SEED, versions).derive(path).publicExtendedKey;
-/** The wallet that it is the public side of. */
-export const walletOf = (path: string): HDKey => HDKey.fromMasterSeed(SEED).derive(path);
-
 export interface TestClock extends Clock {
   pass(ms: number): void;
 }
@@ -81,7 +73,7 @@ export async function startTestDeposits(setting: NetworkSetting): Promise<TestCr
     ...{ quoteSeconds: 900, currency: 'USD' },
   });
   if (settings === undefined) throw new Error('There are no networks.');
-  const service = createCryptoService({ db: ledger.db, settings, rates, clock });
+  const service = createCryptoService({ db: ledger.db, crypto: { settings, rates }, clock });
   const registry = new Registry();
   const metrics = scanMetrics(registry, clock);
   metrics.begin(setting.network);

@@ -9,6 +9,7 @@ import { NAMESPACE } from '../../src/local/rights.ts';
 import { ACCOUNT_LABEL } from '../../src/streams/names.ts';
 import type { Phase } from '../../src/streams/spec.ts';
 import type { Client, TestApi } from './api.ts';
+import { beginScanning } from './crypto-settings.ts';
 import { query } from './postgres.ts';
 import { createEtcdReader } from './restarts.ts';
 import { inMinutes, type Streams } from './streams.ts';
@@ -121,6 +122,17 @@ export function postsOf(api: TestApi, owner: Client, streams: Streams): Record<s
       },
       isKnown: async () => true,
     }),
+    createCryptoDeposit: async () => {
+      await beginScanning(api.databaseUrl);
+      return {
+        ...{ path: '/v1/crypto/deposits', body: { asset: 'ETH', network: 'ethereum' } },
+        effects: async () => {
+          const text = `select 1 from loopstream.crypto_deposits where account_id = '${owner.accountId}'`;
+          return (await query(api.databaseUrl, text)).length;
+        },
+        isKnown: async () => true,
+      };
+    },
     'mutation createDestination': () => {
       const query =
         'mutation($input: DestinationCreateInput!) { createDestination(input: $input) { destination { id } } }';

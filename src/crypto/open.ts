@@ -1,0 +1,18 @@
+/** Opens crypto deposits as the settings have them. The libraries of keys are large: they are loaded where there are any. */
+import { fixedRates, httpRates, type Rates } from './rates.ts';
+import type { CryptoConfig, CryptoSettings } from './settings.ts';
+
+export interface Crypto {
+  settings: CryptoSettings;
+  rates: Rates;
+}
+
+/** undefined where no networks are set. Throws ConfigError; nothing is asked of anybody yet. */
+export async function openCrypto(config: CryptoConfig): Promise<Crypto | undefined> {
+  if (config.networks === undefined) return undefined;
+  const { cryptoSettings } = await import('./settings.ts');
+  const settings = cryptoSettings(config);
+  if (settings === undefined) return undefined;
+  const { fixed, ratesUrl = '', currency } = settings;
+  return { settings, rates: fixed ? fixedRates(fixed) : httpRates(ratesUrl, currency) };
+}
