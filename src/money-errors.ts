@@ -1,6 +1,18 @@
 /** The part of the table of public errors (errors.ts) that has to do with money. Pure: no I/O, no clock. */
 
 export const MONEY_ERRORS = {
+  billing_disabled: {
+    status: 404,
+    title: 'Billing disabled',
+    meaning: 'Nothing costs anything here, so there is no balance and nothing was booked.',
+    fix: 'Leave out what has to do with money; whoever runs the service turns it on with `LOOPSTREAM_BILLING`.',
+  },
+  insufficient_credits: {
+    status: 402,
+    title: 'Insufficient credits',
+    meaning: 'The credit of the account is used up, so nothing of it goes on air.',
+    fix: 'Top up the balance; what is meant to be on air goes on by itself then. `GET /v1/billing` tells what is left.',
+  },
   topup_not_found: {
     status: 404,
     title: 'Top-up not found',

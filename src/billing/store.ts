@@ -1,6 +1,7 @@
 /** The SQL of the ledger. What makes it a ledger is in db/migrations/ledger.ts. */
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import type { Db } from '../db/pool.ts';
+import type { UsageRow } from './usage.ts';
 
 export interface PostRow {
   id: string;
@@ -85,18 +86,117 @@ export interface StatementRow {
   balance: bigint;
 }
 
-/** A customer's entries, the latest first: those with numbers below `before`. */
+/** What is asked of entries, as GraphQL's `where` has it: all that is given must hold; null is the same as left out. */
+export type EntryWhere = { [field: string]: unknown };
+
+const COLUMNS: Record<string, RawBuilder<unknown>> = {
+  kind: sql`t.kind`,
+  at: sql`t.at`,
+  streamID: sql`(t.details ->> 'streamID')`,
+};
+const OPERATORS: Record<string, string> = { eq: '=', gt: '>', gte: '>=', lt: '<', lte: '<=' };
+
+const joined = (parts: readonly RawBuilder<unknown>[], word: 'and' | 'or'): RawBuilder<unknown> =>
+  parts.length > 0 ? sql`(${sql.join(parts, sql.raw(` ${word} `))})` : sql.raw(String(word === 'and'));
+
+function condition(column: RawBuilder<unknown>, operator: string, wanted: unknown): RawBuilder<unknown> {
+  if (operator === 'isNull') return sql`(${column} is null) = ${wanted}`;
+  if (operator === 'in') return sql`coalesce(${column} = any (${wanted}::text[]), false)`;
+  return sql`coalesce(${column} ${sql.raw(OPERATORS[operator] ?? '=')} ${wanted}, false)`;
+}
+
+const isGiven = ([, value]: [string, unknown]): boolean => value !== null && value !== undefined;
+
+/** Of a field that is not known there is nothing to ask: GraphQL's schema lets none through. */
+function holds(where: EntryWhere): RawBuilder<unknown> {
+  const parts = Object.entries(where)
+    .filter(isGiven)
+    .map(([field, asked]) => {
+      if (field === 'and' || field === 'or') return joined((asked as EntryWhere[]).map(holds), field);
+      if (field === 'not') return sql`not ${holds(asked as EntryWhere)}`;
+      const column = COLUMNS[field];
+      const operators = column ? Object.entries(asked as object).filter(isGiven) : [];
+      return joined(
+        operators.map(([operator, wanted]) => condition(column as RawBuilder<unknown>, operator, wanted)),
+        'and',
+      );
+    });
+  return joined(parts, 'and');
+}
+
+export interface EntryRange {
+  accountId: string;
+  where?: EntryWhere | undefined;
+  ascending: boolean;
+}
+
+const entriesOf = ({
+  accountId,
+  where,
+}: Pick<EntryRange, 'accountId' | 'where'>) => sql`from loopstream.ledger_entries e
+  join loopstream.ledger_transactions t on t.id = e.transaction_id
+  where e.account = ${`customer:${accountId}`} and e.number is not null and ${where ? holds(where) : sql`true`}`;
+
+/** How many of a customer's entries there are, or how many of them stand before `number`, and with `itself` at it. */
+export async function countEntries(
+  db: Db,
+  range: EntryRange,
+  place?: { number: bigint; itself: boolean },
+): Promise<number> {
+  const compare = sql.raw(`${range.ascending ? '<' : '>'}${place?.itself ? '=' : ''}`);
+  const { rows } = await (range.where
+    ? sql<{ count: bigint }>`select count(*) as count ${entriesOf(range)}
+        and ${place ? sql`e.number ${compare} ${place.number}` : sql`true`}`
+    : // They are numbered without a gap: nothing has to be counted.
+      sql<{ count: bigint }>`select case
+          when ${place === undefined} then b.entries
+          when ${range.ascending} then least(b.entries, greatest(0, ${place?.number ?? 0n}::bigint - ${place?.itself ? 0 : 1}::int))
+          else greatest(0, least(b.entries, b.entries - ${place?.number ?? 0n}::bigint + ${place?.itself ? 1 : 0}::int))
+        end as count from loopstream.ledger_balances b where b.account = ${`customer:${range.accountId}`}`
+  ).execute(db);
+  return Number(rows[0]?.count ?? 0n);
+}
+
+/** A customer's entries in the order in which they were booked, or the latest first: `limit` of them after the first `skip`. */
 export async function readStatement(
   db: Db,
-  accountId: string,
-  { before, limit }: { before?: bigint | undefined; limit: number },
+  range: EntryRange,
+  { skip, limit }: { skip: number; limit: number },
 ): Promise<StatementRow[]> {
+  const numbered =
+    range.where === undefined && skip > 0
+      ? // Without a gap, those to leave out are told by their numbers.
+        range.ascending
+        ? sql`e.number > ${skip}::bigint`
+        : sql`e.number <= (select b.entries from loopstream.ledger_balances b where b.account = e.account) - ${skip}::bigint`
+      : undefined;
   const { rows } = await sql<StatementRow>`select e.transaction_id, t.kind, t.at, t.posted_at, t.details,
       e.credits, e.number, e.balance
-    from loopstream.ledger_entries e join loopstream.ledger_transactions t on t.id = e.transaction_id
-    where e.account = ${`customer:${accountId}`} and e.number is not null
-      and (${before ?? null}::bigint is null or e.number < ${before ?? null}::bigint)
-    order by e.number desc limit ${limit}`.execute(db);
+    ${entriesOf(range)} and ${numbered ?? sql`true`}
+    order by e.number ${sql.raw(range.ascending ? 'asc' : 'desc')}
+    limit ${limit} offset ${numbered ? 0 : skip}`.execute(db);
+  return rows;
+}
+
+/** Sums of an account's charges from the first of `starts` to the last one, of each day between two of them or of each stream. */
+export async function readUsage(
+  db: Db,
+  accountId: string,
+  { starts, groupBy }: { starts: readonly Date[]; groupBy: 'day' | 'stream' },
+): Promise<UsageRow[]> {
+  const times = starts.map((at) => at.toISOString());
+  const [day, stream] =
+    groupBy === 'day'
+      ? [sql`width_bucket(t.at, ${times}::timestamptz[])`, sql`null::text`]
+      : [sql`null::int`, sql`t.details ->> 'streamID'`];
+  const { rows } = await sql<UsageRow>`select ${day} as day, ${stream} as stream_id,
+      -coalesce(sum(e.credits), 0)::numeric(38, 0) as credits,
+      coalesce(sum(case when t.details ->> 'seconds' ~ '^[0-9]{1,15}([.][0-9]+)?$'
+        then (t.details ->> 'seconds')::numeric end), 0)::text as seconds
+    from loopstream.ledger_transactions t left join loopstream.ledger_entries e
+      on e.transaction_id = t.id and e.account = ${`customer:${accountId}`}
+    where t.account_id = ${accountId} and t.kind = 'charge' and t.at >= ${times[0]} and t.at < ${times.at(-1)}
+    group by 1, 2`.execute(db);
   return rows;
 }
 

@@ -208,7 +208,7 @@ const CryptoDeposit = {
   createdAt,
 };
 
-export const EXAMPLES: Readonly<Record<string, object>> = {
+export const EXAMPLES: Readonly<Record<string, object | string>> = {
   Status: {
     status: 'ok',
     version: '0.1.0',
@@ -229,6 +229,7 @@ export const EXAMPLES: Readonly<Record<string, object>> = {
   TopUp,
   Billing,
   Usage,
+  UsageCsv: 'day,credits,onAirSeconds\r\n2027-01-31,300,3600\r\n',
   LedgerEntryList: list(LedgerEntry),
   TopUpList: list(TopUp),
   CryptoAssetList: { data: [CryptoAsset] },
@@ -296,6 +297,11 @@ export const PARAMETER_EXAMPLES: Readonly<Record<string, unknown>> = {
   'connected-apps id': 'kWcQy3TzVbNfRpLs',
   'top-ups id': TopUp.id,
   'deposits id': CryptoDeposit.id,
+  'usage from': '2027-01-31',
+  'usage to': '2027-01-31',
+  groupBy: 'day',
+  timeZone: 'Europe/Berlin',
+  format: 'json',
   version: 3,
   from: 2,
   limit: 20,

@@ -198,7 +198,7 @@ function completeRequest(operation: OperationObject, path: string): void {
 /** An example each, by the name of the schema. */
 function giveExamples(content: Record<string, MediaType> | undefined): void {
   for (const media of Object.values(content ?? {})) {
-    const name = String(media.schema?.$ref ?? '').replace('#/components/schemas/', '');
+    const name = String(media.schema?.$ref ?? media.schema?.title ?? '').replace('#/components/schemas/', '');
     if (Object.hasOwn(EXAMPLES, name)) media.example = EXAMPLES[name];
     else if (Object.keys((media.schema?.properties as object | undefined) ?? { none: 1 }).length === 0)
       media.example = {};

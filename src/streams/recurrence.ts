@@ -16,7 +16,8 @@ const parse = ({ cron, timeZone }: Recurrence): Cron => new Cron(cron, { timezon
 /** Those that go by their own name: to ask for an alias, or for what is none, costs a fifth of a millisecond each time. */
 const ZONES: ReadonlySet<string> = new Set(Intl.supportedValuesOf('timeZone'));
 
-function isTimeZone(name: string): boolean {
+/** Whether it is a zone of the IANA database, by its name or an alias; `brokenRule` with TIME_ZONE says what a name may be at all. */
+export function isTimeZone(name: string): boolean {
   if (ZONES.has(name)) return true;
   try {
     return new Intl.DateTimeFormat('en', { timeZone: name }) !== undefined;

@@ -91,7 +91,9 @@ describe('charging', () => {
     await expect(it.ledger.charge(use('short', 61n, 'charge:short:2'))).rejects.toMatchObject({
       code: 'ledger_key_reused',
     });
-    const credits = (await readStatement(it.db, 'short', { limit: 10 })).map((row) => [row.credits, row.balance]);
+    const credits = (await readStatement(it.db, { accountId: 'short', ascending: false }, { skip: 0, limit: 10 })).map(
+      (row) => [row.credits, row.balance],
+    );
     expect(credits).toEqual([
       [5n, 5n],
       [-40n, 0n],
