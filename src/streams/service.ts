@@ -9,7 +9,7 @@ import { AppError, validationFailed } from '../errors.ts';
 import { EVENTS, LOOPSTREAMS, type LoopStream } from '../kube/resources.ts';
 import type { Kube } from '../kube/types.ts';
 import { oncePer } from '../once.ts';
-import { SKIP_ANNOTATIONS } from './names.ts';
+import { CREDIT_CONDITION, SKIP_ANNOTATIONS } from './names.ts';
 import {
   type Readiness,
   type Stream,
@@ -87,10 +87,13 @@ export interface StreamServiceDeps {
   kube: Kube;
   streams: Owned<LoopStream>;
   references: References;
+  /** Streams cost credits: each is on air only while billing says that there are some. */
+  paid?: boolean;
   clock?: Clock;
 }
 
-export function createStreamService({ kube, streams, references, clock = systemClock }: StreamServiceDeps) {
+export function createStreamService(deps: StreamServiceDeps) {
+  const { kube, streams, references, paid = false, clock = systemClock } = deps;
   // What is in the cache is never changed in place, so that what does not depend on the time is made of it once.
   const readinessOf = oncePer(toReadiness);
   const showAlways = oncePer((stream: LoopStream) => toStream(stream, clock.now()));
@@ -111,6 +114,9 @@ export function createStreamService({ kube, streams, references, clock = systemC
     const { ready, issues } = await readiness(accountId, id);
     if (ready) return;
     const detail = issues.map(({ message }) => message).join(' ');
+    // Whatever else is missing, money is what its owner has to see to.
+    const unpaid = issues.find(({ code }) => code === 'insufficient_credits');
+    if (unpaid) throw new AppError('insufficient_credits', `${unpaid.message} ${unpaid.fix}`);
     throw new AppError('stream_not_ready', detail, { extras: { issues } });
   };
 
@@ -154,6 +160,7 @@ export function createStreamService({ kube, streams, references, clock = systemC
         destinationRefs: destinations,
         ...media,
         ...(Object.keys(schedule).length > 0 && { schedule }),
+        ...(paid && { readinessGates: [{ conditionType: CREDIT_CONDITION }] }),
       };
       return show(await streams.create(accountId, () => spec));
     },

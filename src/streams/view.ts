@@ -4,6 +4,7 @@
 import type { KubeEvent, LoopStream } from '../kube/resources.ts';
 import type { Stored } from '../kube/types.ts';
 import { findCondition } from './conditions.ts';
+import { CREDIT_CONDITION } from './names.ts';
 import { fieldOf, gatesOf, toIssue } from './readiness.ts';
 import {
   publicFramerate,
@@ -121,12 +122,15 @@ export function toReadiness({ metadata, spec, status }: LoopStream): Readiness {
 }
 
 /** Whether looking again could soon give another answer: a condition is Unknown, or the spec is newer than the status. */
-export const isSettled = (stream: LoopStream): boolean =>
-  isObserved(stream) &&
-  READINESS_CONDITIONS.every((type) => {
+export const isSettled = (stream: LoopStream): boolean => {
+  const isSaid = (type: string) => {
     const condition = findCondition(stream.status?.conditions, type);
     return condition !== undefined && condition.status !== 'Unknown';
-  });
+  };
+  // Billing says it of a new stream as soon as the operator does the rest. Gates of others are theirs.
+  const isPaid = stream.spec.readinessGates?.some(({ conditionType }) => conditionType === CREDIT_CONDITION);
+  return isObserved(stream) && READINESS_CONDITIONS.every(isSaid) && (!isPaid || isSaid(CREDIT_CONDITION));
+};
 
 export function toEvent(event: Stored<KubeEvent>): StreamEvent {
   const { metadata, firstTimestamp, lastTimestamp, type, reason, message, count } = event;

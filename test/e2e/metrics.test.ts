@@ -39,11 +39,11 @@ let s3: S3Server;
 let fromS3: Running;
 let dir: string;
 let prometheus: Prometheus;
-const addresses: Record<MetricRole, string> = { operator: '', api: '', streamer: '' };
+const addresses: Record<MetricRole, string> = { operator: '', api: '', billing: '', streamer: '' };
 const scrapes = {} as Record<MetricRole, Scrape>;
 
 /** Where a role serves its numbers: it says so in its log. */
-async function opsAddress(role: 'operator' | 'api'): Promise<string> {
+async function opsAddress(role: 'operator' | 'api' | 'billing'): Promise<string> {
   const log = await readFile(join(system.stateDir, 'logs', `${role}.log`), 'utf8');
   const port = /"opsPort":(\d+)/.exec(log)?.[1];
   if (port === undefined) throw new Error(`the log of ${role} names no port`);
@@ -130,12 +130,17 @@ beforeAll(async () => {
   kube = createKube({ kubeconfig: system.facts.kubeconfig });
   fromS3 = await startFromS3();
   await live(fromS3);
-  const [operator, api] = await Promise.all([opsAddress('operator'), opsAddress('api')]);
-  Object.assign(addresses, { operator, api, streamer: fromS3.base.replace('http://', '') });
+  const [operator, api, billing] = await Promise.all([
+    opsAddress('operator'),
+    opsAddress('api'),
+    opsAddress('billing'),
+  ]);
+  Object.assign(addresses, { operator, api, billing, streamer: fromS3.base.replace('http://', '') });
   prometheus = await startPrometheus(
     [
       { job: 'loopstream-operator', address: addresses.operator },
       { job: 'loopstream-api', address: addresses.api },
+      { job: 'loopstream-billing', address: addresses.billing },
       {
         job: 'loopstream-streamer',
         address: addresses.streamer,
@@ -184,7 +189,7 @@ describe.each(METRIC_ROLES)('what the %s shows', (role) => {
   });
 
   /** For one stream, one upload and a handful of requests; a route has up to 16 series for each status it was answered with. */
-  const MOST: Record<MetricRole, number> = { operator: 800, api: 900, streamer: 80 };
+  const MOST: Record<MetricRole, number> = { operator: 800, api: 900, billing: 400, streamer: 80 };
   /** Labels that name a resource; each of them has as many values as there are resources. */
   const NAMES = new Set(['namespace', 'loopstream', 'pod', 'destination']);
 
