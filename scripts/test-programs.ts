@@ -26,7 +26,7 @@ await ensurePrograms(
     { command: 'nginx', aptPackage: 'nginx' },
     { file: RTMP_MODULE, aptPackage: 'libnginx-mod-rtmp' },
     { command: 'stunnel', aptPackage: 'stunnel4' },
-    { command: 'chromium', aptPackage: 'chromium' },
+    { command: 'chromium-headless-shell', aptPackage: 'chromium-headless-shell' },
     { command: 'jq', aptPackage: 'jq' },
     { command: 'curl', aptPackage: 'curl' },
     { command: 'promtool', aptPackage: 'prometheus' },

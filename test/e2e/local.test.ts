@@ -4,9 +4,10 @@ import { execFile } from 'node:child_process';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { type Browser, chromium } from 'playwright-core';
+import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { signIn } from '../support/oauth.ts';
+import { launchBrowser } from '../support/page.ts';
 import { until } from '../support/rtmp.ts';
 import { type System, startSystem } from '../support/system.ts';
 
@@ -15,20 +16,7 @@ let system: System;
 let browser: Browser;
 
 beforeAll(async () => {
-  system = await startSystem();
-  browser = await chromium.launch({
-    executablePath: '/usr/bin/chromium',
-    args: [
-      '--no-sandbox',
-      '--disable-gpu',
-      '--disable-quic',
-      '--no-first-run',
-      '--disable-background-networking',
-      '--disable-component-update',
-      '--disable-sync',
-      '--autoplay-policy=no-user-gesture-required',
-    ],
-  });
+  [system, browser] = await Promise.all([startSystem(), launchBrowser()]);
 });
 
 afterAll(async () => {

@@ -9,11 +9,12 @@ const ARGS = [
   ...['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking'],
   ...['--disable-component-update', '--disable-sync', '--autoplay-policy=no-user-gesture-required'],
 ];
+// The same engine without a window's weight: it takes little more than half of the processor time.
+const PROGRAM = '/usr/bin/chromium-headless-shell';
 const PHONE = { width: 360, height: 760 };
 export const DESK = { width: 1280, height: 860 };
 
-export const launchBrowser = (): Promise<Browser> =>
-  chromium.launch({ executablePath: '/usr/bin/chromium', args: ARGS });
+export const launchBrowser = (): Promise<Browser> => chromium.launch({ executablePath: PROGRAM, args: ARGS });
 
 export interface Visit {
   page: Page;
