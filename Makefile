@@ -38,7 +38,7 @@ test: setup ## every check and every test, as CI runs them; the last line is "N 
 test-unit: node_modules/.installed ## the tests that need no servers
 	@vitest run --project unit
 
-test-system: node_modules/.installed ## the tests on real servers (PostgreSQL, kube-apiserver, nginx-rtmp)
+test-system: setup ## the tests on real servers (PostgreSQL, kube-apiserver, nginx-rtmp)
 	@vitest run --project system
 
 test-e2e: setup ## the whole product, as a person uses it

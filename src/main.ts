@@ -26,6 +26,7 @@ Usage: loopstream <role> [options]
   probe       inside the pod of a destination's test: publishes for a moment
   migrate     brings the database up to date
   keys        creates an API key for an account (loopstream keys --help)
+  clients     lists OAuth clients, and says which are verified (loopstream clients --help)
   generate    writes crds/ and docs/ from the types
 
 Settings are environment variables that begin with LOOPSTREAM_; README.md lists them.
@@ -82,6 +83,7 @@ async function roles(): Promise<Record<string, Role>> {
     probe: server('probe', probeConfig, async () => (await import('./probe/run.ts')).runProbe, environment),
     migrate: async () => (await import('./db/command.ts')).migrateCommand(),
     keys: async (args) => (await import('./auth/command.ts')).keysCommand(args),
+    clients: async (args) => (await import('./auth/clients-command.ts')).clientsCommand(args),
     generate: async () => (await import('./generate.ts')).generateCommand(),
     local: async (args) => (await import('./local/command.ts')).localCommand(args),
   };

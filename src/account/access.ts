@@ -69,8 +69,7 @@ function showApps(rows: readonly AppRow[]): { id: string; createdAt: Date; app: 
       id: first.clientId,
       name: first.name,
       uri: pageOf(first.uri),
-      // Anybody may register a client, and nobody here looks into who they are.
-      isVerified: false,
+      isVerified: first.verifiedAt !== null,
       scopes: [...new Set(of.flatMap(({ scopes }) => scopesOf(scopes)))],
       connectedAt: first.createdAt.toISOString(),
       lastUsedAt: iso(first.lastUsedAt),

@@ -14,7 +14,7 @@ import { beginDeletion, endDeletion, findOwner, listDeletions } from './store.ts
 
 /** Between two looks at what is left to do. */
 const LOOK_MS = 60_000;
-/** Whoever has no password here must have signed in no longer ago. */
+/** Whoever gives no password must have signed in no longer ago. */
 const FRESH_MS = 600_000;
 
 export interface DeletionDeps {
@@ -43,13 +43,16 @@ export function createDeletions({ db, auth, clear, tell, log, ...more }: Deletio
     if (!owner) throw new AppError('unauthenticated', 'The account does not exist any more.');
     if (owner.email !== email.trim().toLowerCase())
       throw new AppError('not_confirmed', 'This is not the e-mail address of the account.');
-    const { hash, since } = owner;
-    if (hash === null) {
-      if (since !== null && clock.now().getTime() - since.getTime() < FRESH_MS) return owner.email;
-      throw new AppError('not_confirmed', 'Sign out, sign in again, and delete the account within ten minutes.');
+    const { hash, since, begunBy } = owner;
+    if (hash !== null && password !== undefined) {
+      if (await auth.hasPassword(userId, password)) return owner.email;
+      throw new AppError('not_confirmed', 'This is not the password of the account.');
     }
-    if (password !== undefined && (await auth.hasPassword(userId, password))) return owner.email;
-    throw new AppError('not_confirmed', 'This is not the password of the account.');
+    // A passkey has made sure of the person, as a password does; who has neither signs in elsewhere.
+    const isEnough = hash === null || begunBy === 'passkey';
+    if (isEnough && since !== null && clock.now().getTime() - since.getTime() < FRESH_MS) return owner.email;
+    if (hash !== null) throw new AppError('not_confirmed', 'This needs the password of the account, or its passkey.');
+    throw new AppError('not_confirmed', 'Sign out, sign in again, and delete the account within ten minutes.');
   }
 
   async function work(): Promise<void> {

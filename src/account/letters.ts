@@ -6,6 +6,7 @@ import type { Mailer } from '../mail/mailer.ts';
 import {
   accountDeletedMail,
   alreadyMail,
+  passkeyAddedMail,
   passwordChangedMail,
   resetMail,
   verificationMail,
@@ -24,6 +25,7 @@ export function createLetters(mailer: Pick<Mailer, 'post'>, publicUrl: string): 
     verifyEmail: async (to, token) => mailer.post(verificationMail(to, withToken('/verify', token), VERIFY_MINUTES)),
     resetPassword: async (to, token) => mailer.post(resetMail(to, withToken('/reset-password', token), RESET_MINUTES)),
     passwordChanged: async (to) => mailer.post(passwordChangedMail(to, { reset })),
+    passkeyAdded: async (to) => mailer.post(passkeyAddedMail(to, { account: `${publicUrl}/account`, reset })),
     alreadyRegistered: async (to) => mailer.post(alreadyMail(to, { signIn: `${publicUrl}/sign-in`, reset })),
     accountDeleted: (to) => mailer.post(accountDeletedMail(to)),
   };

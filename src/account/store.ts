@@ -69,6 +69,7 @@ export interface AppRow {
   uri: string | null;
   /** As the auth library keeps lists: JSON, or the list itself. */
   scopes: unknown;
+  verifiedAt: Date | null;
   createdAt: Date;
   lastUsedAt: Date | null;
 }
@@ -78,7 +79,8 @@ export const listApps = (db: Db, userId: string): Promise<AppRow[]> =>
   db
     .selectFrom('auth.oauthConsent as c')
     .innerJoin('auth.oauthClient as o', 'o.clientId', 'c.clientId')
-    .select(['c.id', 'c.clientId', 'o.name', 'o.uri', 'c.scopes', 'c.createdAt'])
+    .leftJoin('loopstream.verified_clients as v', 'v.client_id', 'c.clientId')
+    .select(['c.id', 'c.clientId', 'o.name', 'o.uri', 'c.scopes', 'c.createdAt', 'v.verified_at as verifiedAt'])
     .select((from) =>
       from
         .selectFrom('auth.oauthRefreshToken as t')
@@ -116,8 +118,9 @@ export interface OwnerRow {
   email: string;
   /** Of the password; null for those who sign in elsewhere alone. */
   hash: string | null;
-  /** When the session began. */
+  /** When the session began, and whether by a passkey. */
   since: Date | null;
+  begunBy: string | null;
 }
 
 /** What shows that it is the owner who asks. */
@@ -128,7 +131,7 @@ export const findOwner = (db: Db, userId: string, sessionId: string): Promise<Ow
     .leftJoin('auth.session as s', (join) =>
       join.onRef('s.userId', '=', 'u.id').on(sql<string>`s.id::text`, '=', sessionId),
     )
-    .select(['u.email', 'a.password as hash', 's.createdAt as since'])
+    .select(['u.email', 'a.password as hash', 's.createdAt as since', 's.begunBy'])
     .where('u.id', '=', userId)
     .executeTakeFirst();
 

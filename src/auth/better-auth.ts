@@ -12,6 +12,7 @@ import { MAX_PASSWORD, MIN_PASSWORD } from '../account/password.ts';
 import { AUTH_PATH, CONSENT_PAGE, cookieNameOf, resourcesOf, SIGN_IN_PAGE, sessionCookieOf } from './addresses.ts';
 import { outsideSignIn } from './outside.ts';
 import type { OutsideProvider } from './outside-claims.ts';
+import { PASSKEY_COOKIE, PASSKEY_SIGN_IN_PATH, passkeyCookie, passkeys } from './passkeys.ts';
 import { GRANTS } from './requests.ts';
 import { rules } from './rules.ts';
 import { SCOPES } from './scopes.ts';
@@ -30,6 +31,8 @@ const REFRESH_TOKEN_SECONDS = 30 * 86_400;
 /** RFC 6749, section 4.1.2: ten minutes at most. It is the time that a person has for signing in and consenting, too. */
 const CODE_SECONDS = 600;
 const SESSION_SECONDS = 14 * 86_400;
+/** Who adds what lets them in for good must have signed in no longer ago. */
+const FRESH_SECONDS = 3600;
 const SIGNING_KEY_SECONDS = 30 * 86_400;
 /** A key that signs no more is shown until every token that it has signed is over, with time to spare. */
 export const OVERLAP_SECONDS = 4 * ACCESS_TOKEN_SECONDS;
@@ -42,6 +45,7 @@ export interface AuthMails {
   alreadyRegistered(to: string): Promise<void>;
   resetPassword(to: string, token: string): Promise<void>;
   passwordChanged(to: string): Promise<void>;
+  passkeyAdded(to: string): Promise<void>;
 }
 
 /** What the HTTP part needs; commands and migrations do without. */
@@ -52,6 +56,8 @@ export interface AuthSite {
   mails?: AuthMails | undefined;
   /** Whether strangers may make accounts; only where mails can be sent. */
   signUp?: boolean;
+  /** Whether somebody here has looked into who made a client. */
+  isVerified?: ((clientId: string) => Promise<boolean>) | undefined;
   /** Where else people may sign in. */
   outside?: OutsideProvider | undefined;
   /** Told, in words without secrets, why nobody could sign in there. */
@@ -68,8 +74,12 @@ interface Addressed {
   token: string;
 }
 
-const people = ({ publicUrl = NOWHERE, mails, signUp = false }: Partial<AuthSite>) => ({
-  hooks: rules(publicUrl, async (email) => mails?.passwordChanged(email)),
+const people = ({ publicUrl = NOWHERE, mails, signUp = false, isVerified }: Partial<AuthSite>) => ({
+  hooks: rules(publicUrl, {
+    isVerified: async (clientId) => (await isVerified?.(clientId)) ?? false,
+    passwordChanged: async (email) => mails?.passwordChanged(email),
+    passkeyAdded: async (email) => mails?.passkeyAdded(email),
+  }),
   emailAndPassword: {
     enabled: true,
     disableSignUp: !(mails && signUp),
@@ -109,6 +119,7 @@ const cookies = (publicUrl: string) => {
     defaultCookieAttributes: { httpOnly: true, sameSite: 'lax' as const, secure },
     cookies: {
       session_token: { name: sessionCookieOf(publicUrl) },
+      [PASSKEY_COOKIE]: passkeyCookie(publicUrl),
       state: { name: cookieNameOf(publicUrl, 'state'), attributes: { maxAge: OUTSIDE_SECONDS } },
     },
   };
@@ -151,7 +162,18 @@ export const createAuth = (pool: Pool, secret: string, site: Partial<AuthSite> =
       ipAddress: { ipAddressHeaders: ['x-client-address'] },
       ...cookies(publicUrl),
     },
-    session: { expiresIn: SESSION_SECONDS, updateAge: 86_400, cookieCache: { enabled: false } },
+    session: {
+      ...{ expiresIn: SESSION_SECONDS, updateAge: 86_400, freshAge: FRESH_SECONDS, cookieCache: { enabled: false } },
+      additionalFields: { begunBy: { type: 'string', required: false, input: false, returned: false } },
+    },
+    databaseHooks: {
+      session: {
+        create: {
+          before: async (session, context) =>
+            context?.path === PASSKEY_SIGN_IN_PATH ? { data: { ...session, begunBy: 'passkey' } } : undefined,
+        },
+      },
+    },
     onAPIError: {
       // Where a person ends who comes with a request that cannot be answered to its client, which may be anybody's.
       errorURL: `${publicUrl}${CONSENT_PAGE}`,
@@ -192,6 +214,7 @@ export const createAuth = (pool: Pool, secret: string, site: Partial<AuthSite> =
         disableSettingJwtHeader: true,
       }),
       authorizationServer({ publicUrl, scopePrefix }),
+      passkeys(publicUrl),
       ...(site.outside ? [outsideSignIn(site.outside, site.onOutsideFailure ?? (() => undefined))] : []),
     ],
   });

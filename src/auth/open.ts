@@ -2,6 +2,7 @@
 import type { DatabaseConfig } from '../config.ts';
 import { createDb, createPool, type Db } from '../db/pool.ts';
 import { AUTH_CONNECTIONS, type Auth, type AuthSite, beginLazily, createAuth } from './better-auth.ts';
+import { isVerified } from './clients-store.ts';
 import { type AuthService, createAuthService } from './service.ts';
 
 /** To let a program in takes a dozen statements: where many come at once, it is better to wait than to be sent away. */
@@ -28,7 +29,9 @@ export function openAuth(config: OpenAuthConfig): OpenAuth {
   const authPool = createPool(config.databaseUrl, { searchPath: 'auth', max: AUTH_CONNECTIONS, waitMs: WAIT_MS });
   const pool = createPool(config.databaseUrl, { searchPath: 'loopstream' });
   const db = createDb(pool);
-  const library = beginLazily(() => createAuth(authPool, config.authSecret, config));
+  const library = beginLazily(() =>
+    createAuth(authPool, config.authSecret, { isVerified: (id) => isVerified(db, id), ...config }),
+  );
   const site = publicUrl === undefined ? undefined : { publicUrl, scopePrefix };
   return {
     service: createAuthService({ library, db, site }),

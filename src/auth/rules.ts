@@ -5,12 +5,16 @@
 import { APIError, createAuthMiddleware } from 'better-auth/api';
 import { weaknessOf } from '../account/password.ts';
 import { DISPLAY_NAME_PATTERN } from '../sentences.ts';
+import { isCredential } from './passkeys.ts';
 
 const MAX_NAME = 100;
 /** RFC 5321, section 4.5.3.1. */
 const MAX_ADDRESS = 254;
 /** As names of everything else: control characters would garble lists and mails. */
 const PLAIN = new RegExp(DISPLAY_NAME_PATTERN);
+
+const MAX_PASSKEY_NAME = 64;
+const ID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i;
 
 type Fields = Record<string, unknown>;
 
@@ -33,6 +37,21 @@ function checkPassword(password: unknown, email: unknown): void {
   if (weakness !== undefined) throw refuse('PASSWORD_TOO_WEAK', weakness);
 }
 
+function checkPasskeyName(name: unknown): void {
+  const isName = typeof name === 'string' && name.trim() !== '' && name.length <= MAX_PASSKEY_NAME && PLAIN.test(name);
+  if (!isName)
+    throw refuse('INVALID_NAME', `A name has 1 to ${MAX_PASSKEY_NAME} characters, and no control characters.`);
+}
+
+/** The database takes nothing else for an id. */
+function checkPasskeyId(id: unknown): void {
+  if (typeof id !== 'string' || !ID.test(id)) throw refuse('PASSKEY_NOT_FOUND', 'There is no such passkey.');
+}
+
+function checkCredential(response: unknown): void {
+  if (!isCredential(response)) throw refuse('INVALID_CREDENTIAL', 'This is no answer of a device.');
+}
+
 /** By path, what is asked of a request's fields before the library sees them. */
 const CHECKS: Record<string, (fields: Fields) => void> = {
   '/sign-up/email': (fields) => {
@@ -43,6 +62,16 @@ const CHECKS: Record<string, (fields: Fields) => void> = {
   '/update-user': checkNames,
   '/reset-password': (fields) => checkPassword(fields.newPassword, undefined),
   '/change-password': (fields) => checkPassword(fields.newPassword, undefined),
+  '/passkey/verify-registration': (fields) => {
+    checkPasskeyName(fields.name);
+    checkCredential(fields.response);
+  },
+  '/passkey/verify-authentication': (fields) => checkCredential(fields.response),
+  '/passkey/update-passkey': (fields) => {
+    checkPasskeyName(fields.name);
+    checkPasskeyId(fields.id);
+  },
+  '/passkey/delete-passkey': (fields) => checkPasskeyId(fields.id),
 };
 
 /** What our page says as it sends a person to an outside provider; a program could say more, and is not asked. */
@@ -64,8 +93,23 @@ function checkWays(fields: Fields, publicUrl: string): void {
   }
 }
 
-/** `onPasswordChanged` is told the address of whoever has changed a password that they knew. */
-export const rules = (publicUrl: string, onPasswordChanged: (email: string) => Promise<void>) => ({
+/** Who tells an account's owner of what lets somebody into it from now on. */
+export interface Tidings {
+  passwordChanged(email: string): Promise<void>;
+  passkeyAdded(email: string): Promise<void>;
+}
+
+/** What is asked of others. */
+export interface RulesDeps extends Tidings {
+  isVerified(clientId: string): Promise<boolean>;
+}
+
+const TIDINGS: Record<string, keyof Tidings> = {
+  '/change-password': 'passwordChanged',
+  '/passkey/verify-registration': 'passkeyAdded',
+};
+
+export const rules = (publicUrl: string, deps: RulesDeps) => ({
   before: createAuthMiddleware(async (context) => {
     const { path } = context;
     const fields = (context.body ?? {}) as Fields;
@@ -77,9 +121,17 @@ export const rules = (publicUrl: string, onPasswordChanged: (email: string) => P
     // Whoever has the old password may be in another session.
     if (path === '/change-password') fields.revokeOtherSessions = true;
   }),
-  after: createAuthMiddleware(async (context) => {
-    if (context.path !== '/change-password' || context.context.returned instanceof APIError) return;
-    const email = context.context.session?.user.email;
-    if (email) await onPasswordChanged(email);
+  after: createAuthMiddleware(async ({ path, context, query, json }) => {
+    const { returned } = context;
+    // The library takes a passkey that is none for a failure of its own.
+    if (returned instanceof APIError && returned.body?.code === 'FAILED_TO_VERIFY_REGISTRATION')
+      throw refuse('FAILED_TO_VERIFY_REGISTRATION', 'The device’s answer does not hold.');
+    if (returned instanceof APIError) return undefined;
+    const tiding = TIDINGS[path];
+    const email = context.session?.user.email;
+    if (tiding && email) await deps[tiding](email);
+    if (path === '/oauth2/public-client')
+      return json({ ...(returned as object), verified: await deps.isVerified(String(query?.client_id)) });
+    return undefined;
   }),
 });

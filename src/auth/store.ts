@@ -70,7 +70,7 @@ export async function dropSigningKeys(db: Db): Promise<void> {
 
 /**
  * Clears away what is over: sessions, codes, refresh tokens, keys that were retired `overlapSeconds` ago, and clients that
- * nobody has let in since they registered `unusedClientDays` ago.
+ * nobody has let in since they registered `unusedClientDays` ago, and nobody here has verified.
  */
 export async function forgetOldAccess(
   db: Db,
@@ -82,6 +82,7 @@ export async function forgetOldAccess(
   await sql`delete from auth.jwks where "expiresAt" < now() - make_interval(secs => ${overlapSeconds})`.execute(db);
   await sql`delete from auth."oauthClient" c
     where c."createdAt" < now() - make_interval(days => ${unusedClientDays})
+      and not exists (select from loopstream.verified_clients v where v.client_id = c."clientId")
       and not exists (select from auth."oauthConsent" o where o."clientId" = c."clientId")
       and not exists (select from auth."oauthRefreshToken" r where r."clientId" = c."clientId")`.execute(db);
 }

@@ -1,6 +1,7 @@
 /** The changes of our own schema, in order of their names. One that has shipped is never edited: add another. */
 import { type Kysely, sql } from 'kysely';
 import type { Migration } from 'kysely/migration';
+import { clientMigrations } from './migrations/clients.ts';
 import { cryptoMigrations } from './migrations/crypto.ts';
 import { ledgerMigrations } from './migrations/ledger.ts';
 import { meterMigrations } from './migrations/meter.ts';
@@ -52,4 +53,5 @@ export const MIGRATIONS: Record<string, Migration> = {
   ...cryptoMigrations,
   ...topupMigrations,
   ...meterMigrations,
+  ...clientMigrations,
 };

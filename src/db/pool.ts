@@ -60,7 +60,9 @@ export interface Database {
     createdAt: Date | null;
     name: string | null;
     uri: string | null;
+    redirectUris: unknown;
   };
+  'loopstream.verified_clients': { client_id: string; verified_at: Generated<Date> };
   'auth.oauthConsent': { id: string; clientId: string; userId: string; scopes: unknown; createdAt: Date };
   'auth.oauthRefreshToken': {
     id: string;

@@ -97,6 +97,18 @@ export const passwordChangedMail = (to: string, urls: { reset: string }): Mail =
     after: [],
   });
 
+export const passkeyAddedMail = (to: string, urls: { account: string; reset: string }): Mail =>
+  mailOf({
+    to,
+    subject: 'A passkey was added to your account',
+    before: [
+      'A passkey has just been added to your loopstream account: with it one can sign in without the password.',
+      'If it was you, there is nothing to do. If it was not, remove it at once, and end the sessions that you do not know:',
+    ],
+    action: { label: 'Look at your account', url: urls.account },
+    after: [`Then choose a new password: ${urls.reset}`],
+  });
+
 export const accountDeletedMail = (to: string): Mail =>
   mailOf({
     to,

@@ -1,16 +1,19 @@
 import { describe, expect, test } from 'vitest';
 import { ConnectionError } from '../../src/client/index.ts';
 import {
+  askAgain,
+  hasPasskeys,
   isOpenPage,
   mayFollow,
   nextOf,
   oauthQueryOf,
   placeOf,
+  signInAgain,
   tokenIn,
 } from '../../src/dashboard/account/addresses.ts';
 import { PeopleError } from '../../src/dashboard/account/people.ts';
 import { meaningsOf } from '../../src/dashboard/account/scopes.ts';
-import { peopleText } from '../../src/dashboard/account/sentences.ts';
+import { outsideText, peopleText } from '../../src/dashboard/account/sentences.ts';
 import { browserOf } from '../../src/dashboard/account/words.ts';
 
 const ORIGIN = 'https://loops.example.com';
@@ -39,8 +42,32 @@ describe('after signing in', () => {
 
   test('what a program was signed for is sent back letter by letter, and only if it was signed', () => {
     expect(oauthQueryOf('?client_id=a&scope=b%20c+d&sig=x%3D')).toBe('client_id=a&scope=b%20c+d&sig=x%3D');
+    // What we have added is not theirs.
+    expect(oauthQueryOf('?client_id=a&sig=x&error=access_denied&next=%2F')).toBe('client_id=a&sig=x');
     expect(oauthQueryOf('?client_id=a')).toBeUndefined();
     expect(oauthQueryOf('')).toBeUndefined();
+  });
+
+  test('the way back to signing in keeps what belongs to it, and nothing else', () => {
+    expect(signInAgain('?client_id=a&sig=x&error=e&x=1')).toBe('/sign-in?client_id=a&sig=x&x=1');
+    expect(signInAgain('?next=%2Fstreams%3Fa%3D1&error=e')).toBe('/sign-in?next=%2Fstreams%3Fa%3D1');
+    expect(signInAgain('?error=e')).toBe('/sign-in');
+  });
+
+  test('a request that is too old begins anew, without what it was signed with', () => {
+    const signed = 'client_id=a&state=1+2&exp=7&ba_iat=1&ba_pl=s&ba_param=a&ba_param=b&sig=x';
+    expect(askAgain(signed)).toBe('/api/auth/oauth2/authorize?client_id=a&state=1+2');
+  });
+
+  test('passkeys are for names', () => {
+    expect(['loops.example.com', 'localhost'].map(hasPasskeys)).toEqual([true, true]);
+    expect(['127.0.0.1', '[::1]'].map(hasPasskeys)).toEqual([false, false]);
+  });
+
+  test('who was not let in elsewhere is told what to do, and nothing of the address', () => {
+    expect(outsideText('access_denied')).toContain('did not let us in');
+    expect(outsideText('<b>call me')).toBe(outsideText('failed'));
+    expect(outsideText('constructor')).toBe(outsideText('failed'));
   });
 
   test.each(['javascript:alert(1)', 'JavaScript:alert(1)', 'data:text/html,x', 'blob:https://a/b', 'file:///etc', 'x'])(

@@ -3,6 +3,7 @@ import {
   accountDeletedMail,
   alreadyMail,
   mailOf,
+  passkeyAddedMail,
   passwordChangedMail,
   resetMail,
   verificationMail,
@@ -14,6 +15,7 @@ const mails = {
   verification: verificationMail(TO, URL, 60),
   already: alreadyMail(TO, { signIn: URL, reset: URL }),
   reset: resetMail(TO, URL, 30),
+  passkey: passkeyAddedMail(TO, { account: URL, reset: URL }),
   changed: passwordChangedMail(TO, { reset: URL }),
   deleted: accountDeletedMail(TO),
 };

@@ -71,7 +71,7 @@ export async function startOidc(redirectUri: string): Promise<RealOidc> {
       return grant;
     },
     // Each time anew, so that a test decides who comes.
-    ttl: { Session: 1 },
+    ttl: { Session: 1, Interaction: 600, Grant: 600, AccessToken: 600, IdToken: 600 },
   });
   const callback = provider.callback();
   handle = async (request, response) => {

@@ -2,6 +2,7 @@ import { Link } from '@tanstack/react-router';
 import { PageHead } from '../parts/page.tsx';
 import classes from './account.module.css';
 import { DeletePanel, ExportPanel } from './leavePanels.tsx';
+import { PasskeysPanel } from './passkeysPanel.tsx';
 import { PersonOnly } from './personOnly.tsx';
 import { PasswordPanel, ProfilePanel } from './profilePanels.tsx';
 import { SessionsPanel } from './sessionsPanel.tsx';
@@ -16,6 +17,7 @@ export const AccountPage = () => (
       </div>
       <ProfilePanel />
       <PasswordPanel />
+      <PasskeysPanel />
       <SessionsPanel />
       <ExportPanel />
       <DeletePanel />

@@ -28,6 +28,16 @@ export function oauthQueryOf(search: string): string | undefined {
   return fields.toString();
 }
 
+/** What the authorization server has added to a program's query, to know it again. */
+const SIGNED = ['sig', 'exp', 'ba_iat', 'ba_pl', 'ba_param'];
+
+/** Where a program's request begins anew: what was signed is good for minutes, and a mail may take longer to be read. */
+export function askAgain(query: string): string {
+  const fields = new URLSearchParams(query);
+  for (const name of SIGNED) fields.delete(name);
+  return `/api/auth/oauth2/authorize?${fields}`;
+}
+
 /** The page of signing in with what belongs to the way there: the program's query, or where one goes on to. */
 export function signInAgain(search: string): string {
   const [query, next] = [oauthQueryOf(search), new URLSearchParams(search).get('next')];
@@ -59,3 +69,6 @@ export function placeOf(url: string): string {
   if (!/^https?:$/.test(protocol)) return `the app ${protocol.slice(0, -1)} on this device`;
   return /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname) ? 'a program on this device' : host;
 }
+
+/** Whether devices keep passkeys for a page at this host: they do for names, and for no bare address (WebAuthn, section 5.1.2). */
+export const hasPasskeys = (hostname: string): boolean => !/^[\d.]+$|^\[/.test(hostname);

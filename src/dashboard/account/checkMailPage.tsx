@@ -1,5 +1,7 @@
 import { Button } from '@mantine/core';
 import { Link, useLocation } from '@tanstack/react-router';
+import { askAgain } from './addresses.ts';
+import { askedBefore } from './asked.ts';
 import { Problem } from './fields.tsx';
 import classes from './frame.module.css';
 import { Frame } from './frame.tsx';
@@ -24,8 +26,11 @@ export function CheckMailPage() {
   const email = letter?.email;
   const { title, lead, again } = TEXTS[letter?.why ?? 'verify'];
   const { run, busy, done, problem } = useOnce(again, () => undefined);
+  const asked = askedBefore();
+  const words = 'Back to signing in';
+  const back = asked === undefined ? <Link to="/sign-in">{words}</Link> : <a href={askAgain(asked)}>{words}</a>;
   return (
-    <Frame title={title} lead={lead} below={<Link to="/sign-in">Back to signing in</Link>}>
+    <Frame title={title} lead={lead} below={back}>
       {email && (
         <>
           <p className={classes.facts}>

@@ -1,14 +1,15 @@
 /** A program asks to act for the person. What it is called comes from whoever wrote it, so it is shown as text and marked. */
 import { Button, Skeleton, UnstyledButton } from '@mantine/core';
-import { IconAlertTriangle, IconCheck, IconShieldQuestion } from '@tabler/icons-react';
+import { IconAlertTriangle, IconCheck, IconShieldCheck, IconShieldQuestion } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
+import { useEffect, useState } from 'react';
 import { useSession, useWho } from '../context.tsx';
 import { mayFollow, oauthQueryOf, placeOf } from './addresses.ts';
+import { keepAsked } from './asked.ts';
 import { Problem } from './fields.tsx';
 import classes from './frame.module.css';
 import { Frame } from './frame.tsx';
-import { type Person, people } from './people.ts';
+import { type AskingClient, type Person, people } from './people.ts';
 import { meaningsOf } from './scopes.ts';
 import { peopleText } from './sentences.ts';
 import { SignInPage } from './signInPage.tsx';
@@ -54,17 +55,30 @@ const Allowances = ({ scopes }: { scopes: readonly string[] }) => (
   </ul>
 );
 
-const Client = ({ name }: { name: string }) => (
+const Client = ({ name, isVerified }: { name: string; isVerified: boolean }) => (
   <div className={classes.client}>
     <p className={classes.clientName}>{name}</p>
-    <span className={classes.unverified}>
-      <IconShieldQuestion size={15} aria-hidden /> Unverified
-    </span>
+    {isVerified ? (
+      <span className={classes.verified}>
+        <IconShieldCheck size={15} aria-hidden /> Verified
+      </span>
+    ) : (
+      <span className={classes.unverified}>
+        <IconShieldQuestion size={15} aria-hidden /> Unverified
+      </span>
+    )}
   </div>
 );
 
+const leadOf = (client: AskingClient | undefined): string | undefined =>
+  client?.isVerified
+    ? 'Whoever runs this loopstream has checked who made it. Allow it if you have begun this there yourself.'
+    : 'Nobody has checked who made it. Allow it only if you have just begun this there yourself.';
+
 function Asking({ wish, person }: { wish: Wish; person: Person }) {
   const session = useSession();
+  // From here on the program is told of the end, whichever it is.
+  useEffect(() => keepAsked(undefined), []);
   const [gone, setGone] = useState(false);
   const client = useQuery({ queryKey: ['client', wish.clientId], queryFn: () => people.client(wish.clientId) });
   const { run, busy, problem } = useOnce(
@@ -82,11 +96,12 @@ function Asking({ wish, person }: { wish: Wish; person: Person }) {
   if (client.error) return <Frame alert title="The app could not be shown" lead={peopleText(client.error)} />;
   if (gone) return <Frame alert title="Back to the app" lead="If nothing happens, this page can be closed." />;
   return (
-    <Frame
-      title="An app asks for access"
-      lead="Nobody has checked who made it. Allow it only if you have just begun this there yourself."
-    >
-      {client.data ? <Client name={client.data.name ?? 'An app without a name'} /> : <Skeleton height={52} />}
+    <Frame title="An app asks for access" lead={leadOf(client.data)}>
+      {client.data ? (
+        <Client name={client.data.name ?? 'An app without a name'} isVerified={client.data.isVerified} />
+      ) : (
+        <Skeleton height={52} />
+      )}
       <div>
         <p>It will be able to:</p>
         <Allowances scopes={wish.scopes} />

@@ -2,25 +2,22 @@
 import { Button } from '@mantine/core';
 import { useState } from 'react';
 import { useApi, useSession, useWho } from '../context.tsx';
+import { saveFile } from '../download.ts';
 import { Dialog, DialogActions } from '../parts/dialog.tsx';
 import forms from '../parts/form.module.css';
 import { problemText } from '../problem.ts';
 import { AddressField, PasswordField, Problem, useFields } from './fields.tsx';
 import { Panel } from './panel.tsx';
+import { people } from './people.ts';
+import { usePasskeys } from './queries.ts';
 import { useOnce } from './useOnce.ts';
-
-function save(text: string, name: string): void {
-  const url = URL.createObjectURL(new Blob([text], { type: 'application/json' }));
-  const link = Object.assign(document.createElement('a'), { href: url, download: name });
-  link.click();
-  URL.revokeObjectURL(url);
-}
 
 export function ExportPanel() {
   const { account } = useApi().calls;
   const { run, busy, error } = useOnce(
     () => account.export(),
-    (document) => save(JSON.stringify(document, null, 2), 'loopstream-account.json'),
+    (document) =>
+      saveFile(new Blob([JSON.stringify(document, null, 2)], { type: 'application/json' }), 'loopstream-account.json'),
   );
   return (
     <Panel title="Your data" lead="All that is kept of your account, as one file. Media and secret keys are not in it.">
@@ -34,13 +31,19 @@ export function ExportPanel() {
   );
 }
 
+const DELETED = 'Your account is deleted. What is on air ends within a minute.';
+
 function DeleteAccount({ email, onClose }: { email: string; onClose: () => void }) {
   const { account } = useApi().calls;
   const session = useSession();
-  const { run, busy, error } = useOnce(
-    (sent: { email: string; password: string }) =>
-      account.delete({ email: sent.email, ...(sent.password !== '' && { password: sent.password }) }),
-    () => session.signOut('Your account is deleted. What is on air ends within a minute.'),
+  const hasPasskey = (usePasskeys().data ?? []).length > 0;
+  const { run, busy, problem } = useOnce(
+    async ({ email: typed, password }: { email: string; password: string }) => {
+      // A passkey has the device ask who it is, as a password does; the session is a new one then.
+      if (password === '' && hasPasskey) await people.signInWithPasskey();
+      return account.delete({ email: typed, ...(password !== '' && { password }) });
+    },
+    () => session.signOut(DELETED),
   );
   const { wrong, props } = useFields(
     ({ email: typed = '' }) => ({
@@ -57,7 +60,8 @@ function DeleteAccount({ email, onClose }: { email: string; onClose: () => void 
         </p>
         <AddressField label={`Type ${email} to go on`} wrong={wrong.email} />
         <PasswordField label="Your password" wrong={wrong.password} />
-        <Problem>{error && problemText(error)}</Problem>
+        {hasPasskey && <p>Leave it empty to use a passkey instead.</p>}
+        <Problem>{problem}</Problem>
         <DialogActions>
           <Button variant="default" onClick={onClose} disabled={busy}>
             Keep my account

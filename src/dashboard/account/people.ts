@@ -25,10 +25,19 @@ export class PeopleError extends Error {
   }
 }
 
+/** One of the person's own. */
+export interface Passkey {
+  id: string;
+  name: string;
+  createdAt: string;
+}
+
 /** What a page asks consent for. */
 export interface AskingClient {
   name: string | undefined;
   uri: string | undefined;
+  /** Whether somebody here has looked into who made it. */
+  isVerified: boolean;
 }
 
 type Answer = Record<string, unknown>;
@@ -93,13 +102,15 @@ export const people = {
     ask('POST', '/update-user', { firstName, lastName, name: [firstName, lastName].filter(Boolean).join(' ') }),
 
   async client(id: string): Promise<AskingClient> {
-    const { client_name: name, client_uri: uri } = await ask(
-      'GET',
-      `/oauth2/public-client?${new URLSearchParams({ client_id: id })}`,
-    );
+    const {
+      client_name: name,
+      client_uri: uri,
+      verified,
+    } = await ask('GET', `/oauth2/public-client?${new URLSearchParams({ client_id: id })}`);
     return {
       name: typeof name === 'string' ? name : undefined,
       uri: typeof uri === 'string' ? uri : undefined,
+      isVerified: verified === true,
     };
   },
 
@@ -120,4 +131,33 @@ export const people = {
         ...{ provider, callbackURL: next, errorCallbackURL: back, ...withQuery(oauthQuery) },
       }),
     ),
+
+  /** Has the device ask who it is, and signs in whoever it says. Rejects with the browser's error where it gives nothing. */
+  async signInWithPasskey(oauthQuery?: string): Promise<string | undefined> {
+    const { startAuthentication } = await import('@simplewebauthn/browser');
+    const options = await ask('GET', '/passkey/generate-authenticate-options');
+    // What the server insists on; its library does not ask the device for it.
+    const optionsJSON = { ...options, userVerification: 'required' } as never;
+    const response = await startAuthentication({ optionsJSON });
+    return nextOf(await ask('POST', '/passkey/verify-authentication', { response, ...withQuery(oauthQuery) }));
+  },
+
+  /** Has the device make one for this account, under this name. */
+  async addPasskey(name: string): Promise<void> {
+    const { startRegistration } = await import('@simplewebauthn/browser');
+    const options = await ask('GET', '/passkey/generate-register-options');
+    const response = await startRegistration({ optionsJSON: options as never });
+    await ask('POST', '/passkey/verify-registration', { response, name });
+  },
+
+  /** Newest first. */
+  async passkeys(): Promise<Passkey[]> {
+    const list = (await ask('GET', '/passkey/list-user-passkeys')) as unknown as Partial<Passkey>[];
+    const all = list.map(({ id = '', name, createdAt = '' }) => ({ id, name: name || 'A passkey', createdAt }));
+    return all.sort((a, b) => b.createdAt.localeCompare(a.createdAt));
+  },
+
+  renamePasskey: (id: string, name: string) => ask('POST', '/passkey/update-passkey', { id, name }),
+
+  removePasskey: (id: string) => ask('POST', '/passkey/delete-passkey', { id }),
 };

@@ -2,6 +2,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { createClient, type SignInOptions } from '../../client/index.ts';
 import { useApi } from '../context.tsx';
+import { people } from './people.ts';
 
 /** Asks without saying who is asking. */
 const open = createClient({ baseUrl: `${location.origin}/v1`, maxRetries: 1, timeoutMs: 15_000 });
@@ -19,6 +20,7 @@ export const keys = {
   apiKeys: ['api-keys'] as const,
   sessions: ['sessions'] as const,
   apps: ['connected-apps'] as const,
+  passkeys: ['passkeys'] as const,
 };
 
 /** As many as one page shows: who has more has forgotten what for. */
@@ -50,3 +52,6 @@ export function useConnectedApps() {
     refetchOnWindowFocus: true,
   });
 }
+
+export const usePasskeys = () =>
+  useQuery({ queryKey: keys.passkeys, queryFn: () => people.passkeys(), refetchOnWindowFocus: true });

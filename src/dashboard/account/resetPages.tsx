@@ -3,22 +3,28 @@ import { Button } from '@mantine/core';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useSession } from '../context.tsx';
-import { tokenIn } from './addresses.ts';
+import { oauthQueryOf, tokenIn } from './addresses.ts';
+import { askedBefore, keepAsked } from './asked.ts';
 import { AddressField, NewPasswordField, Problem, useFields, wrongAddress, wrongNewPassword } from './fields.tsx';
 import classes from './frame.module.css';
 import { Frame } from './frame.tsx';
+import { GoOn } from './goOn.tsx';
 import { people } from './people.ts';
 import { useOptions } from './queries.ts';
 import { useOnce } from './useOnce.ts';
+import { Way } from './way.tsx';
 
-const back = <Link to="/sign-in">Back to signing in</Link>;
+const Back = () => <Way to="/sign-in">Back to signing in</Way>;
 
 export function ForgotPasswordPage() {
   const options = useOptions();
   const navigate = useNavigate();
   const { run, busy, problem } = useOnce(
     (email: string) => people.requestReset(email).then(() => email),
-    (email) => navigate({ to: '/check-mail', state: { letter: { email, why: 'reset' } } }),
+    (email) => {
+      keepAsked(oauthQueryOf(location.search));
+      return navigate({ to: '/check-mail', state: { letter: { email, why: 'reset' } } });
+    },
   );
   const { wrong, props } = useFields(
     ({ email = '' }) => ({ email: wrongAddress(email) }),
@@ -29,11 +35,11 @@ export function ForgotPasswordPage() {
       <Frame
         title="No mail is sent here"
         lead="So no link can be sent to you. Ask whoever runs this loopstream for a new password."
-        below={back}
+        below={<Back />}
       />
     );
   return (
-    <Frame title="Choose a new password" lead="We send a link to your address." below={back}>
+    <Frame title="Choose a new password" lead="We send a link to your address." below={<Back />}>
       <form className={classes.form} aria-label="Choose a new password" {...props}>
         <AddressField wrong={wrong.email} autoFocus />
         <Problem>{problem}</Problem>
@@ -49,17 +55,19 @@ export function ResetPasswordPage() {
   const session = useSession();
   const navigate = useNavigate();
   const [token] = useState(() => tokenIn(location.hash));
-  const { run, busy, problem } = useOnce(
+  const [asked] = useState(askedBefore);
+  const { run, busy, done, problem } = useOnce(
     ({ value, password }: { value: string; password: string }) => people.reset(value, password),
     () => {
       session.signOut('Your new password is set, and every session with the old one has ended. Sign in with it.');
-      return navigate({ to: '/sign-in', replace: true });
+      return asked === undefined && navigate({ to: '/sign-in', replace: true });
     },
   );
   const { wrong, props } = useFields(
     ({ newPassword = '' }) => ({ newPassword: wrongNewPassword(newPassword) }),
     ({ newPassword = '' }) => token && run({ value: token, password: newPassword }),
   );
+  if (done && asked !== undefined) return <GoOn title="Your new password is set" asked={asked} />;
   const again = <Link to="/forgot-password">Ask for a new link</Link>;
   if (token === undefined)
     return <Frame title="This link is not whole" lead="Copy the whole address from the mail." below={again} />;

@@ -17,29 +17,49 @@ const SENTENCES: Record<string, string> = {
   RESET_PASSWORD_DISABLED: 'This loopstream sends no mail. Ask whoever runs it for a new password.',
   UNAUTHORIZED: 'Your session has ended. Sign in again.',
   SESSION_EXPIRED: 'Your session has ended. Sign in again.',
+  SESSION_NOT_FRESH: 'For this you must have signed in within the last hour. Sign out, sign in again, and come back.',
+  PASSKEY_NOT_FOUND: 'This passkey is not known here any more. Sign in another way, and remove it from your device.',
+  CHALLENGE_NOT_FOUND: 'This took too long. Try again.',
+  TOO_MANY_PASSKEYS: 'You have 20 passkeys already. Remove those that you do not need.',
+  PERSON_NOT_VERIFIED: 'This device has not made sure that it is you. Set a PIN, a fingerprint or a face there first.',
+  AUTHENTICATION_FAILED: 'The passkey was not accepted. Try again, or sign in another way.',
+  FAILED_TO_VERIFY_REGISTRATION: 'The passkey was not accepted. Try again, or use another device.',
   PROVIDER_UNAVAILABLE: 'The other service does not answer. Try again in a minute, or sign in another way.',
   invalid_signature: 'This request is too old or was changed on its way. Go back to the app and begin again.',
 };
 
 /** Of the way back from an outside provider, by its code. */
-const OUTSIDE: Record<string, string> = {
-  access_denied: 'You did not let us in there, so you are not signed in. Try again, or sign in another way.',
-  account_not_linked:
-    'Somebody has made an account here with your address, and nobody has confirmed it. Choose a new password below, sign in with it, and confirm the address: after that this works too.',
-  email_not_found:
-    'We were told no e-mail address of yours that is confirmed. Confirm it there, then try again, or sign in another way.',
-  signup_disabled:
-    'You have no account here yet, and cannot make one yourself. Ask whoever runs this loopstream for one.',
-  state_mismatch: 'This took too long, or was begun in another window. Try again.',
-  state_not_found: 'This took too long, or was begun in another window. Try again.',
-};
+const OUTSIDE = new Map(
+  Object.entries({
+    access_denied: 'You did not let us in there, so you are not signed in. Try again, or sign in another way.',
+    account_not_linked:
+      'Somebody has made an account here with your address, and nobody has confirmed it. Choose a new password below, sign in with it, and confirm the address: after that this works too.',
+    email_not_found:
+      'We were told no e-mail address of yours that is confirmed. Confirm it there, then try again, or sign in another way.',
+    signup_disabled:
+      'You have no account here yet, and cannot make one yourself. Ask whoever runs this loopstream for one.',
+    state_mismatch: 'This took too long, or was begun in another window. Try again.',
+    state_not_found: 'This took too long, or was begun in another window. Try again.',
+  }),
+);
 
 /** Why somebody who comes back from an outside provider is not signed in. Nothing of the address is repeated. */
 export const outsideText = (code: string): string =>
-  OUTSIDE[code] ?? 'Signing in there did not work. Try again, or sign in another way.';
+  OUTSIDE.get(code) ?? 'Signing in there did not work. Try again, or sign in another way.';
+
+/** What the browser says of a passkey, by the name of its error (WebAuthn, sections 5.1.3 and 5.1.4). */
+const DEVICE: Record<string, string> = {
+  NotAllowedError: 'Nothing was chosen, or it took too long. Try again.',
+  AbortError: 'Nothing was chosen. Try again.',
+  InvalidStateError: 'This device has a passkey for your account already.',
+  SecurityError: 'Passkeys do not work at this address.',
+  NotSupportedError: 'This device cannot keep a passkey.',
+};
 
 /** The sentence to show for any error. */
 export function peopleText(error: unknown): string {
+  const ofDevice = error instanceof Error && !(error instanceof PeopleError) ? DEVICE[error.name] : undefined;
+  if (ofDevice !== undefined) return ofDevice;
   if (!(error instanceof PeopleError)) return problemText(error);
   if (error.status === 429) return error.message || 'Too many attempts. Wait a few minutes, then try again.';
   const known = SENTENCES[error.code];

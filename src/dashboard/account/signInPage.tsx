@@ -1,9 +1,11 @@
 import { Button, UnstyledButton } from '@mantine/core';
-import { Link, Navigate, useNavigate } from '@tanstack/react-router';
+import { IconFingerprint } from '@tabler/icons-react';
+import { Navigate, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useSession, useWho } from '../context.tsx';
 import { KeyForm } from '../shell/keyForm.tsx';
-import { mayFollow, nextOf, oauthQueryOf, signInAgain } from './addresses.ts';
+import { hasPasskeys, mayFollow, nextOf, oauthQueryOf, signInAgain } from './addresses.ts';
+import { keepAsked } from './asked.ts';
 import { AddressField, PasswordField, Problem, useFields, wrongAddress } from './fields.tsx';
 import classes from './frame.module.css';
 import { Frame } from './frame.tsx';
@@ -11,6 +13,7 @@ import { PeopleError, people } from './people.ts';
 import { useOptions } from './queries.ts';
 import { outsideText } from './sentences.ts';
 import { useOnce } from './useOnce.ts';
+import { Way } from './way.tsx';
 
 /** Whoever goes through a provider comes back with what it said no to. */
 const errorHere = (): string | null => new URLSearchParams(location.search).get('error');
@@ -58,6 +61,26 @@ function PasswordForm({ onUnverified }: { onUnverified: (email: string) => void 
   );
 }
 
+function PasskeyButton() {
+  const arrive = useArrival();
+  const { run, busy, problem } = useOnce(() => people.signInWithPasskey(oauthQueryOf(location.search)), arrive);
+  return (
+    <>
+      <Button
+        variant="default"
+        size="md"
+        leftSection={<IconFingerprint size={18} aria-hidden />}
+        loading={busy}
+        onClick={() => run(undefined)}
+        fullWidth
+      >
+        Sign in with a passkey
+      </Button>
+      <Problem>{problem}</Problem>
+    </>
+  );
+}
+
 function Providers({ providers }: { providers: readonly { id: string; name: string }[] }) {
   const { run, busy, problem } = useOnce(
     (id: string) => {
@@ -70,10 +93,8 @@ function Providers({ providers }: { providers: readonly { id: string; name: stri
     },
     (next) => next !== undefined && mayFollow(next) && location.assign(next),
   );
-  if (providers.length === 0) return null;
   return (
     <>
-      <p className={classes.or}>or</p>
       {providers.map(({ id, name }) => (
         <Button key={id} variant="default" size="md" loading={busy} onClick={() => run(id)} fullWidth>
           Continue with {name}
@@ -92,13 +113,16 @@ export function SignInPage() {
   const [withKey, setWithKey] = useState(false);
   const { key, person } = useWho();
   const error = location.pathname === '/sign-in' ? errorHere() : null;
+  const [withPasskey, others] = [hasPasskeys(location.hostname), options?.providers ?? []];
   const forProgram = oauthQueryOf(location.search) !== undefined;
   // Who has signed in already, in another tab perhaps, need not do it again.
   if (location.pathname === '/sign-in' && !forProgram && (person || key !== undefined))
     return <Navigate to={nextOf(location.search, location.origin)} replace />;
   const toHome = () => location.pathname === '/sign-in' && void navigate({ to: '/', replace: true });
-  const askToConfirm = (email: string) =>
+  const askToConfirm = (email: string) => {
+    keepAsked(oauthQueryOf(location.search));
     void navigate({ to: '/check-mail', state: { letter: { email, why: 'verify' } } });
+  };
   return (
     <Frame
       title="Sign in to loopstream"
@@ -106,7 +130,7 @@ export function SignInPage() {
       below={
         options?.signUp && (
           <span>
-            New here? <Link to="/sign-up">Create an account</Link>
+            New here? <Way to="/sign-up">Create an account</Way>
           </span>
         )
       }
@@ -118,14 +142,16 @@ export function SignInPage() {
       )}
       {error !== null && <Problem>{outsideText(error)}</Problem>}
       {withKey ? <KeyForm onDone={toHome} /> : <PasswordForm onUnverified={askToConfirm} />}
-      {!withKey && options && <Providers providers={options.providers} />}
+      {!withKey && (withPasskey || others.length > 0) && <p className={classes.or}>or</p>}
+      {!withKey && withPasskey && <PasskeyButton />}
+      {!withKey && <Providers providers={others} />}
       <div className={classes.aside}>
         {!forProgram && (
           <UnstyledButton className={classes.link ?? ''} onClick={() => setWithKey(!withKey)}>
             {withKey ? 'Use your password instead' : 'Use an API key instead'}
           </UnstyledButton>
         )}
-        {!withKey && options?.passwordReset && <Link to="/forgot-password">Forgot your password?</Link>}
+        {!withKey && options?.passwordReset && <Way to="/forgot-password">Forgot your password?</Way>}
       </div>
     </Frame>
   );

@@ -1,5 +1,7 @@
 import { Button } from '@mantine/core';
-import { Link, useNavigate } from '@tanstack/react-router';
+import { useNavigate } from '@tanstack/react-router';
+import { oauthQueryOf } from './addresses.ts';
+import { keepAsked } from './asked.ts';
 import {
   AddressField,
   NameField,
@@ -15,6 +17,7 @@ import { Frame } from './frame.tsx';
 import { people } from './people.ts';
 import { useOptions } from './queries.ts';
 import { useOnce } from './useOnce.ts';
+import { Way } from './way.tsx';
 
 interface NewPerson {
   email: string;
@@ -28,7 +31,10 @@ function SignUpForm() {
   const navigate = useNavigate();
   const { run, busy, problem } = useOnce(
     (who: NewPerson) => people.signUp(who).then(() => who.email),
-    (email) => navigate({ to: '/check-mail', state: { letter: { email, why: 'verify' } } }),
+    (email) => {
+      keepAsked(oauthQueryOf(location.search));
+      return navigate({ to: '/check-mail', state: { letter: { email, why: 'verify' } } });
+    },
   );
   const { wrong, props } = useFields(
     ({ firstName = '', email = '', newPassword = '' }) => ({
@@ -57,7 +63,7 @@ export function SignUpPage() {
   const options = useOptions();
   const toSignIn = (
     <span>
-      Have an account? <Link to="/sign-in">Sign in</Link>
+      Have an account? <Way to="/sign-in">Sign in</Way>
     </span>
   );
   if (options && !options.signUp)

@@ -3,8 +3,10 @@ import { Link, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useSession } from '../context.tsx';
 import { tokenIn } from './addresses.ts';
+import { askedBefore } from './asked.ts';
 import { Problem } from './fields.tsx';
 import { Frame } from './frame.tsx';
+import { GoOn } from './goOn.tsx';
 import { people } from './people.ts';
 import { useOnce } from './useOnce.ts';
 
@@ -16,7 +18,8 @@ export function VerifyPage() {
   const session = useSession();
   const navigate = useNavigate();
   const [token] = useState(() => tokenIn(location.hash));
-  const { run, busy, problem, error } = useOnce(
+  const [asked] = useState(askedBefore);
+  const { run, busy, done, problem, error } = useOnce(
     async (value: string) => {
       await people.verify(value);
       return people.session();
@@ -24,10 +27,12 @@ export function VerifyPage() {
     (person) => {
       if (person) session.knowPerson(person);
       else session.signOut('Your address is confirmed. Sign in with your password.');
+      if (asked !== undefined) return undefined;
       // The address holds the token, and is not to be gone back to.
       return navigate({ to: person ? '/' : '/sign-in', replace: true });
     },
   );
+  if (done && asked !== undefined) return <GoOn title="Your address is confirmed" asked={asked} />;
   const back = <Link to="/sign-in">Back to signing in</Link>;
   if (token === undefined)
     return (

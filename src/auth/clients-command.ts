@@ -1,0 +1,78 @@
+/** `loopstream clients`: which programs people have let in, and which of them somebody here has looked into. */
+import { parseArgs } from 'node:util';
+import { ConfigError, databaseConfig, environment } from '../config.ts';
+import { createDb, createPool, type Db } from '../db/pool.ts';
+import { type ClientRow, findClient, listClients, setVerified } from './clients-store.ts';
+
+const HELP = `loopstream clients: the OAuth clients that were registered here
+
+Usage: loopstream clients list
+       loopstream clients verify <client id>
+       loopstream clients unverify <client id>
+
+Anybody may register a client under any name. People are told on the page of consent that nobody has checked who made one,
+unless it is verified here: look first whether the addresses that it sends people back to are its maker's, which verify shows.
+`;
+
+const MANY = 500;
+const ACTIONS = ['list', 'verify', 'unverify'];
+/** Names are written by whoever registered: nothing of them is to move a terminal's cursor. */
+const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Co}\p{Cn}\p{Cs}]/gu;
+
+function parse(args: string[]) {
+  try {
+    const { values, positionals } = parseArgs({
+      args,
+      options: { help: { type: 'boolean', default: false } },
+      allowPositionals: true,
+    });
+    const [action = '', id = '', ...more] = positionals;
+    if (values.help) return { help: true, action, id };
+    if (!ACTIONS.includes(action)) throw new Error(`Say what is to be done: ${ACTIONS.join(', ')}.`);
+    if (more.length > 0 || (action === 'list') !== (id === '')) throw new Error(`${action} is written another way.`);
+    return { help: false, action, id };
+  } catch (error) {
+    throw new ConfigError(`${(error as Error).message} See loopstream clients --help.`);
+  }
+}
+
+const urisOf = (kept: unknown): string[] => {
+  const list: unknown = typeof kept === 'string' ? JSON.parse(kept) : kept;
+  return Array.isArray(list) ? list.map(String) : [];
+};
+
+/** `abc  Scheduler  verified  3 people` and, below it, where it sends people back to. */
+const linesOf = ({ clientId, name, verifiedAt, people, redirectUris }: ClientRow): string =>
+  [
+    [clientId, name ?? '(no name)', verifiedAt ? 'verified' : 'unverified', `people: ${people}`].join('  '),
+    ...urisOf(redirectUris).map((uri) => `    ${uri}`),
+  ]
+    .map((line) => `${line.replace(UNSEEN, '?')}\n`)
+    .join('');
+
+async function verify(db: Db, id: string, isVerified: boolean): Promise<string> {
+  if (!(await findClient(db, id)))
+    throw new ConfigError('There is no client with this id. See loopstream clients list.');
+  await setVerified(db, id, isVerified);
+  const client = await findClient(db, id);
+  return client ? linesOf(client) : '';
+}
+
+export async function clientsCommand(args: string[]): Promise<number> {
+  const { help, action, id } = parse(args);
+  if (help) {
+    process.stdout.write(HELP);
+    return 0;
+  }
+  const db = createDb(createPool(databaseConfig(environment()).databaseUrl, { searchPath: 'loopstream' }));
+  try {
+    const told =
+      action === 'list'
+        ? (await listClients(db, MANY)).map(linesOf).join('')
+        : await verify(db, id, action === 'verify');
+    process.stdout.write(told);
+    return 0;
+  } finally {
+    await db.destroy();
+  }
+}

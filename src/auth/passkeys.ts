@@ -1,0 +1,63 @@
+/**
+ * Passkeys (W3C Web Authentication, level 3): instead of a password, a key that a person's device keeps and gives out only after
+ * it has made sure of the person. The library makes and checks the ceremonies; what is asked beyond that is here.
+ */
+import { passkey } from '@better-auth/passkey';
+import { APIError } from 'better-auth/api';
+import { cookieNameOf } from './addresses.ts';
+
+/** Of one account: more than anybody has devices. */
+const MAX_PASSKEYS = 20;
+/** What the library calls the cookie of a ceremony. */
+export const PASSKEY_COOKIE = 'passkey';
+/** Where a session begins by a passkey. */
+export const PASSKEY_SIGN_IN_PATH = '/passkey/verify-authentication';
+
+/** The device has to have asked for a PIN, a finger or a face: otherwise whoever finds it would be let in. */
+function askedForPerson(isVerified: boolean): void {
+  if (isVerified) return;
+  const message = 'The device has not made sure who uses it; set a PIN, a fingerprint or a face there first.';
+  throw new APIError('BAD_REQUEST', { code: 'PERSON_NOT_VERIFIED', message });
+}
+
+/** `publicUrl`: its host is what the keys are for, so they are good for nothing elsewhere (section 13.4.9). */
+export const passkeys = (publicUrl: string) =>
+  passkey({
+    rpID: new URL(publicUrl).hostname,
+    rpName: 'loopstream',
+    origin: new URL(publicUrl).origin,
+    // One that the device can find by itself needs no e-mail address to be typed.
+    authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
+    advanced: { webAuthnChallengeCookie: PASSKEY_COOKIE },
+    registration: {
+      afterVerification: async ({ ctx, verification, user }) => {
+        askedForPerson(verification.registrationInfo?.userVerified ?? false);
+        const where = [{ field: 'userId', value: user.id }];
+        if ((await ctx.context.adapter.count({ model: 'passkey', where })) < MAX_PASSKEYS) return undefined;
+        const message = `There are ${MAX_PASSKEYS} passkeys already; remove those that are not needed.`;
+        throw new APIError('BAD_REQUEST', { code: 'TOO_MANY_PASSKEYS', message });
+      },
+    },
+    authentication: {
+      afterVerification: async ({ verification }) => askedForPerson(verification.authenticationInfo.userVerified),
+    },
+  });
+
+/** How the cookie of a ceremony is called. */
+export const passkeyCookie = (publicUrl: string) => ({ name: cookieNameOf(publicUrl, PASSKEY_COOKIE) });
+
+const MAX_CREDENTIAL = 20_000;
+const BASE64URL = /^[\w-]+$/;
+
+/** Whether it has the form of a browser's answer (section 5.1), so far that it can be looked at. */
+export function isCredential(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null || JSON.stringify(value).length > MAX_CREDENTIAL) return false;
+  const { id, rawId, type, response } = value as Record<string, unknown>;
+  if (typeof response !== 'object' || response === null || Array.isArray(response)) return false;
+  const isText = (text: unknown) => typeof text === 'string' && BASE64URL.test(text);
+  const { transports, ...parts } = response as Record<string, unknown>;
+  const isList = transports === undefined || (Array.isArray(transports) && transports.every(isText));
+  const texts = ['clientDataJSON', 'attestationObject', 'authenticatorData', 'signature', 'userHandle'];
+  const areTexts = texts.every((name) => parts[name] === undefined || parts[name] === null || isText(parts[name]));
+  return isText(id) && id === rawId && type === 'public-key' && isList && areTexts && isText(parts.clientDataJSON);
+}
