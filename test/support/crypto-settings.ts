@@ -1,5 +1,6 @@
 /** Settings of crypto deposits for an API that only gives addresses: no node is asked. */
 import { HDKey } from '@scure/bip32';
+import type { EvmNetwork } from '../../src/crypto/spec.ts';
 import { query } from './postgres.ts';
 
 const SEED = new Uint8Array(32).fill(7);
@@ -11,11 +12,11 @@ export const publicKeyOf = (path: string, versions?: { private: number; public: 
 /** The wallet that it is the public side of. */
 export const walletOf = (path: string): HDKey => HDKey.fromMasterSeed(SEED).derive(path);
 
-export const ETHEREUM = {
+export const ETHEREUM: EvmNetwork = {
   ...{ network: 'ethereum', kind: 'evm', chainId: 1, rpcUrl: 'http://127.0.0.1:9/key', confirmations: 3 },
   xpub: publicKeyOf("m/44'/60'/0'"),
   assets: [{ asset: 'ETH', decimals: 18 }],
-} as const;
+};
 
 export const CRYPTO_SETTINGS = {
   LOOPSTREAM_CRYPTO_NETWORKS: JSON.stringify([ETHEREUM]),

@@ -1,0 +1,185 @@
+/**
+ * A server that answers as Esplora does (https://github.com/Blockstream/esplora/blob/master/API.md), from a chain of its own:
+ * the shapes are those that the API documents, with the fields that nobody here reads left in. Pages of an address are cut as
+ * there: up to 50 transactions of the mempool and 25 confirmed ones first, then 25 each.
+ */
+import { createHash } from 'node:crypto';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+const FIRST_TIME = 1_800_000_000;
+const PAGE = 25;
+
+interface Block {
+  id: string;
+  height: number;
+  previousblockhash: string | null;
+  timestamp: number;
+  txids: string[];
+}
+
+interface Output {
+  address: string;
+  value: number;
+}
+
+export interface Esplora {
+  url: string;
+  /** `shut`: connections break. `height`: what is told instead of the real one. */
+  door: { shut: boolean; height: ((real: number) => number) | undefined };
+  /** Hands a transaction to the mempool; answers its id. */
+  pay(...outputs: Output[]): string;
+  /** So many blocks; the first takes what is in the mempool. Answers the height. */
+  mine(blocks?: number): number;
+  /** Takes the last blocks away and mines as many others; their transactions are in the mempool again, or gone. */
+  reorg(depth: number, options?: { forget?: string[] }): void;
+  /** The network knows it no more. */
+  drop(txid: string): void;
+  height(): number;
+  requests: string[];
+  stop(): Promise<void>;
+}
+
+const sha = (text: string): string => createHash('sha256').update(text).digest('hex');
+
+export async function startEsplora(): Promise<Esplora> {
+  let serial = 0;
+  const transactions = new Map<string, Output[]>();
+  const mempool = new Set<string>();
+  const genesis = { id: sha('genesis'), height: 0, previousblockhash: null, timestamp: FIRST_TIME, txids: [] };
+  const blocks: Block[] = [genesis];
+  const door: Esplora['door'] = { shut: false, height: undefined };
+  const requests: string[] = [];
+  const tip = () => blocks.at(-1) as Block;
+
+  const mine = (count = 1) => {
+    for (let i = 0; i < count; i += 1) {
+      const before = tip();
+      serial += 1;
+      const id = sha(`block ${serial}`);
+      const height = before.height + 1;
+      const timestamp = before.timestamp + 60;
+      blocks.push({ id, height, previousblockhash: before.id, timestamp, txids: [...mempool] });
+      mempool.clear();
+    }
+    return tip().height;
+  };
+
+  const shapeOf = (txid: string) => {
+    const block = blocks.find(({ txids }) => txids.includes(txid));
+    const outputs = transactions.get(txid) ?? [];
+    return {
+      ...{ txid, version: 2, locktime: 0, size: 222, weight: 561, fee: 1410 },
+      vin: [
+        {
+          ...{ txid: sha(`in ${txid}`), vout: 0, scriptsig: '', scriptsig_asm: '', is_coinbase: false },
+          ...{ sequence: 4294967293, witness: ['30440220', '02'] },
+          prevout: {
+            scriptpubkey: '0014',
+            scriptpubkey_type: 'v0_p2wpkh',
+            scriptpubkey_address: 'bc1qsender',
+            value: 9,
+          },
+        },
+      ],
+      vout: [
+        ...outputs.map(({ address, value }) => ({
+          ...{ scriptpubkey: '0014', scriptpubkey_asm: 'OP_0 OP_PUSHBYTES_20', scriptpubkey_type: 'v0_p2wpkh' },
+          ...{ scriptpubkey_address: address, value },
+        })),
+        // An output with no address is left without one.
+        { scriptpubkey: '6a00', scriptpubkey_asm: 'OP_RETURN OP_0', scriptpubkey_type: 'op_return', value: 0 },
+      ],
+      status: block
+        ? { confirmed: true, block_height: block.height, block_hash: block.id, block_time: block.timestamp }
+        : { confirmed: false },
+    };
+  };
+  const known = () =>
+    [...transactions.keys()].filter((txid) => mempool.has(txid) || blocks.some((b) => b.txids.includes(txid)));
+  const ofAddress = (address: string) =>
+    known()
+      .filter((txid) => transactions.get(txid)?.some((output) => output.address === address))
+      .map(shapeOf)
+      .sort((a, b) => (b.status.block_height ?? 1e9) - (a.status.block_height ?? 1e9) || (a.txid < b.txid ? -1 : 1));
+
+  const routes: [RegExp, (...of: string[]) => unknown][] = [
+    [/^\/blocks\/tip\/height$/, () => String(door.height?.(tip().height) ?? tip().height)],
+    [/^\/block-height\/(\d+)$/, (height) => blocks[Number(height)]?.id],
+    [
+      /^\/block\/([0-9a-f]{64})$/,
+      (id) => {
+        const block = blocks.find((one) => one.id === id);
+        return block && { ...block, version: 536870912, mediantime: block.timestamp, tx_count: 1 + block.txids.length };
+      },
+    ],
+    [
+      /^\/address\/([^/]+)\/txs$/,
+      (address = '') => {
+        const all = ofAddress(address);
+        const waiting = all.filter(({ status }) => !status.confirmed).slice(0, 50);
+        return [...waiting, ...all.filter(({ status }) => status.confirmed).slice(0, PAGE)];
+      },
+    ],
+    [
+      /^\/address\/([^/]+)\/txs\/chain\/([0-9a-f]{64})$/,
+      (address = '', last) => {
+        const all = ofAddress(address).filter(({ status }) => status.confirmed);
+        const from = all.findIndex(({ txid }) => txid === last) + 1;
+        return all.slice(from, from + PAGE);
+      },
+    ],
+    [
+      /^\/address\/([^/]+)\/utxo$/,
+      (address = '') =>
+        ofAddress(address).flatMap(({ txid, vout, status }) =>
+          vout.flatMap((output, n) =>
+            'scriptpubkey_address' in output && output.scriptpubkey_address === address
+              ? [{ txid, vout: n, status, value: output.value }]
+              : [],
+          ),
+        ),
+    ],
+    [/^\/tx\/([0-9a-f]{64})$/, (txid = '') => (known().includes(txid) ? shapeOf(txid) : undefined)],
+    [/^\/fee-estimates$/, () => ({ '1': 87.882, '2': 87.882, '3': 20.5, '6': 4.051, '144': 1.027 })],
+  ];
+
+  const server = createServer((request, response) => {
+    if (door.shut) return void request.socket.destroy();
+    const path = (request.url ?? '').replace(/^\/api/, '');
+    requests.push(path);
+    for (const [pattern, answer] of routes) {
+      const match = pattern.exec(path);
+      if (!match) continue;
+      const found = answer(...match.slice(1));
+      if (found === undefined) break;
+      return void response.end(typeof found === 'string' ? found : JSON.stringify(found));
+    }
+    response.statusCode = 404;
+    response.end('Not found');
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  mine();
+
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/api`,
+    ...{ door, mine, requests, height: () => tip().height },
+    pay: (...outputs) => {
+      serial += 1;
+      const txid = sha(`transaction ${serial}`);
+      transactions.set(txid, outputs);
+      mempool.add(txid);
+      return txid;
+    },
+    reorg: (depth, { forget = [] } = {}) => {
+      const back = blocks.splice(-depth).flatMap(({ txids }) => txids);
+      mine(depth);
+      for (const txid of back) if (!forget.includes(txid)) mempool.add(txid);
+    },
+    drop: (txid) => void mempool.delete(txid),
+    stop: async () => {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
