@@ -1,24 +1,29 @@
 /**
- * Pictures of every page, light and dark on a desk and on a phone of 360 pixels, from a running `make run`:
+ * Pictures of every page, light and dark, on a desk and on a phone of 360 pixels, from a running `make run`:
  * `node scripts/screenshots.ts [state directory] [only pages with this in their name]`. They go to `screenshots/` in the state
- * directory, which git ignores.
+ * directory, which git ignores. Each page is also taken as it is while it loads, with nothing to show, and without a server.
  */
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import { type Browser, type BrowserContext, chromium, type Page, type Route } from 'playwright-core';
 import { createClient } from '../src/client/index.ts';
 import type { LocalFacts } from '../src/local/state.ts';
 
 const [stateDir = '.loopstream', only = ''] = process.argv.slice(2);
 const facts = JSON.parse(readFileSync(join(stateDir, 'local.json'), 'utf8')) as LocalFacts;
 const out = join(stateDir, 'screenshots');
+const site = new URL(facts.pageUrl ?? '').origin;
 
+const DESK = { width: 1440, height: 900 };
+const PHONE = { width: 360, height: 780 };
 const WAYS = [
-  { name: 'light', viewport: { width: 1440, height: 900 }, colorScheme: 'light' },
-  { name: 'dark', viewport: { width: 1440, height: 900 }, colorScheme: 'dark' },
-  { name: 'phone', viewport: { width: 360, height: 780 }, colorScheme: 'light' },
-  { name: 'phone-dark', viewport: { width: 360, height: 780 }, colorScheme: 'dark' },
+  { name: 'light', viewport: DESK, colorScheme: 'light' },
+  { name: 'dark', viewport: DESK, colorScheme: 'dark' },
+  { name: 'phone', viewport: PHONE, colorScheme: 'light' },
+  { name: 'phone-dark', viewport: PHONE, colorScheme: 'dark' },
 ] as const;
+/** Nothing on a page takes longer; what does is a picture of its own. */
+const PATIENCE_MS = 15_000;
 
 interface Shot {
   name: string;
@@ -27,84 +32,133 @@ interface Shot {
   act?: (page: Page) => Promise<unknown>;
   /** Without being signed in. */
   open?: boolean;
+  /** What becomes of the calls whose paths begin so, and how. */
+  calls?: readonly [path: string, how: keyof typeof ANSWERS];
 }
 
-/** Something is still being loaded or drawn. */
-const settled = async (page: Page): Promise<void> => {
-  await page.locator('[aria-busy="true"]').first().waitFor({ state: 'detached' });
-  await page.waitForLoadState('networkidle', { timeout: 3_000 }).catch(() => undefined);
+const ANSWERS = {
+  /** Never: it is being loaded. */
+  later: () => new Promise<void>(() => undefined),
+  nothing: (route: Route) => route.fulfill({ json: { data: [], page: { hasMore: false, nextCursor: null } } }),
+  away: (route: Route) => route.abort(),
 };
 
-/** Moving pictures begin a moment after the page. */
+/** Nothing is being drawn or loaded any more, but for what is kept waiting. */
+async function settled(page: Page, { calls, act }: Shot): Promise<void> {
+  await page.getByRole('heading', { level: 1 }).first().waitFor();
+  if (calls?.[1] !== 'later') await page.locator('[aria-busy="true"]').first().waitFor({ state: 'detached' });
+  await act?.(page);
+  await page.evaluate(() => document.fonts.ready);
+  await page.waitForTimeout(250);
+}
+
+/** Moving pictures begin a moment after the page; a browser without them does too. */
 const playing = (page: Page): Promise<unknown> =>
   page
     .locator('[data-testid="preview"][data-state="playing"], [data-testid="thumbnail"][data-drawn="true"]')
     .first()
-    .waitFor({ timeout: 30_000 })
+    .waitFor()
     .catch(() => undefined);
+
+const press = (name: string | RegExp) => (page: Page) => page.getByRole('button', { name }).first().click();
+
+/** Loading, empty and away, for the pages of lists. */
+const LISTS = ['streams', 'uploads', 'playlists', 'destinations'].flatMap((noun): Shot[] =>
+  (['later', 'nothing', 'away'] as const).map((how) => ({
+    ...{ name: `${noun}-${how}`, path: `/${noun}`, calls: [`/v1/${noun}`, how] },
+  })),
+);
+
+const OPEN: Shot[] = ['sign-in', 'sign-up', 'forgot-password'].map((name) => ({ name, path: `/${name}`, open: true }));
+
+function streamShots(id: string): Shot[] {
+  const path = `/streams/${id}`;
+  return [
+    { name: 'stream', path, act: playing },
+    { name: 'stream-edit', path: `${path}?form=edit` },
+    { name: 'stream-schedule', path: `${path}?form=schedule` },
+    { name: 'stream-stop', path, act: press(/^Stop /) },
+    { name: 'stream-later', path, calls: [`/v1${path}`, 'later'] },
+    { name: 'stream-away', path, calls: [`/v1${path}`, 'away'] },
+    { name: 'create-progress', path: `/create?stream=${id}` },
+  ];
+}
 
 async function shotsOf(): Promise<Shot[]> {
   const client = createClient({ baseUrl: facts.apiUrl ?? '', apiKey: facts.apiKey ?? '' });
   const streams = (await client.streams.list().page()).data;
   const stream = streams.find(({ status }) => status === 'live') ?? streams[0];
-  const playlist = (await client.playlists.list().page()).data[0];
-  const press = (name: string | RegExp) => (page: Page) => page.getByRole('button', { name }).first().click();
+  const [playlist] = (await client.playlists.list().page()).data;
   return [
-    { name: 'sign-in', path: '/sign-in', open: true },
-    { name: 'sign-up', path: '/sign-up', open: true },
-    { name: 'forgot-password', path: '/forgot-password', open: true },
+    ...OPEN,
     { name: 'overview', path: '/', act: playing },
+    { name: 'overview-nothing', path: '/', calls: ['/v1/streams', 'nothing'] },
     { name: 'streams', path: '/streams' },
     { name: 'streams-none', path: '/streams?q=nothing+is+called+this' },
-    ...(stream
-      ? [
-          { name: 'stream', path: `/streams/${stream.id}`, act: playing },
-          { name: 'stream-edit', path: `/streams/${stream.id}`, act: press('Edit') },
-          { name: 'stream-schedule', path: `/streams/${stream.id}`, act: press(/the schedule|a schedule/) },
-          { name: 'create-progress', path: `/create?stream=${stream.id}` },
-        ]
-      : []),
+    ...(stream ? streamShots(stream.id) : []),
     { name: 'stream-missing', path: '/streams/str-none' },
     { name: 'create', path: '/create' },
     { name: 'uploads', path: '/uploads' },
+    { name: 'upload-link', path: '/uploads?form=link' },
+    { name: 'upload-play', path: '/uploads', act: press(/^Play /) },
+    { name: 'upload-delete', path: '/uploads', act: press(/^Delete /) },
     { name: 'playlists', path: '/playlists' },
+    { name: 'playlist-new', path: '/playlists?form=new' },
     ...(playlist ? [{ name: 'playlist', path: `/playlists/${playlist.id}` }] : []),
     { name: 'destinations', path: '/destinations' },
+    { name: 'destination-new', path: '/destinations?form=new' },
+    ...LISTS,
     { name: 'account', path: '/account' },
     { name: 'keys', path: '/account/keys' },
+    { name: 'key-new', path: '/account/keys?form=new' },
+    { name: 'apps', path: '/account/apps' },
     { name: 'not-found', path: '/nothing/here' },
   ];
 }
 
-async function take(context: BrowserContext, way: (typeof WAYS)[number], shot: Shot): Promise<void> {
+async function take(context: BrowserContext, way: string, shot: Shot): Promise<void> {
   const page = await context.newPage();
+  page.setDefaultTimeout(PATIENCE_MS);
   try {
-    const address = new URL(shot.path, facts.pageUrl ?? '');
-    await page.goto(shot.open ? address.href : `${address}#key=${facts.apiKey}`);
-    await page.getByRole('heading', { level: 1 }).first().waitFor({ timeout: 15_000 });
-    await settled(page);
-    await shot.act?.(page);
-    await settled(page);
+    const { calls } = shot;
+    if (calls) await page.route(({ pathname }) => pathname.startsWith(calls[0]), ANSWERS[calls[1]]);
+    await page.goto(`${site}${shot.path}`, { waitUntil: 'domcontentloaded' });
+    await settled(page, shot);
     const isDialog = (await page.locator('dialog[open]').count()) > 0;
-    await page.screenshot({ path: join(out, `${shot.name}.${way.name}.png`), fullPage: !isDialog });
+    await page.screenshot({ path: join(out, `${shot.name}.${way}.png`), fullPage: !isDialog });
   } catch (error) {
-    process.stderr.write(
-      `${shot.name}, ${way.name}: ${error instanceof Error ? error.message.split('\n')[0] : error}\n`,
-    );
+    const [why] = (error instanceof Error ? error.message : String(error)).split('\n');
+    process.stderr.write(`${shot.name}, ${way}: ${why}\n`);
     process.exitCode = 1;
   } finally {
+    await page.unrouteAll({ behavior: 'ignoreErrors' });
     await page.close();
   }
 }
 
+/** Signed in as the person whose account `make run` has, once for all pictures. */
+async function signIn(browser: Browser) {
+  const context = await browser.newContext();
+  const page = await context.newPage();
+  await page.goto(`${site}/sign-in`);
+  await page.getByLabel('E-mail address').fill(facts.email ?? '');
+  await page.getByLabel('Password', { exact: true }).fill(facts.password ?? '');
+  await page.getByRole('button', { name: 'Sign in' }).first().click();
+  await page.getByTestId('user-email').waitFor();
+  const state = await context.storageState();
+  await context.close();
+  return state;
+}
+
 async function takeAll(browser: Browser): Promise<void> {
   const shots = (await shotsOf()).filter(({ name }) => name.includes(only));
-  for (const way of WAYS) {
-    const { viewport, colorScheme } = way;
-    const context = await browser.newContext({ viewport, colorScheme, reducedMotion: 'reduce' });
-    for (const shot of shots) await take(context, way, shot);
-    await context.close();
-    process.stdout.write(`${way.name}: ${shots.length} pages in ${out}\n`);
+  const storageState = await signIn(browser);
+  for (const { name, ...look } of WAYS) {
+    const signedIn = await browser.newContext({ ...look, storageState, reducedMotion: 'reduce' });
+    const nobody = await browser.newContext({ ...look, reducedMotion: 'reduce' });
+    for (const shot of shots) await take(shot.open ? nobody : signedIn, name, shot);
+    await Promise.all([signedIn.close(), nobody.close()]);
+    process.stdout.write(`${name}: ${shots.length} pages in ${out}\n`);
   }
 }
 
