@@ -19,6 +19,8 @@ export interface Door {
   methods: ('GET' | 'POST')[];
   visitor: Visitor;
   allowance?: Allowance;
+  /** Whether how long an answer takes could tell if an address has an account; of `refusals` alone, or of each. */
+  tells?: 'refusals' | 'all';
 }
 
 export const DOORS: Door[] = [
@@ -32,11 +34,11 @@ export const DOORS: Door[] = [
   { path: '/oauth2/consent', methods: ['POST'], visitor: 'page' },
   { path: '/oauth2/continue', methods: ['POST'], visitor: 'page' },
   { path: '/oauth2/public-client', methods: ['GET'], visitor: 'page' },
-  { path: '/sign-in/email', methods: ['POST'], visitor: 'page', allowance: 'attempt' },
+  { path: '/sign-in/email', methods: ['POST'], visitor: 'page', allowance: 'attempt', tells: 'refusals' },
   // At an outside provider: the way there, and the way back.
   { path: '/sign-in/social', methods: ['POST'], visitor: 'page' },
   { path: '/callback/oidc', methods: ['GET'], visitor: 'navigation' },
-  { path: '/sign-up/email', methods: ['POST'], visitor: 'page', allowance: 'mail' },
+  { path: '/sign-up/email', methods: ['POST'], visitor: 'page', allowance: 'mail', tells: 'all' },
   { path: '/sign-out', methods: ['POST'], visitor: 'page' },
   { path: '/get-session', methods: ['GET'], visitor: 'page' },
   { path: '/update-user', methods: ['POST'], visitor: 'page' },
@@ -49,8 +51,8 @@ export const DOORS: Door[] = [
   { path: '/passkey/list-user-passkeys', methods: ['GET'], visitor: 'page' },
   { path: '/passkey/update-passkey', methods: ['POST'], visitor: 'page' },
   { path: '/passkey/delete-passkey', methods: ['POST'], visitor: 'page' },
-  { path: '/send-verification-email', methods: ['POST'], visitor: 'page', allowance: 'mail' },
+  { path: '/send-verification-email', methods: ['POST'], visitor: 'page', allowance: 'mail', tells: 'all' },
   { path: '/verify-email', methods: ['GET'], visitor: 'navigation' },
-  { path: '/request-password-reset', methods: ['POST'], visitor: 'page', allowance: 'mail' },
+  { path: '/request-password-reset', methods: ['POST'], visitor: 'page', allowance: 'mail', tells: 'all' },
   { path: '/reset-password', methods: ['POST'], visitor: 'page', allowance: 'attempt' },
 ];

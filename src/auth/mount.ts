@@ -9,6 +9,7 @@ import { addressOf, type Counter, limitRate, type Quota } from '../http/ratelimi
 import { crossSite, isOwnPage, isSafe } from '../http/samesite.ts';
 import { AUTH_PATH, failedOutside } from './addresses.ts';
 import { type Allowance, DOORS, type Door } from './doors.ts';
+import { evenly } from './even.ts';
 import { OUTSIDE_CALLBACK_PATH } from './outside.ts';
 import { completeAuthorization, completeTokenRequest, readRegistration } from './requests.ts';
 import { cookieOf } from './sessions.ts';
@@ -86,7 +87,7 @@ export async function authRoutes(app: FastifyInstance, routes: AuthRoutes): Prom
 }
 
 function serve(app: FastifyInstance, door: Door, limits: Record<Allowance, Limits>, routes: AuthRoutes): void {
-  const { allowance = 'usual', path, methods } = door;
+  const { allowance = 'usual', path, methods, tells } = door;
   const { address, account } = limits[allowance];
   const limit = {
     max: address.requests,
@@ -106,7 +107,10 @@ function serve(app: FastifyInstance, door: Door, limits: Record<Allowance, Limit
       await count?.(request, reply);
       const asked = toRequest(request, door, routes);
       if (asked instanceof Response) return send(reply, asked);
-      const answer = await routes.handler(asked);
+      const answer = await evenly(
+        () => routes.handler(asked),
+        ({ ok }) => tells === 'all' || (tells === 'refusals' && !ok),
+      );
       if (door.path === OUTSIDE_CALLBACK_PATH) tellFailure(answer, routes);
       if (door.visitor === 'page' && !isSafe(request.method)) routes.onChange();
       return send(reply, answer);

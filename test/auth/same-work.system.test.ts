@@ -1,0 +1,94 @@
+/**
+ * An address that has an account costs the server the same as one that has none, so that the time of an answer tells nobody which
+ * of the two it is: passwords hashed, and statements that the database is sent.
+ */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Auth, createAuth } from '../../src/auth/better-auth.ts';
+import { DOORS } from '../../src/auth/doors.ts';
+import { migrate } from '../../src/db/migrate.ts';
+import { createPool } from '../../src/db/pool.ts';
+import { shareTestPostgres, type TestPostgres } from '../support/postgres.ts';
+
+const secret = 'a secret of the test, long enough for the auth library';
+const publicUrl = 'http://127.0.0.1:8080';
+const password = 'seven lamps over water';
+
+let postgres: TestPostgres;
+let pool: ReturnType<typeof createPool>;
+let auth: Auth;
+const work = { hashes: 0, statements: 0 };
+
+beforeAll(async () => {
+  postgres = await shareTestPostgres();
+  await migrate({ databaseUrl: postgres.url, authSecret: secret });
+  pool = createPool(postgres.url, { searchPath: 'auth' });
+  pool.on('connect', (client) => {
+    const query = client.query.bind(client) as (...given: unknown[]) => unknown;
+    client.query = ((...given: unknown[]) => {
+      work.statements += 1;
+      return query(...given);
+    }) as never;
+  });
+  const nothing = async () => undefined;
+  const mails = { verifyEmail: nothing, alreadyRegistered: nothing, resetPassword: nothing };
+  auth = createAuth(pool, secret, {
+    ...{ publicUrl, signUp: true, scopePrefix: 'service' },
+    mails: { ...mails, passwordChanged: nothing, passkeyAdded: nothing },
+  });
+  const { password: passwords } = await auth.$context;
+  const { hash, verify } = passwords;
+  passwords.hash = (...given) => {
+    work.hashes += 1;
+    return hash(...given);
+  };
+  passwords.verify = (...given) => {
+    work.hashes += 1;
+    return verify(...given);
+  };
+  await send('/sign-up/email', { email: 'known@example.com', password, name: 'Known', firstName: 'Known' });
+  await send('/sign-up/email', { email: 'confirmed@example.com', password, name: 'Known', firstName: 'Known' });
+  await send('/sign-up/email', { email: 'elsewhere@example.com', password, name: 'Known', firstName: 'Known' });
+  // Who signs in at a provider alone has no password here.
+  await pool.query(
+    `delete from account where "userId" = (select id from "user" where email = 'elsewhere@example.com')`,
+  );
+  await pool.query(`update "user" set "emailVerified" = true where email = 'confirmed@example.com'`);
+});
+afterAll(async () => {
+  await pool?.end();
+  await postgres?.stop();
+});
+
+async function send(path: string, body: object) {
+  Object.assign(work, { hashes: 0, statements: 0 });
+  const headers = { 'content-type': 'application/json', origin: publicUrl };
+  const request = new Request(`${publicUrl}/api/auth${path}`, { method: 'POST', headers, body: JSON.stringify(body) });
+  const response = await auth.handler(request);
+  const { hashes, statements } = work;
+  return { status: response.status, hashes, statements, body: (await response.json()) as unknown };
+}
+
+const EMAILS = ['known@example.com', 'confirmed@example.com', 'elsewhere@example.com', 'nobody@example.com'];
+
+test.each([
+  ['/sign-in/email', (email: string) => ({ email, password: 'another password' }), 401, 1],
+  ['/sign-up/email', (email: string) => ({ email, password, name: 'N', firstName: 'N' }), 200, 1],
+  ['/request-password-reset', (email: string) => ({ email }), 200, 0],
+  ['/send-verification-email', (email: string) => ({ email }), 200, 0],
+])(
+  '%s hashes as often, and asks the database about as much, whether there is an account or not',
+  async (path, body, status, hashes) => {
+    const done = [];
+    for (const email of EMAILS) done.push({ email, ...(await send(path, body(email))) });
+    for (const one of done) expect(one, one.email).toMatchObject({ status, hashes });
+    const statements = done.map((one) => one.statements);
+    // A statement takes a thousandth of a hash; what two of them take is hidden by answering at even times.
+    expect(Math.max(...statements) - Math.min(...statements)).toBeLessThanOrEqual(2);
+    expect(DOORS.find((door) => door.path === path)?.tells).toBeDefined();
+    // The same answer too, but for what was made up or made.
+    const shapes = done.map(({ body: answer }) =>
+      JSON.stringify(answer).replace(/"(id|createdAt|updatedAt|email)":"[^"]*"/g, ''),
+    );
+    expect(new Set(shapes).size).toBe(1);
+  },
+);
