@@ -5,7 +5,7 @@ import type { ClusterNode } from './node.ts';
 import type { Meter } from './outside.ts';
 import type { Release } from './release.ts';
 
-const STEADY_MS = 10_000;
+const STEADY_MS = 5_000;
 const RECOVERY_MS = 150_000;
 
 interface PodFacts {
