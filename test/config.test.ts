@@ -1,4 +1,7 @@
-import { describe, expect, test } from 'vitest';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
 import { apiConfig, billingConfig, ConfigError } from '../src/config.ts';
 
 const required = { LOOPSTREAM_DATABASE_URL: 'postgres://none', LOOPSTREAM_AUTH_SECRET: 's' };
@@ -85,4 +88,61 @@ test('billing needs a database, and no secret of sessions', () => {
     ...{ databaseUrl: 'postgres://none', namespace: 'loopstream', opsPort: 9404 },
   });
   expect(() => billingConfig({})).toThrow(/LOOPSTREAM_DATABASE_URL/);
+});
+
+describe('the settings about people', () => {
+  const dir = mkdtempSync(join(tmpdir(), 'loopstream-config-'));
+  afterAll(() => rmSync(dir, { recursive: true }));
+  const file = (name: string, text: string) => {
+    writeFileSync(join(dir, name), text);
+    return join(dir, name);
+  };
+
+  test('limits are whole numbers of at least one, and strangers may sign up unless told otherwise', () => {
+    const { authLimits, unusedClientDays, signUp } = apiConfig(required);
+    expect({ ...authLimits, unusedClientDays, signUp }).toEqual({
+      ...{ attempts: 20, registrations: 20, mails: 5, unusedClientDays: 30, signUp: true },
+    });
+    expect(api('SIGN_IN_ATTEMPTS', '3').authLimits.attempts).toBe(3);
+    expect(api('CLIENT_REGISTRATIONS', '3').authLimits.registrations).toBe(3);
+    expect(api('MAILS_PER_HOUR', '3').authLimits.mails).toBe(3);
+    expect(api('UNUSED_CLIENT_DAYS', '3').unusedClientDays).toBe(3);
+    expect(api('SIGN_UP', 'false').signUp).toBe(false);
+    for (const name of ['SIGN_IN_ATTEMPTS', 'CLIENT_REGISTRATIONS', 'MAILS_PER_HOUR', 'UNUSED_CLIENT_DAYS'])
+      for (const wrong of ['0', '-1', '1.5', 'many', '1e400'])
+        expect(() => api(name, wrong)).toThrow(`LOOPSTREAM_${name}`);
+    expect(() => api('SIGN_UP', 'yes')).toThrow('LOOPSTREAM_SIGN_UP');
+  });
+
+  test('a secret may stand in a file, of which an error says no more than why it cannot be read', () => {
+    const from = { ...required, LOOPSTREAM_MAIL_FROM: 'a@example.com' };
+    const set = (path: string, more = {}) => apiConfig({ ...from, LOOPSTREAM_SMTP_URL_FILE: path, ...more }).mail;
+    expect(set(file('smtp', 'smtps://u:word@mail\n'))?.smtpUrl).toBe('smtps://u:word@mail');
+    expect(() => set(join(dir, 'nothing'))).toThrow(/LOOPSTREAM_SMTP_URL_FILE.*ENOENT/);
+    expect(() => set(dir)).toThrow(/LOOPSTREAM_SMTP_URL_FILE.*EISDIR/);
+    expect(() => set(file('empty', ' \n'))).toThrow(/LOOPSTREAM_SMTP_URL_FILE.*empty/);
+    expect(() => set(file('wrong', 'http://u:hidden@mail'))).toThrow(/^(?!.*hidden).*LOOPSTREAM_SMTP_URL/s);
+    expect(() => set(file('both', 'smtp://mail'), { LOOPSTREAM_SMTP_URL: 'smtp://mail' })).toThrow(/either/);
+  });
+
+  test('an outside provider has an issuer that cannot be listened to, a client id, and a name of its own or its host’s', () => {
+    const oidc = (more: Record<string, string> = {}) => {
+      const set = { ISSUER: 'https://id.example.com/', CLIENT_ID: 'us', ...more };
+      const named = Object.entries(set).map(([name, value]) => [`LOOPSTREAM_OIDC_${name}`, value]);
+      return apiConfig({ ...required, ...Object.fromEntries(named) }).outside;
+    };
+    expect(apiConfig(required).outside).toBeUndefined();
+    expect(oidc()).toEqual({
+      ...{ issuer: 'https://id.example.com/', clientId: 'us', clientSecret: undefined, name: 'id.example.com' },
+      ...{ signUp: true, trustsEmail: false },
+    });
+    expect(oidc({ CLIENT_SECRET_FILE: file('oidc', 'word\n'), NAME: 'Example', SIGN_UP: 'false' })).toMatchObject({
+      ...{ clientSecret: 'word', name: 'Example', signUp: false },
+    });
+    expect(oidc({ ISSUER: 'http://127.0.0.1:9000' })?.issuer).toBe('http://127.0.0.1:9000');
+    for (const ISSUER of ['http://id.example.com', 'id.example.com', 'https://a.example/?x', 'https://u:p@a.example'])
+      expect(() => oidc({ ISSUER }), ISSUER).toThrow('LOOPSTREAM_OIDC_ISSUER');
+    expect(() => oidc({ CLIENT_ID: '' })).toThrow('LOOPSTREAM_OIDC_CLIENT_ID is not set');
+    for (const NAME of ['x'.repeat(41), 'a\u0007b']) expect(() => oidc({ NAME })).toThrow('LOOPSTREAM_OIDC_NAME');
+  });
 });

@@ -231,6 +231,23 @@ const mail = group('The mail server by which people are sent links: to confirm a
   from: text('Who mail is from, e.g. `Loops <loops@example.com>`.'),
 });
 
+const oidc = group('An OpenID Connect provider at which people may sign in too.', {
+  issuer: text(
+    'Its issuer, letter for letter, e.g. `https://id.example.com`; nobody signs in elsewhere when empty.',
+    '',
+    {
+      pattern: '^(https://[^\\s?#]+)?$',
+    },
+  ),
+  name: text('What it is called on the sign-in page; its host when empty.', '', { maxLength: 40 }),
+  clientId: text('What this service is called there.'),
+  existingSecret: secretName('A Secret that holds the client’s secret.'),
+  existingSecretKey: text('Its key in that Secret.', 'oidcClientSecret', { minLength: 1 }),
+  clientSecret: text('It itself, for a Secret that the chart makes; empty for a public client.'),
+  signUp: flag('Give people from there who have no account here one.', true),
+  trustEmail: flag('Take all e-mail addresses from there to be confirmed, also where it does not say so.', false),
+});
+
 const networkPolicy = group('NetworkPolicies.', {
   enabled: flag('Make them: what listens is reached by those who need it.', true),
   apiFrom: native('Who may reach the API (NetworkPolicyPeer); everybody when empty.', []),
@@ -313,6 +330,7 @@ export const VALUES = group('Values of the chart loopstream.', {
   database,
   redis,
   mail,
+  oidc,
   networkPolicy,
   monitoring,
   grafana,

@@ -40,6 +40,12 @@
 {{- if and (or .Values.mail.url .Values.mail.existingSecret) (not .Values.mail.from) -}}
 {{- fail "mail.from is empty: a mail server refuses what is from nobody." -}}
 {{- end -}}
+{{- if and .Values.oidc.clientSecret .Values.oidc.existingSecret -}}
+{{- fail "oidc.clientSecret and oidc.existingSecret exclude each other." -}}
+{{- end -}}
+{{- if and .Values.oidc.issuer (not .Values.oidc.clientId) -}}
+{{- fail "oidc.clientId is empty: the provider knows this service by it." -}}
+{{- end -}}
 {{- if not (or .Values.api.auth.secret .Values.api.auth.existingSecret) -}}
 {{- fail "the API server signs sessions: set api.auth.existingSecret, or api.auth.secret to 32 characters that nobody can guess (openssl rand -hex 32)." -}}
 {{- end -}}

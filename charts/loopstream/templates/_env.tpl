@@ -83,3 +83,30 @@ authSecret: {{ . | quote }}
 {{- end -}}
 {{- end -}}
 {{- end }}
+
+{{/* Where else people may sign in: `dict "root" $ "made" …`. */}}
+{{- define "loopstream.oidcEnv" -}}
+{{- with .root.Values.oidc -}}
+{{- if .issuer -}}
+- name: LOOPSTREAM_OIDC_ISSUER
+  value: {{ .issuer | quote }}
+- name: LOOPSTREAM_OIDC_CLIENT_ID
+  value: {{ .clientId | quote }}
+- name: LOOPSTREAM_OIDC_SIGN_UP
+  value: {{ .signUp | quote }}
+- name: LOOPSTREAM_OIDC_TRUST_EMAIL
+  value: {{ .trustEmail | quote }}
+{{- with .name }}
+- name: LOOPSTREAM_OIDC_NAME
+  value: {{ . | quote }}
+{{- end }}
+{{- if or .existingSecret .clientSecret }}
+- name: LOOPSTREAM_OIDC_CLIENT_SECRET
+  valueFrom:
+    secretKeyRef:
+      name: {{ .existingSecret | default $.made }}
+      key: {{ ternary .existingSecretKey "oidcClientSecret" (not (empty .existingSecret)) }}
+{{- end }}
+{{- end -}}
+{{- end -}}
+{{- end }}
