@@ -39,6 +39,8 @@ export let operator: { lifecycle: Lifecycle; opsPort: number };
 /** Pods are asked often: a test need not wait for what takes a quarter of a minute in life. */
 const FOLLOW = { everyMs: 250, behindMs: 250 };
 
+let isMetered = false;
+
 async function startOperator(options: Parameters<typeof runOperator>[3] = {}) {
   const lifecycle = new Lifecycle();
   const config = {
@@ -50,7 +52,7 @@ async function startOperator(options: Parameters<typeof runOperator>[3] = {}) {
     leaderElection: undefined,
     prepareConcurrency: 4,
     rolloutSeconds: 0,
-    metered: false,
+    metered: isMetered,
     sweep: true,
     sweepGraceHours: 24,
     keepUnusedDays: 30,
@@ -61,8 +63,9 @@ async function startOperator(options: Parameters<typeof runOperator>[3] = {}) {
   return { lifecycle, opsPort };
 }
 
-/** One namespace for the file, one operator for each test, nothing left between two tests. */
-export function aroundEachTest(): void {
+/** One namespace for the file, one operator for each test, nothing left between two tests. `metered`: somebody counts. */
+export function aroundEachTest({ metered = false } = {}): void {
+  isMetered = metered;
   beforeAll(async () => {
     cluster = await shareTestKubernetes();
     kube = createKube({ kubeconfig: cluster.kubeconfig });
