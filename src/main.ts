@@ -26,7 +26,9 @@ Usage: loopstream <role> [options]
   probe       inside the pod of a destination's test: publishes for a moment
   migrate     brings the database up to date
   keys        creates an API key for an account (loopstream keys --help)
+  admin       what the service's staff do by hand: credit, accounts, checks (loopstream admin --help)
   clients     lists OAuth clients, and says which are verified (loopstream clients --help)
+  sweep-plan  unsigned transactions that bring together what crypto deposits have brought
   generate    writes crds/ and docs/ from the types
 
 Settings are environment variables that begin with LOOPSTREAM_; README.md lists them.
@@ -83,7 +85,9 @@ async function roles(): Promise<Record<string, Role>> {
     probe: server('probe', probeConfig, async () => (await import('./probe/run.ts')).runProbe, environment),
     migrate: async () => (await import('./db/command.ts')).migrateCommand(),
     keys: async (args) => (await import('./auth/command.ts')).keysCommand(args),
+    admin: async (args) => (await import('./admin/command.ts')).adminCommand(args),
     clients: async (args) => (await import('./auth/clients-command.ts')).clientsCommand(args),
+    'sweep-plan': async (args) => (await import('./crypto/sweep-command.ts')).sweepPlanCommand(args),
     generate: async () => (await import('./generate.ts')).generateCommand(),
     local: async (args) => (await import('./local/command.ts')).localCommand(args),
   };

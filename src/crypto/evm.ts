@@ -6,18 +6,16 @@
  * transaction and no log, and nodes do not tell of them without tracing. They are not lost, since the address is ours: the
  * sweep plan compares what each address holds with what was credited, and names the difference.
  */
-import { createClient, decodeAbiParameters, type Hex, hexToBigInt, hexToNumber, http, numberToHex } from 'viem';
+import type { Hex } from 'viem';
+import { decodeAbiParameters, hexToBigInt, hexToNumber, numberToHex } from 'viem/utils';
 import { type Block, type Chain, ChainError, type Found, type Transfer } from './chain.ts';
+import { createRpc } from './rpc.ts';
 import type { EvmNetwork } from './spec.ts';
 
 /** Transfer(address,address,uint256): ERC-20. That of ERC-721 has one topic more. */
 const TRANSFER = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
-const TIMEOUT_MS = 15_000;
 /** Blocks that are asked for at the same time. */
 const AT_ONCE = 5;
-/** Receipts that are asked for in one request. */
-const BATCH = 100;
-
 interface RpcTransaction {
   hash: Hex;
   to: Hex | null;
@@ -59,22 +57,9 @@ const amountOf = ({ data }: RpcLog): bigint | undefined =>
 const isTransfer = ({ topics }: RpcLog): boolean => topics.length === 3 && topics[0] === TRANSFER;
 
 export function createEvmChain(network: EvmNetwork): Chain {
-  const client = createClient({
-    transport: http(network.rpcUrl, { batch: { batchSize: BATCH }, timeout: TIMEOUT_MS, retryCount: 1 }),
-  });
+  const ask = createRpc(network);
   /** What `find` was answered, for many transfers of one transaction; until the height is asked for again. */
   let kept = new Map<string, Promise<RpcReceipt | null>>();
-
-  /** The library's errors have the node's address in them. */
-  async function ask<T>(method: string, params: readonly unknown[]): Promise<T> {
-    try {
-      return (await client.request({ method, params } as never)) as T;
-    } catch (error) {
-      const code = (error as { code?: unknown }).code;
-      const why = typeof code === 'number' ? `error ${code}` : (error as Error).name;
-      throw new ChainError(`The node of ${network.network} did not answer ${method} (${why}).`);
-    }
-  }
 
   const header = ({ number, hash, parentHash, timestamp }: RpcBlock) => ({
     ...{ height: hexToNumber(number), hash, parentHash, time: new Date(hexToNumber(timestamp) * 1000) },

@@ -5,7 +5,7 @@
  * Pure: no I/O, no clock.
  */
 import { HDKey, type Versions } from '@scure/bip32';
-import { NETWORK, p2wpkh, TEST_NETWORK } from '@scure/btc-signer';
+import { Address, NETWORK, p2wpkh, TEST_NETWORK } from '@scure/btc-signer';
 import { bytesToHex, getAddress, isAddress, keccak256 } from 'viem/utils';
 import type { BtcNetwork, NetworkSetting } from './spec.ts';
 
@@ -93,4 +93,15 @@ export function createAddresses(network: NetworkSetting): AddressMaker {
   return { keyId, address, publicKey, fingerprint: account.fingerprint };
 }
 
-export const isEvmAddress = (text: string): text is `0x${string}` => isAddress(text, { strict: false });
+/** With letters of both cases it is held to its checksum (EIP-55). */
+export const isEvmAddress = (text: string): boolean =>
+  isAddress(text, { strict: /[a-f]/.test(text.slice(2)) && /[A-F]/.test(text) });
+
+export function isBitcoinAddress(network: Pick<BtcNetwork, 'chain'>, text: string): boolean {
+  try {
+    Address(bitcoinNetwork(network)).decode(text);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -157,10 +157,10 @@ export async function findDeposits(db: Db, addressKeys: readonly string[]): Prom
   return new Map(rows.map((row) => [row.address_key, row]));
 }
 
-/** All deposits, for the sweep plan. */
-export async function allDeposits(db: Db, network: string): Promise<DepositRow[]> {
+/** All that have addresses of this key, of whichever network they were made for. */
+export async function allDeposits(db: Db, keyId: string): Promise<DepositRow[]> {
   const { rows } = await sql<DepositRow>`select * from loopstream.crypto_deposits
-    where network = ${network} order by address_index`.execute(db);
+    where key_id = ${keyId} order by address_index`.execute(db);
   return rows;
 }
 

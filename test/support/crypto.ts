@@ -7,8 +7,9 @@ import { scanMetrics } from '../../src/crypto/metrics.ts';
 import type { Rates } from '../../src/crypto/rates.ts';
 import type { CryptoDeposit, CryptoDepositCreate } from '../../src/crypto/record.ts';
 import { createCryptoService } from '../../src/crypto/service.ts';
-import { cryptoSettings } from '../../src/crypto/settings.ts';
+import { cryptoSettings, type Network } from '../../src/crypto/settings.ts';
 import type { NetworkSetting } from '../../src/crypto/spec.ts';
+import { sweepPlan } from '../../src/crypto/sweep-command.ts';
 import { createLogger } from '../../src/log.ts';
 import { type Anvil, startAnvil } from './anvil.ts';
 import { publicKeyOf } from './crypto-settings.ts';
@@ -49,6 +50,8 @@ export interface TestCrypto extends TestLedger {
   get(accountId: string, deposit: CryptoDeposit): Promise<CryptoDeposit>;
   /** Keys and credits of what the ledger has of deposits, in order of the keys. */
   entries(): Promise<[key: string, account: string, credits: bigint][]>;
+  /** Of the operator who wants all of it at one address. */
+  sweep(to: string): Promise<unknown>;
   rows(statement: string): Promise<Record<string, unknown>[]>;
 }
 
@@ -98,6 +101,7 @@ export async function startTestDeposits(setting: NetworkSetting): Promise<TestCr
       );
       return rows.map(({ key, account, credits }) => [String(key), String(account), BigInt(String(credits))]);
     },
+    sweep: async (to) => sweepPlan(ledger.db, settings.networks.get(setting.network) as Network, to),
     rows: (statement) => query(ledger.url, statement),
   };
 }
