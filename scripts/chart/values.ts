@@ -213,6 +213,27 @@ const database = group('PostgreSQL, for the API server.', {
   }),
 });
 
+const billing = group('Streams cost credits: what they use is counted and charged, and stops where nothing is left.', {
+  enabled: flag('Install it. It needs the API server; the operator then keeps what is not counted yet.', false),
+  replicas: whole('Replicas; each job is done by one of them.', 2, 0, 10),
+  currency: text('What money is counted in (ISO 4217).', 'USD', { pattern: '^[A-Z]{3}$' }),
+  prices: native(
+    'What an hour on air costs: a list of `quality`, `framerate`, `creditsPerHour` and, for later ones, `from`. The default list when empty.',
+    [],
+  ),
+  intervalSeconds: whole('From one count of what streams have used to the next.', 10, 1, 3600),
+  graceSeconds: whole(
+    'How long streams stay on air after the credit of their account is used up; what they use then is owed.',
+    0,
+    0,
+    31 * 86_400,
+  ),
+  ...deployment('role billing', {
+    requests: { cpu: '50m', memory: '128Mi' },
+    limits: { memory: '512Mi' },
+  }),
+});
+
 const redis = group(
   'Redis, in which the API server counts requests for all replicas; without it each counts its own.',
   {
@@ -327,6 +348,7 @@ export const VALUES = group('Values of the chart loopstream.', {
   uploads,
   operator,
   api,
+  billing,
   database,
   redis,
   mail,

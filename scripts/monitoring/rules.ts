@@ -3,10 +3,17 @@ import { stringify } from 'yaml';
 import { ACCESS_ALERTS } from './access.ts';
 import type { Alert, Group } from './alert.ts';
 import { API_ALERTS } from './api.ts';
+import { BILLING_ALERTS } from './billing.ts';
 import { OPERATOR_ALERTS } from './operator.ts';
 import { STREAM_ALERTS } from './streams.ts';
 
-export const GROUPS: Group[] = [...STREAM_ALERTS, ...OPERATOR_ALERTS, ...API_ALERTS, ...ACCESS_ALERTS];
+export const GROUPS: Group[] = [
+  ...STREAM_ALERTS,
+  ...OPERATOR_ALERTS,
+  ...API_ALERTS,
+  ...ACCESS_ALERTS,
+  ...BILLING_ALERTS,
+];
 export const ALERTS: Alert[] = GROUPS.flatMap(({ alerts }) => alerts);
 
 /** Where the pages are; the chart puts its value `monitoring.prometheusRule.runbookUrl` in place of it. */

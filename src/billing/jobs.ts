@@ -29,7 +29,8 @@ export type JobMetrics = ReturnType<typeof jobMetrics>;
 
 /** Shows each job from the start, so that its first failure is seen as a rise. */
 export function jobMetrics(registry: Registry) {
-  const labels = { labelNames: ['job'], registers: [registry] };
+  // Not `job`, which is what Prometheus calls a group of targets.
+  const labels = { labelNames: ['task'], registers: [registry] };
   const success = new Gauge({
     name: 'billing_job_last_success_timestamp_seconds',
     help: 'When a job of billing last ended well, by this process; 0 before.',
@@ -48,14 +49,14 @@ export function jobMetrics(registry: Registry) {
   });
   return {
     begin(job: string): void {
-      success.set({ job }, 0);
-      failures.inc({ job }, 0);
+      success.set({ task: job }, 0);
+      failures.inc({ task: job }, 0);
     },
     succeeded(job: string, at: Date, ms: number): void {
-      success.set({ job }, at.getTime() / 1000);
-      seconds.observe({ job }, ms / 1000);
+      success.set({ task: job }, at.getTime() / 1000);
+      seconds.observe({ task: job }, ms / 1000);
     },
-    failed: (job: string): void => failures.inc({ job }),
+    failed: (job: string): void => failures.inc({ task: job }),
   };
 }
 

@@ -78,7 +78,8 @@ interface Piece {
   seconds: number;
 }
 
-const priceOf = (prices: PriceList, profile: Profile, at: number): bigint =>
+/** At a time in milliseconds. */
+export const priceOf = (prices: PriceList, profile: Profile, at: number): bigint =>
   prices.get(profile)?.findLast(({ from }) => from <= at)?.creditsPerHour ?? 0n;
 
 /** What has been seen of the session's pod; of the whole stream, where a session stands for several or nobody saw the pod. */

@@ -13,7 +13,7 @@ import type { LoopStream } from '../kube/resources.ts';
 import { profileOf } from '../streams/profile.ts';
 import { lastNumber } from '../streams/sessions.ts';
 import { accountOf } from './accounts.ts';
-import { type Counted, countEntry, type Played, type Posting, signature } from './count.ts';
+import { type Counted, countEntry, type Played, type Posting, priceOf, signature } from './count.ts';
 import * as store from './store.ts';
 
 /** Streams in one transaction: enough to be quick, few enough that who waits for one of them does not wait for long. */
@@ -28,18 +28,27 @@ export interface Meter {
   uncountedSeconds(streams: readonly LoopStream[]): number;
 }
 
+/** What was counted and charged in one transaction. */
+export interface CountedSum {
+  seconds: number;
+  charged: bigint;
+  writtenOff: bigint;
+}
+
 export interface MeterDeps {
   db: Db;
   ledger: Ledger;
   prices: PriceList;
   /** How long streams stay on air after the credit was used up, and all streams of an account: what they use then is owed. */
   grace?: { seconds: number; ofAccount: (accountId: string) => readonly LoopStream[] };
+  /** Hears of what was counted. */
+  told?: (what: CountedSum) => void;
   clock?: Clock;
 }
 
 const sessionsOf = ({ status }: LoopStream) => status?.sessions ?? [];
 
-export function createMeter({ db, ledger, prices, grace, clock = systemClock }: MeterDeps): Meter {
+export function createMeter({ db, ledger, prices, grace, told, clock = systemClock }: MeterDeps): Meter {
   /** Of each stream, by its UID, the book as it was counted last. */
   const counted = new Map<string, { book: string; seconds: number }>();
 
@@ -59,7 +68,7 @@ export function createMeter({ db, ledger, prices, grace, clock = systemClock }: 
       db,
       streams.map(({ metadata }) => metadata.uid),
     );
-    await db.transaction().execute(async (trx) => {
+    const sum = await db.transaction().execute(async (trx) => {
       await store.holdStreams(trx, streams.map(placeOf));
       const rows = await store.readCounted(trx, streams.flatMap(rangesOf));
       const known = Map.groupBy(rows, ({ streamUID }) => streamUID);
@@ -70,15 +79,24 @@ export function createMeter({ db, ledger, prices, grace, clock = systemClock }: 
       const changed = done.flatMap(({ stream, postings }) =>
         postings.map((posting) => ({ streamUID: stream.metadata.uid, ...posting.counted })),
       );
-      if (changed.length === 0) return;
+      if (changed.length === 0) return undefined;
       await store.writeCounted(trx, changed);
-      const charges = done.flatMap(({ stream, postings }) => postings.flatMap((posting) => chargesOf(stream, posting)));
+      const charges = done.flatMap(({ stream, postings }) =>
+        postings.flatMap((posting) => chargesOf(stream, posting, prices)),
+      );
       const floors = await floorsOf(trx, charges);
-      await ledger.chargeAll(
+      const booked = await ledger.chargeAll(
         charges.map((charge) => ({ ...charge, floor: floors.get(charge.accountId) })),
         { trx },
       );
+      const before = new Map(rows.map((row) => [`${row.streamUID} ${row.number}`, row.seconds]));
+      return {
+        seconds: total(changed, (row) => row.seconds - (before.get(`${row.streamUID} ${row.number}`) ?? 0)),
+        charged: booked.reduce((all, { charged }) => all + charged, 0n),
+        writtenOff: booked.reduce((all, { writtenOff }) => all + writtenOff, 0n),
+      };
     });
+    if (sum) told?.(sum);
     for (const stream of streams) remember(stream);
   }
 
@@ -127,6 +145,9 @@ export function createMeter({ db, ledger, prices, grace, clock = systemClock }: 
   };
 }
 
+const total = <T>(items: readonly T[], of: (item: T) => number): number =>
+  items.reduce((sum, item) => sum + of(item), 0);
+
 const placeOf = (stream: LoopStream) => ({
   streamUID: stream.metadata.uid,
   streamID: stream.metadata.name,
@@ -140,8 +161,10 @@ const rangesOf = (stream: LoopStream): store.Range[] =>
     through: lastNumber(entry),
   }));
 
-function chargesOf(stream: LoopStream, { counted, charges }: Posting): Charge[] {
+function chargesOf(stream: LoopStream, { counted, charges }: Posting, prices: PriceList): Charge[] {
   const { uid, name: streamID } = stream.metadata;
+  // As they are now: an invoice shows them, when the stream may be gone and the price another one.
+  const { displayName: streamName = streamID } = stream.spec;
   return charges.map(({ n, credits, seconds, profile, from, to }) => ({
     key: `charge:${uid}:${counted.number}:${n}`,
     accountId: accountOf(stream) ?? '',
@@ -149,6 +172,7 @@ function chargesOf(stream: LoopStream, { counted, charges }: Posting): Charge[] 
     at: to,
     details: {
       ...{ streamID, session: String(counted.number), seconds: String(seconds), profile },
+      ...{ streamName, creditsPerHour: String(priceOf(prices, profile, from.getTime())) },
       ...{ from: from.toISOString(), to: to.toISOString() },
     },
   }));

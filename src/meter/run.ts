@@ -12,6 +12,9 @@ import { createLeases } from '../db/leases.ts';
 import { createDb, createPool, type Db } from '../db/pool.ts';
 import { createHealth } from '../http/health.ts';
 import { startOps } from '../http/ops.ts';
+import { createIssuer } from '../invoices/issue.ts';
+import { createInvoiceJob } from '../invoices/job.ts';
+import { readSeller } from '../invoices/open.ts';
 import { createKube } from '../kube/client.ts';
 import { createEventRecorder } from '../kube/events.ts';
 import { createReflector } from '../kube/reflector.ts';
@@ -20,11 +23,13 @@ import type { Kube } from '../kube/types.ts';
 import type { Lifecycle } from '../lifecycle.ts';
 import type { Logger } from '../log.ts';
 import { STREAM_LABEL } from '../streams/names.ts';
+import { createTopUpJob } from '../topups/job.ts';
+import { openPayments } from '../topups/open.ts';
 import { createBooks } from './books.ts';
 import { createCredits } from './credits.ts';
 import { createEstimates } from './estimate.ts';
 import { createMeter } from './meter.ts';
-import { createBillingMetrics } from './metrics.ts';
+import { type BillingMetrics, createBillingMetrics } from './metrics.ts';
 import { type PodCache, watchProfiles } from './profiles.ts';
 import { attend, BY_ACCOUNT, byAccountIndex, creditJob, meterJob, type StreamCache, type WorkDeps } from './work.ts';
 
@@ -47,7 +52,8 @@ export async function runBilling(config: BillingConfig, lifecycle: Lifecycle, lo
   const pool = createPool(config.databaseUrl, { searchPath: 'loopstream' });
   const db = createDb(pool);
   lifecycle.defer('database', () => db.destroy());
-  metrics.showPools({ loopstream: pool });
+  // Under a name of its own: alerts know the API server by that of its pool.
+  metrics.showPools({ billing: pool });
 
   const streams = createReflector(kube, LOOPSTREAMS, { namespace, log, indexes: byAccountIndex });
   const pods = createReflector(kube, PODS, { namespace, log, labelSelector: STREAM_LABEL });
@@ -69,12 +75,13 @@ export async function runBilling(config: BillingConfig, lifecycle: Lifecycle, lo
   });
 
   const ledger = createLedger(db);
-  const work = openWork({ config, kube, db, ledger, streams, pods, lifecycle, log });
+  const work = openWork({ config, kube, db, ledger, streams, pods, lifecycle, log, counted: metrics.counted });
   metrics.showMeter(() => work.meter.uncountedSeconds(streams.list()));
   // One line for each job.
   const jobs: Job[] = [
     meterJob(work),
     creditJob(work),
+    ...(await moneyJobs({ config, db, ledger, log })),
     ...createDepositJobs(await openCrypto(config.crypto), { db, ledger, metrics: metrics.scans, log }),
   ];
   const ready = Promise.all([streams.synced, pods.synced]).then(() => {
@@ -91,6 +98,16 @@ export async function runBilling(config: BillingConfig, lifecycle: Lifecycle, lo
   return { opsUrl: `http://${config.opsHost}:${port}`, ready };
 }
 
+/** Of cards where there are any, and of invoices where somebody sends them. */
+async function moneyJobs({ config, db, ledger, log }: Pick<Given, 'config' | 'db' | 'ledger' | 'log'>): Promise<Job[]> {
+  const { cards, currency } = config;
+  const [payments, seller] = [await openPayments(cards), await readSeller(config.seller)];
+  return [
+    ...(payments ? [createTopUpJob({ db, ledger, log, payments })] : []),
+    ...(seller ? [createInvoiceJob({ issuer: createIssuer({ db, ledger, seller, currency }), log })] : []),
+  ];
+}
+
 interface Given {
   config: BillingConfig;
   kube: Kube;
@@ -100,10 +117,12 @@ interface Given {
   pods: PodCache;
   lifecycle: Lifecycle;
   log: Logger;
+  counted: BillingMetrics['counted'];
 }
 
 /** What is done about streams: counted, acknowledged, and told whether there is credit. */
-function openWork({ config, kube, db, ledger, streams, pods, lifecycle, log }: Given): WorkDeps {
+function openWork(given: Given): WorkDeps {
+  const { config, kube, db, ledger, streams, pods, lifecycle, log, counted } = given;
   const { prices, creditGraceSeconds: graceSeconds, meterIntervalMs: everyMs } = config;
   const events = createEventRecorder(kube, { component: 'loopstream-billing', log });
   lifecycle.defer('events', () => events.flush());
@@ -112,7 +131,7 @@ function openWork({ config, kube, db, ledger, streams, pods, lifecycle, log }: G
   const ofAccount = (accountId: string) => streams.byIndex(BY_ACCOUNT, accountId);
   return {
     ...{ streams, settled, everyMs, log },
-    meter: createMeter({ db, ledger, prices, grace: { seconds: graceSeconds, ofAccount } }),
+    meter: createMeter({ db, ledger, prices, told: counted, grace: { seconds: graceSeconds, ofAccount } }),
     books: createBooks(kube, seen),
     credits: createCredits({ db, kube, events, estimates: createEstimates({ db, prices }), graceSeconds, seen }),
   };

@@ -97,8 +97,8 @@ it('one that fails is counted, tried again, and keeps no other one waiting; stop
   const runner = start(failing, fine, long);
   await until('it was tried again', () => tries >= 2);
   expect(done).toBeGreaterThan(1);
-  expect(await runner.metrics()).toContain('billing_job_failures_total{job="failing"} 1');
-  expect(await runner.metrics()).toContain('billing_job_failures_total{job="fine"} 0');
+  expect(await runner.metrics()).toContain('billing_job_failures_total{task="failing"} 1');
+  expect(await runner.metrics()).toContain('billing_job_failures_total{task="fine"} 0');
   await runner.stop();
   expect(stopped).toBe(true);
 });

@@ -121,10 +121,11 @@ describe('what is granted', () => {
           roleRef,
         }))
         .sort((a, b) => `${a.kind} ${a.name}`.localeCompare(`${b.kind} ${b.name}`));
-    expect(bare(await helm('Helm 4').render(INLINE))).toEqual(bare(manifests));
+    const withBilling = { ...INLINE, billing: { enabled: true } };
+    expect(bare(await helm('Helm 4').render(withBilling))).toEqual(bare(manifests));
   });
 
-  test('reaches no further than the watched namespaces, lets nobody list Secrets, and gives tokens to two', async () => {
+  test('reaches no further than the watched namespaces, lets nobody list Secrets, and gives tokens to three', async () => {
     for (const values of Object.values(COMBINATIONS)) {
       const objects = await helm('Helm 4').render(values);
       const watched = (values.namespaces as string[] | undefined) ?? ['loopstream'];
@@ -144,7 +145,7 @@ describe('what is granted', () => {
         const component = object.metadata.labels?.['app.kubernetes.io/component'];
         return templateOf(object)?.spec.automountServiceAccountToken === true ? component : [];
       });
-      expect([...new Set(tokens)].filter((component) => component !== 'operator' && component !== 'api')).toEqual([]);
+      expect(['operator', 'api', 'billing']).toEqual(expect.arrayContaining(tokens));
       for (const object of objects.filter(({ kind }) => kind === 'ServiceAccount'))
         expect(object.automountServiceAccountToken).toBe(false);
     }

@@ -34,7 +34,25 @@ const calls = (tool: string, outcome: string) =>
 const latency = (le: string, route = '/v1/me') =>
   `http_request_duration_seconds_bucket{route="${route}",status="200",le="${le}",job="api",instance="a"}`;
 
+const lastSuccess = (task: string, instance = 'a') =>
+  `billing_job_last_success_timestamp_seconds{task="${task}",job="billing",instance="${instance}"}`;
+const jobFailures = 'billing_job_failures_total{task="top-ups",job="billing",instance="a"}';
+
 export const ALERT_CASES: Record<string, AlertCase[]> = {
+  LoopStreamMeterLate: [
+    { series: { [lastSuccess('meter')]: '0x40' }, at: '30m', fires: { task: 'meter' } },
+    // One process does it no more, and the other one does.
+    { series: { [lastSuccess('credit')]: '0x40', [lastSuccess('credit', 'b')]: '0+60x40' }, at: '30m' },
+    { series: { [lastSuccess('monthly-invoices')]: '0x40' }, at: '30m' },
+  ],
+  LoopStreamBillingFails: [
+    { series: { [jobFailures]: '0+1x60' }, at: '50m', fires: { task: 'top-ups' } },
+    { series: { [jobFailures]: '0 1 2 3 3x60' }, at: '50m' },
+  ],
+  LoopStreamUncounted: [
+    { series: { 'billing_uncounted_seconds{job="billing",instance="a"}': '90000x60' }, at: '40m', fires: {} },
+    { series: { 'billing_uncounted_seconds{job="billing",instance="a"}': '80000x60' }, at: '40m' },
+  ],
   LoopStreamOffAir: [
     // It goes from one phase to another meanwhile, and is off air all the time.
     {

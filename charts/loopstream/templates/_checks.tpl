@@ -24,6 +24,9 @@
 {{- else if and .Values.storage.file.existingClaim .Values.storage.file.volume -}}
 {{- fail "storage.file.existingClaim and storage.file.volume exclude each other." -}}
 {{- end -}}
+{{- if and .Values.billing.enabled (not .Values.api.enabled) -}}
+{{- fail "billing needs the API server, whose accounts pay: set api.enabled=true, or leave billing out." -}}
+{{- end -}}
 {{- if .Values.api.enabled -}}
 {{- if not (or .Values.database.url .Values.database.existingSecret) -}}
 {{- fail "the API server needs PostgreSQL: set database.existingSecret or database.url, or leave the API server out with api.enabled=false." -}}

@@ -19,7 +19,7 @@
 {{- $env = set $env "LOOPSTREAM_WORKERS" (.workers | int | toString) -}}
 {{- $env = set $env "LOOPSTREAM_PREPARE_CONCURRENCY" (.prepareConcurrency | int | toString) -}}
 {{- $env = set $env "LOOPSTREAM_ROLLOUT_SECONDS" (.rolloutSeconds | int | toString) -}}
-{{- $env = set $env "LOOPSTREAM_METERED" (toString .metered) -}}
+{{- $env = set $env "LOOPSTREAM_METERED" (toString (or .metered $.root.Values.billing.enabled)) -}}
 {{- $env = set $env "LOOPSTREAM_ALLOW_PRIVATE_LINKS" (toString .allowPrivateLinks) -}}
 {{- $env = set $env "LOOPSTREAM_MAX_SOURCE_BYTES" ($.root.Values.uploads.maxSizeBytes | int64 | toString) -}}
 {{- $env = set $env "LOOPSTREAM_SWEEP" (toString .sweep.enabled) -}}
@@ -32,13 +32,28 @@
 {{- end }}
 {{- end }}
 
-{{/* What the API server and the migration read of Secrets. */}}
-{{- define "loopstream.databaseEnv" -}}
+{{/* Where the database is: `dict "root" $ "made" …`. */}}
+{{- define "loopstream.databaseUrlEnv" -}}
 - name: LOOPSTREAM_DATABASE_URL
   valueFrom:
     secretKeyRef:
       name: {{ .root.Values.database.existingSecret | default .made }}
       key: {{ ternary .root.Values.database.existingSecretKey "databaseUrl" (not (empty .root.Values.database.existingSecret)) }}
+{{- end }}
+
+{{/* What the API server and billing know alike of money. */}}
+{{- define "loopstream.moneyEnv" -}}
+- name: LOOPSTREAM_CURRENCY
+  value: {{ .Values.billing.currency | quote }}
+{{- with .Values.billing.prices }}
+- name: LOOPSTREAM_PRICES
+  value: {{ toJson . | quote }}
+{{- end }}
+{{- end }}
+
+{{/* What the API server and the migration read of Secrets. */}}
+{{- define "loopstream.databaseEnv" -}}
+{{ include "loopstream.databaseUrlEnv" . }}
 - name: LOOPSTREAM_AUTH_SECRET
   valueFrom:
     secretKeyRef:

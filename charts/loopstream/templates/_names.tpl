@@ -32,6 +32,14 @@
 {{- $name -}}
 {{- end }}
 
+{{/* The parts that are installed, as JSON. */}}
+{{- define "loopstream.components" -}}
+{{- $components := list "operator" -}}
+{{- if .Values.api.enabled }}{{ $components = append $components "api" }}{{ end -}}
+{{- if .Values.billing.enabled }}{{ $components = append $components "billing" }}{{ end -}}
+{{- toJson $components -}}
+{{- end }}
+
 {{- define "loopstream.serviceAccount" -}}
 {{- $settings := index .root.Values .component -}}
 {{- $settings.serviceAccount.name | default (printf "%s-%s" (include "loopstream.fullname" .root) .component) -}}

@@ -24,6 +24,17 @@ const placed = {
 export const COMBINATIONS: Record<string, Values> = {
   'the operator alone': OPERATOR_ONLY,
   'all of it, with credentials in the values': INLINE,
+  'with billing, at prices of its own': {
+    ...INLINE,
+    billing: {
+      enabled: true,
+      graceSeconds: 3600,
+      currency: 'EUR',
+      prices: [{ quality: '720p', framerate: 30, creditsPerHour: 250, from: '2027-01-01T00:00:00Z' }],
+      extraEnv: [{ name: 'HTTPS_PROXY', value: 'http://proxy:3128' }],
+    },
+    monitoring: { serviceMonitor: { enabled: true } },
+  },
   'existing Secrets and S3': {
     database,
     api: { auth },
@@ -127,6 +138,7 @@ export const COMBINATIONS: Record<string, Values> = {
 
 /** What is refused, and with which words. */
 export const REFUSED: [what: string, values: Values, says: RegExp][] = [
+  ['billing without the API server', { ...OPERATOR_ONLY, billing: { enabled: true } }, /billing needs the API server/],
   ['a value that does not exist', { operater: {} }, /additional properties 'operater' not allowed/i],
   [
     'one that does not exist further in',

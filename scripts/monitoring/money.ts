@@ -1,0 +1,68 @@
+/** The dashboard of money: what is used, counted and charged. Pure: no I/O, no clock. */
+import { type Dashboard, graph, number, quantile, RANGE, RATE } from './panel.ts';
+
+const JOB = 'job=~"$job"';
+const of = (metric: string, more = ''): string => `${metric}{${JOB}${more}}`;
+
+export const MONEY: Dashboard = {
+  uid: 'loopstream-money',
+  title: 'loopstream: money',
+  description: 'What streams use, what is charged for it, and whether what does that keeps up.',
+  variables: [{ name: 'job', query: 'label_values(billing_uncounted_seconds, job)', multi: true }],
+  rows: [
+    {
+      title: 'What is used',
+      panels: [
+        number(
+          'Charged',
+          'Credits in the time that is shown.',
+          `sum(increase(${of('billing_charged_credits_total')}${RANGE}))`,
+        ),
+        number(
+          'Written off',
+          'Credits that were used and not there any more. Normal: little.',
+          `sum(increase(${of('billing_written_off_credits_total')}${RANGE}))`,
+        ),
+        number('Counted', 'Time on air.', `sum(increase(${of('billing_counted_seconds_total')}${RANGE}))`, {
+          unit: 's',
+        }),
+        number(
+          'Not counted yet',
+          'What streams tell of beyond it. Normal: nearly 0.',
+          `max(${of('billing_uncounted_seconds')})`,
+          {
+            unit: 's',
+            bad: 86_400,
+          },
+        ),
+        number(
+          'Meter’s lag',
+          'Since what is used was counted last. Normal: below 20.',
+          `time() - max(${of('billing_job_last_success_timestamp_seconds', ',task="meter"')})`,
+          { unit: 's', bad: 900 },
+        ),
+        graph('Revenue', 'Credits an hour. An open session is charged once an hour.', 'short', [
+          [`sum(rate(${of('billing_charged_credits_total')}${RATE})) * 3600`, 'charged'],
+          [`sum(rate(${of('billing_written_off_credits_total')}${RATE})) * 3600`, 'written off'],
+        ]),
+        graph('Time on air that is not counted yet', 'Rises while nobody counts.', 's', [
+          [`max(${of('billing_uncounted_seconds')})`, 'seconds'],
+        ]),
+      ],
+    },
+    {
+      title: 'Jobs',
+      panels: [
+        graph('Since a job ended well', 'Normal: its own interval.', 's', [
+          [`time() - max by (task) (${of('billing_job_last_success_timestamp_seconds')} > 0)`, '{{task}}'],
+        ]),
+        graph('Runs that failed', 'A second.', 'ops', [
+          [`sum by (task) (rate(${of('billing_job_failures_total')}${RATE}))`, '{{task}}'],
+        ]),
+        graph('Time of a run (99 of 100)', 'By job.', 's', [
+          [quantile(0.99, ', task', of('billing_job_duration_seconds_bucket')), '{{task}}'],
+        ]),
+      ],
+    },
+  ],
+};
