@@ -1,8 +1,10 @@
 /** The changes of our own schema, in order of their names. One that has shipped is never edited: add another. */
 import { type Kysely, sql } from 'kysely';
 import type { Migration } from 'kysely/migration';
+import { adminMigrations } from './migrations/admin.ts';
 import { clientMigrations } from './migrations/clients.ts';
 import { cryptoMigrations } from './migrations/crypto.ts';
+import { invoiceMigrations } from './migrations/invoices.ts';
 import { ledgerMigrations } from './migrations/ledger.ts';
 import { meterMigrations } from './migrations/meter.ts';
 import { topupMigrations } from './migrations/topups.ts';
@@ -52,6 +54,8 @@ export const MIGRATIONS: Record<string, Migration> = {
   ...ledgerMigrations,
   ...cryptoMigrations,
   ...topupMigrations,
+  ...invoiceMigrations,
   ...meterMigrations,
   ...clientMigrations,
+  ...adminMigrations,
 };

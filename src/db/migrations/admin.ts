@@ -1,0 +1,41 @@
+/** What the service's staff have done, which is only added to, and which accounts they have locked. */
+import { type Kysely, sql } from 'kysely';
+import type { Migration } from 'kysely/migration';
+
+const STATEMENTS = [
+  `create table loopstream.admin_audit (
+    id bigint generated always as identity primary key,
+    at timestamptz not null default now(),
+    -- Who did it, as they call themselves: whoever has the database's password is trusted with that.
+    staff text not null check (staff <> ''),
+    action text not null,
+    account_id text not null,
+    reason text not null check (reason <> ''),
+    -- Of what moved credit.
+    transaction_id uuid references loopstream.ledger_transactions,
+    credits numeric(38, 0)
+  )`,
+  `create index admin_audit_account on loopstream.admin_audit (account_id, id)`,
+  `create function loopstream.admin_audit_refuse() returns trigger language plpgsql as $$
+  begin
+    raise exception 'What staff have done is only added to: % is refused.', lower(tg_op) using errcode = 'LS001';
+  end $$`,
+  `create trigger append_only before update or delete or truncate on loopstream.admin_audit
+    for each statement execute function loopstream.admin_audit_refuse()`,
+  `alter table loopstream.admin_audit enable always trigger append_only`,
+  `revoke update, delete, truncate on loopstream.admin_audit from public`,
+  // A row for as long as the account is locked.
+  `create table loopstream.account_suspensions (
+    account_id text primary key,
+    since timestamptz not null default now(),
+    reason text not null
+  )`,
+];
+
+export const adminMigrations: Record<string, Migration> = {
+  '0010-admin': {
+    async up(db: Kysely<unknown>) {
+      for (const statement of STATEMENTS) await sql.raw(statement).execute(db);
+    },
+  },
+};
