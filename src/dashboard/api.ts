@@ -15,6 +15,7 @@ import {
   type User,
 } from '../client/index.ts';
 import { listOf } from '../client/list.ts';
+import { openBody } from '../client/send.ts';
 
 export type { LiveStats, Page, Readiness, Stream, StreamEvent };
 
@@ -47,7 +48,10 @@ export interface Api {
   changes(signal: AbortSignal): AsyncIterable<FeedNews>;
   /** The calls that pages change things by; the page learns from each answer what it learns from those above. */
   calls: Pick<Client, 'streams' | 'uploads' | 'playlists' | 'destinations'> &
-    Pick<Client, 'apiKeys' | 'sessions' | 'connectedApps' | 'account'>;
+    Pick<Client, 'apiKeys' | 'sessions' | 'connectedApps' | 'account'> &
+    Pick<Client, 'billing' | 'topUps' | 'crypto'>;
+  /** A file of the API, of a media type; `path` with its query. */
+  file(path: string, type: string): Promise<Blob>;
   /** Address for resumable uploads (tus) and the headers to send along. */
   resumable(): { url: string; headers: Record<string, string> };
   /** Address of the live preview (HTTP-FLV) and the headers to ask for it with. */
@@ -87,10 +91,11 @@ export function createApi(base: string, key: string | undefined, observer: Parti
     if (!Number.isNaN(date)) observer.clockOffset?.(date - Date.now());
     return response;
   };
-  const { me, changes, streams, destinations, uploads, playlists, ...person } = createClient({
+  const options = {
     ...{ baseUrl: base, fetch: watched, timeoutMs: TIMEOUT_MS, maxRetries: 0 },
     ...(key !== undefined && { apiKey: key }),
-  });
+  };
+  const { me, changes, streams, destinations, uploads, playlists, ...person } = createClient(options);
 
   const told: Told = (answer) =>
     answer.catch((error: unknown) => {
@@ -126,7 +131,11 @@ export function createApi(base: string, key: string | undefined, observer: Parti
       sessions: observed(person.sessions, told),
       connectedApps: observed(person.connectedApps, told),
       account: observed(person.account, told),
+      billing: observed(person.billing, told),
+      topUps: observed(person.topUps, told),
+      crypto: observed(person.crypto, told),
     },
+    file: (path, type) => told(openBody(options, path, type).then((body) => new Response(body).blob())),
     resumable: () => ({ url: `${base}/uploads/resumable`, headers }),
     preview: (id) => ({ url: `${base}/streams/${encodeURIComponent(id)}/preview.flv`, headers }),
     uploadPreview: (id) => ({ url: `${base}/uploads/${encodeURIComponent(id)}/preview.flv`, headers }),

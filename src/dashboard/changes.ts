@@ -26,7 +26,15 @@ export function staleAfter(news: FeedNews): QueryKey[] | undefined {
   if (news === 'reset') return undefined;
   const { noun, id } = news;
   if (noun === 'stream')
-    return [['streams'], ['stream', id], ['readiness', id], ['schedule', id], ['events', id], ['stats', id]];
+    return [
+      ['streams'],
+      ['stream', id],
+      ['readiness', id],
+      ['schedule', id],
+      ['events', id],
+      ['stats', id],
+      ['money', 'balance'],
+    ];
   if (noun === 'upload') return [['uploads'], ['playlists']];
   return noun === 'destination' ? [['destinations']] : [['playlists'], ['streams']];
 }

@@ -93,7 +93,20 @@ const appsRoute = createRoute({
   ...at('/account/apps'),
   component: lazyRouteComponent(() => import('./account/appsPage.tsx'), 'AppsPage'),
 });
-const accountRoutes = [accountRoute, keysRoute, appsRoute] as const;
+const billingRoute = createRoute({
+  ...at('/billing'),
+  component: lazyRouteComponent(() => import('./billing/page.tsx'), 'BillingPage'),
+});
+const DepositPage = lazyRouteComponent(() => import('./billing/depositPage.tsx'), 'DepositPage');
+const depositRoute = createRoute({
+  ...at('/billing/deposits/$id'),
+  component: function DepositRoute() {
+    const { id } = useParams({ from: '/billing/deposits/$id' });
+    return <DepositPage key={id} id={id} />;
+  },
+  loader: () => DepositPage.preload?.(),
+});
+const accountRoutes = [billingRoute, depositRoute, accountRoute, keysRoute, appsRoute] as const;
 
 const routeTree = rootRoute.addChildren([
   homeRoute,

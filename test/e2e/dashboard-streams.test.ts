@@ -129,6 +129,7 @@ test('a schedule is set in days and a time, shows its next five starts in words,
     await expect.poll(() => dialog.getByLabel('Cron expression').getAttribute('aria-invalid')).toBe('true');
     await page.keyboard.press('Escape');
     await page.getByRole('button', { name: 'Remove the schedule' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Remove schedule' }).click();
     await page.getByText('None. It is on air from when you start it').waitFor();
     expect((await system.client.streams.get(id)).recurrence).toBeNull();
     await leave();

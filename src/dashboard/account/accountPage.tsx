@@ -1,4 +1,5 @@
 import { Link } from '@tanstack/react-router';
+import { useBilling } from '../billing/queries.ts';
 import { PageHead } from '../parts/page.tsx';
 import classes from './account.module.css';
 import { DeletePanel, ExportPanel } from './leavePanels.tsx';
@@ -7,20 +8,24 @@ import { PersonOnly } from './personOnly.tsx';
 import { PasswordPanel, ProfilePanel } from './profilePanels.tsx';
 import { SessionsPanel } from './sessionsPanel.tsx';
 
-export const AccountPage = () => (
-  <PersonOnly title="Account">
-    <PageHead title="Account" lead="Who you are here, where you have signed in, and what is yours." />
-    <div className={classes.panels}>
-      <div className={classes.ways}>
-        <Link to="/account/keys">API keys</Link>
-        <Link to="/account/apps">Connected apps</Link>
+export function AccountPage() {
+  const costs = useBilling().data !== undefined;
+  return (
+    <PersonOnly title="Account">
+      <PageHead title="Account" lead="Who you are here, where you have signed in, and what is yours." />
+      <div className={classes.panels}>
+        <div className={classes.ways}>
+          {costs && <Link to="/billing">Billing</Link>}
+          <Link to="/account/keys">API keys</Link>
+          <Link to="/account/apps">Connected apps</Link>
+        </div>
+        <ProfilePanel />
+        <PasswordPanel />
+        <PasskeysPanel />
+        <SessionsPanel />
+        <ExportPanel />
+        <DeletePanel />
       </div>
-      <ProfilePanel />
-      <PasswordPanel />
-      <PasskeysPanel />
-      <SessionsPanel />
-      <ExportPanel />
-      <DeletePanel />
-    </div>
-  </PersonOnly>
-);
+    </PersonOnly>
+  );
+}

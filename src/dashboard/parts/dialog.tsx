@@ -22,7 +22,9 @@ export function Dialog({ title, children, onClose, busy = false, wide = false }:
   useLayoutEffect(() => {
     const dialog = ref.current;
     dialog?.showModal();
-    const first = dialog?.querySelector<HTMLElement>('[data-autofocus]') ?? dialog?.querySelector('input');
+    const first =
+      dialog?.querySelector<HTMLElement>('[data-autofocus]') ??
+      dialog?.querySelector<HTMLElement>('input:not([type="radio"]), input:checked');
     first?.focus();
     return () => dialog?.close();
   }, []);

@@ -4,6 +4,7 @@
  */
 import {
   IconBroadcast,
+  IconCreditCard,
   IconKey,
   IconLayoutDashboard,
   IconPlaylist,
@@ -22,6 +23,8 @@ export interface Place {
   exact?: boolean;
   /** About the person and not about their streams: apart from the others, and on a phone in the header. */
   personal?: boolean;
+  /** Only where anything costs something. */
+  paid?: boolean;
 }
 
 export const PLACES: readonly Place[] = [
@@ -30,6 +33,7 @@ export const PLACES: readonly Place[] = [
   { to: '/uploads', label: 'Uploads', icon: IconUpload },
   { to: '/playlists', label: 'Playlists', icon: IconPlaylist },
   { to: '/destinations', label: 'Destinations', icon: IconSend },
+  { to: '/billing', label: 'Billing', icon: IconCreditCard, personal: true, paid: true },
   { to: '/account', label: 'Account', icon: IconUser, exact: true, personal: true },
   { to: '/account/keys', label: 'API keys', icon: IconKey, personal: true },
   { to: '/account/apps', label: 'Connected apps', icon: IconPlugConnected, personal: true },

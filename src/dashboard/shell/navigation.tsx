@@ -1,5 +1,6 @@
 /** The ways between the pages: a column beside the page where there is room, a bar below it on a phone. */
 import { Link } from '@tanstack/react-router';
+import { useBilling } from '../billing/queries.ts';
 import { PLACES, type Place } from './nav.ts';
 import classes from './navigation.module.css';
 
@@ -12,16 +13,17 @@ const Way = ({ place: { to, label, icon: Icon, exact = false } }: { place: Place
   </li>
 );
 
-const ways = (personal: boolean) =>
-  PLACES.filter((place) => (place.personal ?? false) === personal).map((place) => (
+const ways = (personal: boolean, costs: boolean) =>
+  PLACES.filter((place) => (place.personal ?? false) === personal && (costs || !place.paid)).map((place) => (
     <Way key={place.label} place={place} />
   ));
 
 export function Navigation() {
-  const own = ways(true);
+  const costs = useBilling().data !== undefined;
+  const own = ways(true, costs);
   return (
     <nav className={classes.nav} aria-label="Main">
-      <ul>{ways(false)}</ul>
+      <ul>{ways(false, costs)}</ul>
       {own.length > 0 && <ul className={classes.personal}>{own}</ul>}
     </nav>
   );

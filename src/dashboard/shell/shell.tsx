@@ -7,6 +7,7 @@ import { useEffect, useRef } from 'react';
 import { isOpenPage } from '../account/addresses.ts';
 import { people } from '../account/people.ts';
 import { SignInPage } from '../account/signInPage.tsx';
+import { CreditBanner } from '../billing/banner.tsx';
 import { useChanges } from '../changes.ts';
 import { ApiProvider, useSession, useWho } from '../context.tsx';
 import { useMe } from '../streams/queries.ts';
@@ -81,6 +82,7 @@ function SignedIn() {
         </div>
       </header>
       <ConnectionBanner />
+      <CreditBanner />
       <SendingProvider>
         <div className={classes.body}>
           <Navigation />

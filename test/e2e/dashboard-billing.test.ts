@@ -1,0 +1,199 @@
+/** Money as its owner sees it in the dashboard: the balance and how long it lasts, usage, what was booked, and the ways to pay. */
+import { readFile } from 'node:fs/promises';
+import type { Browser, Page, Route } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { createLedger, customer, type Ledger } from '../../src/billing/ledger.ts';
+import type { CryptoAsset, CryptoDeposit } from '../../src/client/index.ts';
+import { createDb, createPool } from '../../src/db/pool.ts';
+import { expectForEverybody, expectToWaitAndRecover, launchBrowser, type Visit, visit } from '../support/page.ts';
+import { type SharedSystem, shareSystem } from '../support/share-system.ts';
+import { settingOf } from '../support/traces.ts';
+
+let system: SharedSystem;
+let browser: Browser;
+let pool: ReturnType<typeof createPool>;
+let ledger: Ledger;
+let accountId: string;
+let at: Visit;
+let booked = 0;
+
+beforeAll(async () => {
+  [system, browser] = await Promise.all([shareSystem(), launchBrowser()]);
+  pool = createPool(settingOf(system, 'api', 'LOOPSTREAM_DATABASE_URL'), { searchPath: 'loopstream', max: 1 });
+  ledger = createLedger(createDb(pool));
+  accountId = (await system.client.me()).id;
+});
+afterAll(async () => {
+  await browser?.close();
+  await pool?.end();
+});
+afterEach(async () => {
+  expect(at.complaints).toEqual([]);
+  await at.close();
+});
+
+async function open(path: string): Promise<Page> {
+  at = await visit(browser, system, path);
+  return at.page;
+}
+
+/** So that the balance is `credits`. */
+async function have(credits: bigint): Promise<void> {
+  const change = credits - (await ledger.balance(accountId));
+  if (change === 0n) return;
+  booked += 1;
+  const entries = [
+    { account: customer(accountId), credits: change },
+    { account: 'grants', credits: -change },
+  ];
+  const details = { reason: 'For <b>testing</b>' };
+  await ledger.post({
+    key: `grant:${accountId}:${booked}`,
+    kind: 'grant',
+    accountId,
+    entries,
+    at: new Date(),
+    details,
+  });
+}
+
+async function charge(streamID: string, credits: bigint, seconds: number): Promise<void> {
+  booked += 1;
+  const details = { streamID, session: 'one', seconds: String(seconds), profile: '720p30' };
+  await ledger.charge({ key: `charge:${accountId}:${booked}`, accountId, credits, at: new Date(), details });
+}
+
+test('credit that is used up is told on every page, with the way to more of it', async () => {
+  await have(0n);
+  const page = await open('/destinations');
+  await page.getByTestId('credit-banner').filter({ hasText: 'used up' }).waitFor();
+  await expectForEverybody(page);
+  await page.getByTestId('credit-banner').getByRole('link', { name: 'Billing' }).click();
+  await page.getByTestId('balance').filter({ hasText: '$0.00' }).waitFor();
+  await page.getByText('Nothing was paid by card yet.').waitFor();
+  await have(420_000n);
+  await page.reload();
+  await page.getByTestId('balance').filter({ hasText: '$42.00' }).waitFor();
+  expect(await page.getByTestId('credit-banner').count()).toBe(0);
+});
+
+test('usage by day and by stream, and as a file, is what was booked, to the credit', async () => {
+  await have(1_000_000n);
+  // One that is gone is still told by its id.
+  await charge('str-of-yesterday', 12_345n, 3600);
+  await charge('str-of-yesterday', 55n, 60);
+  const page = await open('/billing');
+  await page.getByTestId('usage-sum').filter({ hasText: '$1.24 for 1 h 1 min on air' }).waitFor();
+  await page.locator('[data-testid="usage-chart"] path.recharts-rectangle').first().waitFor();
+  await page.getByRole('row', { name: /str-of-yesterday.*1 h 1 min.*\$1\.24/ }).waitFor();
+  await page.getByText('-$0.0055').waitFor();
+  await page.getByText('For <b>testing</b>').first().waitFor();
+  await expectForEverybody(page);
+
+  const download = page.waitForEvent('download');
+  await page.getByRole('button', { name: 'CSV' }).click();
+  const csv = await readFile(await (await download).path(), 'utf8');
+  expect(csv).toContain('str-of-yesterday');
+  expect(csv).toContain('12400');
+  expect((await system.client.billing.usage({ groupBy: 'stream' })).credits).toBe('12400');
+  await expectToWaitAndRecover(page, '**/v1/billing', {
+    loading: 'Loading your balance',
+    failure: 'Your balance could not be loaded',
+  });
+});
+
+test('a card: the amount is checked and kept, pressed twice it is asked for once, and the provider’s page is gone to', async () => {
+  const page = await open('/billing');
+  await page.getByRole('button', { name: 'Top up' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Top up by card' });
+  await dialog.getByRole('radio', { name: 'Other' }).check();
+  const other = dialog.getByLabel('Other amount');
+  for (const wrong of ['', '-5', '1e9', '<script>', "1'; DROP TABLE users; --", '0']) {
+    await other.fill(wrong);
+    await dialog.getByRole('button', { name: 'Go to payment' }).click();
+    await dialog.getByText('Enter an amount, such as 25 or 25.50.').waitFor();
+    expect(await other.inputValue()).toBe(wrong);
+  }
+  await expectForEverybody(page);
+  await other.fill('12,50');
+  // No payment provider is set up here, and that is said.
+  await dialog.getByRole('button', { name: 'Go to payment' }).click();
+  await dialog.getByText('No card can be taken here').waitFor();
+  expect(await other.inputValue()).toBe('12,50');
+
+  const asked: unknown[] = [];
+  await page.route('**/v1/billing/top-ups', async (route) => {
+    if (route.request().method() !== 'POST') return route.continue();
+    asked.push(route.request().postDataJSON());
+    await route.fulfill({ status: 201, json: { checkoutUrl: 'https://pay.example/session' } });
+  });
+  await page.route('https://pay.example/**', (route) => route.fulfill({ contentType: 'text/html', body: 'Pay here' }));
+  await dialog.getByRole('button', { name: 'Go to payment' }).dblclick();
+  await page.waitForURL('https://pay.example/session');
+  expect(asked).toEqual([{ amountMinor: '1250', currency: 'USD' }]);
+});
+
+const ASSET: CryptoAsset = {
+  ...{ asset: 'ETH', network: 'local', contract: null, decimals: 18, minimumAmount: '1000000000000000' },
+  ...{ confirmations: 2, rate: '2500', currency: 'USD' },
+};
+const DEPOSIT: CryptoDeposit = {
+  ...{ id: 'dep-1', asset: 'ETH', network: 'local', decimals: 18, state: 'waiting', confirmations: null },
+  ...{ neededConfirmations: 2, address: `0x${'ab'.repeat(20)}`, paymentUri: `ethereum:0x${'ab'.repeat(20)}@31337` },
+  ...{ amount: '10000000000000000', receivedAmount: '0', credits: '0', explanation: null, payments: [] },
+  quote: { rate: '2500', currency: 'USD', credits: '250000', expiresAt: new Date(Date.now() + 900_000).toISOString() },
+  ...{ expiresAt: new Date(Date.now() + 900_000).toISOString(), createdAt: new Date().toISOString() },
+};
+const PAYMENT: CryptoDeposit['payments'][number] = {
+  ...{ txid: `0x${'cd'.repeat(32)}`, index: '0', network: 'local', asset: 'ETH', contract: null },
+  ...{ amount: '10000000000000000', state: 'confirming', confirmations: 1, credits: null, explanation: null },
+  at: new Date().toISOString(),
+};
+
+/** The chain is tried elsewhere; here it is what the page makes of each state. */
+async function withChain(page: Page): Promise<{ become: (change: Partial<CryptoDeposit>) => void; asked: unknown[] }> {
+  let deposit = DEPOSIT;
+  const asked: unknown[] = [];
+  const list = (data: unknown[]) => ({ json: { data, page: { hasMore: false, nextCursor: null } } });
+  const answer = (route: Route): Promise<void> => {
+    if (route.request().method() === 'POST') {
+      asked.push(route.request().postDataJSON());
+      return route.fulfill({ status: 201, json: deposit });
+    }
+    return route.fulfill(route.request().url().includes('/dep-1') ? { json: deposit } : list([deposit]));
+  };
+  await page.route('**/v1/crypto/assets', (route) => route.fulfill({ json: { data: [ASSET] } }));
+  await page.route('**/v1/crypto/deposits**', answer);
+  await page.route('**/v1/crypto/deposits/**', answer);
+  const become = (change: Partial<CryptoDeposit>) => {
+    deposit = { ...deposit, ...change };
+  };
+  return { become, asked };
+}
+
+test('crypto: an address with its QR code, and each state of the payment as it comes, without a reload', async () => {
+  const page = await open('/destinations');
+  const { become, asked } = await withChain(page);
+  await page.getByRole('link', { name: 'Billing' }).first().click();
+  await page.getByRole('button', { name: 'Pay in crypto' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Pay in crypto' });
+  await dialog.getByText('1 ETH is worth 2500 USD now.').waitFor();
+  await expectForEverybody(page);
+  await dialog.getByRole('button', { name: 'Get an address' }).dblclick();
+  await page.getByRole('heading', { name: 'Pay in ETH' }).waitFor();
+  expect(asked).toEqual([{ asset: 'ETH', network: 'local', amountMinor: '2500' }]);
+  await page.getByTestId('qr').waitFor();
+  await page.getByText('0.01', { exact: true }).waitFor();
+  await page.getByText(DEPOSIT.address).waitFor();
+  await expectForEverybody(page);
+  const line = page.getByTestId('deposit-line');
+  become({ state: 'confirming', confirmations: 1, payments: [PAYMENT] });
+  await line.filter({ hasText: '1 of 2 confirmations' }).waitFor();
+  await page.getByRole('progressbar', { name: 'Confirmations of 0.01 ETH' }).waitFor();
+  expect(await page.getByTestId('qr').count()).toBe(0);
+  become({ state: 'reorged', confirmations: null, payments: [{ ...PAYMENT, state: 'reorged', confirmations: null }] });
+  await line.filter({ hasText: 'changed its mind' }).waitFor();
+  become({ state: 'credited', credits: '250000', payments: [{ ...PAYMENT, state: 'credited', confirmations: 2 }] });
+  await line.filter({ hasText: 'credited to your balance' }).waitFor();
+  await expectForEverybody(page);
+});
