@@ -47,6 +47,9 @@ const { metafile } = await build({
   logLevel: 'warning',
 });
 
+// An invoice's fonts are beside the code that reads them.
+cpSync('src/invoices/fonts', 'dist/app/fonts', { recursive: true });
+
 await buildClient('dist/client');
 
 const packages = new Set<string>();

@@ -4,11 +4,9 @@
  */
 
 import { isIP } from 'node:net';
-import { isCurrency } from './billing/money.ts';
-import { parsePrices } from './billing/prices.ts';
+import { money } from './config-money.ts';
 import { authLimits, mail, outsideProvider } from './config-people.ts';
 import { ConfigError, type Env, reader } from './settings.ts';
-import { cardSettings } from './topups/settings.ts';
 
 export { ConfigError };
 
@@ -225,31 +223,6 @@ const corsOrigins = (env: Env): string[] => {
   if (origins.every((origin) => origin === '*' || (URL.canParse(origin) && new URL(origin).origin === origin)))
     return origins;
   throw new ConfigError('LOOPSTREAM_CORS_ORIGINS must be origins such as https://app.example.com, or *.');
-};
-
-/** What is alike for all that has to do with money. */
-const money = (env: Env) => {
-  const currency = reader(env).text('CURRENCY', 'USD');
-  if (!isCurrency(currency)) throw new ConfigError('LOOPSTREAM_CURRENCY must be a code of ISO 4217, such as USD.');
-  return {
-    currency,
-    prices: parsePrices(reader(env).optional('PRICES')),
-    cards: cardSettings(env),
-    crypto: crypto(env),
-  };
-};
-
-/** Crypto deposits: JSON that is checked where it is used (crypto/settings.ts), since that needs libraries that few roles do. */
-const crypto = (env: Env) => {
-  const { integer, optional, json, text } = reader(env);
-  const maybe = (name: string) => (optional(name) === undefined ? undefined : json<unknown>(name));
-  return Object.freeze({
-    networks: maybe('CRYPTO_NETWORKS'),
-    rates: maybe('CRYPTO_RATES'),
-    ratesUrl: optional('CRYPTO_RATES_URL'),
-    quoteSeconds: integer('CRYPTO_QUOTE_SECONDS', 900, 60, 86_400),
-    currency: text('CURRENCY', 'USD'),
-  });
 };
 
 /** The API server. `publicUrl` is its address as clients see it; `dashboardDir` holds the built page. */

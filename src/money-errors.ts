@@ -19,6 +19,12 @@ export const MONEY_ERRORS = {
     meaning: 'No top-up of this account has this id.',
     fix: 'Take the id from `GET /v1/billing/top-ups`.',
   },
+  invoice_not_found: {
+    status: 404,
+    title: 'Invoice not found',
+    meaning: 'No invoice of this account has this id.',
+    fix: 'Take the id from `GET /v1/billing/invoices`.',
+  },
   webhook_forged: {
     status: 400,
     title: 'Webhook forged',

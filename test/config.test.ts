@@ -68,6 +68,17 @@ describe('the settings of the API server', () => {
     expect(() => api('CURRENCY', 'usd')).toThrow(/LOOPSTREAM_CURRENCY/);
   });
 
+  test('who sends invoices is JSON, here or in a file', () => {
+    const seller = '{"name":"Loops","address":["Dublin"],"country":"IE"}';
+    expect(apiConfig(required).seller).toBeUndefined();
+    expect(api('SELLER', seller).seller).toEqual({ text: seller });
+    expect(api('SELLER_FILE', '/run/seller.json').seller).toEqual({ file: '/run/seller.json' });
+    expect(() => api('SELLER', '{"name":"Loops"}')).toThrow(/LOOPSTREAM_SELLER is wrong at/);
+    expect(() => apiConfig({ ...required, LOOPSTREAM_SELLER: seller, LOOPSTREAM_SELLER_FILE: '/x' })).toThrow(
+      /not both/,
+    );
+  });
+
   test('each time-out has a default, and is told in seconds', () => {
     const defaults = {
       headersMs: 15_000,

@@ -21,6 +21,7 @@ const NEXT: Partial<Record<ErrorCode, string>> = {
   crypto_unavailable:
     'Call `list_crypto_assets`: where it lists the network, wait a minute and call the tool again; otherwise tell the person that nothing is taken this way.',
   crypto_rate_unavailable: 'Wait a minute and call the tool again.',
+  invoice_not_found: takeFrom('list_invoices'),
   topup_not_found: takeFrom('list_top_ups'),
   topups_unavailable: 'Tell the person that no card can be taken here, and to ask whoever runs the service.',
   conflict: 'Read it again, with the tool whose name begins with get, and decide anew on what to change.',

@@ -4,6 +4,7 @@ import { accountTools } from './account.ts';
 import { billingTools } from './billing.ts';
 import { cryptoTools } from './crypto.ts';
 import { destinationTools } from './destinations.ts';
+import { invoiceTools } from './invoices.ts';
 import { liveTools } from './live.ts';
 import { playlistTools } from './playlists.ts';
 import { streamTools } from './streams.ts';
@@ -24,6 +25,7 @@ export function createTools(services: Services): ReadonlyMap<string, Tool> {
     ...liveTools(services),
     ...billingTools(services.billing),
     ...topUpTools(services.topUps),
+    ...invoiceTools(services.invoices),
     ...cryptoTools(services.crypto),
   ];
   const byName = new Map(all.map((tool) => [tool.name, tool]));

@@ -81,6 +81,11 @@ export const OPERATION_SCOPES = {
   listCryptoDeposits: 'billing',
   getCryptoDeposit: 'billing',
   receiveStripeEvent: null,
+  listInvoices: 'billing',
+  getInvoice: 'billing',
+  getInvoicePdf: 'billing',
+  getBillingAddress: 'billing',
+  updateBillingAddress: 'billing',
 } as const satisfies Record<string, Scope | typeof PERSON | null>;
 
 export type Operation = keyof typeof OPERATION_SCOPES;

@@ -12,6 +12,7 @@ import type {
 import type { Billing, LedgerEntry, Usage, UsageAsked } from '../billing/record.ts';
 import type { CryptoAsset, CryptoDeposit, CryptoDepositCreate } from '../crypto/record.ts';
 import type { Destination, DestinationCreate, DestinationTest, DestinationUpdate } from '../destinations/record.ts';
+import type { BillingAddress, Invoice, InvoiceSummary } from '../invoices/record.ts';
 import type {
   Playlist,
   PlaylistChanges,
@@ -131,6 +132,16 @@ export function createClient(options: ClientOptions) {
         send<Usage>('GET', '/billing/usage', { ...call, query }),
       ledger: (query?: ListQuery, call?: CallOptions): List<LedgerEntry> =>
         listCall(send, '/billing/ledger', query, call),
+    },
+    invoices: {
+      list: (query?: ListQuery, call?: CallOptions): List<InvoiceSummary> =>
+        listCall(send, '/billing/invoices', query, call),
+      get: (id: string, call?: CallOptions) => send<Invoice>('GET', at('/billing/invoices', id), call),
+    },
+    billingAddress: {
+      get: (call?: CallOptions) => send<BillingAddress>('GET', '/billing/address', call),
+      update: (body: BillingAddress, call?: CallOptions) =>
+        send<BillingAddress>('PATCH', '/billing/address', { ...call, body }),
     },
     topUps: {
       list: (query?: ListQuery, call?: CallOptions): List<TopUp> => listCall(send, '/billing/top-ups', query, call),

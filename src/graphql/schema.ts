@@ -9,6 +9,8 @@ import type { CryptoService } from '../crypto/service.ts';
 import { destinationFields } from '../destinations/graphql.ts';
 import type { DestinationService } from '../destinations/service.ts';
 import { AppError } from '../errors.ts';
+import { invoiceFields } from '../invoices/graphql.ts';
+import type { InvoiceService } from '../invoices/service.ts';
 import { playlistFields } from '../playlists/graphql.ts';
 import type { PlaylistService } from '../playlists/service.ts';
 import type { StatsService } from '../stats/service.ts';
@@ -29,6 +31,7 @@ export interface Services {
   playlists: PlaylistService;
   billing: BillingService;
   topUps: TopUpService;
+  invoices: InvoiceService;
   crypto: CryptoService;
   stats: Pick<StatsService, 'live'>;
 }
@@ -40,6 +43,7 @@ const nounsOf = (services: Services): Record<string, NounFields> => ({
   upl: uploadFields(services.uploads),
   pls: playlistFields(services.playlists),
   top: topUpFields(services.topUps),
+  inv: invoiceFields(services.invoices),
   dep: cryptoFields(services.crypto),
 });
 

@@ -3,6 +3,7 @@
  * A test holds each against its schema. Pure: no I/O, no clock.
  */
 import { ERRORS, type ErrorCode } from '../errors.ts';
+import { moneyExamples } from './examples-money.ts';
 
 const stream = 'str-01k8zq4v7h2m9x3c5b6n7p8r9t';
 const destination = 'dst-01k8zq3t5f0j7v1a3z4k5m6n7p';
@@ -145,68 +146,7 @@ const ConnectedApp = {
 
 const User = { id: 'usr-7Qm2', email: 'ada@example.com', firstName: 'Ada', lastName: null, createdAt };
 
-const Billing = {
-  state: 'active',
-  balanceCredits: '250000',
-  availableCredits: '249700',
-  creditsPerHour: '300',
-  secondsLeft: 2_996_400,
-  currency: 'USD',
-  creditsPerMinorUnit: '100',
-};
-
-const Usage = {
-  from: '2027-01-31',
-  to: '2027-01-31',
-  timeZone: 'Europe/Berlin',
-  groupBy: 'day',
-  credits: '300',
-  onAirSeconds: 3600,
-  lines: [{ day: '2027-01-31', streamID: null, credits: '300', onAirSeconds: 3600 }],
-};
-
-const LedgerEntry = {
-  id: '8d1f6a52-3f0e-4b7e-9a55-0c7c1f7f2f60',
-  number: 2,
-  kind: 'charge',
-  credits: '-300',
-  balanceCredits: '249700',
-  at: '2027-01-31T19:00:02Z',
-  postedAt: '2027-01-31T19:00:05Z',
-  streamID: stream,
-  onAirSeconds: 3600,
-  reference: null,
-  reason: null,
-};
-
-const TopUp = {
-  ...{ id: 'top-01k8zq5w9j4p1y6e0d8c2s3v5x', state: 'open', amountMinor: '2500', currency: 'USD' },
-  ...{ paidMinor: '0', refundedMinor: '0', checkoutUrl: 'https://checkout.stripe.com/c/pay/cs_live_a1b2c3' },
-  ...{ createdAt, expiresAt: '2027-02-01T05:42:05Z' },
-};
-
-const CryptoAsset = {
-  ...{ asset: 'USDC', network: 'ethereum', contract: '0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48', decimals: 6 },
-  ...{ minimumAmount: '1000000', confirmations: 12, rate: '1', currency: 'USD' },
-};
-
-const CryptoDeposit = {
-  ...{ id: 'dep-01k8zq6x9k4n1z5d7e8p0q2r3t', asset: 'USDC', network: 'ethereum', decimals: 6, state: 'confirming' },
-  ...{ confirmations: 3, neededConfirmations: 12, address: '0x9858EfFD232B4033E47d90003D41EC34EcaEda94' },
-  paymentUri:
-    'ethereum:0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48@1/transfer?address=0x9858EfFD232B4033E47d90003D41EC34EcaEda94&uint256=25000000',
-  ...{ amount: '25000000', receivedAmount: '0' },
-  quote: { rate: '1', currency: 'USD', credits: '250000', expiresAt: '2027-01-31T17:57:05Z' },
-  ...{ expiresAt: '2027-01-31T17:57:05Z', credits: '0', explanation: null },
-  payments: [
-    {
-      ...{ txid: '0x5c504ed432cb51138bcf09aa5e8a410dd4a1e204ef84bfed1be16dfba1b22060', index: '0' },
-      ...{ network: 'ethereum', asset: 'USDC', contract: '0xa0b86991c6218b36c1d19d4a2e9eb0ce3606eb48' },
-      ...{ amount: '25000000', state: 'confirming', confirmations: 3, credits: null, explanation: null, at: createdAt },
-    },
-  ],
-  createdAt,
-};
+const money = moneyExamples({ stream, createdAt, list });
 
 export const EXAMPLES: Readonly<Record<string, object | string>> = {
   Status: {
@@ -226,18 +166,7 @@ export const EXAMPLES: Readonly<Record<string, object | string>> = {
     ...{ exportedAt: since, user: User, streams: [Stream], destinations: [Destination], uploads: [Upload] },
     ...{ playlists: [], apiKeys: [ApiKey], sessions: [Session], connectedApps: [ConnectedApp] },
   },
-  TopUp,
-  Billing,
-  Usage,
-  UsageCsv: 'day,credits,onAirSeconds\r\n2027-01-31,300,3600\r\n',
-  LedgerEntryList: list(LedgerEntry),
-  TopUpList: list(TopUp),
-  CryptoAssetList: { data: [CryptoAsset] },
-  CryptoDeposit,
-  CryptoDepositList: list(CryptoDeposit),
-  CryptoDepositCreate: { asset: 'USDC', network: 'ethereum', amount: '25000000' },
-  TopUpCreate: { amountMinor: '2500', currency: 'USD' },
-  WebhookReceived: { received: true },
+  ...money.documents,
   AccountDelete: { email: 'ada@example.com', password: 'several words of hers' },
   Stream,
   StreamList: list(Stream),
@@ -295,13 +224,12 @@ export const PARAMETER_EXAMPLES: Readonly<Record<string, unknown>> = {
   'api-keys id': '6f2d7a1e-3b4c-4d5e-8f60-718293a4b5c6',
   'sessions id': '0b9f6c52-1d3e-4f70-8a91-b2c3d4e5f607',
   'connected-apps id': 'kWcQy3TzVbNfRpLs',
-  'top-ups id': TopUp.id,
-  'deposits id': CryptoDeposit.id,
   'usage from': '2027-01-31',
   'usage to': '2027-01-31',
   groupBy: 'day',
   timeZone: 'Europe/Berlin',
   format: 'json',
+  ...money.parameters,
   version: 3,
   from: 2,
   limit: 20,

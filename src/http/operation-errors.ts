@@ -65,6 +65,7 @@ const NOT_FOUND: Record<string, ErrorCode> = {
   sessions: 'session_not_found',
   'connected-apps': 'connected_app_not_found',
   'top-ups': 'topup_not_found',
+  invoices: 'invoice_not_found',
   deposits: 'crypto_deposit_not_found',
 };
 

@@ -7,6 +7,7 @@ import { billingRoutes } from '../billing/rest.ts';
 import { cryptoRoutes } from '../crypto/rest.ts';
 import { destinationRoutes } from '../destinations/rest.ts';
 import type { Services } from '../graphql/schema.ts';
+import { invoiceRoutes } from '../invoices/rest.ts';
 import { playlistRoutes } from '../playlists/rest.ts';
 import type { StatsService } from '../stats/service.ts';
 import { streamRoutes } from '../streams/rest.ts';
@@ -45,6 +46,7 @@ export async function nounRoutes(v1: FastifyInstance, deps: RouteDeps): Promise<
   await v1.register(accessRoutes, { people: deps.people });
   await v1.register(billingRoutes, { billing: deps.services.billing });
   await v1.register(topUpRoutes, { topUps });
+  await v1.register(invoiceRoutes, { invoices: deps.services.invoices });
   await v1.register(cryptoRoutes, { crypto: deps.services.crypto });
   await v1.register(webhookRoutes, { topUps, observe: deps.onWebhook });
   const { changes, scopePrefix, stopping } = deps;

@@ -24,6 +24,7 @@ import { createLeases } from '../db/leases.ts';
 import type { Db } from '../db/pool.ts';
 import { createDestinationService } from '../destinations/service.ts';
 import type { Services } from '../graphql/schema.ts';
+import { createInvoiceService } from '../invoices/service.ts';
 import { createKube } from '../kube/client.ts';
 import { createReflector, type Reflector } from '../kube/reflector.ts';
 import { DESTINATIONS, LOOPSTREAMS, PLAYLISTS, PODS, UPLOADS } from '../kube/resources.ts';
@@ -116,6 +117,7 @@ export async function runApi(config: ApiConfig, lifecycle: Lifecycle, log: Logge
       currentRate: (accountId) => estimates.of(accountId, resources.streams.list(accountId)),
     }),
     topUps,
+    invoices: createInvoiceService({ db }),
     crypto: createCryptoService({ db, crypto: await openCrypto(config.crypto) }),
     auth,
     storage,
@@ -232,12 +234,12 @@ function openResources(kube: Kube, namespace: string, stopping: AbortSignal, log
 
 type Given = Parameters<typeof createAccountService>[0] &
   Pick<UploadServiceDeps, 'storage' | 'limits' | 'leases'> &
-  Pick<Services, 'billing' | 'topUps' | 'crypto'> & { paid: boolean };
+  Pick<Services, 'billing' | 'topUps' | 'invoices' | 'crypto'> & { paid: boolean };
 
 function openServices(
   kube: Kube,
   { pods, destinations, uploads, playlists, streams }: Resources,
-  { auth, storage, limits, leases, paid, billing, topUps, crypto }: Given,
+  { auth, storage, limits, leases, paid, billing, topUps, invoices, crypto }: Given,
 ): { services: Services; stats: StatsService } {
   const references = {
     destination: (accountId: string, id: string) => destinations.find(accountId, id) !== undefined,
@@ -247,7 +249,7 @@ function openServices(
   const stats = createStatsService({ streams, destinations, pods });
   return {
     services: {
-      ...{ stats, billing, topUps, crypto },
+      ...{ stats, billing, topUps, invoices, crypto },
       account: createAccountService({ auth }),
       streams: createStreamService({ kube, streams, references, paid }),
       destinations: createDestinationService({ kube, destinations, streams }),

@@ -3,11 +3,10 @@
  * that no webhook is needed for the ledger to be right in the end.
  */
 import type { Job } from '../billing/jobs.ts';
-import type { Logger } from '../log.ts';
+import { type EventDeps, takeEvent } from './events.ts';
 import { settleTopUp } from './post.ts';
-import type { TopUpDeps, TopUpService } from './service.ts';
 import * as store from './store.ts';
-import type { Payments, StripeEvent } from './stripe.ts';
+import type { StripeEvent } from './stripe.ts';
 
 const EVERY_MS = 60_000;
 /** Events come into Stripe's list a little after the time that they bear, and its clock is not ours. */
@@ -16,16 +15,13 @@ const OVERLAP_SECONDS = 120;
 const QUIET_SECONDS = 600;
 const AT_ONCE = 100;
 
-export interface TopUpJobDeps extends Pick<TopUpDeps, 'db' | 'ledger'> {
-  payments: Payments;
-  topUps: Pick<TopUpService, 'takeEvent'>;
-  log: Pick<Logger, 'warn'>;
+export interface TopUpJobDeps extends EventDeps {
   /** QUIET_SECONDS unless told. */
   quietSeconds?: number;
 }
 
 export function createTopUpJob(deps: TopUpJobDeps): Job {
-  const { db, payments, topUps, log, quietSeconds = QUIET_SECONDS } = deps;
+  const { db, payments, log, quietSeconds = QUIET_SECONDS } = deps;
   /** Of the overlap: they would be looked at again in each run. */
   let seen = new Set<string>();
 
@@ -49,7 +45,7 @@ export function createTopUpJob(deps: TopUpJobDeps): Job {
     return failures;
   };
   const attempt = (event: StripeEvent): Promise<boolean> =>
-    topUps.takeEvent(event).then(
+    takeEvent(deps, event).then(
       () => true,
       (err) => {
         log.warn({ err, eventID: event.id }, 'an event of the payment provider could not be taken');

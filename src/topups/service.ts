@@ -10,10 +10,11 @@ import { formatMinor } from '../billing/money.ts';
 import { currentIntent } from '../context.ts';
 import { AppError, type FieldError, validationFailed } from '../errors.ts';
 import type { Logger } from '../log.ts';
+import { type EventOutcome, takeEvent } from './events.ts';
 import { type PostDeps, settleTopUp } from './post.ts';
 import type { TopUp, TopUpCreate } from './record.ts';
 import * as store from './store.ts';
-import { EVENT_TYPES, type Payments, type StripeEvent } from './stripe.ts';
+import type { Payments, StripeEvent } from './stripe.ts';
 
 /** Stripe keeps a page open for a day at most. */
 const OPEN_MS = 12 * 3_600_000;
@@ -33,9 +34,6 @@ export interface TopUpDeps extends PostDeps {
   emailOf(userId: string): Promise<string>;
   log: Pick<Logger, 'warn'>;
 }
-
-/** What came of an event: `ignored` is about something else. */
-export type EventOutcome = 'settled' | 'ignored';
 
 export type TopUpService = ReturnType<typeof createTopUpService>;
 
@@ -75,7 +73,7 @@ function check({ amountMinor, currency }: TopUpCreate, { minMinor, maxMinor, ...
 }
 
 export function createTopUpService(deps: TopUpDeps) {
-  const { db, limits, log } = deps;
+  const { db, limits } = deps;
   const payments = (): Payments => {
     if (deps.payments) return deps.payments;
     throw new AppError('topups_unavailable', 'No card can be taken here: no payment provider is set up.');
@@ -125,16 +123,7 @@ export function createTopUpService(deps: TopUpDeps) {
     /** Throws `webhook_forged` when these bytes are not the provider's. */
     readEvent: (raw: Buffer, signature: string | undefined): StripeEvent => payments().readEvent(raw, signature),
 
-    /** Looks at the payment that an event is about; how often, how late and in which order they come is all the same. */
-    async takeEvent(event: StripeEvent): Promise<EventOutcome> {
-      const provider = payments();
-      const sessionId = EVENT_TYPES.includes(event.type) ? await provider.sessionOf(event) : null;
-      const looked = sessionId === null ? undefined : await provider.look(sessionId);
-      if (!looked?.topUpId) return 'ignored';
-      const row = await settleTopUp(deps, looked.topUpId, looked, new Date());
-      // Another installation may use the same account of Stripe.
-      if (!row) log.warn({ eventID: event.id, topUpID: looked.topUpId }, 'a payment of a top-up that is not known');
-      return row ? 'settled' : 'ignored';
-    },
+    /** How often, how late and in which order events come is all the same. */
+    takeEvent: (event: StripeEvent): Promise<EventOutcome> => takeEvent({ ...deps, payments: payments() }, event),
   };
 }

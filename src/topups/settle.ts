@@ -133,7 +133,3 @@ function stateOf({ paidMinor, reversals, state, review }: Known, { session, hasF
   if (refunded === 0n) return 'paid';
   return refunded < paidMinor ? 'partially_refunded' : 'refunded';
 }
-
-/** The sum of what has gone back to the payer and stayed there. */
-export const reversedMinor = (reversals: readonly Reversal[]): bigint =>
-  sum(reversals.filter(({ state }) => state !== 'returned').map(({ amountMinor }) => amountMinor));

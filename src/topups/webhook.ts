@@ -8,7 +8,8 @@ import type { FastifyInstance } from 'fastify';
 import { Type } from 'typebox';
 import { AppError } from '../errors.ts';
 import { readBody } from '../http/body.ts';
-import type { EventOutcome, TopUpService } from './service.ts';
+import type { EventOutcome } from './events.ts';
+import type { TopUpService } from './service.ts';
 
 const BODY_MS = 30_000;
 

@@ -26,6 +26,7 @@ const NOT_FOR_AGENTS: Operation[] = [
   ...(['createResumableUpload', 'getResumableUpload', 'appendToResumableUpload', 'cancelResumableUpload'] as const),
   'getStreamPreview',
   'getUploadPreview',
+  'getInvoicePdf',
 ];
 const isOfNouns = (id: string) =>
   /(Stream|Upload|Playlist|Destination|Me$|TopUp|Billing|Usage|Ledger|Crypto|Invoice|BillingAddress)/.test(id) &&

@@ -15,6 +15,7 @@ import { CryptoAsset, CryptoDeposit, CryptoDepositCreate, CryptoPayment } from '
 import { Destination, DestinationCreate, DestinationTest, DestinationUpdate } from '../../src/destinations/record.ts';
 import { schemaBreaks } from '../../src/graphql/generate.ts';
 import { createSchema, type Services, schemaDocument } from '../../src/graphql/schema.ts';
+import { BillingAddress, Invoice } from '../../src/invoices/record.ts';
 import {
   Playlist,
   PlaylistChanges,
@@ -83,6 +84,8 @@ describe('GraphQL has what REST has', () => {
     ['UsageLine', UsageLine],
     ['LedgerEntry', LedgerEntry],
     ['TopUp', TopUp],
+    ['Invoice', Invoice],
+    ['BillingAddress', BillingAddress],
     ['CryptoAsset', CryptoAsset],
     ['CryptoDeposit', CryptoDeposit],
     ['CryptoPayment', CryptoPayment],
@@ -104,6 +107,7 @@ describe('GraphQL has what REST has', () => {
     ['DestinationUpdateInput', DestinationUpdate],
     ['UploadFromLinkInput', UploadFromLink],
     ['TopUpCreateInput', TopUpCreate],
+    ['BillingAddressInput', BillingAddress],
     ['CryptoDepositCreateInput', CryptoDepositCreate],
     ['PlaylistCreateInput', PlaylistCreate],
     ['PlaylistUpdateInput', PlaylistUpdate],
@@ -123,7 +127,7 @@ describe('GraphQL has what REST has', () => {
     const named: Record<string, string | null> = {
       ...{ getStatus: null, getSignInOptions: null, getOpenApi: null, getStreamPreview: null, watchChanges: null },
       getUploadPreview: null,
-      receiveStripeEvent: null,
+      ...{ receiveStripeEvent: null, getInvoicePdf: null },
       // tus: bytes, and headers of its own.
       ...{ getResumableUploadOptions: null, createResumableUpload: null, getResumableUpload: null },
       ...{ appendToResumableUpload: null, cancelResumableUpload: null },

@@ -319,7 +319,7 @@ describe('an event', () => {
 });
 
 test('what no webhook told of is found by the job: payments, refunds, pages that nobody paid', async () => {
-  const job = createTopUpJob({ db, ledger, payments, log, topUps: service, quietSeconds: -1 });
+  const job = createTopUpJob({ db, ledger, payments, log, quietSeconds: -1 });
   const never = new AbortController().signal;
   await job.run(never);
   const [paid, refunded, left, unmade] = [await begin(), await begin(), await begin(), await begin()];

@@ -1,0 +1,60 @@
+/**
+ * The tables of invoices. One that has been issued stays as it is, and its number goes to no other: both are enforced here,
+ * whoever writes. Numbers have no gaps, since the counter is raised in the transaction that keeps the invoice.
+ */
+import { type Kysely, sql } from 'kysely';
+import type { Migration } from 'kysely/migration';
+
+const STATEMENTS = [
+  `create table loopstream.invoices (
+    id text primary key,
+    account_id text not null,
+    series text not null,
+    sequence bigint not null check (sequence > 0),
+    kind text not null check (kind in ('invoice', 'credit_note')),
+    number text not null unique,
+    -- When what it is for ended; null for a credit note by itself.
+    period_until timestamptz,
+    corrects text references loopstream.invoices,
+    -- The same request makes one.
+    key text unique,
+    issued_at timestamptz not null,
+    total_credits numeric(38, 0) not null,
+    total_minor numeric(38, 0) not null,
+    content jsonb not null,
+    unique (series, sequence),
+    unique (account_id, period_until)
+  )`,
+  `create index invoices_account on loopstream.invoices (account_id, issued_at)`,
+  `create function loopstream.invoices_refuse() returns trigger language plpgsql as $$
+  begin
+    raise exception 'Invoices stay as they were issued: % is refused.', lower(tg_op) using errcode = 'LS001';
+  end $$`,
+  `create trigger immutable before update or delete or truncate on loopstream.invoices
+    for each statement execute function loopstream.invoices_refuse()`,
+  `alter table loopstream.invoices enable always trigger immutable`,
+  `revoke update, delete, truncate on loopstream.invoices from public`,
+  `create table loopstream.invoice_counters (
+    series text primary key,
+    last bigint not null
+  )`,
+  // What has been billed: all entries of the account up to \`through\` that are of before \`until\`.
+  `create table loopstream.invoice_progress (
+    account_id text primary key,
+    until timestamptz not null,
+    through bigint not null
+  )`,
+  `create table loopstream.billing_addresses (
+    account_id text primary key,
+    address jsonb not null,
+    updated_at timestamptz not null default now()
+  )`,
+];
+
+export const invoiceMigrations: Record<string, Migration> = {
+  '0008-invoices': {
+    async up(db: Kysely<unknown>) {
+      for (const statement of STATEMENTS) await sql.raw(statement).execute(db);
+    },
+  },
+};

@@ -1,0 +1,136 @@
+/**
+ * An invoice, or a credit note, as it is kept: all that is printed on it, in words and whole numbers, so that it stays what it
+ * was when prices, names and settings change. Pure: no I/O, no clock.
+ */
+import { type Static, Type } from 'typebox';
+import { sumsOf } from './amounts.ts';
+import type { Seller } from './settings.ts';
+
+const whole = (description: string) => Type.String({ pattern: '^-?[0-9]+$', description });
+const day = (description: string) => Type.String({ format: 'date', description });
+const orNull = <T extends Parameters<typeof Type.Union>[0][number]>(type: T) => Type.Union([type, Type.Null()]);
+const text = Type.String();
+
+export const InvoiceLine = Type.Object(
+  {
+    streamID: orNull(text),
+    name: Type.String({ description: 'Of the stream when it was last charged, or what was corrected and why.' }),
+    profile: orNull(Type.String({ description: 'Quality and frame rate, such as 1080p30.' })),
+    seconds: orNull(Type.String({ description: 'On air, with up to three digits after the point.' })),
+    creditsPerHour: orNull(whole('The price that held.')),
+    credits: whole('What was charged; the ledger has the same.'),
+    amountMinor: whole('The same in minor units, rounded.'),
+  },
+  { title: 'InvoiceLine' },
+);
+export type InvoiceLine = Static<typeof InvoiceLine>;
+
+const Party = Type.Object(
+  {
+    name: text,
+    address: Type.Array(text),
+    country: orNull(text),
+    taxID: orNull(text),
+    email: orNull(text),
+  },
+  { title: 'InvoiceParty' },
+);
+export type Party = Static<typeof Party>;
+
+export const InvoiceTax = Type.Object(
+  { name: text, ratePercent: text, amountMinor: whole('In minor units; the total contains it.') },
+  { title: 'InvoiceTax' },
+);
+
+export const KINDS = ['invoice', 'credit_note'] as const;
+
+export const Content = Type.Object({
+  kind: Type.Enum(KINDS),
+  number: Type.String({ description: 'Numbers of a year have no gaps.' }),
+  issuedOn: day('In the seller’s time zone.'),
+  periodFrom: orNull(day('First day that it is for; null for a credit note by itself.')),
+  periodTo: orNull(day('Last day that it is for.')),
+  currency: Type.String({ description: 'ISO 4217.' }),
+  lines: Type.Array(InvoiceLine),
+  roundingMinor: whole('What the lines, rounded each, are short of the total.'),
+  totalCredits: whole('Sum of the lines; the ledger has the same.'),
+  netMinor: whole('The total without taxes.'),
+  taxes: Type.Array(InvoiceTax),
+  totalMinor: whole('With taxes; it has been paid from the balance.'),
+  seller: Party,
+  buyer: Party,
+  correctsNumber: orNull(Type.String({ description: 'Number of the invoice that a credit note corrects.' })),
+  reason: orNull(text),
+  /** Printed below the sums. */
+  notes: Type.Array(text),
+  /** Printed at the foot of each page. */
+  imprint: Type.Array(text),
+});
+export type Content = Static<typeof Content>;
+
+/** What was charged or given back, before it is money. */
+export type Charged = Pick<InvoiceLine, 'streamID' | 'name' | 'profile' | 'seconds' | 'creditsPerHour'> & {
+  credits: bigint;
+};
+
+export interface Draft {
+  number: string;
+  issuedOn: string;
+  period: { firstDay: string; lastDay: string } | null;
+  currency: string;
+  seller: Seller;
+  buyer: Party;
+  charged: readonly Charged[];
+  corrects?: { number: string } | undefined;
+  reason?: string | undefined;
+}
+
+const sellerParty = ({ name, address, country, taxID, email }: Seller): Party => ({
+  ...{ name, address, country, taxID: taxID ?? null, email: email ?? null },
+});
+
+/** Whether the buyer owes the tax instead of the seller. */
+export const isReverseCharge = ({ reverseCharge, country }: Seller, buyer: Pick<Party, 'country' | 'taxID'>): boolean =>
+  reverseCharge !== undefined &&
+  buyer.taxID !== null &&
+  buyer.country !== null &&
+  buyer.country !== country &&
+  reverseCharge.countries.includes(buyer.country);
+
+/** A sum that is in the customer's favour makes a credit note. */
+export function contentOf({ number, issuedOn, period, currency, seller, buyer, charged, ...more }: Draft): Content {
+  const reversed = isReverseCharge(seller, buyer);
+  const taxes = reversed ? [] : (seller.taxes ?? []);
+  const sums = sumsOf(
+    charged.map(({ credits }) => credits),
+    taxes,
+  );
+  const isCredit = more.corrects !== undefined || sums.credits < 0n;
+  const paid = isCredit
+    ? 'This amount has been credited to the prepaid balance of the account.'
+    : 'Paid from the prepaid balance of the account. Nothing is due.';
+  return {
+    kind: isCredit ? 'credit_note' : 'invoice',
+    ...{ number, issuedOn, currency, buyer, seller: sellerParty(seller) },
+    ...{ periodFrom: period?.firstDay ?? null, periodTo: period?.lastDay ?? null },
+    lines: charged.map((line, index) => ({
+      ...line,
+      credits: String(line.credits),
+      amountMinor: String(sums.amountsMinor[index] ?? 0n),
+    })),
+    roundingMinor: String(sums.roundingMinor),
+    totalCredits: String(sums.credits),
+    netMinor: String(sums.netMinor),
+    taxes: taxes.map((tax, index) => ({ ...tax, amountMinor: String(sums.taxesMinor[index] ?? 0n) })),
+    totalMinor: String(sums.totalMinor),
+    correctsNumber: more.corrects?.number ?? null,
+    reason: more.reason ?? null,
+    notes: [paid, ...(reversed ? [seller.reverseCharge?.text ?? ''] : []), ...(seller.note ? [seller.note] : [])],
+    imprint: [
+      [seller.name, ...seller.address].join(' · '),
+      [seller.registration, seller.taxID && `Tax ID ${seller.taxID}`, seller.email, seller.website]
+        .filter(Boolean)
+        .join(' · '),
+    ].filter((line) => line !== ''),
+  };
+}

@@ -1,0 +1,63 @@
+/** Invoices of an account, and the address that they are sent to. */
+import type { Connection } from '../account/connection.ts';
+import { connectAll, type ListArgs, type Listing } from '../account/ordered.ts';
+import type { Principal } from '../auth/scopes.ts';
+import type { Db } from '../db/pool.ts';
+import { AppError } from '../errors.ts';
+import { renderPdf } from './pdf.ts';
+import type { BillingAddress, Invoice, InvoiceSummary } from './record.ts';
+import * as store from './store.ts';
+
+type Asking = Pick<Principal, 'accountId'>;
+
+export type InvoiceService = ReturnType<typeof createInvoiceService>;
+
+const LISTING: Listing<Invoice, 'createdAt'> = {
+  list: 'inv',
+  idOf: ({ id }) => id,
+  keys: { createdAt: ({ createdAt }) => createdAt },
+  standard: { by: 'createdAt', descending: true },
+};
+
+function show({ id, issuedAt, corrects, content: { imprint: _printed, ...content } }: store.InvoiceRow): Invoice {
+  return { id, ...content, createdAt: issuedAt.toISOString(), correctsID: corrects };
+}
+
+/** Without what only one by itself shows. */
+export const summaryOf = ({
+  lines: _lines,
+  roundingMinor: _rounding,
+  taxes: _taxes,
+  seller: _seller,
+  buyer: _buyer,
+  reason: _reason,
+  notes: _notes,
+  ...summary
+}: Invoice): InvoiceSummary => summary;
+
+export function createInvoiceService({ db }: { db: Db }) {
+  const find = async ({ accountId }: Asking, id: string): Promise<store.InvoiceRow> => {
+    const row = id.includes('\0') ? undefined : await store.findInvoice(db, id);
+    if (row?.accountId === accountId) return row;
+    throw new AppError('invoice_not_found', `There is no invoice ${id.slice(0, 100)}.`);
+  };
+  return {
+    async list(
+      { accountId }: Asking,
+      args: ListArgs<'createdAt'>,
+      where?: (invoice: Invoice) => boolean,
+    ): Promise<Connection<Invoice>> {
+      return connectAll(LISTING, (await store.listInvoices(db, accountId)).map(show), args, where);
+    },
+    get: async (asking: Asking, id: string): Promise<Invoice> => show(await find(asking, id)),
+    /** The same bytes each time. */
+    async pdf(asking: Asking, id: string): Promise<{ name: string; bytes: Buffer }> {
+      const { content } = await find(asking, id);
+      return { name: `${content.number}.pdf`, bytes: await renderPdf(content) };
+    },
+    address: async ({ accountId }: Asking): Promise<BillingAddress> => (await store.findAddress(db, accountId)) ?? {},
+    /** For invoices that are issued from now on. */
+    setAddress: ({ accountId }: Asking, given: BillingAddress): Promise<BillingAddress> =>
+      store.mergeAddress(db, accountId, given),
+  };
+}
