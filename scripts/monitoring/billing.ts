@@ -64,4 +64,54 @@ const counting: Alert[] = [
   },
 ];
 
-export const BILLING_ALERTS: Group[] = [{ name: 'loopstream-billing', alerts: counting }];
+const chains: Alert[] = [
+  {
+    name: 'LoopStreamDepositsLate',
+    expr: 'min by (network) (crypto_scan_lag_seconds) > 1800',
+    for: '10m',
+    severity: 'warning',
+    summary: 'Crypto deposits on {{ $labels.network }} have not been looked for to the end for half an hour.',
+    description: 'No process of billing has read all blocks that the node of {{ $labels.network }} has for 30 minutes.',
+    means:
+      'The node does not answer, is of another chain, lacks blocks, or has more of them than are read in time. Nothing that is paid is lost: it is credited when its blocks are read, at the rate of its quote if it came in time.',
+    viewers: `${NOTHING} Who has paid waits for the credit.`,
+    looks: [
+      [
+        BILLING_LOG,
+        '`a job of billing failed` for `deposits-…`: the error says which question the node did not answer',
+      ],
+      ['max by (network) (crypto_scan_lag_blocks)  # in Prometheus', 'whether it falls: then it catches up by itself'],
+      [
+        'sum by (network) (increase(crypto_blocks_left_total[1h]))  # in Prometheus',
+        'whether the chain is reorganised',
+      ],
+    ],
+    mends: [
+      'Name another node in LOOPSTREAM_CRYPTO_NETWORKS: it is held to the blocks that were read from the first one.',
+      '“nothing in common with what was read”: the node is of another chain, or starts anew; do not go on with it.',
+    ],
+  },
+  {
+    name: 'LoopStreamDepositsReversed',
+    expr: 'sum by (network) (increase(crypto_payments_total{result="reversed"}[1h])) > 0',
+    severity: 'warning',
+    summary: 'A deposit on {{ $labels.network }} was credited and has left the chain.',
+    description: 'A reorganisation went deeper than the confirmations that {{ $labels.network }} is set to.',
+    means:
+      'What was credited was taken back, as far as it was still there; the rest was written off. Either the chain is in trouble or somebody has spent the same coins twice.',
+    viewers: 'The account may have no credit left, and its streams stop.',
+    looks: [
+      ["select * from loopstream.crypto_payments where state = 'reversed'  -- in PostgreSQL", 'whose, and how much'],
+      ['sum by (network) (increase(crypto_blocks_left_total[1d]))  # in Prometheus', 'how deep it went'],
+    ],
+    mends: [
+      'Raise `confirmations` of the network above the depth that was seen.',
+      'Where one account has done it more than once, suspend it.',
+    ],
+  },
+];
+
+export const BILLING_ALERTS: Group[] = [
+  { name: 'loopstream-billing', alerts: counting },
+  { name: 'loopstream-crypto', alerts: chains },
+];

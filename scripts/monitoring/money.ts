@@ -51,6 +51,24 @@ export const MONEY: Dashboard = {
       ],
     },
     {
+      title: 'Crypto deposits',
+      panels: [
+        graph('Blocks not read yet', 'As of the last time the node answered. Normal: 0 or 1.', 'short', [
+          [`min by (network) (${of('crypto_scan_lag_blocks')})`, '{{network}}'],
+        ]),
+        graph('Since all blocks were read', 'Rises while a node is away. Normal: below a minute.', 's', [
+          [`min by (network) (${of('crypto_scan_lag_seconds')})`, '{{network}}'],
+        ]),
+        graph('Payments', 'An hour, by what became of them.', 'short', [
+          [`sum by (network, result) (rate(${of('crypto_payments_total')}${RATE})) * 3600`, '{{network}}: {{result}}'],
+        ]),
+        graph('Runs that failed, and blocks that left the chain', 'An hour.', 'short', [
+          [`sum by (network) (rate(${of('crypto_scan_failures_total')}${RATE})) * 3600`, '{{network}}: failed'],
+          [`sum by (network) (rate(${of('crypto_blocks_left_total')}${RATE})) * 3600`, '{{network}}: blocks left'],
+        ]),
+      ],
+    },
+    {
       title: 'Jobs',
       panels: [
         graph('Since a job ended well', 'Normal: its own interval.', 's', [

@@ -38,6 +38,11 @@ const lastSuccess = (task: string, instance = 'a') =>
   `billing_job_last_success_timestamp_seconds{task="${task}",job="billing",instance="${instance}"}`;
 const jobFailures = 'billing_job_failures_total{task="top-ups",job="billing",instance="a"}';
 
+const scanLag = (instance: string) =>
+  `crypto_scan_lag_seconds{network="ethereum",job="billing",instance="${instance}"}`;
+const settled = (result: string) =>
+  `crypto_payments_total{network="ethereum",result="${result}",job="billing",instance="a"}`;
+
 export const ALERT_CASES: Record<string, AlertCase[]> = {
   LoopStreamMeterLate: [
     { series: { [lastSuccess('meter')]: '0x40' }, at: '30m', fires: { task: 'meter' } },
@@ -52,6 +57,15 @@ export const ALERT_CASES: Record<string, AlertCase[]> = {
   LoopStreamUncounted: [
     { series: { 'billing_uncounted_seconds{job="billing",instance="a"}': '90000x60' }, at: '40m', fires: {} },
     { series: { 'billing_uncounted_seconds{job="billing",instance="a"}': '80000x60' }, at: '40m' },
+  ],
+  LoopStreamDepositsLate: [
+    { series: { [scanLag('a')]: '0+60x60' }, at: '50m', fires: { network: 'ethereum' } },
+    // One process reads it no more, and the other one does.
+    { series: { [scanLag('a')]: '0+60x60', [scanLag('b')]: '5x60' }, at: '50m' },
+  ],
+  LoopStreamDepositsReversed: [
+    { series: { [settled('reversed')]: '0 0 0 1 1x20' }, at: '10m', fires: { network: 'ethereum' } },
+    { series: { [settled('credited')]: '0 0 0 1 1x20', [settled('reversed')]: '0x20' }, at: '10m' },
   ],
   LoopStreamOffAir: [
     // It goes from one phase to another meanwhile, and is off air all the time.

@@ -49,6 +49,25 @@
 - name: LOOPSTREAM_PRICES
   value: {{ toJson . | quote }}
 {{- end }}
+{{- with .Values.billing.crypto }}
+{{- if .existingSecret }}
+- name: LOOPSTREAM_CRYPTO_NETWORKS
+  valueFrom:
+    secretKeyRef:
+      name: {{ .existingSecret }}
+      key: {{ .existingSecretKey }}
+- name: LOOPSTREAM_CRYPTO_QUOTE_SECONDS
+  value: {{ .quoteSeconds | int | quote }}
+{{- with .rates }}
+- name: LOOPSTREAM_CRYPTO_RATES
+  value: {{ toJson . | quote }}
+{{- end }}
+{{- with .ratesUrl }}
+- name: LOOPSTREAM_CRYPTO_RATES_URL
+  value: {{ . | quote }}
+{{- end }}
+{{- end }}
+{{- end }}
 {{- end }}
 
 {{/* What the API server and the migration read of Secrets. */}}

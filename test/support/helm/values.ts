@@ -35,6 +35,13 @@ export const COMBINATIONS: Record<string, Values> = {
     },
     monitoring: { serviceMonitor: { enabled: true } },
   },
+  'with billing and crypto deposits': {
+    ...INLINE,
+    billing: {
+      enabled: true,
+      crypto: { existingSecret: 'chains', rates: { currency: 'USD', prices: { ETH: '3000' } }, quoteSeconds: 600 },
+    },
+  },
   'existing Secrets and S3': {
     database,
     api: { auth },
