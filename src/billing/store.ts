@@ -1,7 +1,6 @@
 /** The SQL of the ledger. What makes it a ledger is in db/migrations/ledger.ts. */
 import { type RawBuilder, sql } from 'kysely';
 import type { Db } from '../db/pool.ts';
-import type { UsageRow } from './usage.ts';
 
 export interface PostRow {
   id: string;
@@ -176,6 +175,14 @@ export async function readStatement(
     order by e.number ${sql.raw(range.ascending ? 'asc' : 'desc')}
     limit ${limit} offset ${numbered ? 0 : skip}`.execute(db);
   return rows;
+}
+
+/** Sums of what was charged: of each day by its place (1 for the first), or of each stream. */
+export interface UsageRow {
+  day: number | null;
+  stream_id: string | null;
+  credits: bigint;
+  seconds: string;
 }
 
 /** Sums of an account's charges from the first of `starts` to the last one, of each day between two of them or of each stream. */

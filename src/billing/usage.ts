@@ -4,6 +4,7 @@ import { brokenRule, TIME_ZONE } from '../sentences.ts';
 import { isTimeZone } from '../streams/recurrence.ts';
 import { addDays, dayAt, dayStarts, daysBetween, isDay } from './days.ts';
 import type { Usage, UsageAsked, UsageLine } from './record.ts';
+import type { UsageRow } from './store.ts';
 
 const DEFAULT_DAYS = 30;
 const MAX_DAYS = 366;
@@ -36,14 +37,6 @@ export function rangeOf({ from, to, timeZone, groupBy }: UsageAsked, now: Date):
   if (days < 1) throw validationFailed([{ path: '/from', message: 'must not be after `to`' }]);
   if (days > MAX_DAYS) throw validationFailed([{ path: '/from', message: `must be at most ${MAX_DAYS} days before` }]);
   return { from: first, to: last, timeZone, groupBy, starts: dayStarts(first, last, timeZone) };
-}
-
-/** Sums of what was charged: of each day by its place (1 for the first), or of each stream. */
-export interface UsageRow {
-  day: number | null;
-  stream_id: string | null;
-  credits: bigint;
-  seconds: string;
 }
 
 const sum = (rows: readonly UsageRow[]) => ({
