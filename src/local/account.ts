@@ -2,7 +2,9 @@
 import { randomBytes } from 'node:crypto';
 import { openAuth } from '../auth/open.ts';
 import type { AuthService } from '../auth/service.ts';
+import { createLedger, customer } from '../billing/ledger.ts';
 import { migrate } from '../db/migrate.ts';
+import type { Db } from '../db/pool.ts';
 import type { LocalMemory, LocalState } from './state.ts';
 
 const LOCAL_USER = { email: 'local@loopstream.localhost', firstName: 'Local' };
@@ -20,9 +22,10 @@ export async function ensureAccount(state: LocalState, databaseUrl: string): Pro
   // Written before it is used: sessions signed with a secret that nobody remembers would be lost.
   state.writeMemory(memory);
   await migrate({ databaseUrl, authSecret: memory.authSecret });
-  const { service, close } = openAuth({ databaseUrl, authSecret: memory.authSecret });
+  const { service, db, close } = openAuth({ databaseUrl, authSecret: memory.authSecret });
   try {
     const userId = await service.ensureUser(LOCAL_USER);
+    await ensureCredit(db, userId);
     const apiKey = await ensureKey(service, userId, memory);
     const password = memory.password ?? randomBytes(12).toString('base64url');
     // As above: a password that is set and forgotten would lock its owner out.
@@ -33,6 +36,25 @@ export async function ensureAccount(state: LocalState, databaseUrl: string): Pro
   } finally {
     await close();
   }
+}
+
+/** Enough for many streams for years, once: what is on air here stays there. */
+const CREDITS = 1_000_000_000n;
+
+async function ensureCredit(db: Db, accountId: string): Promise<void> {
+  const entries = [
+    { account: customer(accountId), credits: CREDITS },
+    { account: 'grants', credits: -CREDITS },
+  ];
+  const details = { reason: 'make run' };
+  await createLedger(db).post({
+    key: `grant:local:${accountId}`,
+    kind: 'grant',
+    accountId,
+    entries,
+    at: new Date(),
+    details,
+  });
 }
 
 async function ensureKey(service: AuthService, userId: string, { apiKey }: LocalMemory): Promise<string> {
