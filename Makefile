@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup run stop reset test test-unit test-system test-e2e test-cluster lint format generate build bench bench-engine bench-operator bench-api bench-auth clean
+.PHONY: help setup run stop reset test test-unit test-system test-e2e test-cluster lint format generate build bench bench-engine bench-operator bench-api bench-auth bench-pages clean
 
 # Node 24 comes from the lock file, so the machine's own Node only has to run npm.
 export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
@@ -61,7 +61,7 @@ generate: node_modules/.installed ## write crds/, docs/, alerts, dashboards and 
 build: setup ## bundle what the image runs, and the client for programs, into dist/
 	@$(NODE) scripts/build.ts
 
-bench: bench-engine bench-operator bench-api bench-auth ## performance as ratios beside the named peers, into test/bench/RESULTS.md
+bench: bench-engine bench-operator bench-api bench-auth bench-pages ## performance as ratios beside the named peers, into test/bench/RESULTS.md
 
 bench-engine: node_modules/.installed ## the loop engine alone, within ten minutes
 	@$(NODE) test/bench/engine.ts $(ARGS)
@@ -71,6 +71,9 @@ bench-operator: node_modules/.installed ## the operator at scale, half an hour
 
 bench-auth: node_modules/.installed ## what it costs to know who asks, three minutes
 	@$(NODE) test/bench/auth.ts $(ARGS)
+
+bench-pages: setup ## how soon pages show a change, and somebody who signs in the first page; three minutes
+	@$(NODE) test/bench/pages.ts $(ARGS)
 
 bench-api: node_modules/.installed ## the API server at 10,000 streams, six minutes
 	@$(NODE) test/bench/api.ts $(ARGS)

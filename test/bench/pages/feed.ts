@@ -1,0 +1,198 @@
+/// <reference lib="dom" />
+/**
+ * How long a change is on its way: to a client that follows the feed and reads anew what it names, and to a page that somebody
+ * looks at. The fact is the moment in which the API is asked; of what kubectl or the operator has done, that in which a watch of
+ * our own on kube-apiserver hears of it.
+ */
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import type { Browser, Page } from 'playwright-core';
+import { createKube } from '../../../src/kube/client.ts';
+import { createReflector } from '../../../src/kube/reflector.ts';
+import { LOOPSTREAMS, type LoopStream } from '../../../src/kube/resources.ts';
+import { NAMESPACE } from '../../../src/local/rights.ts';
+import { createLogger } from '../../../src/log.ts';
+import { visit } from '../../support/page.ts';
+import type { System } from '../../support/system.ts';
+import { median, type Row } from '../report.ts';
+import { streamOffAir } from './stream.ts';
+
+const run = promisify(execFile);
+/** What takes longer has not come at all. */
+const LIMIT_MS = 30_000;
+const BAR_MS = 1000;
+/** A page reads the same thing twice a second at most: the next change comes when that is over. */
+const PAUSE_MS = 700;
+
+/** What is looked for: a new name, or a state. */
+interface Wanted {
+  name?: string;
+  status?: string;
+}
+
+/** When it was so, in milliseconds of the clock that Chromium has as well. */
+type Seen = (wanted: Wanted) => Promise<number>;
+
+const within = <T>(who: string, wanted: Wanted, promise: Promise<T>): Promise<T> =>
+  Promise.race([
+    promise,
+    sleep(LIMIT_MS, undefined, { ref: false }).then(() => {
+      throw new Error(`${who} has not seen ${JSON.stringify(wanted)} within ${LIMIT_MS / 1000} s`);
+    }),
+  ]);
+
+/** Looks whenever it is told to, until it finds what is wanted. */
+function lookout<T>(fits: (seen: T, wanted: Wanted) => boolean) {
+  let waiting: { wanted: Wanted; resolve: (at: number) => void } | undefined;
+  return {
+    see(seen: T): void {
+      if (waiting && fits(seen, waiting.wanted)) waiting.resolve(Date.now());
+    },
+    for: (wanted: Wanted): Promise<number> => new Promise((resolve) => (waiting = { wanted, resolve })),
+  };
+}
+
+/** A client that follows, and reads what has changed. */
+function followingClient({ client }: System, id: string, stop: AbortSignal): Seen {
+  type Stream = Awaited<ReturnType<typeof client.streams.get>>;
+  const at = lookout<Stream>(
+    ({ name, status }, wanted) => name === (wanted.name ?? name) && status === (wanted.status ?? status),
+  );
+  const follow = async () => {
+    for await (const news of client.changes({ signal: stop }))
+      if (news === 'reset' || news.id === id) at.see(await client.streams.get(id));
+  };
+  follow().catch((error) => {
+    if (!stop.aborted) throw error;
+  });
+  return (wanted) => within('the client', wanted, at.for(wanted));
+}
+
+/** A page of the stream, looked at from within, whenever something of it changes. */
+const watchingPage =
+  (page: Page): Seen =>
+  (wanted) =>
+    page.evaluate(
+      ({ name, status }) =>
+        new Promise<number>((resolve) => {
+          const isShown = () =>
+            (name === undefined || document.querySelector('h1')?.textContent?.includes(name)) &&
+            (status === undefined || document.querySelector(`[data-testid="stream-status"][data-phase="${status}"]`));
+          const watch = new MutationObserver(() => {
+            if (!isShown()) return;
+            watch.disconnect();
+            resolve(Date.now());
+          });
+          watch.observe(document.documentElement, {
+            subtree: true,
+            childList: true,
+            characterData: true,
+            attributes: true,
+          });
+        }),
+      wanted,
+    );
+
+/** What kube-apiserver tells. */
+async function ownWatch({ facts }: System, id: string, stack: AsyncDisposableStack): Promise<Seen> {
+  const kube = createKube({ kubeconfig: facts.kubeconfig });
+  stack.defer(() => kube.close());
+  const stop = new AbortController();
+  stack.defer(() => stop.abort());
+  const reflector = createReflector(kube, LOOPSTREAMS, { namespace: NAMESPACE, log: createLogger('bench', 'silent') });
+  const at = lookout<LoopStream>(
+    ({ spec, status }, wanted) =>
+      spec.displayName === (wanted.name ?? spec.displayName) && status?.phase === (wanted.status ?? status?.phase),
+  );
+  reflector.onChange((_key, current) => current?.metadata.name === id && at.see(current));
+  reflector.start(stop.signal);
+  await reflector.synced;
+  return (wanted) => within('the watch', wanted, at.for(wanted));
+}
+
+interface Kind {
+  what: string;
+  /** Makes it so for the nth time. */
+  change(n: number): Promise<unknown>;
+  wanted(n: number): Wanted;
+  /** From the watch's time on; otherwise from that of the call. */
+  byWatch: boolean;
+}
+
+function kindsOf({ client, stateDir, facts }: System, id: string): Kind[] {
+  const env = { PATH: process.env.PATH, HOME: stateDir, KUBECONFIG: facts.kubeconfig };
+  const kubectl = (...args: string[]) => run(join(stateDir, 'bin/kubectl'), ['-n', NAMESPACE, ...args], { env });
+  const renamed = (by: string, n: number) => `Renamed by ${by}, ${n}`;
+  const inHours = (n: number) => new Date(Date.now() + (24 + n) * 3_600_000).toISOString();
+  return [
+    {
+      what: 'a change by the API, from when it is asked',
+      change: (n) => client.streams.update(id, { name: renamed('the API', n) }),
+      wanted: (n) => ({ name: renamed('the API', n) }),
+      byWatch: false,
+    },
+    {
+      what: 'a change by kubectl',
+      change: (n) =>
+        kubectl(
+          ...['patch', 'loopstream', id, '--type=merge', '-p'],
+          JSON.stringify({ spec: { displayName: renamed('kubectl', n) } }),
+        ),
+      wanted: (n) => ({ name: renamed('kubectl', n) }),
+      byWatch: true,
+    },
+    {
+      what: 'a state that the operator writes',
+      // Each makes it write another one: from idle to scheduled, and back.
+      change: (n) =>
+        n % 2 === 0 ? client.streams.schedule(id, { scheduleStartAt: inHours(n) }) : client.streams.unschedule(id),
+      wanted: (n) => ({ status: n % 2 === 0 ? 'scheduled' : 'idle' }),
+      byWatch: true,
+    },
+  ];
+}
+
+const p99 = (values: readonly number[]): number =>
+  [...values].sort((a, b) => a - b)[Math.ceil(0.99 * values.length) - 1] ?? Number.NaN;
+const told = (values: readonly number[]): string => `median ${median(values)} ms, p99 ${p99(values)} ms`;
+
+/** `times`: changes of each kind, which take turns. */
+export async function feedRows(system: System, browser: Browser, times: number): Promise<Row[]> {
+  await using stack = new AsyncDisposableStack();
+  const id = await streamOffAir(system, 'To be changed');
+  stack.defer(async () => void (await system.client.streams.delete(id)));
+  const page = await visit(browser, system, `/streams/${id}`);
+  stack.defer(page.close);
+  await page.page.locator('[data-testid="stream-status"][data-phase="idle"]').waitFor();
+  const stop = new AbortController();
+  stack.defer(() => stop.abort());
+  const [watch, client, shown] = [
+    await ownWatch(system, id, stack),
+    followingClient(system, id, stop.signal),
+    watchingPage(page.page),
+  ];
+  const kinds = kindsOf(system, id);
+  const took = kinds.map(() => ({ client: [] as number[], page: [] as number[] }));
+  for (let n = 0; n < times; n++) {
+    for (const [k, { change, wanted, byWatch }] of kinds.entries()) {
+      await sleep(PAUSE_MS);
+      const seen = Promise.all([watch(wanted(n)), client(wanted(n)), within('the page', wanted(n), shown(wanted(n)))]);
+      const asked = Date.now();
+      await change(n);
+      const [fact, atClient, atPage] = await seen;
+      took[k]?.client.push(atClient - (byWatch ? fact : asked));
+      took[k]?.page.push(atPage - (byWatch ? fact : asked));
+    }
+  }
+  return kinds.flatMap(({ what }, k) => {
+    const { client: atClient = [], page: onPage = [] } = took[k] ?? {};
+    const result = (all: number[]) => (p99(all) <= BAR_MS ? 'holds' : 'misses');
+    const common = { peer: '–', beside: '–', bar: '≤ 1 s' };
+    return [
+      { ...common, what: `${what} → a client has read it`, ours: told(atClient), result: result(atClient) },
+      { ...common, what: '… → the page shows it', ours: told(onPage), result: result(onPage) },
+    ];
+  });
+}
