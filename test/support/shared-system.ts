@@ -12,7 +12,13 @@ declare module 'vitest' {
 }
 
 export default async function around(project: TestProject): Promise<() => Promise<void>> {
-  const { facts, stateDir, close } = await startSystem(['--no-demo']);
+  const { facts, stateDir, pid, close } = await startSystem(['--no-demo']);
   project.provide('system', { facts, stateDir });
-  return close;
+  // A run that a signal ends waits for nothing. The system ends by itself then, once it is told.
+  const whenKilled = () => process.kill(pid, 'SIGINT');
+  process.once('exit', whenKilled);
+  return async () => {
+    process.off('exit', whenKilled);
+    await close();
+  };
 }

@@ -3,13 +3,16 @@
  * own, and the engine that their servers run in. A worker is ended without being asked, so that what it has started is ended
  * here.
  */
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { spawn } from 'node:child_process';
+import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
 import { localEnvironment } from '../../src/config.ts';
-import { sweepLeftovers } from '../../src/local/processes.ts';
+import { clearShared } from './clear.ts';
 import { aroundContainers } from './engine/containers.ts';
+
+const CLEAR = join(import.meta.dirname, 'clear.ts');
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -22,10 +25,10 @@ export default async function around(project: TestProject): Promise<() => Promis
   process.stdout.write(`${containers.told}\n`);
   const dir = await mkdtemp(join(tmpdir(), 'loopstream-shared-'));
   project.provide('sharedDir', dir);
+  const whenKilled = () => spawn(process.execPath, [CLEAR, dir], { detached: true, stdio: 'ignore' }).unref();
+  process.once('exit', whenKilled);
   return async () => {
-    const parts = await readdir(dir);
-    await Promise.all([containers.end(), ...parts.map((part) => sweepLeftovers(join(dir, part), { evenInUse: true }))]);
-    // A server that ends with its worker may be at its last files.
-    await rm(dir, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
+    process.off('exit', whenKilled);
+    await Promise.all([containers.end(), clearShared(dir)]);
   };
 }
