@@ -71,14 +71,22 @@ export function createEvmChain(network: EvmNetwork): Chain {
   };
   const receiptOf = (txid: string) => ask<RpcReceipt | null>('eth_getTransactionReceipt', [txid]);
 
+  /** undefined when the block has left the chain; another refusal of the node is one. */
+  async function logsOf({ hash, number }: RpcBlock): Promise<RpcLog[] | undefined> {
+    try {
+      return await ask<RpcLog[]>('eth_getLogs', [{ blockHash: hash, topics: [TRANSFER] }]);
+    } catch (error) {
+      if ((await blockAt(hexToNumber(number), false))?.hash === hash) throw error;
+      return undefined;
+    }
+  }
+
   /** Transfers to the addresses; undefined when the block has left the chain while it was read. */
   async function transfersOf(block: RpcBlock, addresses: ReadonlySet<string>): Promise<Transfer[] | undefined> {
     const coins = block.transactions.filter(
       ({ to, value }) => to !== null && addresses.has(to.toLowerCase()) && hexToBigInt(value) > 0n,
     );
-    const logs = await ask<RpcLog[]>('eth_getLogs', [{ blockHash: block.hash, topics: [TRANSFER] }]).catch(
-      () => undefined,
-    );
+    const logs = await logsOf(block);
     if (logs === undefined) return undefined;
     const tokens = logs.filter((log) => isTransfer(log) && addresses.has(addressIn(log.topics[2]) ?? ''));
     const txids = [...new Set([...coins.map(({ hash }) => hash), ...tokens.map((log) => log.transactionHash)])];

@@ -42,8 +42,8 @@ export function lose(payment: Payment): Payment {
   return { ...payment, state, height: null, lostHeight: payment.height ?? payment.lostHeight };
 }
 
-/** What is to be done about a payment that can be decided on now. */
-export type Verdict = 'wait' | 'credit' | 'reverse';
+/** What is to be done about a payment that can be decided on now; `drop`, and `reverse`, unless the node still knows it. */
+export type Verdict = 'wait' | 'credit' | 'reverse' | 'drop';
 
 /** `verified`: the height up to which the chain was read. */
 export function judge(payment: Payment, verified: number, needed: number): Verdict {
@@ -52,6 +52,9 @@ export function judge(payment: Payment, verified: number, needed: number): Verdi
   // Its transaction mostly comes back within a block or two; until then nobody loses anything.
   if (payment.state === 'credited' && payment.height === null && payment.lostHeight !== null)
     return confirmations(payment.lostHeight, verified) > needed ? 'reverse' : 'wait';
+  if (payment.state === 'seen') return 'drop';
+  if (payment.state === 'reorged' && payment.lostHeight !== null)
+    return confirmations(payment.lostHeight, verified) > needed ? 'drop' : 'wait';
   return 'wait';
 }
 

@@ -139,12 +139,10 @@ export function createSettler(deps: SettleDeps) {
     }
   }
 
-  /** Seen, and in no block: gone when the node knows it no more. */
   async function drop(row: PaymentRow): Promise<void> {
-    if ((await chain.find(wanted(row))) !== undefined) return;
     await db.transaction().execute(async (trx) => {
-      const now = await store.lockPayment(trx, row);
-      if (now?.state === 'seen') await store.writePayments(trx, [{ ...now, state: 'dropped' }]);
+      const now = await still(trx, row, 'drop');
+      if (now) await store.writePayments(trx, [{ ...now, state: 'dropped' }]);
     });
   }
 
@@ -173,7 +171,10 @@ export function createSettler(deps: SettleDeps) {
       }
       return;
     }
-    if (typeof found !== 'object') await reverse(row);
+    if (verdict === 'drop') {
+      // In no block, and known no more.
+      if (found === undefined) await drop(row);
+    } else if (typeof found !== 'object') await reverse(row);
     // In a block that was not read yet, it will be found when that is.
     else if (found.height <= at.height) await putBack(row, found);
   }
@@ -186,9 +187,11 @@ export function createSettler(deps: SettleDeps) {
         const verdict = judge(payment(row), at.height, network.confirmations);
         return verdict === 'wait' ? [] : [{ row, verdict }];
       });
-      for (let i = 0; i < due.length && !signal.aborted; i += AT_ONCE)
-        await Promise.all(due.slice(i, i + AT_ONCE).map(({ row, verdict }) => settle(row, verdict, at)));
-      for (const row of rows) if (row.state === 'seen' && !signal.aborted) await drop(row);
+      for (let i = 0; i < due.length && !signal.aborted; i += AT_ONCE) {
+        const some = due.slice(i, i + AT_ONCE).map(({ row, verdict }) => settle(row, verdict, at));
+        // All of them have ended when one has failed.
+        for (const result of await Promise.allSettled(some)) if (result.status === 'rejected') throw result.reason;
+      }
     },
   };
 }

@@ -9,7 +9,7 @@
  *   confirmations have come since: mostly the transaction is in another block by then, and nothing had to be taken back;
  * - `reversed`: it was credited and has left the chain; a correction took the credits back. When it comes back to the chain it
  *   is `confirming` again, and is credited once more under a key of its own;
- * - `reorged`: its block has left the chain before it was credited; it comes back, or it does not;
+ * - `reorged`: its block has left the chain before it was credited; it comes back, or is `dropped` in the end;
  * - `dropped`: it was seen and is known no more: another transaction has taken its place;
  * - `ignored`: it is not credited, and `reason` says why. It stays so.
  */

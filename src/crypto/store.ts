@@ -208,7 +208,7 @@ export async function writePayments(trx: Db, rows: readonly PaymentRow[]): Promi
 /** Those of which something is still to come: on their way, or credited and no more in the chain. */
 export async function paymentsAtWork(db: Db, network: string): Promise<PaymentRow[]> {
   const { rows } = await sql<PaymentRow>`select * from loopstream.crypto_payments
-    where network = ${network} and (state in ('seen', 'confirming') or (state = 'credited' and height is null))
+    where network = ${network} and (state in ('seen', 'confirming', 'reorged') or (state = 'credited' and height is null))
     order by at, txid, index`.execute(db);
   return rows;
 }

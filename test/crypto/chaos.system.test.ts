@@ -1,8 +1,9 @@
 /** What goes wrong with chains, nodes and scanners: nothing is credited twice, nothing is lost, and nothing stays that is not so. */
 import type pg from 'pg';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { createLedger } from '../../src/billing/ledger.ts';
 import { createDb, createPool } from '../../src/db/pool.ts';
+import { reconcile } from '../../src/reconcile/reconcile.ts';
 import { whyNoAnvil } from '../support/anvil.ts';
 import { startTestEvm, type TestEvm } from '../support/crypto.ts';
 import { scatterData, transferData } from '../support/evm-token.ts';
@@ -17,6 +18,10 @@ describe.skipIf(whyNot)(`deposits when things go wrong${whyNot ? ` (${whyNot})` 
     it = await startTestEvm();
   });
   afterAll(async () => it?.stop());
+  afterEach(async () => {
+    const all = await reconcile(it.db);
+    expect(all.flatMap(({ name, differences }) => differences.map((one) => ({ name, ...one })))).toEqual([]);
+  });
 
   let count = 0;
   const account = () => `victim${++count}`;
@@ -44,6 +49,8 @@ describe.skipIf(whyNot)(`deposits when things go wrong${whyNot ? ` (${whyNot})` 
       expect(await it.get(who, deposit)).toMatchObject({ state: 'reorged', payments: [{ confirmations: null }] });
       await mineAndScan(3);
       expect(await booked(txid, who)).toEqual([]);
+      // Nobody knows of it any more.
+      expect(await it.get(who, deposit)).toMatchObject({ state: 'waiting', payments: [{ state: 'dropped' }] });
       await it.anvil.rpc('eth_sendRawTransaction', raw);
       await mineAndScan(3);
       expect(await booked(txid, who)).toEqual([['deposit:value', CREDITS_OF_ETH]]);
@@ -81,7 +88,9 @@ describe.skipIf(whyNot)(`deposits when things go wrong${whyNot ? ` (${whyNot})` 
       const deposit = await it.deposit(who);
       const txid = await it.anvil.send(deposit.address, ETH, { from: it.anvil.accounts[3] });
       await mineAndScan(3);
-      await it.ledger.charge({ key: `charge:${who}`, accountId: who, credits: 10_000_000n, at: new Date() });
+      const spent = 10_000_000n;
+      const entries = [{ account: `customer:${who}`, credits: -spent }].concat({ account: 'refunds', credits: spent });
+      await it.ledger.post({ key: `spent:${who}`, kind: 'refund', accountId: who, entries, at: new Date() });
       const raw = await it.anvil.rawOf(txid);
       await it.anvil.reorg(3);
       await it.scan();

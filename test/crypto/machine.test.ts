@@ -47,7 +47,8 @@ function run(all: readonly Step[]) {
     const verdict = payment ? judge(payment, chain.length - 1, NEEDED) : 'wait';
     if (payment && verdict === 'credit') payment = { ...payment, state: 'credited' };
     if (payment && verdict === 'reverse') payment = { ...payment, state: 'reversed', reversals: payment.reversals + 1 };
-    if (verdict !== 'wait') booked.push(verdict === 'credit' ? 1 : -1);
+    if (payment && verdict === 'drop') payment = { ...payment, state: 'dropped' };
+    if (verdict === 'credit' || verdict === 'reverse') booked.push(verdict === 'credit' ? 1 : -1);
   }
   return { chain, payment, booked };
 }

@@ -65,7 +65,7 @@ export const cryptoMigrations: Record<string, Migration> = {
       )`.execute(db);
       await sql`create index crypto_payments_of_deposit on loopstream.crypto_payments (deposit_id)`.execute(db);
       await sql`create index crypto_payments_at_work on loopstream.crypto_payments (network)
-        where state in ('seen', 'confirming') or (state = 'credited' and height is null)`.execute(db);
+        where state in ('seen', 'confirming', 'reorged') or (state = 'credited' and height is null)`.execute(db);
       await sql`create index crypto_payments_of_block on loopstream.crypto_payments (network, height)`.execute(db);
     },
   },
