@@ -11,7 +11,13 @@ import { AUTH_PATH, failedOutside } from './addresses.ts';
 import { type Allowance, DOORS, type Door } from './doors.ts';
 import { evenly } from './even.ts';
 import { OUTSIDE_CALLBACK_PATH } from './outside.ts';
-import { completeAuthorization, completeTokenRequest, readRegistration } from './requests.ts';
+import {
+  completeAuthorization,
+  completeTokenRequest,
+  problemOfPage,
+  readRegistration,
+  refusalOfForm,
+} from './requests.ts';
 import { cookieOf } from './sessions.ts';
 
 const BODY_LIMIT = 64 * 1024;
@@ -178,10 +184,16 @@ function toRequest(request: FastifyRequest, door: Door, routes: AuthRoutes): Req
   copy('content-type', 'user-agent');
   const given = request.body as Buffer | undefined;
   let body: string | undefined = request.method === 'POST' ? String(given ?? '') : undefined;
-  if (door.visitor === 'program') copy('authorization');
+  const isProgram = door.visitor === 'program';
+  const problem = door.visitor === 'page' ? problemOfPage(body ?? '', query) : undefined;
+  if (problem) throw new AppError(problem.code, problem.detail);
+  const refused = isProgram && door.path !== '/oauth2/register' && refusalOfForm(body ?? query, door.path);
+  if (refused) return Response.json(refused, { status: 400 });
+  if (isProgram) copy('authorization');
   else {
     copy('cookie');
-    url.search = query;
+    // What passkeys are made for is nothing that an address may say.
+    url.search = door.path.startsWith('/passkey/') ? '' : query;
   }
   if (door.visitor === 'page') headers.set('origin', new URL(publicUrl).origin);
   // Otherwise it takes a program that calls `fetch` for a page, and answers it with JSON instead of a redirect.

@@ -25,7 +25,44 @@ export const GRANTS = ['authorization_code', 'refresh_token'] as const;
 /** Controls, and signs that turn the direction of a text or take no room: they make one name look like another. */
 const DECEIVING = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Co}\p{Cn}]/u;
 
-const isText = (value: unknown, max: number): value is string => typeof value === 'string' && value.length <= max;
+const isText = (value: unknown, max: number): value is string =>
+  typeof value === 'string' && value.length <= max && !value.includes('\0');
+
+/** Escaped in JSON; the sign itself cannot stand there. */
+const JSON_NUL = /(?<!\\)(?:\\\\)*\\u0000/i;
+
+/** Whether a form or a query has U+0000, which Postgres keeps in no text, and nobody means. */
+const hasNul = (form: string): boolean => /%00|\0/.test(form);
+
+/** Why what a page of ours has sent is not looked at; undefined where it is an object of JSON, or nothing. */
+export function problemOfPage(
+  body: string,
+  query: string,
+): { code: 'malformed_json' | 'validation_failed'; detail: string } | undefined {
+  const wrong = (detail: string) => ({ code: 'validation_failed' as const, detail });
+  if (hasNul(query)) return wrong('No parameter may have the character U+0000.');
+  if (body === '') return undefined;
+  let fields: unknown;
+  try {
+    fields = JSON.parse(body);
+  } catch {
+    return { code: 'malformed_json', detail: 'The body must be JSON.' };
+  }
+  if (typeof fields !== 'object' || fields === null || Array.isArray(fields))
+    return wrong('The body must be a JSON object.');
+  if (JSON_NUL.test(body)) return wrong('No text may have the character U+0000.');
+  const { oauth_query: asked } = fields as Record<string, unknown>;
+  return asked === undefined || typeof asked === 'string' ? undefined : wrong('oauth_query must be a text.');
+}
+
+/** Why a form is not looked at, as RFC 6749, section 5.2, has it; none of its own words are in it. */
+export function refusalOfForm(form: string, path: string): { error: string; error_description: string } | undefined {
+  if (hasNul(form)) return { error: 'invalid_request', error_description: 'No parameter may have U+0000.' };
+  const grants = new URLSearchParams(form).getAll('grant_type');
+  if (path !== '/oauth2/token' || (grants.length === 1 && GRANTS.includes(grants[0] as never))) return undefined;
+  const error = grants.length === 1 ? 'unsupported_grant_type' : 'invalid_request';
+  return { error, error_description: `grant_type must be one of ${GRANTS.join(', ')}.` };
+}
 
 /** `http` where the browser and the program are on one machine (RFC 8252, section 7.3). */
 const isLoopback = ({ protocol, hostname }: URL): boolean =>

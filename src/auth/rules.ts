@@ -23,7 +23,8 @@ const refuse = (code: string, message: string) => new APIError('BAD_REQUEST', { 
 function checkNames(fields: Fields): void {
   for (const name of ['name', 'firstName', 'lastName']) {
     const value = fields[name];
-    if (value === undefined || value === null) continue;
+    // A last name can be taken away; the others are kept in no other way.
+    if (value === undefined || (value === null && name === 'lastName')) continue;
     const limit = name === 'name' ? 2 * MAX_NAME + 1 : MAX_NAME;
     if (typeof value !== 'string' || value.length > limit || !PLAIN.test(value))
       throw refuse('INVALID_NAME', `A name has at most ${MAX_NAME} characters, and no control characters.`);

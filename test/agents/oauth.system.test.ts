@@ -16,6 +16,7 @@ import { OPERATION_SCOPES, SCOPES, type Scope } from '../../src/auth/scopes.ts';
 import { type Agent, connectAgent, REVISIONS, type Revision } from '../support/agents.ts';
 import { call } from '../support/api.ts';
 import { consent, type Person, REDIRECT, startTestSite, type TestSite } from '../support/oauth.ts';
+import { openForge } from '../support/oauth-forge.ts';
 
 let site: TestSite;
 let ada: Person;
@@ -142,13 +143,19 @@ test('every tool, with every kind of credentials, does what the table of scopes 
   };
   const revoked = await site.auth.createApiKey(ada.accountId, 'revoked');
   await site.auth.revokeApiKey(revoked.id);
+  const whole = await bearer(...SCOPES);
+  const forge = await openForge(site, whole.authorization.split(' ')[1] ?? '');
+  const over = Math.floor(Date.now() / 1000) - 3600;
   const cases: [Record<string, string>, readonly Scope[] | undefined][] = [
     [{}, undefined],
     [{ 'x-api-key': revoked.key }, undefined],
     [{ 'x-api-key': 'lsk_nobodys' }, undefined],
     [{ authorization: 'Bearer nothing' }, undefined],
+    // Only its time is wrong.
+    [{ authorization: `Bearer ${await forge.sign({ iat: over - 900, exp: over })}` }, undefined],
+    [{ authorization: `Bearer ${await forge.sign({})}` }, SCOPES],
     [{ 'x-api-key': ada.key }, SCOPES],
-    [await bearer(...SCOPES), SCOPES],
+    [whole, SCOPES],
   ];
   for (const scope of SCOPES) cases.push([await bearer(scope), [scope]]);
   for (const [headers, scopes] of cases)
