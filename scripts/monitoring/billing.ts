@@ -1,5 +1,5 @@
 /** Alerts about what is counted and charged. Pure: no I/O, no clock. */
-import type { Alert, Group } from './alert.ts';
+import { type Alert, API_LOG, type Group } from './alert.ts';
 
 const BILLING_LOG =
   'kubectl logs -n "$RELEASE_NS" -l app.kubernetes.io/name=loopstream,app.kubernetes.io/component=billing --tail=200 --prefix';
@@ -111,7 +111,33 @@ const chains: Alert[] = [
   },
 ];
 
+const cards: Alert[] = [
+  {
+    name: 'LoopStreamWebhooksFailing',
+    expr: 'sum by (outcome) (increase(stripe_webhook_events_total{outcome=~"failed|forged"}[30m])) > 10',
+    for: '5m',
+    severity: 'warning',
+    summary: 'Events of the payment provider are not taken.',
+    description: 'More than ten of them are {{ $labels.outcome }} in half an hour.',
+    means:
+      'failed: the provider or PostgreSQL does not answer. forged: the signing secret is another one, a proxy changes bodies, or somebody else sends them. No payment is lost: the job `card-top-ups` asks for what did not come.',
+    viewers: `${NOTHING} Who has paid waits a minute longer for the credit.`,
+    looks: [
+      [API_LOG, '`a request failed` for /v1/webhooks/stripe, and its error'],
+      [
+        'max by (task) (increase(billing_job_failures_total{task="card-top-ups"}[30m]))  # in Prometheus',
+        'whether the job helps meanwhile',
+      ],
+    ],
+    mends: [
+      'forged: set LOOPSTREAM_STRIPE_WEBHOOK_SECRET to the signing secret that the provider shows for this endpoint.',
+      'failed: see LoopStreamBillingFails; the provider sends events again for days.',
+    ],
+  },
+];
+
 export const BILLING_ALERTS: Group[] = [
   { name: 'loopstream-billing', alerts: counting },
   { name: 'loopstream-crypto', alerts: chains },
+  { name: 'loopstream-cards', alerts: cards },
 ];

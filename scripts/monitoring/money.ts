@@ -69,6 +69,14 @@ export const MONEY: Dashboard = {
       ],
     },
     {
+      title: 'Cards',
+      panels: [
+        graph('Events of the payment provider', 'An hour. Normal: none failed or forged.', 'short', [
+          [`sum by (outcome) (rate(stripe_webhook_events_total${RATE})) * 3600`, '{{outcome}}'],
+        ]),
+      ],
+    },
+    {
       title: 'Jobs',
       panels: [
         graph('Since a job ended well', 'Normal: its own interval.', 's', [

@@ -87,8 +87,8 @@ export async function keepProgress(trx: Db, accountId: string, until: Date, thro
 
 /**
  * Of an account what has been charged, or given back of that, and stands on no invoice yet: what came since, and what was too
- * late for the invoice of its month. A credit note by itself brings its own. Transactions that move no revenue, such as
- * top-ups, are of no concern.
+ * late for the invoice of its month. A credit note by itself brings its own. Transactions that are not about what was used,
+ * such as top-ups, gifts and what goes back to a card, are of no concern.
  */
 const unbilled = (accountId: string, { until, through }: Progress, before: Date) => sql`
   loopstream.ledger_transactions t
@@ -96,7 +96,7 @@ const unbilled = (accountId: string, { until, through }: Progress, before: Date)
   where t.account_id = ${accountId} and t.at < ${before} and not t.details ? 'invoiceKey'
     and (${until ?? null}::timestamptz is null or t.at >= ${until ?? null}::timestamptz or e.number > ${through})
     and exists (select 1 from loopstream.ledger_entries r
-      where r.transaction_id = t.id and r.account = 'revenue:streaming')`;
+      where r.transaction_id = t.id and r.account in ('revenue:streaming', 'refunds'))`;
 
 /** When the first of it happened; undefined where there is nothing. */
 export async function firstUnbilled(

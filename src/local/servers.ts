@@ -136,6 +136,11 @@ function startBilling(context: Context, controlPlane: ControlPlane, databaseUrl:
         env: {
           ...common(context, kubeconfig),
           LOOPSTREAM_DATABASE_URL: databaseUrl,
+          LOOPSTREAM_SELLER: JSON.stringify({
+            name: 'loopstream on this machine',
+            address: ['localhost'],
+            country: 'ZZ',
+          }),
           LOOPSTREAM_OPS_PORT: String(opsPort),
         },
         logFile: state.path('logs', 'billing.log'),

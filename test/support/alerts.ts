@@ -2,6 +2,9 @@
  * For each alert what makes it fire and what, though near, does not: series as `promtool test rules` writes them, one
  * sample a minute (`0x30` is 31 zeros, `0+5x30` rises by 5).
  */
+import { ACCESS_CASES } from './alerts-access.ts';
+import { BILLING_CASES } from './alerts-billing.ts';
+
 export interface AlertCase {
   series: Record<string, string>;
   /** Looked at after so long, e.g. `30m`. */
@@ -22,51 +25,12 @@ const OTHERS = 'job="others",instance="z"';
 const OUR_API = 'db_pool_max_connections{pool="loopstream",job="api",instance="a"}';
 const requests = (status: string, target = 'job="api",instance="a"') =>
   `http_request_duration_seconds_count{route="/v1/me",status="${status}",${target}}`;
-const OURS = 'job="api",instance="a"';
-const signIns = (outcome: string, target = OURS) =>
-  `auth_sign_ins_total{method="password",outcome="${outcome}",${target}}`;
-const tokens = (outcome: string) => `auth_tokens_total{grant="refresh_token",outcome="${outcome}",${OURS}}`;
-const registrations = (outcome: string) => `auth_registrations_total{outcome="${outcome}",${OURS}}`;
-const reuse = `auth_refresh_reuse_total{${OURS}}`;
-const mails = (outcome: string) => `mails_total{outcome="${outcome}",${OURS}}`;
-const calls = (tool: string, outcome: string) =>
-  `mcp_tool_duration_seconds_count{tool="${tool}",outcome="${outcome}",${OURS}}`;
 const latency = (le: string, route = '/v1/me') =>
   `http_request_duration_seconds_bucket{route="${route}",status="200",le="${le}",job="api",instance="a"}`;
 
-const lastSuccess = (task: string, instance = 'a') =>
-  `billing_job_last_success_timestamp_seconds{task="${task}",job="billing",instance="${instance}"}`;
-const jobFailures = 'billing_job_failures_total{task="top-ups",job="billing",instance="a"}';
-
-const scanLag = (instance: string) =>
-  `crypto_scan_lag_seconds{network="ethereum",job="billing",instance="${instance}"}`;
-const settled = (result: string) =>
-  `crypto_payments_total{network="ethereum",result="${result}",job="billing",instance="a"}`;
-
 export const ALERT_CASES: Record<string, AlertCase[]> = {
-  LoopStreamMeterLate: [
-    { series: { [lastSuccess('meter')]: '0x40' }, at: '30m', fires: { task: 'meter' } },
-    // One process does it no more, and the other one does.
-    { series: { [lastSuccess('credit')]: '0x40', [lastSuccess('credit', 'b')]: '0+60x40' }, at: '30m' },
-    { series: { [lastSuccess('monthly-invoices')]: '0x40' }, at: '30m' },
-  ],
-  LoopStreamBillingFails: [
-    { series: { [jobFailures]: '0+1x60' }, at: '50m', fires: { task: 'top-ups' } },
-    { series: { [jobFailures]: '0 1 2 3 3x60' }, at: '50m' },
-  ],
-  LoopStreamUncounted: [
-    { series: { 'billing_uncounted_seconds{job="billing",instance="a"}': '90000x60' }, at: '40m', fires: {} },
-    { series: { 'billing_uncounted_seconds{job="billing",instance="a"}': '80000x60' }, at: '40m' },
-  ],
-  LoopStreamDepositsLate: [
-    { series: { [scanLag('a')]: '0+60x60' }, at: '50m', fires: { network: 'ethereum' } },
-    // One process reads it no more, and the other one does.
-    { series: { [scanLag('a')]: '0+60x60', [scanLag('b')]: '5x60' }, at: '50m' },
-  ],
-  LoopStreamDepositsReversed: [
-    { series: { [settled('reversed')]: '0 0 0 1 1x20' }, at: '10m', fires: { network: 'ethereum' } },
-    { series: { [settled('credited')]: '0 0 0 1 1x20', [settled('reversed')]: '0x20' }, at: '10m' },
-  ],
+  ...ACCESS_CASES,
+  ...BILLING_CASES,
   LoopStreamOffAir: [
     // It goes from one phase to another meanwhile, and is off air all the time.
     {
@@ -334,86 +298,6 @@ export const ALERT_CASES: Record<string, AlertCase[]> = {
         [OUR_API]: '10x30',
       },
       at: '20m',
-    },
-  ],
-  LoopStreamSignInsFailing: [
-    {
-      series: {
-        [signIns('ok')]: '0+8x20',
-        [signIns('failed')]: '0+2x20',
-        [tokens('ok')]: '0+3x20',
-        [tokens('failed')]: '0x20',
-        [OUR_API]: '10x20',
-      },
-      at: '18m',
-      fires: {},
-    },
-    {
-      // Who is refused has nothing to do with us, and neither have another's numbers.
-      series: {
-        [signIns('ok')]: '0+8x20',
-        [signIns('refused')]: '0+50x20',
-        [signIns('failed', OTHERS)]: '0+50x20',
-        [tokens('failed')]: '0 1x20',
-        [tokens('ok')]: '0+30x20',
-        [OUR_API]: '10x20',
-      },
-      at: '18m',
-    },
-  ],
-  LoopStreamSignInsRefused: [
-    {
-      series: {
-        [signIns('ok')]: '0+3x30',
-        [signIns('refused')]: '0+10x30',
-        [signIns('limited')]: '0+40x30',
-        [OUR_API]: '10x30',
-      },
-      at: '25m',
-      fires: {},
-    },
-    {
-      // A Monday morning.
-      series: { [signIns('ok')]: '0+300x30', [signIns('refused')]: '0+60x30', [OUR_API]: '10x30' },
-      at: '25m',
-    },
-  ],
-  LoopStreamRefreshReuse: [
-    { series: { [reuse]: '0 0 1x20', [OUR_API]: '10x20' }, at: '10m', fires: {} },
-    { series: { [reuse]: '1x90', [OUR_API]: '10x90' }, at: '80m' },
-  ],
-  LoopStreamRegistrations: [
-    { series: { [registrations('limited')]: '0+2x60', [OUR_API]: '10x60' }, at: '55m', fires: {} },
-    { series: { [registrations('ok')]: '0+10x60', [OUR_API]: '10x60' }, at: '59m', fires: {} },
-    {
-      series: { [registrations('limited')]: '0 9x60', [registrations('ok')]: '0+2x60', [OUR_API]: '10x60' },
-      at: '59m',
-    },
-  ],
-  LoopStreamMailsFailing: [
-    { series: { [mails('failed')]: '0 0 1x20', [mails('sent')]: '0+5x20', [OUR_API]: '10x20' }, at: '10m', fires: {} },
-    { series: { [mails('failed')]: '3x20', [mails('sent')]: '0+5x20', [OUR_API]: '10x20' }, at: '10m' },
-  ],
-  LoopStreamToolsFailing: [
-    {
-      series: {
-        [calls('start_stream', 'failed')]: '0+2x40',
-        [calls('start_stream', 'ok')]: '0+8x40',
-        [calls('start_stream', 'cancelled')]: '0+90x40',
-        [calls('get_me', 'ok')]: '0+8x40',
-        [OUR_API]: '10x40',
-      },
-      at: '30m',
-      fires: { tool: 'start_stream' },
-    },
-    {
-      series: {
-        [calls('start_stream', 'failed')]: '0 1x40',
-        [calls('start_stream', 'refused')]: '0+8x40',
-        [calls('start_stream', 'ok')]: '0+8x40',
-        [OUR_API]: '10x40',
-      },
-      at: '30m',
     },
   ],
   LoopStreamDatabaseBusy: [
