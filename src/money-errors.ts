@@ -1,6 +1,12 @@
 /** The part of the table of public errors (errors.ts) that has to do with money. Pure: no I/O, no clock. */
 
 export const MONEY_ERRORS = {
+  account_suspended: {
+    status: 403,
+    title: 'Account suspended',
+    meaning: 'Staff of the service have locked the account: its streams are off air, and nothing of it can be changed.',
+    fix: 'Ask the service’s support why. The bills, the balance and the export of the account can still be had.',
+  },
   billing_disabled: {
     status: 404,
     title: 'Billing disabled',

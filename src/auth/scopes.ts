@@ -103,6 +103,11 @@ export const isReading = (operation: Operation): boolean => {
 export const isForPerson = (operation: string): boolean =>
   isOperation(operation) && (OPERATION_SCOPES[operation] as string | null) === PERSON;
 
+/** What one may do whose account staff have locked: see that it is so, pay what is owed, take what is his, and go. */
+export const isOpenWhileSuspended = (operation: Operation): boolean =>
+  ['getMe', 'exportAccount', 'deleteAccount'].includes(operation) ||
+  ((OPERATION_SCOPES[operation] as string | null) === 'billing' && isReading(operation));
+
 /** Who is asking. An account is one user's for now; everything is owned by accounts, so that teams can come. */
 export interface Principal {
   accountId: string;
@@ -112,15 +117,19 @@ export interface Principal {
   via: 'key' | 'token' | 'session';
   /** Of a person who has signed in. */
   sessionId?: string;
+  /** Staff have locked the account. */
+  isSuspended?: boolean;
 }
 
 /**
  * Throws `insufficient_scope` (403), naming the scope with its public prefix, or `person_required` (403) when the principal
- * may not do it.
+ * may not do it; `account_suspended` (403) when staff have locked the account.
  */
 export function requireScope(principal: Principal, operation: Operation, prefix: string): void {
   const scope = OPERATION_SCOPES[operation] as Scope | typeof PERSON | null;
   if (scope === null) return;
+  if (principal.isSuspended && !isOpenWhileSuspended(operation))
+    throw new AppError('account_suspended', 'The account is locked: ask the service’s support why.');
   if (scope === PERSON) {
     if (principal.via === 'session') return;
     throw new AppError('person_required', 'Only a person who has signed in may do this.');

@@ -40,7 +40,7 @@ export function createBillingService({ db, enabled, currency, currentRate, clock
 
   return {
     /** Throws `billing_disabled`, as all of them do. */
-    async get({ accountId }: Principal): Promise<Billing> {
+    async get({ accountId, isSuspended }: Principal): Promise<Billing> {
       ensure();
       const [{ balance }, { available, creditsPerHour }] = await Promise.all([
         store.readBalance(db, accountId),
@@ -49,7 +49,7 @@ export function createBillingService({ db, enabled, currency, currentRate, clock
       const left = secondsFor(available, creditsPerHour);
       const isLow = left !== undefined && left < LOW_SECONDS;
       return {
-        state: available <= 0n ? 'exhausted' : isLow ? 'low' : 'active',
+        state: isSuspended ? 'suspended' : available <= 0n ? 'exhausted' : isLow ? 'low' : 'active',
         balanceCredits: String(balance),
         availableCredits: String(available),
         creditsPerHour: String(creditsPerHour),

@@ -78,7 +78,9 @@ async function isOver(isAllowed: () => Promise<boolean>): Promise<boolean> {
   try {
     return !(await isAllowed());
   } catch (error) {
-    return error instanceof AppError && ['unauthenticated', 'insufficient_scope'].includes(error.code);
+    return (
+      error instanceof AppError && ['unauthenticated', 'insufficient_scope', 'account_suspended'].includes(error.code)
+    );
   }
 }
 

@@ -1,5 +1,5 @@
 /** Which codes of errors.ts each operation may answer with. Pure: no I/O, no clock. */
-import { OPERATION_SCOPES, type Operation, PERSON } from '../auth/scopes.ts';
+import { isOpenWhileSuspended, OPERATION_SCOPES, type Operation, PERSON } from '../auth/scopes.ts';
 import type { ErrorCode } from '../errors.ts';
 import { collectionOf } from './document.ts';
 
@@ -86,6 +86,7 @@ export function codesOf(id: Operation, { method, path, hasBody, hasParameters }:
   return [
     ...new Set<ErrorCode>([
       ...(open ? [] : GUARDED),
+      ...(open || isOpenWhileSuspended(id) ? [] : (['account_suspended'] as const)),
       ...(open ? [] : [scope === PERSON ? ('person_required' as const) : ('insufficient_scope' as const)]),
       ...(open || method === 'get' || method === 'head' ? [] : (['cross_site_request'] as const)),
       ...(notFound ? [notFound] : []),

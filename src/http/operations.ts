@@ -38,6 +38,8 @@ export interface GuardOptions {
   /** Only pages of this address may change something with a session's cookie. */
   publicUrl: string;
   rateLimit: Quota;
+  /** Whether staff have locked the account; none is unless told. */
+  isSuspended?: ((accountId: string) => boolean) | undefined;
   counter?: Counter | undefined;
 }
 
@@ -56,11 +58,13 @@ export const resourceOf = ({ routeOptions }: FastifyRequest): Resource => routeO
 
 /** Hangs the guards on all routes that are registered on `app`, or inside of it, from now on. */
 export async function guard(app: FastifyInstance, options: GuardOptions): Promise<void> {
-  const { auth, scopePrefix, publicUrl } = options;
+  const { auth, scopePrefix, publicUrl, isSuspended = () => false } = options;
+  const marked = (principal: Principal): Principal =>
+    isSuspended(principal.accountId) ? { ...principal, isSuspended: true } : principal;
   app.decorateRequest('principal', null as unknown as Principal);
   app.decorateRequest('refusal', null);
-  app.decorateRequest('authenticateAgain', function () {
-    return auth.authenticate(credentialsOf(this), { resource: resourceOf(this) });
+  app.decorateRequest('authenticateAgain', async function () {
+    return marked(await auth.authenticate(credentialsOf(this), { resource: resourceOf(this) }));
   });
 
   app.addHook('onRequest', (request, _reply, done) => {
@@ -68,7 +72,7 @@ export async function guard(app: FastifyInstance, options: GuardOptions): Promis
     const accept = (principal: Principal) => {
       if (principal.via === 'session' && !isSafe(request.method) && !isOwnPage(request.headers, publicUrl))
         request.refusal = crossSite();
-      else request.principal = principal;
+      else request.principal = marked(principal);
     };
     const refuse = (error: unknown) => {
       request.refusal = error;

@@ -11,6 +11,7 @@ import { createExport } from '../account/export.ts';
 import { createLetters, type Letters } from '../account/letters.ts';
 import { createOwned, type OwnedOptions } from '../account/owned.ts';
 import { createAccountService } from '../account/service.ts';
+import { createSuspensions } from '../admin/suspensions.ts';
 import { openAuth } from '../auth/open.ts';
 import { OUTSIDE_ID } from '../auth/outside.ts';
 import type { AuthService } from '../auth/service.ts';
@@ -129,6 +130,11 @@ export async function runApi(config: ApiConfig, lifecycle: Lifecycle, log: Logge
   lifecycle.defer('stats', () => stats.close());
   const { people, deletions } = openPeople({ config, kube, resources, services, auth, db, mails, log });
   lifecycle.defer('deletions', () => deletions.stop());
+  const suspensions = createSuspensions({
+    ...{ db, log, streams: resources.byName.streams.list, patch: resources.streams.patch },
+  });
+  lifecycle.defer('suspensions', () => suspensions.stop());
+  suspensions.start();
   // Before the caches are filled, nothing of an account would be found.
   void ready.then(
     () => deletions.start(),
@@ -163,6 +169,7 @@ export async function runApi(config: ApiConfig, lifecycle: Lifecycle, log: Logge
   const server = await buildServer({
     authServer: { library, forgetPeople: auth.forgetPeople, wasUsed: auth.wasUsed },
     ...{ config, auth, db, services, stats, changes, people, health, version, metrics, log },
+    isSuspended: suspensions.isSuspended,
     ...{ onWebhook: metrics.webhook, stopping, leaving: leaving.signal, counter, ageMs, learners: resources.learners },
   });
   lifecycle.defer('server', () => server.close(), DRAIN_MS);

@@ -38,7 +38,7 @@ import { createMethods, type Methods } from './methods.ts';
 import type { HttpMetrics } from './metrics.ts';
 import { type Learners, learnNewcomers } from './newcomers.ts';
 import { completeOpenApi, OPENAPI } from './openapi.ts';
-import { type Authentication, guard } from './operations.ts';
+import { type Authentication, type GuardOptions, guard } from './operations.ts';
 import { parseQuery } from './query.ts';
 import type { Counter } from './ratelimit.ts';
 import { RequestLog } from './requestlog.ts';
@@ -75,6 +75,7 @@ export interface ServerDeps extends StatusDeps, Stopping {
   changes: ChangeService;
   people: AccessRoutes;
   onWebhook?: RouteDeps['onWebhook'];
+  isSuspended?: GuardOptions['isSuspended'];
   learners?: Learners;
   /** Counts requests for all replicas together; without it this one counts its own. */
   counter?: Counter | undefined;
@@ -115,7 +116,7 @@ export async function buildServer(deps: ServerDeps): Promise<FastifyInstance> {
       if (trace) within({ trace }, done);
       else done();
     });
-    await guard(api, { auth: deps.auth, counter: deps.counter, ...config });
+    await guard(api, { auth: deps.auth, counter: deps.counter, isSuspended: deps.isSuspended, ...config });
     learnNewcomers(api, deps.learners ?? {});
     await api.register(async (graphql) => {
       tellAge(graphql, deps.ageMs);

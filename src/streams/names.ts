@@ -43,6 +43,8 @@ export const TEST_ANNOTATION = `${GROUP}/test`;
 export const PUBLISHED_ANNOTATION = `${GROUP}/published`;
 /** On a Playlist: which request with an Idempotency-Key has made the current version, so that it is not made again. */
 export const INTENT_ANNOTATION = `${GROUP}/intent`;
+/** On a LoopStream: it is suspended since staff have locked its account, and goes on when they unlock it. */
+export const SUSPENDED_ANNOTATION = `${GROUP}/account-suspended`;
 /** On an Upload that a client sends: what it said of it at the beginning (tus, Upload-Metadata). */
 export const UPLOAD_METADATA_ANNOTATION = `${GROUP}/upload-metadata`;
 /** On the kept versions of a playlist. */

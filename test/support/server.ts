@@ -16,7 +16,7 @@ export interface TestServer {
 }
 
 export interface ServerOptions
-  extends Partial<Pick<ServerDeps, 'auth' | 'db' | 'counter' | 'leaving' | 'stopping' | 'metrics'>> {
+  extends Partial<Pick<ServerDeps, 'auth' | 'db' | 'isSuspended' | 'counter' | 'leaving' | 'stopping' | 'metrics'>> {
   /** Settings, without their prefix. */
   settings?: Record<string, string>;
   scopes?: readonly Scope[];
@@ -49,6 +49,7 @@ export async function buildTestServer(options: ServerOptions = {}): Promise<Test
     leaving: options.leaving ?? never,
     stopping: options.stopping ?? never,
     db: options.db,
+    isSuspended: options.isSuspended,
     counter: options.counter,
     metrics: options.metrics,
     log: pino({ level: 'debug' }, sink),
