@@ -75,6 +75,12 @@ bench-auth: node_modules/.installed ## what it costs to know who asks, three min
 bench-pages: setup ## how soon pages show a change, and somebody who signs in the first page; three minutes
 	@$(NODE) test/bench/pages.ts $(ARGS)
 
+bench-money: node_modules/.installed ## the meter at 10,000 live streams, a minute
+	@$(NODE) test/bench/money.ts $(ARGS)
+
+chaos-money: node_modules/.installed ## live streams while billing, the API and Postgres are killed: what was recorded beside what is charged, five minutes
+	@$(NODE) test/chaos/money.ts $(ARGS)
+
 bench-api: node_modules/.installed ## the API server at 10,000 streams, six minutes
 	@$(NODE) test/bench/api.ts $(ARGS)
 
