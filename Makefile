@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup run stop reset test test-unit test-system test-e2e test-cluster lint format generate build bench bench-engine bench-operator bench-api bench-auth bench-pages clean
+.PHONY: help setup run stop reset test test-unit test-system test-e2e test-cluster lint format generate build bench bench-engine bench-operator bench-api bench-auth bench-pages bench-money chaos-money clean
 
 # Node 24 comes from the lock file, so the machine's own Node only has to run npm.
 export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
@@ -61,7 +61,7 @@ generate: node_modules/.installed ## write crds/, docs/, alerts, dashboards and 
 build: setup ## bundle what the image runs, and the client for programs, into dist/
 	@$(NODE) scripts/build.ts
 
-bench: bench-engine bench-operator bench-api bench-auth bench-pages ## performance as ratios beside the named peers, into test/bench/RESULTS.md
+bench: bench-engine bench-operator bench-api bench-auth bench-pages bench-money ## performance as ratios beside the named peers, into test/bench/RESULTS.md
 
 bench-engine: node_modules/.installed ## the loop engine alone, within ten minutes
 	@$(NODE) test/bench/engine.ts $(ARGS)
