@@ -47,9 +47,6 @@ const { metafile } = await build({
   logLevel: 'warning',
 });
 
-// An invoice's fonts are beside the code that reads them.
-cpSync('src/invoices/fonts', 'dist/app/fonts', { recursive: true });
-
 await buildClient('dist/client');
 
 const packages = new Set<string>();
@@ -60,6 +57,10 @@ for (const folder of packages) {
   const filter = (path: string) => !path.slice(folder.length).split(sep).includes('node_modules');
   cpSync(folder, join('dist', folder), { recursive: true, filter });
 }
+// Of the family of fonts an invoice has two.
+for (const file of ['package.json', 'LICENSE', 'ttf/DejaVuSans.ttf', 'ttf/DejaVuSans-Bold.ttf'])
+  cpSync(join('node_modules/dejavu-fonts-ttf', file), join('dist/node_modules/dejavu-fonts-ttf', file));
+
 const bytes = Object.values(metafile.outputs).reduce((sum, output) => sum + output.bytes, 0);
 process.stdout.write(
   `dist/app: ${Object.keys(metafile.outputs).length} files, ${Math.round(bytes / 1024)} KiB; ${packages.size} packages beside it\n`,

@@ -9,7 +9,8 @@ import type { Content } from './document.ts';
 import { layOut, PAGE } from './layout.ts';
 import { drawn, type Measure, printable, type Weight } from './text.ts';
 
-const fontFile = (name: string): string => fileURLToPath(new URL(`./fonts/${name}`, import.meta.url));
+/** DejaVu Sans has Latin, Greek, Cyrillic, Armenian, Georgian, Hebrew and Arabic letters. */
+const fontFile = (name: string): string => fileURLToPath(import.meta.resolve(`dejavu-fonts-ttf/ttf/${name}`));
 const FILES: Record<Weight, string> = { regular: fontFile('DejaVuSans.ttf'), bold: fontFile('DejaVuSans-Bold.ttf') };
 const COLOURS = { ink: '#17191b', grey: '#5b6066', accent: '#0a7768', tint: '#eef4f2', rule: '#d5d9d8' } as const;
 
