@@ -51,7 +51,12 @@ const destinationsRoute = createRoute({ ...at('/destinations'), component: Desti
 const libraryRoutes = [uploadsRoute, playlistsRoute, playlistRoute, destinationsRoute] as const;
 
 /** Pages that stand alone: OPEN_PAGES of account/addresses.ts. */
-const signInRoute = createRoute({ ...at('/sign-in'), component: SignInPage });
+const signInRoute = createRoute({
+  ...at('/sign-in'),
+  component: SignInPage,
+  // While somebody types: most go there next. Nobody waits for it.
+  loader: () => void OverviewPage.preload?.(),
+});
 const signUpRoute = createRoute({
   ...at('/sign-up'),
   component: lazyRouteComponent(() => import('./account/signUpPage.tsx'), 'SignUpPage'),

@@ -20,6 +20,9 @@ export async function serveDashboard(app: FastifyInstance, dir: string | undefin
     await app.register(fastifyStatic, {
       root: dir,
       wildcard: false,
+      // The build has put what is packed beside each file; it is no address of its own.
+      preCompressed: true,
+      globIgnore: ['**/*.{br,gz}'],
       cacheControl: false,
       setHeaders: (reply, path) => {
         const cache = HASHED.test(path) ? `public, max-age=${YEAR_SECONDS}, immutable` : 'no-cache';

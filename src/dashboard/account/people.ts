@@ -40,6 +40,12 @@ export interface AskingClient {
   isVerified: boolean;
 }
 
+/** What the server says to who has signed in: where to go next, and mostly who that is, so that it need not be asked. */
+export interface Arrival {
+  next: string | undefined;
+  person: Person | undefined;
+}
+
 type Answer = Record<string, unknown>;
 
 const TIMEOUT_MS = 15_000;
@@ -68,6 +74,11 @@ const nextOf = (answer: Answer): string | undefined => {
   return typeof next === 'string' && answer.redirect !== false ? next : undefined;
 };
 
+const arrivalOf = (answer: Answer): Arrival => ({
+  next: nextOf(answer),
+  person: answer.user as Person | undefined,
+});
+
 /** With the query of a program that sent the person here, the server goes on with what that program wants. */
 const withQuery = (oauthQuery: string | undefined) => (oauthQuery === undefined ? {} : { oauth_query: oauthQuery });
 
@@ -78,8 +89,8 @@ export const people = {
     return user as Person | undefined;
   },
 
-  async signIn(who: { email: string; password: string }, oauthQuery?: string): Promise<string | undefined> {
-    return nextOf(await ask('POST', '/sign-in/email', { ...who, ...withQuery(oauthQuery) }));
+  async signIn(who: { email: string; password: string }, oauthQuery?: string): Promise<Arrival> {
+    return arrivalOf(await ask('POST', '/sign-in/email', { ...who, ...withQuery(oauthQuery) }));
   },
 
   signUp: (who: { email: string; password: string; firstName: string; lastName?: string }) =>
@@ -133,13 +144,13 @@ export const people = {
     ),
 
   /** Has the device ask who it is, and signs in whoever it says. Rejects with the browser's error where it gives nothing. */
-  async signInWithPasskey(oauthQuery?: string): Promise<string | undefined> {
+  async signInWithPasskey(oauthQuery?: string): Promise<Arrival> {
     const { startAuthentication } = await import('@simplewebauthn/browser');
     const options = await ask('GET', '/passkey/generate-authenticate-options');
     // What the server insists on; its library does not ask the device for it.
     const optionsJSON = { ...options, userVerification: 'required' } as never;
     const response = await startAuthentication({ optionsJSON });
-    return nextOf(await ask('POST', '/passkey/verify-authentication', { response, ...withQuery(oauthQuery) }));
+    return arrivalOf(await ask('POST', '/passkey/verify-authentication', { response, ...withQuery(oauthQuery) }));
   },
 
   /** Has the device make one for this account, under this name. */

@@ -9,7 +9,7 @@ import { keepAsked } from './asked.ts';
 import { AddressField, PasswordField, Problem, useFields, wrongAddress } from './fields.tsx';
 import classes from './frame.module.css';
 import { Frame } from './frame.tsx';
-import { PeopleError, people } from './people.ts';
+import { type Arrival, PeopleError, people } from './people.ts';
 import { useOptions } from './queries.ts';
 import { outsideText } from './sentences.ts';
 import { useOnce } from './useOnce.ts';
@@ -22,12 +22,12 @@ const errorHere = (): string | null => new URLSearchParams(location.search).get(
 function useArrival() {
   const session = useSession();
   const navigate = useNavigate();
-  return async (next: string | undefined) => {
+  return async ({ next, person }: Arrival) => {
     if (next !== undefined && mayFollow(new URL(next, location.href).href)) return location.assign(next);
     // Where a page asked for signing in at its own address, it is that page which is shown now.
     const here = location.pathname === '/sign-in';
     const path = here ? nextOf(location.search, location.origin) : undefined;
-    session.knowPerson((await people.session()) ?? null);
+    session.knowPerson(person ?? (await people.session()) ?? null);
     if (path !== undefined) await navigate({ to: path, replace: true });
   };
 }

@@ -19,8 +19,8 @@ export function SignInAgain({ email }: { email: string }) {
   }, []);
   const { run, busy, problem } = useOnce(
     async (password: string) => {
-      await people.signIn({ email, password });
-      return people.session();
+      const { person } = await people.signIn({ email, password });
+      return person ?? people.session();
     },
     (person) => {
       session.knowPerson(person ?? null);
