@@ -49,7 +49,7 @@ export interface Api {
   /** The calls that pages change things by; the page learns from each answer what it learns from those above. */
   calls: Pick<Client, 'streams' | 'uploads' | 'playlists' | 'destinations'> &
     Pick<Client, 'apiKeys' | 'sessions' | 'connectedApps' | 'account'> &
-    Pick<Client, 'billing' | 'topUps' | 'crypto'>;
+    Pick<Client, 'billing' | 'topUps' | 'crypto' | 'invoices' | 'billingAddress'>;
   /** A file of the API, of a media type; `path` with its query. */
   file(path: string, type: string): Promise<Blob>;
   /** Address for resumable uploads (tus) and the headers to send along. */
@@ -134,6 +134,8 @@ export function createApi(base: string, key: string | undefined, observer: Parti
       billing: observed(person.billing, told),
       topUps: observed(person.topUps, told),
       crypto: observed(person.crypto, told),
+      invoices: observed(person.invoices, told),
+      billingAddress: observed(person.billingAddress, told),
     },
     file: (path, type) => told(openBody(options, path, type).then((body) => new Response(body).blob())),
     resumable: () => ({ url: `${base}/uploads/resumable`, headers }),

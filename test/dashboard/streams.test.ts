@@ -5,6 +5,7 @@ import { draftFrom, EMPTY_DRAFT } from '../../src/dashboard/create/draft.ts';
 import { stagesOf } from '../../src/dashboard/create/stages.ts';
 import { bodyOf, createSearchOf, nameFrom, stepOf } from '../../src/dashboard/create/steps.ts';
 import { overviewOf, summaryOf } from '../../src/dashboard/overview/select.ts';
+import { listCommands, playlistCommands } from '../../src/dashboard/parts/commands.ts';
 import { checksOf } from '../../src/dashboard/streams/checklist.ts';
 import { kubectlSnippet, restSnippet } from '../../src/dashboard/streams/commands.ts';
 import { changesOf, valuesOf } from '../../src/dashboard/streams/edit.ts';
@@ -80,6 +81,11 @@ test('commands name the stream, do what can be done next, and have nobody’s ke
   expect(restSnippet('https://a.example', stream({ status: 'live' }))).toContain('/streams/s1/stop?wait=30');
   expect(kubectlSnippet(stream({ status: 'live' }))).toContain('kubectl scale loopstream s1 --replicas=0');
   expect(restSnippet('https://a.example', stream())).not.toMatch(/lsk_\w/);
+  const uploads = listCommands('https://a.example', 'uploads');
+  expect([uploads.rest, uploads.kubectl]).toEqual([
+    ...[expect.stringContaining('$API/uploads/from-link'), expect.stringContaining('kubectl describe upload NAME')],
+  ]);
+  expect(playlistCommands('https://a.example', 'pl-1', 4).rest).toContain(`/pl-1/publish" -d '{"version":4}'`);
 });
 
 test('of an address only what is meant is taken', () => {

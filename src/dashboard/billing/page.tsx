@@ -10,6 +10,7 @@ import { useOpen } from '../parts/useOpen.ts';
 import { Failure, Notice } from '../shell/notices.tsx';
 import classes from './billing.module.css';
 import { DepositForm } from './depositForm.tsx';
+import { AddressForm, Invoices } from './invoices.tsx';
 import { Booked, Deposits, TopUps } from './lists.tsx';
 import { useAssets, useBilling, useMoneyChanged } from './queries.ts';
 import { TopUpForm } from './topUpForm.tsx';
@@ -65,12 +66,23 @@ function Money({ billing }: { billing: Billing }) {
               <Deposits />
             </Panel>
           )}
+          <Panel
+            title="Invoices"
+            action={
+              <Button size="compact-sm" variant="default" onClick={() => open('address')}>
+                Address
+              </Button>
+            }
+          >
+            <Invoices />
+          </Panel>
           <Panel title="Booked">
             <Booked billing={billing} />
           </Panel>
         </div>
       </div>
       {opened === 'top-up' && <TopUpForm billing={billing} onClose={close} />}
+      {opened === 'address' && <AddressForm onClose={close} />}
       {opened === 'deposit' && (
         <DepositForm
           onClose={close}

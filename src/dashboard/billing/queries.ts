@@ -40,7 +40,7 @@ export function useUsage(range: Range, groupBy: 'day' | 'stream') {
   });
 }
 
-type Noun = 'topUps' | 'deposits' | 'ledger';
+type Noun = 'topUps' | 'deposits' | 'ledger' | 'invoices';
 
 function useList<T>(
   noun: Noun,
@@ -63,6 +63,11 @@ export function useTopUps() {
 export function useDeposits() {
   const { crypto } = useApi().calls;
   return useList('deposits', (cursor, signal) => crypto.list({ limit: PAGE_SIZE }, { signal }).page(cursor));
+}
+
+export function useInvoices() {
+  const { invoices } = useApi().calls;
+  return useList('invoices', (cursor, signal) => invoices.list({ limit: PAGE_SIZE }, { signal }).page(cursor));
 }
 
 export function useEntries() {

@@ -2,8 +2,10 @@ import { Button } from '@mantine/core';
 import { IconPlus, IconSend } from '@tabler/icons-react';
 import { useRef } from 'react';
 import type { Destination } from '../../client/index.ts';
+import { listCommands } from '../parts/commands.ts';
 import page from '../parts/page.module.css';
 import { Empty, More, PageHead, RowsLoading, useTitle } from '../parts/page.tsx';
+import { ForPrograms } from '../parts/snippets.tsx';
 import { useOpen } from '../parts/useOpen.ts';
 import { Failure } from '../shell/notices.tsx';
 import { DestinationForm } from './form.tsx';
@@ -56,6 +58,7 @@ export function DestinationsPage() {
         ))}
       </ul>
       {hasNextPage && <More loading={isFetchingNextPage} onClick={() => fetchNextPage()} />}
+      <ForPrograms about="Destinations" {...listCommands(location.origin, 'destinations')} />
       {(opened === 'new' || edited) && (
         <DestinationForm
           {...(edited && { before: edited })}

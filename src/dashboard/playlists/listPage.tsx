@@ -4,9 +4,11 @@ import { Link, useNavigate } from '@tanstack/react-router';
 import type { PlaylistSummary } from '../../client/index.ts';
 import { useNow } from '../context.tsx';
 import { formatAgo } from '../format.ts';
+import { listCommands } from '../parts/commands.ts';
 import page from '../parts/page.module.css';
 import { Empty, More, PageHead, RowsLoading, useTitle } from '../parts/page.tsx';
 import { Row } from '../parts/row.tsx';
+import { ForPrograms } from '../parts/snippets.tsx';
 import { useOpen } from '../parts/useOpen.ts';
 import { Failure } from '../shell/notices.tsx';
 import { CreateForm } from './createForm.tsx';
@@ -81,6 +83,7 @@ export function PlaylistsPage() {
         ))}
       </ul>
       {hasNextPage && <More loading={isFetchingNextPage} onClick={() => fetchNextPage()} />}
+      <ForPrograms about="Playlists" {...listCommands(location.origin, 'playlists')} />
       {opened === 'new' && (
         <CreateForm
           onClose={close}

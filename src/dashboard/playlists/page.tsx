@@ -2,9 +2,11 @@ import { Button } from '@mantine/core';
 import { IconTrash } from '@tabler/icons-react';
 import { useState } from 'react';
 import type { Playlist } from '../../client/index.ts';
+import { playlistCommands } from '../parts/commands.ts';
 import page from '../parts/page.module.css';
 import { PageHead, useTitle } from '../parts/page.tsx';
 import { Panel } from '../parts/panel.tsx';
+import { ForPrograms } from '../parts/snippets.tsx';
 import { useDrafts } from '../parts/useDrafts.ts';
 import { Whole } from '../parts/whole.tsx';
 import { Conflict } from './conflict.tsx';
@@ -60,6 +62,7 @@ function PlaylistView({ playlist, refetch }: { playlist: Playlist; refetch: () =
           </Panel>
         </div>
       </div>
+      <ForPrograms about="This playlist" {...playlistCommands(location.origin, id, version)} />
       <SaveBar editing={editing} acts={acts} />
       <PublishQuestion acts={acts} />
       {deleting && <DeletePlaylist playlist={playlist} onClose={() => setDeleting(false)} />}

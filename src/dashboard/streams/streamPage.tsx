@@ -6,6 +6,7 @@ import type { LiveStats, Stream } from '../api.ts';
 import { formatProfile } from '../format.ts';
 import page from '../parts/page.module.css';
 import { Panel } from '../parts/panel.tsx';
+import { Snippets } from '../parts/snippets.tsx';
 import { useOpen } from '../parts/useOpen.ts';
 import { Whole } from '../parts/whole.tsx';
 import { Player } from '../player/player.tsx';
@@ -14,6 +15,7 @@ import { useAnnounceChange } from '../shell/announce.tsx';
 import { MoreActions } from './actions.tsx';
 import { PhaseBadge } from './badge.tsx';
 import { destinationLine } from './card.tsx';
+import { kubectlSnippet, restSnippet } from './commands.ts';
 import { EditForm } from './editForm.tsx';
 import { Events } from './events.tsx';
 import { Checklist } from './issues.tsx';
@@ -23,7 +25,6 @@ import { PowerButtons } from './power.tsx';
 import { useDestinationNames, useEvents, useLiveStats, useReadiness, useShownPhase, useStream } from './queries.ts';
 import { ScheduleForm } from './scheduleForm.tsx';
 import { SchedulePanel } from './schedulePanel.tsx';
-import { Snippets } from './snippets.tsx';
 import classes from './streamPage.module.css';
 import { offAirSince, restingLine } from './when.ts';
 
@@ -151,7 +152,11 @@ function StreamView({ stream }: { stream: Stream }) {
             <DestinationRows rows={rows} />
           </Panel>
           <Panel title="API and kubectl">
-            <Snippets stream={stream} />
+            <Snippets
+              about="This stream"
+              rest={restSnippet(location.origin, stream)}
+              kubectl={kubectlSnippet(stream)}
+            />
           </Panel>
         </div>
         <div className={page.column}>

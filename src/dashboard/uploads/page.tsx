@@ -1,8 +1,10 @@
 import { Button } from '@mantine/core';
 import { IconLink } from '@tabler/icons-react';
 import { useRef, useState } from 'react';
+import { listCommands } from '../parts/commands.ts';
 import page from '../parts/page.module.css';
 import { More, PageHead, RowsLoading, useTitle } from '../parts/page.tsx';
+import { ForPrograms } from '../parts/snippets.tsx';
 import { useOpen } from '../parts/useOpen.ts';
 import { Failure } from '../shell/notices.tsx';
 import { Drop } from './drop.tsx';
@@ -68,6 +70,7 @@ export function UploadsPage() {
         ))}
       </ul>
       {hasNextPage && <More loading={isFetchingNextPage} onClick={() => fetchNextPage()} />}
+      <ForPrograms about="Uploads" {...listCommands(location.origin, 'uploads')} />
       {opened === 'link' && (
         <LinkForm
           onClose={close}

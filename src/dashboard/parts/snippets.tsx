@@ -1,16 +1,15 @@
-/** The same by the API and with kubectl, for the stream that is on screen. */
+/** What is on screen by the API and with kubectl. */
 import { useState } from 'react';
-import type { Stream } from '../api.ts';
-import { Snippet } from '../parts/snippet.tsx';
-import { kubectlSnippet, restSnippet } from './commands.ts';
+import type { Commands } from './commands.ts';
+import { Snippet } from './snippet.tsx';
 import classes from './snippets.module.css';
 
 const KINDS = { rest: 'API', kubectl: 'kubectl' } as const;
 type Kind = keyof typeof KINDS;
 
-export function Snippets({ stream }: { stream: Stream }) {
+/** `about`: what they are about, e.g. `This stream`. */
+export function Snippets({ about, ...commands }: Commands & { about: string }) {
   const [kind, setKind] = useState<Kind>('rest');
-  const text = kind === 'rest' ? restSnippet(location.origin, stream) : kubectlSnippet(stream);
   return (
     <>
       <fieldset className={classes.kinds} aria-label="By the API or with kubectl">
@@ -20,7 +19,7 @@ export function Snippets({ stream }: { stream: Stream }) {
           </button>
         ))}
       </fieldset>
-      <Snippet text={text} label={`This stream with ${KINDS[kind]}`} />
+      <Snippet text={commands[kind]} label={`${about} with ${KINDS[kind]}`} />
       {kind === 'rest' && (
         <p className={classes.more}>
           Every call is described in the <a href="/docs">API pages</a>.
@@ -29,3 +28,13 @@ export function Snippets({ stream }: { stream: Stream }) {
     </>
   );
 }
+
+/** At the end of a page, for those who ask. */
+export const ForPrograms = (props: Commands & { about: string }) => (
+  <details className={classes.programs}>
+    <summary>API and kubectl</summary>
+    <div>
+      <Snippets {...props} />
+    </div>
+  </details>
+);
