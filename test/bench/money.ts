@@ -1,6 +1,6 @@
 /**
  * Money at scale (`make bench-money`): what one interval of the meter takes when every stream has been on air for another hour,
- * on a Postgres that keeps what it is told. The table is printed and appended to RESULTS.md.
+ * and how many charges the ledger takes in a second, on a Postgres that keeps what it is told. The table is printed and appended to RESULTS.md.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -17,18 +17,20 @@ import { createEstimates } from '../../src/meter/estimate.ts';
 import { createMeter } from '../../src/meter/meter.ts';
 import { byAccount } from '../../src/meter/work.ts';
 import { ACCOUNT_LABEL } from '../../src/streams/names.ts';
+import { spendRows } from './money/spend.ts';
 import { circumstances, collect, median, type Row, report, whole } from './report.ts';
 
-const PARTS = ['meter'];
+const PARTS = ['meter', 'spend'];
+const SPEND_MS = 1_000;
 const HELP = `Usage: node test/bench/money.ts [options]
 
   --streams N    live streams (10000), ten of each account
-  --rounds R     intervals in which each of them has another hour (5)
+  --rounds R     intervals in which each of them has another hour, and turns of each row of charges (5)
   --only PARTS   some of ${PARTS.join(',')}
   --no-record    print the table, leave RESULTS.md as it is
   --help         this text
 
-Takes about a minute.
+Takes about two minutes.
 `;
 const BAR_SECONDS = 5;
 const START = Date.parse('2026-03-01T00:00:00Z');
@@ -131,6 +133,7 @@ async function main(): Promise<void> {
   const { rows, take } = collect(values.only.split(','), say);
   try {
     await take('meter', () => meterRows(db, whole(values.streams), whole(values.rounds)));
+    await take('spend', () => spendRows(url, { rounds: whole(values.rounds), ms: SPEND_MS }));
   } finally {
     await db.destroy();
     await close();
