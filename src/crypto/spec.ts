@@ -30,9 +30,10 @@ export const IGNORED: Readonly<Record<IgnoredReason, string>> = {
 };
 export type IgnoredReason = 'wrong_token' | 'dust' | 'too_large';
 
-/** In the order of BIP 44 wallets, which stop to look for money after so many addresses without any. */
-export const GAP_LIMIT = 20;
-/** Unpaid deposits that an account may have open: a stranger must not be able to leave gaps without end. */
+/**
+ * Unpaid deposits that an account may have open: wallets stop to look for money after 20 addresses without any (the gap limit
+ * of BIP 44), and a stranger must not be able to make such gaps without end.
+ */
 export const MAX_OPEN = 10;
 /** Payments of tokens that are not taken, which anybody can send for nothing, are kept for a deposit up to so many. */
 export const MAX_IGNORED = 20;
