@@ -5,7 +5,10 @@ import { createLedger } from '../billing/ledger.ts';
 import { creditsOfMinor, formatMinor, minorDigits, minorOfCredits } from '../billing/money.ts';
 import { billingConfig, ConfigError, environment } from '../config.ts';
 import { createDb, createPool, type Db } from '../db/pool.ts';
+import { readSeller } from '../invoices/open.ts';
+import type { SellerSetting } from '../invoices/settings.ts';
 import { reconcile } from '../reconcile/reconcile.ts';
+import { issueCreditNote } from './credit-note.ts';
 import { type Admin, AdminError, createAdmin, type Giving } from './service.ts';
 
 const HELP = `loopstream admin: what the service's staff do by hand, each with a reason that is written down
@@ -15,19 +18,21 @@ Usage: loopstream admin grant <account> --credits 10000 --reason "welcome"
        loopstream admin suspend <account> --reason "abuse, case 4711"
        loopstream admin resume <account> --reason "case 4711 is closed"
        loopstream admin statement <account> [--limit 50]
+       loopstream admin credit-note <number of an invoice> --amount 1.50 --reason "was off air on Sunday"
        loopstream admin audit [<account>] [--limit 50]
        loopstream admin reconcile
 
 An account is named by its id or its e-mail address; one that was deleted by its id.
 
-  grant      gives credit away
-  refund     gives back credit that was charged; money goes back at the payment provider
-  suspend    locks an account: its streams stop within seconds, and its requests are answered account_suspended
-  resume     unlocks it; streams that were meant to be on air go on
-  statement  what was booked, the latest first
-  audit      what staff have done, the latest first
-  reconcile  computes all balances, charges, top-ups and deposits anew from what they are made of, and prints what differs;
-             exits with 1 when something does
+  grant        gives credit away
+  refund       gives back credit that was charged; money goes back at the payment provider
+  credit-note  gives back what stands on an invoice, which a credit note says then
+  suspend      locks an account: its streams stop within seconds, and its requests are answered account_suspended
+  resume       unlocks it; streams that were meant to be on air go on
+  statement    what was booked, the latest first
+  audit        what staff have done, the latest first
+  reconcile    computes all balances, charges, top-ups and deposits anew from what they are made of, and prints what differs;
+               exits with 1 when something does
 
 Options:
   --credits <n>       how much, in credits
@@ -39,7 +44,7 @@ Options:
   --json              for programs: JSON, amounts as texts
   --help              this text
 
-LOOPSTREAM_DATABASE_URL and LOOPSTREAM_CURRENCY say where and in what.
+LOOPSTREAM_DATABASE_URL and LOOPSTREAM_CURRENCY say where and in what, LOOPSTREAM_SELLER who sends credit notes.
 `;
 
 const OPTIONS = {
@@ -102,6 +107,7 @@ interface Context {
   currency: string;
   values: Values;
   account: string | undefined;
+  seller: SellerSetting | undefined;
 }
 
 /** What a command answers: for people, and for programs. */
@@ -144,6 +150,17 @@ const give =
     const text = `${did} ${worth(credits)} for ${nameOf(given)}; the balance is ${worth(given.balance)}. Key: ${given.key}\n`;
     return { text, json: given };
   };
+
+async function creditNote(context: Context): Promise<Told> {
+  const { account: number, currency, values, db } = context;
+  if (number === undefined) throw wrong('Name the invoice by its number.');
+  const { seller, ...by } = { seller: await readSeller(context.seller), ...byOf(context) };
+  if (!seller) throw wrong('LOOPSTREAM_SELLER has to say who sends credit notes.');
+  const credits = creditsFrom(values, currency);
+  const note = await issueCreditNote({ db, seller, currency }, { number, credits, key: values.key, ...by });
+  const text = `Issued ${note.number}: ${credits} credits of invoice ${number} were given back. Key: ${note.key}\n`;
+  return { text, json: note };
+}
 
 const setLocked =
   (locked: boolean) =>
@@ -208,6 +225,7 @@ async function check({ db }: Context): Promise<Told> {
 const COMMANDS: Record<string, (context: Context) => Promise<Told>> = {
   grant: give('grant'),
   refund: give('refund'),
+  'credit-note': creditNote,
   suspend: setLocked(true),
   resume: setLocked(false),
   ...{ statement, audit, reconcile: check },
@@ -223,9 +241,17 @@ export async function runAdmin(
   {
     open,
     currency,
+    seller,
     print,
     complain,
-  }: { open: () => Db; currency: string; print: (text: string) => void; complain: (text: string) => void },
+  }: {
+    open: () => Db;
+    currency: string;
+    /** Who sends credit notes. */
+    seller?: SellerSetting | undefined;
+    print: (text: string) => void;
+    complain: (text: string) => void;
+  },
 ): Promise<number> {
   const { values, command, account } = parse(args);
   if (command === 'help') {
@@ -240,7 +266,7 @@ export async function runAdmin(
       db,
       currency,
       values,
-      account,
+      ...{ account, seller },
     });
     print(values.json ? asJson(told.json) : told.text);
     return told.code ?? 0;
@@ -255,10 +281,10 @@ export async function runAdmin(
 
 export async function adminCommand(args: string[]): Promise<number> {
   const help = args.includes('--help');
-  const { databaseUrl, currency } = help ? { databaseUrl: '', currency: 'USD' } : billingConfig(environment());
+  const { databaseUrl, currency, seller } = help ? { databaseUrl: '', currency: 'USD' } : billingConfig(environment());
   return runAdmin(args, {
     open: () => createDb(createPool(databaseUrl, { searchPath: 'loopstream', max: 2 })),
-    currency,
+    ...{ currency, seller },
     print: (text) => void process.stdout.write(text),
     complain: (text) => void process.stderr.write(text),
   });

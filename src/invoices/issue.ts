@@ -33,6 +33,8 @@ export interface Correction {
   reason: string;
   /** The same one is issued once. */
   key: string;
+  /** What is to be true with it, in the same transaction. */
+  also?: (trx: Db, accountId: string) => Promise<void>;
 }
 
 const zoneOf = ({ timeZone = 'UTC' }: Seller): string => timeZone;
@@ -109,7 +111,7 @@ export function createIssuer({ db, ledger, seller, currency }: IssueDeps) {
      * Gives credits of an invoice back, by a credit note: the ledger and the note say so at once. Throws `invoice_not_found`
      * and `validation_failed`; the same key answers the note that there is.
      */
-    correct: ({ invoiceId, credits, reason, key }: Correction, now: Date): Promise<store.InvoiceRow> =>
+    correct: ({ invoiceId, credits, reason, key, also }: Correction, now: Date): Promise<store.InvoiceRow> =>
       store.inTransaction(db, async (trx) => {
         const invoice = await store.findInvoice(trx, invoiceId);
         if (invoice?.content.kind !== 'invoice')
@@ -137,6 +139,7 @@ export function createIssuer({ db, ledger, seller, currency }: IssueDeps) {
           ...{ streamID: null, name: reason, profile: null, seconds: null, creditsPerHour: null },
           credits: -credits,
         };
+        await also?.(trx, accountId);
         const draft = { period: null, charged: [line], corrects: { number: content.number }, reason };
         return keep(trx, draft, { accountId, now, periodUntil: null, corrects: invoiceId, key });
       }),

@@ -15,7 +15,8 @@ export type InvoiceService = ReturnType<typeof createInvoiceService>;
 const LISTING: Listing<Invoice, 'createdAt'> = {
   list: 'inv',
   idOf: ({ id }) => id,
-  keys: { createdAt: ({ createdAt }) => createdAt },
+  // Those of several months that were missed come at once.
+  keys: { createdAt: ({ createdAt, number }) => `${createdAt} ${number}` },
   standard: { by: 'createdAt', descending: true },
 };
 

@@ -26,6 +26,12 @@ export async function findByKey(db: Db, key: string): Promise<InvoiceRow | undef
   return rows[0];
 }
 
+export async function findByNumber(db: Db, number: string): Promise<InvoiceRow | undefined> {
+  const { rows } = await sql<InvoiceRow>`select ${columns} from loopstream.invoices
+    where number = ${number}`.execute(db);
+  return rows[0];
+}
+
 export async function listInvoices(db: Db, accountId: string): Promise<InvoiceRow[]> {
   const { rows } = await sql<InvoiceRow>`select ${columns} from loopstream.invoices
     where account_id = ${accountId} order by issued_at, number`.execute(db);

@@ -1,6 +1,6 @@
 /**
  * Computes all that is in the ledger anew from what it is made of: balances from entries, charges from what was metered,
- * credits from top-ups, deposits and the deeds of staff. It changes nothing. Whoever brings a noun that moves credit adds its
+ * credits from top-ups, deposits and the deeds of staff, and invoices from what they are for. It changes nothing. Whoever brings a noun that moves credit adds its
  * facts here.
  */
 import { CREDITS_PER_MINOR_UNIT } from '../billing/money.ts';
@@ -20,6 +20,7 @@ const FACTS: Record<string, (db: Db) => Promise<store.Facts>> = {
   meter: store.meterFacts,
   'top-ups': (db) => store.topUpFacts(db, CREDITS_PER_MINOR_UNIT),
   deposits: store.depositFacts,
+  invoices: store.invoiceFacts,
   staff: store.staffFacts,
 };
 

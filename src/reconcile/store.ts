@@ -90,6 +90,22 @@ export const topUpFacts = (db: Db, creditsPerMinorUnit: bigint): Promise<Facts> 
     movedBy('topUpID', 'cash:card'),
   );
 
+/** Of each account what was charged and given back of what is billed by now, against its invoices and credit notes. */
+export const invoiceFacts = (db: Db): Promise<Facts> =>
+  compare(
+    db,
+    sql`select 'invoiced' as what, t.account_id as subject, -sum(e.credits) as value
+      from loopstream.ledger_transactions t
+        join loopstream.ledger_entries e on e.transaction_id = t.id and e.account = 'customer:' || t.account_id
+        left join loopstream.invoice_progress p on p.account_id = t.account_id
+      where (t.details ? 'invoiceKey' or (t.at < p.until and e.number <= p.through))
+        and exists (select 1 from loopstream.ledger_entries r
+          where r.transaction_id = t.id and r.account in ('revenue:streaming', 'refunds'))
+      group by 2`,
+    sql`select 'invoiced' as what, account_id as subject, sum(total_credits) as value
+      from loopstream.invoices group by 2`,
+  );
+
 /** Of each deposit what its payments are worth, against what was credited and received. */
 export const depositFacts = (db: Db): Promise<Facts> =>
   compare(

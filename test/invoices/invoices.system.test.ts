@@ -1,5 +1,6 @@
 /** Invoices on a real Postgres: every charge on one of them and none on two, numbers without gaps, and nothing changes later. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { runAdmin } from '../../src/admin/command.ts';
 import { createLedger, customer, type Ledger } from '../../src/billing/ledger.ts';
 import { migrate } from '../../src/db/migrate.ts';
 import { createDb, createPool, type Db } from '../../src/db/pool.ts';
@@ -7,6 +8,7 @@ import { createIssuer, type Issuer } from '../../src/invoices/issue.ts';
 import { createInvoiceJob } from '../../src/invoices/job.ts';
 import { createInvoiceService } from '../../src/invoices/service.ts';
 import type { Seller } from '../../src/invoices/settings.ts';
+import { reconcile } from '../../src/reconcile/reconcile.ts';
 import { query, shareTestPostgres, type TestPostgres } from '../support/postgres.ts';
 import { buildTestServer, type TestServer } from '../support/server.ts';
 
@@ -226,7 +228,18 @@ describe('an invoice', () => {
       },
       ...{ totalCredits: '-2345', totalMinor: '-23', periodFrom: null, reason: 'Outage of 10 January' },
     });
-    await expect(correct(10_001n, 'too much')).rejects.toThrow('/credits must be from 1 to 10000');
+    const said: string[] = [];
+    const told = (text: string) => void said.push(text);
+    const staff = (...args: string[]) =>
+      runAdmin(['credit-note', corrected, '--reason', 'Goodwill', ...args], {
+        open: () => createDb(createPool(postgres.url, { searchPath: 'loopstream', max: 1 })),
+        ...{ currency: 'EUR', seller: { text: JSON.stringify(seller()) }, print: told, complain: told },
+      });
+    expect(await staff('--credits', '345', '--key', account)).toBe(0);
+    expect(await staff('--credits', '345', '--key', account)).toBe(0);
+    expect(await staff('--amount', '1.00')).toBe(1);
+    expect(said.join('')).toMatch(/Issued (T\S+): 345 credits.*Issued \1: 345 credits.*must be from 1 to 9655/s);
+    await expect(correct(10_001n, 'too much')).rejects.toThrow('/credits must be from 1 to 9655');
     await expect(
       issuer.correct({ invoiceId: note.id, credits: 1n, reason: 'x', key: 'y' }, new Date()),
     ).rejects.toThrow('no invoice');
@@ -272,4 +285,21 @@ describe('an invoice', () => {
       },
     });
   });
+});
+
+test('all of them are what the ledger has charged, as reconciling finds', async () => {
+  const found = (await reconcile(db)).find(({ name }) => name === 'invoices');
+  expect(found?.differences).toEqual([]);
+  expect(found?.checked).toBeGreaterThan(24);
+  const [one] = await query(postgres.url, 'select account_id from loopstream.invoices limit 1');
+  await ledger.post({
+    ...{ key: 'nobody billed it', kind: 'correction', accountId: String(one?.account_id), at: new Date() },
+    entries: [
+      { account: customer(String(one?.account_id)), credits: 7n },
+      { account: 'revenue:streaming', credits: -7n },
+    ],
+    details: { invoiceKey: 'of no note' },
+  });
+  const after = (await reconcile(db)).find(({ name }) => name === 'invoices');
+  expect(after?.differences).toMatchObject([{ what: 'invoiced', subject: one?.account_id }]);
 });
