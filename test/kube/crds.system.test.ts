@@ -6,7 +6,16 @@ import { parseAllDocuments } from 'yaml';
 import { createKube } from '../../src/kube/client.ts';
 import { applyCrds } from '../../src/kube/install.ts';
 import { apiVersionOf, collectionPath, objectPath } from '../../src/kube/paths.ts';
-import { CRDS, DESTINATIONS, LOOPSTREAMS, NAMESPACES, PLAYLISTS, SECRETS, UPLOADS } from '../../src/kube/resources.ts';
+import {
+  CRDS,
+  DESTINATIONS,
+  LOOPSTREAMS,
+  NAMESPACES,
+  PLAYLISTS,
+  PODS,
+  SECRETS,
+  UPLOADS,
+} from '../../src/kube/resources.ts';
 import type { Kube, KubeObject, Resource } from '../../src/kube/types.ts';
 import { shareTestKubernetes, type TestKubernetes } from '../support/kubernetes.ts';
 
@@ -249,6 +258,17 @@ describe('the roles', () => {
   };
   const here = (resource: Resource<never>) => collectionPath(resource as Resource, 'loopstream');
   const secret = { metadata: { name: 's' }, stringData: { rtmpKey: 'x' } };
+
+  test('let billing say what is counted and whether there is credit, and neither make a stream nor see a Secret', async () => {
+    const one = `${here(LOOPSTREAMS as Resource<never>)}/none`;
+    expect(await as('loopstream-billing', 'PATCH', `${one}/status`, { status: {} })).toBe(404);
+    expect(await as('loopstream-billing', 'PATCH', one, { metadata: {} })).toBe(404);
+    expect(await as('loopstream-billing', 'DELETE', one)).toBe(403);
+    expect(await as('loopstream-billing', 'POST', here(LOOPSTREAMS as Resource<never>), {})).toBe(403);
+    expect(await as('loopstream-billing', 'GET', `${here(SECRETS as Resource<never>)}/none`)).toBe(403);
+    expect(await as('loopstream-billing', 'GET', here(PODS as Resource<never>))).toBe(200);
+    expect(await as('loopstream-billing', 'DELETE', `${here(PODS as Resource<never>)}/none`)).toBe(403);
+  });
 
   test('let the operator read one Secret by name and no list of them', async () => {
     expect(await as('loopstream-operator', 'GET', `${here(SECRETS as Resource<never>)}/none`)).toBe(404);
