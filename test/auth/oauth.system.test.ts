@@ -3,8 +3,10 @@ import { decodeJwt, decodeProtectedHeader } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { call } from '../support/api.ts';
 import {
+  askToken,
   authorize,
   begin,
+  codeForm,
   consent,
   getCode,
   refresh,
@@ -223,8 +225,22 @@ describe('a hundred people and programs at once', () => {
     const clients = await Promise.all(Array.from({ length: 100 }, () => register(site.url)));
     const all = await Promise.all(clients.map((client) => authorize(site.url, ada, client)));
     expect(new Set(all.map(({ access_token }) => access_token)).size).toBe(100);
-    const { asked, code } = await getCode(site.url, ada, clients[0] ?? (await register(site.url)));
-    expect([asked.state, code].every(Boolean)).toBe(true);
+  });
+
+  test('a code that comes twice at the same moment is good for one of the two at most', async () => {
+    const [ada, client] = [await site.person('ada'), await register(site.url)];
+    for (let n = 0; n < 10; n++) {
+      const { asked, code } = await getCode(site.url, ada, client);
+      const form = codeForm(client, asked, code);
+      const answers = await Promise.all([askToken(site.url, form), askToken(site.url, form)]);
+      expect(answers.filter(({ status }) => status === 200).length).toBeLessThanOrEqual(1);
+      expect(
+        answers
+          .map(({ status }) => status)
+          .sort()
+          .at(-1),
+      ).toBe(400);
+    }
   });
 });
 

@@ -17,7 +17,7 @@ const PARTS = ['feed', 'first'];
 const HELP = `Usage: node test/bench/pages.ts [options]
 
   --changes N    changes of each kind, which take turns (30)
-  --visits N     visits of each profile, which take turns (7)
+  --visits N     visits of each profile, which take turns (5)
   --only PARTS   some of ${PARTS.join(',')}
   --no-record    print the table, leave RESULTS.md as it is
   --help         this text
@@ -28,7 +28,7 @@ Needs the built dashboard (make setup) and Chromium. Takes about three minutes.
 const { values } = parseArgs({
   options: {
     changes: { type: 'string', default: '30' },
-    visits: { type: 'string', default: '7' },
+    visits: { type: 'string', default: '5' },
     only: { type: 'string', default: PARTS.join(',') },
     'no-record': { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },

@@ -24,7 +24,7 @@ const run = promisify(execFile);
 const LIMIT_MS = 30_000;
 const BAR_MS = 1000;
 /** A page reads the same thing twice a second at most: the next change comes when that is over. */
-const PAUSE_MS = 700;
+const PAUSE_MS = 600;
 
 /** What is looked for: a new name, or a state. */
 interface Wanted {
