@@ -8,30 +8,44 @@ export interface Recent<T> {
   get(text: string): T | undefined;
   /** `untilMs` is of the clock that never goes back, `expiresAt` of the one on the wall, in milliseconds. */
   keep(text: string, value: T, until: { untilMs: number; expiresAt: number }): void;
+  /** Has `find` look for it; who asks while that lasts is given the same answer, so that many cost no more than one. */
+  share<R>(text: string, find: () => Promise<R>): Promise<R>;
   forget(matches: (value: T) => boolean): void;
 }
 
 /** What has had its time is thrown away; when there is too much, all is. */
 export function createRecent<T>(clock: Clock): Recent<T> {
-  const entries = new Map<string, { value: T; untilMs: number; expiresAt: number }>();
+  const entries = new Map<string, { value: T; untilMs: number }>();
+  const looking = new Map<string, Promise<unknown>>();
   let sweepAt = 0;
   return {
     get(text) {
       const known = entries.get(text);
-      if (known && known.untilMs > clock.monotonicMs() && known.expiresAt > clock.now().getTime()) return known.value;
-      return undefined;
+      return known && known.untilMs > clock.monotonicMs() ? known.value : undefined;
     },
-    keep(text, value, until) {
+    keep(text, value, { untilMs, expiresAt }) {
       const now = clock.monotonicMs();
       if (now >= sweepAt) {
         sweepAt = now + SWEEP_MS;
-        for (const [key, { untilMs }] of entries) if (untilMs <= now) entries.delete(key);
+        for (const [key, entry] of entries) if (entry.untilMs <= now) entries.delete(key);
       }
       if (entries.size >= ENTRIES) entries.clear();
-      entries.set(text, { value, ...until });
+      // Reading a clock costs as much as all the rest: this way one is read for each request, and not two.
+      entries.set(text, { value, untilMs: Math.min(untilMs, now + expiresAt - clock.now().getTime()) });
+    },
+    share<R>(text: string, find: () => Promise<R>): Promise<R> {
+      const known = looking.get(text) as Promise<R> | undefined;
+      if (known) return known;
+      const found = find().finally(() => {
+        if (looking.get(text) === found) looking.delete(text);
+      });
+      looking.set(text, found);
+      return found;
     },
     forget(matches) {
       for (const [key, { value }] of entries) if (matches(value)) entries.delete(key);
+      // Whoever comes from now on is not given what was looked for before.
+      looking.clear();
     },
   };
 }

@@ -69,6 +69,15 @@ function createKeys({ db, clock }: { db: Db; clock: Clock }) {
     return principal;
   }
 
+  async function look(apiKey: string): Promise<Principal> {
+    const row = await findKey(db, hashOf(apiKey));
+    const expiresAt = row?.expiresAt?.getTime() ?? Number.POSITIVE_INFINITY;
+    if (!row?.enabled || expiresAt <= clock.now().getTime()) throw refused('The API key is not valid.');
+    // A key that is in use comes here each second.
+    usage.see(row.id, row.lastUsedAt);
+    return keep(apiKey, row, expiresAt);
+  }
+
   return {
     usage,
     known: (apiKey: string): Principal | undefined => recent.get(apiKey)?.principal,
@@ -77,13 +86,7 @@ function createKeys({ db, clock }: { db: Db; clock: Clock }) {
     async check(apiKey: string): Promise<Principal> {
       if (!mayBeKey(apiKey)) throw refused('The API key is not valid.');
       const known = recent.get(apiKey);
-      if (known) return known.principal;
-      const row = await findKey(db, hashOf(apiKey));
-      const expiresAt = row?.expiresAt?.getTime() ?? Number.POSITIVE_INFINITY;
-      if (!row?.enabled || expiresAt <= clock.now().getTime()) throw refused('The API key is not valid.');
-      // A key that is in use comes here each second.
-      usage.see(row.id, row.lastUsedAt);
-      return keep(apiKey, row, expiresAt);
+      return known ? known.principal : recent.share(apiKey, () => look(apiKey));
     },
   };
 }

@@ -24,27 +24,29 @@ export function createSessions(deps: { library: () => Promise<Auth>; cookie: str
   const recent = createRecent<Principal>(clock);
   const scopes = new Set(SCOPES);
 
+  async function look(header: string): Promise<Principal | undefined> {
+    const value = header.length <= MAX_LENGTH && cookieOf(header, cookie);
+    if (!value) return undefined;
+    const headers = new Headers({ cookie: `${cookie}=${value}` });
+    const { api } = await library();
+    const found = await api.getSession({ headers, query: { disableRefresh: true } }).catch((error) => {
+      if (!isAPIError(error)) throw error;
+      throw new AppError('upstream_unavailable', 'The database did not answer; try again.', { cause: error });
+    });
+    if (!found) return undefined;
+    const { id: sessionId, userId, expiresAt } = found.session;
+    const principal: Principal = { accountId: userId, userId, scopes, via: 'session', sessionId };
+    const untilMs = clock.monotonicMs() + TRUST_MS;
+    recent.keep(header, principal, { untilMs, expiresAt: expiresAt.getTime() });
+    return principal;
+  }
+
   return {
     /** By the whole header, as below. */
     known: (header: string): Principal | undefined => recent.get(header),
 
     /** Undefined when there is no such session, or it has ended. */
-    async check(header: string): Promise<Principal | undefined> {
-      const value = header.length <= MAX_LENGTH && cookieOf(header, cookie);
-      if (!value) return undefined;
-      const headers = new Headers({ cookie: `${cookie}=${value}` });
-      const { api } = await library();
-      const found = await api.getSession({ headers, query: { disableRefresh: true } }).catch((error) => {
-        if (!isAPIError(error)) throw error;
-        throw new AppError('upstream_unavailable', 'The database did not answer; try again.', { cause: error });
-      });
-      if (!found) return undefined;
-      const { id: sessionId, userId, expiresAt } = found.session;
-      const principal: Principal = { accountId: userId, userId, scopes, via: 'session', sessionId };
-      const untilMs = clock.monotonicMs() + TRUST_MS;
-      recent.keep(header, principal, { untilMs, expiresAt: expiresAt.getTime() });
-      return principal;
-    },
+    check: (header: string): Promise<Principal | undefined> => recent.share(header, () => look(header)),
 
     forget: () => recent.forget(() => true),
   };

@@ -87,24 +87,26 @@ export function createTokens(deps: TokenDeps) {
     }
   }
 
+  async function look(authorization: string): Promise<KnownToken> {
+    const token = authorization.length <= MAX_LENGTH && BEARER.exec(authorization)?.[1];
+    if (!token) throw refused();
+    const { sub, aud, scope, client_id: clientId, exp = 0 } = await verify(token);
+    const userId = String(sub);
+    if (!USER_ID.test(userId) || !(await isConsented(userId, String(clientId)))) throw refused();
+    const named = new Set(typeof scope === 'string' ? scope.split(' ') : []);
+    const scopes = new Set(SCOPES.filter((name) => named.has(`${scopePrefix}:${name}`)));
+    const principal: Principal = { accountId: userId, userId, scopes, via: 'token' };
+    const known = { principal, audience: [aud ?? []].flat() };
+    recent.keep(authorization, known, { untilMs: clock.monotonicMs() + TRUST_MS, expiresAt: 1000 * exp });
+    return known;
+  }
+
   return {
     /** By the whole header, as below: to look for the token in it costs more than to know it. */
     known: (authorization: string): KnownToken | undefined => recent.get(authorization),
 
     /** Rejects with `unauthenticated`. What it resolves to may be asked for something else than `audience` says. */
-    async check(authorization: string): Promise<KnownToken> {
-      const token = authorization.length <= MAX_LENGTH && BEARER.exec(authorization)?.[1];
-      if (!token) throw refused();
-      const { sub, aud, scope, client_id: clientId, exp = 0 } = await verify(token);
-      const userId = String(sub);
-      if (!USER_ID.test(userId) || !(await isConsented(userId, String(clientId)))) throw refused();
-      const named = new Set(typeof scope === 'string' ? scope.split(' ') : []);
-      const scopes = new Set(SCOPES.filter((name) => named.has(`${scopePrefix}:${name}`)));
-      const principal: Principal = { accountId: userId, userId, scopes, via: 'token' };
-      const known = { principal, audience: [aud ?? []].flat() };
-      recent.keep(authorization, known, { untilMs: clock.monotonicMs() + TRUST_MS, expiresAt: 1000 * exp });
-      return known;
-    },
+    check: (authorization: string): Promise<KnownToken> => recent.share(authorization, () => look(authorization)),
 
     forget: () => recent.forget(() => true),
 

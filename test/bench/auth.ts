@@ -10,7 +10,7 @@ import { parseArgs } from 'node:util';
 import { openAuth } from '../../src/auth/open.ts';
 import type { Credentials } from '../../src/auth/service.ts';
 import { migrate } from '../../src/db/migrate.ts';
-import { authorize, type Person, register, signIn } from '../support/oauth.ts';
+import { authorize, type Person, post, register, signIn } from '../support/oauth.ts';
 import { startTestPostgres } from '../support/postgres.ts';
 import { freePort } from '../support/rtmp.ts';
 import { rateRow } from './api/compare.ts';
