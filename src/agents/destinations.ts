@@ -30,7 +30,7 @@ export const destinationTools = (destinations: DestinationService): Tool[] => [
   tool({
     name: 'list_destinations',
     title: 'List destinations',
-    description: 'Destinations of the account, newest first.',
+    description: 'Destinations of the account, newest first; of a stream key only the last four characters are told.',
     operations: ['listDestinations'],
     ...{ own: PAGE, output: listOf(Destination, 'DestinationList') },
     say: sayPage,
@@ -39,7 +39,8 @@ export const destinationTools = (destinations: DestinationService): Tool[] => [
   tool({
     name: 'get_destination',
     title: 'Look at a destination',
-    description: 'One destination.',
+    description:
+      'One destination; of its stream key only the last four characters are told. test_destination tries it.',
     operations: ['getDestination'],
     ...{ own: id, output: Destination },
     say: sayDestination,

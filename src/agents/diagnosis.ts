@@ -50,6 +50,7 @@ const TOOL_FOR_CODE = new Map([
   ['media_preparing', 'get_stream_readiness'],
   ['playlist_empty', 'change_playlist'],
   ['not_checked', 'get_stream_readiness'],
+  ['insufficient_credits', 'create_top_up'],
 ]);
 
 const fixOf = (code: string, place: string): string =>

@@ -34,7 +34,8 @@ export const liveTools = ({ streams, stats }: LiveDeps): Tool[] => [
   tool({
     name: 'get_stream_readiness',
     title: 'What would stop a stream from starting',
-    description: 'Each issue has a `fix`. A stream that is ready can be started.',
+    description:
+      'What is in the way of start_stream now: `issues`, each with a `fix`. When `ready` is true it can be started; media that is being prepared becomes ready by itself.',
     operations: ['getStreamReadiness'],
     ...{ own: id, output: Readiness },
     say: ({ ready, issues }) =>
@@ -56,7 +57,7 @@ export const liveTools = ({ streams, stats }: LiveDeps): Tool[] => [
   tool({
     name: 'list_stream_events',
     title: 'What happened to a stream',
-    description: 'Newest first; they are kept for about an hour.',
+    description: 'Starts, stops, lost connections, refusals and their reasons, newest first; kept for about an hour.',
     operations: ['listStreamEvents'],
     ...{ own: { ...id, ...PAGE }, output: listOf(StreamEvent, 'StreamEventList') },
     say: sayPage,

@@ -30,7 +30,7 @@ export const playlistTools = (playlists: PlaylistService): Tool[] => [
     name: 'create_playlist',
     title: 'Create a playlist',
     description:
-      'An ordered list of uploads that streams loop. Its first version is published at once. With `streamID` it is attached to that stream as well.',
+      'An ordered list of uploads (of list_uploads) that streams loop: of kind video for pictures and sound, of kind audio for songs over them. Its first version is published at once. With `streamID` it is attached to that stream as well.',
     operations: ['createPlaylist'],
     ...{ body: PlaylistCreate, output: Playlist, keyed: true },
     say: sayPlaylist,

@@ -43,7 +43,7 @@ const recordTools = (streams: StreamService): Tool[] => [
     name: 'create_stream',
     title: 'Create a stream',
     description:
-      'A channel that loops one upload, or playlists, to a destination. It is off air until start_stream, or until scheduleStartAt.',
+      'A channel that loops to a destination (of create_destination) either one upload, given as videoUploadObjectID, or playlists, given as playlistIDs. It is off air until start_stream, or until scheduleStartAt.',
     operations: ['createStream'],
     ...{ body: StreamCreate, output: Stream, keyed: true },
     say: sayStream,
@@ -75,7 +75,8 @@ const recordTools = (streams: StreamService): Tool[] => [
   tool({
     name: 'update_stream',
     title: 'Change a stream',
-    description: 'Sets what is given anew, such as its video, playlists, destination or quality; on air too.',
+    description:
+      'Sets what is given anew, such as its video, playlists, destination or quality, and leaves the rest; on air too. Its times are changed by schedule_stream.',
     operations: ['updateStream'],
     ...{ own: id, body: StreamUpdate, output: Stream, repeatable: true, takesAway: true },
     say: sayStream,
@@ -84,7 +85,8 @@ const recordTools = (streams: StreamService): Tool[] => [
   tool({
     name: 'delete_stream',
     title: 'Delete a stream',
-    description: 'Takes a stream off air and deletes it; uploads, playlists and destinations stay.',
+    description:
+      'Takes a stream off air and deletes it; uploads, playlists and destinations stay. `done` is false while it is still going off air: nothing more is to be done then.',
     operations: ['deleteStream'],
     ...{ own: id, output: Deleted },
     say: sayDeleted,
@@ -122,7 +124,8 @@ function actionTools(streams: StreamService): Tool[] {
     tool({
       name: 'skip_stream_item',
       title: 'Go on to the next item',
-      description: 'Ends the item that a live stream plays and goes on to the next, without a reconnect.',
+      description:
+        'Ends the item that a live stream plays and goes on to the next, without a reconnect. Refused while the stream is not live.',
       operations: ['skipStreamItem'],
       ...{ own: id, body: StreamSkip, output: Progress, keyed: true },
       say: sayProgress,
@@ -135,7 +138,8 @@ const scheduleTools = (streams: StreamService): Tool[] => [
   tool({
     name: 'schedule_stream',
     title: 'Schedule a stream',
-    description: 'Sets the schedule anew: what is left out is taken away. It goes on air and off by itself then.',
+    description:
+      'When the stream goes on air and off by itself: once, by scheduleStartAt and scheduleEndAt, or again and again, by recurrence. The whole schedule is set anew: what is left out is taken away. get_stream_schedule tells the next times.',
     operations: ['scheduleStream'],
     ...{ own: id, body: StreamSchedule, output: Stream, repeatable: true, takesAway: true, keyed: true },
     say: sayStream,

@@ -28,6 +28,8 @@ const NOT_FOR_AGENTS: Operation[] = [
   'getUploadPreview',
   'getInvoicePdf',
 ];
+const NAMES_A_TOOL =
+  /\b(get|list|create|update|delete|start|stop|test|diagnose|change|publish|schedule|skip|rollback|diff)_[a-z_]+\b/g;
 const isOfNouns = (id: string) =>
   /(Stream|Upload|Playlist|Destination|Me$|TopUp|Billing|Usage|Ledger|Crypto|Invoice|BillingAddress)/.test(id) &&
   OPERATION_SCOPES[id as Operation] !== null;
@@ -62,6 +64,9 @@ describe.each(tools.map((one) => [one.name, one] as const))('%s', (name, { opera
     if (operations.length === 1) expect(camel).toBe(operations[0]);
     expect(listed.title).toMatch(/^[A-Z][^.]+$/);
     expect(listed.description).toMatch(/^[A-Z].+\.$/s);
+    // Every tool that it names is one.
+    for (const [named] of JSON.stringify([listed.description, listed.inputSchema]).matchAll(NAMES_A_TOOL))
+      expect(describedTools().has(named), named).toBe(true);
   });
 
   test('has hints that follow from its scopes', () => {
