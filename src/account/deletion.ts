@@ -1,7 +1,7 @@
 /**
  * An account that is deleted: at once nobody is let in any more, and then, in the background, all that belongs to it is cleared
- * away. That it is to go is written down first, so that any server goes on where another one has died; doing it twice changes
- * nothing.
+ * away. What was booked stays, as the law asks of whoever takes money: the ledger knows the account by its id alone. That it
+ * is to go is written down first, so that any server goes on where another one has died; doing it twice changes nothing.
  */
 import type { Principal } from '../auth/scopes.ts';
 import type { AuthService } from '../auth/service.ts';

@@ -14,7 +14,7 @@ const stream = (of: { suspend?: boolean; marked?: boolean; deleted?: boolean }) 
       ...(of.deleted && { deletionTimestamp: '2027-01-31T17:42:05Z' }),
     },
     spec: { ...(of.suspend !== undefined && { suspend: of.suspend }) },
-  }) as LoopStream;
+  }) as unknown as LoopStream;
 const mark = (value: string | null) => ({ annotations: { [SUSPENDED_ANNOTATION]: value } });
 
 test.each([
