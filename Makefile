@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup run stop reset test test-unit test-system test-e2e test-cluster lint format generate build bench bench-engine bench-operator bench-api bench-auth bench-pages bench-money chaos-money clean
+.PHONY: help setup run stop reset test test-unit test-system test-e2e test-cluster lint format generate build screenshots bench bench-engine bench-operator bench-api bench-auth bench-pages bench-money chaos-money clean
 
 # Node 24 comes from the lock file, so the machine's own Node only has to run npm.
 export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
@@ -57,6 +57,9 @@ generate: node_modules/.installed ## write crds/, docs/, alerts, dashboards and 
 	@$(LOOPSTREAM) generate
 	@$(NODE) scripts/monitoring/generate.ts
 	@$(NODE) scripts/chart/generate.ts
+
+screenshots: setup ## pictures of every page, light and dark, desk and phone, from a running `make run`, into its state
+	@$(NODE) scripts/screenshots.ts $(ARGS)
 
 build: setup ## bundle what the image runs, and the client for programs, into dist/
 	@$(NODE) scripts/build.ts
