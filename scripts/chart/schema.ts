@@ -67,3 +67,6 @@ export const leaves = (value: Value, path: string[] = []): { path: string; value
   value.properties
     ? Object.entries(value.properties).flatMap(([name, child]) => leaves(child, [...path, name]))
     : [{ path: path.join('.'), value }];
+
+/** Of a Secret that is there already; empty where there is none. */
+export const secretName = (description: string) => text(description, '', { maxLength: 253 });

@@ -1,11 +1,11 @@
 /** Every value of the chart: values.yaml, values.schema.json and the table of its README are made of this. Pure: no I/O, no clock. */
-import { choice, flag, group, list, native, strings, text, type Value, whole } from './schema.ts';
+import { mail, oidc } from './people.ts';
+import { choice, flag, group, list, native, secretName, strings, text, type Value, whole } from './schema.ts';
 
 const DNS_LABEL = '^([a-z0-9]([-a-z0-9]*[a-z0-9])?)?$';
 const QUANTITY = '^[0-9]+(\\.[0-9]+)?(m|k|Ki|M|Mi|G|Gi|T|Ti|P|Pi)?$';
 
 const name = (description: string, value = '') => text(description, value, { pattern: DNS_LABEL, maxLength: 63 });
-const secretName = (description: string) => text(description, '', { maxLength: 253 });
 
 const account = (who: string): Value =>
   group(`The ServiceAccount of the ${who}.`, {
@@ -251,32 +251,6 @@ const redis = group(
     url: text('The URL itself, for a Secret that the chart makes.', '', { pattern: '^(rediss?://.+)?$' }),
   },
 );
-
-const mail = group('The mail server by which people are sent links: to confirm an address, to choose a new password.', {
-  existingSecret: secretName('A Secret that holds its URL.'),
-  existingSecretKey: text('The URL’s key in that Secret.', 'smtpUrl', { minLength: 1 }),
-  url: text('The URL itself (`smtps://user:password@host`), for a Secret that the chart makes.', '', {
-    pattern: '^(smtps?://.+)?$',
-  }),
-  from: text('Who mail is from, e.g. `Loops <loops@example.com>`.'),
-});
-
-const oidc = group('An OpenID Connect provider at which people may sign in too.', {
-  issuer: text(
-    'Its issuer, letter for letter, e.g. `https://id.example.com`; nobody signs in elsewhere when empty.',
-    '',
-    {
-      pattern: '^(https://[^\\s?#]+)?$',
-    },
-  ),
-  name: text('What it is called on the sign-in page; its host when empty.', '', { maxLength: 40 }),
-  clientId: text('What this service is called there.'),
-  existingSecret: secretName('A Secret that holds the client’s secret.'),
-  existingSecretKey: text('Its key in that Secret.', 'oidcClientSecret', { minLength: 1 }),
-  clientSecret: text('It itself, for a Secret that the chart makes; empty for a public client.'),
-  signUp: flag('Give people from there who have no account here one.', true),
-  trustEmail: flag('Take all e-mail addresses from there to be confirmed, also where it does not say so.', false),
-});
 
 const networkPolicy = group('NetworkPolicies.', {
   enabled: flag('Make them: what listens is reached by those who need it.', true),

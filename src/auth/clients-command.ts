@@ -2,7 +2,7 @@
 import { parseArgs } from 'node:util';
 import { ConfigError, databaseConfig, environment } from '../config.ts';
 import { createDb, createPool, type Db } from '../db/pool.ts';
-import { type ClientRow, findClient, listClients, setVerified } from './clients-store.ts';
+import { type ClientRow, findClient, listClients, setVerified } from './store.ts';
 
 const HELP = `loopstream clients: the OAuth clients that were registered here
 

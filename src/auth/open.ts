@@ -2,8 +2,8 @@
 import type { DatabaseConfig } from '../config.ts';
 import { createDb, createPool, type Db } from '../db/pool.ts';
 import { AUTH_CONNECTIONS, type Auth, type AuthSite, beginLazily, createAuth } from './better-auth.ts';
-import { isVerified } from './clients-store.ts';
 import { type AuthService, createAuthService } from './service.ts';
+import { isVerified } from './store.ts';
 
 /** To let a program in takes a dozen statements: where many come at once, it is better to wait than to be sent away. */
 const WAIT_MS = 20_000;

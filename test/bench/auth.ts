@@ -113,6 +113,7 @@ async function measure(): Promise<Row[]> {
     LOOPSTREAM_AUTH_SECRET: SECRET,
     LOOPSTREAM_PORT: port,
     LOOPSTREAM_CLIENT_REGISTRATIONS: NO_LIMIT,
+    LOOPSTREAM_SIGN_IN_ATTEMPTS: NO_LIMIT,
   };
   const url = await guarded.start(environment, ANSWER);
   const bare = { url: `${await peers.fastify({ '/v1/answer': ANSWER })}/v1/answer` };
