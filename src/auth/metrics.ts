@@ -2,10 +2,16 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Counter, type Registry } from 'prom-client';
 import { AUTH_PATH } from './addresses.ts';
+import { OUTSIDE_CALLBACK_PATH } from './outside.ts';
+import { PASSKEY_SIGN_IN_PATH } from './passkeys.ts';
 import { cookieOf } from './sessions.ts';
 
 /** Ways to sign in, by the path below /api/auth that ends them. */
-const SIGN_IN_PATHS = new Map([['/sign-in/email', 'password']]);
+const SIGN_IN_PATHS = new Map([
+  ['/sign-in/email', 'password'],
+  [PASSKEY_SIGN_IN_PATH, 'passkey'],
+  [OUTSIDE_CALLBACK_PATH, 'provider'],
+]);
 const TOKEN_PATH = '/oauth2/token';
 const REGISTER_PATH = '/oauth2/register';
 

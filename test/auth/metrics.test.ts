@@ -15,7 +15,13 @@ beforeEach(async () => {
   const wasUsed = async (token: string) => token === 'spent';
   authMetrics(registry).observe(app, { cookie: 'session', wasUsed });
   // Answers as it is told.
-  for (const path of ['/sign-in/email', '/oauth2/token', '/oauth2/register', '/get-session'])
+  for (const path of [
+    '/sign-in/email',
+    '/oauth2/token',
+    '/oauth2/register',
+    '/get-session',
+    '/passkey/verify-authentication',
+  ])
     app.post(`/api/auth${path}`, async ({ headers: { 'x-status': status, 'x-cookie': cookie } }, reply) => {
       if (cookie) void reply.header('set-cookie', ['other=1; Path=/', String(cookie)]);
       return reply.code(Number(status ?? 200)).send({});
@@ -47,6 +53,8 @@ test('a person is let in where a session begins, and nowhere else', async () => 
     'sign_ins_total{method="password",outcome="limited"} 1',
     'sign_ins_total{method="password",outcome="failed"} 1',
   ]);
+  await ask('/passkey/verify-authentication', { 'x-cookie': 'session=abc' });
+  expect((await counted()).at(-1)).toBe('sign_ins_total{method="passkey",outcome="ok"} 1');
 });
 
 test('tokens are told by their grant; one that is not known is another one', async () => {
