@@ -79,6 +79,16 @@ describe('the settings of the API server', () => {
     );
   });
 
+  test('networks of crypto deposits are JSON, of which nothing is repeated, and none are there unless they are named', () => {
+    expect(apiConfig(required).crypto).toEqual({
+      ...{ networks: undefined, rates: undefined, ratesUrl: undefined, quoteSeconds: 900, currency: 'USD' },
+    });
+    expect(api('CRYPTO_NETWORKS', '[{"network":"ethereum"}]').crypto.networks).toEqual([{ network: 'ethereum' }]);
+    for (const name of ['CRYPTO_NETWORKS', 'CRYPTO_RATES'])
+      expect(() => api(name, '[hidden'), name).toThrow(/^(?!.*hidden).*LOOPSTREAM_CRYPTO/s);
+    expect(() => api('CRYPTO_QUOTE_SECONDS', '59')).toThrow(/LOOPSTREAM_CRYPTO_QUOTE_SECONDS/);
+  });
+
   test('each time-out has a default, and is told in seconds', () => {
     const defaults = {
       headersMs: 15_000,
