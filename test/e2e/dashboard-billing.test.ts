@@ -133,6 +133,23 @@ test('a card: the amount is checked and kept, pressed twice it is asked for once
   expect(asked).toEqual([{ amountMinor: '1250', currency: 'USD' }]);
 });
 
+test('invoices say that there is none yet; whom they are sent to is kept, and what is wrong stands at its field', async () => {
+  const page = await open('/billing?form=address');
+  await page.getByText('The first one comes after a month').waitFor();
+  const dialog = page.getByRole('dialog', { name: 'Invoice address' });
+  const country = dialog.getByLabel('Country (two letters)');
+  await dialog.getByLabel('Company or person').fill('<b>Lamps</b> & more');
+  await country.fill('Germany');
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await expect.poll(() => country.getAttribute('aria-invalid')).toBe('true');
+  expect(await country.inputValue()).toBe('Germany');
+  await expectForEverybody(page);
+  await country.fill('de');
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await dialog.waitFor({ state: 'detached' });
+  expect(await system.client.billingAddress.get()).toMatchObject({ name: '<b>Lamps</b> & more', country: 'DE' });
+});
+
 const ASSET: CryptoAsset = {
   ...{ asset: 'ETH', network: 'local', contract: null, decimals: 18, minimumAmount: '1000000000000000' },
   ...{ confirmations: 2, rate: '2500', currency: 'USD' },

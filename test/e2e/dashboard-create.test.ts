@@ -85,6 +85,11 @@ test('the empty page leads to the first stream: a link, a channel, a name, and i
   expect(data).toMatchObject([{ name: '<i>Night</i> train', status: 'live', quality: 'q_720p' }]);
   await progress.getByRole('link', { name: 'Open the stream' }).click();
   await page.getByRole('heading', { level: 1, name: '<i>Night</i> train' }).waitFor();
+  // What was prepared of the upload can be looked at from now on.
+  await page.getByRole('link', { name: 'Uploads' }).click();
+  await page.getByRole('button', { name: /^Play / }).click();
+  await page.locator('[data-testid="clip-preview"][data-state="there"]').waitFor();
+  await expectForEverybody(page);
   await leave();
 });
 

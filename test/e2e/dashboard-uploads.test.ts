@@ -179,6 +179,10 @@ test('what a playlist plays is not deleted, and the playlist is named; then it i
   const made = await system.client.uploads.fromLink({ type: 'VIDEO', url: `${link}/my%20show.mp4`, name: 'Held' });
   const items = [{ uploadObjectID: made.objectID }];
   const playlist = await system.client.playlists.create({ name: 'Evenings', kind: 'video', mode: 'shuffle', items });
+  await expect.poll(() => upload('Held').getAttribute('data-state')).toBe('ready');
+  await upload('Held').getByRole('button', { name: 'Play Held' }).click();
+  await page.getByRole('dialog', { name: 'Held' }).getByText('There is nothing to see yet').waitFor();
+  await page.keyboard.press('Escape');
   await upload('Held').getByRole('button', { name: 'Delete Held' }).click();
   const dialog = page.getByRole('dialog', { name: 'Delete this upload?' });
   await dialog.getByRole('button', { name: 'Delete upload' }).click();
