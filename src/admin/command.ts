@@ -280,8 +280,11 @@ export async function runAdmin(
 }
 
 export async function adminCommand(args: string[]): Promise<number> {
-  const help = args.includes('--help');
-  const { databaseUrl, currency, seller } = help ? { databaseUrl: '', currency: 'USD' } : billingConfig(environment());
+  // Before the settings: who mistypes a command is told that first.
+  const isHelp = parse(args).command === 'help';
+  const { databaseUrl, currency, seller } = isHelp
+    ? { databaseUrl: '', currency: 'USD' }
+    : billingConfig(environment());
   return runAdmin(args, {
     open: () => createDb(createPool(databaseUrl, { searchPath: 'loopstream', max: 2 })),
     ...{ currency, seller },

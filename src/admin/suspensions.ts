@@ -23,8 +23,6 @@ export interface SuspensionDeps {
   lookMs?: number;
 }
 
-export type Suspensions = ReturnType<typeof createSuspensions>;
-
 /** What is to be changed of a stream, if anything. Pure. */
 export function suspensionPatch({ metadata, spec }: LoopStream, isLocked: boolean): object | undefined {
   const isMarked = metadata.annotations?.[SUSPENDED_ANNOTATION] !== undefined;
