@@ -49,7 +49,11 @@ it('a start without credit is refused as that, whatever else is missing; told to
 it('a new stream has the gate where streams cost something, and is settled when billing has said its word', async () => {
   const made: LoopStreamSpec[] = [];
   const input = {
-    ...{ name: 'Bunny', quality: 'q_720p', framerate: 'f_30', destinationID: 'tv', videoUploadObjectID: 'film' },
+    name: 'Bunny',
+    quality: 'q_720p',
+    framerate: 'f_30',
+    destinationID: 'tv',
+    videoUploadObjectID: 'film',
   } as const;
   await serviceOf(offAir(), made).create('ann', input);
   await serviceOf(offAir(), made, false).create('ann', input);
