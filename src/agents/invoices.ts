@@ -1,6 +1,6 @@
 /** Tools: invoices, and the address that they are sent to. */
 import { flatten, listOf } from '../http/page.ts';
-import { BillingAddress, Invoice, InvoiceSummary } from '../invoices/record.ts';
+import { BillingAddress, BillingAddressUpdate, Invoice, InvoiceSummary } from '../invoices/record.ts';
 import { type InvoiceService, summaryOf } from '../invoices/service.ts';
 import { idOf, PAGE, pageOf, sayPage } from './inputs.ts';
 import { type Tool, tool } from './tool.ts';
@@ -48,7 +48,7 @@ export const invoiceTools = (invoices: InvoiceService): Tool[] => [
     description:
       'Sets what is given of the address that invoices are sent to, from the next one on; an empty text takes a field away.',
     operations: ['updateBillingAddress'],
-    ...{ body: BillingAddress, output: BillingAddress, repeatable: true },
+    ...{ body: BillingAddressUpdate, output: BillingAddress, repeatable: true },
     say: sayAddress,
     run: ({ principal }, _own, body) => invoices.setAddress(principal, body),
   }),

@@ -12,7 +12,7 @@ import type {
 import type { Billing, LedgerEntry, Usage, UsageAsked } from '../billing/record.ts';
 import type { CryptoAsset, CryptoDeposit, CryptoDepositCreate } from '../crypto/record.ts';
 import type { Destination, DestinationCreate, DestinationTest, DestinationUpdate } from '../destinations/record.ts';
-import type { BillingAddress, Invoice, InvoiceSummary } from '../invoices/record.ts';
+import type { BillingAddress, BillingAddressUpdate, Invoice, InvoiceSummary } from '../invoices/record.ts';
 import type {
   Playlist,
   PlaylistChanges,
@@ -140,7 +140,7 @@ export function createClient(options: ClientOptions) {
     },
     billingAddress: {
       get: (call?: CallOptions) => send<BillingAddress>('GET', '/billing/address', call),
-      update: (body: BillingAddress, call?: CallOptions) =>
+      update: (body: BillingAddressUpdate, call?: CallOptions) =>
         send<BillingAddress>('PATCH', '/billing/address', { ...call, body }),
     },
     topUps: {

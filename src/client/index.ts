@@ -16,7 +16,7 @@ export type {
 export type { Billing, LedgerEntry, Usage, UsageAsked, UsageLine } from '../billing/record.ts';
 export type { CryptoAsset, CryptoDeposit, CryptoDepositCreate, CryptoPayment } from '../crypto/record.ts';
 export type { Destination, DestinationCreate, DestinationTest, DestinationUpdate } from '../destinations/record.ts';
-export type { BillingAddress, Invoice, InvoiceSummary } from '../invoices/record.ts';
+export type { BillingAddress, BillingAddressUpdate, Invoice, InvoiceSummary } from '../invoices/record.ts';
 export type * from '../playlists/record.ts';
 export type { LiveStats } from '../stats/record.ts';
 export type {

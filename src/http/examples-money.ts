@@ -123,6 +123,7 @@ export function moneyExamples({ stream, createdAt, list }: Shared) {
     WebhookReceived: { received: true },
     Invoice,
     InvoiceList: list(InvoiceSummary),
+    BillingAddressUpdate: { city: 'Lyon', postalCode: '69001' },
     BillingAddress: {
       name: 'Ada Films SARL',
       line1: '8 rue du Port',

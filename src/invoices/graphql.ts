@@ -6,7 +6,7 @@ import { byIdField, connectionField, Node, type NounFields } from '../graphql/re
 import { DateTime, enumOf, listOf, required } from '../graphql/scalars.ts';
 import { enumFilter, IDFilter, TextFilter, TimeFilter, whereInput } from '../graphql/where.ts';
 import { KINDS } from './document.ts';
-import { BillingAddress, type Invoice as InvoiceRecord } from './record.ts';
+import { BillingAddress, BillingAddressUpdate, type Invoice as InvoiceRecord } from './record.ts';
 import type { InvoiceService } from './service.ts';
 
 const text = { type: required(GraphQLString) };
@@ -71,7 +71,7 @@ const Address = new GraphQLObjectType({
   name: 'BillingAddress',
   fields: Object.fromEntries(Object.keys(BillingAddress.properties).map((name) => [name, textOrNull])),
 });
-const AddressInput = inputType('BillingAddressInput', BillingAddress, { taxID: GraphQLString });
+const AddressInput = inputType('BillingAddressInput', BillingAddressUpdate, { taxID: GraphQLString });
 
 const where = whereInput<InvoiceRecord>('InvoiceWhereInput', {
   id: { type: IDFilter },
@@ -116,7 +116,7 @@ export const invoiceFields = (invoices: InvoiceService): NounFields => ({
       operation: 'updateBillingAddress',
       description: 'Changes whom invoices are sent to; what is left out stays, an empty text takes a field away.',
       type: payloadOf('BillingAddressPayload', 'address', Address),
-      input: { type: AddressInput, schema: BillingAddress },
+      input: { type: AddressInput, schema: BillingAddressUpdate },
       run: async ({ principal }, { input }) => ({ address: await invoices.setAddress(principal, input) }),
     }),
   },

@@ -42,3 +42,8 @@ export const BillingAddress = Type.Object(
   { title: 'BillingAddress', additionalProperties: false },
 );
 export type BillingAddress = Static<typeof BillingAddress>;
+
+export const BillingAddressUpdate = Type.Object(BillingAddress.properties, {
+  ...{ title: 'BillingAddressUpdate', additionalProperties: false, minProperties: 1 },
+});
+export type BillingAddressUpdate = Static<typeof BillingAddressUpdate>;

@@ -2,7 +2,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from 'typebox';
 import { flatten, ListQuery, listOf, pageArgs } from '../http/page.ts';
-import { BillingAddress, Invoice, InvoiceSummary } from './record.ts';
+import { BillingAddress, BillingAddressUpdate, Invoice, InvoiceSummary } from './record.ts';
 import { type InvoiceService, summaryOf } from './service.ts';
 
 const params = Type.Object({ id: Type.String({ description: 'Invoice id.' }) });
@@ -77,7 +77,7 @@ export const invoiceRoutes: FastifyPluginAsyncTypebox<{ invoices: InvoiceService
         tags,
         summary: 'Change whom invoices are sent to',
         description: 'What is left out stays; an empty text takes a field away. It holds for invoices from now on.',
-        body: BillingAddress,
+        body: BillingAddressUpdate,
         response: { 200: BillingAddress },
       },
     },

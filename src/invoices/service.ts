@@ -5,7 +5,7 @@ import type { Principal } from '../auth/scopes.ts';
 import type { Db } from '../db/pool.ts';
 import { AppError } from '../errors.ts';
 import { renderPdf } from './pdf.ts';
-import type { BillingAddress, Invoice, InvoiceSummary } from './record.ts';
+import type { BillingAddress, BillingAddressUpdate, Invoice, InvoiceSummary } from './record.ts';
 import * as store from './store.ts';
 
 type Asking = Pick<Principal, 'accountId'>;
@@ -58,7 +58,7 @@ export function createInvoiceService({ db }: { db: Db }) {
     },
     address: async ({ accountId }: Asking): Promise<BillingAddress> => (await store.findAddress(db, accountId)) ?? {},
     /** For invoices that are issued from now on. */
-    setAddress: ({ accountId }: Asking, given: BillingAddress): Promise<BillingAddress> =>
+    setAddress: ({ accountId }: Asking, given: BillingAddressUpdate): Promise<BillingAddress> =>
       store.mergeAddress(db, accountId, given),
   };
 }

@@ -24,6 +24,7 @@ import {
 } from '../../src/kube/resources.ts';
 import type { Resource } from '../../src/kube/types.ts';
 import { NAMESPACE } from '../../src/local/rights.ts';
+import { cardSettings } from '../../src/topups/settings.ts';
 import { type BadOperation, badLists, badMutations } from '../support/bad-graphql.ts';
 import { type BadRequest, badRequests } from '../support/bad-input.ts';
 import { passTests } from '../support/destination-tests.ts';
@@ -31,6 +32,7 @@ import { sessionOf } from '../support/oauth.ts';
 import { ensureSchemathesis } from '../support/schemathesis/program.ts';
 import { standIn } from '../support/standin.ts';
 import { type List, type StreamsApi, startStreamsApi } from '../support/streams.ts';
+import { type StripeStub, startStripeStub, stripeSettings } from '../support/stripe.ts';
 
 const FILES = join(import.meta.dirname, '../support/schemathesis');
 /** What is made up and what is played through goes on for as long as one lets it. A time for each part: none is left out. */
@@ -45,19 +47,23 @@ interface Refusal {
 
 let started: StreamsApi;
 let program: string;
+let stripe: StripeStub;
 let dir: string;
 const over = new AbortController();
 
 beforeAll(async () => {
   program = await ensureSchemathesis();
   dir = await mkdtemp(join(tmpdir(), 'schemathesis-'));
-  started = await startStreamsApi({ config: { storageUrl: pathToFileURL(join(dir, 'media')).href } });
+  stripe = await startStripeStub();
+  const cards = cardSettings(stripeSettings(stripe));
+  started = await startStreamsApi({ config: { storageUrl: pathToFileURL(join(dir, 'media')).href, cards } });
   await Promise.all([standIn(started.api, over.signal), passTests(started.api, over.signal)]);
 }, 300_000);
 
 afterAll(async () => {
   over.abort();
   await started?.api.stop();
+  await stripe?.stop();
   await rm(dir, { recursive: true, force: true });
 });
 

@@ -15,7 +15,7 @@ import { CryptoAsset, CryptoDeposit, CryptoDepositCreate, CryptoPayment } from '
 import { Destination, DestinationCreate, DestinationTest, DestinationUpdate } from '../../src/destinations/record.ts';
 import { schemaBreaks } from '../../src/graphql/generate.ts';
 import { createSchema, type Services, schemaDocument } from '../../src/graphql/schema.ts';
-import { BillingAddress, Invoice } from '../../src/invoices/record.ts';
+import { BillingAddress, BillingAddressUpdate, Invoice } from '../../src/invoices/record.ts';
 import {
   Playlist,
   PlaylistChanges,
@@ -107,7 +107,7 @@ describe('GraphQL has what REST has', () => {
     ['DestinationUpdateInput', DestinationUpdate],
     ['UploadFromLinkInput', UploadFromLink],
     ['TopUpCreateInput', TopUpCreate],
-    ['BillingAddressInput', BillingAddress],
+    ['BillingAddressInput', BillingAddressUpdate],
     ['CryptoDepositCreateInput', CryptoDepositCreate],
     ['PlaylistCreateInput', PlaylistCreate],
     ['PlaylistUpdateInput', PlaylistUpdate],

@@ -271,6 +271,7 @@ describe('an invoice', () => {
       name: 'Ada Films',
       city: 'Lyon',
     });
+    expect(await ask('PATCH', '/v1/billing/address', {})).toMatchObject({ status: 422 });
     expect(await ask('PATCH', '/v1/billing/address', { country: 'France' })).toMatchObject({ status: 422 });
     const { id } = await issued();
     await ask('PATCH', '/v1/billing/address', { city: 'Nice' });
