@@ -101,7 +101,10 @@ const chains: Alert[] = [
       'What was credited was taken back, as far as it was still there; the rest was written off. Either the chain is in trouble or somebody has spent the same coins twice.',
     viewers: 'The account may have no credit left, and its streams stop.',
     looks: [
-      ["select * from loopstream.crypto_payments where state = 'reversed'  -- in PostgreSQL", 'whose, and how much'],
+      [
+        `psql "$DATABASE_URL" -c "select * from loopstream.crypto_payments where state = 'reversed'"`,
+        'whose, and how much',
+      ],
       ['sum by (network) (increase(crypto_blocks_left_total[1d]))  # in Prometheus', 'how deep it went'],
     ],
     mends: [
