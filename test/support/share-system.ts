@@ -18,9 +18,10 @@ export type SharedSystem = Pick<System, keyof Shared | 'client'>;
  * facts say its key, e-mail address and password.
  */
 export async function shareSystem(): Promise<SharedSystem> {
-  const { facts, stateDir } = inject('system');
+  const shared = inject('system');
+  const { facts, stateDir } = shared;
   const [databaseUrl = '', authSecret = ''] = ['DATABASE_URL', 'AUTH_SECRET'].map((name) =>
-    settingOf({ stateDir }, 'api', `LOOPSTREAM_${name}`),
+    settingOf(shared, 'api', `LOOPSTREAM_${name}`),
   );
   const id = randomBytes(9).toString('base64url').toLowerCase();
   const [email, password] = [`${id}@example.com`, randomBytes(12).toString('base64url')];
