@@ -53,7 +53,7 @@ export interface TestApi {
   client(name: string): Promise<Client>;
   /** Another replica on the same Kubernetes and Postgres. */
   replica(overrides?: Partial<ApiConfig>): Promise<RunningApi & { stop(): Promise<void> }>;
-  /** What the operator would say of a stream, for the spec as it is now. */
+  /** What the operator, and whoever answers for its gates, would say of a stream, for the spec as it is now. */
   observe(id: string, status: Partial<LoopStreamStatus>, falseConditions?: FalseCondition[]): Promise<void>;
   observeUpload(id: string, status: UploadStatus): Promise<void>;
   stop(): Promise<void>;
@@ -140,9 +140,10 @@ export async function startTestApi(overrides: Partial<ApiConfig> = {}, { alone =
       };
     },
     async observe(id, status, falseConditions = []) {
-      const { metadata } = await kube.get(LOOPSTREAMS, NAMESPACE, id);
+      const { metadata, spec } = await kube.get(LOOPSTREAMS, NAMESPACE, id);
       const observedGeneration = metadata.generation ?? 1;
-      const conditions = ['DestinationReady', 'MediaReady', 'ScheduleValid'].map((type) => {
+      const gates = (spec.readinessGates ?? []).map(({ conditionType }) => conditionType);
+      const conditions = ['DestinationReady', 'MediaReady', 'ScheduleValid', ...gates].map((type) => {
         const wrong = falseConditions.find((condition) => condition.type === type);
         const rest = { status: wrong?.status ?? (wrong ? 'False' : 'True'), reason: wrong?.reason ?? type };
         const lastTransitionTime = '2026-01-01T00:00:00Z';

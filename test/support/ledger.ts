@@ -1,5 +1,5 @@
 /** A database with the ledger in it, for tests that need nothing of Kubernetes. */
-import { createLedger, type Ledger } from '../../src/billing/ledger.ts';
+import { createLedger, customer, type Ledger } from '../../src/billing/ledger.ts';
 import { migrate } from '../../src/db/migrate.ts';
 import { createDb, createPool, type Db } from '../../src/db/pool.ts';
 import { shareTestPostgres } from './postgres.ts';
@@ -13,22 +13,37 @@ export interface TestLedger {
   stop(): Promise<void>;
 }
 
+let given = 0;
+
+async function give(ledger: Ledger, accountId: string, credits: bigint): Promise<void> {
+  const entries = [
+    { account: customer(accountId), credits },
+    { account: 'grants', credits: -credits },
+  ];
+  given += 1;
+  const key = `given:${accountId}:${process.pid}:${given}`;
+  await ledger.post({ key, kind: 'grant', accountId, entries, at: new Date() });
+}
+
+const open = (url: string, max = 10): Db => createDb(createPool(url, { searchPath: 'loopstream', max }));
+
+/** Enough for streams on air for as long as tests take. */
+const PLENTY = 1_000_000n;
+
+/** Credit for an account of a server that is there already: without, nothing of it goes on air. */
+export async function giveCredit(databaseUrl: string, accountId: string): Promise<void> {
+  const db = open(databaseUrl, 1);
+  await give(createLedger(db), accountId, PLENTY).finally(() => db.destroy());
+}
+
 export async function startTestLedger(max = 10): Promise<TestLedger> {
   const postgres = await shareTestPostgres();
   await migrate({ databaseUrl: postgres.url, authSecret: 'secret-of-a-test-that-is-long-enough' });
-  const db = createDb(createPool(postgres.url, { searchPath: 'loopstream', max }));
+  const db = open(postgres.url, max);
   const ledger = createLedger(db);
-  let given = 0;
   return {
     ...{ url: postgres.url, db, ledger },
-    give: async (accountId, credits) => {
-      const entries = [
-        { account: `customer:${accountId}`, credits },
-        { account: 'grants', credits: -credits },
-      ];
-      given += 1;
-      await ledger.post({ key: `given:${accountId}:${given}`, kind: 'grant', accountId, entries, at: new Date() });
-    },
+    give: (accountId, credits) => give(ledger, accountId, credits),
     stop: async () => {
       await db.destroy();
       await postgres.stop();

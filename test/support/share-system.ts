@@ -2,13 +2,10 @@
 import { randomBytes } from 'node:crypto';
 import { inject } from 'vitest';
 import { openAuth } from '../../src/auth/open.ts';
-import { createLedger, customer } from '../../src/billing/ledger.ts';
 import { createClient } from '../../src/client/index.ts';
+import { giveCredit } from './ledger.ts';
 import type { Shared, System } from './system.ts';
 import { settingOf } from './traces.ts';
-
-/** Enough for streams on air for as long as tests take. */
-const CREDITS = 1_000_000n;
 
 /** It goes on after whoever shares it. */
 export type SharedSystem = Pick<System, keyof Shared | 'client'>;
@@ -25,16 +22,11 @@ export async function shareSystem(): Promise<SharedSystem> {
   );
   const id = randomBytes(9).toString('base64url').toLowerCase();
   const [email, password] = [`${id}@example.com`, randomBytes(12).toString('base64url')];
-  const { service, db, close } = openAuth({ databaseUrl, authSecret });
+  const { service, close } = openAuth({ databaseUrl, authSecret });
   try {
     const userId = await service.ensureUser({ email, firstName: 'Ada' });
     await service.setPassword(userId, password);
-    // Nothing goes on air without.
-    const entries = [
-      { account: customer(userId), credits: CREDITS },
-      { account: 'grants', credits: -CREDITS },
-    ];
-    await createLedger(db).post({ key: `grant:${id}`, kind: 'grant', accountId: userId, entries, at: new Date() });
+    await giveCredit(databaseUrl, userId);
     const { key: apiKey } = await service.createApiKey(userId, 'tests');
     const own = { ...facts, apiKey, email, password, pageUrl: new URL(`#key=${apiKey}`, facts.pageUrl).href };
     const client = createClient({ baseUrl: facts.apiUrl, apiKey, maxRetries: 0 });
