@@ -70,6 +70,8 @@ export class CachedStorage implements Storage {
   readonly #health: Health;
   readonly #flights = new Map<string, Promise<Buffer>>();
   readonly #fetchers = new Set<Promise<void>>();
+  /** What is being written to the disk of it, after whoever waited for it has it. */
+  readonly #keeping = new Set<Promise<void>>();
   readonly #abort = new AbortController();
   #hits = 0;
   #misses = 0;
@@ -96,7 +98,7 @@ export class CachedStorage implements Storage {
   /** Ends what is being fetched; resolves when nothing of it is at work any more. */
   async close(): Promise<void> {
     this.#abort.abort(new Error('the cache is closed'));
-    await Promise.allSettled([...this.#fetchers, ...this.#flights.values(), this.#heads.settled()]);
+    await Promise.allSettled([...this.#fetchers, ...this.#keeping, this.#heads.settled()]);
   }
 
   /** Nothing is being fetched or written. */
@@ -176,13 +178,17 @@ export class CachedStorage implements Storage {
       await this.#store.put(name, data);
     };
     // Whoever waits has the bytes before the disk has them; until it does they are handed out from here.
-    void keep()
+    const kept = keep()
       .catch((error: unknown) => {
         // What is known of this object is no longer so; the next one who opens it asks.
         const gone = error instanceof StorageError && (error.code === 'changed' || error.code === 'not_found');
         return gone ? this.#heads.forget(key) : undefined;
       })
-      .finally(() => this.#flights.delete(name));
+      .finally(() => {
+        this.#flights.delete(name);
+        this.#keeping.delete(kept);
+      });
+    this.#keeping.add(kept);
     return fetched;
   }
 
