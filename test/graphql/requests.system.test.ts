@@ -48,7 +48,11 @@ afterAll(async () => {
 
 const schema = buildSchema(schemaDocument());
 const isList = (field: GraphQLField) => getNamedType(field.type).name.endsWith('Connection');
-const lists = Object.values(schema.getQueryType()?.getFields() ?? {}).filter(isList);
+/** What has to do with money is in Postgres, and is read there. */
+const OF_MONEY = ['cryptoDeposits', 'invoices', 'ledgerEntries', 'topUps'];
+const lists = Object.values(schema.getQueryType()?.getFields() ?? {}).filter(
+  (field) => isList(field) && !OF_MONEY.includes(field.name),
+);
 
 /** All that can be asked of a type without an argument, however deep. */
 function selection(type: GraphQLNamedType): string {
@@ -97,8 +101,8 @@ async function fill(rows: number) {
 }
 
 const textOf = ([query]: unknown[]) => (typeof query === 'string' ? query : String((query as { text?: string }).text));
-/** Who asks is looked up once in a while, whatever is asked. */
-const isOfQuery = (text: string) => !text.includes('"apikey"');
+/** Who asks, and who is locked, is looked up once in a while, whatever is asked. */
+const isOfQuery = (text: string) => !/"apikey"|account_suspensions/.test(text);
 
 /** What one query asked, and how many rows it showed. */
 async function ask(field: GraphQLField, rows: number) {

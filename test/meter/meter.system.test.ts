@@ -18,6 +18,7 @@ import { createMeter } from '../../src/meter/meter.ts';
 import { meterJob, type WorkDeps } from '../../src/meter/work.ts';
 import { type Account, bookOf } from '../../src/operator/sessions.ts';
 import { ACCOUNT_LABEL, API_VERSION, FIELD_MANAGER_OPERATOR } from '../../src/streams/names.ts';
+import { MAX_SESSIONS } from '../../src/streams/sessions.ts';
 import { silent } from '../support/kube.ts';
 import { startSmallKubernetes, type TestKubernetes } from '../support/kubernetes.ts';
 import { startTestLedger, type TestLedger } from '../support/ledger.ts';
@@ -187,7 +188,7 @@ it('counts what was on air, whatever happens to it', async () => {
   for (let life = 0; life < LIVES; life++) {
     for (const scene of scenes) if (chance(0.5)) await scene.live();
     // Nobody counts for a while.
-    if (life === 40) for (let i = 0; i < 25; i++) await scenes[0]?.live();
+    if (life === 40) for (let i = 0; i < 2 * MAX_SESSIONS; i++) await scenes[0]?.live();
     const now = await read();
     overflowed ||= now.some(({ status }) => status?.sessions?.some(({ through }) => through !== undefined));
     const known = () => (chance(0.2) ? before : now);

@@ -17,6 +17,7 @@ import { LOOPSTREAMS, UPLOADS } from '../../src/kube/resources.ts';
 import { NAMESPACE } from '../../src/local/rights.ts';
 import type { LoopStreamSpec } from '../../src/streams/spec.ts';
 import { startTestApi, type TestApi } from './api.ts';
+import { giveCredit } from './ledger.ts';
 import { makeClip } from './media.ts';
 import { startRtmpServer } from './rtmp.ts';
 import { standIn } from './standin.ts';
@@ -62,10 +63,13 @@ const needed = (name: string): string => {
 };
 
 /** Keys of accounts that have nothing yet. */
-async function makeKeys(auth: AuthService): Promise<Keys> {
+async function makeKeys(auth: AuthService, give: (accountId: string) => Promise<void> = async () => {}): Promise<Keys> {
   const id = crypto.randomUUID();
-  const keyOf = async (name: string) =>
-    auth.createApiKey(await auth.ensureUser({ email: `${name}-${id}@example.com`, firstName: name }), 'contract');
+  const keyOf = async (name: string) => {
+    const accountId = await auth.ensureUser({ email: `${name}-${id}@example.com`, firstName: name });
+    await give(accountId);
+    return auth.createApiKey(accountId, 'contract');
+  };
   const [own, other, revoked] = [await keyOf('ada'), await keyOf('eve'), await keyOf('ada')];
   await auth.revokeApiKey(revoked.id);
   return { key: own.key, otherKey: other.key, revokedKey: revoked.key };
@@ -171,11 +175,12 @@ export const productPlace = (system: () => Shared): Place => ({
   onAir: true,
   async open() {
     const { facts } = system();
-    const [databaseUrl, authSecret] = ['DATABASE_URL', 'AUTH_SECRET'].map((name) =>
+    const [databaseUrl = '', authSecret = ''] = ['DATABASE_URL', 'AUTH_SECRET'].map((name) =>
       settingOf(system(), 'api', `LOOPSTREAM_${name}`),
     );
-    const { service, close } = openAuth({ databaseUrl: databaseUrl ?? '', authSecret: authSecret ?? '' });
-    const keys = await makeKeys(service).finally(close);
+    const { service, close } = openAuth({ databaseUrl, authSecret });
+    // Nothing goes on air without credit.
+    const keys = await makeKeys(service, (accountId) => giveCredit(databaseUrl, accountId)).finally(close);
     return { base: facts.apiUrl, graphql: facts.graphqlUrl ?? '', ...keys, ...(await startMedia()) };
   },
 });
