@@ -147,7 +147,10 @@ export const METRICS = [
   ...GAUGES.map((metric) => ({ type: 'gauge', metric })),
 ].map(({ type, metric: [name, help, labels] }) => ({ name: PREFIX + name, type, help, labels }));
 
-/** A registry whose metrics call `read` once each time they are collected. */
+/**
+ * A registry whose metrics call `read` once each time they are collected. Without a value a metric is not shown: prom-client
+ * resets one without labels to 0, which would say of a storage that nobody asked that it does not answer.
+ */
 export function streamerMetrics(read: () => StatsParts): Registry {
   const registry = new Registry();
   for (const [name, help, labelNames, values] of COUNTERS) {
@@ -158,6 +161,7 @@ export function streamerMetrics(read: () => StatsParts): Registry {
       registers: [registry],
       collect() {
         this.reset();
+        if (labelNames.length === 0) this.remove();
         for (const [value, labels] of values(read())) this.inc(labels ?? {}, value);
       },
     });
@@ -170,6 +174,7 @@ export function streamerMetrics(read: () => StatsParts): Registry {
       registers: [registry],
       collect() {
         this.reset();
+        if (labelNames.length === 0) this.remove();
         for (const [value, labels] of values(read())) this.set(labels ?? {}, value);
       },
     });
