@@ -79,6 +79,9 @@ def mend(operation, body):
     item = {"uploadObjectID": IDS["videoUploadObjectID"]}
     if operation == "updatePlaylist" and "items" in body:
         body["items"] = [item for _ in body["items"]]
+    # The one currency, and an amount within the limits, are settings.
+    if operation == "createTopUp":
+        body.update(amountMinor="2500", currency="USD")
     if operation == "createCryptoDeposit":
         body.update(asset="ETH", network="ethereum")
         # Either says how much it is to be.
