@@ -1,9 +1,10 @@
 /** Paying in crypto: what, and how much; then there is an address. */
-import { Button, NativeSelect, Skeleton, TextInput } from '@mantine/core';
+import { NativeSelect, Skeleton, TextInput } from '@mantine/core';
 import type { CryptoAsset, CryptoDeposit } from '../../client/index.ts';
 import { useApi } from '../context.tsx';
-import { Dialog, DialogActions } from '../parts/dialog.tsx';
+import { Dialog } from '../parts/dialog.tsx';
 import forms from '../parts/form.module.css';
+import { FormEnd } from '../parts/formEnd.tsx';
 import { useKeptForm } from '../parts/useKeptForm.ts';
 import { useSubmit } from '../parts/useSubmit.ts';
 import { problemText } from '../problem.ts';
@@ -74,19 +75,9 @@ function Fields({ assets, onClose, onDone }: FormProps) {
           {chosen.confirmations} {chosen.confirmations === 1 ? 'confirmation' : 'confirmations'}.
         </p>
       )}
-      {problem && (
-        <p className={forms.problem} role="alert">
-          {problem}
-        </p>
-      )}
-      <DialogActions>
-        <Button variant="default" onClick={cancel} disabled={busy}>
-          Cancel
-        </Button>
-        <Button type="submit" loading={busy}>
-          Get an address
-        </Button>
-      </DialogActions>
+      <FormEnd problem={problem} busy={busy} onCancel={cancel}>
+        Get an address
+      </FormEnd>
     </form>
   );
 }

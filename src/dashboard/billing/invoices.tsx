@@ -6,9 +6,10 @@ import type { BillingAddress, InvoiceSummary } from '../../client/index.ts';
 import { useOnce } from '../account/useOnce.ts';
 import { useApi } from '../context.tsx';
 import { saveFile } from '../download.ts';
-import { Dialog, DialogActions } from '../parts/dialog.tsx';
+import { Dialog } from '../parts/dialog.tsx';
 import { Elsewhere } from '../parts/elsewhere.tsx';
 import forms from '../parts/form.module.css';
+import { FormEnd } from '../parts/formEnd.tsx';
 import { useKeptForm } from '../parts/useKeptForm.ts';
 import { useSubmit } from '../parts/useSubmit.ts';
 import { problemText } from '../problem.ts';
@@ -110,19 +111,9 @@ function Fields({ address, onClose }: { address: BillingAddress; onClose: () => 
         ))}
       </div>
       <Elsewhere fields={elsewhere} labels={FIELDS} />
-      {problem && (
-        <p className={forms.problem} role="alert">
-          {problem}
-        </p>
-      )}
-      <DialogActions>
-        <Button variant="default" onClick={cancel} disabled={busy}>
-          Cancel
-        </Button>
-        <Button type="submit" loading={busy}>
-          Save
-        </Button>
-      </DialogActions>
+      <FormEnd problem={problem} busy={busy} onCancel={cancel}>
+        Save
+      </FormEnd>
     </form>
   );
 }

@@ -1,14 +1,15 @@
 /** A destination made or changed. Its key goes in and never comes out: all that is shown of it later is how it ends. */
-import { Button, PasswordInput, TextInput } from '@mantine/core';
+import { PasswordInput, TextInput } from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
 import { IconExternalLink } from '@tabler/icons-react';
 import { useState } from 'react';
 import type { Destination } from '../../client/index.ts';
 import { useApi } from '../context.tsx';
 import { Choices } from '../parts/choices.tsx';
-import { Dialog, DialogActions } from '../parts/dialog.tsx';
+import { Dialog } from '../parts/dialog.tsx';
 import { Elsewhere } from '../parts/elsewhere.tsx';
 import forms from '../parts/form.module.css';
+import { FormEnd } from '../parts/formEnd.tsx';
 import { useKeptForm } from '../parts/useKeptForm.ts';
 import { useSubmit } from '../parts/useSubmit.ts';
 import { PlatformIcon } from './platform.tsx';
@@ -147,19 +148,9 @@ export function DestinationForm({ before, onClose, onDone }: DestinationFormProp
           </p>
         )}
         <Elsewhere fields={elsewhere} labels={LABELS} />
-        {problem && (
-          <p className={forms.problem} role="alert">
-            {problem}
-          </p>
-        )}
-        <DialogActions>
-          <Button variant="default" onClick={cancel} disabled={busy}>
-            Cancel
-          </Button>
-          <Button type="submit" loading={busy}>
-            {before ? 'Save' : 'Add destination'}
-          </Button>
-        </DialogActions>
+        <FormEnd problem={problem} busy={busy} onCancel={cancel}>
+          {before ? 'Save' : 'Add destination'}
+        </FormEnd>
       </form>
     </Dialog>
   );

@@ -1,13 +1,14 @@
 /** A stream changed in place. Only what was changed is sent, so that what another tab has changed meanwhile stays. */
-import { Button, NativeSelect, TextInput } from '@mantine/core';
+import { NativeSelect, TextInput } from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
 import type { StreamUpdate } from '../../client/index.ts';
 import type { Stream } from '../api.ts';
 import { useApi } from '../context.tsx';
 import { Choices } from '../parts/choices.tsx';
-import { Dialog, DialogActions } from '../parts/dialog.tsx';
+import { Dialog } from '../parts/dialog.tsx';
 import { Elsewhere } from '../parts/elsewhere.tsx';
 import forms from '../parts/form.module.css';
+import { FormEnd } from '../parts/formEnd.tsx';
 import { useKeptForm } from '../parts/useKeptForm.ts';
 import { useSubmit } from '../parts/useSubmit.ts';
 import { FRAMERATES, QUALITIES, type StreamChoices, useChoices } from './choices.ts';
@@ -153,19 +154,9 @@ export function EditForm({ stream, onClose, onDone }: EditFormProps) {
           error={form.errors.destinationIDs}
         />
         <Elsewhere fields={elsewhere} labels={LABELS} />
-        {problem && (
-          <p className={forms.problem} role="alert">
-            {problem}
-          </p>
-        )}
-        <DialogActions>
-          <Button variant="default" onClick={cancel} disabled={busy}>
-            Cancel
-          </Button>
-          <Button type="submit" loading={busy}>
-            Save
-          </Button>
-        </DialogActions>
+        <FormEnd problem={problem} busy={busy} onCancel={cancel}>
+          Save
+        </FormEnd>
       </form>
     </Dialog>
   );

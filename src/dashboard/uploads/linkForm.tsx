@@ -1,11 +1,12 @@
 /** An upload from a link: the server fetches it, so that the page may be closed. */
-import { Button, TextInput } from '@mantine/core';
+import { TextInput } from '@mantine/core';
 import { IconMusic, IconVideo } from '@tabler/icons-react';
 import type { Upload, UploadFromLink } from '../../client/index.ts';
 import { useApi } from '../context.tsx';
 import { Choices } from '../parts/choices.tsx';
-import { Dialog, DialogActions } from '../parts/dialog.tsx';
+import { Dialog } from '../parts/dialog.tsx';
 import forms from '../parts/form.module.css';
+import { FormEnd } from '../parts/formEnd.tsx';
 import { useKeptForm } from '../parts/useKeptForm.ts';
 import { useSubmit } from '../parts/useSubmit.ts';
 
@@ -72,19 +73,9 @@ export function LinkForm({ onClose, onDone }: { onClose: () => void; onDone: () 
           autoComplete="off"
           {...form.getInputProps('name')}
         />
-        {problem && (
-          <p className={forms.problem} role="alert">
-            {problem}
-          </p>
-        )}
-        <DialogActions>
-          <Button variant="default" onClick={cancel} disabled={busy}>
-            Cancel
-          </Button>
-          <Button type="submit" loading={busy}>
-            Add upload
-          </Button>
-        </DialogActions>
+        <FormEnd problem={problem} busy={busy} onCancel={cancel}>
+          Add upload
+        </FormEnd>
       </form>
     </Dialog>
   );

@@ -1,0 +1,35 @@
+import { Button } from '@mantine/core';
+import type { ReactNode } from 'react';
+import { DialogActions } from './dialog.tsx';
+import forms from './form.module.css';
+
+interface FormEndProps {
+  /** What kept it from being done and belongs to no field. */
+  problem: string | undefined;
+  /** It is on its way. */
+  busy: boolean;
+  onCancel: () => void;
+  /** What the button that does it says. */
+  children: ReactNode;
+}
+
+/** The end of a form in a dialog: what went wrong as a whole, and the buttons. */
+export function FormEnd({ problem, busy, onCancel, children }: FormEndProps) {
+  return (
+    <>
+      {problem && (
+        <p className={forms.problem} role="alert">
+          {problem}
+        </p>
+      )}
+      <DialogActions>
+        <Button variant="default" onClick={onCancel} disabled={busy}>
+          Cancel
+        </Button>
+        <Button type="submit" loading={busy}>
+          {children}
+        </Button>
+      </DialogActions>
+    </>
+  );
+}
