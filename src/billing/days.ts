@@ -4,6 +4,17 @@ const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;
 /** No zone is, or ever was, further from UTC. */
 const FURTHEST_MS = 27 * HOUR_MS;
+const QUARTER_MS = 900_000;
+/**
+ * When a day begins, in UTC, in zones that are not whole hours away from it: of summer and winter those of Newfoundland, the
+ * Marquesas, the Chathams, South Australia, Eucla, Myanmar, Nepal, India, Afghanistan and Iran.
+ */
+const BETWEEN_HOURS: ReadonlySet<number> = new Set(
+  [
+    ...['02:30', '03:30', '09:30', '10:15', '11:15', '13:30', '14:30', '15:15', '17:30', '18:15', '18:30', '19:30'],
+    '20:30',
+  ].map((time) => Date.parse(`1970-01-01T${time}Z`) / QUARTER_MS),
+);
 
 const formats = new Map<string, Intl.DateTimeFormat>();
 
@@ -48,6 +59,14 @@ export function startOfDay(day: string, timeZone: string): Date {
     else before = half;
   }
   return new Date(after);
+}
+
+/** Of the times between these two, in milliseconds, those at which a day begins somewhere on earth: ascending. */
+export function midnightsBetween(from: number, to: number): number[] {
+  const found: number[] = [];
+  for (let quarter = Math.floor(from / QUARTER_MS) + 1; quarter * QUARTER_MS < to; quarter++)
+    if (quarter % 4 === 0 || BETWEEN_HOURS.has(quarter % (DAY_MS / QUARTER_MS))) found.push(quarter * QUARTER_MS);
+  return found;
 }
 
 /** When each day from the first to the last begins, and at last when the day after them does: ascending. */

@@ -1,7 +1,7 @@
 /** A day begins where its zone says, also where clocks change or a day is left out. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { addDays, dayAt, dayStarts, isDay, startOfDay } from '../../src/billing/days.ts';
+import { addDays, dayAt, dayStarts, isDay, midnightsBetween, startOfDay } from '../../src/billing/days.ts';
 
 const starts = (from: string, to: string, zone: string) => dayStarts(from, to, zone).map((at) => at.toISOString());
 
@@ -45,6 +45,16 @@ test('each moment is in the day that a clock there shows', () => {
       expect(addDays(day, -1) < day).toBe(true);
     }),
   );
+});
+
+test('in every zone there is, summer and winter, days begin when one may begin anywhere', () => {
+  const midnights = new Set(midnightsBetween(Date.parse('2026-12-30T00:00:00Z'), Date.parse('2028-01-03T00:00:00Z')));
+  // Far fewer than all quarters of an hour: each may be a charge more.
+  expect(midnights.size / 369).toBeLessThan(40);
+  for (const zone of Intl.supportedValuesOf('timeZone'))
+    for (const month of ['01', '03', '04', '07', '10', '11'])
+      for (const at of dayStarts(`2027-${month}-01`, `2027-${month}-02`, zone))
+        expect(midnights.has(at.getTime()), `${zone} ${at.toISOString()}`).toBe(true);
 });
 
 test('what is a day', () => {
