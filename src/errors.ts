@@ -111,8 +111,8 @@ export const ERRORS = {
   upload_not_prepared: {
     status: 409,
     title: 'Upload not prepared',
-    meaning: 'Nothing of the upload has been prepared for a stream yet, so there is nothing to show.',
-    fix: 'Give it to a stream, and wait until that is ready.',
+    meaning: 'Nothing of the upload has been prepared yet, so there is nothing to show.',
+    fix: 'Ask again when `preview` of the upload is `ready`: its first minute is being prepared since this was asked. Where the upload has failed, add it again.',
   },
   destination_in_use: {
     status: 409,

@@ -11,7 +11,14 @@ import {
   SWEEP_JOB,
   UPLOAD_LABEL,
 } from '../streams/names.ts';
-import { incomingKey, type MediaInfo, renditionKey, sourceKey } from '../uploads/spec.ts';
+import {
+  incomingKey,
+  type MediaInfo,
+  PREVIEW_PROFILE,
+  PREVIEW_SECONDS,
+  renditionKey,
+  sourceKey,
+} from '../uploads/spec.ts';
 import {
   CONTAINER_SECURITY,
   commonEnv,
@@ -69,6 +76,9 @@ export const importWish = (upload: Upload, urgent = false): Wish => ({
   urgent,
 });
 
+const secondsOf = ({ durationSeconds }: MediaInfo, profile: string): number =>
+  profile === PREVIEW_PROFILE ? Math.min(durationSeconds, PREVIEW_SECONDS) : durationSeconds;
+
 /** `from`: storage key of the source. */
 export const renditionWish = (
   upload: Upload,
@@ -85,7 +95,7 @@ export const renditionWish = (
     profile,
     renditionKey: renditionKey(media.sha256, upload.spec.type, profile),
   },
-  deadlineSeconds: RENDITION_BASE_SECONDS + Math.ceil(media.durationSeconds * SECONDS_PER_SECOND),
+  deadlineSeconds: RENDITION_BASE_SECONDS + Math.ceil(secondsOf(media, profile) * SECONDS_PER_SECOND),
   urgent,
 });
 

@@ -5,8 +5,9 @@
 import { kubeTime } from '../clock.ts';
 import type { Job, Pod, Upload } from '../kube/resources.ts';
 import { importJobName, renditionJobName } from '../streams/names.ts';
+import { previewOf, previewWantedUntil } from '../uploads/asked.ts';
 import type { MediaInfo, RenditionStatus, UPLOAD_ERRORS, UploadState, UploadStatus } from '../uploads/spec.ts';
-import { isArriving, renditionOf, sourceKey } from '../uploads/spec.ts';
+import { isArriving, PREVIEW_PROFILE, renditionOf, sourceKey } from '../uploads/spec.ts';
 import { fits, generationOf, importWish, renditionWish, type Wish } from './job.ts';
 import { outcomeOf } from './jobresult.ts';
 import { progressOf } from './progress.ts';
@@ -51,6 +52,10 @@ class Plan {
   constructor(upload: Upload, world: UploadWorld) {
     this.#upload = upload;
     this.#world = world;
+  }
+
+  lookAgain(at: Date): void {
+    if (!this.lookAgainAt || at < this.lookAgainAt) this.lookAgainAt = at;
   }
 
   /** How far a wish is, as far as its Job could be asked. */
@@ -135,20 +140,32 @@ function unwanted(of: RenditionStatus, { now, keepUnusedMs }: UploadWorld, plan:
   const unwantedSince = of.unwantedSince ?? kubeTime(now);
   const until = new Date(Date.parse(unwantedSince) + keepUnusedMs);
   if (until <= now) return [];
-  plan.lookAgainAt = plan.lookAgainAt && plan.lookAgainAt < until ? plan.lookAgainAt : until;
+  plan.lookAgain(until);
   return [{ ...of, unwantedSince }];
+}
+
+/**
+ * What somebody wants to look at, where nothing is there yet that could be shown. Streams do not wait for it, so it says
+ * nothing of whether the upload is prepared.
+ */
+function preview(upload: Upload, media: MediaInfo, world: UploadWorld, plan: Plan): RenditionStatus[] {
+  const until = previewWantedUntil(upload, world.now);
+  if (!until || previewOf(upload) === 'ready') return [];
+  plan.lookAgain(until);
+  return [rendition(upload, media, PREVIEW_PROFILE, world, plan, false)];
 }
 
 /** Everything that has been made, wanted or not, and the state of everything that is wanted. */
 function renditions(upload: Upload, media: MediaInfo, world: UploadWorld, plan: Plan, edited: boolean) {
   const wanted = [...world.profiles].sort().map((profile) => rendition(upload, media, profile, world, plan, edited));
+  const shown = preview(upload, media, world, plan);
+  const now = [...world.profiles, ...shown.map(({ profile }) => profile)];
   const kept = (upload.status?.renditions ?? [])
     .filter(
-      ({ profile, state }) =>
-        state === 'ready' && !world.profiles.includes(profile) && renditionOf(upload, profile) !== undefined,
+      ({ profile, state }) => state === 'ready' && !now.includes(profile) && renditionOf(upload, profile) !== undefined,
     )
     .flatMap((of) => unwanted(of, world, plan));
-  return { wanted, all: [...wanted, ...kept].sort((a, b) => a.profile.localeCompare(b.profile)) };
+  return { wanted, all: [...wanted, ...shown, ...kept].sort((a, b) => a.profile.localeCompare(b.profile)) };
 }
 
 const camel = (code: string): string => code.replace(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase());
@@ -230,7 +247,9 @@ export function whileWaiting(upload: Upload, status: UploadStatus, queued: Reado
   const message = (type: string): string | undefined => {
     if (status.state === 'importing') return 'The import waits for its turn.';
     if (type !== 'Prepared') return undefined;
-    const pending = (status.renditions ?? []).filter(({ state }) => state === 'pending').map(({ profile }) => profile);
+    const pending = (status.renditions ?? [])
+      .filter(({ state, profile }) => state === 'pending' && profile !== PREVIEW_PROFILE)
+      .map(({ profile }) => profile);
     const waits = pending.filter((profile) => queued.has(renditionJobName(name, profile)));
     const made = pending.filter((profile) => !waits.includes(profile));
     const waiting = `${waits.join(', ')} ${waits.length === 1 ? 'waits' : 'wait'} for a turn.`;

@@ -31,6 +31,13 @@ const COPY_BITRATE_FACTOR = 1.25;
 
 export const bitrateKbps = (quality: Quality, framerate: Framerate): number =>
   BITRATES_KBPS[quality][framerate > 30 ? 1 : 0];
+/** Of what is only looked at: a second of it is made in a tenth of one. */
+const PREVIEW_SHAPE = { width: 640, height: 360, kbps: 800 };
+
+/** Width and height in pixels, and kbit/s. */
+const shapeOf = ({ quality, framerate, previewSeconds }: PlanInput) =>
+  previewSeconds === undefined ? { ...DIMENSIONS[quality], kbps: bitrateKbps(quality, framerate) } : PREVIEW_SHAPE;
+
 export const gopFrames = (framerate: Framerate): number => GOP_SECONDS * framerate;
 
 export interface PlanInput {
@@ -40,6 +47,8 @@ export interface PlanInput {
   type: MediaType;
   quality: Quality;
   framerate: Framerate;
+  /** Only the first so many seconds, and small: to be looked at, and not to be sent. */
+  previewSeconds?: number;
   /** Whether this ffmpeg can map HDR to SDR (filters zscale and tonemap). */
   canTonemap: boolean;
   /** False after a copy turned out not to keep the rendition's promises. */
@@ -67,7 +76,9 @@ export function planRendition(input: PlanInput): Plan {
     audio,
     durationSeconds,
     args: [
-      ...['-v', 'error', '-hide_banner', '-nostdin', ...UNTRUSTED_INPUT, '-i', inputPath(input.path)],
+      ...['-v', 'error', '-hide_banner', '-nostdin', ...UNTRUSTED_INPUT],
+      ...(input.previewSeconds === undefined ? [] : ['-t', String(input.previewSeconds)]),
+      ...['-i', inputPath(input.path)],
       ...(audio === 'silence'
         ? ['-t', String(audioSeconds), '-f', 'lavfi', '-i', `anullsrc=r=${AUDIO_SAMPLE_RATE}:cl=stereo`]
         : []),
@@ -101,6 +112,13 @@ export function assumedScan({ format, video, audio, sizeBytes }: Source, framera
   const scan = { video: stream(video, video.frames ?? 0), audio: stream(audio, 0) };
   const shown = (scan.video.endSeconds - scan.video.startSeconds) * framerate;
   return Math.abs(shown - scan.video.packets) < 0.5 && !Number.isNaN(scan.audio.endSeconds) ? scan : undefined;
+}
+
+/** What a plan has to know of the first `seconds` of a source of which nothing is copied: how long they are. */
+export function beginningOf({ startSeconds, declaredEndSeconds }: Source, seconds: number): Scan {
+  const endSeconds = startSeconds + Math.min(seconds, declaredEndSeconds ?? seconds);
+  const part = { packets: 0, hidden: 0, startSeconds, endSeconds, largestStepSeconds: 0, bytes: 0, regular: false };
+  return { video: part, audio: part };
 }
 
 /**
@@ -171,7 +189,7 @@ export const isHdr = (video: VideoStream): boolean => ['smpte2084', 'arib-std-b6
 
 function videoArgs(input: PlanInput, how: 'copy' | 'encode'): string[] {
   if (how === 'copy' || !input.source.video) return ['-c:v', 'copy'];
-  const kbps = bitrateKbps(input.quality, input.framerate);
+  const { kbps } = shapeOf(input);
   const gop = String(gopFrames(input.framerate));
   return [
     ...['-vf', videoFilters(input.source.video, input), '-fps_mode', 'passthrough'],
@@ -184,8 +202,9 @@ function videoArgs(input: PlanInput, how: 'copy' | 'encode'): string[] {
   ];
 }
 
-function videoFilters(video: VideoStream, { quality, framerate, canTonemap }: PlanInput): string {
-  const { width, height } = DIMENSIONS[quality];
+function videoFilters(video: VideoStream, input: PlanInput): string {
+  const { framerate, canTonemap } = input;
+  const { width, height } = shapeOf(input);
   const picture = fitPicture(video, width, height);
   const sourceFps = video.framerate[0] / video.framerate[1];
   const fps = `fps=${framerate}:start_time=0`;

@@ -6,9 +6,9 @@ import { FlvError } from '../rendition/flv.ts';
 import { indexKey, RenditionIndex } from '../rendition/index.ts';
 import type { Storage } from '../storage/storage.ts';
 import { type Framerate, parseProfile, type Quality } from '../streams/profile.ts';
-import type { RenditionStatus } from '../uploads/spec.ts';
+import { PREVIEW_PROFILE, PREVIEW_SECONDS, type RenditionStatus } from '../uploads/spec.ts';
 import { PrepareError } from './failure.ts';
-import { assumedScan, isHdr, type PlanInput, planRendition, remuxArgs } from './plan.ts';
+import { assumedScan, beginningOf, isHdr, type PlanInput, planRendition, remuxArgs } from './plan.ts';
 import { probe, scanPackets, type Tools } from './probe.ts';
 import { remux } from './remux.ts';
 import { BrokenPromiseError } from './slots.ts';
@@ -29,7 +29,7 @@ export interface Workshop {
 
 /** Rejects with PrepareError, StorageError or the signal's reason; then nothing of the rendition is visible. */
 export async function makeRendition(task: RenditionTask, shop: Workshop): Promise<RenditionStatus> {
-  const profile = parseProfile(task.profile);
+  const profile = task.profile === PREVIEW_PROFILE ? PREVIEW : parseProfile(task.profile);
   if (!profile) throw new PrepareError('prepare_failed', `There is no profile ${task.profile}.`);
   const made = await readIndex(task, shop.storage);
   if (made) {
@@ -62,11 +62,14 @@ async function readIndex(task: RenditionTask, storage: Storage): Promise<Renditi
 }
 
 type Profile = { quality: Quality; framerate: Framerate };
+/** Its quality says nothing: how large a preview is, is the plan's. */
+const PREVIEW: Profile = { quality: '720p', framerate: 30 };
 
 async function make(task: RenditionTask, profile: Profile, path: string, shop: Workshop): Promise<RenditionIndex> {
   const { tools, signal } = shop;
   const source = await probe(path, tools, signal);
   checkType(source, task.type);
+  if (profile === PREVIEW) return makePreview(source, path, task, shop);
   const copied = await copyAtOnce(source, { path, type: task.type, ...profile }, task, shop);
   if (copied) return copied;
   const scan = await scanPackets(path, source, tools, signal, profile.framerate);
@@ -79,6 +82,14 @@ async function make(task: RenditionTask, profile: Profile, path: string, shop: W
     if (!(error instanceof Retry)) throw error;
     return await makeBy({ ...input, allowCopy: false }, task, shop);
   }
+}
+
+/** The import has read it to its end, and nothing of it is copied: so it is not read again before it is made. */
+async function makePreview(source: Source, path: string, task: RenditionTask, shop: Workshop): Promise<RenditionIndex> {
+  const canTonemap = await tonemaps(source, shop.tools, shop.signal);
+  const scan = beginningOf(source, PREVIEW_SECONDS);
+  const only = { previewSeconds: PREVIEW_SECONDS, allowCopy: false };
+  return makeBy({ path, source, scan, type: task.type, ...PREVIEW, canTonemap, ...only }, task, shop);
 }
 
 /**

@@ -47,6 +47,11 @@ export const INTENT_ANNOTATION = `${GROUP}/intent`;
 export const SUSPENDED_ANNOTATION = `${GROUP}/account-suspended`;
 /** On an Upload that a client sends: what it said of it at the beginning (tus, Upload-Metadata). */
 export const UPLOAD_METADATA_ANNOTATION = `${GROUP}/upload-metadata`;
+/**
+ * On an Upload: when (RFC 3339) somebody last wanted to see what it looks like while nothing had been made that could be shown.
+ * Its first minute is prepared for that.
+ */
+export const PREVIEW_ANNOTATION = `${GROUP}/preview-asked`;
 /** On the kept versions of a playlist. */
 export const PLAYLIST_LABEL = `${GROUP}/playlist`;
 /**

@@ -6,7 +6,7 @@ import { DateTime, enumOf, required } from '../graphql/scalars.ts';
 import { enumFilter, IDFilter, NumberFilter, TextFilter, TimeFilter, whereInput } from '../graphql/where.ts';
 import { UploadFromLink, type Upload as UploadRecord } from './record.ts';
 import type { UploadService } from './service.ts';
-import { UPLOAD_STATES } from './spec.ts';
+import { PREVIEW_STATES, UPLOAD_STATES } from './spec.ts';
 
 const UploadType = enumOf('UploadType', ['VIDEO', 'AUDIO'], 'Whether pictures or only sound are wanted from it.');
 const State = enumOf('UploadState', UPLOAD_STATES);
@@ -44,6 +44,9 @@ const Upload = new GraphQLObjectType<UploadRecord>({
           channels: { type: required(GraphQLInt) },
         },
       }),
+    },
+    preview: {
+      type: enumOf('UploadPreview', PREVIEW_STATES, 'Whether its first minute can be seen; null: nobody has asked.'),
     },
     error: {
       type: new GraphQLObjectType({

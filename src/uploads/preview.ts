@@ -1,6 +1,7 @@
 /**
- * What an upload looks like: the beginning of what was prepared of it, as it would go on air. Nothing is made for it, so there
- * is something to see once a stream has asked for the upload to be prepared.
+ * What an upload looks like: the beginning of what was prepared of it, for a stream or to be looked at. Until somebody asks,
+ * nothing is made only to be looked at; then the operator has a Job make the first minute, which is cleared away like all
+ * that no stream asks for.
  */
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
@@ -9,12 +10,10 @@ import type { Upload } from '../kube/resources.ts';
 import { parseAs } from '../parse.ts';
 import { indexKey, RenditionIndex } from '../rendition/index.ts';
 import { type Storage, StorageError } from '../storage/storage.ts';
-import { renditionOf } from './spec.ts';
+import { previewOf } from './asked.ts';
+import { PREVIEW_PROFILE, PREVIEW_SECONDS, renditionOf } from './spec.ts';
 
-/** Enough to know it again, in seconds. */
-const PREVIEW_SECONDS = 60;
-
-/** `1080p30` → 1080. */
+/** `1080p30` → 1080; 0 of what was made to be looked at, which is the smallest. */
 const lines = (profile: string): number => Number.parseInt(profile, 10) || 0;
 
 /** Key of the smallest rendition that can be played. */
@@ -23,6 +22,15 @@ function keyOf(upload: Upload): string | undefined {
     .map(({ profile }) => renditionOf(upload, profile))
     .filter((rendition) => rendition?.state === 'ready' && rendition.key !== undefined);
   return ready.sort((a, b) => lines(a?.profile ?? '') - lines(b?.profile ?? ''))[0]?.key;
+}
+
+/** Why there is nothing to see, of an upload that nothing can be played of. */
+function whyNot(upload: Upload): string {
+  if (!upload.status?.media)
+    return 'There is nothing of it yet: `state` of the upload says whether it is on its way or has failed.';
+  if (previewOf(upload) !== 'failed')
+    return 'Its first minute is being prepared; `preview` of the upload says when it is ready.';
+  return `Its first minute could not be prepared: ${renditionOf(upload, PREVIEW_PROFILE)?.error?.message ?? ''}`.trimEnd();
 }
 
 /** Where the preview ends: in front of a keyframe, so that no picture is cut in two. Sound alone is cut anywhere. Pure. */
@@ -36,8 +44,7 @@ export function previewBytes({ sizeBytes, durationSeconds, video }: RenditionInd
 /** FLV that ends. Throws `upload_not_prepared` where there is nothing to see yet, and `upstream_unavailable`. */
 export async function openPreview(storage: Storage | undefined, upload: Upload): Promise<Readable> {
   const key = keyOf(upload);
-  if (!storage || key === undefined)
-    throw new AppError('upload_not_prepared', 'Nothing of this upload has been prepared yet.');
+  if (!storage || key === undefined) throw new AppError('upload_not_prepared', whyNot(upload));
   try {
     const index = parseAs(RenditionIndex, await text(await storage.read(indexKey(key))));
     if (index) return await storage.read(key, { start: 0, end: previewBytes(index) });

@@ -3,7 +3,7 @@
  */
 import { type Static, type TSchema, Type } from 'typebox';
 import { DisplayName } from '../streams/record.ts';
-import { UPLOAD_STATES } from './spec.ts';
+import { PREVIEW_STATES, UPLOAD_STATES } from './spec.ts';
 
 const nullable = <T extends TSchema>(type: T) => Type.Union([type, Type.Null()]);
 
@@ -34,6 +34,11 @@ export const Upload = Type.Object(
       Type.Object({ codec: Type.String(), width: Type.Integer(), height: Type.Integer(), framerate: Type.Number() }),
     ),
     audio: nullable(Type.Object({ codec: Type.String(), sampleRate: Type.Integer(), channels: Type.Integer() })),
+    preview: Type.Union([Type.Enum(PREVIEW_STATES), Type.Null()], {
+      description:
+        'Whether its first minute can be seen by `GET /v1/uploads/{objectID}/preview.flv`. Null: nobody has asked yet; it is ' +
+        'prepared when somebody does.',
+    }),
     error: nullable(
       Type.Object({
         code: Type.String({ description: 'Stable code, with a page at /docs/errors/{code}.' }),

@@ -54,7 +54,9 @@ export const uploadRoutes: FastifyPluginAsyncTypebox<{ uploads: UploadService }>
         operationId: 'getUploadPreview',
         tags,
         summary: 'The first minute of an upload, as FLV',
-        description: 'Of what was prepared for a stream; 409 `upload_not_prepared` before that.',
+        description:
+          'Of what was prepared for a stream. Where nothing was, the first call has it prepared to be looked at, and the answer ' +
+          'is 409 `upload_not_prepared` until `preview` of the upload is `ready`.',
         params,
         // OpenAPI 3.1: bytes in a body have no schema.
         response: { 200: { content: { 'video/x-flv': { schema: Type.Unsafe<unknown>({}) } } } },

@@ -1,12 +1,15 @@
 /** Uploads: asked for here, fetched and prepared by Jobs that the operator starts. */
+import type { Readable } from 'node:stream';
 import type { Connection, PageArgs } from '../account/connection.ts';
 import type { Owned } from '../account/owned.ts';
+import { type Clock, systemClock } from '../clock.ts';
 import type { Leases } from '../db/leases.ts';
 import { AppError, validationFailed } from '../errors.ts';
 import type { Upload as Resource } from '../kube/resources.ts';
 import { brokenRule, LINK } from '../sentences.ts';
 import { deletePieces } from '../storage/pieces.ts';
 import type { Storage } from '../storage/storage.ts';
+import { previewOf, previewWish } from './asked.ts';
 import { createHolders, type HoldersDeps } from './held.ts';
 import { createIncoming } from './incoming.ts';
 import { linkRefusal } from './link.ts';
@@ -26,6 +29,7 @@ export interface UploadServiceDeps extends HoldersDeps {
   storage: Storage | undefined;
   limits: UploadLimits;
   leases: Leases;
+  clock?: Clock;
 }
 
 /** Whoever waits, and wants to hear how it goes meanwhile. */
@@ -55,6 +59,7 @@ const show = ({ metadata, spec, status }: Resource): Upload => ({
   durationSeconds: status?.media?.durationSeconds ?? null,
   video: status?.media?.video ?? null,
   audio: status?.media?.audio ?? null,
+  preview: previewOf({ spec, ...(status && { status }) }),
   error: status?.error ?? null,
   createdAt: metadata.creationTimestamp,
 });
@@ -71,7 +76,14 @@ function checkLink(text: string, allowPrivate: boolean): void {
     : new AppError('link_forbidden', refusal, { extras: { errors } });
 }
 
-export function createUploadService({ uploads, storage, limits, leases, ...deps }: UploadServiceDeps) {
+export function createUploadService({
+  uploads,
+  storage,
+  limits,
+  leases,
+  clock = systemClock,
+  ...deps
+}: UploadServiceDeps) {
   const { allowPrivateLinks, maxSourceBytes, uploadQuota, uploadExpireHours } = limits;
   const within = createQuota(uploads, uploadQuota, leases);
   const holders = createHolders(deps);
@@ -98,8 +110,13 @@ export function createUploadService({ uploads, storage, limits, leases, ...deps 
 
     get: (accountId: string, id: string): Upload => show(uploads.get(accountId, id)),
 
-    /** FLV that ends. Throws `upload_not_prepared`, `upstream_unavailable`. */
-    preview: (accountId: string, id: string) => openPreview(storage, uploads.get(accountId, id)),
+    /** FLV that ends. Throws `upload_not_prepared`, after which it is being prepared, and `upstream_unavailable`. */
+    async preview(accountId: string, id: string): Promise<Readable> {
+      const upload = uploads.get(accountId, id);
+      const wish = storage && previewWish(upload, clock.now());
+      if (wish) await uploads.patch(upload, { metadata: wish });
+      return openPreview(storage, upload);
+    },
 
     /** The upload when it is ready or has failed, or as it is after `waitSeconds`, or when `signal` aborts. */
     async settled(accountId: string, id: string, waitSeconds: number, { hear, signal }: Watch = {}): Promise<Upload> {

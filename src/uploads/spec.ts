@@ -70,7 +70,7 @@ export const MediaInfo = Type.Object(
 export type MediaInfo = Static<typeof MediaInfo>;
 
 export const RenditionStatus = Type.Object({
-  profile: Type.String({ description: 'Quality and frame rate, e.g. 1080p30.' }),
+  profile: Type.String({ description: 'Quality and frame rate, e.g. 1080p30, or preview.' }),
   state: Type.Enum(['pending', 'ready', 'failed'], { description: 'Whether the rendition can be played.' }),
   key: Type.Optional(Type.String({ description: 'Storage key of the FLV file.' })),
   durationSeconds: Type.Optional(Type.Number({ minimum: 0, description: 'Length in seconds.' })),
@@ -142,6 +142,13 @@ export const UploadStatus = Type.Object({
   conditions: Type.Optional(Type.Array(Condition, { maxItems: 16, description: 'Imported, Prepared.' })),
 });
 export type UploadStatus = Static<typeof UploadStatus>;
+
+/** In a profile's place: the first minute, small, to be looked at in a browser. No stream plays it. */
+export const PREVIEW_PROFILE = 'preview';
+/** Enough to know it again, in seconds. */
+export const PREVIEW_SECONDS = 60;
+export const PREVIEW_STATES = ['preparing', 'ready', 'failed'] as const;
+export type PreviewState = (typeof PREVIEW_STATES)[number];
 
 /** Storage key below which the pieces are that a client sends. */
 export const incomingKey = (uploadUid: string): string => `incoming/${uploadUid}`;

@@ -8,9 +8,11 @@ import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { UPLOADS } from '../../src/kube/resources.ts';
 import { NAMESPACE } from '../../src/local/rights.ts';
+import { indexKey } from '../../src/rendition/index.ts';
 import { openStorage } from '../../src/storage/open.ts';
 import { joinedPieces } from '../../src/storage/pieces.ts';
-import { incomingKey } from '../../src/uploads/spec.ts';
+import { PREVIEW_ANNOTATION } from '../../src/streams/names.ts';
+import { incomingKey, PREVIEW_PROFILE, renditionKey } from '../../src/uploads/spec.ts';
 import { type Client, call, startTestApi, type TestApi } from '../support/api.ts';
 import { type ApiProcess, startApiProcess } from '../support/api-process.ts';
 import { writeKubeconfig } from '../support/kube.ts';
@@ -214,4 +216,45 @@ describe('the quota of an account, over two servers', () => {
     await expect.poll(async () => (await link(urls[1], owner)).status).toBe(201);
     expect((await link(urls[0], owner)).status).toBe(403);
   });
+});
+
+test('who asks to see what nothing was made of has its first minute prepared; a stranger has not, and nobody twice', async () => {
+  const { body } = await ada.call('POST', '/v1/uploads/from-link', { type: 'VIDEO', url: 'https://example.com/a.mp4' });
+  const id = String(body.objectID);
+  const [storage, eve] = await Promise.all([openStorage(storageUrl), api.client('eve')]);
+  const see = (as = ada) => as.call('GET', `/v1/uploads/${id}/preview.flv`);
+  const wish = async () => (await api.kube.get(UPLOADS, NAMESPACE, id)).metadata.annotations?.[PREVIEW_ANNOTATION];
+  const unprepared = { status: 409, body: { code: 'upload_not_prepared' } };
+  expect(await see()).toMatchObject(unprepared);
+  expect(await wish()).toBeUndefined();
+  const media = { sha256: 'a'.repeat(64), sizeBytes: 1, durationSeconds: 1 };
+  await api.observeUpload(id, { state: 'ready', progress: 1, media });
+  const state = async () => (await ada.call('GET', `/v1/uploads/${id}`)).body;
+  await expect.poll(state).toMatchObject({ state: 'ready', preview: null });
+  expect((await see(eve)).status).toBe(404);
+  expect(await wish()).toBeUndefined();
+  expect(await see()).toMatchObject(unprepared);
+  const asked = await wish();
+  expect(Date.now() - Date.parse(String(asked))).toBeLessThan(60_000);
+  await expect.poll(() => see()).toMatchObject({ body: { detail: expect.stringContaining('is being prepared') } });
+  expect(await wish()).toBe(asked);
+
+  const error = { code: 'prepare_failed' as const, message: 'Nothing came of it.' };
+  const failed = { profile: PREVIEW_PROFILE, state: 'failed' as const, error };
+  await api.observeUpload(id, { state: 'ready', progress: 1, media, renditions: [failed] });
+  await expect.poll(state).toMatchObject({ state: 'ready', preview: 'failed', error: null });
+  expect((await see()).body.detail).toContain('Nothing came of it.');
+  const key = renditionKey(media.sha256, 'video', PREVIEW_PROFILE);
+  const index = { version: 1, profile: PREVIEW_PROFILE, sizeBytes: 13, sha256: media.sha256, durationSeconds: 1 };
+  await storage.write(key, Buffer.from('the beginning'));
+  await storage.write(indexKey(key), Buffer.from(JSON.stringify({ ...index, bitrateKbps: 1 })));
+  const ready = { profile: PREVIEW_PROFILE, state: 'ready' as const, key };
+  await api.observeUpload(id, { state: 'ready', progress: 1, media, renditions: [ready] });
+  await expect.poll(state).toMatchObject({ preview: 'ready' });
+  const seen = await fetch(`${api.url}/v1/uploads/${id}/preview.flv`, { headers: { 'x-api-key': ada.key } });
+  expect([seen.status, seen.headers.get('content-type'), await seen.text()]).toEqual([
+    200,
+    'video/x-flv',
+    'the beginning',
+  ]);
 });

@@ -181,7 +181,11 @@ test('what a playlist plays is not deleted, and the playlist is named; then it i
   const playlist = await system.client.playlists.create({ name: 'Evenings', kind: 'video', mode: 'shuffle', items });
   await expect.poll(() => upload('Held').getAttribute('data-state')).toBe('ready');
   await upload('Held').getByRole('button', { name: 'Play Held' }).click();
-  await page.getByRole('dialog', { name: 'Held' }).getByText('There is nothing to see yet').waitFor();
+  // No stream has had it prepared: it is, since somebody wants to see it.
+  const preview = page.getByRole('dialog', { name: 'Held' });
+  await preview.getByText('Its first minute is being prepared.').waitFor();
+  const seconds = () => preview.getByTestId('clip-preview').evaluate((it) => (it as HTMLVideoElement).currentTime);
+  await expect.poll(seconds, { timeout: 90_000 }).toBeGreaterThan(0.5);
   await page.keyboard.press('Escape');
   await upload('Held').getByRole('button', { name: 'Delete Held' }).click();
   const dialog = page.getByRole('dialog', { name: 'Delete this upload?' });

@@ -5,6 +5,8 @@ import { buildJob, importWish, renditionWish, type Wish } from '../../src/operat
 import { decideUpload, whileWaiting } from '../../src/operator/preparation.ts';
 import { uploadEvents } from '../../src/operator/story.ts';
 import { findCondition } from '../../src/streams/conditions.ts';
+import { PREVIEW_ANNOTATION } from '../../src/streams/names.ts';
+import { previewOf, previewWish } from '../../src/uploads/asked.ts';
 import { at, endedPod, jobOf, MEDIA, NOW, rendition, SETTINGS, upload } from '../support/operator.ts';
 
 const fresh = () => upload('film', {});
@@ -237,6 +239,62 @@ describe('the renditions of an upload', () => {
     expect(status).toMatchObject({ state: 'failed', error: { code: 'prepare_failed' } });
     expect(see({ ...imported(), status }, { profiles: ['720p30'] }).create).toEqual([]);
     expect(uploadEvents(imported().status, status).map(({ reason }) => reason)).toEqual(['MediaFailed']);
+  });
+});
+
+describe('an upload that somebody wants to see', () => {
+  const asked = (of: Upload, time = NOW): Upload => ({
+    ...of,
+    metadata: { ...of.metadata, annotations: { [PREVIEW_ANNOTATION]: time.toISOString() } },
+  });
+  const job = () => jobOf(imported(), renditionWish(imported(), MEDIA, 'preview'));
+  const made = endedPod({ action: 'rendition', rendition: rendition('preview', { durationSeconds: 10 }) });
+
+  it('has a preview made that no stream waits for, and is ready meanwhile', () => {
+    const { create, status, lookAgainAt } = see(asked(imported()));
+    expect(create).toMatchObject([{ name: 'film-preview', urgent: false, deadlineSeconds: 1880 }]);
+    expect(status).toMatchObject({
+      state: 'ready',
+      progress: 1,
+      renditions: [{ profile: 'preview', state: 'pending' }],
+    });
+    expect(findCondition(status.conditions, 'Prepared')).toMatchObject({ status: 'True', reason: 'NothingWanted' });
+    expect(previewOf({ ...imported(), status })).toBe('preparing');
+    expect(lookAgainAt).toEqual(at(3600));
+    const queued = whileWaiting(asked(imported()), status, new Set(['film-preview']));
+    expect(queued).toEqual(status);
+  });
+
+  it('shows it when it is made, and keeps it as long as all that no stream asks for', () => {
+    const { status, create } = see(asked(imported()), { jobs: [job()], pods: [made] });
+    expect(create).toEqual([]);
+    expect(previewOf({ ...imported(), status })).toBe('ready');
+    const day = 86_400;
+    const kept = see(asked({ ...imported(), status }), { now: at(1) });
+    expect(kept).toMatchObject({ create: [], lookAgainAt: at(day + 1) });
+    const forgotten = see({ ...asked(imported()), status: kept.status }, { now: at(day + 1) });
+    expect(forgotten).toMatchObject({ create: [], status: { state: 'ready' } });
+    expect(forgotten.status.renditions).toBeUndefined();
+  });
+
+  it('says that it failed, which keeps no stream from it, and has it tried again when somebody asks later', () => {
+    const { status } = see(asked(imported()), { jobs: [job()], pods: [endedPod({ action: 'failed', error })] });
+    expect(status.state).toBe('ready');
+    expect(status.error).toBeUndefined();
+    expect(previewOf({ ...imported(), status })).toBe('failed');
+    expect(previewWish({ ...asked(imported()), status }, at(60))).toBeUndefined();
+    const later = { ...asked(imported()), status: see({ ...asked(imported()), status }, { now: at(3601) }).status };
+    expect(previewOf(later)).toBeNull();
+    expect(see(asked(later, at(3601)), { now: at(3601) }).create).toHaveLength(1);
+  });
+
+  it('needs none where a stream has had it prepared, nor before it has come', () => {
+    expect(see(asked(upload())).create).toEqual([]);
+    expect(previewWish(upload(), NOW)).toBeUndefined();
+    expect(previewWish(fresh(), NOW)).toBeUndefined();
+    expect(previewWish(imported(), NOW)?.annotations).toEqual({ [PREVIEW_ANNOTATION]: '2026-06-01T12:00:00Z' });
+    expect(see(asked(imported(), at(-3601))).create).toEqual([]);
+    expect(see(asked(imported(), at(365 * 86_400))).create).toEqual([]);
   });
 });
 

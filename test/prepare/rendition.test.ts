@@ -92,6 +92,14 @@ describe('any source becomes a rendition that keeps its promises', () => {
     expect(heard[0]).toBeCloseTo(0.4, 2);
   });
 
+  test('to be looked at, it is small, and the first minute of what is longer', async () => {
+    await using place = await room();
+    const long = { video: 'color=white:s=160x90:r=5:d=63', audio: 'sine=440:d=63', name: 'in.mkv' };
+    const made = await rendition(place, await media(place.path('in.mkv'), long), 'video', 'preview');
+    expect(made.videoTimes).toHaveLength(1800);
+    expect(made.index.bitrateKbps).toBeLessThan(1000);
+  });
+
   test('the demo clip, 25 frames a second and 5.1, becomes 720p30', async () => {
     await using place = await room();
     const begin = place.path('in.mp4');

@@ -8,6 +8,7 @@ import { makeRendition } from '../../src/prepare/rendition.ts';
 import type { MediaType } from '../../src/prepare/source.ts';
 import { indexKey, RenditionIndex } from '../../src/rendition/index.ts';
 import { DIMENSIONS, parseProfile } from '../../src/streams/profile.ts';
+import { PREVIEW_PROFILE } from '../../src/uploads/spec.ts';
 import { ffmpeg, inspect, quiet, type room } from './prepare.ts';
 
 const AAC_FRAME_MS = 1024 / 48;
@@ -68,7 +69,7 @@ function proveVideo(found: Awaited<ReturnType<typeof inspect>>, index: Rendition
     codec_name: 'h264',
     pix_fmt: 'yuv420p',
     has_b_frames: 0,
-    ...DIMENSIONS[quality],
+    ...(profile === PREVIEW_PROFILE ? { width: 640, height: 360 } : DIMENSIONS[quality]),
   });
   expect(['High', 'Main', 'Constrained Baseline']).toContain(found.video.profile);
   expect(index.durationSeconds).toBeCloseTo(frames / fps, 6);

@@ -43,12 +43,14 @@ test('it is read from the smallest rendition that is ready; where there is none,
     for (const [profile, body] of [
       ['1080p30', 'the large one'],
       ['720p30', 'the small one'],
+      ['preview', 'made to be seen'],
     ] as const) {
       const { key } = rendition(profile);
       await storage.write(key, Buffer.from(body));
       await storage.write(`${key}.json`, Buffer.from(JSON.stringify(index(1, { sizeBytes: body.length }))));
     }
     expect(await text(await openPreview(storage, upload('1080p30', '720p30')))).toBe('the small one');
+    expect(await text(await openPreview(storage, upload('1080p30', '720p30', 'preview')))).toBe('made to be seen');
     const unprepared = { code: 'upload_not_prepared' };
     await expect(openPreview(storage, upload())).rejects.toMatchObject(unprepared);
     await expect(openPreview(storage, upload('2160p60'))).rejects.toMatchObject(unprepared);

@@ -1,6 +1,10 @@
-/** The first minute of an upload, to be played as a film is: with its own controls, from the beginning, to its end. */
+/**
+ * The first minute of an upload, to be played as a film is: with its own controls, from the beginning, to its end. To ask for
+ * one that there is not has it prepared, and the upload tells when it is ready.
+ */
 import { Loader } from '@mantine/core';
 import { useEffect, useRef, useState } from 'react';
+import type { Upload } from '../../client/index.ts';
 import { useApi } from '../context.tsx';
 import { Dialog } from '../parts/dialog.tsx';
 import classes from './player.module.css';
@@ -8,7 +12,8 @@ import classes from './player.module.css';
 type State = 'loading' | 'there' | 'nothing' | 'failed' | 'unsupported';
 
 const SAYINGS: Partial<Record<State, string>> = {
-  nothing: 'There is nothing to see yet: an upload is prepared when a stream plays it. Give it to one, and come back.',
+  nothing:
+    'Its first minute could not be prepared. Play the file on your computer; if that works, export it as MP4 with H.264 and AAC, and add it again.',
   failed: 'The preview did not come. Close this and try again in a moment.',
   unsupported: 'This browser cannot play it. Streams are not affected.',
 };
@@ -42,25 +47,38 @@ async function play(
   Promise.resolve(player.play()).catch(() => undefined);
 }
 
-export function ClipPreview({ objectID, name, onClose }: { objectID: string; name: string; onClose: () => void }) {
+/** `upload`: as it is now, so that one sees it as soon as there is something to see. */
+export function ClipPreview({ upload, onClose }: { upload: Upload; onClose: () => void }) {
+  const { objectID, name, preview } = upload;
   const api = useApi();
   const video = useRef<HTMLVideoElement>(null);
   const [state, setState] = useState<State>('loading');
+  // Once it is there it is played, whatever becomes of it meanwhile.
+  const [isReady, setReady] = useState(preview === 'ready');
+  if (preview === 'ready' && !isReady) setReady(true);
+  const isMade = state === 'nothing' && !isReady && preview !== 'failed';
+  // biome-ignore lint/correctness/useExhaustiveDependencies: it is asked for again when it is ready.
   useEffect(() => {
     if (!video.current) return;
+    setState('loading');
     const stop = new AbortController();
     const tell = (next: State) => {
       if (!stop.signal.aborted) setState(next);
     };
     play(video.current, api.uploadPreview(objectID), tell, stop.signal).catch(() => tell('failed'));
     return () => stop.abort();
-  }, [api, objectID]);
-  const saying = SAYINGS[state];
+  }, [api, objectID, isReady]);
+  const saying = isMade ? undefined : SAYINGS[state];
   return (
     <Dialog title={name} onClose={onClose} wide>
       {saying && <p role="alert">{saying}</p>}
       <div className={classes.clip} hidden={saying !== undefined}>
-        {state === 'loading' && <Loader className={classes.clipLoader ?? ''} size={30} color="#fff" />}
+        {(state === 'loading' || isMade) && (
+          <div className={classes.clipLoader} role="status">
+            <Loader size={30} color="#fff" aria-hidden />
+            {isMade && 'Its first minute is being prepared. It begins by itself.'}
+          </div>
+        )}
         <video
           ref={video}
           data-testid="clip-preview"

@@ -84,7 +84,7 @@ export function UploadRow({ upload }: { upload: Upload }) {
       actions={
         <>
           <UploadTag state={state} />
-          {state === 'ready' && (
+          {(state === 'ready' || state === 'preparing') && (
             <Tooltip label="Play its first minute">
               <ActionIcon aria-label={`Play ${name}`} onClick={() => setPlaying(true)}>
                 <IconPlayerPlay size={18} stroke={1.7} aria-hidden />
@@ -101,7 +101,7 @@ export function UploadRow({ upload }: { upload: Upload }) {
     >
       {doing && <Doing name={name} progress={progress} what={doing} />}
       {error && <Failed code={error.code} message={error.message} />}
-      {playing && <ClipPreview objectID={objectID} name={name} onClose={() => setPlaying(false)} />}
+      {playing && <ClipPreview upload={upload} onClose={() => setPlaying(false)} />}
       {asking && (
         <DeleteDialog
           noun="upload"

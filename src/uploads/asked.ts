@@ -1,0 +1,32 @@
+/** Whether somebody wants to see what an upload looks like. Pure: no I/O, no clock. */
+import { kubeTime } from '../clock.ts';
+import type { Upload } from '../kube/resources.ts';
+import { PREVIEW_ANNOTATION } from '../streams/names.ts';
+import { PREVIEW_PROFILE, type PreviewState, renditionOf } from './spec.ts';
+
+/** Who asked does not wait any longer, and may ask again: what failed is tried anew then. */
+const VALID_MS = 3_600_000;
+
+type Asked = Pick<Upload, 'metadata'>;
+
+/** Until when a preview is wanted; undefined where it is not, or no more. */
+export function previewWantedUntil({ metadata }: Asked, now: Date): Date | undefined {
+  const until = new Date(Date.parse(metadata.annotations?.[PREVIEW_ANNOTATION] ?? '') + VALID_MS);
+  // A time that cannot be read is no wish, and neither is one far ahead, which would hold for ever.
+  return until > now && until.getTime() <= now.getTime() + 2 * VALID_MS ? until : undefined;
+}
+
+/** How what can be seen of an upload stands; null where there is nothing and nothing is being made. */
+export function previewOf(upload: Pick<Upload, 'spec' | 'status'>): PreviewState | null {
+  const all = (upload.status?.renditions ?? []).map(({ profile }) => renditionOf(upload, profile));
+  if (all.some((rendition) => rendition?.state === 'ready')) return 'ready';
+  const own = renditionOf(upload, PREVIEW_PROFILE);
+  if (own === undefined || own.state === 'ready') return null;
+  return own.state === 'pending' ? 'preparing' : 'failed';
+}
+
+/** The wish to be written, where there is something to make a preview of and nobody has wished for one of late. */
+export function previewWish(upload: Upload, now: Date): { annotations: Record<string, string> } | undefined {
+  if (!upload.status?.media || previewOf(upload) !== null || previewWantedUntil(upload, now)) return undefined;
+  return { annotations: { [PREVIEW_ANNOTATION]: kubeTime(now) } };
+}
