@@ -147,7 +147,9 @@ export const accessRoutes: FastifyPluginAsyncTypebox<{ people: AccessRoutes }> =
         operationId: 'exportAccount',
         tags,
         summary: 'All that is kept of the account, as a document',
-        description: 'Keys of destinations and API keys are in it by their hints alone. Media is not in it.',
+        description:
+          'Keys of destinations and API keys are in it by their hints alone; passwords, and what proves passkeys, not at all. ' +
+          'Media is not in it.',
         response: { 200: Export },
       },
     },

@@ -5,7 +5,15 @@ import { kubeTime } from '../clock.ts';
 import type { Db } from '../db/pool.ts';
 import { AppError } from '../errors.ts';
 import { type Connection, connect, inOrder, type PageArgs } from './connection.ts';
-import type { ApiKey, ApiKeyCreate, ConnectedApp, NewApiKey, PersonSession } from './record.ts';
+import type {
+  ApiKey,
+  ApiKeyCreate,
+  ConnectedApp,
+  NewApiKey,
+  OutsideSignIn,
+  PasskeyRecord,
+  PersonSession,
+} from './record.ts';
 import {
   type AppRow,
   cutOff,
@@ -15,6 +23,8 @@ import {
   type KeyRow,
   listApps,
   listKeys,
+  listOutside,
+  listPasskeys,
   listSessions,
   type SessionRow,
 } from './store.ts';
@@ -136,6 +146,19 @@ export function createAccessService({ db, auth }: { db: Db; auth: Service }) {
 
     async apps({ userId }: Principal, args: PageArgs): Promise<Connection<ConnectedApp>> {
       return newestFirst('app', showApps(await listApps(db, userId)), args, ({ app }) => app);
+    },
+
+    /** What the person signs in with besides a password. */
+    async waysIn({ userId }: Principal): Promise<{ passkeys: PasskeyRecord[]; outsideSignIns: OutsideSignIn[] }> {
+      const [passkeys, outside] = await Promise.all([listPasskeys(db, userId), listOutside(db, userId)]);
+      return {
+        passkeys: passkeys.map(({ id, name, backedUp, createdAt }) => ({
+          ...{ id, name, isSynced: backedUp, createdAt: iso(createdAt) },
+        })),
+        outsideSignIns: outside.map(({ providerId, accountId, createdAt }) => ({
+          ...{ provider: providerId, subject: accountId, createdAt: createdAt.toISOString() },
+        })),
+      };
     },
 
     /** It gets no more tokens from now on, and what it has is refused as soon as that is looked up. */

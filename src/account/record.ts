@@ -88,6 +88,27 @@ export const ConnectedApp = Type.Object(
 );
 export type ConnectedApp = Static<typeof ConnectedApp>;
 
+export const PasskeyRecord = Type.Object(
+  {
+    id: Type.String(),
+    name: Type.Union([Type.String(), Type.Null()]),
+    isSynced: Type.Boolean({ description: 'Whether the device keeps it elsewhere too, and not for itself alone.' }),
+    createdAt: timeOrNull,
+  },
+  { title: 'Passkey', description: 'Without what proves it.' },
+);
+export type PasskeyRecord = Static<typeof PasskeyRecord>;
+
+export const OutsideSignIn = Type.Object(
+  {
+    provider: Type.String(),
+    subject: Type.String({ description: 'Who the person is there.' }),
+    createdAt: time,
+  },
+  { title: 'OutsideSignIn' },
+);
+export type OutsideSignIn = Static<typeof OutsideSignIn>;
+
 export const SignInOptions = Type.Object(
   {
     signUp: Type.Boolean({ description: 'Whether strangers may make accounts.' }),
@@ -127,6 +148,13 @@ export const Export = Type.Object(
     apiKeys: Type.Array(ApiKey),
     sessions: Type.Array(PersonSession),
     connectedApps: Type.Array(ConnectedApp),
+    passkeys: Type.Array(PasskeyRecord),
+    outsideSignIns: Type.Array(OutsideSignIn, { description: 'Accounts elsewhere that let the person in here.' }),
+    billingAddress: Type.Unsafe<object>({ type: 'object', description: 'As `GET /v1/billing/address` shows it.' }),
+    ledger: Documents('What was booked, oldest first, as `GET /v1/billing/ledger` shows each.'),
+    topUps: Documents('As `GET /v1/billing/top-ups/{id}` shows each.'),
+    deposits: Documents('As `GET /v1/crypto/deposits/{id}` shows each.'),
+    invoices: Documents('As `GET /v1/billing/invoices/{id}` shows each.'),
   },
   { title: 'AccountExport' },
 );

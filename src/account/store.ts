@@ -1,6 +1,6 @@
 /** The SQL of what lets others into an account, and of accounts that are being deleted. */
 import { sql } from 'kysely';
-import type { Db } from '../db/pool.ts';
+import type { Database, Db } from '../db/pool.ts';
 
 export interface KeyRow {
   id: string;
@@ -113,6 +113,29 @@ export const cutOff = (db: Db, userId: string, clientId: string): Promise<boolea
       .execute();
     return numDeletedRows > 0n;
   });
+
+export type PasskeyRow = Pick<Database['auth.passkey'], 'id' | 'name' | 'backedUp' | 'createdAt'>;
+
+/** Oldest first, without what proves them. */
+export const listPasskeys = (db: Db, userId: string): Promise<PasskeyRow[]> =>
+  db
+    .selectFrom('auth.passkey')
+    .select(['id', 'name', 'backedUp', 'createdAt'])
+    .where('userId', '=', userId)
+    .orderBy('createdAt')
+    .execute();
+
+export type OutsideRow = Pick<Database['auth.account'], 'providerId' | 'accountId' | 'createdAt'>;
+
+/** Accounts that the user has elsewhere and signs in by. */
+export const listOutside = (db: Db, userId: string): Promise<OutsideRow[]> =>
+  db
+    .selectFrom('auth.account')
+    .select(['providerId', 'accountId', 'createdAt'])
+    .where('userId', '=', userId)
+    .where('providerId', '!=', 'credential')
+    .orderBy('createdAt')
+    .execute();
 
 export interface OwnerRow {
   email: string;

@@ -6,7 +6,7 @@ import type { Db } from '../db/pool.ts';
 import { AppError } from '../errors.ts';
 import { CREDITS_PER_MINOR_UNIT, secondsFor } from './money.ts';
 import type { Billing, LedgerEntry, Usage, UsageAsked } from './record.ts';
-import { askedOf, connectEntries, type StatementArgs, sliceOf } from './statement.ts';
+import { askedOf, connectEntries, type StatementArgs, showEntry, sliceOf } from './statement.ts';
 import * as store from './store.ts';
 import { rangeOf, usageOf } from './usage.ts';
 
@@ -64,6 +64,13 @@ export function createBillingService({ db, enabled, currency, currentRate, clock
       ensure();
       const range = rangeOf(asked, clock.now());
       return usageOf(range, await store.readUsage(db, accountId, range));
+    },
+
+    /** All of them, oldest first, for the account's own copy: also where nothing costs anything any more. */
+    async entries({ accountId }: Pick<Principal, 'accountId'>): Promise<LedgerEntry[]> {
+      const range = { accountId, where: undefined, ascending: true };
+      const limit = await store.countEntries(db, range);
+      return (await store.readStatement(db, range, { skip: 0, limit })).map(showEntry);
     },
 
     /** The latest first unless `orderBy` says otherwise. Throws `validation_failed` for a cursor of another list. */

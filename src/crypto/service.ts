@@ -188,6 +188,10 @@ export function createCryptoService({ db, crypto, clock = systemClock }: CryptoS
       return connectAll(LISTING, await showAll(db, await store.listDeposits(db, accountId)), args, where);
     },
 
+    /** All of them, for the account's own copy: also where none is taken any more. */
+    everything: async (accountId: string): Promise<CryptoDeposit[]> =>
+      showAll(db, await store.listDeposits(db, accountId)),
+
     async get(accountId: string, id: string): Promise<CryptoDeposit> {
       open();
       const deposit = await find(db, accountId, id);

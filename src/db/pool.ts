@@ -49,7 +49,16 @@ export interface Database {
     /** `passkey`, or nothing. */
     begunBy: string | null;
   };
-  'auth.account': { id: string; userId: string; providerId: string; password: string | null };
+  /** `accountId`: who it is at the provider; `credential` is the provider of those who have a password here. */
+  'auth.account': {
+    id: string;
+    userId: string;
+    providerId: string;
+    accountId: string;
+    password: string | null;
+    createdAt: Date;
+  };
+  'auth.passkey': { id: string; userId: string; name: string | null; backedUp: boolean; createdAt: Date | null };
   'auth.verification': { id: string; value: string };
   'auth.oauthAccessToken': { id: string; clientId: string; userId: string | null };
   'auth.jwks': { id: string; publicKey: string; alg: string | null; createdAt: Date; expiresAt: Date | null };

@@ -137,5 +137,5 @@ export function moneyExamples({ stream, createdAt, list }: Shared) {
     'invoices id': InvoiceSummary.id,
     'deposits id': CryptoDeposit.id,
   };
-  return { documents, parameters };
+  return { documents, parameters, entry: LedgerEntry };
 }

@@ -74,6 +74,7 @@ const Upload = {
   durationSeconds: 1800.04,
   video: { codec: 'h264', width: 1920, height: 1080, framerate: 30 },
   audio: { codec: 'aac', sampleRate: 48_000, channels: 2 },
+  preview: 'ready',
   error: null,
   createdAt,
 };
@@ -165,6 +166,14 @@ export const EXAMPLES: Readonly<Record<string, object | string>> = {
   AccountExport: {
     ...{ exportedAt: since, user: User, streams: [Stream], destinations: [Destination], uploads: [Upload] },
     ...{ playlists: [], apiKeys: [ApiKey], sessions: [Session], connectedApps: [ConnectedApp] },
+    passkeys: [{ id: 'a3f1c07e-5b0c-4f3c-9d43-2f8f0a4f1f11', name: 'Phone', isSynced: true, createdAt }],
+    outsideSignIns: [{ provider: 'oidc', subject: '248289761001', createdAt }],
+    ...{ billingAddress: money.documents.BillingAddress, ledger: [money.entry] },
+    ...{
+      topUps: [money.documents.TopUp],
+      deposits: [money.documents.CryptoDeposit],
+      invoices: [money.documents.Invoice],
+    },
   },
   ...money.documents,
   AccountDelete: { email: 'ada@example.com', password: 'several words of hers' },

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ApiKey, ConnectedApp, NewApiKey, PersonSession } from '../../src/account/record.ts';
 import type { RunningApi } from '../../src/http/run.ts';
 import { call } from '../support/api.ts';
+import { giveCredit } from '../support/ledger.ts';
 import {
   authorize,
   type Person,
@@ -181,15 +182,51 @@ describe('connected apps', () => {
   });
 });
 
+/** What the account has besides: ways to sign in, and money that was booked, came in, was asked for and was billed. */
+async function giveMore({ accountId: id }: Person): Promise<void> {
+  await giveCredit(site.databaseUrl, id);
+  const statements = [
+    `insert into auth.passkey (id, name, "publicKey", "userId", "credentialID", counter, "deviceType", "backedUp", "createdAt")
+      values (gen_random_uuid(), 'Phone', 'pub-lic-key', '${id}', 'cre-den-tial', 0, 'multiDevice', true, now())`,
+    `insert into auth.account (id, "accountId", "providerId", "userId", "accessToken", "createdAt", "updatedAt")
+      values (gen_random_uuid(), 'mo-at-work', 'oidc', '${id}', 'ac-cess-to-ken', now(), now())`,
+    `insert into loopstream.topups (id, account_id, amount_minor, currency, created_at, expires_at)
+      values ('top-of-mo', '${id}', 2500, 'USD', now(), now())`,
+    `insert into loopstream.crypto_deposits (id, account_id, network, asset, decimals, address, address_key, key_id,
+        address_index, rate, expires_at, created_at)
+      values ('dep-of-mo', '${id}', 'bitcoin', 'BTC', 8, 'bc1qmo', 'bc1qmo', 'key-of-mo', 1, 1, now(), now())`,
+    `insert into loopstream.invoices (id, account_id, series, sequence, kind, number, period_until, key, issued_at,
+        total_credits, total_minor, content)
+      values ('inv-of-mo', '${id}', 'MO', 1, 'invoice', 'MO-1', now(), 'mo', now(), 1, 1, '{"number": "MO-1"}')`,
+  ];
+  for (const statement of statements) await query(site.databaseUrl, statement);
+}
+
 test('the account as a document has what is the account’s, and no secret', async () => {
   const person = await site.person('mo');
   const destination = { name: 'Mine', rtmpUrl: 'rtmp://live.example.com/app', rtmpKey: 'se-cr-et-key-wxyz' };
   expect((await ask(person, 'POST', '/destinations', destination)).status).toBe(201);
+  expect((await ask(person, 'PATCH', '/billing/address', { city: 'Lyon' })).status).toBe(200);
+  await giveMore(person);
   const { status, body, headers } = await ask(person, 'GET', '/account/export');
   expect(status).toBe(200);
   expect(headers.get('content-disposition')).toContain('attachment');
   expect(body).toMatchObject({ user: { email: person.email }, destinations: [{ name: 'Mine' }], streams: [] });
   expect((body.apiKeys as ApiKey[]).length).toBeGreaterThan(0);
+  expect(body).toMatchObject({
+    passkeys: [{ id: expect.any(String), name: 'Phone', isSynced: true, createdAt: expect.stringMatching(/Z$/) }],
+    outsideSignIns: [{ provider: 'oidc', subject: 'mo-at-work' }],
+    ...{ billingAddress: { city: 'Lyon' }, ledger: [{ kind: 'grant', credits: '1000000' }] },
+    topUps: [{ id: 'top-of-mo', amountMinor: '2500' }],
+    deposits: [{ id: 'dep-of-mo', asset: 'BTC', address: 'bc1qmo' }],
+    invoices: [{ id: 'inv-of-mo', number: 'MO-1' }],
+  });
   const text = JSON.stringify(body);
-  for (const secret of [destination.rtmpKey, person.key, person.password]) expect(text).not.toContain(secret);
+  const proofs = ['pub-lic-key', 'cre-den-tial', 'ac-cess-to-ken'];
+  for (const secret of [destination.rtmpKey, person.key, person.password, ...proofs])
+    expect(text).not.toContain(secret);
+  // A row that another account has is in no document but its own.
+  expect(await ask(await site.person('ada'), 'GET', '/account/export')).toMatchObject({
+    body: { ledger: [], topUps: [], deposits: [], invoices: [], passkeys: [], outsideSignIns: [] },
+  });
 });
