@@ -116,7 +116,7 @@ function readHeader(data: Buffer): number {
 }
 
 /** Length of the whole tag with its PreviousTagSize. `at + TAG_HEADER_BYTES` must lie inside `data`. */
-function tagLength(data: Buffer, at: number, offset: number): number {
+export function tagLength(data: Buffer, at: number, offset: number): number {
   const size = data.readUIntBE(at + 1, 3);
   // The type's upper bits mark reserved and encrypted tags; the stream id is always 0.
   if (!isTagType(data.readUInt8(at)) || data.readUIntBE(at + 8, 3) !== 0)

@@ -1,10 +1,10 @@
 /**
  * How long this process has been on air: the time in which a destination took media, whichever of them; starting and
- * reconnecting are not in it. It is counted by reports of bytes that were taken, so it falls short of the truth by the time
- * between two reports (half a second) at each beginning and each end, and is never above it.
+ * reconnecting are not in it. It is never above what a receiver sees from the first media of each connection to the last
+ * (taken.ts), and falls short of it by what was taken since the last report where the connection broke off.
  *
  * The count outlives this process. It is written to the container's termination message, which kubelet reads whatever ended
- * the container, at each report: so a process that is killed loses half a second. And to a file beside the media of the pod,
+ * the container, at each report: so a process that is killed loses as much. And to a file beside the media of the pod,
  * which the process after it goes on with: so the message of the last container tells of those before it too.
  */
 import { closeSync, constants, openSync, readFileSync, writeSync } from 'node:fs';
@@ -111,10 +111,11 @@ export class Airtime {
     const from = Math.max(sinceMs, this.#coveredMs, untilMs - LONGEST_MS);
     if (untilMs <= from) return;
     const now = this.#clock.now().getTime();
-    this.#startedAt ??= kubeTime(new Date(now - (untilMs - from)));
+    const at = (ms: number) => kubeTime(new Date(now - Math.max(0, this.#clock.monotonicMs() - ms)));
+    this.#startedAt ??= at(from);
     this.#ms += untilMs - from;
     this.#coveredMs = untilMs;
-    this.#lastAt = kubeTime(new Date(now));
+    this.#lastAt = at(untilMs);
     this.#write();
   };
 

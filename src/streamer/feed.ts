@@ -4,6 +4,7 @@
  * what arrives is decodable and ends where a GOP ends.
  */
 import type { Writable } from 'node:stream';
+import { tagLength } from '../rendition/flv.ts';
 import { decoderHeaders, preamble, type Segment } from './segment.ts';
 
 /** Whole GOPs that may wait for one receiver, behind the rest of the one it is being sent. Twice a GOP: a hiccup costs nothing. */
@@ -15,11 +16,18 @@ export interface FeedOptions {
   sink: Writable;
   /** Called instead of leaving media out: the receiver is to be let go. */
   onOverflow?: () => void;
+  /** Called when media was handed to the sink: from so many bytes in all on, the receiver has some of it. */
+  onHanded?: (fromBytes: number) => void;
+}
+
+interface Queued extends Segment {
+  /** How many of its bytes a receiver needs to have anything of it: up to the end of its first tag. */
+  leastBytes: number;
 }
 
 export class Feed {
   readonly #options: FeedOptions;
-  #queue: Segment[] = [];
+  #queue: Queued[] = [];
   #queuedBytes = 0;
   #blocked = false;
   /** Nothing is sent until a keyframe: at the beginning, and after media was left out. */
@@ -107,7 +115,8 @@ export class Feed {
       : preamble(this.#options.profile, segment);
     this.#started = true;
     const bytes = lead ? Buffer.concat([lead, segment.bytes]) : segment.bytes;
-    this.#queue.push({ ...segment, bytes });
+    const leastBytes = (lead?.length ?? 0) + tagLength(segment.bytes, 0, 0);
+    this.#queue.push({ ...segment, bytes, leastBytes });
     this.#queuedBytes += bytes.length;
   }
 
@@ -122,6 +131,7 @@ export class Feed {
       const segment = this.#queue.shift();
       if (!segment) return;
       this.#queuedBytes -= segment.bytes.length;
+      this.#options.onHanded?.(this.bytes + segment.leastBytes);
       this.bytes += segment.bytes.length;
       this.#blocked = !sink.write(segment.bytes);
     }

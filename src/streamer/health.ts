@@ -19,7 +19,6 @@ export class Health {
   /** Until then nothing was there to be sent, so a destination that took nothing is not at fault. */
   #faultFromMs: number;
   #bytes: number | undefined;
-  #reportedMs: number | undefined;
 
   constructor(timeouts: Timeouts, nowMs: number) {
     this.#timeouts = timeouts;
@@ -28,17 +27,14 @@ export class Health {
 
   /**
    * The transport reports its output so far. Its first bytes come after the publish was accepted, and growth from one report
-   * to the next says that they are taken: answers since when, undefined when they were not.
+   * to the next says that they are taken.
    */
-  reported(bytes: number, nowMs: number): number | undefined {
-    const since = this.#reportedMs;
+  reported(bytes: number, nowMs: number): void {
     const grew = this.#bytes !== undefined && bytes > this.#bytes;
     this.#bytes = bytes;
-    this.#reportedMs = nowMs;
-    if (!grew) return undefined;
+    if (!grew) return;
     this.#takenMs = nowMs;
     this.#connectedAtMs ??= nowMs;
-    return since;
   }
 
   /** There is nothing to send. */

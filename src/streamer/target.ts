@@ -13,6 +13,7 @@ import { backoffMs, classifySystem, type Failure, failure } from './failure.ts';
 import { Feed } from './feed.ts';
 import { Health, type Timeouts as HealthTimeouts } from './health.ts';
 import type { Station } from './station.ts';
+import { Taken } from './taken.ts';
 import { Transport } from './transport.ts';
 
 export interface Secrets {
@@ -179,15 +180,18 @@ export class Target {
   async #send(address: Address, change: AbortSignal): Promise<{ reason: Failure | undefined; connectedMs: number }> {
     const { station, clock, ffmpeg, profile, log, name } = this.#options;
     const health = new Health(this.#timeouts, clock.monotonicMs());
+    const taken = new Taken({ sameBytes: address.format === 'flv' });
     const onProgress = (bytes: number) => {
       this.#bytesNow = bytes;
       const now = clock.monotonicMs();
-      const since = health.reported(bytes, now);
-      if (since !== undefined) this.#options.onTaken?.(since, now);
+      health.reported(bytes, now);
+      const onAir = taken.reported(bytes, now);
+      if (onAir) this.#options.onTaken?.(onAir.sinceMs, onAir.untilMs);
       this.#show(health);
     };
     const transport = new Transport(ffmpeg, address, { onProgress }, this.#timeouts.finishMs);
-    const feed = new Feed({ profile: profile(), sink: transport.stdin });
+    const onHanded = (fromBytes: number) => taken.handed(fromBytes, clock.monotonicMs());
+    const feed = new Feed({ profile: profile(), sink: transport.stdin, onHanded });
     this.#feed = feed;
     const unlisten = station.listen((segment) => feed.offer(segment));
     const leave = () => void transport.finish();

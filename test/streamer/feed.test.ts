@@ -124,3 +124,17 @@ test('a slow viewer is let go instead', () => {
   expect(gone).toBe(1);
   expect(feed.dropped).toBe(0);
 });
+
+test('of each part that is handed over it tells how much a receiver must have taken to have anything of it', () => {
+  const { sink, data, open } = slowSink();
+  open();
+  const told: number[] = [];
+  const feed = new Feed({ profile: '720p30', sink, onHanded: (fromBytes) => told.push(fromBytes) });
+  const all = segments(2);
+  for (const segment of all) feed.offer(segment);
+  const ends = parseFlv(data()).map(({ offset, body }) => offset + 11 + body.length + 4);
+  expect(told).toHaveLength(all.length);
+  // Each is the end of a tag, and what was handed over before it ends sooner.
+  expect(told.every((bytes) => ends.includes(bytes))).toBe(true);
+  expect(told.at(-1)).toBe(data().length);
+});
