@@ -17,7 +17,7 @@ import { type Condition, findCondition } from '../streams/conditions.ts';
 import { CREDIT_CONDITION } from '../streams/names.ts';
 import { lastNumber } from '../streams/sessions.ts';
 import { isWanted, type Phase } from '../streams/spec.ts';
-import type { Counted } from './count.ts';
+import { type Counted, tenthsOf } from './count.ts';
 
 /** Hours of credit left at which streams say so, the most first. */
 export const WARN_HOURS = [24, 1] as const;
@@ -28,6 +28,9 @@ const WARN_AGAIN = 1.05;
 
 const ON_AIR: readonly Phase[] = ['starting', 'live', 'reconnecting'];
 const isOnAir = ({ status }: LoopStream): boolean => ON_AIR.includes(status?.phase ?? 'idle');
+/** Whether it has left the air, and its book says only when its pod has ended for how long it was there. */
+const isClosing = (stream: LoopStream): boolean =>
+  !isOnAir(stream) && (stream.status?.sessions ?? []).some(({ endedAt }) => endedAt === undefined);
 
 /** What the database keeps of an account. */
 export interface Credit {
@@ -48,14 +51,14 @@ export interface Estimate {
   toResume: bigint;
 }
 
-/** Seconds that a stream has had since what is `counted` of its sessions, at least. What is acknowledged is counted. */
+/** Whole seconds that a stream has had since what is `counted` of its sessions, at least. What is acknowledged is counted. */
 export function uncharged(
   stream: LoopStream,
-  counted: readonly Pick<Counted, 'number' | 'seconds'>[],
+  counted: readonly Pick<Counted, 'number' | 'tenths'>[],
   now: Date,
 ): number {
   const { sessions = [], acknowledgedSession = 0, liveSince, podUID, phase } = stream.status ?? {};
-  return sessions.reduce((sum, session) => {
+  const tenths = sessions.reduce((sum, session) => {
     if (lastNumber(session) <= acknowledgedSession) return sum;
     let seconds = session.onAirSeconds;
     if (session.endedAt === undefined && phase === 'live' && session.podUID === podUID && liveSince !== undefined) {
@@ -63,13 +66,14 @@ export function uncharged(
       seconds = Math.max(seconds, (now.getTime() - since) / 1000);
     }
     const known = counted.filter(({ number }) => number >= session.number && number <= lastNumber(session));
-    return sum + Math.max(0, Math.floor(seconds) - known.reduce((total, one) => total + one.seconds, 0));
+    return sum + Math.max(0, tenthsOf(seconds) - known.reduce((total, one) => total + one.tenths, 0));
   }, 0);
+  return Math.floor(tenths / 10);
 }
 
 /** `uncharged` are seconds, of each of the account's streams. */
 export function estimate(
-  { balance, floor }: Pick<Credit, 'balance' | 'floor'>,
+  { balance, floor, exhaustedAt }: Pick<Credit, 'balance' | 'floor' | 'exhaustedAt'>,
   streams: readonly { stream: LoopStream; uncharged: number }[],
   prices: PriceList,
   now: Date,
@@ -83,6 +87,9 @@ export function estimate(
     if (stream.status?.phase === 'live') creditsPerHour += price;
     if (isWanted(stream.spec)) wanted += price;
   }
+  // What has stopped for want of credit would start again for a moment, before its last hour is in the book.
+  const isUnknown = exhaustedAt !== undefined && streams.some(({ stream }) => isClosing(stream));
+  if (isUnknown && available > 0n) available = 0n;
   const left = available > 0n ? available : 0n;
   const secondsLeft = creditsPerHour > 0n ? Number((left * 3600n) / creditsPerHour) : undefined;
   return { available, creditsPerHour, secondsLeft, toResume: (wanted * RESUME_SECONDS) / 3600n };

@@ -13,7 +13,16 @@ import type { LoopStream } from '../kube/resources.ts';
 import { profileOf } from '../streams/profile.ts';
 import { lastNumber } from '../streams/sessions.ts';
 import { accountOf } from './accounts.ts';
-import { type Counted, countEntry, type Played, type Posting, priceOf, signature } from './count.ts';
+import {
+  type Counted,
+  countEntry,
+  type Played,
+  type Posting,
+  priceOf,
+  secondsText,
+  signature,
+  tenthsOf,
+} from './count.ts';
 import * as store from './store.ts';
 
 /** Streams in one transaction: enough to be quick, few enough that who waits for one of them does not wait for long. */
@@ -47,10 +56,11 @@ export interface MeterDeps {
 }
 
 const sessionsOf = ({ status }: LoopStream) => status?.sessions ?? [];
+const toldTenths = (stream: LoopStream): number => total(sessionsOf(stream), (one) => tenthsOf(one.onAirSeconds));
 
 export function createMeter({ db, ledger, prices, grace, told, clock = systemClock }: MeterDeps): Meter {
   /** Of each stream, by its UID, the book as it was counted last. */
-  const counted = new Map<string, { book: string; seconds: number }>();
+  const counted = new Map<string, { book: string; tenths: number }>();
 
   const isCounted = (stream: LoopStream): boolean => {
     const sessions = sessionsOf(stream);
@@ -58,9 +68,7 @@ export function createMeter({ db, ledger, prices, grace, told, clock = systemClo
   };
 
   const remember = (stream: LoopStream): void => {
-    const sessions = sessionsOf(stream);
-    const seconds = sessions.reduce((sum, { onAirSeconds }) => sum + Math.floor(onAirSeconds), 0);
-    counted.set(stream.metadata.uid, { book: signature(sessions), seconds });
+    counted.set(stream.metadata.uid, { book: signature(sessionsOf(stream)), tenths: toldTenths(stream) });
   };
 
   async function countBatch(streams: readonly LoopStream[]): Promise<void> {
@@ -89,9 +97,9 @@ export function createMeter({ db, ledger, prices, grace, told, clock = systemClo
         charges.map((charge) => ({ ...charge, floor: floors.get(charge.accountId) })),
         { trx },
       );
-      const before = new Map(rows.map((row) => [`${row.streamUID} ${row.number}`, row.seconds]));
+      const before = new Map(rows.map((row) => [`${row.streamUID} ${row.number}`, row.tenths]));
       return {
-        seconds: total(changed, (row) => row.seconds - (before.get(`${row.streamUID} ${row.number}`) ?? 0)),
+        seconds: total(changed, (row) => row.tenths - (before.get(`${row.streamUID} ${row.number}`) ?? 0)) / 10,
         charged: booked.reduce((all, { charged }) => all + charged, 0n),
         writtenOff: booked.reduce((all, { writtenOff }) => all + writtenOff, 0n),
       };
@@ -136,11 +144,9 @@ export function createMeter({ db, ledger, prices, grace, told, clock = systemClo
     uncountedSeconds(streams) {
       const known = new Set(streams.map(({ metadata }) => metadata.uid));
       for (const uid of counted.keys()) if (!known.has(uid)) counted.delete(uid);
-      return streams.reduce((sum, stream) => {
-        if (accountOf(stream) === undefined || isCounted(stream)) return sum;
-        const seconds = sessionsOf(stream).reduce((total, { onAirSeconds }) => total + Math.floor(onAirSeconds), 0);
-        return sum + Math.max(0, seconds - (counted.get(stream.metadata.uid)?.seconds ?? 0));
-      }, 0);
+      const left = streams.filter((stream) => accountOf(stream) !== undefined && !isCounted(stream));
+      const tenths = (stream: LoopStream) => toldTenths(stream) - (counted.get(stream.metadata.uid)?.tenths ?? 0);
+      return total(left, (stream) => Math.max(0, tenths(stream))) / 10;
     },
   };
 }
@@ -165,13 +171,14 @@ function chargesOf(stream: LoopStream, { counted, charges }: Posting, prices: Pr
   const { uid, name: streamID } = stream.metadata;
   // As they are now: an invoice shows them, when the stream may be gone and the price another one.
   const { displayName: streamName = streamID } = stream.spec;
-  return charges.map(({ n, credits, seconds, profile, from, to }) => ({
+  return charges.map(({ n, credits, tenths, profile, from, to }) => ({
     key: `charge:${uid}:${counted.number}:${n}`,
     accountId: accountOf(stream) ?? '',
     credits,
-    at: to,
+    // Its last moment: what ended at midnight was of the day before.
+    at: new Date(to.getTime() - 1),
     details: {
-      ...{ streamID, session: String(counted.number), seconds: String(seconds), profile },
+      ...{ streamID, session: String(counted.number), seconds: secondsText(tenths), profile },
       ...{ streamName, creditsPerHour: String(priceOf(prices, profile, from.getTime())) },
       ...{ from: from.toISOString(), to: to.toISOString() },
     },

@@ -2,7 +2,7 @@
 import { sql } from 'kysely';
 import type { Db } from '../db/pool.ts';
 import type { Profile } from '../streams/profile.ts';
-import type { Counted, Played } from './count.ts';
+import { type Counted, type Played, secondsText, tenthsOf } from './count.ts';
 import type { Credit } from './credit.ts';
 
 /** Sessions of a stream, from one number through another. */
@@ -19,10 +19,11 @@ export interface CountedRow extends Counted {
 interface SessionRow {
   stream_uid: string;
   session: bigint;
-  seconds: bigint;
+  /** With a digit behind the point, and so as texts. */
+  seconds: string;
   cost: bigint;
   credits: bigint;
-  charged_seconds: bigint;
+  charged_seconds: string;
   charges: number;
   until: Date;
 }
@@ -30,10 +31,10 @@ interface SessionRow {
 const toCounted = (row: SessionRow): CountedRow => ({
   streamUID: row.stream_uid,
   number: Number(row.session),
-  seconds: Number(row.seconds),
+  tenths: tenthsOf(Number(row.seconds)),
   cost: row.cost,
   credits: row.credits,
-  chargedSeconds: Number(row.charged_seconds),
+  chargedTenths: tenthsOf(Number(row.charged_seconds)),
   charges: row.charges,
   until: row.until,
 });
@@ -69,10 +70,12 @@ export async function holdStreams(
 
 export async function writeCounted(trx: Db, rows: readonly CountedRow[]): Promise<void> {
   const text = <K extends keyof CountedRow>(name: K) => rows.map((row) => String(row[name]));
+  const seconds = rows.map(({ tenths }) => secondsText(tenths));
+  const chargedSeconds = rows.map(({ chargedTenths }) => secondsText(chargedTenths));
   await sql`insert into loopstream.meter_sessions as s
       (stream_uid, session, seconds, cost, credits, charged_seconds, charges, until)
-    select * from unnest(${text('streamUID')}::text[], ${text('number')}::bigint[], ${text('seconds')}::bigint[],
-      ${text('cost')}::numeric[], ${text('credits')}::numeric[], ${text('chargedSeconds')}::bigint[],
+    select * from unnest(${text('streamUID')}::text[], ${text('number')}::bigint[], ${seconds}::numeric[],
+      ${text('cost')}::numeric[], ${text('credits')}::numeric[], ${chargedSeconds}::numeric[],
       ${text('charges')}::integer[], ${rows.map(({ until }) => until?.toISOString() ?? null)}::timestamptz[])
     on conflict (stream_uid, session) do update set seconds = excluded.seconds, cost = excluded.cost,
       credits = excluded.credits, charged_seconds = excluded.charged_seconds, charges = excluded.charges,

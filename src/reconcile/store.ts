@@ -53,7 +53,7 @@ export const meterFacts = (db: Db): Promise<Facts> =>
     db,
     sql`select v.what, m.stream_uid || ':' || m.session as subject, v.value::numeric from loopstream.meter_sessions m,
       lateral (values ('charged credits', m.credits), ('charged seconds', m.charged_seconds), ('charges', m.charges),
-        ('credits for its seconds', div(m.cost, 3600))) as v (what, value)`,
+        ('credits for its seconds', div(m.cost, 36000))) as v (what, value)`,
     sql`with charges as (
         select split_part(t.key, ':', 2) || ':' || split_part(t.key, ':', 3) as subject, t.details ->> 'seconds' as seconds,
           (select sum(e.credits) from loopstream.ledger_entries e

@@ -23,7 +23,7 @@ describe('what a stream has had that is not counted', () => {
   it('is the time of an open session since it has been live without a break, beyond what is counted', () => {
     const live = on({ phase: 'live', podUID: 'p', liveSince: iso(0), sessions: [session] });
     expect(uncharged(live, [], at(90.7))).toBe(90);
-    expect(uncharged(live, [{ number: 3, seconds: 60 }], at(90))).toBe(30);
+    expect(uncharged(live, [{ number: 3, tenths: 600 }], at(90))).toBe(30);
     // Whole hours are in the book; what was before a break is known from there alone.
     const back = on({
       phase: 'live',
@@ -31,8 +31,8 @@ describe('what a stream has had that is not counted', () => {
       liveSince: iso(8000),
       sessions: [{ ...session, onAirSeconds: 7200 }],
     });
-    expect(uncharged(back, [{ number: 3, seconds: 3600 }], at(8100))).toBe(3600);
-    expect(uncharged(back, [{ number: 3, seconds: 7200 }], at(8100))).toBe(0);
+    expect(uncharged(back, [{ number: 3, tenths: 36_000 }], at(8100))).toBe(3600);
+    expect(uncharged(back, [{ number: 3, tenths: 72_000 }], at(8100))).toBe(0);
   });
   it('is nothing while it reconnects, or by a clock that was set back, or of what is acknowledged', () => {
     const away = on({ phase: 'reconnecting', podUID: 'p', sessions: [session] });
@@ -58,6 +58,17 @@ it('the estimate takes all streams of the account together, and off air nothing 
   expect(estimate(credit({ floor: -100n }), two, PRICES, NOW)).toMatchObject({ available: 300n });
   expect(estimate(credit({ balance: -5n }), two, PRICES, NOW)).toMatchObject({ available: -105n, secondsLeft: 0 });
   expect(estimate(credit(), [], PRICES, NOW)).toMatchObject({ available: 300n, secondsLeft: undefined });
+});
+
+it('what stops for want of credit has none until its pod has told how long it was on air', () => {
+  const session = { number: 1, podUID: 'p', startedAt: at(-3000).toISOString(), onAirSeconds: 0 };
+  const stopping = (more = {}) => [
+    { stream: on({ phase: 'stopping', sessions: [{ ...session, ...more }] }), uncharged: 0 },
+  ];
+  const exhausted = credit({ exhaustedAt: NOW });
+  expect(estimate(exhausted, stopping(), PRICES, NOW).available).toBe(0n);
+  expect(estimate(exhausted, stopping({ endedAt: NOW.toISOString() }), PRICES, NOW).available).toBe(300n);
+  expect(estimate(credit(), stopping(), PRICES, NOW).available).toBe(300n);
 });
 
 describe('the judgement', () => {

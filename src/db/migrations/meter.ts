@@ -49,4 +49,16 @@ export const meterMigrations: Record<string, Migration> = {
       for (const statement of STATEMENTS) await sql.raw(statement).execute(db);
     },
   },
+  '0012-meter-tenths': {
+    async up(db: Kysely<unknown>) {
+      await sql`alter table loopstream.meter_sessions
+        drop constraint meter_sessions_check,
+        alter column seconds type numeric(14, 1), alter column charged_seconds type numeric(14, 1)`.execute(db);
+      await sql`update loopstream.meter_sessions set cost = cost * 10`.execute(db);
+      // The sum of tenths of seconds × credits per hour.
+      await sql`alter table loopstream.meter_sessions add constraint meter_sessions_cost check (credits * 36000 <= cost)`.execute(
+        db,
+      );
+    },
+  },
 };
