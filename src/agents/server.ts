@@ -113,8 +113,14 @@ export function createAgentServers(deps: AgentDeps) {
   };
 
   return {
-    /** Throws when the principal may not do what a message asks for, so that its client can ask for more (RFC 6750). */
-    require: (principal: Principal, body: unknown): void => allow(principal, operationsOf(tools, body)),
+    /**
+     * Throws when the principal may not do what a message asks for, so that its client can ask for more (RFC 6750). Whose account
+     * is locked has nothing to ask for: the tool's answer says so, in words that whoever called it reads.
+     */
+    require(principal: Principal, body: unknown): void {
+      const isCall = (body as { method?: unknown } | null)?.method === 'tools/call';
+      allow(isCall ? { ...principal, isSuspended: false } : principal, operationsOf(tools, body));
+    },
 
     /** A server for one request. */
     serve(principal: Principal): Server {

@@ -1,7 +1,7 @@
 /** What stands before the tools: who asks, what for, from where, and in which words. */
 import { afterEach, describe, expect, test } from 'vitest';
 import { describedTools } from '../../src/agents/tools.ts';
-import { OPERATION_SCOPES, SCOPES, type Scope } from '../../src/auth/scopes.ts';
+import { isOpenWhileSuspended, OPERATION_SCOPES, SCOPES, type Scope } from '../../src/auth/scopes.ts';
 import { AppError } from '../../src/errors.ts';
 import { createHttpMetrics } from '../../src/http/metrics.ts';
 import { type Agent, connectAgent, REVISIONS, type Revision, withKey } from '../support/agents.ts';
@@ -91,6 +91,35 @@ describe('scopes', () => {
     const { client } = await connect();
     expect((await client.listTools()).tools).toHaveLength(describedTools().size);
     expect((await client.listPrompts()).prompts).toHaveLength(1);
+  });
+});
+
+describe('an account that staff have locked', () => {
+  test.each(revisions)('is told so by each tool in %s, but by those that show what it owes', async (revision) => {
+    let locked = false;
+    const { connect, post } = await serve({ isSuspended: () => locked, services: { streams: nothing } });
+    // It is connected already, and is refused from its next call on.
+    const agent = await connect(revision);
+    const start = () => agent.call('start_stream', { id: 'str-1' });
+    expect(await start()).toMatchObject({ output: { code: 'stream_not_found' } });
+    locked = true;
+    const open: string[] = [];
+    for (const [name, { operations }] of describedTools()) {
+      const { isError, output, text } = await agent.call(name, { nonsense: true });
+      if (operations.every(isOpenWhileSuspended)) {
+        expect({ name, isRefused: output?.code === 'account_suspended' }).toEqual({ name, isRefused: false });
+        open.push(name);
+        continue;
+      }
+      expect({ name, isError, code: output?.code }).toEqual({ name, isError: true, code: 'account_suspended' });
+      expect(text).toContain('support');
+    }
+    expect(open).toEqual(expect.arrayContaining(['get_me', 'get_billing', 'list_invoices']));
+    for (const name of open) expect(name).toMatch(/^(get|list)_/);
+    const ask = { jsonrpc: '2.0', id: 1, method: 'prompts/get', params: { name: 'diagnose_stream', arguments: {} } };
+    expect(await (await post(ask)).json()).toMatchObject({ status: 403, code: 'account_suspended' });
+    locked = false;
+    expect(await start()).toMatchObject({ output: { code: 'stream_not_found' } });
   });
 });
 
