@@ -108,7 +108,7 @@ export async function runApi(config: ApiConfig, lifecycle: Lifecycle, log: Logge
   const storage = storageUrl === undefined ? undefined : await openStorage(storageUrl, { credentials });
   const topUps = createTopUpService({
     ...{ db, ledger: createLedger(db), payments: await openPayments(config.cards), publicUrl: config.publicUrl, log },
-    limits: { currency: config.currency, ...config.cards },
+    ...{ limits: { currency: config.currency, ...config.cards }, enabled: config.billing },
     emailOf: async (userId) => (await auth.user(userId)).email,
   });
   const estimates = createEstimates({ db, prices: config.prices });
@@ -119,7 +119,8 @@ export async function runApi(config: ApiConfig, lifecycle: Lifecycle, log: Logge
     }),
     topUps,
     invoices: createInvoiceService({ db }),
-    crypto: createCryptoService({ db, crypto: await openCrypto(config.crypto) }),
+    // Where nothing costs anything, nobody is to pay for it.
+    crypto: createCryptoService({ db, crypto: config.billing ? await openCrypto(config.crypto) : undefined }),
     auth,
     storage,
     leases: createLeases(db),

@@ -29,6 +29,8 @@ export interface TopUpLimits {
 export interface TopUpDeps extends PostDeps {
   /** Undefined where no card can be taken. */
   payments: Payments | undefined;
+  /** False where nothing costs anything: nobody is to pay for that. What was paid before is still looked after. */
+  enabled?: boolean;
   limits: TopUpLimits;
   publicUrl: string;
   emailOf(userId: string): Promise<string>;
@@ -73,7 +75,7 @@ function check({ amountMinor, currency }: TopUpCreate, { minMinor, maxMinor, ...
 }
 
 export function createTopUpService(deps: TopUpDeps) {
-  const { db, limits } = deps;
+  const { db, limits, enabled = true } = deps;
   const payments = (): Payments => {
     if (deps.payments) return deps.payments;
     throw new AppError('topups_unavailable', 'No card can be taken here: no payment provider is set up.');
@@ -90,6 +92,7 @@ export function createTopUpService(deps: TopUpDeps) {
      * the page again that it made: there is one, also when the first answer was lost on its way.
      */
     async create({ accountId, userId }: Principal, wish: TopUpCreate): Promise<TopUp> {
+      if (!enabled) throw new AppError('topups_unavailable', 'Nothing costs anything here, so no card is charged.');
       const provider = payments();
       const amountMinor = check(wish, limits);
       const intent = currentIntent();

@@ -7,7 +7,7 @@ import { apiConfig } from '../../src/config.ts';
 import { createDb, createPool } from '../../src/db/pool.ts';
 import { createIssuer } from '../../src/invoices/issue.ts';
 import { type Agent, connectAgent, withKey } from '../support/agents.ts';
-import { type Client, startTestApi, type TestApi } from '../support/api.ts';
+import { type Client, call, startTestApi, type TestApi } from '../support/api.ts';
 import { beginScanning, CRYPTO_SETTINGS } from '../support/crypto-settings.ts';
 import { type StripeStub, startStripeStub, stripeSettings } from '../support/stripe.ts';
 
@@ -103,4 +103,20 @@ test('all tools of money are among them', () => {
     operations.some((id) => OPERATION_SCOPES[id] === 'billing'),
   );
   expect(Object.keys(CALLS).sort()).toEqual(ofMoney.map(([name]) => name).sort());
+});
+
+test('where nothing costs anything nobody is let pay, whatever is set up; what was paid before is still looked after', async () => {
+  const { url, stop } = await api.replica({ billing: false });
+  const free = await connectAgent(url, withKey(ada.key));
+  try {
+    expect(await free.call('create_top_up', CARD)).toMatchObject({ output: { code: 'topups_unavailable' } });
+    expect(await free.call('create_crypto_deposit', COINS)).toMatchObject({ output: { code: 'crypto_unavailable' } });
+    expect(await free.call('list_top_ups')).toMatchObject({ isError: false });
+    // A refund of last month's payment may still come: it is looked at whether it is the provider's.
+    const event = await call(`${url}/v1/webhooks/stripe`, 'POST', {}, { 'stripe-signature': 't=1,v1=00' });
+    expect(event.body).toMatchObject({ code: 'webhook_forged' });
+  } finally {
+    await free.close();
+    await stop();
+  }
 });

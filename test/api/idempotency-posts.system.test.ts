@@ -36,7 +36,9 @@ beforeAll(async () => {
   stripe = await startStripeStub();
   const required = { LOOPSTREAM_DATABASE_URL: 'postgres://none', LOOPSTREAM_AUTH_SECRET: 'none' };
   const { crypto } = apiConfig({ ...required, ...CRYPTO_SETTINGS });
-  started = await startStreamsApi({ config: { storageUrl, cards: cardSettings(stripeSettings(stripe)), crypto } });
+  started = await startStreamsApi({
+    config: { storageUrl, billing: true, cards: cardSettings(stripeSettings(stripe)), crypto },
+  });
   other = await started.api.replica();
   await passTests(started.api, over.signal);
 });
@@ -105,7 +107,8 @@ test('a server that is killed between effect and answer: whoever asks again gets
   const { api } = started;
   const proxy = await startFaultyProxy(api.kubernetes);
   const KUBECONFIG = await writeKubeconfig(join(dir, 'kubeconfig'), proxy.url);
-  const settings = { ...stripeSettings(stripe), ...CRYPTO_SETTINGS, LOOPSTREAM_STORAGE_URL: storageUrl, KUBECONFIG };
+  const money = { LOOPSTREAM_BILLING: 'true', ...stripeSettings(stripe), ...CRYPTO_SETTINGS };
+  const settings = { ...money, LOOPSTREAM_STORAGE_URL: storageUrl, KUBECONFIG };
   const server = await startApiProcess({ ...api.environment, ...settings });
   onTestFinished(async () => {
     server.signal('SIGKILL');
