@@ -145,3 +145,23 @@ test('by keyboard alone: a destination is added without a mouse', async () => {
   await remove();
   await leave();
 });
+
+test('one that is deleted elsewhere while it is changed says so at once, and what was typed stays; no address of one leads nowhere', async () => {
+  const { destinations } = system.client;
+  const { id } = await destinations.create({ name: 'Soon gone', rtmpUrl: system.facts.rtmpUrl, rtmpKey: 'key' });
+  const page = await open();
+  await page.getByRole('button', { name: 'Change Soon gone' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Name').fill('Typed with care');
+  await destinations.delete(id);
+  await dialog.getByRole('alert').filter({ hasText: 'was deleted in another window' }).waitFor();
+  expect(await dialog.getByLabel('Name').inputValue()).toBe('Typed with care');
+  await dialog.getByRole('button', { name: 'Cancel' }).click();
+  await dialog.waitFor({ state: 'detached' });
+  await page.goto(new URL(`/destinations?form=edit+${id}`, page.url()).href);
+  await page.getByRole('dialog', { name: 'Destination not found' }).waitFor();
+  await expectForEverybody(page);
+  await page.getByRole('button', { name: 'Show my destinations' }).click();
+  await page.getByText('No destination yet').waitFor();
+  await leave();
+});

@@ -117,7 +117,10 @@ test('what kubectl does shows without a reload, and nothing is asked for by the 
   await page.getByRole('link', { name: 'After' }).click();
   await page.getByRole('heading', { level: 1, name: 'After' }).waitFor();
   await kubectl('delete', 'loopstream', id);
-  await page.getByRole('heading', { name: 'Stream not found' }).waitFor();
+  await page.getByRole('heading', { name: '“After” was deleted' }).waitFor();
+  await expectForEverybody(page);
+  await page.getByRole('link', { name: 'All streams' }).click();
+  await page.getByRole('heading', { level: 1, name: 'Streams' }).waitFor();
   await leave();
 });
 

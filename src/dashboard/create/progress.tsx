@@ -8,7 +8,7 @@ import { useApi } from '../context.tsx';
 import { unlessFollowed } from '../feedState.ts';
 import { Bar } from '../parts/page.tsx';
 import { useAnnounceChange } from '../shell/announce.tsx';
-import { Failure, Missing } from '../shell/notices.tsx';
+import { Deleted, Failure, Missing } from '../shell/notices.tsx';
 import { useReadiness, useStream } from '../streams/queries.ts';
 import classes from './create.module.css';
 import { type Stage, stagesOf } from './stages.ts';
@@ -59,7 +59,8 @@ export function CreateProgress({ id }: { id: string }) {
   const current = stages.find(({ state }) => state === 'now' || state === 'failed');
   useAnnounceChange(live ? `${stream?.name} is live` : (current?.label ?? ''));
 
-  if (error instanceof problems.StreamNotFound) return <Missing noun="stream" />;
+  if (error instanceof problems.StreamNotFound)
+    return stream ? <Deleted noun="stream" name={stream.name} /> : <Missing noun="stream" />;
   if (error && !stream) return <Failure title="The stream could not be loaded" error={error} retry={refetch} />;
   if (!stream) return <Skeleton height={240} radius="lg" />;
   return (

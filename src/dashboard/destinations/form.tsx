@@ -84,14 +84,19 @@ function usePreset(form: Form, before: Destination | undefined) {
   return [presetById(id), choose] as const;
 }
 
+const GONE =
+  'This destination was deleted in another window, or by a program. To have it again, add it anew: what you typed is still here to be copied.';
+
 interface DestinationFormProps {
   /** The one to change; a new one is made without. */
   before?: Destination;
+  /** That one has been deleted elsewhere meanwhile. */
+  isGone?: boolean;
   onClose: () => void;
   onDone: (destination: Destination) => unknown;
 }
 
-export function DestinationForm({ before, onClose, onDone }: DestinationFormProps) {
+export function DestinationForm({ before, isGone = false, onClose, onDone }: DestinationFormProps) {
   const { destinations } = useApi().calls;
   const [first] = PRESETS;
   const { form, forget, elsewhere } = useKeptForm<Values>({
@@ -148,7 +153,7 @@ export function DestinationForm({ before, onClose, onDone }: DestinationFormProp
           </p>
         )}
         <Elsewhere fields={elsewhere} labels={LABELS} />
-        <FormEnd problem={problem} busy={busy} onCancel={cancel}>
+        <FormEnd problem={isGone ? GONE : problem} busy={busy} onCancel={cancel}>
           {before ? 'Save' : 'Add destination'}
         </FormEnd>
       </form>

@@ -1,27 +1,47 @@
 import { Button } from '@mantine/core';
 import { IconPlus, IconSend } from '@tabler/icons-react';
 import { useRef } from 'react';
-import type { Destination } from '../../client/index.ts';
+import { type Destination, problems } from '../../client/index.ts';
 import { listCommands } from '../parts/commands.ts';
+import { Dialog, DialogActions } from '../parts/dialog.tsx';
 import page from '../parts/page.module.css';
 import { Empty, More, PageHead, RowsLoading, useTitle } from '../parts/page.tsx';
 import { ForPrograms } from '../parts/snippets.tsx';
 import { useOpen } from '../parts/useOpen.ts';
 import { Failure } from '../shell/notices.tsx';
 import { DestinationForm } from './form.tsx';
-import { useDestinations, useDestinationsChanged } from './queries.ts';
+import { useDestination, useDestinations, useDestinationsChanged } from './queries.ts';
 import { DestinationRow } from './row.tsx';
 
 const EDIT = 'edit ';
 
-/** The destination that a form is about stays with it, also where it is deleted elsewhere meanwhile: saving tells of that. */
-function useEdited(destinations: readonly Destination[], opened: string | undefined): Destination | undefined {
+/**
+ * The destination that a form is about. It stays with it, also where it is deleted elsewhere meanwhile (`isGone`), so that what
+ * was typed can be read. Without one and gone, the address leads to none.
+ */
+function useEdited(destinations: readonly Destination[] | undefined, opened: string | undefined) {
   const last = useRef<Destination>(undefined);
   const id = opened?.startsWith(EDIT) ? opened.slice(EDIT.length) : undefined;
-  const found = destinations.find((one) => one.id === id);
+  const listed = destinations?.find((one) => one.id === id);
+  const { data, error } = useDestination(id ?? '', id !== undefined && destinations !== undefined && !listed);
+  const found = listed ?? data;
   if (found) last.current = found;
-  return last.current?.id === id ? last.current : undefined;
+  const edited = last.current?.id === id ? last.current : undefined;
+  return { edited, isGone: id !== undefined && !listed && error instanceof problems.DestinationNotFound };
 }
+
+const NoDestination = ({ onClose }: { onClose: () => void }) => (
+  <Dialog title="Destination not found" onClose={onClose}>
+    <p>
+      No destination of yours has this address: it may have been deleted. Choose another one from the list, or add it.
+    </p>
+    <DialogActions>
+      <Button onClick={onClose} data-autofocus>
+        Show my destinations
+      </Button>
+    </DialogActions>
+  </Dialog>
+);
 
 const LEAD = 'Where your streams are sent: a channel on a platform, or a server of your own.';
 
@@ -30,8 +50,9 @@ export function DestinationsPage() {
   const { data, error, isPending, refetch, hasNextPage, isFetchingNextPage, fetchNextPage } = useDestinations();
   const changed = useDestinationsChanged();
   const { opened, open, close } = useOpen();
-  const destinations = data?.pages.flatMap((one) => one.data) ?? [];
-  const edited = useEdited(destinations, opened);
+  const read = data?.pages.flatMap((one) => one.data);
+  const destinations = read ?? [];
+  const { edited, isGone } = useEdited(read, opened);
   const add = (
     <Button leftSection={<IconPlus size={17} aria-hidden />} onClick={() => open('new')}>
       Add destination
@@ -59,9 +80,10 @@ export function DestinationsPage() {
       </ul>
       {hasNextPage && <More loading={isFetchingNextPage} onClick={() => fetchNextPage()} />}
       <ForPrograms about="Destinations" {...listCommands(location.origin, 'destinations')} />
+      {isGone && !edited && <NoDestination onClose={close} />}
       {(opened === 'new' || edited) && (
         <DestinationForm
-          {...(edited && { before: edited })}
+          {...(edited && { before: edited, isGone })}
           onClose={close}
           onDone={() => {
             close();

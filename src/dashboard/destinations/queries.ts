@@ -1,5 +1,5 @@
 /** What the page of destinations reads and does. */
-import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query';
+import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import type { Destination } from '../../client/index.ts';
 import { useApi } from '../context.tsx';
 import { unlessFollowed } from '../feedState.ts';
@@ -16,6 +16,17 @@ export function useDestinations() {
     queryFn: ({ pageParam, signal }) => api.calls.destinations.list({ limit: PAGE_SIZE }, { signal }).page(pageParam),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: (last) => last.page.nextCursor ?? undefined,
+    refetchInterval: unlessFollowed(REFRESH_MS),
+  });
+}
+
+/** One that is not among those that were read: it may be on a later page, or be gone. */
+export function useDestination(id: string, enabled: boolean) {
+  const api = useApi();
+  return useQuery({
+    queryKey: [...all, 'one', id],
+    queryFn: ({ signal }) => api.calls.destinations.get(id, { signal }),
+    enabled,
     refetchInterval: unlessFollowed(REFRESH_MS),
   });
 }

@@ -2,9 +2,9 @@
 import { Skeleton } from '@mantine/core';
 import { IconChevronLeft } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
-import type { ReactNode } from 'react';
+import { type ReactNode, useRef } from 'react';
 import { ProblemError } from '../../client/index.ts';
-import { Failure, Missing } from '../shell/notices.tsx';
+import { Deleted, Failure, Missing } from '../shell/notices.tsx';
 import classes from './page.module.css';
 
 interface WholeProps<Thing> {
@@ -25,10 +25,14 @@ function Loading({ noun }: { noun: string }) {
   );
 }
 
-export function Whole<Thing>({ noun, query: { data, error, refetch }, children }: WholeProps<Thing>) {
+export function Whole<Thing extends { name: string }>({ noun, query, children }: WholeProps<Thing>) {
+  const { data, error, refetch } = query;
+  // What a list knew of it counts too: it was there when the page was opened.
+  const seen = useRef(data);
+  if (data !== undefined) seen.current = data;
   const isMissing = error instanceof ProblemError && error.code === `${noun}_not_found`;
   const content = () => {
-    if (isMissing) return <Missing noun={noun} />;
+    if (isMissing) return seen.current ? <Deleted noun={noun} name={seen.current.name} /> : <Missing noun={noun} />;
     if (data !== undefined) return children(data);
     return error ? (
       <Failure title={`The ${noun} could not be loaded`} error={error} retry={refetch} />

@@ -6,6 +6,7 @@ import type { ReactNode } from 'react';
 import { ProblemError } from '../../client/index.ts';
 import { useLostAt, useNow } from '../context.tsx';
 import { formatAgo } from '../format.ts';
+import { useTitle } from '../parts/page.tsx';
 import { problemText } from '../problem.ts';
 import classes from './shell.module.css';
 
@@ -51,19 +52,57 @@ export const NotFound = () => (
   </Notice>
 );
 
-/** Of a thing that has a page of its own. */
-export const Missing = ({ noun }: { noun: 'stream' | 'playlist' }) => (
-  <Notice
-    title={noun === 'stream' ? 'Stream not found' : 'Playlist not found'}
-    actions={
-      <Link to={`/${noun}s`} className={classes.backHome}>
-        All {noun}s
+type Noun = 'stream' | 'playlist';
+
+/** What is left of it, and where one makes another. */
+const NOUNS = {
+  stream: {
+    word: 'Stream',
+    left: 'It is off air. What it played and where it was sent to are still among your uploads and destinations.',
+    anew: <Link to="/create">Create a stream</Link>,
+  },
+  playlist: {
+    word: 'Playlist',
+    left: 'What was in it is still among your uploads.',
+    anew: (
+      <Link to="/playlists" search={{ form: 'new' }}>
+        New playlist
       </Link>
-    }
-  >
-    No {noun} of yours has this id. It may have been deleted.
-  </Notice>
+    ),
+  },
+};
+
+const Ways = ({ noun }: { noun: Noun }) => (
+  <p className={classes.ways}>
+    <Link to={`/${noun}s`}>All {noun}s</Link>
+    {NOUNS[noun].anew}
+  </p>
 );
+
+/** An address of a thing that has a page of its own, where there is none. */
+export function Missing({ noun }: { noun: Noun }) {
+  const title = `${NOUNS[noun].word} not found`;
+  useTitle(title);
+  return (
+    <Notice title={title} actions={<Ways noun={noun} />}>
+      No {noun} of yours has this address. It may have been deleted, or belong to another account. Look for it among all
+      of yours, or make a new one.
+    </Notice>
+  );
+}
+
+/** Of one that was there a moment ago: another window or a program has deleted it. */
+export function Deleted({ noun, name }: { noun: Noun; name: string }) {
+  const title = `“${name}” was deleted`;
+  useTitle(title);
+  return (
+    <div role="alert">
+      <Notice title={title} actions={<Ways noun={noun} />}>
+        This {noun} was deleted in another window, or by a program. {NOUNS[noun].left}
+      </Notice>
+    </div>
+  );
+}
 
 /** Shown while the server does not answer; what is on the page then is as old as it says. */
 export function ConnectionBanner() {
