@@ -116,6 +116,22 @@ describe.skipIf(whyNot)(`deposits by an EVM node${whyNot ? ` (${whyNot})` : ''}`
     expect((await it.get(who, deposit)).payments).toHaveLength(20);
   });
 
+  test('a transaction that fails in its block brings nothing, and nothing is written down', async () => {
+    const who = account();
+    const deposit = await it.deposit(who);
+    // At the address stands code that refuses all that comes.
+    await it.anvil.rpc('anvil_setCode', deposit.address, '0x60006000fd');
+    const failed = await it.anvil.send(deposit.address, ETH, { data: '0x00' });
+    await it.anvil.mine();
+    await it.anvil.rpc('anvil_setCode', deposit.address, '0x');
+    await it.anvil.send(deposit.address, ETH / 2n);
+    await mineAndScan(3);
+    const receipt = await it.anvil.rpc<{ status: string }>('eth_getTransactionReceipt', failed);
+    expect(receipt.status).toBe('0x0');
+    expect((await it.get(who, deposit)).payments).toMatchObject([{ amount: String(ETH / 2n), state: 'credited' }]);
+    expect(await it.ledger.balance(who)).toBe(CREDITS_OF_ETH / 2n);
+  });
+
   test('what comes after the quote has expired is credited at the rate of the time, once that is known', async () => {
     const who = account();
     const deposit = await it.deposit(who, { amount: String(ETH) });

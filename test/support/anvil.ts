@@ -28,7 +28,13 @@ export interface Anvil {
   url: string;
   chainId: number;
   accounts: Hex[];
-  door: { shut: boolean; height: ((real: number) => number) | undefined; chainId: number | undefined };
+  door: {
+    shut: boolean;
+    height: ((real: number) => number) | undefined;
+    chainId: number | undefined;
+    /** Hears of each request before it is answered. */
+    heard: (() => void) | undefined;
+  };
   rpc<T = unknown>(method: string, ...params: unknown[]): Promise<T>;
   /** Hands in a transaction; it waits for a block. `value` in wei. */
   send(to: string, value: bigint, more?: { data?: Hex | undefined; from?: Hex | undefined }): Promise<Hex>;
@@ -82,7 +88,7 @@ export async function startAnvil(): Promise<Anvil> {
     stdio: ['ignore', 'pipe', 'ignore'],
   });
   const node = await listening(child);
-  const door: Anvil['door'] = { shut: false, height: undefined, chainId: undefined };
+  const door: Anvil['door'] = { shut: false, height: undefined, chainId: undefined, heard: undefined };
 
   const told = ({ method }: Call, answer: Answered): Answered => {
     if (method === 'eth_blockNumber' && door.height)
@@ -92,6 +98,7 @@ export async function startAnvil(): Promise<Anvil> {
   };
   const server = createServer((request, response) => {
     if (door.shut) return void request.socket.destroy();
+    door.heard?.();
     void (async () => {
       const parts = await request.toArray();
       const body = JSON.parse(Buffer.concat(parts).toString()) as Call | Call[];

@@ -23,8 +23,16 @@ interface Output {
   value: number;
 }
 
+/** An answer: a text as it is, anything else as JSON. */
+export interface Recorded {
+  status: number;
+  body: unknown;
+}
+
 export interface Esplora {
   url: string;
+  /** By their paths, instead of what the chain has. */
+  recorded: Map<string, Recorded>;
   /** `shut`: connections break. `height`: what is told instead of the real one. */
   door: { shut: boolean; height: ((real: number) => number) | undefined };
   /** Hands a transaction to the mempool; answers its id. */
@@ -50,6 +58,7 @@ export async function startEsplora(): Promise<Esplora> {
   const blocks: Block[] = [genesis];
   const door: Esplora['door'] = { shut: false, height: undefined };
   const requests: string[] = [];
+  const recorded: Esplora['recorded'] = new Map();
   const tip = () => blocks.at(-1) as Block;
 
   const mine = (count = 1) => {
@@ -75,10 +84,8 @@ export async function startEsplora(): Promise<Esplora> {
           ...{ txid: sha(`in ${txid}`), vout: 0, scriptsig: '', scriptsig_asm: '', is_coinbase: false },
           ...{ sequence: 4294967293, witness: ['30440220', '02'] },
           prevout: {
-            scriptpubkey: '0014',
-            scriptpubkey_type: 'v0_p2wpkh',
-            scriptpubkey_address: 'bc1qsender',
-            value: 9,
+            ...{ scriptpubkey: '0014', scriptpubkey_asm: 'OP_0 OP_PUSHBYTES_20', scriptpubkey_type: 'v0_p2wpkh' },
+            ...{ scriptpubkey_address: 'bc1qsender', value: 9 },
           },
         },
       ],
@@ -110,7 +117,11 @@ export async function startEsplora(): Promise<Esplora> {
       /^\/block\/([0-9a-f]{64})$/,
       (id) => {
         const block = blocks.find((one) => one.id === id);
-        return block && { ...block, version: 536870912, mediantime: block.timestamp, tx_count: 1 + block.txids.length };
+        if (block === undefined) return undefined;
+        const { txids, ...header } = block;
+        const mined = { version: 536870912, mediantime: block.timestamp, merkle_root: sha(`root ${id}`) };
+        const work = { nonce: 2, bits: 545259519, difficulty: 4.6565423739069247e-10 };
+        return { ...header, ...mined, ...work, tx_count: 1 + txids.length, size: 285, weight: 1140 };
       },
     ],
     [
@@ -144,26 +155,30 @@ export async function startEsplora(): Promise<Esplora> {
     [/^\/fee-estimates$/, () => ({ '1': 87.882, '2': 87.882, '3': 20.5, '6': 4.051, '144': 1.027 })],
   ];
 
+  const answerTo = (path: string): Recorded => {
+    for (const [pattern, answer] of routes) {
+      const match = pattern.exec(path);
+      const body = match && answer(...match.slice(1));
+      if (body !== null && body !== undefined) return { status: 200, body };
+    }
+    return { status: 404, body: path.startsWith('/tx/') ? 'Transaction not found' : 'Block not found' };
+  };
+
   const server = createServer((request, response) => {
     if (door.shut) return void request.socket.destroy();
     const path = (request.url ?? '').replace(/^\/api/, '');
     requests.push(path);
-    for (const [pattern, answer] of routes) {
-      const match = pattern.exec(path);
-      if (!match) continue;
-      const found = answer(...match.slice(1));
-      if (found === undefined) break;
-      return void response.end(typeof found === 'string' ? found : JSON.stringify(found));
-    }
-    response.statusCode = 404;
-    response.end('Not found');
+    const { status, body } = recorded.get(path) ?? answerTo(path);
+    const isText = typeof body === 'string';
+    response.writeHead(status, { 'content-type': isText ? 'text/plain' : 'application/json' });
+    response.end(isText ? body : JSON.stringify(body));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   mine();
 
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/api`,
-    ...{ door, mine, requests, height: () => tip().height },
+    ...{ door, mine, requests, recorded, height: () => tip().height },
     pay: (...outputs) => {
       serial += 1;
       const txid = sha(`transaction ${serial}`);
