@@ -5,6 +5,7 @@
 import type { AddressInfo } from 'node:net';
 import { type Job, startJobs } from '../billing/jobs.ts';
 import { createLedger, type Ledger } from '../billing/ledger.ts';
+import { type Clock, systemClock } from '../clock.ts';
 import type { BillingConfig } from '../config.ts';
 import { createDepositJobs } from '../crypto/job.ts';
 import { openCrypto } from '../crypto/open.ts';
@@ -43,8 +44,13 @@ export interface RunningBilling {
   ready: Promise<void>;
 }
 
-/** Listens at once; the jobs begin when Kubernetes has been read. */
-export async function runBilling(config: BillingConfig, lifecycle: Lifecycle, log: Logger): Promise<RunningBilling> {
+/** Listens at once; the jobs begin when Kubernetes has been read. `clock` tells by when time on air has cost what. */
+export async function runBilling(
+  config: BillingConfig,
+  lifecycle: Lifecycle,
+  log: Logger,
+  { clock = systemClock }: { clock?: Clock } = {},
+): Promise<RunningBilling> {
   const metrics = createBillingMetrics();
   const { kubeconfig, namespace } = config;
   const kube = createKube({ kubeconfig, timeoutMs: KUBERNETES_TIMEOUT_MS, onRequest: metrics.onRequest });
@@ -75,7 +81,8 @@ export async function runBilling(config: BillingConfig, lifecycle: Lifecycle, lo
   });
 
   const ledger = createLedger(db);
-  const work = openWork({ config, kube, db, ledger, streams, pods, lifecycle, log, counted: metrics.counted });
+  const { counted } = metrics;
+  const work = openWork({ config, kube, db, ledger, streams, pods, lifecycle, log, counted, clock });
   metrics.showMeter(() => work.meter.uncountedSeconds(streams.list()));
   // One line for each job.
   const jobs: Job[] = [
@@ -118,21 +125,23 @@ interface Given {
   lifecycle: Lifecycle;
   log: Logger;
   counted: BillingMetrics['counted'];
+  clock: Clock;
 }
 
 /** What is done about streams: counted, acknowledged, and told whether there is credit. */
 function openWork(given: Given): WorkDeps {
-  const { config, kube, db, ledger, streams, pods, lifecycle, log, counted } = given;
+  const { config, kube, db, ledger, streams, pods, lifecycle, log, counted, clock } = given;
   const { prices, creditGraceSeconds: graceSeconds, meterIntervalMs: everyMs } = config;
   const events = createEventRecorder(kube, { component: 'loopstream-billing', log });
   lifecycle.defer('events', () => events.flush());
-  const { settled } = watchProfiles({ pods, db, log }, lifecycle.signal);
+  const { settled } = watchProfiles({ pods, db, log, clock }, lifecycle.signal);
   const seen = (stream: LoopStream) => streams.upsert(stream);
   const ofAccount = (accountId: string) => streams.byIndex(BY_ACCOUNT, accountId);
+  const estimates = createEstimates({ db, prices, clock });
   return {
     ...{ streams, settled, everyMs, log },
-    meter: createMeter({ db, ledger, prices, told: counted, grace: { seconds: graceSeconds, ofAccount } }),
+    meter: createMeter({ db, ledger, prices, told: counted, grace: { seconds: graceSeconds, ofAccount }, clock }),
     books: createBooks(kube, seen),
-    credits: createCredits({ db, kube, events, estimates: createEstimates({ db, prices }), graceSeconds, seen }),
+    credits: createCredits({ db, kube, events, estimates, graceSeconds, seen, clock }),
   };
 }

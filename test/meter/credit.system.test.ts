@@ -4,10 +4,12 @@
  */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import { parsePrices } from '../../src/billing/prices.ts';
-import { kubeTime } from '../../src/clock.ts';
+import { createBillingService } from '../../src/billing/service.ts';
+import { kubeTime, systemClock } from '../../src/clock.ts';
 import { billingConfig } from '../../src/config.ts';
 import { EVENTS, LOOPSTREAMS, PODS } from '../../src/kube/resources.ts';
 import { Lifecycle } from '../../src/lifecycle.ts';
+import { createEstimates } from '../../src/meter/estimate.ts';
 import { runBilling } from '../../src/meter/run.ts';
 import { findCondition } from '../../src/streams/conditions.ts';
 import { ACCOUNT_LABEL, COUNT_FINALIZER, CREDIT_CONDITION } from '../../src/streams/names.ts';
@@ -28,6 +30,7 @@ import {
   phase,
   pod,
   prepare,
+  setSpec,
 } from '../support/operator-system.ts';
 import { query } from '../support/postgres.ts';
 import { until } from '../support/rtmp.ts';
@@ -57,7 +60,7 @@ const PRICES = JSON.stringify(
 );
 const PER_SECOND = 278n;
 
-async function startBilling(more: Record<string, string> = {}): Promise<Lifecycle> {
+async function startBilling(more: Record<string, string> = {}, clock = systemClock): Promise<Lifecycle> {
   const lifecycle = new Lifecycle();
   const config = billingConfig({
     KUBECONFIG: cluster.kubeconfig,
@@ -69,29 +72,39 @@ async function startBilling(more: Record<string, string> = {}): Promise<Lifecycl
     LOOPSTREAM_OPS_PORT: '0',
     ...more,
   });
-  const { ready } = await runBilling(config, lifecycle, silent);
+  const { ready } = await runBilling(config, lifecycle, silent, { clock });
   await ready;
   return lifecycle;
 }
 
 const credit = async () => findCondition((await getStream()).status?.conditions, CREDIT_CONDITION);
 const creditIs = (status: string) => until(`credit is ${status}`, async () => (await credit())?.status === status);
+const eventsOf = async (wanted: string) =>
+  (await kube.list(EVENTS, { namespace: NS })).filter(({ reason }) => reason === wanted);
 const counted = async (): Promise<number> => {
   const [row] = await query(
     test.url,
-    `select coalesce(sum(m.seconds), 0)::int as seconds from loopstream.meter_streams s
+    `select coalesce(sum(m.seconds), 0)::float8 as seconds from loopstream.meter_streams s
       join loopstream.meter_sessions m using (stream_uid) where s.account_id = '${account}'`,
   );
   return row?.seconds as number;
 };
 
-/** A stream of the account, on air. */
-async function onAir(): Promise<void> {
+const owned = (name = 'bunny') =>
+  kube.mergePatch(LOOPSTREAMS, NS, name, { metadata: { labels: { [ACCOUNT_LABEL]: account } } });
+
+/** A stream of the account, all that it needs, and nothing of it on air before its schedule says so. */
+async function prepared(spec: Parameters<typeof createStream>[0] = {}): Promise<void> {
   await createDestination();
   await createUpload();
-  await createStream();
-  await kube.mergePatch(LOOPSTREAMS, NS, 'bunny', { metadata: { labels: { [ACCOUNT_LABEL]: account } } });
+  await createStream(spec);
+  await owned();
   await prepare();
+}
+
+/** A stream of the account, on air. */
+async function onAir(): Promise<void> {
+  await prepared();
   await run();
 }
 
@@ -129,8 +142,7 @@ it('a stream whose credit is used up stops, says so, and goes on by itself when 
   expect(await credit()).toMatchObject({ status: 'True', reason: 'CreditAvailable' });
 
   // It is told that less than an hour is left, once.
-  const warnings = async () =>
-    (await kube.list(EVENTS, { namespace: NS })).filter(({ reason }) => reason === 'CreditLow');
+  const warnings = () => eventsOf('CreditLow');
   await until('it is warned', async () => (await warnings()).length > 0);
   await creditIs('False');
   const stopping = await until('it stops', async () => (await getPod())?.metadata.deletionTimestamp);
@@ -161,7 +173,7 @@ it('a stream that is deleted is counted before it goes, also when nobody counts 
   await until('the operator lets it go', async () => (await getStream()).metadata.finalizers?.length === 1);
   billing = await startBilling();
   await until('it is gone', async () => (await getStream().catch(() => undefined)) === undefined);
-  expect(await counted()).toBe(42);
+  expect(await counted()).toBe(42.7);
 });
 
 it('in its grace a stream stays on air, what it uses is owed, and nothing else starts', async () => {
@@ -171,7 +183,7 @@ it('in its grace a stream stays on air, what it uses is owed, and nothing else s
   await onAir();
   await until('the grace begins', async () => (await credit())?.reason === 'CreditGrace');
   await createStream({}, 'second');
-  await kube.mergePatch(LOOPSTREAMS, NS, 'second', { metadata: { labels: { [ACCOUNT_LABEL]: account } } });
+  await owned('second');
   const second = await until('the second one is told', async () =>
     findCondition((await getStream('second')).status?.conditions, CREDIT_CONDITION),
   );
@@ -181,4 +193,80 @@ it('in its grace a stream stays on air, what it uses is owed, and nothing else s
   await until('it is counted', async () => (await counted()) === 6);
   // Six seconds, of which two were paid for.
   expect(await test.ledger.balance(account)).toBe(2n * PER_SECOND - (6n * 1_000_000n) / 3600n);
+
+  // Topped up, what is meant to run goes on air; what was stopped meanwhile stays so.
+  await setSpec({ replicas: 0 });
+  await test.give(account, 1_000_000n);
+  await pod('second-onair');
+  expect((await phase('stopped')).status?.replicas).toBe(0);
+  expect(await credit()).toMatchObject({ status: 'True' });
+});
+
+it('warns when a day is left and when an hour is, each once, and the account is told the same', async () => {
+  await billing.stop();
+  let passedMs = 0;
+  const clock = { ...systemClock, now: () => new Date(Date.now() + passedMs) };
+  billing = await startBilling({}, clock);
+  await test.give(account, 25_000_000n);
+  await onAir();
+  const estimates = createEstimates({ db: test.db, prices: parsePrices(PRICES), clock });
+  const service = createBillingService({
+    ...{ db: test.db, enabled: true, currency: 'USD', clock },
+    currentRate: async (accountId) => estimates.of(accountId, [await getStream()]),
+  });
+  const told = async () => {
+    const principal = { accountId: account, userId: account, scopes: new Set<never>(), via: 'key' } as const;
+    const { state, secondsLeft } = await service.get(principal);
+    const warnings = await eventsOf('CreditLow');
+    return { state, left: ((secondsLeft ?? 0) / 3600).toFixed(1), warnings: warnings.map(({ message }) => message) };
+  };
+  const afterHours = (hours: number) => {
+    passedMs = hours * 3_600_000;
+  };
+  const said = (time: string) => expect.stringMatching(`^The credit of the account lasts for less than ${time} of`);
+  expect(await told()).toEqual({ state: 'active', left: '25.0', warnings: [] });
+  afterHours(2);
+  await expect.poll(told).toEqual({ state: 'low', left: '23.0', warnings: [said('24 hours')] });
+  afterHours(24.5);
+  const both = expect.arrayContaining([said('24 hours'), said('an hour')]);
+  await expect.poll(told).toEqual({ state: 'low', left: '0.5', warnings: both });
+  afterHours(25);
+  await creditIs('False');
+  expect(await told()).toMatchObject({ state: 'exhausted', left: '0.0' });
+  expect((await eventsOf('CreditLow')).map(({ count }) => count)).toEqual([1, 1]);
+});
+
+it('a schedule whose time comes without credit makes no pod and says why; with credit again it is kept', async () => {
+  const inMs = (ms: number) => new Date(Date.now() + ms).toISOString();
+  await prepared({ schedule: { startAt: inMs(3_600_000) } });
+  await phase('scheduled');
+  await creditIs('False');
+
+  // A whole window without.
+  await setSpec({ schedule: { startAt: inMs(500), endAt: inMs(3_000) } });
+  const waiting = await phase('waiting');
+  expect(toReadiness(waiting).issues).toEqual([expect.objectContaining({ code: 'insufficient_credits' })]);
+  const event = await until('an Event says so', async () =>
+    (await eventsOf('NotReady')).find(({ message }) => message?.includes('used up')),
+  );
+  expect(event).toMatchObject({ type: 'Warning', message: expect.stringContaining('Top up the balance') });
+  expect(findCondition((await phase('ended')).status?.conditions, 'Live')?.reason).toBe('NotStarted');
+
+  // In the middle of one it is topped up: what is left of it is on air.
+  const startAt = inMs(500);
+  await setSpec({ schedule: { startAt, endAt: null } } as never);
+  await phase('waiting');
+  expect(await getPod()).toBeUndefined();
+  await test.give(account, 100_000_000n);
+  await run();
+  expect((await getStream()).status?.lastScheduleTime).toBe(startAt);
+
+  // And the next one, with credit, as if nothing had been.
+  await setSpec({ schedule: { startAt, endAt: inMs(0) } });
+  await until('it stops', async () => (await getPod())?.metadata.deletionTimestamp);
+  await end(1);
+  await phase('ended');
+  await setSpec({ schedule: { startAt: inMs(1_000), endAt: null } } as never);
+  await phase('scheduled');
+  await run();
 });

@@ -1,9 +1,10 @@
 /** When a stream is on air by its schedule, its deadline, its owner's wish. */
 import { describe, expect, it } from 'vitest';
 import { kubeTime } from '../../src/clock.ts';
-import { streamEvents } from '../../src/operator/story.ts';
+import type { LoopStream } from '../../src/kube/resources.ts';
+import { streamEvents, streamStory } from '../../src/operator/story.ts';
 import { findCondition } from '../../src/streams/conditions.ts';
-import { FINALIZER } from '../../src/streams/names.ts';
+import { CREDIT_CONDITION, FINALIZER } from '../../src/streams/names.ts';
 import { at, podOf, step, stream, world } from '../support/operator.ts';
 
 const stopped = (spec = {}) => stream({ replicas: 0, ...spec });
@@ -84,6 +85,44 @@ describe('a window with a starting deadline', () => {
     expect(notReady.decision).toMatchObject({ phase: 'waiting' });
     const ready = { ...notReady.stream, spec: stream({ schedule }).spec };
     expect(step(ready, world({ now: at(200) })).decision).toMatchObject({ phase: 'scheduled' });
+  });
+});
+
+describe('a window that opens while a gate is closed, as it is without credit', () => {
+  const schedule = { recurrence: { cron: '1 * * * *', timeZone: 'UTC', durationSeconds: 600 } };
+  const paid = (more = {}) => stream({ readinessGates: [{ conditionType: CREDIT_CONDITION }], ...more });
+  const withCredit = (of: LoopStream, status: 'True' | 'False'): LoopStream => {
+    const conditions = (of.status?.conditions ?? []).filter(({ type }) => type !== CREDIT_CONDITION);
+    const said = { reason: 'InsufficientCredits', message: 'It is used up.', lastTransitionTime: kubeTime(at(0)) };
+    return {
+      ...of,
+      status: { ...of.status, conditions: [...conditions, { type: CREDIT_CONDITION, status, ...said }] },
+    };
+  };
+
+  it('has no pod and says why; it is taken up in its middle when there is credit, and the next one from its start', () => {
+    const none = withCredit(step(withCredit(paid({ schedule }), 'False'), world()).stream, 'False');
+    expect(none.status?.phase).toBe('scheduled');
+    const opened = step(none, world({ now: at(61) }));
+    expect(opened.decision).toMatchObject({ phase: 'waiting', action: { do: 'nothing' }, lookAgainAt: at(660) });
+    expect(opened.decision.lastScheduleTime).toBeUndefined();
+    expect(streamStory(none, opened.stream.status ?? {})).toEqual([
+      { type: 'Warning', reason: 'NotReady', message: expect.stringMatching(/^It is used up\. Top up/) },
+    ]);
+    const middle = step(withCredit(opened.stream, 'True'), world({ now: at(400) }));
+    expect(middle.decision).toMatchObject({ phase: 'starting', action: { do: 'create' }, lookAgainAt: at(660) });
+    const over = step(withCredit(opened.stream, 'False'), world({ now: at(660) }));
+    expect(over.decision).toMatchObject({ phase: 'scheduled', lookAgainAt: at(3660) });
+    const next = step(withCredit(over.stream, 'True'), world({ now: at(3660) }));
+    expect(next.decision).toMatchObject({ phase: 'starting', action: { do: 'create' }, lookAgainAt: at(4260) });
+  });
+
+  it('is missed when there is credit only after its starting deadline, and that is said', () => {
+    const opened = step(withCredit(paid({ schedule: { ...schedule, ...DEADLINE } }), 'False'), world({ now: at(61) }));
+    expect(opened.decision.phase).toBe('waiting');
+    const late = step(withCredit(opened.stream, 'True'), world({ now: at(100) }));
+    expect(late.decision).toMatchObject({ phase: 'scheduled', lookAgainAt: at(3660) });
+    expect(findCondition(late.stream.status?.conditions, 'Progressing')?.reason).toBe('ScheduleMissed');
   });
 });
 
