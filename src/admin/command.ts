@@ -9,6 +9,7 @@ import { readSeller } from '../invoices/open.ts';
 import type { SellerSetting } from '../invoices/settings.ts';
 import { reconcile } from '../reconcile/reconcile.ts';
 import { issueCreditNote } from './credit-note.ts';
+import { readFlagged } from './flagged.ts';
 import { type Admin, AdminError, createAdmin, type Giving } from './service.ts';
 
 const HELP = `loopstream admin: what the service's staff do by hand, each with a reason that is written down
@@ -20,6 +21,7 @@ Usage: loopstream admin grant <account> --credits 10000 --reason "welcome"
        loopstream admin statement <account> [--limit 50]
        loopstream admin credit-note <number of an invoice> --amount 1.50 --reason "was off air on Sunday"
        loopstream admin audit [<account>] [--limit 50]
+       loopstream admin flagged
        loopstream admin reconcile
 
 An account is named by its id or its e-mail address; one that was deleted by its id.
@@ -31,6 +33,8 @@ An account is named by its id or its e-mail address; one that was deleted by its
   resume       unlocks it; streams that were meant to be on air go on
   statement    what was booked, the latest first
   audit        what staff have done, the latest first
+  flagged      accounts to look at: suspended, with a negative balance, a payment that is disputed or went back when it had been
+               used, a deposit that is too large to be credited by itself, or a difference that reconcile finds
   reconcile    computes all balances, charges, top-ups and deposits anew from what they are made of, and prints what differs;
                exits with 1 when something does
 
@@ -207,6 +211,16 @@ async function audit(context: Context): Promise<Told> {
   return { text, json: deeds };
 }
 
+async function flagged({ db }: Context): Promise<Told> {
+  const found = await readFlagged(db);
+  const lines = found.flatMap(({ accountId, email, flags }) =>
+    flags.map(({ flag, details }) => [accountId || '-', email ?? '-', flag, details]),
+  );
+  const text =
+    lines.length === 0 ? 'No account is flagged.\n' : columns([['account', 'e-mail', 'flag', 'why'], ...lines]);
+  return { text, json: found };
+}
+
 async function check({ db }: Context): Promise<Told> {
   const found = await reconcile(db);
   const differences = found.flatMap(({ name, differences }) => differences.map((one) => ({ of: name, ...one })));
@@ -228,7 +242,7 @@ const COMMANDS: Record<string, (context: Context) => Promise<Told>> = {
   'credit-note': creditNote,
   suspend: setLocked(true),
   resume: setLocked(false),
-  ...{ statement, audit, reconcile: check },
+  ...{ statement, audit, flagged, reconcile: check },
 };
 
 /** In JSON, amounts are texts: they have more digits than a double. */

@@ -169,7 +169,7 @@ describe('reconciling', () => {
   };
   const METERED = `insert into loopstream.meter_streams (stream_uid, stream_id, account_id) values ('u1', 'str-1', '0b9f6c52-1d3e-4f70-8a91-b2c3d4e5f607');
     insert into loopstream.meter_sessions (stream_uid, session, seconds, cost, credits, charged_seconds, charges, until)
-      values ('u1', 3, 40, 144000, 40, 40, 2, now())`;
+      values ('u1', 3, 40, 1440000, 40, 40, 2, now())`;
   const charge = (n: number) => ({
     ...{ key: `charge:u1:3:${n}`, accountId: '0b9f6c52-1d3e-4f70-8a91-b2c3d4e5f607', credits: 20n, at: new Date() },
     details: { streamID: 'str-1', seconds: '20' },
@@ -264,4 +264,48 @@ describe('reconciling', () => {
     const same = { of, what, found, expected, ...(subject !== undefined && { subject }) };
     expect(all.found).toEqual(expect.arrayContaining([expect.objectContaining(same)]));
   });
+});
+
+test('accounts to look at are told with each reason, by their addresses as long as they have one', async () => {
+  const ADA = '0b9f6c52-1d3e-4f70-8a91-b2c3d4e5f607';
+  await admin('suspend', ADA, '--reason', 'case 4712', ...BY.slice(0, 2));
+  await it.ledger.charge({ key: 'charge:u9:1:1', accountId: 'carl', credits: 5n, at: new Date(), floor: -5n });
+  await query(
+    it.url,
+    `insert into loopstream.topups (id, account_id, amount_minor, currency, state, created_at, expires_at)
+      values ('top-2', 'dora', 500, 'USD', 'open', now(), now());
+    insert into loopstream.topup_reversals (id, topup_id, kind, amount_minor, state)
+      values ('dp_1', 'top-2', 'dispute', 500, 'taken'), ('dp_2', 'top-2', 'dispute', 500, 'returned');
+    insert into loopstream.account_flags (account_id, reason, subject, credits)
+      values ('dora', 'unpaid_credits_used', 'top-2', 70);
+    insert into loopstream.crypto_payments (network, txid, index, deposit_id, amount, at, late, state, reason)
+      values ('ethereum', '0x3', '0', 'dep-1', 5, now(), false, 'ignored', 'too_large')`,
+  );
+  const found = JSON.parse((await admin('flagged', '--json')).out) as {
+    accountId: string;
+    email: string | null;
+    flags: { flag: string; details: string }[];
+  }[];
+  const of = (accountId: string) => found.find((one) => one.accountId === accountId);
+  expect(of(ADA)?.email).toBe('ada@example.com');
+  expect(of(ADA)?.flags).toEqual(
+    expect.arrayContaining([
+      { flag: 'suspended', details: expect.stringMatching(/^since \d{4}-\d\d-\d\d: case 4712$/) },
+      { flag: 'deposit', details: 'too_large, transaction 0x3' },
+      // What the tests before have spoiled.
+      { flag: 'difference', details: 'meter: charged credits of u1:3 is 60, not 40' },
+      { flag: 'difference', details: expect.stringMatching(/^deposits: credited of dep-1 is missing, not 77/) },
+    ]),
+  );
+  expect(of('carl')).toMatchObject({
+    email: null,
+    flags: expect.arrayContaining([{ flag: 'negative', details: '-5 credits' }]),
+  });
+  expect(of('dora')?.flags).toEqual([
+    { flag: 'dispute', details: 'taken, of top-up top-2' },
+    { flag: 'unpaid', details: '70 credits, of top-2' },
+  ]);
+  const { out } = await admin('flagged');
+  expect(out).toMatch(/^account +e-mail +flag +why\n/);
+  expect(out).toMatch(/\ncarl +- +negative +-5 credits\n/);
 });
