@@ -270,6 +270,8 @@ export const apiConfig = (env: Env) => {
     signUp: flag('SIGN_UP', true),
     /** Streams cost credits, which the role `billing` counts. */
     billing: flag('BILLING'),
+    /** A font file for letters that ours lack (invoices/font.ts). */
+    invoiceFont: optional('INVOICE_FONT'),
     ...money(env),
   });
 };

@@ -79,6 +79,11 @@ describe('the settings of the API server', () => {
     );
   });
 
+  test('a font for invoices is a file, which is read at the start; without it there is none', () => {
+    expect(apiConfig(required).invoiceFont).toBeUndefined();
+    expect(api('INVOICE_FONT', '/fonts/cjk.ttc#One').invoiceFont).toBe('/fonts/cjk.ttc#One');
+  });
+
   test('networks of crypto deposits are JSON, of which nothing is repeated, and none are there unless they are named', () => {
     expect(apiConfig(required).crypto).toEqual({
       ...{ networks: undefined, rates: undefined, ratesUrl: undefined, quoteSeconds: 900, currency: 'USD' },

@@ -1,4 +1,5 @@
 /** Every value of the chart: values.yaml, values.schema.json and the table of its README are made of this. Pure: no I/O, no clock. */
+import { crypto, invoices, stripe } from './money.ts';
 import { mail, oidc } from './people.ts';
 import { choice, flag, group, list, native, secretName, strings, text, type Value, whole } from './schema.ts';
 
@@ -221,15 +222,9 @@ const billing = group('Streams cost credits: what they use is counted and charge
     'What an hour on air costs: a list of `quality`, `framerate`, `creditsPerHour` and, for later ones, `from`. The default list when empty.',
     [],
   ),
-  crypto: group('Deposits of crypto currencies (docs/crypto.md); none without networks.', {
-    existingSecret: secretName(
-      'A Secret that holds the networks: JSON with nodes and public keys, never a private one.',
-    ),
-    existingSecretKey: text('The key of the networks in that Secret.', 'networks', { minLength: 1 }),
-    rates: native('Fixed prices: `currency`, and `prices` of each asset as texts. Either these or `ratesUrl`.', {}),
-    ratesUrl: text('Where prices are asked for.', '', { pattern: '^(https?://.+)?$' }),
-    quoteSeconds: whole('How long a quote holds.', 900, 60, 86_400),
-  }),
+  stripe,
+  invoices,
+  crypto,
   intervalSeconds: whole('From one count of what streams have used to the next.', 10, 1, 3600),
   graceSeconds: whole(
     'How long streams stay on air after the credit of their account is used up; what they use then is owed.',

@@ -25,6 +25,7 @@ import { createLeases } from '../db/leases.ts';
 import type { Db } from '../db/pool.ts';
 import { createDestinationService } from '../destinations/service.ts';
 import type { Services } from '../graphql/schema.ts';
+import { readInvoiceFont } from '../invoices/font.ts';
 import { createInvoiceService } from '../invoices/service.ts';
 import { createKube } from '../kube/client.ts';
 import { createReflector, type Reflector } from '../kube/reflector.ts';
@@ -118,7 +119,7 @@ export async function runApi(config: ApiConfig, lifecycle: Lifecycle, log: Logge
       currentRate: (accountId) => estimates.of(accountId, resources.streams.list(accountId)),
     }),
     topUps,
-    invoices: createInvoiceService({ db }),
+    invoices: createInvoiceService({ db, font: await readInvoiceFont(config.invoiceFont) }),
     // Where nothing costs anything, nobody is to pay for it.
     crypto: createCryptoService({ db, crypto: config.billing ? await openCrypto(config.crypto) : undefined }),
     auth,

@@ -1,27 +1,44 @@
 /**
- * An invoice as a PDF: the same content gives the same bytes, whenever and wherever it is made. So the file bears the date of
- * the invoice and no other, and its fonts come with us.
+ * An invoice as a PDF: the same content gives the same bytes, whenever and wherever it is made, as long as the font that was
+ * added is the same. So the file bears the date of the invoice and no other, and its own fonts come with us.
  */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import PDFDocument from 'pdfkit';
 import type { Content } from './document.ts';
-import { layOut, PAGE } from './layout.ts';
-import { drawn, type Measure, printable, type Weight } from './text.ts';
+import type { AddedFont } from './font.ts';
+import { layOut, PAGE, type TextOp } from './layout.ts';
+import { type Face, type FaceOf, type Measure, MISSING, type Piece, pieces, printable, type Weight } from './text.ts';
 
 /** DejaVu Sans has Latin, Greek, Cyrillic, Armenian, Georgian, Hebrew and Arabic letters. */
 const fontFile = (name: string): string => fileURLToPath(import.meta.resolve(`dejavu-fonts-ttf/ttf/${name}`));
 const FILES: Record<Weight, string> = { regular: fontFile('DejaVuSans.ttf'), bold: fontFile('DejaVuSans-Bold.ttf') };
 const COLOURS = { ink: '#17191b', grey: '#5b6066', accent: '#0a7768', tint: '#eef4f2', rule: '#d5d9d8' } as const;
+/** Where something could not be printed. */
+const INCOMPLETE = `${MISSING} stands for a sign that cannot be printed here; the data of this document have the exact text.`;
 
 /** What the library has of a font, besides what its types tell. */
 interface OpenFont {
   font: { hasGlyphForCodePoint(codePoint: number): boolean };
+  /** In thousandths of the size. */
   ascender: number;
 }
 
+type Doc = PDFKit.PDFDocument;
+
 /** Of the library's font that is in use. */
-const openFont = (doc: PDFKit.PDFDocument): OpenFont => (doc as unknown as { _font: OpenFont })._font;
+const openFont = (doc: Doc): OpenFont => (doc as unknown as { _font: OpenFont })._font;
+
+/** Whether the library can draw with it. */
+export function canDraw({ bytes, name }: AddedFont): boolean {
+  try {
+    const doc = new PDFDocument({ autoFirstPage: false, font: FILES.regular });
+    doc.registerFont('added', bytes as Buffer, name).font('added');
+    return doc.fontSize(10).widthOfString('A') >= 0 && typeof openFont(doc).font.hasGlyphForCodePoint(65) === 'boolean';
+  } catch {
+    return false;
+  }
+}
 
 /** All texts in it as they can be printed. */
 function printed<T>(value: T, print: (text: string) => string): T {
@@ -31,7 +48,50 @@ function printed<T>(value: T, print: (text: string) => string): T {
   return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, printed(part, print)])) as T;
 }
 
-export async function renderPdf(kept: Content): Promise<Buffer> {
+/** Which font has a letter; the added one is opened when it is asked about first. */
+function facesOf(doc: Doc, hasAdded: boolean): FaceOf {
+  const known = new Map<number, Face | undefined>();
+  const has = (name: string, codePoint: number) => openFont(doc.font(name)).font.hasGlyphForCodePoint(codePoint);
+  const look: FaceOf = (codePoint) => {
+    if (has('regular', codePoint)) return has('bold', codePoint) ? 'own' : 'regular';
+    return hasAdded && has('added', codePoint) ? 'added' : undefined;
+  };
+  return (codePoint) => {
+    if (!known.has(codePoint)) known.set(codePoint, look(codePoint));
+    return known.get(codePoint);
+  };
+}
+
+/** Draws lines of text, and tells how wide they are, whichever fonts they take. */
+function createPen(doc: Doc, faceOf: FaceOf) {
+  const take = ({ face }: Piece, size: number, weight: Weight): Doc =>
+    doc.font(face === 'own' ? weight : face).fontSize(size);
+  // Of the size 1: the same beginnings of lines are asked about again and again.
+  const widths: Record<Weight, Map<string, number>> = { regular: new Map(), bold: new Map() };
+  const widthOf = (text: string, weight: Weight): number =>
+    pieces(text, faceOf).reduce((sum, piece) => sum + take(piece, 1, weight).widthOfString(piece.text), 0);
+  const measure: Measure = (text, size, weight) => {
+    const width = widths[weight].get(text) ?? widthOf(text, weight);
+    widths[weight].set(text, width);
+    return width * size;
+  };
+  return {
+    measure,
+    draw({ text, x, y, align, size, weight, colour }: TextOp): void {
+      let at = align === 'left' ? x : x - measure(text, size, weight);
+      // All stand on one line, however high the letters of a font reach.
+      const baseline = y + (openFont(doc.font(weight)).ascender / 1000) * size;
+      for (const piece of pieces(text, faceOf)) {
+        const pen = take(piece, size, weight).fillColor(COLOURS[colour]);
+        pen.text(piece.text, at, baseline, { lineBreak: false, baseline: 'alphabetic' });
+        at += pen.widthOfString(piece.text);
+      }
+    },
+  };
+}
+
+/** `added`: for letters that ours lack. What neither has is shown as MISSING, and said at the end. */
+export async function renderPdf(kept: Content, added?: AddedFont): Promise<Buffer> {
   const issued = new Date(`${kept.issuedOn}T00:00:00Z`);
   const doc = new PDFDocument({
     ...{ size: [PAGE.width, PAGE.height], margin: 0, autoFirstPage: false, font: FILES.regular, lang: 'en' },
@@ -43,19 +103,21 @@ export async function renderPdf(kept: Content): Promise<Buffer> {
   });
   const bytes = collect(doc as AsyncIterable<Buffer>);
   for (const [weight, file] of Object.entries(FILES)) doc.registerFont(weight, readFileSync(file));
+  if (added) doc.registerFont('added', added.bytes as Buffer, added.name);
 
-  doc.font('bold');
-  const { font } = openFont(doc);
-  const content = printed(kept, (text) => printable(text, (codePoint) => font.hasGlyphForCodePoint(codePoint)));
-  const measure: Measure = (text, size, weight) => doc.font(weight).fontSize(size).widthOfString(text);
+  const faceOf = facesOf(doc, added !== undefined);
+  let isComplete = true;
+  const onMissing = () => {
+    isComplete = false;
+  };
+  const content = printed(kept, (text) => printable(text, faceOf, onMissing));
+  if (!isComplete) content.notes.push(INCOMPLETE);
 
-  for (const page of layOut(content, measure)) {
+  const pen = createPen(doc, faceOf);
+  for (const page of layOut(content, pen.measure)) {
     doc.addPage({ size: [PAGE.width, PAGE.height], margin: 0 });
     for (const { x, y, width, height, colour } of page.boxes) doc.rect(x, y, width, height).fill(COLOURS[colour]);
-    for (const { text, x, y, align, size, weight, colour } of page.texts) {
-      const from = align === 'left' ? x : x - measure(text, size, weight);
-      doc.font(weight).fontSize(size).fillColor(COLOURS[colour]).text(drawn(text), from, y, { lineBreak: false });
-    }
+    for (const text of page.texts) pen.draw(text);
   }
   doc.end();
   return bytes;

@@ -4,6 +4,7 @@ import { connectAll, type ListArgs, type Listing } from '../account/ordered.ts';
 import type { Principal } from '../auth/scopes.ts';
 import type { Db } from '../db/pool.ts';
 import { AppError } from '../errors.ts';
+import type { AddedFont } from './font.ts';
 import { renderPdf } from './pdf.ts';
 import type { BillingAddress, BillingAddressUpdate, Invoice, InvoiceSummary } from './record.ts';
 import * as store from './store.ts';
@@ -36,7 +37,13 @@ export const summaryOf = ({
   ...summary
 }: Invoice): InvoiceSummary => summary;
 
-export function createInvoiceService({ db }: { db: Db }) {
+export interface InvoiceServiceDeps {
+  db: Db;
+  /** For letters that our fonts lack. */
+  font?: AddedFont | undefined;
+}
+
+export function createInvoiceService({ db, font }: InvoiceServiceDeps) {
   const find = async ({ accountId }: Asking, id: string): Promise<store.InvoiceRow> => {
     const row = id.includes('\0') ? undefined : await store.findInvoice(db, id);
     if (row?.accountId === accountId) return row;
@@ -51,10 +58,10 @@ export function createInvoiceService({ db }: { db: Db }) {
       return connectAll(LISTING, (await store.listInvoices(db, accountId)).map(show), args, where);
     },
     get: async (asking: Asking, id: string): Promise<Invoice> => show(await find(asking, id)),
-    /** The same bytes each time. */
+    /** The same bytes each time, as long as the font that was added is the same. */
     async pdf(asking: Asking, id: string): Promise<{ name: string; bytes: Buffer }> {
       const { content } = await find(asking, id);
-      return { name: `${content.number}.pdf`, bytes: await renderPdf(content) };
+      return { name: `${content.number}.pdf`, bytes: await renderPdf(content, font) };
     },
     address: async ({ accountId }: Asking): Promise<BillingAddress> => (await store.findAddress(db, accountId)) ?? {},
     /** For invoices that are issued from now on. */

@@ -36,31 +36,89 @@ export function dayText(day: string): string {
   return `${date} ${MONTHS[(month ?? 1) - 1]} ${year}`;
 }
 
-/** Pictures, what joins and colours them, and what cannot be seen: control, direction and the like. */
-const UNPRINTABLE =
-  /[\p{Extended_Pictographic}\p{Emoji_Modifier}\p{Regional_Indicator}\p{Cc}\p{Cf}\p{Cs}\p{Variation_Selector}]/gu;
-/** Of the pictures of Unicode those that are letters' neighbours, and in every font. */
-const KEPT = new Set(['©', '®', '™', '↔']);
+/** The fonts that a letter may be in: those that come with us, of them the regular alone, or the one that was added. */
+export type Face = 'own' | 'regular' | 'added';
+/** undefined: in none. */
+export type FaceOf = (codePoint: number) => Face | undefined;
+
+/** What cannot be seen: control, direction, what joins and colours pictures. Nothing is lost with it. */
+const UNSEEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Variation_Selector}]/gu;
+const CLUSTERS = new Intl.Segmenter('en', { granularity: 'grapheme' });
+/** In the place of what no font has. */
+export const MISSING = '□';
+
+const hasAll = (text: string, faceOf: FaceOf): boolean =>
+  Array.from(text).every((sign) => faceOf(sign.codePointAt(0) ?? 0) !== undefined);
 
 /**
- * A name as it can be printed: a line, without what no font of paper has. A letter that is missing in ours is shown as a box,
- * so that nobody takes the rest for all.
+ * A name as it can be printed: a line, in which MISSING stands for each sign, however many parts it has, that no font has, so
+ * that nobody takes the rest for all. `onMissing` hears of it.
  */
-export function printable(text: string, hasGlyph: (codePoint: number) => boolean): string {
-  const plain = text
-    .normalize('NFC')
-    .replace(/\s+/gu, ' ')
-    .replace(UNPRINTABLE, (sign) => (KEPT.has(sign) ? sign : ''));
-  const shown = Array.from(plain, (sign) => (hasGlyph(sign.codePointAt(0) ?? 0) ? sign : '□')).join('');
-  return shown.replace(/ {2,}/g, ' ').trim();
+export function printable(text: string, faceOf: FaceOf, onMissing: () => void = () => undefined): string {
+  const plain = text.normalize('NFC').replace(/\s+/gu, ' ');
+  const shown = Array.from(CLUSTERS.segment(plain), ({ segment }) => {
+    const seen = segment.replace(UNSEEN, '');
+    if (hasAll(seen, faceOf)) return seen;
+    onMissing();
+    return MISSING;
+  });
+  return shown.join('').replace(/ {2,}/g, ' ').trim();
 }
 
 const RIGHT_TO_LEFT = /[\p{Script=Arabic}\p{Script=Hebrew}]/u;
-const LEFT_TO_RIGHT = /[\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}]/u;
+const LEFT_TO_RIGHT = /[\p{L}--[\p{Script=Arabic}\p{Script=Hebrew}]]/v;
 
-/** A line as it is drawn from the left: the library draws letters of a word in their order, and words in ours. */
-export const drawn = (line: string): string =>
-  RIGHT_TO_LEFT.test(line) && !LEFT_TO_RIGHT.test(line) ? line.split(' ').reverse().join(' ') : line;
+/**
+ * Words in the order in which they stand on paper from the left. Among words that are read from the left, those that are read
+ * from the right keep their places and turn around among themselves; a line without any of the former is turned around.
+ */
+function inOrder(words: readonly string[]): string[] {
+  if (!words.some((word) => LEFT_TO_RIGHT.test(word))) return words.toReversed();
+  const ordered: string[] = [];
+  let run: string[] = [];
+  const close = () => {
+    // What is neither, such as a number, belongs to the line where it stands at the end.
+    const last = run.findLastIndex((word) => RIGHT_TO_LEFT.test(word)) + 1;
+    ordered.push(...run.slice(0, last).reverse(), ...run.slice(last));
+    run = [];
+  };
+  for (const word of words) {
+    const begins = run.length > 0 || RIGHT_TO_LEFT.test(word);
+    if (begins && !LEFT_TO_RIGHT.test(word)) run.push(word);
+    else {
+      close();
+      ordered.push(word);
+    }
+  }
+  close();
+  return ordered;
+}
+
+export interface Piece {
+  text: string;
+  face: Face;
+}
+
+/** A line as it is drawn from the left: the library draws the letters of a word in their order, and words in ours. */
+export function pieces(line: string, faceOf: FaceOf): Piece[] {
+  // A space that ends a word of the one direction would be drawn at its beginning: there it is a piece by itself.
+  const parts = RIGHT_TO_LEFT.test(line)
+    ? inOrder(line.split(' '))
+        .flatMap((word) => [' ', word])
+        .slice(1)
+    : [line];
+  return parts.flatMap((part) => {
+    const all: Piece[] = [];
+    for (const sign of part) {
+      const last = all.at(-1);
+      // Spaces go with what is before them.
+      const face = sign === ' ' && last ? last.face : (faceOf(sign.codePointAt(0) ?? 0) ?? 'own');
+      if (last?.face === face) last.text += sign;
+      else all.push({ text: sign, face });
+    }
+    return all;
+  });
+}
 
 /** In lines of no more than `width`; a word that is longer than a line is broken. Always one line at least. */
 export function wrap(text: string, width: number, size: number, weight: Weight, measure: Measure): string[] {

@@ -5,14 +5,16 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import { CHART } from '../../scripts/chart/generate.ts';
 import { environment } from '../../src/config.ts';
+import { cryptoSettings } from '../../src/crypto/settings.ts';
 import { createKube } from '../../src/kube/client.ts';
 import { collectionPath } from '../../src/kube/paths.ts';
 import { NAMESPACES, PODS } from '../../src/kube/resources.ts';
 import type { Kube } from '../../src/kube/types.ts';
 import { run } from '../../src/local/run.ts';
+import { ETHEREUM } from '../support/crypto-settings.ts';
 import { ensureDefinitions } from '../support/helm/definitions.ts';
 import { type Helm, type Manifest, openHelms } from '../support/helm/index.ts';
-import { COMBINATIONS, INLINE, REFUSED } from '../support/helm/values.ts';
+import { COMBINATIONS, INLINE, REFUSED, SELLER } from '../support/helm/values.ts';
 import { startSmallKubernetes, type TestKubernetes } from '../support/kubernetes.ts';
 
 const WATCHED = ['loopstream', 'team-a', 'team-b'];
@@ -205,6 +207,47 @@ test.each([
   if (volume === undefined) expect(storage).toBeUndefined();
   else expect(storage).toMatchObject(volume);
   expect(container?.volumeMounts).toHaveLength(volume === undefined ? 1 : 2);
+});
+
+test('what money needs is where it is used, secrets are in Secrets alone, and both roles know the same', async () => {
+  const objects = await helm('Helm 4').render(COMBINATIONS['with all ways to pay, and invoices'] ?? {});
+  interface Entry {
+    name: string;
+    value?: string;
+    valueFrom?: { secretKeyRef: { name: string; key: string } };
+  }
+  const envOf = (role: string): Record<string, unknown> => {
+    const found = objects.find(({ kind, metadata }) => kind === 'Deployment' && metadata.name.endsWith(`-${role}`));
+    const [container] = ((found && templateOf(found)?.spec.containers) ?? []) as { env: Entry[] }[];
+    const of = ({ value, valueFrom }: Entry) =>
+      value ?? `${valueFrom?.secretKeyRef.name}/${valueFrom?.secretKeyRef.key}`;
+    return Object.fromEntries(container?.env.map((entry) => [entry.name.replace('LOOPSTREAM_', ''), of(entry)]) ?? []);
+  };
+  const alike = {
+    ...{ STRIPE_KEY: 'stripe/stripeKey', STRIPE_WEBHOOK_SECRET: 'stripe/signing', TOP_UP_MIN_MINOR: '1000' },
+    ...{ TOP_UP_MAX_MINOR: '50000', CRYPTO_NETWORKS: 'loopstream-api/cryptoNetworks' },
+    ...{
+      CRYPTO_RATES_URL: 'https://rates.example.com/usd',
+      CRYPTO_QUOTE_SECONDS: '900',
+      SELLER: JSON.stringify(SELLER),
+    },
+  };
+  const sorted = (value: unknown) => (typeof value === 'string' && value[0] === '{' ? JSON.parse(value) : value);
+  for (const role of ['api', 'billing']) {
+    const env = envOf(role);
+    for (const [name, value] of Object.entries(alike))
+      expect(sorted(env[name]), `${role} ${name}`).toEqual(sorted(value));
+  }
+  expect(envOf('api').INVOICE_FONT).toBe('/fonts/NotoSansCJK-Regular.ttc#NotoSansCJKjp-Regular');
+  // The chart's own Secret alone holds what was given in the values.
+  const holding = objects.filter((object) => JSON.stringify(object).includes(ETHEREUM.xpub));
+  expect(holding.map(({ kind, metadata }) => `${kind} ${metadata.name}`)).toEqual(['Secret loopstream-api']);
+  const [secret] = holding as unknown as { stringData: { cryptoNetworks: string } }[];
+  expect(JSON.parse(secret?.stringData.cryptoNetworks ?? '')).toEqual([ETHEREUM]);
+  const networks: unknown = JSON.parse(secret?.stringData.cryptoNetworks ?? '');
+  const given = { networks, rates: undefined, ratesUrl: alike.CRYPTO_RATES_URL };
+  const config = { ...given, quoteSeconds: 900, currency: 'USD' };
+  expect([...(cryptoSettings(config)?.networks.keys() ?? [])]).toEqual(['ethereum']);
 });
 
 test('the definitions are those of crds/, and stay when the release goes', async () => {

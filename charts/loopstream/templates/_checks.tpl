@@ -27,6 +27,26 @@
 {{- if and .Values.billing.enabled (not .Values.api.enabled) -}}
 {{- fail "billing needs the API server, whose accounts pay: set api.enabled=true, or leave billing out." -}}
 {{- end -}}
+{{- if .Values.billing.enabled -}}
+{{- with .Values.billing.stripe -}}
+{{- if gt (int .minMinor) (int .maxMinor) -}}
+{{- fail "billing.stripe.minMinor is more than billing.stripe.maxMinor." -}}
+{{- end -}}
+{{- end -}}
+{{- with .Values.billing.invoices -}}
+{{- if and .font (not .fontVolume) -}}
+{{- fail "billing.invoices.fontVolume is empty: billing.invoices.font is a file in it." -}}
+{{- end -}}
+{{- end -}}
+{{- with .Values.billing.crypto -}}
+{{- if and .networks .existingSecret -}}
+{{- fail "billing.crypto.networks and billing.crypto.existingSecret exclude each other." -}}
+{{- end -}}
+{{- if and (or .networks .existingSecret) (eq (empty .rates) (empty .ratesUrl)) -}}
+{{- fail "crypto deposits need prices: set one of billing.crypto.rates and billing.crypto.ratesUrl." -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
 {{- if .Values.api.enabled -}}
 {{- if not (or .Values.database.url .Values.database.existingSecret) -}}
 {{- fail "the API server needs PostgreSQL: set database.existingSecret or database.url, or leave the API server out with api.enabled=false." -}}

@@ -49,13 +49,35 @@
 - name: LOOPSTREAM_PRICES
   value: {{ toJson . | quote }}
 {{- end }}
-{{- with .Values.billing.crypto }}
+{{- with .Values.billing.stripe }}
 {{- if .existingSecret }}
-- name: LOOPSTREAM_CRYPTO_NETWORKS
+- name: LOOPSTREAM_STRIPE_KEY
   valueFrom:
     secretKeyRef:
       name: {{ .existingSecret }}
       key: {{ .existingSecretKey }}
+- name: LOOPSTREAM_STRIPE_WEBHOOK_SECRET
+  valueFrom:
+    secretKeyRef:
+      name: {{ .existingSecret }}
+      key: {{ .webhookSecretKey }}
+- name: LOOPSTREAM_TOP_UP_MIN_MINOR
+  value: {{ .minMinor | int | quote }}
+- name: LOOPSTREAM_TOP_UP_MAX_MINOR
+  value: {{ .maxMinor | int | quote }}
+{{- end }}
+{{- end }}
+{{- with .Values.billing.invoices.seller }}
+- name: LOOPSTREAM_SELLER
+  value: {{ toJson . | quote }}
+{{- end }}
+{{- with .Values.billing.crypto }}
+{{- if or .existingSecret .networks }}
+- name: LOOPSTREAM_CRYPTO_NETWORKS
+  valueFrom:
+    secretKeyRef:
+      name: {{ .existingSecret | default (printf "%s-api" (include "loopstream.fullname" $)) }}
+      key: {{ ternary .existingSecretKey "cryptoNetworks" (not (empty .existingSecret)) }}
 - name: LOOPSTREAM_CRYPTO_QUOTE_SECONDS
   value: {{ .quoteSeconds | int | quote }}
 {{- with .rates }}
@@ -67,6 +89,14 @@
   value: {{ . | quote }}
 {{- end }}
 {{- end }}
+{{- end }}
+{{- end }}
+
+{{/* Where the font for invoices is, in the API server. */}}
+{{- define "loopstream.invoiceFontEnv" -}}
+{{- if and .Values.billing.enabled .Values.billing.invoices.font }}
+- name: LOOPSTREAM_INVOICE_FONT
+  value: {{ printf "/fonts/%s" .Values.billing.invoices.font | quote }}
 {{- end }}
 {{- end }}
 
@@ -87,6 +117,15 @@ databaseUrl: {{ . | quote }}
 {{- end }}
 {{- with .Values.api.auth.secret }}
 authSecret: {{ . | quote }}
+{{- end }}
+{{- end }}
+
+{{/* What of money is in that Secret; the migration needs none of it. */}}
+{{- define "loopstream.moneySecretData" -}}
+{{- if .Values.billing.enabled }}
+{{- with .Values.billing.crypto.networks }}
+cryptoNetworks: {{ toJson . | quote }}
+{{- end }}
 {{- end }}
 {{- end }}
 

@@ -1,4 +1,5 @@
 /** Values that installations have: one for each thing that the chart can make, and the ways in which they go together. */
+import { ETHEREUM } from '../crypto-settings.ts';
 import type { Values } from './index.ts';
 
 const SECRET = 'a-secret-that-nobody-can-guess-0123456789';
@@ -6,6 +7,11 @@ const database = { existingSecret: 'db', existingSecretKey: 'url' };
 const auth = { existingSecret: 'auth' };
 const OPERATOR_ONLY = { api: { enabled: false } };
 export const INLINE = { database: { url: 'postgres://u:p@db/loops' }, api: { auth: { secret: SECRET } } };
+
+export const SELLER = {
+  ...{ name: 'Loops', address: ['Dublin'], country: 'IE' },
+  taxes: [{ name: 'VAT', ratePercent: '23' }],
+};
 
 const placed = {
   podLabels: { team: 'video' },
@@ -40,6 +46,19 @@ export const COMBINATIONS: Record<string, Values> = {
     billing: {
       enabled: true,
       crypto: { existingSecret: 'chains', rates: { currency: 'USD', prices: { ETH: '3000' } }, quoteSeconds: 600 },
+    },
+  },
+  'with all ways to pay, and invoices': {
+    ...INLINE,
+    billing: {
+      enabled: true,
+      stripe: { existingSecret: 'stripe', webhookSecretKey: 'signing', minMinor: 1000, maxMinor: 50_000 },
+      invoices: {
+        seller: SELLER,
+        font: 'NotoSansCJK-Regular.ttc#NotoSansCJKjp-Regular',
+        fontVolume: { persistentVolumeClaim: { claimName: 'fonts' } },
+      },
+      crypto: { networks: [ETHEREUM], ratesUrl: 'https://rates.example.com/usd' },
     },
   },
   'existing Secrets and S3': {
@@ -146,6 +165,31 @@ export const COMBINATIONS: Record<string, Values> = {
 /** What is refused, and with which words. */
 export const REFUSED: [what: string, values: Values, says: RegExp][] = [
   ['billing without the API server', { ...OPERATOR_ONLY, billing: { enabled: true } }, /billing needs the API server/],
+  [
+    'crypto deposits without prices',
+    { ...INLINE, billing: { enabled: true, crypto: { existingSecret: 'chains' } } },
+    /set one of billing\.crypto\.rates and billing\.crypto\.ratesUrl/,
+  ],
+  [
+    'networks in a Secret and in the values',
+    { ...INLINE, billing: { enabled: true, crypto: { existingSecret: 'chains', networks: [ETHEREUM] } } },
+    /exclude each other/,
+  ],
+  [
+    'a network without confirmations',
+    { ...INLINE, billing: { enabled: true, crypto: { networks: [{ network: 'x', kind: 'evm', xpub: 'y' }] } } },
+    /networks.*missing property.*confirmations/is,
+  ],
+  [
+    'a font that is nowhere',
+    { ...INLINE, billing: { enabled: true, invoices: { font: 'a.ttf' } } },
+    /billing\.invoices\.fontVolume is empty/,
+  ],
+  [
+    'a top-up that cannot be',
+    { ...INLINE, billing: { enabled: true, stripe: { minMinor: 2, maxMinor: 1 } } },
+    /minMinor is more than billing\.stripe\.maxMinor/,
+  ],
   ['a value that does not exist', { operater: {} }, /additional properties 'operater' not allowed/i],
   [
     'one that does not exist further in',
