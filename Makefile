@@ -81,7 +81,7 @@ bench-pages: setup ## how soon pages show a change, and somebody who signs in th
 bench-money: node_modules/.installed ## the meter at 10,000 live streams, a minute
 	@$(NODE) test/bench/money.ts $(ARGS)
 
-chaos-money: node_modules/.installed ## live streams while billing, the API and Postgres are killed: what was recorded beside what is charged, five minutes
+chaos-money: node_modules/.installed ## live streams and deposits while their parts are killed: what was recorded and sent beside what is charged and credited, six minutes
 	@$(NODE) test/chaos/money.ts $(ARGS)
 
 bench-api: node_modules/.installed ## the API server at 10,000 streams, six minutes

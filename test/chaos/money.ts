@@ -1,254 +1,184 @@
 /**
- * Money under fire (`make chaos-money`): the whole local system with live streams, while its API server, billing and Postgres are
- * killed again and again and streams stop and start. At the end what the receiver has recorded of each stream stands beside what
- * was charged for it, and all of the ledger is computed anew. Ends with 1 where something differs.
+ * Money under fire (`make chaos-money`): the whole service with live streams and with deposits on a chain, while its API server,
+ * billing, Postgres, the node agent, the chain's node and what sends the streams are killed at times that a seed gives. At the end
+ * what a receiver has recorded of each session stands beside what was charged for it, what was sent beside what was credited, and
+ * all of the ledger is computed anew. Ends with 1 where something does not hold.
  */
-import { readdir, readFile, stat } from 'node:fs/promises';
+import { randomInt } from 'node:crypto';
+import { appendFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { sleep } from '../../src/clock.ts';
-import { environment } from '../../src/config.ts';
-import { createKube } from '../../src/kube/client.ts';
-import { LOOPSTREAMS } from '../../src/kube/resources.ts';
-import type { Kube } from '../../src/kube/types.ts';
-import { MAIN } from '../../src/local/context.ts';
-import { NAMESPACE } from '../../src/local/rights.ts';
-import { run } from '../../src/local/run.ts';
-import { query } from '../support/postgres.ts';
+import { Lifecycle } from '../../src/lifecycle.ts';
+import { circumstances, versionOf, whole } from '../bench/report.ts';
 import { until } from '../support/rtmp.ts';
-import { type System, startSystem } from '../support/system.ts';
+import {
+  countEntries,
+  countPayments,
+  countTwice,
+  depositsOf,
+  isCounted,
+  readStreams,
+  reconcile,
+  sessionsOf,
+} from './books.ts';
+import { type Chain, startChain } from './chain.ts';
+import { type Channel, makeChannels, pay, shoot } from './live.ts';
+import { planOf } from './plan.ts';
+import { type Receiver, startReceiver } from './receiver.ts';
+import { type Stage, setStage } from './stage.ts';
+import { linesOf, type StreamFacts, tableOf } from './verdict.ts';
 
 const HELP = `Usage: node test/chaos/money.ts [options]
 
   --seconds N   for how long it is shot at (180)
   --streams N   live streams (3)
+  --seed N      what is killed when: the same for the same seed (by chance unless told, and printed)
+  --record      appends the table to test/bench/RESULTS.md
   --help        this text
 
-Takes a little more than that: it begins with nothing, and waits until all is counted. Beside other work make it longer.
+Takes two to four minutes more than that: it begins with nothing, and waits until all is counted. Ctrl-C ends all of it.
 `;
-/**
- * A streamer tells of its time on air twice a second, so it falls short by as much at each end of a session, and by what it was
- * held up (streamer/airtime.ts); a charge is in whole seconds. For a machine with nothing else to do 2 would be enough.
- */
-const SHORT_OF_RECORDED_SECONDS = 3;
+const OPTIONS = {
+  seconds: { type: 'string', default: '180' },
+  streams: { type: 'string', default: '3' },
+  seed: { type: 'string' },
+  record: { type: 'boolean', default: false },
+  help: { type: 'boolean', default: false },
+} as const;
 
-const { values } = parseArgs({
-  options: {
-    seconds: { type: 'string', default: '180' },
-    streams: { type: 'string', default: '3' },
-    help: { type: 'boolean', default: false },
-  },
-});
-const say = (text: string) => process.stdout.write(`${text}\n`);
-const pick = <T>(of: readonly T[]): T => of[Math.floor(Math.random() * of.length)] as T;
+const began = performance.now();
+const say = (text: string) =>
+  process.stdout.write(`[${((performance.now() - began) / 1000).toFixed(0).padStart(3)} s] ${text}\n`);
 
-/** The number of a child of the system, by its name. */
-async function pidOf({ stateDir }: System, name: string): Promise<number | undefined> {
-  for (const file of await readdir(join(stateDir, 'pids'))) {
-    const text = await readFile(join(stateDir, 'pids', file), 'utf8').catch(() => '{}');
-    const record = JSON.parse(text || '{}') as { name?: string; pid?: number };
-    if (record.name === name) return record.pid;
+/** Resolves when nothing is left to happen: all streams off air, all that was recorded counted, all that was sent credited. */
+async function settle(stage: Stage, chain: Chain, channels: readonly Channel[]): Promise<void> {
+  for (const { id } of channels)
+    await until(
+      'the stream is stopped',
+      async () => {
+        const { status } = await stage.client.streams.stop(id, { wait: 20 }).catch(() => ({ status: '' }));
+        return status === 'stopped';
+      },
+      90_000,
+    );
+  say('all streams are off air; waiting until they are counted');
+  await until('all is counted', () => isCounted(stage).catch(() => false), 90_000);
+  await chain.settled();
+  say('all deposits are in the chain; waiting until they are credited');
+  const isCredited = async () => (await countPayments(stage)) === chain.sent.length;
+  await until('all is credited', () => isCredited().catch(() => false), 60_000);
+}
+
+interface Run {
+  stage: Stage;
+  chain: Chain;
+  receiver: Receiver;
+  channels: readonly Channel[];
+}
+
+/** The closing table, and whether all of it holds. */
+async function judge(
+  { stage, chain, receiver, channels }: Run,
+  fired: string,
+): Promise<{ holds: boolean; text: string }> {
+  const all = await readStreams(stage);
+  const facts: StreamFacts[] = [];
+  for (const { id, key, tap } of channels) {
+    const stream = all.get(id);
+    if (!stream) throw new Error(`The stream ${id} is gone.`);
+    const [sessions, mediaSeconds] = [await sessionsOf(stage, stream), await receiver.mediaSeconds(key)];
+    facts.push({ name: key, sessions, publishes: tap.publishes, mediaSeconds });
   }
-  return undefined;
-}
-
-/** Where the database is: the API server has been told. */
-async function databaseOf(system: System): Promise<string> {
-  const text = await readFile(`/proc/${await pidOf(system, 'api')}/environ`, 'utf8');
-  const found = text.split('\0').find((line) => line.startsWith('LOOPSTREAM_DATABASE_URL='));
-  if (!found) throw new Error('the API server was told of no database');
-  return found.slice(found.indexOf('=') + 1);
-}
-
-const shots = { api: 0, billing: 0, postgres: 0, streams: 0 };
-
-async function kill(system: System, name: 'api' | 'billing'): Promise<void> {
-  const pid = await pidOf(system, name);
-  if (pid === undefined) return;
-  process.kill(pid, 'SIGKILL');
-  shots[name]++;
-}
-
-/** One of its processes is killed, upon which Postgres ends all others and recovers from its log. */
-async function killPostgres(database: string): Promise<void> {
-  const [row] = await query(
-    database,
-    'select pg_backend_pid() as own, min(pid) as pid from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()',
-  );
-  if (typeof row?.pid !== 'number') return;
-  process.kill(row.pid, 'SIGKILL');
-  shots.postgres++;
-}
-
-interface Channel {
-  id: string;
-  key: string;
-}
-
-async function makeChannels(system: System, count: number): Promise<Channel[]> {
-  const { client, facts } = system;
-  const demo = await client.streams.get(facts.demoStreamId ?? '');
-  const channels: Channel[] = [{ id: demo.id, key: 'demo' }];
-  for (let i = 1; i < count; i++) {
-    const key = `channel-${i}`;
-    const destination = await client.destinations.create({ name: key, rtmpUrl: facts.rtmpUrl, rtmpKey: key });
-    const stream = await client.streams.create({
-      ...{ name: key, quality: 'q_720p', framerate: 'f_30', destinationID: destination.id },
-      videoUploadObjectID: demo.videoUploadObjectID ?? '',
-    });
-    await until(`${key} is ready`, async () => (await client.streams.readiness(stream.id)).ready, 60_000);
-    await client.streams.start(stream.id, { wait: 60 });
-    channels.push({ id: stream.id, key });
-  }
-  return channels;
-}
-
-/** Whatever is down at the moment, it is asked again: nobody who wants to stop a stream gives up. */
-const insist = (what: string, work: () => Promise<unknown>) =>
-  until(
-    what,
-    () =>
-      work().then(
-        () => true,
-        () => false,
-      ),
-    120_000,
-  );
-
-async function shoot(system: System, channels: readonly Channel[], database: string): Promise<void> {
-  const end = performance.now() + Number(values.seconds) * 1000;
-  while (performance.now() < end) {
-    await sleep(3_000 + Math.random() * 6_000);
-    const shot = pick(['api', 'billing', 'billing', 'postgres', 'streams'] as const);
-    say(`  ${Math.max(0, Math.round((end - performance.now()) / 1000))} s left: ${shot}`);
-    if (shot === 'postgres') await killPostgres(database).catch(() => undefined);
-    else if (shot !== 'streams') await kill(system, shot);
-    else {
-      const { id } = pick(channels);
-      shots.streams++;
-      await insist('the stream is stopped', () => system.client.streams.stop(id, { wait: 20 }));
-      await insist('the stream is on air', () => system.client.streams.start(id, { wait: 60, whenReady: true }));
-    }
-  }
-}
-
-/** For how long the receiver took a stream, in seconds: from the beginning of each recording to its last bytes. */
-async function recordedSeconds({ stateDir }: System, key: string): Promise<number> {
-  const dir = join(stateDir, 'recordings');
-  const files = (await readdir(dir, { recursive: true })).filter((file) => file.includes(key) && file.endsWith('.flv'));
-  let ms = 0;
-  for (const file of files) {
-    const { birthtimeMs, mtimeMs } = await stat(join(dir, file));
-    ms += mtimeMs - birthtimeMs;
-  }
-  return ms / 1000;
-}
-
-/** What its pods have told of it, in seconds: the book that is charged from. */
-async function toldSeconds(kube: Kube, id: string): Promise<number> {
-  const { status } = await kube.get(LOOPSTREAMS, NAMESPACE, id);
-  return (status?.sessions ?? []).reduce((sum, { onAirSeconds }) => sum + onAirSeconds, 0);
-}
-
-interface Charged {
-  seconds: number;
-  sessions: number;
-  entries: number;
-}
-
-async function chargedOf(database: string, streamID: string): Promise<Charged> {
-  const [row] = await query(
-    database,
-    `select coalesce(sum(m.seconds), 0)::int as seconds, count(m.*)::int as sessions,
-      (select count(*)::int from loopstream.ledger_entries e join loopstream.ledger_transactions t on t.id = e.transaction_id
-        where t.details->>'streamID' = '${streamID}') as entries
-      from loopstream.meter_streams s left join loopstream.meter_sessions m using (stream_uid) where s.stream_id = '${streamID}'`,
-  );
-  return row as unknown as Charged;
-}
-
-async function count(sql: string, database: string): Promise<number> {
-  const [row] = await query(database, sql);
-  return Number(row?.n ?? Number.NaN);
-}
-
-async function reconcile(database: string): Promise<{ ok: boolean; text: string }> {
-  const env = { ...environment(), LOOPSTREAM_DATABASE_URL: database };
-  const { ok, stdout, stderr } = await run(process.execPath, [MAIN, 'admin', 'reconcile'], { env, timeoutMs: 120_000 });
-  return { ok, text: (stdout + stderr).trim() };
-}
-
-async function judge(system: System, channels: readonly Channel[], database: string): Promise<boolean> {
-  const kube = createKube({ kubeconfig: system.facts.kubeconfig });
-  let differences = 0;
-  const lines = [
-    '| stream | recorded at the receiver | told | charged | sessions | entries |',
-    '| --- | --- | --- | --- | --- | --- |',
+  const lines = facts.flatMap(linesOf);
+  const total = (of: (line: (typeof lines)[number]) => number) => lines.reduce((sum, line) => sum + of(line), 0);
+  const [wrong, deposits, twice] = [
+    lines.filter(({ holds }) => !holds),
+    await depositsOf(stage, chain),
+    await countTwice(stage),
   ];
-  for (const { id, key } of channels) {
-    const [recorded, told] = [await recordedSeconds(system, key), await toldSeconds(kube, id)];
-    const { seconds, sessions, entries } = await chargedOf(database, id);
-    const isRight =
-      seconds <= told &&
-      told - seconds < sessions &&
-      seconds <= recorded &&
-      recorded - seconds <= sessions * SHORT_OF_RECORDED_SECONDS;
-    if (!isRight) differences++;
-    const shown = [`${recorded.toFixed(1)} s`, `${told.toFixed(1)} s`, `${seconds} s`, sessions, entries].join(' | ');
-    lines.push(`| ${key} | ${shown} |${isRight ? '' : ' ← differs'}`);
-  }
-  await kube.close();
-  const duplicates = await count(
-    `select count(*) as n from (select 1 from loopstream.ledger_transactions where kind = 'charge'
-      group by details->>'streamID', details->>'session', details->>'from' having count(*) > 1) twice`,
-    database,
-  );
-  const { ok, text } = await reconcile(database);
-  say(
-    `\nKilled: API ${shots.api}, billing ${shots.billing}, Postgres ${shots.postgres}; streams stopped and started ${shots.streams}.\n`,
-  );
-  say(lines.join('\n'));
-  say(
-    `\nDuplicates: ${duplicates}. Differences of the streams: ${differences}. Reconciled: ${text || (ok ? 'nothing differs' : 'failed')}`,
-  );
-  return differences === 0 && duplicates === 0 && ok;
+  const { ok, text } = await reconcile(stage);
+  const holds = wrong.length === 0 && deposits.credited === deposits.sent && deposits.twice + twice === 0 && ok;
+  const words = [
+    `Killed: ${fired}.`,
+    '',
+    tableOf(facts),
+    '',
+    `- Seconds recorded at the receiver: ${total((line) => line.recorded).toFixed(1)}; charged: ${total((line) => line.charged).toFixed(1)}; sessions: ${lines.length}, of which ${wrong.length} do not hold (never above, at most 1 s below).`,
+    `- Entries in the ledger: ${await countEntries(stage)}. Deposits sent: ${deposits.sent}; credited: ${deposits.credited}.`,
+    `- Duplicates: ${deposits.twice + twice}. Differences: ${ok ? 0 : 'see below'}.`,
+    `- ${holds ? 'All of it holds.' : 'It does not hold.'}`,
+  ];
+  return { holds, text: `${words.join('\n')}\n${ok ? '' : `\n${text}\n`}` };
+}
+
+async function perform(dir: string, lifecycle: Lifecycle, given: { seconds: number; streams: number; seed: number }) {
+  const receiver = await startReceiver(join(dir, 'recordings'));
+  lifecycle.defer('receiver', () => receiver.close());
+  const chain = await startChain(dir);
+  lifecycle.defer('chain', () => chain.stop());
+  say('starting the service, each part a process of its own');
+  const stage = await setStage(dir, chain, lifecycle);
+  say('preparing the video and putting streams on air');
+  const channels = await makeChannels(stage, receiver, given.streams);
+  say(`${channels.length} streams are live; shooting for ${given.seconds} s`);
+  const paying = new AbortController();
+  const paid = pay(stage, chain, AbortSignal.any([paying.signal, lifecycle.signal]));
+  const news = setInterval(() => {
+    void countPayments(stage).then(
+      (credited) => say(`  ${chain.sent.length} deposits sent, ${credited} credited`),
+      () => undefined,
+    );
+  }, 20_000);
+  const fired = await shoot({ stage, chain, channels }, planOf(given.seed, given.seconds), {
+    seconds: given.seconds,
+    say,
+  }).finally(() => {
+    clearInterval(news);
+    paying.abort(new Error('over'));
+  });
+  await paid;
+  say('the shooting is over; stopping the streams');
+  await settle(stage, chain, channels);
+  return judge({ stage, chain, receiver, channels }, fired);
 }
 
 async function main(): Promise<number> {
-  say('starting the local system');
-  const system = await startSystem(['--record']);
+  const { values } = parseArgs({ options: OPTIONS });
+  if (values.help) {
+    process.stdout.write(HELP);
+    return 0;
+  }
+  const seed = values.seed === undefined ? randomInt(1, 10_000) : whole(values.seed);
+  const given = { seconds: whole(values.seconds), streams: whole(values.streams), seed };
+  const about = circumstances([versionOf.ffmpeg(), 'PostgreSQL with fsync', 'anvil 1.7.1']);
+  const command = `make chaos-money ARGS="--seed ${seed} --seconds ${given.seconds} --streams ${given.streams}"`;
+  say(command);
+  const dir = await mkdtemp(join(tmpdir(), 'loopstream-chaos-'));
+  const lifecycle = new Lifecycle();
+  lifecycle.exitStatus = 130;
+  lifecycle.exitOnSignal();
+  lifecycle.defer('files', () => rm(dir, { recursive: true, force: true }), 30_000);
   try {
-    const database = await databaseOf(system);
-    const channels = await makeChannels(system, Number(values.streams));
-    say(`${channels.length} streams are live; shooting for ${values.seconds} s`);
-    await shoot(system, channels, database);
-    for (const { id } of channels)
-      await insist('the stream is stopped', () => system.client.streams.stop(id, { wait: 20 }));
-    for (const { id } of channels)
-      await until(
-        'it is off air',
-        async () => (await system.client.streams.get(id).catch(() => undefined))?.status === 'stopped',
-        120_000,
+    const { holds, text } = await perform(dir, lifecycle, given);
+    const told = `\`${command}\`, ${((performance.now() - began) / 1000).toFixed(0)} s in all. ${about}\n\n${text}`;
+    process.stdout.write(`\n${told}`);
+    const date = new Date().toISOString().slice(0, 16).replace('T', ' ');
+    if (values.record)
+      appendFileSync(
+        join(import.meta.dirname, '../bench/RESULTS.md'),
+        `\n### ${date} UTC, money under fire\n\n${told}`,
       );
-    let before = -1;
-    await until(
-      'all is counted',
-      async () => {
-        const now = await count('select coalesce(sum(seconds), 0) as n from loopstream.meter_sessions', database).catch(
-          () => -2,
-        );
-        const isStill = now === before && now > 0;
-        before = now;
-        if (!isStill) await sleep(15_000);
-        return isStill;
-      },
-      120_000,
-    );
-    return (await judge(system, channels, database)) ? 0 : 1;
+    return holds ? 0 : 1;
+  } catch (error) {
+    // Stopped by Ctrl-C: what failed then failed of that.
+    if (lifecycle.signal.aborted) return 130;
+    throw error;
   } finally {
-    await system.close();
+    say('ending all of it');
+    await lifecycle.stop();
   }
 }
 
-if (values.help) process.stdout.write(HELP);
-else process.exitCode = await main();
+process.exitCode = await main();

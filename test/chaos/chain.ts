@@ -1,0 +1,125 @@
+/**
+ * A chain whose node is killed while money is sent on it: a real EVM node that makes a block a second and keeps its state in a
+ * file, from which the next one goes on. What it had not written then is lost, as with any node that loses power; whoever sent it
+ * hands it in again, as wallets do.
+ */
+import { existsSync } from 'node:fs';
+import { rename, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
+import { type Hex, keccak256 } from 'viem';
+import { mnemonicToAccount } from 'viem/accounts';
+import type { EvmNetwork } from '../../src/crypto/spec.ts';
+import { claimPort } from '../../src/local/ports.ts';
+import { ETHEREUM } from '../support/crypto-settings.ts';
+import { until } from '../support/rtmp.ts';
+import { keep } from './parts.ts';
+
+/** What every such node gives to whoever starts it: of no worth anywhere else. */
+const MNEMONIC = 'test test test test test test test test test test test junk';
+const GAS_PRICE = 10n ** 10n;
+/** What a node that is killed has lost at most. */
+const SAVE_MS = 1500;
+
+export interface Sent {
+  txid: Hex;
+  to: string;
+  wei: bigint;
+  raw: Hex;
+}
+
+export interface Chain {
+  network: EvmNetwork;
+  sent: readonly Sent[];
+  /** Hands it in; where the node is away it is kept, and handed in later. */
+  send(to: string, wei: bigint): Promise<void>;
+  /** Hands in anew what the node does not know (any more). */
+  repeat(): Promise<void>;
+  /** Resolves when all that was sent is in blocks, as many blocks deep as the service waits for. */
+  settled(): Promise<void>;
+  kill(): boolean;
+  stop(): Promise<void>;
+}
+
+const binary = (): string =>
+  join(dirname(createRequire(import.meta.url).resolve('@foundry-rs/anvil-linux-amd64/package.json')), 'bin/anvil');
+
+export async function startChain(dir: string): Promise<Chain> {
+  const port = await claimPort('anvil', 0);
+  const url = `http://127.0.0.1:${port}`;
+  let id = 0;
+  const rpc = async <T>(method: string, ...params: unknown[]): Promise<T> => {
+    const body = JSON.stringify({ jsonrpc: '2.0', id: ++id, method, params });
+    const signal = AbortSignal.timeout(5000);
+    const answer = await fetch(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body, signal });
+    const { result, error } = (await answer.json()) as { result: T; error?: { message: string } };
+    if (error) throw new Error(`${method}: ${error.message}`);
+    return result;
+  };
+  const height = async () => Number(await rpc('eth_blockNumber'));
+  const state = join(dir, 'anvil.json');
+  const part = await keep({
+    command: binary(),
+    args: () => [
+      ...['--port', String(port), '--block-time', '1', '--chain-id', '31337', '--silent'],
+      ...(existsSync(state) ? ['--load-state', state] : []),
+    ],
+    env: { PATH: process.env.PATH ?? '', HOME: dir },
+    logFile: join(dir, 'anvil.log'),
+  });
+  /** Whole or as before: a file that was cut off would be a chain that is lost. */
+  const save = async () => {
+    const dumped = await rpc<Hex>('anvil_dumpState');
+    await writeFile(`${state}.new`, gunzipSync(Buffer.from(dumped.slice(2), 'hex')));
+    await rename(`${state}.new`, state);
+  };
+  const saving = setInterval(() => void save().catch(() => undefined), SAVE_MS);
+  await until('the node of the chain answers', () =>
+    height()
+      .then((n) => n > 0)
+      .catch(() => false),
+  );
+
+  const account = mnemonicToAccount(MNEMONIC);
+  const network = { ...ETHEREUM, chainId: 31_337, rpcUrl: url, confirmations: 3 };
+  const sent: Sent[] = [];
+  /** In how high a block it is; undefined while it is in none. */
+  const blockOf = async ({ txid }: Sent): Promise<number | undefined> => {
+    const receipt = await rpc<{ blockNumber: Hex } | null>('eth_getTransactionReceipt', txid);
+    return receipt ? Number(receipt.blockNumber) : undefined;
+  };
+  /** In the order of their nonces: one that is missing holds up all behind it. */
+  const repeat = async () => {
+    for (const one of sent.slice(-50))
+      if ((await blockOf(one)) === undefined) await rpc('eth_sendRawTransaction', one.raw).catch(() => undefined);
+  };
+  return {
+    network,
+    sent,
+    repeat,
+    async send(to, wei) {
+      const raw = await account.signTransaction({
+        ...{ type: 'legacy', chainId: network.chainId, nonce: sent.length, to: to as Hex, value: wei },
+        ...{ gas: 21_000n, gasPrice: GAS_PRICE },
+      });
+      // Kept before anybody hears of it: it is sent once, however often it is handed in.
+      sent.push({ txid: keccak256(raw), to, wei, raw });
+      await rpc('eth_sendRawTransaction', raw).catch(() => undefined);
+    },
+    settled: async () => {
+      const isDeep = async () => {
+        await repeat();
+        const blocks = await Promise.all(sent.map(blockOf));
+        const top = await height();
+        return blocks.every((block) => block !== undefined && block + network.confirmations <= top);
+      };
+      await until('all that was sent is in blocks', () => isDeep().catch(() => false), 60_000);
+    },
+    kill: () => part.kill(),
+    stop: () => {
+      clearInterval(saving);
+      return part.stop();
+    },
+  };
+}
