@@ -9,13 +9,13 @@ import { Choices } from '../parts/choices.tsx';
 import { DeleteDialog } from '../parts/delete.tsx';
 import { Dialog, DialogActions } from '../parts/dialog.tsx';
 import forms from '../parts/form.module.css';
+import { FormEnd } from '../parts/formEnd.tsx';
 import { Empty, PageHead, RowsLoading } from '../parts/page.tsx';
 import { useKeptForm } from '../parts/useKeptForm.ts';
 import { useOpen } from '../parts/useOpen.ts';
 import { useSubmit } from '../parts/useSubmit.ts';
 import { Failure } from '../shell/notices.tsx';
 import classes from './account.module.css';
-import { Problem } from './fields.tsx';
 import { PersonOnly } from './personOnly.tsx';
 import { keys, useApiKeys } from './queries.ts';
 import { formatDay } from './words.ts';
@@ -72,15 +72,9 @@ function CreateKey({ onClose, onMade }: { onClose: () => void; onMade: (key: New
           value={form.values.life}
           onChange={(life) => form.setFieldValue('life', life)}
         />
-        <Problem>{problem}</Problem>
-        <DialogActions>
-          <Button variant="default" onClick={cancel} disabled={busy}>
-            Cancel
-          </Button>
-          <Button type="submit" loading={busy}>
-            Make the key
-          </Button>
-        </DialogActions>
+        <FormEnd problem={problem} busy={busy} onCancel={cancel}>
+          Make the key
+        </FormEnd>
       </form>
     </Dialog>
   );

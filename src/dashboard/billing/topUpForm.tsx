@@ -1,11 +1,12 @@
 /** Paying by card: the amount is chosen here, the card is given to the payment provider on a page of its own. */
-import { Button, TextInput } from '@mantine/core';
+import { TextInput } from '@mantine/core';
 import { IconExternalLink } from '@tabler/icons-react';
 import type { Billing, TopUp } from '../../client/index.ts';
 import { useApi } from '../context.tsx';
 import { Choices } from '../parts/choices.tsx';
-import { Dialog, DialogActions } from '../parts/dialog.tsx';
+import { Dialog } from '../parts/dialog.tsx';
 import forms from '../parts/form.module.css';
+import { FormEnd } from '../parts/formEnd.tsx';
 import { useKeptForm } from '../parts/useKeptForm.ts';
 import { useSubmit } from '../parts/useSubmit.ts';
 import { formatMinor, minorOf } from './words.ts';
@@ -65,19 +66,14 @@ export function TopUpForm({ billing: { currency }, onClose }: { billing: Billing
           You pay on a page of the payment provider; no card data comes to us. The credit is there as soon as it is
           paid.
         </p>
-        {(problem || (choice !== 'other' && form.errors.other)) && (
-          <p className={forms.problem} role="alert">
-            {problem ?? form.errors.other}
-          </p>
-        )}
-        <DialogActions>
-          <Button variant="default" onClick={cancel} disabled={busy}>
-            Cancel
-          </Button>
-          <Button type="submit" loading={busy} rightSection={<IconExternalLink size={15} aria-hidden />}>
-            Go to payment
-          </Button>
-        </DialogActions>
+        <FormEnd
+          problem={problem ?? (choice !== 'other' && form.errors.other)}
+          busy={busy}
+          onCancel={cancel}
+          icon={<IconExternalLink size={15} aria-hidden />}
+        >
+          Go to payment
+        </FormEnd>
       </form>
     </Dialog>
   );

@@ -5,16 +5,18 @@ import forms from './form.module.css';
 
 interface FormEndProps {
   /** What kept it from being done and belongs to no field. */
-  problem: string | undefined;
+  problem: ReactNode;
   /** It is on its way. */
   busy: boolean;
   onCancel: () => void;
   /** What the button that does it says. */
   children: ReactNode;
+  /** Stands after that. */
+  icon?: ReactNode;
 }
 
 /** The end of a form in a dialog: what went wrong as a whole, and the buttons. */
-export function FormEnd({ problem, busy, onCancel, children }: FormEndProps) {
+export function FormEnd({ problem, busy, onCancel, children, icon }: FormEndProps) {
   return (
     <>
       {problem && (
@@ -26,7 +28,7 @@ export function FormEnd({ problem, busy, onCancel, children }: FormEndProps) {
         <Button variant="default" onClick={onCancel} disabled={busy}>
           Cancel
         </Button>
-        <Button type="submit" loading={busy}>
+        <Button type="submit" loading={busy} rightSection={icon}>
           {children}
         </Button>
       </DialogActions>

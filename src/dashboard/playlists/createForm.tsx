@@ -1,10 +1,11 @@
-import { Button, TextInput } from '@mantine/core';
+import { TextInput } from '@mantine/core';
 import { IconArrowsShuffle, IconListNumbers, IconMusic, IconVideo } from '@tabler/icons-react';
 import type { Playlist, PlaylistCreate } from '../../client/index.ts';
 import { useApi } from '../context.tsx';
 import { Choices } from '../parts/choices.tsx';
-import { Dialog, DialogActions } from '../parts/dialog.tsx';
+import { Dialog } from '../parts/dialog.tsx';
 import forms from '../parts/form.module.css';
+import { FormEnd } from '../parts/formEnd.tsx';
 import { useKeptForm } from '../parts/useKeptForm.ts';
 import { useSubmit } from '../parts/useSubmit.ts';
 import { ClipChoice } from './picker.tsx';
@@ -25,6 +26,8 @@ export const MODES = [
   { value: 'sequential', label: 'In order', icon: <IconListNumbers {...ICON} /> },
   { value: 'shuffle', label: 'Shuffled', icon: <IconArrowsShuffle {...ICON} /> },
 ] as const;
+
+const DELETED = 'One of the clips was deleted meanwhile. Choose them again.';
 
 const bodyOf = ({ name, kind, mode, items }: Values): PlaylistCreate => ({
   ...{ name: name.trim(), kind, mode },
@@ -72,19 +75,9 @@ export function CreateForm({ onClose, onDone }: { onClose: () => void; onDone: (
           onChange={(next) => form.setFieldValue('mode', next)}
         />
         <ClipChoice kind={kind} chosen={items} onChange={(chosen) => form.setFieldValue('items', chosen)} />
-        {(form.errors.items ?? problem) && (
-          <p className={forms.problem} role="alert">
-            {form.errors.items ? 'One of the clips was deleted meanwhile. Choose them again.' : problem}
-          </p>
-        )}
-        <DialogActions>
-          <Button variant="default" onClick={cancel} disabled={busy}>
-            Cancel
-          </Button>
-          <Button type="submit" loading={busy}>
-            Create playlist
-          </Button>
-        </DialogActions>
+        <FormEnd problem={form.errors.items ? DELETED : problem} busy={busy} onCancel={cancel}>
+          Create playlist
+        </FormEnd>
       </form>
     </Dialog>
   );
