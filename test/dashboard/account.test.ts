@@ -13,7 +13,7 @@ import {
 } from '../../src/dashboard/account/addresses.ts';
 import { PeopleError } from '../../src/dashboard/account/people.ts';
 import { meaningsOf } from '../../src/dashboard/account/scopes.ts';
-import { outsideText, peopleText } from '../../src/dashboard/account/sentences.ts';
+import { outsideText, peopleMistakes, peopleText } from '../../src/dashboard/account/sentences.ts';
 import { browserOf } from '../../src/dashboard/account/words.ts';
 
 const ORIGIN = 'https://loops.example.com';
@@ -105,6 +105,16 @@ test('errors are told in sentences of ours, with what to do', () => {
   expect(peopleText(new PeopleError(418, 'NEW', ''))).toMatch(/[.]$/);
   expect(peopleText(new ConnectionError('x'))).toContain('does not answer');
   expect(peopleText(new TypeError('x is not a function'))).not.toContain('function');
+});
+
+test('what is said of a field stands at it, where the form has it', () => {
+  const long = new PeopleError(400, 'PASSWORD_TOO_LONG', '');
+  expect(peopleMistakes(long, ['email', 'newPassword'])).toEqual({
+    fields: { newPassword: peopleText(long) },
+    rest: undefined,
+  });
+  expect(peopleMistakes(long, ['email'])).toEqual({ fields: {}, rest: peopleText(long) });
+  expect(peopleMistakes(new ConnectionError('x'), ['email']).rest).toContain('does not answer');
 });
 
 test('a browser is called what it says it is', () => {

@@ -1,8 +1,11 @@
 /** The fields that the pages of signing in have in common. Password managers know them by their `autocomplete`. */
 import { PasswordInput, TextInput } from '@mantine/core';
-import { type FormEvent, type ReactNode, useRef, useState } from 'react';
+import { type FormEvent, type ReactNode, useEffect, useRef, useState } from 'react';
 import { weaknessOf } from '../../account/password.ts';
+import { brokenRule, DISPLAY_NAME } from '../../sentences.ts';
 import forms from '../parts/form.module.css';
+import { asSentence } from '../parts/mistakes.ts';
+import { peopleMistakes } from './sentences.ts';
 
 /** Field → what is wrong with it; a field that is right has none. */
 export type Wrong = Readonly<Record<string, string | undefined>>;
@@ -11,10 +14,22 @@ export type Wrong = Readonly<Record<string, string | undefined>>;
 const MAX_ADDRESS = 254;
 const MAX_NAME = 100;
 
-export const wrongAddress = (email: string): string | undefined =>
-  /^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(email) ? undefined : 'Enter your e-mail address. It looks like name@example.com.';
+const tooLong = (text: string, most: number): string | undefined =>
+  text.length > most ? `Use at most ${most} characters.` : undefined;
 
-export const wrongName = (name: string): string | undefined => (name === '' ? 'Enter your first name.' : undefined);
+export const wrongAddress = (email: string): string | undefined =>
+  /^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(email)
+    ? tooLong(email, MAX_ADDRESS)
+    : 'Enter your e-mail address. It looks like name@example.com.';
+
+/** What no name may be, whatever it is for. */
+export function wrongText(text: string, most = MAX_NAME): string | undefined {
+  const broken = brokenRule(DISPLAY_NAME, text);
+  return tooLong(text, most) ?? (broken && asSentence(broken));
+}
+
+export const wrongName = (name: string): string | undefined =>
+  name === '' ? 'Enter your first name.' : wrongText(name);
 
 /** What is missing is said before what is weak. */
 export const wrongNewPassword = (password: string, email = ''): string | undefined =>
@@ -45,7 +60,6 @@ export const AddressField = ({ readOnly = false, ...props }: FieldProps & { read
     inputMode="email"
     autoCapitalize="none"
     spellCheck={false}
-    maxLength={MAX_ADDRESS}
     readOnly={readOnly}
     {...of(props)}
   />
@@ -80,7 +94,6 @@ export const NameField = ({ which, ...props }: FieldProps & { which: 'given-name
     label={which === 'given-name' ? 'First name' : 'Last name (optional)'}
     size="md"
     autoComplete={which}
-    maxLength={MAX_NAME}
     {...of(props)}
   />
 );
@@ -95,13 +108,21 @@ export const Problem = ({ children }: { children: ReactNode }) =>
 
 type Values = Readonly<Record<string, string>>;
 
+/** Whether nothing is said of any field. */
+const isRight = (wrong: Wrong): boolean => Object.values(wrong).every((text) => text === undefined);
+
 /**
  * A form whose fields are the browser's own. Texts come without spaces around them, passwords as they are. What is wrong is said
- * at each field, and the first of those gets the focus.
+ * at each field, and the first of those gets the focus. `failure`: why it could not be done; what of it belongs to no field that
+ * is checked is the `problem`.
  */
-export function useFields(check: (values: Values) => Wrong, submit: (values: Values) => void) {
-  const [wrong, setWrong] = useState<Wrong>({});
+export function useFields(check: (values: Values) => Wrong, submit: (values: Values) => void, failure?: unknown) {
+  const [found, setFound] = useState<Wrong>({});
   const form = useRef<HTMLFormElement>(null);
+  const focusFirst = (wrong: Wrong) => {
+    const first = Object.keys(wrong).find((name) => wrong[name] !== undefined);
+    if (first) form.current?.querySelector<HTMLInputElement>(`[name="${first}"]`)?.focus();
+  };
   const onSubmit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
     const entries = [...new FormData(event.currentTarget)].map(([name, value]) => {
@@ -109,11 +130,15 @@ export function useFields(check: (values: Values) => Wrong, submit: (values: Val
       return [name, /password/i.test(name) ? text : text.trim()] as const;
     });
     const values = Object.fromEntries(entries);
-    const found = check(values);
-    setWrong(found);
-    const first = Object.keys(found).find((name) => found[name] !== undefined);
-    if (first === undefined) return submit(values);
-    form.current?.querySelector<HTMLInputElement>(`[name="${first}"]`)?.focus();
+    const wrong = check(values);
+    setFound(wrong);
+    if (isRight(wrong)) return submit(values);
+    focusFirst(wrong);
   };
-  return { wrong, props: { ref: form, onSubmit, noValidate: true } };
+  // What was said of what was sent before is no news when something else is wrong now.
+  const { fields, rest } =
+    failure && isRight(found) ? peopleMistakes(failure, Object.keys(found)) : { fields: found, rest: undefined };
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once for each failure.
+  useEffect(() => focusFirst(fields), [failure]);
+  return { wrong: fields, problem: rest, props: { ref: form, onSubmit, noValidate: true } };
 }

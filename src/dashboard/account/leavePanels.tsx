@@ -37,7 +37,7 @@ function DeleteAccount({ email, onClose }: { email: string; onClose: () => void 
   const { account } = useApi().calls;
   const session = useSession();
   const hasPasskey = (usePasskeys().data ?? []).length > 0;
-  const { run, busy, problem } = useOnce(
+  const { run, busy, error } = useOnce(
     async ({ email: typed, password }: { email: string; password: string }) => {
       // A passkey has the device ask who it is, as a password does; the session is a new one then.
       if (password === '' && hasPasskey) await people.signInWithPasskey();
@@ -45,11 +45,13 @@ function DeleteAccount({ email, onClose }: { email: string; onClose: () => void 
     },
     () => session.signOut(DELETED),
   );
-  const { wrong, props } = useFields(
+  const { wrong, problem, props } = useFields(
     ({ email: typed = '' }) => ({
       email: typed.toLowerCase() === email.toLowerCase() ? undefined : 'Type the address of this account.',
+      password: undefined,
     }),
     ({ email: typed = '', password = '' }) => run({ email: typed, password }),
+    error,
   );
   return (
     <Dialog title="Delete your account?" onClose={onClose} busy={busy}>

@@ -4,11 +4,12 @@ import { notifications } from '@mantine/notifications';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { DeleteDialog } from '../parts/delete.tsx';
-import { Dialog, DialogActions } from '../parts/dialog.tsx';
+import { Dialog } from '../parts/dialog.tsx';
 import forms from '../parts/form.module.css';
+import { FormEnd } from '../parts/formEnd.tsx';
 import classes from './account.module.css';
 import { hasPasskeys } from './addresses.ts';
-import { Problem, useFields } from './fields.tsx';
+import { Problem, useFields, wrongText } from './fields.tsx';
 import { Panel } from './panel.tsx';
 import { type Passkey, people } from './people.ts';
 import { keys, usePasskeys } from './queries.ts';
@@ -24,7 +25,6 @@ const NamePasskeyField = ({ wrong, value }: { wrong: string | undefined; value: 
     label="Name"
     description="Where it is kept, so that you know it again."
     autoComplete="off"
-    maxLength={MAX_NAME}
     defaultValue={value}
     error={wrong}
     data-autofocus
@@ -44,28 +44,23 @@ interface NameProps {
 /** Asks for a name, and does with it what is to be done. */
 function NameDialog({ title, action, name, send, onClose, told }: NameProps) {
   const queries = useQueryClient();
-  const { run, busy, problem } = useOnce(send, () => {
+  const { run, busy, error } = useOnce(send, () => {
     notifications.show({ message: told });
     onClose();
     return queries.invalidateQueries({ queryKey: keys.passkeys });
   });
-  const { wrong, props } = useFields(
-    ({ name: typed = '' }) => ({ name: typed === '' ? 'Give it a name.' : undefined }),
+  const { wrong, problem, props } = useFields(
+    ({ name: typed = '' }) => ({ name: typed === '' ? 'Give it a name.' : wrongText(typed, MAX_NAME) }),
     ({ name: typed = '' }) => run(typed),
+    error,
   );
   return (
     <Dialog title={title} onClose={onClose} busy={busy}>
       <form className={forms.form} aria-label={title} {...props}>
         <NamePasskeyField wrong={wrong.name} value={name} />
-        <Problem>{problem}</Problem>
-        <DialogActions>
-          <Button variant="default" onClick={onClose} disabled={busy}>
-            Cancel
-          </Button>
-          <Button type="submit" loading={busy}>
-            {action}
-          </Button>
-        </DialogActions>
+        <FormEnd problem={problem} busy={busy} onCancel={onClose}>
+          {action}
+        </FormEnd>
       </form>
     </Dialog>
   );

@@ -13,6 +13,7 @@ import {
   useFields,
   wrongName,
   wrongNewPassword,
+  wrongText,
 } from './fields.tsx';
 import { Panel } from './panel.tsx';
 import { people } from './people.ts';
@@ -23,7 +24,7 @@ export function ProfilePanel() {
   const session = useSession();
   const queries = useQueryClient();
   const { person } = useWho();
-  const { run, busy, problem } = useOnce(
+  const { run, busy, error } = useOnce(
     async ({ firstName, lastName }: { firstName: string; lastName: string }) => {
       await people.updateName(firstName, lastName);
       return people.session();
@@ -34,9 +35,10 @@ export function ProfilePanel() {
       return queries.invalidateQueries({ queryKey: ['me'] });
     },
   );
-  const { wrong, props } = useFields(
-    ({ firstName = '' }) => ({ firstName: wrongName(firstName) }),
+  const { wrong, problem, props } = useFields(
+    ({ firstName = '', lastName = '' }) => ({ firstName: wrongName(firstName), lastName: wrongText(lastName) }),
     ({ firstName = '', lastName = '' }) => run({ firstName, lastName }),
+    error,
   );
   if (!person) return null;
   return (
@@ -44,7 +46,7 @@ export function ProfilePanel() {
       <form className={classes.form} aria-label="Profile" {...props}>
         <div className={classes.pair}>
           <NameField which="given-name" wrong={wrong.firstName} defaultValue={person.firstName} />
-          <NameField which="family-name" defaultValue={person.lastName ?? ''} />
+          <NameField which="family-name" wrong={wrong.lastName} defaultValue={person.lastName ?? ''} />
         </div>
         <AddressField defaultValue={person.email} readOnly />
         <Problem>{problem}</Problem>
@@ -60,7 +62,7 @@ export function PasswordPanel() {
   const queries = useQueryClient();
   const { person } = useWho();
   const form = useRef<HTMLDivElement>(null);
-  const { run, busy, problem } = useOnce(
+  const { run, busy, error } = useOnce(
     ({ before, after }: { before: string; after: string }) => people.changePassword(before, after),
     () => {
       form.current?.querySelector('form')?.reset();
@@ -68,12 +70,13 @@ export function PasswordPanel() {
       return queries.invalidateQueries({ queryKey: keys.sessions });
     },
   );
-  const { wrong, props } = useFields(
+  const { wrong, problem, props } = useFields(
     ({ password, newPassword = '' }) => ({
       password: password ? undefined : 'Enter the password you have now.',
       newPassword: wrongNewPassword(newPassword, person?.email),
     }),
     ({ password = '', newPassword = '' }) => run({ before: password, after: newPassword }),
+    error,
   );
   return (
     <Panel title="Password" lead="A new one ends all other sessions, and we tell you by mail.">

@@ -19,16 +19,17 @@ const Back = () => <Way to="/sign-in">Back to signing in</Way>;
 export function ForgotPasswordPage() {
   const options = useOptions();
   const navigate = useNavigate();
-  const { run, busy, problem } = useOnce(
+  const { run, busy, error } = useOnce(
     (email: string) => people.requestReset(email).then(() => email),
     (email) => {
       keepAsked(oauthQueryOf(location.search));
       return navigate({ to: '/check-mail', state: { letter: { email, why: 'reset' } } });
     },
   );
-  const { wrong, props } = useFields(
+  const { wrong, problem, props } = useFields(
     ({ email = '' }) => ({ email: wrongAddress(email) }),
     ({ email = '' }) => run(email),
+    error,
   );
   if (options && !options.passwordReset)
     return (
@@ -56,16 +57,17 @@ export function ResetPasswordPage() {
   const navigate = useNavigate();
   const [token] = useState(() => tokenIn(location.hash));
   const [asked] = useState(askedBefore);
-  const { run, busy, done, problem } = useOnce(
+  const { run, busy, done, error } = useOnce(
     ({ value, password }: { value: string; password: string }) => people.reset(value, password),
     () => {
       session.signOut('Your new password is set, and every session with the old one has ended. Sign in with it.');
       return asked === undefined && navigate({ to: '/sign-in', replace: true });
     },
   );
-  const { wrong, props } = useFields(
+  const { wrong, problem, props } = useFields(
     ({ newPassword = '' }) => ({ newPassword: wrongNewPassword(newPassword) }),
     ({ newPassword = '' }) => token && run({ value: token, password: newPassword }),
+    error,
   );
   if (done && asked !== undefined) return <GoOn title="Your new password is set" asked={asked} />;
   const again = <Link to="/forgot-password">Ask for a new link</Link>;

@@ -1,4 +1,6 @@
 /** What people are told of what the authorization server refuses, and what they can do. Pure: no I/O, no clock. */
+import { ProblemError } from '../../client/index.ts';
+import { type Mistakes, mistakesOf } from '../parts/mistakes.ts';
 import { problemText } from '../problem.ts';
 import { PeopleError } from './people.ts';
 
@@ -24,6 +26,7 @@ const SENTENCES: Record<string, string> = {
   PERSON_NOT_VERIFIED: 'This device has not made sure that it is you. Set a PIN, a fingerprint or a face there first.',
   AUTHENTICATION_FAILED: 'The passkey was not accepted. Try again, or sign in another way.',
   FAILED_TO_VERIFY_REGISTRATION: 'The passkey was not accepted. Try again, or use another device.',
+  OTHER_PERSON: 'This passkey is of another account. Use one of yours, or leave, and sign in as the other.',
   PROVIDER_UNAVAILABLE: 'The other service does not answer. Try again in a minute, or sign in another way.',
   invalid_signature: 'This request is too old or was changed on its way. Go back to the app and begin again.',
 };
@@ -65,4 +68,22 @@ export function peopleText(error: unknown): string {
   const known = SENTENCES[error.code];
   if (known === undefined && error.status >= 500) return 'Something went wrong on our side. Try again in a moment.';
   return known ?? (error.message || 'This did not work. Reload the page and try again.');
+}
+
+/** By code, the field that it is about, as the forms of signing in call it. */
+const FIELDS = new Map([
+  ['INVALID_EMAIL', 'email'],
+  ['INVALID_PASSWORD', 'password'],
+  ['PASSWORD_TOO_SHORT', 'newPassword'],
+  ['PASSWORD_TOO_LONG', 'newPassword'],
+  ['PASSWORD_TOO_WEAK', 'newPassword'],
+]);
+
+/** The same for a form with these fields: at the field, where it is about one. */
+export function peopleMistakes(error: unknown, names: readonly string[]): Mistakes {
+  if (error instanceof ProblemError) return mistakesOf(error, names);
+  const field = error instanceof PeopleError ? FIELDS.get(error.code) : undefined;
+  const text = peopleText(error);
+  if (field === undefined || !names.includes(field)) return { fields: {}, rest: text };
+  return { fields: { [field]: text }, rest: undefined };
 }

@@ -11,6 +11,7 @@ import {
   wrongAddress,
   wrongName,
   wrongNewPassword,
+  wrongText,
 } from './fields.tsx';
 import classes from './frame.module.css';
 import { Frame } from './frame.tsx';
@@ -29,26 +30,28 @@ interface NewPerson {
 /** The answer is the same whether the address has an account or not: what is so is told to its owner by mail. */
 function SignUpForm() {
   const navigate = useNavigate();
-  const { run, busy, problem } = useOnce(
+  const { run, busy, error } = useOnce(
     (who: NewPerson) => people.signUp(who).then(() => who.email),
     (email) => {
       keepAsked(oauthQueryOf(location.search));
       return navigate({ to: '/check-mail', state: { letter: { email, why: 'verify' } } });
     },
   );
-  const { wrong, props } = useFields(
-    ({ firstName = '', email = '', newPassword = '' }) => ({
+  const { wrong, problem, props } = useFields(
+    ({ firstName = '', lastName = '', email = '', newPassword = '' }) => ({
       firstName: wrongName(firstName),
+      lastName: wrongText(lastName),
       email: wrongAddress(email),
       newPassword: wrongNewPassword(newPassword, email),
     }),
     ({ firstName = '', lastName = '', email = '', newPassword = '' }) =>
       run({ email, password: newPassword, firstName, ...(lastName && { lastName }) }),
+    error,
   );
   return (
     <form className={classes.form} aria-label="Create an account" {...props}>
       <NameField which="given-name" wrong={wrong.firstName} autoFocus />
-      <NameField which="family-name" />
+      <NameField which="family-name" wrong={wrong.lastName} />
       <AddressField wrong={wrong.email} />
       <NewPasswordField label="Password" wrong={wrong.newPassword} />
       <Problem>{problem}</Problem>

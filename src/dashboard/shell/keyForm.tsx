@@ -1,8 +1,8 @@
 import { Button, PasswordInput } from '@mantine/core';
-import { useState } from 'react';
 import { problems } from '../../client/index.ts';
 import { useFields } from '../account/fields.tsx';
 import frame from '../account/frame.module.css';
+import { useOnce } from '../account/useOnce.ts';
 import { trialApi, useSession } from '../context.tsx';
 import { problemText } from '../problem.ts';
 
@@ -11,36 +11,36 @@ const explain = (error: unknown): string =>
     ? 'This key is not accepted. It may be mistyped, expired or revoked.'
     : problemText(error);
 
+/** More than any key has; servers take no header that is very much longer. */
+const MAX_KEY = 500;
+
 /** Header values are bytes (RFC 9110 section 5.5), and `fetch` refuses any other text with an error of its own. */
 const canBeSent = (key: string): boolean => /^[\x21-\x7e]+$/.test(key);
 
 function wrongKey(key: string): string | undefined {
   if (key === '') return 'Enter your API key.';
+  if (key.length > MAX_KEY) return 'This is not an API key: it is too long.';
   return canBeSent(key) ? undefined : 'This is not an API key: it has spaces or letters that no key has.';
 }
 
 /** Asks for an API key and keeps it once the server has accepted it. */
 export function KeyForm({ onDone }: { onDone: () => void }) {
   const session = useSession();
-  const [refusal, setRefusal] = useState<string>();
-  const [busy, setBusy] = useState(false);
-  const { wrong, props } = useFields(
-    ({ key = '' }) => {
-      setRefusal(undefined);
-      return { key: wrongKey(key) };
+  const { run, busy, error } = useOnce(
+    async (key: string) => {
+      await trialApi(key).me();
+      return key;
     },
-    async ({ key = '' }) => {
-      setBusy(true);
-      try {
-        await trialApi(key).me();
-        session.signIn(key);
-        onDone();
-      } catch (failure) {
-        setRefusal(explain(failure));
-        setBusy(false);
-      }
+    (key) => {
+      session.signIn(key);
+      onDone();
     },
   );
+  const { wrong, props } = useFields(
+    ({ key = '' }) => ({ key: wrongKey(key) }),
+    ({ key = '' }) => run(key),
+  );
+  const said = wrong.key ?? (error ? explain(error) : undefined);
   return (
     <form className={frame.form} {...props}>
       <PasswordInput
@@ -53,8 +53,8 @@ export function KeyForm({ onDone }: { onDone: () => void }) {
         spellCheck={false}
         data-autofocus
         autoFocus
-        error={wrong.key ?? refusal}
-        aria-invalid={(wrong.key ?? refusal) === undefined ? undefined : true}
+        error={said}
+        aria-invalid={said === undefined ? undefined : true}
         errorProps={{ role: 'alert' }}
         visibilityToggleButtonProps={{ 'aria-label': 'Show or hide the key' }}
       />
