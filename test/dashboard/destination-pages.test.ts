@@ -61,6 +61,9 @@ describe('what the server says of a form', () => {
       fields: { rtmpUrl: 'Must name a host.', items: 'Names an upload that does not exist.' },
       rest: 'Other is not known.',
     });
+    expect(mistakesOf(error, ['items', 'items/2', 'items/20']).fields).toEqual({
+      'items/2': 'Names an upload that does not exist.',
+    });
   });
 
   test('a problem with no fields is told as a whole', () => {

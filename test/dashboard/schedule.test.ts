@@ -68,9 +68,26 @@ describe('the form', () => {
     expect(Object.keys(scheduleMistakes({ ...empty, startAt: '2027-01-02T10:00', endAt: '2027-01-02T10:00' }))).toEqual(
       ['endAt'],
     );
+    const far = { startAt: '10000-01-02T10:00', endAt: '275000-01-02T10:00' };
+    expect(Object.keys(scheduleMistakes({ ...empty, ...far }))).toEqual(['startAt', 'endAt']);
     const weekly = { ...empty, repeat: 'weekly', days: [], time: '', hours: '', minutes: '' } as const;
     expect(Object.keys(scheduleMistakes({ ...weekly, days: [] })).sort()).toEqual(['days', 'minutes', 'time']);
     expect(Object.keys(scheduleMistakes({ ...empty, repeat: 'cron', cron: ' ' }))).toEqual(['cron']);
+  });
+
+  test.each([
+    [{ hours: '-1', minutes: '59' }, ['minutes', 'hours']],
+    [{ hours: '745', minutes: '' }, ['hours']],
+    [{ hours: '744', minutes: '1' }, ['hours']],
+    [{ hours: '1e30', minutes: '0' }, ['hours']],
+    [{ hours: '1.5', minutes: '0' }, ['hours']],
+    [{ hours: '1', minutes: '60' }, ['minutes']],
+    [{ hours: '1', minutes: '-5' }, ['minutes']],
+    [{ hours: '', minutes: '1' }, []],
+    [{ hours: '744', minutes: '0' }, []],
+  ])('a length of %j', (length, wrong) => {
+    const values = scheduleValues(recurring('0 18 * * *'), 'UTC');
+    expect(Object.keys(scheduleMistakes({ ...values, ...length }))).toEqual(wrong);
   });
 
   test('lengths', () => {

@@ -106,20 +106,33 @@ export function lengthInWords(seconds: number): string {
   return [hours > 0 && `${hours} h`, (minutes > 0 || hours === 0) && `${minutes} min`].filter(Boolean).join(' ');
 }
 
+const MOST_DAYS = 31;
+const TOO_FAR = 'Choose a year before 10000.';
+/** Fields of browsers take years that no text of a time has (RFC 3339, section 5.6). */
+const isTooFar = (at: string): boolean => /^\d{5}/.test(at);
+const isWithin = (value: number | string, most: number): boolean =>
+  value === '' || (Number.isInteger(Number(value)) && Number(value) >= 0 && Number(value) <= most);
+
 export type ScheduleMistakes = Partial<Record<keyof ScheduleValues, string>>;
 
 /** What can be said before anybody is asked; the rest the server says. */
 export function scheduleMistakes(values: ScheduleValues): ScheduleMistakes {
-  const { repeat, startAt, endAt, days, time, cron } = values;
+  const { repeat, startAt, endAt, days, time, cron, hours, minutes } = values;
+  const seconds = durationOf(values);
   if (repeat === 'once')
     return {
       ...(startAt === '' && { startAt: 'Choose when it goes on air.' }),
       ...(endAt !== '' && startAt !== '' && endAt <= startAt && { endAt: 'Choose an end after the start.' }),
+      ...(isTooFar(startAt) && { startAt: TOO_FAR }),
+      ...(isTooFar(endAt) && { endAt: TOO_FAR }),
     };
   return {
     ...(repeat === 'weekly' && days.length === 0 && { days: 'Choose a day.' }),
     ...(repeat === 'weekly' && time === '' && { time: 'Choose a time.' }),
     ...(repeat === 'cron' && cron.trim() === '' && { cron: 'Enter a cron expression.' }),
-    ...(durationOf(values) < 60 && { minutes: 'It has to last a minute at least.' }),
+    ...(seconds < 60 && { minutes: 'It has to last a minute at least.' }),
+    ...(!isWithin(minutes, 59) && { minutes: 'Enter minutes from 0 to 59.' }),
+    ...(seconds > MOST_DAYS * 86_400 && { hours: `It can last ${MOST_DAYS} days at most.` }),
+    ...(!isWithin(hours, MOST_DAYS * 24) && { hours: `Enter hours from 0 to ${MOST_DAYS * 24}.` }),
   };
 }

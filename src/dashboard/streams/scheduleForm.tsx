@@ -1,13 +1,14 @@
 /** A schedule made or changed: once, on days of the week, or by a cron expression. */
-import { Button, NativeSelect, NumberInput, TextInput } from '@mantine/core';
+import { NativeSelect, NumberInput, TextInput } from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
 import { useMemo } from 'react';
 import type { Stream } from '../api.ts';
 import { useApi } from '../context.tsx';
 import { Choices } from '../parts/choices.tsx';
-import { Dialog, DialogActions } from '../parts/dialog.tsx';
+import { Dialog } from '../parts/dialog.tsx';
 import { Elsewhere } from '../parts/elsewhere.tsx';
 import forms from '../parts/form.module.css';
+import { FormEnd } from '../parts/formEnd.tsx';
 import { useKeptForm } from '../parts/useKeptForm.ts';
 import { useSubmit } from '../parts/useSubmit.ts';
 import { useCronWords } from './cronWords.ts';
@@ -25,6 +26,8 @@ const REPEATS = [
 const FIELDS: Record<string, keyof ScheduleValues> = {
   scheduleStartAt: 'startAt',
   scheduleEndAt: 'endAt',
+  'recurrence/timeZone': 'timeZone',
+  'recurrence/durationSeconds': 'hours',
   recurrence: 'cron',
 };
 
@@ -153,19 +156,9 @@ export function ScheduleForm({ stream, onClose, onDone }: ScheduleFormProps) {
         />
         {form.values.repeat === 'once' ? <Once form={form} /> : <Recurring form={form} />}
         <Elsewhere fields={elsewhere.length > 0 ? ['schedule'] : []} labels={{ schedule: 'Its schedule' }} />
-        {(problem || hidden) && (
-          <p className={forms.problem} role="alert">
-            {problem ?? hidden}
-          </p>
-        )}
-        <DialogActions>
-          <Button variant="default" onClick={cancel} disabled={busy}>
-            Cancel
-          </Button>
-          <Button type="submit" loading={busy}>
-            Save schedule
-          </Button>
-        </DialogActions>
+        <FormEnd problem={problem ?? hidden} busy={busy} onCancel={cancel}>
+          Save schedule
+        </FormEnd>
       </form>
     </Dialog>
   );
