@@ -92,6 +92,8 @@ test('of an address only what is meant is taken', () => {
   expect(searchOf({ q: ' a ', status: 'live', other: 1 })).toEqual({ q: 'a', status: 'live' });
   expect(searchOf({ q: 7, status: 'toString' })).toEqual({ q: '7' });
   expect(searchOf({ q: {}, status: ['live'] })).toEqual({});
+  // No request may hold these, and who types them is to see the list nevertheless.
+  expect(searchOf({ q: 'a\u0007b\u009b\ud800' })).toEqual({ q: 'ab\ufffd' });
   expect(createSearchOf({ step: 'stream', stream: 's1' })).toEqual({ step: 'stream', stream: 's1' });
   expect(createSearchOf({ step: 'constructor', stream: 1 })).toEqual({});
 });
