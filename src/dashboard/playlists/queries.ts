@@ -93,13 +93,25 @@ export function useStreamsOf({ id, streamID }: Playlist) {
 export function usePlaylistActs(id: string) {
   const { playlists } = useApi().calls;
   const queries = useQueryClient();
+  const mutationKey = [...one(id), 'act'];
   const onSuccess = (after: Playlist) => {
     queries.setQueryData(one(id), after);
     return queries.invalidateQueries({ queryKey: all });
   };
   return {
-    save: useMutation({ mutationFn: (update: PlaylistUpdate) => playlists.update(id, update), onSuccess }),
-    publish: useMutation({ mutationFn: (version: number) => playlists.publish(id, { version }), onSuccess }),
-    rollback: useMutation({ mutationFn: (version: number) => playlists.rollback(id, { version }), onSuccess }),
+    /** Whether one of them is on its way at this moment: a second press may come before anything is rendered. */
+    isActing: () => queries.isMutating({ mutationKey }) > 0,
+    save: useMutation({
+      ...{ mutationKey, onSuccess },
+      mutationFn: (update: PlaylistUpdate) => playlists.update(id, update),
+    }),
+    publish: useMutation({
+      ...{ mutationKey, onSuccess },
+      mutationFn: (version: number) => playlists.publish(id, { version }),
+    }),
+    rollback: useMutation({
+      ...{ mutationKey, onSuccess },
+      mutationFn: (version: number) => playlists.rollback(id, { version }),
+    }),
   };
 }

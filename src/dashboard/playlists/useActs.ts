@@ -13,17 +13,18 @@ const refused = (title: string) => (error: unknown) =>
 
 /** Saving, publishing and rolling back, and what is asked before. */
 export function useActs(playlist: Playlist, editing: Editing, refetch: () => unknown) {
-  const { save, publish, rollback } = usePlaylistActs(playlist.id);
+  const { save, publish, rollback, isActing } = usePlaylistActs(playlist.id);
   const [asked, setAsked] = useState<number>();
   const announce = (after: Playlist, title: string) =>
     notifications.show({ title, message: `“${after.name}” is at version ${after.version} now.` });
   const publishNow = (version: number) =>
-    publish.mutate(version, { onError: refused(`Version ${version} was not published`) });
+    !isActing() && publish.mutate(version, { onError: refused(`Version ${version} was not published`) });
   // Nobody notices what no stream plays, so there is nothing to ask then.
   const askToPublish = (version: number) => (playlist.streamID === '' ? publishNow(version) : setAsked(version));
   const saveThen = (then: (after: Playlist) => void) => {
-    if (!editing.update || save.isPending) return;
-    save.mutate(editing.update, {
+    const { update, draft } = editing;
+    if (!update || isActing()) return;
+    save.mutate(update.name === undefined ? update : { ...update, name: draft.name.trim() }, {
       onSuccess: (after) => {
         editing.discard();
         then(after);
@@ -47,13 +48,14 @@ export function useActs(playlist: Playlist, editing: Editing, refetch: () => unk
     save: () => saveThen((after) => announce(after, 'Saved')),
     saveAndPublish: () => saveThen(({ version }) => askToPublish(version)),
     rollback: (version: number) =>
+      !isActing() &&
       rollback.mutate(version, {
         onSuccess: (after) => announce(after, `Rolled back to version ${version}`),
         onError: refused(`There is no way back to version ${version}`),
       }),
     saving: save.isPending,
     busy: save.isPending || publish.isPending || rollback.isPending,
-    nameError: mistakes?.fields.name,
+    nameError: editing.draft.name.trim() === '' ? 'Enter a name.' : mistakes?.fields.name,
     problem: mistakes?.rest,
   };
 }
