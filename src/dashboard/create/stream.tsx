@@ -2,11 +2,13 @@
 import { Button, NativeSelect, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { IconPlayerPlayFilled } from '@tabler/icons-react';
+import { ProblemError, problems } from '../../client/index.ts';
 import type { Stream } from '../api.ts';
 import { useApi } from '../context.tsx';
 import forms from '../parts/form.module.css';
 import { useSubmit } from '../parts/useSubmit.ts';
 import { FRAMERATES, QUALITIES } from '../streams/choices.ts';
+import { tellRefused } from '../streams/queries.ts';
 import classes from './create.module.css';
 import type { Draft } from './draft.ts';
 import { bodyOf } from './steps.ts';
@@ -25,6 +27,10 @@ interface StepProps {
   onDone: (stream: Stream, started: boolean) => unknown;
 }
 
+/** What a stream is refused for stands in the way of starting it alone: it is made by then, and not to be made again. */
+const mayBeTriedAgain = (error: unknown): boolean =>
+  !(error instanceof ProblemError) || error.isPassing || error instanceof problems.Unauthenticated;
+
 const FIELDS = ['name', 'quality', 'framerate', 'destinationIDs', 'videoUploadObjectID', 'playlistIDs'];
 
 export function StreamStep({ draft, change, onBack, onDone }: StepProps) {
@@ -39,8 +45,15 @@ export function StreamStep({ draft, change, onBack, onDone }: StepProps) {
       const stream = await streams.create(bodyOf(wanted), { idempotencyKey });
       if (!start) return { stream, started: false };
       // Sent again after its answer was lost, it finds the stream that it has made, and starts that.
-      return { stream: await streams.start(stream.id, { whenReady: true }), started: true };
+      try {
+        return { stream: await streams.start(stream.id, { whenReady: true }), started: true };
+      } catch (error) {
+        if (mayBeTriedAgain(error)) throw error;
+        tellRefused(stream.name, 'start', error);
+        return { stream, started: false };
+      }
     },
+    made: ({ draft: wanted }) => wanted,
     fields: FIELDS,
     onMistakes: form.setErrors,
     onDone: ({ stream, started }) => onDone(stream, started),

@@ -8,6 +8,8 @@ interface SubmitOptions<Values, Result> {
   send: (values: Values, idempotencyKey: string) => Promise<Result>;
   /** The form's fields, as the server names them. */
   fields: readonly string[];
+  /** What of the values the same thing is made of, where that is not all of them. */
+  made?: (values: Values) => unknown;
   onMistakes: (fields: Mistakes['fields']) => void;
   onDone: (result: Result) => unknown;
 }
@@ -16,12 +18,13 @@ interface SubmitOptions<Values, Result> {
  * Sends a form once. Pressing twice sends it once; sent again after an answer was lost, it has the key of the first time, so
  * that nothing is made twice; changed, it has a new one.
  */
-export function useSubmit<Values, Result>({ send, fields, onMistakes, onDone }: SubmitOptions<Values, Result>) {
+export function useSubmit<Values, Result>(options: SubmitOptions<Values, Result>) {
+  const { send, fields, made = (values) => values, onMistakes, onDone } = options;
   const sent = useRef<{ body: string; key: string }>(undefined);
   const sending = useRef(false);
   const { mutate, error, isPending } = useMutation({
     mutationFn: (values: Values) => {
-      const body = JSON.stringify(values);
+      const body = JSON.stringify(made(values));
       if (sent.current?.body !== body) sent.current = { body, key: newKey() };
       return send(values, sent.current.key);
     },

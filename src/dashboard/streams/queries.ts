@@ -147,7 +147,8 @@ export function useShownPhase(stream: Pick<Stream, 'id' | 'status'>): string {
   return shownPhase(stream.status, intent ?? undefined, now);
 }
 
-function refused(name: string, want: Intent['want'], error: unknown): void {
+/** Tells why a wish was not followed. */
+export function tellRefused(name: string, want: Intent['want'], error: unknown): void {
   const issues = error instanceof ProblemError ? error.issues : [];
   notifications.show({
     id: `${want}-${name}`,
@@ -176,7 +177,7 @@ export function usePower(stream: Pick<Stream, 'id' | 'name'>) {
     },
     onError: (error, want) => {
       queries.setQueryData(keys.intent(id), null);
-      refused(name, want, error);
+      tellRefused(name, want, error);
     },
     onSettled: () =>
       Promise.all(
