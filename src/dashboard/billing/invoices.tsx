@@ -89,7 +89,10 @@ function Fields({ address, onClose }: { address: BillingAddress; onClose: () => 
   const queries = useQueryClient();
   const { form, forget, elsewhere } = useKeptForm<Values>({ name: 'address', initialValues: valuesOf(address) });
   const { submit, busy, problem } = useSubmit<Values, BillingAddress>({
-    send: (values) => billingAddress.update(changesOf(form.getInitialValues(), values)),
+    send: (values) => {
+      const changes = changesOf(form.getInitialValues(), values);
+      return Object.keys(changes).length === 0 ? Promise.resolve(address) : billingAddress.update(changes);
+    },
     fields: NAMES,
     onMistakes: form.setErrors,
     onDone: (after) => {
