@@ -1,4 +1,4 @@
-/** `loopstream local`: up, stop, reset, and the receiver that up starts as a child. */
+/** `loopstream local`: up, stop, reset, pay, and the receiver that up starts as a child. */
 import { spawn } from 'node:child_process';
 import { closeSync, openSync, readSync, rmSync } from 'node:fs';
 import { resolve } from 'node:path';
@@ -32,6 +32,12 @@ export async function localCommand(args: string[]): Promise<number | undefined> 
       const { runReceiver } = await import('./receiver.ts');
       await runReceiver(localEnvironment().receiver() as ReceiverOptions);
       return undefined;
+    }
+    case 'pay': {
+      const { pay } = await import('./pay.ts');
+      const { to, wei } = options.payment ?? { to: '', wei: 0n };
+      process.stdout.write(`Paid: transaction ${await pay(state(), { to, wei })}.\n`);
+      return 0;
     }
     case 'up':
       if (options.detach) return detach(args, options);

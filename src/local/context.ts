@@ -17,6 +17,8 @@ export interface Ports {
   mail: number;
   /** Where the mailbox takes mails; nobody else need know it. */
   smtp: number;
+  /** Of the local chain; 0 without one. */
+  chain: number;
 }
 
 export interface Context {

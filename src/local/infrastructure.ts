@@ -5,6 +5,7 @@ import { sleep } from '../clock.ts';
 import { createKube } from '../kube/client.ts';
 import { applyCrds } from '../kube/install.ts';
 import type { Kube } from '../kube/types.ts';
+import { startChain } from './chain.ts';
 import { type Context, MAIN, mediaDir } from './context.ts';
 import { ensureBinaries } from './kubernetes/binaries.ts';
 import { type ControlPlane, startControlPlane } from './kubernetes/controlplane.ts';
@@ -27,6 +28,7 @@ export async function startInfrastructure(context: Context): Promise<Infrastruct
     context.options.operatorOnly ? undefined : startDatabase(context),
     startReceiver(context),
     context.options.operatorOnly ? undefined : openMailbox(context),
+    context.options.crypto ? startChain(context) : undefined,
   ]);
   return { controlPlane, kube, databaseUrl };
 }

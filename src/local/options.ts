@@ -1,11 +1,13 @@
 /** The command line of `loopstream local`. Pure: no I/O, no clock. */
 import { parseArgs } from 'node:util';
 import { ConfigError } from '../config.ts';
+import { type Payment, readPayment } from './payment.ts';
 
 export const LOCAL_HELP = `loopstream local: everything on this machine, from nothing to a stream on air
 
 Usage: make run ARGS="[options]"      or: loopstream local [options]
        make stop                          loopstream local stop
+       make run ARGS="pay 0x… 0.01"      loopstream local pay 0x… 0.01   (with --crypto: pays a deposit)
        make reset                         loopstream local reset
 
   --detach              return when all is ready; \`make stop\` stops it
@@ -13,12 +15,14 @@ Usage: make run ARGS="[options]"      or: loopstream local [options]
   --to URL              send it there (rtmp://host/app/key) instead of to the local receiver
   --no-demo             start everything, put nothing on air
   --operator-only       no API server and no PostgreSQL: LoopStreams are written with kubectl
+  --crypto              a local Ethereum chain too, on which deposits can be paid with coins that are worth nothing
   --record              keep what the local receiver gets, in <state-dir>/recordings
   --port N              page, REST and GraphQL (default 8080; 0 takes a free port)
   --rtmp-port N         the local RTMP receiver (default 1935)
   --media-port N        the local media server and the receiver's HTTP-FLV (default 8082)
   --mail-port N         the local mailbox, in which every mail ends (default 8025)
   --kube-port N         the Kubernetes API (default 16443)
+  --chain-port N        the local chain (default 8545)
   --host ADDRESS        the address the page and the APIs listen on (default 127.0.0.1)
   --state-dir DIR       where the state is kept (default .loopstream)
   --help                this text
@@ -27,7 +31,7 @@ Environment: KUBEBUILDER_ASSETS (ready-made etcd and kube-apiserver), XDG_CACHE_
 LOOPSTREAM_TO (like --to, but not visible in the process list).
 `;
 
-export type LocalCommand = 'up' | 'stop' | 'reset' | 'receiver' | 'help';
+export type LocalCommand = 'up' | 'stop' | 'reset' | 'receiver' | 'pay' | 'help';
 
 export interface LocalOptions {
   command: LocalCommand;
@@ -37,13 +41,17 @@ export interface LocalOptions {
   demo: boolean;
   operatorOnly: boolean;
   record: boolean;
+  crypto: boolean;
   port: number;
   rtmpPort: number;
   mediaPort: number;
   kubePort: number;
   mailPort: number;
+  chainPort: number;
   host: string;
   stateDir: string | undefined;
+  /** With `pay`: what is to be paid. */
+  payment: Payment | undefined;
 }
 
 function port(name: string, text: string): number {
@@ -64,11 +72,13 @@ function parse(args: string[]) {
         'no-demo': { type: 'boolean', default: false },
         'operator-only': { type: 'boolean', default: false },
         record: { type: 'boolean', default: false },
+        crypto: { type: 'boolean', default: false },
         port: { type: 'string', default: '8080' },
         'rtmp-port': { type: 'string', default: '1935' },
         'media-port': { type: 'string', default: '8082' },
         'kube-port': { type: 'string', default: '16443' },
         'mail-port': { type: 'string', default: '8025' },
+        'chain-port': { type: 'string', default: '8545' },
         host: { type: 'string', default: '127.0.0.1' },
         'state-dir': { type: 'string' },
         help: { type: 'boolean', short: 'h', default: false },
@@ -82,10 +92,13 @@ function parse(args: string[]) {
 /** Reads the arguments; ConfigError says in one sentence what is wrong with them. */
 export function parseLocalOptions(args: string[]): LocalOptions {
   const { values, positionals } = parse(args);
-  const [command = 'up', extra] = positionals;
-  if (extra !== undefined || !['up', 'stop', 'reset', 'receiver'].includes(command)) {
+  const [command = 'up', ...more] = positionals;
+  const extra = more[command === 'pay' ? 2 : 0];
+  if (extra !== undefined || !['up', 'stop', 'reset', 'receiver', 'pay'].includes(command)) {
     throw new ConfigError(`"${extra ?? command}" is not a command. See loopstream local --help.`);
   }
+  if (values.crypto && values['operator-only'])
+    throw new ConfigError('--crypto needs the API server, which --operator-only leaves out.');
   return {
     command: values.help ? 'help' : (command as LocalCommand),
     detach: values.detach,
@@ -94,13 +107,16 @@ export function parseLocalOptions(args: string[]): LocalOptions {
     demo: !values['no-demo'] && !values['operator-only'],
     operatorOnly: values['operator-only'],
     record: values.record,
+    crypto: values.crypto,
     port: port('port', values.port),
     rtmpPort: port('rtmp-port', values['rtmp-port']),
     mediaPort: port('media-port', values['media-port']),
     kubePort: port('kube-port', values['kube-port']),
     mailPort: port('mail-port', values['mail-port']),
+    chainPort: port('chain-port', values['chain-port']),
     host: values.host,
     stateDir: values['state-dir'],
+    payment: command === 'pay' && !values.help ? readPayment(more[0], more[1]) : undefined,
   };
 }
 

@@ -3,6 +3,7 @@ import { mkdirSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import { sleep } from '../clock.ts';
 import { ensureAccount } from './account.ts';
+import { chainSettings, chainUrl } from './chain.ts';
 import { type Context, MAIN, PROJECT_ROOT } from './context.ts';
 import type { Infrastructure } from './infrastructure.ts';
 import type { ControlPlane } from './kubernetes/controlplane.ts';
@@ -40,6 +41,7 @@ export async function startServers(context: Context, infrastructure: Infrastruct
     pageUrl: apiKey && `${site}/#key=${apiKey}`,
     demoStreamId: null,
     mailUrl: apiKey && `http://127.0.0.1:${ports.mail}/`,
+    chainUrl: options.crypto ? chainUrl(context) : null,
     playUrl: `http://127.0.0.1:${ports.media}/live`,
     pid: process.pid,
   };
@@ -111,6 +113,7 @@ function startApi(context: Context, controlPlane: ControlPlane, databaseUrl: str
           LOOPSTREAM_ALLOW_PRIVATE_LINKS: 'true',
           LOOPSTREAM_STORAGE_URL: pathToFileURL(state.path('storage')).href,
           LOOPSTREAM_BILLING: 'true',
+          ...chainSettings(context),
           LOOPSTREAM_OPS_PORT: String(opsPort),
         },
         logFile: state.path('logs', 'api.log'),
@@ -141,6 +144,7 @@ function startBilling(context: Context, controlPlane: ControlPlane, databaseUrl:
             address: ['localhost'],
             country: 'ZZ',
           }),
+          ...chainSettings(context),
           LOOPSTREAM_OPS_PORT: String(opsPort),
         },
         logFile: state.path('logs', 'billing.log'),

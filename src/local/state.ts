@@ -22,6 +22,8 @@ export interface LocalFacts {
   demoStreamId: string | null;
   /** The page of the mailbox in which every mail of this system ends; the same as JSON is at `mails.json` beside it. */
   mailUrl: string | null;
+  /** Of the local chain; null without --crypto. */
+  chainUrl: string | null;
   /** Where the local receiver serves a stream over HTTP-FLV: `<playUrl>/<key>.flv`. */
   playUrl: string;
   pid: number;

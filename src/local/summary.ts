@@ -14,6 +14,7 @@ export function summary(facts: LocalFacts, onAir: { watch: string | undefined; s
     ['API key', facts.apiKey],
     ['Mailbox', facts.mailUrl],
     ['RTMP receiver', facts.rtmpUrl],
+    ['Local chain', facts.chainUrl && `${facts.chainUrl}  (pay a deposit: make run ARGS="pay 0x… 0.01")`],
     ['kubectl', `export KUBECONFIG=${facts.kubeconfig}`],
     ['Watch', onAir.watch && `ffplay ${onAir.watch}`],
     ['Stop', 'Ctrl-C, or: make stop'],

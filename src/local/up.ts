@@ -5,6 +5,7 @@
 import { ConfigError, localEnvironment } from '../config.ts';
 import { Lifecycle } from '../lifecycle.ts';
 import { createLogger } from '../log.ts';
+import { requireAnvil } from './chain.ts';
 import type { Context, Ports } from './context.ts';
 import { startInfrastructure } from './infrastructure.ts';
 import { goOnAir, wishOf } from './on-air.ts';
@@ -37,6 +38,7 @@ export async function up(options: LocalOptions, state: LocalState): Promise<numb
   lifecycle.exitOnSignal();
   const since = performance.now();
   try {
+    if (options.crypto) requireAnvil();
     await ensurePrograms(PROGRAMS, { env: env.all, onProgress: progress.say, signal: lifecycle.signal });
     await sweepLeftovers(state.dir);
     const context: Context = { options, env, state, lifecycle, progress, log, ports: await claimPorts(options) };
@@ -65,5 +67,6 @@ async function claimPorts(options: LocalOptions): Promise<Ports> {
     kube: await claimPort('kube-port', options.kubePort),
     mail: await claimPort('mail-port', options.mailPort),
     smtp: await claimPort('smtp', 0),
+    chain: options.crypto ? await claimPort('chain-port', options.chainPort) : 0,
   };
 }

@@ -6,17 +6,20 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { anvilProgram } from '../../src/local/chain.ts';
 import { signIn } from '../support/oauth.ts';
 import { launchBrowser } from '../support/page.ts';
 import { until } from '../support/rtmp.ts';
-import { type System, startSystem } from '../support/system.ts';
+import { ROOT, type System, startSystem } from '../support/system.ts';
 
 const run = promisify(execFile);
+const noChain = anvilProgram() === undefined;
+const CHAIN = noChain ? [] : ['--crypto'];
 let system: System;
 let browser: Browser;
 
 beforeAll(async () => {
-  [system, browser] = await Promise.all([startSystem(), launchBrowser()]);
+  [system, browser] = await Promise.all([startSystem(CHAIN), launchBrowser()]);
 });
 
 afterAll(async () => {
@@ -99,15 +102,41 @@ describe('make run', () => {
     await page.close();
   });
 
+  /** With its address: what the customer pays is credited. */
+  async function payDeposit(ether: string, credits: string): Promise<string> {
+    const { client, stateDir } = system;
+    const wish = { asset: 'ETH', network: 'local' };
+    // No address is given before the chain is read.
+    const { id, address } = await until('an address', () => client.crypto.create(wish).catch(() => undefined));
+    const main = join(ROOT, 'src/main.ts');
+    await run(process.execPath, [main, 'local', 'pay', address, ether, '--state-dir', stateDir]);
+    await expect.poll(() => client.crypto.get(id)).toMatchObject({ state: 'credited', credits });
+    return address;
+  }
+  const paidTo: string[] = [];
+
+  test.skipIf(noChain)('with a local chain a deposit is paid by one command, and credited', async () => {
+    expect(system.output()).toContain(system.facts.chainUrl);
+    paidTo.push(await payDeposit('0.01', '300000'));
+  });
+
   test('killed without warning, the next start cleans up and goes on with the same stream', async () => {
     const { stateDir, facts } = system;
     await system.kill();
-    system = await startSystem([], stateDir);
+    system = await startSystem(CHAIN, stateDir);
     expect(system.facts.demoStreamId).toBe(facts.demoStreamId);
     expect(system.facts).toMatchObject({ apiKey: facts.apiKey, email: facts.email, password: facts.password });
     expect(await status(facts.demoStreamId ?? '')).toBe('live');
     const streamers = processesOf(stateDir).filter((line) => line.includes('streamer'));
     expect(streamers).toHaveLength(1);
+    // The chain goes on, too: what was paid is there, and the next deposit has another address.
+    for (const address of paidTo) {
+      const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'eth_getBalance', params: [address, 'latest'] });
+      const headers = { 'content-type': 'application/json' };
+      const answer = await fetch(system.facts.chainUrl ?? '', { method: 'POST', headers, body });
+      expect(await answer.json()).toMatchObject({ result: '0x2386f26fc10000' });
+      expect(await payDeposit('1.5', '45000000')).not.toBe(address);
+    }
   });
 
   test('Ctrl-C ends every process within ten seconds', async () => {

@@ -22,9 +22,22 @@ describe('the command line of loopstream local', () => {
     [['--nonsense'], '--help'],
     [['dance'], '"dance" is not a command'],
     [['stop', 'now'], '"now" is not a command'],
+    [['--crypto', '--operator-only'], '--crypto needs the API server'],
+    [['pay', '0x12', '1'], 'pay 0x… 0.01'],
+    [['pay', `0x${'a'.repeat(40)}`, '1,5'], 'pay 0x… 0.01'],
+    [['pay', `0x${'a'.repeat(40)}`], 'pay 0x… 0.01'],
+    [['pay', `0x${'a'.repeat(40)}`, '1', 'now'], '"now" is not a command'],
   ])('%j is refused with a sentence that helps', (args, sentence) => {
     expect(() => parseLocalOptions(args)).toThrow(ConfigError);
     expect(() => parseLocalOptions(args)).toThrow(sentence);
+  });
+
+  test('what the customer of the local chain pays is read to the last unit', () => {
+    const to = `0x${'aB'.repeat(20)}`;
+    const paid = (amount: string) => parseLocalOptions(['pay', to, amount]).payment;
+    expect(paid('0.01')).toEqual({ to, wei: 10n ** 16n });
+    expect(paid('12.000000000000000001')).toEqual({ to, wei: 12n * 10n ** 18n + 1n });
+    expect(parseLocalOptions(['pay', '--help']).command).toBe('help');
   });
 
   test('an operator-only system has no account, so no demo', () => {
@@ -83,6 +96,7 @@ test('the closing lines leave out what an operator-only system does not have, an
     demoStreamId: null,
     playUrl: 'http://h/live',
     mailUrl: null,
+    chainUrl: null,
     pid: 1,
   };
   const text = summary(facts, { watch: undefined, stateDir: '/s' });

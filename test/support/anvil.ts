@@ -4,24 +4,16 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createServer } from 'node:http';
-import { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';
-import { dirname, join } from 'node:path';
 import type { Hex } from 'viem';
+import { anvilProgram } from '../../src/local/chain.ts';
 import { TOKEN_CODE } from './evm-token.ts';
 
 /** Why there is none; undefined when there is one. */
 export const whyNoAnvil = (): string | undefined =>
-  program() ? undefined : `anvil is not built for ${process.platform} on ${process.arch} in this project’s lock file`;
-
-function program(): string | undefined {
-  try {
-    const at = createRequire(import.meta.url).resolve('@foundry-rs/anvil-linux-amd64/package.json');
-    return join(dirname(at), 'bin/anvil');
-  } catch {
-    return undefined;
-  }
-}
+  anvilProgram()
+    ? undefined
+    : `anvil is not built for ${process.platform} on ${process.arch} in this project’s lock file`;
 
 export interface Anvil {
   /** Of the door. */
@@ -82,7 +74,7 @@ interface Answered {
 }
 
 export async function startAnvil(): Promise<Anvil> {
-  const path = program();
+  const path = anvilProgram();
   if (path === undefined) throw new Error(whyNoAnvil());
   const child = spawn(path, ['--port', '0', '--no-mining', '--timestamp', '1800000000', '--gas-limit', '300000000'], {
     stdio: ['ignore', 'pipe', 'ignore'],

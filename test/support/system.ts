@@ -35,7 +35,9 @@ export interface System extends Shared {
 /** Starts `loopstream local` and waits until it is ready. */
 export async function startSystem(args: string[] = [], existing?: string): Promise<System> {
   const stateDir = existing ?? (await mkdtemp(join(tmpdir(), 'loopstream-e2e-')));
-  const ports = ['--port', '--rtmp-port', '--media-port', '--kube-port', '--mail-port'].flatMap((name) => [name, '0']);
+  const ports = ['--port', '--rtmp-port', '--media-port', '--kube-port', '--mail-port', '--chain-port'].flatMap(
+    (name) => [name, '0'],
+  );
   const child: ChildProcess = spawn(process.execPath, [MAIN, 'local', '--state-dir', stateDir, ...ports, ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],
     detached: true,
