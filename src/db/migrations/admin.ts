@@ -1,6 +1,7 @@
 /** What the service's staff have done, which is only added to, and which accounts they have locked. */
 import { type Kysely, sql } from 'kysely';
 import type { Migration } from 'kysely/migration';
+import { addedToOnly, refusal } from './append-only.ts';
 
 const STATEMENTS = [
   `create table loopstream.admin_audit (
@@ -16,14 +17,8 @@ const STATEMENTS = [
     credits numeric(38, 0)
   )`,
   `create index admin_audit_account on loopstream.admin_audit (account_id, id)`,
-  `create function loopstream.admin_audit_refuse() returns trigger language plpgsql as $$
-  begin
-    raise exception 'What staff have done is only added to: % is refused.', lower(tg_op) using errcode = 'LS001';
-  end $$`,
-  `create trigger append_only before update or delete or truncate on loopstream.admin_audit
-    for each statement execute function loopstream.admin_audit_refuse()`,
-  `alter table loopstream.admin_audit enable always trigger append_only`,
-  `revoke update, delete, truncate on loopstream.admin_audit from public`,
+  refusal('admin_audit_refuse', 'What staff have done is only added to: % is refused.', 'lower(tg_op)'),
+  ...addedToOnly('admin_audit', 'append_only', 'admin_audit_refuse'),
   // A row for as long as the account is locked.
   `create table loopstream.account_suspensions (
     account_id text primary key,

@@ -4,6 +4,7 @@
  */
 import { type Kysely, sql } from 'kysely';
 import type { Migration } from 'kysely/migration';
+import { addedToOnly, refusal } from './append-only.ts';
 
 const STATEMENTS = [
   `create table loopstream.invoices (
@@ -26,14 +27,8 @@ const STATEMENTS = [
     unique (account_id, period_until)
   )`,
   `create index invoices_account on loopstream.invoices (account_id, issued_at)`,
-  `create function loopstream.invoices_refuse() returns trigger language plpgsql as $$
-  begin
-    raise exception 'Invoices stay as they were issued: % is refused.', lower(tg_op) using errcode = 'LS001';
-  end $$`,
-  `create trigger immutable before update or delete or truncate on loopstream.invoices
-    for each statement execute function loopstream.invoices_refuse()`,
-  `alter table loopstream.invoices enable always trigger immutable`,
-  `revoke update, delete, truncate on loopstream.invoices from public`,
+  refusal('invoices_refuse', 'Invoices stay as they were issued: % is refused.', 'lower(tg_op)'),
+  ...addedToOnly('invoices', 'immutable', 'invoices_refuse'),
   `create table loopstream.invoice_counters (
     series text primary key,
     last bigint not null

@@ -8,6 +8,7 @@
  */
 import { type Kysely, sql } from 'kysely';
 import type { Migration } from 'kysely/migration';
+import { addedToOnly, refusal } from './append-only.ts';
 
 const TABLES = [
   `create table loopstream.ledger_transactions (
@@ -46,17 +47,9 @@ const TABLES = [
 ];
 
 const APPEND_ONLY = [
-  `create function loopstream.ledger_refuse() returns trigger language plpgsql as $$
-  begin
-    raise exception 'The ledger is only added to: % of % is refused.', lower(tg_op), tg_table_name using errcode = 'LS001';
-  end $$`,
-  // The first of them sees to TRUNCATE, for which there are no rows.
-  ...['ledger_transactions', 'ledger_entries'].flatMap((table) => [
-    `create trigger append_only before update or delete or truncate on loopstream.${table}
-      for each statement execute function loopstream.ledger_refuse()`,
-    `alter table loopstream.${table} enable always trigger append_only`,
-    `revoke update, delete, truncate on loopstream.${table} from public`,
-  ]),
+  refusal('ledger_refuse', 'The ledger is only added to: % of % is refused.', 'lower(tg_op)', 'tg_table_name'),
+  ...addedToOnly('ledger_transactions', 'append_only', 'ledger_refuse'),
+  ...addedToOnly('ledger_entries', 'append_only', 'ledger_refuse'),
   `create trigger kept before delete or truncate on loopstream.ledger_balances
     for each statement execute function loopstream.ledger_refuse()`,
   `alter table loopstream.ledger_balances enable always trigger kept`,
