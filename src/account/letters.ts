@@ -20,13 +20,15 @@ export interface Letters extends AuthMails {
 export function createLetters(mailer: Pick<Mailer, 'post'>, publicUrl: string): Letters {
   // Browsers send what is behind # to no server, and to no page that one goes on to.
   const withToken = (page: string, token: string) => `${publicUrl}${page}#token=${encodeURIComponent(token)}`;
+  // The page finds out by itself whether a program waits: what a stranger sent along is in no letter.
+  const signIn = `${publicUrl}/sign-in?from=letter`;
   const reset = `${publicUrl}/forgot-password`;
   return {
     verifyEmail: async (to, token) => mailer.post(verificationMail(to, withToken('/verify', token), VERIFY_MINUTES)),
     resetPassword: async (to, token) => mailer.post(resetMail(to, withToken('/reset-password', token), RESET_MINUTES)),
     passwordChanged: async (to) => mailer.post(passwordChangedMail(to, { reset })),
     passkeyAdded: async (to) => mailer.post(passkeyAddedMail(to, { account: `${publicUrl}/account`, reset })),
-    alreadyRegistered: async (to) => mailer.post(alreadyMail(to, { signIn: `${publicUrl}/sign-in`, reset })),
+    alreadyRegistered: async (to) => mailer.post(alreadyMail(to, { signIn, reset })),
     accountDeleted: (to) => mailer.post(accountDeletedMail(to)),
   };
 }

@@ -14,6 +14,7 @@ import { begin, type OAuthClient, register, signIn, startTestSite, type TestSite
 import { type RealOidc, startOidc } from '../support/oidc.ts';
 import { DESK, expectForEverybody, launchBrowser } from '../support/page.ts';
 import { plugIn } from '../support/passkeys.ts';
+import { endWhileTyping, signUp } from '../support/person.ts';
 import { freePort, until } from '../support/rtmp.ts';
 import { linkIn, startSmtp, type TestSmtp } from '../support/smtp.ts';
 import { ROOT } from '../support/system.ts';
@@ -116,6 +117,12 @@ describe('an outside provider', () => {
     await heading('Account').first().waitFor();
     await isIn('pia@example.com');
     await expectForEverybody(page);
+    const { again, goOn } = await endWhileTyping(page, url);
+    await expectForEverybody(page);
+    await again.getByRole('button', { name: 'Continue with Example Company' }).click();
+    await page.getByRole('link', { name: 'yes' }).click();
+    await page.getByRole('dialog', { name: 'New destination' }).waitFor();
+    await goOn();
     await leave();
   });
 
@@ -168,8 +175,22 @@ describe('a passkey', () => {
     await device.recognizes(true);
     await button('Sign in with a passkey').dblclick();
     await isIn(email);
+    const mine = await endWhileTyping(page, url);
+    await mine.again.getByRole('button', { name: 'Sign in with a passkey' }).click();
+    await mine.goOn();
 
-    await button('Sign out').click();
+    // What another person was doing is not shown to whose passkey it is.
+    await context.clearCookies();
+    await page.goto(url);
+    const other = await site.person('other');
+    await typePassword(other.email, other.password);
+    await isIn(other.email);
+    const { again } = await endWhileTyping(page, url);
+    await again.getByRole('button', { name: 'Sign in with a passkey' }).click();
+    await again.getByText('is of another account').waitFor();
+    await again.getByRole('button', { name: 'Leave' }).click();
+    await button('Sign in with a passkey').waitFor();
+
     const { location, state } = await begin(url, {}, client);
     const before = cameBack.length;
     await page.goto(location.href);
@@ -248,11 +269,7 @@ describe('what a program asked for is not lost', () => {
     const email = 'newcomer@example.com';
     const allowed = await openForProgram();
     await page.getByRole('link', { name: 'Create an account' }).click();
-    await page.getByLabel('First name').fill('New');
-    await page.getByLabel('E-mail address').fill(email);
-    await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
-    await button('Create account').click();
-    await heading('Check your mail').waitFor();
+    await signUp(page, { firstName: 'New', email, password: PASSWORD });
     const link = linkIn(await smtp.mailTo(email, /Confirm/));
     page = await context.newPage();
     await page.goto(link);
@@ -263,6 +280,27 @@ describe('what a program asked for is not lost', () => {
     await page.getByText('An app wants to use your account').waitFor();
     await typePassword(email);
     await allowed();
+    await leave();
+  });
+
+  test('when the address has an account already: the letter leads back to the program, the page says no more than it', async () => {
+    const { email, password } = await site.person('known');
+    const allowed = await openForProgram();
+    await page.getByRole('link', { name: 'Create an account' }).click();
+    await signUp(page, { firstName: 'Known', email, password: PASSWORD });
+    const letter = linkIn(await smtp.mailTo(email, /have a loopstream account already/));
+    page = await context.newPage();
+    await page.goto(letter);
+    await heading('You have an account already').waitFor();
+    await page.getByRole('link', { name: 'Go on' }).click();
+    await page.getByText('An app wants to use your account').waitFor();
+    await typePassword(email, password);
+    await allowed();
+    await leave();
+    // Elsewhere nothing is known of a program.
+    await open(letter.slice(url.length));
+    await typePassword(email, password);
+    await isIn(email);
     await leave();
   });
 
@@ -291,10 +329,7 @@ describe('what a program asked for is not lost', () => {
     await openForProgram();
     await page.getByRole('link', { name: 'Create an account' }).waitFor();
     await page.goto(`${url}/sign-up`);
-    await page.getByLabel('First name').fill('Alone');
-    await page.getByLabel('E-mail address').fill(email);
-    await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
-    await button('Create account').click();
+    await signUp(page, { firstName: 'Alone', email, password: PASSWORD });
     await page.goto(linkIn(await smtp.mailTo(email, /Confirm/)));
     await button('Confirm my address').click();
     await page.getByText('See what is on air').waitFor();

@@ -28,6 +28,13 @@ export function oauthQueryOf(search: string): string | undefined {
   return fields.toString();
 }
 
+/**
+ * Whether a letter's link to the page of signing in was followed, which says nothing of the program that somebody may have come
+ * for: a letter is the same for everybody.
+ */
+export const isByLetter = ({ pathname, search }: Pick<Location, 'pathname' | 'search'>): boolean =>
+  pathname === '/sign-in' && new URLSearchParams(search).get('from') === 'letter';
+
 /** What the authorization server has added to a program's query, to know it again. */
 const SIGNED = ['sig', 'exp', 'ba_iat', 'ba_pl', 'ba_param'];
 

@@ -1,14 +1,15 @@
 import { Button, UnstyledButton } from '@mantine/core';
-import { IconFingerprint } from '@tabler/icons-react';
 import { Navigate, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useSession, useWho } from '../context.tsx';
 import { KeyForm } from '../shell/keyForm.tsx';
-import { hasPasskeys, mayFollow, nextOf, oauthQueryOf, signInAgain } from './addresses.ts';
-import { keepAsked } from './asked.ts';
+import { isByLetter, mayFollow, nextOf, oauthQueryOf } from './addresses.ts';
+import { askedBefore, keepAsked } from './asked.ts';
 import { AddressField, PasswordField, Problem, useFields, wrongAddress } from './fields.tsx';
 import classes from './frame.module.css';
 import { Frame } from './frame.tsx';
+import { GoOn } from './goOn.tsx';
+import { OtherWays } from './otherWays.tsx';
 import { type Arrival, PeopleError, people } from './people.ts';
 import { useOptions } from './queries.ts';
 import { outsideText } from './sentences.ts';
@@ -34,20 +35,21 @@ function useArrival() {
 
 function PasswordForm({ onUnverified }: { onUnverified: (email: string) => void }) {
   const arrive = useArrival();
-  const { run, busy, problem } = useOnce(async (who: { email: string; password: string }) => {
+  const { run, busy, error } = useOnce(async (who: { email: string; password: string }) => {
     try {
       return await people.signIn(who, oauthQueryOf(location.search));
-    } catch (error) {
-      if (error instanceof PeopleError && error.code === 'EMAIL_NOT_VERIFIED') onUnverified(who.email);
-      throw error;
+    } catch (refusal) {
+      if (refusal instanceof PeopleError && refusal.code === 'EMAIL_NOT_VERIFIED') onUnverified(who.email);
+      throw refusal;
     }
   }, arrive);
-  const { wrong, props } = useFields(
+  const { wrong, problem, props } = useFields(
     ({ email = '', password }) => ({
       email: wrongAddress(email),
       password: password ? undefined : 'Enter your password.',
     }),
     ({ email = '', password = '' }) => run({ email, password }),
+    error,
   );
   return (
     <form className={classes.form} aria-label="Sign in" {...props}>
@@ -61,60 +63,18 @@ function PasswordForm({ onUnverified }: { onUnverified: (email: string) => void 
   );
 }
 
-function PasskeyButton() {
-  const arrive = useArrival();
-  const { run, busy, problem } = useOnce(() => people.signInWithPasskey(oauthQueryOf(location.search)), arrive);
-  return (
-    <>
-      <Button
-        variant="default"
-        size="md"
-        leftSection={<IconFingerprint size={18} aria-hidden />}
-        loading={busy}
-        onClick={() => run(undefined)}
-        fullWidth
-      >
-        Sign in with a passkey
-      </Button>
-      <Problem>{problem}</Problem>
-    </>
-  );
-}
-
-function Providers({ providers }: { providers: readonly { id: string; name: string }[] }) {
-  const { run, busy, problem } = useOnce(
-    (id: string) => {
-      const { pathname, search, hash, origin } = location;
-      const next = pathname === '/sign-in' ? nextOf(search, origin) : `${pathname}${search}${hash}`;
-      const query = oauthQueryOf(search);
-      const isOwn = pathname === '/sign-in' || query !== undefined;
-      const back = signInAgain(isOwn ? search : `?${new URLSearchParams({ next })}`);
-      return people.signInElsewhere(id, { next: `${origin}${next}`, back: `${origin}${back}` }, query);
-    },
-    (next) => next !== undefined && mayFollow(next) && location.assign(next),
-  );
-  return (
-    <>
-      {providers.map(({ id, name }) => (
-        <Button key={id} variant="default" size="md" loading={busy} onClick={() => run(id)} fullWidth>
-          Continue with {name}
-        </Button>
-      ))}
-      <Problem>{problem}</Problem>
-    </>
-  );
-}
-
 /** At its own address, and in the place of any page that needs somebody to have signed in. */
 export function SignInPage() {
   const session = useSession();
   const navigate = useNavigate();
   const options = useOptions();
+  const arrive = useArrival();
+  const [asked] = useState(() => (isByLetter(location) ? askedBefore() : undefined));
   const [withKey, setWithKey] = useState(false);
   const { key, person } = useWho();
   const error = location.pathname === '/sign-in' ? errorHere() : null;
-  const [withPasskey, others] = [hasPasskeys(location.hostname), options?.providers ?? []];
   const forProgram = oauthQueryOf(location.search) !== undefined;
+  if (asked !== undefined) return <GoOn title="You have an account already" asked={asked} />;
   // Who has signed in already, in another tab perhaps, need not do it again.
   if (location.pathname === '/sign-in' && !forProgram && (person || key !== undefined))
     return <Navigate to={nextOf(location.search, location.origin)} replace />;
@@ -142,9 +102,7 @@ export function SignInPage() {
       )}
       {error !== null && <Problem>{outsideText(error)}</Problem>}
       {withKey ? <KeyForm onDone={toHome} /> : <PasswordForm onUnverified={askToConfirm} />}
-      {!withKey && (withPasskey || others.length > 0) && <p className={classes.or}>or</p>}
-      {!withKey && withPasskey && <PasskeyButton />}
-      {!withKey && <Providers providers={others} />}
+      {!withKey && <OtherWays arrive={arrive} />}
       <div className={classes.aside}>
         {!forProgram && (
           <UnstyledButton className={classes.link ?? ''} onClick={() => setWithKey(!withKey)}>

@@ -3,33 +3,45 @@ import { Button } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useRef } from 'react';
 import { AddressField, PasswordField, Problem, useFields } from '../account/fields.tsx';
-import { people } from '../account/people.ts';
+import { OtherWays } from '../account/otherWays.tsx';
+import { type Arrival, PeopleError, type Person, people } from '../account/people.ts';
 import { useOnce } from '../account/useOnce.ts';
 import { useSession } from '../context.tsx';
 import { Dialog, DialogActions } from '../parts/dialog.tsx';
 import forms from '../parts/form.module.css';
 
-export function SignInAgain({ email }: { email: string }) {
+/** Gives the page back to its person. Whoever else a passkey belongs to is not let in here: the page is not theirs. */
+function useReturn({ id }: Pick<Person, 'id'>) {
   const session = useSession();
   const queries = useQueryClient();
+  return async ({ person }: Arrival) => {
+    const found = person ?? (await people.session());
+    if (found && found.id !== id) {
+      await people.signOut();
+      throw new PeopleError(403, 'OTHER_PERSON', '');
+    }
+    session.knowPerson(found ?? null);
+    await queries.invalidateQueries();
+  };
+}
+
+export function SignInAgain({ person }: { person: Person }) {
+  const session = useSession();
+  const comeBack = useReturn(person);
   const before = useRef(document.activeElement);
   useEffect(() => {
     const focused = before.current;
     return () => (focused instanceof HTMLElement ? focused.focus() : undefined);
   }, []);
-  const { run, busy, problem } = useOnce(
-    async (password: string) => {
-      const { person } = await people.signIn({ email, password });
-      return person ?? people.session();
-    },
-    (person) => {
-      session.knowPerson(person ?? null);
-      return queries.invalidateQueries();
-    },
+  const { email } = person;
+  const { run, busy, error } = useOnce(
+    async (password: string) => comeBack(await people.signIn({ email, password })),
+    () => undefined,
   );
-  const { wrong, props } = useFields(
+  const { wrong, problem, props } = useFields(
     ({ password }) => ({ password: password ? undefined : 'Enter your password.' }),
     ({ password = '' }) => run(password),
+    error,
   );
   return (
     <Dialog title="Sign in again" onClose={() => session.signOut()} busy={busy}>
@@ -38,12 +50,13 @@ export function SignInAgain({ email }: { email: string }) {
         <AddressField defaultValue={email} readOnly />
         <PasswordField wrong={wrong.password} autoFocus />
         <Problem>{problem}</Problem>
+        <Button type="submit" size="md" loading={busy} fullWidth>
+          Sign in
+        </Button>
+        <OtherWays arrive={comeBack} />
         <DialogActions>
           <Button variant="default" onClick={() => session.signOut()} disabled={busy}>
             Leave
-          </Button>
-          <Button type="submit" loading={busy}>
-            Sign in
           </Button>
         </DialogActions>
       </form>

@@ -130,7 +130,7 @@ export function Shell() {
   return (
     <ApiProvider key={key ?? person?.id} apiKey={key}>
       <SignedIn />
-      {isOver && person && <SignInAgain email={person.email} />}
+      {isOver && person && <SignInAgain person={person} />}
     </ApiProvider>
   );
 }
