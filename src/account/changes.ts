@@ -25,23 +25,28 @@ export interface Following {
 
 export type ChangeService = ReturnType<typeof createChangeService>;
 
-type Source = { follow(accountId: string, hear: (change: OwnedChange) => void): () => void };
+/** `reset`: changes were left out. */
+type Source = { follow(accountId: string, hear: (change: OwnedChange | 'reset') => void): () => void };
 
 export function createChangeService(sources: Record<ChangingNoun, Source>) {
   const counts = new Map<string, number>();
   return {
-    /** `wake` is called when there is something to take where there was nothing. Throws `too_many_feeds`. */
-    follow(accountId: string, wake: () => void): Following {
+    /**
+     * `wake` is called when there is something to take where there was nothing; of `nouns` alone it is told. Throws
+     * `too_many_feeds`.
+     */
+    follow(accountId: string, wake: () => void, nouns: readonly ChangingNoun[] = CHANGING_NOUNS): Following {
       const count = counts.get(accountId) ?? 0;
       if (count >= MAX_FEEDS)
         throw new AppError('too_many_feeds', `This account follows its changes ${count} times here already.`);
       counts.set(accountId, count + 1);
 
       const pending = createPending();
-      const offs = CHANGING_NOUNS.map((noun) =>
+      const offs = nouns.map((noun) =>
         sources[noun].follow(accountId, (change) => {
           const first = !pending.hasNews;
-          pending.add({ noun, ...change });
+          if (change === 'reset') pending.reset();
+          else pending.add({ noun, ...change });
           if (first) wake();
         }),
       );
@@ -68,7 +73,12 @@ export function createChangeService(sources: Record<ChangingNoun, Source>) {
 export function createPending() {
   const byId = new Map<string, Change>();
   let isReset = true;
+  const reset = () => {
+    byId.clear();
+    isReset = true;
+  };
   return {
+    reset,
     get hasNews() {
       return isReset || byId.size > 0;
     },
@@ -78,9 +88,7 @@ export function createPending() {
       // Whoever has not heard that it came hears that, whatever has become of it since, unless it is gone.
       const isNew = before?.change === 'created' && change.change === 'updated';
       byId.set(change.id, isNew ? before : change);
-      if (byId.size <= MAX_PENDING) return;
-      byId.clear();
-      isReset = true;
+      if (byId.size > MAX_PENDING) reset();
     },
     take(): News[] {
       const news: News[] = isReset ? ['reset'] : [...byId.values()];

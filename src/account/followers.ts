@@ -6,6 +6,8 @@ export interface Followers<T> {
   /** Answers a function that ends it. */
   follow(accountId: string, hear: (news: T) => void): () => void;
   tell(accountId: string, news: T): void;
+  /** Whoever follows any account. */
+  tellAll(news: T): void;
 }
 
 export function createFollowers<T>(): Followers<T> {
@@ -23,6 +25,9 @@ export function createFollowers<T>(): Followers<T> {
     },
     tell(accountId, news) {
       for (const hear of byAccount.get(accountId) ?? []) hear(news);
+    },
+    tellAll(news) {
+      for (const group of byAccount.values()) for (const hear of group) hear(news);
     },
   };
 }

@@ -4,7 +4,7 @@
  */
 import { type QueryClient, type QueryKey, useQueryClient } from '@tanstack/react-query';
 import { useEffect } from 'react';
-import { type FeedNews, problems } from '../client/index.ts';
+import { type Change, type FeedNews, problems } from '../client/index.ts';
 import { sleep } from '../clock.ts';
 import type { Api } from './api.ts';
 import { useApi } from './context.tsx';
@@ -21,6 +21,14 @@ const HIDDEN_MS = 60_000;
 /** Events are written a moment after the change that they tell of. */
 const LATE_MS = 1_500;
 
+/** What is read of money (billing/queries.ts), by what has changed. */
+const MONEY: Partial<Record<Change['noun'], string[]>> = {
+  balance: ['balance', 'ledger', 'usage'],
+  topUp: ['topUps'],
+  invoice: ['invoices'],
+  deposit: ['deposits'],
+};
+
 /** What to read anew; undefined: everything. Pure. */
 export function staleAfter(news: FeedNews): QueryKey[] | undefined {
   if (news === 'reset') return undefined;
@@ -35,6 +43,9 @@ export function staleAfter(news: FeedNews): QueryKey[] | undefined {
       ['stats', id],
       ['money', 'balance'],
     ];
+  const ofMoney = MONEY[noun];
+  if (ofMoney)
+    return [...ofMoney.map((what) => ['money', what]), ...(noun === 'deposit' ? [['money', 'deposit', id]] : [])];
   if (noun === 'upload') return [['uploads'], ['playlists']];
   return noun === 'destination' ? [['destinations']] : [['playlists'], ['streams']];
 }

@@ -7,6 +7,7 @@ import { cryptoMigrations } from './migrations/crypto.ts';
 import { invoiceMigrations } from './migrations/invoices.ts';
 import { ledgerMigrations } from './migrations/ledger.ts';
 import { meterMigrations } from './migrations/meter.ts';
+import { newsMigrations } from './migrations/news.ts';
 import { topupMigrations } from './migrations/topups.ts';
 
 export const MIGRATIONS: Record<string, Migration> = {
@@ -58,4 +59,5 @@ export const MIGRATIONS: Record<string, Migration> = {
   ...meterMigrations,
   ...clientMigrations,
   ...adminMigrations,
+  ...newsMigrations,
 };

@@ -6,8 +6,9 @@
 import { Readable } from 'node:stream';
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from 'typebox';
+import { CHANGING_NOUNS, type ChangingNoun, MONEY_NOUNS } from '../account/change.ts';
 import type { ChangeService, Following, News } from '../account/changes.ts';
-import { requireScope } from '../auth/scopes.ts';
+import { requireScope, type Scope } from '../auth/scopes.ts';
 import { AppError } from '../errors.ts';
 
 /** Proxies end what is silent, often after 60 s; this also is how soon a feed ends whose key or session has. */
@@ -29,7 +30,9 @@ const Event = Type.Object(
   {
     event: Type.Enum(['reset', 'change']),
     data: Type.String({
-      description: 'JSON: of `change` the noun, the id and what has become of it; of `reset` an empty object.',
+      description:
+        'JSON: of `change` the noun, the id and what has become of it; of `reset` an empty object. Nouns are stream, destination, ' +
+        'upload and playlist, and with the scope billing balance, topUp, invoice and deposit.',
     }),
   },
   { title: 'ChangeEvent' },
@@ -59,7 +62,9 @@ export const changeRoutes: FastifyPluginAsyncTypebox<Doors> = async (app, { chan
         requireScope(principal, 'watchChanges', scopePrefix);
         return principal.accountId === request.principal.accountId;
       };
-      const feed = openFeed((wake) => changes.follow(request.principal.accountId, wake), isAllowed, stopping);
+      const { accountId, scopes } = request.principal;
+      const nouns = nounsFor(scopes);
+      const feed = openFeed((wake) => changes.follow(accountId, wake, nouns), isAllowed, stopping);
       reply.raw.once('close', () => feed.destroy());
       return reply
         .type('text/event-stream')
@@ -69,6 +74,12 @@ export const changeRoutes: FastifyPluginAsyncTypebox<Doors> = async (app, { chan
     },
   );
 };
+
+/** What one with these scopes is told of. */
+export const nounsFor = (scopes: ReadonlySet<Scope>): readonly ChangingNoun[] =>
+  scopes.has('billing')
+    ? CHANGING_NOUNS
+    : CHANGING_NOUNS.filter((noun) => !(MONEY_NOUNS as readonly ChangingNoun[]).includes(noun));
 
 const line = (news: News): string =>
   news === 'reset' ? 'event: reset\ndata: {}\n\n' : `event: change\ndata: ${JSON.stringify(news)}\n\n`;

@@ -16,12 +16,14 @@ import { openAuth } from '../auth/open.ts';
 import { OUTSIDE_ID } from '../auth/outside.ts';
 import type { AuthService } from '../auth/service.ts';
 import { createLedger } from '../billing/ledger.ts';
+import { CHANNEL, createMoneyNews } from '../billing/news.ts';
 import { createBillingService } from '../billing/service.ts';
 import { sleep } from '../clock.ts';
 import type { ApiConfig } from '../config.ts';
 import { openCrypto } from '../crypto/open.ts';
 import { createCryptoService } from '../crypto/service.ts';
 import { createLeases } from '../db/leases.ts';
+import { listen } from '../db/listen.ts';
 import type { Db } from '../db/pool.ts';
 import { createDestinationService } from '../destinations/service.ts';
 import type { Services } from '../graphql/schema.ts';
@@ -128,7 +130,10 @@ export async function runApi(config: ApiConfig, lifecycle: Lifecycle, log: Logge
     limits: config,
     paid: config.billing,
   });
-  const changes = createChangeService(resources.byNoun);
+  const money = createMoneyNews();
+  // Where nothing costs anything, there is nothing to hear of.
+  if (config.billing) void listen(config.databaseUrl, CHANNEL, { ears: money, log, signal: lifecycle.signal });
+  const changes = createChangeService({ ...resources.byNoun, ...money.byNoun });
   lifecycle.defer('stats', () => stats.close());
   const { people, deletions } = openPeople({ config, kube, resources, services, auth, db, mails, log });
   lifecycle.defer('deletions', () => deletions.stop());

@@ -4,12 +4,7 @@
  */
 import { readFile } from 'node:fs/promises';
 import { ConfigError } from '../settings.ts';
-
-export interface AddedFont {
-  bytes: Uint8Array;
-  /** Of a collection (.ttc), the PostScript name of the one that is meant. */
-  name: string | undefined;
-}
+import type { AddedFont } from './pdf.ts';
 
 const SETTING = 'LOOPSTREAM_INVOICE_FONT';
 

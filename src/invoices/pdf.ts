@@ -6,7 +6,6 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import PDFDocument from 'pdfkit';
 import type { Content } from './document.ts';
-import type { AddedFont } from './font.ts';
 import { layOut, PAGE, type TextOp } from './layout.ts';
 import { type Face, type FaceOf, type Measure, MISSING, type Piece, pieces, printable, type Weight } from './text.ts';
 
@@ -16,6 +15,13 @@ const FILES: Record<Weight, string> = { regular: fontFile('DejaVuSans.ttf'), bol
 const COLOURS = { ink: '#17191b', grey: '#5b6066', accent: '#0a7768', tint: '#eef4f2', rule: '#d5d9d8' } as const;
 /** Where something could not be printed. */
 const INCOMPLETE = `${MISSING} stands for a sign that cannot be printed here; the data of this document have the exact text.`;
+
+/** A font for letters that ours lack (font.ts). */
+export interface AddedFont {
+  bytes: Uint8Array;
+  /** Of a collection (.ttc), the PostScript name of the one that is meant. */
+  name: string | undefined;
+}
 
 /** What the library has of a font, besides what its types tell. */
 interface OpenFont {

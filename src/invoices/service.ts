@@ -4,8 +4,7 @@ import { connectAll, type ListArgs, type Listing } from '../account/ordered.ts';
 import type { Principal } from '../auth/scopes.ts';
 import type { Db } from '../db/pool.ts';
 import { AppError } from '../errors.ts';
-import type { AddedFont } from './font.ts';
-import { renderPdf } from './pdf.ts';
+import { type AddedFont, renderPdf } from './pdf.ts';
 import type { BillingAddress, BillingAddressUpdate, Invoice, InvoiceSummary } from './record.ts';
 import * as store from './store.ts';
 

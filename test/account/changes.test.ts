@@ -3,13 +3,17 @@ import type { Change } from '../../src/account/change.ts';
 import { createChangeService, createPending, MAX_FEEDS, MAX_PENDING } from '../../src/account/changes.ts';
 import { createFollowers } from '../../src/account/followers.ts';
 import type { OwnedChange } from '../../src/account/owned.ts';
+import { nounsFor } from '../../src/http/changes.ts';
 
 const change = (id: string, what: Change['change'] = 'updated'): Change => ({ noun: 'stream', id, change: what });
 
-/** Four nouns that a test can tell changes of. */
+/** Nouns that a test can tell changes of. */
 function nouns() {
-  const of = () => createFollowers<OwnedChange>();
-  return { stream: of(), destination: of(), upload: of(), playlist: of() };
+  const of = () => createFollowers<OwnedChange | 'reset'>();
+  return {
+    ...{ stream: of(), destination: of(), upload: of(), playlist: of() },
+    ...{ balance: of(), topUp: of(), invoice: of(), deposit: of() },
+  };
 }
 
 describe('what has not been taken yet', () => {
@@ -54,6 +58,40 @@ describe('following', () => {
       { noun: 'upload', id: 'u1', change: 'created' },
       { noun: 'playlist', id: 'p1', change: 'deleted' },
     ]);
+  });
+
+  test('is of some nouns alone where one may not hear of others', () => {
+    const sources = nouns();
+    const all = [...nounsFor(new Set(['read', 'billing']))];
+    const feeds = [all, nounsFor(new Set(['read', 'write', 'destructive']))].map((of) =>
+      createChangeService(sources).follow('ann', () => undefined, of),
+    );
+    for (const feed of feeds) feed.take();
+    for (const noun of all) sources[noun].tell('ann', { id: noun, change: 'updated' });
+    const [everything, some] = feeds.map((feed) => feed.take().map((news) => (news === 'reset' ? news : news.noun)));
+    expect(everything).toEqual([
+      'stream',
+      'destination',
+      'upload',
+      'playlist',
+      'balance',
+      'topUp',
+      'invoice',
+      'deposit',
+    ]);
+    expect(some).toEqual(['stream', 'destination', 'upload', 'playlist']);
+  });
+
+  test('begins anew where changes were left out, once, with what came before', () => {
+    const sources = nouns();
+    let woken = 0;
+    const feed = createChangeService(sources).follow('ann', () => (woken += 1));
+    feed.take();
+    sources.deposit.tell('ann', { id: 'd1', change: 'updated' });
+    sources.balance.tellAll('reset');
+    sources.deposit.tell('ann', { id: 'd2', change: 'updated' });
+    expect(feed.take()).toEqual(['reset']);
+    expect(woken).toBe(1);
   });
 
   test('ends, and nothing of it is left', () => {

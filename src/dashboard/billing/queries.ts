@@ -2,8 +2,9 @@
 import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query';
 import type { CryptoDeposit, List } from '../../client/index.ts';
 import { useApi } from '../context.tsx';
+import { unlessFollowed } from '../feedState.ts';
 
-/** While somebody looks at it: a balance changes slowly, and nobody tells of it. */
+/** What has changed is told (changes.ts); these hold while nobody tells. A balance changes slowly. */
 const BALANCE_MS = 30_000;
 /** Whoever pays looks at the page meanwhile. */
 const PAYING_MS = 3_000;
@@ -11,13 +12,13 @@ const PAGE_SIZE = 10;
 
 const all = ['money'] as const;
 
-/** `followed`: on the page about it. Elsewhere it is read anew when a stream changes (changes.ts). */
+/** `followed`: on the page about it. */
 export function useBilling({ followed = false } = {}) {
   const { billing } = useApi().calls;
   return useQuery({
     queryKey: [...all, 'balance'],
     queryFn: ({ signal }) => billing.get({ signal }),
-    refetchInterval: followed && BALANCE_MS,
+    refetchInterval: followed && unlessFollowed(BALANCE_MS),
     staleTime: PAYING_MS,
   });
 }
@@ -36,7 +37,7 @@ export function useUsage(range: Range, groupBy: 'day' | 'stream') {
   return useQuery({
     queryKey: [...all, 'usage', query],
     queryFn: ({ signal }) => billing.usage(query, { signal }),
-    refetchInterval: BALANCE_MS,
+    refetchInterval: unlessFollowed(BALANCE_MS),
   });
 }
 
@@ -51,7 +52,7 @@ function useList<T>(
     queryFn: ({ pageParam, signal }) => list(pageParam, signal),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: (last) => last.page.nextCursor ?? undefined,
-    refetchInterval: BALANCE_MS,
+    refetchInterval: unlessFollowed(BALANCE_MS),
   });
 }
 
@@ -80,7 +81,13 @@ export function useAssets() {
   return useQuery({ queryKey: [...all, 'assets'], queryFn: ({ signal }) => crypto.assets({ signal }) });
 }
 
-const isOver = ({ state }: CryptoDeposit): boolean => state === 'credited';
+/** How soon it is asked for again. Nobody tells that a quote has expired: the clock does. */
+function nextLook(deposit: CryptoDeposit | undefined): number | false {
+  if (deposit?.state === 'credited') return false;
+  const unheard = unlessFollowed(PAYING_MS)();
+  if (unheard !== false || deposit?.state !== 'waiting') return unheard;
+  return Math.max(PAYING_MS, Date.parse(deposit.expiresAt) - Date.now() + 1_000);
+}
 
 /** As it happens, until it is credited. */
 export function useDeposit(id: string) {
@@ -88,7 +95,7 @@ export function useDeposit(id: string) {
   return useQuery({
     queryKey: [...all, 'deposit', id],
     queryFn: ({ signal }) => crypto.get(id, { signal }),
-    refetchInterval: ({ state: { data } }) => (data && isOver(data) ? false : PAYING_MS),
+    refetchInterval: ({ state: { data } }) => nextLook(data),
   });
 }
 

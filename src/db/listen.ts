@@ -1,0 +1,64 @@
+/**
+ * Hears what the database tells (NOTIFY), on a connection of its own that is made anew when it breaks. What is told while there
+ * is none is lost, so whoever listens is told of each beginning. Where a pool of connections stands between (PgBouncer), it must
+ * be one by session: by transaction, nothing is ever heard.
+ */
+import pg from 'pg';
+import { sleep } from '../clock.ts';
+import type { Logger } from '../log.ts';
+
+/** A connection that answers nothing for so long is dead; a router between may forget one that is silent. */
+const BEAT_MS = 15_000;
+const ANSWER_MS = 10_000;
+const FIRST_PAUSE_MS = 200;
+const LONGEST_PAUSE_MS = 5_000;
+
+export interface Ears {
+  /** It listens from now on, and has not before. */
+  begins(): void;
+  hear(payload: string): void;
+}
+
+/** Resolves when the connection has ended, whatever the reason. */
+async function listenOnce(url: string, channel: string, ears: Ears, signal: AbortSignal): Promise<void> {
+  const client = new pg.Client({
+    ...{ connectionString: url, connectionTimeoutMillis: ANSWER_MS, query_timeout: ANSWER_MS, keepAlive: true },
+    application_name: 'loopstream-news',
+  });
+  const { promise: over, resolve: end } = Promise.withResolvers<void>();
+  client.on('error', () => end());
+  client.on('end', end);
+  client.on('notification', ({ payload = '' }) => ears.hear(payload));
+  const stop = () => end();
+  signal.addEventListener('abort', stop, { once: true });
+  const beat = setInterval(() => void client.query('select').catch(stop), BEAT_MS);
+  try {
+    await client.connect();
+    await client.query(`listen ${client.escapeIdentifier(channel)}`);
+    if (!signal.aborted) ears.begins();
+    await over;
+  } finally {
+    clearInterval(beat);
+    signal.removeEventListener('abort', stop);
+    void client.end().catch(() => undefined);
+  }
+}
+
+/** Listens until `signal` aborts. */
+export async function listen(
+  url: string,
+  channel: string,
+  { ears, log, signal }: { ears: Ears; log: Logger; signal: AbortSignal },
+): Promise<void> {
+  for (let failures = 0; !signal.aborted; failures++) {
+    const begins = () => {
+      failures = 0;
+      ears.begins();
+    };
+    await listenOnce(url, channel, { ...ears, begins }, signal).catch((err) => {
+      if (!signal.aborted) log.warn({ err, channel }, 'the database is not listened to; it is tried again');
+    });
+    const pause = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** failures);
+    await sleep(pause * (0.5 + Math.random() / 2), signal).catch(() => undefined);
+  }
+}
