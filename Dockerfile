@@ -2,7 +2,7 @@
 # BASE is a Debian with ffmpeg and ca-certificates; any image that has them will do.
 ARG BASE=debian:bookworm-slim
 
-FROM ${BASE} AS build
+FROM ${BASE} AS dependencies
 WORKDIR /src
 RUN command -v npm >/dev/null \
   || (apt-get update && apt-get install -y --no-install-recommends npm make ca-certificates && rm -rf /var/lib/apt/lists/*)
@@ -10,6 +10,8 @@ RUN command -v npm >/dev/null \
 COPY package.json package-lock.json .npmrc Makefile ./
 COPY scripts/step scripts/install-dependencies scripts/
 RUN make node_modules/.installed
+
+FROM dependencies AS build
 COPY . .
 RUN make build
 

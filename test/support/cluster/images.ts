@@ -155,7 +155,11 @@ async function buildProject({ buildah }: Builder, dir: string, onProgress: Progr
   // Each change leaves layers behind that nothing is made of any more; now and then all but the images themselves goes.
   const layers = (await buildah(['images', '--all', '--quiet'])).trim().split('\n').length;
   if (layers > MAX_LAYERS) await buildah(['rmi', '--prune', '--force']);
-  await buildah(['bud', ...how, '--build-arg', `BASE=${BASE_IMAGE}`, '--tag', name, buildContext(dir)]);
+  const context = buildContext(dir);
+  const build = (...more: string[]) => buildah(['bud', ...how, '--build-arg', `BASE=${BASE_IMAGE}`, ...more, context]);
+  // What has a name stays when layers go: to install the dependencies anew takes a minute of the processor.
+  await build('--target', 'dependencies', '--tag', 'localhost/loopstream-dependencies:latest');
+  await build('--tag', name);
   writeFileSync(installedFile(dir), installedFrom());
   return name;
 }
