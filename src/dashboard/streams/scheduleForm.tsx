@@ -129,6 +129,8 @@ export function ScheduleForm({ stream, onClose, onDone }: ScheduleFormProps) {
   });
   const { submit, busy, problem } = useSubmit<ScheduleValues, Stream>({
     send: (values, idempotencyKey) => streams.schedule(stream.id, scheduleBody(values), { idempotencyKey }),
+    // What others have saved meanwhile is taken up in fields that are not seen, too.
+    made: scheduleBody,
     fields: Object.keys(FIELDS),
     onMistakes: (mistakes) =>
       form.setErrors(
