@@ -6,8 +6,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { createLedger, customer } from '../../src/billing/ledger.ts';
+import { createLedger } from '../../src/billing/ledger.ts';
 import { parsePrices } from '../../src/billing/prices.ts';
+import { systemClock } from '../../src/clock.ts';
 import { migrate } from '../../src/db/migrate.ts';
 import { createDb, createPool, type Db } from '../../src/db/pool.ts';
 import type { LoopStream } from '../../src/kube/resources.ts';
@@ -17,6 +18,7 @@ import { createEstimates } from '../../src/meter/estimate.ts';
 import { createMeter } from '../../src/meter/meter.ts';
 import { byAccount } from '../../src/meter/work.ts';
 import { ACCOUNT_LABEL } from '../../src/streams/names.ts';
+import { give } from '../support/grant.ts';
 import { spendRows } from './money/spend.ts';
 import { circumstances, collect, median, type Row, report, whole } from './report.ts';
 
@@ -74,27 +76,19 @@ async function open(): Promise<{ url: string; close(): Promise<void> }> {
   return { url: postgres.url, close };
 }
 
-async function give(db: Db, accounts: number): Promise<void> {
-  const ledger = createLedger(db);
-  for (let i = 0; i < accounts; i++) {
-    const accountId = `account-${i}`;
-    const entries = [
-      { account: customer(accountId), credits: 1_000_000_000n },
-      { account: 'grants', credits: -1_000_000_000n },
-    ];
-    await ledger.post({ key: `grant:${i}`, kind: 'grant', accountId, entries, at: new Date() });
-  }
-}
-
 async function meterRows(db: Db, streams: number, rounds: number): Promise<Row[]> {
-  await give(db, Math.ceil(streams / STREAMS_OF_ACCOUNT));
+  const ledger = createLedger(db);
+  for (let i = 0; i < streams / STREAMS_OF_ACCOUNT; i++) await give(ledger, `account-${i}`, 1_000_000_000n);
   const prices = parsePrices();
   let counted = 0;
   const told = (what: { seconds: number }) => {
     counted += what.seconds;
   };
-  const meter = createMeter({ db, ledger: createLedger(db), prices, told });
-  const estimates = createEstimates({ db, prices });
+  let passed = 0;
+  // When a meter that looks every ten seconds has seen the hour.
+  const clock = { ...systemClock, now: () => new Date(START + passed * 3_600_000 + 5_000) };
+  const meter = createMeter({ db, ledger, prices, told, clock });
+  const estimates = createEstimates({ db, prices, clock });
   const never = new AbortController().signal;
   const times = { hour: [] as number[], idle: [] as number[], credit: [] as number[] };
   const timed = async (into: number[], work: () => Promise<unknown>) => {
@@ -103,6 +97,7 @@ async function meterRows(db: Db, streams: number, rounds: number): Promise<Row[]
     into.push(performance.now() - since);
   };
   for (let hours = 1; hours <= rounds; hours++) {
+    passed = hours;
     const all = Array.from({ length: streams }, (_, i) => streamOf(i, hours));
     await timed(times.hour, () => meter.count(all, never));
     await timed(times.idle, () => meter.count(all, never));

@@ -4,9 +4,13 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Connection } from '../../src/account/connection.ts';
 import type { Principal } from '../../src/auth/scopes.ts';
 import { dayAt } from '../../src/billing/days.ts';
+import { parsePrices } from '../../src/billing/prices.ts';
 import type { LedgerEntry } from '../../src/billing/record.ts';
 import { createBillingService } from '../../src/billing/service.ts';
 import type { StatementArgs } from '../../src/billing/statement.ts';
+import type { LoopStream } from '../../src/kube/resources.ts';
+import { createMeter } from '../../src/meter/meter.ts';
+import { ACCOUNT_LABEL } from '../../src/streams/names.ts';
 import { startTestLedger, type TestLedger } from '../support/ledger.ts';
 
 let it: TestLedger;
@@ -79,6 +83,45 @@ test('sums of days and of streams are the charges, whatever they are and whereve
     ),
     { numRuns: 40 },
   );
+});
+
+test('what the meter counts at once is of the days in which it was, in each zone, and adds up to the ledger', async () => {
+  const accountId = 'over-midnight';
+  await it.give(accountId, 10_000n);
+  // Two hours, counted when they are over: midnight is half an hour after they began in Kolkata, and when they end in Dubai.
+  const [startedAt, endedAt] = ['2027-03-20T18:00:00Z', '2027-03-20T20:00:00Z'];
+  const stream = {
+    metadata: { name: 'str-m', uid: 'uid-m', labels: { [ACCOUNT_LABEL]: accountId } },
+    spec: { replicas: 1, quality: '1080p', framerate: 30, destinationRefs: ['tv'] },
+    status: { sessions: [{ number: 1, podUID: 'p', startedAt, endedAt, onAirSeconds: 7200 }] },
+  } as unknown as LoopStream;
+  const meter = createMeter({ db: it.db, ledger: it.ledger, prices: parsePrices() });
+  await meter.count([stream], new AbortController().signal);
+  const days = async (timeZone: string) => {
+    const asked = { from: '2027-03-20', to: '2027-03-21', groupBy: 'day', timeZone } as const;
+    const { lines } = await billing().usage(principalOf(accountId), asked);
+    return lines.map(({ credits, onAirSeconds }) => [Number(credits), onAirSeconds]);
+  };
+  // 300 credits an hour.
+  const [half, rest] = [
+    [150, 1800],
+    [450, 5400],
+  ];
+  expect(await days('Asia/Kolkata')).toEqual([half, rest]);
+  // What ends at midnight is of the day before.
+  expect(await days('Asia/Dubai')).toEqual([
+    [600, 7200],
+    [0, 0],
+  ]);
+  expect(await days('Asia/Kathmandu')).toEqual([
+    [75, 900],
+    [525, 6300],
+  ]);
+  expect(await days('UTC')).toEqual([
+    [600, 7200],
+    [0, 0],
+  ]);
+  expect(await it.ledger.balance(accountId)).toBe(9_400n);
 });
 
 describe('the statement', () => {

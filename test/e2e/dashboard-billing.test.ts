@@ -1,10 +1,13 @@
-/** Money as its owner sees it in the dashboard: the balance and how long it lasts, usage, what was booked, and the ways to pay. */
+/**
+ * Money as its owner sees it in the dashboard: the balance and how long it lasts, usage, what was booked, and the ways to pay.
+ * Crypto deposits and invoices are in test/billing/pages.system.test.ts, where there are a chain and a seller.
+ */
 import { readFile } from 'node:fs/promises';
-import type { Browser, Page, Route } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { createLedger, customer, type Ledger } from '../../src/billing/ledger.ts';
-import type { CryptoAsset, CryptoDeposit } from '../../src/client/index.ts';
+import { createLedger, type Ledger } from '../../src/billing/ledger.ts';
 import { createDb, createPool } from '../../src/db/pool.ts';
+import { give } from '../support/grant.ts';
 import { expectForEverybody, expectToWaitAndRecover, launchBrowser, type Visit, visit } from '../support/page.ts';
 import { type SharedSystem, shareSystem } from '../support/share-system.ts';
 import { settingOf } from '../support/traces.ts';
@@ -40,21 +43,7 @@ async function open(path: string): Promise<Page> {
 /** So that the balance is `credits`. */
 async function have(credits: bigint): Promise<void> {
   const change = credits - (await ledger.balance(accountId));
-  if (change === 0n) return;
-  booked += 1;
-  const entries = [
-    { account: customer(accountId), credits: change },
-    { account: 'grants', credits: -change },
-  ];
-  const details = { reason: 'For <b>testing</b>' };
-  await ledger.post({
-    key: `grant:${accountId}:${booked}`,
-    kind: 'grant',
-    accountId,
-    entries,
-    at: new Date(),
-    details,
-  });
+  if (change !== 0n) await give(ledger, accountId, change, { reason: 'For <b>testing</b>' });
 }
 
 async function charge(streamID: string, credits: bigint, seconds: number): Promise<void> {
@@ -148,69 +137,4 @@ test('invoices say that there is none yet; whom they are sent to is kept, and wh
   await dialog.getByRole('button', { name: 'Save' }).click();
   await dialog.waitFor({ state: 'detached' });
   expect(await system.client.billingAddress.get()).toMatchObject({ name: '<b>Lamps</b> & more', country: 'DE' });
-});
-
-const ASSET: CryptoAsset = {
-  ...{ asset: 'ETH', network: 'local', contract: null, decimals: 18, minimumAmount: '1000000000000000' },
-  ...{ confirmations: 2, rate: '2500', currency: 'USD' },
-};
-const DEPOSIT: CryptoDeposit = {
-  ...{ id: 'dep-1', asset: 'ETH', network: 'local', decimals: 18, state: 'waiting', confirmations: null },
-  ...{ neededConfirmations: 2, address: `0x${'ab'.repeat(20)}`, paymentUri: `ethereum:0x${'ab'.repeat(20)}@31337` },
-  ...{ amount: '10000000000000000', receivedAmount: '0', credits: '0', explanation: null, payments: [] },
-  quote: { rate: '2500', currency: 'USD', credits: '250000', expiresAt: new Date(Date.now() + 900_000).toISOString() },
-  ...{ expiresAt: new Date(Date.now() + 900_000).toISOString(), createdAt: new Date().toISOString() },
-};
-const PAYMENT: CryptoDeposit['payments'][number] = {
-  ...{ txid: `0x${'cd'.repeat(32)}`, index: '0', network: 'local', asset: 'ETH', contract: null },
-  ...{ amount: '10000000000000000', state: 'confirming', confirmations: 1, credits: null, explanation: null },
-  at: new Date().toISOString(),
-};
-
-/** The chain is tried elsewhere; here it is what the page makes of each state. */
-async function withChain(page: Page): Promise<{ become: (change: Partial<CryptoDeposit>) => void; asked: unknown[] }> {
-  let deposit = DEPOSIT;
-  const asked: unknown[] = [];
-  const list = (data: unknown[]) => ({ json: { data, page: { hasMore: false, nextCursor: null } } });
-  const answer = (route: Route): Promise<void> => {
-    if (route.request().method() === 'POST') {
-      asked.push(route.request().postDataJSON());
-      return route.fulfill({ status: 201, json: deposit });
-    }
-    return route.fulfill(route.request().url().includes('/dep-1') ? { json: deposit } : list([deposit]));
-  };
-  await page.route('**/v1/crypto/assets', (route) => route.fulfill({ json: { data: [ASSET] } }));
-  await page.route('**/v1/crypto/deposits**', answer);
-  await page.route('**/v1/crypto/deposits/**', answer);
-  const become = (change: Partial<CryptoDeposit>) => {
-    deposit = { ...deposit, ...change };
-  };
-  return { become, asked };
-}
-
-test('crypto: an address with its QR code, and each state of the payment as it comes, without a reload', async () => {
-  const page = await open('/destinations');
-  const { become, asked } = await withChain(page);
-  await page.getByRole('link', { name: 'Billing' }).first().click();
-  await page.getByRole('button', { name: 'Pay in crypto' }).click();
-  const dialog = page.getByRole('dialog', { name: 'Pay in crypto' });
-  await dialog.getByText('1 ETH is worth 2500 USD now.').waitFor();
-  await expectForEverybody(page);
-  await dialog.getByRole('button', { name: 'Get an address' }).dblclick();
-  await page.getByRole('heading', { name: 'Pay in ETH' }).waitFor();
-  expect(asked).toEqual([{ asset: 'ETH', network: 'local', amountMinor: '2500' }]);
-  await page.getByTestId('qr').waitFor();
-  await page.getByText('0.01', { exact: true }).waitFor();
-  await page.getByText(DEPOSIT.address).waitFor();
-  await expectForEverybody(page);
-  const line = page.getByTestId('deposit-line');
-  become({ state: 'confirming', confirmations: 1, payments: [PAYMENT] });
-  await line.filter({ hasText: '1 of 2 confirmations' }).waitFor();
-  await page.getByRole('progressbar', { name: 'Confirmations of 0.01 ETH' }).waitFor();
-  expect(await page.getByTestId('qr').count()).toBe(0);
-  become({ state: 'reorged', confirmations: null, payments: [{ ...PAYMENT, state: 'reorged', confirmations: null }] });
-  await line.filter({ hasText: 'changed its mind' }).waitFor();
-  become({ state: 'credited', credits: '250000', payments: [{ ...PAYMENT, state: 'credited', confirmations: 2 }] });
-  await line.filter({ hasText: 'credited to your balance' }).waitFor();
-  await expectForEverybody(page);
 });

@@ -9,6 +9,7 @@ import { createInvoiceJob } from '../../src/invoices/job.ts';
 import { createInvoiceService } from '../../src/invoices/service.ts';
 import type { Seller } from '../../src/invoices/settings.ts';
 import { reconcile } from '../../src/reconcile/reconcile.ts';
+import { give } from '../support/grant.ts';
 import { query, shareTestPostgres, type TestPostgres } from '../support/postgres.ts';
 import { buildTestServer, type TestServer } from '../support/server.ts';
 
@@ -86,13 +87,7 @@ const total = (list: { totalCredits: string }[]) =>
 
 describe('months', () => {
   test('that were missed are billed one by one, in the seller’s zone, to the unit of the ledger, and once', async () => {
-    await ledger.post({
-      ...{ key: `grant:${account}`, kind: 'grant', accountId: account, at: at('2027-01-01T00:00') },
-      entries: [
-        { account: customer(account), credits: 10_000n },
-        { account: 'grants', credits: -10_000n },
-      ],
-    });
+    await give(ledger, account, 10_000n, { at: at('2027-01-01T00:00') });
     // The last hour of January in Berlin is not the one in UTC.
     await charge('2027-01-31T22:59', 1_250n);
     await charge('2027-01-05T12:00', 1_250n, { streamName: 'Old name' });

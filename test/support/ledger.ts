@@ -1,7 +1,8 @@
 /** A database with the ledger in it, for tests that need nothing of Kubernetes. */
-import { createLedger, customer, type Ledger } from '../../src/billing/ledger.ts';
+import { createLedger, type Ledger } from '../../src/billing/ledger.ts';
 import { migrate } from '../../src/db/migrate.ts';
 import { createDb, createPool, type Db } from '../../src/db/pool.ts';
+import { give } from './grant.ts';
 import { shareTestPostgres } from './postgres.ts';
 
 export interface TestLedger {
@@ -11,18 +12,6 @@ export interface TestLedger {
   /** Credits an account with what it then has to use. */
   give(accountId: string, credits: bigint): Promise<void>;
   stop(): Promise<void>;
-}
-
-let given = 0;
-
-async function give(ledger: Ledger, accountId: string, credits: bigint): Promise<void> {
-  const entries = [
-    { account: customer(accountId), credits },
-    { account: 'grants', credits: -credits },
-  ];
-  given += 1;
-  const key = `given:${accountId}:${process.pid}:${given}`;
-  await ledger.post({ key, kind: 'grant', accountId, entries, at: new Date() });
 }
 
 const open = (url: string, max = 10): Db => createDb(createPool(url, { searchPath: 'loopstream', max }));

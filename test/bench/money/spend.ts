@@ -3,8 +3,9 @@
  * same Postgres, in turns: what double entry, keys, the floor, and triggers that refuse all else cost.
  */
 import { sql } from 'kysely';
-import { createLedger, customer } from '../../../src/billing/ledger.ts';
+import { createLedger } from '../../../src/billing/ledger.ts';
 import { createDb, createPool, type Db } from '../../../src/db/pool.ts';
+import { give } from '../../support/grant.ts';
 import { median, type Row } from '../report.ts';
 
 const CONNECTIONS = 8;
@@ -34,11 +35,7 @@ async function prepare(db: Db): Promise<void> {
     with (fillfactor = 50)`.execute(db);
   for (let n = 0; n < CONNECTIONS; n++) {
     const accountId = `spender-${n}`;
-    const entries = [
-      { account: customer(accountId), credits: PLENTY },
-      { account: 'grants', credits: -PLENTY },
-    ];
-    await ledger.post({ key: `bench:${n}`, kind: 'grant', accountId, entries, at: new Date() });
+    await give(ledger, accountId, PLENTY);
     await sql`insert into loopstream.bench_balances values (${accountId}, ${PLENTY}) on conflict do nothing`.execute(
       db,
     );
