@@ -7,9 +7,11 @@ import { billingConfig, ConfigError, environment } from '../config.ts';
 import { createDb, createPool, type Db } from '../db/pool.ts';
 import { readSeller } from '../invoices/open.ts';
 import type { SellerSetting } from '../invoices/settings.ts';
-import { reconcile } from '../reconcile/reconcile.ts';
+import type { Sources } from '../reconcile/reconcile.ts';
+import { columns } from './columns.ts';
 import { issueCreditNote } from './credit-note.ts';
 import { readFlagged } from './flagged.ts';
+import { checkLedger, readStreams } from './reconcile.ts';
 import { type Admin, AdminError, createAdmin, type Giving } from './service.ts';
 
 const HELP = `loopstream admin: what the service's staff do by hand, each with a reason that is written down
@@ -35,8 +37,8 @@ An account is named by its id or its e-mail address; one that was deleted by its
   audit        what staff have done, the latest first
   flagged      accounts to look at: suspended, with a negative balance, a payment that is disputed or went back when it had been
                used, a deposit that is too large to be credited by itself, or a difference that reconcile finds
-  reconcile    computes all balances, charges, top-ups and deposits anew from what they are made of, and prints what differs;
-               exits with 1 when something does
+  reconcile    computes all balances, charges, top-ups, deposits and invoices anew from what they are made of, and prints what
+               differs and what to do about it; exits with 1 when something does
 
 Options:
   --credits <n>       how much, in credits
@@ -48,7 +50,8 @@ Options:
   --json              for programs: JSON, amounts as texts
   --help              this text
 
-LOOPSTREAM_DATABASE_URL and LOOPSTREAM_CURRENCY say where and in what, LOOPSTREAM_SELLER who sends credit notes.
+LOOPSTREAM_DATABASE_URL and LOOPSTREAM_CURRENCY say where and in what, LOOPSTREAM_SELLER who sends credit notes. To reconcile,
+LOOPSTREAM_PRICES says what was to be charged, and KUBECONFIG where the pods have told for how long they were on air.
 `;
 
 const OPTIONS = {
@@ -112,6 +115,7 @@ interface Context {
   values: Values;
   account: string | undefined;
   seller: SellerSetting | undefined;
+  sources: Sources;
 }
 
 /** What a command answers: for people, and for programs. */
@@ -174,19 +178,6 @@ const setLocked =
     return { text: `${nameOf(set)} is ${state}${set.done ? '' : ', as it was before'}.\n`, json: { ...set, state } };
   };
 
-const columns = (rows: readonly (readonly string[])[]): string => {
-  const widths = rows[0]?.map((_cell, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0))) ?? [];
-  return rows
-    .map(
-      (row) =>
-        `${row
-          .map((cell, n) => cell.padEnd(widths[n] ?? 0))
-          .join('  ')
-          .trimEnd()}\n`,
-    )
-    .join('');
-};
-
 async function statement(context: Context): Promise<Told> {
   const found = await context.admin.statement(accountOf(context), limitOf(context));
   const lines = found.entries.map((entry) => [
@@ -221,28 +212,13 @@ async function flagged({ db }: Context): Promise<Told> {
   return { text, json: found };
 }
 
-async function check({ db }: Context): Promise<Told> {
-  const found = await reconcile(db);
-  const differences = found.flatMap(({ name, differences }) => differences.map((one) => ({ of: name, ...one })));
-  const lines = found.map(({ name, checked, differences }) => [name, String(checked), String(differences.length)]);
-  const table = columns([['what', 'checked', 'differences'], ...lines]);
-  const details = differences.map(
-    (one) => `${one.of}: ${one.what} of ${one.subject} is ${one.found ?? 'missing'}, not ${one.expected ?? 'there'}\n`,
-  );
-  return {
-    text: `${table}${details.join('')}`,
-    json: { differences, checked: found.map(({ name, checked }) => ({ name, checked })) },
-    code: differences.length === 0 ? 0 : 1,
-  };
-}
-
 const COMMANDS: Record<string, (context: Context) => Promise<Told>> = {
   grant: give('grant'),
   refund: give('refund'),
   'credit-note': creditNote,
   suspend: setLocked(true),
   resume: setLocked(false),
-  ...{ statement, audit, flagged, reconcile: check },
+  ...{ statement, audit, flagged, reconcile: ({ db, sources }) => checkLedger(db, sources) },
 };
 
 /** In JSON, amounts are texts: they have more digits than a double. */
@@ -256,6 +232,7 @@ export async function runAdmin(
     open,
     currency,
     seller,
+    sources = {},
     print,
     complain,
   }: {
@@ -263,6 +240,8 @@ export async function runAdmin(
     currency: string;
     /** Who sends credit notes. */
     seller?: SellerSetting | undefined;
+    /** What is compared besides what is in the database. */
+    sources?: Sources;
     print: (text: string) => void;
     complain: (text: string) => void;
   },
@@ -280,7 +259,7 @@ export async function runAdmin(
       db,
       currency,
       values,
-      ...{ account, seller },
+      ...{ account, seller, sources },
     });
     print(values.json ? asJson(told.json) : told.text);
     return told.code ?? 0;
@@ -293,16 +272,26 @@ export async function runAdmin(
   }
 }
 
+const POOL = { searchPath: 'loopstream', max: 2 };
+const OUTPUT = {
+  print: (text: string) => void process.stdout.write(text),
+  complain: (text: string) => void process.stderr.write(text),
+};
+
 export async function adminCommand(args: string[]): Promise<number> {
   // Before the settings: who mistypes a command is told that first.
-  const isHelp = parse(args).command === 'help';
-  const { databaseUrl, currency, seller } = isHelp
-    ? { databaseUrl: '', currency: 'USD' }
-    : billingConfig(environment());
+  const { command } = parse(args);
+  const env = environment();
+  if (command === 'help')
+    return runAdmin(args, { ...OUTPUT, open: () => createDb(createPool('', POOL)), currency: '' });
+  const { databaseUrl, currency, seller, prices, kubeconfig, namespace } = billingConfig(env);
+  // Not the cluster that somebody happens to have in ~/.kube/config.
+  const isTold = kubeconfig !== undefined || env.KUBERNETES_SERVICE_HOST !== undefined;
+  const streams = () => readStreams(kubeconfig, namespace);
   return runAdmin(args, {
-    open: () => createDb(createPool(databaseUrl, { searchPath: 'loopstream', max: 2 })),
+    ...OUTPUT,
+    open: () => createDb(createPool(databaseUrl, POOL)),
     ...{ currency, seller },
-    print: (text) => void process.stdout.write(text),
-    complain: (text) => void process.stderr.write(text),
+    sources: { currency, prices, ...(isTold && { streams }) },
   });
 }
