@@ -40,6 +40,7 @@ export class Station {
   readonly #segmenter = new Segmenter();
   readonly #listeners = new Set<Listener>();
   readonly #watched = new Set<Listener>();
+  #hasty = 0;
   #kept: Segment[] = [];
   #keptBytes = 0;
   #wake: (() => void) | undefined;
@@ -74,6 +75,17 @@ export class Station {
     };
   }
 
+  /** Small batches for a while, the first one at once, for who wants to know soon what becomes of them. Returns what ends it. */
+  hurry(): () => void {
+    this.#hasty++;
+    this.#wake?.();
+    let over = false;
+    return () => {
+      if (!over) this.#hasty--;
+      over = true;
+    };
+  }
+
   get listeners(): number {
     return this.#listeners.size;
   }
@@ -89,7 +101,8 @@ export class Station {
     signal.addEventListener('abort', stop);
     while (!signal.aborted) {
       this.#produce();
-      await this.#wait(this.#pace.waitMs(this.#clock.monotonicMs(), this.#watched.size === 0));
+      const resting = this.#watched.size === 0 && this.#hasty === 0;
+      await this.#wait(this.#pace.waitMs(this.#clock.monotonicMs(), resting));
     }
     signal.removeEventListener('abort', stop);
   }

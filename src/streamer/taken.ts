@@ -27,6 +27,11 @@ export class Taken {
     this.#sameBytes = sameBytes;
   }
 
+  /** Some of it is known to be taken: from here on all that is taken counts. */
+  get begun(): boolean {
+    return this.#untilMs !== undefined;
+  }
+
   /** Media was handed over, which begins for the receiver when it has taken `fromBytes` in all. */
   handed(fromBytes: number, nowMs: number): void {
     this.#handed.push({ fromBytes: this.#sameBytes ? fromBytes : 0, atMs: nowMs });

@@ -181,11 +181,15 @@ export class Target {
     const { station, clock, ffmpeg, profile, log, name } = this.#options;
     const health = new Health(this.#timeouts, clock.monotonicMs());
     const taken = new Taken({ sameBytes: address.format === 'flv' });
+    let rest: (() => void) | undefined;
     const onProgress = (bytes: number) => {
       this.#bytesNow = bytes;
       const now = clock.monotonicMs();
       health.reported(bytes, now);
       const onAir = taken.reported(bytes, now);
+      // Connected: the sooner it is known that media was taken, the less of it is not counted.
+      if (taken.begun) rest?.();
+      else if (bytes > 0) rest ??= station.hurry();
       if (onAir) this.#options.onTaken?.(onAir.sinceMs, onAir.untilMs);
       this.#show(health);
     };
@@ -211,6 +215,7 @@ export class Target {
     const reason = await transport.ended;
     signal.removeEventListener('abort', leave);
     clearInterval(watch);
+    rest?.();
     unlisten();
     feed.close();
     this.#feed = undefined;

@@ -13,10 +13,10 @@ import { classify, classifyEnd, type Failure, failure, progressBytes, redact } f
 const PROGRESS_FD = 3;
 const PRESET_FD = 4;
 /**
- * Media comes twice a second, and a report behind the first packet that is written of it: with a time this much below half a
- * second each gets one, and no more than that.
+ * ffmpeg reports where it has written something and this long has passed. Media comes in batches, twice a second: each gets a
+ * report behind the first that is written of it, and no more than that.
  */
-const REPORT_SECONDS = 0.2;
+const REPORT_SECONDS = 0.1;
 const STDERR_LINES = 20;
 /** For what a process has said to arrive after it has gone; another one may hold its pipes open for ever. */
 const LAST_WORDS_MS = 1000;

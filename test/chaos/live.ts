@@ -7,7 +7,7 @@ import { NAMESPACE } from '../../src/local/rights.ts';
 import { STREAM_LABEL } from '../../src/streams/names.ts';
 import { processesOf } from '../support/node.ts';
 import { until } from '../support/rtmp.ts';
-import type { Tap } from '../support/tap.ts';
+import type { FarTap } from '../support/tap-process.ts';
 import type { Chain } from './chain.ts';
 import { KINDS, type Kind, type Shot } from './plan.ts';
 import type { Receiver } from './receiver.ts';
@@ -16,7 +16,7 @@ import type { Stage } from './stage.ts';
 export interface Channel {
   id: string;
   key: string;
-  tap: Tap;
+  tap: FarTap;
 }
 
 const PREPARE_MS = 120_000;

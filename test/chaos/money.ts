@@ -89,7 +89,7 @@ async function judge(
     const stream = all.get(id);
     if (!stream) throw new Error(`The stream ${id} is gone.`);
     const [sessions, mediaSeconds] = [await sessionsOf(stage, stream), await receiver.mediaSeconds(key)];
-    facts.push({ name: key, sessions, publishes: tap.publishes, mediaSeconds });
+    facts.push({ name: key, sessions, publishes: await tap.publishes(), mediaSeconds });
   }
   const lines = facts.flatMap(linesOf);
   const total = (of: (line: (typeof lines)[number]) => number) => lines.reduce((sum, line) => sum + of(line), 0);

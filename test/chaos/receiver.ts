@@ -4,10 +4,10 @@
  */
 import { packetsOf } from '../support/media.ts';
 import { startRtmpServer } from '../support/rtmp.ts';
-import { startTap, type Tap } from '../support/tap.ts';
+import { type FarTap, startTaps } from '../support/tap-process.ts';
 
 export interface Receiver {
-  tap(): Promise<Tap>;
+  tap(): Promise<FarTap>;
   /** Seconds of media by the timestamps of what was recorded, of all recordings of the key; a part that was torn off may be left out. */
   mediaSeconds(key: string): Promise<number>;
   close(): Promise<void>;
@@ -15,13 +15,9 @@ export interface Receiver {
 
 export async function startReceiver(dir: string): Promise<Receiver> {
   const server = await startRtmpServer({ record: dir });
-  const taps: Tap[] = [];
+  const taps = await startTaps();
   return {
-    async tap() {
-      const tap = await startTap(server.port);
-      taps.push(tap);
-      return tap;
-    },
+    tap: () => taps.open(server.port),
     async mediaSeconds(key) {
       const files = await server.recordings(key);
       let seconds = 0;
@@ -32,7 +28,7 @@ export async function startReceiver(dir: string): Promise<Receiver> {
       return seconds;
     },
     async close() {
-      for (const tap of taps) tap.close();
+      await taps.close();
       await server.close();
     },
   };
