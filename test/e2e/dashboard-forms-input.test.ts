@@ -1,0 +1,243 @@
+/// <reference lib="dom" />
+/**
+ * Every field of every form with everything that is wrong in it, and every form sent twice: an error names the field, what was
+ * typed stays, nothing of it is markup, and one thing is made.
+ */
+import type { Browser, BrowserContext, Locator, Page, Request, Route } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { mailbox } from '../support/account.ts';
+import {
+  type Field,
+  FORMS,
+  type Form,
+  type Made,
+  NEW_PASSWORD,
+  OPEN_FORMS,
+  SEARCHES,
+  WORDS,
+} from '../support/forms.ts';
+import { DESK, launchBrowser, visit } from '../support/page.ts';
+import { type SharedSystem, shareSystem } from '../support/share-system.ts';
+
+let system: SharedSystem;
+let browser: Browser;
+let made: Made;
+/** One in which the owner has signed in, and one in which nobody has. */
+const pages = {} as { owner: Page; nobody: Page };
+const contexts: BrowserContext[] = [];
+const complaints: string[] = [];
+
+const site = () => new URL(system.facts.pageUrl).origin;
+
+beforeAll(async () => {
+  [system, browser] = await Promise.all([shareSystem(), launchBrowser()]);
+  const { destinations, playlists, streams } = system.client;
+  const { id: destination } = await destinations.create({
+    ...{ name: 'Here', rtmpUrl: 'rtmp://example.com/here', rtmpKey: 'key' },
+  });
+  const { id: playlist } = await playlists.create({ name: 'Evenings', kind: 'video', mode: 'sequential', items: [] });
+  const { id: stream } = await streams.create({
+    ...{ name: 'Night', quality: 'q_720p', framerate: 'f_30', destinationID: destination, playlistIDs: [playlist] },
+  });
+  made = { destination, playlist, stream, facts: system.facts };
+  const { context, page } = await visit(browser, system, '/account');
+  const without = await browser.newContext({ viewport: DESK, reducedMotion: 'reduce' });
+  contexts.push(context, without);
+  Object.assign(pages, { owner: page, nobody: await without.newPage() });
+  for (const one of Object.values(pages)) {
+    one.setDefaultTimeout(60_000);
+    one.on('console', (message) => {
+      if (message.text().includes('Content Security Policy')) complaints.push(message.text());
+    });
+    one.on('pageerror', (error) => complaints.push(String(error)));
+  }
+});
+afterAll(() => browser?.close());
+afterEach(async () => {
+  for (const page of Object.values(pages)) {
+    await page.unrouteAll({ behavior: 'wait' });
+    expect(await page.evaluate(() => 'hacked' in window || document.querySelector('img[src=x]') !== null)).toBe(false);
+  }
+  expect(complaints.splice(0)).toEqual([]);
+});
+
+async function show(page: Page, { path, prepare, open, form }: Form): Promise<void> {
+  await prepare?.(page);
+  // Addresses that differ in what is open alone are not loaded anew.
+  if (page.url() === `${site()}${path(made)}`) await page.reload();
+  else await page.goto(`${site()}${path(made)}`);
+  await open?.(page, made);
+  await form(page).waitFor();
+}
+
+const fieldIn = (form: Locator, { label }: Field): Locator => form.getByLabel(label, { exact: true });
+const buttonOf = (page: Page, { form, submit }: Form): Locator =>
+  // The bar in which changes are saved stands beside what is changed.
+  form(page).getByRole('button', { name: submit, exact: true });
+
+/** What a form says of itself: what is wrong, by field, what is wrong besides, and whether it is at work. */
+const stateOf = (form: Locator) =>
+  form.evaluate((node) => {
+    const textOf = (id: string) => document.getElementById(id)?.textContent ?? '';
+    const wrong = [...node.querySelectorAll<HTMLInputElement>('[aria-invalid="true"]')].map((one) => {
+      const said = (one.getAttribute('aria-describedby') ?? '').split(' ').map(textOf).join(' ');
+      return [one.labels?.[0]?.textContent ?? '', said.trim()] as const;
+    });
+    const besides = [...node.querySelectorAll('[role="alert"]')].map((one) => one.textContent ?? '');
+    return { wrong, besides, busy: node.querySelector('[data-loading]') !== null };
+  });
+
+/** Sends it with this one field wrong, and waits for that to be said. */
+async function expectRefusal(page: Page, of: Form, field: Field, value: string): Promise<void> {
+  const form = of.form(page);
+  const input = fieldIn(form, field);
+  await input.fill(value);
+  // Browsers put numbers and addresses right as they are typed.
+  const typed = await input.inputValue();
+  await buttonOf(page, of).dispatchEvent('click');
+  const isSaid = async () => {
+    const { wrong, besides, busy } = await stateOf(form);
+    const atField = wrong.some(([label, said]) => label === field.label && said !== '');
+    return !busy && (atField || besides.some((text) => field.called?.test(text)));
+  };
+  const what = `${field.label}: ${value.slice(0, 40)}`;
+  await expect.poll(isSaid, { message: what, timeout: 20_000 }).toBe(true);
+  expect(await input.inputValue(), what).toBe(typed);
+}
+
+async function tryAll(page: Page, of: Form): Promise<void> {
+  await show(page, of);
+  const form = of.form(page);
+  const fields = of.fields(made);
+  for (const field of fields) await fieldIn(form, field).fill(field.right);
+  for (const field of fields) {
+    for (const value of field.wrong) await expectRefusal(page, of, field, value);
+    for (const other of fields)
+      if (other !== field) expect(await fieldIn(form, other).inputValue(), other.label).toBe(other.right);
+    await fieldIn(form, field).fill(field.right);
+  }
+}
+
+describe('what is wrong is said at its field, and what was typed stays', () => {
+  test.each(Object.entries(FORMS))('%s', (_, form) => tryAll(pages.owner, form));
+  test.each(Object.entries(OPEN_FORMS))('%s', (_, form) => tryAll(pages.nobody, form));
+});
+
+/**
+ * What is asked by `method path`, counted. The first of it is held back until `release`; where it `loses`, it is done then, and
+ * its answer does not come.
+ */
+async function follow(page: Page, sends: string, loses = false) {
+  const [method, path = ''] = sends.split(' ');
+  const asked: Request[] = [];
+  const { promise: released, resolve: release } = Promise.withResolvers<void>();
+  const pass = async (route: Route) => {
+    if (route.request().method() !== method) return route.fallback();
+    const isFirst = asked.push(route.request()) === 1;
+    if (isFirst) await released;
+    if (!isFirst || !loses) return route.continue();
+    await route.fetch();
+    return route.abort();
+  };
+  await page.route((url) => url.pathname.startsWith(path), pass);
+  return { asked, release };
+}
+
+/** Pressed twice before anything is drawn anew, and again, by mouse and keyboard, while it is on its way. */
+async function pressAgainAndAgain(page: Page, of: Form, asked: readonly Request[]): Promise<void> {
+  const button = buttonOf(page, of);
+  const twice = (one: HTMLElement | SVGElement) => {
+    for (let i = 0; i < 2; i += 1) (one as HTMLElement).click();
+  };
+  await button.evaluate(twice);
+  await expect.poll(() => asked.length).toBe(1);
+  await page.keyboard.press('Enter');
+  await button.evaluate(twice);
+  await page.keyboard.press('Enter');
+}
+
+async function sendTwice(page: Page, of: Form, mine = made): Promise<void> {
+  const { client } = system;
+  const before = await of.count?.(client, page, mine);
+  const form = of.form(page);
+  const fields = of.fields(mine);
+  for (const field of fields) await fieldIn(form, field).fill(field.right);
+  const { asked, release } = await follow(page, of.sends, of.keyed);
+  const all: Request[] = [];
+  const note = (request: Request) => all.push(request);
+  page.on('request', note);
+  await pressAgainAndAgain(page, of, asked);
+  release();
+  if (of.keyed || of.refused) {
+    await form.getByRole('alert').first().waitFor();
+    for (const field of fields) expect(await fieldIn(form, field).inputValue(), field.label).toBe(field.right);
+  }
+  if (of.keyed) await buttonOf(page, of).click();
+  if (of.done) await of.done(page).first().waitFor();
+  else if (!of.refused) await form.waitFor({ state: 'detached' });
+  page.off('request', note);
+  const others = all.filter((request) => request.method() !== 'GET' && !asked.includes(request));
+  if (!of.sends.startsWith('GET')) expect(asked.length).toBe(of.keyed ? 2 : 1);
+  expect(others.map((request) => request.url())).toEqual([]);
+  const keys = new Set(asked.map((request) => request.headers()['idempotency-key']));
+  expect(keys.size).toBe(1);
+  if (before !== undefined) expect(await of.count?.(client, page, mine)).toBe(before + 1);
+}
+
+describe('sent twice, it is done once; sent again after its answer was lost, too', () => {
+  const shared = Object.entries(FORMS).filter(([, { alone }]) => !alone);
+  test.each(shared)('%s', async (_, form) => {
+    await show(pages.owner, form);
+    await sendTwice(pages.owner, form);
+  });
+
+  test('an account, from its first form to its last', async () => {
+    const page = pages.nobody;
+    const email = `${Date.now()}.twice@example.com`;
+    const mine: Made = { ...made, facts: { ...system.facts, email, password: NEW_PASSWORD } };
+    const mails = mailbox(system.facts.mailUrl ?? '');
+    const fill = async (name: string, more: Partial<Form>) => {
+      const form = { ...OPEN_FORMS, ...FORMS }[name] as Form;
+      await show(page, { ...form, ...more });
+      await sendTwice(page, { ...form, ...more }, mine);
+    };
+    const signUp = OPEN_FORMS['signing up'] as Form;
+    await fill('signing up', {
+      fields: (all) =>
+        signUp.fields(all).map((field) => (field.source === 'AddressField' ? { ...field, right: email } : field)),
+    });
+    await page.goto(await mails.link(email, /Confirm/));
+    const { asked, release } = await follow(page, 'GET /api/auth/verify-email');
+    const confirm = { form: (one: Page) => one.getByRole('main'), submit: 'Confirm my address' } as Form;
+    await pressAgainAndAgain(page, confirm, asked);
+    release();
+    await page.getByText('Your address is confirmed').waitFor();
+    expect([asked.length, await mails.count(email)]).toEqual([1, 1]);
+
+    await fill('a password that is forgotten', {});
+    const link = new URL(await mails.link(email, /Choose a new password/));
+    expect(await mails.count(email)).toBe(2);
+    await fill('a password that is chosen anew', { path: () => `${link.pathname}${link.hash}` });
+    const isIn = (one: Page) => one.getByTestId('user-email').filter({ hasText: email });
+    await fill('signing in', { done: isIn });
+    await fill('another password', {});
+    await fill('leaving for good', {});
+    await fill('a key instead', { done: (one) => one.getByTestId('user-email') });
+  });
+});
+
+describe('what is looked for is text of any kind', () => {
+  test.each(SEARCHES)('$label', async ({ label, path, most }) => {
+    const page = pages.owner;
+    await page.goto(`${site()}${path}`);
+    const field = page.getByLabel(label, { exact: true });
+    const none = page.getByText(/^(No stream is like that|No upload has this|Nothing to choose from)/);
+    const found = page.getByTestId('stream-card').or(page.getByRole('checkbox')).or(none);
+    for (const word of WORDS) {
+      await field.fill('');
+      await field.fill(word);
+      await found.first().waitFor();
+      expect(await field.inputValue()).toBe(word.slice(0, most));
+    }
+  });
+});
