@@ -1,8 +1,7 @@
 /** GraphQL: deposits of crypto currencies. */
 import { GraphQLID, GraphQLInt, GraphQLObjectType, GraphQLString } from 'graphql';
-import { AppError } from '../errors.ts';
 import { inputType, mutationField, payloadOf } from '../graphql/input.ts';
-import { byIdField, connectionField, Node, type NounFields } from '../graphql/relay.ts';
+import { byIdField, connectionField, Node, type NounFields, nodeOf } from '../graphql/relay.ts';
 import { DateTime, enumOf, listOf, required } from '../graphql/scalars.ts';
 import { enumFilter, IDFilter, TextFilter, TimeFilter, whereInput } from '../graphql/where.ts';
 import { CryptoDepositCreate, type CryptoDeposit as DepositRecord } from './record.ts';
@@ -83,13 +82,10 @@ const where = whereInput<DepositRecord>('CryptoDepositWhereInput', {
 });
 
 export const cryptoFields = (crypto: CryptoService): NounFields => ({
-  node: (context, id) => {
-    // Asked for any id, also by those who may not see money.
-    if (!id.startsWith('dep-'))
-      throw new AppError('crypto_deposit_not_found', `There is no crypto deposit ${id.slice(0, 100)}.`);
-    context.allow('getCryptoDeposit');
-    return crypto.get(context.principal.accountId, id).then((one) => ({ __typename: 'CryptoDeposit', ...one }));
-  },
+  node: nodeOf({
+    ...{ prefix: 'dep', type: 'CryptoDeposit', operation: 'getCryptoDeposit', notFound: 'crypto_deposit_not_found' },
+    get: ({ principal }, id) => crypto.get(principal.accountId, id),
+  }),
   queries: {
     cryptoAssets: {
       type: listOf(CryptoAsset),

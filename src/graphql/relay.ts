@@ -15,7 +15,7 @@ import {
 import { type Connection, DEFAULT_PAGE, MAX_PAGE, type Order } from '../account/connection.ts';
 import type { ListArgs } from '../account/ordered.ts';
 import type { Operation, Principal } from '../auth/scopes.ts';
-import { type FieldError, validationFailed } from '../errors.ts';
+import { AppError, type ErrorCode, type FieldError, validationFailed } from '../errors.ts';
 import { Cursor, enumOf, listOf, required } from './scalars.ts';
 import type { Where } from './where.ts';
 
@@ -35,6 +35,25 @@ export interface NounFields {
   /** The record of a node by its id, with its `__typename`. Throws `<noun>_not_found`. */
   node(context: GraphContext, id: string): unknown;
 }
+
+/** How a kind whose ids all begin with `prefix` is found by them. */
+interface NodeOf<T> {
+  prefix: string;
+  /** Its name in the schema. */
+  type: string;
+  operation: Operation;
+  notFound: ErrorCode;
+  get(context: GraphContext, id: string): Promise<T>;
+}
+
+/** `node` of a kind that not everybody may see: it is asked for any id, so what is of another kind is not refused but not found. */
+export const nodeOf =
+  <T extends object>({ prefix, type, operation, notFound, get }: NodeOf<T>): NounFields['node'] =>
+  (context, id) => {
+    if (!id.startsWith(`${prefix}-`)) throw new AppError(notFound, `There is no ${type} ${id.slice(0, 100)}.`);
+    context.allow(operation);
+    return get(context, id).then((one) => ({ __typename: type, ...one }));
+  };
 
 export const Node = new GraphQLInterfaceType({
   name: 'Node',

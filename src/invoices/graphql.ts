@@ -1,8 +1,7 @@
 /** GraphQL: invoices, and the address that they are sent to. */
 import { GraphQLID, GraphQLList, GraphQLObjectType, GraphQLString } from 'graphql';
-import { AppError } from '../errors.ts';
 import { inputType, mutationField, payloadOf } from '../graphql/input.ts';
-import { byIdField, connectionField, Node, type NounFields } from '../graphql/relay.ts';
+import { byIdField, connectionField, Node, type NounFields, nodeOf } from '../graphql/relay.ts';
 import { DateTime, enumOf, listOf, required } from '../graphql/scalars.ts';
 import { enumFilter, IDFilter, TextFilter, TimeFilter, whereInput } from '../graphql/where.ts';
 import { KINDS } from './document.ts';
@@ -81,12 +80,10 @@ const where = whereInput<InvoiceRecord>('InvoiceWhereInput', {
 });
 
 export const invoiceFields = (invoices: InvoiceService): NounFields => ({
-  node: (context, id) => {
-    // Asked for any id, also by those who may not see money.
-    if (!id.startsWith('inv-')) throw new AppError('invoice_not_found', `There is no invoice ${id.slice(0, 100)}.`);
-    context.allow('getInvoice');
-    return invoices.get(context.principal, id).then((invoice) => ({ __typename: 'Invoice', ...invoice }));
-  },
+  node: nodeOf({
+    ...{ prefix: 'inv', type: 'Invoice', operation: 'getInvoice', notFound: 'invoice_not_found' },
+    get: ({ principal }, id) => invoices.get(principal, id),
+  }),
   queries: {
     invoice: byIdField({
       type: Invoice,

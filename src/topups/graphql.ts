@@ -1,8 +1,7 @@
 /** GraphQL: top-ups by card. */
 import { GraphQLID, GraphQLObjectType, GraphQLString } from 'graphql';
-import { AppError } from '../errors.ts';
 import { inputType, mutationField, payloadOf } from '../graphql/input.ts';
-import { byIdField, connectionField, Node, type NounFields } from '../graphql/relay.ts';
+import { byIdField, connectionField, Node, type NounFields, nodeOf } from '../graphql/relay.ts';
 import { DateTime, enumOf, required } from '../graphql/scalars.ts';
 import { enumFilter, IDFilter, TimeFilter, whereInput } from '../graphql/where.ts';
 import { TopUpCreate, type TopUp as TopUpRecord } from './record.ts';
@@ -33,12 +32,10 @@ const where = whereInput<TopUpRecord>('TopUpWhereInput', {
 });
 
 export const topUpFields = (topUps: TopUpService): NounFields => ({
-  node: (context, id) => {
-    // Asked for any id, also by those who may not see money.
-    if (!id.startsWith('top-')) throw new AppError('topup_not_found', `There is no top-up ${id.slice(0, 100)}.`);
-    context.allow('getTopUp');
-    return topUps.get(context.principal, id).then((topUp) => ({ __typename: 'TopUp', ...topUp }));
-  },
+  node: nodeOf({
+    ...{ prefix: 'top', type: 'TopUp', operation: 'getTopUp', notFound: 'topup_not_found' },
+    get: ({ principal }, id) => topUps.get(principal, id),
+  }),
   queries: {
     topUp: byIdField({
       type: TopUp,
