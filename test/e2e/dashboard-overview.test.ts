@@ -1,22 +1,23 @@
 /** The first page, and that every page shows what has become of a stream, whoever did it, as soon as it is so. */
 /// <reference lib="dom" />
 import { execFile } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import type { Browser, Page, Request } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { expectForEverybody, launchBrowser, type Visit, visit } from '../support/page.ts';
-import { ROOT, type System, startSystem, streamLikeDemo } from '../support/system.ts';
+import { shareSystemOnAir } from '../support/share-system.ts';
+import { ROOT, streamLikeDemo } from '../support/system.ts';
 
 const run = promisify(execFile);
-let system: System;
+let system: Awaited<ReturnType<typeof shareSystemOnAir>>;
 let browser: Browser;
 let at: Visit;
 
 beforeAll(async () => {
-  [system, browser] = await Promise.all([startSystem(), launchBrowser()]);
+  [system, browser] = await Promise.all([shareSystemOnAir(), launchBrowser()]);
 });
 afterAll(async () => {
   await browser?.close();
@@ -38,21 +39,6 @@ const kubectl = (...args: string[]) =>
   run(join(system.stateDir, 'bin/kubectl'), ['-n', 'loopstream', ...args], {
     env: { PATH: process.env.PATH, HOME: system.stateDir, KUBECONFIG: system.facts.kubeconfig },
   });
-
-/** The process of this system's API server, which is started again when it ends. */
-function apiProcess(): number {
-  const commandOf = (pid: string) => readFileSync(`/proc/${pid}/cmdline`, 'utf8');
-  const parentOf = (pid: string) => Number(/^PPid:\s+(\d+)$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]);
-  const found = readdirSync('/proc').filter((name) => {
-    try {
-      return /^\d+$/.test(name) && parentOf(name) === system.pid && commandOf(name).includes('main.ts\0api');
-    } catch {
-      return false;
-    }
-  });
-  expect(found).toHaveLength(1);
-  return Number(found[0]);
-}
 
 /** What the page asks the API for, and which of that is not answered yet, but for the feed, which has no end. */
 function traffic(page: Page) {
@@ -140,20 +126,6 @@ test('a page that nothing happens on asks for nothing', async () => {
   // Shorter than the silence after which a feed is taken for dead, longer than all that could ask by the clock.
   await page.clock.runFor(9_000);
   expect(paths.slice(before)).toEqual([]);
-  await system.client.streams.delete(id);
-  await leave();
-});
-
-test('after its server died, the page says so, and then shows what happened meanwhile, by itself', async () => {
-  const { id } = await makeStream('Meanwhile');
-  const page = await open('/streams');
-  await page.getByRole('link', { name: 'Meanwhile' }).waitFor();
-  process.kill(apiProcess(), 'SIGKILL');
-  await page.getByText('Connection lost').waitFor();
-  await expectForEverybody(page);
-  await kubectl('patch', 'loopstream', id, '--type=merge', '-p', JSON.stringify({ spec: { displayName: 'Changed' } }));
-  await page.getByRole('link', { name: 'Changed' }).waitFor();
-  await page.getByText('Connection lost').waitFor({ state: 'detached' });
   await system.client.streams.delete(id);
   await leave();
 });

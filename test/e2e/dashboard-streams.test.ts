@@ -3,14 +3,15 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { expectForEverybody, launchBrowser, type Visit, visit } from '../support/page.ts';
-import { type System, startSystem, streamLikeDemo } from '../support/system.ts';
+import { shareSystemOnAir } from '../support/share-system.ts';
+import { streamLikeDemo } from '../support/system.ts';
 
-let system: System;
+let system: Awaited<ReturnType<typeof shareSystemOnAir>>;
 let browser: Browser;
 let at: Visit;
 
 beforeAll(async () => {
-  [system, browser] = await Promise.all([startSystem(), launchBrowser()]);
+  [system, browser] = await Promise.all([shareSystemOnAir(), launchBrowser()]);
 });
 afterAll(async () => {
   await browser?.close();

@@ -8,9 +8,9 @@ import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { anvilProgram } from '../../src/local/chain.ts';
 import { signIn } from '../support/oauth.ts';
-import { launchBrowser } from '../support/page.ts';
+import { expectForEverybody, launchBrowser, visit } from '../support/page.ts';
 import { until } from '../support/rtmp.ts';
-import { ROOT, type System, startSystem } from '../support/system.ts';
+import { ROOT, type System, startSystem, streamLikeDemo } from '../support/system.ts';
 
 const run = promisify(execFile);
 const noChain = anvilProgram() === undefined;
@@ -62,6 +62,8 @@ describe('make run', () => {
 
   test('the page plays the stream: the time of its video advances; nothing on it or /docs breaks their own policy', async () => {
     const page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
+    // Only ends what would never end.
+    page.setDefaultTimeout(90_000);
     const refused: string[] = [];
     page.on('console', (message) => {
       if (message.text().includes('Content Security Policy')) refused.push(message.text());
@@ -85,6 +87,7 @@ describe('make run', () => {
 
   test('on a phone nothing is wider than the screen, and stop and start work', async () => {
     const page = await browser.newPage({ viewport: { width: 390, height: 844 }, hasTouch: true });
+    page.setDefaultTimeout(90_000);
     await page.goto(system.facts.pageUrl);
     await page.getByText('Big Buck Bunny').first().waitFor();
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390);
@@ -100,6 +103,25 @@ describe('make run', () => {
     await until('the stream is live again', async () => (await status(id)) === 'live', 40_000);
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390);
     await page.close();
+  });
+
+  test('after the API server died, a page says so, and then shows what happened meanwhile, by itself', async () => {
+    const { stateDir, facts } = system;
+    const { id } = await streamLikeDemo(system, 'Meanwhile');
+    const { page, complaints, close } = await visit(browser, system, '/streams');
+    await page.getByRole('link', { name: 'Meanwhile' }).waitFor();
+    const [api = ''] = processesOf(stateDir).filter((line) => line.includes('main.ts api '));
+    process.kill(Number.parseInt(api, 10), 'SIGKILL');
+    await page.getByText('Connection lost').waitFor();
+    await expectForEverybody(page);
+    const args = ['-n', 'loopstream', 'patch', 'loopstream', id, '--type=merge', '-p'];
+    const env = { PATH: process.env.PATH, HOME: stateDir, KUBECONFIG: facts.kubeconfig };
+    await run(join(stateDir, 'bin/kubectl'), [...args, '{"spec":{"displayName":"Changed"}}'], { env });
+    await page.getByRole('link', { name: 'Changed' }).waitFor();
+    await page.getByText('Connection lost').waitFor({ state: 'detached' });
+    await system.client.streams.delete(id);
+    expect(complaints).toEqual([]);
+    await close();
   });
 
   /** With its address: what the customer pays is credited. */

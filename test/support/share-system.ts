@@ -1,10 +1,15 @@
 /** A system that is there already, for a file of tests that needs none of its own. */
 import { randomBytes } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import { inject } from 'vitest';
 import { openAuth } from '../../src/auth/open.ts';
 import { createClient } from '../../src/client/index.ts';
+import { putOnAir } from '../../src/local/demo.ts';
 import { giveCredit } from './ledger.ts';
-import type { Shared, System } from './system.ts';
+import { ROOT, type Shared, type System } from './system.ts';
 import { settingOf } from './traces.ts';
 
 /** It goes on after whoever shares it. */
@@ -33,5 +38,25 @@ export async function shareSystem(): Promise<SharedSystem> {
     return { facts: own, stateDir, client };
   } finally {
     await close();
+  }
+}
+
+/** The same, with the demo of that account on air until `close`. */
+export async function shareSystemOnAir(): Promise<SharedSystem & { close(): Promise<void> }> {
+  const system = await shareSystem();
+  const { facts, client } = system;
+  const server = createServer((_request, response) => {
+    createReadStream(join(ROOT, 'src/local/demo/bigbuckbunny.mp4')).pipe(response);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const mediaUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}/bigbuckbunny.mp4`;
+  const { apiUrl, apiKey, rtmpUrl } = facts;
+  const wish = { apiUrl, apiKey, mediaUrl, name: 'Big Buck Bunny', rtmpUrl, rtmpKey: randomBytes(9).toString('hex') };
+  try {
+    const id = await putOnAir(wish, undefined, () => {}, AbortSignal.timeout(300_000));
+    const close = () => client.streams.delete(id);
+    return { ...system, facts: { ...facts, demoStreamId: id }, close };
+  } finally {
+    server.close();
   }
 }
