@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 // Vitest finds another copy of `graphql` for our files than Node finds for a library, and GraphQL types of two copies do
 // not go together. What is inlined here is given the same copy as our files.
@@ -13,6 +14,17 @@ const expect = { poll: { timeout: 60_000 } };
 const isolate = false;
 
 /**
+ * What takes long although it asks for little goes first: streams play as fast as one watches them, and an independent program
+ * takes its time. At the end there would be nothing beside it that could use the processors meanwhile.
+ */
+class PatientFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const rank = ({ moduleId }: TestSpecification) => (/schemathesis|\/(streamer|operator)\//.test(moduleId) ? 0 : 1);
+    return (await super.sort(files)).sort((a, b) => rank(a) - rank(b));
+  }
+}
+
+/**
  * Four projects, from fast to slow. `unit` needs nothing but Node and ffmpeg; `system` starts real servers (Postgres, etcd,
  * kube-apiserver); `e2e` runs the whole product as a person would, and `cluster` has it in a real cluster. The slower ones
  * mostly wait for processes, so two to four files run side by side however many cores there are; more would crowd a small
@@ -20,6 +32,7 @@ const isolate = false;
  */
 export default defineConfig({
   test: {
+    sequence: { sequencer: PatientFirst },
     projects: [
       {
         test: {
@@ -43,7 +56,7 @@ export default defineConfig({
           testTimeout: 300_000,
           hookTimeout: 300_000,
           // Each has a control plane, which takes a twentieth of a processor for doing nothing.
-          maxWorkers: 3,
+          maxWorkers: 4,
         },
       },
       {
