@@ -60,7 +60,33 @@ const playing = (page: Page): Promise<unknown> =>
     .waitFor()
     .catch(() => undefined);
 
+/** The chart of what was used comes after the page, where anything was. */
+const drawn = (page: Page): Promise<unknown> =>
+  page
+    .locator('[data-testid="usage-chart"] path')
+    .first()
+    .waitFor()
+    .catch(() => undefined);
+
 const press = (name: string | RegExp) => (page: Page) => page.getByRole('button', { name }).first().click();
+
+/** As it is for whoever's session ends while they are at the page. */
+async function endSession(page: Page): Promise<void> {
+  const [status, contentType] = [401, 'application/problem+json'];
+  const problem = {
+    type: '/docs/errors/unauthenticated',
+    title: 'Not signed in',
+    status,
+    detail: '',
+    code: 'unauthenticated',
+  };
+  await page.route('**/v1/**', (route) => route.fulfill({ status, contentType, body: JSON.stringify(problem) }));
+  await page.route('**/api/auth/get-session', (route) => route.fulfill({ json: null }));
+  // Something of the page may have asked before, and then the dialog is in the way.
+  const link = page.getByRole('link', { name: 'Playlists' }).first();
+  await link.click({ timeout: 2000 }).catch(() => undefined);
+  await page.getByRole('dialog').waitFor();
+}
 
 /** Loading, empty and away, for the pages of lists. */
 const LISTS = ['streams', 'uploads', 'playlists', 'destinations'].flatMap((noun): Shot[] =>
@@ -107,9 +133,12 @@ async function shotsOf(): Promise<Shot[]> {
     ...(playlist ? [{ name: 'playlist', path: `/playlists/${playlist.id}` }] : []),
     { name: 'destinations', path: '/destinations' },
     { name: 'destination-new', path: '/destinations?form=new' },
+    { name: 'destination-missing', path: '/destinations?form=edit+dst-none' },
+    { name: 'sign-in-again', path: '/destinations', act: endSession },
     ...LISTS,
-    { name: 'billing', path: '/billing' },
+    { name: 'billing', path: '/billing', act: drawn },
     { name: 'billing-top-up', path: '/billing?form=top-up' },
+    { name: 'billing-deposit', path: '/billing?form=deposit' },
     { name: 'billing-later', path: '/billing', calls: ['/v1/billing', 'later'] },
     { name: 'billing-away', path: '/billing', calls: ['/v1/billing', 'away'] },
     { name: 'account', path: '/account' },

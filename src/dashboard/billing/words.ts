@@ -69,11 +69,15 @@ export function lengthOf(seconds: number): string {
   return minutes > 0 ? `${minutes} min` : 'less than a minute';
 }
 
+/** Beyond it, a number of days would tell nobody anything. */
+const YEAR_SECONDS = 365 * 86_400;
+
 /** What the balance means for what is on air. */
 export function outlookOf({ state, secondsLeft }: Pick<Billing, 'state' | 'secondsLeft'>): string {
   if (state === 'suspended') return 'The account is suspended. Ask whoever runs this service.';
   if (state === 'exhausted') return 'It is used up: streams stop, and start again when it is topped up.';
   if (secondsLeft === null) return 'Nothing is on air, so nothing is used.';
+  if (secondsLeft > YEAR_SECONDS) return 'Lasts for more than a year with what is on air now.';
   return `Lasts about ${lengthOf(secondsLeft)} with what is on air now.`;
 }
 

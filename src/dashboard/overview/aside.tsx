@@ -4,6 +4,7 @@ import { Link } from '@tanstack/react-router';
 import type { Upload } from '../../client/index.ts';
 import type { Stream } from '../api.ts';
 import { useNow } from '../context.tsx';
+import { Named } from '../parts/named.tsx';
 import { PhaseBadge } from '../streams/badge.tsx';
 import { IssueLines } from '../streams/issues.tsx';
 import { isRunning, lookOf } from '../streams/phase.ts';
@@ -19,9 +20,14 @@ const NEXT_SHOWN = 5;
 /** Why, and what to do: its readiness where something keeps it off air, else what is wrong on air. */
 function Reason({ stream }: { stream: Stream }) {
   const { data } = useReadiness(stream.id, !stream.ready);
-  if (data && data.issues.length > 0) return <IssueLines issues={data.issues.slice(0, 2)} />;
-  const text = isRunning(stream.status) && stream.degraded ? stream.degraded.message : lookOf(stream.status).meaning;
-  return <p className={classes.dim}>{text}</p>;
+  if (data && data.issues.length > 0) return <IssueLines issues={data.issues.slice(0, 2)} named />;
+  if (!isRunning(stream.status) || !stream.degraded)
+    return <p className={classes.dim}>{lookOf(stream.status).meaning}</p>;
+  return (
+    <p>
+      <Named>{stream.degraded.message}</Named>
+    </p>
+  );
 }
 
 function FailedUpload({ upload: { name, error } }: { upload: Upload }) {

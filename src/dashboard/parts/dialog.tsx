@@ -25,7 +25,8 @@ export function Dialog({ title, children, onClose, busy = false, wide = false }:
     const first =
       dialog?.querySelector<HTMLElement>('[data-autofocus]') ??
       dialog?.querySelector<HTMLElement>('input:not([type="radio"]), input:checked');
-    first?.focus();
+    // Without one, what it is about is read first, and not how it is closed.
+    (first ?? dialog?.querySelector<HTMLElement>('h2'))?.focus();
     return () => dialog?.close();
   }, []);
   const cancel = (event: SyntheticEvent) => {
@@ -46,7 +47,9 @@ export function Dialog({ title, children, onClose, busy = false, wide = false }:
       onClose={closed}
     >
       <div className={classes.head}>
-        <h2 id={titleId}>{title}</h2>
+        <h2 id={titleId} tabIndex={-1}>
+          {title}
+        </h2>
         <CloseButton aria-label="Close" onClick={onClose} disabled={busy} />
       </div>
       {children}

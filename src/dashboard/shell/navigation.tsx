@@ -1,5 +1,5 @@
 /** The ways between the pages: a column beside the page where there is room, a bar below it on a phone. */
-import { Link } from '@tanstack/react-router';
+import { Link, useLocation } from '@tanstack/react-router';
 import { useBilling } from '../billing/queries.ts';
 import { PLACES, type Place } from './nav.ts';
 import classes from './navigation.module.css';
@@ -19,7 +19,9 @@ const ways = (personal: boolean, costs: boolean) =>
   ));
 
 export function Navigation() {
-  const costs = useBilling().data !== undefined;
+  // Whoever is at its page sees where that is, also before it is known what anything costs.
+  const isThere = useLocation({ select: ({ pathname }) => pathname.startsWith('/billing') });
+  const costs = useBilling().data !== undefined || isThere;
   const own = ways(true, costs);
   return (
     <nav className={classes.nav} aria-label="Main">

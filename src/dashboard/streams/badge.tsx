@@ -41,8 +41,11 @@ export function PhaseBadge({ phase, large = false }: { phase: string; large?: bo
         data-phase={phase}
         data-testid="stream-status"
       >
-        {look.tone === 'live' && <span className={classes.dot} aria-hidden />}
-        <Icon size={large ? 16 : 14} stroke={2} aria-hidden />
+        {look.tone === 'live' ? (
+          <span className={classes.dot} aria-hidden />
+        ) : (
+          <Icon size={large ? 16 : 14} stroke={2} aria-hidden />
+        )}
         {look.word}
       </span>
     </Tooltip>

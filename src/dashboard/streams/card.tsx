@@ -3,6 +3,7 @@ import { IconAlertCircle, IconCircleCheck, IconSend } from '@tabler/icons-react'
 import { Link } from '@tanstack/react-router';
 import type { Stream } from '../api.ts';
 import { formatProfile } from '../format.ts';
+import { Named } from '../parts/named.tsx';
 import { useAnnounceChange } from '../shell/announce.tsx';
 import { PhaseBadge } from './badge.tsx';
 import classes from './card.module.css';
@@ -32,7 +33,10 @@ function ReadinessLine({ stream, phase }: { stream: Stream; phase: string }) {
   if (spoken && stream.degraded) {
     return (
       <p className={classes.readiness} data-tone="attention" data-testid="stream-degraded">
-        <IconAlertCircle size={16} aria-hidden /> <span>{stream.degraded.message}</span>
+        <IconAlertCircle size={16} aria-hidden />{' '}
+        <span>
+          <Named>{stream.degraded.message}</Named>
+        </span>
       </p>
     );
   }
@@ -54,7 +58,10 @@ function ReadinessLine({ stream, phase }: { stream: Stream; phase: string }) {
   if (!issue) return <p className={classes.readiness}>Checking…</p>;
   return (
     <p className={classes.readiness} data-tone="attention" title={issue.fix}>
-      <IconAlertCircle size={16} aria-hidden /> <span>{issue.message}</span>
+      <IconAlertCircle size={16} aria-hidden />{' '}
+      <span>
+        <Named>{issue.message}</Named>
+      </span>
     </p>
   );
 }

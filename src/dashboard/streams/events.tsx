@@ -1,6 +1,7 @@
 import type { StreamEvent } from '../api.ts';
 import { useNow } from '../context.tsx';
 import { formatAgo } from '../format.ts';
+import { Named } from '../parts/named.tsx';
 import classes from './events.module.css';
 import { clockTime, wordsOf } from './when.ts';
 
@@ -21,7 +22,11 @@ export function Events({ events }: { events: readonly StreamEvent[] }) {
               {formatAgo(new Date(time), now)}
             </time>
           </p>
-          {message && <p className={classes.message}>{message}</p>}
+          {message && (
+            <p className={classes.message}>
+              <Named>{message}</Named>
+            </p>
+          )}
         </li>
       ))}
     </ol>

@@ -3,17 +3,24 @@ import { Button } from '@mantine/core';
 import { IconCircleCheck, IconCircleX } from '@tabler/icons-react';
 import type { ReadinessIssue } from '../../client/index.ts';
 import type { Readiness } from '../api.ts';
+import { Named } from '../parts/named.tsx';
 import { type Check, checksOf } from './checklist.ts';
 import classes from './issues.module.css';
 
-export function IssueLines({ issues }: { issues: readonly ReadinessIssue[] }) {
+interface IssueLinesProps {
+  issues: readonly ReadinessIssue[];
+  /** With names in place of ids: within a page, where they can be asked for. */
+  named?: boolean;
+}
+
+export function IssueLines({ issues, named = false }: IssueLinesProps) {
   return (
     <ul className={classes.issues}>
       {issues.map((issue) => (
         <li key={`${issue.code} ${issue.message}`}>
           <IconCircleX size={18} stroke={1.8} aria-hidden />
           <div>
-            <p>{issue.message}</p>
+            <p>{named ? <Named>{issue.message}</Named> : issue.message}</p>
             {issue.fix && <p className={classes.fix}>{issue.fix}</p>}
           </div>
         </li>
@@ -43,7 +50,9 @@ export function Checklist({ readiness, onMend }: { readiness: Readiness; onMend:
             </p>
             {issues.map(({ code, message, fix }) => (
               <div key={`${code} ${message}`}>
-                <p>{message}</p>
+                <p>
+                  <Named>{message}</Named>
+                </p>
                 {fix && <p className={classes.fix}>{fix}</p>}
               </div>
             ))}

@@ -101,9 +101,7 @@ export function StreamsPage() {
   const none = data !== undefined && streams.length === 0;
   return (
     <>
-      <PageHead title="Streams">
-        <NewStream />
-      </PageHead>
+      <PageHead title="Streams">{(!none || filtered) && <NewStream />}</PageHead>
       {(!none || filtered) && <Filter {...filter} />}
       {isPending && <Loading />}
       {none && !filtered && <EmptyStreams />}

@@ -4,6 +4,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useEffect } from 'react';
 import type { LiveStats, Stream } from '../api.ts';
 import { formatProfile } from '../format.ts';
+import { Named } from '../parts/named.tsx';
 import page from '../parts/page.module.css';
 import { Panel } from '../parts/panel.tsx';
 import { Snippets } from '../parts/snippets.tsx';
@@ -99,7 +100,7 @@ function Health({ stream, running, onMend }: { stream: Stream; running: boolean;
       {running && stream.degraded && (
         <Panel title="Not as it should be">
           <p className={classes.degraded} role="status">
-            {stream.degraded.message}
+            <Named>{stream.degraded.message}</Named>
           </p>
         </Panel>
       )}
