@@ -191,6 +191,35 @@ describe('sent twice, it is done once; sent again after its answer was lost, too
     await sendTwice(pages.owner, form);
   });
 
+  test('a new stream that is made and not started is not made again', async () => {
+    const page = pages.owner;
+    const of = FORMS['a new stream’s name'] as Form;
+    const count = async () => (await system.client.streams.list({ limit: 100 }).page()).data.length;
+    const before = await count();
+    await show(page, of);
+    await page.getByLabel('Name', { exact: true }).fill('Made once');
+    await page.route('**/start**', (route) => route.abort());
+    const start = page.getByRole('button', { name: 'Create and start' });
+    await start.click();
+    await page.getByText('does not answer').first().waitFor();
+    await page.unroute('**/start**');
+    const detail = 'The credit is used up.';
+    const refusal = {
+      type: '/docs/errors/credit_exhausted',
+      title: 'No credit',
+      status: 402,
+      code: 'credit_exhausted',
+    };
+    await page.route('**/start**', (route) =>
+      route.fulfill({ status: 402, contentType: 'application/problem+json', json: { ...refusal, detail } }),
+    );
+    await start.click();
+    await page.getByText('“Made once” did not start').waitFor();
+    await page.getByText(detail).waitFor();
+    await page.getByRole('heading', { level: 1, name: 'Made once' }).waitFor();
+    expect(await count()).toBe(before + 1);
+  });
+
   test('an account, from its first form to its last', async () => {
     const page = pages.nobody;
     const email = `${Date.now()}.twice@example.com`;
