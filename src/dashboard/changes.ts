@@ -4,11 +4,12 @@
  */
 import { type QueryClient, type QueryKey, useQueryClient } from '@tanstack/react-query';
 import { useEffect } from 'react';
-import { type Change, type FeedNews, problems } from '../client/index.ts';
+import { type FeedNews, problems } from '../client/index.ts';
 import { sleep } from '../clock.ts';
 import type { Api } from './api.ts';
 import { useApi } from './context.tsx';
 import { setFollows } from './feedState.ts';
+import { staleAfter } from './stale.ts';
 
 /** Between two looks at the same thing: a stream that changes ten times a second is read twice. */
 const SPACING_MS = 500;
@@ -20,35 +21,6 @@ const GOOD_MS = 10_000;
 const HIDDEN_MS = 60_000;
 /** Events are written a moment after the change that they tell of. */
 const LATE_MS = 1_500;
-
-/** What is read of money (billing/queries.ts), by what has changed. */
-const MONEY: Partial<Record<Change['noun'], string[]>> = {
-  balance: ['balance', 'ledger', 'usage'],
-  topUp: ['topUps'],
-  invoice: ['invoices'],
-  deposit: ['deposits'],
-};
-
-/** What to read anew; undefined: everything. Pure. */
-export function staleAfter(news: FeedNews): QueryKey[] | undefined {
-  if (news === 'reset') return undefined;
-  const { noun, id } = news;
-  if (noun === 'stream')
-    return [
-      ['streams'],
-      ['stream', id],
-      ['readiness', id],
-      ['schedule', id],
-      ['events', id],
-      ['stats', id],
-      ['money', 'balance'],
-    ];
-  const ofMoney = MONEY[noun];
-  if (ofMoney)
-    return [...ofMoney.map((what) => ['money', what]), ...(noun === 'deposit' ? [['money', 'deposit', id]] : [])];
-  if (noun === 'upload') return [['uploads'], ['playlists']];
-  return noun === 'destination' ? [['destinations']] : [['playlists'], ['streams']];
-}
 
 /** Reads what is shown anew, each thing at most once in SPACING_MS, and once more when it changed meanwhile. */
 export function createRefresher(queries: Pick<QueryClient, 'invalidateQueries'>, signal: AbortSignal) {

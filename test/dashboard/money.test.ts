@@ -13,6 +13,7 @@ import {
   toNumber,
   topUpLook,
 } from '../../src/dashboard/billing/words.ts';
+import { staleAfter } from '../../src/dashboard/stale.ts';
 
 const USD = { currency: 'USD', creditsPerMinorUnit: '100' };
 const en = { locale: 'en' };
@@ -70,4 +71,13 @@ test('a state that is newer than the page is called as the server calls it', () 
     typeof depositLine
   >[0];
   expect(depositLine(confirming)).toContain('2 of 12');
+});
+
+test('what is read anew when money changes is what shows it, and no page asks for all', () => {
+  const stale = (noun: 'balance' | 'topUp' | 'invoice' | 'deposit') =>
+    staleAfter({ noun, id: 'x-1', change: 'updated' })?.map((key) => key.join(' '));
+  expect(stale('balance')).toEqual(['money balance', 'money ledger', 'money usage']);
+  expect(stale('topUp')).toEqual(['money topUps']);
+  expect(stale('invoice')).toEqual(['money invoices']);
+  expect(stale('deposit')).toEqual(['money deposits', 'money deposit x-1']);
 });
