@@ -2,7 +2,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { expect, test } from 'vitest';
-import { ELSEWHERE, FORMS, type Made, OPEN_FORMS, SEARCHES } from '../support/forms.ts';
+import { FORMS, type Made, OPEN_FORMS, SEARCHES } from '../support/forms.ts';
 
 const ROOT = resolve(import.meta.dirname, '../../src/dashboard');
 /** Where the fields are made that others use by name. */
@@ -53,7 +53,6 @@ const named = new Set([
     fields(made).map((field) => `${field.file ?? file}: ${field.source ?? field.label}`),
   ),
   ...SEARCHES.map(({ file, label }) => `${file}: ${label}`),
-  ...Object.keys(ELSEWHERE),
 ]);
 const files = globSync('**/*.tsx', { cwd: ROOT }).filter((file) => file !== SHARED);
 const there = new Set(files.flatMap(fieldsIn));

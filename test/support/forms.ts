@@ -219,6 +219,23 @@ const names = [
 ];
 const PASSKEY = { id: '01234567-89ab-4def-8123-456789abcdef', name: NASTY, createdAt: '2027-01-31T18:00:00.000Z' };
 
+const password = ({ password: right = '' }: Made['facts']): Field => ({
+  ...{ label: 'Password', source: 'PasswordField', right },
+  ...{ wrong: ['', NASTY, 'x'.repeat(10_000)], called: /password is not right/ },
+});
+const OVER = { type: '/docs/errors/unauthenticated', title: 'No session', status: 401, code: 'unauthenticated' };
+
+/** After the page has asked who is there: the first list that it reads is refused, and nobody is there any more. */
+async function endSession(page: Page): Promise<void> {
+  let asked = 0;
+  await page.route('**/get-session**', (route) => {
+    asked += 1;
+    return asked === 1 ? route.fallback() : route.fulfill({ json: null });
+  });
+  const refusal = { status: 401, contentType: 'application/problem+json', json: { ...OVER, detail: 'It is over.' } };
+  await page.route('**/v1/sessions**', (route) => route.fulfill(refusal), { times: 1 });
+}
+
 const OF_PEOPLE: Record<string, Form> = {
   'an API key': {
     ...{ file: 'account/keysPage.tsx', path: () => '/account/keys?form=new', form: dialog, submit: 'Make the key' },
@@ -252,6 +269,11 @@ const OF_PEOPLE: Record<string, Form> = {
     open: press(/^Rename/),
     ...{ sends: 'POST /api/auth/passkey/update-passkey', fields: () => [name('Name')] },
   },
+  'signing in again': {
+    ...{ file: 'shell/again.tsx', path: () => '/account', form: dialog, submit: 'Sign in' },
+    ...{ prepare: endSession, sends: 'POST /api/auth/sign-in/email' },
+    fields: ({ facts }) => [{ ...password(facts), wrong: ['', NASTY] }],
+  },
   'leaving for good': {
     ...{ file: 'account/leavePanels.tsx', path: () => '/account', form: dialog, submit: 'Delete everything' },
     ...{ open: press('Delete account…'), sends: 'POST /v1/account/deletion', alone: true },
@@ -271,13 +293,7 @@ export const OPEN_FORMS: Record<string, Form> = {
   'signing in': {
     ...{ file: 'account/signInPage.tsx', path: () => '/sign-in', form: formOf('Sign in'), submit: 'Sign in' },
     sends: 'POST /api/auth/sign-in/email',
-    fields: ({ facts }) => [
-      address(facts.email ?? ''),
-      {
-        ...{ label: 'Password', source: 'PasswordField', right: facts.password ?? '' },
-        ...{ wrong: ['', NASTY, 'x'.repeat(10_000)], called: /password is not right/ },
-      },
-    ],
+    fields: ({ facts }) => [address(facts.email ?? ''), password(facts)],
   },
   'signing up': {
     ...{ file: 'account/signUpPage.tsx', path: () => '/sign-up', form: formOf('Create an account') },
@@ -309,8 +325,3 @@ export const SEARCHES = [
   { file: 'playlists/picker.tsx', label: 'Search your uploads', path: '/playlists?form=new', most: 10_000 },
 ] as const;
 export const WORDS = [...EMPTY, LONG, CONTROL, NASTY, 'true', '123', '"a"', '%', '\\'];
-
-/** Forms that tests of their own go through, with the reason. */
-export const ELSEWHERE: Record<string, string> = {
-  'shell/again.tsx: PasswordField': 'a session that has ended, in dashboard-account.test.ts',
-};
