@@ -50,11 +50,8 @@ function lastWords(pod: Pod): Run[] {
 /** `told` is what the pod said when it was asked last. */
 export function accountOf(pod: Pod, told: readonly Run[] = []): Account {
   const words = lastWords(pod);
-  const runs = new Map<number, Run>();
-  for (const run of [...told, ...words]) {
-    const known = runs.get(run.run);
-    if (!known || known.onAirSeconds < run.onAirSeconds) runs.set(run.run, run);
-  }
+  // The last word holds, also where it takes some back.
+  const runs = new Map([...told, ...words].map((run) => [run.run, run]));
   const sorted = [...runs.values()].sort((a, b) => a.run - b.run);
   const over = isOver(pod);
   return {

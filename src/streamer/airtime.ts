@@ -119,6 +119,13 @@ export class Airtime {
     this.#write();
   };
 
+  /** So much of what was counted was not on air after all: nobody has received it. */
+  readonly lost = (ms: number): void => {
+    if (ms <= 0 || this.#startedAt === undefined) return;
+    this.#ms = Math.max(0, this.#ms - ms);
+    this.#write();
+  };
+
   /** This run, if it has been on air, behind those before it. */
   runs(): Run[] {
     if (this.#startedAt === undefined) return [...this.#before];

@@ -56,6 +56,7 @@ export async function startStreamer(
     log,
     onConnected: () => (startedAt ??= clock.now()),
     onTaken: airtime.taken,
+    onLost: airtime.lost,
     timeouts: { finishMs: FINISH_MS, ...timeouts },
   });
   /** Opens and closes destinations as the program and the gate have it. */

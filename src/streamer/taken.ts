@@ -12,9 +12,14 @@ export interface Interval {
   untilMs: number;
 }
 
+/** Of half a second each: what a kernel keeps for a connection is less, but for the lowest of bitrates. */
+const MOST_COUNTED = 600;
+
 export class Taken {
   /** Media that was handed over and is not known to be taken: from how many bytes in all on the receiver has some of it. */
   #handed: { fromBytes: number; atMs: number }[] = [];
+  /** What was counted last, each with the bytes at whose taking it ends. */
+  #counted: { fromBytes: number; ms: number }[] = [];
   readonly #sameBytes: boolean;
   #bytes = 0;
   #untilMs: number | undefined;
@@ -48,6 +53,23 @@ export class Taken {
     this.#untilMs ??= nowMs;
     if (sinceMs === undefined || last.atMs <= sinceMs) return undefined;
     this.#untilMs = last.atMs;
+    this.#counted.push({ fromBytes: last.fromBytes, ms: last.atMs - sinceMs });
+    if (this.#counted.length > MOST_COUNTED) this.#counted.shift();
     return { sinceMs, untilMs: last.atMs };
+  }
+
+  /**
+   * So many of the bytes that were taken have come to nobody: answers how much of what was counted was not on air, in
+   * milliseconds; 0 when it is less than `leastMs`.
+   */
+  lost(bytes: number, leastMs = 0): number {
+    if (bytes <= 0 || !this.#sameBytes) return 0;
+    const received = this.#bytes - bytes;
+    const kept = this.#counted.findIndex(({ fromBytes }) => fromBytes > received);
+    const gone = kept < 0 ? [] : this.#counted.slice(kept);
+    const ms = gone.reduce((sum, one) => sum + one.ms, 0);
+    if (ms < leastMs) return 0;
+    this.#counted.splice(this.#counted.length - gone.length);
+    return ms;
   }
 }

@@ -15,6 +15,7 @@ import { Health, type Timeouts as HealthTimeouts } from './health.ts';
 import type { Station } from './station.ts';
 import { Taken } from './taken.ts';
 import { Transport } from './transport.ts';
+import { unreceivedBytes } from './unreceived.ts';
 
 export interface Secrets {
   rtmpUrl: string;
@@ -35,6 +36,8 @@ export interface TargetOptions {
   onConnected?: () => void;
   /** Called when it has taken media between these two moments of the monotonic clock. */
   onTaken?: (sinceMs: number, untilMs: number) => void;
+  /** Called when so much of that, in milliseconds, turns out to have come to nobody. */
+  onLost?: (ms: number) => void;
   timeouts?: Partial<Timeouts>;
 }
 
@@ -53,6 +56,8 @@ const RENEW_MS = 30 * 86_400_000;
 const TIMEOUTS: Timeouts = { connectMs: 10_000, stallMs: 5000, finishMs: 3000, renewMs: RENEW_MS };
 const WATCH_MS = 500;
 const SILENCE_MS = 1000;
+/** Who is asked to end may still have sent so much that will arrive. */
+const ON_ITS_WAY_MS = 1000;
 const PROBE_TIMEOUT_MS = 2000;
 /** Connected for this long, the next failure counts as a first one. */
 const SETTLED_MS = 10_000;
@@ -198,11 +203,16 @@ export class Target {
     const feed = new Feed({ profile: profile(), sink: transport.stdin, onHanded });
     this.#feed = feed;
     const unlisten = station.listen((segment) => feed.offer(segment));
-    const leave = () => void transport.finish();
+    // Who was asked to end, or has taken nothing for long, may have left what he was sent to the kernel.
+    const check = async (leastMs = 0) => {
+      const bytes = await unreceivedBytes(transport.pid ?? 0);
+      this.#options.onLost?.(taken.lost(bytes, leastMs));
+    };
+    const leave = () => void check(ON_ITS_WAY_MS).then(() => transport.finish());
     const startedMs = clock.monotonicMs();
     let renewed = false;
     const watch = setInterval(() => {
-      void this.#watch(transport, health);
+      void this.#watch(transport, health, check);
       const old = address.format === 'mpegts' && clock.monotonicMs() - startedMs > this.#timeouts.renewMs;
       if (!old || renewed) return;
       renewed = true;
@@ -230,13 +240,15 @@ export class Target {
     return { reason: undefined, connectedMs };
   }
 
-  #watch(transport: Transport, health: Health): void {
+  async #watch(transport: Transport, health: Health, check: () => Promise<void>): Promise<void> {
     const { station, clock } = this.#options;
     const now = clock.monotonicMs();
     if (station.stats().silentForMs > SILENCE_MS) health.silent(now);
     const verdict = health.verdict(now);
-    if (verdict) transport.kill(failure(verdict));
     this.#show(health);
+    if (!verdict) return;
+    await check();
+    transport.kill(failure(verdict));
   }
 
   #show(health: Health): void {

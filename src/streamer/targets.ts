@@ -24,7 +24,12 @@ export class Targets {
       this.#leaving.add(gone);
     }
     for (const name of names.filter((n) => !this.#targets.has(n))) {
-      const target = new Target({ ...this.#options, name });
+      // While another destination takes media, the stream is on air whatever becomes of this one.
+      const onLost = (ms: number) => {
+        if (![...this.#targets].some(([other, one]) => other !== name && one.stats().connected))
+          this.#options.onLost?.(ms);
+      };
+      const target = new Target({ ...this.#options, name, onLost });
       this.#targets.set(name, target);
       target.configure(this.#secrets.get(name));
     }

@@ -6,6 +6,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Run } from '../../src/streamer/airtime.ts';
 import type { StreamerStats } from '../../src/streamer/stats.ts';
+import { unreceivedBytes } from '../../src/streamer/unreceived.ts';
+import { processWith } from '../support/destinations.ts';
 import { openStudio, type Studio } from '../support/onair.ts';
 import { freePort, startRtmpServer, until } from '../support/rtmp.ts';
 import { programOf } from '../support/streamer.ts';
@@ -23,8 +25,9 @@ afterAll(async () => {
   await studio?.close();
 });
 
-test('the seconds of a session are those that a receiver sees, never more and less than one fewer, also of a process that is killed', async () => {
-  const receiver = await startRtmpServer({ record: join(studio.root, 'counted') });
+/** A streamer as a process of its own, sending to a receiver with a tap before it. */
+async function begin(name: string) {
+  const receiver = await startRtmpServer({ record: join(studio.root, name) });
   const tap = await startTap(receiver.port);
   studio.cleanups.push(async () => {
     tap.close();
@@ -32,13 +35,14 @@ test('the seconds of a session are those that a receiver sees, never more and le
   });
   const files = await studio.onAir(programOf(studio.items), { main: [receiver.url, 'before'] });
   await files.stop();
-  await files.destination('main', tap.url, 'counted');
+  await files.destination('main', tap.url, name);
   const port = await freePort();
-  const message = join(studio.root, 'termination-log');
-  const env = { LOOPSTREAM_PORT: String(port), LOOPSTREAM_RESULT_FILE: message };
-  const history = { LOOPSTREAM_SESSIONS_FILE: join(studio.root, 'sessions.json') };
+  const [message, history] = [join(studio.root, `${name}-message`), join(studio.root, `${name}-sessions.json`)];
   const child = spawn(process.execPath, ['src/main.ts', 'streamer'], {
-    env: { ...process.env, ...files.environment, ...env, ...history },
+    env: {
+      ...{ ...process.env, ...files.environment, LOOPSTREAM_PORT: String(port) },
+      ...{ LOOPSTREAM_RESULT_FILE: message, LOOPSTREAM_SESSIONS_FILE: history },
+    },
     stdio: 'ignore',
   });
   const gone = once(child, 'exit');
@@ -50,7 +54,21 @@ test('the seconds of a session are those that a receiver sees, never more and le
   const live = (is: boolean) =>
     until(`live: ${is}`, async () => (await stats().catch(() => undefined))?.live === is, 30_000);
   const onAir = async () => (await stats()).runs.at(-1)?.onAirSeconds ?? 0;
+  const told = async (file: string) => JSON.parse(await readFile(file, 'utf8')) as { runs: Run[] };
+  return {
+    ...{ files, tap, live, onAir },
+    seen: () => tap.publishes.reduce((sum, { onAirMs }) => sum + onAirMs, 0) / 1000,
+    /** Of the container's message, and of the file for the next process. */
+    lastWords: async () => ({ message: await told(message), history: await told(history) }),
+    end: async (signal: 'SIGKILL' | 'SIGTERM') => {
+      child.kill(signal);
+      await gone;
+    },
+  };
+}
 
+test('the seconds of a session are those that a receiver sees, never more and less than one fewer, also of a process that is killed', async () => {
+  const { files, tap, live, onAir, seen, end, lastWords } = await begin('counted');
   await live(true);
   await until('three seconds', async () => (await onAir()) >= 3);
   // Nobody listens where it is sent to for a while.
@@ -63,15 +81,31 @@ test('the seconds of a session are those that a receiver sees, never more and le
   await files.destination('main', tap.url, 'counted');
   await live(true);
   await until('three seconds more', async () => (await onAir()) >= away + 3);
-  child.kill('SIGKILL');
-  await gone;
+  await end('SIGKILL');
 
   expect(tap.publishes).toHaveLength(2);
-  const seen = tap.publishes.reduce((sum, { onAirMs }) => sum + onAirMs, 0) / 1000;
-  const { runs } = JSON.parse(await readFile(message, 'utf8')) as { runs: Run[] };
-  expect(runs).toHaveLength(1);
-  const counted = runs[0]?.onAirSeconds ?? 0;
-  expect(counted).toBeLessThanOrEqual(seen);
-  expect(seen - counted).toBeLessThan(SHORT_OF_RECORDED_SECONDS);
-  expect(JSON.parse(await readFile(history.LOOPSTREAM_SESSIONS_FILE, 'utf8'))).toEqual({ runs });
+  const { message, history } = await lastWords();
+  expect(message.runs).toHaveLength(1);
+  const counted = message.runs[0]?.onAirSeconds ?? 0;
+  expect(counted).toBeLessThanOrEqual(seen());
+  expect(seen() - counted).toBeLessThan(SHORT_OF_RECORDED_SECONDS);
+  expect(history).toEqual(message);
+});
+
+/** Of the clips here, three seconds. */
+const MUCH_BYTES = 150_000;
+
+test('what waits for a receiver that reads no more, and was acknowledged by nobody, is not on air', async () => {
+  const { tap, live, onAir, seen, end, lastWords } = await begin('deaf');
+  await live(true);
+  await until('two seconds', async () => (await onAir()) >= 2);
+  tap.hang();
+  const pid = await until('what sends', () => processWith(tap.url.replace('/live', '')));
+  await until('much waits', async () => (await unreceivedBytes(pid)) > MUCH_BYTES, 120_000);
+  const before = await onAir();
+  await end('SIGTERM');
+  const counted = (await lastWords()).message.runs[0]?.onAirSeconds ?? 0;
+  // What the receiver's machine has acknowledged, though nobody there has read it, cannot be told from here.
+  expect(before - counted).toBeGreaterThan(2);
+  expect(counted).toBeGreaterThanOrEqual(seen() - SHORT_OF_RECORDED_SECONDS);
 });

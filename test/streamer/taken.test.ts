@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type Interval, Taken } from '../../src/streamer/taken.ts';
+import { queuesOf } from '../../src/streamer/unreceived.ts';
 
 const msOf = (intervals: readonly (Interval | undefined)[]): number =>
   intervals.reduce((sum, one) => sum + (one ? one.untilMs - one.sinceMs : 0), 0);
@@ -91,4 +92,29 @@ test('whatever the link takes, and whenever that is told: never more than the re
     ),
     { numRuns: 300 },
   );
+});
+
+test('what came to nobody is told once, and what may be on its way not at all', () => {
+  const taken = new Taken({ sameBytes: true });
+  for (let n = 0; n <= 10; n++) {
+    taken.handed(n * 1000 + 100, n * 500);
+    taken.reported((n + 1) * 1000, n * 500);
+  }
+  expect(taken.lost(0)).toBe(0);
+  // The last two batches, in part or as a whole.
+  expect(taken.lost(2500, 1001)).toBe(0);
+  expect(taken.lost(2500)).toBe(1000);
+  expect(taken.lost(2500)).toBe(0);
+  expect(taken.lost(1_000_000)).toBe(4000);
+});
+
+test('of the connections of a process it is known what nobody has acknowledged', () => {
+  const line = (n: number, queue: string, inode: number) =>
+    `  ${n}: 0100007F:A1B2 0100007F:078F 01 ${queue}:00000000 01:00000014 00000000     0        0 ${inode} 2 0000 20 4 31 10 -1`;
+  const table = [
+    '  sl  local_address rem_address   st tx_queue',
+    line(0, '0000C350', 4711),
+    line(1, '00000000', 12),
+  ].join('\n');
+  expect([...queuesOf(table)]).toEqual([...Object.entries({ 4711: 50_000 }), ...Object.entries({ 12: 0 })]);
 });

@@ -16,6 +16,8 @@ export interface Tap {
   publishes: Publish[];
   /** Tears the connection off, if there is one, and takes none for so long. */
   cut(forMs: number): boolean;
+  /** Reads no more of the publishers that are there, and leaves them connected. */
+  hang(): void;
   close(): void;
 }
 
@@ -80,5 +82,8 @@ export async function startTap(port: number): Promise<Tap> {
     server.close();
     cut(0);
   };
-  return { url: `rtmp://127.0.0.1:${address.port}/live`, publishes, cut, close };
+  const hang = () => {
+    for (const socket of sockets) socket.pause();
+  };
+  return { url: `rtmp://127.0.0.1:${address.port}/live`, publishes, cut, hang, close };
 }

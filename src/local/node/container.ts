@@ -10,7 +10,7 @@ import { type PodAddress, referredSources, resolveArgv, resolveEnvironment } fro
 import { type Mount, pathRewriter } from './paths.ts';
 import { ContainerProber } from './prober.ts';
 import { backoffMs, restartsAfter } from './restart.ts';
-import { type ContainerRecord, containerId } from './status.ts';
+import { type ContainerRecord, containerId, UNKNOWN_END } from './status.ts';
 import { type Container, specOf, type Terminated } from './types.ts';
 
 const MAX_TERMINATION_MESSAGE_BYTES = 4096;
@@ -63,6 +63,10 @@ export class ContainerRunner {
     this.#context = context;
     this.#place = place;
     this.#dir = join(place.podDir, spec.name);
+    const [last] = record.terminations;
+    // This agent has ended what an earlier one left running: how it would have ended nobody knows, what it had to say is there.
+    const said = last?.reason === UNKNOWN_END ? readOrEmpty(this.#messageFile) : Buffer.alloc(0);
+    if (last && said.length > 0) last.message = said.subarray(0, MAX_TERMINATION_MESSAGE_BYTES).toString('utf8');
   }
 
   get running(): boolean {

@@ -25,6 +25,9 @@ export interface ContainerRecord {
   terminations: Terminated[];
 }
 
+/** Of a container that ran when the agent before this one ended. */
+export const UNKNOWN_END = 'ContainerStatusUnknown';
+
 /** Names one run of a container among all. */
 export const containerId = (podUid: string, name: string, starts: number): string =>
   `local://${podUid}/${name}/${starts}`;
@@ -39,7 +42,7 @@ export function initialRecord(container: Container, known: ContainerStatus | und
   if (running) {
     terminations.push({
       exitCode: 137,
-      reason: 'ContainerStatusUnknown',
+      reason: UNKNOWN_END,
       message: 'The container could not be located when the node agent was started.',
       ...(running.startedAt ? { startedAt: running.startedAt } : {}),
       finishedAt: now,
