@@ -38,7 +38,7 @@ const HELP = `Usage: node test/chaos/money.ts [options]
   --record      appends the table to test/bench/RESULTS.md
   --help        this text
 
-Takes two to four minutes more than that: it begins with nothing, and waits until all is counted. Ctrl-C ends all of it.
+Takes one to three minutes more than that: it begins with nothing, and waits until all is counted. Ctrl-C ends all of it.
 `;
 const OPTIONS = {
   seconds: { type: 'string', default: '180' },

@@ -1,9 +1,10 @@
 /** What is shot at, and when: the same for the same seed. Pure: no I/O, no clock. */
 
 /**
- * - api, billing, operator-less roles of the service; postgres: the whole server; agent: the Kubernetes node's; anvil: the chain's node
- * - ffmpeg: the one that sends a stream; streamer: the process of a stream's pod; receiver: takes a connection away, and none for a while
- * - stop: nothing is killed, a stream is stopped and started as a customer does
+ * - api, billing: roles of the service; postgres: the whole server; agent: the Kubernetes node's; anvil: the chain's node
+ * - ffmpeg: the one that sends a stream; streamer: the process of a stream's pod
+ * - receiver: tears a stream's connection off, and takes none for a while
+ * - stop: nothing is killed, a stream is stopped and started as a customer does it
  */
 export const KINDS = [
   'api',
