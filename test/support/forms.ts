@@ -219,8 +219,8 @@ const names = [
 ];
 const PASSKEY = { id: '01234567-89ab-4def-8123-456789abcdef', name: NASTY, createdAt: '2027-01-31T18:00:00.000Z' };
 
-const password = ({ password: right = '' }: Made['facts']): Field => ({
-  ...{ label: 'Password', source: 'PasswordField', right },
+const password = (facts: Made['facts']): Field => ({
+  ...{ label: 'Password', source: 'PasswordField', right: facts.password ?? '' },
   ...{ wrong: ['', NASTY, 'x'.repeat(10_000)], called: /password is not right/ },
 });
 const OVER = { type: '/docs/errors/unauthenticated', title: 'No session', status: 401, code: 'unauthenticated' };
