@@ -187,6 +187,24 @@ test('what a playlist plays is not deleted, and the playlist is named; then it i
   const seconds = () => preview.getByTestId('clip-preview').evaluate((it) => (it as HTMLVideoElement).currentTime);
   await expect.poll(seconds, { timeout: 90_000 }).toBeGreaterThan(0.5);
   await page.keyboard.press('Escape');
+
+  // Where nothing comes of it, that is said, with what to do.
+  await page.route('**/v1/uploads?**', async (route) => {
+    const response = await route.fetch();
+    const { data, ...rest } = await response.json();
+    await route.fulfill({
+      response,
+      json: { ...rest, data: data.map((of: object) => ({ ...of, preview: 'failed' })) },
+    });
+  });
+  const none = { status: 409, contentType: 'application/problem+json', body: '{"code":"upload_not_prepared"}' };
+  await page.route('**/preview.flv', (route) => route.fulfill(none));
+  await page.reload();
+  await upload('Held').getByRole('button', { name: 'Play Held' }).click();
+  await preview.getByRole('alert').filter({ hasText: 'could not be prepared' }).waitFor();
+  await expectForEverybody(page);
+  await page.keyboard.press('Escape');
+  await page.unrouteAll();
   await upload('Held').getByRole('button', { name: 'Delete Held' }).click();
   const dialog = page.getByRole('dialog', { name: 'Delete this upload?' });
   await dialog.getByRole('button', { name: 'Delete upload' }).click();

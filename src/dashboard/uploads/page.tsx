@@ -12,7 +12,7 @@ import { LinkForm } from './linkForm.tsx';
 import { splitUploads } from './onTheWay.ts';
 import { useUploads, useUploadsChanged } from './queries.ts';
 import { UploadRow } from './row.tsx';
-import { useFiles, useSendings } from './sending.tsx';
+import { useFiles, useSend, useSendings } from './sending.tsx';
 import { SendingRow, UnfinishedRow } from './sendingRows.tsx';
 import classes from './uploads.module.css';
 
@@ -23,6 +23,7 @@ export function UploadsPage() {
   const { data, error, isPending, refetch, hasNextPage, isFetchingNextPage, fetchNextPage } = useUploads();
   const changed = useUploadsChanged();
   const files = useFiles();
+  const send = useSend();
   const sendings = useSendings();
   const { opened, open, close } = useOpen();
   const [, lookAgain] = useState(0);
@@ -38,7 +39,7 @@ export function UploadsPage() {
           Add from a link
         </Button>
       </PageHead>
-      <Drop picker={picker} onFiles={(chosen) => files?.sender.add(chosen)} />
+      <Drop picker={picker} onFiles={send} />
       {files && sendings.length + unfinished.length > 0 && (
         <section className={classes.sendings} aria-label="On the way">
           {sendings.map((sending) => (

@@ -1,6 +1,6 @@
 /** Files on their way, for every page: whoever goes elsewhere in the dashboard does not stop them. */
 import { useQueryClient } from '@tanstack/react-query';
-import { createContext, type ReactNode, use, useEffect, useMemo, useSyncExternalStore } from 'react';
+import { createContext, type ReactNode, use, useEffect, useMemo, useRef, useSyncExternalStore } from 'react';
 import { useApi } from '../context.tsx';
 import { useMe } from '../streams/queries.ts';
 import { Sender, type Sending } from './sender.ts';
@@ -17,6 +17,19 @@ const silent = () => () => undefined;
 
 /** undefined until it is known whose files they would be. */
 export const useFiles = (): Files | undefined => use(FilesContext);
+
+/** Sends files; those that are chosen before it is known whose they would be go as soon as it is. */
+export function useSend(): (chosen: readonly File[]) => void {
+  const sender = useFiles()?.sender;
+  const early = useRef<File[]>([]);
+  useEffect(() => {
+    if (sender && early.current.length > 0) sender.add(early.current.splice(0));
+  }, [sender]);
+  return (chosen) => {
+    if (sender) sender.add([...chosen]);
+    else early.current.push(...chosen);
+  };
+}
 
 export function useSendings(): readonly Sending[] {
   const sender = useFiles()?.sender;
