@@ -45,7 +45,7 @@ beforeAll(async () => {
   contexts.push(context, without);
   Object.assign(pages, { owner: page, nobody: await without.newPage() });
   for (const one of Object.values(pages)) {
-    one.setDefaultTimeout(60_000);
+    one.setDefaultTimeout(30_000);
     one.on('console', (message) => {
       if (message.text().includes('Content Security Policy')) complaints.push(message.text());
     });
@@ -55,7 +55,7 @@ beforeAll(async () => {
 afterAll(() => browser?.close());
 afterEach(async () => {
   for (const page of Object.values(pages)) {
-    await page.unrouteAll({ behavior: 'wait' });
+    await page.unrouteAll({ behavior: 'ignoreErrors' });
     expect(await page.evaluate(() => 'hacked' in window || document.querySelector('img[src=x]') !== null)).toBe(false);
   }
   expect(complaints.splice(0)).toEqual([]);
