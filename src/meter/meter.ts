@@ -4,7 +4,6 @@
  * anywhere in between finds either nothing done or the acknowledgement left to do. Two meters at the same streams wait for one
  * another in the database, and the second one finds nothing left to count.
  */
-import { setImmediate } from 'node:timers/promises';
 import type { Charge, Ledger } from '../billing/ledger.ts';
 import { type PriceList, priceAt } from '../billing/prices.ts';
 import { type Clock, systemClock } from '../clock.ts';
@@ -23,10 +22,13 @@ import {
   signature,
   tenthsOf,
 } from './count.ts';
+import { eachOf } from './parallel.ts';
 import * as store from './store.ts';
 
 /** Streams in one transaction: enough to be quick, few enough that who waits for one of them does not wait for long. */
 const BATCH = 250;
+/** Transactions at once: the work is the database's, each of whose connections has one processor at most. */
+const AT_ONCE = 2;
 
 export interface Meter {
   /** Counts what is in the books of these streams. What another one counts meanwhile is waited for and left alone. */
@@ -55,6 +57,7 @@ export interface MeterDeps {
   clock?: Clock;
 }
 
+const compare = (a: string, b: string): number => Number(a > b) - Number(a < b);
 const sessionsOf = ({ status }: LoopStream) => status?.sessions ?? [];
 const toldTenths = (stream: LoopStream): number => total(sessionsOf(stream), (one) => tenthsOf(one.onAirSeconds));
 
@@ -134,12 +137,14 @@ export function createMeter({ db, ledger, prices, grace, told, clock = systemClo
   return {
     isCounted,
     async count(streams, signal) {
-      const left = streams.filter((stream) => accountOf(stream) !== undefined && !isCounted(stream));
-      for (let i = 0; i < left.length; i += BATCH) {
-        signal.throwIfAborted();
-        await countBatch(left.slice(i, i + BATCH));
-        await setImmediate();
-      }
+      const left = streams
+        .filter((stream) => accountOf(stream) !== undefined && !isCounted(stream))
+        // All take balances in the same order, so that nobody waits for whom he holds up, and few wait for one another.
+        .sort((a, b) => compare(accountOf(a) ?? '', accountOf(b) ?? ''));
+      const batches = Array.from({ length: Math.ceil(left.length / BATCH) }, (_, i) =>
+        left.slice(i * BATCH, (i + 1) * BATCH),
+      );
+      await eachOf(batches, countBatch, signal, AT_ONCE);
     },
     uncountedSeconds(streams) {
       const known = new Set(streams.map(({ metadata }) => metadata.uid));

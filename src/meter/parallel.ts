@@ -9,6 +9,7 @@ export async function eachOf<T>(
   items: readonly T[],
   work: (item: T) => Promise<void>,
   signal: AbortSignal,
+  atOnce = AT_ONCE,
 ): Promise<void> {
   let next = 0;
   let failed: { error: unknown } | undefined;
@@ -22,7 +23,7 @@ export async function eachOf<T>(
       }
     }
   };
-  await Promise.all(Array.from({ length: AT_ONCE }, worker));
+  await Promise.all(Array.from({ length: atOnce }, worker));
   signal.throwIfAborted();
   if (failed) throw failed.error;
 }
