@@ -4,18 +4,24 @@ import shell from '../shell/shell.module.css';
 import { useBilling } from './queries.ts';
 import { outlookOf } from './words.ts';
 
-const URGENT: readonly string[] = ['low', 'exhausted', 'suspended'];
+/** What comes before the outlook, which says all of an account that is suspended. */
+const URGENT: Readonly<Record<string, string>> = {
+  low: 'Your credit is running out. ',
+  exhausted: 'Your credit is over. ',
+  suspended: '',
+};
 
-/** On every page, while credit is running out. */
+/** On every page, while credit is running out or the account is suspended. */
 export function CreditBanner() {
   const { data } = useBilling();
-  if (!data || !URGENT.includes(data.state)) return null;
+  const said = data && URGENT[data.state];
+  if (!data || said === undefined) return null;
   return (
     <div className={shell.banner} role="status" data-testid="credit-banner">
       <IconCreditCard size={18} aria-hidden />
       <span>
-        Your credit is {data.state === 'low' ? 'running out' : 'over'}. {outlookOf(data)}{' '}
-        <Link to="/billing">Billing</Link>
+        {said}
+        {outlookOf(data)} <Link to="/billing">Billing</Link>
       </span>
     </div>
   );
