@@ -70,6 +70,9 @@ export function createMeter({ db, ledger, prices, grace, told, clock = systemClo
     return sessions.length === 0 || counted.get(stream.metadata.uid)?.book === signature(sessions);
   };
 
+  const uncounted = (streams: readonly LoopStream[]): LoopStream[] =>
+    streams.filter((stream) => accountOf(stream) !== undefined && !isCounted(stream));
+
   const remember = (stream: LoopStream): void => {
     counted.set(stream.metadata.uid, { book: signature(sessionsOf(stream)), tenths: toldTenths(stream) });
   };
@@ -137,10 +140,8 @@ export function createMeter({ db, ledger, prices, grace, told, clock = systemClo
   return {
     isCounted,
     async count(streams, signal) {
-      const left = streams
-        .filter((stream) => accountOf(stream) !== undefined && !isCounted(stream))
-        // All take balances in the same order, so that nobody waits for whom he holds up, and few wait for one another.
-        .sort((a, b) => compare(accountOf(a) ?? '', accountOf(b) ?? ''));
+      // All take balances in the same order, so that nobody waits for whom he holds up, and few wait for one another.
+      const left = uncounted(streams).sort((a, b) => compare(accountOf(a) ?? '', accountOf(b) ?? ''));
       const batches = Array.from({ length: Math.ceil(left.length / BATCH) }, (_, i) =>
         left.slice(i * BATCH, (i + 1) * BATCH),
       );
@@ -149,7 +150,7 @@ export function createMeter({ db, ledger, prices, grace, told, clock = systemClo
     uncountedSeconds(streams) {
       const known = new Set(streams.map(({ metadata }) => metadata.uid));
       for (const uid of counted.keys()) if (!known.has(uid)) counted.delete(uid);
-      const left = streams.filter((stream) => accountOf(stream) !== undefined && !isCounted(stream));
+      const left = uncounted(streams);
       const tenths = (stream: LoopStream) => toldTenths(stream) - (counted.get(stream.metadata.uid)?.tenths ?? 0);
       return total(left, (stream) => Math.max(0, tenths(stream))) / 10;
     },

@@ -45,17 +45,22 @@ async function signIn({ email, password, pageUrl }: System['facts']): Promise<{ 
  */
 const windows = new WeakMap<Browser, Promise<BrowserContext>>();
 
+async function openWindow(browser: Browser): Promise<BrowserContext> {
+  const context = await browser.newContext({ viewport: DESK, reducedMotion: 'reduce' });
+  // Only ends what would never end: the machine may be a slow one that runs other tests as well.
+  context.setDefaultTimeout(90_000);
+  return context;
+}
+
 function windowOf(browser: Browser): Promise<BrowserContext> {
-  const made = windows.get(browser) ?? browser.newContext({ viewport: DESK, reducedMotion: 'reduce' });
-  windows.set(browser, made);
-  return made;
+  const opened = windows.get(browser) ?? openWindow(browser);
+  windows.set(browser, opened);
+  return opened;
 }
 
 /** A new page, in which the person whose account it is has signed in, at a path of the dashboard; nothing is left of the last. */
 export async function visit(browser: Browser, { facts }: Pick<System, 'facts'>, path: string): Promise<Visit> {
   const context = await windowOf(browser);
-  // Only ends what would never end: the machine may be a slow one that runs other tests as well.
-  context.setDefaultTimeout(90_000);
   await context.clearCookies();
   const page = await context.newPage();
   const complaints: string[] = [];
