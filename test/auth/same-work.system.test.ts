@@ -5,7 +5,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Auth, createAuth } from '../../src/auth/better-auth.ts';
 import { DOORS } from '../../src/auth/doors.ts';
-import { migrate } from '../../src/db/migrate.ts';
 import { createPool } from '../../src/db/pool.ts';
 import { shareTestPostgres, type TestPostgres } from '../support/postgres.ts';
 
@@ -20,7 +19,6 @@ const work = { hashes: 0, statements: 0 };
 
 beforeAll(async () => {
   postgres = await shareTestPostgres();
-  await migrate({ databaseUrl: postgres.url, authSecret: secret });
   pool = createPool(postgres.url, { searchPath: 'auth' });
   pool.on('connect', (client) => {
     const query = client.query.bind(client) as (...given: unknown[]) => unknown;

@@ -3,7 +3,6 @@ import { Registry } from 'prom-client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { dueInMs, type Job, jobMetrics, retryMs, startJobs } from '../../src/billing/jobs.ts';
 import { createLeases } from '../../src/db/leases.ts';
-import { migrate } from '../../src/db/migrate.ts';
 import { createDb, createPool, type Db } from '../../src/db/pool.ts';
 import { Lifecycle } from '../../src/lifecycle.ts';
 import { silent } from '../support/kube.ts';
@@ -15,7 +14,6 @@ let db: Db;
 const running: Lifecycle[] = [];
 beforeAll(async () => {
   postgres = await shareTestPostgres();
-  await migrate({ databaseUrl: postgres.url, authSecret: 'secret' });
   db = createDb(createPool(postgres.url, { searchPath: 'loopstream', max: 4 }));
 });
 afterAll(async () => {

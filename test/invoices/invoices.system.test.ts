@@ -2,7 +2,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { runAdmin } from '../../src/admin/command.ts';
 import { createLedger, customer, type Ledger } from '../../src/billing/ledger.ts';
-import { migrate } from '../../src/db/migrate.ts';
 import { createDb, createPool, type Db } from '../../src/db/pool.ts';
 import { createIssuer, type Issuer } from '../../src/invoices/issue.ts';
 import { createInvoiceJob } from '../../src/invoices/job.ts';
@@ -34,7 +33,6 @@ const issuerOf = (on: Db, more?: Partial<Seller>) =>
 
 beforeAll(async () => {
   postgres = await shareTestPostgres();
-  await migrate({ databaseUrl: postgres.url, authSecret: 'a secret of the test, long enough for the auth library' });
   db = createDb(createPool(postgres.url, { searchPath: 'loopstream' }));
   ledger = createLedger(db);
   server = await buildTestServer({ db, services: { invoices: createInvoiceService({ db }) } });

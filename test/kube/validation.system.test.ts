@@ -2,7 +2,7 @@
  * Bad manifests on the real API server: each is refused with the field and a sentence. Where REST can make the same mistake
  * it gives the same words for it.
  */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFailed, test } from 'vitest';
 import { customResourceDefinitions } from '../../src/kube/crds.ts';
 import { applyCrds } from '../../src/kube/install.ts';
 import { collectionPath } from '../../src/kube/paths.ts';
@@ -190,6 +190,8 @@ describe('what was stored before a rule was made', () => {
   };
 
   test('can be told of, edited elsewhere and deleted, and is asked about where it is edited', async () => {
+    // Other files rely on the rules, and do not apply them again.
+    onTestFailed(() => applyCrds(api.kube));
     for (const crd of customResourceDefinitions())
       await api.kube.apply(CRDS, '', lenient(crd) as KubeObject as never, { fieldManager: 'loopstream-install' });
     await until('there are no rules', () => accepted(LONG));

@@ -6,7 +6,6 @@
 import { openAuth } from '../../src/auth/open.ts';
 import type { createAuthService } from '../../src/auth/service.ts';
 import { type ApiConfig, apiConfig } from '../../src/config.ts';
-import { migrate } from '../../src/db/migrate.ts';
 import { type RunningApi, runApi } from '../../src/http/run.ts';
 import { createKube } from '../../src/kube/client.ts';
 import { applyCrds } from '../../src/kube/install.ts';
@@ -83,6 +82,16 @@ export async function call<T>(
   return { status: response.status, headers: response.headers, body: (json ? JSON.parse(text) : text) as T };
 }
 
+/** By the control plane's kubeconfig. Who changes a definition or a right puts it back (validation.system.test.ts). */
+const installed = new Set<string>();
+
+/** Our definitions and rights, once in a control plane. */
+async function install(kube: Kube, kubeconfig: string): Promise<void> {
+  if (installed.has(kubeconfig)) return;
+  await Promise.all([applyCrds(kube), applyRights(kube)]);
+  installed.add(kubeconfig);
+}
+
 /** `alone`: on a control plane that no other test uses. */
 export async function startTestApi(overrides: Partial<ApiConfig> = {}, { alone = false } = {}): Promise<TestApi> {
   const [postgres, kubernetes] = await Promise.all([
@@ -90,10 +99,8 @@ export async function startTestApi(overrides: Partial<ApiConfig> = {}, { alone =
     alone ? startSmallKubernetes() : shareTestKubernetes(),
   ]);
   const kube = createKube({ kubeconfig: kubernetes.kubeconfig });
-  await applyCrds(kube);
-  await applyRights(kube);
+  await install(kube, kubernetes.kubeconfig);
   const authSecret = 'a secret of the test, long enough for the auth library';
-  await migrate({ databaseUrl: postgres.url, authSecret });
   const environment = {
     LOOPSTREAM_LOG_LEVEL: 'info',
     LOOPSTREAM_DATABASE_URL: postgres.url,

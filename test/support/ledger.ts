@@ -1,6 +1,5 @@
 /** A database with the ledger in it, for tests that need nothing of Kubernetes. */
 import { createLedger, type Ledger } from '../../src/billing/ledger.ts';
-import { migrate } from '../../src/db/migrate.ts';
 import { createDb, createPool, type Db } from '../../src/db/pool.ts';
 import { give } from './grant.ts';
 import { shareTestPostgres } from './postgres.ts';
@@ -27,7 +26,6 @@ export async function giveCredit(databaseUrl: string, accountId: string): Promis
 
 export async function startTestLedger(max = 10): Promise<TestLedger> {
   const postgres = await shareTestPostgres();
-  await migrate({ databaseUrl: postgres.url, authSecret: 'secret-of-a-test-that-is-long-enough' });
   const db = open(postgres.url, max);
   const ledger = createLedger(db);
   return {

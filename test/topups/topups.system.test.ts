@@ -1,7 +1,6 @@
 /** Top-ups by card on a real Postgres, against a server that speaks Stripe's API, through the doors that others come by. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createLedger, type Ledger } from '../../src/billing/ledger.ts';
-import { migrate } from '../../src/db/migrate.ts';
 import { createDb, createPool, type Db } from '../../src/db/pool.ts';
 import { createLogger } from '../../src/log.ts';
 import { createTopUpJob } from '../../src/topups/job.ts';
@@ -37,7 +36,6 @@ let service: ReturnType<typeof serviceWith>;
 
 beforeAll(async () => {
   [postgres, stripe] = await Promise.all([shareTestPostgres(), startStripeStub()]);
-  await migrate({ databaseUrl: postgres.url, authSecret: 'a secret of the test, long enough for the auth library' });
   db = createDb(createPool(postgres.url, { searchPath: 'loopstream' }));
   ledger = createLedger(db);
   payments = (await openPayments(cardSettings(stripeSettings(stripe)))) as Payments;
