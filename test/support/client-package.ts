@@ -14,11 +14,10 @@ const TSCONFIG = {
     types: ['node'],
     ...{ incremental: true, tsBuildInfoFile: 'checked.tsbuildinfo' },
   },
-  files: ['program.ts'],
 };
 
-/** Makes a project in `dir` whose one file is `program`, which imports `loopstream/client`. */
-export async function makeProject(dir: string, program: string): Promise<void> {
+/** Makes a project in `dir` of these files, by their names, which import `loopstream/client`. */
+export async function makeProject(dir: string, files: Record<string, string>): Promise<void> {
   const installed = join(dir, 'node_modules/loopstream');
   await mkdir(join(dir, 'node_modules/@types'), { recursive: true });
   await buildClient(join(installed, 'dist/client'));
@@ -27,8 +26,8 @@ export async function makeProject(dir: string, program: string): Promise<void> {
   const others = ['typebox', '@types/node', 'undici-types'];
   await Promise.all(others.map((name) => symlink(join(ROOT, 'node_modules', name), join(dir, 'node_modules', name))));
   await writeFile(join(dir, 'package.json'), JSON.stringify({ name: 'program', type: 'module', private: true }));
-  await writeFile(join(dir, 'tsconfig.json'), JSON.stringify(TSCONFIG));
-  await writeFile(join(dir, 'program.ts'), program);
+  await writeFile(join(dir, 'tsconfig.json'), JSON.stringify({ ...TSCONFIG, files: Object.keys(files) }));
+  await Promise.all(Object.entries(files).map(([name, text]) => writeFile(join(dir, name), text)));
 }
 
 /**
@@ -50,8 +49,8 @@ export async function typeErrors(dir: string): Promise<string> {
   return complaints;
 }
 
-/** Runs it and answers what it printed. */
-export async function runProgram(dir: string, env: Record<string, string>): Promise<string> {
-  const { stdout } = await run(process.execPath, [join(dir, 'program.ts')], { cwd: dir, env });
+/** Runs one of its files and answers what it printed. */
+export async function runProgram(dir: string, name: string, env: Record<string, string>): Promise<string> {
+  const { stdout } = await run(process.execPath, [join(dir, name)], { cwd: dir, env });
   return stdout;
 }
