@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { Redis } from 'ioredis';
 import pg from 'pg';
-import { STREAMER_PORT } from '../../src/streams/names.ts';
+import { COMPONENT_LABEL, STREAMER_PORT } from '../../src/streams/names.ts';
 import type { Shared } from './system.ts';
 
 const run = promisify(execFile);
@@ -117,6 +117,12 @@ async function metrics(system: Shared, podIps: string[]): Promise<Place[]> {
   return Promise.all([...servers.map((port) => `http://127.0.0.1:${port}/metrics`), ...pods].map(fetched));
 }
 
+interface Shown {
+  kind: string;
+  metadata: { labels?: Record<string, string> };
+  status?: { podIP?: string; phase?: string };
+}
+
 /** All objects of all kinds but Secrets: specs, statuses, annotations and events. */
 async function kubernetes({ stateDir, facts }: Shared): Promise<{ places: Place[]; podIps: string[] }> {
   const options = { env: { HOME: stateDir, KUBECONFIG: facts.kubeconfig }, maxBuffer: MAX_BYTES };
@@ -124,9 +130,13 @@ async function kubernetes({ stateDir, facts }: Shared): Promise<{ places: Place[
   const kinds = (await kubectl('api-resources', '--verbs=list', '-o', 'name')).trim().split('\n');
   const shown = kinds.filter((kind) => kind !== 'secrets');
   const objects = await kubectl('get', shown.join(','), '--all-namespaces', '-o', 'json', '--show-managed-fields');
-  const { items } = JSON.parse(objects) as { items: { kind: string; status?: { podIP?: string; phase?: string } }[] };
-  const running = items.filter(({ kind, status }) => kind === 'Pod' && status?.phase === 'Running');
-  return { places: [['objects of Kubernetes', objects]], podIps: running.flatMap(({ status }) => status?.podIP ?? []) };
+  const { items } = JSON.parse(objects) as { items: Shown[] };
+  const streamers = items.filter(
+    ({ kind, metadata, status }) =>
+      kind === 'Pod' && metadata.labels?.[COMPONENT_LABEL] === 'streamer' && status?.phase === 'Running',
+  );
+  const podIps = streamers.flatMap(({ status }) => status?.podIP ?? []);
+  return { places: [['objects of Kubernetes', objects]], podIps };
 }
 
 /** Each row of each table, as text. */
@@ -149,7 +159,7 @@ async function database(system: Shared): Promise<Place[]> {
   }
 }
 
-/** All of it. A pod that runs is asked for what it shows. */
+/** All of it. A streamer that runs is asked for what it shows. */
 export async function everywhere(system: Shared): Promise<Place[]> {
   const { places, podIps } = await kubernetes(system);
   const rest = await Promise.all([logs(system), metrics(system, podIps), database(system)]);
