@@ -21,7 +21,7 @@ export interface Tools {
   fractions: ReadonlyMap<string, number>;
   /** The pods of streams on air. */
   onAir: Pick<OnAir, 'newsOf' | 'skip' | 'release' | 'stop'>;
-  rollout: Pick<Rollout, 'mayRoll'>;
+  rollout: Pick<Rollout, 'mayRoll' | 'againMs'>;
   clock: Clock;
   log: Logger;
   /** Sessions are kept until somebody acknowledges them. */

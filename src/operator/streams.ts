@@ -273,9 +273,6 @@ async function act(tools: Tools, of: Scene): Promise<Done | typeof AGAIN | typeo
   }
 }
 
-/** A stream that waits for its turn to be given another image looks again so often. */
-const TURN_AGAIN_MS = 15_000;
-
 const soonest = (wait: { requeueAfterMs?: number } | undefined, ms: number | undefined) =>
   ms === undefined ? wait : { requeueAfterMs: Math.min(wait?.requeueAfterMs ?? ms, ms) };
 
@@ -304,5 +301,8 @@ export const reconcileStream =
       for (const event of told) events.event(of, event);
     }
     await letGo(tools, key, over);
-    return soonest(waitUntil(done.decision.lookAgainAt, now), world.mayRoll === false ? TURN_AGAIN_MS : undefined);
+    return soonest(
+      waitUntil(done.decision.lookAgainAt, now),
+      world.mayRoll === false ? tools.rollout.againMs(stream, now) : undefined,
+    );
   };

@@ -153,6 +153,35 @@ describe('another image', () => {
     expect(done).toBe(30);
   });
 
+  it('is asked for again at a stream’s own moment, and then soon by few and seldom by many', () => {
+    const rollout = (of: Pod[]) => new Rollout({ seconds: 600, pods: () => of, isCurrent: () => false });
+    const [first = stream(), ...others] = streams;
+    const early = rollout(pods);
+    expect(streams.filter((of) => early.mayRoll(of, at(0)))).toEqual([]);
+    let seconds = 0;
+    while (!early.mayRoll(first, at(seconds))) {
+      const againMs = early.againMs(first, at(seconds));
+      expect(againMs).toBeGreaterThan(0);
+      expect(againMs).toBeLessThanOrEqual(60_000);
+      seconds += againMs / 1000;
+    }
+    expect(early.mayRoll(first, at(seconds))).toBe(true);
+    // Later than everybody's moment, when others have all the turns.
+    const waits = (of: Pod[]) => {
+      const late = rollout(of);
+      late.mayRoll(first, at(0));
+      const denied = others.find((other) => !late.mayRoll(other, at(700)));
+      return late.againMs(denied ?? first, at(700));
+    };
+    const owned = (n: number) =>
+      Array.from({ length: n }, (_, i) => ({
+        ...live(first),
+        metadata: { ...live(first).metadata, ownerReferences: [{ uid: `uid-of-${i}` }] },
+      })) as Pod[];
+    expect(waits(owned(30))).toBe(1000);
+    expect(waits(owned(200))).toBe(2000);
+  });
+
   it('makes no pod out of date that was made with the same one', () => {
     const [pod] = pods;
     expect(pod?.metadata.annotations?.[TEMPLATE_HASH_ANNOTATION]?.split('.')[1]).toBe(settingsHash(SETTINGS));

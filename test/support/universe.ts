@@ -297,7 +297,7 @@ export class Operator {
       events: { event: () => undefined },
       fractions: new Map(),
       onAir: { newsOf: () => undefined, skip: async () => undefined, release: tell('release'), stop: tell('stop') },
-      rollout: { mayRoll: () => true },
+      rollout: { mayRoll: () => true, againMs: () => 0 },
       clock: { now: () => new Date(universe.nowMs), monotonicMs: () => universe.nowMs },
       log: silent,
       metered: false,
