@@ -11,6 +11,7 @@ import { signIn } from '../support/oauth.ts';
 import { expectForEverybody, launchBrowser, visit } from '../support/page.ts';
 import { until } from '../support/rtmp.ts';
 import { ROOT, type System, startSystem, streamLikeDemo } from '../support/system.ts';
+import { metricsSuite } from './metrics.ts';
 
 const run = promisify(execFile);
 const noChain = anvilProgram() === undefined;
@@ -43,6 +44,9 @@ function processesOf(stateDir: string, except: number[] = []): string[] {
 }
 
 const status = async (id: string) => (await system.client.streams.get(id)).status;
+
+// First, since they are those of a system on which nothing else has happened yet.
+describe('the numbers', () => metricsSuite(() => system));
 
 describe('make run', () => {
   test('the demo is on air and its facts are private to their owner', async () => {

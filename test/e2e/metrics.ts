@@ -1,0 +1,321 @@
+/**
+ * The numbers of a real run: the local system of local.test.ts with its operator, its API server and a stream on air, and one
+ * more streamer with media in S3 and a destination that is down. What they show is what docs/metrics.md says and tells
+ * nothing of people; a real Prometheus that scraped them has data for every panel of the dashboards, and none of the alerts is
+ * broken.
+ */
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { CreateBucketCommand, PutObjectCommand } from '@aws-sdk/client-s3';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { DASHBOARDS } from '../../scripts/monitoring/dashboards.ts';
+import { ALERTS } from '../../scripts/monitoring/rules.ts';
+import { problems } from '../../src/client/index.ts';
+import { environment } from '../../src/config.ts';
+import { createKube } from '../../src/kube/client.ts';
+import { LOOPSTREAMS, PODS } from '../../src/kube/resources.ts';
+import type { Kube } from '../../src/kube/types.ts';
+import { ensureBinaries } from '../../src/local/kubernetes/binaries.ts';
+import { NAMESPACE } from '../../src/local/rights.ts';
+import { run } from '../../src/local/run.ts';
+import { allMetrics, METRIC_ROLES, type MetricRole } from '../../src/metrics-doc.ts';
+import { indexKey } from '../../src/rendition/index.ts';
+import { ACCOUNT_LABEL, API_VERSION, COMPONENT_LABEL, STREAMER_PORT } from '../../src/streams/names.ts';
+import type { LoopStreamSpec } from '../../src/streams/spec.ts';
+import { connectAgent, withKey } from '../support/agents.ts';
+import { binariesOptions } from '../support/kubernetes.ts';
+import { post } from '../support/oauth.ts';
+import { live, openStudio, type Running, type Studio } from '../support/onair.ts';
+import { type Prometheus, parseScrape, podTargets, type Scrape, startPrometheus } from '../support/prometheus.ts';
+import { freePort, until } from '../support/rtmp.ts';
+import { type S3Server, startS3Server } from '../support/s3-server.ts';
+import { programOf } from '../support/streamer.ts';
+import { ROOT, type System } from '../support/system.ts';
+
+let system: System;
+let kube: Kube;
+let studio: Studio;
+let s3: S3Server;
+let fromS3: Running;
+let dir: string;
+let prometheus: Prometheus;
+const addresses: Record<MetricRole, string> = { operator: '', api: '', billing: '', streamer: '' };
+const scrapes = {} as Record<MetricRole, Scrape>;
+
+/** Where a role serves its numbers: it says so in its log. */
+async function opsAddress(role: 'operator' | 'api' | 'billing'): Promise<string> {
+  const log = await readFile(join(system.stateDir, 'logs', `${role}.log`), 'utf8');
+  const port = /"opsPort":(\d+)/.exec(log)?.[1];
+  if (port === undefined) throw new Error(`the log of ${role} names no port`);
+  return `127.0.0.1:${port}`;
+}
+
+async function startFromS3(): Promise<Running> {
+  dir = await mkdtemp(join(tmpdir(), 'loopstream-metrics-'));
+  for (const [name, value] of Object.entries(s3.credentials)) await writeFile(join(dir, name), `${value}\n`);
+  await s3.client.send(new CreateBucketCommand({ Bucket: 'media' }));
+  for (const { rendition } of studio.items) {
+    for (const key of [rendition, indexKey(rendition)]) {
+      const Body = await readFile(join(studio.root, 'storage', key));
+      await s3.client.send(new PutObjectCommand({ Bucket: 'media', Key: key, Body }));
+    }
+  }
+  const env = {
+    LOOPSTREAM_STORAGE_URL: `s3://media?endpoint=${s3.endpoint}`,
+    LOOPSTREAM_STORAGE_CREDENTIALS_DIR: dir,
+    LOOPSTREAM_CACHE_DIR: join(studio.root, 'cache'),
+  };
+  const nobody = `rtmp://127.0.0.1:${await freePort()}/live`;
+  const destinations = { main: [studio.rtmp.url, 'key'], gone: [nobody, 'key'] } as Record<string, [string, string]>;
+  const program = programOf(studio.items, { destinations: Object.keys(destinations) });
+  return studio.onAir(program, destinations, { env });
+}
+
+const status = async (id: string) => (await system.client.streams.get(id)).status;
+const demo = (): string => system.facts.demoStreamId ?? '';
+
+async function becomes(id: string, wanted: string): Promise<void> {
+  await until(`${id} is ${wanted}`, async () => (await status(id)) === wanted, 90_000);
+}
+
+/** A person signs in, with a wrong password and a good one; an agent calls a tool well and badly. */
+async function knock(): Promise<void> {
+  const { pageUrl, apiKey, email, password } = system.facts;
+  for (const tried of ['wrong', password ?? ''])
+    await post(`${new URL(pageUrl).origin}/api/auth/sign-in/email`, { email, password: tried });
+  const agent = await connectAgent(pageUrl, withKey(apiKey));
+  await agent.call('get_me');
+  await agent.call('get_stream', { id: 'str-nothing' });
+  await agent.close();
+}
+
+/** What people do: they ask, by REST and GraphQL, well and badly, stop a stream and start it again. */
+async function use(): Promise<void> {
+  await knock();
+  const { streams, destinations } = system.client;
+  const { quality, framerate, videoUploadObjectID } = await streams.get(demo());
+  const { rtmpUrl } = system.facts;
+  const second = await destinations.create({ name: 'Ann’s', rtmpUrl, rtmpKey: 'second' });
+  const made = await streams.create({
+    ...{ name: 'Ann’s second channel', quality, framerate, destinationID: second.id },
+    ...{ videoUploadObjectID: videoUploadObjectID ?? '', scheduleStartAt: new Date(Date.now() + 2_000).toISOString() },
+  });
+  expect(made.id).toBeTypeOf('string');
+  const lacking = { quality: '720p', uploadRef: 'none', destinationRefs: ['none'] } as unknown as LoopStreamSpec;
+  await kube.create(LOOPSTREAMS, NAMESPACE, {
+    ...{ apiVersion: API_VERSION, kind: 'LoopStream' },
+    ...{ metadata: { name: 'lacking' }, spec: lacking },
+  });
+  await expect(streams.get('str-nothing')).rejects.toBeInstanceOf(problems.StreamNotFound);
+  const headers = { 'X-API-Key': system.facts.apiKey, 'Content-Type': 'application/json' };
+  for (const query of ['{ me { id } }', '{ nothing }'])
+    await fetch(system.facts.graphqlUrl ?? '', { method: 'POST', headers, body: JSON.stringify({ query }) });
+  await streams.stop(demo());
+  await becomes(demo(), 'stopped');
+  await streams.start(demo());
+  await becomes(demo(), 'live');
+  await until('the other has begun', async () => !['idle', 'scheduled'].includes(await status(made.id)), 60_000);
+  await streams.stop(made.id);
+  await becomes(made.id, 'stopped');
+}
+
+/** Tells Prometheus of the pods that are there. */
+async function showPods(): Promise<void> {
+  const pods = await kube.list(PODS, { namespace: NAMESPACE });
+  await writeFile(join(dir, 'pods.json'), JSON.stringify(podTargets(pods)));
+}
+
+/** `fresh` answers a system that nobody has asked for anything yet. */
+export function metricsSuite(fresh: () => System): void {
+  beforeAll(async () => {
+    system = fresh();
+    [studio, s3] = await Promise.all([openStudio(), startS3Server()]);
+    kube = createKube({ kubeconfig: system.facts.kubeconfig });
+    fromS3 = await startFromS3();
+    await live(fromS3);
+    const [operator, api, billing] = await Promise.all([
+      opsAddress('operator'),
+      opsAddress('api'),
+      opsAddress('billing'),
+    ]);
+    Object.assign(addresses, { operator, api, billing, streamer: fromS3.base.replace('http://', '') });
+    prometheus = await startPrometheus(
+      [
+        { job: 'loopstream-operator', address: addresses.operator },
+        { job: 'loopstream-api', address: addresses.api },
+        { job: 'loopstream-billing', address: addresses.billing },
+        {
+          job: 'loopstream-streamer',
+          address: addresses.streamer,
+          labels: { namespace: NAMESPACE, loopstream: 'from-s3' },
+        },
+      ],
+      {
+        ruleFiles: [join(ROOT, 'charts/loopstream/rules/alerts.yaml')],
+        podsFile: join(dir, 'pods.json'),
+      },
+    );
+    await showPods();
+    const scraped = () => prometheus.query('count(up{job=~"loopstream-.*"} == 1)');
+    await until('all are scraped', async () => (await scraped())[0]?.value[1] === '4', 60_000);
+    await use();
+    await showPods();
+    for (const role of METRIC_ROLES) {
+      const response = await fetch(`http://${addresses[role]}/metrics`);
+      scrapes[role] = parseScrape(await response.text());
+    }
+  });
+
+  afterAll(async () => {
+    await prometheus?.stop();
+    await studio?.cleanUp();
+    await Promise.all([kube?.close(), s3?.close(), studio?.close()]);
+    if (dir) await rm(dir, { recursive: true, force: true });
+  });
+
+  describe.each(METRIC_ROLES)('what the %s shows', (role) => {
+    const documented = allMetrics().filter(({ roles }) => roles.includes(role));
+
+    test('is what docs/metrics.md says, all of it and nothing else', () => {
+      const shown = [...scrapes[role].types].map(([name, type]) => `${name} ${type}`);
+      expect(shown.sort()).toEqual(documented.map(({ name, type }) => `${name} ${type}`).sort());
+      for (const { name, labels } of scrapes[role].samples) {
+        const of = documented.find((one) => one.name === name.replace(/_(bucket|sum|count)$/, '') || one.name === name);
+        for (const label of Object.keys(labels)) expect([...(of?.labels ?? []), 'le'], name).toContain(label);
+      }
+    });
+
+    test('is read by Prometheus’ own tool', async () => {
+      const input = await (await fetch(`http://${addresses[role]}/metrics`)).text();
+      const { stderr } = await run('promtool', ['check', 'metrics'], { env: environment(), input });
+      expect(stderr).not.toMatch(/error|while (linting|parsing)/i);
+    });
+
+    /** For one stream, one upload and a handful of requests; a route has up to 16 series for each status it was answered with. */
+    const MOST: Record<MetricRole, number> = { operator: 800, api: 900, billing: 400, streamer: 80 };
+    /** The network of the machine's own chain is called as its account's address begins. */
+    const CHAIN: Record<string, string> = { network: 'local', task: 'deposits-local' };
+    /** Labels that name a resource; each of them has as many values as there are resources. */
+    const NAMES = new Set(['namespace', 'loopstream', 'pod', 'destination']);
+
+    test('tells nothing of people, and is no more than a bounded number of series', async () => {
+      const me = await system.client.me();
+      const streams = await kube.list(LOOPSTREAMS, { namespace: NAMESPACE });
+      const accounts = streams.flatMap(({ metadata }) => metadata.labels?.[ACCOUNT_LABEL] ?? []);
+      expect(accounts).toContain(me.id);
+      const names = streams.flatMap(({ spec }) => spec.displayName ?? []);
+      const keys = [system.facts.apiKey, me.id, me.email, me.email.split('@')[0] ?? '', ...accounts, ...names];
+      const { samples } = scrapes[role];
+      for (const { name, labels } of samples) {
+        for (const [label, value] of Object.entries(labels)) {
+          if (CHAIN[label] === value) continue;
+          for (const key of keys) expect(value.includes(key), `${name} ${label}=${value}`).toBe(false);
+          if (NAMES.has(label)) continue;
+          // Ids of ours and of others: ULIDs, UUIDs, our prefixes, addresses.
+          expect(value, `${name} ${label}`).not.toMatch(
+            /[0-9a-hjkmnp-tv-z]{26}|[0-9a-f]{8}-[0-9a-f]{4}|\b(str|upl|pls|dst|lsk)[-_][0-9a-z]{6}|@|\d+\.\d+\.\d+\.\d+|:\/\//i,
+          );
+        }
+      }
+      expect(samples.length).toBeLessThan(MOST[role]);
+    });
+  });
+
+  test('a stream on air has few series for each pod, and the operator some more', async () => {
+    const [pod] = await kube.list(PODS, { namespace: NAMESPACE, labelSelector: `${COMPONENT_LABEL}=streamer` });
+    const response = await fetch(`http://${pod?.status?.podIP}:${STREAMER_PORT}/metrics`);
+    const { samples } = parseScrape(await response.text());
+    expect(samples.length).toBeLessThan(80);
+    // It reads a directory, without a cache: nothing is said of a storage that might not answer.
+    expect(samples.filter(({ name }) => /_(cache|storage)_/.test(name))).toEqual([]);
+    const own = scrapes.operator.samples.filter(({ labels }) => labels.loopstream === demo());
+    expect(own.length).toBeGreaterThan(6);
+    expect(own.length).toBeLessThan(30);
+  });
+
+  test('what the operator and what the pod tell of a stream can be joined', async () => {
+    const join = 'loopstream_streamer_playable * on (namespace, loopstream) group_left (quality) loopstream_info';
+    const [joined] = await until('both', async () => {
+      const samples = await prometheus.query(join);
+      return samples.length > 0 && samples;
+    });
+    expect(joined?.metric).toMatchObject({ namespace: NAMESPACE, loopstream: demo(), quality: expect.any(String) });
+  });
+
+  describe.each(DASHBOARDS.map((one) => [one.title, one] as const))('the dashboard "%s"', (_, dashboard) => {
+    // Nobody pays by a chain here.
+    const isOfChains = ({ expr }: { expr: string }) => /\bcrypto_/.test(expr);
+    const panels = dashboard.rows.flatMap((row) => row.panels).filter(({ queries }) => !queries.every(isOfChains));
+    // A rate is of the last minute.
+    beforeAll(knock);
+
+    test.each(panels.map((panel) => [panel.title, panel] as const))(
+      '%s: each query returns data',
+      async (_title, panel) => {
+        for (const { expr } of panel.queries) {
+          const filled = ['from-s3', demo()].map((loopstream) =>
+            expr
+              .replaceAll('$__rate_interval', '1m')
+              .replaceAll('$__range', '10m')
+              .replaceAll('"$namespace"', `"${NAMESPACE}"`)
+              .replaceAll('"$loopstream"', `"${loopstream}"`)
+              .replaceAll('"$job"', '"loopstream-.*"'),
+          );
+          expect(filled.join()).not.toContain('$');
+          const data = async () => {
+            const samples = (await Promise.all(filled.map((one) => prometheus.query(one)))).flat();
+            return samples.some(({ value: [, value] }) => value !== 'NaN');
+          };
+          await until(`data for ${filled[0]}`, data, 20_000);
+        }
+      },
+    );
+
+    test('its variables have values', async () => {
+      for (const { query } of dashboard.variables) {
+        const [, series = '', label = ''] = /^label_values\((.*), (\w+)\)$/.exec(query) ?? [];
+        const samples = await prometheus.query(series.replace('"$namespace"', `"${NAMESPACE}"`));
+        expect(samples.map(({ metric }) => metric[label]).filter(Boolean).length, query).toBeGreaterThan(0);
+      }
+    });
+  });
+
+  describe('a command of a runbook', () => {
+    const commands = [...new Set(ALERTS.flatMap(({ looks }) => looks.map(([command]) => command)))];
+    const isQuery = (command: string) => command.endsWith('# in Prometheus');
+    /** What this machine has not: a metrics server, the Prometheus operator, pods that one can enter, an election. */
+    const elsewhere = /^(kubectl (top|exec|get lease)|helm|psql)|monitor/;
+
+    test.each(commands.filter(isQuery))('%s', async (command) => {
+      expect(Array.isArray(await prometheus.query(command.replace('# in Prometheus', '')))).toBe(true);
+    });
+
+    test.each(commands.filter((command) => !isQuery(command) && !elsewhere.test(command)))('%s', async (command) => {
+      const { kubectl } = await ensureBinaries(binariesOptions());
+      const { ok, stderr } = await run('bash', ['-c', command], {
+        env: {
+          PATH: `${dirname(kubectl)}:${environment().PATH}`,
+          HOME: system.stateDir,
+          KUBECONFIG: system.facts.kubeconfig,
+          NS: NAMESPACE,
+          RELEASE_NS: NAMESPACE,
+          STREAM: demo(),
+        },
+      });
+      expect(ok, stderr).toBe(true);
+    });
+  });
+
+  test('Prometheus evaluates every alert without an error, and the healthy system has none that is critical', async () => {
+    type Rules = { groups: { rules: { name: string; health: string; lastError?: string; state: string }[] }[] };
+    const rules = await until('all have been evaluated', async () => {
+      const { groups } = await prometheus.get<Rules>('/api/v1/rules');
+      const all = groups.flatMap((group) => group.rules);
+      return all.every(({ health }) => health !== 'unknown') && all;
+    });
+    expect(rules.filter(({ health }) => health !== 'ok')).toEqual([]);
+    const firing = await prometheus.query('ALERTS{alertstate="firing",severity="critical"}');
+    expect(firing.map(({ metric }) => metric.alertname)).toEqual([]);
+  });
+}
