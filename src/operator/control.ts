@@ -39,13 +39,16 @@ export const waitUntil = (at: Date | undefined, now: Date): { requeueAfterMs?: n
   at && { requeueAfterMs: Math.min(LONGEST_WAIT_MS, Math.max(0, at.getTime() - now.getTime()) + MARGIN_MS) };
 
 /**
- * Kubernetes will not have it, today or tomorrow, as long as it is not changed. A new namespace has no service account for
- * its first moments, which is refused in the same words but passes.
+ * What is refused in the same words but passes: a new namespace has no service account for its first moments, and admission
+ * that asks who makes an owner reference (OwnerReferencesPermissionEnforcement) knows a new kind up to half a minute later.
  */
+const PASSING = ['error looking up service account', 'because cannot find RESTMapping'];
+
+/** Kubernetes will not have it, today or tomorrow, as long as it is not changed. */
 export const isRefusal = (error: unknown): error is KubeError =>
   error instanceof KubeError &&
   (error.reason === 'Invalid' || error.reason === 'Forbidden') &&
-  !error.message.includes('error looking up service account');
+  !PASSING.some((words) => error.message.includes(words));
 
 export const isReason = (error: unknown, ...reasons: string[]): error is KubeError =>
   error instanceof KubeError && reasons.includes(error.reason);
