@@ -1,6 +1,7 @@
 /**
  * The product on a real cluster, from the image to the receiver: installed by Helm, used through its Service, and kept on air
- * while nodes, kubelets, operators and pods go away. The tests follow upon each other: it is one installation and one stream.
+ * while nodes, kubelets, operators and pods go away. It is one installation and one stream, and so the tests follow upon each
+ * other; what other streams are for is tried meanwhile, where neither is in the other's way (`sideBySide`).
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Cluster } from '../support/cluster/cluster.ts';
@@ -16,15 +17,16 @@ import {
   replaced as replacedIn,
   type Scene,
   seconds,
+  sideBySide,
   unseen as unseenBy,
 } from '../support/cluster/scene.ts';
 import { type WatchedStream, watchStream } from '../support/cluster/stream.ts';
 import { decodeErrors, packetsOf } from '../support/media.ts';
 import { until } from '../support/rtmp.ts';
-import { disruptionTests } from './disruption.ts';
+import { disruptionTests, endingTests, refusalTests, siblingTests } from './disruption.ts';
 import { lifecycleTests } from './lifecycle.ts';
 import { powerTests } from './power.ts';
-import { rightsTests } from './rights.ts';
+import { rightsTests, usageTests } from './rights.ts';
 
 const KEY = 'planted-key-of-the-cluster';
 
@@ -51,19 +53,24 @@ const create = (key: string, uploadID: string) => createStream(scene, key, uploa
 const unseen = (what: string, trouble: () => Promise<unknown>) => unseenBy(scene, stream, what, trouble);
 const replaced = (what: string, trouble: () => Promise<unknown>) => replacedIn(scene, stream, what, trouble);
 
+const conditionsOf = async (id: string) => {
+  const { status } = JSON.parse(await release.inside('get', 'loopstream', id, '-o', 'json'));
+  return JSON.stringify(status?.conditions ?? []);
+};
+const those = () => ({ scene, stream, upload });
+
 describe('the main job', () => {
   test('from a link to a stream on air, through the Service', async () => {
     const { call, urls } = release;
     const from = performance.now();
     const imported = await call<{ objectID: string }>('POST', '/uploads/from-link', { type: 'VIDEO', url: urls.film });
     upload = imported.body.objectID;
-    const id = await create(KEY, upload);
+    const id = await createStream(scene, KEY, upload, urls.watched);
     await ready(scene, id);
     const started = await call<{ status: string }>('POST', `/streams/${id}/start?wait=60`);
     expect(started.body.status).toBe('live');
     results.add('from the link to live', seconds(performance.now() - from), '');
-    stream = watchStream(cluster, release, outside.meter, id);
-    await until('more than three loops have arrived', () => outside.meter.steadyMs() > 15_000, PATIENCE_MS);
+    stream = watchStream(cluster, outside.meter, id);
   });
 
   test('no media pod has a token, and all of them fit Pod Security `restricted`', async () => {
@@ -82,8 +89,15 @@ describe('the main job', () => {
     expect(told.trim().split('\n').at(-1)).toBe('10001');
     expect(told).not.toContain(KEY);
   });
+});
+
+// What follows is beside each other, as far as neither minds: other streams, and what is only looked at.
+sideBySide('the main job, as it goes on', () => {
+  test('nothing at all, to compare with', () =>
+    unseen('nothing (media comes in bursts of this size)', async () => undefined));
 
   test('the receiver got each packet in its order, and pictures and sound are whole', async () => {
+    await until('more than three loops have arrived', () => outside.meter.steadyMs() > 15_000, PATIENCE_MS);
     const [recording = ''] = await outside.recordings(KEY);
     const [video, audio] = [await packetsOf(recording, 'v'), await packetsOf(recording, 'a')];
     expect(video.dts.length).toBeGreaterThan(3 * 4 * 30);
@@ -96,11 +110,10 @@ describe('the main job', () => {
     ).toEqual([]);
   });
 });
+sideBySide('a stream that ends', () => endingTests(those));
+sideBySide('what the release may do is what it did', () => usageTests(those));
 
 describe('what the stream does not notice', () => {
-  test('nothing at all, to compare with', () =>
-    unseen('nothing (media comes in bursts of this size)', async () => undefined));
-
   test('the operator that leads is killed', () =>
     unseen('operator that leads killed', async () => {
       const lease = () =>
@@ -136,7 +149,7 @@ describe('what the stream does not notice', () => {
   test('and rolled back', () => unseen('helm rollback', () => release.helms.four.rollback()));
 });
 
-describe('what takes its pod', () => {
+sideBySide('what leaves its pod where it is', () => {
   test('the container is killed for want of memory, and started again', async () => {
     const before = await stream.pod();
     const name = before.metadata.name;
@@ -163,42 +176,9 @@ describe('what takes its pod', () => {
     expect(gap).toBeLessThan(60_000);
   });
 
-  test('it is evicted through the API', () =>
-    replaced('eviction API', async () => {
-      const { metadata } = await stream.pod();
-      const eviction = {
-        apiVersion: 'policy/v1',
-        kind: 'Eviction',
-        metadata: { name: metadata.name, namespace: 'loopstream' },
-      };
-      const answer = await cluster.kube.raw(
-        'POST',
-        `/api/v1/namespaces/loopstream/pods/${metadata.name}/eviction`,
-        eviction,
-      );
-      expect(answer.status, answer.text).toBe(201);
-    }));
-
-  test('its node is drained', async () => {
-    const { nodeName } = (await stream.pod()).spec;
-    const how = ['--ignore-daemonsets', '--delete-emptydir-data', '--force', '--timeout=180s'];
-    try {
-      await replaced('kubectl drain of its node', () => release.kubectl(['drain', nodeName, ...how]));
-      expect((await stream.pod()).spec.nodeName).not.toBe(nodeName);
-    } finally {
-      // The tests that follow need both nodes, whatever came of this one.
-      await release.kubectl(['uncordon', nodeName]);
-    }
-  });
+  refusalTests(those);
 });
-
-disruptionTests(() => ({ scene, stream, upload }));
-
-describe('what keeps another stream off air is said in its conditions', () => {
-  const conditionsOf = async (id: string) => {
-    const { status } = JSON.parse(await release.inside('get', 'loopstream', id, '-o', 'json'));
-    return JSON.stringify(status?.conditions ?? []);
-  };
+sideBySide('what keeps another stream off air is said in its conditions', () => {
   const quota = (pods: string) => ({
     apiVersion: 'v1',
     kind: 'ResourceQuota',
@@ -236,7 +216,44 @@ describe('what keeps another stream off air is said in its conditions', () => {
     results.add('quota exceeded', '–', `${reason}; live ${seconds(performance.now() - from)} after it was taken away`);
     await release.call('POST', `/streams/${id}/stop?wait=60`);
   });
+});
 
+describe('what takes its pod', () => {
+  test('its node is drained', async () => {
+    const { nodeName } = (await stream.pod()).spec;
+    const how = ['--ignore-daemonsets', '--delete-emptydir-data', '--force', '--timeout=180s'];
+    try {
+      await replaced('kubectl drain of its node', () => release.kubectl(['drain', nodeName, ...how]));
+      expect((await stream.pod()).spec.nodeName).not.toBe(nodeName);
+    } finally {
+      // The tests that follow need both nodes, whatever came of this one.
+      await release.kubectl(['uncordon', nodeName]);
+    }
+  });
+});
+
+sideBySide('what takes its pod', () => {
+  test('it is evicted through the API', () =>
+    replaced('eviction API', async () => {
+      const { metadata } = await stream.pod();
+      const eviction = {
+        apiVersion: 'policy/v1',
+        kind: 'Eviction',
+        metadata: { name: metadata.name, namespace: 'loopstream' },
+      };
+      const answer = await cluster.kube.raw(
+        'POST',
+        `/api/v1/namespaces/loopstream/pods/${metadata.name}/eviction`,
+        eviction,
+      );
+      expect(answer.status, answer.text).toBe(201);
+    }));
+});
+sideBySide('more streams', () => siblingTests(those));
+
+disruptionTests(those);
+
+describe('what keeps another stream off air is said in its conditions', () => {
   test('an image that is nowhere; and the stream that is on air stays', async () => {
     const operator = 'deployment/loopstream-operator';
     const set = async (image: string) => {
@@ -248,8 +265,11 @@ describe('what keeps another stream off air is said in its conditions', () => {
     expect(before).toContain(':');
     try {
       await unseen('image missing, for another stream', async () => {
-        await set('registry.test/loopstream:gone');
-        const id = await create('third-key-of-the-cluster', upload);
+        // Where nobody answers, which is known at once.
+        const [id] = await Promise.all([
+          create('third-key-of-the-cluster', upload),
+          set(`${cluster.layout.gateway}:1/loopstream:gone`),
+        ]);
         await ready(scene, id);
         await release.call('POST', `/streams/${id}/start`);
         await until(
@@ -266,6 +286,6 @@ describe('what keeps another stream off air is said in its conditions', () => {
   });
 });
 
-rightsTests(() => ({ scene, upload }));
-powerTests(() => ({ scene, stream }));
-lifecycleTests(() => ({ scene, stream }));
+rightsTests(those);
+powerTests(those);
+lifecycleTests(those);

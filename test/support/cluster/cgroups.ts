@@ -2,7 +2,7 @@
  * Each node has a cgroup, and whatever it starts is born in it: containerd's shims, which outlive containerd, and what runs
  * in containers. So nothing of a node can be lost sight of. Version 1 has a tree for each controller, version 2 one for all.
  */
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { sleep } from '../../../src/clock.ts';
 import { signal } from '../../../src/local/identity.ts';
@@ -18,8 +18,18 @@ const trees = (): string[] =>
 /** The tree by which processes are found again. */
 const register = (): string => (isCgroupV1() ? join(ROOT, 'pids') : ROOT);
 
+/**
+ * What a node has of the processors beside others, in the units of each version. By default all of a node together would
+ * have as much as any one process of other tests, although nothing waits for those: it gets as much as eight.
+ */
+const WEIGHTS = { 'cpu.shares': '8192', 'cpu.weight': '800' };
+
 export function makeCgroup(id: string): void {
   for (const tree of trees()) mkdirSync(join(tree, id), { recursive: true });
+  for (const [name, weight] of Object.entries(WEIGHTS)) {
+    const file = join(isCgroupV1() ? join(ROOT, 'cpu') : ROOT, id, name);
+    if (existsSync(file)) writeFileSync(file, weight);
+  }
   mkdirSync(join(register(), id, SYSTEM), { recursive: true });
 }
 

@@ -16,12 +16,12 @@ import { installAddons, type Kubectl } from './addons.ts';
 import { clusterAudit } from './audit.ts';
 import { makeCgroup } from './cgroups.ts';
 import { must } from './command.ts';
-import { containerdConfig } from './config.ts';
+import { containerdConfig, NODE_GRACE } from './config.ts';
 import { claimMachine, takeDown } from './down.ts';
 import { ensureImageStore } from './images.ts';
 import { type ClusterLayout, clusterLayout } from './layout.ts';
 import { makeNetwork } from './network.ts';
-import { type ClusterNode, giveImages, startNode } from './node.ts';
+import { type ClusterNode, giveImages, type NodeOptions, startNode } from './node.ts';
 import { ensureClusterPrograms, ensureMachinePrograms } from './programs.ts';
 
 /** A containerd for as long as it takes to import images, in no network and no cgroup of its own. */
@@ -72,38 +72,71 @@ async function hold(layout: ClusterLayout): Promise<() => Promise<void>> {
   };
 }
 
-/** `audited` is the namespace whose service accounts' requests are kept. */
-export async function startCluster(audited: string, onProgress: (step: string) => void = () => {}) {
+export interface ClusterOptions {
+  /** The namespace whose service accounts' requests are kept. */
+  audited: string;
+  onProgress?: (step: string) => void;
+  /** Told as soon as the machine has the address at which pods find what is outside of the cluster. */
+  onAddress?: (address: string) => void;
+}
+
+const planeArgs = (auditArgs: string[]) => ({
+  // Some clusters ask whether who makes an owner reference that blocks may do so; what works here works there.
+  'kube-apiserver': ['--enable-admission-plugins=OwnerReferencesPermissionEnforcement', ...auditArgs],
+  // The tests wait until a node that says nothing is given up.
+  'kube-controller-manager': [`--node-monitor-grace-period=${NODE_GRACE}`, '--node-monitor-period=1s'],
+});
+
+/** Both nodes, side by side but for their kubelets. */
+async function startNodes(
+  options: Omit<NodeOptions, 'node'>,
+  images: Promise<{ store: string }>,
+  kubectl: Kubectl,
+): Promise<ClusterNode[]> {
+  const { store } = await images;
+  const nodes = await Promise.all(
+    options.layout.nodes.map(async (node) => {
+      mkdirSync(node.dir, { recursive: true });
+      // Names outside of the cluster are for the machine, not for its pods.
+      writeFileSync(join(node.dir, 'resolv.conf'), '');
+      await giveImages(store, node);
+      return startNode({ ...options, node });
+    }),
+  );
+  for (const { start, layout } of nodes) {
+    await start('kubelet');
+    await until(`${layout.name} is known`, async () => (await kubectl(['get', 'node', layout.name])).ok, 60_000);
+  }
+  return nodes;
+}
+
+export async function startCluster({ audited, onProgress = () => {}, onAddress }: ClusterOptions) {
   await ensureMachinePrograms(onProgress);
   const { kubernetes: binaries } = await ensureClusterPrograms(onProgress);
   const layout = clusterLayout(localEnvironment().cacheDir);
   const letGo = await hold(layout);
   let plane: ControlPlane | undefined;
+  let images: ReturnType<typeof ensureImageStore> | undefined;
   const stop = async () => {
     await plane?.stop();
+    // What is being built is not taken away from under the builder.
+    await Promise.allSettled([images]);
     await takeDown(layout);
     await letGo();
   };
   try {
     await takeDown(layout);
     claimMachine(layout);
-    const images = await ensureImageStore(
-      layout.imagesDir,
-      (root, archives) => importImages(layout, root, archives),
-      onProgress,
-    );
+    images = ensureImageStore(layout.imagesDir, (root, archives) => importImages(layout, root, archives), onProgress);
+    images.catch(() => undefined);
     onProgress('starting the cluster');
     await makeNetwork(layout);
+    onAddress?.(layout.gateway);
     for (const { id } of layout.nodes) makeCgroup(id);
     const log = createLogger('kubernetes', 'warn');
     const audit = clusterAudit(join(layout.stateDir, 'audit'), audited);
     plane = await startControlPlane({
-      // Some clusters ask whether who makes an owner reference that blocks may do so; what works here works there.
-      extraArgs: {
-        'kube-apiserver': ['--enable-admission-plugins=OwnerReferencesPermissionEnforcement', ...audit.args],
-        // A node that says nothing is given up after three of its heartbeats, not after five: the tests wait for that.
-        'kube-controller-manager': ['--node-monitor-grace-period=30s'],
-      },
+      extraArgs: planeArgs(audit.args),
       stateDir: layout.stateDir,
       binaries,
       env: environment(),
@@ -119,18 +152,10 @@ export async function startCluster(audited: string, onProgress: (step: string) =
         timeoutMs: 240_000,
         ...(objects && { input: JSON.stringify({ apiVersion: 'v1', kind: 'List', items: objects }) }),
       });
-    const nodes: ClusterNode[] = [];
-    // One after the other: the socket for device plug-ins has a fixed path, and of two kubelets that make it at once one ends.
-    for (const node of layout.nodes) {
-      mkdirSync(node.dir, { recursive: true });
-      // Names outside of the cluster are for the machine, not for its pods.
-      writeFileSync(join(node.dir, 'resolv.conf'), '');
-      await giveImages(images.store, node);
-      nodes.push(await startNode({ layout, node, plane, binaries }));
-      await until(`${node.name} is known`, async () => (await kubectl(['get', 'node', node.name])).ok, 60_000);
-    }
+    const nodes = await startNodes({ layout, plane, binaries }, images, kubectl);
     await installAddons(kubectl, plane, layout);
-    return { layout, plane, kube, kubectl, nodes, images, audit, stop: () => kube.close().then(stop) };
+    const { imageBytes } = await images;
+    return { layout, plane, kube, kubectl, nodes, imageBytes, audit, stop: () => kube.close().then(stop) };
   } catch (error) {
     await stop().catch((failure: unknown) => log(failure));
     throw error;

@@ -3,6 +3,12 @@ import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { type ClusterLayout, DNS_ADDRESS, type NodeLayout } from './layout.ts';
 
+/**
+ * How often a node says that it is there, and after how long it is given up. By default that is 10 s and 50 s: five times as
+ * long here too, so that a node that is busy is believed as long as anywhere.
+ */
+const HEARTBEAT = '4s';
+export const NODE_GRACE = '20s';
 export const PAUSE_IMAGE = 'registry.test/pause:1';
 export const DNS_IMAGE = 'registry.test/coredns:1';
 
@@ -76,7 +82,7 @@ export const kubeletConfig = (node: NodeLayout, caFile: string): string =>
     resolvConf: join(node.dir, 'resolv.conf'),
     podLogsDir: join(node.dir, 'logs'),
     volumePluginDir: join(node.dir, 'volume-plugins'),
-    nodeStatusUpdateFrequency: '5s',
+    nodeStatusUpdateFrequency: HEARTBEAT,
     // The machine's disk is shared with much else, and the images must stay.
     evictionHard: { 'memory.available': '50Mi', 'nodefs.available': '1%', 'imagefs.available': '1%' },
     imageGCHighThresholdPercent: 100,

@@ -6,10 +6,12 @@ import { createHash } from 'node:crypto';
 import {
   cpSync,
   existsSync,
+  lstatSync,
   lutimesSync,
   mkdirSync,
   readdirSync,
   readFileSync,
+  readlinkSync,
   renameSync,
   rmSync,
   writeFileSync,
@@ -125,6 +127,9 @@ async function buildMounts(dir: string): Promise<string[]> {
   return mounts.flatMap((mount) => ['--volume', mount]);
 }
 
+/** What the Dockerfile cannot see, of the files right at the project's root. */
+const ignoredFiles = () => new Set(readFileSync(join(ROOT, '.dockerignore'), 'utf8').trim().split('\n'));
+
 /**
  * The project with one time on all its files: buildah takes up a layer that it has only when the times are the same too,
  * which those of a fresh clone never are.
@@ -132,7 +137,7 @@ async function buildMounts(dir: string): Promise<string[]> {
 function buildContext(dir: string): string {
   const context = join(dir, 'context');
   rmSync(context, { recursive: true, force: true });
-  const ignored = new Set(readFileSync(join(ROOT, '.dockerignore'), 'utf8').trim().split('\n'));
+  const ignored = ignoredFiles();
   cpSync(ROOT, context, { recursive: true, filter: (path) => !ignored.has(relative(ROOT, path)) });
   for (const path of ['', ...readdirSync(context, { recursive: true, encoding: 'utf8' })])
     lutimesSync(join(context, path), 0, 0);
@@ -180,17 +185,57 @@ export async function ensureFirstLayers({ imagesDir, lockFile }: ClusterLayout, 
   });
 }
 
+interface ImageStore {
+  store: string;
+  imageBytes: number;
+}
+
+/** Of all that the images are made of, whatever times its files have. */
+function sourceHash(programs: string[]): string {
+  const hash = createHash('sha256').update(JSON.stringify([BASE_IMAGE, PAUSE_IMAGE, DNS_IMAGE, IMAGE_TAGS]));
+  for (const file of programs) hash.update(readFileSync(file));
+  const ignored = ignoredFiles();
+  const add = (path: string) => {
+    const file = join(ROOT, path);
+    const stats = lstatSync(file);
+    hash.update(JSON.stringify([path, stats.mode, stats.size]));
+    if (stats.isDirectory()) for (const name of readdirSync(file).sort()) add(join(path, name));
+    else hash.update(stats.isSymbolicLink() ? readlinkSync(file) : readFileSync(file));
+  };
+  for (const name of readdirSync(ROOT).sort()) if (!ignored.has(name)) add(name);
+  return hash.digest('hex');
+}
+
 /**
  * A directory with the images as containerd keeps them, to be given to nodes (`giveImages`). `fill` is handed an empty
- * directory for containerd's root and the archives to import with the names they go by.
+ * directory for containerd's root and the archives to import with the names they go by. Where nothing has changed since the
+ * last one was made, it is that one: the builder takes its time to say the same.
  */
 export async function ensureImageStore(
   imagesDir: string,
   fill: (root: string, archives: { file: string; names: string[] }[]) => Promise<void>,
   onProgress: Progress = () => {},
-): Promise<{ store: string; imageBytes: number }> {
+): Promise<ImageStore> {
   mkdirSync(imagesDir, { recursive: true });
   const programs = await ensureClusterPrograms(onProgress);
+  const from = sourceHash([programs.pause, programs.coredns]);
+  const newest = join(imagesDir, 'newest.json');
+  if (existsSync(newest)) {
+    const last: ImageStore & { from: string } = JSON.parse(readFileSync(newest, 'utf8'));
+    if (last.from === from && existsSync(last.store)) return last;
+  }
+  rmSync(newest, { force: true });
+  const made = await makeImageStore(imagesDir, programs, fill, onProgress);
+  writeFileSync(newest, JSON.stringify({ ...made, from }));
+  return made;
+}
+
+async function makeImageStore(
+  imagesDir: string,
+  programs: { pause: string; coredns: string },
+  fill: (root: string, archives: { file: string; names: string[] }[]) => Promise<void>,
+  onProgress: Progress,
+): Promise<ImageStore> {
   const tool = builder(imagesDir);
   await ensureBase(tool, imagesDir, onProgress);
   const images = [

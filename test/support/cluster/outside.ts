@@ -1,6 +1,6 @@
 /**
  * What is outside of the cluster: PostgreSQL, S3, an RTMP receiver and a web server with a film. They listen on loopback;
- * on the bridge they are reached through a forwarder, which for the receiver also keeps the times at which media came.
+ * on the bridge they are reached through forwarders, of which one also keeps the times at which media came.
  */
 import { once } from 'node:events';
 import { createReadStream } from 'node:fs';
@@ -88,7 +88,7 @@ export type Meter = ReturnType<typeof createMeter>;
 
 export interface Outside {
   /** By the name of a Service that leads there. */
-  ports: Record<'postgres' | 's3' | 'receiver' | 'films', number>;
+  ports: Record<'postgres' | 's3' | 'receiver' | 'watched' | 'films', number>;
   databaseUrl(host: string): string;
   s3: { bucket: string; accessKeyId: string; secretAccessKey: string };
   /** Recordings of the receiver, oldest first: one for each publish. */
@@ -99,14 +99,14 @@ export interface Outside {
 
 export async function startOutside(host: string): Promise<Outside> {
   const dir = await mkdtemp(join(tmpdir(), 'loopstream-outside-'));
+  const film = join(dir, 'film.mp4');
   const [postgres, s3, receiver] = await Promise.all([
     startTestPostgres(),
     startS3Server(),
     startRtmpServer({ record: join(dir, 'recordings') }),
+    makeClip(film, { seconds: 4 }),
   ]);
   await s3.client.send(new CreateBucketCommand({ Bucket: 'media' }));
-  const film = join(dir, 'film.mp4');
-  await makeClip(film, { seconds: 4 });
   const films = createHttpServer((request, response) => {
     if (request.url !== '/film.mp4') {
       response.statusCode = 404;
@@ -126,13 +126,16 @@ export async function startOutside(host: string): Promise<Outside> {
   const forwards = {
     postgres: await forward(host, Number(database.port)),
     s3: await forward(host, Number(new URL(s3.endpoint).port)),
-    receiver: await forward(host, receiver.port, meter.onData),
+    receiver: await forward(host, receiver.port),
+    // The same receiver, for the stream that is measured: what others send must not hide its silence.
+    watched: await forward(host, receiver.port, meter.onData),
   };
   return {
     ports: {
       postgres: forwards.postgres.port,
       s3: forwards.s3.port,
       receiver: forwards.receiver.port,
+      watched: forwards.watched.port,
       films: (films.address() as AddressInfo).port,
     },
     databaseUrl: (name) => {

@@ -115,6 +115,7 @@ export async function installRelease(cluster: Cluster, outside: Outside) {
     urls: {
       film: `http://${hostOf('films')}:${outside.ports.films}/film.mp4`,
       receiver: `rtmp://${hostOf('receiver')}:${outside.ports.receiver}/live`,
+      watched: `rtmp://${hostOf('watched')}:${outside.ports.watched}/live`,
     },
     upgrade: (tag: string, operator?: Values) => four.upgrade(values(tag, operator)),
     helms: { four, three },

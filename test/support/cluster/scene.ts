@@ -1,5 +1,6 @@
 /** One installation on the real cluster, and what its tests do with it again and again. */
-import { expect } from 'vitest';
+import { describe, expect } from 'vitest';
+import { until } from '../rtmp.ts';
 import { type Cluster, startCluster } from './cluster.ts';
 import { type Outside, startOutside } from './outside.ts';
 import { installRelease, NAMESPACE, type Release } from './release.ts';
@@ -23,32 +24,49 @@ export interface Scene {
 export async function openScene(): Promise<Scene> {
   const results = createResults();
   const from = performance.now();
-  const cluster = await startCluster(NAMESPACE, (step) => process.stdout.write(`  … ${step}\n`));
-  let outside: Outside | undefined;
+  const address = Promise.withResolvers<string>();
+  const starting = address.promise.then(startOutside);
+  starting.catch(() => undefined);
+  let cluster: Cluster | undefined;
   let release: Release | undefined;
   const close = async () => {
     release?.close();
-    await outside?.close();
-    await cluster.stop();
+    await starting.then(
+      (outside) => outside.close(),
+      () => undefined,
+    );
+    await cluster?.stop();
   };
   try {
+    cluster = await startCluster({
+      audited: NAMESPACE,
+      onProgress: (step) => process.stdout.write(`  … ${step}\n`),
+      onAddress: address.resolve,
+    });
     results.add('cluster up, the image built anew where something had changed', seconds(performance.now() - from), '');
-    outside = await startOutside(cluster.layout.gateway);
+    const outside = await starting;
     const before = performance.now();
     release = await installRelease(cluster, outside);
     results.add('helm install until the API answers', seconds(performance.now() - before), '');
-    results.add('image, unpacked', `${Math.round(cluster.images.imageBytes / 2 ** 20)} MiB`, '');
+    results.add('image, unpacked', `${Math.round(cluster.imageBytes / 2 ** 20)} MiB`, '');
+    return { cluster, outside, release, results, close };
   } catch (error) {
+    // Where there never was an address, nothing was started at it.
+    address.reject(error);
     await close();
     throw error;
   }
-  return { cluster, outside, release, results, close };
 }
 
-/** A stream with a destination of its own, made through the API. */
-export async function createStream({ release }: Scene, rtmpKey: string, uploadID: string): Promise<string> {
-  const { call, urls } = release;
-  const target = { name: 'the receiver', rtmpUrl: urls.receiver, rtmpKey };
+/** A stream with a destination of its own, made through the API; what comes to `urls.watched` is measured. */
+export async function createStream(
+  { release }: Scene,
+  rtmpKey: string,
+  uploadID: string,
+  rtmpUrl = release.urls.receiver,
+): Promise<string> {
+  const { call } = release;
+  const target = { name: 'the receiver', rtmpUrl, rtmpKey };
   const { body } = await call<{ id: string }>('POST', '/destinations', target);
   const made = await call<{ id: string }>('POST', '/streams', {
     name: 'loop',
@@ -61,15 +79,16 @@ export async function createStream({ release }: Scene, rtmpKey: string, uploadID
   return made.body.id;
 }
 
-/** Asks now and then: whoever asks as fast as possible is refused by the API before long, for the rest of a minute. */
-export const ready = ({ release }: Scene, id: string): Promise<void> =>
-  expect
-    .poll(async () => (await release.call<{ ready: boolean }>('GET', `/streams/${id}/readiness`)).body.ready, {
-      interval: 250,
-      timeout: PATIENCE_MS,
-      message: 'nothing keeps the stream off air',
-    })
-    .toBe(true);
+export const ready = ({ release }: Scene, id: string): Promise<boolean> =>
+  until(
+    'nothing keeps the stream off air',
+    async () => (await release.call<{ ready: boolean }>('GET', `/streams/${id}/readiness`)).body.ready,
+    PATIENCE_MS,
+  );
+
+/** Tests that follow upon each other, beside those of the neighbours that are made the same way. */
+export const sideBySide = (name: string, tests: () => void) =>
+  describe(name, { concurrent: true }, () => void describe('in turn', { concurrent: false }, tests));
 
 /** A trouble that must not be seen on air: the same pod, which nothing has started anew, and no gap. */
 export async function unseen({ results }: Scene, stream: WatchedStream, what: string, trouble: () => Promise<unknown>) {

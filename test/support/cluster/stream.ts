@@ -3,7 +3,7 @@ import { until } from '../rtmp.ts';
 import type { Cluster } from './cluster.ts';
 import type { ClusterNode } from './node.ts';
 import type { Meter } from './outside.ts';
-import type { Release } from './release.ts';
+import { NAMESPACE } from './release.ts';
 
 const STEADY_MS = 5_000;
 const RECOVERY_MS = 150_000;
@@ -12,6 +12,7 @@ interface PodFacts {
   metadata: { name: string; uid: string; deletionTimestamp?: string };
   spec: { nodeName: string; volumes: Record<string, unknown>[]; containers: { name: string; image: string }[] };
   status: {
+    phase: string;
     containerStatuses: {
       restartCount: number;
       containerID: string;
@@ -20,12 +21,19 @@ interface PodFacts {
   };
 }
 
-export function watchStream(cluster: Cluster, release: Release, meter: Meter, id: string) {
-  const json = async <T>(...args: string[]) => JSON.parse(await release.inside(...args, '-o', 'json')) as T;
-  const pods = async () => {
-    const selector = ['-l', `loopstream.dev/stream=${id}`, '--field-selector=status.phase=Running'];
-    return (await json<{ items: PodFacts[] }>('get', 'pods', ...selector)).items;
-  };
+/** Pods of the release's namespace by their labels. Asked for often, and so not by a program. */
+export async function podsOf<T = PodFacts>({ kube }: Cluster, labels: string): Promise<T[]> {
+  const { status, text } = await kube.raw(
+    'GET',
+    `/api/v1/namespaces/${NAMESPACE}/pods?labelSelector=${encodeURIComponent(labels)}`,
+  );
+  if (status !== 200) throw new Error(`the pods could not be read: ${status} ${text}`);
+  return (JSON.parse(text) as { items: T[] }).items;
+}
+
+export function watchStream(cluster: Cluster, meter: Meter, id: string) {
+  const pods = async () =>
+    (await podsOf(cluster, `loopstream.dev/stream=${id}`)).filter(({ status }) => status.phase === 'Running');
   const pod = async (): Promise<PodFacts> => {
     const one = (await pods()).find(({ metadata }) => !metadata.deletionTimestamp);
     if (!one) throw new Error('the stream has no running pod');
