@@ -18,11 +18,11 @@ let restarts: ReturnType<typeof createRestarts>;
 beforeAll(async () => {
   dir = await mkdtemp(join(tmpdir(), 'loopstream-outage-'));
   const config = { storageUrl: pathToFileURL(join(dir, 'media')).href };
-  started = await startStreamsApi({ alone: true, config });
+  started = await startStreamsApi({ config });
   restarts = createRestarts(started.api.kubernetes);
 });
 afterAll(async () => {
-  restarts?.end();
+  await restarts?.end();
   await started?.api.stop();
   await rm(dir, { recursive: true, force: true });
 });
@@ -116,7 +116,7 @@ test('with kube-apiserver killed each read answers as described, status says deg
     const { errors } = await asker(ada)(`{ streamEvents(id: "${stream}") { totalCount } }`);
     expect(errors).toMatchObject([{ path: ['streamEvents'], extensions: { code: 'upstream_unavailable' } }]);
   } finally {
-    restarts.start('kube-apiserver');
+    await restarts.start('kube-apiserver');
   }
   for (const one of reads)
     await expect.poll(() => read(one), { timeout: 60_000, interval: 200 }).toMatchObject(well(one));

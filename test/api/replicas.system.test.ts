@@ -18,12 +18,12 @@ let videoList: string;
 let restarts: ReturnType<typeof createRestarts>;
 
 beforeAll(async () => {
-  ({ api, ada, wish, create, videoUploadObjectID, videoList } = await startStreamsApi({ alone: true }));
+  ({ api, ada, wish, create, videoUploadObjectID, videoList } = await startStreamsApi());
   restarts = createRestarts(api.kubernetes);
 });
 
 afterAll(async () => {
-  restarts?.end();
+  await restarts?.end();
   await api?.stop();
 });
 
@@ -176,7 +176,7 @@ test('with the API server of Kubernetes down reads go on and say how old they ar
     expect((await made()).status).toBe(502);
     expect((await ada.call('GET', `/v1/streams/${id}`)).body.name).toBe('Still there');
   } finally {
-    restarts.start('kube-apiserver');
+    await restarts.start('kube-apiserver');
   }
   await expect.poll(async () => (await made()).status, { timeout: 60_000, interval: 200 }).toBe(201);
   const { data } = (await ada.call<List>('GET', '/v1/streams?q=After')).body;

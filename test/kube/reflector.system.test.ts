@@ -13,7 +13,7 @@ import { type Kube, KubeError, type KubeObject } from '../../src/kube/types.ts';
 import type { LoopStreamSpec, LoopStreamStatus } from '../../src/streams/spec.ts';
 import { silent, writeKubeconfig } from '../support/kube.ts';
 import { type Fault, startFaultyProxy } from '../support/kubeproxy.ts';
-import { startSmallKubernetes, type TestKubernetes } from '../support/kubernetes.ts';
+import { shareTestKubernetes, type TestKubernetes } from '../support/kubernetes.ts';
 import { createEtcdReader, createRestarts } from '../support/restarts.ts';
 
 type Stream = KubeObject<LoopStreamSpec, never>;
@@ -29,7 +29,7 @@ let writesOf: ReturnType<typeof createEtcdReader>;
 const stops: (() => void)[] = [];
 
 beforeAll(async () => {
-  kubernetes = await startSmallKubernetes();
+  kubernetes = await shareTestKubernetes();
   folder = await mkdtemp(join(tmpdir(), 'loopstream-kube-'));
   direct = createKube({ kubeconfig: kubernetes.kubeconfig });
   await applyCrds(direct);
@@ -50,7 +50,7 @@ afterAll(async () => {
 });
 
 const newNamespace = async () => {
-  namespace = `n${++number}`;
+  namespace = `reflected-${++number}`;
   await direct.create(NAMESPACES, '', { metadata: { name: namespace }, spec: {} });
 };
 const create = (name: string, spec: Partial<LoopStreamSpec> = {}) =>
@@ -281,7 +281,7 @@ test('after a restart of etcd and of kube-apiserver the cache equals the server 
       await writing[0];
       await restarts.kill(part);
       const meanwhile = writeThrough(direct, `after-${part}`);
-      restarts.start(part);
+      await restarts.start(part);
       await ready();
       await rename('a', part);
       await caughtUp(reflector);
@@ -298,7 +298,7 @@ test('after a restart of etcd and of kube-apiserver the cache equals the server 
 
     await recordsEvents();
   } finally {
-    restarts.end();
+    await restarts.end();
   }
 });
 

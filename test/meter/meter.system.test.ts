@@ -20,7 +20,7 @@ import { type Account, bookOf } from '../../src/operator/sessions.ts';
 import { ACCOUNT_LABEL, API_VERSION, FIELD_MANAGER_OPERATOR } from '../../src/streams/names.ts';
 import { MAX_SESSIONS } from '../../src/streams/sessions.ts';
 import { silent } from '../support/kube.ts';
-import { startSmallKubernetes, type TestKubernetes } from '../support/kubernetes.ts';
+import { shareTestKubernetes, type TestKubernetes } from '../support/kubernetes.ts';
 import { startTestLedger, type TestLedger } from '../support/ledger.ts';
 import { query } from '../support/postgres.ts';
 import { createRestarts } from '../support/restarts.ts';
@@ -43,7 +43,7 @@ let kube: Kube;
 let test: TestLedger;
 let restarts: ReturnType<typeof createRestarts>;
 beforeAll(async () => {
-  [cluster, test] = await Promise.all([startSmallKubernetes({ logLevel: 'silent' }), startTestLedger()]);
+  [cluster, test] = await Promise.all([shareTestKubernetes(), startTestLedger()]);
   kube = createKube({ kubeconfig: cluster.kubeconfig });
   await applyCrds(kube);
   await kube.create(NAMESPACES, '', { metadata: { name: NS }, spec: {} });
@@ -51,7 +51,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await kube?.close();
   await test?.stop();
-  restarts?.end();
+  await restarts?.end();
   await cluster?.stop();
 });
 
@@ -202,7 +202,7 @@ it('counts what was on air, whatever happens to it', async () => {
     const lives = [live(known(), between(0, 16)), ...(chance(0.5) ? [live(known(), between(0, 16))] : [])];
     for (const well of await Promise.all(lives)) if (!well) ended++;
     if (life === 120) {
-      restarts.start('kube-apiserver');
+      await restarts.start('kube-apiserver');
       await until(
         'Kubernetes is back',
         () =>

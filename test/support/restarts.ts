@@ -1,40 +1,45 @@
 /** Kills and starts parts of a control plane under the feet of its clients, and asks etcd what was truly written. */
-import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { Agent, request } from 'node:https';
+import { join } from 'node:path';
 import { expect, vi } from 'vitest';
+import { createKube } from '../../src/kube/client.ts';
+import { spawnChild } from '../../src/local/processes.ts';
 import type { TestKubernetes } from './kubernetes.ts';
 
 type Part = 'etcd' | 'kube-apiserver';
 
+/** What is killed is told by `pids`, and what was started in its place is recorded where the first one was: it ends as that would. */
 export function createRestarts(kubernetes: TestKubernetes) {
+  const { pids, stateDir } = kubernetes;
   const commands = new Map<Part, string[]>();
-  const pids: Record<string, number | undefined> = { ...kubernetes.pids };
-  const started = new Map<Part, ReturnType<typeof spawn>>();
-  const pidOf = (part: Part): number => {
-    const pid = pids[part];
-    if (pid === undefined) throw new Error(`There is no ${part}.`);
-    return pid;
+  const start = async (part: Part): Promise<void> => {
+    const [command = '', ...args] = commands.get(part) ?? [];
+    commands.delete(part);
+    const { PATH = '', GOGC } = process.env;
+    const env = { PATH, HOME: stateDir, ...(GOGC !== undefined && { GOGC }) };
+    const logFile = join(stateDir, 'logs', `${part}.log`);
+    pids[part] = (await spawnChild({ name: part, command, args, env, logFile, stateDir })).pid;
   };
   return {
     /** SIGKILL; resolves when it is gone. */
     async kill(part: Part): Promise<void> {
-      const pid = pidOf(part);
+      const pid = pids[part];
+      if (pid === undefined) throw new Error(`There is no ${part}.`);
       commands.set(part, readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0').slice(0, -1));
       process.kill(pid, 'SIGKILL');
       // Both are children of this process. Until one is waited for its threads may be ending still, and hold its port.
       await vi.waitFor(() => expect(() => process.kill(pid, 0)).toThrow('ESRCH'), { timeout: 60_000, interval: 20 });
     },
     /** With the same command line, the same port and the same data. */
-    start(part: Part): void {
-      const [command = '', ...args] = commands.get(part) ?? [];
-      const child = spawn(command, args, { stdio: 'ignore' });
-      started.set(part, child);
-      pids[part] = child.pid;
-    },
-    /** Those that were started here, the API server first. */
-    end(): void {
-      for (const part of ['kube-apiserver', 'etcd'] as const) started.get(part)?.kill('SIGKILL');
+    start,
+    /** Leaves all parts running and ready, wherever a test has ended: others may come to this control plane afterwards. */
+    async end(): Promise<void> {
+      for (const part of [...commands.keys()]) await start(part);
+      const kube = createKube({ kubeconfig: kubernetes.kubeconfig });
+      const status = async () => (await kube.raw('GET', '/readyz').catch(() => ({ status: 0 }))).status;
+      await vi.waitFor(async () => expect(await status()).toBe(200), { timeout: 60_000, interval: 100 });
+      await kube.close();
     },
   };
 }
