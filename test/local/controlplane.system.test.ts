@@ -22,6 +22,7 @@ import { binariesOptions } from '../support/kubernetes.ts';
 let stateDir = '';
 let binaries: Binaries;
 let plane: ControlPlane;
+const ended = Promise.withResolvers<{ name: string; signal: string | null; lines: number }>();
 const log = createLogger('test', 'silent');
 
 const start = (more: Partial<ControlPlaneOptions> = {}) =>
@@ -39,7 +40,9 @@ const kubectl = (args: string, input?: string) => kubectlAs(plane.kubeconfig, ar
 beforeAll(async () => {
   binaries = await ensureBinaries(binariesOptions());
   stateDir = await mkdtemp(join(tmpdir(), 'loopstream-controlplane-'));
-  plane = await start();
+  plane = await start({
+    onExit: (name, exit) => ended.resolve({ name, signal: exit.signal, lines: exit.lastLogLines.length }),
+  });
 }, 900_000);
 
 afterAll(async () => {
@@ -149,29 +152,30 @@ describe('the control plane', () => {
     );
   });
 
-  test('reports a part that ends by itself, with its last words, and a stop still stops the rest', async () => {
-    await plane.stop();
-    const ended = Promise.withResolvers<{ name: string; signal: string | null; lines: number }>();
-    plane = await start({
-      onExit: (name, exit) => ended.resolve({ name, signal: exit.signal, lines: exit.lastLogLines.length }),
-    });
+  test('reports a part that ends by itself, with its last words', async () => {
     process.kill(plane.pids['kube-scheduler'] ?? 0, 'SIGKILL');
     expect(await ended.promise).toEqual({ name: 'kube-scheduler', signal: 'SIGKILL', lines: expect.any(Number) });
   });
 
-  test('stops within 10 s, leaves no process behind, and keeps its state and certificates for the next start', async () => {
-    const processes = Object.values(plane.pids).map((pid) => identify(pid));
+  test('stops what is left of it, and keeps its state and certificates for the next start', async () => {
     const before = await readFile(join(stateDir, 'kubernetes/pki/ca.crt'), 'utf8');
-    const since = performance.now();
-    await plane.stop();
-    expect(performance.now() - since).toBeLessThan(10_000);
-    expect(processes.filter((identity) => identity && isAlive(identity))).toEqual([]);
-    expect(await readdir(join(stateDir, 'pids'))).toEqual([]);
+    await stopsInTime();
     plane = await start();
     expect(await kubectl('get namespace kept -o name')).toBe('namespace/kept\n');
     expect(await readFile(join(stateDir, 'kubernetes/pki/ca.crt'), 'utf8')).toBe(before);
   });
+
+  test('stops within 10 s and leaves no process behind', stopsInTime);
 });
+
+async function stopsInTime(): Promise<void> {
+  const processes = Object.values(plane.pids).map((pid) => identify(pid));
+  const since = performance.now();
+  await plane.stop();
+  expect(performance.now() - since).toBeLessThan(10_000);
+  expect(processes.filter((identity) => identity && isAlive(identity))).toEqual([]);
+  expect(await readdir(join(stateDir, 'pids'))).toEqual([]);
+}
 
 /** What a node's agent serves to the API server, in as far as the test needs it. */
 async function serveLog(cert: string, key: string, ca: string) {
