@@ -15,6 +15,7 @@ import {
   type TestSite,
 } from '../support/oauth.ts';
 import { type LyingOidc, startLyingOidc } from '../support/oidc.ts';
+import { hashPasswordsCheaply } from '../support/passwords.ts';
 import { query } from '../support/postgres.ts';
 import { startSmtp, type TestSmtp } from '../support/smtp.ts';
 
@@ -24,8 +25,10 @@ let smtp: TestSmtp;
 let ada: Person;
 let other: Person;
 let client: OAuthClient;
+let hashDearly: () => void;
 
 beforeAll(async () => {
+  hashDearly = hashPasswordsCheaply();
   [oidc, smtp] = await Promise.all([startLyingOidc(), startSmtp()]);
   const mail = { smtpUrl: smtp.url, from: 'loops@example.com' };
   site = await startTestSite({ outside: oidc.settings, mail });
@@ -35,6 +38,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await site?.stop();
   await Promise.all([oidc?.close(), smtp?.close()]);
+  hashDearly();
 });
 
 /** Would be seen wherever it came back. */
