@@ -51,7 +51,7 @@ import { createUploadService, type UploadServiceDeps } from '../uploads/service.
 import { createHealth } from './health.ts';
 import { createHttpMetrics } from './metrics.ts';
 import { startOps } from './ops.ts';
-import { createRedisCounter } from './redis.ts';
+import type { createRedisCounter } from './redis.ts';
 import { buildServer } from './server.ts';
 import { forgetOld } from './store.ts';
 
@@ -169,7 +169,7 @@ export async function runApi(config: ApiConfig, lifecycle: Lifecycle, log: Logge
     ops.closeAllConnections();
   });
 
-  const counter = config.redisUrl ? createRedisCounter(config.redisUrl, { log, ...metrics }) : undefined;
+  const counter = config.redisUrl ? await openCounter(config.redisUrl, { log, ...metrics }) : undefined;
   lifecycle.defer('redis', () => counter?.close());
   const version = await readVersion();
   const ageMs = () => Math.max(...reflectors.map((reflector) => reflector.ageMs()));
@@ -309,6 +309,10 @@ function openPeople({ config, kube, resources, services, auth, db, mails, log }:
   };
   return { people, deletions };
 }
+
+/** The driver of Redis is loaded where there is one. */
+const openCounter = async (...given: Parameters<typeof createRedisCounter>) =>
+  (await import('./redis.ts')).createRedisCounter(...given);
 
 /** The package's version, from package.json beside src/ (the image has it there too). */
 async function readVersion(): Promise<string> {

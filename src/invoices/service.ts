@@ -4,7 +4,7 @@ import { connectAll, type ListArgs, type Listing } from '../account/ordered.ts';
 import type { Principal } from '../auth/scopes.ts';
 import type { Db } from '../db/pool.ts';
 import { AppError } from '../errors.ts';
-import { type AddedFont, renderPdf } from './pdf.ts';
+import type { AddedFont } from './pdf.ts';
 import type { BillingAddress, BillingAddressUpdate, Invoice, InvoiceSummary } from './record.ts';
 import * as store from './store.ts';
 
@@ -60,6 +60,8 @@ export function createInvoiceService({ db, font }: InvoiceServiceDeps) {
     /** The same bytes each time, as long as the font that was added is the same. */
     async pdf(asking: Asking, id: string): Promise<{ name: string; bytes: Buffer }> {
       const { content } = await find(asking, id);
+      // Loaded for the first that is asked for: it brings what fonts are made of.
+      const { renderPdf } = await import('./pdf.ts');
       return { name: `${content.number}.pdf`, bytes: await renderPdf(content, font) };
     },
     address: async ({ accountId }: Asking): Promise<BillingAddress> => (await store.findAddress(db, accountId)) ?? {},

@@ -1,7 +1,8 @@
 /** What is done about an event of the payment provider, whichever way it came: the payment that it is about is looked at. */
 import type { Logger } from '../log.ts';
+import { EVENT_TYPES } from './event-types.ts';
 import { type PostDeps, settleTopUp } from './post.ts';
-import { EVENT_TYPES, type Payments, type StripeEvent } from './stripe.ts';
+import type { Payments, StripeEvent } from './stripe.ts';
 
 /** `ignored`: it is about something else. */
 export type EventOutcome = 'settled' | 'ignored';

@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { ConfigError } from '../settings.ts';
 import type { CardSettings, Secret } from './settings.ts';
-import { createPayments, type Payments } from './stripe.ts';
+import type { Payments } from './stripe.ts';
 
 async function read(secret: Secret, name: string): Promise<string> {
   const text = 'text' in secret ? secret.text : await readFile(secret.file, 'utf8').catch(() => '');
@@ -15,6 +15,8 @@ export async function openPayments({ stripe }: Pick<CardSettings, 'stripe'>): Pr
   if (!stripe) return undefined;
   const key = await read(stripe.key, 'STRIPE_KEY');
   const secrets = await read(stripe.webhookSecret, 'STRIPE_WEBHOOK_SECRET');
+  // The library takes a sixth of the time in which an API server starts, and many take no cards.
+  const { createPayments } = await import('./stripe.ts');
   // Two for as long as one takes the place of the other.
   return createPayments({ key, webhookSecrets: secrets.split(/[\s,]+/), url: stripe.url });
 }

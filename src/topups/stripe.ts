@@ -5,6 +5,7 @@
  */
 import Stripe from 'stripe';
 import { AppError } from '../errors.ts';
+import { EVENT_TYPES } from './event-types.ts';
 import type { Facts } from './settle.ts';
 
 /** Signatures of events older than this are refused, as Stripe's own library has it. */
@@ -12,14 +13,6 @@ const TOLERANCE_SECONDS = 300;
 const TIMEOUT_MS = 15_000;
 /** Of refunds and disputes of one payment; nobody has seen as many. */
 const MANY = 1000;
-/** What tells something about a payment of a Checkout Session. */
-export const EVENT_TYPES = [
-  ...['checkout.session.completed', 'checkout.session.expired'],
-  ...['checkout.session.async_payment_succeeded', 'checkout.session.async_payment_failed'],
-  ...['charge.refunded', 'charge.refund.updated', 'refund.created', 'refund.updated', 'refund.failed'],
-  ...['charge.dispute.created', 'charge.dispute.updated', 'charge.dispute.closed'],
-  ...['charge.dispute.funds_withdrawn', 'charge.dispute.funds_reinstated'],
-];
 
 export interface StripeSettings {
   key: string;
