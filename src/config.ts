@@ -1,102 +1,17 @@
 /**
- * The only reader of the environment: one typed, checked, frozen configuration per role. Every variable begins with
+ * What the environment (environment.ts) says: one typed, checked, frozen configuration per role. Every variable begins with
  * LOOPSTREAM_ (KUBECONFIG keeps its own name). A wrong value ends the process with one sentence that names the variable.
  */
 
 import { isIP } from 'node:net';
 import { money } from './config-money.ts';
 import { authLimits, mail, outsideProvider } from './config-people.ts';
+import { common, DEFAULT_CACHE_BYTES, MIN_CACHE_BYTES, maxSourceBytes, storageCredentials } from './config-pod.ts';
 import { ConfigError, type Env, reader } from './settings.ts';
 
+export * from './config-pod.ts';
+export * from './environment.ts';
 export { ConfigError };
-
-/**
- * For media in S3: a directory with two files, which no process list shows, or two variables. Both or neither: half of them
- * would be refused later, by a server, in other words.
- */
-const storageCredentials = (env: Env) => {
-  const { text, optional } = reader(env);
-  const directory = optional('STORAGE_CREDENTIALS_DIR');
-  if (directory !== undefined) return Object.freeze({ directory });
-  if (optional('S3_ACCESS_KEY_ID') === undefined && optional('S3_SECRET_ACCESS_KEY') === undefined) return undefined;
-  return Object.freeze({ accessKeyId: text('S3_ACCESS_KEY_ID'), secretAccessKey: text('S3_SECRET_ACCESS_KEY') });
-};
-
-const common = (env: Env) => ({ logLevel: reader(env).text('LOG_LEVEL', 'info') });
-
-const DEFAULT_CACHE_BYTES = 2 * 2 ** 30;
-/** Half a minute of the highest quality: with less, what is read ahead would push out what is being played. */
-const MIN_CACHE_BYTES = 256 * 2 ** 20;
-
-/** The streamer: inside the pod of one stream. Paths are where the pod's volumes are mounted. */
-export const streamerConfig = (env: Env) => {
-  const { text, integer, optional } = reader(env);
-  return Object.freeze({
-    ...common(env),
-    programFile: text('PROGRAM_FILE'),
-    /** JSON: what each destination is called → its rtmpUrl and rtmpKey. */
-    destinationsFile: text('DESTINATIONS_FILE'),
-    storageUrl: text('STORAGE_URL'),
-    storageCredentials: storageCredentials(env),
-    /** Where media from S3 is kept to be read again; the directory of one process. Without it nothing is kept. */
-    cacheDir: optional('CACHE_DIR'),
-    cacheBytes: integer('CACHE_BYTES', DEFAULT_CACHE_BYTES, MIN_CACHE_BYTES),
-    host: text('HOST', '0.0.0.0'),
-    port: integer('PORT', 9400, 0, 65_535),
-    /** PEM file of the authorities that are trusted for RTMPS, instead of the system's. */
-    caFile: optional('CA_FILE'),
-    ffmpeg: text('FFMPEG', 'ffmpeg'),
-    /** Holds the token that the operator shows; without it nobody may control the stream. */
-    controlTokenFile: reader(env).optional('CONTROL_TOKEN_FILE'),
-    /** Names the one pod of the stream that may publish, by its UID; without it this process publishes. */
-    publisherFile: optional('PUBLISHER_FILE'),
-    podUid: optional('POD_UID') ?? '',
-    /** How long it goes on publishing after SIGTERM, unless it is told to stop: until then another one can take over. */
-    lingerSeconds: integer('LINGER_SECONDS', 0, 0, 3600),
-    /** Where the time on air is written: what Kubernetes reads at the end, and what the next process of the pod reads. */
-    resultFile: optional('RESULT_FILE'),
-    sessionsFile: optional('SESSIONS_FILE'),
-  });
-};
-export type StreamerConfig = ReturnType<typeof streamerConfig>;
-
-const maxSourceBytes = (env: Env): number => reader(env).integer('MAX_SOURCE_BYTES', 20 * 2 ** 30, 1);
-
-/** The prepare Job: one task, one answer. */
-export const prepareConfig = (env: Env) => {
-  const { text, optional, integer, flag, json } = reader(env);
-  return Object.freeze({
-    ...common(env),
-    task: json<unknown>('TASK'),
-    resultFile: text('RESULT_FILE'),
-    /** Where it tells how far it is; without a host it tells nobody. */
-    host: optional('HOST'),
-    port: integer('PORT', 9403, 0, 65_535),
-    storageUrl: text('STORAGE_URL'),
-    storageCredentials: storageCredentials(env),
-    allowPrivateLinks: flag('ALLOW_PRIVATE_LINKS'),
-    maxSourceBytes: maxSourceBytes(env),
-    fetchTimeoutSeconds: integer('FETCH_TIMEOUT_SECONDS', 3600, 1),
-    ffmpeg: text('FFMPEG', 'ffmpeg'),
-    ffprobe: text('FFPROBE', 'ffprobe'),
-  });
-};
-export type PrepareConfig = ReturnType<typeof prepareConfig>;
-
-/** The test of a destination: one attempt, one answer. */
-export const probeConfig = (env: Env) => {
-  const { text, optional } = reader(env);
-  return Object.freeze({
-    ...common(env),
-    /** Holds the files rtmpUrl and rtmpKey. */
-    destinationDir: text('DESTINATION_DIR'),
-    resultFile: text('RESULT_FILE'),
-    /** As a streamer's. */
-    caFile: optional('CA_FILE'),
-    ffmpeg: text('FFMPEG', 'ffmpeg'),
-  });
-};
-export type ProbeConfig = ReturnType<typeof probeConfig>;
 
 /** Kubernetes: the kubeconfig file, or the pod's service account when there is none. */
 const kube = (env: Env) => ({ kubeconfig: env.KUBECONFIG, namespace: reader(env).text('NAMESPACE', 'loopstream') });
@@ -294,47 +209,3 @@ export const billingConfig = (env: Env) => {
   });
 };
 export type BillingConfig = ReturnType<typeof billingConfig>;
-
-/** The environment of this process, for main.ts to hand to the role it starts. */
-export const environment = (): Env => process.env;
-
-/**
- * What ffmpeg and ffprobe need of it, and nothing else: they open files that strangers made, and whoever may look into
- * their environment must find no credential there. Some tell libraries where certificates and fonts are, one keeps a small
- * process small, and the last is the mark by which a node without containers finds the processes of a pod.
- */
-const FOR_TOOLS = ['PATH', 'HOME', 'TMPDIR', 'LANG', 'LC_ALL', 'TZ', 'LD_LIBRARY_PATH'].concat([
-  'SSL_CERT_FILE',
-  'SSL_CERT_DIR',
-  'FONTCONFIG_PATH',
-  'MALLOC_ARENA_MAX',
-  'LOOPSTREAM_NODE_CONTAINER',
-]);
-
-/** The environment for ffmpeg and ffprobe. */
-export const toolEnvironment = (env: Env = process.env): Record<string, string> =>
-  Object.fromEntries(
-    FOR_TOOLS.flatMap((name) => {
-      const value = env[name];
-      return value === undefined ? [] : [[name, value]];
-    }),
-  );
-
-/** What the local system reads of its environment; everything else is an option on its command line. */
-export const localEnvironment = (env: Env = process.env) => {
-  const { text, optional, json } = reader(env);
-  return Object.freeze({
-    kubebuilderAssets: env.KUBEBUILDER_ASSETS || undefined,
-    cacheDir: `${env.XDG_CACHE_HOME || `${env.HOME || '/var/tmp'}/.cache`}/loopstream`,
-    /** For the programs that we start to install or build something: proxies and the like are theirs. */
-    all: env,
-    path: env.PATH ?? '/usr/local/bin:/usr/bin:/bin',
-    home: env.HOME ?? '/',
-    /** `--to` without showing the key in the process list. */
-    to: optional('TO'),
-    logLevel: text('LOG_LEVEL', 'info'),
-    /** Handed by the supervisor to the receiver it starts. */
-    receiver: () => json<unknown>('RECEIVER'),
-  });
-};
-export type LocalEnvironment = ReturnType<typeof localEnvironment>;

@@ -5,9 +5,10 @@
  */
 import { enableCompileCache } from 'node:module';
 import { join } from 'node:path';
-import { ConfigError } from './config.ts';
+import { environment } from './environment.ts';
 import { Lifecycle } from './lifecycle.ts';
 import { createLogger } from './log.ts';
+import { ConfigError } from './settings.ts';
 
 // A checkout keeps what was compiled of it beside its dependencies, which takes a fifth off each start of a role. In the
 // image, which cannot be written to, and where nothing has to be stripped of types, this does nothing.
@@ -36,15 +37,17 @@ Settings are environment variables that begin with LOOPSTREAM_; README.md lists 
 
 type Role = (args: string[]) => Promise<number | undefined>;
 
+/** Reads a server's settings. */
+type Configure<C> = (env: ReturnType<typeof environment>) => C;
+
 /** A server role: runs until a signal, then releases everything it holds. */
 function server<C extends { logLevel: string }>(
   name: string,
-  config: (env: typeof process.env) => C,
+  config: () => Promise<Configure<C>>,
   load: () => Promise<(config: C, lifecycle: Lifecycle, log: ReturnType<typeof createLogger>) => Promise<unknown>>,
-  roleEnv: () => typeof process.env,
 ): Role {
   return async () => {
-    const settings = config(roleEnv());
+    const settings = (await config())(environment());
     const log = createLogger(name, settings.logLevel);
     const lifecycle = new Lifecycle(log);
     lifecycle.exitOnSignal();
@@ -63,42 +66,52 @@ function server<C extends { logLevel: string }>(
   };
 }
 
-async function roles(): Promise<Record<string, Role>> {
-  const { apiConfig, billingConfig, environment, operatorConfig, prepareConfig, probeConfig, streamerConfig } =
-    await import('./config.ts');
-  return {
-    api: server('api', apiConfig, async () => (await import('./http/run.ts')).runApi, environment),
-    billing: server('billing', billingConfig, async () => (await import('./meter/run.ts')).runBilling, environment),
-    operator: server(
-      'operator',
-      operatorConfig,
-      async () => (await import('./operator/run.ts')).runOperator,
-      environment,
-    ),
-    streamer: server(
-      'streamer',
-      streamerConfig,
-      async () => (await import('./streamer/run.ts')).runStreamer,
-      environment,
-    ),
-    prepare: server('prepare', prepareConfig, async () => (await import('./prepare/run.ts')).runPrepare, environment),
-    probe: server('probe', probeConfig, async () => (await import('./probe/run.ts')).runProbe, environment),
-    migrate: async () => (await import('./db/command.ts')).migrateCommand(),
-    keys: async (args) => (await import('./auth/command.ts')).keysCommand(args),
-    admin: async (args) => (await import('./admin/command.ts')).adminCommand(args),
-    clients: async (args) => (await import('./auth/clients-command.ts')).clientsCommand(args),
-    'sweep-plan': async (args) => (await import('./crypto/sweep-command.ts')).sweepPlanCommand(args),
-    generate: async () => (await import('./generate.ts')).generateCommand(),
-    local: async (args) => (await import('./local/command.ts')).localCommand(args),
-  };
-}
+const ROLES: Record<string, Role> = {
+  api: server(
+    'api',
+    async () => (await import('./config.ts')).apiConfig,
+    async () => (await import('./http/run.ts')).runApi,
+  ),
+  billing: server(
+    'billing',
+    async () => (await import('./config.ts')).billingConfig,
+    async () => (await import('./meter/run.ts')).runBilling,
+  ),
+  operator: server(
+    'operator',
+    async () => (await import('./config.ts')).operatorConfig,
+    async () => (await import('./operator/run.ts')).runOperator,
+  ),
+  streamer: server(
+    'streamer',
+    async () => (await import('./config-pod.ts')).streamerConfig,
+    async () => (await import('./streamer/run.ts')).runStreamer,
+  ),
+  prepare: server(
+    'prepare',
+    async () => (await import('./config-pod.ts')).prepareConfig,
+    async () => (await import('./prepare/run.ts')).runPrepare,
+  ),
+  probe: server(
+    'probe',
+    async () => (await import('./config-pod.ts')).probeConfig,
+    async () => (await import('./probe/run.ts')).runProbe,
+  ),
+  migrate: async () => (await import('./db/command.ts')).migrateCommand(),
+  keys: async (args) => (await import('./auth/command.ts')).keysCommand(args),
+  admin: async (args) => (await import('./admin/command.ts')).adminCommand(args),
+  clients: async (args) => (await import('./auth/clients-command.ts')).clientsCommand(args),
+  'sweep-plan': async (args) => (await import('./crypto/sweep-command.ts')).sweepPlanCommand(args),
+  generate: async () => (await import('./generate.ts')).generateCommand(),
+  local: async (args) => (await import('./local/command.ts')).localCommand(args),
+};
 
 async function main([role, ...args]: string[]): Promise<number | undefined> {
   if (role === undefined || role === '--help' || role === '-h' || role === 'help') {
     process.stdout.write(HELP);
     return role === undefined ? 2 : 0;
   }
-  const run = (await roles())[role];
+  const run = ROLES[role];
   if (run) return run(args);
   process.stderr.write(`loopstream: there is no role "${role}".\n\n${HELP}`);
   return 2;

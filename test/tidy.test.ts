@@ -27,9 +27,9 @@ describe('the house is tidy', () => {
     expect(offenders(({ text }) => text.split('\n').length > MAX_LINES)).toEqual([]);
   });
 
-  test('only config.ts reads the environment', () => {
+  test('only environment.ts reads the environment', () => {
     const reads = ({ path, text }: { path: string; text: string }) =>
-      path.startsWith('src/') && path !== 'src/config.ts' && /(?<!typeof )process\.env/.test(text);
+      path.startsWith('src/') && path !== 'src/environment.ts' && /(?<!typeof )process\.env/.test(text);
     expect(offenders(reads)).toEqual([]);
   });
 

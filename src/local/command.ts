@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process';
 import { closeSync, openSync, readSync, rmSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { environment, localEnvironment } from '../config.ts';
+import { environment, localEnvironment } from '../environment.ts';
 import { MAIN, PROJECT_ROOT } from './context.ts';
 import { LOCAL_HELP, type LocalOptions, parseLocalOptions } from './options.ts';
 import type { ReceiverOptions } from './receiver.ts';

@@ -1,7 +1,7 @@
 /** What every step of the local system's start is given. */
 import { dirname, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { LocalEnvironment } from '../config.ts';
+import type { LocalEnvironment } from '../environment.ts';
 import type { Lifecycle } from '../lifecycle.ts';
 import type { Logger } from '../log.ts';
 import type { LocalOptions } from './options.ts';

@@ -3,7 +3,7 @@
  * readiness, start.
  */
 import { sleep } from '../clock.ts';
-import { ConfigError } from '../config.ts';
+import { ConfigError } from '../settings.ts';
 
 export interface OnAirRequest {
   apiUrl: string;

@@ -1,6 +1,6 @@
 /** The command line of `loopstream local`. Pure: no I/O, no clock. */
 import { parseArgs } from 'node:util';
-import { ConfigError } from '../config.ts';
+import { ConfigError } from '../settings.ts';
 import { type Payment, readPayment } from './payment.ts';
 
 export const LOCAL_HELP = `loopstream local: everything on this machine, from nothing to a stream on air

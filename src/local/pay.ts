@@ -1,5 +1,5 @@
 /** `loopstream local pay`: the customer of the local chain pays a deposit. */
-import { ConfigError } from '../config.ts';
+import { ConfigError } from '../settings.ts';
 import type { Payment } from './payment.ts';
 import type { LocalState } from './state.ts';
 

@@ -1,5 +1,5 @@
 /** What `loopstream local pay` is told. Pure: no I/O, no clock. */
-import { ConfigError } from '../config.ts';
+import { ConfigError } from '../settings.ts';
 
 const WEI_DIGITS = 18;
 

@@ -1,6 +1,6 @@
 /** Ports for the local system: the ones a person asked for, checked; the inner ones, any that are free. */
 import { createServer } from 'node:net';
-import { ConfigError } from '../config.ts';
+import { ConfigError } from '../settings.ts';
 
 function tryListen(host: string, port: number): Promise<number> {
   return new Promise((resolve, reject) => {

@@ -1,7 +1,7 @@
 /** One local system per state directory: who runs it, how to wait for it and how to stop it. */
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { sleep } from '../clock.ts';
-import { ConfigError } from '../config.ts';
+import { ConfigError } from '../settings.ts';
 import { identify, isAlive, type ProcessIdentity, signal } from './identity.ts';
 import type { LocalState } from './state.ts';
 

@@ -2,9 +2,10 @@
 import { writeFile } from 'node:fs/promises';
 import { Value } from 'typebox/value';
 import { systemClock } from '../clock.ts';
-import { ConfigError, type PrepareConfig } from '../config.ts';
+import type { PrepareConfig } from '../config-pod.ts';
 import type { Lifecycle } from '../lifecycle.ts';
 import type { Logger } from '../log.ts';
+import { ConfigError } from '../settings.ts';
 import { openStorage } from '../storage/open.ts';
 import { StorageError } from '../storage/storage.ts';
 import { PrepareError } from './failure.ts';

@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
-import { toolEnvironment } from '../config.ts';
+import { toolEnvironment } from '../environment.ts';
 
 const STDERR_TAIL_CHARS = 4096;
 

@@ -1,7 +1,7 @@
 /** A publish for a moment: black pictures and silence, at the pace at which they are meant to be seen. */
 import { spawn } from 'node:child_process';
 import type { Clock } from '../clock.ts';
-import { toolEnvironment } from '../config.ts';
+import { toolEnvironment } from '../environment.ts';
 import type { Address } from '../streamer/address.ts';
 import { type Failure, failure } from '../streamer/failure.ts';
 import { Health } from '../streamer/health.ts';

@@ -1,7 +1,7 @@
 /** The pod of a destination's test: one attempt, one answer in the file that Kubernetes reads when the container ends. */
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { ProbeConfig } from '../config.ts';
+import type { ProbeConfig } from '../config-pod.ts';
 import type { Lifecycle } from '../lifecycle.ts';
 import type { Logger } from '../log.ts';
 import { SECRET_KEY_KEY, SECRET_URL_KEY } from '../streams/names.ts';

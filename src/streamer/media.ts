@@ -1,5 +1,5 @@
 /** The storage that a streamer reads its media from; what does not lie on a local disk is read through a cache on one. */
-import type { StreamerConfig } from '../config.ts';
+import type { StreamerConfig } from '../config-pod.ts';
 import type { Lifecycle } from '../lifecycle.ts';
 import type { Logger } from '../log.ts';
 import type { CacheOptions, CacheStats } from '../storage/cache.ts';

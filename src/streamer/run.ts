@@ -1,6 +1,6 @@
 /** The streamer: wires files, engine, destinations and HTTP together, and takes them apart again. */
 import { type Clock, sleep, systemClock } from '../clock.ts';
-import type { StreamerConfig } from '../config.ts';
+import type { StreamerConfig } from '../config-pod.ts';
 import type { Lifecycle } from '../lifecycle.ts';
 import type { Logger } from '../log.ts';
 import type { CacheOptions } from '../storage/cache.ts';

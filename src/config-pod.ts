@@ -1,0 +1,93 @@
+/**
+ * The part of the configuration (config.ts) for what runs once for each stream, file or test, in a pod of its own. Of these there
+ * are many, and they start for little: nothing is imported here that brings more than itself. Pure: no I/O, no clock.
+ */
+import { type Env, reader } from './settings.ts';
+
+/**
+ * For media in S3: a directory with two files, which no process list shows, or two variables. Both or neither: half of them
+ * would be refused later, by a server, in other words.
+ */
+export const storageCredentials = (env: Env) => {
+  const { text, optional } = reader(env);
+  const directory = optional('STORAGE_CREDENTIALS_DIR');
+  if (directory !== undefined) return Object.freeze({ directory });
+  if (optional('S3_ACCESS_KEY_ID') === undefined && optional('S3_SECRET_ACCESS_KEY') === undefined) return undefined;
+  return Object.freeze({ accessKeyId: text('S3_ACCESS_KEY_ID'), secretAccessKey: text('S3_SECRET_ACCESS_KEY') });
+};
+
+export const common = (env: Env) => ({ logLevel: reader(env).text('LOG_LEVEL', 'info') });
+
+export const DEFAULT_CACHE_BYTES = 2 * 2 ** 30;
+/** Half a minute of the highest quality: with less, what is read ahead would push out what is being played. */
+export const MIN_CACHE_BYTES = 256 * 2 ** 20;
+
+/** The streamer: inside the pod of one stream. Paths are where the pod's volumes are mounted. */
+export const streamerConfig = (env: Env) => {
+  const { text, integer, optional } = reader(env);
+  return Object.freeze({
+    ...common(env),
+    programFile: text('PROGRAM_FILE'),
+    /** JSON: what each destination is called → its rtmpUrl and rtmpKey. */
+    destinationsFile: text('DESTINATIONS_FILE'),
+    storageUrl: text('STORAGE_URL'),
+    storageCredentials: storageCredentials(env),
+    /** Where media from S3 is kept to be read again; the directory of one process. Without it nothing is kept. */
+    cacheDir: optional('CACHE_DIR'),
+    cacheBytes: integer('CACHE_BYTES', DEFAULT_CACHE_BYTES, MIN_CACHE_BYTES),
+    host: text('HOST', '0.0.0.0'),
+    port: integer('PORT', 9400, 0, 65_535),
+    /** PEM file of the authorities that are trusted for RTMPS, instead of the system's. */
+    caFile: optional('CA_FILE'),
+    ffmpeg: text('FFMPEG', 'ffmpeg'),
+    /** Holds the token that the operator shows; without it nobody may control the stream. */
+    controlTokenFile: reader(env).optional('CONTROL_TOKEN_FILE'),
+    /** Names the one pod of the stream that may publish, by its UID; without it this process publishes. */
+    publisherFile: optional('PUBLISHER_FILE'),
+    podUid: optional('POD_UID') ?? '',
+    /** How long it goes on publishing after SIGTERM, unless it is told to stop: until then another one can take over. */
+    lingerSeconds: integer('LINGER_SECONDS', 0, 0, 3600),
+    /** Where the time on air is written: what Kubernetes reads at the end, and what the next process of the pod reads. */
+    resultFile: optional('RESULT_FILE'),
+    sessionsFile: optional('SESSIONS_FILE'),
+  });
+};
+export type StreamerConfig = ReturnType<typeof streamerConfig>;
+
+export const maxSourceBytes = (env: Env): number => reader(env).integer('MAX_SOURCE_BYTES', 20 * 2 ** 30, 1);
+
+/** The prepare Job: one task, one answer. */
+export const prepareConfig = (env: Env) => {
+  const { text, optional, integer, flag, json } = reader(env);
+  return Object.freeze({
+    ...common(env),
+    task: json<unknown>('TASK'),
+    resultFile: text('RESULT_FILE'),
+    /** Where it tells how far it is; without a host it tells nobody. */
+    host: optional('HOST'),
+    port: integer('PORT', 9403, 0, 65_535),
+    storageUrl: text('STORAGE_URL'),
+    storageCredentials: storageCredentials(env),
+    allowPrivateLinks: flag('ALLOW_PRIVATE_LINKS'),
+    maxSourceBytes: maxSourceBytes(env),
+    fetchTimeoutSeconds: integer('FETCH_TIMEOUT_SECONDS', 3600, 1),
+    ffmpeg: text('FFMPEG', 'ffmpeg'),
+    ffprobe: text('FFPROBE', 'ffprobe'),
+  });
+};
+export type PrepareConfig = ReturnType<typeof prepareConfig>;
+
+/** The test of a destination: one attempt, one answer. */
+export const probeConfig = (env: Env) => {
+  const { text, optional } = reader(env);
+  return Object.freeze({
+    ...common(env),
+    /** Holds the files rtmpUrl and rtmpKey. */
+    destinationDir: text('DESTINATION_DIR'),
+    resultFile: text('RESULT_FILE'),
+    /** As a streamer's. */
+    caFile: optional('CA_FILE'),
+    ffmpeg: text('FFMPEG', 'ffmpeg'),
+  });
+};
+export type ProbeConfig = ReturnType<typeof probeConfig>;
