@@ -3,7 +3,7 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Mailbox, mailbox, newAccount } from '../support/account.ts';
-import { DESK, expectForEverybody, launchBrowser } from '../support/page.ts';
+import { closeWindow, expectForEverybody, leaveBrowser, openWindow, shareBrowser } from '../support/page.ts';
 import { type SharedSystem, shareSystem } from '../support/share-system.ts';
 
 const PASSWORD = 'seven lamps over water';
@@ -19,14 +19,14 @@ let complaints: string[];
 const site = () => new URL(system.facts.pageUrl).origin;
 
 beforeAll(async () => {
-  [system, browser] = await Promise.all([shareSystem(), launchBrowser()]);
+  [system, browser] = await Promise.all([shareSystem(), shareBrowser()]);
   mails = mailbox(system.facts.mailUrl ?? '');
 });
-afterAll(() => browser?.close());
+afterAll(() => leaveBrowser(browser));
 
 /** A browser that nobody has signed in with. */
 async function open(path: string): Promise<Page> {
-  context = await browser.newContext({ viewport: DESK, reducedMotion: 'reduce' });
+  context = await openWindow(browser);
   page = await context.newPage();
   complaints = [];
   page.on('console', (message) => {
@@ -38,7 +38,7 @@ async function open(path: string): Promise<Page> {
 }
 const leave = async () => {
   expect(complaints).toEqual([]);
-  await context.close();
+  await closeWindow(context);
 };
 const heading = (name: string | RegExp) => page.getByRole('heading', { name });
 const button = (name: string | RegExp) => page.getByRole('button', { name });
@@ -146,7 +146,7 @@ test('a new password by mail: the link works once, ends sessions, and the old pa
   // The session from before is over: it asks, over the page.
   await first.reload();
   await first.getByRole('heading', { name: 'Sign in to loopstream' }).waitFor();
-  await before.close();
+  await closeWindow(before);
   await leave();
 });
 
@@ -232,7 +232,7 @@ test('profile, password and sessions; the account is taken along as a file, and 
   await mails.link(email, /was changed/);
   await secondPage.reload();
   await secondPage.getByRole('heading', { name: 'Sign in to loopstream' }).waitFor();
-  await second.close();
+  await closeWindow(second);
 
   const download = page.waitForEvent('download');
   await button('Download').click();

@@ -8,7 +8,14 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { createLedger, type Ledger } from '../../src/billing/ledger.ts';
 import { createDb, createPool } from '../../src/db/pool.ts';
 import { give } from '../support/grant.ts';
-import { expectForEverybody, expectToWaitAndRecover, launchBrowser, type Visit, visit } from '../support/page.ts';
+import {
+  expectForEverybody,
+  expectToWaitAndRecover,
+  leaveBrowser,
+  shareBrowser,
+  type Visit,
+  visit,
+} from '../support/page.ts';
 import { type SharedSystem, shareSystem } from '../support/share-system.ts';
 import { settingOf } from '../support/traces.ts';
 
@@ -21,13 +28,13 @@ let at: Visit;
 let booked = 0;
 
 beforeAll(async () => {
-  [system, browser] = await Promise.all([shareSystem(), launchBrowser()]);
+  [system, browser] = await Promise.all([shareSystem(), shareBrowser()]);
   pool = createPool(settingOf(system, 'api', 'LOOPSTREAM_DATABASE_URL'), { searchPath: 'loopstream', max: 1 });
   ledger = createLedger(createDb(pool));
   accountId = (await system.client.me()).id;
 });
 afterAll(async () => {
-  await browser?.close();
+  await leaveBrowser(browser);
   await pool?.end();
 });
 afterEach(async () => {

@@ -6,7 +6,7 @@ import * as openid from 'openid-client';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { mailbox, newAccount } from '../support/account.ts';
-import { expectForEverybody, launchBrowser } from '../support/page.ts';
+import { expectForEverybody, leaveBrowser, shareBrowser } from '../support/page.ts';
 import { until } from '../support/rtmp.ts';
 import { type SharedSystem, shareSystem } from '../support/share-system.ts';
 
@@ -34,7 +34,7 @@ beforeAll(async () => {
   });
   await new Promise<void>((resolve) => program.listen(0, '127.0.0.1', resolve));
   redirectUri = `http://127.0.0.1:${(program.address() as AddressInfo).port}/callback`;
-  [system, browser] = await Promise.all([shareSystem(), launchBrowser()]);
+  [system, browser] = await Promise.all([shareSystem(), shareBrowser()]);
   ({ email } = await newAccount(site(), mailbox(system.facts.mailUrl ?? ''), PASSWORD));
   config = await openid.dynamicClientRegistration(
     new URL(site()),
@@ -55,7 +55,7 @@ beforeAll(async () => {
   page.on('pageerror', (error) => complaints.push(String(error)));
 });
 afterAll(async () => {
-  await browser?.close();
+  await leaveBrowser(browser);
   program?.closeAllConnections();
   program?.close();
 });

@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { expectForEverybody, launchBrowser, type Visit, visit } from '../support/page.ts';
+import { expectForEverybody, leaveBrowser, shareBrowser, type Visit, visit } from '../support/page.ts';
 import { type SharedSystem, shareSystem } from '../support/share-system.ts';
 import { ROOT } from '../support/system.ts';
 
@@ -23,10 +23,10 @@ beforeAll(async () => {
   });
   await new Promise<void>((resolve) => files.listen(0, '127.0.0.1', resolve));
   film = `http://127.0.0.1:${(files.address() as AddressInfo).port}/night_train.mp4`;
-  [system, browser] = await Promise.all([shareSystem(), launchBrowser()]);
+  [system, browser] = await Promise.all([shareSystem(), shareBrowser()]);
 });
 afterAll(async () => {
-  await browser?.close();
+  await leaveBrowser(browser);
   files?.close();
 });
 

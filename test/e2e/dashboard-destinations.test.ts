@@ -1,7 +1,14 @@
 /** Destinations as a person makes, tests, changes and deletes them in the dashboard. */
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { expectForEverybody, expectToWaitAndRecover, launchBrowser, type Visit, visit } from '../support/page.ts';
+import {
+  expectForEverybody,
+  expectToWaitAndRecover,
+  leaveBrowser,
+  shareBrowser,
+  type Visit,
+  visit,
+} from '../support/page.ts';
 import { type SharedSystem, shareSystem } from '../support/share-system.ts';
 
 let system: SharedSystem;
@@ -9,9 +16,9 @@ let browser: Browser;
 let at: Visit;
 
 beforeAll(async () => {
-  [system, browser] = await Promise.all([shareSystem(), launchBrowser()]);
+  [system, browser] = await Promise.all([shareSystem(), shareBrowser()]);
 });
-afterAll(() => browser?.close());
+afterAll(() => leaveBrowser(browser));
 
 const open = async () => {
   at = await visit(browser, system, '/destinations');

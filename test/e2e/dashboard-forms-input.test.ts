@@ -16,7 +16,7 @@ import {
   SEARCHES,
   WORDS,
 } from '../support/forms.ts';
-import { DESK, launchBrowser, visit } from '../support/page.ts';
+import { leaveBrowser, openWindow, shareBrowser, visit } from '../support/page.ts';
 import { type SharedSystem, shareSystem } from '../support/share-system.ts';
 
 let system: SharedSystem;
@@ -30,7 +30,7 @@ const complaints: string[] = [];
 const site = () => new URL(system.facts.pageUrl).origin;
 
 beforeAll(async () => {
-  [system, browser] = await Promise.all([shareSystem(), launchBrowser()]);
+  [system, browser] = await Promise.all([shareSystem(), shareBrowser()]);
   const { destinations, playlists, streams } = system.client;
   const { id: destination } = await destinations.create({
     ...{ name: 'Here', rtmpUrl: 'rtmp://example.com/here', rtmpKey: 'key' },
@@ -41,7 +41,7 @@ beforeAll(async () => {
   });
   made = { destination, playlist, stream, facts: system.facts };
   const { context, page } = await visit(browser, system, '/account');
-  const without = await browser.newContext({ viewport: DESK, reducedMotion: 'reduce' });
+  const without = await openWindow(browser);
   contexts.push(context, without);
   Object.assign(pages, { owner: page, nobody: await without.newPage() });
   for (const one of Object.values(pages)) {
@@ -52,7 +52,7 @@ beforeAll(async () => {
     one.on('pageerror', (error) => complaints.push(String(error)));
   }
 });
-afterAll(() => browser?.close());
+afterAll(() => leaveBrowser(browser));
 afterEach(async () => {
   for (const page of Object.values(pages)) {
     await page.unrouteAll({ behavior: 'ignoreErrors' });

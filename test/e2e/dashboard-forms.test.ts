@@ -5,14 +5,14 @@
  */
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import { DESK, expectForEverybody, launchBrowser } from '../support/page.ts';
+import { closeWindow, expectForEverybody, leaveBrowser, openWindow, shareBrowser } from '../support/page.ts';
 import { type SharedSystem, shareSystem } from '../support/share-system.ts';
 
 let system: SharedSystem;
 let browser: Browser;
 let context: BrowserContext;
 let page: Page;
-let cookies: Awaited<ReturnType<BrowserContext['storageState']>>;
+let cookies: Awaited<ReturnType<BrowserContext['cookies']>> = [];
 let complaints: string[];
 const made = { stream: '', playlist: '', destination: '' };
 
@@ -27,8 +27,8 @@ async function signIn(): Promise<void> {
 
 /** A browser in which the person has signed in. */
 async function open(path: string): Promise<void> {
-  context = await browser.newContext({ viewport: DESK, reducedMotion: 'reduce', storageState: cookies });
-  context.setDefaultTimeout(60_000);
+  context = await openWindow(browser);
+  await context.addCookies(cookies);
   page = await context.newPage();
   complaints = [];
   page.on('console', (message) => {
@@ -40,17 +40,17 @@ async function open(path: string): Promise<void> {
 }
 
 beforeAll(async () => {
-  [system, browser] = await Promise.all([shareSystem(), launchBrowser()]);
+  [system, browser] = await Promise.all([shareSystem(), shareBrowser()]);
   await open('/');
   await signIn();
   await page.getByTestId('user-email').waitFor();
-  cookies = await context.storageState();
-  await context.close();
+  cookies = await context.cookies();
+  await closeWindow(context);
   const { destinations, playlists } = system.client;
   made.destination = (await destinations.create({ name: 'Here', rtmpUrl: system.facts.rtmpUrl, rtmpKey: 'key' })).id;
   made.playlist = (await playlists.create({ name: 'Evenings', kind: 'video', mode: 'sequential', items: [] })).id;
 });
-afterAll(() => browser?.close());
+afterAll(() => leaveBrowser(browser));
 beforeEach(async () => {
   const picture = { quality: 'q_720p', framerate: 'f_30' } as const;
   const stream = { name: 'Night', ...picture, destinationID: made.destination, playlistIDs: [made.playlist] };
@@ -58,7 +58,7 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   expect(complaints).toEqual([]);
-  await context.close();
+  await closeWindow(context);
   await system.client.streams.delete(made.stream);
 });
 
@@ -117,8 +117,8 @@ test('a key that is revoked in the middle: whoever comes back with another one g
   await dialog().getByLabel('Name').fill('Short lived');
   await dialog().getByRole('button', { name: 'Make the key' }).click();
   const key = (await page.getByTestId('new-key').textContent()) ?? '';
-  await context.close();
-  context = await browser.newContext({ viewport: DESK, reducedMotion: 'reduce' });
+  await closeWindow(context);
+  context = await openWindow(browser);
   page = await context.newPage();
   await page.goto(`${site()}/streams/${made.stream}#key=${key}`);
   await page.getByRole('button', { name: 'Edit', exact: true }).click();
@@ -144,14 +144,15 @@ test('a key that is revoked in the middle: whoever comes back with another one g
 
 /** By its owner, in another browser. */
 async function revoke(key: string): Promise<void> {
-  const owner = await browser.newContext({ storageState: cookies });
+  const owner = await openWindow(browser);
+  await owner.addCookies(cookies);
   const tab = await owner.newPage();
   await tab.goto(`${site()}/account/keys`);
   await tab.getByText(key.slice(0, 8)).first().waitFor();
   await tab.getByRole('button', { name: 'Revoke Short lived' }).click();
   await tab.getByRole('button', { name: 'Delete API key' }).click();
   await tab.getByRole('dialog').waitFor({ state: 'detached' });
-  await owner.close();
+  await closeWindow(owner);
 }
 
 test('changed in another tab meanwhile: what I did not touch is taken up, what both changed is told, and mine is kept', async () => {

@@ -9,7 +9,7 @@ import type { Browser, Locator, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import type { Playlist } from '../../src/client/index.ts';
 import { makeClip } from '../support/media.ts';
-import { expectForEverybody, launchBrowser, type Visit, visit } from '../support/page.ts';
+import { expectForEverybody, leaveBrowser, shareBrowser, type Visit, visit } from '../support/page.ts';
 import { until } from '../support/rtmp.ts';
 import { type SharedSystem, shareSystem } from '../support/share-system.ts';
 
@@ -26,13 +26,13 @@ beforeAll(async () => {
   await makeClip(join(dir, 'clip.mp4'), { seconds: 2 });
   server = createServer((_, response) => void createReadStream(join(dir, 'clip.mp4')).pipe(response));
   server.listen(0, '127.0.0.1');
-  [system, browser] = await Promise.all([shareSystem(), launchBrowser()]);
+  [system, browser] = await Promise.all([shareSystem(), shareBrowser()]);
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/clip.mp4`;
   for (const name of NAMES) ids[name] = (await system.client.uploads.fromLink({ type: 'VIDEO', url, name })).objectID;
   await until('the clips are there', async () => (await states()).every((state) => state === 'ready'), 90_000);
 });
 afterAll(async () => {
-  await browser?.close();
+  await leaveBrowser(browser);
   server?.close();
   await rm(dir, { recursive: true, force: true });
 });

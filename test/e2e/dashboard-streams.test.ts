@@ -2,7 +2,7 @@
 /// <reference lib="dom" />
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { expectForEverybody, launchBrowser, type Visit, visit } from '../support/page.ts';
+import { expectForEverybody, leaveBrowser, shareBrowser, type Visit, visit } from '../support/page.ts';
 import { shareSystemOnAir } from '../support/share-system.ts';
 import { streamLikeDemo } from '../support/system.ts';
 
@@ -11,10 +11,10 @@ let browser: Browser;
 let at: Visit;
 
 beforeAll(async () => {
-  [system, browser] = await Promise.all([shareSystemOnAir(), launchBrowser()]);
+  [system, browser] = await Promise.all([shareSystemOnAir(), shareBrowser()]);
 });
 afterAll(async () => {
-  await browser?.close();
+  await leaveBrowser(browser);
   await system?.close();
 });
 

@@ -8,7 +8,14 @@ import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { makeClip } from '../support/media.ts';
-import { expectForEverybody, expectToWaitAndRecover, launchBrowser, type Visit, visit } from '../support/page.ts';
+import {
+  expectForEverybody,
+  expectToWaitAndRecover,
+  leaveBrowser,
+  shareBrowser,
+  type Visit,
+  visit,
+} from '../support/page.ts';
 import { until } from '../support/rtmp.ts';
 import { type SharedSystem, shareSystem } from '../support/share-system.ts';
 
@@ -30,11 +37,11 @@ beforeAll(async () => {
     if (request.url !== '/my%20show.mp4') return void response.writeHead(404).end();
     createReadStream(join(dir, 'show.mp4')).pipe(response);
   }).listen(0, '127.0.0.1');
-  [system, browser] = await Promise.all([shareSystem(), launchBrowser()]);
+  [system, browser] = await Promise.all([shareSystem(), shareBrowser()]);
   link = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 });
 afterAll(async () => {
-  await browser?.close();
+  await leaveBrowser(browser);
   server?.close();
   await rm(dir, { recursive: true, force: true });
 });
