@@ -25,8 +25,9 @@ export const binariesOptions = (): BinariesOptions => ({
 });
 
 /**
- * One of its own, for tests that end its parts, change what all share, or make nodes. Call `stop` in afterAll; stop your own
- * watches before. Takes about five seconds, and nearly four of a processor, once the programs are built.
+ * One of its own, for tests that change what all share, or make nodes; who kills and starts its parts can do so in the shared
+ * one (restarts.ts). Call `stop` in afterAll; stop your own watches before. Takes about five seconds, and nearly four of a
+ * processor, once the programs are built.
  */
 export async function startTestKubernetes(
   options: Pick<ControlPlaneOptions, 'extraArgs'> & { in?: string; logLevel?: 'silent' } = {},
@@ -64,9 +65,43 @@ const UNUSED_CONTROLLERS = [
   ...['certificatesigningrequest-approving', 'certificatesigningrequest-cleaner', 'certificatesigningrequest-signing'],
 ].map((name) => `-${name}-controller`);
 
-/** The same, with the controllers that our resources and their tests have to do with. */
+/**
+ * Kinds that nothing of ours watches. kube-apiserver keeps each kind it has in memory, follows it in etcd, and wakes up for it
+ * each second; without that it reads these from etcd when it is asked for them, and answers the same.
+ */
+const UNWATCHED = [
+  ...['endpoints', 'limitranges', 'persistentvolumeclaims', 'persistentvolumes', 'podtemplates', 'services'],
+  ...['replicationcontrollers', 'cronjobs.batch', 'certificatesigningrequests.certificates.k8s.io'],
+  ...['controllerrevisions', 'daemonsets', 'deployments', 'replicasets', 'statefulsets'].map((kind) => `${kind}.apps`),
+  ...['endpointslices.discovery.k8s.io', 'horizontalpodautoscalers.autoscaling', 'poddisruptionbudgets.policy'],
+  ...['ingressclasses', 'ingresses', 'ipaddresses', 'networkpolicies', 'servicecidrs'].map(
+    (kind) => `${kind}.networking.k8s.io`,
+  ),
+  ...['deviceclasses', 'resourceclaims', 'resourceclaimtemplates', 'resourceslices'].map(
+    (kind) => `${kind}.resource.k8s.io`,
+  ),
+  ...['csidrivers', 'csinodes', 'csistoragecapacities', 'storageclasses', 'volumeattachments'].map(
+    (kind) => `${kind}.storage.k8s.io`,
+  ),
+  ...['volumeattributesclasses.storage.k8s.io', 'runtimeclasses.node.k8s.io'],
+  ...['mutatingadmissionpolicies', 'mutatingadmissionpolicybindings', 'mutatingwebhookconfigurations'].map(
+    (kind) => `${kind}.admissionregistration.k8s.io`,
+  ),
+  ...['validatingadmissionpolicies', 'validatingadmissionpolicybindings', 'validatingwebhookconfigurations'].map(
+    (kind) => `${kind}.admissionregistration.k8s.io`,
+  ),
+];
+
+/**
+ * The same, with the controllers that our resources and their tests have to do with. It does less while nothing happens, and
+ * there are several of them for as long as the tests last: etcd has no other members that would miss its heartbeats.
+ */
 export const startSmallKubernetes: typeof startTestKubernetes = (options = {}) => {
-  const extraArgs = { 'kube-controller-manager': [`--controllers=*,${UNUSED_CONTROLLERS.join(',')}`] };
+  const extraArgs = {
+    etcd: ['--heartbeat-interval=500', '--election-timeout=5000'],
+    'kube-apiserver': [`--watch-cache-sizes=${UNWATCHED.map((kind) => `${kind}#0`).join(',')}`],
+    'kube-controller-manager': [`--controllers=*,${UNUSED_CONTROLLERS.join(',')}`],
+  };
   return startTestKubernetes({ ...options, extraArgs });
 };
 

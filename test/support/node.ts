@@ -9,7 +9,7 @@ import { type Kube, KubeError, type Resource } from '../../src/kube/types.ts';
 import { Lifecycle } from '../../src/lifecycle.ts';
 import { runNode } from '../../src/local/node/run.ts';
 import { createLogger } from '../../src/log.ts';
-import { startTestKubernetes } from './kubernetes.ts';
+import { startSmallKubernetes } from './kubernetes.ts';
 import type { AgentArguments } from './node-agent.ts';
 import { PATIENCE, patience } from './rtmp.ts';
 
@@ -119,7 +119,7 @@ function podsOf(kube: Kube) {
 
 /** A control plane with the node `node-a`, which has a node's own rights, and the arguments for further nodes. */
 export async function startTestNode(images: AgentArguments['images'] = {}) {
-  const kubernetes = await startTestKubernetes();
+  const kubernetes = await startSmallKubernetes();
   const kube = createKube({ kubeconfig: kubernetes.kubeconfig });
   const dir = await mkdtemp(join(tmpdir(), 'loopstream-node-'));
   const lifecycle = new Lifecycle();
