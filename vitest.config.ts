@@ -32,6 +32,8 @@ class PatientFirst extends BaseSequencer {
  */
 export default defineConfig({
   test: {
+    // What a file becomes for a run is kept below node_modules: five runs of one command ask for the same files.
+    fsModuleCache: true,
     sequence: { sequencer: PatientFirst },
     projects: [
       {

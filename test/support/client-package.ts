@@ -1,9 +1,9 @@
 /** The client as a program of somebody else's has it: the built package in its node_modules, and types that are checked. */
 import { execFile } from 'node:child_process';
-import { copyFile, cp, mkdir, symlink, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { cp, mkdir, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { buildClient } from '../../scripts/build-client.ts';
+import { buildClient, TSC } from '../../scripts/build-client.ts';
 import { ROOT } from './system.ts';
 
 const run = promisify(execFile);
@@ -12,7 +12,6 @@ const TSCONFIG = {
   compilerOptions: {
     ...{ target: 'ES2022', module: 'NodeNext', moduleResolution: 'NodeNext', strict: true, noEmit: true },
     types: ['node'],
-    ...{ incremental: true, tsBuildInfoFile: 'checked.tsbuildinfo' },
   },
 };
 
@@ -30,23 +29,12 @@ export async function makeProject(dir: string, files: Record<string, string>): P
   await Promise.all(Object.entries(files).map(([name, text]) => writeFile(join(dir, name), text)));
 }
 
-/**
- * What the compiler has found in the files of others, typebox and Node's types: a quarter of a minute that only new files
- * cost again. Paths in it are relative, and alike for all directories in the same one.
- */
-const CHECKED = join(ROOT, 'node_modules/.cache/tsc/client-package.tsbuildinfo');
-
-/** What its compiler complains about; empty when it is content. */
+/** What the compiler complains about; empty when it is content. */
 export async function typeErrors(dir: string): Promise<string> {
-  const checked = join(dir, 'checked.tsbuildinfo');
-  await copyFile(CHECKED, checked).catch(() => undefined);
-  const complaints = await run(join(ROOT, 'node_modules/.bin/tsc'), ['-p', dir], { cwd: dir }).then(
+  return run(process.execPath, [TSC, '-p', dir], { cwd: dir }).then(
     () => '',
     ({ stdout }: { stdout: string }) => stdout,
   );
-  await mkdir(dirname(CHECKED), { recursive: true });
-  await copyFile(checked, CHECKED);
-  return complaints;
 }
 
 /** Runs one of its files and answers what it printed. */
