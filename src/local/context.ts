@@ -31,10 +31,11 @@ export interface Context {
   log: Logger;
 }
 
-/** The project's root: this file is src/local/context.ts in a checkout. */
-export const PROJECT_ROOT = resolve(dirname(fileURLToPath(import.meta.url)), '../..');
-/** The program that every role is started from. */
-export const MAIN = resolve(PROJECT_ROOT, 'src/main.ts');
+const HERE = fileURLToPath(import.meta.url);
+/** The project's root: this file is src/local/context.ts of a checkout, or bundled into a file of its dist/app/. */
+export const PROJECT_ROOT = resolve(dirname(HERE), '../..');
+/** The program that every role is started from: bundled, where this is. */
+export const MAIN = HERE.endsWith('.ts') ? resolve(PROJECT_ROOT, 'src/main.ts') : resolve(dirname(HERE), 'main.js');
 
 /** Where the local media server finds what it serves to the importer. */
 export const mediaDir = (state: LocalState): string => state.path('media');

@@ -1,7 +1,6 @@
 /** The process that reads a chain and credits what came, killed in the midst of it again and again: each payment counts once. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { apiConfig } from '../../src/config.ts';
@@ -10,11 +9,11 @@ import { createDb, createPool, type Db } from '../../src/db/pool.ts';
 import { reconcile } from '../../src/reconcile/reconcile.ts';
 import { type Anvil, startAnvil, whyNoAnvil } from '../support/anvil.ts';
 import { type Client, startTestApi, type TestApi } from '../support/api.ts';
+import { MAIN } from '../support/app.ts';
 import { CRYPTO_SETTINGS, ETHEREUM } from '../support/crypto-settings.ts';
 import { scatterData } from '../support/evm-token.ts';
 import { query } from '../support/postgres.ts';
 import { until } from '../support/rtmp.ts';
-import { ROOT } from '../support/system.ts';
 
 /** Worth 30,000 credits. */
 const COIN = 10n ** 15n;
@@ -58,7 +57,7 @@ describe.skipIf(whyNot)(`the role billing${whyNot ? ` (${whyNot})` : ''}`, () =>
   const rows = (statement: string) => query(api.databaseUrl, statement);
 
   function start() {
-    const child = spawn(process.execPath, [join(ROOT, 'src/main.ts'), 'billing'], {
+    const child = spawn(process.execPath, [MAIN, 'billing'], {
       env: environment,
       stdio: ['ignore', 'ignore', 'pipe'],
     });

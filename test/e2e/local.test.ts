@@ -7,10 +7,11 @@ import { promisify } from 'node:util';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { anvilProgram } from '../../src/local/chain.ts';
+import { MAIN } from '../support/app.ts';
 import { signIn } from '../support/oauth.ts';
 import { expectForEverybody, launchBrowser, visit } from '../support/page.ts';
 import { until } from '../support/rtmp.ts';
-import { ROOT, type System, startSystem, streamLikeDemo } from '../support/system.ts';
+import { type System, startSystem, streamLikeDemo } from '../support/system.ts';
 import { metricsSuite } from './metrics.ts';
 
 const run = promisify(execFile);
@@ -114,7 +115,7 @@ describe('make run', () => {
     const { id } = await streamLikeDemo(system, 'Meanwhile');
     const { page, complaints, close } = await visit(browser, system, '/streams');
     await page.getByRole('link', { name: 'Meanwhile' }).waitFor();
-    const [api = ''] = processesOf(stateDir).filter((line) => line.includes('main.ts api '));
+    const [api = ''] = processesOf(stateDir).filter((line) => line.includes('main.js api '));
     process.kill(Number.parseInt(api, 10), 'SIGKILL');
     await page.getByText('Connection lost').waitFor();
     await expectForEverybody(page);
@@ -134,8 +135,7 @@ describe('make run', () => {
     const wish = { asset: 'ETH', network: 'local' };
     // No address is given before the chain is read.
     const { id, address } = await until('an address', () => client.crypto.create(wish).catch(() => undefined));
-    const main = join(ROOT, 'src/main.ts');
-    await run(process.execPath, [main, 'local', 'pay', address, ether, '--state-dir', stateDir]);
+    await run(process.execPath, [MAIN, 'local', 'pay', address, ether, '--state-dir', stateDir]);
     await expect.poll(() => client.crypto.get(id)).toMatchObject({ state: 'credited', credits });
     return address;
   }

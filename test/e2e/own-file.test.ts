@@ -7,9 +7,9 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { LocalFacts } from '../../src/local/state.ts';
+import { MAIN } from '../support/app.ts';
 import { makeClip, packetsOf } from '../support/media.ts';
 import { type RtmpServer, startRtmpServer, until } from '../support/rtmp.ts';
-import { ROOT } from '../support/system.ts';
 
 const run = promisify(execFile);
 const FREE_PORTS = ['--port', '--rtmp-port', '--media-port', '--kube-port', '--mail-port'].flatMap((name) => [
@@ -20,8 +20,7 @@ let dir: string;
 let stateDir: string;
 let receiver: RtmpServer;
 
-const local = (...args: string[]) =>
-  run(process.execPath, [join(ROOT, 'src/main.ts'), 'local', '--state-dir', stateDir, ...args]);
+const local = (...args: string[]) => run(process.execPath, [MAIN, 'local', '--state-dir', stateDir, ...args]);
 
 beforeAll(async () => {
   dir = await mkdtemp(join(tmpdir(), 'loopstream-own-'));

@@ -3,7 +3,7 @@
  * tells how long no media came while one pod took over from another.
  */
 import { stat } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createKube } from '../../src/kube/client.ts';
 import { applyCrds } from '../../src/kube/install.ts';
@@ -13,6 +13,7 @@ import { runNode } from '../../src/local/node/run.ts';
 import { runOperator } from '../../src/operator/run.ts';
 import { STREAM_LABEL } from '../../src/streams/names.ts';
 import { renditionKey } from '../../src/uploads/spec.ts';
+import { MAIN } from '../support/app.ts';
 import { silent } from '../support/kube.ts';
 import { NS, startTestNode, type TestNode } from '../support/node.ts';
 import { openStudio, type Studio } from '../support/onair.ts';
@@ -25,7 +26,7 @@ import { makeRendition } from '../support/streamer.ts';
 const BAR_MS = 15_000;
 const STREAMERS = `${STREAM_LABEL}=bunny`;
 const PATIENCE_MS = 90_000;
-const PROGRAM = [process.execPath, resolve(import.meta.dirname, '../../src/main.ts')];
+const PROGRAM = [process.execPath, MAIN];
 
 let cluster: TestNode;
 let studio: Studio;

@@ -18,13 +18,13 @@ import type { CacheStats } from '../../src/storage/cache.ts';
 import { openStorage } from '../../src/storage/open.ts';
 import type { StreamerStats } from '../../src/streamer/stats.ts';
 import { API_VERSION } from '../../src/streams/names.ts';
+import { MAIN } from '../support/app.ts';
 import { silent } from '../support/kube.ts';
 import { processesOf, startTestNode, type TestNode, until } from '../support/node.ts';
 import { ffmpeg } from '../support/prepare.ts';
 import { type RtmpServer, startRtmpServer } from '../support/rtmp.ts';
 import { type S3Server, startS3Server } from '../support/s3-server.ts';
 
-const MAIN = new URL('../../src/main.ts', import.meta.url).pathname;
 const IMAGE = 'loopstream:test';
 
 let dir: string;

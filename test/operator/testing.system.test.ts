@@ -16,11 +16,11 @@ import { applyRights, NAMESPACE, serviceAccountUser } from '../../src/local/righ
 import { createLogger } from '../../src/log.ts';
 import { runOperator } from '../../src/operator/run.ts';
 import { API_VERSION, TEST_ANNOTATION, testPodName } from '../../src/streams/names.ts';
+import { MAIN } from '../support/app.ts';
 import { everyCommandLine } from '../support/destinations.ts';
 import { startTestNode, type TestNode, until } from '../support/node.ts';
 import { freePort, type RtmpServer, startRtmpServer } from '../support/rtmp.ts';
 
-const MAIN = new URL('../../src/main.ts', import.meta.url).pathname;
 const IMAGE = 'loopstream:test';
 const KEY = 'verysecret-asked-4712';
 

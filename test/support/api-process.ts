@@ -1,11 +1,10 @@
 /** The API server as a process of its own, for what only a process can show: how it dies, and how it ends. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { join } from 'node:path';
+import { MAIN } from './app.ts';
 import { until } from './rtmp.ts';
-import { ROOT } from './system.ts';
 
-/** From source, on a machine that is busy with other tests. */
+/** On a machine that is busy with other tests. */
 const START_MS = 90_000;
 
 export interface ApiProcess {
@@ -20,7 +19,7 @@ export interface ApiProcess {
 
 /** Resolves when it is ready. End it by a signal. */
 export async function startApiProcess(environment: Readonly<Record<string, string>>): Promise<ApiProcess> {
-  const child = spawn(process.execPath, [join(ROOT, 'src/main.ts'), 'api'], {
+  const child = spawn(process.execPath, [MAIN, 'api'], {
     env: environment,
     stdio: ['ignore', 'ignore', 'pipe'],
   });

@@ -3,6 +3,7 @@
  * them has an account of its own there (`shareSystem`), and so sees nothing of what the others make.
  */
 import type { TestProject } from 'vitest/node';
+import { ensureApp } from './app.ts';
 import { type Shared, startSystem } from './system.ts';
 
 declare module 'vitest' {
@@ -12,6 +13,7 @@ declare module 'vitest' {
 }
 
 export default async function around(project: TestProject): Promise<() => Promise<void>> {
+  await ensureApp();
   const { facts, stateDir, pid, close } = await startSystem(['--no-demo']);
   project.provide('system', { facts, stateDir });
   // A run that a signal ends waits for nothing. The system ends by itself then, once it is told.

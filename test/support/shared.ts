@@ -9,6 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
 import { localEnvironment } from '../../src/config.ts';
+import { ensureApp } from './app.ts';
 import { clearShared } from './clear.ts';
 import { aroundContainers } from './engine/containers.ts';
 
@@ -21,6 +22,7 @@ declare module 'vitest' {
 }
 
 export default async function around(project: TestProject): Promise<() => Promise<void>> {
+  await ensureApp();
   const containers = await aroundContainers(localEnvironment().cacheDir);
   process.stdout.write(`${containers.told}\n`);
   const dir = await mkdtemp(join(tmpdir(), 'loopstream-shared-'));

@@ -4,13 +4,13 @@ import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { type Client, createClient } from '../../src/client/index.ts';
 import type { LocalFacts as AllFacts } from '../../src/local/state.ts';
+import { MAIN, ROOT } from './app.ts';
 import { until } from './rtmp.ts';
 
-export const ROOT = resolve(import.meta.dirname, '../..');
-const MAIN = join(ROOT, 'src/main.ts');
+export { ROOT };
 
 /** With an API server, which `--operator-only` leaves out. */
 type LocalFacts = AllFacts & { apiUrl: string; apiKey: string; pageUrl: string };

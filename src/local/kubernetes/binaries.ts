@@ -5,8 +5,8 @@
 import { createHash } from 'node:crypto';
 import { accessSync, constants, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { ConfigError } from '../../config.ts';
+import { PROJECT_ROOT } from '../context.ts';
 import { withFileLock } from '../filelock.ts';
 import { run } from '../run.ts';
 import { buildPrograms } from './gobuild.ts';
@@ -26,7 +26,7 @@ export interface BinariesOptions {
   build?: typeof buildPrograms;
 }
 
-const MODULE_DIR = fileURLToPath(new URL('.', import.meta.url));
+const MODULE_DIR = join(PROJECT_ROOT, 'src/local/kubernetes');
 
 /** Where in the cache the programs of this release are: a change of go.mod or go.sum is another place. */
 export function cacheEntry(cacheDir: string): string {

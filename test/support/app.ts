@@ -1,0 +1,14 @@
+/** The product as `make run` and the image start it: bundled. `make test` bundles it first, a run of vitest alone where it must. */
+import { existsSync, globSync, statSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { buildApp } from '../../scripts/build-app.ts';
+
+export const ROOT = resolve(import.meta.dirname, '../..');
+export const MAIN = join(ROOT, 'dist/app/main.js');
+
+/** Bundles what has changed since the last time. */
+export async function ensureApp(): Promise<void> {
+  const sources = globSync(['src/**/*.ts', 'scripts/build-app.ts', 'package-lock.json'], { cwd: ROOT });
+  const changedMs = Math.max(...sources.map((file) => statSync(join(ROOT, file)).mtimeMs));
+  if (!existsSync(MAIN) || statSync(MAIN).mtimeMs < changedMs) await buildApp();
+}
