@@ -2,13 +2,13 @@
 import { Button, NativeSelect, TextInput, VisuallyHidden } from '@mantine/core';
 import { IconPlus, IconSearch, IconSearchOff } from '@tabler/icons-react';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
-import { useEffect, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import type { Phase } from '../../streams/spec.ts';
 import { Empty, More, PageHead } from '../parts/page.tsx';
 import { Failure } from '../shell/notices.tsx';
 import { CardSkeleton, StreamCard } from './card.tsx';
 import { EmptyStreams } from './empty.tsx';
-import type { StreamSearch } from './filter.ts';
+import { type StreamSearch, searchOf } from './filter.ts';
 import classes from './listPage.module.css';
 import { PHASE_LOOKS } from './phase.ts';
 import { useDestinationNames, useStreams } from './queries.ts';
@@ -26,14 +26,22 @@ function useFilter() {
   const { q = '', status } = useSearch({ from: '/streams' });
   const navigate = useNavigate({ from: '/streams' });
   const [typed, setTyped] = useState(q);
-  useEffect(() => setTyped(q), [q]);
+  const wanted = searchOf({ q: typed }).q ?? '';
+  const told = useRef(q);
+  // What the address was told comes back a moment later, and more may have been typed by then.
   useEffect(() => {
-    if (typed.trim() === q) return;
+    if (q === told.current) return;
+    told.current = q;
+    setTyped(q);
+  }, [q]);
+  useEffect(() => {
+    if (wanted === q) return;
     const timer = setTimeout(() => {
-      void navigate({ search: (before: StreamSearch) => ({ ...before, q: typed.trim() || undefined }), replace: true });
+      told.current = wanted;
+      void navigate({ search: (before: StreamSearch) => ({ ...before, q: wanted || undefined }), replace: true });
     }, TYPED_MS);
     return () => clearTimeout(timer);
-  }, [typed, q, navigate]);
+  }, [wanted, q, navigate]);
   const setStatus = (next: string) =>
     void navigate({
       search: (before: StreamSearch) => ({ ...before, status: (next || undefined) as Phase | undefined }),
