@@ -8,7 +8,9 @@ export const MAIN = join(ROOT, 'dist/app/main.js');
 
 /** Bundles what has changed since the last time. */
 export async function ensureApp(): Promise<void> {
-  const sources = globSync(['src/**/*.ts', 'scripts/build-app.ts', 'package-lock.json'], { cwd: ROOT });
+  const wanted = ['src/**/*.ts', 'scripts/build-app.ts', 'package-lock.json'];
+  // As in the Makefile: the dashboard is built apart. Two projects would bundle at the same time for a change of it alone.
+  const sources = globSync(wanted, { cwd: ROOT, exclude: ['src/dashboard/**'] });
   const changedMs = Math.max(...sources.map((file) => statSync(join(ROOT, file)).mtimeMs));
   if (!existsSync(MAIN) || statSync(MAIN).mtimeMs < changedMs) await buildApp();
 }

@@ -11,8 +11,8 @@ export type List = { data: Stream[]; page: { hasMore: boolean; nextCursor: strin
 export type StreamsApi = Awaited<ReturnType<typeof startStreamsApi>>;
 
 /** Call `api.stop` in afterAll. */
-export async function startStreamsApi(options: { alone?: boolean; config?: Partial<ApiConfig> } = {}) {
-  const api = await startTestApi(options.config, options);
+export async function startStreamsApi(options: { config?: Partial<ApiConfig> } = {}) {
+  const api = await startTestApi(options.config);
   try {
     const [ada, eve] = [await api.client('ada'), await api.client('eve')];
     return { api, ada, eve, ...(await streamsOf(api, ada)) };
