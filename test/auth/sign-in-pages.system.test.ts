@@ -10,6 +10,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { MAIN, ROOT } from '../support/app.ts';
 import { begin, type OAuthClient, register, signIn, startTestSite, type TestSite } from '../support/oauth.ts';
 import { type RealOidc, startOidc } from '../support/oidc.ts';
 import { DESK, expectForEverybody, launchBrowser } from '../support/page.ts';
@@ -17,7 +18,6 @@ import { plugIn } from '../support/passkeys.ts';
 import { endWhileTyping, signUp } from '../support/person.ts';
 import { freePort, until } from '../support/rtmp.ts';
 import { linkIn, startSmtp, type TestSmtp } from '../support/smtp.ts';
-import { ROOT } from '../support/system.ts';
 
 const PASSWORD = 'seven lamps over water';
 const OTHER_PASSWORD = 'a kettle full of stars';
@@ -230,7 +230,7 @@ describe('a passkey', () => {
 
 describe('a program', () => {
   const clients = (...args: string[]) =>
-    promisify(execFile)(process.execPath, [join(ROOT, 'src/main.ts'), 'clients', ...args], { env: site.environment });
+    promisify(execFile)(process.execPath, [MAIN, 'clients', ...args], { env: site.environment });
 
   test('that somebody here has looked into is marked so; the command shows where it sends people to', async () => {
     const one = await register(url, { client_name: 'Checked \u0435', redirect_uris: ['https://app.example.com/cb'] });

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Run } from '../../src/streamer/airtime.ts';
 import type { StreamerStats } from '../../src/streamer/stats.ts';
 import { unreceivedBytes } from '../../src/streamer/unreceived.ts';
+import { MAIN } from '../support/app.ts';
 import { processWith } from '../support/destinations.ts';
 import { openStudio, type Studio } from '../support/onair.ts';
 import { freePort, startRtmpServer, until } from '../support/rtmp.ts';
@@ -38,7 +39,7 @@ async function begin(name: string) {
   await files.destination('main', tap.url, name);
   const port = await freePort();
   const [message, history] = [join(studio.root, `${name}-message`), join(studio.root, `${name}-sessions.json`)];
-  const child = spawn(process.execPath, ['src/main.ts', 'streamer'], {
+  const child = spawn(process.execPath, [MAIN, 'streamer'], {
     env: {
       ...{ ...process.env, ...files.environment, LOOPSTREAM_PORT: String(port) },
       ...{ LOOPSTREAM_RESULT_FILE: message, LOOPSTREAM_SESSIONS_FILE: history },

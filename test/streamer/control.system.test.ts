@@ -7,6 +7,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { orderOf } from '../../src/streamer/radio.ts';
 import type { StreamerStats } from '../../src/streamer/stats.ts';
 import type { Program, ProgramItem } from '../../src/streams/program.ts';
+import { MAIN } from '../support/app.ts';
 import {
   CONTROL_TOKEN,
   expectNoSeam,
@@ -255,7 +256,7 @@ test('a streamer that is killed in the middle of a shuffled round is followed by
 async function startProcess(like: Running) {
   const port = await freePort();
   const env = { ...process.env, ...like.environment, LOOPSTREAM_PORT: String(port) };
-  const child: ChildProcess = spawn(process.execPath, ['src/main.ts', 'streamer'], { env, stdio: 'ignore' });
+  const child: ChildProcess = spawn(process.execPath, [MAIN, 'streamer'], { env, stdio: 'ignore' });
   const gone = once(child, 'exit');
   const kill = async () => {
     child.kill('SIGKILL');

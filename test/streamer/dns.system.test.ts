@@ -1,10 +1,11 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, stat, writeFile } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { environment } from '../../src/config.ts';
 import type { StreamerStats } from '../../src/streamer/stats.ts';
+import { MAIN } from '../support/app.ts';
 import { connected, counted, expectUntouched, failed } from '../support/destinations.ts';
 import { openStudio, type Studio } from '../support/onair.ts';
 import { freePort, type RtmpServer, startRtmpServer, until } from '../support/rtmp.ts';
@@ -19,7 +20,6 @@ afterAll(() => studio?.close());
 
 /** A user namespace lets those who are not root mount as well. */
 const NAMESPACE = process.getuid?.() === 0 ? ['--mount'] : ['--user', '--map-root-user', '--mount'];
-const MAIN = resolve('src/main.ts');
 
 /** A streamer in a process of its own, for which this file is /etc/hosts: what the C library asks first. */
 async function onAirWithHosts(hosts: string, destinations: Record<string, [url: string, key: string]>) {

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { StreamerStats } from '../../src/streamer/stats.ts';
+import { MAIN } from '../support/app.ts';
 import { expectNoSeam, openStudio, type Studio } from '../support/onair.ts';
 import { freePort, until } from '../support/rtmp.ts';
 import { packetsOf, programOf } from '../support/streamer.ts';
@@ -26,7 +27,7 @@ test('a streamer that was stopped for seconds goes on in the same publish: the r
   await files.destination('main', studio.rtmp.url, 'stopped');
   const port = await freePort();
   const env = { ...process.env, ...files.environment, LOOPSTREAM_PORT: String(port) };
-  const child = spawn(process.execPath, ['src/main.ts', 'streamer'], { env, stdio: 'ignore' });
+  const child = spawn(process.execPath, [MAIN, 'streamer'], { env, stdio: 'ignore' });
   const gone = once(child, 'exit');
   studio.cleanups.push(async () => {
     child.kill('SIGKILL');

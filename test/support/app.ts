@@ -1,16 +1,7 @@
-/** The product as `make run` and the image start it: bundled. `make test` bundles it first, a run of vitest alone where it must. */
-import { existsSync, globSync, statSync } from 'node:fs';
-import { join, resolve } from 'node:path';
-import { buildApp } from '../../scripts/build-app.ts';
+/**
+ * The product as `make run` and the image start it: bundled. Whoever starts a role depends on all that roles are made of, which
+ * a path does not tell those who follow imports (`make test`, for what a change affects). So here is one, that is never called.
+ */
+export { MAIN, ROOT } from './bundle.ts';
 
-export const ROOT = resolve(import.meta.dirname, '../..');
-export const MAIN = join(ROOT, 'dist/app/main.js');
-
-/** Bundles what has changed since the last time. */
-export async function ensureApp(): Promise<void> {
-  const wanted = ['src/**/*.ts', 'scripts/build-app.ts', 'package-lock.json'];
-  // As in the Makefile: the dashboard is built apart. Two projects would bundle at the same time for a change of it alone.
-  const sources = globSync(wanted, { cwd: ROOT, exclude: ['src/dashboard/**'] });
-  const changedMs = Math.max(...sources.map((file) => statSync(join(ROOT, file)).mtimeMs));
-  if (!existsSync(MAIN) || statSync(MAIN).mtimeMs < changedMs) await buildApp();
-}
+void (() => import('../../src/main.ts'));

@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
 import { localEnvironment } from '../../src/config.ts';
-import { ensureApp } from './app.ts';
+import { ensureApp } from './bundle.ts';
 import { clearShared } from './clear.ts';
 import { aroundContainers } from './engine/containers.ts';
 
