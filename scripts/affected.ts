@@ -1,0 +1,43 @@
+/**
+ * On which of the slow tests a change can have an effect. Pure: no I/O, no clock; paths are relative to the project's root.
+ *
+ * What a test loads, vitest finds by following imports. What it only reaches by its path (a manifest, a program of another
+ * language, one that a test starts) no import shows: a change of such a file can be felt everywhere.
+ */
+export const LANES = ['system', 'e2e', 'cluster'] as const;
+export type Lane = (typeof LANES)[number];
+
+/** All tests of a lane, or those that these files can be reached from; none where there are none. */
+export type Affected = Record<Lane, 'all' | string[]>;
+
+/** Read by no slow test. Unit tests always run. README.md and docs/ are held against what is there. */
+const APART = [
+  /^(?!README\.md$|docs\/).*\.md$/,
+  /^test\/(?:bench|chaos)\//,
+  /^test\/(?!e2e\/|cluster\/)(?!.*\.system\.test\.ts$).*\.test\.ts$/,
+];
+/** Reached by imports alone; a path with other characters than these is nothing that a shell should be told of. */
+const IMPORTED = /^(?:src|test)\/[\w./-]+\.tsx?$/;
+/** What tests and their support start, or read, by its path. test/affected.test.ts knows whether it is so. */
+const STARTED = /^test\/support\/(?:(?:clear|fuzz|hostile|node-agent|tus-client)\.ts$|engine\/)/;
+const PAGES = /^src\/dashboard\//;
+
+/** `changed`: files that are new, other or gone since all other tests passed, and test files that did not. */
+export function affected(changed: readonly string[]): Affected {
+  const files = changed.filter((file) => !APART.some((apart) => apart.test(file)));
+  if (files.some((file) => !PAGES.test(file) && (!IMPORTED.test(file) || STARTED.test(file))))
+    return { system: 'all', e2e: 'all', cluster: 'all' };
+  const below = (...directories: string[]) => files.filter((file) => directories.some((dir) => file.startsWith(dir)));
+  const forCluster = (file: string) => file.startsWith('test/support/cluster/');
+  // The whole product, its pages too: all of src/ is in it.
+  const product = [...below('src/'), ...below('test/support/').filter((file) => !forCluster(file))];
+  const pages = files.some((file) => PAGES.test(file));
+  return {
+    // The pages are served by a role, and nothing else here knows them.
+    system: [...below('src/', 'test/').filter((file) => !PAGES.test(file)), ...(pages ? ['src/main.ts'] : [])].filter(
+      (file) => !/^test\/(?:e2e|cluster|support\/cluster)\//.test(file),
+    ),
+    e2e: product.length > 0 ? 'all' : below('test/e2e/'),
+    cluster: product.length > 0 || below('test/cluster/', 'test/support/cluster/').length > 0 ? 'all' : [],
+  };
+}
