@@ -7,9 +7,9 @@ WORKDIR /src
 RUN command -v npm >/dev/null \
   || (apt-get update && apt-get install -y --no-install-recommends npm make ca-certificates && rm -rf /var/lib/apt/lists/*)
 # No more than an installation needs, so that it is done again only when one of these has changed.
-COPY package.json package-lock.json .npmrc Makefile ./
+COPY package.json package-lock.json .npmrc ./
 COPY scripts/step scripts/install-dependencies scripts/
-RUN make node_modules/.installed
+RUN scripts/install-dependencies
 
 FROM dependencies AS build
 COPY . .

@@ -15,7 +15,6 @@ help: ## list the targets
 
 node_modules/.installed: package-lock.json
 	@scripts/install-dependencies
-	@touch $@
 
 DASHBOARD := $(shell find src/dashboard -type f 2>/dev/null)
 dist/dashboard/index.html: node_modules/.installed $(DASHBOARD)

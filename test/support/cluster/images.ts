@@ -36,7 +36,6 @@ const SUITE = 'bookworm';
 /** What the layer with the dependencies is made of, the only one that takes long. */
 const INSTALLED_FROM = [
   'Dockerfile',
-  'Makefile',
   'package.json',
   'package-lock.json',
   '.npmrc',
