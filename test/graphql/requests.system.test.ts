@@ -106,8 +106,8 @@ async function fill(rows: number) {
 }
 
 const textOf = ([query]: unknown[]) => (typeof query === 'string' ? query : String((query as { text?: string }).text));
-/** Who asks, who is locked, and whether the database is still there, is looked up once in a while, whatever is asked. */
-const isOfQuery = (text: string) => !/"apikey"|account_suspensions|^select$/.test(text);
+/** Who asks, who is locked or leaves, and whether the database is there, is looked up now and then, whatever is asked. */
+const isOfQuery = (text: string) => !/"apikey"|account_suspensions|account_deletions|^select$/.test(text);
 
 /** What one query asked, and how many rows it showed. */
 async function ask(field: GraphQLField, rows: number) {
