@@ -1,4 +1,5 @@
 /** Rate limits over two replicas and a real Redis, which goes and comes back. */
+import { isDeepStrictEqual } from 'node:util';
 import type { InjectOptions } from 'fastify';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { type Principal, SCOPES } from '../../src/auth/scopes.ts';
@@ -10,6 +11,7 @@ import { createLogger } from '../../src/log.ts';
 import { startTestApi } from '../support/api.ts';
 import { startApiProcess } from '../support/api-process.ts';
 import { startTestRedis, type TestRedis } from '../support/redis.ts';
+import { until } from '../support/rtmp.ts';
 import { buildTestServer, type ServerOptions } from '../support/server.ts';
 
 let redis: TestRedis;
@@ -93,7 +95,14 @@ test('two replicas count together, and say exactly what is left and how long the
 
 test('of many at once over both exactly as many are let in as the limit says', async () => {
   const replicas = await Promise.all([replica(), replica()]);
-  const answers = await Promise.all(Array.from({ length: 40 }, (_, i) => replicas[i % 2]?.ask('crowd')));
+  const uncounted = async () => Promise.all(replicas.map((one) => one.uncounted()));
+  // On a busy machine Redis may take longer than a request waits for its count, and then lets it through: `killed`, below.
+  const answers = await until('all of a crowd are counted', async () => {
+    const before = await uncounted();
+    const key = `crowd ${Math.random()}`;
+    const crowd = await Promise.all(Array.from({ length: 40 }, (_, i) => replicas[i % 2]?.ask(key)));
+    return isDeepStrictEqual(await uncounted(), before) && crowd;
+  });
   expect(answers.filter((answer) => answer?.status === 200)).toHaveLength(LIMIT);
   expect(answers.filter((answer) => answer?.status === 429)).toHaveLength(40 - LIMIT);
 });
