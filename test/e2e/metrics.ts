@@ -42,6 +42,7 @@ let dir: string;
 let prometheus: Prometheus;
 const addresses: Record<MetricRole, string> = { operator: '', api: '', billing: '', streamer: '' };
 const scrapes = {} as Record<MetricRole, Scrape>;
+const texts = {} as Record<MetricRole, string>;
 
 /** Where a role serves its numbers: it says so in its log. */
 async function opsAddress(role: 'operator' | 'api' | 'billing'): Promise<string> {
@@ -162,8 +163,8 @@ export function metricsSuite(fresh: () => System): void {
     await use();
     await showPods();
     for (const role of METRIC_ROLES) {
-      const response = await fetch(`http://${addresses[role]}/metrics`);
-      scrapes[role] = parseScrape(await response.text());
+      texts[role] = await (await fetch(`http://${addresses[role]}/metrics`)).text();
+      scrapes[role] = parseScrape(texts[role]);
     }
   });
 
@@ -187,8 +188,7 @@ export function metricsSuite(fresh: () => System): void {
     });
 
     test('is read by Prometheus’ own tool', async () => {
-      const input = await (await fetch(`http://${addresses[role]}/metrics`)).text();
-      const { stderr } = await run('promtool', ['check', 'metrics'], { env: environment(), input });
+      const { stderr } = await run('promtool', ['check', 'metrics'], { env: environment(), input: texts[role] });
       expect(stderr).not.toMatch(/error|while (linting|parsing)/i);
     });
 
