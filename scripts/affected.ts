@@ -21,23 +21,22 @@ const IMPORTED = /^(?:src|test)\/[\w./-]+\.tsx?$/;
 /** What tests and their support start, or read, by its path. test/affected.test.ts knows whether it is so. */
 const STARTED = /^test\/support\/(?:(?:clear|fuzz|hostile|node-agent|tus-client)\.ts$|engine\/)/;
 const PAGES = /^src\/dashboard\//;
+/** The end-to-end tests and the cluster have all of it in them. */
+const PRODUCT = /^(?:src|test\/support)\//;
+const E2E = /^test\/e2e\//;
+const CLUSTER = /^test\/cluster\//;
 
 /** `changed`: files that are new, other or gone since all other tests passed, and test files that did not. */
 export function affected(changed: readonly string[]): Affected {
   const files = changed.filter((file) => !APART.some((apart) => apart.test(file)));
   if (files.some((file) => !PAGES.test(file) && (!IMPORTED.test(file) || STARTED.test(file))))
     return { system: 'all', e2e: 'all', cluster: 'all' };
-  const below = (...directories: string[]) => files.filter((file) => directories.some((dir) => file.startsWith(dir)));
-  const forCluster = (file: string) => file.startsWith('test/support/cluster/');
-  // The whole product, its pages too: all of src/ is in it.
-  const product = [...below('src/'), ...below('test/support/').filter((file) => !forCluster(file))];
-  const pages = files.some((file) => PAGES.test(file));
+  const product = files.some((file) => PRODUCT.test(file));
+  // The pages are served by a role, and no import leads to them.
+  const imported = new Set(files.map((file) => (PAGES.test(file) ? 'src/main.ts' : file)));
   return {
-    // The pages are served by a role, and nothing else here knows them.
-    system: [...below('src/', 'test/').filter((file) => !PAGES.test(file)), ...(pages ? ['src/main.ts'] : [])].filter(
-      (file) => !/^test\/(?:e2e|cluster|support\/cluster)\//.test(file),
-    ),
-    e2e: product.length > 0 ? 'all' : below('test/e2e/'),
-    cluster: product.length > 0 || below('test/cluster/', 'test/support/cluster/').length > 0 ? 'all' : [],
+    system: [...imported].filter((file) => !E2E.test(file) && !CLUSTER.test(file)),
+    e2e: product ? 'all' : files.filter((file) => E2E.test(file)),
+    cluster: product || files.some((file) => CLUSTER.test(file)) ? 'all' : [],
   };
 }

@@ -38,7 +38,9 @@ test.each([
 
 test('source is in the whole product; which tests on servers load it, its imports say', () => {
   expect(affected(['src/crypto/rates.ts'])).toEqual({ ...ALL, system: ['src/crypto/rates.ts'] });
-  expect(affected(['test/support/rtmp.ts'])).toEqual({ ...ALL, system: ['test/support/rtmp.ts'] });
+  // What the cluster is made by, the engine of the tests on servers is made by too.
+  for (const file of ['test/support/rtmp.ts', 'test/support/cluster/cgroups.ts'])
+    expect(affected([file])).toEqual({ ...ALL, system: [file] });
 });
 
 test('pages are served by a role, and so reach the tests that start one', () => {
@@ -49,7 +51,7 @@ test('pages are served by a role, and so reach the tests that start one', () => 
 test('a test file is of its lane', () => {
   expect(affected(['test/api/shell.system.test.ts'])).toEqual({ ...NONE, system: ['test/api/shell.system.test.ts'] });
   expect(affected(['test/e2e/metrics.ts'])).toEqual({ ...NONE, e2e: ['test/e2e/metrics.ts'] });
-  expect(affected(['test/cluster/power.ts', 'test/support/cluster/node.ts'])).toEqual({ ...NONE, cluster: 'all' });
+  expect(affected(['test/cluster/power.ts'])).toEqual({ ...NONE, cluster: 'all' });
 });
 
 test('what slow tests and their support name by its path, and do not import, affects all, or is a role', () => {
