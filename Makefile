@@ -35,7 +35,7 @@ stop: node_modules/.installed ## stop what `make run` started
 reset: node_modules/.installed ## stop it and forget its state (.loopstream/)
 	@exec $(LOOPSTREAM) local reset
 
-test: setup ## every check and every test, as CI runs them; the last line is "N passed, N failed" (ARGS=--all: what cannot have changed, too)
+test: setup ## every check and every test, as CI runs them; the last line is "N passed, N failed" (ARGS="--help" tells the options)
 	@exec scripts/test $(ARGS)
 
 test-unit: node_modules/.installed ## the tests that need no servers

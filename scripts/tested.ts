@@ -91,5 +91,8 @@ try {
   else keep();
 } catch (error) {
   // Without git, or with a tree that git has cleared away, there is nothing to compare with.
-  process.stdout.write(`  all tests run: what has changed is not known (${(error as Error).message.split('\n')[0]})\n`);
+  const [why] = (error as Error).message.split('\n');
+  process.stdout.write(
+    `  ${command === 'plan' ? 'all tests run' : 'nothing of this run is kept'}: what has changed is not known (${why})\n`,
+  );
 }

@@ -41,8 +41,7 @@ let fromS3: Running;
 let dir: string;
 let prometheus: Prometheus;
 const addresses: Record<MetricRole, string> = { operator: '', api: '', billing: '', streamer: '' };
-const scrapes = {} as Record<MetricRole, Scrape>;
-const texts = {} as Record<MetricRole, string>;
+const scrapes = {} as Record<MetricRole, Scrape & { text: string }>;
 
 /** Where a role serves its numbers: it says so in its log. */
 async function opsAddress(role: 'operator' | 'api' | 'billing'): Promise<string> {
@@ -163,8 +162,8 @@ export function metricsSuite(fresh: () => System): void {
     await use();
     await showPods();
     for (const role of METRIC_ROLES) {
-      texts[role] = await (await fetch(`http://${addresses[role]}/metrics`)).text();
-      scrapes[role] = parseScrape(texts[role]);
+      const text = await (await fetch(`http://${addresses[role]}/metrics`)).text();
+      scrapes[role] = { text, ...parseScrape(text) };
     }
   });
 
@@ -188,7 +187,7 @@ export function metricsSuite(fresh: () => System): void {
     });
 
     test('is read by Prometheus’ own tool', async () => {
-      const { stderr } = await run('promtool', ['check', 'metrics'], { env: environment(), input: texts[role] });
+      const { stderr } = await run('promtool', ['check', 'metrics'], { env: environment(), input: scrapes[role].text });
       expect(stderr).not.toMatch(/error|while (linting|parsing)/i);
     });
 
