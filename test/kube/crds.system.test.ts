@@ -18,6 +18,7 @@ import {
 } from '../../src/kube/resources.ts';
 import type { Kube, KubeObject, Resource } from '../../src/kube/types.ts';
 import { shareTestKubernetes, type TestKubernetes } from '../support/kubernetes.ts';
+import { until } from '../support/rtmp.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const NAMESPACE = 'crds';
@@ -247,6 +248,12 @@ describe('the roles', () => {
       };
       await kube.apply(resource, object.metadata.namespace ?? '', { ...object }, { fieldManager: 'test' });
     }
+    // The API server judges by what it watches, which follows what was written with a delay.
+    for (const account of ['operator', 'api', 'billing'])
+      await until(`the rights of ${account}`, async () => {
+        const status = await as(`loopstream-${account}`, 'GET', here(LOOPSTREAMS as Resource<never>));
+        return status === 200;
+      });
   });
 
   const as = async (account: string, method: string, path: string, body?: unknown) => {
