@@ -11,6 +11,9 @@ export interface Timeouts {
   stallMs: number;
 }
 
+/** Of the time between two looks, which are half a second apart, no more counts: the rest we did not run. */
+const MAX_GAP_MS = 1000;
+
 export class Health {
   readonly #timeouts: Timeouts;
   readonly #startedMs: number;
@@ -19,10 +22,11 @@ export class Health {
   /** Until then nothing was there to be sent, so a destination that took nothing is not at fault. */
   #faultFromMs: number;
   #bytes: number | undefined;
+  #lookedMs: number;
 
   constructor(timeouts: Timeouts, nowMs: number) {
     this.#timeouts = timeouts;
-    this.#startedMs = this.#takenMs = this.#faultFromMs = nowMs;
+    this.#startedMs = this.#takenMs = this.#faultFromMs = this.#lookedMs = nowMs;
   }
 
   /**
@@ -52,12 +56,18 @@ export class Health {
     return this.#connectedAtMs === undefined ? 0 : nowMs - this.#connectedAtMs;
   }
 
-  /** Why it is to be given up, if it is. */
+  /**
+   * Why it is to be given up, if it is. To be asked twice a second: a process that did not run meanwhile (its machine was
+   * suspended, or had no time for it) has sent nothing, and sees what was taken only after this.
+   */
   verdict(nowMs: number): 'connect_timeout' | 'stalled' | undefined {
     const { connectMs, stallMs } = this.#timeouts;
-    if (this.#connectedAtMs === undefined) {
-      return nowMs - Math.max(this.#startedMs, this.#faultFromMs) > connectMs ? 'connect_timeout' : undefined;
-    }
-    return nowMs - Math.max(this.#takenMs, this.#faultFromMs) > stallMs ? 'stalled' : undefined;
+    const connecting = this.#connectedAtMs === undefined;
+    const fromMs = Math.max(connecting ? this.#startedMs : this.#takenMs, this.#faultFromMs);
+    const missedMs = Math.max(0, nowMs - this.#lookedMs - MAX_GAP_MS);
+    this.#lookedMs = nowMs;
+    if (missedMs > 0) this.#faultFromMs = Math.min(nowMs, fromMs + missedMs);
+    if (nowMs - Math.max(fromMs, this.#faultFromMs) <= (connecting ? connectMs : stallMs)) return undefined;
+    return connecting ? 'connect_timeout' : 'stalled';
   }
 }
