@@ -22,6 +22,8 @@ export interface GoModule<Name extends string> {
   moduleDir: string;
   /** Files of the module's own in that directory, if it has any. */
   sources?: readonly string[];
+  /** False for programs whose own speed hardly counts (gobuild.ts). */
+  inlines?: boolean;
   /** By the names that their files get. */
   programs: Record<Name, GoProgram>;
 }
@@ -49,6 +51,7 @@ export async function ensureGoModule<Name extends string>(
     buildPrograms({
       dir,
       moduleDir: module.moduleDir,
+      inlines: module.inlines ?? true,
       name: module.name,
       programs: missing().map((file) => ({ linkerFlags: '', file, ...module.programs[file] })),
       env: environment(),

@@ -23,6 +23,7 @@ const PROGRAMS = {
   name: 'the programs of the tests',
   moduleDir: join(import.meta.dirname, 'go'),
   sources: ['coredns/main.go', 'pause/main.go'],
+  inlines: false,
   programs: {
     pause: { goPackage: './pause', linkerFlags: '-s -w' },
     coredns: { goPackage: './coredns', linkerFlags: '-s -w' },
