@@ -7,8 +7,8 @@ import { expectNoSeam, openStudio, type Studio } from '../support/onair.ts';
 import { freePort, until } from '../support/rtmp.ts';
 import { packetsOf, programOf } from '../support/streamer.ts';
 
-/** Longer than what is given up at once (2 s behind), shorter than a receiver's patience. */
-const STOPPED_MS = 4000;
+/** Longer than a destination may take nothing (5 s), shorter than a receiver's patience. */
+const STOPPED_MS = 8000;
 
 let studio: Studio;
 beforeAll(async () => {
