@@ -16,17 +16,17 @@ const MAX_GAP_MS = 1000;
 
 export class Health {
   readonly #timeouts: Timeouts;
-  readonly #startedMs: number;
   #connectedAtMs: number | undefined;
+  /** The last time that more had been taken; the start, before there was one. */
   #takenMs: number;
-  /** Until then nothing was there to be sent, so a destination that took nothing is not at fault. */
+  /** Until then nothing was there to be sent, or what was sent was taken: a destination was not at fault. */
   #faultFromMs: number;
   #bytes: number | undefined;
   #lookedMs: number;
 
   constructor(timeouts: Timeouts, nowMs: number) {
     this.#timeouts = timeouts;
-    this.#startedMs = this.#takenMs = this.#faultFromMs = this.#lookedMs = nowMs;
+    this.#takenMs = this.#faultFromMs = this.#lookedMs = nowMs;
   }
 
   /**
@@ -61,13 +61,12 @@ export class Health {
    * suspended, or had no time for it) has sent nothing, and sees what was taken only after this.
    */
   verdict(nowMs: number): 'connect_timeout' | 'stalled' | undefined {
-    const { connectMs, stallMs } = this.#timeouts;
-    const connecting = this.#connectedAtMs === undefined;
-    const fromMs = Math.max(connecting ? this.#startedMs : this.#takenMs, this.#faultFromMs);
     const missedMs = Math.max(0, nowMs - this.#lookedMs - MAX_GAP_MS);
     this.#lookedMs = nowMs;
-    if (missedMs > 0) this.#faultFromMs = Math.min(nowMs, fromMs + missedMs);
-    if (nowMs - Math.max(fromMs, this.#faultFromMs) <= (connecting ? connectMs : stallMs)) return undefined;
+    this.#faultFromMs = Math.min(nowMs, Math.max(this.#takenMs, this.#faultFromMs) + missedMs);
+    const connecting = this.#connectedAtMs === undefined;
+    const limitMs = connecting ? this.#timeouts.connectMs : this.#timeouts.stallMs;
+    if (nowMs - this.#faultFromMs <= limitMs) return undefined;
     return connecting ? 'connect_timeout' : 'stalled';
   }
 }
