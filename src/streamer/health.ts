@@ -17,7 +17,7 @@ const MAX_GAP_MS = 1000;
 export class Health {
   readonly #timeouts: Timeouts;
   #connectedAtMs: number | undefined;
-  /** The last time that more had been taken; the start, before there was one. */
+  /** The last time that more had been taken, or the start, before there was one; later by as long as we did not run since. */
   #takenMs: number;
   /** Until then nothing was there to be sent, or what was sent was taken: a destination was not at fault. */
   #faultFromMs: number;
@@ -63,7 +63,8 @@ export class Health {
   verdict(nowMs: number): 'connect_timeout' | 'stalled' | undefined {
     const missedMs = Math.max(0, nowMs - this.#lookedMs - MAX_GAP_MS);
     this.#lookedMs = nowMs;
-    this.#faultFromMs = Math.min(nowMs, Math.max(this.#takenMs, this.#faultFromMs) + missedMs);
+    this.#takenMs = Math.min(nowMs, this.#takenMs + missedMs);
+    this.#faultFromMs = Math.max(this.#takenMs, Math.min(nowMs, this.#faultFromMs + missedMs));
     const connecting = this.#connectedAtMs === undefined;
     const limitMs = connecting ? this.#timeouts.connectMs : this.#timeouts.stallMs;
     if (nowMs - this.#faultFromMs <= limitMs) return undefined;

@@ -67,7 +67,9 @@ test('a process that did not run for a minute blames nobody for it, and gives up
   const h = connected();
   expect(watched(h, 500, 1500)).toBeUndefined();
   expect(watched(h, 61_500, 64_500)).toBeUndefined();
+  expect(h.connected(64_500)).toBe(true);
   expect(h.verdict(64_501)).toBe('stalled');
+  expect(h.connected(64_501)).toBe(false);
 });
 
 test('what was taken before the first look after such a minute is not forgotten', () => {

@@ -27,8 +27,12 @@ test('a streamer that was stopped for seconds goes on in the same publish: the r
   await files.destination('main', studio.rtmp.url, 'stopped');
   const port = await freePort();
   const env = { ...process.env, ...files.environment, LOOPSTREAM_PORT: String(port) };
-  const child = spawn(process.execPath, [MAIN, 'streamer'], { env, stdio: 'ignore' });
+  const child = spawn(process.execPath, [MAIN, 'streamer'], { env, stdio: ['ignore', 'ignore', 'pipe'] });
   const gone = once(child, 'exit');
+  let log = '';
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    log += text;
+  });
   studio.cleanups.push(async () => {
     child.kill('SIGKILL');
     await gone;
@@ -50,6 +54,8 @@ test('a streamer that was stopped for seconds goes on in the same publish: the r
   expect(metrics).toMatch(/loopstream_streamer_timeline_resets_total 1/);
   child.kill('SIGTERM');
   await gone;
+  // Nor was it out of sight of a probe or an alert for the moment after it woke.
+  expect(log.match(/the destination takes the stream/g)).toHaveLength(1);
 
   const recordings = await studio.rtmp.recordings('stopped');
   expect(recordings).toHaveLength(1);
