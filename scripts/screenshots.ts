@@ -3,14 +3,21 @@
  * `node scripts/screenshots.ts [state directory] [only pages with this in their name]`. They go to `screenshots/` in the state
  * directory, which git ignores. Each page is also taken as it is while it loads, with nothing to show, and without a server.
  */
-import { mkdirSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Browser, type BrowserContext, chromium, type Page, type Route } from 'playwright-core';
 import { createClient } from '../src/client/index.ts';
 import type { LocalFacts } from '../src/local/state.ts';
 
 const [stateDir = '.loopstream', only = ''] = process.argv.slice(2);
-const facts = JSON.parse(readFileSync(join(stateDir, 'local.json'), 'utf8')) as LocalFacts;
+const factsFile = join(stateDir, 'local.json');
+if (!existsSync(factsFile)) {
+  process.stderr.write(
+    `There is no ${factsFile}: nothing runs that pictures could be taken of. Start it with \`make run\`.\n`,
+  );
+  process.exit(1);
+}
+const facts = JSON.parse(readFileSync(factsFile, 'utf8')) as LocalFacts;
 const out = join(stateDir, 'screenshots');
 const site = new URL(facts.pageUrl ?? '').origin;
 
