@@ -3,7 +3,7 @@
  * logs, metrics, process lists, what Kubernetes shows of all but Secrets, and what its database holds.
  */
 import { execFile } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -28,9 +28,18 @@ const readable = (file: string): string => {
 };
 
 /** All that the parts of a system have logged. */
-export async function logs({ stateDir }: Shared): Promise<Place[]> {
-  const files = (await readdir(stateDir, { recursive: true })).filter((name) => /\.log(\.\d+)?$/.test(name));
-  return Promise.all(files.map(async (name): Promise<Place> => [name, await readFile(join(stateDir, name), 'latin1')]));
+export async function logs(system: Shared): Promise<Place[]> {
+  const { stateDir } = system;
+  try {
+    const files = (await readdir(stateDir, { recursive: true })).filter((name) => /\.log(\.\d+)?$/.test(name));
+    return await Promise.all(
+      files.map(async (name) => [name, await readFile(join(stateDir, name), 'latin1')] as Place),
+    );
+  } catch (error) {
+    // A pod went with its logs while they were read: what is left is read anew.
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT' && existsSync(stateDir)) return logs(system);
+    throw error;
+  }
 }
 
 /** The arguments of all processes of the machine, and the environment of those that run in pods. */
