@@ -35,6 +35,7 @@ export function createRedisCounter(
 ): Counter & { close(): void } {
   const redis = new Redis(url, { ...OPTIONS, scripts: { count: { lua: COUNT, numberOfKeys: 1 } } }) as Counting;
   let away = false;
+  let isParting = false;
   // An error of the driver holds the command that it is about, and that of AUTH has the password: only its code is told.
   const codeOf = ({ code, message }: NodeJS.ErrnoException) => code ?? message.split(' ')[0];
   const failed = (error: Error) => {
@@ -47,6 +48,10 @@ export function createRedisCounter(
     away = false;
   });
 
+  redis.on('close', () => {
+    isParting = false;
+  });
+
   return {
     async count(key, windowMs) {
       try {
@@ -55,8 +60,13 @@ export function createRedisCounter(
       } catch (error) {
         failed(error as Error);
         onUncounted();
-        // One that does not answer is asked again only over a new connection, so that nobody waits for it in vain.
-        if (redis.status === 'ready') redis.disconnect(true);
+        // One that does not answer is asked again only over a new connection, so that nobody waits for it in vain. Until the
+        // old one is closed, which takes seconds where nobody answers, each further `disconnect` would leave a timer and a
+        // listener of its own: as many as there are requests.
+        if (redis.status === 'ready' && !isParting) {
+          isParting = true;
+          redis.disconnect(true);
+        }
         return undefined;
       }
     },

@@ -219,12 +219,18 @@ describe('Redis away', () => {
     expect(server.logs()).not.toContain(redis.password);
   });
 
-  test('silent: only the first waits, and not for long', async () => {
+  test('silent: only the first waits, and not for long; however many ask, its connection is given up once', async () => {
     const server = await replica();
+    const warnings: Error[] = [];
+    const warned = (warning: Error) => void warnings.push(warning);
+    process.on('warning', warned);
+    onTestFinished(() => void process.off('warning', warned));
     redis.pause();
     try {
       const waited = await slowest(server, 'deaf');
       expect(await slowest(server, 'deaf')).toBeLessThan(waited);
+      // Node warns of more than ten listeners of one kind; twice as many have asked.
+      expect(warnings.map(({ message }) => message)).toEqual([]);
     } finally {
       redis.resume();
     }
