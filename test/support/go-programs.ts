@@ -1,6 +1,6 @@
 /**
- * What the tests need and Debian does not bring: Helm as people have it (the current release of 4, and of 3, which is still in
- * wide use), an S3 server, the cluster's DNS and the process that holds a pod together.
+ * What the tests need and no package brings: an S3 server, the cluster's DNS and the process that holds a pod together; and
+ * Helm, where it cannot be had ready-made (helm/program.ts).
  */
 import { join } from 'node:path';
 import { ensureGoModule } from './go-module.ts';
@@ -17,17 +17,27 @@ const HELM_3 = [
   ]),
 ].join(' ');
 
-/** One module, so that what the programs share, the Kubernetes client most of all, is compiled once. */
-const PROGRAMS = {
-  file: 'test-programs',
+const MODULE = {
   name: 'the programs of the tests',
   moduleDir: join(import.meta.dirname, 'go'),
-  sources: ['coredns/main.go', 'pause/main.go'],
   inlines: false,
+} as const;
+
+const PROGRAMS = {
+  ...MODULE,
+  file: 'test-programs',
+  sources: ['coredns/main.go', 'pause/main.go'],
   programs: {
     pause: { goPackage: './pause', linkerFlags: '-s -w' },
     coredns: { goPackage: './coredns', linkerFlags: '-s -w' },
     versitygw: { goPackage: 'github.com/versity/versitygw/cmd/versitygw' },
+  },
+} as const;
+
+const HELMS = {
+  ...MODULE,
+  file: 'test-helm',
+  programs: {
     helm3: { goPackage: 'helm.sh/helm/v3/cmd/helm', linkerFlags: HELM_3 },
     helm4: {
       goPackage: 'helm.sh/helm/v4/cmd/helm',
@@ -36,5 +46,7 @@ const PROGRAMS = {
   },
 } as const;
 
-/** Absolute paths; builds what is missing, some five minutes the first time. */
+/** Absolute paths; builds what is missing, some two minutes the first time. */
 export const ensureGoPrograms = (onProgress?: (step: string) => void) => ensureGoModule(PROGRAMS, onProgress);
+
+export const ensureGoHelms = (onProgress?: (step: string) => void) => ensureGoModule(HELMS, onProgress);

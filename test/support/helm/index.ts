@@ -7,7 +7,7 @@ import { CHART } from '../../../scripts/chart/generate.ts';
 import { environment } from '../../../src/config.ts';
 import type { KubeObject } from '../../../src/kube/types.ts';
 import { type CommandResult, run } from '../../../src/local/run.ts';
-import { ensureGoPrograms } from '../go-programs.ts';
+import { ensureHelms } from './program.ts';
 
 export type Values = Record<string, unknown>;
 /** Any object as a chart renders it. */
@@ -26,7 +26,7 @@ export interface Helm {
 /** Both Helms. `close` forgets their homes. */
 export async function openHelms(kubeconfig: string): Promise<{ helms: Helm[]; close: () => void }> {
   const home = mkdtempSync(join(tmpdir(), 'loopstream-helm-'));
-  const { helm4, helm3 } = await ensureGoPrograms();
+  const { helm4, helm3 } = await ensureHelms();
   const releases = [
     { name: 'Helm 4', path: helm4 },
     { name: 'Helm 3', path: helm3 },

@@ -162,7 +162,7 @@ export const COMBINATIONS: Record<string, Values> = {
   },
 };
 
-/** What is refused, and with which words. */
+/** What is refused, and with which words: Helm 3.18.0 and later releases ask different libraries what a schema allows. */
 export const REFUSED: [what: string, values: Values, says: RegExp][] = [
   ['billing without the API server', { ...OPERATOR_ONLY, billing: { enabled: true } }, /billing needs the API server/],
   [
@@ -178,7 +178,7 @@ export const REFUSED: [what: string, values: Values, says: RegExp][] = [
   [
     'a network without confirmations',
     { ...INLINE, billing: { enabled: true, crypto: { networks: [{ network: 'x', kind: 'evm', xpub: 'y' }] } } },
-    /networks.*missing property.*confirmations/is,
+    /networks.*(missing property.*confirmations|confirmations is required)/is,
   ],
   [
     'a font that is nowhere',
@@ -190,18 +190,26 @@ export const REFUSED: [what: string, values: Values, says: RegExp][] = [
     { ...INLINE, billing: { enabled: true, stripe: { minMinor: 2, maxMinor: 1 } } },
     /minMinor is more than billing\.stripe\.maxMinor/,
   ],
-  ['a value that does not exist', { operater: {} }, /additional properties 'operater' not allowed/i],
+  ['a value that does not exist', { operater: {} }, /additional propert(ies 'operater'|y operater is) not allowed/i],
   [
     'one that does not exist further in',
     { api: { ingress: { host: 'x' } } },
-    /additional properties 'host' not allowed/i,
+    /additional propert(ies 'host'|y host is) not allowed/i,
   ],
-  ['a number as text', { operator: { replicas: '2' } }, /operator.replicas.*\n?.*got string, want integer/is],
-  ['too many replicas', { operator: { replicas: 11 } }, /operator.replicas.*maximum.*10/is],
-  ['a storage that does not exist', { storage: { type: 'nfs' } }, /storage.type.*one of 'file', 's3'/is],
-  ['a log level that does not exist', { logLevel: 'verbose' }, /logLevel.*one of 'trace'/is],
+  [
+    'a number as text',
+    { operator: { replicas: '2' } },
+    /operator.replicas.*\n?.*(got string, want integer|expected: integer, given: string)/is,
+  ],
+  ['too many replicas', { operator: { replicas: 11 } }, /operator.replicas.*(maximum|less than or equal to).*10/is],
+  ['a storage that does not exist', { storage: { type: 'nfs' } }, /storage.type.*one of.*file.*s3/is],
+  ['a log level that does not exist', { logLevel: 'verbose' }, /logLevel.*one of.*trace/is],
   ['a digest that is none', { image: { digest: 'latest' } }, /image.digest.*does not match pattern/is],
-  ['a cache that is too small', { storage: { s3: { cacheBytes: 1 } } }, /cacheBytes.*minimum/is],
+  [
+    'a cache that is too small',
+    { storage: { s3: { cacheBytes: 1 } } },
+    /cacheBytes.*(minimum|greater than or equal to)/is,
+  ],
   ['a secret that can be guessed', { api: { auth: { secret: 'short' } } }, /api.auth.secret.*does not match pattern/is],
   ['a namespace that cannot be', { namespaces: ['Team_A'] }, /namespaces.0.*does not match pattern/is],
   ['two operators without an election', { ...OPERATOR_ONLY, operator: { leaderElection: false } }, /must be true/],
