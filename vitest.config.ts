@@ -19,7 +19,8 @@ const isolate = false;
  */
 class PatientFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const rank = ({ moduleId }: TestSpecification) => (/schemathesis|\/(streamer|operator)\//.test(moduleId) ? 0 : 1);
+    const rank = ({ moduleId }: TestSpecification) =>
+      /schemathesis|killed|replicas|\/(streamer|operator)\//.test(moduleId) ? 0 : 1;
     return (await super.sort(files)).sort((a, b) => rank(a) - rank(b));
   }
 }

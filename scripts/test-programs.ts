@@ -14,47 +14,56 @@ import { ensureServersArchive } from '../test/support/engine/image.ts';
 import { ensureEnginePrograms, whyNoEngine } from '../test/support/engine/programs.ts';
 import { ensureGoPrograms } from '../test/support/go-programs.ts';
 import { ensureDefinitions } from '../test/support/helm/definitions.ts';
+import { ensureHelms } from '../test/support/helm/program.ts';
 import { ensureSchemathesis } from '../test/support/schemathesis/program.ts';
 
 const say = (step: string) => void process.stdout.write(`${step}\n`);
 const RTMP_MODULE = '/usr/lib/nginx/modules/ngx_rtmp_module.so';
 
-await ensurePrograms(
-  [
-    { command: 'ffmpeg', aptPackage: 'ffmpeg' },
-    { command: 'openssl', aptPackage: 'openssl' },
-    { command: 'nginx', aptPackage: 'nginx' },
-    { file: RTMP_MODULE, aptPackage: 'libnginx-mod-rtmp' },
-    { command: 'stunnel', aptPackage: 'stunnel4' },
-    { command: 'chromium-headless-shell', aptPackage: 'chromium-headless-shell' },
-    { command: 'jq', aptPackage: 'jq' },
-    { command: 'curl', aptPackage: 'curl' },
-    { command: 'promtool', aptPackage: 'prometheus' },
-    { command: 'redis-server', aptPackage: 'redis-server' },
-  ],
-  { env: environment(), onProgress: say },
-);
-
 const { cacheDir, kubebuilderAssets } = localEnvironment();
 const hasNodes = (await whyNot()) === undefined;
-if (hasNodes) await ensureMachinePrograms(say);
 
-// For Postgres and Redis in containers; where that cannot be, Debian's own servers are used, and scripts/test says why.
+/** Where that cannot be, Debian's own Postgres and Redis are used, and scripts/test says why. */
 const canHaveEngine = (await whyNoEngine()) === undefined && environment().LOOPSTREAM_TEST_SERVERS !== 'processes';
-if (canHaveEngine) await ensureEnginePrograms(say);
 
-async function ensureBuilt(): Promise<void> {
-  const options = { cacheDir, assetsDir: kubebuilderAssets, env: environment(), onProgress: say };
-  // In one go, where both are wanted: most of them is the same code.
-  await ensureBinaries(options, hasNodes ? [...PROGRAM_KEYS, ...NODE_PROGRAM_KEYS] : PROGRAM_KEYS);
-  await ensureGoPrograms(say);
-  await ensureDefinitions(environment(), say);
+/** From Debian, and then what is made or fetched with it. */
+async function ensureInstalled(): Promise<void> {
+  await ensurePrograms(
+    [
+      { command: 'ffmpeg', aptPackage: 'ffmpeg' },
+      { command: 'openssl', aptPackage: 'openssl' },
+      { command: 'nginx', aptPackage: 'nginx' },
+      { file: RTMP_MODULE, aptPackage: 'libnginx-mod-rtmp' },
+      { command: 'stunnel', aptPackage: 'stunnel4' },
+      { command: 'chromium-headless-shell', aptPackage: 'chromium-headless-shell' },
+      { command: 'jq', aptPackage: 'jq' },
+      { command: 'curl', aptPackage: 'curl' },
+      { command: 'promtool', aptPackage: 'prometheus' },
+      { command: 'redis-server', aptPackage: 'redis-server' },
+    ],
+    { env: environment(), onProgress: say },
+  );
+  if (hasNodes) await ensureMachinePrograms(say);
+  if (canHaveEngine) await ensureEnginePrograms(say);
+  await Promise.all([
+    ensureSchemathesis(say),
+    hasNodes && ensureFirstLayers(clusterLayout(cacheDir), say),
+    canHaveEngine && ensureServersArchive(cacheDir, say),
+  ]);
 }
 
-// The builds are bound by the processor, the layers of the image by the network.
+/** In one go, where the node's programs are wanted too: most of them is the same code. */
+const ensureKubernetes = () =>
+  ensureBinaries(
+    { cacheDir, assetsDir: kubebuilderAssets, env: environment(), onProgress: say },
+    hasNodes ? [...PROGRAM_KEYS, ...NODE_PROGRAM_KEYS] : PROGRAM_KEYS,
+  );
+
+// Packages are unpacked by one process and programs linked by one, so that neither fills two processors alone.
 await Promise.all([
-  ensureBuilt(),
-  ensureSchemathesis(say),
-  hasNodes && ensureFirstLayers(clusterLayout(cacheDir), say),
-  canHaveEngine && ensureServersArchive(cacheDir, say),
+  ensureInstalled(),
+  ensureKubernetes(),
+  ensureGoPrograms(say),
+  ensureHelms(say),
+  ensureDefinitions(environment(), say),
 ]);
