@@ -128,14 +128,17 @@ describe('ensureBinaries', () => {
 });
 
 describe('buildPrograms', () => {
-  /** A `go` whose `build` does what `script` says; `$out` is the file it is to make. */
-  const fakeGo = async (script: string, version = 'go1.26.6') => {
+  const COMPILES = '[ "$out" = /dev/null ] && exit';
+
+  /** A `go` that compiles at once, and whose links do what `script` says; `$out` is the file it is to make. */
+  const fakeGo = async (script: string, { version = 'go1.26.6', compile = COMPILES } = {}) => {
     const bin = join(cacheDir, 'bin');
     await mkdir(bin);
     const lines = [
       '#!/bin/sh',
       `[ "$1" = version ] && echo "go version ${version} linux/amd64" && exit`,
       'for a; do [ "$p" = -o ] && out=$a; p=$a; done',
+      compile,
       script,
     ];
     await writeFile(join(bin, 'go'), lines.join('\n'), { mode: 0o755 });
@@ -147,12 +150,24 @@ describe('buildPrograms', () => {
     };
   };
 
-  test('builds one after the other, tells how far it is, and leaves only the programs', async () => {
+  test('compiles all at once, links one by one, tells how far it is, and leaves only the programs', async () => {
     const options = await fakeGo('echo "$@" > "$out"');
     const steps: string[] = [];
     await buildPrograms({ ...options, onProgress: (step) => steps.push(step) });
-    expect(steps).toEqual(['building etcd (1 of 2)', 'building kubectl (2 of 2)']);
+    expect(steps).toEqual(['compiling Kubernetes', 'linking etcd (1 of 2)', 'linking kubectl (2 of 2)']);
     expect(await readdir(entry)).toEqual(['etcd', 'kubectl']);
+    const [etcd, kubectl] = await Promise.all(['etcd', 'kubectl'].map((file) => readFile(join(entry, file), 'utf8')));
+    expect([etcd, kubectl]).toEqual([
+      expect.stringMatching(/-o \S+ go\.etcd\.io\/etcd\/server\/v3\n$/),
+      expect.stringMatching(/-o \S+ k8s\.io\/kubernetes\/cmd\/kubectl\n$/),
+    ]);
+  });
+
+  test('what does not compile is said in one sentence, whatever was compiled beside it', async () => {
+    const compile = 'printf "# k8s.io/a\\na.go:1:2: undefined: y\\nk8s.io/compiled/beside\\n"; exit 1';
+    await expect(buildPrograms(await fakeGo('', { compile }))).rejects.toThrow(
+      /^Kubernetes could not be built \(a\.go:1:2: undefined: y\): all of the output is in .*compile\.log\.$/,
+    );
   });
 
   test('a build that fails half-way leaves no program under its name', async () => {
@@ -173,7 +188,7 @@ describe('buildPrograms', () => {
 
   test('says what to install when there is neither Go nor Python', async () => {
     await mkdir(join(cacheDir, 'empty'));
-    const options = await fakeGo('', 'go1.20.1');
+    const options = await fakeGo('', { version: 'go1.20.1' });
     const noPython = { ...options, env: { PATH: join(cacheDir, 'bin'), HOME: cacheDir } };
     await expect(buildPrograms(noPython)).rejects.toThrow(
       /^Kubernetes has to be built once and there is no Go: install Go 1\.21 or newer, or python3 with venv.*KUBEBUILDER/,

@@ -19,7 +19,7 @@ export interface BinariesOptions {
   assetsDir?: string | undefined;
   /** The process's environment, for Go and pip: PATH, HOME, proxies, module proxy. */
   env: Record<string, string | undefined>;
-  /** Told at each step that takes long, e.g. `building kube-apiserver (2 of 5)`. */
+  /** Told at each step that takes long, e.g. `linking kube-apiserver (2 of 5)`. */
   onProgress?: ((step: string) => void) | undefined;
   signal?: AbortSignal | undefined;
   /** Makes the named programs in `dir`; the build from Go modules unless told. */

@@ -18,7 +18,7 @@ const kubernetes = (file: string, versionArgs: readonly string[] = ['--version']
   version: KUBERNETES_VERSION,
 });
 
-/** In the order in which they are built: what the next shares with the one before is not compiled again. */
+/** In the order in which they are linked. */
 export const PROGRAMS = {
   etcd: { file: 'etcd', goPackage: 'go.etcd.io/etcd/server/v3', versionArgs: ['--version'], version: ETCD_VERSION },
   kubeApiserver: kubernetes('kube-apiserver'),
