@@ -2,6 +2,8 @@
  * Sees to it that what tests need is there: an independent RTMP receiver, a browser, jq for the README's commands, Redis, the
  * Kubernetes control plane, Helm, an S3 server and schemathesis, whose first builds take longer than a test may; and a Docker
  * engine with what the image of Redis and Postgres is made of.
+ *
+ *     test-programs.ts [packages]   Debian's packages alone, or all
  */
 import { environment, localEnvironment } from '../src/config.ts';
 import { ensureBinaries } from '../src/local/kubernetes/binaries.ts';
@@ -26,8 +28,7 @@ const hasNodes = (await whyNot()) === undefined;
 /** Where that cannot be, Debian's own Postgres and Redis are used, and scripts/test says why. */
 const canHaveEngine = (await whyNoEngine()) === undefined && environment().LOOPSTREAM_TEST_SERVERS !== 'processes';
 
-/** From Debian, and then what is made or fetched with it. */
-async function ensureInstalled(): Promise<void> {
+async function ensurePackages(): Promise<void> {
   await ensurePrograms(
     [
       { command: 'ffmpeg', aptPackage: 'ffmpeg' },
@@ -45,11 +46,6 @@ async function ensureInstalled(): Promise<void> {
   );
   if (hasNodes) await ensureMachinePrograms(say);
   if (canHaveEngine) await ensureEnginePrograms(say);
-  await Promise.all([
-    ensureSchemathesis(say),
-    hasNodes && ensureFirstLayers(clusterLayout(cacheDir), say),
-    canHaveEngine && ensureServersArchive(cacheDir, say),
-  ]);
 }
 
 /** In one go, where the node's programs are wanted too: most of them is the same code. */
@@ -59,11 +55,15 @@ const ensureKubernetes = () =>
     hasNodes ? [...PROGRAM_KEYS, ...NODE_PROGRAM_KEYS] : PROGRAM_KEYS,
   );
 
-// Packages are unpacked by one process and programs linked by one, so that neither fills two processors alone.
-await Promise.all([
-  ensureInstalled(),
-  ensureKubernetes(),
-  ensureGoPrograms(say),
-  ensureHelms(say),
-  ensureDefinitions(environment(), say),
-]);
+await ensurePackages();
+// Some of it waits for the network, some is unpacked by one process, and what is left fills the processors meanwhile.
+if (process.argv[2] !== 'packages')
+  await Promise.all([
+    ensureKubernetes(),
+    ensureGoPrograms(say),
+    ensureHelms(say),
+    ensureDefinitions(environment(), say),
+    ensureSchemathesis(say),
+    hasNodes && ensureFirstLayers(clusterLayout(cacheDir), say),
+    canHaveEngine && ensureServersArchive(cacheDir, say),
+  ]);
