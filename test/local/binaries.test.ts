@@ -128,7 +128,7 @@ describe('ensureBinaries', () => {
 });
 
 describe('buildPrograms', () => {
-  const COMPILES = '[ "$out" = /dev/null ] && exit';
+  const COMPILES = '[ -z "$out" ] && exit';
 
   /** A `go` that compiles at once, and whose links do what `script` says; `$out` is the file it is to make. */
   const fakeGo = async (script: string, { version = 'go1.26.6', compile = COMPILES } = {}) => {
@@ -137,6 +137,7 @@ describe('buildPrograms', () => {
     const lines = [
       '#!/bin/sh',
       `[ "$1" = version ] && echo "go version ${version} linux/amd64" && exit`,
+      '[ "$1" = list ] && printf "go: downloading k8s.io/a v1.0.0\\nk8s.io/a\\nk8s.io/b\\n" && exit',
       'for a; do [ "$p" = -o ] && out=$a; p=$a; done',
       compile,
       script,
@@ -150,12 +151,14 @@ describe('buildPrograms', () => {
     };
   };
 
-  test('compiles all at once, links one by one, tells how far it is, and leaves only the programs', async () => {
-    const options = await fakeGo('echo "$@" > "$out"');
+  test('compiles what they import at once, links one by one, tells how far it is, and leaves only the programs', async () => {
+    const compile = `[ -z "$out" ] && echo "$@" > ${join(cacheDir, 'compiled')} && exit`;
+    const options = await fakeGo('echo "$@" > "$out"', { compile });
     const steps: string[] = [];
     await buildPrograms({ ...options, onProgress: (step) => steps.push(step) });
     expect(steps).toEqual(['compiling Kubernetes', 'linking etcd (1 of 2)', 'linking kubectl (2 of 2)']);
     expect(await readdir(entry)).toEqual(['etcd', 'kubectl']);
+    expect(await readFile(join(cacheDir, 'compiled'), 'utf8')).toMatch(/ -v k8s\.io\/a k8s\.io\/b\n$/);
     const [etcd, kubectl] = await Promise.all(['etcd', 'kubectl'].map((file) => readFile(join(entry, file), 'utf8')));
     expect([etcd, kubectl]).toEqual([
       expect.stringMatching(/-o \S+ go\.etcd\.io\/etcd\/server\/v3\n$/),
