@@ -112,17 +112,18 @@ async function ensureSmall({ buildah, has }: Builder, dir: string, program: stri
 
 /**
  * What the machine says about getting packages goes along, for the build only: behind a proxy that signs with an authority
- * of its own, npm in the container would trust nobody.
+ * of its own, npm in the container would trust nobody. So does what npm has fetched already, which is most of it.
  */
 async function buildMounts(dir: string): Promise<string[]> {
   const ask = async (key: string) => (await run('npm', ['config', 'get', key], { env: environment() })).stdout.trim();
-  const [registry, cafile] = [await ask('registry'), await ask('cafile')];
+  const [registry, cafile, cache] = [await ask('registry'), await ask('cafile'), await ask('cache')];
   const npmrc = join(dir, 'npmrc');
   const bundle = '/etc/ssl/certs/ca-certificates.crt';
   const authorities = cafile && cafile !== 'null' && existsSync(cafile) ? cafile : bundle;
   writeFileSync(npmrc, `registry=${registry}\ncafile=${bundle}\n`);
   const mounts = [`${npmrc}:/root/.npmrc:ro`];
   if (existsSync(authorities)) mounts.push(`${authorities}:${bundle}:ro`);
+  if (existsSync(cache)) mounts.push(`${cache}:/root/.npm`);
   return mounts.flatMap((mount) => ['--volume', mount]);
 }
 
