@@ -16,6 +16,7 @@ import { ensureDefinitions } from '../support/helm/definitions.ts';
 import { type Helm, type Manifest, openHelms } from '../support/helm/index.ts';
 import { COMBINATIONS, INLINE, REFUSED, SELLER } from '../support/helm/values.ts';
 import { startSmallKubernetes, type TestKubernetes } from '../support/kubernetes.ts';
+import { until } from '../support/rtmp.ts';
 
 const WATCHED = ['loopstream', 'team-a', 'team-b'];
 
@@ -47,7 +48,9 @@ beforeAll(async () => {
   const wait = ['podmonitors.monitoring.coreos.com', 'prometheusrules.monitoring.coreos.com', ...names].map(
     (n) => `crd/${n}`,
   );
-  expect(await kubectl(['wait', '--for=condition=Established', '--timeout=60s', ...wait])).toMatchObject({ ok: true });
+  // A definition that has no conditions yet, as on a busy machine, is an error to `kubectl wait`.
+  const established = () => kubectl(['wait', '--for=condition=Established', '--timeout=60s', ...wait]);
+  await until('the definitions are established', async () => (await established()).ok);
 });
 afterAll(async () => {
   closeHelms?.();
