@@ -3,7 +3,7 @@
  * Kubernetes control plane, Helm, an S3 server and schemathesis, whose first builds take longer than a test may; and a Docker
  * engine with what the image of Redis and Postgres is made of.
  *
- *     test-programs.ts [packages]   Debian's packages alone, or all
+ *     test-programs.ts [packages | programs]   Debian's packages alone, or what comes after them; or both
  */
 import { environment, localEnvironment } from '../src/config.ts';
 import { ensureBinaries } from '../src/local/kubernetes/binaries.ts';
@@ -55,9 +55,10 @@ const ensureKubernetes = () =>
     hasNodes ? [...PROGRAM_KEYS, ...NODE_PROGRAM_KEYS] : PROGRAM_KEYS,
   );
 
-await ensurePackages();
+const [part] = process.argv.slice(2);
+if (part !== 'programs') await ensurePackages();
 // Some of it waits for the network, some is unpacked by one process, and what is left fills the processors meanwhile.
-if (process.argv[2] !== 'packages')
+if (part !== 'packages')
   await Promise.all([
     ensureKubernetes(),
     ensureGoPrograms(say),

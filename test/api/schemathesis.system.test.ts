@@ -38,7 +38,7 @@ import { type StripeStub, startStripeStub, stripeSettings } from '../support/str
 
 const FILES = join(import.meta.dirname, '../support/schemathesis');
 /** What is made up and what is played through goes on for as long as one lets it. A time for each part: none is left out. */
-const SECONDS = 15;
+const SECONDS = 25;
 
 /** A problem document, or what GraphQL answers. */
 interface Refusal {

@@ -202,8 +202,12 @@ export const REFUSED: [what: string, values: Values, says: RegExp][] = [
     /operator.replicas.*\n?.*(got string, want integer|expected: integer, given: string)/is,
   ],
   ['too many replicas', { operator: { replicas: 11 } }, /operator.replicas.*(maximum|less than or equal to).*10/is],
-  ['a storage that does not exist', { storage: { type: 'nfs' } }, /storage.type.*one of.*file.*s3/is],
-  ['a log level that does not exist', { logLevel: 'verbose' }, /logLevel.*one of.*trace/is],
+  [
+    'a storage that does not exist',
+    { storage: { type: 'nfs' } },
+    /storage.type.*one of ('file', 's3'|the following: "file", "s3")/is,
+  ],
+  ['a log level that does not exist', { logLevel: 'verbose' }, /logLevel.*one of ('trace'|the following: "trace")/is],
   ['a digest that is none', { image: { digest: 'latest' } }, /image.digest.*does not match pattern/is],
   [
     'a cache that is too small',
