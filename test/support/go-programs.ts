@@ -1,6 +1,6 @@
 /**
- * What the tests need and no package brings: an S3 server, the cluster's DNS and the process that holds a pod together; and
- * Helm, where it cannot be had ready-made (helm/program.ts).
+ * What the tests need and no package brings: an S3 server and the process that holds a pod together; and Helm, where it cannot
+ * be had ready-made (helm/program.ts).
  */
 import { join } from 'node:path';
 import { ensureGoModule } from './go-module.ts';
@@ -26,10 +26,9 @@ const MODULE = {
 const PROGRAMS = {
   ...MODULE,
   file: 'test-programs',
-  sources: ['coredns/main.go', 'pause/main.go'],
+  sources: ['pause/main.go'],
   programs: {
     pause: { goPackage: './pause', linkerFlags: '-s -w' },
-    coredns: { goPackage: './coredns', linkerFlags: '-s -w' },
     versitygw: { goPackage: 'github.com/versity/versitygw/cmd/versitygw' },
   },
 } as const;
@@ -46,7 +45,7 @@ const HELMS = {
   },
 } as const;
 
-/** Absolute paths; builds what is missing, some two minutes the first time. */
+/** Absolute paths; builds what is missing, a minute or two the first time. */
 export const ensureGoPrograms = (onProgress?: (step: string) => void) => ensureGoModule(PROGRAMS, onProgress);
 
 export const ensureGoHelms = (onProgress?: (step: string) => void) => ensureGoModule(HELMS, onProgress);

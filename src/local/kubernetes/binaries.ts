@@ -1,6 +1,6 @@
 /**
  * Finds the programs of the control plane, and of a node where one is wanted, or builds them once: a directory of ready-made ones (KUBEBUILDER_ASSETS), our cache,
- * Go modules. The cache is outside the checkout and keyed by go.mod and go.sum, so that a fresh clone builds nothing.
+ * Go modules. The cache is outside the checkout and keyed by what they are built from, so that a fresh clone builds nothing.
  */
 import { createHash } from 'node:crypto';
 import { accessSync, constants, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -28,10 +28,10 @@ export interface BinariesOptions {
 
 const MODULE_DIR = join(PROJECT_ROOT, 'src/local/kubernetes');
 
-/** Where in the cache the programs of this release are: a change of go.mod or go.sum is another place. */
+/** Where in the cache the programs of this release are: a change of what they are made of is another place. */
 export function cacheEntry(cacheDir: string): string {
   const hash = createHash('sha256');
-  for (const file of ['go.mod', 'go.sum']) hash.update(readFileSync(join(MODULE_DIR, file)));
+  for (const file of ['go.mod', 'go.sum', 'coredns/main.go']) hash.update(readFileSync(join(MODULE_DIR, file)));
   return join(resolve(cacheDir), `kubernetes-${KUBERNETES_VERSION}-${hash.digest('hex').slice(0, 16)}`);
 }
 

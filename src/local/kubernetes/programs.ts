@@ -1,7 +1,9 @@
-/** The programs of the control plane and of a node: what they are called, what they are built from, how they show that they work. */
+/** The programs of the control plane, of a node and of the cluster's DNS: what they are called, what they are built from, how they show that they work. */
 
 export const KUBERNETES_VERSION = '1.36.3';
 export const ETCD_VERSION = '3.6.8';
+/** The one that kubeadm of this Kubernetes installs. */
+const COREDNS_VERSION = '1.14.2';
 
 export interface Program {
   /** The file's name, also in a KUBEBUILDER_ASSETS directory. */
@@ -27,13 +29,14 @@ export const PROGRAMS = {
   kubectl: kubernetes('kubectl', ['version', '--client']),
   kubelet: kubernetes('kubelet'),
   kubeProxy: kubernetes('kube-proxy'),
+  coreDns: { file: 'coredns', goPackage: './coredns', versionArgs: ['-version'], version: COREDNS_VERSION },
 } as const satisfies Record<string, Program>;
 
 export type ProgramKey = keyof typeof PROGRAMS;
 
-/** The control plane, which is all that `make run` needs, and what a machine needs to be a real node of it. */
+/** The control plane, which is all that `make run` needs, and what a machine needs to be a real node of it, with DNS for its pods. */
 export const PROGRAM_KEYS = ['etcd', 'kubeApiserver', 'kubeControllerManager', 'kubeScheduler', 'kubectl'] as const;
-export const NODE_PROGRAM_KEYS = ['kubelet', 'kubeProxy'] as const;
+export const NODE_PROGRAM_KEYS = ['kubelet', 'kubeProxy', 'coreDns'] as const;
 
 /** Absolute paths. */
 export type Binaries = Record<(typeof PROGRAM_KEYS)[number], string>;

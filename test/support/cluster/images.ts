@@ -218,7 +218,7 @@ export async function ensureImageStore(
 ): Promise<ImageStore> {
   mkdirSync(imagesDir, { recursive: true });
   const programs = await ensureClusterPrograms(onProgress);
-  const from = sourceHash([programs.pause, programs.coredns]);
+  const from = sourceHash([programs.pause, programs.kubernetes.coreDns]);
   const newest = join(imagesDir, 'newest.json');
   if (existsSync(newest)) {
     const last: ImageStore & { from: string } = JSON.parse(readFileSync(newest, 'utf8'));
@@ -232,7 +232,7 @@ export async function ensureImageStore(
 
 async function makeImageStore(
   imagesDir: string,
-  programs: { pause: string; coredns: string },
+  programs: { pause: string; kubernetes: { coreDns: string } },
   fill: (root: string, archives: { file: string; names: string[] }[]) => Promise<void>,
   onProgress: Progress,
 ): Promise<ImageStore> {
@@ -240,7 +240,7 @@ async function makeImageStore(
   await ensureBase(tool, imagesDir, onProgress);
   const images = [
     { from: await ensureSmall(tool, imagesDir, programs.pause, 'pause'), names: [PAUSE_IMAGE] },
-    { from: await ensureSmall(tool, imagesDir, programs.coredns, 'coredns'), names: [DNS_IMAGE] },
+    { from: await ensureSmall(tool, imagesDir, programs.kubernetes.coreDns, 'coredns'), names: [DNS_IMAGE] },
     {
       from: await buildProject(tool, imagesDir, onProgress),
       names: IMAGE_TAGS.map((tag) => `docker.io/library/${IMAGE_REPOSITORY}:${tag}`),
