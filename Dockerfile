@@ -1,24 +1,22 @@
 # One image for every role: `loopstream api`, `operator`, `streamer`, `prepare`, `probe`, `migrate`, `keys`.
-# BASE is a Debian with ffmpeg and ca-certificates; any image that has them will do.
+# BASE is a Debian with ffmpeg and ca-certificates, BUILDER one with Node and npm; any images that have them will do.
 ARG BASE=debian:bookworm-slim
+ARG BUILDER=node:24-bookworm-slim
 
-FROM ${BASE} AS dependencies
+FROM ${BUILDER} AS build
 WORKDIR /src
-RUN command -v npm >/dev/null \
-  || (apt-get update && apt-get install -y --no-install-recommends npm make ca-certificates && rm -rf /var/lib/apt/lists/*)
-# No more than an installation needs, so that it is done again only when one of these has changed.
-COPY package.json package-lock.json .npmrc ./
-COPY scripts/step scripts/install-dependencies scripts/
-RUN scripts/install-dependencies
-
-FROM dependencies AS build
+RUN command -v make >/dev/null \
+  || (apt-get update && apt-get install -y --no-install-recommends make && rm -rf /var/lib/apt/lists/*)
 COPY . .
-RUN make build
+# What is installed is no layer: 100,000 files take a minute to become one, and npm does next to nothing where they are there.
+# Node is the lock file's, not the builder's.
+RUN --mount=type=cache,target=/src/node_modules,sharing=locked \
+  scripts/install-dependencies && make build && cp node_modules/.bin/node /usr/local/bin/node
 
 FROM ${BASE}
 RUN command -v ffmpeg >/dev/null \
   || (apt-get update && apt-get install -y --no-install-recommends ffmpeg ca-certificates && rm -rf /var/lib/apt/lists/*)
-COPY --from=build /src/node_modules/.bin/node /usr/local/bin/node
+COPY --from=build /usr/local/bin/node /usr/local/bin/node
 COPY --from=build /src/package.json /app/
 COPY --from=build /src/dist /app/dist
 USER 10001:10001

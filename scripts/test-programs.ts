@@ -9,7 +9,7 @@ import { environment, localEnvironment } from '../src/config.ts';
 import { ensureBinaries } from '../src/local/kubernetes/binaries.ts';
 import { NODE_PROGRAM_KEYS, PROGRAM_KEYS } from '../src/local/kubernetes/programs.ts';
 import { ensurePrograms } from '../src/local/preflight.ts';
-import { ensureFirstLayers } from '../test/support/cluster/images.ts';
+import { ensureImageBases } from '../test/support/cluster/images.ts';
 import { clusterLayout } from '../test/support/cluster/layout.ts';
 import { ensureMachinePrograms, whyNot } from '../test/support/cluster/programs.ts';
 import { ensureServersArchive } from '../test/support/engine/image.ts';
@@ -65,6 +65,6 @@ if (part !== 'packages')
     ensureHelms(say),
     ensureDefinitions(environment(), say),
     ensureSchemathesis(say),
-    hasNodes && ensureFirstLayers(clusterLayout(cacheDir), say),
+    hasNodes && ensureImageBases(clusterLayout(cacheDir), say),
     canHaveEngine && ensureServersArchive(cacheDir, say),
   ]);

@@ -1,6 +1,6 @@
 /**
- * Images with no registry: a Debian with ffmpeg by debootstrap, on it the project's own Dockerfile, and two small ones of
- * one program each. Layers are kept from run to run, so that only what changed is made anew.
+ * Images with no registry: what the project's own Dockerfile makes, and two small ones of one program each. Layers are kept
+ * from run to run, so that only what changed is made anew.
  */
 import { createHash } from 'node:crypto';
 import {
@@ -21,6 +21,8 @@ import { environment } from '../../../src/config.ts';
 import { withFileLock } from '../../../src/local/filelock.ts';
 import { run } from '../../../src/local/run.ts';
 import { ROOT } from '../system.ts';
+import { BASE_IMAGE, BUILDER_IMAGE, ensureBases } from './bases.ts';
+import { type Buildah, buildahIn, imageOf } from './buildah.ts';
 import { must } from './command.ts';
 import { DNS_IMAGE, PAUSE_IMAGE } from './config.ts';
 import type { ClusterLayout } from './layout.ts';
@@ -29,101 +31,38 @@ import { ensureClusterPrograms } from './programs.ts';
 /** By these names the chart's image is in every node: an upgrade goes from the one to the other. */
 export const IMAGE_REPOSITORY = 'loopstream';
 export const IMAGE_TAGS = ['1', '2'];
-const BUILD_TIMEOUT_MS = 25 * 60_000;
-const PACKAGES = ['ca-certificates', 'ffmpeg'];
 const MAX_LAYERS = 60;
-const SUITE = 'bookworm';
-/** What the layer with the dependencies is made of, the only one that takes long. */
-const INSTALLED_FROM = [
-  'Dockerfile',
-  'package.json',
-  'package-lock.json',
-  '.npmrc',
-  'scripts/step',
-  'scripts/install-dependencies',
-];
-/** What no program reads at run time. */
-const NEEDLESS = [
-  'var/cache/apt',
-  'var/lib/apt/lists',
-  'usr/share/doc',
-  'usr/share/man',
-  'usr/share/locale',
-  'var/log',
-];
 
 type Progress = (step: string) => void;
 
-function builder(imagesDir: string) {
-  const place = ['--root', join(imagesDir, 'storage'), '--runroot', join(imagesDir, 'run')];
-  // Signatures are for images that come from elsewhere.
-  const policy = join(imagesDir, 'policy.json');
-  writeFileSync(policy, JSON.stringify({ default: [{ type: 'insecureAcceptAnything' }] }));
-  const buildah = (args: string[]) =>
-    must('buildah', [...place, '--storage-driver', 'overlay', ...args], { timeoutMs: BUILD_TIMEOUT_MS });
-  const has = (name: string) =>
-    buildah(['inspect', '--type', 'image', '--format', '{{.FromImageID}}', name]).then(
-      () => true,
-      () => false,
-    );
-  return { buildah, has, policy };
-}
-type Builder = ReturnType<typeof builder>;
-
-const RECIPE = createHash('sha256').update(JSON.stringify([SUITE, PACKAGES, NEEDLESS]));
-/** The image that the Dockerfile starts from. Its name tells what it is made of. */
-const BASE_IMAGE = `localhost/loopstream-base:${RECIPE.digest('hex').slice(0, 16)}`;
-
-async function ensureBase({ buildah, has }: Builder, dir: string, onProgress: Progress): Promise<void> {
-  if (await has(BASE_IMAGE)) return;
-  onProgress('making a Debian with ffmpeg (debootstrap)');
-  const root = join(dir, 'debian');
-  rmSync(root, { recursive: true, force: true });
-  const include = `--include=${PACKAGES.join(',')}`;
-  await must('debootstrap', ['--variant=minbase', include, SUITE, root], { timeoutMs: BUILD_TIMEOUT_MS });
-  for (const path of NEEDLESS) {
-    rmSync(join(root, path), { recursive: true, force: true });
-    mkdirSync(join(root, path), { recursive: true });
-  }
-  await fromFolder({ buildah }, root, BASE_IMAGE, []);
-  rmSync(root, { recursive: true, force: true });
-}
-
-async function fromFolder({ buildah }: Pick<Builder, 'buildah'>, folder: string, name: string, entrypoint: string[]) {
-  const container = (await buildah(['from', 'scratch'])).trim();
-  await buildah(['add', '--quiet', container, folder, '/']);
-  if (entrypoint.length > 0) await buildah(['config', '--entrypoint', JSON.stringify(entrypoint), container]);
-  await buildah(['commit', '--quiet', '--rm', container, name]);
-}
-
 /** Images of a single program that needs nothing else; their names hold the program's hash. */
-async function ensureSmall({ buildah, has }: Builder, dir: string, program: string, file: string): Promise<string> {
+async function ensureSmall(tool: Buildah, dir: string, program: string, file: string): Promise<string> {
   const hash = createHash('sha256').update(readFileSync(program)).digest('hex').slice(0, 16);
   const name = `localhost/loopstream-${file}:${hash}`;
-  if (await has(name)) return name;
+  if (await tool.has(name)) return name;
   const folder = join(dir, file);
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
   await must('cp', [program, join(folder, file)]);
-  await fromFolder({ buildah }, folder, name, [`/${file}`]);
+  await imageOf(tool, folder, name, { entrypoint: [`/${file}`] });
   rmSync(folder, { recursive: true });
   return name;
 }
 
 /**
  * What the machine says about getting packages goes along, for the build only: behind a proxy that signs with an authority
- * of its own, npm in the container would trust nobody. So does what npm has fetched already, which is most of it.
+ * of its own, npm in the container would trust nobody. So do the packages that are installed here, which npm looks over and
+ * keeps: to unpack them took two thirds of a build. What it changes of them is seen by the build alone (`O`).
  */
 async function buildMounts(dir: string): Promise<string[]> {
   const ask = async (key: string) => (await run('npm', ['config', 'get', key], { env: environment() })).stdout.trim();
-  const [registry, cafile, cache] = [await ask('registry'), await ask('cafile'), await ask('cache')];
+  const [registry, cafile] = [await ask('registry'), await ask('cafile')];
   const npmrc = join(dir, 'npmrc');
   const bundle = '/etc/ssl/certs/ca-certificates.crt';
   const authorities = cafile && cafile !== 'null' && existsSync(cafile) ? cafile : bundle;
   writeFileSync(npmrc, `registry=${registry}\ncafile=${bundle}\n`);
-  const mounts = [`${npmrc}:/root/.npmrc:ro`];
+  const mounts = [`${npmrc}:/root/.npmrc:ro`, `${join(ROOT, 'node_modules')}:/src/node_modules:O`];
   if (existsSync(authorities)) mounts.push(`${authorities}:${bundle}:ro`);
-  if (existsSync(cache)) mounts.push(`${cache}:/root/.npm`);
   return mounts.flatMap((mount) => ['--volume', mount]);
 }
 
@@ -144,45 +83,23 @@ function buildContext(dir: string): string {
   return context;
 }
 
-/** Says which dependencies the newest image has. */
-const installedFile = (dir: string) => join(dir, 'installed');
-
-function installedFrom(): string {
-  const hash = createHash('sha256').update(BASE_IMAGE);
-  for (const file of INSTALLED_FROM) hash.update(readFileSync(join(ROOT, file)));
-  return hash.digest('hex');
-}
-
-async function buildProject({ buildah }: Builder, dir: string, onProgress: Progress): Promise<string> {
+async function buildProject({ buildah }: Buildah, dir: string, onProgress: Progress): Promise<string> {
   onProgress('building the image from the Dockerfile');
   const name = 'localhost/loopstream:latest';
   const how = ['--layers', '--isolation', 'chroot', '--network', 'host', '--quiet', ...(await buildMounts(dir))];
   // Each change leaves layers behind that nothing is made of any more; now and then all but the images themselves goes.
   const layers = (await buildah(['images', '--all', '--quiet'])).trim().split('\n').length;
   if (layers > MAX_LAYERS) await buildah(['rmi', '--prune', '--force']);
-  const context = buildContext(dir);
-  const build = (...more: string[]) => buildah(['bud', ...how, '--build-arg', `BASE=${BASE_IMAGE}`, ...more, context]);
-  // What has a name stays when layers go: to install the dependencies anew takes a minute of the processor.
-  await build('--target', 'dependencies', '--tag', 'localhost/loopstream-dependencies:latest');
-  await build('--tag', name);
-  writeFileSync(installedFile(dir), installedFrom());
+  const from = [`BASE=${BASE_IMAGE}`, `BUILDER=${BUILDER_IMAGE}`].flatMap((arg) => ['--build-arg', arg]);
+  await buildah(['bud', ...how, ...from, '--tag', name, buildContext(dir)]);
   return name;
 }
 
-/**
- * What takes minutes the first time and asks for the network more than for the processor, so that it is done beside builds:
- * the layers of the project's image. Later nothing is done here unless the dependencies have changed, whose installation
- * beside all the tests took longer than a build may; `ensureImageStore` sees to what else has changed.
- */
-export async function ensureFirstLayers({ imagesDir, lockFile }: ClusterLayout, onProgress: Progress): Promise<void> {
+/** What takes a minute the first time and asks for the network, so that it is done beside builds. */
+export async function ensureImageBases({ imagesDir, lockFile }: ClusterLayout, onProgress: Progress): Promise<void> {
   mkdirSync(imagesDir, { recursive: true });
-  const tool = builder(imagesDir);
-  const file = installedFile(imagesDir);
-  if (existsSync(file) && readFileSync(file, 'utf8') === installedFrom() && (await tool.has(BASE_IMAGE))) return;
-  await withFileLock(lockFile, async () => {
-    await ensureBase(tool, imagesDir, onProgress);
-    await buildProject(tool, imagesDir, onProgress);
-  });
+  const tool = buildahIn(imagesDir);
+  if (!(await tool.has(BUILDER_IMAGE))) await withFileLock(lockFile, () => ensureBases(tool, imagesDir, onProgress));
 }
 
 interface ImageStore {
@@ -192,7 +109,7 @@ interface ImageStore {
 
 /** Of all that the images are made of, whatever times its files have. */
 function sourceHash(programs: string[]): string {
-  const hash = createHash('sha256').update(JSON.stringify([BASE_IMAGE, PAUSE_IMAGE, DNS_IMAGE, IMAGE_TAGS]));
+  const hash = createHash('sha256').update(JSON.stringify([BUILDER_IMAGE, PAUSE_IMAGE, DNS_IMAGE, IMAGE_TAGS]));
   for (const file of programs) hash.update(readFileSync(file));
   const ignored = ignoredFiles();
   const add = (path: string) => {
@@ -236,8 +153,8 @@ async function makeImageStore(
   fill: (root: string, archives: { file: string; names: string[] }[]) => Promise<void>,
   onProgress: Progress,
 ): Promise<ImageStore> {
-  const tool = builder(imagesDir);
-  await ensureBase(tool, imagesDir, onProgress);
+  const tool = buildahIn(imagesDir);
+  await ensureBases(tool, imagesDir, onProgress);
   const images = [
     { from: await ensureSmall(tool, imagesDir, programs.pause, 'pause'), names: [PAUSE_IMAGE] },
     { from: await ensureSmall(tool, imagesDir, programs.kubernetes.coreDns, 'coredns'), names: [DNS_IMAGE] },
@@ -282,7 +199,7 @@ async function makeImageStore(
   return { store, imageBytes: await bytesOf(tool, 'localhost/loopstream:latest') };
 }
 
-async function bytesOf({ buildah }: Builder, name: string): Promise<number> {
+async function bytesOf({ buildah }: Buildah, name: string): Promise<number> {
   const container = (await buildah(['from', '--pull-never', name])).trim();
   try {
     const root = (await buildah(['mount', container])).trim();

@@ -31,7 +31,7 @@ export const ensureMachinePrograms = (onProgress?: (step: string) => void): Prom
       { file: '/usr/lib/cni/bridge', aptPackage: 'containernetworking-plugins' },
       { command: 'iptables', aptPackage: 'iptables' },
       { command: 'conntrack', aptPackage: 'conntrack' },
-      { command: 'debootstrap', aptPackage: 'debootstrap' },
+      { command: 'mmdebstrap', aptPackage: 'mmdebstrap' },
       { command: 'buildah', aptPackage: 'buildah' },
     ],
     { env: environment(), onProgress },

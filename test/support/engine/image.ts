@@ -1,5 +1,5 @@
 /**
- * The image of the tests' servers, with no registry: a Debian by debootstrap with Redis, Postgres, and a database cluster that
+ * The image of the tests' servers, with no registry: a Debian with Redis, Postgres, and a database cluster that
  * only has to be copied, since making one takes a second of the processor's time. It is kept in the cache as an archive of its
  * files, from which any engine makes the image; its name tells what it is made of.
  */
@@ -8,10 +8,10 @@ import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:f
 import { join } from 'node:path';
 import { withFileLock } from '../../../src/local/filelock.ts';
 import { must } from '../cluster/command.ts';
+import { DEBIAN_RECIPE, makeDebian } from '../debian.ts';
 import { hasImage, importImage } from './api.ts';
 import { engineDir } from './layout.ts';
 
-const SUITE = 'bookworm';
 const PACKAGES = ['redis-server', 'postgresql-15'];
 export const POSTGRES_BIN = '/usr/lib/postgresql/15/bin';
 /** In the image; its superuser has a password that nobody knows. */
@@ -22,7 +22,6 @@ const PREPARATION = 'create database loopstream\n';
 const PASSWORD_FILE = '/tmp/password';
 /** What no server reads at run time, the compiler of long queries among it, and the cluster that the package makes. */
 const NEEDLESS = [
-  'debootstrap',
   'tmp/password',
   'usr/lib/llvm-14',
   'usr/lib/postgresql/15/lib/bitcode',
@@ -38,7 +37,7 @@ const NEEDLESS = [
 ];
 const TIMEOUT_MS = 15 * 60_000;
 
-const RECIPE = createHash('sha256').update(JSON.stringify([SUITE, PACKAGES, INITDB, PREPARATION, NEEDLESS]));
+const RECIPE = createHash('sha256').update(JSON.stringify([DEBIAN_RECIPE, PACKAGES, INITDB, PREPARATION, NEEDLESS]));
 const HASH = RECIPE.digest('hex').slice(0, 16);
 export const SERVERS_IMAGE = `loopstream-test-servers:${HASH}`;
 
@@ -54,15 +53,6 @@ const inside = (root: string, command: string[], { user = 'root', input = '' } =
     [...['--pid', '--fork', '--kill-child', '--mount', '--net', 'chroot', `--userspec=${user}`], root, ...command],
     { timeoutMs: TIMEOUT_MS, input, env: { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', LC_ALL: 'C', TZ: 'UTC' } },
   );
-
-/** In two steps: between them the new Debian is told to start no services, and that nobody needs it after a power loss. */
-async function makeDebian(root: string): Promise<void> {
-  const include = `--include=${PACKAGES.join(',')}`;
-  await must('debootstrap', ['--foreign', '--variant=minbase', include, SUITE, root], { timeoutMs: TIMEOUT_MS });
-  writeFileSync(join(root, 'usr/sbin/policy-rc.d'), '#!/bin/sh\nexit 101\n', { mode: 0o755 });
-  writeFileSync(join(root, 'etc/dpkg/dpkg.cfg.d/unsafe-io'), 'force-unsafe-io\n');
-  await inside(root, ['/debootstrap/debootstrap', '--second-stage']);
-}
 
 async function prepareCluster(root: string): Promise<void> {
   const as = { user: 'postgres:postgres' };
@@ -82,10 +72,10 @@ export async function ensureServersArchive(cacheDir: string, onProgress: (step: 
   mkdirSync(engineDir(cacheDir), { recursive: true });
   await withFileLock(`${archive}.lock`, async () => {
     if (existsSync(archive)) return;
-    onProgress('making a Debian with Redis and Postgres (debootstrap)');
+    onProgress('making a Debian with Redis and Postgres (mmdebstrap)');
     const root = join(engineDir(cacheDir), 'debian');
     rmSync(root, { recursive: true, force: true });
-    await makeDebian(root);
+    await makeDebian(root, PACKAGES);
     await prepareCluster(root);
     for (const path of NEEDLESS) rmSync(join(root, path), { recursive: true, force: true });
     await must('tar', ['-C', root, '--one-file-system', '-cf', `${archive}.partial`, '.'], { timeoutMs: TIMEOUT_MS });

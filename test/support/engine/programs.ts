@@ -33,7 +33,7 @@ export async function whatIsMissing(): Promise<string | undefined> {
  * packets. That is for its owner to decide.
  */
 export async function ensureEnginePrograms(onProgress: (step: string) => void): Promise<void> {
-  const needed: NeededProgram[] = [{ command: 'debootstrap', aptPackage: 'debootstrap' }];
+  const needed: NeededProgram[] = [{ command: 'mmdebstrap', aptPackage: 'mmdebstrap' }];
   const isServiceStarted = existsSync('/run/systemd/system');
   if ('whyNot' in (await findEngine()) && !isServiceStarted)
     needed.push({ command: 'dockerd', aptPackage: 'docker.io' });
