@@ -3,17 +3,18 @@
  * Kubernetes control plane, Helm, an S3 server and schemathesis, whose first builds take longer than a test may; and a Docker
  * engine with what the image of Redis and Postgres is made of.
  *
- *     test-programs.ts [packages | programs]   Debian's packages alone, or what comes after them; or both
+ *     test-programs.ts [file]   to the file, e.g. a pipe, a line is written once Debian's packages are there
  */
+import { writeFileSync } from 'node:fs';
 import { environment, localEnvironment } from '../src/config.ts';
 import { ensureBinaries } from '../src/local/kubernetes/binaries.ts';
 import { NODE_PROGRAM_KEYS, PROGRAM_KEYS } from '../src/local/kubernetes/programs.ts';
-import { ensurePrograms } from '../src/local/preflight.ts';
+import { ensurePrograms, type NeededProgram } from '../src/local/preflight.ts';
 import { ensureImageBases } from '../test/support/cluster/images.ts';
 import { clusterLayout } from '../test/support/cluster/layout.ts';
-import { ensureMachinePrograms, whyNot } from '../test/support/cluster/programs.ts';
+import { MACHINE_PROGRAMS, whyNot } from '../test/support/cluster/programs.ts';
 import { ensureServersArchive } from '../test/support/engine/image.ts';
-import { ensureEnginePrograms, whyNoEngine } from '../test/support/engine/programs.ts';
+import { enginePrograms, whyNoEngine } from '../test/support/engine/programs.ts';
 import { ensureGoPrograms } from '../test/support/go-programs.ts';
 import { ensureDefinitions } from '../test/support/helm/definitions.ts';
 import { ensureHelms } from '../test/support/helm/program.ts';
@@ -22,30 +23,32 @@ import { ensureSchemathesis } from '../test/support/schemathesis/program.ts';
 const say = (step: string) => void process.stdout.write(`${step}\n`);
 const RTMP_MODULE = '/usr/lib/nginx/modules/ngx_rtmp_module.so';
 
+const [told] = process.argv.slice(2);
 const { cacheDir, kubebuilderAssets } = localEnvironment();
 const hasNodes = (await whyNot()) === undefined;
 
 /** Where that cannot be, Debian's own Postgres and Redis are used, and scripts/test says why. */
 const canHaveEngine = (await whyNoEngine()) === undefined && environment().LOOPSTREAM_TEST_SERVERS !== 'processes';
 
+/** Of Debian. */
+const PACKAGED: readonly NeededProgram[] = [
+  { command: 'ffmpeg', aptPackage: 'ffmpeg' },
+  { command: 'openssl', aptPackage: 'openssl' },
+  { command: 'nginx', aptPackage: 'nginx' },
+  { file: RTMP_MODULE, aptPackage: 'libnginx-mod-rtmp' },
+  { command: 'stunnel', aptPackage: 'stunnel4' },
+  { command: 'chromium-headless-shell', aptPackage: 'chromium-headless-shell' },
+  { command: 'jq', aptPackage: 'jq' },
+  { command: 'curl', aptPackage: 'curl' },
+  { command: 'promtool', aptPackage: 'prometheus' },
+  { command: 'redis-server', aptPackage: 'redis-server' },
+];
+
 async function ensurePackages(): Promise<void> {
-  await ensurePrograms(
-    [
-      { command: 'ffmpeg', aptPackage: 'ffmpeg' },
-      { command: 'openssl', aptPackage: 'openssl' },
-      { command: 'nginx', aptPackage: 'nginx' },
-      { file: RTMP_MODULE, aptPackage: 'libnginx-mod-rtmp' },
-      { command: 'stunnel', aptPackage: 'stunnel4' },
-      { command: 'chromium-headless-shell', aptPackage: 'chromium-headless-shell' },
-      { command: 'jq', aptPackage: 'jq' },
-      { command: 'curl', aptPackage: 'curl' },
-      { command: 'promtool', aptPackage: 'prometheus' },
-      { command: 'redis-server', aptPackage: 'redis-server' },
-    ],
-    { env: environment(), onProgress: say },
-  );
-  if (hasNodes) await ensureMachinePrograms(say);
-  if (canHaveEngine) await ensureEnginePrograms(say);
+  const ofNodes = hasNodes ? MACHINE_PROGRAMS : [];
+  const ofEngine = canHaveEngine ? await enginePrograms() : [];
+  await ensurePrograms([...PACKAGED, ...ofNodes, ...ofEngine], { env: environment(), onProgress: say });
+  if (told !== undefined) writeFileSync(told, 'installed\n');
 }
 
 /** In one go, where the node's programs are wanted too: most of them is the same code. */
@@ -55,16 +58,15 @@ const ensureKubernetes = () =>
     hasNodes ? [...PROGRAM_KEYS, ...NODE_PROGRAM_KEYS] : PROGRAM_KEYS,
   );
 
-const [part] = process.argv.slice(2);
-if (part !== 'programs') await ensurePackages();
 // Some of it waits for the network, some is unpacked by one process, and what is left fills the processors meanwhile.
-if (part !== 'packages')
-  await Promise.all([
-    ensureKubernetes(),
-    ensureGoPrograms(say),
-    ensureHelms(say),
-    ensureDefinitions(environment(), say),
-    ensureSchemathesis(say),
-    hasNodes && ensureImageBases(clusterLayout(cacheDir), say),
-    canHaveEngine && ensureServersArchive(cacheDir, say),
-  ]);
+const packages = ensurePackages();
+await Promise.all([
+  packages,
+  ensureKubernetes(),
+  ensureGoPrograms(say),
+  ensureHelms(say),
+  ensureDefinitions(environment(), say),
+  ensureSchemathesis(say),
+  packages.then(() => hasNodes && ensureImageBases(clusterLayout(cacheDir), say)),
+  packages.then(() => canHaveEngine && ensureServersArchive(cacheDir, say)),
+]);

@@ -40,7 +40,7 @@ export async function ensurePrograms(
     throw new ConfigError(`${commands} cannot be found: install what your system calls ${packages.join(', ')}.`);
   }
   if (!isRoot) throw new ConfigError(`${commands} cannot be found: run \`sudo ${install}\`.`);
-  await aptInstall(packages, options);
+  await inTurn(() => aptInstall(packages, options));
   const still = await missingPrograms(missing, options);
   if (still.length > 0) {
     throw new ConfigError(
@@ -62,6 +62,15 @@ async function missingPrograms(programs: readonly NeededProgram[], options: Pref
 
 async function exists(command: string, options: PreflightOptions): Promise<boolean> {
   return (await run('/bin/sh', ['-c', 'command -v -- "$1"', 'sh', command], settings(options))).ok;
+}
+
+/** The last one that uses apt-get in this process: it waits for dpkg's lock, but not for that of the lists of packages. */
+let before: Promise<unknown> = Promise.resolve();
+
+function inTurn(install: () => Promise<void>): Promise<void> {
+  const turn = before.then(install);
+  before = turn.catch(() => {});
+  return turn;
 }
 
 async function aptInstall(packages: string[], options: PreflightOptions): Promise<void> {

@@ -54,6 +54,17 @@ describe('ensurePrograms', () => {
     ]);
   });
 
+  test('apt-get is called by one at a time', async () => {
+    const tools = ['cp', 'mkdir', 'rmdir'];
+    for (const tool of tools) await symlink(`/bin/${tool}`, join(dir, tool));
+    // One that finds another at work fails, as apt-get does over the lists of packages.
+    const install = `[ "$4" = install ] && for package; do :; done && cp "$0" ${dir}/$package`;
+    await aptGet(`mkdir ${dir}/lock || exit 100\n${install}\nrmdir ${dir}/lock`);
+    const each = [ffmpeg, { command: 'openssl', aptPackage: 'openssl' }, { command: 'jq', aptPackage: 'jq' }];
+    await Promise.all(each.map((program) => ask(true, [program])));
+    expect((await calls()).filter((call) => call.includes('install'))).toHaveLength(3);
+  });
+
   test('passes on why apt-get refused', async () => {
     await aptGet('echo "E: Unable to locate package ffmpeg" >&2; exit 100');
     await expect(ask(true)).rejects.toThrow(

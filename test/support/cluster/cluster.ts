@@ -8,6 +8,7 @@ import { environment, localEnvironment } from '../../../src/config.ts';
 import { createKube } from '../../../src/kube/client.ts';
 import { withFileLock } from '../../../src/local/filelock.ts';
 import { type ControlPlane, startControlPlane } from '../../../src/local/kubernetes/controlplane.ts';
+import { ensurePrograms } from '../../../src/local/preflight.ts';
 import { spawnChild } from '../../../src/local/processes.ts';
 import { run } from '../../../src/local/run.ts';
 import { createLogger } from '../../../src/log.ts';
@@ -22,7 +23,7 @@ import { ensureImageStore } from './images.ts';
 import { type ClusterLayout, clusterLayout } from './layout.ts';
 import { makeNetwork } from './network.ts';
 import { type ClusterNode, giveImages, type NodeOptions, startNode } from './node.ts';
-import { ensureClusterPrograms, ensureMachinePrograms } from './programs.ts';
+import { ensureClusterPrograms, MACHINE_PROGRAMS } from './programs.ts';
 
 /** A containerd for as long as it takes to import images, in no network and no cgroup of its own. */
 export async function importImages(layout: ClusterLayout, root: string, archives: { file: string; names: string[] }[]) {
@@ -111,7 +112,7 @@ async function startNodes(
 }
 
 export async function startCluster({ audited, onProgress = () => {}, onAddress }: ClusterOptions) {
-  await ensureMachinePrograms(onProgress);
+  await ensurePrograms(MACHINE_PROGRAMS, { onProgress });
   const { kubernetes: binaries } = await ensureClusterPrograms(onProgress);
   const layout = clusterLayout(localEnvironment().cacheDir);
   const letGo = await hold(layout);

@@ -1,8 +1,7 @@
 /** What a real node needs on the machine, and whether this machine can have one at all. */
-import { environment } from '../../../src/config.ts';
 import { ensureBinaries } from '../../../src/local/kubernetes/binaries.ts';
 import { NODE_PROGRAM_KEYS, PROGRAM_KEYS } from '../../../src/local/kubernetes/programs.ts';
-import { ensurePrograms } from '../../../src/local/preflight.ts';
+import type { NeededProgram } from '../../../src/local/preflight.ts';
 import { ensureGoPrograms } from '../go-programs.ts';
 import { binariesOptions } from '../kubernetes.ts';
 import { isWritable, may } from './command.ts';
@@ -22,20 +21,16 @@ export async function whyNot(): Promise<string | undefined> {
   return mounts ? undefined : 'this machine lets nobody mount file systems';
 }
 
-/** Programs of the machine, installed where they are missing. */
-export const ensureMachinePrograms = (onProgress?: (step: string) => void): Promise<void> =>
-  ensurePrograms(
-    [
-      { command: 'containerd', aptPackage: 'containerd' },
-      { command: 'runc', aptPackage: 'runc' },
-      { file: '/usr/lib/cni/bridge', aptPackage: 'containernetworking-plugins' },
-      { command: 'iptables', aptPackage: 'iptables' },
-      { command: 'conntrack', aptPackage: 'conntrack' },
-      { command: 'mmdebstrap', aptPackage: 'mmdebstrap' },
-      { command: 'buildah', aptPackage: 'buildah' },
-    ],
-    { env: environment(), onProgress },
-  );
+/** Programs of the machine. */
+export const MACHINE_PROGRAMS: readonly NeededProgram[] = [
+  { command: 'containerd', aptPackage: 'containerd' },
+  { command: 'runc', aptPackage: 'runc' },
+  { file: '/usr/lib/cni/bridge', aptPackage: 'containernetworking-plugins' },
+  { command: 'iptables', aptPackage: 'iptables' },
+  { command: 'conntrack', aptPackage: 'conntrack' },
+  { command: 'mmdebstrap', aptPackage: 'mmdebstrap' },
+  { command: 'buildah', aptPackage: 'buildah' },
+];
 
 /** Absolute paths of what is built from Go modules; the control plane's and the nodes' programs in one go. */
 export async function ensureClusterPrograms(onProgress?: (step: string) => void) {

@@ -1,7 +1,6 @@
 /** What an engine of our own needs, and whether this machine can have one at all. */
 import { existsSync } from 'node:fs';
-import { environment } from '../../../src/config.ts';
-import { ensurePrograms, type NeededProgram } from '../../../src/local/preflight.ts';
+import type { NeededProgram } from '../../../src/local/preflight.ts';
 import { isWritable, may } from '../cluster/command.ts';
 import { findEngine } from './find.ts';
 
@@ -22,20 +21,20 @@ export async function whyNoEngine(): Promise<string | undefined> {
   return undefined;
 }
 
-/** What is missing after `ensureEnginePrograms` has done what it may. */
+/** What is missing where nothing more may be installed. */
 export async function whatIsMissing(): Promise<string | undefined> {
   return (await hasProgram('dockerd')) ? undefined : 'dockerd is not installed';
 }
 
 /**
- * Installs what is missing: to make the image, and to start an engine where none answers. The latter only where it changes
+ * What is needed to make the image, and to start an engine where none answers. The latter only where its installation changes
  * nothing else: under systemd Debian's package starts an engine for good, which gives the machine a bridge and rules for
  * packets. That is for its owner to decide.
  */
-export async function ensureEnginePrograms(onProgress: (step: string) => void): Promise<void> {
+export async function enginePrograms(): Promise<readonly NeededProgram[]> {
   const needed: NeededProgram[] = [{ command: 'mmdebstrap', aptPackage: 'mmdebstrap' }];
   const isServiceStarted = existsSync('/run/systemd/system');
   if ('whyNot' in (await findEngine()) && !isServiceStarted)
     needed.push({ command: 'dockerd', aptPackage: 'docker.io' });
-  await ensurePrograms(needed, { env: environment(), onProgress });
+  return needed;
 }
