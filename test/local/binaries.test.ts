@@ -182,10 +182,13 @@ describe('buildPrograms', () => {
   });
 
   test('an abort ends the compiler', async () => {
-    const options = await fakeGo('exec sleep 1000');
+    const started = join(cacheDir, 'started');
+    const options = await fakeGo(`: > ${started}; exec sleep 1000`);
     const abort = new AbortController();
-    const onProgress = () => setImmediate(() => abort.abort(new Error('SIGTERM')));
-    await expect(buildPrograms({ ...options, onProgress, signal: abort.signal })).rejects.toThrow('SIGTERM');
+    const built = expect(buildPrograms({ ...options, signal: abort.signal })).rejects.toThrow('SIGTERM');
+    await expect.poll(() => existsSync(started)).toBe(true);
+    abort.abort(new Error('SIGTERM'));
+    await built;
     expect(await readdir(join(entry, 'build', 'pids'))).toEqual([]);
   });
 
