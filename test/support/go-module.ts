@@ -22,8 +22,8 @@ export interface GoModule<Name extends string> {
   moduleDir: string;
   /** Files of the module's own in that directory, if it has any. */
   sources?: readonly string[];
-  /** False for programs whose own speed hardly counts (gobuild.ts). */
-  inlines?: boolean;
+  /** Packages whose own speed hardly counts (gobuild.ts). */
+  seldomUsed?: readonly string[];
   /** By the names that their files get. */
   programs: Record<Name, GoProgram>;
 }
@@ -51,7 +51,7 @@ export async function ensureGoModule<Name extends string>(
     buildPrograms({
       dir,
       moduleDir: module.moduleDir,
-      inlines: module.inlines ?? true,
+      seldomUsed: module.seldomUsed ?? [],
       name: module.name,
       programs: missing().map((file) => ({ linkerFlags: '', file, ...module.programs[file] })),
       env: environment(),

@@ -20,7 +20,7 @@ const HELM_3 = [
 const MODULE = {
   name: 'the programs of the tests',
   moduleDir: join(import.meta.dirname, 'go'),
-  inlines: false,
+  seldomUsed: ['all'],
 } as const;
 
 const PROGRAMS = {

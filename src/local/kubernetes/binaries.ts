@@ -10,7 +10,7 @@ import { PROJECT_ROOT } from '../context.ts';
 import { withFileLock } from '../filelock.ts';
 import { run } from '../run.ts';
 import { buildPrograms } from './gobuild.ts';
-import { KUBERNETES_VERSION, PROGRAM_KEYS, PROGRAMS, type Program, type ProgramKey } from './programs.ts';
+import { KUBERNETES_VERSION, PROGRAM_KEYS, PROGRAMS, type Program, type ProgramKey, SELDOM_USED } from './programs.ts';
 
 export interface BinariesOptions {
   /** Where builds are kept, e.g. ~/.cache/loopstream. */
@@ -124,6 +124,7 @@ async function buildLocked(dir: string, wanted: readonly ProgramKey[], options: 
     await build({
       dir,
       moduleDir: MODULE_DIR,
+      seldomUsed: SELDOM_USED,
       programs: missing.map((key) => PROGRAMS[key]),
       env: options.env,
       onProgress,

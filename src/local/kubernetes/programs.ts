@@ -55,3 +55,14 @@ export const LINKER_FLAGS = [
     ['k8s.io/component-base/version', 'k8s.io/client-go/pkg/version'].map((pkg) => `-X ${pkg}.${name}=${value}`),
   ),
 ].join(' ');
+
+/**
+ * Half of the code, and little of the work: what there is of each kind (defaults, conversions, typed clients), controllers, the
+ * kubelet, kubectl. What is done for each request, and so for the kinds that CRDs bring, is elsewhere.
+ */
+export const SELDOM_USED = [
+  ...['api', 'cli-runtime', 'kubectl', 'kubernetes'].map((name) => `k8s.io/${name}/...`),
+  ...['applyconfigurations', 'informers', 'kubernetes', 'listers'].map((name) => `k8s.io/client-go/${name}/...`),
+  ...['coredns/...', 'google/cadvisor/...', 'miekg/dns', 'quic-go/...'].map((name) => `github.com/${name}`),
+  'sigs.k8s.io/kustomize/...',
+];
