@@ -31,7 +31,8 @@ export async function ensureSchemathesis(onProgress?: (step: string) => void): P
       if (!ok) throw new Error(`schemathesis could not be fetched: ${stderr.trim().split('\n').at(-1) ?? ''}`);
     };
     await must('python3', ['-m', 'venv', dir]);
-    const pip = ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check'];
+    // Most of what comes with it is never loaded, and so need not be compiled.
+    const pip = ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', '--no-compile'];
     await must(join(dir, 'bin', 'python3'), [...pip, '--requirement', REQUIREMENTS]);
     writeFileSync(`${whole}.new`, '');
     renameSync(`${whole}.new`, whole);
