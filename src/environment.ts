@@ -29,6 +29,18 @@ export const toolEnvironment = (env: Env = environment()): Record<string, string
     }),
   );
 
+const PREFIX = 'LOOPSTREAM_';
+/** Read by the local system itself, set by what started it, or for tests: no role has such a setting. */
+const NO_SETTING = /^LOOPSTREAM_(TO|RECEIVER|NODE_CONTAINER|WRITE_RESULTS|TEST_.*)$/;
+
+/** Settings of roles, as `make run` hands them on. Empty values count as not set. */
+const roleSettings = (env: Env): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(env).flatMap(([name, value]) =>
+      value && name.startsWith(PREFIX) && !NO_SETTING.test(name) ? [[name, value]] : [],
+    ),
+  );
+
 /** What the local system reads of its environment; everything else is an option on its command line. */
 export const localEnvironment = (env: Env = environment()) => {
   const { text, optional, json } = reader(env);
@@ -42,6 +54,8 @@ export const localEnvironment = (env: Env = environment()) => {
     /** `--to` without showing the key in the process list. */
     to: optional('TO'),
     logLevel: text('LOG_LEVEL', 'info'),
+    /** LOOPSTREAM_* for the roles: each limit can be tried here. What connects the parts with each other overrides it. */
+    settings: Object.freeze(roleSettings(env)),
     /** Handed by the supervisor to the receiver it starts. */
     receiver: () => json<unknown>('RECEIVER'),
   });

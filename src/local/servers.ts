@@ -47,13 +47,24 @@ export async function startServers(context: Context, infrastructure: Infrastruct
   };
 }
 
-const common = ({ env, state }: Context, kubeconfig: string) => ({
+/**
+ * The environment of a role. `defaults` are settings that fit a single machine: a LOOPSTREAM_* variable of our own environment
+ * replaces them. `wiring` connects the parts and stays as it is.
+ */
+const roleEnvironment = (
+  { env, state }: Context,
+  kubeconfig: string,
+  { defaults, wiring }: Record<'defaults' | 'wiring', Record<string, string>>,
+) => ({
+  ...defaults,
+  ...env.settings,
   PATH: env.path,
   HOME: state.dir,
   KUBECONFIG: kubeconfig,
   LOOPSTREAM_NAMESPACE: NAMESPACE,
   LOOPSTREAM_LOG_LEVEL: env.logLevel,
   LOOPSTREAM_OPS_HOST: '127.0.0.1',
+  ...wiring,
 });
 
 function startOperator(context: Context, controlPlane: ControlPlane): Promise<void> {
@@ -69,17 +80,18 @@ function startOperator(context: Context, controlPlane: ControlPlane): Promise<vo
         name: 'operator',
         command: process.execPath,
         args: [MAIN, 'operator'],
-        env: {
-          ...common(context, kubeconfig),
-          LOOPSTREAM_IMAGE: IMAGE,
-          // It is the only one, and one that is started again need not wait for the one before.
-          LOOPSTREAM_LEADER_ELECTION: 'false',
-          LOOPSTREAM_STORAGE_VOLUME: JSON.stringify({ hostPath: { path: state.path('storage'), type: 'Directory' } }),
-          LOOPSTREAM_ALLOW_PRIVATE_LINKS: 'true',
-          // With --operator-only nobody counts.
-          LOOPSTREAM_METERED: String(!context.options.operatorOnly),
-          LOOPSTREAM_OPS_PORT: String(opsPort),
-        },
+        env: roleEnvironment(context, kubeconfig, {
+          defaults: { LOOPSTREAM_ALLOW_PRIVATE_LINKS: 'true' },
+          wiring: {
+            LOOPSTREAM_IMAGE: IMAGE,
+            // It is the only one, and one that is started again need not wait for the one before.
+            LOOPSTREAM_LEADER_ELECTION: 'false',
+            LOOPSTREAM_STORAGE_VOLUME: JSON.stringify({ hostPath: { path: state.path('storage'), type: 'Directory' } }),
+            // With --operator-only nobody counts.
+            LOOPSTREAM_METERED: String(!context.options.operatorOnly),
+            LOOPSTREAM_OPS_PORT: String(opsPort),
+          },
+        }),
         logFile: state.path('logs', 'operator.log'),
         stateDir: state.dir,
       },
@@ -100,22 +112,25 @@ function startApi(context: Context, controlPlane: ControlPlane, databaseUrl: str
         name: 'api',
         command: process.execPath,
         args: [MAIN, 'api'],
-        env: {
-          ...common(context, kubeconfig),
-          LOOPSTREAM_HOST: options.host,
-          LOOPSTREAM_PORT: String(ports.api),
-          LOOPSTREAM_PUBLIC_URL: `http://127.0.0.1:${ports.api}`,
-          LOOPSTREAM_DATABASE_URL: databaseUrl,
-          LOOPSTREAM_AUTH_SECRET: state.readMemory().authSecret,
-          LOOPSTREAM_SMTP_URL: `smtp://127.0.0.1:${ports.smtp}`,
-          LOOPSTREAM_MAIL_FROM: 'loopstream <loopstream@localhost>',
-          LOOPSTREAM_DASHBOARD_DIR: `${PROJECT_ROOT}/dist/dashboard`,
-          LOOPSTREAM_ALLOW_PRIVATE_LINKS: 'true',
-          LOOPSTREAM_STORAGE_URL: pathToFileURL(state.path('storage')).href,
-          LOOPSTREAM_BILLING: 'true',
-          ...chainSettings(context),
-          LOOPSTREAM_OPS_PORT: String(opsPort),
-        },
+        env: roleEnvironment(context, kubeconfig, {
+          defaults: {
+            LOOPSTREAM_MAIL_FROM: 'loopstream <loopstream@localhost>',
+            LOOPSTREAM_ALLOW_PRIVATE_LINKS: 'true',
+            LOOPSTREAM_BILLING: 'true',
+          },
+          wiring: {
+            LOOPSTREAM_HOST: options.host,
+            LOOPSTREAM_PORT: String(ports.api),
+            LOOPSTREAM_PUBLIC_URL: `http://127.0.0.1:${ports.api}`,
+            LOOPSTREAM_DATABASE_URL: databaseUrl,
+            LOOPSTREAM_AUTH_SECRET: state.readMemory().authSecret,
+            LOOPSTREAM_SMTP_URL: `smtp://127.0.0.1:${ports.smtp}`,
+            LOOPSTREAM_DASHBOARD_DIR: `${PROJECT_ROOT}/dist/dashboard`,
+            LOOPSTREAM_STORAGE_URL: pathToFileURL(state.path('storage')).href,
+            ...chainSettings(context),
+            LOOPSTREAM_OPS_PORT: String(opsPort),
+          },
+        }),
         logFile: state.path('logs', 'api.log'),
         stateDir: state.dir,
       },
@@ -136,17 +151,20 @@ function startBilling(context: Context, controlPlane: ControlPlane, databaseUrl:
         name: 'billing',
         command: process.execPath,
         args: [MAIN, 'billing'],
-        env: {
-          ...common(context, kubeconfig),
-          LOOPSTREAM_DATABASE_URL: databaseUrl,
-          LOOPSTREAM_SELLER: JSON.stringify({
-            name: 'loopstream on this machine',
-            address: ['localhost'],
-            country: 'ZZ',
-          }),
-          ...chainSettings(context),
-          LOOPSTREAM_OPS_PORT: String(opsPort),
-        },
+        env: roleEnvironment(context, kubeconfig, {
+          defaults: {
+            LOOPSTREAM_SELLER: JSON.stringify({
+              name: 'loopstream on this machine',
+              address: ['localhost'],
+              country: 'ZZ',
+            }),
+          },
+          wiring: {
+            LOOPSTREAM_DATABASE_URL: databaseUrl,
+            ...chainSettings(context),
+            LOOPSTREAM_OPS_PORT: String(opsPort),
+          },
+        }),
         logFile: state.path('logs', 'billing.log'),
         stateDir: state.dir,
       },
