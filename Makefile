@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup run stop reset test test-unit test-system test-e2e test-cluster lint format generate build screenshots bench bench-engine bench-operator bench-api bench-auth bench-pages bench-money chaos-money clean
+.PHONY: help setup run stop reset test test-unit test-system test-e2e test-attack test-cluster lint format generate build screenshots bench bench-engine bench-operator bench-api bench-auth bench-pages bench-money chaos-money clean
 
 # Node 24 comes from the lock file, so the machine's own Node only has to run npm.
 export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
@@ -46,6 +46,9 @@ test-system: setup ## the tests on real servers (PostgreSQL, kube-apiserver, ngi
 
 test-e2e: setup ## the whole product, as a person uses it
 	@vitest run --project e2e
+
+test-attack: setup ## attacks by ordinary accounts, each of which must fail (docs/threat-model.md)
+	@vitest run --project attack
 
 test-cluster: setup ## the product on a real Kubernetes with two nodes; measures the gaps (Linux, root)
 	@LOOPSTREAM_WRITE_RESULTS=true scripts/test-cluster

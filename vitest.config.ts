@@ -35,8 +35,9 @@ class PatientFirst extends BaseSequencer {
 }
 
 /**
- * Four projects, from fast to slow. `unit` needs nothing but Node and ffmpeg; `system` starts real servers (Postgres, etcd,
- * kube-apiserver); `e2e` runs the whole product as a person would, and `cluster` has it in a real cluster. The slower ones
+ * Five projects, from fast to slow. `unit` needs nothing but Node and ffmpeg; `system` starts real servers (Postgres, etcd,
+ * kube-apiserver); `e2e` runs the whole product as a person would, `attack` as strangers would who mean harm, and `cluster` has
+ * it in a real cluster. The slower ones
  * mostly wait for processes, so a few files run side by side however many cores there are; more would crowd a small machine.
  */
 export default defineConfig({
@@ -53,7 +54,7 @@ export default defineConfig({
           server,
           expect,
           include: ['test/**/*.test.ts'],
-          exclude: ['test/**/*.system.test.ts', 'test/e2e/**', 'test/cluster/**'],
+          exclude: ['test/**/*.system.test.ts', 'test/e2e/**', 'test/attack/**', 'test/cluster/**'],
           testTimeout: 180_000,
         },
       },
@@ -84,6 +85,21 @@ export default defineConfig({
           testTimeout: 300_000,
           hookTimeout: 600_000,
           maxWorkers: 1,
+        },
+      },
+      {
+        test: {
+          name: 'attack',
+          isolate,
+          execArgv,
+          // One whole local system, and what tests on single servers share.
+          globalSetup: ['test/support/shared.ts', 'test/support/shared-system.ts'],
+          server,
+          expect,
+          include: ['test/attack/**/*.attack.test.ts'],
+          testTimeout: 300_000,
+          hookTimeout: 600_000,
+          maxWorkers: 2,
         },
       },
       {

@@ -6,8 +6,8 @@ import { expect, test } from 'vitest';
 import { affected } from '../scripts/affected.ts';
 
 const ROOT = resolve(import.meta.dirname, '..');
-const ALL = { system: 'all', e2e: 'all', cluster: 'all' };
-const NONE = { system: [], e2e: [], cluster: [] };
+const ALL = { system: 'all', e2e: 'all', attack: 'all', cluster: 'all' };
+const NONE = { system: [], e2e: [], attack: [], cluster: [] };
 
 test('where nothing has changed, or only what no slow test reads, none is run', () => {
   expect(affected([])).toEqual(NONE);
@@ -51,6 +51,8 @@ test('pages are served by a role, and so reach the tests that start one', () => 
 test('a test file is of its lane', () => {
   expect(affected(['test/api/shell.system.test.ts'])).toEqual({ ...NONE, system: ['test/api/shell.system.test.ts'] });
   expect(affected(['test/e2e/metrics.ts'])).toEqual({ ...NONE, e2e: ['test/e2e/metrics.ts'] });
+  const attack = ['test/attack/00-strangers.attack.test.ts'];
+  expect(affected(attack)).toEqual({ ...NONE, attack });
   expect(affected(['test/cluster/power.ts'])).toEqual({ ...NONE, cluster: 'all' });
 });
 
@@ -58,7 +60,7 @@ test('what slow tests and their support name by its path, and do not import, aff
   const list = ['ls-files', '-co', '--exclude-standard', 'test'];
   const sources = execFileSync('git', list, { cwd: ROOT, encoding: 'utf8' })
     .split('\n')
-    .filter((file) => /\.system\.test\.ts$|^test\/(e2e|cluster|support)\/.*\.ts$/.test(file));
+    .filter((file) => /\.system\.test\.ts$|^test\/(e2e|attack|cluster|support)\/.*\.ts$/.test(file));
   expect(sources.length).toBeGreaterThan(200);
   const named = sources.flatMap((source) => {
     const text = readFileSync(join(ROOT, source), 'utf8');

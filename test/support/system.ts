@@ -32,8 +32,12 @@ export interface System extends Shared {
   close(): Promise<void>;
 }
 
-/** Starts `loopstream local` and waits until it is ready. */
-export async function startSystem(args: string[] = [], existing?: string): Promise<System> {
+/** Starts `loopstream local` and waits until it is ready. `settings`: LOOPSTREAM_* of its roles. */
+export async function startSystem(
+  args: string[] = [],
+  existing?: string,
+  settings: Record<string, string> = {},
+): Promise<System> {
   const stateDir = existing ?? (await mkdtemp(join(tmpdir(), 'loopstream-e2e-')));
   const ports = ['--port', '--rtmp-port', '--media-port', '--kube-port', '--mail-port', '--chain-port'].flatMap(
     (name) => [name, '0'],
@@ -41,6 +45,7 @@ export async function startSystem(args: string[] = [], existing?: string): Promi
   const child: ChildProcess = spawn(process.execPath, [MAIN, 'local', '--state-dir', stateDir, ...ports, ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],
     detached: true,
+    env: { ...process.env, ...settings },
   });
   let output = '';
   for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk) => (output += chunk));
