@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { apiConfig, billingConfig, ConfigError } from '../src/config.ts';
+import { apiConfig, billingConfig, ConfigError, localEnvironment } from '../src/config.ts';
 
 const required = { LOOPSTREAM_DATABASE_URL: 'postgres://none', LOOPSTREAM_AUTH_SECRET: 's' };
 const api = (name: string, value: string) => apiConfig({ ...required, [`LOOPSTREAM_${name}`]: value });
@@ -171,4 +171,10 @@ describe('the settings about people', () => {
     expect(() => oidc({ CLIENT_ID: '' })).toThrow('LOOPSTREAM_OIDC_CLIENT_ID is not set');
     for (const NAME of ['x'.repeat(41), 'a\u0007b']) expect(() => oidc({ NAME })).toThrow('LOOPSTREAM_OIDC_NAME');
   });
+});
+
+test('the local system hands settings on to its roles, and nothing of its own or of its tests', () => {
+  const own = { LOOPSTREAM_TO: 'rtmp://a/b/key', LOOPSTREAM_TEST_SERVERS: 'processes', LOOPSTREAM_NODE_CONTAINER: 'x' };
+  const settings = { LOOPSTREAM_MAX_SOURCE_BYTES: '1000', LOOPSTREAM_BILLING: 'false' };
+  expect(localEnvironment({ ...own, ...settings, PATH: '/bin', LOOPSTREAM_SELLER: '' }).settings).toEqual(settings);
 });
