@@ -13,7 +13,7 @@ beforeAll(async () => {
     expect(answer.status, JSON.stringify(answer.body)).toBeLessThan(300);
     return answer.body;
   };
-  const url = 'http://127.0.0.1:9/never.mp4';
+  const url = 'http://127.0.0.1:9999/never.mp4';
   ids.upload = (await make('/uploads/from-link', { type: 'VIDEO', url })).objectID;
   ids.destination = (await make('/destinations', { name: 'mine', rtmpUrl: 'rtmp://127.0.0.1/a', rtmpKey: 'k3y' })).id;
   ids.playlist = (await make('/playlists', { kind: 'video', mode: 'sequential', items: [] })).id;
