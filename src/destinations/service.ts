@@ -23,8 +23,9 @@ import {
   SECRET_URL_KEY,
   SECRET_VERSION_ANNOTATION,
 } from '../streams/names.ts';
+import { ingestKeyProblem, readIngest } from './ingest.ts';
 import type { Destination, DestinationCreate, DestinationUpdate } from './record.ts';
-import { type DestinationStatus, ingestUrlProblem, keyHint } from './spec.ts';
+import { type DestinationStatus, keyHint } from './spec.ts';
 import { createTests } from './testing.ts';
 
 export type DestinationService = ReturnType<typeof createDestinationService>;
@@ -45,9 +46,12 @@ const show = ({ metadata, spec, status }: Resource): Destination => ({
   createdAt: metadata.creationTimestamp,
 });
 
-function checkUrl(rtmpUrl: string | undefined): void {
-  const problem = rtmpUrl === undefined ? undefined : ingestUrlProblem(rtmpUrl);
-  if (problem) throw validationFailed([{ path: '/rtmpUrl', message: problem }]);
+/** `shown`: the URL that the destination has, as far as it is shown; its protocol says how long a new key may be. */
+function check({ rtmpUrl, rtmpKey }: DestinationUpdate, shown = ''): void {
+  const { ingest, problem } = readIngest(rtmpUrl ?? shown);
+  if (rtmpUrl !== undefined && problem !== undefined) throw validationFailed([{ path: '/rtmpUrl', message: problem }]);
+  const wrong = rtmpKey === undefined ? undefined : ingestKeyProblem(rtmpKey, ingest?.protocol ?? 'rtmp');
+  if (wrong) throw validationFailed([{ path: '/rtmpKey', message: wrong }]);
 }
 
 /** A new value for every change of a Secret: it makes the operator look again. */
@@ -110,7 +114,7 @@ export function createDestinationService({ kube, destinations, streams, clock }:
   return {
     /** All of it or nothing: when the Secret cannot be written, the Destination is taken back. */
     async create(accountId: string, input: DestinationCreate): Promise<Destination> {
-      checkUrl(input.rtmpUrl);
+      check(input);
       const destination = await destinations.create(accountId, (id) => ({
         displayName: input.name,
         secretName: id,
@@ -131,8 +135,8 @@ export function createDestinationService({ kube, destinations, streams, clock }:
     get: (accountId: string, id: string): Destination => show(destinations.get(accountId, id)),
 
     async update(accountId: string, id: string, input: DestinationUpdate): Promise<Destination> {
-      checkUrl(input.rtmpUrl);
       const destination = destinations.get(accountId, id);
+      check(input, destination.status?.rtmpUrl);
       const changesSecret = input.rtmpUrl !== undefined || input.rtmpKey !== undefined;
       if (changesSecret) {
         const { secretName } = destination.spec;

@@ -66,17 +66,3 @@ export const holdsDestination = (phase: Phase | undefined): boolean =>
 
 /** The last four characters of a key, as a hint to its owner; nothing of a key shorter than eight. */
 export const keyHint = (rtmpKey: string): string => (rtmpKey.length < 8 ? '' : rtmpKey.slice(-4));
-
-/**
- * Why a URL cannot be streamed to, or undefined when it can. Credentials inside a URL would end up where URLs may be
- * shown, so they are refused; the key has its own field.
- */
-export function ingestUrlProblem(text: string): string | undefined {
-  if (!URL.canParse(text)) return 'is not a URL, e.g. rtmp://a.rtmp.youtube.com/live2';
-  const url = new URL(text);
-  if (!['rtmp:', 'rtmps:', 'srt:'].includes(url.protocol)) return 'must begin with rtmp://, rtmps:// or srt://';
-  if (url.username || url.password) return 'must not hold a user name or password; give the stream key as rtmpKey';
-  if (!url.hostname) return 'must name a host';
-  if (/[\s"'\\]/.test(text)) return 'must not hold spaces, quotes or backslashes';
-  return undefined;
-}

@@ -1,5 +1,6 @@
 /** Whether a destination's Secret can be streamed with, and what may be shown of it. Pure: no I/O, no clock. */
-import { type DestinationStatus, ingestUrlProblem, keyHint } from '../destinations/spec.ts';
+import { ingestKeyProblem, readIngest } from '../destinations/ingest.ts';
+import { type DestinationStatus, keyHint } from '../destinations/spec.ts';
 import type { Destination, Secret } from '../kube/resources.ts';
 import { SECRET_KEY_KEY, SECRET_URL_KEY } from '../streams/names.ts';
 import { conditionsOf } from './status.ts';
@@ -21,9 +22,10 @@ function judge(name: string, secret: Secret | undefined): Verdict {
   if (!url || key === undefined) {
     return not('DestinationSecretMissing', `Secret "${name}" lacks ${missing.join(' and ')}.`);
   }
-  const problem = ingestUrlProblem(url);
-  if (problem) return not('DestinationInvalid', `The ${SECRET_URL_KEY} in Secret "${name}" ${problem}.`);
-  if (/\s/.test(key)) return not('DestinationInvalid', `The ${SECRET_KEY_KEY} in Secret "${name}" holds white space.`);
+  const { ingest, problem } = readIngest(url, () => '');
+  if (problem !== undefined) return not('DestinationInvalid', `The ${SECRET_URL_KEY} in Secret "${name}" ${problem}.`);
+  const wrong = ingestKeyProblem(key, ingest.protocol);
+  if (wrong) return not('DestinationInvalid', `The ${SECRET_KEY_KEY} in Secret "${name}" ${wrong}.`);
   return { type: 'Ready', status: 'True', reason: 'Ready', message: 'The destination can be sent to.' };
 }
 

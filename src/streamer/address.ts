@@ -1,11 +1,16 @@
 /**
  * From a destination's URL and key to what ffmpeg is told, and by which way. An argument list can be read by everyone on a
  * node, so it holds scheme, host and port alone; application, key and everything else are options of the protocol, which
- * ffmpeg reads from a preset file (`-fpre`, one `name=value` a line, in ffmpeg 5.1 and newer).
+ * ffmpeg reads from a preset file (`-fpre`, one `name=value` a line, in ffmpeg 5.1 and newer). A preset can set every option that
+ * ffmpeg has, files to write and libraries to load among them: its names come from this file and from destinations/srt.ts, never
+ * from a URL.
  * Pure: no I/O, no clock.
  */
+import { type Ingest, ingestKeyProblem, readIngest } from '../destinations/ingest.ts';
+import { SRT_PRESET_NAMES } from '../destinations/srt.ts';
+
 export interface Address {
-  protocol: (typeof PROTOCOLS)[number];
+  protocol: Ingest['protocol'];
   host: string;
   port: number;
   /** Muxer. */
@@ -22,15 +27,31 @@ export class AddressError extends Error {
   readonly code = 'not_configured';
 }
 
-const PROTOCOLS = ['rtmp', 'rtmps', 'srt'] as const;
-const DEFAULT_PORTS = { rtmp: 1935, rtmps: 443, srt: 9000 } as const;
-/** ffmpeg reads a preset in lines of at most 1000 bytes. */
-const MAX_LINE = 900;
+/** The only options that a preset may set. */
+export const PRESET_NAMES: ReadonlySet<string> = new Set([
+  ...['rtmp_app', 'rtmp_playpath', 'tls_verify', 'ca_file'],
+  ...SRT_PRESET_NAMES,
+]);
+/** ffmpeg reads a preset in lines of at most 999 bytes. */
+const MAX_LINE_BYTES = 950;
 
-function line(name: string, value: string): string {
-  if (/[\r\n\0]/.test(value)) throw new AddressError('The URL or key holds a line break.');
-  if (Buffer.byteLength(value) > MAX_LINE) throw new AddressError('The URL or key is too long.');
-  return value === '' ? '' : `${name}=${value}\n`;
+/** The text of a preset file. One line for each option: nothing in a value can end its line or make the line a comment. */
+function presetOf(options: Iterable<readonly [name: string, value: string]>): string {
+  const lines = new Map<string, string>();
+  for (const [name, value] of options) {
+    if (value === '') continue;
+    const line = `${name}=${value}\n`;
+    if (
+      !PRESET_NAMES.has(name) ||
+      lines.has(name) ||
+      /\p{Cc}/u.test(value) ||
+      Buffer.byteLength(line) > MAX_LINE_BYTES
+    ) {
+      throw new AddressError('The URL or key holds what cannot be handed on.');
+    }
+    lines.set(name, line);
+  }
+  return [...lines.values()].join('');
 }
 
 /** A key is hidden in every form in which a program may print it; one character or two would hide half of every message. */
@@ -39,33 +60,39 @@ const secretsOf = (...values: string[]): string[] =>
 
 /** `caFile`: PEM file of the authorities to trust for RTMPS, instead of the system's. Throws AddressError without a secret in it. */
 export function addressOf(rtmpUrl: string, rtmpKey: string, caFile?: string): Address {
-  const text = rtmpUrl.trim();
   const key = rtmpKey.trim();
-  const url = URL.canParse(text) ? new URL(text) : undefined;
-  const protocol = PROTOCOLS.find((p) => url?.protocol === `${p}:`);
-  // The operator has refused these already with more words; here they only must not get through.
-  if (!url || !protocol || !url.hostname || url.username || url.password)
-    throw new AddressError('The URL is not one that can be streamed to.');
-  const port = url.port === '' ? DEFAULT_PORTS[protocol] : Number(url.port);
-  const host = url.hostname;
-  const shared = { protocol, host: host.replace(/^\[|\]$/g, ''), port, url: `${protocol}://${host}:${port}` };
+  // The operator has refused these already, with the name of the Secret; here they only must not get through.
+  const { ingest, problem } = readIngest(rtmpUrl.trim(), () => '');
+  if (problem !== undefined) throw new AddressError(`The URL ${problem}.`);
+  const wrong = ingestKeyProblem(key, ingest.protocol);
+  if (wrong) throw new AddressError(`The key ${wrong}.`);
+  const { protocol, host, port } = ingest;
+  const shared = { protocol, host, port, url: `${protocol}://${host.includes(':') ? `[${host}]` : host}:${port}` };
   if (protocol === 'srt') {
-    const options = [...url.searchParams].filter(([name]) => /^[a-z_]+$/.test(name) && name !== 'mode');
-    if (key !== '') options.push(['streamid', key]);
-    const preset = options.map(([name, value]) => line(name, value)).join('');
-    return { ...shared, format: 'mpegts', preset, secrets: secretsOf(key, url.searchParams.get('passphrase') ?? '') };
+    const options = new Map(ingest.options);
+    if (key !== '') options.set('streamid', key);
+    const secrets = secretsOf(key, ...['passphrase', 'streamid'].map((name) => ingest.options.get(name) ?? ''));
+    return { ...shared, format: 'mpegts', preset: presetOf(options), secrets };
   }
   // Without a key of its own, the URL's last part is one.
-  const path = url.pathname.replace(/^\/+|\/+$/g, '');
-  const cut = key === '' && url.search === '' ? path.indexOf('/') : -1;
-  const app = (cut < 0 ? path : path.slice(0, cut)) + url.search;
+  const { path, query } = ingest;
+  const cut = key === '' && query === '' ? path.indexOf('/') : -1;
+  const app = (cut < 0 ? path : path.slice(0, cut)) + query;
   const playpath = cut < 0 ? key : path.slice(cut + 1);
-  const tls = protocol === 'rtmps' ? line('tls_verify', '1') + line('ca_file', caFile ?? '') : '';
-  const preset = line('rtmp_app', app) + line('rtmp_playpath', playpath) + tls;
+  const preset = presetOf([
+    ['rtmp_app', app],
+    ['rtmp_playpath', playpath],
+    ['tls_verify', protocol === 'rtmps' ? '1' : ''],
+    ['ca_file', protocol === 'rtmps' ? (caFile ?? '') : ''],
+  ]);
   return {
     ...shared,
     format: 'flv',
     preset,
-    secrets: secretsOf(playpath, ...playpath.split(/[/?&]/).filter((part) => part.length > 5)),
+    secrets: secretsOf(
+      playpath,
+      ...playpath.split(/[/?&]/).filter((part) => part.length > 5),
+      ...[...new URLSearchParams(query).values()],
+    ),
   };
 }

@@ -27,20 +27,21 @@ const GRACE_MS = 3000;
  * the muxer writes 31 bits of a timestamp, so a receiver sees it go back after 24.8 days, and the demuxer throws away every
  * timestamp of a connection that is older than the 32 bits, 49.7 days. As bytes, all 32 bits arrive and wrap as they should.
  */
-const UNTOUCHED = [
-  ...['-f', 'data', '-raw_packet_size', '65536', '-i', 'pipe:0', '-map', '0', '-c', 'copy', '-flush_packets', '1'],
-];
+const UNTOUCHED = [...['-f', 'data', '-raw_packet_size', '65536', '-i', 'pipe:0', '-map', '0', '-flush_packets', '1']];
 /** Below 300 ms the sound is not found; the default of 5 s would hold back the start. */
-const REWRAPPED = [
-  ...['-analyzeduration', '300000', '-f', 'flv', '-i', 'pipe:0', '-map', '0:v', '-map', '0:a', '-c', 'copy'],
-];
+const REWRAPPED = [...['-analyzeduration', '300000', '-f', 'flv', '-i', 'pipe:0', '-map', '0:v', '-map', '0:a']];
 
+/** The protocols that ffmpeg may open on the way to a destination. */
+const PROTOCOLS = { rtmp: 'rtmp,tcp', rtmps: 'rtmps,tls,tcp', srt: 'srt' } as const;
+
+/** What follows the preset has the last word over it: the codec is a copy, whatever it says. */
 const ARGUMENTS = (address: Address): string[] => [
   ...['-hide_banner', '-nostdin', '-nostats', '-loglevel', 'level+error'],
   ...['-stats_period', String(REPORT_SECONDS), '-progress', `pipe:${PROGRESS_FD}`],
-  ...(address.format === 'flv' ? UNTOUCHED : REWRAPPED),
-  ...['-fpre', `/dev/fd/${PRESET_FD}`],
-  ...['-f', address.format === 'flv' ? 'data' : address.format, address.url],
+  ...['-protocol_whitelist', 'pipe', ...(address.format === 'flv' ? UNTOUCHED : REWRAPPED)],
+  ...['-fpre', `/dev/fd/${PRESET_FD}`, '-c', 'copy'],
+  ...['-f', address.format === 'flv' ? 'data' : address.format],
+  ...['-protocol_whitelist', PROTOCOLS[address.protocol], address.url],
 ];
 
 /** A descriptor of a file that has no name any more, so that nothing is left on disk whatever ends this process. */

@@ -21,7 +21,9 @@ describe('a destination', () => {
   });
 
   it('shows nothing of what follows the path, where some services want a secret', () => {
-    const { rtmpUrl } = judged(secret({ rtmpUrl: 'srt://ingest.example:9000?passphrase=hush', rtmpKey: KEY }));
+    const { rtmpUrl } = judged(
+      secret({ rtmpUrl: 'srt://ingest.example:9000?passphrase=hush-hush-hush', rtmpKey: KEY }),
+    );
     expect(rtmpUrl).toBe('srt://ingest.example:9000');
   });
 
@@ -36,7 +38,18 @@ describe('a destination', () => {
       'DestinationInvalid',
       'must not hold',
     ],
-    ['a key in two words', { rtmpUrl: 'rtmp://h/app', rtmpKey: `${KEY} x` }, 'DestinationInvalid', 'white space'],
+    [
+      'an option of ffmpeg’s in an SRT URL',
+      { rtmpUrl: `srt://h:9000?${KEY.toLowerCase()}=1`, rtmpKey: KEY },
+      'DestinationInvalid',
+      'sets an SRT option that is not allowed; use latency,',
+    ],
+    [
+      'a key in two words',
+      { rtmpUrl: 'rtmp://h/app', rtmpKey: `${KEY} x` },
+      'DestinationInvalid',
+      'must not hold spaces',
+    ],
   ])('with %s is not ready, and its key is in no message', (_what, data, reason, message) => {
     const status = judged(data && secret(data));
     expect(status.conditions?.[0]).toMatchObject({ status: 'False', reason });

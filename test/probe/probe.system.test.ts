@@ -123,7 +123,13 @@ describe('a destination that takes media', () => {
 describe('a destination that does not', () => {
   const cases: [what: string, make: () => Promise<string>, stage: ProbeResult['stage'], code: string, says: RegExp][] =
     [
-      ['has no URL that can be used', async () => 'http://example.com/', 'resolve', 'not_configured', /not one that/],
+      [
+        'has no URL that can be used',
+        async () => 'http://example.com/',
+        'resolve',
+        'not_configured',
+        /must begin with rtmp/,
+      ],
       [
         'has a host that has no address',
         async () => 'rtmp://no-such-host.invalid/live',

@@ -22,6 +22,16 @@ test.each([
     'srt://c.example:9999',
     'latency=200\npassphrase=longenough\nstreamid=id\n',
   ],
+  [
+    'srt://c.example:9999?streamid=#!::r=live/x,m=publish&mode=caller',
+    '',
+    'srt://c.example:9999',
+    'streamid=#!::r=live/x,m=publish\n',
+  ],
+  ['srt://c.example:9999?streamid=other', 'id', 'srt://c.example:9999', 'streamid=id\n'],
+  ['rtmp://BÜCHER.example/live', 'abc', 'rtmp://xn--bcher-kva.example:1935', 'rtmp_app=live\nrtmp_playpath=abc\n'],
+  ['rtmp://0x7f.1/live', 'abc', 'rtmp://127.0.0.1:1935', 'rtmp_app=live\nrtmp_playpath=abc\n'],
+  ['rtmp://[2001:DB8::1]/live', 'abc', 'rtmp://[2001:db8::1]:1935', 'rtmp_app=live\nrtmp_playpath=abc\n'],
 ])('%s: the argument holds scheme, host and port alone', (url, key, argument, preset) => {
   const address = addressOf(url, key);
   expect(address).toMatchObject({ url: argument, preset });
@@ -32,6 +42,14 @@ test.each([
   ['http://a.example/live', 'k'],
   ['rtmp://user:pw@a.example/live', 'k'],
   ['nonsense', 'k'],
+  ['rtmp://a.example:0/live', 'k'],
+  ['rtmp://a.example/live', 'key swfUrl=http://b.example'],
+  ['srt://c.example:9999?vcodec=libx264', 'k'],
+  ['srt://c.example:9999?latency=1&latency=2', 'k'],
+  ['srt://c.example:9999?latency=1%2B1', 'k'],
+  ['srt://c.example:9999?passphrase=long%0Aenough', 'k'],
+  ['srt://c.example:9999?mode=listener', 'k'],
+  ['srt://c.example:9999?constructor=1', 'k'],
   ['rtmp://a.example/live', 'two\nlines'],
   ['rtmp://a.example/live', 'x'.repeat(2000)],
 ])('%s with a bad part is refused in words that show no secret', (url, key) => {
@@ -40,12 +58,13 @@ test.each([
     addressOf(url, key);
   } catch (error) {
     expect(String(error)).not.toContain(key.length > 1 ? key : 'pw@');
+    expect(String(error)).not.toMatch(/vcodec|enough|constructor/);
   }
 });
 
 test('a key is hidden as it is, and as a URL writes it', () => {
-  const { secrets } = addressOf('rtmp://a.example/live', 'se cret/+1');
-  expect(redact('rtmp://a.example/live/se cret/+1 and se%20cret%2F%2B1', secrets)).toBe(
+  const { secrets } = addressOf('rtmp://a.example/live', 'se+cret/ü1');
+  expect(redact('rtmp://a.example/live/se+cret/ü1 and se%2Bcret%2F%C3%BC1', secrets)).toBe(
     'rtmp://a.example/live/[redacted] and [redacted]',
   );
 });
