@@ -62,7 +62,9 @@ export const operatorConfig = (env: Env) => {
     workers: integer('WORKERS', 8, 1, 256),
     /** undefined: no election, this process leads. */
     leaderElection: leaderElection(env),
-    /** Jobs that fetch or prepare media at the same time. */
+    /** Jobs that import media at the same time; an account has at most half of them. */
+    importConcurrency: integer('IMPORT_CONCURRENCY', 8, 1, 1000),
+    /** Jobs that make renditions at the same time; an account has at most half of them. */
     prepareConcurrency: integer('PREPARE_CONCURRENCY', 4, 1, 1000),
     /** Somebody counts what streams use: their sessions are kept until they are acknowledged. */
     metered: flag('METERED'),

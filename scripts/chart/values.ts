@@ -95,7 +95,18 @@ const operator = group('The operator.', {
   replicas: whole('Replicas; one leads. More than one needs leaderElection.', 2, 1, 10),
   leaderElection: flag('Let the replicas elect a leader by a Lease.', true),
   workers: whole('Resources of a kind that are looked at at the same time.', 8, 1, 256),
-  prepareConcurrency: whole('Jobs that fetch or prepare media at the same time, in each namespace.', 4, 1, 1000),
+  importConcurrency: whole(
+    'Jobs that import media at the same time, in each namespace. An account has at most half of them.',
+    8,
+    1,
+    1000,
+  ),
+  prepareConcurrency: whole(
+    'Jobs that make renditions at the same time, in each namespace. An account has at most half of them.',
+    4,
+    1,
+    1000,
+  ),
   rolloutSeconds: whole(
     'Over how many seconds the streams on air are given another image, so that not all of them are at once.',
     600,

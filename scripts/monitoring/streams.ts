@@ -60,7 +60,7 @@ const onAir: Alert[] = [
       ['kubectl get jobs -n "$NS" -l app.kubernetes.io/managed-by=loopstream', 'Jobs that run, or wait for room'],
     ],
     mends: [
-      'MediaImporting, MediaPreparing: long media takes long; see LoopStreamPrepareFailing when Jobs fail. More at a time: `operator.prepareConcurrency`.',
+      'MediaImporting, MediaPreparing: long media takes long; see LoopStreamPrepareFailing when Jobs fail. More at a time: `operator.importConcurrency`, `operator.prepareConcurrency`; an account has at most half of either.',
       'DestinationSecretMissing: create the Secret with `rtmpUrl` and `rtmpKey`.',
       'Everything else is the owner’s to mend; the message says what to do.',
     ],

@@ -1,86 +1,105 @@
 /**
- * Which Jobs may begin: so many at a time as is allowed, one for each rendition however many uploads ask for it, those that
- * a started stream waits for first. A waiting room, not a scheduler: who has to wait is looked at again when its turn comes.
+ * Decides which Jobs may begin: imports and renditions have places of their own, and accounts share each kind (fairshare.ts).
+ * One Job makes one rendition, however many uploads want it.
  */
 import type { Job } from '../kube/resources.ts';
+import { ACCOUNT_LABEL } from '../streams/names.ts';
 import { splitKey } from './caches.ts';
-import { type Wish, workKey, workKeyOf } from './job.ts';
+import { type Claim, nextClaims, type Places, Turns } from './fairshare.ts';
+import { type MakingTask, taskOf, type Wish, workKey } from './job.ts';
 import { hasEnded } from './progress.ts';
 
-/** A wish in the waiting room. */
-interface Ticket {
+/** An import mostly waits for a network, a rendition takes a processor: neither may hold the other's places. */
+export const POOLS = ['import', 'rendition'] as const;
+export type Pool = (typeof POOLS)[number];
+
+const poolOf = ({ action }: MakingTask): Pool => action;
+
+interface Ticket extends Claim {
   uploadKey: string;
   wish: Wish;
-  /** When the upload was made (RFC 3339): who came first goes first. */
-  since: string;
 }
 
-/** Why a wish has to wait: for room, or for another Job that makes the same thing or may be clearing it away. */
+/** A Job that runs, or may begin and is not in the cache yet. */
+interface Holder {
+  pool: Pool;
+  account: string | undefined;
+  workKey: string;
+}
+
+/** Why a wish has to wait: for a place, or for another Job that makes the same thing or may be clearing it away. */
 export type Wait = 'queued' | 'same';
-
-/** What other Jobs keep from being worked on at this moment. */
-interface Occupied {
-  /** Jobs that may still begin. */
-  free: number;
-  /** What is being made already. */
-  keys: ReadonlySet<string>;
-  /** Whether a storage key may be cleared away at this moment. */
-  isSwept: (key: string) => boolean;
-}
-
-const before = (a: Ticket, b: Ticket): number =>
-  Number(b.wish.urgent) - Number(a.wish.urgent) ||
-  a.since.localeCompare(b.since) ||
-  a.wish.name.localeCompare(b.wish.name);
-
-/** Those of the waiting whose turn it is, in order. */
-function turns(waiting: Iterable<Ticket>, { free, keys, isSwept }: Occupied): Ticket[] {
-  const taken = new Set(keys);
-  const next: Ticket[] = [];
-  if (free <= 0) return next;
-  for (const ticket of [...waiting].sort(before)) {
-    if (next.length >= free) break;
-    const key = workKey(ticket.wish.task);
-    if (taken.has(key) || isSwept(key)) continue;
-    taken.add(key);
-    next.push(ticket);
-  }
-  return next;
-}
 
 export interface AdmissionOptions {
   /** Jobs at a time in a namespace. */
-  limit: number;
+  limits: Readonly<Record<Pool, number>>;
   /** All Jobs that are known. */
   jobs: () => readonly Job[];
   /** Whether a Job that runs at this moment may delete what is under a storage key. */
   isSwept: (namespace: string, key: string) => boolean;
 }
 
+/** An upload that wants Jobs. */
+export interface Asker {
+  /** `namespace/name` of the upload. */
+  key: string;
+  account: string | undefined;
+  /** When the upload was made (RFC 3339): an account's older uploads go first. */
+  since: string;
+}
+
+function holderOf(job: Job): Holder | undefined {
+  if (hasEnded(job)) return undefined;
+  const task = taskOf(job);
+  if (!task || task.action === 'sweep') return undefined;
+  return { pool: poolOf(task), account: job.metadata.labels?.[ACCOUNT_LABEL], workKey: workKey(task) };
+}
+
 export class Admission {
   readonly #options: AdmissionOptions;
   readonly #waiting = new Map<string, Ticket[]>();
-  /** What is allowed and may not be in the cache of Jobs yet, by upload: Job name → what it makes. */
-  readonly #begun = new Map<string, Map<string, string>>();
+  /** What is allowed and may not be in the cache of Jobs yet, by upload and by Job name. */
+  readonly #begun = new Map<string, Map<string, Holder>>();
+  /** Whose turn it is, by namespace and pool. */
+  readonly #turns = new Map<string, Turns>();
 
   constructor(options: AdmissionOptions) {
     this.#options = options;
   }
 
-  #occupied(namespace: string): Occupied {
-    const begun = new Map<string, string>();
+  #holders(namespace: string): Holder[] {
+    const holders = new Map<string, Holder>();
     for (const job of this.#options.jobs()) {
-      const key = job.metadata.namespace === namespace && !hasEnded(job) ? workKeyOf(job) : undefined;
-      if (key !== undefined) begun.set(job.metadata.name, key);
+      const holder = job.metadata.namespace === namespace ? holderOf(job) : undefined;
+      if (holder) holders.set(job.metadata.name, holder);
     }
-    for (const [uploadKey, wishes] of this.#begun) {
-      if (splitKey(uploadKey)[0] === namespace) for (const [name, key] of wishes) begun.set(name, key);
+    for (const [uploadKey, begun] of this.#begun) {
+      if (splitKey(uploadKey)[0] === namespace) for (const [name, holder] of begun) holders.set(name, holder);
     }
+    return [...holders.values()];
+  }
+
+  #turnsOf(namespace: string, pool: Pool): Turns {
+    const key = `${namespace}/${pool}`;
+    const turns = this.#turns.get(key) ?? new Turns();
+    this.#turns.set(key, turns);
+    return turns;
+  }
+
+  #places(namespace: string, pool: Pool, holders: readonly Holder[], waiting: readonly Ticket[]): Places<Ticket> {
     return {
-      free: this.#options.limit - begun.size,
-      keys: new Set(begun.values()),
+      limit: this.#options.limits[pool],
+      running: holders.flatMap((holder) => (holder.pool === pool ? [holder.account] : [])),
+      waiting: waiting.filter(({ wish }) => poolOf(wish.task) === pool),
+      busy: new Set(holders.map((holder) => holder.workKey)),
       isSwept: (key) => this.#options.isSwept(namespace, key),
+      turns: this.#turnsOf(namespace, pool),
     };
+  }
+
+  #next(namespace: string, waiting: readonly Ticket[]): Ticket[] {
+    const holders = this.#holders(namespace);
+    return POOLS.flatMap((pool) => nextClaims(this.#places(namespace, pool, holders, waiting)));
   }
 
   #ticketsIn(namespace: string): Ticket[] {
@@ -91,30 +110,44 @@ export class Admission {
    * An upload asks for all the Jobs it needs. Those it may make now are its own until `settle`; the others wait, and `due`
    * names the upload when that may have changed. What it asked for before is forgotten.
    */
-  ask(uploadKey: string, since: string, wishes: readonly Wish[]): { allowed: Wish[]; waiting: Map<string, Wait> } {
-    const [namespace] = splitKey(uploadKey);
-    this.leave(uploadKey);
+  ask({ key, account, since }: Asker, wishes: readonly Wish[]): { allowed: Wish[]; waiting: Map<string, Wait> } {
+    const [namespace] = splitKey(key);
+    this.leave(key);
     if (wishes.length === 0) return { allowed: [], waiting: new Map() };
-    const own = wishes.map((wish): Ticket => ({ uploadKey, wish, since }));
-    const occupied = this.#occupied(namespace);
-    const next = new Set(turns([...this.#ticketsIn(namespace), ...own], occupied));
+    const own = wishes.map(
+      (wish): Ticket => ({
+        ...{ uploadKey: key, wish, account, since, urgent: wish.urgent, name: wish.name },
+        workKey: workKey(wish.task),
+      }),
+    );
+    const next = new Set(this.#next(namespace, [...this.#ticketsIn(namespace), ...own]));
     const allowed = own.filter((ticket) => next.has(ticket));
     const left = own.filter((ticket) => !next.has(ticket));
-    if (left.length > 0) this.#waiting.set(uploadKey, left);
-    if (allowed.length > 0) {
-      this.#begun.set(uploadKey, new Map(allowed.map(({ wish }) => [wish.name, workKey(wish.task)])));
-    }
-    const keys = new Set([...occupied.keys, ...[...next].map(({ wish }) => workKey(wish.task))]);
-    const reason = ({ task }: Wish): Wait => (keys.has(workKey(task)) ? 'same' : 'queued');
+    if (left.length > 0) this.#waiting.set(key, left);
+    if (allowed.length > 0) this.#begin(key, allowed);
+    const made = new Set([...this.#holders(namespace), ...next].map((one) => one.workKey));
     return {
       allowed: allowed.map(({ wish }) => wish),
-      waiting: new Map(left.map(({ wish }) => [wish.name, reason(wish)])),
+      waiting: new Map(left.map((ticket) => [ticket.name, made.has(ticket.workKey) ? 'same' : 'queued'])),
     };
   }
 
-  /** What is being made by Jobs that the cache may not have yet. */
+  #begin(uploadKey: string, tickets: readonly Ticket[]): void {
+    const [namespace] = splitKey(uploadKey);
+    const begun = new Map<string, Holder>();
+    const waiting = this.#ticketsIn(namespace);
+    for (const { name, account, workKey: made, wish } of tickets) {
+      const pool = poolOf(wish.task);
+      begun.set(name, { pool, account, workKey: made });
+      const others = waiting.flatMap((ticket) => (poolOf(ticket.wish.task) === pool ? [ticket.account] : []));
+      this.#turnsOf(namespace, pool).take(account, others);
+    }
+    this.#begun.set(uploadKey, begun);
+  }
+
+  /** Storage keys of what is made by Jobs that the cache may not have yet. */
   begun(): string[] {
-    return [...this.#begun.values()].flatMap((wishes) => [...wishes.values()]);
+    return [...this.#begun.values()].flatMap((begun) => [...begun.values()].map((holder) => holder.workKey));
   }
 
   /** The Jobs of an upload have been made, or could not be: from here on the cache of Jobs counts. */
@@ -130,7 +163,7 @@ export class Admission {
   /** Keys of the uploads whose turn has come. */
   due(): string[] {
     const namespaces = new Set([...this.#waiting.keys()].map((key) => splitKey(key)[0]));
-    const next = [...namespaces].flatMap((of) => turns(this.#ticketsIn(of), this.#occupied(of)));
+    const next = [...namespaces].flatMap((namespace) => this.#next(namespace, this.#ticketsIn(namespace)));
     return [...new Set(next.map(({ uploadKey }) => uploadKey))];
   }
 }

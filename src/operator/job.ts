@@ -193,12 +193,6 @@ export function taskOf(job: Job): PrepareTask | undefined {
 /** Storage key of what a task makes: two Jobs with the same one would do the same work. */
 export const workKey = (task: MakingTask): string => (task.action === 'import' ? task.sourceKey : task.renditionKey);
 
-/** The same of a Job; undefined when it makes nothing or its task cannot be read. */
-export function workKeyOf(job: Job): string | undefined {
-  const task = taskOf(job);
-  return task && task.action !== 'sweep' ? workKey(task) : undefined;
-}
-
 /** Whether a Job works for what is wanted now. */
 export const fits = (job: Job, wish: Wish): boolean => same(writtenTask(job), wish.task);
 

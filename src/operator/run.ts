@@ -107,7 +107,7 @@ export async function runOperator(
   };
   const sweeper = new Sweeper(tools, sweeping);
   const admission = new Admission({
-    limit: config.prepareConcurrency,
+    limits: { import: config.importConcurrency, rendition: config.prepareConcurrency },
     jobs: () => caches.jobs.list(),
     isSwept: (namespace, key) => sweeper.isSwept(namespace, key),
   });

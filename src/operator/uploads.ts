@@ -1,5 +1,6 @@
 /** One upload: its Jobs are made, their results read from their pods, the status written once. */
 import { JOBS, type Pod, UPLOADS, type Upload } from '../kube/resources.ts';
+import { ACCOUNT_LABEL } from '../streams/names.ts';
 import type { Admission } from './admission.ts';
 import { BY_OWNER, BY_UPLOAD, keyIn, profilesAsked, sameSource, splitKey } from './caches.ts';
 import { isReason, isRefusal, type Reconcile, type Tools, waitUntil, writeStatus } from './control.ts';
@@ -57,7 +58,8 @@ async function create(tools: Tools, upload: Upload, wish: Wish): Promise<string 
 /** Makes the Jobs whose turn it is; answers the names of those that wait for theirs, and why one cannot be made. */
 async function createAll(tools: UploadTools, key: string, upload: Upload, wishes: readonly Wish[]) {
   const { admission } = tools;
-  const { allowed, waiting } = admission.ask(key, upload.metadata.creationTimestamp, wishes);
+  const { labels, creationTimestamp: since } = upload.metadata;
+  const { allowed, waiting } = admission.ask({ key, account: labels?.[ACCOUNT_LABEL], since }, wishes);
   let refusal: string | undefined;
   try {
     for (const wish of allowed) refusal = (await create(tools, upload, wish)) ?? refusal;

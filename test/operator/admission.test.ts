@@ -1,25 +1,34 @@
 import { describe, expect, it } from 'vitest';
-import type { Job } from '../../src/kube/resources.ts';
+import type { Job, Upload } from '../../src/kube/resources.ts';
 import { Admission } from '../../src/operator/admission.ts';
 import { importWish, renditionWish, type Wish } from '../../src/operator/job.ts';
+import { ACCOUNT_LABEL } from '../../src/streams/names.ts';
 import { jobOf, MEDIA, NAMESPACE, upload } from '../support/operator.ts';
 
 const key = (name: string) => `${NAMESPACE}/${name}`;
+const asker = (name: string) => ({ key: key(name), since: name, account: undefined });
 const fetching = (name: string, urgent = false): Wish => importWish(upload(name), urgent);
 const making = (name: string, profile = '720p30', urgent = false): Wish =>
   renditionWish(upload(name), MEDIA, profile, urgent);
 
+const ownedBy = (account: string | undefined, of: Upload): Upload =>
+  account === undefined ? of : { ...of, metadata: { ...of.metadata, labels: { [ACCOUNT_LABEL]: account } } };
+
 /** An admission, and the Jobs that its caller has made. */
 function house(limit: number, isSwept: (namespace: string, key: string) => boolean = () => false) {
   const jobs = new Map<string, Job>();
-  const admission = new Admission({ limit, jobs: () => [...jobs.values()], isSwept });
+  const admission = new Admission({
+    limits: { import: limit, rendition: limit },
+    jobs: () => [...jobs.values()],
+    isSwept,
+  });
   const names = (wishes: Wish[]) => wishes.map(({ name }) => name);
   return {
     admission,
     /** As a reconcile does: asks, makes the Jobs, settles. Answers the names of those made. */
-    ask(name: string, wishes: Wish[], since = name) {
-      const { allowed, waiting } = admission.ask(key(name), since, wishes);
-      for (const wish of allowed) jobs.set(wish.name, jobOf(upload(name), wish));
+    ask(name: string, wishes: Wish[], account?: string) {
+      const { allowed, waiting } = admission.ask({ key: key(name), since: name, account }, wishes);
+      for (const wish of allowed) jobs.set(wish.name, jobOf(ownedBy(account, upload(name)), wish));
       admission.settle(key(name));
       return { made: names(allowed), waiting: Object.fromEntries(waiting) };
     },
@@ -65,8 +74,8 @@ describe('Jobs begin', () => {
 
   it('once, too, when both ask before a Job of either is seen', () => {
     const { admission } = house(4);
-    expect(admission.ask(key('a'), 'a', [making('a')]).allowed).toHaveLength(1);
-    expect(admission.ask(key('b'), 'b', [making('b')]).allowed).toEqual([]);
+    expect(admission.ask(asker('a'), [making('a')]).allowed).toHaveLength(1);
+    expect(admission.ask(asker('b'), [making('b')]).allowed).toEqual([]);
     admission.settle(key('a'));
     // The Job of `a` could not be made: `b` need not wait for it.
     expect(admission.due()).toEqual([key('b')]);
@@ -84,9 +93,51 @@ describe('Jobs begin', () => {
     const { ask, end, admission } = house(1);
     ask('a', [fetching('a')]);
     ask('b', [fetching('b')]);
-    expect(admission.ask('radio/a', 'a', [fetching('a')]).allowed).toHaveLength(1);
+    expect(admission.ask({ ...asker('a'), key: 'radio/a' }, [fetching('a')]).allowed).toHaveLength(1);
     admission.leave(key('b'));
     end('a-import');
     expect(admission.due()).toEqual([]);
+  });
+});
+
+describe('accounts share the places', () => {
+  it('imports and renditions have places of their own', () => {
+    const { ask } = house(1);
+    expect(ask('a', [fetching('a')]).made).toEqual(['a-import']);
+    expect(ask('b', [making('b'), making('b', '1080p30')])).toEqual({
+      made: ['b-1080p30'],
+      waiting: { 'b-720p30': 'queued' },
+    });
+  });
+
+  it('an account has at most half of them, so that another one finds a place at once', () => {
+    const { ask, end, admission } = house(4);
+    for (const name of ['a', 'b']) expect(ask(name, [fetching(name)], 'A').made).toHaveLength(1);
+    for (const name of ['c', 'd'])
+      expect(ask(name, [fetching(name)], 'A').waiting).toEqual({ [`${name}-import`]: 'queued' });
+    expect(admission.due()).toEqual([]);
+    expect(ask('z', [fetching('z')], 'B').made).toEqual(['z-import']);
+    end('a-import');
+    expect(admission.due()).toEqual([key('c')]);
+  });
+
+  it('what an account waits for with a stream does not overtake the import of another account that has fewer', () => {
+    const { ask, end, admission } = house(2);
+    ask('a', [fetching('a')], 'A');
+    ask('b', [fetching('b')], 'B');
+    ask('y', [fetching('y')], 'C');
+    ask('x', [fetching('x', true)], 'A');
+    end('b-import');
+    expect(admission.due()).toEqual([key('y')]);
+  });
+
+  it('an upload of kubectl has all of them where there are no accounts, and its share where there are', () => {
+    const { ask } = house(4);
+    for (const name of ['a', 'b', 'c']) expect(ask(name, [fetching(name)]).made).toHaveLength(1);
+    expect(ask('z', [fetching('z')], 'A').made).toHaveLength(1);
+    const other = house(4);
+    other.ask('z', [fetching('z')], 'A');
+    for (const name of ['a', 'b']) expect(other.ask(name, [fetching(name)]).made).toHaveLength(1);
+    expect(other.ask('c', [fetching('c')]).made).toEqual([]);
   });
 });

@@ -43,6 +43,7 @@ async function startOperator(image: string): Promise<void> {
     namespace: NS,
     workers: 4,
     leaderElection: undefined,
+    importConcurrency: 8,
     prepareConcurrency: 4,
     metered: false,
     rolloutSeconds: 0,

@@ -50,6 +50,7 @@ async function startOperator(options: Parameters<typeof runOperator>[3] = {}) {
     namespace: NS,
     workers: 4,
     leaderElection: undefined,
+    importConcurrency: 4,
     prepareConcurrency: 4,
     rolloutSeconds: 0,
     metered: isMetered,

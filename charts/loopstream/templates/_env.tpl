@@ -17,6 +17,7 @@
 {{- with .root.Values.operator -}}
 {{- $env = set $env "LOOPSTREAM_LEADER_ELECTION" (toString .leaderElection) -}}
 {{- $env = set $env "LOOPSTREAM_WORKERS" (.workers | int | toString) -}}
+{{- $env = set $env "LOOPSTREAM_IMPORT_CONCURRENCY" (.importConcurrency | int | toString) -}}
 {{- $env = set $env "LOOPSTREAM_PREPARE_CONCURRENCY" (.prepareConcurrency | int | toString) -}}
 {{- $env = set $env "LOOPSTREAM_ROLLOUT_SECONDS" (.rolloutSeconds | int | toString) -}}
 {{- $env = set $env "LOOPSTREAM_METERED" (toString (or .metered $.root.Values.billing.enabled)) -}}
