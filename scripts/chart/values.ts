@@ -1,4 +1,5 @@
 /** Every value of the chart: values.yaml, values.schema.json and the table of its README are made of this. Pure: no I/O, no clock. */
+import { networkPolicy, policies, streamsNamespace } from './isolation.ts';
 import { crypto, invoices, stripe } from './money.ts';
 import { mail, oidc } from './people.ts';
 import { choice, flag, group, list, native, secretName, strings, text, type Value, whole } from './schema.ts';
@@ -48,6 +49,9 @@ const storage = group('Where media is kept.', {
   type: choice('`file`: a volume that many pods mount. `s3`: S3 or a server that speaks it.', 'file', ['file', 's3']),
   file: group('For `file`: a volume in each watched namespace.', {
     existingClaim: name('A PersistentVolumeClaim that is there already, by this name in each watched namespace.'),
+    apiClaim: name(
+      'A PersistentVolumeClaim in the release’s namespace that leads to the same files, for the API server where it writes in another one. Without it, uploads come from links alone.',
+    ),
     volume: native('Another volume source in its place, e.g. `{csi: {…}}` (core/v1 VolumeSource).'),
     size: text('Size of the claim that the chart makes otherwise.', '100Gi', { pattern: QUANTITY }),
     storageClass: text('StorageClass of that claim; the cluster’s default when empty.'),
@@ -72,6 +76,9 @@ const storage = group('Where media is kept.', {
     forcePathStyle: flag('The bucket is in the path of the URL rather than in the host.', false),
     existingSecret: secretName(
       'A Secret with the keys `accessKeyId` and `secretAccessKey`, in each watched namespace.',
+    ),
+    apiSecret: secretName(
+      'The same in the release’s namespace, for the API server where it writes in another one; `existingSecret` when empty, where `namespaces` is empty too.',
     ),
     accessKeyId: text('Access key, for a Secret that the chart makes. Without both, the pods’ own identity counts.'),
     secretAccessKey: text('Secret access key, for a Secret that the chart makes.'),
@@ -258,18 +265,6 @@ const redis = group(
   },
 );
 
-const networkPolicy = group('NetworkPolicies.', {
-  enabled: flag('Make them: what listens is reached by those who need it.', true),
-  apiFrom: native('Who may reach the API (NetworkPolicyPeer); everybody when empty.', []),
-  metricsFrom: native('Who may reach the metrics (NetworkPolicyPeer); any pod of the cluster unless told.', [
-    { namespaceSelector: {} },
-  ]),
-  mediaTo: native(
-    'Where streams and Jobs may connect to (NetworkPolicyEgressRule); anywhere when empty. DNS is always allowed.',
-    [],
-  ),
-});
-
 const monitored = (what: string, kind: string) =>
   group(what, {
     enabled: flag(`Make the ${kind}. Its definition must be in the cluster.`, false),
@@ -309,11 +304,12 @@ export const VALUES = group('Values of the chart loopstream.', {
   nameOverride: name('The chart’s name in names and labels.'),
   fullnameOverride: text('What the names of all objects begin with.', '', { pattern: DNS_LABEL, maxLength: 40 }),
   namespaces: list(
-    'Namespaces whose streams are looked after, each by an operator of its own; the release’s when empty. They must exist.',
+    'Namespaces whose streams are looked after, each by an operator of its own; `streamsNamespace` alone when empty. They must exist.',
     { type: 'string', pattern: '^[a-z0-9]([-a-z0-9]*[a-z0-9])?$', maxLength: 63 },
     [],
     { uniqueItems: true },
   ),
+  streamsNamespace,
   commonLabels: strings('Labels of every object.'),
   commonAnnotations: strings('Annotations of every object.'),
   image,
@@ -343,6 +339,7 @@ export const VALUES = group('Values of the chart loopstream.', {
   mail,
   oidc,
   networkPolicy,
+  policies,
   monitoring,
   grafana,
 });

@@ -40,7 +40,7 @@ const onAir: Alert[] = [
       'Pending: give the cluster room, or correct `spec.template` (node selector, tolerations, resources).',
       'Image missing or refused by policy or quota (`PodRefused`): mend what the message names; the stream is tried again when its spec or the quota changes.',
       'The destination refuses: correct the key in its Secret (it is taken up within minutes), or ask the platform.',
-      'The destination is unreachable from the cluster: look at egress rules (`networkPolicy.mediaTo`), DNS and the platform’s own status.',
+      'The destination is unreachable from the cluster: look at egress rules (`networkPolicy.mediaAlsoTo` where its address is private), DNS and the platform’s own status.',
     ],
   },
   {
@@ -126,7 +126,7 @@ const onAir: Alert[] = [
     ],
     mends: [
       'A key that was changed at the platform: write the new one into the Secret; it is taken up within minutes.',
-      'An address that does not answer: `networkPolicy.mediaTo`, the cluster’s firewall, the platform’s status page.',
+      'An address that does not answer: `networkPolicy.mediaAlsoTo` where it is private, the cluster’s firewall, the platform’s status page.',
     ],
   },
   {

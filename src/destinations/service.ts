@@ -143,6 +143,13 @@ export function createDestinationService({ kube, destinations, streams, clock }:
         try {
           await kube.mergePatch(SECRETS, namespace, secretName, { stringData: secretData(input) });
         } catch (error) {
+          // An admission policy of the chart lets this service write Secrets of its own names alone.
+          if (error instanceof KubeError && error.status === 403)
+            throw new AppError(
+              'conflict',
+              'The Secret of this destination was made by somebody else. Change it with kubectl, or make another destination here.',
+              { cause: error },
+            );
           // Someone removed it: with URL and key at hand it can be made again, with one of them it cannot.
           if (!(error instanceof KubeError) || error.status !== 404) throw error;
           if (input.rtmpUrl === undefined || input.rtmpKey === undefined)

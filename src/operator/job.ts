@@ -9,6 +9,7 @@ import {
   PREPARE_PORT,
   renditionJobName,
   SWEEP_JOB,
+  TASK_LABEL,
   UPLOAD_LABEL,
 } from '../streams/names.ts';
 import {
@@ -162,7 +163,7 @@ const jobSpec = (
   },
   ttlSecondsAfterFinished: KEEP_SECONDS,
   template: {
-    metadata: { labels },
+    metadata: { labels: { ...labels, [TASK_LABEL]: task.action } },
     spec: {
       ...POD_SECURITY,
       restartPolicy: 'Never',

@@ -13,6 +13,8 @@ export const ACCOUNT_LABEL = `${GROUP}/account`;
 export const STREAM_LABEL = `${GROUP}/stream`;
 /** The Upload that a Job works for. */
 export const UPLOAD_LABEL = `${GROUP}/upload`;
+/** On the pod of a Job: its task's action. NetworkPolicies tell imports, which fetch links, from what reads storage alone. */
+export const TASK_LABEL = `${GROUP}/task`;
 /** Which part of the system a pod is: `streamer`, `prepare` or `probe`. */
 export const COMPONENT_LABEL = 'app.kubernetes.io/component';
 export const MANAGED_BY_LABEL = 'app.kubernetes.io/managed-by';

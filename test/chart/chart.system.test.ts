@@ -19,6 +19,7 @@ import { startSmallKubernetes, type TestKubernetes } from '../support/kubernetes
 import { until } from '../support/rtmp.ts';
 
 const WATCHED = ['loopstream', 'team-a', 'team-b'];
+const STREAMS = 'loopstream-streams';
 
 let kubernetes: TestKubernetes;
 let kube: Kube;
@@ -43,7 +44,7 @@ beforeAll(async () => {
   const applied = await kubectl(['apply', '--server-side', ...definitions]);
   expect(applied.stderr).toBe('');
   const labels = { 'pod-security.kubernetes.io/enforce': 'restricted' };
-  for (const name of WATCHED) await kube.create(NAMESPACES, '', { metadata: { name, labels }, spec: {} });
+  for (const name of [...WATCHED, STREAMS]) await kube.create(NAMESPACES, '', { metadata: { name, labels }, spec: {} });
   const names = ['httproutes.gateway.networking.k8s.io', 'servicemonitors.monitoring.coreos.com'];
   const wait = ['podmonitors.monitoring.coreos.com', 'prometheusrules.monitoring.coreos.com', ...names].map(
     (n) => `crd/${n}`,
@@ -126,14 +127,16 @@ describe('what is granted', () => {
           roleRef,
         }))
         .sort((a, b) => `${a.kind} ${a.name}`.localeCompare(`${b.kind} ${b.name}`));
-    const withBilling = { ...INLINE, billing: { enabled: true } };
+    // There the service and its streams are in one namespace.
+    const withBilling = { ...INLINE, billing: { enabled: true }, streamsNamespace: { name: 'loopstream' } };
     expect(bare(await helm('Helm 4').render(withBilling))).toEqual(bare(manifests));
   });
 
   test('reaches no further than the watched namespaces, lets nobody list Secrets, and gives tokens to three', async () => {
     for (const values of Object.values(COMBINATIONS)) {
       const objects = await helm('Helm 4').render(values);
-      const watched = (values.namespaces as string[] | undefined) ?? ['loopstream'];
+      const { name = STREAMS } = (values.streamsNamespace ?? {}) as { name?: string };
+      const watched = (values.namespaces as string[] | undefined) ?? [name];
       for (const { kind, metadata, rules } of rights(objects)) {
         if (kind.startsWith('Cluster'))
           expect(JSON.stringify(rules ?? [])).toMatch(
@@ -186,13 +189,19 @@ test('each namespace has an operator of its own, with its storage and its rights
 
 test.each([
   [
-    'all of it, with credentials in the values',
+    'streams in the namespace of the release',
     'file:///media',
     { persistentVolumeClaim: { claimName: 'loopstream-media' } },
   ],
-  ['existing Secrets and S3', 's3://media/a/b/loopstream?region=eu-central-1', { secret: { secretName: 's3' } }],
+  ['a claim of the API server’s own', 'file:///media', { persistentVolumeClaim: { claimName: 'media-of-the-api' } }],
+  [
+    'existing Secrets and S3',
+    's3://media/a/b/loopstream-streams?region=eu-central-1',
+    { secret: { secretName: 's3' } },
+  ],
   ['a server that speaks S3, for three namespaces', /^s3:\/\/media\/loopstream\?/, { secret: {} }],
   // Nothing of another namespace can be mounted: uploads come from links alone.
+  ['all of it, with credentials in the values', undefined, undefined],
   ['namespaces without the release’s own', undefined, undefined],
 ])('%s: the API server has the storage of the namespace that it writes in', async (name, url, volume) => {
   const objects = await helm('Helm 4').render(COMBINATIONS[name] ?? {});

@@ -1,6 +1,19 @@
 {{/* What the schema cannot say: values that do not go together. Each sentence names the value to change. */}}
 {{- define "loopstream.checks" -}}
+{{- if and .Values.namespaces .Values.streamsNamespace.name -}}
+{{- fail "namespaces and streamsNamespace.name exclude each other." -}}
+{{- end -}}
 {{- $namespaces := include "loopstream.namespaces" . | fromJsonArray -}}
+{{- if not .Values.namespaces -}}
+{{- $namespace := include "loopstream.streamsNamespace" . -}}
+{{- $operator := include "loopstream.operatorName" (dict "root" . "namespace" $namespace) -}}
+{{- with lookup "apps/v1" "Deployment" .Release.Namespace $operator -}}
+{{- $watched := get .spec.selector.matchLabels "loopstream.dev/watches" -}}
+{{- if and $watched (ne $watched $namespace) -}}
+{{- fail (printf "streamsNamespace.name is %s, but the streams of this release are in %s, where nothing would look after them any more. Set it to %s, or move the service: README.md of the chart, \"Streams in a namespace of their own\"." $namespace $watched $watched) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
 {{- with .Values.operator -}}
 {{- if and (gt (int .replicas) 1) (not .leaderElection) -}}
 {{- fail "operator.replicas is more than 1, so operator.leaderElection must be true: two operators at once would work against each other." -}}

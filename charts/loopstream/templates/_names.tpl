@@ -12,7 +12,47 @@
 
 {{/* The watched namespaces, as JSON. */}}
 {{- define "loopstream.namespaces" -}}
-{{- .Values.namespaces | default (list .Release.Namespace) | toJson -}}
+{{- if .Values.namespaces }}{{ toJson .Values.namespaces }}{{ else }}{{ list (include "loopstream.streamsNamespace" .) | toJson }}{{ end -}}
+{{- end }}
+
+{{- define "loopstream.separateNamespace" -}}
+{{ .Release.Namespace | trunc 55 | trimSuffix "-" }}-streams
+{{- end }}
+
+{{/* Where streams are when `namespaces` names nothing. The cluster is asked once. */}}
+{{- define "loopstream.streamsNamespace" -}}
+{{- $settings := .Values.streamsNamespace -}}
+{{- if not $settings.name -}}
+{{- $kept := include "loopstream.keepsOwnNamespace" . -}}
+{{- $_ := set $settings "name" (ternary .Release.Namespace (include "loopstream.separateNamespace" .) (not (empty $kept))) -}}
+{{- $_ := set $settings "found" $kept -}}
+{{- end -}}
+{{- $settings.name -}}
+{{- end }}
+
+{{/*
+Whether streams are in the namespace of the release since one of before has left them there: nobody would look after them
+elsewhere. The budget tells where a release has its streams; after an uninstall what it left behind does. Where no cluster can
+be asked (helm template) nothing is found.
+*/}}
+{{- define "loopstream.keepsOwnNamespace" -}}
+{{- $budget := printf "%s-never" (include "loopstream.fullname" .) -}}
+{{- $separate := include "loopstream.separateNamespace" . -}}
+{{- if lookup "policy/v1" "PodDisruptionBudget" .Release.Namespace $budget -}}
+yes
+{{- else if lookup "policy/v1" "PodDisruptionBudget" $separate $budget -}}
+{{- else if and (include "loopstream.hasResources" (dict "root" . "namespace" .Release.Namespace)) (not (include "loopstream.hasResources" (dict "root" . "namespace" $separate))) -}}
+yes
+{{- end -}}
+{{- end }}
+
+{{/* Whether a namespace has any of our resources: `dict "root" $ "namespace" …`. */}}
+{{- define "loopstream.hasResources" -}}
+{{- if .root.Capabilities.APIVersions.Has "loopstream.dev/v1alpha1" -}}
+{{- range list "LoopStream" "Upload" "Destination" "Playlist" -}}
+{{- if (lookup "loopstream.dev/v1alpha1" . $.namespace "").items }}yes{{ end -}}
+{{- end -}}
+{{- end -}}
 {{- end }}
 
 {{/* Where the API server writes. */}}
@@ -20,10 +60,13 @@
 {{- .Values.api.namespace | default (first (include "loopstream.namespaces" . | fromJsonArray)) -}}
 {{- end }}
 
-{{/* The operator of a namespace: `dict "root" $ "namespace" …`. Names of 63 characters at most, each namespace its own. */}}
+{{/*
+The operator of a namespace: `dict "root" $ "namespace" …`. Where `namespaces` names several, names of 63 characters at most,
+each namespace its own.
+*/}}
 {{- define "loopstream.operatorName" -}}
 {{- $name := printf "%s-operator" (include "loopstream.fullname" .root) -}}
-{{- if ne .namespace .root.Release.Namespace -}}
+{{- if and .root.Values.namespaces (ne .namespace .root.Release.Namespace) -}}
 {{- $name = printf "%s-%s" $name .namespace -}}
 {{- if gt (len $name) 63 -}}
 {{- $name = printf "%s-%s" ($name | trunc 54 | trimSuffix "-") (sha256sum .namespace | trunc 8) -}}

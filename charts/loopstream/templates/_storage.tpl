@@ -39,20 +39,49 @@ s3://{{ join "/" $path }}{{ if $query }}?{{ join "&" $query }}{{ end }}
 {{- end -}}
 {{- end }}
 
-{{/*
-Whether the API server can keep what clients send: its pod must be in the namespace whose media that is, because a claim or
-a Secret cannot be mounted from another one. Elsewhere uploads come from links alone.
-*/}}
+{{/* Whether the API server's pod is elsewhere than what it writes: no claim and no Secret is mounted from another namespace. */}}
+{{- define "loopstream.apiIsApart" -}}
+{{- if ne (include "loopstream.apiNamespace" .) .Release.Namespace }}yes{{ end -}}
+{{- end }}
+
+{{/* Name of the Secret for S3 in the namespace of the API server's pod; empty where there is none. */}}
+{{- define "loopstream.apiStorageSecret" -}}
+{{- with .Values.storage.s3 -}}
+{{- if not (include "loopstream.apiIsApart" $) -}}
+{{- include "loopstream.storageSecret" $ -}}
+{{- else if .apiSecret -}}
+{{- .apiSecret -}}
+{{- else if or .accessKeyId (not $.Values.namespaces) -}}
+{{- include "loopstream.storageSecret" $ -}}
+{{- end -}}
+{{- end -}}
+{{- end }}
+
+{{/* The volume of the media in the API server's pod, as JSON; empty where it can have none. */}}
+{{- define "loopstream.apiStorageVolume" -}}
+{{- with .Values.storage.file -}}
+{{- if or (not (include "loopstream.apiIsApart" $)) .volume -}}
+{{- include "loopstream.storageVolume" $ -}}
+{{- else if .apiClaim -}}
+{{- dict "persistentVolumeClaim" (dict "claimName" .apiClaim) | toJson -}}
+{{- end -}}
+{{- end -}}
+{{- end }}
+
+{{/* Whether the API server can keep what clients send; elsewhere uploads come from links alone. */}}
 {{- define "loopstream.apiStores" -}}
-{{- $bound := or (eq .Values.storage.type "file") (include "loopstream.storageSecret" .) -}}
-{{- if or (not $bound) (eq (include "loopstream.apiNamespace" .) .Release.Namespace) }}yes{{ end -}}
+{{- if eq .Values.storage.type "file" -}}
+{{- include "loopstream.apiStorageVolume" . -}}
+{{- else if or (not (include "loopstream.storageSecret" .)) (include "loopstream.apiStorageSecret" .) -}}
+yes
+{{- end -}}
 {{- end }}
 
 {{- define "loopstream.apiStorageEnv" -}}
 {{- if include "loopstream.apiStores" . -}}
 - name: LOOPSTREAM_STORAGE_URL
   value: {{ include "loopstream.storageUrl" (dict "root" . "namespace" (include "loopstream.apiNamespace" .)) | quote }}
-{{- if and (eq .Values.storage.type "s3") (include "loopstream.storageSecret" .) }}
+{{- if and (eq .Values.storage.type "s3") (include "loopstream.apiStorageSecret" .) }}
 - name: LOOPSTREAM_STORAGE_CREDENTIALS_DIR
   value: /etc/loopstream/storage
 {{- end }}
@@ -64,7 +93,7 @@ a Secret cannot be mounted from another one. Elsewhere uploads come from links a
 {{- if eq .Values.storage.type "file" -}}
 - name: storage
   mountPath: {{ .Values.storage.file.mountPath }}
-{{- else if include "loopstream.storageSecret" . -}}
+{{- else if include "loopstream.apiStorageSecret" . -}}
 - name: storage-credentials
   mountPath: /etc/loopstream/storage
   readOnly: true
@@ -75,11 +104,11 @@ a Secret cannot be mounted from another one. Elsewhere uploads come from links a
 {{- define "loopstream.apiStorageVolumes" -}}
 {{- if include "loopstream.apiStores" . -}}
 {{- if eq .Values.storage.type "file" -}}
-- {{ merge (dict "name" "storage") (include "loopstream.storageVolume" . | fromJson) | toJson }}
-{{- else if include "loopstream.storageSecret" . -}}
+- {{ merge (dict "name" "storage") (include "loopstream.apiStorageVolume" . | fromJson) | toJson }}
+{{- else if include "loopstream.apiStorageSecret" . -}}
 - name: storage-credentials
   secret:
-    secretName: {{ include "loopstream.storageSecret" . }}
+    secretName: {{ include "loopstream.apiStorageSecret" . }}
     defaultMode: 0440
     items:
       - key: accessKeyId

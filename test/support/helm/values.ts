@@ -5,7 +5,7 @@ import type { Values } from './index.ts';
 const SECRET = 'a-secret-that-nobody-can-guess-0123456789';
 const database = { existingSecret: 'db', existingSecretKey: 'url' };
 const auth = { existingSecret: 'auth' };
-const OPERATOR_ONLY = { api: { enabled: false } };
+export const OPERATOR_ONLY = { api: { enabled: false } };
 export const INLINE = { database: { url: 'postgres://u:p@db/loops' }, api: { auth: { secret: SECRET } } };
 
 export const SELLER = {
@@ -81,6 +81,26 @@ export const COMBINATIONS: Record<string, Values> = {
       scratchVolume: { ephemeral: { volumeClaimTemplate: { spec: { accessModes: ['ReadWriteOnce'] } } } },
     },
   },
+  'streams in the namespace of the release': { ...INLINE, streamsNamespace: { name: 'loopstream' } },
+  'a claim of the API server’s own': {
+    ...INLINE,
+    storage: { file: { existingClaim: 'media', apiClaim: 'media-of-the-api' } },
+  },
+  'a namespace that is there, bounds for its people, and networks that are private here': {
+    ...INLINE,
+    streamsNamespace: { name: 'team-a', create: false },
+    policies: {
+      images: ['registry.example.com/loopstream-old'],
+      template: { enabled: true, priorityClassNames: ['streams'], runtimeClassNames: ['gvisor'], metadata: false },
+      destinations: { secretPrefix: 'rtmp-' },
+    },
+    networkPolicy: {
+      privateNetworks: ['203.0.113.0/24', '2001:4860::/32', 'fd00::/8'],
+      mediaAlsoTo: [{ to: [{ ipBlock: { cidr: '10.9.0.5/32' } }], ports: [{ port: 1935 }] }],
+      storageTo: [{ to: [{ ipBlock: { cidr: '10.9.0.6/32' } }] }],
+      dnsTo: [{ namespaceSelector: {} }],
+    },
+  },
   'namespaces without the release’s own': {
     database,
     namespaces: ['team-a', 'team-b'],
@@ -91,6 +111,7 @@ export const COMBINATIONS: Record<string, Values> = {
     ...OPERATOR_ONLY,
     operator: { replicas: 1, leaderElection: false, sweep: { enabled: false }, pdb: { enabled: false } },
     storage: { file: { volume: { csi: { driver: 'nfs.example.com' } }, mountPath: '/srv/media' } },
+    policies: { enabled: false },
     crds: { install: false },
     rbac: { create: false },
     networkPolicy: { enabled: false },
@@ -236,6 +257,11 @@ export const REFUSED: [what: string, values: Values, says: RegExp][] = [
     'an API server that writes where nobody looks',
     { database, api: { auth, namespace: 'elsewhere' } },
     /not among the watched namespaces/,
+  ],
+  [
+    'namespaces, and another one for streams',
+    { ...INLINE, namespaces: ['a'], streamsNamespace: { name: 'b' } },
+    /namespaces and streamsNamespace\.name exclude each other/,
   ],
   ['an Ingress without a host', { database, api: { auth, ingress: { enabled: true } } }, /name the hosts/],
 ];

@@ -1,0 +1,59 @@
+{{/* name and metadata of a policy and its binding, which belong to the cluster: `dict "root" $ "name" …`. */}}
+{{- define "loopstream.policyName" -}}
+{{ printf "%s-%s-%s" (include "loopstream.fullname" .root) .name .root.Release.Namespace }}
+{{- end }}
+
+{{- define "loopstream.policyMetadata" -}}
+{{- include "loopstream.metadata" (dict "root" .root "component" "policy" "cluster" true "name" (include "loopstream.policyName" .)) -}}
+{{- end }}
+
+{{/* The binding of a policy: `dict "root" $ "name" … ["watched" true]`, in the watched namespaces or everywhere. */}}
+{{- define "loopstream.policyBinding" -}}
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicyBinding
+metadata:
+  {{- include "loopstream.policyMetadata" . | nindent 2 }}
+spec:
+  policyName: {{ include "loopstream.policyName" . }}
+  validationActions: [Deny]
+  {{- if .watched }}
+  matchResources:
+    namespaceSelector:
+      matchExpressions:
+        - key: kubernetes.io/metadata.name
+          operator: In
+          values:
+            {{- include "loopstream.namespaces" .root | fromJsonArray | toYaml | nindent 12 }}
+  {{- end }}
+{{- end }}
+
+{{/* The name by which kube-apiserver knows the account of a component: `dict "root" $ "component" …`. */}}
+{{- define "loopstream.userName" -}}
+system:serviceaccount:{{ .root.Release.Namespace }}:{{ include "loopstream.serviceAccount" . }}
+{{- end }}
+
+{{/* Repositories of the images that pods may have, as JSON: an upgrade changes the tag while the operator before it still works. */}}
+{{- define "loopstream.podImages" -}}
+{{- $own := list -}}
+{{- with .Values.image -}}
+{{- $registry := "" -}}
+{{- if .registry }}{{ $registry = printf "%s/" (trimSuffix "/" .registry) }}{{ end -}}
+{{- $own = list (printf "%s%s" $registry .repository) -}}
+{{- end -}}
+{{- concat $own .Values.policies.images | toJson -}}
+{{- end }}
+
+{{/* CEL: whether a volume `v` is of a kind that the operator makes. A path of the host is allowed where the values name it. */}}
+{{- define "loopstream.podVolumes" -}}
+{{- $kinds := list "emptyDir" "secret" "downwardAPI" "persistentVolumeClaim" "ephemeral" -}}
+{{- $paths := list -}}
+{{- range list .Values.storage.file.volume .Values.storage.scratchVolume -}}
+{{- range $kind, $source := . -}}
+{{- if eq $kind "hostPath" }}{{ $paths = append $paths $source.path }}{{ else }}{{ $kinds = append $kinds $kind }}{{ end -}}
+{{- end -}}
+{{- end -}}
+{{- $tests := list -}}
+{{- range uniq $kinds }}{{ $tests = append $tests (printf "has(v.%s)" .) }}{{ end -}}
+{{- if $paths }}{{ $tests = append $tests (printf "(has(v.hostPath) && v.hostPath.path in %s)" (toJson $paths)) }}{{ end -}}
+{{- join " || " $tests -}}
+{{- end }}

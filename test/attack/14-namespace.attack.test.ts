@@ -1,0 +1,300 @@
+/**
+ * The service's own accounts, taken over: what somebody can do with the token of the operator or of the API server, and what a
+ * person with kubectl in the streams' namespace can ask of the operator. The chart is installed as people install it, on a real
+ * kube-apiserver, which is the judge. What pods reach over the network is tested where policies are enforced (test/cluster).
+ */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { environment } from '../../src/config.ts';
+import { createKube } from '../../src/kube/client.ts';
+import { collectionPath, objectPath } from '../../src/kube/paths.ts';
+import { DESTINATIONS, JOBS, LOOPSTREAMS, PODS, SECRETS } from '../../src/kube/resources.ts';
+import type { Kube, KubeObject, Resource } from '../../src/kube/types.ts';
+import { run } from '../../src/local/run.ts';
+import { buildJob, importWish } from '../../src/operator/job.ts';
+import { programOf } from '../../src/operator/media.ts';
+import { buildPod } from '../../src/operator/pod.ts';
+import { buildProbe } from '../../src/operator/probe.ts';
+import { openHelms } from '../support/helm/index.ts';
+import { INLINE } from '../support/helm/values.ts';
+import { startSmallKubernetes, type TestKubernetes } from '../support/kubernetes.ts';
+import { destination, S3_SETTINGS, SETTINGS, stream, upload, world } from '../support/operator.ts';
+import { until } from '../support/rtmp.ts';
+
+const SERVICE = 'loopstream';
+const STREAMS = 'loopstream-streams';
+const VALUES = {
+  ...INLINE,
+  policies: {
+    template: { enabled: true, priorityClassNames: ['streams'], maxCpu: '2', maxMemory: '2Gi' },
+    destinations: { secretPrefix: 'rtmp-' },
+  },
+};
+
+let kubernetes: TestKubernetes;
+let kube: Kube;
+
+interface Answer {
+  status: number;
+  message: string;
+}
+
+/** Asks as one of the service's accounts, or as a person with every right. Nothing is stored unless `stored`. */
+async function ask(who: string, method: string, path: string, body?: unknown, stored = false): Promise<Answer> {
+  const headers: Record<string, string> = {
+    ...(who !== 'person' && { 'impersonate-user': `system:serviceaccount:${SERVICE}:loopstream-${who}` }),
+    ...(method === 'PATCH' && { 'content-type': 'application/merge-patch+json' }),
+  };
+  const { status, text } = await kube.raw(method, stored ? path : `${path}?dryRun=All`, body, headers);
+  const { message = '' } = JSON.parse(text) as { message?: string };
+  return { status, message };
+}
+
+const collection = <T extends KubeObject>(resource: Resource<T>, namespace = STREAMS) =>
+  collectionPath(resource, namespace);
+const secret = (name: string, more: object = {}) => ({ metadata: { name }, stringData: { rtmpKey: 'x' }, ...more });
+
+beforeAll(async () => {
+  kubernetes = await startSmallKubernetes();
+  kube = createKube({ kubeconfig: kubernetes.kubeconfig });
+  const { helms, close } = await openHelms(kubernetes.kubeconfig);
+  const objects = (await helms[0]?.render(VALUES)) ?? [];
+  close();
+  const env = { PATH: environment().PATH, HOME: kubernetes.stateDir, KUBECONFIG: kubernetes.kubeconfig };
+  const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: SERVICE } };
+  const input = JSON.stringify({ apiVersion: 'v1', kind: 'List', items: [namespace, ...objects] });
+  const applied = await run(kubernetes.binaries.kubectl, ['apply', '--server-side', '-f', '-'], {
+    env,
+    timeoutMs: 120_000,
+    input,
+  });
+  expect(applied.stderr).toBe('');
+  // kube-apiserver follows what was written with a delay: rights, then policies, and accounts for pods.
+  const foreign = () => ask('operator', 'POST', collection(SECRETS), secret('anybody-s'));
+  await until('the policies are in force', async () => /Secrets of its own/.test((await foreign()).message));
+  const policies = ['pods', 'jobs', 'template', 'destinations'].map((name) => `loopstream-${name}-${SERVICE}`);
+  const path = '/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies';
+  for (const name of policies) {
+    const { text } = await kube.raw('GET', `${path}/${name}`);
+    expect(JSON.parse(text).metadata.name).toBe(name);
+  }
+  await until('a pod is accepted', async () => (await ask('operator', 'POST', collection(PODS), POD)).status === 201);
+  const bad = { ...POD, spec: { ...POD.spec, hostNetwork: true } };
+  await until('pods are bound', async () => (await ask('operator', 'POST', collection(PODS), bad)).status === 403);
+});
+afterAll(async () => {
+  await kube?.close();
+  await kubernetes?.stop();
+});
+
+const PROGRAM = programOf(stream(), world({ destinations: [destination()] }), '2026-06-01T12:00:00Z');
+const inStreams = <T extends KubeObject>(object: T): T => ({
+  ...object,
+  metadata: { ...object.metadata, namespace: STREAMS },
+});
+const POD = inStreams(buildPod(stream(), PROGRAM, SETTINGS)) as never as KubeObject & { spec: Record<string, unknown> };
+const JOB = inStreams(buildJob(upload('film', {}), importWish(upload('film', {})), SETTINGS)) as never as KubeObject;
+
+describe('the namespace of the streams', () => {
+  test('holds none of the service’s Secrets, and neither account has a right in the service’s own', async () => {
+    const inside = await kube.list(SECRETS, { namespace: STREAMS });
+    expect(inside.map(({ metadata }) => metadata.name)).toEqual([]);
+    const own = await kube.list(SECRETS, { namespace: SERVICE });
+    expect(own.map(({ metadata }) => metadata.name)).toContain('loopstream-api');
+    for (const who of ['operator', 'api', 'billing'])
+      for (const [method, path, body] of [
+        ['GET', objectPath(SECRETS, SERVICE, 'loopstream-api')],
+        ['PATCH', objectPath(SECRETS, SERVICE, 'loopstream-api'), {}],
+        ['DELETE', objectPath(SECRETS, SERVICE, 'loopstream-api')],
+        ['POST', collection(PODS, SERVICE), POD],
+      ] as const)
+        expect((await ask(who, method, path, body)).status, `${who}: ${method} ${path}`).toBe(403);
+  });
+
+  test('refuses a pod that Pod Security `restricted` does not allow, whoever makes it', async () => {
+    const containers = [{ name: 'a', image: 'b', securityContext: { privileged: true } }];
+    const answer = await ask('person', 'POST', collection(PODS), { metadata: { name: 'a' }, spec: { containers } });
+    expect(answer).toMatchObject({ status: 403, message: expect.stringContaining('PodSecurity') });
+  });
+});
+
+describe('Secrets, with the service’s tokens', () => {
+  const OURS = { operator: 'stream-0f0e', api: 'dst-01k0' } as const;
+  beforeAll(async () => {
+    for (const name of ['database', OURS.operator, OURS.api])
+      expect((await ask('person', 'POST', collection(SECRETS), secret(name), true)).status).toBe(201);
+  });
+
+  test('those of our names are written', async () => {
+    expect((await ask('api', 'PATCH', objectPath(SECRETS, STREAMS, OURS.api), { stringData: { a: 'b' } })).status).toBe(
+      200,
+    );
+    expect((await ask('api', 'DELETE', objectPath(SECRETS, STREAMS, OURS.api))).status).toBe(200);
+    expect((await ask('api', 'POST', collection(SECRETS), secret('dst-another'))).status).toBe(201);
+    expect((await ask('operator', 'POST', collection(SECRETS), secret('stream-another'))).status).toBe(201);
+    const kept = await kube.get(SECRETS, STREAMS, OURS.operator);
+    expect((await ask('operator', 'PUT', objectPath(SECRETS, STREAMS, OURS.operator), kept)).status).toBe(200);
+  });
+
+  test('a foreign one is neither written, nor seen in the answer to a write, nor deleted', async () => {
+    const one = objectPath(SECRETS, STREAMS, 'database');
+    const kept = await kube.get(SECRETS, STREAMS, 'database');
+    for (const [who, method, path, body] of [
+      ['api', 'PATCH', one, {}],
+      ['api', 'PATCH', one, { stringData: { rtmpUrl: 'x' } }],
+      ['api', 'DELETE', one],
+      ['api', 'POST', collection(SECRETS), secret('new')],
+      ['api', 'POST', collection(SECRETS), { ...secret(''), metadata: { generateName: 'evil-' } }],
+      ['operator', 'PUT', one, kept],
+      ['operator', 'POST', collection(SECRETS), secret('new')],
+      // Nor what is the other’s.
+      ['api', 'PATCH', objectPath(SECRETS, STREAMS, OURS.operator), {}],
+      ['operator', 'PUT', objectPath(SECRETS, STREAMS, OURS.api), await kube.get(SECRETS, STREAMS, OURS.api)],
+    ] as const) {
+      const { status, message } = await ask(who, method, path, body);
+      expect(status, `${who}: ${method} ${path}`).toBe(403);
+      expect(message).toContain('Change it as its owner');
+      expect(message).not.toContain('eA==');
+    }
+  });
+
+  test('none is made by which Kubernetes hands out the token of an account', async () => {
+    const token = { type: 'kubernetes.io/service-account-token' };
+    const metadata = { name: 'dst-token', annotations: { 'kubernetes.io/service-account.name': 'default' } };
+    const { status, message } = await ask('api', 'POST', collection(SECRETS), { ...secret(''), ...token, metadata });
+    expect({ status, message }).toMatchObject({ status: 403, message: expect.stringContaining('Opaque') });
+  });
+});
+
+describe('pods and Jobs, with the operator’s token', () => {
+  type Spec = Record<string, unknown> & { containers: Record<string, unknown>[]; volumes: object[] };
+  /** To the only container. */
+  const inContainer = (more: object) => (spec: Spec) => ({
+    containers: spec.containers.map((c) => ({ ...c, ...more })),
+  });
+  const withVolume = (more: object) => (spec: Spec) => ({ volumes: [...spec.volumes, { name: 'more', ...more }] });
+  const secured = { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } };
+
+  test('what the operator makes is accepted: streams, imports and tests, with media in a volume and in S3', async () => {
+    for (const settings of [SETTINGS, S3_SETTINGS]) {
+      for (const pod of [buildPod(stream(), PROGRAM, settings), buildProbe(destination(), '1', settings)])
+        expect(await ask('operator', 'POST', collection(PODS), inStreams(pod as KubeObject))).toMatchObject({
+          status: 201,
+        });
+      const job = inStreams(buildJob(upload('film', {}), importWish(upload('film', {})), settings) as KubeObject);
+      expect(await ask('operator', 'POST', collection(JOBS), job)).toMatchObject({ status: 201 });
+    }
+  });
+
+  test.each<[string, object | ((spec: Spec) => object)]>([
+    ['another image', inContainer({ image: 'evil.example.com/loopstream:1' })],
+    ['an image whose name begins like ours', inContainer({ image: 'loopstream-evil:1' })],
+    ['an image in an init container', { initContainers: [{ name: 'i', image: 'evil:1', securityContext: secured }] }],
+    ['the node’s network', { hostNetwork: true }],
+    ['the node’s processes', { hostPID: true }],
+    ['a port of the node', inContainer({ ports: [{ containerPort: 80, hostPort: 80 }] })],
+    ['a node past the scheduler', { nodeName: 'control-plane' }],
+    ['another account', { serviceAccountName: 'somebody' }],
+    ['a token', { automountServiceAccountToken: true }],
+    ['the node’s files', withVolume({ hostPath: { path: '/' } })],
+    ['a token by a volume', withVolume({ projected: { sources: [{ serviceAccountToken: { path: 't' } }] } })],
+    ['privileges', inContainer({ securityContext: { privileged: true } })],
+    [
+      'a capability',
+      inContainer({ securityContext: { ...secured, capabilities: { drop: ['ALL'], add: ['SYS_ADMIN'] } } }),
+    ],
+  ])('%s is refused, in a pod and in a Job', async (_, change) => {
+    const changed = (spec: Spec) => ({ ...spec, ...(typeof change === 'function' ? change(spec) : change) });
+    const pod = { ...POD, spec: changed(POD.spec as Spec) };
+    const { status, message } = await ask('operator', 'POST', collection(PODS), pod);
+    expect(status, message).toBe(403);
+    const { template, ...rest } = JOB.spec as unknown as { template: { metadata: object; spec: Spec } };
+    const job = { ...JOB, spec: { ...rest, template: { ...template, spec: changed(template.spec) } } };
+    const refused = await ask('operator', 'POST', collection(JOBS), job);
+    expect(refused).toMatchObject({
+      status: 403,
+      message: expect.stringContaining('The operator of loopstream makes'),
+    });
+  });
+
+  test('a pod that no NetworkPolicy selects is refused', async () => {
+    for (const labels of [{}, { ...POD.metadata.labels, 'app.kubernetes.io/component': 'other' }]) {
+      const { status, message } = await ask('operator', 'POST', collection(PODS), {
+        ...POD,
+        metadata: { ...POD.metadata, labels },
+      });
+      expect({ status, message }).toMatchObject({ status: 403, message: expect.stringContaining('NetworkPolicies') });
+    }
+  });
+
+  test('a pod that is there gets no other image and loses no label; an older one of another image can still be let go', async () => {
+    const spec = POD.spec as Spec;
+    const old = inContainer({ image: 'registry.example.com/older:1' })(spec);
+    const pod = { ...POD, metadata: { ...POD.metadata, name: 'older' }, spec: { ...spec, ...old } };
+    expect(await ask('person', 'POST', collection(PODS), pod, true)).toMatchObject({ status: 201 });
+    const path = objectPath(PODS, STREAMS, 'older');
+    const patch = (body: object) => ask('operator', 'PATCH', path, body);
+    expect(await patch({ metadata: { finalizers: null, annotations: { a: 'b' } } })).toMatchObject({ status: 200 });
+    expect(await patch({ spec: inContainer({ image: 'evil:1' })(spec) })).toMatchObject({ status: 403 });
+    expect(await patch({ metadata: { labels: { 'app.kubernetes.io/component': 'none' } } })).toMatchObject({
+      status: 403,
+    });
+  });
+});
+
+describe('a person with kubectl, where the template is bounded', () => {
+  const loopstream = (template?: object) => ({
+    apiVersion: 'loopstream.dev/v1alpha1',
+    kind: 'LoopStream',
+    metadata: { name: 'mine' },
+    spec: { uploadRef: 'u', destinationRefs: ['d'], ...(template && { template }) },
+  });
+  const limits = (cpu: string | number, memory: string) => ({ resources: { limits: { cpu, memory } } });
+
+  test.each<[string, object | undefined]>([
+    ['nothing', undefined],
+    ['resources within the bounds', limits('500m', '1Gi')],
+    ['as much as is allowed, as a number', limits(2, '2048Mi')],
+    ['an allowed priority', { priorityClassName: 'streams' }],
+    ['labels', { labels: { team: 'video' } }],
+  ])('%s is accepted', async (_, template) => {
+    expect(await ask('person', 'POST', collection(LOOPSTREAMS), loopstream(template))).toMatchObject({ status: 201 });
+  });
+
+  test.each<[string, object, string]>([
+    ['a priority above everybody', { priorityClassName: 'system-node-critical' }, 'priorityClassName'],
+    ['a runtime', { runtimeClassName: 'unsafe' }, 'runtimeClassName'],
+    ['a toleration of every taint', { tolerations: [{ operator: 'Exists' }] }, 'policies.template.placement'],
+    ['a node', { nodeSelector: { 'kubernetes.io/hostname': 'x' } }, 'policies.template.placement'],
+    ['a neighbourhood', { affinity: { podAffinity: {} } }, 'policies.template.placement'],
+    ['too much memory', limits('1', '2049Mi'), 'limits.memory of at most 2Gi'],
+    ['too many processors', limits('2001m', '1Gi'), 'limits.cpu of at most 2'],
+    ['no limit', { resources: { requests: { cpu: '1' } } }, 'needs limits.cpu'],
+    ['a limit of one alone', { resources: { limits: { cpu: '1' } } }, 'limits.memory'],
+    [
+      'other hardware',
+      { resources: { limits: { cpu: '1', memory: '1Gi', 'example.com/gpu': '8' } } },
+      'cpu, memory and ephemeral-storage alone',
+    ],
+  ])('%s is refused with a sentence that says what to do', async (_, template, says) => {
+    const { status, message } = await ask('person', 'POST', collection(LOOPSTREAMS), loopstream(template));
+    expect(status, message).toBe(422);
+    expect(message).toContain(says);
+    expect(message).toContain('ask who runs loopstream');
+  });
+
+  test('names Secrets of the prefix alone in a Destination', async () => {
+    const of = (secretName: string) => ({
+      apiVersion: 'loopstream.dev/v1alpha1',
+      kind: 'Destination',
+      metadata: { name: 'mine' },
+      spec: { secretName },
+    });
+    const post = (secretName: string) => ask('person', 'POST', collection(DESTINATIONS), of(secretName));
+    for (const name of ['rtmp-mine', 'dst-01k0']) expect((await post(name)).status).toBe(201);
+    for (const name of ['database', 'stream-1', 'my-rtmp']) {
+      const { status, message } = await post(name);
+      expect(status).toBe(422);
+      expect(message).toContain('begin with "rtmp-" here. Copy the URL and the key into a Secret of such a name.');
+    }
+  });
+});
