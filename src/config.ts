@@ -4,6 +4,7 @@
  */
 
 import { isIP } from 'node:net';
+import { feedsPerServer, previewLimits, uploadLimits } from './config-limits.ts';
 import { money } from './config-money.ts';
 import { authLimits, mail, outsideProvider } from './config-people.ts';
 import { common, DEFAULT_CACHE_BYTES, MIN_CACHE_BYTES, maxSourceBytes, storageCredentials } from './config-pod.ts';
@@ -176,6 +177,9 @@ export const apiConfig = (env: Env) => {
     }),
     /** How long a client may take to send an upload, from its beginning on. */
     uploadExpireHours: integer('UPLOAD_EXPIRE_HOURS', 72, 1, 24 * 366),
+    uploadLimits: uploadLimits(env),
+    previewLimits: previewLimits(env),
+    feedsPerServer: feedsPerServer(env),
     /** Where clients' uploads are kept; without it they can only be imported from links. */
     storageUrl: optional('STORAGE_URL'),
     storageCredentials: storageCredentials(env),

@@ -172,7 +172,8 @@ export const ERRORS = {
   malformed_request: {
     status: 400,
     title: 'Malformed request',
-    meaning: 'What was sent is not HTTP/1.1 as RFC 9112 has it, or was cut off.',
+    meaning:
+      'What was sent is not HTTP/1.1 as RFC 9112 has it, not GraphQL over HTTP where that is asked for, or was cut off.',
     fix: 'Let a library send the request; where one does, look at what stands between it and this server.',
   },
   request_timeout: {
@@ -256,6 +257,18 @@ export const ERRORS = {
     meaning: 'The account follows its changes over as many connections as one server has for an account.',
     fix: 'End feeds that nobody reads, such as those of pages that are left open; share one among the parts of a program.',
   },
+  too_many_uploads_at_once: {
+    status: 429,
+    title: 'Too many uploads at once',
+    meaning: 'The account sends as many uploads at the same time as one server takes of an account.',
+    fix: 'Send fewer files at the same time, or try again after `Retry-After` seconds; what was sent is kept.',
+  },
+  too_many_previews: {
+    status: 429,
+    title: 'Too many previews',
+    meaning: 'The stream, or the account, has as many live previews open as one server shows of it.',
+    fix: 'Close previews that nobody looks at, and try again after `Retry-After` seconds. Viewers watch the destination, not the preview.',
+  },
   internal: {
     status: 500,
     title: 'Internal error',
@@ -273,6 +286,12 @@ export const ERRORS = {
     title: 'Shutting down',
     meaning: 'This server is stopping; try again.',
     fix: 'Try again after `Retry-After` seconds: another server answers.',
+  },
+  server_busy: {
+    status: 503,
+    title: 'Server busy',
+    meaning: 'This server does as much of this kind at once as it can.',
+    fix: 'Try again after `Retry-After` seconds, with growing pauses. What was sent of an upload is kept.',
   },
   ...MONEY_ERRORS,
 } as const;

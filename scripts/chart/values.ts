@@ -96,6 +96,12 @@ const uploads = group('What accounts may upload.', {
     bytes: whole('Bytes of them.', 2 ** 40, 1),
   }),
   expireHours: whole('Hours that a client may take to send a file.', 72, 1, 8784),
+  sending: group('What requests that send files may take of one API server.', {
+    atOncePerAccount: whole('Requests of an account at the same time.', 24, 1, 100_000),
+    atOnce: whole('Requests of all accounts at the same time.', 256, 1, 100_000),
+    memoryBytes: whole('Bytes of memory in which they wait for the storage.', 32 * 2 ** 20, 2 ** 20, 2 ** 34),
+    minBytesPerSecond: whole('Bytes a second, over 30 s, below which a sender is ended.', 4096, 0),
+  }),
 });
 
 const operator = group('The operator.', {
@@ -179,6 +185,13 @@ const api = group('The API server: REST, GraphQL and the page. Leave it out to w
     mailsPerHour: whole('Letters that one mailbox may be sent in an hour.', 5, 1),
     unusedClientDays: whole('Days after which an OAuth client that nobody has let in is removed.', 30, 1, 3660),
   }),
+  previews: group('Live previews that one server shows at the same time.', {
+    perStream: whole('Of a stream.', 4, 1, 100_000),
+    perAccount: whole('Of an account.', 8, 1, 100_000),
+    perServer: whole('Of all accounts.', 48, 1, 100_000),
+    seconds: whole('Seconds after which one ends; a page that is still looked at opens it again.', 600, 1, 86_400),
+  }),
+  feedsPerServer: whole('Feeds of changes that are open at one server at the same time.', 2000, 1, 1_000_000),
   trustProxy: list('Addresses or networks of the proxies before it, whose X-Forwarded-For counts, e.g. `10.0.0.0/8`.', {
     type: 'string',
     minLength: 1,

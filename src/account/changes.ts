@@ -5,6 +5,7 @@
  * Pure: no I/O, no clock.
  */
 import { AppError } from '../errors.ts';
+import { Places, PlacesFull } from '../places.ts';
 import { CHANGING_NOUNS, type Change, type ChangingNoun } from './change.ts';
 import type { OwnedChange } from './owned.ts';
 
@@ -28,18 +29,22 @@ export type ChangeService = ReturnType<typeof createChangeService>;
 /** `reset`: changes were left out. */
 type Source = { follow(accountId: string, hear: (change: OwnedChange | 'reset') => void): () => void };
 
-export function createChangeService(sources: Record<ChangingNoun, Source>) {
-  const counts = new Map<string, number>();
+/** `total`: feeds of all accounts at this server. */
+export function createChangeService(sources: Record<ChangingNoun, Source>, total = 2_000) {
+  const places = new Places({ total, each: { account: MAX_FEEDS } });
   return {
     /**
-     * `wake` is called when there is something to take where there was nothing; of `nouns` alone it is told. Throws
-     * `too_many_feeds`.
+     * `wake` is called when there is something to take where there was nothing; of `nouns` alone it is told. `giveUp` is
+     * called when the feed is to end, since another account that has fewer wants to follow too. Throws `too_many_feeds` and
+     * `server_busy`.
      */
-    follow(accountId: string, wake: () => void, nouns: readonly ChangingNoun[] = CHANGING_NOUNS): Following {
-      const count = counts.get(accountId) ?? 0;
-      if (count >= MAX_FEEDS)
-        throw new AppError('too_many_feeds', `This account follows its changes ${count} times here already.`);
-      counts.set(accountId, count + 1);
+    follow(
+      accountId: string,
+      wake: () => void,
+      nouns: readonly ChangingNoun[] = CHANGING_NOUNS,
+      giveUp?: () => void,
+    ): Following {
+      const release = takePlace(places, accountId, giveUp);
 
       const pending = createPending();
       const offs = nouns.map((noun) =>
@@ -60,13 +65,22 @@ export function createChangeService(sources: Record<ChangingNoun, Source>) {
           if (ended) return;
           ended = true;
           for (const off of offs) off();
-          const left = (counts.get(accountId) ?? 1) - 1;
-          if (left > 0) counts.set(accountId, left);
-          else counts.delete(accountId);
+          release();
         },
       };
     },
   };
+}
+
+function takePlace(places: Places, accountId: string, giveUp: (() => void) | undefined): () => void {
+  try {
+    return places.takeNow({ account: accountId }, giveUp && { giveUp });
+  } catch (error) {
+    if (!(error instanceof PlacesFull)) throw error;
+    if (error.limit === 'account')
+      throw new AppError('too_many_feeds', `This account follows its changes ${MAX_FEEDS} times here already.`);
+    throw new AppError('server_busy', 'This server has as many feeds of changes open as it can.');
+  }
 }
 
 /** What has not been taken yet. */

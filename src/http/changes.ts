@@ -64,7 +64,8 @@ export const changeRoutes: FastifyPluginAsyncTypebox<Doors> = async (app, { chan
       };
       const { accountId, scopes } = request.principal;
       const nouns = nounsFor(scopes);
-      const feed = openFeed((wake) => changes.follow(accountId, wake, nouns), isAllowed, stopping);
+      const follow: Follow = (wake, giveUp) => changes.follow(accountId, wake, nouns, giveUp);
+      const feed = openFeed(follow, isAllowed, stopping);
       reply.raw.once('close', () => feed.destroy());
       return reply
         .type('text/event-stream')
@@ -95,12 +96,10 @@ async function isOver(isAllowed: () => Promise<boolean>): Promise<boolean> {
   }
 }
 
+type Follow = (wake: () => void, giveUp: () => void) => Following;
+
 /** The bytes of one feed. Nothing is made before it can be sent, so that what waits is what `follow` keeps and no more. */
-function openFeed(
-  follow: (wake: () => void) => Following,
-  isAllowed: () => Promise<boolean>,
-  stopping: AbortSignal,
-): Readable {
+function openFeed(follow: Follow, isAllowed: () => Promise<boolean>, stopping: AbortSignal): Readable {
   let wanted = false;
   let wantedAt = performance.now();
   let gathering: NodeJS.Timeout | undefined;
@@ -122,7 +121,7 @@ function openFeed(
     feed.push(null);
   };
 
-  const following = follow(soon);
+  const following = follow(soon, end);
   const feed = new Readable({
     highWaterMark: 16 * 1024,
     read() {

@@ -11,8 +11,10 @@ const COMMON: ErrorCode[] = [
 const GUARDED: ErrorCode[] = ['unauthenticated', 'upstream_unavailable'];
 const WITH_BODY: ErrorCode[] = ['malformed_json', 'payload_too_large', 'unsupported_media_type'];
 
+const SENDING: ErrorCode[] = ['too_many_uploads_at_once', 'server_busy'];
+
 const OWN: Partial<Record<Operation, ErrorCode[]>> = {
-  watchChanges: ['too_many_feeds'],
+  watchChanges: ['too_many_feeds', 'server_busy'],
   createApiKey: ['api_key_quota_exceeded', 'conflict'],
   deleteAccount: ['not_confirmed'],
   updateStream: ['conflict'],
@@ -22,14 +24,17 @@ const OWN: Partial<Record<Operation, ErrorCode[]>> = {
   skipStreamItem: ['stream_not_live', 'conflict'],
   scheduleStream: ['conflict'],
   unscheduleStream: ['conflict'],
-  getStreamPreview: ['stream_not_live'],
+  getStreamPreview: ['stream_not_live', 'too_many_previews', 'server_busy'],
   updateDestination: ['conflict'],
   deleteDestination: ['destination_in_use', 'conflict'],
   testDestination: ['destination_on_air', 'conflict'],
   createUploadFromLink: ['link_forbidden', 'upload_quota_exceeded'],
-  createResumableUpload: ['upload_quota_exceeded', 'upload_conflict', 'media_too_large', 'tus_version_unsupported'],
+  createResumableUpload: [
+    ...(['upload_quota_exceeded', 'upload_conflict', 'media_too_large', 'tus_version_unsupported'] as const),
+    ...SENDING,
+  ],
   getResumableUpload: ['upload_conflict', 'tus_version_unsupported'],
-  appendToResumableUpload: ['upload_conflict', 'media_too_large', 'tus_version_unsupported'],
+  appendToResumableUpload: ['upload_conflict', 'media_too_large', 'tus_version_unsupported', ...SENDING],
   cancelResumableUpload: ['upload_conflict', 'conflict', 'tus_version_unsupported'],
   getUploadPreview: ['upload_not_prepared'],
   deleteUpload: ['upload_in_use', 'conflict'],

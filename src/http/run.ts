@@ -133,7 +133,7 @@ export async function runApi(config: ApiConfig, lifecycle: Lifecycle, log: Logge
   const money = createMoneyNews();
   // Where nothing costs anything, there is nothing to hear of.
   if (config.billing) void listen(config.databaseUrl, CHANNEL, { ears: money, log, signal: lifecycle.signal });
-  const changes = createChangeService({ ...resources.byNoun, ...money.byNoun });
+  const changes = createChangeService({ ...resources.byNoun, ...money.byNoun }, config.feedsPerServer);
   lifecycle.defer('stats', () => stats.close());
   const { people, deletions } = openPeople({ config, kube, resources, services, auth, db, mails, log });
   lifecycle.defer('deletions', () => deletions.stop());
@@ -246,8 +246,10 @@ function openResources(kube: Kube, namespace: string, stopping: AbortSignal, log
   return { byName: { destinations, uploads, playlists, streams, pods }, pods, ...owned, byNoun, learners };
 }
 
-type Given = Parameters<typeof createAccountService>[0] &
-  Pick<UploadServiceDeps, 'storage' | 'limits' | 'leases'> &
+type Given = Parameters<typeof createAccountService>[0] & { limits: Pick<ApiConfig, 'previewLimits'> } & Pick<
+    UploadServiceDeps,
+    'storage' | 'limits' | 'leases'
+  > &
   Pick<Services, 'billing' | 'topUps' | 'invoices' | 'crypto'> & { paid: boolean };
 
 function openServices(
@@ -260,7 +262,7 @@ function openServices(
     upload: (accountId: string, id: string) => uploads.find(accountId, id)?.spec,
     playlist: (accountId: string, id: string) => playlists.find(accountId, id)?.spec,
   };
-  const stats = createStatsService({ streams, destinations, pods });
+  const stats = createStatsService({ streams, destinations, pods, previewLimits: limits.previewLimits });
   return {
     services: {
       ...{ stats, billing, topUps, invoices, crypto },

@@ -7,6 +7,7 @@ import type { Reflector } from '../kube/reflector.ts';
 import type { Destination, LoopStream, Pod } from '../kube/resources.ts';
 import type { KubeObject } from '../kube/types.ts';
 import { STREAM_LABEL, STREAMER_PORT } from '../streams/names.ts';
+import { createPreviews, type PreviewLimits } from './previews.ts';
 import type { LiveStats } from './record.ts';
 import { liveStats, NOT_LIVE } from './view.ts';
 
@@ -22,6 +23,7 @@ export interface StatsServiceDeps {
   destinations: Owned<Destination>;
   /** With the index `stream` (`podStreamIndex`). */
   pods: Reflector<KubeObject<Pod['spec'], Pod['status']>>;
+  previewLimits: PreviewLimits;
   /** Where a pod listens; the port is STREAMER_PORT but in tests. */
   port?: number;
 }
@@ -32,7 +34,14 @@ export const podStreamIndex = ({ metadata }: KubeObject): string[] => {
   return name ? [name] : [];
 };
 
-export function createStatsService({ streams, destinations, pods, port = STREAMER_PORT }: StatsServiceDeps) {
+export function createStatsService({
+  streams,
+  destinations,
+  pods,
+  previewLimits,
+  port = STREAMER_PORT,
+}: StatsServiceDeps) {
+  const previews = createPreviews(previewLimits);
   // Connections to pods that are gone must not be kept: their addresses are given to others.
   const agent = new Agent({ connect: { timeout: STATS_TIMEOUT_MS }, keepAliveTimeout: 1_000, bodyTimeout: 0 });
 
@@ -66,13 +75,17 @@ export function createStatsService({ streams, destinations, pods, port = STREAME
       }
     },
 
-    /** The stream as HTTP-FLV, endless until `signal` aborts. Throws `stream_not_live` when there is nothing to show. */
+    /**
+     * The stream as HTTP-FLV, until `signal` aborts or it has been shown for long enough. Throws `stream_not_live` when there
+     * is nothing to show, `too_many_previews` and `server_busy`.
+     */
     async preview(accountId: string, id: string, signal: AbortSignal): Promise<Readable> {
       const stream = streams.get(accountId, id);
       const base = addressOf(stream);
-      const answer = base && (await openPreview(base, signal).catch(() => undefined));
-      if (!answer) throw new AppError('stream_not_live', 'The stream is not on air.');
-      return answer;
+      if (!base) throw new AppError('stream_not_live', 'The stream is not on air.');
+      const { uid } = stream.metadata;
+      const open = (until: AbortSignal) => openPreview(base, until);
+      return previews.open({ accountId, streamId: uid, source: `${uid} ${base}`, open }, signal);
     },
 
     close: () => agent.destroy(),

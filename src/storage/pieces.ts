@@ -4,10 +4,15 @@
  * may append; who does so sees to that.
  */
 import type { Readable } from 'node:stream';
+import { settlesWithin } from '../settles.ts';
 import type { Storage } from './storage.ts';
 
-/** What a server that is killed loses at most; also the memory of one arrival. */
-const PIECE_BYTES = 4 * 2 ** 20;
+/** The bytes that a server which is killed loses at most, and the memory of one arrival. */
+export const LARGEST_PIECE = 4 * 2 ** 20;
+/** The first piece of an arrival; each one that was filled doubles the next. */
+export const SMALLEST_PIECE = 256 * 1024;
+/** A piece that fills slowly is written after so long, so that its memory serves others. */
+const HOLD_MS = 5_000;
 /** So that keys are in the order of the bytes: 2^53 has sixteen digits. */
 const DIGITS = 16;
 const PIECE = /\/(\d{16})-(\d{16})$/;
@@ -44,9 +49,66 @@ export async function arrivedBytes(storage: Storage, prefix: string): Promise<nu
   return (await piecesOf(storage, prefix)).at(-1)?.end ?? 0;
 }
 
+/** Buffers in which pieces are put together. */
+export interface PieceMemory {
+  /** A buffer of `bytes`, or a smaller one while memory is short. Rejects when there is none for too long. */
+  take(bytes: number): Promise<Buffer>;
+  give(buffer: Buffer): void;
+}
+
+const OWN_MEMORY: PieceMemory = { take: async (bytes) => Buffer.allocUnsafe(bytes), give: () => undefined };
+
+/** One piece on its way to storage. It holds memory only while it holds bytes. */
+class Filling {
+  readonly #memory: PieceMemory;
+  readonly #keep: (bytes: Buffer) => Promise<void>;
+  #buffer: Buffer | undefined;
+  #filled = 0;
+  #size = SMALLEST_PIECE;
+  #since = 0;
+
+  constructor(memory: PieceMemory, keep: (bytes: Buffer) => Promise<void>) {
+    this.#memory = memory;
+    this.#keep = keep;
+  }
+
+  /** Milliseconds until it is to be written, full or not. */
+  get dueMs(): number {
+    return this.#buffer ? Math.max(0, this.#since + HOLD_MS - performance.now()) : Number.POSITIVE_INFINITY;
+  }
+
+  async add(chunk: Buffer): Promise<void> {
+    for (let rest = chunk; rest.length > 0; ) {
+      if (!this.#buffer) {
+        this.#buffer = await this.#memory.take(this.#size);
+        this.#since = performance.now();
+      }
+      const taken = rest.copy(this.#buffer, this.#filled);
+      this.#filled += taken;
+      rest = rest.subarray(taken);
+      if (this.#filled < this.#buffer.length) continue;
+      await this.flush();
+      this.#size = Math.min(LARGEST_PIECE, this.#size * 2);
+    }
+  }
+
+  async flush(): Promise<void> {
+    const [buffer, filled] = [this.#buffer, this.#filled];
+    if (!buffer) return;
+    this.#buffer = undefined;
+    this.#filled = 0;
+    try {
+      await this.#keep(buffer.subarray(0, filled));
+    } finally {
+      this.#memory.give(buffer);
+    }
+  }
+}
+
 /**
  * Keeps what `body` brings as the bytes from `start` on, and answers where they end. When `body` breaks off, rejects with
- * its error after what had come is kept. `onKept` is told how far it is. Rejects with StorageError too.
+ * its error after what had come is kept. `onKept` is told how far it is. Rejects with StorageError and with the memory's
+ * error too.
  */
 export async function appendPieces(
   storage: Pick<Storage, 'write'>,
@@ -54,28 +116,27 @@ export async function appendPieces(
   start: number,
   body: AsyncIterable<Buffer>,
   onKept: (bytes: number) => Promise<void>,
+  memory: PieceMemory = OWN_MEMORY,
 ): Promise<number> {
-  const piece = Buffer.allocUnsafe(PIECE_BYTES);
-  let filled = 0;
   let at = start;
-  const keep = async () => {
-    if (filled === 0) return;
-    await storage.write(keyOf(prefix, at, at + filled), piece.subarray(0, filled));
-    at += filled;
-    filled = 0;
+  const filling = new Filling(memory, async (bytes) => {
+    await storage.write(keyOf(prefix, at, at + bytes.length), bytes);
+    at += bytes.length;
     await onKept(at);
-  };
+  });
+  const chunks = body[Symbol.asyncIterator]();
   try {
-    for await (const chunk of body) {
-      for (let rest = chunk; rest.length > 0; ) {
-        const taken = rest.copy(piece, filled);
-        filled += taken;
-        rest = rest.subarray(taken);
-        if (filled === PIECE_BYTES) await keep();
-      }
+    for (;;) {
+      const next = chunks.next();
+      while (!(await settlesWithin(next, filling.dueMs))) await filling.flush();
+      const { done, value } = await next;
+      if (done) break;
+      await filling.add(value);
     }
   } finally {
-    await keep();
+    // A body that still waits for bytes ends when they come, or with its stream.
+    void Promise.resolve(chunks.return?.()).catch(() => undefined);
+    await filling.flush();
   }
   return at;
 }

@@ -6,9 +6,10 @@ import type { Owned } from '../account/owned.ts';
 import type { Leases } from '../db/leases.ts';
 import { AppError, validationFailed } from '../errors.ts';
 import type { Upload as Resource } from '../kube/resources.ts';
-import { appendPieces, arrivedBytes, deletePieces } from '../storage/pieces.ts';
+import { appendPieces, arrivedBytes, deletePieces, type PieceMemory } from '../storage/pieces.ts';
 import type { Storage } from '../storage/storage.ts';
 import { UPLOAD_METADATA_ANNOTATION } from '../streams/names.ts';
+import { type Arrivals, memoryRefusal } from './arrivals.ts';
 import { nameFrom } from './name.ts';
 import type { Within } from './quota.ts';
 import { incomingKey, isArriving } from './spec.ts';
@@ -24,9 +25,10 @@ interface IncomingDeps {
   /** From the beginning on, in milliseconds. */
   expireMs: number;
   leases: Leases;
+  arrivals: Arrivals;
 }
 
-interface Arrival {
+interface Progress {
   sizeBytes: number;
   receivedBytes: number;
   /** RFC 3339. */
@@ -37,7 +39,7 @@ interface Arrival {
 
 export type Incoming = ReturnType<typeof createIncoming>;
 
-export function createIncoming({ uploads, within, storage, maxSourceBytes, expireMs, leases }: IncomingDeps) {
+export function createIncoming({ uploads, within, storage, maxSourceBytes, expireMs, leases, arrivals }: IncomingDeps) {
   const sentOf = (accountId: string, id: string) => {
     const upload = uploads.get(accountId, id);
     const { sent } = upload.spec.source;
@@ -52,6 +54,8 @@ export function createIncoming({ uploads, within, storage, maxSourceBytes, expir
     expireMs,
     /** By which one request at a time, on whichever server, is at an upload. */
     leases,
+    /** Who may send bytes now. */
+    arrivals,
 
     /** Makes the upload and answers its objectID. `given`: what the client says of it; `metadata`: the same in its words. */
     async begin(
@@ -77,7 +81,7 @@ export function createIncoming({ uploads, within, storage, maxSourceBytes, expir
     },
 
     /** Throws `upload_not_found`; rejects with StorageError. */
-    async find(accountId: string, id: string): Promise<Arrival> {
+    async find(accountId: string, id: string): Promise<Progress> {
       const { upload, sent, key } = sentOf(accountId, id);
       const { creationTimestamp: createdAt, annotations } = upload.metadata;
       const shown = { sizeBytes: sent.sizeBytes, createdAt, metadata: annotations?.[UPLOAD_METADATA_ANNOTATION] };
@@ -90,8 +94,9 @@ export function createIncoming({ uploads, within, storage, maxSourceBytes, expir
     },
 
     /**
-     * Keeps what `body` brings from byte `start` on, and answers where it ends. Rejects as `find` and `body` do, and with
-     * `upload_conflict` when `mayKeep` does not hold any more: then another request has taken over.
+     * Keeps what `body` brings from byte `start` on, by way of `memory`, and answers where it ends. Rejects as `find` and `body`
+     * do, with `server_busy`, and with `upload_conflict` when `mayKeep` does not hold any more: then another request has
+     * taken over.
      */
     async receive(
       accountId: string,
@@ -99,6 +104,7 @@ export function createIncoming({ uploads, within, storage, maxSourceBytes, expir
       start: number,
       body: AsyncIterable<Buffer>,
       mayKeep: () => boolean,
+      memory: PieceMemory | undefined,
     ): Promise<number> {
       const { upload, sent, key } = sentOf(accountId, id);
       let told = sent.receivedBytes;
@@ -108,7 +114,7 @@ export function createIncoming({ uploads, within, storage, maxSourceBytes, expir
           await storage.write(to, piece);
         },
       };
-      return appendPieces(kept, key, start, body, async (bytes) => {
+      const onKept = async (bytes: number): Promise<void> => {
         const whole = bytes === sent.sizeBytes;
         if (!whole && bytes - told < STEP * sent.sizeBytes) return;
         told = bytes;
@@ -116,7 +122,12 @@ export function createIncoming({ uploads, within, storage, maxSourceBytes, expir
         await tell(upload, bytes).catch((error: unknown) => {
           if (whole) throw error;
         });
-      });
+      };
+      try {
+        return await appendPieces(kept, key, start, body, onKept, memory);
+      } catch (error) {
+        throw memoryRefusal(error);
+      }
     },
 
     /** Ends one that has not come whole. Throws `upload_conflict` for one that has. */

@@ -9,6 +9,7 @@ import type { Upload as Resource } from '../kube/resources.ts';
 import { brokenRule, LINK } from '../sentences.ts';
 import { deletePieces } from '../storage/pieces.ts';
 import type { Storage } from '../storage/storage.ts';
+import { createArrivals, type SendingLimits } from './arrivals.ts';
 import { previewOf, previewWish } from './asked.ts';
 import { createHolders, type HoldersDeps } from './held.ts';
 import { createIncoming } from './incoming.ts';
@@ -47,6 +48,8 @@ interface UploadLimits {
   uploadQuota: UploadQuota;
   /** How long a client may take to send one. */
   uploadExpireHours: number;
+  /** Of the requests by which clients send. */
+  uploadLimits: SendingLimits;
 }
 
 const show = ({ metadata, spec, status }: Resource): Upload => ({
@@ -84,13 +87,18 @@ export function createUploadService({
   clock = systemClock,
   ...deps
 }: UploadServiceDeps) {
-  const { allowPrivateLinks, maxSourceBytes, uploadQuota, uploadExpireHours } = limits;
+  const { allowPrivateLinks, maxSourceBytes, uploadQuota, uploadExpireHours, uploadLimits } = limits;
   const within = createQuota(uploads, uploadQuota, leases);
   const holders = createHolders(deps);
   const expireMs = uploadExpireHours * HOUR_MS;
   return {
     /** What clients send themselves; undefined where that is not possible. */
-    incoming: storage && createIncoming({ uploads, within, storage, maxSourceBytes, expireMs, leases }),
+    incoming:
+      storage &&
+      createIncoming({
+        ...{ uploads, within, storage, maxSourceBytes, expireMs, leases },
+        arrivals: createArrivals(uploadLimits),
+      }),
 
     async fromLink(accountId: string, { type, url, name }: UploadFromLink): Promise<Upload> {
       checkLink(url, allowPrivateLinks);

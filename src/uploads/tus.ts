@@ -7,9 +7,12 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { DataStore, Metadata, Server, Upload } from '@tus/server';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { AppError, ERRORS, validationFailed } from '../errors.ts';
+import type { PieceMemory } from '../storage/pieces.ts';
 import { StorageError } from '../storage/storage.ts';
+import type { Arrival } from './arrivals.ts';
 import type { Incoming } from './incoming.ts';
 import { Locks } from './locks.ts';
+import { inTime, type Pace } from './pace.ts';
 import { tusOperations } from './tus-operations.ts';
 
 const PATH = '/uploads/resumable';
@@ -28,12 +31,14 @@ class AccountStore extends DataStore {
   readonly #incoming: Incoming;
   readonly #accountId: string;
   readonly #locks: Locks;
+  readonly #memory: PieceMemory | undefined;
 
-  constructor(incoming: Incoming, accountId: string, locks: Locks) {
+  constructor(incoming: Incoming, accountId: string, locks: Locks, memory: PieceMemory | undefined) {
     super();
     this.#incoming = incoming;
     this.#accountId = accountId;
     this.#locks = locks;
+    this.#memory = memory;
   }
 
   override async getUpload(id: string): Promise<Upload> {
@@ -50,7 +55,7 @@ class AccountStore extends DataStore {
 
   override write(body: Readable, id: string, offset: number): Promise<number> {
     const mayKeep = () => this.#locks.isHeld(lockOf(this.#accountId, id));
-    return this.#incoming.receive(this.#accountId, id, offset, body, mayKeep);
+    return this.#incoming.receive(this.#accountId, id, offset, body, mayKeep, this.#memory);
   }
 
   override remove(id: string): Promise<void> {
@@ -62,26 +67,22 @@ class AccountStore extends DataStore {
   }
 }
 
-/** What comes until the connection breaks off, which is no error here: what has come is kept. */
-async function* untilBroken(body: Readable): AsyncGenerator<Buffer> {
-  try {
-    for await (const chunk of body) yield chunk as Buffer;
-  } catch {
-    return;
-  }
-}
-
-function webRequest({ raw, method, headers }: FastifyRequest): Request {
+function webRequest({ raw, method, headers }: FastifyRequest, pace: Pace | undefined): Request {
   const entries = Object.entries(headers).flatMap(([name, value]) =>
     [value ?? []].flat().map((one): [string, string] => [name, one]),
   );
-  const hasBody = method === 'PATCH' || method === 'POST';
+  const body = pace && (Readable.toWeb(Readable.from(inTime(raw, pace))) as ReadableStream);
   return new Request(new URL(raw.url ?? '/', 'http://tus'), {
     method,
     headers: entries,
-    ...(hasBody && { body: Readable.toWeb(Readable.from(untilBroken(raw))) as ReadableStream, duplex: 'half' }),
+    ...(body && { body, duplex: 'half' }),
   });
 }
+
+/** Whether a request brings bytes of an upload. */
+const hasBytes = ({ method, headers }: FastifyRequest): boolean =>
+  method === 'PATCH' ||
+  (method === 'POST' && (headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0));
 
 /** The library's refusal as an error of ours. `thrown` is what it was made from, if it was thrown. */
 function refusal(status: number, text: string, thrown: unknown): unknown {
@@ -116,12 +117,30 @@ export const tusRoutes: FastifyPluginAsyncTypebox<{ incoming: Incoming }> = asyn
   async function answer(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     // Nobody has an account who only asks what is possible (OPTIONS).
     const accountId = request.principal?.accountId ?? '';
+    if (!hasBytes(request)) return handle(request, reply, accountId);
+    const arrival = await incoming.arrivals.admit(accountId).catch((error: unknown) => {
+      void reply.header('connection', 'close');
+      throw error;
+    });
+    try {
+      return await handle(request, reply, accountId, arrival);
+    } finally {
+      arrival.release();
+    }
+  }
+
+  async function handle(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    accountId: string,
+    arrival?: Arrival,
+  ): Promise<FastifyReply> {
     let thrown: unknown;
     const tus = new Server({
       path: `/v1${PATH}`,
       relativeLocation: true,
       lockDrainTimeout: DRAIN_MS,
-      datastore: new AccountStore(incoming, accountId, locks),
+      datastore: new AccountStore(incoming, accountId, locks, arrival?.memory),
       locker: { newLock: (id) => locks.newLock(lockOf(accountId, id)) },
       maxSize: incoming.maxSourceBytes,
       getFileIdFromRequest: () => (request.params as { id?: string }).id,
@@ -132,13 +151,11 @@ export const tusRoutes: FastifyPluginAsyncTypebox<{ incoming: Incoming }> = asyn
         return undefined;
       },
     });
-    const response = await tus.handleWeb(webRequest(request));
+    const response = await tus.handleWeb(webRequest(request, arrival));
     const text = await response.text();
-    if (response.status >= 400) {
-      // Nobody reads the rest of what the client is sending.
-      if (!request.raw.complete) void reply.header('connection', 'close');
-      throw refusal(response.status, text, thrown);
-    }
+    // The rest of what the client is sending is not read.
+    if (!request.raw.complete) void reply.header('connection', 'close');
+    if (response.status >= 400) throw refusal(response.status, text, thrown);
     for (const [name, value] of response.headers) if (!NOT_PASSED_ON.test(name)) void reply.header(name, value);
     return reply.code(response.status).send(text);
   }

@@ -146,20 +146,21 @@ describe('one upload, sent to two servers', () => {
     });
     const frozen = patch(server.url, id, 0, size);
     frozen.write(Buffer.alloc(5 * MEGA, 'f'));
-    await until('a piece has come', async () => (await stored(id)).length === 4 * MEGA);
+    await until('pieces have come', async () => (await stored(id)).length >= 3 * MEGA);
     server.signal('SIGSTOP');
     // As soon as its lease is over.
-    expect(await offsetOf(urls[0], id)).toBe(4 * MEGA);
-    const other = patch(urls[0], id, 4 * MEGA, size - 4 * MEGA);
+    const at = await offsetOf(urls[0], id);
+    expect(at).toBeGreaterThanOrEqual(3 * MEGA);
+    const other = patch(urls[0], id, at, size - at);
     other.write(Buffer.alloc(6 * MEGA, 'o'));
-    await until('the other one is at work', async () => (await stored(id)).length === 8 * MEGA);
+    await until('the other one is at work', async () => (await stored(id)).length > at);
     frozen.write(Buffer.alloc(11 * MEGA, 'f'));
     server.signal('SIGCONT');
     expect([409, 'broken']).toContain((await frozen.answer).status);
-    other.write(Buffer.alloc(6 * MEGA, 'o'));
+    other.write(Buffer.alloc(size - at - 6 * MEGA, 'o'));
     expect(await other.answer).toEqual({ status: 204, offset: size });
     const kept = await stored(id);
-    expect(kept.equals(Buffer.concat([Buffer.alloc(4 * MEGA, 'f'), Buffer.alloc(12 * MEGA, 'o')]))).toBe(true);
+    expect(kept.equals(Buffer.concat([Buffer.alloc(at, 'f'), Buffer.alloc(size - at, 'o')]))).toBe(true);
     expect((await ada.call('DELETE', `/v1/uploads/${id}`)).status).toBe(204);
   });
 });

@@ -8,6 +8,7 @@ import { until } from './rtmp.ts';
 const START_MS = 90_000;
 
 export interface ApiProcess {
+  pid: number;
   url: string;
   opsUrl: string;
   /** All it has logged. */
@@ -36,7 +37,7 @@ export async function startApiProcess(environment: Readonly<Record<string, strin
     const { url, opsPort } = JSON.parse(listens) as { url: string; opsPort: number };
     const opsUrl = `http://127.0.0.1:${opsPort}`;
     await until('the API is ready', async () => (await fetch(`${opsUrl}/readyz`)).ok, START_MS);
-    return { url, opsUrl, logs: () => logs, signal, ended };
+    return { pid: child.pid ?? 0, url, opsUrl, logs: () => logs, signal, ended };
   } catch (error) {
     signal('SIGKILL');
     throw error;

@@ -36,6 +36,7 @@ test('what has not come whole in time vanishes with its bytes; what is on time, 
     maxSourceBytes: 10,
     expireMs: 72 * HOUR_MS,
     leases: {} as never,
+    arrivals: {} as never,
   });
   await incoming.expire(all, now);
   expect(deleted).toEqual(['late', 'silent']);

@@ -1,0 +1,151 @@
+/**
+ * Shares a number of places among owners, such as accounts or source addresses. No owner takes more than its share, a place
+ * that becomes free goes to the owner with the fewest, and the line of those who wait has an end. Pure: no I/O.
+ */
+
+/** `owner` is the name of the limit that was reached, or `total` where all places are taken by others. */
+export class PlacesFull extends Error {
+  override readonly name = 'PlacesFull';
+  readonly limit: string;
+  constructor(limit: string) {
+    super(`The limit of ${limit} was reached.`);
+    this.limit = limit;
+  }
+}
+
+export interface PlacesOptions {
+  total: number;
+  /** Name of a kind of owner → places of each owner of this kind. The first kind is the one that places are shared by. */
+  each: Readonly<Record<string, number>>;
+  /** Who may wait; without it nobody may. */
+  waiting?: {
+    total: number;
+    /** Of each owner of the first kind. */
+    each: number;
+    /** Milliseconds; then the wait ends in PlacesFull. */
+    ms: number;
+  };
+}
+
+interface Entry {
+  /** In the order of `each`. */
+  owners: readonly string[];
+  giveUp: (() => void) | undefined;
+  enter?: () => void;
+}
+
+/** Name of a kind of owner → who it is. */
+export type Owners = Readonly<Record<string, string>>;
+
+export interface TakeOptions {
+  /**
+   * Called at most once: another owner has fewer places and waits for one. Whoever hears it releases soon. Without it, the
+   * place is kept for as long as its holder likes.
+   */
+  giveUp?: () => void;
+}
+
+export class Places {
+  readonly #options: PlacesOptions;
+  readonly #kinds: readonly string[];
+  readonly #held = new Set<Entry>();
+  readonly #counts = new Map<string, number>();
+  #waiting: Entry[] = [];
+
+  constructor(options: PlacesOptions) {
+    this.#options = options;
+    this.#kinds = Object.keys(options.each);
+  }
+
+  /** Places that are taken now. */
+  get taken(): number {
+    return this.#held.size;
+  }
+
+  /** Resolves to a function that gives the place back; it may be called twice. Rejects with PlacesFull. */
+  async take(owners: Owners, { giveUp }: TakeOptions = {}): Promise<() => void> {
+    const entry: Entry = { owners: this.#keysOf(owners), giveUp };
+    const obstacle = this.#obstacle(entry);
+    if (obstacle === undefined) return this.#enter(entry);
+    const { waiting } = this.#options;
+    const [first] = entry.owners;
+    const own = this.#waiting.filter(({ owners: [other] }) => other === first).length;
+    if (!waiting || own >= waiting.each) throw new PlacesFull(obstacle);
+    if (this.#waiting.length >= waiting.total) throw new PlacesFull('total');
+    const { promise, resolve, reject } = Promise.withResolvers<() => void>();
+    const timer = setTimeout(() => {
+      this.#waiting = this.#waiting.filter((other) => other !== entry);
+      reject(new PlacesFull(this.#obstacle(entry) ?? 'total'));
+    }, waiting.ms);
+    entry.enter = () => {
+      clearTimeout(timer);
+      resolve(this.#enter(entry));
+    };
+    this.#waiting.push(entry);
+    if (obstacle === 'total') this.#askToGiveUp(entry);
+    return promise;
+  }
+
+  /** As `take`, without waiting. Throws PlacesFull. */
+  takeNow(owners: Owners, { giveUp }: TakeOptions = {}): () => void {
+    const entry: Entry = { owners: this.#keysOf(owners), giveUp };
+    const obstacle = this.#obstacle(entry);
+    if (obstacle === undefined) return this.#enter(entry);
+    if (obstacle === 'total') this.#askToGiveUp(entry);
+    throw new PlacesFull(obstacle);
+  }
+
+  #keysOf(owners: Owners): string[] {
+    return this.#kinds.map((kind) => `${kind} ${owners[kind] ?? ''}`);
+  }
+
+  #countOf(key: string | undefined): number {
+    return this.#counts.get(key ?? '') ?? 0;
+  }
+
+  #obstacle({ owners }: Entry): string | undefined {
+    const full = this.#kinds.find((kind, at) => this.#countOf(owners[at]) >= (this.#options.each[kind] ?? 0));
+    return full ?? (this.#held.size >= this.#options.total ? 'total' : undefined);
+  }
+
+  #enter(entry: Entry): () => void {
+    this.#held.add(entry);
+    for (const key of entry.owners) this.#counts.set(key, this.#countOf(key) + 1);
+    return () => {
+      if (!this.#held.delete(entry)) return;
+      for (const key of entry.owners) {
+        const left = this.#countOf(key) - 1;
+        if (left > 0) this.#counts.set(key, left);
+        else this.#counts.delete(key);
+      }
+      this.#admit();
+    };
+  }
+
+  /** Lets in who has the fewest places, and of those the one that came first. */
+  #admit(): void {
+    const fewest = (a: Entry, b: Entry): number =>
+      a.owners.reduce((order, key, at) => order || this.#countOf(key) - this.#countOf(b.owners[at]), 0);
+    for (;;) {
+      const next = this.#waiting
+        .filter((entry) => this.#obstacle(entry) === undefined)
+        .reduce<Entry | undefined>((best, entry) => (best && fewest(best, entry) <= 0 ? best : entry), undefined);
+      if (!next) return;
+      this.#waiting = this.#waiting.filter((entry) => entry !== next);
+      next.enter?.();
+    }
+  }
+
+  /** Asks the owner with the most places for the one that it took last, if that makes the shares more equal. */
+  #askToGiveUp({ owners: [mine] }: Entry): void {
+    let found: Entry | undefined;
+    for (const entry of this.#held) {
+      if (!entry.giveUp) continue;
+      if (!found || this.#countOf(entry.owners[0]) >= this.#countOf(found.owners[0])) found = entry;
+    }
+    if (!found || this.#countOf(found.owners[0]) <= this.#countOf(mine) + 1) return;
+    const { giveUp } = found;
+    found.giveUp = undefined;
+    giveUp?.();
+  }
+}

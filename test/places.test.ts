@@ -1,0 +1,68 @@
+import { describe, expect, test } from 'vitest';
+import { Places, PlacesFull } from '../src/places.ts';
+
+const nothing = () => undefined;
+const limitOf = async (taking: Promise<unknown>) =>
+  taking.then(nothing, (error: unknown) => (error instanceof PlacesFull ? error.limit : error));
+
+describe('places', () => {
+  test('are given up to the limit of each owner, and up to all of them', async () => {
+    const places = new Places({ total: 3, each: { account: 2, stream: 1 } });
+    const first = await places.take({ account: 'a', stream: 's1' });
+    expect(await limitOf(places.take({ account: 'a', stream: 's1' }))).toBe('stream');
+    await places.take({ account: 'a', stream: 's2' });
+    expect(await limitOf(places.take({ account: 'a', stream: 's3' }))).toBe('account');
+    await places.take({ account: 'b', stream: 's4' });
+    expect(await limitOf(places.take({ account: 'c', stream: 's5' }))).toBe('total');
+    first();
+    first();
+    expect(places.taken).toBe(2);
+    await places.take({ account: 'c', stream: 's5' });
+    expect(() => places.takeNow({ account: 'd', stream: 's6' })).toThrow(PlacesFull);
+  });
+
+  test('go to the owner with the fewest, however many others wait', async () => {
+    const places = new Places({ total: 2, each: { address: 2 }, waiting: { total: 100, each: 50, ms: 60_000 } });
+    const held = [await places.take({ address: 'flood' }), await places.take({ address: 'flood' })];
+    const order: string[] = [];
+    const wait = (address: string) => places.take({ address }).then((release) => (order.push(address), release));
+    const waiting = Array.from({ length: 20 }, () => wait('flood'));
+    const honest = wait('honest');
+    held[0]?.();
+    await honest;
+    expect(order).toEqual(['honest']);
+    held[1]?.();
+    await waiting[0];
+    expect(order).toEqual(['honest', 'flood']);
+  });
+
+  test('are waited for in a line that has an end, of each and of all, and for a time', async () => {
+    const places = new Places({ total: 1, each: { address: 1 }, waiting: { total: 3, each: 2, ms: 20 } });
+    await places.take({ address: 'a' });
+    const waiting = [places.take({ address: 'a' }), places.take({ address: 'a' })].map(limitOf);
+    expect(await limitOf(places.take({ address: 'a' }))).toBe('address');
+    waiting.push(limitOf(places.take({ address: 'b' })));
+    expect(await limitOf(places.take({ address: 'c' }))).toBe('total');
+    expect(await Promise.all(waiting)).toEqual(['address', 'address', 'total']);
+  });
+
+  test('are given up by the owner with the most when one comes who has none', async () => {
+    const places = new Places({ total: 4, each: { account: 4 }, waiting: { total: 4, each: 4, ms: 60_000 } });
+    const asked: number[] = [];
+    for (let i = 0; i < 4; i++) {
+      const giveUp = () => {
+        asked.push(i);
+        release();
+      };
+      const release: () => void = await places.take({ account: 'greedy' }, { giveUp });
+    }
+    await places.take({ account: 'newcomer' });
+    expect(asked).toEqual([3]);
+    // Two against three is as fair as it gets; beyond that nobody is asked.
+    await places.take({ account: 'newcomer' });
+    expect(asked).toEqual([3, 2]);
+    void places.take({ account: 'newcomer' });
+    await Promise.resolve();
+    expect(asked).toEqual([3, 2]);
+  });
+});
