@@ -19,6 +19,7 @@ import {
   refusalOfForm,
 } from './requests.ts';
 import { cookieOf } from './sessions.ts';
+import type { Asker } from './turns.ts';
 
 const BODY_LIMIT = 64 * 1024;
 
@@ -36,7 +37,8 @@ export interface AuthRoutes {
   scopePrefix: string;
   /** The cookie of a session. */
   cookie: string;
-  handler: (request: Request) => Promise<Response>;
+  /** Rejects where too many are at work. */
+  handler: (request: Request, asker: Asker) => Promise<Response>;
   /** Called when somebody may have signed out, or cut a program off. */
   onChange: () => void;
   rateLimit: Quota;
@@ -114,7 +116,7 @@ function serve(app: FastifyInstance, door: Door, limits: Record<Allowance, Limit
       const asked = toRequest(request, door, routes);
       if (asked instanceof Response) return send(reply, asked);
       const answer = await evenly(
-        () => routes.handler(asked),
+        () => routes.handler(asked, { address: addressOf(request), account: accountIn(request, routes.cookie) }),
         ({ ok }) => tells === 'all' || (tells === 'refusals' && !ok),
       );
       if (door.path === OUTSIDE_CALLBACK_PATH) tellFailure(answer, routes);
@@ -139,18 +141,20 @@ function admitPage({ headers, body }: FastifyRequest, publicUrl: string): void {
     throw new AppError('unsupported_media_type', 'The body must be JSON, with the content type application/json.');
 }
 
+/** The account that a request names, or the session it is made in. */
+function accountIn({ body, headers }: Pick<FastifyRequest, 'body' | 'headers'>, cookie: string): string {
+  const { email } = (jsonOf(body as Buffer | undefined) ?? {}) as { email?: unknown };
+  if (typeof email === 'string') return email.trim().toLowerCase();
+  return cookieOf(headers.cookie ?? '', cookie) ?? '';
+}
+
 /** Counts by the account that a request names, or the session it is made in. Throws `rate_limited`. */
 function limitAccount(app: FastifyInstance, allowance: Allowance, { requests, windowMs }: Quota, cookie: string) {
-  const accountIn = ({ body, headers }: FastifyRequest): string => {
-    const { email } = (jsonOf(body as Buffer | undefined) ?? {}) as { email?: unknown };
-    if (typeof email === 'string') return email.trim().toLowerCase();
-    return cookieOf(headers.cookie ?? '', cookie) ?? '';
-  };
   const count = app.createRateLimit({
     max: requests,
     timeWindow: windowMs,
     keyGenerator: (request) =>
-      `${allowance} ${addressOf(request)} ${hash('sha256', accountIn(request as FastifyRequest), 'base64url')}`,
+      `${allowance} ${addressOf(request)} ${hash('sha256', accountIn(request as FastifyRequest, cookie), 'base64url')}`,
   });
   return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     const counted = await count(request);

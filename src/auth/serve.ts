@@ -22,6 +22,11 @@ import { createTurns } from './turns.ts';
  * each could hold one and wait for another for ever. A quarter of them may be, so that there are enough for each.
  */
 const AT_WORK = AUTH_CONNECTIONS / 4;
+/**
+ * One source address has half of these places, so that somebody else's sign-in begins at once while a flood of them waits. An
+ * office behind one address may have so many in line; the longest wait is shorter than browsers and proxies have patience.
+ */
+const TURNS = { places: AT_WORK, perAddress: AT_WORK / 2, waiting: 400, waitingPerAddress: 100, waitMs: 15_000 };
 /** Clients may keep the documents for so long. */
 const MAX_AGE_SECONDS = 300;
 
@@ -43,13 +48,13 @@ export interface ServeDeps {
 export async function serveAuth(app: FastifyInstance, server: AuthServer, deps: ServeDeps): Promise<void> {
   const { config, counter, methods, metrics } = deps;
   methods.watch(app);
-  const inTurn = createTurns(AT_WORK);
+  const inTurn = createTurns(TURNS);
   const cookie = sessionCookieOf(config.publicUrl);
   await app.register(async (auth) => {
     metrics?.auth.observe(auth, { cookie, wasUsed: server.wasUsed });
     await authRoutes(auth, {
       ...{ ...config, cookie },
-      handler: (request) => inTurn(async () => (await server.library()).handler(request)),
+      handler: (request, owners) => inTurn(owners, async () => (await server.library()).handler(request)),
       onChange: server.forgetPeople,
       bodyTimeoutMs: config.timeouts.bodyMs,
       counter,

@@ -1,16 +1,49 @@
-/** Has no more than so many at work at once; the others wait for their turn, in the order in which they came. */
-export function createTurns(places: number): <T>(work: () => Promise<T>) => Promise<T> {
-  let free = places;
-  const waiting: (() => void)[] = [];
-  return async (work) => {
-    if (free > 0) free -= 1;
-    else await new Promise<void>((resolve) => waiting.push(resolve));
+/**
+ * Shares the work of the auth library among those who ask: passwords are dear to check, and few are checked at once. A turn
+ * goes to the source address with the fewest at work, and there to the account with the fewest; the line has an end.
+ */
+import { AppError } from '../errors.ts';
+import { Places, PlacesFull } from '../places.ts';
+
+export interface TurnsOptions {
+  /** At work at once, and of these from one source address. */
+  places: number;
+  perAddress: number;
+  /** In line, and of these from one source address. */
+  waiting: number;
+  waitingPerAddress: number;
+  waitMs: number;
+}
+
+/** From where somebody asks, and about which account, as far as that is known. */
+export interface Asker {
+  address: string;
+  account: string;
+}
+
+/** Rejects with `rate_limited` where one address has a full line, and with `server_busy` where all have. */
+export type InTurn = <T>(asker: Asker, work: () => Promise<T>) => Promise<T>;
+
+export function createTurns({ places: total, perAddress, waiting, waitingPerAddress, waitMs }: TurnsOptions): InTurn {
+  const places = new Places({
+    total,
+    // Within an address, an account has no limit of its own: it only comes later than accounts that have less at work.
+    each: { address: perAddress, account: perAddress },
+    waiting: { total: waiting, each: waitingPerAddress, ms: waitMs },
+  });
+  return async ({ address, account }, work) => {
+    const release = await places.take({ address, account: `${address} ${account}` }).catch((error: unknown) => {
+      throw error instanceof PlacesFull ? refusal(error) : error;
+    });
     try {
       return await work();
     } finally {
-      const next = waiting.shift();
-      if (next) next();
-      else free += 1;
+      release();
     }
   };
 }
+
+const refusal = ({ limit }: PlacesFull): AppError =>
+  limit === 'total'
+    ? new AppError('server_busy', 'Too many people sign in at this moment.')
+    : new AppError('rate_limited', 'Too many requests from here are at work at once; wait a few seconds.');
