@@ -3,7 +3,10 @@
  * that becomes free goes to the owner with the fewest, and the line of those who wait has an end. Pure: no I/O.
  */
 
-/** `owner` is the name of the limit that was reached, or `total` where all places are taken by others. */
+/** Owners whose last turn is remembered. */
+const MAX_REMEMBERED = 10_000;
+
+/** `limit` is the name of the limit that was reached, or `total` where all places are taken by others. */
 export class PlacesFull extends Error {
   override readonly name = 'PlacesFull';
   readonly limit: string;
@@ -50,6 +53,9 @@ export class Places {
   readonly #kinds: readonly string[];
   readonly #held = new Set<Entry>();
   readonly #counts = new Map<string, number>();
+  /** When each owner had its last turn, counted in turns. */
+  readonly #turns = new Map<string, number>();
+  #turn = 0;
   #waiting: Entry[] = [];
 
   constructor(options: PlacesOptions) {
@@ -110,7 +116,13 @@ export class Places {
 
   #enter(entry: Entry): () => void {
     this.#held.add(entry);
-    for (const key of entry.owners) this.#counts.set(key, this.#countOf(key) + 1);
+    // Who was forgotten counts as one who never had a turn.
+    if (this.#turns.size > MAX_REMEMBERED) this.#turns.clear();
+    this.#turn++;
+    for (const key of entry.owners) {
+      this.#counts.set(key, this.#countOf(key) + 1);
+      this.#turns.set(key, this.#turn);
+    }
     return () => {
       if (!this.#held.delete(entry)) return;
       for (const key of entry.owners) {
@@ -122,10 +134,14 @@ export class Places {
     };
   }
 
-  /** Lets in who has the fewest places, and of those the one that came first. */
+  /** Lets in who has the fewest places, of those the one whose last turn is the longest ago, and then who came first. */
   #admit(): void {
     const fewest = (a: Entry, b: Entry): number =>
-      a.owners.reduce((order, key, at) => order || this.#countOf(key) - this.#countOf(b.owners[at]), 0);
+      a.owners.reduce((order, mine, at) => {
+        const other = b.owners[at] ?? '';
+        const byTurn = (this.#turns.get(mine) ?? 0) - (this.#turns.get(other) ?? 0);
+        return order || this.#countOf(mine) - this.#countOf(other) || byTurn;
+      }, 0);
     for (;;) {
       const next = this.#waiting
         .filter((entry) => this.#obstacle(entry) === undefined)

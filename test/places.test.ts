@@ -25,7 +25,10 @@ describe('places', () => {
     const places = new Places({ total: 2, each: { address: 2 }, waiting: { total: 100, each: 50, ms: 60_000 } });
     const held = [await places.take({ address: 'flood' }), await places.take({ address: 'flood' })];
     const order: string[] = [];
-    const wait = (address: string) => places.take({ address }).then((release) => (order.push(address), release));
+    const wait = async (address: string) => {
+      await places.take({ address });
+      order.push(address);
+    };
     const waiting = Array.from({ length: 20 }, () => wait('flood'));
     const honest = wait('honest');
     held[0]?.();

@@ -14,7 +14,7 @@ import { within } from '../context.ts';
 import type { AppError } from '../errors.ts';
 import type { Services } from '../graphql/schema.ts';
 import { isHeld, type Keyed } from '../http/keyed.ts';
-import { toAppError } from '../http/problem.ts';
+import { isOurFault, toAppError } from '../http/problem.ts';
 import type { Logger } from '../log.ts';
 import { getPrompt, PROMPT_OPERATIONS, PROMPTS } from './prompts.ts';
 import { failure, success } from './results.ts';
@@ -97,8 +97,7 @@ export function createAgentServers(deps: AgentDeps) {
 
   const failed = (tool: Tool, error: unknown) => {
     const known: AppError = toAppError(error);
-    if (known.status >= 500)
-      log.error({ err: known.cause ?? known, code: known.code, tool: tool.name }, 'a tool failed');
+    if (isOurFault(known)) log.error({ err: known.cause ?? known, code: known.code, tool: tool.name }, 'a tool failed');
     return { status: known.status, result: failure(known) };
   };
 

@@ -1,12 +1,12 @@
 /** /graphql, as GraphQL over HTTP has it (https://graphql.github.io/graphql-over-http/draft/): POST, and queries by GET. */
 import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { GraphQLError, getOperationAST } from 'graphql';
-import { createHandler } from 'graphql-http';
+import { createHandler, parseRequestParams } from 'graphql-http';
 import { requireScope } from '../auth/scopes.ts';
 import type { Db } from '../db/pool.ts';
-import type { AppError } from '../errors.ts';
+import { AppError } from '../errors.ts';
 import { idempotency } from '../http/idempotency.ts';
-import { toAppError } from '../http/problem.ts';
+import { isOurFault, toAppError } from '../http/problem.ts';
 import { createDocuments } from './documents.ts';
 import { variableErrors, withoutValues } from './errors.ts';
 import { limitsRule, variablesProblem } from './limits.ts';
@@ -41,6 +41,11 @@ export function graphqlRoutes(app: FastifyInstance, options: GraphqlOptions): vo
       principal: raw.principal,
       allow: (operation) => requireScope(raw.principal, operation, scopePrefix),
     }),
+    // The library throws plain errors for requests that are none of GraphQL's.
+    parseRequestParams: (request) =>
+      parseRequestParams(request).catch((cause: unknown) => {
+        throw new AppError('malformed_request', sentenceOf(cause), { cause });
+      }),
     ...createDocuments(),
     validationRules: (_request, { variableValues }, rules) => [limitsRule(variableValues), ...rules],
     onSubscribe: (_request, { variables }) => variablesProblem(variables),
@@ -71,6 +76,10 @@ export function graphqlRoutes(app: FastifyInstance, options: GraphqlOptions): vo
   app.get(GRAPHQL, route, answer);
 }
 
+/** The library's words, such as `Missing query`, are about the request alone. */
+const sentenceOf = (error: unknown): string =>
+  `The request is not one of GraphQL over HTTP: ${error instanceof Error ? error.message : 'it cannot be read'}.`;
+
 /** The same codes as REST, in `extensions.code`; what is thrown inside reaches the log and nothing else. */
 function toGraphQLError(error: Readonly<GraphQLError | Error>, log: Pick<FastifyBaseLogger, 'error'>): GraphQLError {
   if (!(error instanceof GraphQLError)) {
@@ -92,6 +101,6 @@ function toGraphQLError(error: Readonly<GraphQLError | Error>, log: Pick<Fastify
 
 function told(error: Error, log: Pick<FastifyBaseLogger, 'error'>): AppError {
   const known = toAppError(error);
-  if (known.status >= 500) log.error({ err: error }, 'a GraphQL field failed');
+  if (isOurFault(known)) log.error({ err: error }, 'a GraphQL field failed');
   return known;
 }

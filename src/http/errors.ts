@@ -2,7 +2,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { challengeOf } from '../auth/challenge.ts';
 import { resourceOf } from './operations.ts';
-import { PROBLEM_TYPE, toAppError, toProblem } from './problem.ts';
+import { isOurFault, PROBLEM_TYPE, toAppError, toProblem } from './problem.ts';
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -16,8 +16,7 @@ const RETRY_SECONDS = 5;
 export function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const known = toAppError(error);
   if (known.status >= 500) {
-    // Shutting down is no failure of anything.
-    const level = known.code === 'shutting_down' ? 'debug' : 'error';
+    const level = isOurFault(known) ? 'error' : 'debug';
     request.log[level]({ err: known.cause ?? known, code: known.code }, 'a request failed');
     if (known.code !== 'internal') void reply.header('retry-after', RETRY_SECONDS);
   }

@@ -73,6 +73,13 @@ export function toAppError(error: unknown): AppError {
   return new AppError('internal', ERRORS.internal.meaning, { cause: error });
 }
 
+/** States of this server, which strangers can bring about as often as they like: none of them is worth a line in the log. */
+const STATES: readonly ErrorCode[] = ['shutting_down', 'server_busy', 'topups_unavailable'];
+
+/** Whether an error is to be looked at by whoever runs the service. */
+export const isOurFault = ({ code, status, cause }: AppError): boolean =>
+  status >= 500 && (cause !== undefined || !STATES.includes(code));
+
 export const toProblem = ({ code, message, extras }: AppError): Problem => ({
   type: `/docs/errors/${code}`,
   title: ERRORS[code].title,

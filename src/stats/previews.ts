@@ -28,8 +28,6 @@ export interface Wanted {
   open: (signal: AbortSignal) => Promise<Readable | undefined>;
 }
 
-export type Previews = ReturnType<typeof createPreviews>;
-
 export function createPreviews({ perStream, perAccount, perServer, seconds }: PreviewLimits) {
   const places = new Places({
     total: perServer,
