@@ -4,11 +4,13 @@
  */
 
 import { isIP } from 'node:net';
+import { Value } from 'typebox/value';
 import { feedsPerServer, previewLimits, uploadLimits } from './config-limits.ts';
 import { money } from './config-money.ts';
 import { authLimits, mail, outsideProvider } from './config-people.ts';
 import { common, DEFAULT_CACHE_BYTES, MIN_CACHE_BYTES, maxSourceBytes, storageCredentials } from './config-pod.ts';
 import { ConfigError, type Env, reader } from './settings.ts';
+import { Placement } from './streams/template.ts';
 
 export * from './config-pod.ts';
 export * from './environment.ts';
@@ -18,7 +20,24 @@ export { ConfigError };
 const kube = (env: Env) => ({ kubeconfig: env.KUBECONFIG, namespace: reader(env).text('NAMESPACE', 'loopstream') });
 
 /** Room for the largest source and a rendition of it. */
-const SCRATCH_VOLUME = { emptyDir: { sizeLimit: '64Gi' } };
+const SCRATCH_BYTES = '64Gi';
+
+/** A volume source as the operator of the service gives it; an emptyDir without a limit gets one. */
+function scratchVolume(env: Env): Record<string, unknown> {
+  if (reader(env).optional('SCRATCH_VOLUME') === undefined) return { emptyDir: { sizeLimit: SCRATCH_BYTES } };
+  const volume = reader(env).json<{ emptyDir?: object }>('SCRATCH_VOLUME');
+  return volume.emptyDir ? { ...volume, emptyDir: { sizeLimit: SCRATCH_BYTES, ...volume.emptyDir } } : volume;
+}
+
+/** Where pods may run, as a stream's `template` says it. */
+function jobPlacement(env: Env): Placement {
+  if (reader(env).optional('JOB_PLACEMENT') === undefined) return {};
+  const placement = reader(env).json<unknown>('JOB_PLACEMENT');
+  if (Value.Check(Placement, placement)) return placement;
+  throw new ConfigError(
+    `LOOPSTREAM_JOB_PLACEMENT must be a JSON object with ${Object.keys(Placement.properties).join(', ')}, as in a pod.`,
+  );
+}
 
 /**
  * How several operators agree on the one that leads, with client-go's names and values. Without an election this process
@@ -56,8 +75,12 @@ export const operatorConfig = (env: Env) => {
     storageMountPath: text('STORAGE_MOUNT_PATH', '/media'),
     storageVolume: storageUrl.startsWith('file:') ? volume('STORAGE_VOLUME') : undefined,
     storageSecret: optional('STORAGE_SECRET'),
+    /** Keys that can only read, for streams. */
+    storageReadSecret: optional('STORAGE_READ_SECRET'),
     cacheBytes: integer('CACHE_BYTES', DEFAULT_CACHE_BYTES, MIN_CACHE_BYTES),
-    scratchVolume: optional('SCRATCH_VOLUME') === undefined ? SCRATCH_VOLUME : volume('SCRATCH_VOLUME'),
+    scratchVolume: scratchVolume(env),
+    /** Where Jobs and tests of destinations run: runtimeClassName, nodeSelector, tolerations, affinity, priorityClassName. */
+    jobPlacement: jobPlacement(env),
     allowPrivateLinks: flag('ALLOW_PRIVATE_LINKS'),
     maxSourceBytes: maxSourceBytes(env),
     workers: integer('WORKERS', 8, 1, 256),

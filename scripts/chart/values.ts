@@ -80,6 +80,9 @@ const storage = group('Where media is kept.', {
     apiSecret: secretName(
       'The same in the release’s namespace, for the API server where it writes in another one; `existingSecret` when empty, where `namespaces` is empty too.',
     ),
+    readOnlySecret: secretName(
+      'A Secret like it whose keys may only read, for the pods of streams; they get the other one when empty.',
+    ),
     accessKeyId: text('Access key, for a Secret that the chart makes. Without both, the pods’ own identity counts.'),
     secretAccessKey: text('Secret access key, for a Secret that the chart makes.'),
     cacheBytes: whole('Disk that a stream takes to keep what it plays.', 2 * 2 ** 30, 256 * 2 ** 20),
@@ -88,6 +91,17 @@ const storage = group('Where media is kept.', {
     'Volume source for what a Job works on (core/v1 VolumeSource); an emptyDir of 64 GiB when empty.',
   ),
 });
+
+const jobs = group(
+  'Where Jobs and tests of destinations run: they open strangers’ files and reach strangers’ servers.',
+  {
+    runtimeClassName: text('RuntimeClass that runs their pods, e.g. one of gVisor or Kata Containers.'),
+    nodeSelector: strings('Labels of the nodes that they may run on.'),
+    tolerations: native('Taints that they tolerate (core/v1 Toleration).', []),
+    affinity: native('Affinity of their pods (core/v1 Affinity).'),
+    priorityClassName: text('PriorityClass of their pods.'),
+  },
+);
 
 const uploads = group('What accounts may upload.', {
   maxSizeBytes: whole('Size of the largest file.', 20 * 2 ** 30, 1),
@@ -343,6 +357,7 @@ export const VALUES = group('Values of the chart loopstream.', {
     ),
   }),
   storage,
+  jobs,
   uploads,
   operator,
   api,

@@ -29,7 +29,9 @@ import {
   ownedBy,
   POD_SECURITY,
   type PodSettings,
+  placement,
   RESULT_FILE,
+  withDisk,
 } from './restricted.ts';
 import { same } from './same.ts';
 
@@ -100,7 +102,7 @@ export const renditionWish = (
   urgent,
 });
 
-const container = (task: PrepareTask, settings: PodSettings) => ({
+const container = (task: PrepareTask, settings: PodSettings, volumes: readonly object[]) => ({
   name: 'prepare',
   image: settings.image,
   args: ['prepare'],
@@ -115,9 +117,9 @@ const container = (task: PrepareTask, settings: PodSettings) => ({
   ],
   ports: [{ name: 'progress', containerPort: PREPARE_PORT, protocol: 'TCP' }],
   terminationMessagePath: RESULT_FILE,
-  resources: { requests: { cpu: '250m', memory: '256Mi' }, limits: { cpu: '4', memory: '4Gi' } },
+  resources: withDisk({ requests: { cpu: '250m', memory: '256Mi' }, limits: { cpu: '4', memory: '4Gi' } }, volumes),
   ...CONTAINER_SECURITY,
-  volumeMounts: commonMounts(settings, false),
+  volumeMounts: commonMounts(settings, 'all'),
 });
 
 export function buildJob(
@@ -152,6 +154,7 @@ const jobSpec = (
   deadlineSeconds: number,
   labels: Record<string, string>,
   settings: PodSettings,
+  volumes = commonVolumes(settings, settings.scratchVolume, false),
 ) => ({
   backoffLimit: RETRIES,
   activeDeadlineSeconds: deadlineSeconds,
@@ -168,8 +171,9 @@ const jobSpec = (
       ...POD_SECURITY,
       restartPolicy: 'Never',
       terminationGracePeriodSeconds: 10,
-      containers: [container(task, settings)],
-      volumes: commonVolumes(settings, settings.scratchVolume),
+      ...placement(settings.jobPlacement),
+      containers: [container(task, settings, volumes)],
+      volumes,
     },
   },
 });

@@ -28,11 +28,15 @@ import {
   commonVolumes,
   labelsFor,
   ownedBy,
+  PLAYED,
   POD_SECURITY,
   type PodSettings,
+  placement,
   RESULT_FILE,
   storageParts,
   TMP_PATH,
+  TMP_VOLUME,
+  withDisk,
 } from './restricted.ts';
 
 export const STREAMER_CONTAINER = 'streamer';
@@ -106,7 +110,7 @@ const SMALL_PROCESS = [
 
 const RESOURCES = { requests: { cpu: '50m', memory: '96Mi' }, limits: { cpu: '1', memory: '512Mi' } };
 
-const container = (settings: PodSettings, template: Template) => ({
+const container = (settings: PodSettings, template: Template, volumes: readonly object[]) => ({
   name: STREAMER_CONTAINER,
   image: settings.image,
   args: ['streamer'],
@@ -128,23 +132,14 @@ const container = (settings: PodSettings, template: Template) => ({
   ports: [{ name: 'http', containerPort: STREAMER_PORT, protocol: 'TCP' }],
   terminationMessagePath: RESULT_FILE,
   ...probes,
-  resources: template.resources ?? RESOURCES,
+  resources: withDisk(template.resources ?? RESOURCES, volumes),
   ...CONTAINER_SECURITY,
   volumeMounts: [
-    ...commonMounts(settings, true),
+    ...commonMounts(settings, PLAYED),
     ...cacheMounts(settings),
     { name: 'program', mountPath: PROGRAM_DIR, readOnly: true },
     { name: 'stream', mountPath: STREAM_DIR, readOnly: true },
   ],
-});
-
-/** Where the pod may run, as the stream says. */
-const placement = ({ nodeSelector, tolerations, affinity, runtimeClassName, priorityClassName }: Template) => ({
-  ...(nodeSelector && { nodeSelector }),
-  ...(tolerations && { tolerations }),
-  ...(affinity && { affinity }),
-  ...(runtimeClassName !== undefined && { runtimeClassName }),
-  ...(priorityClassName !== undefined && { priorityClassName }),
 });
 
 /** A stream that was stored before there was a choice has the default of today. */
@@ -158,6 +153,12 @@ export function buildPod(
   name: string = podName(stream.metadata.name),
 ): KubeObject<PodSpec, PodStatus> {
   const { template = {} } = stream.spec;
+  const volumes = [
+    ...commonVolumes(settings, TMP_VOLUME, true),
+    ...cacheVolumes(settings),
+    programVolume,
+    secretVolume(stream),
+  ];
   return {
     apiVersion: 'v1',
     kind: 'Pod',
@@ -183,8 +184,8 @@ export function buildPod(
       restartPolicy: 'Always',
       terminationGracePeriodSeconds: LINGER_SECONDS + GOODBYE_SECONDS,
       ...placement(template),
-      containers: [container(settings, template)],
-      volumes: [...commonVolumes(settings), ...cacheVolumes(settings), programVolume, secretVolume(stream)],
+      containers: [container(settings, template, volumes)],
+      volumes,
     },
   };
 }

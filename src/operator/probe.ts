@@ -11,7 +11,17 @@ import {
   SECRET_VERSION_ANNOTATION,
   testPodName,
 } from '../streams/names.ts';
-import { CONTAINER_SECURITY, labelsFor, POD_SECURITY, type PodSettings, RESULT_FILE, TMP_PATH } from './restricted.ts';
+import {
+  CONTAINER_SECURITY,
+  labelsFor,
+  POD_SECURITY,
+  type PodSettings,
+  placement,
+  RESULT_FILE,
+  TMP_PATH,
+  TMP_VOLUME,
+  withDisk,
+} from './restricted.ts';
 
 const DESTINATION_DIR = '/etc/loopstream/destination';
 /** An attempt takes half a minute at most. */
@@ -31,7 +41,7 @@ const container = ({ image, logLevel }: PodSettings) => ({
     { name: 'LOOPSTREAM_RESULT_FILE', value: RESULT_FILE },
   ],
   terminationMessagePath: RESULT_FILE,
-  resources: RESOURCES,
+  resources: withDisk(RESOURCES, [TMP_VOLUME]),
   ...CONTAINER_SECURITY,
   volumeMounts: [
     { name: 'tmp', mountPath: TMP_PATH },
@@ -64,9 +74,10 @@ export function buildProbe(
       restartPolicy: 'Never',
       activeDeadlineSeconds: DEADLINE_SECONDS,
       terminationGracePeriodSeconds: GRACE_SECONDS,
+      ...placement(settings.jobPlacement),
       containers: [container(settings)],
       volumes: [
-        { name: 'tmp', emptyDir: {} },
+        { name: 'tmp', ...TMP_VOLUME },
         { name: 'destination', secret: { secretName, defaultMode: 0o440, items } },
       ],
     },

@@ -2,9 +2,13 @@
  * What the pods of streams, of Jobs and of tests have in common: no rights, no token, and nothing that the Pod Security
  * level `restricted` refuses (https://kubernetes.io/docs/concepts/security/pod-security-standards/). Pure: no I/O, no clock.
  */
+import { posix } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import type { Destination, LoopStream, Upload } from '../kube/resources.ts';
 import type { OwnerReference } from '../kube/types.ts';
 import { ACCOUNT_LABEL, API_VERSION, COMPONENT_LABEL, MANAGED_BY, MANAGED_BY_LABEL } from '../streams/names.ts';
+import type { Placement } from '../streams/template.ts';
+import { parseBytes } from './quantity.ts';
 
 /** What the operator's configuration says about the pods that it makes. */
 export interface PodSettings {
@@ -16,6 +20,8 @@ export interface PodSettings {
   storageVolume: Record<string, unknown> | undefined;
   /** For storage in S3: the Secret with the keys accessKeyId and secretAccessKey. Without one the pod's identity counts. */
   storageSecret: string | undefined;
+  /** For storage in S3: the same with keys that can only read, for streams. They get `storageSecret` without it. */
+  storageReadSecret: string | undefined;
   /** Disk that a stream's cache of media from S3 may take. */
   cacheBytes: number;
   /** Where a Job keeps what it works on: a volume source with room for a source and what is made of it. */
@@ -23,6 +29,8 @@ export interface PodSettings {
   allowPrivateLinks: boolean;
   /** The largest source that is imported. */
   maxSourceBytes: number;
+  /** Where the pods run that open strangers' files or connect to strangers' servers for a moment: Jobs and tests. */
+  jobPlacement: Placement;
 }
 
 /** User and group of the image, also the group that volumes belong to. */
@@ -52,12 +60,17 @@ export const CONTAINER_SECURITY = {
 
 /** Empty when the pod begins; it outlives a container. */
 export const TMP_PATH = '/tmp';
+const MIB = 2 ** 20;
+/** A record of sessions and what programs keep for a moment. */
+const TMP_BYTES = 64 * MIB;
+/** For the logs of a container: a kubelet keeps five of 10 MiB unless it is told otherwise. */
+const LOG_BYTES = 256 * MIB;
 /** kubelet makes this file and reads it when the container has ended; it is no part of any volume. */
 export const RESULT_FILE = '/dev/termination-log';
 const CREDENTIALS_PATH = '/etc/loopstream/storage';
 const CACHE_PATH = '/var/cache/loopstream';
 /** Kubernetes ends a pod whose volume has outgrown its limit, and file systems need room beside the files. */
-const CACHE_MARGIN_BYTES = 128 * 2 ** 20;
+const CACHE_MARGIN_BYTES = 128 * MIB;
 
 const isDirectory = ({ storageUrl }: PodSettings): boolean => storageUrl.startsWith('file:');
 /** Parts of a list that are there only under a condition. */
@@ -65,11 +78,28 @@ const when = <T>(condition: boolean, ...parts: T[]): T[] => (condition ? parts :
 
 /** What a pod's storage is: a pod that was given another one has to be replaced. */
 export const storageParts = (settings: PodSettings): unknown[] => {
-  const { storageUrl, storageMountPath, storageVolume, storageSecret } = settings;
-  return isDirectory(settings) ? [storageUrl, storageMountPath, storageVolume] : [storageUrl, storageSecret];
+  const { storageUrl, storageMountPath, storageVolume, storageSecret, storageReadSecret } = settings;
+  return isDirectory(settings)
+    ? [storageUrl, storageMountPath, storageVolume]
+    : [storageUrl, storageSecret, ...when(storageReadSecret !== undefined, storageReadSecret)];
 };
 
-const hasSecret = (settings: PodSettings) => !isDirectory(settings) && settings.storageSecret !== undefined;
+/**
+ * What a container does with the media. `all` mounts the whole directory. A list names what is mounted of it: keys of
+ * objects, or the first segments of keys, which must be there already, since a kubelet would make them as root.
+ */
+export type StorageUse = 'all' | readonly StoragePart[];
+export interface StoragePart {
+  key: string;
+  readOnly: boolean;
+}
+
+/** Everything that is played lies below this. */
+export const PLAYED: StorageUse = [{ key: 'renditions', readOnly: true }];
+
+const secretOf = ({ storageSecret, storageReadSecret }: PodSettings, reads: boolean): string | undefined =>
+  reads ? (storageReadSecret ?? storageSecret) : storageSecret;
+const hasSecret = (settings: PodSettings) => !isDirectory(settings) && secretOf(settings, true) !== undefined;
 
 /** Every path is handed over by an environment variable, so that nothing in the container knows where it runs. */
 export const commonEnv = (settings: PodSettings) => [
@@ -80,29 +110,76 @@ export const commonEnv = (settings: PodSettings) => [
   { name: 'TMPDIR', value: TMP_PATH },
 ];
 
-export const commonMounts = (settings: PodSettings, readOnly: boolean) => [
-  ...when(isDirectory(settings), {
+/** The mounts of the media directory; none for media in S3. */
+export function storageMounts(settings: PodSettings, use: StorageUse) {
+  if (!isDirectory(settings)) return [];
+  const { storageUrl, storageMountPath } = settings;
+  const root = fileURLToPath(storageUrl);
+  const below = posix.relative(storageMountPath, root);
+  // A directory that is not below the mount is none of the volume's.
+  if (use === 'all' || below.startsWith('..')) return [{ name: 'storage', mountPath: storageMountPath }];
+  return use.map(({ key, readOnly }) => ({
     name: 'storage',
-    mountPath: settings.storageMountPath,
+    mountPath: posix.join(root, key),
+    subPath: posix.join(below, key),
     ...(readOnly && { readOnly }),
-  }),
+  }));
+}
+
+export const commonMounts = (settings: PodSettings, use: StorageUse) => [
+  ...storageMounts(settings, use),
   ...when(hasSecret(settings), { name: 'storage-credentials', mountPath: CREDENTIALS_PATH, readOnly: true }),
   { name: 'tmp', mountPath: TMP_PATH },
 ];
 
-/** `tmp`: the volume source for temporary files. */
-export const commonVolumes = (settings: PodSettings, tmp: Record<string, unknown> = { emptyDir: {} }) => [
+/** A directory of the node that is empty when the pod begins, with a limit: Kubernetes ends a pod that outgrows it. */
+export const emptyDir = (sizeBytes: number) => ({ emptyDir: { sizeLimit: String(sizeBytes) } });
+export const TMP_VOLUME = emptyDir(TMP_BYTES);
+
+/** `tmp`: the volume source for temporary files. `reads`: the pod only reads media. */
+export const commonVolumes = (settings: PodSettings, tmp: Record<string, unknown>, reads: boolean) => [
   ...when(isDirectory(settings), { name: 'storage', ...settings.storageVolume }),
   ...when(hasSecret(settings), {
     name: 'storage-credentials',
     secret: {
-      secretName: settings.storageSecret,
+      secretName: secretOf(settings, reads),
       defaultMode: 0o440,
       items: ['accessKeyId', 'secretAccessKey'].map((key) => ({ key, path: key })),
     },
   }),
   { name: 'tmp', ...tmp },
 ];
+
+interface Resources {
+  requests?: Record<string, string | number>;
+  limits?: Record<string, string | number>;
+}
+
+/** Bytes that the emptyDirs among these volumes may take on the node's disk; a tmpfs counts as memory. */
+const emptyDirBytes = (volumes: readonly object[]): number =>
+  (volumes as { emptyDir?: { sizeLimit?: string; medium?: string } }[]).reduce(
+    (sum, volume) => sum + (volume.emptyDir?.medium ? 0 : (parseBytes(volume.emptyDir?.sizeLimit) ?? 0)),
+    0,
+  );
+
+/**
+ * Adds the limit of local disk: logs, and the emptyDirs of `volumes`, since Kubernetes holds the sum of a pod's limits
+ * against all that the pod has on the node. A request is named, because the limit would count as one where none is.
+ */
+export const withDisk = (resources: Resources, volumes: readonly object[] = []) => ({
+  ...resources,
+  requests: { 'ephemeral-storage': '0', ...resources.requests },
+  limits: { 'ephemeral-storage': String(LOG_BYTES + emptyDirBytes(volumes)), ...resources.limits },
+});
+
+/** The part of a pod's spec that says where it may run. */
+export const placement = ({ nodeSelector, tolerations, affinity, runtimeClassName, priorityClassName }: Placement) => ({
+  ...(nodeSelector && { nodeSelector }),
+  ...(tolerations && { tolerations }),
+  ...(affinity && { affinity }),
+  ...(runtimeClassName !== undefined && { runtimeClassName }),
+  ...(priorityClassName !== undefined && { priorityClassName }),
+});
 
 /** The cache of a pod that reads media from elsewhere; it outlives the container, not the pod. */
 export const cacheEnv = (settings: PodSettings) =>
@@ -116,7 +193,7 @@ export const cacheMounts = (settings: PodSettings) =>
 export const cacheVolumes = (settings: PodSettings) =>
   when(!isDirectory(settings), {
     name: 'cache',
-    emptyDir: { sizeLimit: String(settings.cacheBytes + CACHE_MARGIN_BYTES) },
+    ...emptyDir(settings.cacheBytes + CACHE_MARGIN_BYTES),
   });
 
 /** Labels of everything that the operator makes. The account goes along, so that what it uses can be told apart. */

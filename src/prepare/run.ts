@@ -40,6 +40,8 @@ export async function runPrepare(config: PrepareConfig, lifecycle: Lifecycle, lo
       log,
       onProgress: await tellProgress(task, config, lifecycle, log),
     };
+    // A rendition's Job mounts parts, which are there since the import.
+    if (task.action !== 'rendition') await shop.storage.ensureLayout?.();
     const result = await perform(task, shop, config);
     await writeFile(config.resultFile, JSON.stringify(result));
     log.info({ action: task.action, seconds: Math.round(performance.now() - startedAt) / 1000 }, 'done');

@@ -11,8 +11,13 @@ import { pipeline } from 'node:stream/promises';
 import { keySegments } from './key.ts';
 import { type ReadRange, type Storage, StorageError, type StoredObject } from './storage.ts';
 
-/** Below the root, because a rename is atomic only within one file system; no key can name it. */
+/**
+ * Below the first segment of the key, because a rename is atomic only within one mount, and a pod may mount no more than
+ * that segment; no key can name it.
+ */
 const TEMP_DIRECTORY = '.tmp';
+/** First segments of keys. They are never removed: pods mount them, and would go on looking at the one that is gone. */
+const TOP_DIRECTORIES = ['incoming', 'sources', 'renditions'];
 /** A living writer touches its file all the time; one that was not touched for this long belongs to nobody. */
 const LEFTOVER_AGE_MS = 6 * 3_600_000;
 
@@ -109,9 +114,11 @@ export class DirectoryStorage implements Storage {
 
   async publish(key: string, fill: (path: string) => Promise<void>): Promise<void> {
     const path = this.#path(key);
-    const temp = join(this.#root, TEMP_DIRECTORY, randomUUID());
+    const segments = keySegments(key);
+    const directory = join(this.#root, ...segments.slice(0, Math.min(1, segments.length - 1)), TEMP_DIRECTORY);
+    const temp = join(directory, randomUUID());
     try {
-      await mkdir(dirname(temp), { recursive: true });
+      await mkdir(directory, { recursive: true });
       this.#swept ??= this.#sweep();
       await this.#swept;
       await writeFile(temp, '', { flag: 'wx' });
@@ -153,7 +160,7 @@ export class DirectoryStorage implements Storage {
       throw storageError(error);
     }
     // Directories exist only for their objects; rmdir refuses one that still holds any.
-    for (let depth = segments.length - 1; depth > 0; depth--) {
+    for (let depth = segments.length - 1; depth > 1; depth--) {
       if (!(await tryRmdir(join(this.#root, ...segments.slice(0, depth))))) return;
     }
   }
@@ -179,11 +186,21 @@ export class DirectoryStorage implements Storage {
 
   /** Removes what killed writers left, once a process; another sweeper may be faster, so a missing file is no error. */
   async #sweep(): Promise<void> {
-    const directory = join(this.#root, TEMP_DIRECTORY);
-    for (const name of await readdir(directory)) {
-      const path = join(directory, name);
-      const stats = await stat(path).catch(() => undefined);
-      if (stats && Date.now() - stats.mtimeMs > LEFTOVER_AGE_MS) await rm(path, { force: true });
+    for (const above of ['', ...(await readdir(this.#root))]) {
+      const directory = join(this.#root, above, TEMP_DIRECTORY);
+      for (const name of await readdir(directory).catch(() => [])) {
+        const path = join(directory, name);
+        const stats = await stat(path).catch(() => undefined);
+        if (stats && Date.now() - stats.mtimeMs > LEFTOVER_AGE_MS) await rm(path, { force: true });
+      }
+    }
+  }
+
+  async ensureLayout(): Promise<void> {
+    try {
+      for (const name of TOP_DIRECTORIES) await mkdir(join(this.#root, name), { recursive: true });
+    } catch (error) {
+      throw storageError(error);
     }
   }
 }

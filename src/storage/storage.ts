@@ -47,6 +47,8 @@ export class StorageError extends Error {
 }
 
 export interface Storage {
+  /** Makes the directories of which pods mount parts, so that they belong to the user that writes. */
+  ensureLayout?(): Promise<void>;
   /** Size, time and version of an object; undefined when there is none. */
   head(key: string): Promise<StoredObject | undefined>;
   /** Part of an object or all of it. Rejects with StorageError `not_found`, or `changed` for a version that is gone. */

@@ -71,3 +71,11 @@ export const Template = Type.Object(
   { description: 'What the pod is made with. An edit exchanges the pod for a new one, which takes over in a moment.' },
 );
 export type Template = Static<typeof Template>;
+
+/** The part of a template that says where the pod may run. */
+export const Placement = Type.Pick(
+  Template,
+  ['runtimeClassName', 'nodeSelector', 'tolerations', 'affinity', 'priorityClassName'],
+  { additionalProperties: false },
+);
+export type Placement = Static<typeof Placement>;

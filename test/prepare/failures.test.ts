@@ -1,8 +1,7 @@
 /** What becomes of a task when the machine fails it: killed, no room, no progress. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, copyFile, mkdir, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { chmod, copyFile, mkdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { planRendition } from '../../src/prepare/plan.ts';
@@ -10,7 +9,7 @@ import { sweep } from '../../src/prepare/sweep.ts';
 import { transcode } from '../../src/prepare/transcode.ts';
 import { indexKey } from '../../src/rendition/index.ts';
 import { openStorage } from '../../src/storage/open.ts';
-import { media, quiet, room, serve } from '../support/prepare.ts';
+import { halfWritten, media, quiet, room, serve } from '../support/prepare.ts';
 import { picture, taskFor } from '../support/rendition.ts';
 import { until } from '../support/rtmp.ts';
 
@@ -27,7 +26,7 @@ const environment = (place: Room, task: unknown, more: Record<string, string> = 
 });
 const startJob = (place: Room, task: unknown, more: Record<string, string> = {}) =>
   spawn(process.execPath, [MAIN, 'prepare'], { stdio: 'ignore', env: environment(place, task, more) });
-const tempFiles = (place: Room) => readdir(join(place.dir, 'media', '.tmp')).catch(() => []);
+const tempFiles = (place: Room) => halfWritten(place.path('media'));
 /** What anybody sees of the storage. */
 const visible = async (place: Room): Promise<string[]> => {
   const keys: string[] = [];
@@ -43,7 +42,7 @@ const sourceIn = async (place: Room): Promise<void> => {
 /** Leftovers of the dead are cleared away by any later sweep, when they are old enough to belong to nobody. */
 async function proveCleared(place: Room): Promise<void> {
   const long = new Date(Date.now() - 86_400_000);
-  for (const name of await tempFiles(place)) await utimes(place.path(`media/.tmp/${name}`), long, long);
+  for (const name of await tempFiles(place)) await utimes(place.path(`media/${name}`), long, long);
   const shop = { storage: await openStorage(place.storageUrl), signal: new AbortController().signal, log: quiet };
   await sweep({ action: 'sweep', keep: '', shard: 0, shards: 1, graceSeconds: 60 }, shop, new Date());
   expect(await tempFiles(place)).toEqual([]);

@@ -1,10 +1,9 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { readdir } from 'node:fs/promises';
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { describe, expect, test } from 'vitest';
 import { type FetchOptions, fetchInto } from '../../src/prepare/fetch.ts';
-import { quiet, room, serve } from '../support/prepare.ts';
+import { halfWritten, quiet, room, serve } from '../support/prepare.ts';
 
 const CONTENT = randomBytes(300_000);
 const SHA256 = createHash('sha256').update(CONTENT).digest('hex');
@@ -26,7 +25,7 @@ async function fetched(link: string, options: Partial<FetchOptions> = {}) {
   } catch (error) {
     // Whatever went wrong, nothing of it stays.
     expect(await storage.head('sources/x')).toBeUndefined();
-    expect(await readdir(`${place.dir}/media/.tmp`).catch(() => [])).toEqual([]);
+    expect(await halfWritten(place.path('media'))).toEqual([]);
     throw error;
   }
 }

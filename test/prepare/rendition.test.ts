@@ -1,11 +1,11 @@
-import { copyFile, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { makeRendition } from '../../src/prepare/rendition.ts';
 import { indexKey } from '../../src/rendition/index.ts';
 import { FRAMERATES, profileOf } from '../../src/streams/profile.ts';
-import { ffmpeg, media, room } from '../support/prepare.ts';
+import { ffmpeg, halfWritten, media, room } from '../support/prepare.ts';
 import { picture, pictureIn, played, rendition, shopOf, TONE, taskFor } from '../support/rendition.ts';
 
 const DEMO = fileURLToPath(new URL('../../src/local/demo/bigbuckbunny.mp4', import.meta.url));
@@ -224,7 +224,7 @@ describe('a rendition is made once', () => {
     };
     await expect(makeRendition(task, { ...shopOf(place, stop.signal), onProgress })).rejects.toThrow('SIGTERM');
     expect(shares[0]).toBeLessThan(1);
-    expect(await readdir(join(place.dir, 'media', '.tmp'))).toEqual([]);
+    expect(await halfWritten(place.path('media'))).toEqual([]);
     expect(await place.storage.head(task.renditionKey)).toBeUndefined();
   });
 });

@@ -1,9 +1,8 @@
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { readdir, readFile, truncate, writeFile } from 'node:fs/promises';
+import { readFile, truncate, writeFile } from 'node:fs/promises';
 import type { RequestListener } from 'node:http';
-import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Value } from 'typebox/value';
 import { describe, expect, test } from 'vitest';
@@ -11,7 +10,7 @@ import { prepareConfig } from '../../src/config.ts';
 import { Lifecycle } from '../../src/lifecycle.ts';
 import { runPrepare } from '../../src/prepare/run.ts';
 import { PrepareProgress, PrepareResult, type PrepareTask } from '../../src/prepare/task.ts';
-import { ffmpeg, media, quiet, room, serve } from '../support/prepare.ts';
+import { ffmpeg, halfWritten, media, quiet, room, serve } from '../support/prepare.ts';
 import { freePort, until } from '../support/rtmp.ts';
 
 const VIDEO = { video: 'testsrc2=s=320x180:r=25:d=2', audio: 'sine=440:d=2' };
@@ -48,7 +47,7 @@ async function imported(handler: RequestListener, type: 'video' | 'audio' = 'vid
   const { code, result } = await prepared(place, importTask(`${server.url}/my.mp4`, type), env);
   if (result.action === 'failed') {
     expect(await place.storage.head('sources/x')).toBeUndefined();
-    expect(await readdir(join(place.dir, 'media', '.tmp')).catch(() => [])).toEqual([]);
+    expect(await halfWritten(place.path('media'))).toEqual([]);
   }
   return { code, result };
 }
@@ -274,7 +273,7 @@ test('SIGTERM ends the process soon, asks for another try and leaves nothing hal
   await asked;
   child.kill('SIGTERM');
   expect(await once(child, 'exit')).toEqual([1, null]);
-  expect(await readdir(join(place.dir, 'media', '.tmp'))).toEqual([]);
+  expect(await halfWritten(place.path('media'))).toEqual([]);
   expect(await place.storage.head('sources/x')).toBeUndefined();
 });
 

@@ -8,6 +8,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { CachedStorage, type CacheOptions } from '../../src/storage/cache.ts';
 import { DirectoryStorage } from '../../src/storage/directory.ts';
 import { type ReadRange, type Storage, StorageError } from '../../src/storage/storage.ts';
+import { halfWritten } from '../support/prepare.ts';
 import { until } from '../support/rtmp.ts';
 import { describeKeeper } from '../support/storage-suite.ts';
 
@@ -66,7 +67,7 @@ describe('a storage behind a cache is a storage', () => {
   beforeEach(async () => {
     storage = await cached();
   });
-  describeKeeper('the cache', { storage: () => storage, leftovers: () => readdir(join(root, 'objects', '.tmp')) });
+  describeKeeper('the cache', { storage: () => storage, leftovers: () => halfWritten(join(root, 'objects')) });
 });
 
 test('an object is fetched once, however often and however many read it, and is then there without the storage', async () => {

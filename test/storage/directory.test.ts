@@ -1,10 +1,11 @@
-import { mkdir, mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { openStorage } from '../../src/storage/open.ts';
 import type { Storage } from '../../src/storage/storage.ts';
+import { halfWritten } from '../support/prepare.ts';
 import { describeKeeper, keysOf } from '../support/storage-suite.ts';
 
 let root: string;
@@ -16,7 +17,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(root, { recursive: true, force: true }));
 
-const temporaryFiles = () => readdir(join(root, '.tmp')).catch(() => []);
+const temporaryFiles = () => halfWritten(root);
 
 describeKeeper('a directory', { storage: () => storage, leftovers: temporaryFiles });
 
@@ -31,7 +32,18 @@ describe('a directory', () => {
     await storage.write('renditions/a/1', Buffer.from('x'));
     await storage.write('renditions/b/1', Buffer.from('x'));
     await storage.delete('renditions/a/1');
-    expect(await readdir(join(root, 'renditions'))).toEqual(['b']);
+    expect(await readdir(join(root, 'renditions'))).toEqual(['.tmp', 'b']);
+  });
+
+  test('delete leaves the directory that pods mount, and a writer of that directory alone needs no other', async () => {
+    await storage.ensureLayout?.();
+    await storage.write('renditions/a/1', Buffer.from('x'));
+    await storage.delete('renditions/a/1');
+    await chmod(root, 0o555);
+    await storage.write('renditions/b/1', Buffer.from('x'));
+    expect(await keysOf(storage, 'renditions/')).toEqual(['renditions/b/1']);
+    expect(await readdir(root)).toEqual(['incoming', 'renditions', 'sources']);
+    await chmod(root, 0o755);
   });
 
   test('a local file is the object itself, not a copy', async () => {
@@ -46,6 +58,6 @@ describe('a directory', () => {
     const yesterday = new Date(Date.now() - 24 * 3_600_000);
     await utimes(join(root, '.tmp', 'old'), yesterday, yesterday);
     await storage.write('a', Buffer.from('x'));
-    expect(await temporaryFiles()).toEqual(['fresh']);
+    expect(await temporaryFiles()).toEqual(['.tmp/fresh']);
   });
 });

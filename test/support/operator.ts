@@ -23,10 +23,12 @@ export const SETTINGS: PodSettings = {
   storageMountPath: '/media',
   storageVolume: { persistentVolumeClaim: { claimName: 'media' } },
   storageSecret: undefined,
+  storageReadSecret: undefined,
   cacheBytes: 2 ** 31,
   scratchVolume: { emptyDir: { sizeLimit: '64Gi' } },
   allowPrivateLinks: false,
   maxSourceBytes: 20 * 2 ** 30,
+  jobPlacement: {},
 };
 
 /** The same with media in S3. */

@@ -1,6 +1,6 @@
 /** A web server of one's own, a storage of one's own and tiny media made by ffmpeg, for the tests of the prepare Job. */
 import { execFile } from 'node:child_process';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -38,6 +38,18 @@ export async function room() {
     path: (name: string) => join(dir, name),
     [Symbol.asyncDispose]: () => rm(dir, { recursive: true, force: true }),
   };
+}
+
+/** What is half written in a storage in the directory `media`: paths below it. */
+export async function halfWritten(media: string): Promise<string[]> {
+  const directories = ['.', ...(await readdir(media).catch(() => []))].map((name) => join(name, '.tmp'));
+  const found = await Promise.all(
+    directories.map(async (directory) => {
+      const names = await readdir(join(media, directory)).catch(() => []);
+      return names.map((name) => join(directory, name));
+    }),
+  );
+  return [...new Set(found.flat())];
 }
 
 /** Runs ffmpeg with these arguments, quietly. */

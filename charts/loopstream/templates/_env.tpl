@@ -11,9 +11,19 @@
 {{- $env = set $env "LOOPSTREAM_STORAGE_VOLUME" (include "loopstream.storageVolume" .root) -}}
 {{- else -}}
 {{- with include "loopstream.storageSecret" .root }}{{ $env = set $env "LOOPSTREAM_STORAGE_SECRET" . }}{{ end -}}
+{{- with $storage.s3.readOnlySecret }}{{ $env = set $env "LOOPSTREAM_STORAGE_READ_SECRET" . }}{{ end -}}
 {{- $env = set $env "LOOPSTREAM_CACHE_BYTES" ($storage.s3.cacheBytes | int64 | toString) -}}
 {{- end -}}
 {{- with $storage.scratchVolume }}{{ $env = set $env "LOOPSTREAM_SCRATCH_VOLUME" (toJson .) }}{{ end -}}
+{{- $placement := dict -}}
+{{- with .root.Values.jobs -}}
+{{- with .runtimeClassName }}{{ $placement = set $placement "runtimeClassName" . }}{{ end -}}
+{{- with .nodeSelector }}{{ $placement = set $placement "nodeSelector" . }}{{ end -}}
+{{- with .tolerations }}{{ $placement = set $placement "tolerations" . }}{{ end -}}
+{{- with .affinity }}{{ $placement = set $placement "affinity" . }}{{ end -}}
+{{- with .priorityClassName }}{{ $placement = set $placement "priorityClassName" . }}{{ end -}}
+{{- end -}}
+{{- with $placement }}{{ $env = set $env "LOOPSTREAM_JOB_PLACEMENT" (toJson .) }}{{ end -}}
 {{- with .root.Values.operator -}}
 {{- $env = set $env "LOOPSTREAM_LEADER_ELECTION" (toString .leaderElection) -}}
 {{- $env = set $env "LOOPSTREAM_WORKERS" (.workers | int | toString) -}}

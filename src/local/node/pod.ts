@@ -286,7 +286,7 @@ export class PodWorker {
     if (last && !restarts(specOf(pod).restartPolicy ?? 'Always', last)) return IDLE_MS;
     const waitMs = runner.startableInMs();
     if (waitMs <= 0) {
-      const mounts = this.#volumes.mounts(spec);
+      const mounts = await this.#volumes.mounts(spec);
       await runner.start({ pod, address: this.address, mounts, wanted: () => this.#wanted() });
       return runner.running ? IDLE_MS : Math.max(runner.startableInMs(), 10);
     }

@@ -3,8 +3,8 @@
  * itself, also behind a claim, the others are written there and written anew when what they show changes.
  */
 import { createHash } from 'node:crypto';
-import { mkdir, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { mkdir, rm, stat, symlink } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import type { Pod } from '../../kube/resources.ts';
 import { writeAtomically } from './atomic-dir.ts';
 import type { PodAddress } from './environment.ts';
@@ -56,12 +56,43 @@ export class PodVolumes {
     }
   }
 
-  /** Where the container's mounts really are. */
-  mounts(container: Container): Mount[] {
-    return (container.volumeMounts ?? []).flatMap(({ name, mountPath, subPath }) => {
+  /** Where the container's mounts really are. A part of a volume (subPath) that is missing becomes a directory. */
+  async mounts(container: Container): Promise<Mount[]> {
+    const mounts: Mount[] = [];
+    const parts: (Mount & { subPath: string })[] = [];
+    for (const { name, mountPath, subPath } of container.volumeMounts ?? []) {
       const path = this.#paths.get(name);
-      return path ? [{ mountPath, realPath: subPath ? join(path, subPath) : path }] : [];
-    });
+      if (!path) continue;
+      const realPath = subPath ? join(path, subPath) : path;
+      mounts.push({ mountPath, realPath });
+      if (!subPath) continue;
+      if (!(await stat(realPath).catch(() => undefined))) await mkdir(realPath, { recursive: true });
+      parts.push({ mountPath, realPath, subPath });
+    }
+    return [...mounts, ...(await this.#views(container, mounts, parts))];
+  }
+
+  /**
+   * Where only parts of a volume are mounted, each where it would be if all of it were, programs are told where the whole
+   * would be. A directory of links stands for that: it shows the parts, and nothing else.
+   */
+  async #views(
+    container: Container,
+    mounts: readonly Mount[],
+    parts: readonly (Mount & { subPath: string })[],
+  ): Promise<Mount[]> {
+    const views = new Map<string, string>();
+    for (const { mountPath, realPath, subPath } of parts) {
+      const whole = mountPath.endsWith(`/${subPath}`) ? mountPath.slice(0, -subPath.length - 1) : '';
+      if (whole === '' || mounts.some((mount) => mount.mountPath === whole)) continue;
+      const view = join(dirname(this.#dir), '_views', container.name, whole);
+      const link = join(view, subPath);
+      await mkdir(dirname(link), { recursive: true, mode: 0o700 });
+      await rm(link, { force: true });
+      await symlink(realPath, link);
+      views.set(whole, view);
+    }
+    return [...views].map(([mountPath, realPath]) => ({ mountPath, realPath }));
   }
 
   async #bring(volume: Volume, pod: Pod, address: PodAddress): Promise<string> {
