@@ -262,6 +262,51 @@ describe('a Job', () => {
     expect(await node.logOf(pod?.metadata.name ?? '')).toBe('made\n');
   });
 
+  it('has its sidecar beside it, which is started again when it falls over and ends with it', async () => {
+    const mount = { volumeMounts: [{ name: 'work', mountPath: '/work' }] };
+    const count = `const { appendFileSync, existsSync, readFileSync } = require('node:fs');
+      const runs = () => existsSync('/work/runs') ? readFileSync('/work/runs', 'utf8').length : 0;`;
+    const twice = `${count} appendFileSync('/work/runs', 'x'); if (runs() === 1) process.exit(1); ${WAIT}`;
+    const script = `${count} setInterval(() => { if (runs() === 2) process.exit(0); }, 20);`;
+    const sidecar = { name: 'beside', image: 'test:1', args: ['-e', twice], restartPolicy: 'Always', ...mount };
+    await createJob('pair', script, {
+      initContainers: [sidecar],
+      containers: [{ name: 'main', image: 'test:1', args: ['-e', script], ...mount }],
+      volumes: [{ name: 'work', emptyDir: {} }],
+    });
+    await finished('pair', 'Complete');
+    const pod = await podOf('pair');
+    expect(pod?.status?.phase).toBe('Succeeded');
+    expect(processesOf(pod?.metadata.uid ?? '')).toEqual([]);
+    await node.kube.delete(JOBS, NS, 'pair', { propagationPolicy: 'Background' });
+  });
+
+  it('sees the parts of a volume that it mounts, where all of it would be, and nothing else of it', async () => {
+    const part = (subPath: string) => ({ name: 'work', mountPath: `/media/${subPath}`, subPath });
+    const all = { volumeMounts: [{ name: 'work', mountPath: '/media' }] };
+    const make = "const fs = require('node:fs'); fs.mkdirSync('/media/own'); fs.writeFileSync('/media/own/x', 'mine');";
+    const script = `const fs = require('node:fs'); const root = process.env.ROOT; console.log(fs.readdirSync(root).join());
+      console.log(fs.readFileSync(root + '/own/x', 'utf8')); fs.writeFileSync('/media/new/y', ''); console.log('end')`;
+    await createJob('part', script, {
+      initContainers: [
+        { name: 'first', image: 'test:1', args: ['-e', `${make} fs.writeFileSync('/media/foreign', 'x')`], ...all },
+      ],
+      containers: [
+        {
+          name: 'main',
+          image: 'test:1',
+          args: ['-e', script],
+          env: [{ name: 'ROOT', value: '/media' }],
+          volumeMounts: [part('own'), part('new')],
+        },
+      ],
+      volumes: [{ name: 'work', emptyDir: {} }],
+    });
+    await finished('part', 'Complete');
+    expect(await node.logOf((await podOf('part'))?.metadata.name ?? '')).toBe('new,own\nmine\nend\n');
+    await node.kube.delete(JOBS, NS, 'part', { propagationPolicy: 'Background' });
+  });
+
   it('that exits with an error fails, with the exit code in the status of its pod', async () => {
     await createJob(
       'bad',

@@ -3,7 +3,7 @@
  * (the object changed, a container ended, a probe decided, a wait is over), looks at everything anew and does the next
  * thing; nothing else starts containers or writes the status.
  *
- *   bound → volumes → init containers in order → containers, restarted by policy → Succeeded or Failed
+ *   bound → volumes → init containers in order → containers, restarted by policy → sidecars end → Succeeded or Failed
  *   deletion asked for → SIGTERM, grace, SIGKILL → final status → object deleted (grace 0, its UID as precondition)
  *   object gone without that (deleted by force) → SIGKILL
  *   agent stops → containers end, the object stays: the next agent runs it again
@@ -18,9 +18,9 @@ import type { ContainerLog } from './container-log.ts';
 import type { NodeContext } from './context.ts';
 import type { PodAddress } from './environment.ts';
 import { restarts } from './restart.ts';
-import { firstUnfinished, initialRecord, isOver, podStatus } from './status.ts';
+import { firstUnfinished, hasEnded, initialRecord, isOver, podStatus } from './status.ts';
 import { StatusWriter } from './status-writer.ts';
-import { type Container, podKey, specOf } from './types.ts';
+import { type Container, isSidecar, podKey, specOf } from './types.ts';
 import { PodVolumes } from './volumes.ts';
 
 /** How often Secrets and ConfigMaps that are mounted are looked at. */
@@ -33,6 +33,8 @@ const FINAL_STATUS_MS = 5000;
 const IDLE_MS = 60_000;
 /** How long containers have when the agent itself stops. */
 const HALT_GRACE_MS = 4000;
+/** How long sidecars have when the main containers have ended: they have nobody left to work for. */
+const SIDECAR_GRACE_MS = 2000;
 
 export interface PodOptions {
   /** Resolves when the pod that had this name before is gone from this machine. */
@@ -140,7 +142,7 @@ export class PodWorker {
     if (init && record.terminations[0]?.exitCode === 0) record.ready = true;
     return new ContainerRunner(container, record, this.#context, {
       podDir: this.#dir,
-      init,
+      init: init && !isSidecar(container),
       changed: () => this.#kick(),
     });
   }
@@ -202,11 +204,19 @@ export class PodWorker {
   #terminateAll(pod: Pod, graceMs: number): boolean {
     // With the agent goes the machine, as far as its pods can tell: nobody is to take over from them, so none is to linger.
     const how = this.#halted ? 'SIGINT' : 'SIGTERM';
-    for (const runner of this.#runners) {
-      runner.terminate(pod, graceMs, undefined, how);
-      runner.giveUp();
-    }
+    const sidecars = this.#sidecars;
+    const others = this.#runners.filter((runner) => !sidecars.includes(runner));
+    // Sidecars end after those that they work for.
+    const alone = others.every(({ running }) => !running);
+    for (const runner of others) runner.terminate(pod, graceMs, undefined, how);
+    if (alone)
+      for (const runner of sidecars) runner.terminate(pod, Math.min(graceMs, SIDECAR_GRACE_MS), undefined, how);
+    for (const runner of this.#runners) runner.giveUp();
     return this.#runners.every(({ running }) => !running);
+  }
+
+  get #sidecars(): ContainerRunner[] {
+    return this.#init.filter(({ spec }) => isSidecar(spec));
   }
 
   #leave(pod: Pod): number {
@@ -273,9 +283,16 @@ export class PodWorker {
   async #advance(pod: Pod): Promise<number> {
     const next = firstUnfinished(this.#init.map(({ record }) => record));
     const init = this.#init[next];
-    if (init) return this.#bringUp(pod, init);
+    const policy = specOf(pod).restartPolicy ?? 'Always';
+    if (!init && this.#main.every(({ record }) => hasEnded(record, policy))) {
+      for (const runner of this.#sidecars) runner.terminate(pod, SIDECAR_GRACE_MS);
+      for (const runner of this.#sidecars) runner.giveUp();
+      return IDLE_MS;
+    }
+    const before = this.#sidecars.filter((runner) => !init || this.#init.indexOf(runner) < next);
     let soonest = IDLE_MS;
-    for (const runner of this.#main) soonest = Math.min(soonest, await this.#bringUp(pod, runner));
+    for (const runner of init ? [...before, init] : [...before, ...this.#main])
+      soonest = Math.min(soonest, await this.#bringUp(pod, runner));
     return soonest;
   }
 
@@ -283,7 +300,8 @@ export class PodWorker {
     const { record, spec } = runner;
     const [last] = record.terminations;
     if (runner.running || !this.#wanted()) return IDLE_MS;
-    if (last && !restarts(specOf(pod).restartPolicy ?? 'Always', last)) return IDLE_MS;
+    const policy = isSidecar(spec) ? 'Always' : (specOf(pod).restartPolicy ?? 'Always');
+    if (last && !restarts(policy, last)) return IDLE_MS;
     const waitMs = runner.startableInMs();
     if (waitMs <= 0) {
       const mounts = await this.#volumes.mounts(spec);

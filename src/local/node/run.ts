@@ -2,13 +2,12 @@
  * The node agent: stands in for a kubelet where there is no container runtime. It registers a Node with the real API
  * server and runs the pods bound to it as processes of this machine.
  *
- * What is as on any node: status, conditions and container states; restart policies; init containers; probes; grace
- * periods; termination messages; volumes (emptyDir, hostPath, secret, configMap, downwardAPI, projected) with atomic
- * updates; `kubectl logs`; events; the lease. What is not: there are no images (a program of this machine stands for
+ * What is as on any node: status, conditions and container states; restart policies; init containers and sidecars;
+ * probes; grace periods; termination messages; volumes (emptyDir, hostPath, claims of such, secret, configMap,
+ * downwardAPI, projected) and parts of them (subPath), with atomic updates; `kubectl logs`; events; the lease. What is not: there are no images (a program of this machine stands for
  * each), no network or mount namespaces (each pod has a loopback address of its own, and mount paths are rewritten:
  * paths.ts), no limits, no users (containers run as the agent's user, securityContext is ignored), no exec, no
- * sidecars (an init container is waited for whatever its restartPolicy), no persistent volume claims, and no addresses
- * that a Service or the API server's pod proxy would accept, since Kubernetes refuses loopback ones there.
+ * addresses that a Service or the API server's pod proxy would accept, since Kubernetes refuses loopback ones there.
  *
  * When an agent is killed its containers go on; the next one ends them before it starts them anew, so that no container
  * runs twice. A container whose restart policy is Never is then not started again: nobody knows how it ended, and the

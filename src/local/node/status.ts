@@ -6,11 +6,13 @@
  */
 import type { ContainerStatus, Pod, PodStatus } from '../../kube/resources.ts';
 import { restarts } from './restart.ts';
-import { type Container, type NodePodSpec, type PodCondition, specOf, type Terminated } from './types.ts';
+import { type Container, isSidecar, type NodePodSpec, type PodCondition, specOf, type Terminated } from './types.ts';
 
 export interface ContainerRecord {
   name: string;
   image: string;
+  /** Runs beside the main containers and ends after them; what becomes of it says nothing of the pod. */
+  sidecar: boolean;
   /** How often it was started; the first start is not a restart. */
   starts: number;
   /** Restarts in a row, for the backoff. */
@@ -53,6 +55,7 @@ export function initialRecord(container: Container, known: ContainerStatus | und
   return {
     name: container.name,
     image: container.image,
+    sidecar: isSidecar(container),
     starts: ran ? (known?.restartCount ?? 0) + 1 : 0,
     restartsInARow: 0,
     started: false,
@@ -96,8 +99,19 @@ export interface PodFacts {
 const done = (record: ContainerRecord): boolean =>
   !record.running && !record.waiting && record.terminations[0]?.exitCode === 0;
 
-/** Init containers in order: the first that has not succeeded, -1 when all have. */
-export const firstUnfinished = (init: readonly ContainerRecord[]): number => init.findIndex((record) => !done(record));
+/** An init container lets the next one begin: it has succeeded, or is a sidecar that has been started. */
+const passed = (record: ContainerRecord): boolean =>
+  record.sidecar ? record.started || record.terminations.length > 0 : done(record);
+
+/** Init containers in order: the first that keeps the others waiting, -1 when none does. */
+export const firstUnfinished = (init: readonly ContainerRecord[]): number =>
+  init.findIndex((record) => !passed(record));
+
+/** Whether a main container has come to its end under the pod's restart policy. */
+export function hasEnded(record: ContainerRecord, policy: NodePodSpec['restartPolicy'] = 'Always'): boolean {
+  const [last] = record.terminations;
+  return !record.running && !record.waiting && last !== undefined && !restarts(policy, last);
+}
 
 function phaseOf({ init, main, over, failed }: PodFacts, spec: NodePodSpec): NonNullable<PodStatus['phase']> {
   const policy = spec.restartPolicy ?? 'Always';
@@ -111,11 +125,7 @@ function phaseOf({ init, main, over, failed }: PodFacts, spec: NodePodSpec): Non
     return gaveUp ? 'Failed' : 'Pending';
   }
   if (main.some((record) => !record.running && record.terminations.length === 0)) return 'Pending';
-  const ended = (record: ContainerRecord) => {
-    const [last] = record.terminations;
-    return !record.running && !record.waiting && last !== undefined && !restarts(policy, last);
-  };
-  if (!main.every(ended)) return 'Running';
+  if (!main.every((record) => hasEnded(record, policy)) || init.some((record) => record.running)) return 'Running';
   return main.every(done) ? 'Succeeded' : 'Failed';
 }
 
@@ -127,7 +137,7 @@ const names = (records: readonly ContainerRecord[]): string => `[${records.map((
 
 function verdicts(facts: PodFacts, phase: string): Record<string, Verdict> {
   const { init, main } = facts;
-  const unfinished = init.filter((record) => !done(record));
+  const unfinished = init.filter((record) => !passed(record));
   const unready = main.filter((record) => !record.running || !record.ready);
   const initialized: Verdict =
     unfinished.length === 0

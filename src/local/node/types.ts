@@ -68,6 +68,8 @@ export interface Container {
   startupProbe?: Probe;
   terminationMessagePath?: string;
   terminationMessagePolicy?: string;
+  /** Of init containers alone: one that is always started again is a sidecar, which runs beside the main ones. */
+  restartPolicy?: 'Always';
 }
 
 export interface KeyToPath {
@@ -136,6 +138,8 @@ export interface NodePodSpec {
 
 /** The spec of a pod that was read from the API server, which has checked and defaulted it. */
 export const specOf = (pod: Pod): NodePodSpec => pod.spec as unknown as NodePodSpec;
+
+export const isSidecar = ({ restartPolicy }: Container): boolean => restartPolicy === 'Always';
 
 export const podKey = (pod: Pod): string => `${pod.metadata.namespace ?? ''}/${pod.metadata.name}`;
 

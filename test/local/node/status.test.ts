@@ -1,8 +1,9 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, test } from 'vitest';
 import type { Pod } from '../../../src/kube/resources.ts';
 import {
   type ContainerRecord,
   containerStatus,
+  firstUnfinished,
   initialRecord,
   type PodFacts,
   podStatus,
@@ -12,6 +13,7 @@ const NOW = '2026-01-01T00:00:10Z';
 const BEFORE = '2026-01-01T00:00:00Z';
 const record = (name: string, more: Partial<ContainerRecord> = {}): ContainerRecord => ({
   name,
+  sidecar: false,
   image: 'i',
   starts: 0,
   restartsInARow: 0,
@@ -127,4 +129,18 @@ describe('container status', () => {
     expect(containerStatus({ ...begun, ...running, starts: begun.starts + 1 }, '').restartCount).toBe(4);
     expect(initialRecord({ name: 'a', image: 'i' }, undefined, NOW)).toMatchObject({ starts: 0, terminations: [] });
   });
+});
+
+test('a sidecar lets the main containers begin once it was started, and outlives them for a moment', () => {
+  const sidecar = (more: Partial<ContainerRecord>) => record('decoder', { sidecar: true, ...more });
+  const running = { startedAt: NOW, id: 'x' };
+  const ended = record('main', { terminations: [{ exitCode: 0, reason: 'Completed' }] });
+  expect(firstUnfinished([sidecar({})])).toBe(0);
+  expect(firstUnfinished([sidecar({ running, started: true })])).toBe(-1);
+  // It fell over and will be started again: nobody waits for it a second time.
+  expect(firstUnfinished([sidecar({ terminations: [{ exitCode: 137, reason: 'Error' }] })])).toBe(-1);
+  const job = { restartPolicy: 'Never' };
+  expect(phase([ended], { ...job, init: [sidecar({ running, started: true })] })).toBe('Running');
+  const killed = sidecar({ terminations: [{ exitCode: 143, reason: 'Error' }] });
+  expect(phase([ended], { ...job, init: [killed] })).toBe('Succeeded');
 });
