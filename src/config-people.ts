@@ -71,7 +71,7 @@ export const outsideProvider = (env: Env): OutsideProvider | undefined => {
   });
 };
 
-/** Against the guessing of passwords and floods of letters and clients; each for one address. */
+/** Against the guessing of passwords and floods of letters and clients; the first two for one address. */
 export const authLimits = (env: Env) => {
   const { integer } = reader(env);
   return Object.freeze({
@@ -79,7 +79,7 @@ export const authLimits = (env: Env) => {
     attempts: integer('SIGN_IN_ATTEMPTS', 20, 1),
     /** In an hour. */
     registrations: integer('CLIENT_REGISTRATIONS', 20, 1),
-    /** To one mailbox in an hour. */
+    /** To one mailbox in an hour, whoever causes them and from wherever. */
     mails: integer('MAILS_PER_HOUR', 5, 1),
   });
 };

@@ -196,7 +196,7 @@ const api = group('The API server: REST, GraphQL and the page. Leave it out to w
   accessLimits: group('Against the guessing of passwords and floods of letters and clients; each for one address.', {
     signInAttempts: whole('Passwords that may be tried for one account in ten minutes.', 20, 1),
     clientRegistrations: whole('OAuth clients that may be registered in an hour.', 20, 1),
-    mailsPerHour: whole('Letters that one mailbox may be sent in an hour.', 5, 1),
+    mailsPerHour: whole('Letters to one mailbox in an hour, whoever causes them.', 5, 1),
     unusedClientDays: whole('Days after which an OAuth client that nobody has let in is removed.', 30, 1, 3660),
   }),
   previews: group('Live previews that one server shows at the same time.', {

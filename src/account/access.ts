@@ -4,6 +4,7 @@ import type { AuthService } from '../auth/service.ts';
 import { kubeTime } from '../clock.ts';
 import type { Db } from '../db/pool.ts';
 import { AppError } from '../errors.ts';
+import type { Notice } from '../mail/notices.ts';
 import { type Connection, connect, inOrder, type PageArgs } from './connection.ts';
 import type {
   ApiKey,
@@ -20,6 +21,7 @@ import {
   endOtherSessions,
   endSession,
   findKeyOf,
+  hasSession,
   type KeyRow,
   listApps,
   listKeys,
@@ -101,14 +103,24 @@ const newestFirst = <T extends { id: string; createdAt: Date }, R>(
 /** Postgres refuses text with U+0000, which no id has. */
 const mayBeId = (id: string): boolean => !id.includes('\0');
 
-export function createAccessService({ db, auth }: { db: Db; auth: Service }) {
+export interface AccessDeps {
+  db: Db;
+  auth: Service;
+  /** Tells the owner of a way into the account. */
+  tell?: (userId: string, notice: Notice) => Promise<void>;
+}
+
+export function createAccessService({ db, auth, tell }: AccessDeps) {
   return {
     async keys({ accountId }: Principal, args: PageArgs): Promise<Connection<ApiKey>> {
       return newestFirst('key', await listKeys(db, accountId), args, showKey);
     },
 
     /** The key stands in the answer, this once. */
-    async createKey({ accountId, userId }: Principal, { name, expiresInDays }: ApiKeyCreate): Promise<NewApiKey> {
+    async createKey(
+      { accountId, userId, sessionId }: Principal,
+      { name, expiresInDays }: ApiKeyCreate,
+    ): Promise<NewApiKey> {
       if ((await listKeys(db, accountId)).length >= MAX_KEYS)
         throw new AppError(
           'api_key_quota_exceeded',
@@ -116,8 +128,14 @@ export function createAccessService({ db, auth }: { db: Db; auth: Service }) {
         );
       const seconds = expiresInDays === undefined ? undefined : expiresInDays * DAY_SECONDS;
       const { id, key } = await auth.createApiKey(userId, name, seconds);
+      // A session that was ended at this moment, with all keys, must not leave a new one behind.
+      if (sessionId !== undefined && !(await hasSession(db, userId, sessionId))) {
+        await auth.revokeApiKey(id);
+        throw new AppError('unauthenticated', 'The session has ended; sign in again.');
+      }
       const row = await findKeyOf(db, accountId, id);
       if (!row) throw new AppError('conflict', 'The key was revoked at the same moment.');
+      await tell?.(userId, { kind: 'apiKey', what: name, at: row.createdAt });
       return { ...showKey(row), key };
     },
 

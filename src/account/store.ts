@@ -48,6 +48,16 @@ export const listSessions = (db: Db, userId: string): Promise<SessionRow[]> =>
     .where('expiresAt', '>', sql<Date>`now()`)
     .execute();
 
+export async function hasSession(db: Db, userId: string, id: string): Promise<boolean> {
+  const row = await db
+    .selectFrom('auth.session')
+    .select('id')
+    .where('userId', '=', userId)
+    .where(sql<string>`id::text`, '=', id)
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
 /** False when the user has no such session. */
 export async function endSession(db: Db, userId: string, id: string): Promise<boolean> {
   const { numDeletedRows } = await db

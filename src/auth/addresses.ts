@@ -31,6 +31,15 @@ export const cookieNameOf = (publicUrl: string, name: string): string =>
 
 export const sessionCookieOf = (publicUrl: string): string => cookieNameOf(publicUrl, 'session');
 
+/** The value of a cookie, as it was sent (RFC 6265, section 4.2). */
+export function cookieOf(header: string, name: string): string | undefined {
+  for (const part of header.split(';')) {
+    const [key, ...value] = part.split('=');
+    if (key?.trim() === name) return value.join('=').trim();
+  }
+  return undefined;
+}
+
 /** A code that a page has words for; whatever else stands there came from elsewhere. */
 const ERROR_CODE = /^[A-Za-z_]{1,60}$/;
 

@@ -9,21 +9,24 @@ import { isAPIError } from 'better-auth/api';
 import { jwt } from 'better-auth/plugins';
 import type { Pool } from 'pg';
 import { MAX_PASSWORD, MIN_PASSWORD } from '../account/password.ts';
+import { createDb, type Db } from '../db/pool.ts';
+import { describePassword, type NoticeKind } from '../mail/notices.ts';
 import { AUTH_PATH, CONSENT_PAGE, cookieNameOf, resourcesOf, SIGN_IN_PAGE, sessionCookieOf } from './addresses.ts';
+import { type AuthMails, RESET_MINUTES } from './mails.ts';
 import { outsideSignIn } from './outside.ts';
 import type { OutsideProvider } from './outside-claims.ts';
 import { PASSKEY_COOKIE, PASSKEY_SIGN_IN_PATH, passkeyCookie, passkeys } from './passkeys.ts';
 import { GRANTS } from './requests.ts';
-import { rules } from './rules.ts';
+import { passwordResets, type Revoke } from './reset-password.ts';
+import { type RulesDeps, rules } from './rules.ts';
 import { SCOPES } from './scopes.ts';
+import { findOwnSignUp, signUps } from './sign-up.ts';
+import { findConsent, findEmailOfJoined, forgetSignUps, readList, revokeAccess } from './store.ts';
 
 export const API_KEY_PREFIX = 'lsk_';
 export const MAX_KEY_NAME = 64;
 /** To the database, of one process. */
 export const AUTH_CONNECTIONS = 16;
-/** How long the link of a letter is good. */
-export const VERIFY_MINUTES = 24 * 60;
-export const RESET_MINUTES = 60;
 
 /** RFC 9068 tokens cannot be called back, so they live for 15 minutes. */
 export const ACCESS_TOKEN_SECONDS = 15 * 60;
@@ -36,17 +39,6 @@ const FRESH_SECONDS = 3600;
 const SIGNING_KEY_SECONDS = 30 * 86_400;
 /** A key that signs no more is shown until every token that it has signed is over, with time to spare. */
 export const OVERLAP_SECONDS = 4 * ACCESS_TOKEN_SECONDS;
-
-/** Letters to people. Without them nobody can sign up, and who has forgotten a password stays out. */
-export interface AuthMails {
-  /** With what proves the e-mail address to be theirs. */
-  verifyEmail(to: string, token: string): Promise<void>;
-  /** To whom has an account already, where somebody tries to sign up with the address. */
-  alreadyRegistered(to: string): Promise<void>;
-  resetPassword(to: string, token: string): Promise<void>;
-  passwordChanged(to: string): Promise<void>;
-  passkeyAdded(to: string): Promise<void>;
-}
 
 /** What the HTTP part needs; commands and migrations do without. */
 export interface AuthSite {
@@ -62,6 +54,8 @@ export interface AuthSite {
   outside?: OutsideProvider | undefined;
   /** Told, in words without secrets, why nobody could sign in there. */
   onOutsideFailure?: ((reason: string) => void) | undefined;
+  /** Called when API keys, connected apps or sessions were revoked. */
+  onRevoked?: (() => void) | undefined;
 }
 
 /** For commands, which serve nothing: the library wants an address. */
@@ -74,37 +68,48 @@ interface Addressed {
   token: string;
 }
 
-const people = ({ publicUrl = NOWHERE, mails, signUp = false, isVerified }: Partial<AuthSite>) => ({
-  hooks: rules(publicUrl, {
+/** What becomes of an account besides what the library does, and what its owner is told. */
+function consequences(db: Db, { publicUrl = NOWHERE, mails, isVerified, onRevoked }: Partial<AuthSite>) {
+  const notice = async (email: string, kind: NoticeKind, what: string) =>
+    mails?.notice(email, { kind, what, at: new Date() });
+  const revoke = async (
+    { id, email }: { id: string; email: string },
+    what: { keys: boolean; passkeys: boolean; sessions: boolean },
+  ): Promise<void> => {
+    const { revoked, kept } = await revokeAccess(db, id, what);
+    onRevoked?.();
+    await notice(email, 'password', describePassword(revoked, kept));
+  };
+  const ruling: RulesDeps = {
     isVerified: async (clientId) => (await isVerified?.(clientId)) ?? false,
-    passwordChanged: async (email) => mails?.passwordChanged(email),
-    passkeyAdded: async (email) => mails?.passkeyAdded(email),
-  }),
+    // The library has ended the other sessions already, and begun a new one here.
+    passwordChanged: (user, { keepsAccess }) =>
+      revoke(user, { keys: !keepsAccess, passkeys: !keepsAccess, sessions: false }),
+    passkeyAdded: (email, name) => notice(email, 'passkey', name),
+    scopesOf: async (userId, clientId) => readList((await findConsent(db, userId, clientId))?.scopes),
+    appConnected: async ({ id, email }, clientId) =>
+      notice(email, 'app', (await findConsent(db, id, clientId))?.name ?? ''),
+    resetAsked: async (email) => mails?.confirmAgain(email.toLowerCase()),
+    hasSignedUp: async (cookie, email) => (await findOwnSignUp(db, publicUrl, cookie, email)) !== undefined,
+  };
+  const passwordReset: Revoke = (user, { keepsAccess }) =>
+    revoke(user, { keys: !keepsAccess, passkeys: true, sessions: true });
+  return { ruling, passwordReset, notice };
+}
+
+const people = ({ publicUrl = NOWHERE, mails }: Partial<AuthSite>, ruling: RulesDeps) => ({
+  hooks: rules(publicUrl, ruling),
   emailAndPassword: {
     enabled: true,
-    disableSignUp: !(mails && signUp),
     // An address that is known is then answered like one that is not.
     requireEmailVerification: mails !== undefined,
     minPasswordLength: MIN_PASSWORD,
     maxPasswordLength: MAX_PASSWORD,
-    revokeSessionsOnPasswordReset: true,
     resetPasswordTokenExpiresIn: 60 * RESET_MINUTES,
     ...(mails && {
       sendResetPassword: ({ user, token }: Addressed) => mails.resetPassword(user.email, token),
-      onPasswordReset: ({ user }: Pick<Addressed, 'user'>) => mails.passwordChanged(user.email),
-      onExistingUserSignUp: ({ user }: Pick<Addressed, 'user'>) => mails.alreadyRegistered(user.email),
     }),
   },
-  ...(mails && {
-    emailVerification: {
-      sendOnSignUp: true,
-      sendOnSignIn: true,
-      expiresIn: 60 * VERIFY_MINUTES,
-      // Whoever signed up may not be whose mailbox it is: the one who knows the password is let in.
-      autoSignInAfterVerification: false,
-      sendVerificationEmail: ({ user, token }: Addressed) => mails.verifyEmail(user.email, token),
-    },
-  }),
 });
 
 /**
@@ -144,7 +149,9 @@ const authorizationServer = ({ publicUrl, scopePrefix }: Pick<AuthSite, 'publicU
 
 /** `pool` must have the search_path `auth`. Keys are stored as SHA-256 only; the first characters are kept as a hint. */
 export const createAuth = (pool: Pool, secret: string, site: Partial<AuthSite> = {}) => {
-  const { publicUrl = NOWHERE, scopePrefix = 'service' } = site;
+  const { publicUrl = NOWHERE, scopePrefix = 'service', mails, signUp = false, outside } = site;
+  const db = createDb(pool);
+  const { ruling, passwordReset, notice } = consequences(db, site);
   return betterAuth({
     database: pool,
     secret,
@@ -173,6 +180,17 @@ export const createAuth = (pool: Pool, secret: string, site: Partial<AuthSite> =
             context?.path === PASSKEY_SIGN_IN_PATH ? { data: { ...session, begunBy: 'passkey' } } : undefined,
         },
       },
+      // An address that has an account is not confirmed for another one, whoever made the account.
+      user: { create: { after: async ({ email }) => forgetSignUps(db, email) } },
+      account: {
+        create: {
+          after: async ({ providerId, userId }) => {
+            if (providerId === 'credential' || !outside) return;
+            const email = await findEmailOfJoined(db, userId, providerId);
+            if (email !== undefined) await notice(email, 'provider', outside.name);
+          },
+        },
+      },
     },
     onAPIError: {
       // Where a person ends who comes with a request that cannot be answered to its client, which may be anybody's.
@@ -182,7 +200,7 @@ export const createAuth = (pool: Pool, secret: string, site: Partial<AuthSite> =
         if (!isAPIError(error)) throw error;
       },
     },
-    ...people(site),
+    ...people(site, ruling),
     // A person's account elsewhere is joined to one here only where both sides know the address to be theirs.
     account: {
       updateAccountOnSignIn: false,
@@ -215,6 +233,8 @@ export const createAuth = (pool: Pool, secret: string, site: Partial<AuthSite> =
       }),
       authorizationServer({ publicUrl, scopePrefix }),
       passkeys(publicUrl),
+      signUps({ db, publicUrl, isOpen: signUp, mails }),
+      passwordResets(passwordReset),
       ...(site.outside ? [outsideSignIn(site.outside, site.onOutsideFailure ?? (() => undefined))] : []),
     ],
   });

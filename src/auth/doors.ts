@@ -52,7 +52,7 @@ export const DOORS: Door[] = [
   { path: '/passkey/update-passkey', methods: ['POST'], visitor: 'page' },
   { path: '/passkey/delete-passkey', methods: ['POST'], visitor: 'page' },
   { path: '/send-verification-email', methods: ['POST'], visitor: 'page', allowance: 'mail', tells: 'all' },
-  { path: '/verify-email', methods: ['GET'], visitor: 'navigation' },
+  { path: '/verify-email', methods: ['POST'], visitor: 'page' },
   { path: '/request-password-reset', methods: ['POST'], visitor: 'page', allowance: 'mail', tells: 'all' },
   { path: '/reset-password', methods: ['POST'], visitor: 'page', allowance: 'attempt' },
 ];

@@ -1,10 +1,9 @@
 /** Numbers of who is let in and by what, for Prometheus. Of people, addresses and programs nothing is told. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Counter, type Registry } from 'prom-client';
-import { AUTH_PATH } from './addresses.ts';
+import { AUTH_PATH, cookieOf } from './addresses.ts';
 import { OUTSIDE_CALLBACK_PATH } from './outside.ts';
 import { PASSKEY_SIGN_IN_PATH } from './passkeys.ts';
-import { cookieOf } from './sessions.ts';
 
 /** Ways to sign in, by the path below /api/auth that ends them. */
 const SIGN_IN_PATHS = new Map([

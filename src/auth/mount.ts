@@ -7,7 +7,7 @@ import { readBody } from '../http/body.ts';
 import { openToPages } from '../http/cors.ts';
 import { addressOf, type Counter, limitRate, type Quota } from '../http/ratelimit.ts';
 import { crossSite, isOwnPage, isSafe } from '../http/samesite.ts';
-import { AUTH_PATH, failedOutside } from './addresses.ts';
+import { AUTH_PATH, cookieOf, failedOutside } from './addresses.ts';
 import { type Allowance, DOORS, type Door } from './doors.ts';
 import { evenly } from './even.ts';
 import { OUTSIDE_CALLBACK_PATH } from './outside.ts';
@@ -18,7 +18,6 @@ import {
   readRegistration,
   refusalOfForm,
 } from './requests.ts';
-import { cookieOf } from './sessions.ts';
 import type { Asker } from './turns.ts';
 
 const BODY_LIMIT = 64 * 1024;
@@ -28,7 +27,7 @@ export interface AuthLimits {
   attempts: number;
   /** Clients that may be registered from one address in an hour. */
   registrations: number;
-  /** Letters that one address may have sent to one mailbox in an hour. */
+  /** Letters to one mailbox in an hour; and requests for them from one address. */
   mails: number;
 }
 

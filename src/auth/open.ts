@@ -2,14 +2,17 @@
 import type { DatabaseConfig } from '../config.ts';
 import { createDb, createPool, type Db } from '../db/pool.ts';
 import { AUTH_CONNECTIONS, type Auth, type AuthSite, beginLazily, createAuth } from './better-auth.ts';
+import type { AuthMails } from './mails.ts';
 import { type AuthService, createAuthService } from './service.ts';
 import { isVerified } from './store.ts';
 
 /** To let a program in takes a dozen statements: where many come at once, it is better to wait than to be sent away. */
 const WAIT_MS = 20_000;
 
-export interface OpenAuth {
+export interface OpenAuth<Letters extends AuthMails = AuthMails> {
   service: AuthService;
+  /** What `openMails` has opened. */
+  mails: Letters | undefined;
   /** The auth library, whose paths mount.ts serves. */
   library: () => Promise<Auth>;
   db: Db;
@@ -18,24 +21,37 @@ export interface OpenAuth {
   close(): Promise<void>;
 }
 
-export type OpenAuthConfig = Pick<DatabaseConfig, 'databaseUrl' | 'authSecret'> & Partial<AuthSite>;
+export type OpenAuthConfig<Letters extends AuthMails = AuthMails> = Pick<DatabaseConfig, 'databaseUrl' | 'authSecret'> &
+  Partial<Omit<AuthSite, 'mails' | 'onRevoked'>> & {
+    /** Without it no letters are sent. They are counted in the database. */
+    openMails?: ((db: Db) => Letters) | undefined;
+  };
 
 /**
  * Nothing is sent before the first call, so a database that is away does not keep a process from starting. Without a
  * `publicUrl` there are people and keys, and neither sessions nor tokens.
  */
-export function openAuth(config: OpenAuthConfig): OpenAuth {
+export function openAuth<Letters extends AuthMails>({
+  openMails,
+  ...config
+}: OpenAuthConfig<Letters>): OpenAuth<Letters> {
   const { publicUrl, scopePrefix = 'service' } = config;
   const authPool = createPool(config.databaseUrl, { searchPath: 'auth', max: AUTH_CONNECTIONS, waitMs: WAIT_MS });
   const pool = createPool(config.databaseUrl, { searchPath: 'loopstream' });
   const db = createDb(pool);
+  const mails = openMails?.(db);
   const library = beginLazily(() =>
-    createAuth(authPool, config.authSecret, { isVerified: (id) => isVerified(db, id), ...config }),
+    createAuth(authPool, config.authSecret, {
+      isVerified: (id) => isVerified(db, id),
+      ...config,
+      mails,
+      onRevoked: () => service.forgetAll(),
+    }),
   );
   const site = publicUrl === undefined ? undefined : { publicUrl, scopePrefix };
+  const service = createAuthService({ library, db, site });
   return {
-    service: createAuthService({ library, db, site }),
-    library,
+    ...{ service, mails, library },
     db,
     pools: { auth: authPool, loopstream: pool },
     close: async () => {

@@ -1,8 +1,9 @@
 /**
- * What our rules add to the auth library's: which passwords and names may be had, and what follows when a password is changed.
+ * What our rules add to the auth library's: which passwords and names may be had, and what follows when a password is changed or
+ * somebody is let in.
  * The pages ask the same of what is typed; here it is asked of whoever sends something.
  */
-import { APIError, createAuthMiddleware } from 'better-auth/api';
+import { APIError, createAuthMiddleware, getSessionFromCtx } from 'better-auth/api';
 import { weaknessOf } from '../account/password.ts';
 import { DISPLAY_NAME_PATTERN } from '../sentences.ts';
 import { isCredential } from './passkeys.ts';
@@ -38,6 +39,16 @@ function checkPassword(password: unknown, email: unknown): void {
   if (weakness !== undefined) throw refuse('PASSWORD_TOO_WEAK', weakness);
 }
 
+function checkNewPassword(password: unknown): void {
+  if (typeof password !== 'string') throw refuse('INVALID_PASSWORD', 'Choose a new password.');
+  checkPassword(password, undefined);
+}
+
+function checkKeep(keepAccess: unknown): void {
+  if (keepAccess !== undefined && typeof keepAccess !== 'boolean')
+    throw refuse('INVALID_KEEP_ACCESS', 'keepAccess must be true or false.');
+}
+
 function checkPasskeyName(name: unknown): void {
   const isName = typeof name === 'string' && name.trim() !== '' && name.length <= MAX_PASSKEY_NAME && PLAIN.test(name);
   if (!isName)
@@ -61,8 +72,19 @@ const CHECKS: Record<string, (fields: Fields) => void> = {
     checkPassword(fields.password, fields.email);
   },
   '/update-user': checkNames,
-  '/reset-password': (fields) => checkPassword(fields.newPassword, undefined),
-  '/change-password': (fields) => checkPassword(fields.newPassword, undefined),
+  '/verify-email': (fields) => {
+    if (fields.password === undefined) return;
+    checkNames(fields);
+    checkPassword(fields.password, undefined);
+  },
+  '/reset-password': (fields) => {
+    checkNewPassword(fields.newPassword);
+    checkKeep(fields.keepAccess);
+  },
+  '/change-password': (fields) => {
+    checkNewPassword(fields.newPassword);
+    checkKeep(fields.keepAccess);
+  },
   '/passkey/verify-registration': (fields) => {
     checkPasskeyName(fields.name);
     checkCredential(fields.response);
@@ -94,45 +116,75 @@ function checkWays(fields: Fields, publicUrl: string): void {
   }
 }
 
-/** Who tells an account's owner of what lets somebody into it from now on. */
-export interface Tidings {
-  passwordChanged(email: string): Promise<void>;
-  passkeyAdded(email: string): Promise<void>;
-}
-
-/** What is asked of others. */
-export interface RulesDeps extends Tidings {
+/** What is asked of others, and done by them. */
+export interface RulesDeps {
   isVerified(clientId: string): Promise<boolean>;
+  /** The owner has a new password, by the old one. */
+  passwordChanged(user: { id: string; email: string }, options: { keepsAccess: boolean }): Promise<void>;
+  passkeyAdded(email: string, name: string): Promise<void>;
+  /** The scopes that the user has allowed the client. */
+  scopesOf(userId: string, clientId: string): Promise<readonly string[]>;
+  /** The user has let a client in, or has allowed it more than before. */
+  appConnected(user: { id: string; email: string }, clientId: string): Promise<void>;
+  /** Somebody has asked for a link to choose a new password. */
+  resetAsked(email: string): Promise<void>;
+  /** Whether this browser has signed up with the address, and nobody has confirmed it; by its cookies. */
+  hasSignedUp(cookie: string, email: string): Promise<boolean>;
 }
 
-const TIDINGS: Record<string, keyof Tidings> = {
-  '/change-password': 'passwordChanged',
-  '/passkey/verify-registration': 'passkeyAdded',
-};
+/** The client that a page of consent was opened for. */
+const clientIn = ({ oauth_query: query }: Fields): string =>
+  typeof query === 'string' ? (new URLSearchParams(query).get('client_id') ?? '') : '';
 
-export const rules = (publicUrl: string, deps: RulesDeps) => ({
-  before: createAuthMiddleware(async (context) => {
-    const { path } = context;
-    const fields = (context.body ?? {}) as Fields;
-    checkWays({ ...(context.query as Fields | undefined), ...fields }, publicUrl);
-    CHECKS[path]?.(fields);
-    if (WITHOUT_PICTURE.includes(path)) delete fields.image;
-    if (path === '/sign-in/social')
-      for (const name of Object.keys(fields)) if (!FOR_OUTSIDE.includes(name)) delete fields[name];
-    // Whoever has the old password may be in another session.
-    if (path === '/change-password') fields.revokeOtherSessions = true;
-  }),
-  after: createAuthMiddleware(async ({ path, context, query, json }) => {
-    const { returned } = context;
-    // The library takes a passkey that is none for a failure of its own.
-    if (returned instanceof APIError && returned.body?.code === 'FAILED_TO_VERIFY_REGISTRATION')
-      throw refuse('FAILED_TO_VERIFY_REGISTRATION', 'The device’s answer does not hold.');
-    if (returned instanceof APIError) return undefined;
-    const tiding = TIDINGS[path];
-    const email = context.session?.user.email;
-    if (tiding && email) await deps[tiding](email);
-    if (path === '/oauth2/public-client')
-      return json({ ...(returned as object), verified: await deps.isVerified(String(query?.client_id)) });
-    return undefined;
-  }),
-});
+export const rules = (publicUrl: string, deps: RulesDeps) => {
+  /** Of requests that are at work: what the client that they consent to was allowed before. */
+  const allowedBefore = new WeakMap<object, readonly string[]>();
+  return {
+    before: createAuthMiddleware(async (context) => {
+      const { path, request } = context;
+      const fields = (context.body ?? {}) as Fields;
+      checkWays({ ...(context.query as Fields | undefined), ...fields }, publicUrl);
+      CHECKS[path]?.(fields);
+      if (WITHOUT_PICTURE.includes(path)) delete fields.image;
+      if (path === '/sign-in/social')
+        for (const name of Object.keys(fields)) if (!FOR_OUTSIDE.includes(name)) delete fields[name];
+      // Whoever has the old password may be in another session.
+      if (path === '/change-password') fields.revokeOtherSessions = true;
+      if (path === '/oauth2/consent' && fields.accept === true && request) {
+        const session = await getSessionFromCtx(context);
+        if (session) allowedBefore.set(request, await deps.scopesOf(session.user.id, clientIn(fields)));
+      }
+    }),
+    after: createAuthMiddleware(async ({ path, context, query, json, body, request, headers }) => {
+      const { returned, session } = context;
+      const fields = (body ?? {}) as Fields;
+      if (returned instanceof APIError) {
+        // The library takes a passkey that is none for a failure of its own.
+        if (returned.body?.code === 'FAILED_TO_VERIFY_REGISTRATION')
+          throw refuse('FAILED_TO_VERIFY_REGISTRATION', 'The device’s answer does not hold.');
+        // It is told to the browser that knows it, whether the address has an account or not.
+        const isUnknown = path === '/sign-in/email' && returned.status === 'UNAUTHORIZED';
+        if (isUnknown && (await deps.hasSignedUp(headers?.get('cookie') ?? '', String(fields.email))))
+          throw new APIError('FORBIDDEN', {
+            code: 'EMAIL_NOT_VERIFIED',
+            message: 'Confirm your e-mail address first.',
+          });
+        return undefined;
+      }
+      const user = session?.user;
+      if (path === '/change-password' && user)
+        await deps.passwordChanged(user, { keepsAccess: fields.keepAccess !== false });
+      if (path === '/passkey/verify-registration' && user) await deps.passkeyAdded(user.email, String(fields.name));
+      if (path === '/request-password-reset') await deps.resetAsked(String(fields.email));
+      const before = path === '/oauth2/consent' && user && request ? allowedBefore.get(request) : undefined;
+      if (before && user) {
+        const clientId = clientIn(fields);
+        const now = await deps.scopesOf(user.id, clientId);
+        if (now.some((scope) => !before.includes(scope))) await deps.appConnected(user, clientId);
+      }
+      if (path === '/oauth2/public-client')
+        return json({ ...(returned as object), verified: await deps.isVerified(String(query?.client_id)) });
+      return undefined;
+    }),
+  };
+};

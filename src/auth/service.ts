@@ -82,6 +82,7 @@ function createKeys({ db, clock }: { db: Db; clock: Clock }) {
     usage,
     known: (apiKey: string): Principal | undefined => recent.get(apiKey)?.principal,
     forget: (id: string) => recent.forget(({ keyId }) => keyId === id),
+    forgetAll: () => recent.forget(() => true),
 
     async check(apiKey: string): Promise<Principal> {
       if (!mayBeKey(apiKey)) throw refused('The API key is not valid.');
@@ -158,6 +159,13 @@ export function createAuthService(deps: AuthServiceDeps) {
 
     /** Something about sessions or consents has changed: all are looked up anew. */
     forgetPeople(): void {
+      site?.sessions.forget();
+      site?.tokens.forget();
+    },
+
+    /** Keys, sessions and consents have been taken back: all are looked up anew. */
+    forgetAll(): void {
+      keys.forgetAll();
       site?.sessions.forget();
       site?.tokens.forget();
     },

@@ -2,6 +2,7 @@
 import { isAPIError } from 'better-auth/api';
 import type { Clock } from '../clock.ts';
 import { AppError } from '../errors.ts';
+import { cookieOf } from './addresses.ts';
 import type { Auth } from './better-auth.ts';
 import { createRecent } from './recent.ts';
 import { type Principal, SCOPES } from './scopes.ts';
@@ -9,15 +10,6 @@ import { type Principal, SCOPES } from './scopes.ts';
 /** A session that has been ended is refused at once here, and within this time by other replicas. */
 const TRUST_MS = 1000;
 const MAX_LENGTH = 4096;
-
-/** The value of a cookie, as it was sent (RFC 6265, section 4.2). */
-export function cookieOf(header: string, name: string): string | undefined {
-  for (const part of header.split(';')) {
-    const [key, ...value] = part.split('=');
-    if (key?.trim() === name) return value.join('=').trim();
-  }
-  return undefined;
-}
 
 export function createSessions(deps: { library: () => Promise<Auth>; cookie: string; clock: Clock }) {
   const { library, cookie, clock } = deps;

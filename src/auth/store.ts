@@ -1,6 +1,7 @@
 /** The SQL of people, keys and clients that does not go through the auth library. */
 import { sql } from 'kysely';
 import type { Db } from '../db/pool.ts';
+import type { Ways } from '../mail/notices.ts';
 
 export interface KeyRow {
   id: string;
@@ -79,6 +80,8 @@ export async function forgetOldAccess(
   await sql`delete from auth.session where "expiresAt" < now()`.execute(db);
   await sql`delete from auth.verification where "expiresAt" < now()`.execute(db);
   await sql`delete from auth."oauthRefreshToken" where "expiresAt" < now()`.execute(db);
+  await sql`delete from loopstream.sign_ups where at < now() - interval '2 days'`.execute(db);
+  await sql`delete from loopstream.sign_up_links where at < now() - interval '2 days'`.execute(db);
   await sql`delete from auth.jwks where "expiresAt" < now() - make_interval(secs => ${overlapSeconds})`.execute(db);
   await sql`delete from auth."oauthClient" c
     where c."createdAt" < now() - make_interval(days => ${unusedClientDays})
@@ -114,6 +117,146 @@ export const findUser = (db: Db, id: string): Promise<UserRow | undefined> =>
 
 export const findUserByEmail = (db: Db, email: string): Promise<UserRow | undefined> =>
   db.selectFrom('auth.user').select(userColumns).where('email', '=', email.toLowerCase()).executeTakeFirst();
+
+/** One browser's sign-up for an address, which waits until somebody who reads the address's mail confirms it. */
+export interface SignUpRow {
+  /** In lower case, as addresses of users are. */
+  email: string;
+  /** SHA-256 of the secret that the browser keeps. */
+  browser: string;
+  /** Its hash. */
+  password: string;
+  firstName: string;
+  lastName: string | null;
+}
+
+/** Browsers that may have signed up with one address; the newest are kept. */
+const BROWSERS = 20;
+
+/** Takes the place of what the same browser has sent before. The statements are the same whatever is known of the address. */
+export async function keepSignUp(db: Db, { email, browser, password, firstName, lastName }: SignUpRow): Promise<void> {
+  await sql`insert into loopstream.sign_ups (email, browser, password, first_name, last_name)
+    values (${email}, ${browser}, ${password}, ${firstName}, ${lastName})
+    on conflict (email, browser) do update
+      set password = excluded.password, first_name = excluded.first_name, last_name = excluded.last_name, at = now()`.execute(
+    db,
+  );
+  await sql`delete from loopstream.sign_ups where email = ${email} and browser not in
+    (select browser from loopstream.sign_ups where email = ${email} order by at desc limit ${BROWSERS})`.execute(db);
+}
+
+/** What this browser has signed up with, in the last `seconds`. */
+export async function findSignUp(
+  db: Db,
+  { email, browser, seconds }: Pick<SignUpRow, 'email' | 'browser'> & { seconds: number },
+): Promise<SignUpRow | undefined> {
+  const { rows } =
+    await sql<SignUpRow>`select email, browser, password, first_name as "firstName", last_name as "lastName"
+    from loopstream.sign_ups
+    where email = ${email} and browser = ${browser} and at > now() - make_interval(secs => ${seconds})`.execute(db);
+  return rows[0];
+}
+
+/** Whether anybody has signed up with the address in the last `seconds`, and it has no account yet. */
+export async function isSignUpOpen(db: Db, email: string, seconds: number): Promise<boolean> {
+  const { rows } = await sql`select from loopstream.sign_ups where email = ${email}
+    and at > now() - make_interval(secs => ${seconds})
+    and not exists (select from auth."user" u where u.email = ${email}) limit 1`.execute(db);
+  return rows.length > 0;
+}
+
+/** `token`: the SHA-256 of the one in the letter. */
+export async function addSignUpLink(db: Db, email: string, token: string): Promise<void> {
+  await sql`insert into loopstream.sign_up_links (token, email) values (${token}, ${email})`.execute(db);
+}
+
+/** The address to which a link was sent in the last `seconds`, and which nobody has confirmed since. */
+export async function findSignUpLink(db: Db, token: string, seconds: number): Promise<string | undefined> {
+  const { rows } = await sql<{ email: string }>`select email from loopstream.sign_up_links
+    where token = ${token} and at > now() - make_interval(secs => ${seconds})`.execute(db);
+  return rows[0]?.email;
+}
+
+/** The address has an account from now on: other sign-ups with it, and their links, are good no more. */
+export async function forgetSignUps(db: Db, email: string): Promise<void> {
+  await sql`delete from loopstream.sign_up_links where email = ${email}`.execute(db);
+  await sql`delete from loopstream.sign_ups where email = ${email}`.execute(db);
+}
+
+/**
+ * Takes back what lets somebody into the account besides its password: links of
+ * letters; with `sessions` all of them, with `keys` API keys and connected apps, with `passkeys` those. Resolves to what was taken, and what is left.
+ */
+export async function revokeAccess(
+  db: Db,
+  userId: string,
+  what: { keys: boolean; passkeys: boolean; sessions: boolean },
+): Promise<{ revoked: Ways; kept: Ways }> {
+  // Sessions first, and committed: whoever makes a key looks for the session afterwards (account/access.ts), so that a key is
+  // either seen here or given up there.
+  if (what.sessions) await db.deleteFrom('auth.session').where('userId', '=', userId).execute();
+  return db.transaction().execute(async (tx) => {
+    const before = await countWays(tx, userId);
+    await tx.deleteFrom('auth.verification').where('value', '=', userId).execute();
+    if (what.keys) {
+      // The consent first: it is what a refresh at the same moment asks for.
+      for (const table of ['auth.oauthConsent', 'auth.oauthAccessToken', 'auth.oauthRefreshToken'] as const)
+        await tx.deleteFrom(table).where('userId', '=', userId).execute();
+      await tx.updateTable('auth.apikey').set({ enabled: false }).where('referenceId', '=', userId).execute();
+    }
+    if (what.passkeys) await tx.deleteFrom('auth.passkey').where('userId', '=', userId).execute();
+    const kept = await countWays(tx, userId);
+    const revoked = {
+      apiKeys: before.apiKeys - kept.apiKeys,
+      apps: before.apps - kept.apps,
+      passkeys: before.passkeys - kept.passkeys,
+    };
+    return { revoked, kept };
+  });
+}
+
+/** What of it is good now. */
+async function countWays(db: Db, userId: string): Promise<Ways> {
+  const { rows } = await sql<Ways>`select
+    (select count(*)::int4 from auth.apikey where "referenceId" = ${userId} and enabled
+      and ("expiresAt" is null or "expiresAt" > now())) as "apiKeys",
+    (select count(distinct "clientId")::int4 from auth."oauthConsent" where "userId" = ${userId}) as apps,
+    (select count(*)::int4 from auth.passkey where "userId" = ${userId}) as passkeys`.execute(db);
+  return rows[0] ?? { apiKeys: 0, apps: 0, passkeys: 0 };
+}
+
+/** The name of a client, and the scopes that the user has allowed it; none where it is not let in. */
+export async function findConsent(
+  db: Db,
+  userId: string,
+  clientId: string,
+): Promise<{ name: string | null; scopes: unknown } | undefined> {
+  return await db
+    .selectFrom('auth.oauthConsent as c')
+    .innerJoin('auth.oauthClient as o', 'o.clientId', 'c.clientId')
+    .select(['o.name', 'c.scopes'])
+    .where('c.userId', '=', userId)
+    .where('c.clientId', '=', clientId)
+    .executeTakeFirst();
+}
+
+/** The address of a user who had another way to sign in before this provider; undefined for whom the provider has brought. */
+export async function findEmailOfJoined(db: Db, userId: string, providerId: string): Promise<string | undefined> {
+  const row = await db
+    .selectFrom('auth.user as u')
+    .innerJoin('auth.account as a', 'a.userId', 'u.id')
+    .select('u.email')
+    .where('u.id', '=', userId)
+    .where('a.providerId', '!=', providerId)
+    .executeTakeFirst();
+  return row?.email;
+}
+
+/** Lists as the auth library keeps them: JSON, or the list itself. */
+export function readList(kept: unknown): string[] {
+  const list: unknown = typeof kept === 'string' ? JSON.parse(kept) : kept;
+  return Array.isArray(list) ? list.map(String) : [];
+}
 
 /** A registered OAuth client. */
 export interface ClientRow {

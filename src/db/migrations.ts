@@ -8,6 +8,7 @@ import { invoiceMigrations } from './migrations/invoices.ts';
 import { ledgerMigrations } from './migrations/ledger.ts';
 import { meterMigrations } from './migrations/meter.ts';
 import { newsMigrations } from './migrations/news.ts';
+import { peopleMigrations } from './migrations/people.ts';
 import { topupMigrations } from './migrations/topups.ts';
 
 export const MIGRATIONS: Record<string, Migration> = {
@@ -60,4 +61,5 @@ export const MIGRATIONS: Record<string, Migration> = {
   ...clientMigrations,
   ...adminMigrations,
   ...newsMigrations,
+  ...peopleMigrations,
 };

@@ -79,20 +79,23 @@ export async function runApi(config: ApiConfig, lifecycle: Lifecycle, log: Logge
   });
   lifecycle.defer('kubernetes', () => kube.close());
   const mailer = config.mail && createMailer(config.mail, log, { onDone: metrics.mail });
-  const mails = mailer && createLetters(mailer, config.publicUrl);
+  const { publicUrl, authLimits } = config;
   const {
     service: auth,
     library,
     db,
     pools,
+    mails,
     close,
   } = openAuth({
-    ...{ ...config, mails },
+    ...config,
+    openMails: mailer && ((db) => createLetters({ mailer, db, publicUrl, perHour: authLimits.mails, log })),
     onOutsideFailure: (reason) => log.warn({ reason }, 'nobody could sign in at the outside provider'),
   });
   metrics.showPools(pools);
   lifecycle.defer('database', close);
   lifecycle.defer('mail', () => mailer?.close());
+  lifecycle.defer('letters', () => mails?.close());
   lifecycle.defer('use of keys', auth.usage.start(log));
 
   const resources = openResources(kube, config.namespace, lifecycle.signal, log);
@@ -186,6 +189,7 @@ export async function runApi(config: ApiConfig, lifecycle: Lifecycle, log: Logge
     auth
       .forgetOld(config.unusedClientDays)
       .catch((err) => log.warn({ err }, 'sessions and clients that are over could not be removed'));
+    mails?.forgetOld().catch((err) => log.warn({ err }, 'counts of old letters could not be removed'));
     services.uploads.incoming
       ?.expire(resources.byName.uploads.list(), new Date())
       .catch((err) => log.warn({ err }, 'uploads that did not come whole could not be cleared away'));
@@ -294,7 +298,10 @@ interface PeopleGiven {
 
 /** What the person whose account it is can see and do of it. */
 function openPeople({ config, kube, resources, services, auth, db, mails, log }: PeopleGiven) {
-  const access = createAccessService({ db, auth });
+  const access = createAccessService({
+    ...{ db, auth },
+    tell: async (userId, notice) => mails?.notice((await auth.user(userId)).email, notice),
+  });
   const deletions = createDeletions({
     ...{ db, auth, log },
     clear: (accountId) => clearBelongings(kube, resources, accountId),

@@ -54,10 +54,13 @@ export const verificationMail = (to: string, url: string, minutes: number): Mail
   mailOf({
     to,
     subject: 'Confirm your e-mail address',
-    before: ['Somebody, hopefully you, has made a loopstream account with this address. Confirm that it is yours:'],
+    before: [
+      'Somebody, hopefully you, wants to make a loopstream account with this address. Confirm that it is yours:',
+    ],
     action: { label: 'Confirm this address', url },
     after: [
-      `The link works for ${spell(minutes)}. If it was not you, do nothing: without it the account is of no use.`,
+      `The link works for ${spell(minutes)}. In the browser in which you signed up, one press is all; in another one you choose your password.`,
+      'If it was not you, do nothing: no account is made then.',
     ],
   });
 
@@ -83,30 +86,6 @@ export const resetMail = (to: string, url: string, minutes: number): Mail =>
     after: [
       `The link works once, and for ${spell(minutes)}. If it was not you, do nothing: your password stays as it is.`,
     ],
-  });
-
-export const passwordChangedMail = (to: string, urls: { reset: string }): Mail =>
-  mailOf({
-    to,
-    subject: 'Your password was changed',
-    before: [
-      'The password of your loopstream account has just been changed, and all other sessions of it were ended.',
-      'If it was you, there is nothing to do. If it was not, choose a new one at once:',
-    ],
-    action: { label: 'Choose a new password', url: urls.reset },
-    after: [],
-  });
-
-export const passkeyAddedMail = (to: string, urls: { account: string; reset: string }): Mail =>
-  mailOf({
-    to,
-    subject: 'A passkey was added to your account',
-    before: [
-      'A passkey has just been added to your loopstream account: with it one can sign in without the password.',
-      'If it was you, there is nothing to do. If it was not, remove it at once, and end the sessions that you do not know:',
-    ],
-    action: { label: 'Look at your account', url: urls.account },
-    after: [`Then choose a new password: ${urls.reset}`],
   });
 
 export const accountDeletedMail = (to: string): Mail =>

@@ -14,7 +14,7 @@ import {
 import { CLIENT, type Lies, type LyingOidc, type RealOidc, startLyingOidc, startOidc } from '../support/oidc.ts';
 import { query } from '../support/postgres.ts';
 import { freePort } from '../support/rtmp.ts';
-import { startSmtp, type TestSmtp } from '../support/smtp.ts';
+import { linkIn, startSmtp, type TestSmtp } from '../support/smtp.ts';
 
 let site: TestSite;
 let other: { url: string; stop(): Promise<void> };
@@ -134,14 +134,40 @@ describe('a real provider', () => {
       }
   });
 
-  test('an account whose address nobody has confirmed here is not taken over, in either direction', async () => {
-    // Somebody signs up with another's address, and waits for them to come by the provider.
+  test('who comes by the provider to an address that a stranger has signed up with has an account without their password', async () => {
     const [email, password] = ['squatted@example.com', 'seven lamps over water'];
-    await post(`${site.url}/api/auth/sign-up/email`, { email, password, name: 'S', firstName: 'S' });
+    const signedUp = await post(`${site.url}/api/auth/sign-up/email`, { email, password, firstName: 'S' });
+    const cookie = cookiesOf(signedUp).join('; ');
+    const link = linkIn(await smtp.mailTo(email, /Confirm/));
     oidc.people.set('owner', { email, email_verified: true });
-    const { error, session, location } = await signInAs('owner');
-    expect([error, session, location.pathname]).toEqual(['account_not_linked', undefined, '/sign-in']);
-    expect((await post(`${site.url}/api/auth/sign-in/email`, { email, password })).status).toBe(403);
+    const { error, session } = await signInAs('owner');
+    expect([error, await personOf(session)]).toMatchObject([null, { email, firstName: 'squatted' }]);
+    // Nor does the letter set one any more, in whichever browser.
+    const token = new URLSearchParams(new URL(link).hash.slice(1)).get('token');
+    for (const headers of [{ cookie }, {}] as Record<string, string>[]) {
+      const answer = await post(`${site.url}/api/auth/verify-email`, { token, password, firstName: 'S' }, headers);
+      expect([answer.status, await answer.json()]).toMatchObject([400, { code: 'INVALID_TOKEN' }]);
+    }
+    expect((await post(`${site.url}/api/auth/sign-in/email`, { email, password })).status).toBe(401);
+  });
+
+  test('an account that was made here by command is joined once its owner has confirmed the address by a new password', async () => {
+    const email = 'made-by-command@example.com';
+    await site.auth.ensureUser({ email, firstName: 'Made' });
+    oidc.people.set('made', { email, email_verified: true });
+    const before = await signInAs('made');
+    expect([before.error, before.session, before.location.pathname]).toEqual([
+      'account_not_linked',
+      undefined,
+      '/sign-in',
+    ]);
+    await post(`${site.url}/api/auth/request-password-reset`, { email });
+    const link = linkIn(await smtp.mailTo(email, /Choose a new password/));
+    const token = new URLSearchParams(new URL(link).hash.slice(1)).get('token');
+    const body = { token, newPassword: 'a kettle full of stars' };
+    expect((await post(`${site.url}/api/auth/reset-password`, body)).status).toBe(200);
+    expect(await personOf((await signInAs('made')).session)).toMatchObject({ email });
+    await smtp.mailTo(email, /new way to sign in/);
   });
 
   test('who says no there comes back to the page of signing in, and nothing of what the provider says is shown', async () => {

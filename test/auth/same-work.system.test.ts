@@ -28,10 +28,10 @@ beforeAll(async () => {
     }) as never;
   });
   const nothing = async () => undefined;
-  const mails = { verifyEmail: nothing, alreadyRegistered: nothing, resetPassword: nothing };
+  const mails = { signedUp: nothing, confirmAgain: nothing, resetPassword: nothing, notice: nothing };
   auth = createAuth(pool, secret, {
     ...{ publicUrl, signUp: true, scopePrefix: 'service' },
-    mails: { ...mails, passwordChanged: nothing, passkeyAdded: nothing },
+    mails,
   });
   const { password: passwords } = await auth.$context;
   const { hash, verify } = passwords;
@@ -43,14 +43,16 @@ beforeAll(async () => {
     work.hashes += 1;
     return verify(...given);
   };
-  await send('/sign-up/email', { email: 'known@example.com', password, name: 'Known', firstName: 'Known' });
-  await send('/sign-up/email', { email: 'confirmed@example.com', password, name: 'Known', firstName: 'Known' });
-  await send('/sign-up/email', { email: 'elsewhere@example.com', password, name: 'Known', firstName: 'Known' });
-  // Who signs in at a provider alone has no password here.
-  await pool.query(
-    `delete from account where "userId" = (select id from "user" where email = 'elsewhere@example.com')`,
-  );
-  await pool.query(`update "user" set "emailVerified" = true where email = 'confirmed@example.com'`);
+  await send('/sign-up/email', { email: 'waiting@example.com', password, firstName: 'Waiting' });
+  const { internalAdapter } = await auth.$context;
+  for (const name of ['unconfirmed', 'confirmed', 'elsewhere']) {
+    const person = { email: `${name}@example.com`, name, firstName: name, emailVerified: name !== 'unconfirmed' };
+    const { id } = await internalAdapter.createUser(person, { method: 'email-password' } as never);
+    // Who signs in at a provider alone has no password here.
+    if (name === 'elsewhere') continue;
+    const account = { providerId: 'credential', accountId: id, password: await passwords.hash(password) };
+    await internalAdapter.linkAccount({ userId: id, ...account });
+  }
 });
 afterAll(async () => {
   await pool?.end();
@@ -66,11 +68,17 @@ async function send(path: string, body: object) {
   return { status: response.status, hashes, statements, body: (await response.json()) as unknown };
 }
 
-const EMAILS = ['known@example.com', 'confirmed@example.com', 'elsewhere@example.com', 'nobody@example.com'];
+const EMAILS = [
+  'waiting@example.com',
+  'unconfirmed@example.com',
+  'confirmed@example.com',
+  'elsewhere@example.com',
+  'nobody@example.com',
+];
 
 test.each([
   ['/sign-in/email', (email: string) => ({ email, password: 'another password' }), 401, 1],
-  ['/sign-up/email', (email: string) => ({ email, password, name: 'N', firstName: 'N' }), 200, 1],
+  ['/sign-up/email', (email: string) => ({ email, password, firstName: 'N' }), 200, 1],
   ['/request-password-reset', (email: string) => ({ email }), 200, 0],
   ['/send-verification-email', (email: string) => ({ email }), 200, 0],
 ])(

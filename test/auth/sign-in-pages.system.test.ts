@@ -264,6 +264,36 @@ describe('a program', () => {
   });
 });
 
+test('the link of a sign-up, opened on another device, asks for a password, and says so when it was used', async () => {
+  const email = 'two-devices@example.com';
+  await open('/sign-up');
+  await signUp(page, { firstName: 'Stranger', email, password: OTHER_PASSWORD });
+  await leave();
+  const link = linkIn(await smtp.mailTo(email, /Confirm/));
+  await open(link.slice(url.length));
+  await button('Confirm my address').click();
+  await heading('Choose your password').waitFor();
+  expect(await page.getByLabel('E-mail address').inputValue()).toBe(email);
+  expect(await page.getByLabel('First name').inputValue()).toBe('');
+  await expectForEverybody(page);
+  await button('Confirm and create account').click();
+  await page.getByText('Enter your first name.').waitFor();
+  await page.getByLabel('First name').fill('Tova');
+  await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
+  await button('Confirm and create account').dblclick();
+  await page.getByText('Your address is confirmed').waitFor();
+  await typePassword(email, OTHER_PASSWORD);
+  await page.getByText('is not right').waitFor();
+  await typePassword(email);
+  await isIn(email);
+  await leave();
+  await open(link.slice(url.length));
+  await button('Confirm my address').click();
+  await page.getByText('has been used').waitFor();
+  await expectForEverybody(page);
+  await leave();
+});
+
 describe('what a program asked for is not lost', () => {
   test('when the person signs up first, and opens the mail in another tab', async () => {
     const email = 'newcomer@example.com';

@@ -242,7 +242,7 @@ describe('sent twice, it is done once', () => {
         signUp.fields(all).map((field) => (field.source === 'AddressField' ? { ...field, right: email } : field)),
     });
     await page.goto(await mails.link(email, /Confirm/));
-    const { asked, release } = await follow(page, 'GET /api/auth/verify-email');
+    const { asked, release } = await follow(page, 'POST /api/auth/verify-email');
     const confirm = { form: (one: Page) => one.getByRole('main'), submit: 'Confirm my address' } as Form;
     await pressAgainAndAgain(page, confirm, asked);
     release();

@@ -1,22 +1,27 @@
 import { describe, expect, test } from 'vitest';
-import {
-  accountDeletedMail,
-  alreadyMail,
-  mailOf,
-  passkeyAddedMail,
-  passwordChangedMail,
-  resetMail,
-  verificationMail,
-} from '../../src/mail/templates.ts';
+import { describePassword, noticeMail, quoteName } from '../../src/mail/notices.ts';
+import { accountDeletedMail, alreadyMail, mailOf, resetMail, verificationMail } from '../../src/mail/templates.ts';
 
 const TO = 'ada@example.com';
 const URL = 'https://loops.example.com/verify?a=1&b="2"';
+const SITE = 'https://loops.example.com';
+const AT = new Date('2026-11-25T09:15:00Z');
+const NO_WAYS = { apiKeys: 0, apps: 0, passkeys: 0 };
 const mails = {
   verification: verificationMail(TO, URL, 60),
   already: alreadyMail(TO, { signIn: URL, reset: URL }),
   reset: resetMail(TO, URL, 30),
-  passkey: passkeyAddedMail(TO, { account: URL, reset: URL }),
-  changed: passwordChangedMail(TO, { reset: URL }),
+  passkey: noticeMail(TO, [{ kind: 'passkey', what: 'Phone', at: AT }], SITE),
+  changed: noticeMail(
+    TO,
+    [{ kind: 'password', what: describePassword({ apiKeys: 2, apps: 1, passkeys: 0 }, NO_WAYS), at: AT }],
+    SITE,
+  ),
+  several: noticeMail(
+    TO,
+    Array.from({ length: 30 }, (_one, i) => ({ kind: 'apiKey' as const, what: `Key ${i}`, at: AT })),
+    SITE,
+  ),
   deleted: accountDeletedMail(TO),
 };
 
@@ -50,4 +55,40 @@ test('an address is shown and linked as text, whatever it holds', () => {
 test('says how long a link works', () => {
   expect(mails.verification.text).toContain('for 1 hour.');
   expect(mails.reset.text).toContain('for 30 minutes.');
+});
+
+test('a notice says what, when, what it means and how to take it back', () => {
+  expect(mails.passkey.subject).toBe('A passkey was added to your account');
+  expect(mails.passkey.text).toContain('25 November 2026, 09:15 UTC: new passkey “Phone”.');
+  expect(mails.passkey.text).toContain(`${SITE}/account`);
+  expect(mails.changed.text).toContain('Revoked: 2 API keys and 1 connected app.');
+  expect(mails.changed.text).toContain(`${SITE}/forgot-password`);
+  const kept = describePassword(NO_WAYS, { apiKeys: 0, apps: 0, passkeys: 2 });
+  expect(kept).toContain('Still good: 2 passkeys.');
+});
+
+test('notices that had to wait are one letter, which is not endless', () => {
+  expect(mails.several.subject).toBe('Your account has 30 new API keys');
+  expect(mails.several.text).toContain('Key 19”');
+  expect(mails.several.text).not.toContain('Key 20”');
+  expect(mails.several.text).toContain('And 10 more changes.');
+  expect(mails.several.text).toContain(`${SITE}/account/keys`);
+});
+
+test.each([
+  'Visit evil.example now',
+  'http://evil',
+  '//evil',
+  'www.evil',
+  'mail eve@evil',
+  'ｅｖｉｌ．ｅｘａｍｐｌｅ',
+  'пример.рф',
+  '\u200b',
+  '',
+])('a name that a mail program could make a link of is not shown: %s', (name) => {
+  expect(quoteName(name)).toBe('a name that is not shown here');
+});
+
+test.each(['Playout v2.1', 'Node 24.', 'Ada’s laptop (home)', '日本'])('an ordinary name is shown: %s', (name) => {
+  expect(quoteName(name)).toBe(`“${name}”`);
 });

@@ -300,6 +300,16 @@ export const OPEN_FORMS: Record<string, Form> = {
     ...{ submit: 'Create account', sends: 'POST /api/auth/sign-up/email' },
     fields: () => [...names, address('new.person@example.com'), newPassword('Password')],
   },
+  'a password that is chosen in another browser than the one that signed up': {
+    ...{ file: 'account/verifyPage.tsx', path: () => '/verify#token=x', form: formOf('Choose your password') },
+    prepare: (page) =>
+      page.route('**/verify-email', (route) =>
+        route.fulfill({ status: 403, json: { code: 'PASSWORD_REQUIRED', email: 'new.person@example.com' } }),
+      ),
+    open: press('Confirm my address'),
+    ...{ submit: 'Confirm and create account', sends: 'POST /api/auth/verify-email' },
+    fields: () => [...names, newPassword('Password')],
+  },
   'a password that is forgotten': {
     ...{ file: 'account/resetPages.tsx', path: () => '/forgot-password', form: formOf('Choose a new password') },
     ...{ submit: 'Send the link', sends: 'POST /api/auth/request-password-reset' },

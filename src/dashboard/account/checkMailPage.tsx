@@ -11,7 +11,7 @@ import { useOnce } from './useOnce.ts';
 const TEXTS = {
   verify: {
     title: 'Check your mail',
-    lead: 'We have sent a link that confirms your address. Open it to go on. It may take a minute, or be in the folder for spam.',
+    lead: 'Open the link in our mail “Confirm your e-mail address”, best in this browser: there one press is all. It may take a minute, or be in the folder for spam.',
     again: (email: string) => people.sendVerification(email),
   },
   reset: {
@@ -40,7 +40,9 @@ export function CheckMailPage() {
           <Button variant="default" loading={busy} onClick={() => run(email)}>
             Send it again
           </Button>
-          <p role="status">{done && !busy && 'Sent again. An older link may no longer work.'}</p>
+          <p role="status">
+            {done && !busy && 'Sent again, unless we have sent several within the hour. Links of before work too.'}
+          </p>
         </>
       )}
     </Frame>

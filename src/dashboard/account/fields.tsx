@@ -1,5 +1,5 @@
 /** The fields that the pages of signing in have in common. Password managers know them by their `autocomplete`. */
-import { PasswordInput, TextInput } from '@mantine/core';
+import { Checkbox, PasswordInput, TextInput } from '@mantine/core';
 import { type FormEvent, type ReactNode, useEffect, useRef, useState } from 'react';
 import { weaknessOf } from '../../account/password.ts';
 import { brokenRule, DISPLAY_NAME } from '../../sentences.ts';
@@ -96,6 +96,11 @@ export const NameField = ({ which, ...props }: FieldProps & { which: 'given-name
     autoComplete={which}
     {...of(props)}
   />
+);
+
+/** Whether API keys and connected apps outlive the old password. */
+export const KeepAccess = ({ children, ...props }: { children: ReactNode; defaultChecked: boolean }) => (
+  <Checkbox name="keepAccess" value="yes" label={children} {...props} />
 );
 
 /** Why it did not work. */

@@ -12,16 +12,18 @@ export interface Person {
   lastName: string | null;
 }
 
-/** What the server said no to. `code` is its own; `detail` is for people, where there is one. */
+/** What the server said no to. `code` is its own; `detail` is for people, where there is one; `email` is whom it is about. */
 export class PeopleError extends Error {
   override readonly name = 'PeopleError';
   readonly status: number;
   readonly code: string;
+  readonly email: string;
 
-  constructor(status: number, code: string, detail: string) {
+  constructor(status: number, code: string, detail: string, email = '') {
     super(detail);
     this.status = status;
     this.code = code;
+    this.email = email;
   }
 }
 
@@ -65,7 +67,7 @@ async function ask(method: 'GET' | 'POST', path: string, body?: object): Promise
   const answer = (await response.json().catch(() => undefined)) as Answer | null | undefined;
   if (response.ok) return answer ?? {};
   const text = (name: string) => (typeof answer?.[name] === 'string' ? answer[name] : '');
-  throw new PeopleError(response.status, text('code') || text('error'), text('detail'));
+  throw new PeopleError(response.status, text('code') || text('error'), text('detail'), text('email'));
 }
 
 /** Where the browser is to go next, where the server says so. */
@@ -100,14 +102,19 @@ export const people = {
 
   sendVerification: (email: string) => ask('POST', '/send-verification-email', { email }),
 
-  verify: (token: string) => ask('GET', `/verify-email?${new URLSearchParams({ token })}`),
+  /** `chosen`, in a browser that has not signed up: without it that is refused with `PASSWORD_REQUIRED`. */
+  verify: (token: string, chosen?: { password: string; firstName: string; lastName?: string }) =>
+    ask('POST', '/verify-email', { token, ...chosen }),
 
   requestReset: (email: string) => ask('POST', '/request-password-reset', { email }),
 
-  reset: (token: string, newPassword: string) => ask('POST', '/reset-password', { token, newPassword }),
+  /** `keepAccess`: API keys and connected apps stay good. */
+  reset: (token: string, newPassword: string, keepAccess: boolean) =>
+    ask('POST', '/reset-password', { token, newPassword, keepAccess }),
 
-  changePassword: (currentPassword: string, newPassword: string) =>
-    ask('POST', '/change-password', { currentPassword, newPassword, revokeOtherSessions: true }),
+  /** `keepAccess`: API keys, connected apps and passkeys stay good. */
+  changePassword: (currentPassword: string, newPassword: string, keepAccess: boolean) =>
+    ask('POST', '/change-password', { currentPassword, newPassword, keepAccess }),
 
   updateName: (firstName: string, lastName: string) =>
     ask('POST', '/update-user', { firstName, lastName, name: [firstName, lastName].filter(Boolean).join(' ') }),

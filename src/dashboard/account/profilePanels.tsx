@@ -6,6 +6,7 @@ import { useSession, useWho } from '../context.tsx';
 import classes from './account.module.css';
 import {
   AddressField,
+  KeepAccess,
   NameField,
   NewPasswordField,
   PasswordField,
@@ -63,11 +64,13 @@ export function PasswordPanel() {
   const { person } = useWho();
   const form = useRef<HTMLDivElement>(null);
   const { run, busy, error } = useOnce(
-    ({ before, after }: { before: string; after: string }) => people.changePassword(before, after),
+    ({ before, after, keep }: { before: string; after: string; keep: boolean }) =>
+      people.changePassword(before, after, keep),
     () => {
       form.current?.querySelector('form')?.reset();
       notifications.show({ message: 'Your password is changed. All other sessions have ended.' });
-      return queries.invalidateQueries({ queryKey: keys.sessions });
+      // Keys, apps and passkeys may have gone with it.
+      return Promise.all(Object.values(keys).map((queryKey) => queries.invalidateQueries({ queryKey })));
     },
   );
   const { wrong, problem, props } = useFields(
@@ -75,7 +78,8 @@ export function PasswordPanel() {
       password: password ? undefined : 'Enter the password you have now.',
       newPassword: wrongNewPassword(newPassword, person?.email),
     }),
-    ({ password = '', newPassword = '' }) => run({ before: password, after: newPassword }),
+    ({ password = '', newPassword = '', keepAccess }) =>
+      run({ before: password, after: newPassword, keep: keepAccess === 'yes' }),
     error,
   );
   return (
@@ -86,6 +90,7 @@ export function PasswordPanel() {
           <input type="hidden" name="email" autoComplete="username" value={person?.email ?? ''} readOnly />
           <PasswordField label="Password now" wrong={wrong.password} />
           <NewPasswordField wrong={wrong.newPassword} />
+          <KeepAccess defaultChecked>Keep my API keys, connected apps and passkeys working</KeepAccess>
           <Problem>{problem}</Problem>
           <Button type="submit" loading={busy}>
             Change password

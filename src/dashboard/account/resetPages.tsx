@@ -5,7 +5,15 @@ import { useState } from 'react';
 import { useSession } from '../context.tsx';
 import { oauthQueryOf, tokenIn } from './addresses.ts';
 import { askedBefore, keepAsked } from './asked.ts';
-import { AddressField, NewPasswordField, Problem, useFields, wrongAddress, wrongNewPassword } from './fields.tsx';
+import {
+  AddressField,
+  KeepAccess,
+  NewPasswordField,
+  Problem,
+  useFields,
+  wrongAddress,
+  wrongNewPassword,
+} from './fields.tsx';
 import classes from './frame.module.css';
 import { Frame } from './frame.tsx';
 import { GoOn } from './goOn.tsx';
@@ -58,15 +66,19 @@ export function ResetPasswordPage() {
   const [token] = useState(() => tokenIn(location.hash));
   const [asked] = useState(askedBefore);
   const { run, busy, done, error } = useOnce(
-    ({ value, password }: { value: string; password: string }) => people.reset(value, password),
+    ({ value, password, keep }: { value: string; password: string; keep: boolean }) =>
+      people.reset(value, password, keep),
     () => {
-      session.signOut('Your new password is set, and every session with the old one has ended. Sign in with it.');
+      session.signOut(
+        'Your new password is set, and every session with the old one has ended. Sign in with it. A mail says what was revoked.',
+      );
       return asked === undefined && navigate({ to: '/sign-in', replace: true });
     },
   );
   const { wrong, problem, props } = useFields(
     ({ newPassword = '' }) => ({ newPassword: wrongNewPassword(newPassword) }),
-    ({ newPassword = '' }) => token && run({ value: token, password: newPassword }),
+    ({ newPassword = '', keepAccess }) =>
+      token && run({ value: token, password: newPassword, keep: keepAccess === 'yes' }),
     error,
   );
   if (done && asked !== undefined) return <GoOn title="Your new password is set" asked={asked} />;
@@ -74,9 +86,16 @@ export function ResetPasswordPage() {
   if (token === undefined)
     return <Frame title="This link is not whole" lead="Copy the whole address from the mail." below={again} />;
   return (
-    <Frame title="Choose a new password" lead="It takes the place of the old one at once, everywhere." below={again}>
+    <Frame
+      title="Choose a new password"
+      lead="It ends every session. Whoever knew the old password may have made keys: your API keys, connected apps and passkeys are revoked too."
+      below={again}
+    >
       <form className={classes.form} aria-label="Choose a new password" {...props}>
         <NewPasswordField wrong={wrong.newPassword} autoFocus />
+        <KeepAccess defaultChecked={false}>
+          Keep my API keys and connected apps working. Only if I am sure that nobody else has used my account.
+        </KeepAccess>
         <Problem>{problem}</Problem>
         <Button type="submit" size="md" loading={busy} fullWidth>
           Set the new password

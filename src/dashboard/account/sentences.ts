@@ -6,16 +6,16 @@ import { PeopleError } from './people.ts';
 
 const SENTENCES: Record<string, string> = {
   INVALID_EMAIL_OR_PASSWORD:
-    'The e-mail address or the password is not right. Check both, or choose a new password below.',
+    'The e-mail address or the password is not right. Check both, or choose a new password below. If you have just signed up, open the link in our mail first.',
   INVALID_EMAIL: 'This is not an e-mail address. It looks like name@example.com.',
   INVALID_PASSWORD: 'This is not your password. Try again, or sign out and choose a new one.',
   PASSWORD_TOO_SHORT: 'This password is too short. Use 10 characters or more.',
   PASSWORD_TOO_LONG: 'This password is too long. Use at most 256 characters.',
   PASSWORD_TOO_WEAK: 'Many people have this password, so it is tried first. Choose another one.',
-  INVALID_TOKEN: 'This link has been used, or is no longer good. Ask for a new one.',
+  INVALID_TOKEN: 'This link has been used, or is no longer good.',
   TOKEN_EXPIRED: 'This link is no longer good: links work for a while only. Ask for a new one.',
   EMAIL_PASSWORD_SIGN_UP_DISABLED: 'Nobody can sign up here. Ask whoever runs this loopstream for an account.',
-  EMAIL_NOT_VERIFIED: 'Confirm your e-mail address first: we have just sent you the link again.',
+  EMAIL_NOT_VERIFIED: 'Confirm your e-mail address first: the link is in the mail that we have sent you.',
   RESET_PASSWORD_DISABLED: 'This loopstream sends no mail. Ask whoever runs it for a new password.',
   UNAUTHORIZED: 'Your session has ended. Sign in again.',
   SESSION_EXPIRED: 'Your session has ended. Sign in again.',
@@ -36,7 +36,7 @@ const OUTSIDE = new Map(
   Object.entries({
     access_denied: 'You did not let us in there, so you are not signed in. Try again, or sign in another way.',
     account_not_linked:
-      'Somebody has made an account here with your address, and nobody has confirmed it. Choose a new password below, sign in with it, and confirm the address: after that this works too.',
+      'There is an account here with your address, and nobody has confirmed it. Choose a new password below: after that this works too.',
     email_not_found:
       'We were told no e-mail address of yours that is confirmed. Confirm it there, then try again, or sign in another way.',
     signup_disabled:
@@ -74,6 +74,7 @@ export function peopleText(error: unknown): string {
 const FIELDS = new Map([
   ['INVALID_EMAIL', 'email'],
   ['INVALID_PASSWORD', 'password'],
+  ['INVALID_NAME', 'firstName'],
   ['PASSWORD_TOO_SHORT', 'newPassword'],
   ['PASSWORD_TOO_LONG', 'newPassword'],
   ['PASSWORD_TOO_WEAK', 'newPassword'],

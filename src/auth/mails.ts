@@ -1,0 +1,19 @@
+/** The letters that the authorization server has sent, and for how long their links are good. */
+import type { Notice } from '../mail/notices.ts';
+
+export const VERIFY_MINUTES = 24 * 60;
+export const RESET_MINUTES = 60;
+
+/**
+ * Letters to people. Without them nobody can sign up, and who has forgotten a password stays out. Whether a letter is sent is not
+ * known to the caller: a mailbox gets few in an hour.
+ */
+export interface AuthMails {
+  /** Somebody has signed up with the address: a link that confirms it, or that it has an account. */
+  signedUp(to: string): Promise<void>;
+  /** A new link, where somebody has signed up with the address and it has no account yet. */
+  confirmAgain(to: string): Promise<void>;
+  resetPassword(to: string, token: string): Promise<void>;
+  /** Something lets somebody into the account from now on. */
+  notice(to: string, notice: Notice): Promise<void>;
+}

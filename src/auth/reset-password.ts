@@ -1,0 +1,37 @@
+/**
+ * A new password by the link of a letter. Whoever had the old one may have made themselves other ways in: unless the owner wants
+ * to keep them, they are revoked with it.
+ */
+import type { BetterAuthPlugin } from 'better-auth';
+import { APIError, createAuthEndpoint } from 'better-auth/api';
+
+const MAX_TOKEN = 200;
+
+/** What is done to an account besides setting the password. `keepsAccess`: API keys and connected apps stay good. */
+export type Revoke = (user: { id: string; email: string }, options: { keepsAccess: boolean }) => Promise<void>;
+
+const gone = () =>
+  new APIError('BAD_REQUEST', { code: 'INVALID_TOKEN', message: 'This link has been used, or is no longer good.' });
+
+export function passwordResets(revoke: Revoke): BetterAuthPlugin {
+  // It takes the place of the library's endpoint of the same name, which leaves all else good.
+  const resetPassword = createAuthEndpoint('/reset-password', { method: 'POST' }, async (context) => {
+    const { token, newPassword, keepAccess } = (context.body ?? {}) as Record<string, unknown>;
+    if (typeof token !== 'string' || token.length > MAX_TOKEN) throw gone();
+    // The rules (rules.ts) have looked at it.
+    const password = String(newPassword);
+    const { internalAdapter, password: passwords } = context.context;
+    const link = await internalAdapter.consumeVerificationValue(`reset-password:${token}`);
+    const user = link && (await internalAdapter.findUserById(link.value));
+    if (!user) throw gone();
+    const hashed = await passwords.hash(password);
+    const account = { providerId: 'credential', accountId: user.id, password: hashed };
+    if (await internalAdapter.findCredentialAccount(user.id)) await internalAdapter.updatePassword(user.id, hashed);
+    else await internalAdapter.createAccount({ userId: user.id, ...account });
+    // Who has read the letter has shown that the address is theirs.
+    if (!user.emailVerified) await internalAdapter.updateUser(user.id, { emailVerified: true });
+    await revoke(user, { keepsAccess: keepAccess === true });
+    return context.json({ status: true });
+  });
+  return { id: 'password-reset', endpoints: { resetPassword } };
+}

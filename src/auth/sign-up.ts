@@ -1,0 +1,132 @@
+/**
+ * Signing up. A sign-up makes no account: it is a password and names that one browser has sent for an address, and waits for a day.
+ * The account is made by whoever opens the link that was sent to the address. What they sign in with is theirs: the password that
+ * their own browser has signed up with, or, in a browser that has not, the one that they choose then. So a stranger who signs up with
+ * somebody else's address, before or after them, sets no password of theirs, whichever link they open.
+ */
+import { hash, randomBytes } from 'node:crypto';
+import type { BetterAuthPlugin } from 'better-auth';
+import { APIError, createAuthEndpoint } from 'better-auth/api';
+import type { Db } from '../db/pool.ts';
+import { cookieNameOf, cookieOf } from './addresses.ts';
+import { type AuthMails, VERIFY_MINUTES } from './mails.ts';
+import { findSignUp, findSignUpLink, keepSignUp } from './store.ts';
+
+/** RFC 5321, section 4.5.3.1. */
+const MAX_ADDRESS = 254;
+/** As the auth library takes addresses elsewhere. */
+const ADDRESS = /^(?!\.)(?!.*\.\.)([a-z0-9_'+\-.]*)[a-z0-9_+-]@([a-z0-9][a-z0-9-]*\.)+[a-z]{2,}$/i;
+/** 32 random bytes as base64url. */
+const SECRET = /^[\w-]{43}$/;
+const SECONDS = 60 * VERIFY_MINUTES;
+
+const refuse = (code: string, message: string) => new APIError('BAD_REQUEST', { code, message });
+const digest = (secret: string): string => hash('sha256', secret, 'base64url');
+const makeSecret = (): string => randomBytes(32).toString('base64url');
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** In lower case, as users are found by it. Throws `INVALID_EMAIL`. */
+function readAddress({ email }: Fields): string {
+  if (typeof email !== 'string' || email.length > MAX_ADDRESS || !ADDRESS.test(email))
+    throw refuse('INVALID_EMAIL', 'This is not an e-mail address.');
+  return email.toLowerCase();
+}
+
+interface Chosen {
+  password: string;
+  firstName: string;
+  lastName: string | null;
+}
+
+/** The rules (rules.ts) have looked at how names and passwords are made. */
+function readChosen({ password, firstName, lastName }: Fields): Chosen {
+  if (typeof password !== 'string') throw refuse('INVALID_PASSWORD', 'Choose a password.');
+  if (typeof firstName !== 'string') throw refuse('INVALID_NAME', 'Enter your first name.');
+  return { password, firstName, lastName: typeof lastName === 'string' && lastName !== '' ? lastName : null };
+}
+
+export interface SignUpSite {
+  db: Db;
+  publicUrl: string;
+  /** Whether strangers may make accounts. */
+  isOpen: boolean;
+  mails: AuthMails | undefined;
+}
+
+/** A link by which an address is confirmed; only its hash is kept. */
+export function makeLink(): { token: string; hash: string } {
+  const token = makeSecret();
+  return { token, hash: digest(token) };
+}
+
+/** What this browser has signed up with for the address, in `cookie`, the header. */
+export async function findOwnSignUp(db: Db, publicUrl: string, cookie: string, email: string) {
+  const secret = cookieOf(cookie, cookieNameOf(publicUrl, 'signup')) ?? '';
+  if (!SECRET.test(secret) || !ADDRESS.test(email)) return undefined;
+  return findSignUp(db, { email: email.toLowerCase(), browser: digest(secret), seconds: SECONDS });
+}
+
+export function signUps({ db, publicUrl, isOpen, mails }: SignUpSite): BetterAuthPlugin {
+  const cookie = cookieNameOf(publicUrl, 'signup');
+  const attributes = {
+    ...{ httpOnly: true, sameSite: 'lax' as const, path: '/', maxAge: SECONDS },
+    secure: publicUrl.startsWith('https:'),
+  };
+  const closed = () => refuse('EMAIL_PASSWORD_SIGN_UP_DISABLED', 'Nobody can sign up here.');
+
+  // These take the place of the library's endpoints of the same names.
+  const signUpEmail = createAuthEndpoint('/sign-up/email', { method: 'POST' }, async (context) => {
+    if (!isOpen || !mails) throw closed();
+    const fields = (context.body ?? {}) as Fields;
+    const email = readAddress(fields);
+    const { password, ...names } = readChosen(fields);
+    const known = context.getCookie(cookie) ?? '';
+    const secret = SECRET.test(known) ? known : makeSecret();
+    const hashed = await context.context.password.hash(password);
+    await keepSignUp(db, { email, browser: digest(secret), password: hashed, ...names });
+    context.setCookie(cookie, secret, attributes);
+    await mails.signedUp(email);
+    return context.json({ status: true });
+  });
+
+  const sendVerificationEmail = createAuthEndpoint('/send-verification-email', { method: 'POST' }, async (context) => {
+    const email = readAddress((context.body ?? {}) as Fields);
+    await mails?.confirmAgain(email);
+    return context.json({ status: true });
+  });
+
+  const verifyEmail = createAuthEndpoint('/verify-email', { method: 'POST' }, async (context) => {
+    const fields = (context.body ?? {}) as Fields;
+    const { token, password } = fields;
+    const isToken = typeof token === 'string' && SECRET.test(token);
+    const email = isToken ? await findSignUpLink(db, digest(token), SECONDS) : undefined;
+    const gone = () => refuse('INVALID_TOKEN', 'This link has been used, or is no longer good.');
+    if (email === undefined) throw gone();
+    if (!isOpen) throw closed();
+    const { internalAdapter, password: passwords } = context.context;
+    const chosen = password === undefined ? undefined : readChosen(fields);
+    const signUp = chosen
+      ? { ...chosen, password: await passwords.hash(chosen.password) }
+      : await findOwnSignUp(db, publicUrl, context.headers?.get('cookie') ?? '', email);
+    if (!signUp) {
+      const message = 'Another browser has signed up. Choose the password with which you will sign in.';
+      throw new APIError('FORBIDDEN', { code: 'PASSWORD_REQUIRED', message, email });
+    }
+    const { firstName, lastName } = signUp;
+    const person = { firstName, ...(lastName === null ? {} : { lastName }) };
+    const name = [firstName, lastName].filter(Boolean).join(' ');
+    const user = await internalAdapter
+      .createUser({ email, name, emailVerified: true, ...person }, { method: 'email-password' } as never)
+      .catch(async (error: unknown) => {
+        // Another link was opened at the same moment: the address is unique.
+        if (await internalAdapter.findUserByEmail(email)) throw gone();
+        throw error;
+      });
+    const account = { providerId: 'credential', accountId: user.id, password: signUp.password };
+    await internalAdapter.linkAccount({ userId: user.id, ...account });
+    return context.json({ status: true });
+  });
+
+  return { id: 'sign-up', endpoints: { signUpEmail, sendVerificationEmail, verifyEmail } };
+}

@@ -1,0 +1,148 @@
+/**
+ * Notices to the owner of an account about ways into it: when, what, and how to take it back. Several that wait for one address
+ * become one letter. Pure: no I/O, no clock.
+ */
+import type { Mail } from './mailer.ts';
+import { mailOf } from './templates.ts';
+
+export const NOTICE_KINDS = ['password', 'apiKey', 'passkey', 'app', 'provider'] as const;
+export type NoticeKind = (typeof NOTICE_KINDS)[number];
+
+export interface Notice {
+  kind: NoticeKind;
+  /** Its name; of a password, what else was changed with it, in whole sentences of ours. */
+  what: string;
+  at: Date;
+}
+
+/** Ways into an account, by their number. */
+export interface Ways {
+  apiKeys: number;
+  apps: number;
+  passkeys: number;
+}
+
+/** In one letter, each in a line of its own. */
+const MAX_LINES = 20;
+const MAX_NAME = 64;
+
+/** Controls, and signs that turn the direction of a text or take no room. */
+const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Co}\p{Cn}\p{Cs}]/gu;
+/** Mail programs make a link of it. */
+const LINK_LIKE = /:\/\/|\/\/|\bwww\.|@|[\p{L}\p{N}-]\.\p{L}{2,}/iu;
+
+/** A name as a letter may hold it: whoever gave it must not write to the reader in our name, nor lead them anywhere. */
+export function quoteName(name: string): string {
+  const plain = name.normalize('NFKC').replace(UNSEEN, '').replace(/\s+/g, ' ').trim().slice(0, MAX_NAME);
+  return plain === '' || LINK_LIKE.test(plain) ? 'a name that is not shown here' : `“${plain}”`;
+}
+
+const count = (number: number, one: string): string => `${number} ${one}${number === 1 ? '' : 's'}`;
+
+const list = (parts: readonly string[]): string =>
+  parts.length < 2 ? (parts[0] ?? '') : `${parts.slice(0, -1).join(', ')} and ${parts.at(-1)}`;
+
+const countWays = ({ apiKeys, apps, passkeys }: Ways): string =>
+  list([
+    ...(apiKeys > 0 ? [count(apiKeys, 'API key')] : []),
+    ...(apps > 0 ? [count(apps, 'connected app')] : []),
+    ...(passkeys > 0 ? [count(passkeys, 'passkey')] : []),
+  ]);
+
+/** What a new password has ended, and what still lets somebody in. */
+export function describePassword(revoked: Ways, kept: Ways): string {
+  const [gone, left] = [countWays(revoked), countWays(kept)];
+  return [
+    'All other sessions were ended.',
+    gone ? `Revoked: ${gone}.` : 'No API key, connected app or passkey was revoked.',
+    ...(left ? [`Still good: ${left}. Look whether you know each of them.`] : []),
+  ].join(' ');
+}
+
+/** `25 November 2026, 09:15 UTC` */
+const spellTime = (at: Date): string =>
+  `${new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' }).format(at).replace(' at ', ', ')} UTC`;
+
+interface Words {
+  subject: string;
+  one: string;
+  /** With it one can … */
+  meaning: string;
+  page: '/account' | '/account/keys' | '/account/apps';
+}
+
+const WORDS: Record<NoticeKind, Words> = {
+  password: {
+    subject: 'Your password was changed',
+    one: 'new password',
+    meaning: 'The old one is good no more.',
+    page: '/account',
+  },
+  apiKey: {
+    subject: 'A new API key was made for your account',
+    one: 'new API key',
+    meaning: 'A program that has it can do all that you can.',
+    page: '/account/keys',
+  },
+  passkey: {
+    subject: 'A passkey was added to your account',
+    one: 'new passkey',
+    meaning: 'Whoever has the device can sign in without the password.',
+    page: '/account',
+  },
+  app: {
+    subject: 'An app was connected to your account',
+    one: 'new connected app',
+    meaning: 'It can use your account, as far as you have allowed it.',
+    page: '/account/apps',
+  },
+  provider: {
+    subject: 'A new way to sign in to your account',
+    one: 'new way to sign in',
+    meaning: 'Whoever has your account there can sign in here.',
+    page: '/account',
+  },
+};
+
+const sentence = ({ kind, what, at }: Notice): string => {
+  const time = spellTime(at);
+  if (kind === 'password') return `${time}: your password was changed. ${what}`;
+  return `${time}: ${WORDS[kind].one} ${quoteName(what)}. ${WORDS[kind].meaning}`;
+};
+
+const subjectOf = (notices: readonly Notice[]): string => {
+  const kinds = NOTICE_KINDS.filter((kind) => notices.some((notice) => notice.kind === kind));
+  const [only] = kinds;
+  if (notices.length === 1 && only) return WORDS[only].subject;
+  return kinds.length === 1 && only
+    ? `Your account has ${count(notices.length, WORDS[only].one)}`
+    : `${notices.length} changes to your account`;
+};
+
+/** `publicUrl`: of the pages that it leads to. */
+export function noticeMail(to: string, notices: readonly Notice[], publicUrl: string): Mail {
+  const pages = new Set(notices.map(({ kind }) => WORDS[kind].page));
+  const reset = `${publicUrl}/forgot-password`;
+  const isPassword = notices.every(({ kind }) => kind === 'password');
+  const [page = '/account'] = pages.size === 1 ? pages : ['/account' as const];
+  const shown = notices.slice(0, MAX_LINES).map(sentence);
+  const more = notices.length - shown.length;
+  return mailOf({
+    to,
+    subject: subjectOf(notices),
+    before: [
+      'This is about your loopstream account.',
+      ...shown,
+      ...(more > 0 ? [`And ${count(more, 'more change')}.`] : []),
+      isPassword
+        ? 'If it was you, there is nothing to do. If it was not, choose a new password at once:'
+        : 'If it was you, there is nothing to do. If it was not, take it back at once:',
+    ],
+    action: isPassword
+      ? { label: 'Choose a new password', url: reset }
+      : { label: 'Look at your account', url: `${publicUrl}${page}` },
+    after: isPassword
+      ? []
+      : [`Then choose a new password, which ends all other sessions and revokes what is left: ${reset}`],
+  });
+}
