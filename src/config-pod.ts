@@ -2,6 +2,7 @@
  * The part of the configuration (config.ts) for what runs once for each stream, file or test, in a pod of its own. Of these there
  * are many, and they start for little: nothing is imported here that brings more than itself. Pure: no I/O, no clock.
  */
+import { mediaLimits } from './prepare/media-limits.ts';
 import { type Env, reader } from './settings.ts';
 
 /**
@@ -56,6 +57,17 @@ export type StreamerConfig = ReturnType<typeof streamerConfig>;
 
 export const maxSourceBytes = (env: Env): number => reader(env).integer('MAX_SOURCE_BYTES', 20 * 2 ** 30, 1);
 
+/** Of the transfer of a link. */
+export const fetchLimits = (env: Env) => {
+  const { integer } = reader(env);
+  return {
+    /** For all of it. */
+    fetchTimeoutSeconds: integer('FETCH_TIMEOUT_SECONDS', 3600, 1, 7 * 86_400),
+    /** A server that sends less for half a minute is given up; 0 for any rate. */
+    minFetchBytesPerSecond: integer('MIN_FETCH_BYTES_PER_SECOND', 16 * 1024, 0),
+  };
+};
+
 /** The prepare Job: one task, one answer. */
 export const prepareConfig = (env: Env) => {
   const { text, optional, integer, flag, json } = reader(env);
@@ -70,7 +82,8 @@ export const prepareConfig = (env: Env) => {
     storageCredentials: storageCredentials(env),
     allowPrivateLinks: flag('ALLOW_PRIVATE_LINKS'),
     maxSourceBytes: maxSourceBytes(env),
-    fetchTimeoutSeconds: integer('FETCH_TIMEOUT_SECONDS', 3600, 1),
+    ...fetchLimits(env),
+    mediaLimits: mediaLimits(env),
     ffmpeg: text('FFMPEG', 'ffmpeg'),
     ffprobe: text('FFPROBE', 'ffprobe'),
   });

@@ -8,7 +8,15 @@ import { Value } from 'typebox/value';
 import { feedsPerServer, previewLimits, uploadLimits } from './config-limits.ts';
 import { money } from './config-money.ts';
 import { authLimits, mail, outsideProvider } from './config-people.ts';
-import { common, DEFAULT_CACHE_BYTES, MIN_CACHE_BYTES, maxSourceBytes, storageCredentials } from './config-pod.ts';
+import {
+  common,
+  DEFAULT_CACHE_BYTES,
+  fetchLimits,
+  MIN_CACHE_BYTES,
+  maxSourceBytes,
+  storageCredentials,
+} from './config-pod.ts';
+import { mediaLimits } from './prepare/media-limits.ts';
 import { ConfigError, type Env, reader } from './settings.ts';
 import { Placement } from './streams/template.ts';
 
@@ -83,6 +91,12 @@ export const operatorConfig = (env: Env) => {
     jobPlacement: jobPlacement(env),
     allowPrivateLinks: flag('ALLOW_PRIVATE_LINKS'),
     maxSourceBytes: maxSourceBytes(env),
+    mediaLimits: mediaLimits(env),
+    ...fetchLimits(env),
+    /** The longest that a rendition may take. */
+    maxPrepareSeconds: integer('MAX_PREPARE_SECONDS', 12 * 3600, 60, 7 * 86_400),
+    /** Let accounts share the renditions of files with the same content: saves work, and tells by its time who has a file. */
+    shareRenditions: flag('SHARE_RENDITIONS'),
     workers: integer('WORKERS', 8, 1, 256),
     /** undefined: no election, this process leads. */
     leaderElection: leaderElection(env),

@@ -18,6 +18,10 @@ export const text = (description: string, value = '', more: More = {}): Value =>
   default: value,
   ...more,
 });
+export const DNS_LABEL = '^([a-z0-9]([-a-z0-9]*[a-z0-9])?)?$';
+/** A name that DNS takes, such as a namespace. */
+export const name = (description: string, value = '') =>
+  text(description, value, { pattern: DNS_LABEL, maxLength: 63 });
 export const choice = (description: string, value: string, among: readonly string[]): Value =>
   text(description, value, { enum: among });
 export const flag = (description: string, value: boolean): Value => ({ type: 'boolean', description, default: value });

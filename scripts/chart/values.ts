@@ -1,13 +1,13 @@
 /** Every value of the chart: values.yaml, values.schema.json and the table of its README are made of this. Pure: no I/O, no clock. */
 import { networkPolicy, policies, streamsNamespace } from './isolation.ts';
 import { crypto, invoices, stripe } from './money.ts';
+import { grafana, monitoring } from './monitoring.ts';
 import { mail, oidc } from './people.ts';
-import { choice, flag, group, list, native, secretName, strings, text, type Value, whole } from './schema.ts';
+import { choice, flag, group, list, name, native, secretName, strings, text, type Value, whole } from './schema.ts';
+import { uploads } from './uploads.ts';
 
 const DNS_LABEL = '^([a-z0-9]([-a-z0-9]*[a-z0-9])?)?$';
 const QUANTITY = '^[0-9]+(\\.[0-9]+)?(m|k|Ki|M|Mi|G|Gi|T|Ti|P|Pi)?$';
-
-const name = (description: string, value = '') => text(description, value, { pattern: DNS_LABEL, maxLength: 63 });
 
 const account = (who: string): Value =>
   group(`The ServiceAccount of the ${who}.`, {
@@ -103,21 +103,6 @@ const jobs = group(
   },
 );
 
-const uploads = group('What accounts may upload.', {
-  maxSizeBytes: whole('Size of the largest file.', 20 * 2 ** 30, 1),
-  quota: group('What an account may keep.', {
-    count: whole('Uploads.', 10_000, 1),
-    bytes: whole('Bytes of them.', 2 ** 40, 1),
-  }),
-  expireHours: whole('Hours that a client may take to send a file.', 72, 1, 8784),
-  sending: group('What requests that send files may take of one API server.', {
-    atOncePerAccount: whole('Requests of an account at the same time.', 24, 1, 100_000),
-    atOnce: whole('Requests of all accounts at the same time.', 256, 1, 100_000),
-    memoryBytes: whole('Bytes of memory in which they wait for the storage.', 32 * 2 ** 20, 2 ** 20, 2 ** 34),
-    minBytesPerSecond: whole('Bytes a second, over 30 s, below which a sender is ended.', 4096, 0),
-  }),
-});
-
 const operator = group('The operator.', {
   replicas: whole('Replicas; one leads. More than one needs leaderElection.', 2, 1, 10),
   leaderElection: flag('Let the replicas elect a leader by a Lease.', true),
@@ -133,6 +118,11 @@ const operator = group('The operator.', {
     4,
     1,
     1000,
+  ),
+  maxPrepareSeconds: whole('Seconds that making a rendition may take.', 43_200, 60, 604_800),
+  shareRenditions: flag(
+    'Let accounts share the renditions of files with the same content. It saves work, and the time that preparation takes tells whether somebody else has a file.',
+    false,
   ),
   rolloutSeconds: whole(
     'Over how many seconds the streams on air are given another image, so that not all of them are at once.',
@@ -291,41 +281,6 @@ const redis = group(
     url: text('The URL itself, for a Secret that the chart makes.', '', { pattern: '^(rediss?://.+)?$' }),
   },
 );
-
-const monitored = (what: string, kind: string) =>
-  group(what, {
-    enabled: flag(`Make the ${kind}. Its definition must be in the cluster.`, false),
-    interval: text('How often it is scraped.', '30s', { pattern: '^[0-9]+(ms|s|m)$' }),
-    labels: strings('Labels by which Prometheus finds it.'),
-  });
-
-const monitoring = group('For the Prometheus operator.', {
-  serviceMonitor: monitored('Metrics of the API server and the operator.', 'ServiceMonitors'),
-  podMonitor: monitored('Metrics of the streams, in each watched namespace.', 'PodMonitors'),
-  prometheusRule: group('Rules.', {
-    enabled: flag('Make the PrometheusRule. Its definition must be in the cluster.', false),
-    labels: strings('Labels by which Prometheus finds it.'),
-    alerts: flag('The alerts of `rules/alerts.yaml`, each with its page in `docs/runbooks/`.', true),
-    runbookUrl: text(
-      'Where your people find `docs/runbooks/`: what the links of the alerts begin with.',
-      'docs/runbooks',
-      {
-        pattern: '^[^\\s]*[^\\s/]$',
-      },
-    ),
-    groups: native('More groups of rules (PrometheusRule).', []),
-  }),
-});
-
-const grafana = group('For Grafana.', {
-  dashboards: group('ConfigMaps with the dashboards, for the sidecar of Grafana’s chart or the Grafana operator.', {
-    enabled: flag('Make them.', false),
-    label: text('Label by which the sidecar finds them.', 'grafana_dashboard', { minLength: 1 }),
-    labelValue: text('Its value.', '1'),
-    annotations: strings('Annotations of them, e.g. the folder.'),
-    namespace: name('Namespace of them; the release’s when empty.'),
-  }),
-});
 
 export const VALUES = group('Values of the chart loopstream.', {
   nameOverride: name('The chart’s name in names and labels.'),

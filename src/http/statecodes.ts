@@ -17,7 +17,13 @@ export interface StateCode {
 const OF_UPLOADS: Record<UploadErrorCode, string> = {
   link_unreachable: 'Open the link in a browser that is signed in nowhere; when that gives the file, import it again.',
   link_forbidden: 'Put the file where the public internet reaches it by http or https, and import it from there.',
+  link_too_slow: 'Put the file on a faster server, or send it by a resumable upload.',
   media_too_large: 'Upload a smaller file: fewer minutes, or a lower bit rate.',
+  media_too_long:
+    'Cut the file into parts and play them as a playlist; a short file that claims to be long is exported anew.',
+  media_too_many_pixels: 'Export the file in 3840 × 2160 or less, and import that.',
+  media_too_complex:
+    'Export the file anew, e.g. as MP4 with H.264 at 60 frames a second or fewer and stereo sound, and import that.',
   media_unreadable:
     'Play the file to its end; if it breaks off or shows nothing, export it again, e.g. as MP4 with H.264.',
   media_has_no_video: 'Import it as AUDIO, or choose a file with pictures.',

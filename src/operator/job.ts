@@ -2,6 +2,7 @@
 import { Value } from 'typebox/value';
 import type { Job, JobStatus, Upload } from '../kube/resources.ts';
 import type { KubeObject } from '../kube/types.ts';
+import { mediaLimitsEnv } from '../prepare/media-limits.ts';
 import { PrepareTask } from '../prepare/task.ts';
 import {
   GENERATION_ANNOTATION,
@@ -43,6 +44,7 @@ export type SweepTask = Extract<PrepareTask, { action: 'sweep' }>;
 export interface Wish {
   name: string;
   task: MakingTask;
+  /** Before the caps of the settings. */
   deadlineSeconds: number;
   /** A stream that was started waits for it. */
   urgent: boolean;
@@ -52,8 +54,8 @@ const TASK_VARIABLE = 'LOOPSTREAM_TASK';
 const RETRIES = 3;
 /** How long a finished Job stays, for people to look at its log. Its result is in the Upload's status long before. */
 const KEEP_SECONDS = 3600;
-/** An import may take its own time-out for the transfer, and half an hour to be read to its end. */
-const IMPORT_SECONDS = 3600 + 1800;
+/** What a pod takes to begin and to end. */
+const STARTUP_SECONDS = 300;
 /** Millions of objects can be listed in this time. */
 const SWEEP_SECONDS = 3600;
 /** A rendition may take eight times its own length on a slow node, and half an hour to get going. */
@@ -61,10 +63,11 @@ const SECONDS_PER_SECOND = 8;
 const RENDITION_BASE_SECONDS = 1800;
 
 /** What an import is of: the link, or the pieces that a client has sent. */
-function sourceOf({ metadata, spec: { source, maxSizeBytes } }: Upload) {
+function sourceOf({ metadata, spec: { source, maxSizeBytes, maxDurationSeconds } }: Upload) {
   const { url = '', sent } = source;
-  if (sent) return { sent: { key: incomingKey(metadata.uid), sizeBytes: sent.sizeBytes } };
-  return { url, ...(maxSizeBytes !== undefined && { maxBytes: maxSizeBytes }) };
+  const most = maxDurationSeconds === undefined ? {} : { maxDurationSeconds };
+  if (sent) return { sent: { key: incomingKey(metadata.uid), sizeBytes: sent.sizeBytes }, ...most };
+  return { url, ...(maxSizeBytes !== undefined && { maxBytes: maxSizeBytes }), ...most };
 }
 
 export const importWish = (upload: Upload, urgent = false): Wish => ({
@@ -75,7 +78,7 @@ export const importWish = (upload: Upload, urgent = false): Wish => ({
     type: upload.spec.type,
     sourceKey: sourceKey(upload.metadata.uid),
   },
-  deadlineSeconds: IMPORT_SECONDS,
+  deadlineSeconds: Number.POSITIVE_INFINITY,
   urgent,
 });
 
@@ -102,6 +105,21 @@ export const renditionWish = (
   urgent,
 });
 
+/**
+ * An import may take the time of its transfer and that of reading the source to its end, both of which the Job keeps itself. A
+ * link's transfer is over when the largest source has come at the lowest rate.
+ */
+function importSeconds(task: Extract<MakingTask, { action: 'import' }>, settings: PodSettings): number {
+  const { fetchTimeoutSeconds, minFetchBytesPerSecond, maxSourceBytes, mediaLimits } = settings;
+  const bytes = 'url' in task ? Math.min(task.maxBytes ?? maxSourceBytes, maxSourceBytes) : Number.POSITIVE_INFINITY;
+  const transfer = Math.min(fetchTimeoutSeconds, Math.ceil(bytes / minFetchBytesPerSecond));
+  return STARTUP_SECONDS + transfer + mediaLimits.probeSeconds;
+}
+
+/** How long a Job may take: never longer than the settings allow, whatever its media claims. */
+const deadlineSeconds = ({ task, deadlineSeconds: wished }: Wish, settings: PodSettings): number =>
+  task.action === 'import' ? importSeconds(task, settings) : Math.min(wished, settings.maxPrepareSeconds);
+
 const container = (task: PrepareTask, settings: PodSettings, volumes: readonly object[]) => ({
   name: 'prepare',
   image: settings.image,
@@ -112,6 +130,9 @@ const container = (task: PrepareTask, settings: PodSettings, volumes: readonly o
     { name: 'LOOPSTREAM_RESULT_FILE', value: RESULT_FILE },
     { name: 'LOOPSTREAM_ALLOW_PRIVATE_LINKS', value: String(settings.allowPrivateLinks) },
     { name: 'LOOPSTREAM_MAX_SOURCE_BYTES', value: String(settings.maxSourceBytes) },
+    { name: 'LOOPSTREAM_FETCH_TIMEOUT_SECONDS', value: String(settings.fetchTimeoutSeconds) },
+    { name: 'LOOPSTREAM_MIN_FETCH_BYTES_PER_SECOND', value: String(settings.minFetchBytesPerSecond) },
+    ...mediaLimitsEnv(settings.mediaLimits),
     { name: 'LOOPSTREAM_HOST', valueFrom: { fieldRef: { fieldPath: 'status.podIP' } } },
     { name: 'LOOPSTREAM_PORT', value: String(PREPARE_PORT) },
   ],
@@ -138,7 +159,7 @@ export function buildJob(
       annotations: { [GENERATION_ANNOTATION]: String(upload.metadata.generation ?? 0) },
       ownerReferences: ownedBy('Upload', upload),
     },
-    spec: jobSpec(wish.task, wish.deadlineSeconds, labels, settings),
+    spec: jobSpec(wish.task, deadlineSeconds(wish, settings), labels, settings),
   };
 }
 

@@ -6,6 +6,7 @@ import { posix } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Destination, LoopStream, Upload } from '../kube/resources.ts';
 import type { OwnerReference } from '../kube/types.ts';
+import type { MediaLimits } from '../prepare/media-limits.ts';
 import { ACCOUNT_LABEL, API_VERSION, COMPONENT_LABEL, MANAGED_BY, MANAGED_BY_LABEL } from '../streams/names.ts';
 import type { Placement } from '../streams/template.ts';
 import { parseBytes } from './quantity.ts';
@@ -31,6 +32,14 @@ export interface PodSettings {
   maxSourceBytes: number;
   /** Where the pods run that open strangers' files or connect to strangers' servers for a moment: Jobs and tests. */
   jobPlacement: Placement;
+  mediaLimits: MediaLimits;
+  /** For the whole transfer of a link; one that brings less a second is given up. */
+  fetchTimeoutSeconds: number;
+  minFetchBytesPerSecond: number;
+  /** The longest that a rendition may take. */
+  maxPrepareSeconds: number;
+  /** Accounts share the renditions of files with the same content. */
+  shareRenditions: boolean;
 }
 
 /** User and group of the image, also the group that volumes belong to. */

@@ -11,12 +11,15 @@ import type { Logger } from '../log.ts';
 import type { Storage } from '../storage/storage.ts';
 import { PrepareError } from './failure.ts';
 import { checkLink, guardedAgent, type Lookup } from './guard.ts';
+import { Pace, WINDOW_SECONDS } from './pace.ts';
 
 const MAX_REDIRECTS = 5;
 /** Failures in a row, without one byte between them, after which a source is given up. */
 const MAX_FAILURES = 4;
 /** How often a source is begun that cannot be gone on with. */
 const MAX_BEGINNINGS = 3;
+/** From the beginning of a try to the headers of an answer that is no redirect. */
+const OPEN_TIMEOUT_MS = 60_000;
 const BUFFER_BYTES = 2 ** 20;
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 /** RFC 9110 15 and RFC 6585: statuses that a moment may change. */
@@ -26,6 +29,11 @@ export interface FetchOptions {
   allowPrivateLinks: boolean;
   maxBytes: number;
   timeoutSeconds: number;
+  /** A server that sends less, averaged over a window, is given up after the first window. */
+  minBytesPerSecond: number;
+  /** Tests make these short. */
+  windowSeconds?: number;
+  openTimeoutMs?: number;
   signal: AbortSignal;
   log: Logger;
   /** First wait before another try, doubled with each; tests make it short. */
@@ -50,8 +58,8 @@ class PassingError extends Error {}
 class BrokenOffError extends Error {}
 
 /**
- * Writes what `link` serves to `key`. Rejects with PrepareError (link_unreachable, link_forbidden, media_too_large,
- * prepare_timeout), StorageError, or the signal's reason; the object is then not written.
+ * Writes what `link` serves to `key`. Rejects with PrepareError (link_unreachable, link_forbidden, link_too_slow,
+ * media_too_large, prepare_timeout), StorageError, or the signal's reason; the object is then not written.
  */
 export async function fetchInto(storage: Storage, key: string, link: string, options: FetchOptions): Promise<Fetched> {
   const deadline = AbortSignal.timeout(options.timeoutSeconds * 1000);
@@ -96,6 +104,9 @@ class Download {
   readonly #link: string;
   readonly #agent: Dispatcher;
   readonly #options: FetchOptions;
+  readonly #pace: Pace;
+  /** Since when the server is waited for; undefined before its first answer. */
+  #waitsSince: number | undefined;
   #received = 0;
   #total: number | undefined;
   /** ETag or date of the first answer: the rest is only taken from the same content. */
@@ -105,6 +116,7 @@ class Download {
     this.#link = link;
     this.#agent = agent;
     this.#options = options;
+    this.#pace = new Pace(options.minBytesPerSecond, options.windowSeconds);
   }
 
   async *bytes(): AsyncGenerator<Buffer> {
@@ -112,12 +124,15 @@ class Download {
     for (;;) {
       try {
         const response = await this.#open();
+        this.#waitsSince ??= performance.now();
         for await (const chunk of response.body as AsyncIterable<Buffer>) {
+          this.#checkPace(chunk.length);
           failures = 0;
           this.#received += chunk.length;
           this.#checkSize(this.#received);
           if (this.#total) this.#options.onProgress?.(this.#received / this.#total);
           yield chunk;
+          this.#waitsSince = performance.now();
         }
         return;
       } catch (error) {
@@ -127,11 +142,27 @@ class Download {
         if (failure instanceof PassingError && this.#received > 0 && !this.#validator) throw this.#brokenOff('');
         failures++;
         if (!(failure instanceof PassingError)) throw failure;
+        this.#checkPace(0);
         if (failures >= MAX_FAILURES) throw new PrepareError('link_unreachable', failure.message, { cause: error });
         this.#options.log.info({ reason: failure.message, receivedBytes: this.#received }, 'trying the link again');
         await sleep((this.#options.retryDelayMs ?? 500) * 2 ** (failures - 1), this.#options.signal);
       }
     }
+  }
+
+  /** Throws PrepareError link_too_slow. */
+  #checkPace(bytes: number): void {
+    if (this.#waitsSince === undefined) return;
+    const now = performance.now();
+    const { minBytesPerSecond, windowSeconds = WINDOW_SECONDS } = this.#options;
+    const rate = this.#pace.add(bytes, now - this.#waitsSince);
+    this.#waitsSince = now;
+    if (rate === undefined) return;
+    throw new PrepareError(
+      'link_too_slow',
+      `It sent ${Math.round(rate)} bytes a second for ${windowSeconds} s, and ${minBytesPerSecond} are the least. Put the file ` +
+        'on a faster server, or download it and upload it yourself.',
+    );
   }
 
   #checkSize(bytes: number): void {
@@ -142,7 +173,7 @@ class Download {
 
   /** The answer whose body begins at the first byte that is still missing. */
   async #open(): Promise<Response> {
-    const response = await this.#follow();
+    const response = await this.#followInTime();
     const { statusCode, headers } = response;
     try {
       if (PASSING.has(statusCode)) throw new PassingError(`The server answered ${statusCode}.`);
@@ -189,8 +220,21 @@ class Download {
     );
   }
 
-  async #follow(): Promise<Response> {
-    const { allowPrivateLinks, signal } = this.#options;
+  /** Each wait for a connection or for headers has an end of its own, and a server may ask for many of them. */
+  async #followInTime(): Promise<Response> {
+    const { signal, openTimeoutMs = OPEN_TIMEOUT_MS } = this.#options;
+    const stop = new AbortController();
+    const late = new PassingError('The server did not answer in time.');
+    const timer = setTimeout(() => stop.abort(late), openTimeoutMs);
+    try {
+      return await this.#follow(AbortSignal.any([signal, stop.signal]));
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  async #follow(signal: AbortSignal): Promise<Response> {
+    const { allowPrivateLinks } = this.#options;
     let url = checkLink(this.#link, allowPrivateLinks);
     const { origin, username, password } = url;
     for (let hop = 0; hop <= MAX_REDIRECTS; hop++) {

@@ -3,6 +3,7 @@ import { deletePieces } from '../storage/pieces.ts';
 import type { MediaInfo } from '../uploads/spec.ts';
 import { PrepareError } from './failure.ts';
 import { type Fetched, type FetchOptions, fetchInto } from './fetch.ts';
+import { checkHeader } from './limits.ts';
 import { describeMedia, probe, scanPackets } from './probe.ts';
 import { joinInto } from './received.ts';
 import type { Workshop } from './rendition.ts';
@@ -10,17 +11,23 @@ import { checkComplete, checkType } from './source.ts';
 import type { PrepareTask } from './task.ts';
 
 type ImportTask = Extract<PrepareTask, { action: 'import' }>;
-export type ImportLimits = Pick<FetchOptions, 'allowPrivateLinks' | 'maxBytes' | 'timeoutSeconds'>;
+export type ImportLimits = Pick<
+  FetchOptions,
+  'allowPrivateLinks' | 'maxBytes' | 'timeoutSeconds' | 'minBytesPerSecond'
+>;
 
 /** Rejects with PrepareError, StorageError or the signal's reason; the source is then not in storage. */
 export async function importSource(task: ImportTask, shop: Workshop, limits: ImportLimits): Promise<MediaInfo> {
   const { storage, tools, signal } = shop;
+  const { maxDurationSeconds = shop.limits.durationSeconds } = task;
+  const media = { ...shop.limits, durationSeconds: Math.min(shop.limits.durationSeconds, maxDurationSeconds) };
   const fetched = await bring(task, shop, limits);
   try {
     const described = await storage.withLocalFile(task.sourceKey, async (path) => {
       const source = await probe(path, tools, signal);
       checkType(source, task.type);
-      const scan = await scanPackets(path, source, tools, signal);
+      checkHeader(source, task.type, media);
+      const scan = await scanPackets(path, source, tools, signal, { limits: media });
       checkComplete(source, scan);
       return describeMedia(source, scan);
     });

@@ -14,6 +14,7 @@ export const ORIGIN_MS = 1000;
 const AUDIO_MARGIN_SECONDS = 2;
 const GOP_SECONDS = 2;
 const AUDIO_KBPS = 160;
+const MAX_AUDIO_KBPS = (2 * 6144 * AUDIO_SAMPLE_RATE) / SAMPLES_PER_FRAME / 1000;
 
 /**
  * Video bitrate in kbit/s, for up to 30 and for 60 frames per second. 720p, 1440p and 2160p: YouTube's recommendation for
@@ -38,6 +39,16 @@ const PREVIEW_SHAPE = { width: 640, height: 360, kbps: 800 };
 const shapeOf = ({ quality, framerate, previewSeconds }: PlanInput) =>
   previewSeconds === undefined ? { ...DIMENSIONS[quality], kbps: bitrateKbps(quality, framerate) } : PREVIEW_SHAPE;
 
+/**
+ * The most bytes that a rendition of so many seconds may take. Encoders keep to their rate within a second or two, and what is
+ * copied has at most COPY_BITRATE_FACTOR of it; sound is copied at whatever AAC-LC may have (ISO/IEC 14496-3: 6144 bits a
+ * frame and channel).
+ */
+export function maxBytes(input: PlanInput, seconds: number): number {
+  const kbps = (input.type === 'video' ? shapeOf(input).kbps * COPY_BITRATE_FACTOR : 0) + MAX_AUDIO_KBPS;
+  return 2 ** 24 + Math.ceil((1.25 * seconds * kbps * 1000) / 8);
+}
+
 export const gopFrames = (framerate: Framerate): number => GOP_SECONDS * framerate;
 
 export interface PlanInput {
@@ -49,6 +60,8 @@ export interface PlanInput {
   framerate: Framerate;
   /** Only the first so many seconds, and small: to be looked at, and not to be sent. */
   previewSeconds?: number;
+  /** Larger pictures are not decoded, whatever the header said. */
+  maxPixels: number;
   /** Whether this ffmpeg can map HDR to SDR (filters zscale and tonemap). */
   canTonemap: boolean;
   /** False after a copy turned out not to keep the rendition's promises. */
@@ -77,6 +90,7 @@ export function planRendition(input: PlanInput): Plan {
     durationSeconds,
     args: [
       ...['-v', 'error', '-hide_banner', '-nostdin', ...UNTRUSTED_INPUT],
+      ...(video === 'encode' ? ['-max_pixels', String(input.maxPixels)] : []),
       ...(input.previewSeconds === undefined ? [] : ['-t', String(input.previewSeconds)]),
       ...['-i', inputPath(input.path)],
       ...(audio === 'silence'

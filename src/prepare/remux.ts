@@ -9,7 +9,7 @@ import { EarlySync } from './disk.ts';
 import { PrepareError } from './failure.ts';
 import { Indexer } from './index-file.ts';
 import { startTool } from './tool.ts';
-import { failure, type Made, STALL_MS, type TranscodeOptions } from './transcode.ts';
+import { checkMost, failure, type Made, STALL_MS, type TranscodeOptions } from './transcode.ts';
 
 const READ_BYTES = 4 * 2 ** 20;
 /** ffmpeg writes megabytes in this time; to look more often would only keep it from its work. */
@@ -47,6 +47,7 @@ export async function remux(args: string[], path: string, options: TranscodeOpti
         const end = kept + bytesRead;
         const used = indexer.parse(buffer.subarray(0, end), bytesRead);
         kept = buffer.copy(buffer, 0, used, end);
+        checkMost(framerate ? indexer.videoFrames / framerate : 0, at, options.most);
         if (framerate && seconds > 0) onProgress?.(Math.min(1, indexer.videoFrames / framerate / seconds));
       } else if (last) break;
       if (bytesRead < READ_BYTES && !last) await sleep(LOOK_MS, signal);

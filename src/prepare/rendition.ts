@@ -8,14 +8,16 @@ import type { Storage } from '../storage/storage.ts';
 import { type Framerate, parseProfile, type Quality } from '../streams/profile.ts';
 import { PREVIEW_PROFILE, PREVIEW_SECONDS, type RenditionStatus } from '../uploads/spec.ts';
 import { PrepareError } from './failure.ts';
-import { assumedScan, beginningOf, isHdr, type PlanInput, planRendition, remuxArgs } from './plan.ts';
+import { checkHeader } from './limits.ts';
+import type { MediaLimits } from './media-limits.ts';
+import { assumedScan, beginningOf, isHdr, maxBytes, type PlanInput, planRendition, remuxArgs } from './plan.ts';
 import { probe, scanPackets, type Tools } from './probe.ts';
 import { remux } from './remux.ts';
 import { BrokenPromiseError } from './slots.ts';
 import { checkComplete, checkType, type Source } from './source.ts';
 import type { PrepareTask } from './task.ts';
 import { eachLine } from './tool.ts';
-import { type Made, transcode } from './transcode.ts';
+import { type Made, type Most, transcode } from './transcode.ts';
 
 type RenditionTask = Extract<PrepareTask, { action: 'rendition' }>;
 
@@ -24,6 +26,8 @@ export interface Workshop {
   tools: Tools;
   signal: AbortSignal;
   log: Logger;
+  /** Of the media that is taken. */
+  limits: MediaLimits;
   onProgress?: (fraction: number) => void;
 }
 
@@ -66,16 +70,18 @@ type Profile = { quality: Quality; framerate: Framerate };
 const PREVIEW: Profile = { quality: '720p', framerate: 30 };
 
 async function make(task: RenditionTask, profile: Profile, path: string, shop: Workshop): Promise<RenditionIndex> {
-  const { tools, signal } = shop;
+  const { tools, signal, limits } = shop;
   const source = await probe(path, tools, signal);
   checkType(source, task.type);
+  // It has passed at its import, but that may have been under other limits.
+  checkHeader(source, task.type, limits);
   if (profile === PREVIEW) return makePreview(source, path, task, shop);
   const copied = await copyAtOnce(source, { path, type: task.type, ...profile }, task, shop);
   if (copied) return copied;
-  const scan = await scanPackets(path, source, tools, signal, profile.framerate);
+  const scan = await scanPackets(path, source, tools, signal, { framerate: profile.framerate, limits });
   checkComplete(source, scan);
   const canTonemap = await tonemaps(source, tools, signal);
-  const input = { path, source, scan, type: task.type, ...profile, canTonemap };
+  const input = { path, source, scan, type: task.type, ...profile, maxPixels: limits.pixels, canTonemap };
   try {
     return await makeBy({ ...input, allowCopy: true }, task, shop);
   } catch (error) {
@@ -88,7 +94,7 @@ async function make(task: RenditionTask, profile: Profile, path: string, shop: W
 async function makePreview(source: Source, path: string, task: RenditionTask, shop: Workshop): Promise<RenditionIndex> {
   const canTonemap = await tonemaps(source, shop.tools, shop.signal);
   const scan = beginningOf(source, PREVIEW_SECONDS);
-  const only = { previewSeconds: PREVIEW_SECONDS, allowCopy: false };
+  const only = { previewSeconds: PREVIEW_SECONDS, maxPixels: shop.limits.pixels, allowCopy: false };
   return makeBy({ path, source, scan, type: task.type, ...PREVIEW, canTonemap, ...only }, task, shop);
 }
 
@@ -104,7 +110,7 @@ async function copyAtOnce(
 ): Promise<RenditionIndex | undefined> {
   const scan = assumedScan(source, input.framerate);
   if (!scan || task.type !== 'video') return undefined;
-  const assumed = { ...input, source, scan, canTonemap: false, allowCopy: true };
+  const assumed = { ...input, source, scan, maxPixels: shop.limits.pixels, canTonemap: false, allowCopy: true };
   const { video, audio } = planRendition(assumed);
   if (video !== 'copy' || audio !== 'copy') return undefined;
   const asAssumed = ({ index }: Made) => index.video?.frames === source.video?.frames;
@@ -114,6 +120,12 @@ async function copyAtOnce(
     if (!(error instanceof Retry)) throw error;
     return undefined;
   }
+}
+
+/** A little more than a source promises may come out of it: clocks are rounded, and jumps in them are guessed. */
+function mostOf(input: PlanInput, promised: number): Most {
+  const seconds = promised + Math.max(30, promised / 20);
+  return { seconds, bytes: maxBytes(input, seconds) };
 }
 
 /** A copy that did not keep the promises, or a broken one: encoding everything may. */
@@ -140,7 +152,8 @@ async function makeBy(
       const { profile } = task;
       const progress = onProgress && { onProgress };
       const { durationSeconds: seconds } = plan;
-      const options = { ffmpeg: tools.ffmpeg, profile, framerate, seconds, signal, log, ...progress };
+      const most = mostOf(input, seconds);
+      const options = { ffmpeg: tools.ffmpeg, profile, framerate, seconds, most, signal, log, ...progress };
       made = asAssumed ? await remux(remuxArgs(input, file), file, options) : await transcode(plan.args, file, options);
       if (asAssumed?.(made) === false) throw new BrokenPromiseError('it is not what its header says');
     });

@@ -38,6 +38,7 @@ export async function runPrepare(config: PrepareConfig, lifecycle: Lifecycle, lo
       tools: { ffmpeg: config.ffmpeg, ffprobe: config.ffprobe },
       signal: lifecycle.signal,
       log,
+      limits: config.mediaLimits,
       onProgress: await tellProgress(task, config, lifecycle, log),
     };
     // A rendition's Job mounts parts, which are there since the import.
@@ -95,6 +96,7 @@ async function perform(task: PrepareTask, shop: Workshop, config: PrepareConfig)
     allowPrivateLinks: config.allowPrivateLinks,
     maxBytes: config.maxSourceBytes,
     timeoutSeconds: config.fetchTimeoutSeconds,
+    minBytesPerSecond: config.minFetchBytesPerSecond,
   });
   return { action: 'import', media };
 }

@@ -48,6 +48,8 @@ export interface Source {
   /** Duration of the file as its header has it. */
   declaredEndSeconds: number | undefined;
   sizeBytes: number;
+  /** Streams of any kind, also those that are not used. */
+  tracks: number;
   video: VideoStream | undefined;
   audio: AudioStream | undefined;
 }
@@ -150,6 +152,7 @@ export function parseSource(json: unknown): Source {
     // Matroska counts its duration from zero, wherever the first timestamp is.
     declaredEndSeconds: number(object(format).duration),
     sizeBytes: number(object(format).size) ?? 0,
+    tracks: list(streams).length,
     video: video && videoStream(video),
     audio: audio && audioStream(audio),
   };

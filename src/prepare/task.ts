@@ -5,12 +5,16 @@
 import { type Static, Type } from 'typebox';
 import { MediaInfo, RenditionStatus, UPLOAD_ERRORS, UPLOAD_TYPES, type UploadErrorCode } from '../uploads/spec.ts';
 
+/** The longest source that is taken, where that is less than the service takes. */
+const MaxDurationSeconds = Type.Optional(Type.Integer({ minimum: 1 }));
+
 export const PrepareTask = Type.Union([
   Type.Object({
     action: Type.Literal('import'),
     url: Type.String(),
     /** The largest source that is taken, where that is less than the service takes. */
     maxBytes: Type.Optional(Type.Integer({ minimum: 1 })),
+    maxDurationSeconds: MaxDurationSeconds,
     type: Type.Enum(UPLOAD_TYPES),
     /** Storage key to put the source under. */
     sourceKey: Type.String(),
@@ -19,6 +23,7 @@ export const PrepareTask = Type.Union([
     action: Type.Literal('import'),
     /** Pieces that a client has sent, below this storage key. */
     sent: Type.Object({ key: Type.String(), sizeBytes: Type.Integer({ minimum: 1 }) }),
+    maxDurationSeconds: MaxDurationSeconds,
     type: Type.Enum(UPLOAD_TYPES),
     sourceKey: Type.String(),
   }),

@@ -22,12 +22,25 @@ export interface Made {
   silentFrames: number;
 }
 
+export interface Most {
+  seconds: number;
+  bytes: number;
+}
+
+/** Throws BrokenPromiseError when more has come out than was promised of the source. */
+export function checkMost(seconds: number, bytes: number, most: Most): void {
+  if (seconds > most.seconds) throw new BrokenPromiseError(`more than ${Math.round(most.seconds)} s come out`);
+  if (bytes > most.bytes) throw new BrokenPromiseError(`more than ${most.bytes} bytes come out`);
+}
+
 export interface TranscodeOptions {
   ffmpeg: string;
   profile: string;
   framerate: Framerate | undefined;
   /** Expected length, for progress. */
   seconds: number;
+  /** What may come out at most. */
+  most: Most;
   signal: AbortSignal;
   log: Logger;
   /** 0 to 1. */
@@ -59,6 +72,7 @@ export async function transcode(args: string[], path: string, options: Transcode
     await writer.write([fileHeader(framerate)]);
     for await (const bytes of inBatches(ffmpeg.stdout, () => timer.refresh())) {
       await writer.write(rewrite(bytes));
+      checkMost(rewriter.seconds, writer.bytes, options.most);
       onProgress?.(Math.min(1, rewriter.seconds / seconds));
     }
     // What came out is only whole when ffmpeg says so.
@@ -111,9 +125,13 @@ class Writer {
     this.#indexer = indexer;
   }
 
+  /** How many have been handed over. */
+  bytes = 0;
+
   async write(what: readonly NewTag[] | readonly [Buffer]): Promise<void> {
     const bytes = this.#encode(what);
     this.#indexer.push(bytes);
+    this.bytes += bytes.length;
     await this.#writing;
     this.#writing = this.#append(bytes);
     // It is awaited before the next one; until then its failure is nobody's.

@@ -10,8 +10,17 @@ const FORMATS = [
   ...['w64', 'aiff', 'au', 'caf', 'amr', 'ape', 'wv', 'tta', 'mpc', 'mpc8'],
 ];
 
+/**
+ * The largest block of memory that a header may have allocated by a number that it claims. The index of the longest track that
+ * is taken (limits.ts) has 12 million entries of 24 bytes.
+ */
+const MAX_BLOCK_BYTES = 2 ** 29;
+
 /** Options before every `-i` that opens an upload. */
-export const UNTRUSTED_INPUT = ['-protocol_whitelist', 'file,pipe', '-format_whitelist', FORMATS.join(',')];
+export const UNTRUSTED_INPUT = [
+  ...['-protocol_whitelist', 'file,pipe', '-format_whitelist', FORMATS.join(',')],
+  ...['-max_alloc', String(MAX_BLOCK_BYTES)],
+];
 
 /** The path as ffmpeg takes it without guessing a protocol from its first letters. */
 export const inputPath = (path: string): string => `file:${path}`;

@@ -17,7 +17,11 @@ export type UploadState = (typeof UPLOAD_STATES)[number];
 export const UPLOAD_ERRORS = {
   link_unreachable: 'The link could not be fetched.',
   link_forbidden: 'The link leads to where nothing may be imported from.',
+  link_too_slow: 'The server of the link sends the file too slowly.',
   media_too_large: 'The file is larger than the service takes.',
+  media_too_long: 'The file lasts longer than the service takes.',
+  media_too_many_pixels: 'The pictures of the file are larger than the service takes.',
+  media_too_complex: 'Preparing the file would take more work than the service does for one file.',
   media_unreadable: 'The file is not a video or audio file that can be read to its end.',
   media_has_no_video: 'The file has no video; upload it as AUDIO, or choose another file.',
   media_has_no_audio: 'The file has no audio; upload it as VIDEO, or choose another file.',
@@ -116,6 +120,12 @@ export const UploadSpec = Type.Object({
     Type.Integer({
       minimum: 1,
       description: 'The largest source that is taken, where that is less than the service takes.',
+    }),
+  ),
+  maxDurationSeconds: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      description: 'The longest source that is taken, in seconds, where that is less than the service takes.',
     }),
   ),
 });

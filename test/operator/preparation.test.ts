@@ -330,7 +330,7 @@ describe('the Job', () => {
   });
 
   it('ends, is cleared away, has no token, and counts no drained node as a failure', () => {
-    expect(spec).toMatchObject({ backoffLimit: 3, activeDeadlineSeconds: 5400, podReplacementPolicy: 'Failed' });
+    expect(spec).toMatchObject({ backoffLimit: 3, activeDeadlineSeconds: 5700, podReplacementPolicy: 'Failed' });
     expect(spec.template.spec).toMatchObject({ restartPolicy: 'Never', automountServiceAccountToken: false });
     expect(spec.podFailurePolicy.rules[0].action).toBe('Ignore');
   });

@@ -132,15 +132,25 @@ test('an encoder that hangs is ended, as prepare_timeout', async () => {
     startSeconds: 0,
     declaredEndSeconds: 1,
     sizeBytes: 1,
+    tracks: 1,
     video: undefined,
     audio: undefined,
   };
   const plan = planRendition({
     ...{ path: 'x', source, scan: { video: undefined, audio: stream }, type: 'audio' },
-    ...{ quality: '720p', framerate: 30, canTonemap: false, allowCopy: false },
+    ...{ quality: '720p', framerate: 30, maxPixels: 1e6, canTonemap: false, allowCopy: false },
   });
   const { signal } = new AbortController();
-  const options = { ffmpeg, profile: '720p30', framerate: undefined, seconds: 1, signal, log: quiet, stallMs: 3000 };
+  const options = {
+    ffmpeg,
+    profile: '720p30',
+    framerate: undefined,
+    seconds: 1,
+    most: { seconds: 9, bytes: 1e6 },
+    signal,
+    log: quiet,
+    stallMs: 3000,
+  };
   await expect(transcode(plan.args, place.path('out'), options)).rejects.toMatchObject({ code: 'prepare_timeout' });
   const pid = Number(await readFile(place.path('pid'), 'utf8'));
   expect(() => process.kill(pid, 0)).toThrow('ESRCH');

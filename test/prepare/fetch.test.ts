@@ -16,6 +16,7 @@ async function fetched(link: string, options: Partial<FetchOptions> = {}) {
       allowPrivateLinks: true,
       maxBytes: 1e6,
       timeoutSeconds: 20,
+      minBytesPerSecond: 0,
       signal: new AbortController().signal,
       log: quiet,
       retryDelayMs: 1,

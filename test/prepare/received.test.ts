@@ -4,19 +4,23 @@ import { readFile } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { expect, test } from 'vitest';
 import { importSource } from '../../src/prepare/import.ts';
+import { DEFAULT_LIMITS } from '../../src/prepare/media-limits.ts';
 import { appendPieces, arrivedBytes } from '../../src/storage/pieces.ts';
 import type { Storage } from '../../src/storage/storage.ts';
 import { media, quiet, room } from '../support/prepare.ts';
 
 const KEY = 'incoming/x';
-const LIMITS = { allowPrivateLinks: false, maxBytes: 1, timeoutSeconds: 1 };
+const LIMITS = { allowPrivateLinks: false, maxBytes: 1, timeoutSeconds: 1, minBytesPerSecond: 0 };
 const { signal } = new AbortController();
 type Room = Awaited<ReturnType<typeof room>>;
 
 const imported = ({ storage }: Room, sizeBytes: number, ffprobe = 'ffprobe', onProgress?: (part: number) => void) =>
   importSource(
     { action: 'import', sent: { key: KEY, sizeBytes }, type: 'video', sourceKey: 'sources/x' },
-    { storage, tools: { ffmpeg: 'ffmpeg', ffprobe }, signal, log: quiet, ...(onProgress && { onProgress }) },
+    {
+      ...{ storage, tools: { ffmpeg: 'ffmpeg', ffprobe }, signal, log: quiet, limits: DEFAULT_LIMITS },
+      ...(onProgress && { onProgress }),
+    },
     LIMITS,
   );
 

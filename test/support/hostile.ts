@@ -84,7 +84,7 @@ async function listen(port: number): Promise<Server> {
 async function outcomeOf(link: string, allowPrivateLinks: boolean): Promise<string> {
   await using place = await room();
   const { signal } = new AbortController();
-  const limits = { allowPrivateLinks, maxBytes: 1e6, timeoutSeconds: 20, retryDelayMs: 1 };
+  const limits = { allowPrivateLinks, maxBytes: 1e6, timeoutSeconds: 20, minBytesPerSecond: 0, retryDelayMs: 1 };
   try {
     await fetchInto(place.storage, 'sources/x', link, { ...limits, signal, log: quiet });
     return 'ok';

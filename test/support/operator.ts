@@ -8,6 +8,7 @@ import { buildPod } from '../../src/operator/pod.ts';
 import type { PodSettings } from '../../src/operator/restricted.ts';
 import { statusOf } from '../../src/operator/status.ts';
 import type { World } from '../../src/operator/world.ts';
+import { DEFAULT_LIMITS } from '../../src/prepare/media-limits.ts';
 import type { PrepareResult } from '../../src/prepare/task.ts';
 import type { LoopStreamSpec } from '../../src/streams/spec.ts';
 import { type MediaInfo, type RenditionStatus, renditionKey, type UploadStatus } from '../../src/uploads/spec.ts';
@@ -29,6 +30,11 @@ export const SETTINGS: PodSettings = {
   allowPrivateLinks: false,
   maxSourceBytes: 20 * 2 ** 30,
   jobPlacement: {},
+  mediaLimits: DEFAULT_LIMITS,
+  fetchTimeoutSeconds: 3600,
+  minFetchBytesPerSecond: 16_384,
+  maxPrepareSeconds: 43_200,
+  shareRenditions: false,
 };
 
 /** The same with media in S3. */

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { Value } from 'typebox/value';
 import { expect } from 'vitest';
+import { DEFAULT_LIMITS } from '../../src/prepare/media-limits.ts';
 import { makeRendition } from '../../src/prepare/rendition.ts';
 import type { MediaType } from '../../src/prepare/source.ts';
 import { indexKey, RenditionIndex } from '../../src/rendition/index.ts';
@@ -28,14 +29,21 @@ export const shopOf = ({ storage }: Room, signal = new AbortController().signal)
   tools,
   signal,
   log: quiet,
+  limits: DEFAULT_LIMITS,
 });
 
 /** Makes the rendition of `path` and proves, by ffprobe and by its index, everything that any rendition promises. */
-export async function rendition(place: Room, path: string, type: MediaType = 'video', profile = '720p30') {
+export async function rendition(
+  place: Room,
+  path: string,
+  type: MediaType = 'video',
+  profile = '720p30',
+  limits = DEFAULT_LIMITS,
+) {
   await mkdir(join(place.dir, 'media', 'sources'), { recursive: true });
   await copyFile(path, join(place.dir, 'media', 'sources', 'x'));
   const task = taskFor(type, profile);
-  const status = await makeRendition(task, shopOf(place));
+  const status = await makeRendition(task, { ...shopOf(place), limits });
   const file = join(place.dir, 'media', task.renditionKey);
   const found = await inspect(file);
   const index: unknown = JSON.parse(await text(await place.storage.read(indexKey(task.renditionKey))));

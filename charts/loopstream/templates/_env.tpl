@@ -32,10 +32,26 @@
 {{- $env = set $env "LOOPSTREAM_ROLLOUT_SECONDS" (.rolloutSeconds | int | toString) -}}
 {{- $env = set $env "LOOPSTREAM_METERED" (toString (or .metered $.root.Values.billing.enabled)) -}}
 {{- $env = set $env "LOOPSTREAM_ALLOW_PRIVATE_LINKS" (toString .allowPrivateLinks) -}}
+{{- $env = set $env "LOOPSTREAM_MAX_PREPARE_SECONDS" (.maxPrepareSeconds | int | toString) -}}
+{{- $env = set $env "LOOPSTREAM_SHARE_RENDITIONS" (toString .shareRenditions) -}}
 {{- $env = set $env "LOOPSTREAM_MAX_SOURCE_BYTES" ($.root.Values.uploads.maxSizeBytes | int64 | toString) -}}
 {{- $env = set $env "LOOPSTREAM_SWEEP" (toString .sweep.enabled) -}}
 {{- $env = set $env "LOOPSTREAM_SWEEP_GRACE_HOURS" (.sweep.graceHours | int | toString) -}}
 {{- $env = set $env "LOOPSTREAM_KEEP_UNUSED_DAYS" (.sweep.keepUnusedDays | int | toString) -}}
+{{- end -}}
+{{- with .root.Values.uploads -}}
+{{- $env = set $env "LOOPSTREAM_MAX_DURATION_SECONDS" (.limits.durationSeconds | int64 | toString) -}}
+{{- $env = set $env "LOOPSTREAM_MAX_SECONDS_PER_KILOBYTE" (.limits.secondsPerKilobyte | int64 | toString) -}}
+{{- $env = set $env "LOOPSTREAM_MAX_FRAMES" (.limits.frames | int64 | toString) -}}
+{{- $env = set $env "LOOPSTREAM_MAX_PIXELS" (.limits.pixels | int64 | toString) -}}
+{{- $env = set $env "LOOPSTREAM_MAX_GIGAPIXELS" (.limits.gigapixels | int64 | toString) -}}
+{{- $env = set $env "LOOPSTREAM_MAX_GAP_SECONDS" (.limits.gapSeconds | int64 | toString) -}}
+{{- $env = set $env "LOOPSTREAM_MAX_SAMPLE_RATE" (.limits.sampleRate | int64 | toString) -}}
+{{- $env = set $env "LOOPSTREAM_MAX_CHANNELS" (.limits.channels | int64 | toString) -}}
+{{- $env = set $env "LOOPSTREAM_MAX_TRACKS" (.limits.tracks | int64 | toString) -}}
+{{- $env = set $env "LOOPSTREAM_MAX_PROBE_SECONDS" (.limits.probeSeconds | int64 | toString) -}}
+{{- $env = set $env "LOOPSTREAM_FETCH_TIMEOUT_SECONDS" (.link.timeoutSeconds | int | toString) -}}
+{{- $env = set $env "LOOPSTREAM_MIN_FETCH_BYTES_PER_SECOND" (.link.minBytesPerSecond | int64 | toString) -}}
 {{- end -}}
 {{- range $name, $value := $env }}
 - name: {{ $name }}

@@ -28,8 +28,12 @@ const FIXES: Record<UploadErrorCode, string> = {
   link_unreachable:
     'Open the link in a private window: it must lead to the file itself, without signing in. Then add it again.',
   link_forbidden: 'Use a public http or https address: one inside a private network cannot be reached.',
+  link_too_slow: 'Download the file to your computer and upload it from there.',
   media_too_large:
     'Make it smaller, with fewer minutes or a lower bit rate, or split it and loop the parts as a playlist.',
+  media_too_long: 'Cut it into parts and loop them as a playlist, or export it anew if it is shorter than it claims.',
+  media_too_many_pixels: 'Export it in 4K (3840 × 2160) or less, and add that.',
+  media_too_complex: 'Export it anew, as MP4 with H.264 at 60 frames a second or fewer and stereo sound, and add that.',
   media_unreadable:
     'Play the file from beginning to end on your computer; if that works, export it as MP4 and add it again.',
   media_has_no_video: 'Add it again as audio, or choose a file with pictures.',

@@ -1,0 +1,36 @@
+/** Imports of files that stand on this machine, by the real code, with limits of one's own. */
+import { readFile } from 'node:fs/promises';
+import { Readable } from 'node:stream';
+import { importSource } from '../../src/prepare/import.ts';
+import { DEFAULT_LIMITS, type MediaLimits } from '../../src/prepare/media-limits.ts';
+import type { MediaType } from '../../src/prepare/source.ts';
+import type { MediaInfo } from '../../src/uploads/spec.ts';
+import { quiet, room } from './prepare.ts';
+
+interface ImportOptions {
+  type?: MediaType;
+  limits?: Partial<MediaLimits>;
+  maxDurationSeconds?: number;
+  ffprobe?: string;
+}
+
+/** What an upload of these bytes, or of the file of this name, becomes; rejects as importSource() does. */
+export async function importOf(
+  file: Buffer | string,
+  { type = 'video', limits, maxDurationSeconds, ffprobe = 'ffprobe' }: ImportOptions = {},
+): Promise<MediaInfo> {
+  await using place = await room();
+  const { storage } = place;
+  const content = typeof file === 'string' ? await readFile(file) : file;
+  const sourceKey = 'sources/x';
+  await storage.write(sourceKey, Readable.from([content]));
+  const task = { action: 'import' as const, type, sourceKey, sent: { key: 'incoming/x', sizeBytes: content.length } };
+  return await importSource(
+    { ...task, ...(maxDurationSeconds !== undefined && { maxDurationSeconds }) },
+    {
+      ...{ storage, log: quiet, signal: new AbortController().signal, tools: { ffmpeg: 'ffmpeg', ffprobe } },
+      limits: { ...DEFAULT_LIMITS, ...limits },
+    },
+    { allowPrivateLinks: false, maxBytes: 1, timeoutSeconds: 60, minBytesPerSecond: 0 },
+  );
+}
