@@ -71,7 +71,9 @@ beforeAll(async () => {
   // kube-apiserver follows what was written with a delay: rights, then policies, and accounts for pods.
   const foreign = () => ask('operator', 'POST', collection(SECRETS), secret('anybody-s'));
   await until('the policies are in force', async () => /Secrets of its own/.test((await foreign()).message));
-  const policies = ['pods', 'jobs', 'template', 'destinations'].map((name) => `loopstream-${name}-${SERVICE}`);
+  const policies = ['pods', 'jobs', 'foreign', 'template', 'destinations'].map(
+    (name) => `loopstream-${name}-${SERVICE}`,
+  );
   const path = '/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies';
   for (const name of policies) {
     const { text } = await kube.raw('GET', `${path}/${name}`);
@@ -235,10 +237,23 @@ describe('pods and Jobs, with the operator’s token', () => {
     const patch = (body: object) => ask('operator', 'PATCH', path, body);
     expect(await patch({ metadata: { finalizers: null, annotations: { a: 'b' } } })).toMatchObject({ status: 200 });
     expect(await patch({ spec: inContainer({ image: 'evil:1' })(spec) })).toMatchObject({ status: 403 });
+    expect(await ask('operator', 'DELETE', path)).toMatchObject({ status: 200 });
     expect(await patch({ metadata: { labels: { 'app.kubernetes.io/component': 'none' } } })).toMatchObject({
       status: 403,
     });
   });
+});
+
+test('pods and Jobs of somebody else are neither changed nor deleted with the operator’s token', async () => {
+  const foreign = { ...POD, metadata: { name: 'foreign', labels: { app: 'somebody' } } };
+  expect(await ask('person', 'POST', collection(PODS), foreign, true)).toMatchObject({ status: 201 });
+  const path = objectPath(PODS, STREAMS, 'foreign');
+  const ours = { metadata: { labels: POD.metadata.labels } };
+  for (const [method, body] of [['PATCH', ours], ['DELETE']] as const)
+    expect(await ask('operator', method, path, body)).toMatchObject({
+      status: 403,
+      message: expect.stringContaining('of its own'),
+    });
 });
 
 describe('a person with kubectl, where the template is bounded', () => {
