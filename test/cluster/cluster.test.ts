@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Cluster } from '../support/cluster/cluster.ts';
 import { describeMachine } from '../support/cluster/machine.ts';
 import type { Outside } from '../support/cluster/outside.ts';
-import type { Release } from '../support/cluster/release.ts';
+import { NAMESPACE, type Release } from '../support/cluster/release.ts';
 import type { Results } from '../support/cluster/results.ts';
 import {
   createStream,
@@ -25,6 +25,7 @@ import { decodeErrors, packetsOf } from '../support/media.ts';
 import { until } from '../support/rtmp.ts';
 import { disruptionTests, endingTests, refusalTests, siblingTests } from './disruption.ts';
 import { lifecycleTests } from './lifecycle.ts';
+import { networkTests } from './network.ts';
 import { powerTests } from './power.ts';
 import { rightsTests, usageTests } from './rights.ts';
 
@@ -111,6 +112,7 @@ sideBySide('the main job, as it goes on', () => {
   });
 });
 sideBySide('a stream that ends', () => endingTests(those));
+sideBySide('what pods may connect to', () => networkTests(those));
 sideBySide('what the release may do is what it did', () => usageTests(those));
 
 describe('what the stream does not notice', () => {
@@ -119,9 +121,9 @@ describe('what the stream does not notice', () => {
       const lease = () =>
         release.inside('get', 'lease', 'loopstream-operator', '-o', 'jsonpath={.spec.holderIdentity}');
       const leader = await lease();
-      const pods = (await release.inside('get', 'pods', '-o', 'name')).split('\n');
+      const pods = (await release.service('get', 'pods', '-o', 'name')).split('\n');
       const pod = pods.find((name) => name && leader.includes(name.replace('pod/', '')));
-      await release.inside('delete', pod ?? leader, '--grace-period=0', '--force');
+      await release.service('delete', pod ?? leader, '--grace-period=0', '--force');
       await until('another one leads', async () => (await lease()) !== leader, PATIENCE_MS);
     }));
 
@@ -157,7 +159,7 @@ sideBySide('what leaves its pod where it is', () => {
     const eat =
       'echo 0 > /proc/self/oom_score_adj; exec node -e "const a = []; for (;;) a.push(Buffer.alloc(4 << 20, 1))"';
     const gap = await stream.gap(async () => {
-      await cluster.kubectl(['-n', 'loopstream', 'exec', name, '--', 'sh', '-c', eat]);
+      await cluster.kubectl(['-n', NAMESPACE, 'exec', name, '--', 'sh', '-c', eat]);
       await until(
         'it was killed',
         async () => {
@@ -182,7 +184,7 @@ sideBySide('what keeps another stream off air is said in its conditions', () => 
   const quota = (pods: string) => ({
     apiVersion: 'v1',
     kind: 'ResourceQuota',
-    metadata: { name: 'pods', namespace: 'loopstream' },
+    metadata: { name: 'pods', namespace: NAMESPACE },
     spec: { hard: { pods } },
   });
 
@@ -239,11 +241,11 @@ sideBySide('what takes its pod', () => {
       const eviction = {
         apiVersion: 'policy/v1',
         kind: 'Eviction',
-        metadata: { name: metadata.name, namespace: 'loopstream' },
+        metadata: { name: metadata.name, namespace: NAMESPACE },
       };
       const answer = await cluster.kube.raw(
         'POST',
-        `/api/v1/namespaces/loopstream/pods/${metadata.name}/eviction`,
+        `/api/v1/namespaces/${NAMESPACE}/pods/${metadata.name}/eviction`,
         eviction,
       );
       expect(answer.status, answer.text).toBe(201);
@@ -257,11 +259,11 @@ describe('what keeps another stream off air is said in its conditions', () => {
   test('an image that is nowhere; and the stream that is on air stays', async () => {
     const operator = 'deployment/loopstream-operator';
     const set = async (image: string) => {
-      await release.inside('set', 'env', operator, `LOOPSTREAM_IMAGE=${image}`);
-      await release.inside('rollout', 'status', operator, '--timeout=150s');
+      await release.service('set', 'env', operator, `LOOPSTREAM_IMAGE=${image}`);
+      await release.service('rollout', 'status', operator, '--timeout=150s');
     };
     const variable = '.spec.template.spec.containers[0].env[?(@.name=="LOOPSTREAM_IMAGE")].value';
-    const before = await release.inside('get', operator, '-o', `jsonpath={${variable}}`);
+    const before = await release.service('get', operator, '-o', `jsonpath={${variable}}`);
     expect(before).toContain(':');
     try {
       await unseen('image missing, for another stream', async () => {

@@ -1,6 +1,7 @@
 /** What may take a stream's pod and what may not: a stream that is not to be disturbed, preemption, a roll-out of many streams. */
 import { describe, expect, test } from 'vitest';
 import { PAUSE_IMAGE } from '../support/cluster/config.ts';
+import { NAMESPACE } from '../support/cluster/release.ts';
 import { createStream, PATIENCE_MS, ready, replaced, type Scene, seconds, unseen } from '../support/cluster/scene.ts';
 import { podsOf, type WatchedStream } from '../support/cluster/stream.ts';
 import { until } from '../support/rtmp.ts';
@@ -21,10 +22,10 @@ const inside = (of: Those, ...args: string[]) => of().scene.release.inside(...ar
 const setSpec = (of: Those, id: string, spec: object) =>
   inside(of, 'patch', 'loopstream', id, '--type=merge', '-p', JSON.stringify({ spec }));
 const evict = (of: Those, name: string) =>
-  of().scene.cluster.kube.raw('POST', `/api/v1/namespaces/loopstream/pods/${name}/eviction`, {
+  of().scene.cluster.kube.raw('POST', `/api/v1/namespaces/${NAMESPACE}/pods/${name}/eviction`, {
     apiVersion: 'policy/v1',
     kind: 'Eviction',
-    metadata: { name, namespace: 'loopstream' },
+    metadata: { name, namespace: NAMESPACE },
   });
 
 export function refusalTests(of: Those): void {

@@ -3,7 +3,7 @@
  * by what is installed next. Installing, upgrading and rolling back by Helm 4 came before (cluster.test.ts).
  */
 import { describe, expect, test } from 'vitest';
-import { NAMESPACE } from '../support/cluster/release.ts';
+import { NAMESPACE, SERVICE } from '../support/cluster/release.ts';
 import { type Scene, unseen } from '../support/cluster/scene.ts';
 import type { WatchedStream } from '../support/cluster/stream.ts';
 
@@ -16,12 +16,15 @@ export function lifecycleTests(of: () => { scene: Scene; stream: WatchedStream }
   describe('a release goes and another comes, and what is on air stays there', () => {
     const left = async () => {
       const { release } = of().scene;
-      const found = await release.inside('get', KINDS, ...OURS, '-o', 'name');
-      return found.split('\n').filter(Boolean);
+      const found = await Promise.all([
+        release.service('get', KINDS, ...OURS, '-o', 'name'),
+        release.inside('get', KINDS, ...OURS, '-o', 'name'),
+      ]);
+      return found.join('\n').split('\n').filter(Boolean);
     };
     const image = async () => {
       const path = 'jsonpath={.spec.template.spec.containers[0].image}';
-      return (await of().scene.release.inside('get', 'deployment/loopstream-operator', '-o', path)).split(':').at(-1);
+      return (await of().scene.release.service('get', 'deployment/loopstream-operator', '-o', path)).split(':').at(-1);
     };
 
     test('Helm 4 uninstalls it: definitions and streams are kept', async () => {
@@ -36,12 +39,12 @@ export function lifecycleTests(of: () => { scene: Scene; stream: WatchedStream }
 
     test('Helm 3 takes over no definitions of another release, and those that this one has left; it finds the stream on air', async () => {
       const { scene, stream } = of();
-      const { inside, kubectl, helms, values, credentials } = scene.release;
+      const { service, kubectl, helms, values, credentials } = scene.release;
       await expect(helms.three.install(values('1'), 'default')).rejects.toThrow(
         /CustomResourceDefinition "\w+\.loopstream\.dev".*cannot be imported/,
       );
       const secret = { apiVersion: 'v1', kind: 'Secret', metadata: { name: CREDENTIALS }, stringData: credentials };
-      await kubectl(['-n', NAMESPACE, 'apply', '-f', '-'], [secret]);
+      await kubectl(['-n', SERVICE, 'apply', '-f', '-'], [secret]);
       const tag = (await stream.pod()).spec.containers[0]?.image.split(':').at(-1) ?? '';
       await unseen(scene, stream, 'helm install (Helm 3) beside the stream', () =>
         helms.three.install(fromSecret(values(tag))),
@@ -49,12 +52,12 @@ export function lifecycleTests(of: () => { scene: Scene; stream: WatchedStream }
       expect(await image()).toBe(tag);
       // It answers from the database that the one before has left.
       const keys = ['node', '/app/dist/app/main.js', 'keys', '--email', 'sre@example.org'];
-      expect(await inside('exec', 'deployment/loopstream-api', '--', ...keys)).toMatch(/^lsk_/);
+      expect(await service('exec', 'deployment/loopstream-api', '--', ...keys)).toMatch(/^lsk_/);
     });
 
     test('Helm 3 upgrades it, rolls it back and uninstalls it', async () => {
       const { scene, stream } = of();
-      const { inside, helms, values } = scene.release;
+      const { inside, service, helms, values } = scene.release;
       const tag = (await image()) ?? '';
       const other = tag === '1' ? '2' : '1';
       await helms.three.upgrade(fromSecret(values(other)));
@@ -66,8 +69,9 @@ export function lifecycleTests(of: () => { scene: Scene; stream: WatchedStream }
       await inside('wait', `loopstream/${stream.id}`, '--for=jsonpath={.status.phase}=stopped', '--timeout=150s');
       await helms.three.uninstall();
       expect(await left()).toEqual([]);
-      expect(await inside('get', `secret/${CREDENTIALS}`, `loopstream/${stream.id}`, '-o', 'name')).toMatch(
-        /secret.*\n.*loopstream/,
+      expect(await service('get', `secret/${CREDENTIALS}`, '-o', 'name')).toMatch(/secret/);
+      expect(await inside('get', `loopstream/${stream.id}`, `namespace/${NAMESPACE}`, '-o', 'name')).toMatch(
+        /loopstream.*\n.*namespace/,
       );
     });
   });

@@ -39,7 +39,7 @@ export function powerTests(of: () => { scene: Scene; stream: WatchedStream }): v
       await release.kubectl(['taint', 'node', nodeName, `${OUT_OF_SERVICE}-`]);
       await release.kubectl(['wait', `node/${nodeName}`, '--for=condition=Ready', '--timeout=150s']);
       for (const name of ['operator', 'api'])
-        await release.inside('rollout', 'status', `deployment/loopstream-${name}`, '--timeout=150s');
+        await release.service('rollout', 'status', `deployment/loopstream-${name}`, '--timeout=150s');
     });
     results.add('… and when the node is back', seconds(again), 'the same pod, not started anew');
     expect(again).toBeLessThan(15_000);

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { HISTORY_LIMIT } from '../../src/playlists/history.ts';
 import { API_VERSION, importJobName } from '../../src/streams/names.ts';
 import { type Asked, rightOf } from '../support/cluster/audit.ts';
-import { NAMESPACE, type Release } from '../support/cluster/release.ts';
+import { NAMESPACE, type Release, SERVICE } from '../support/cluster/release.ts';
 import { createStream, PATIENCE_MS, type Scene } from '../support/cluster/scene.ts';
 import { until } from '../support/rtmp.ts';
 
@@ -42,7 +42,7 @@ async function grantedTo(account: string, { inside }: Release): Promise<Set<stri
   const bindings = await list<Binding>('rolebindings,clusterrolebindings');
   const mine = bindings.filter(({ subjects = [] }) =>
     subjects.some(({ kind, name, namespace }) =>
-      [kind, name, namespace].every((value, i) => value === ['ServiceAccount', account, NAMESPACE][i]),
+      [kind, name, namespace].every((value, i) => value === ['ServiceAccount', account, SERVICE][i]),
     ),
   );
   const roles = await list<Role>('roles,clusterroles');

@@ -45,7 +45,19 @@ const HELMS = {
   },
 } as const;
 
+const ENFORCER = {
+  name: 'what enforces NetworkPolicies in the tests',
+  file: 'test-enforcer',
+  moduleDir: join(import.meta.dirname, 'enforcer'),
+  sources: ['main.go'],
+  seldomUsed: ['all'],
+  programs: { enforcer: { goPackage: '.', linkerFlags: '-s -w' } },
+} as const;
+
 /** Absolute paths; builds what is missing, a minute or two the first time. */
 export const ensureGoPrograms = (onProgress?: (step: string) => void) => ensureGoModule(PROGRAMS, onProgress);
+
+/** For the nodes of the cluster alone. */
+export const ensureEnforcer = (onProgress?: (step: string) => void) => ensureGoModule(ENFORCER, onProgress);
 
 export const ensureGoHelms = (onProgress?: (step: string) => void) => ensureGoModule(HELMS, onProgress);

@@ -107,13 +107,14 @@ async function startNodes(
   for (const { start, layout } of nodes) {
     await start('kubelet');
     await until(`${layout.name} is known`, async () => (await kubectl(['get', 'node', layout.name])).ok, 60_000);
+    await start('enforcer');
   }
   return nodes;
 }
 
 export async function startCluster({ audited, onProgress = () => {}, onAddress }: ClusterOptions) {
   await ensurePrograms(MACHINE_PROGRAMS, { onProgress });
-  const { kubernetes: binaries } = await ensureClusterPrograms(onProgress);
+  const { kubernetes: binaries, enforcer } = await ensureClusterPrograms(onProgress);
   const layout = clusterLayout(localEnvironment().cacheDir);
   const letGo = await hold(layout);
   let plane: ControlPlane | undefined;
@@ -153,7 +154,7 @@ export async function startCluster({ audited, onProgress = () => {}, onAddress }
         timeoutMs: 240_000,
         ...(objects && { input: JSON.stringify({ apiVersion: 'v1', kind: 'List', items: objects }) }),
       });
-    const nodes = await startNodes({ layout, plane, binaries }, images, kubectl);
+    const nodes = await startNodes({ layout, plane, binaries, enforcer }, images, kubectl);
     await installAddons(kubectl, plane, layout);
     const { imageBytes } = await images;
     return { layout, plane, kube, kubectl, nodes, imageBytes, audit, stop: () => kube.close().then(stop) };

@@ -30,6 +30,8 @@ export interface ClusterLayout {
   bridge: string;
   /** The host's address on the bridge: the API server, the database, the receiver and the rest of the outside world. */
   gateway: string;
+  /** An address that is public as far as policies can tell (RFC 5737), and leads to the host. */
+  internet: string;
   /** All of these addresses must be free on the machine. */
   range: string;
   nodes: NodeLayout[];
@@ -38,6 +40,8 @@ export interface ClusterLayout {
 /** As kube-apiserver is told by `src/local/kubernetes/flags.ts`. */
 export const SERVICE_CIDR = '10.96.0.0/16';
 export const DNS_ADDRESS = '10.96.0.10';
+/** Where a cloud's metadata service is; here one listens on each node. */
+export const METADATA_ADDRESS = '169.254.169.254';
 export const RANGE_PREFIX = '10.213.';
 
 /** Of the state directory, in any cache. */
@@ -64,6 +68,7 @@ export function clusterLayout(cacheDir: string): ClusterLayout {
     ownerFile: join(runDir, 'state-dir'),
     bridge: 'loopstream0',
     gateway: `${RANGE_PREFIX}0.1`,
+    internet: '203.0.113.1',
     range: `${RANGE_PREFIX}0.0/16`,
     nodes,
   };

@@ -5,17 +5,18 @@
  */
 import { ConfigError } from '../../../src/config.ts';
 import { may, must } from './command.ts';
-import { type ClusterLayout, RANGE_PREFIX, SERVICE_CIDR } from './layout.ts';
+import { type ClusterLayout, METADATA_ADDRESS, RANGE_PREFIX, SERVICE_CIDR } from './layout.ts';
 
 /** ConfigError when the machine uses these addresses for something else. */
 export async function makeNetwork(layout: ClusterLayout): Promise<void> {
-  const { bridge, gateway, nodes } = layout;
+  const { bridge, gateway, internet, nodes } = layout;
   const routes = await must('ip', ['-4', 'route', 'show', 'table', 'all']);
   const [serviceNet = ''] = SERVICE_CIDR.split('/');
   const taken = routes.split('\n').find((line) => line.includes(` ${RANGE_PREFIX}`) || line.startsWith(serviceNet));
   if (taken) throw new ConfigError(`The test cluster needs ${layout.range} and ${SERVICE_CIDR}; in use: ${taken}`);
   await must('ip', ['link', 'add', bridge, 'type', 'bridge']);
   await must('ip', ['addr', 'add', `${gateway}/24`, 'dev', bridge]);
+  await must('ip', ['addr', 'add', `${internet}/32`, 'dev', bridge]);
   await must('ip', ['link', 'set', bridge, 'up']);
   for (const { id, address } of nodes) {
     const inside = ['-n', id];
@@ -24,6 +25,7 @@ export async function makeNetwork(layout: ClusterLayout): Promise<void> {
     await must('ip', ['link', 'set', id, 'master', bridge, 'up']);
     await must('ip', [...inside, 'addr', 'add', `${address}/24`, 'dev', 'eth0']);
     for (const device of ['lo', 'eth0']) await must('ip', [...inside, 'link', 'set', device, 'up']);
+    await must('ip', [...inside, 'addr', 'add', `${METADATA_ADDRESS}/32`, 'dev', 'lo']);
     await must('ip', [...inside, 'route', 'add', 'default', 'via', gateway]);
     await must('ip', ['netns', 'exec', id, 'sh', '-c', 'echo 1 > /proc/sys/net/ipv4/ip_forward']);
     for (const other of nodes.filter((node) => node.id !== id)) {

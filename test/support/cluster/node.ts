@@ -1,4 +1,4 @@
-/** A real node: containerd, kubelet and kube-proxy in a network namespace and a cgroup of their own. */
+/** A real node: containerd, kubelet, kube-proxy and what enforces NetworkPolicies, in a network namespace and a cgroup of their own. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { environment } from '../../../src/config.ts';
@@ -9,9 +9,9 @@ import { until } from '../rtmp.ts';
 import { endCgroup, systemCgroupFile } from './cgroups.ts';
 import { may, must } from './command.ts';
 import { cniConfig, containerdConfig, kubeletConfig, kubeProxyConfig } from './config.ts';
-import type { ClusterLayout, NodeLayout } from './layout.ts';
+import { type ClusterLayout, type NodeLayout, SERVICE_CIDR } from './layout.ts';
 
-type Part = 'containerd' | 'kubelet' | 'kube-proxy';
+type Part = 'containerd' | 'kubelet' | 'kube-proxy' | 'enforcer';
 
 export interface ClusterNode {
   layout: NodeLayout;
@@ -30,6 +30,8 @@ export interface NodeOptions {
   node: NodeLayout;
   plane: ControlPlane;
   binaries: NodeBinaries;
+  /** The program that enforces NetworkPolicies (test/support/enforcer). */
+  enforcer: string;
 }
 
 async function writeFiles({ layout, node, plane }: NodeOptions): Promise<Record<string, string>> {
@@ -46,14 +48,15 @@ async function writeFiles({ layout, node, plane }: NodeOptions): Promise<Record<
   writeFileSync(file('cni/10-bridge.conflist'), cniConfig(node));
   writeFileSync(file('kubelet.yaml'), kubeletConfig(node, certificates.caFile));
   writeFileSync(file('kube-proxy.yaml'), kubeProxyConfig(node, proxyConfig, layout));
-  return { nodeConfig };
+  const enforcerConfig = await plane.kubeconfigFor('enforcer', { user: 'enforcer', groups: ['system:masters'] });
+  return { nodeConfig, enforcerConfig };
 }
 
-/** The commands of the three; they find their sockets and files by `node`. */
+/** The commands of the parts; they find their sockets and files by `node`. */
 const commands = (
-  node: NodeLayout,
-  binaries: NodeBinaries,
+  { node, binaries, enforcer }: NodeOptions,
   kubeconfig: string,
+  enforcerConfig: string,
 ): Record<Part, [string, ...string[]]> => ({
   containerd: ['containerd', '--config', join(node.dir, 'containerd.toml'), '--log-level', 'warn'],
   kubelet: [
@@ -66,6 +69,7 @@ const commands = (
     `--node-ip=${node.address}`,
   ],
   'kube-proxy': [binaries.kubeProxy, `--config=${join(node.dir, 'kube-proxy.yaml')}`],
+  enforcer: [enforcer, '-kubeconfig', enforcerConfig, '-node', node.name, '-services', SERVICE_CIDR],
 });
 
 /**
@@ -73,9 +77,9 @@ const commands = (
  * The node's images are in `node.dir` already.
  */
 export async function startNode(options: NodeOptions): Promise<ClusterNode> {
-  const { layout, node, binaries } = options;
-  const { nodeConfig = '' } = await writeFiles(options);
-  const lines = commands(node, binaries, nodeConfig);
+  const { layout, node } = options;
+  const { nodeConfig = '', enforcerConfig = '' } = await writeFiles(options);
+  const lines = commands(options, nodeConfig, enforcerConfig);
   const children = new Map<Part, Child>();
   // The mount namespace stays the host's: `ip netns exec` would give another /sys, without cgroups.
   const enter = `echo $$ > ${systemCgroupFile(node.id)}; exec nsenter --net=/run/netns/${node.id} "$@"`;
@@ -86,6 +90,7 @@ export async function startNode(options: NodeOptions): Promise<ClusterNode> {
     containerd: () => may('ctr', ['--address', join(node.runDir, 'containerd.sock'), 'version']),
     kubelet: () => may('ip', ['netns', 'exec', node.id, 'curl', '-sf', 'http://127.0.0.1:10248/healthz']),
     'kube-proxy': () => may('ip', ['netns', 'exec', node.id, 'curl', '-sf', 'http://127.0.0.1:10256/livez']),
+    enforcer: () => may('ip', ['netns', 'exec', node.id, 'iptables', '-w', '-n', '-L', 'KUBE-NWPLCY-DEFAULT']),
   };
   const start = async (part: Part) => {
     const child = await spawnChild({
@@ -120,12 +125,12 @@ export async function startNode(options: NodeOptions): Promise<ClusterNode> {
   };
   const cutPower = async () => {
     // kubelet first: it must not get to say what became of the rest.
-    for (const part of ['kubelet', 'containerd', 'kube-proxy'] as const) await kill(part);
+    for (const part of ['kubelet', 'containerd', 'kube-proxy', 'enforcer'] as const) await kill(part);
     await endCgroup(node.id);
   };
   const boot = async () => {
     await start('containerd');
-    await Promise.all([start('kubelet'), start('kube-proxy')]);
+    await Promise.all([start('kubelet'), start('kube-proxy'), start('enforcer')]);
   };
   await Promise.all([start('containerd'), start('kube-proxy')]);
   return { layout: node, start, kill, cutPower, boot };

@@ -2,7 +2,7 @@
 import { ensureBinaries } from '../../../src/local/kubernetes/binaries.ts';
 import { NODE_PROGRAM_KEYS, PROGRAM_KEYS } from '../../../src/local/kubernetes/programs.ts';
 import type { NeededProgram } from '../../../src/local/preflight.ts';
-import { ensureGoPrograms } from '../go-programs.ts';
+import { ensureEnforcer, ensureGoPrograms } from '../go-programs.ts';
 import { binariesOptions } from '../kubernetes.ts';
 import { isWritable, may } from './command.ts';
 
@@ -27,6 +27,7 @@ export const MACHINE_PROGRAMS: readonly NeededProgram[] = [
   { command: 'runc', aptPackage: 'runc' },
   { file: '/usr/lib/cni/bridge', aptPackage: 'containernetworking-plugins' },
   { command: 'iptables', aptPackage: 'iptables' },
+  { command: 'ipset', aptPackage: 'ipset' },
   { command: 'conntrack', aptPackage: 'conntrack' },
   { command: 'mmdebstrap', aptPackage: 'mmdebstrap' },
   { command: 'buildah', aptPackage: 'buildah' },
@@ -38,7 +39,7 @@ export async function ensureClusterPrograms(onProgress?: (step: string) => void)
     ...PROGRAM_KEYS,
     ...NODE_PROGRAM_KEYS,
   ]);
-  return { ...(await ensureGoPrograms(onProgress)), kubernetes };
+  return { ...(await ensureGoPrograms(onProgress)), ...(await ensureEnforcer(onProgress)), kubernetes };
 }
 
 if (import.meta.main) process.stdout.write((await whyNot()) ?? '');

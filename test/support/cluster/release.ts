@@ -9,7 +9,9 @@ import { IMAGE_REPOSITORY } from './images.ts';
 import { DNS_ADDRESS } from './layout.ts';
 import type { Outside } from './outside.ts';
 
-export const NAMESPACE = 'loopstream';
+/** Of the release, and of its streams. */
+export const SERVICE = 'loopstream';
+export const NAMESPACE = 'loopstream-streams';
 const OUTSIDE = 'outside';
 const hostOf = (name: string) => `${name}.${OUTSIDE}.svc.cluster.local`;
 
@@ -25,11 +27,12 @@ export async function installRelease(cluster: Cluster, outside: Outside) {
     return stdout;
   };
   const inside = (...args: string[]) => kubectl(['-n', NAMESPACE, ...args]);
+  const service = (...args: string[]) => kubectl(['-n', SERVICE, ...args]);
   const restricted = { 'pod-security.kubernetes.io/enforce': 'restricted' };
   await kubectl(
     ['apply', '-f', '-'],
     [
-      { apiVersion: 'v1', kind: 'Namespace', metadata: { name: NAMESPACE, labels: restricted } },
+      { apiVersion: 'v1', kind: 'Namespace', metadata: { name: SERVICE, labels: restricted } },
       { apiVersion: 'v1', kind: 'Namespace', metadata: { name: OUTSIDE } },
       ...Object.entries(outside.ports).flatMap(([name, port]) =>
         leadOutside(OUTSIDE, name, cluster.layout.gateway, port),
@@ -43,11 +46,19 @@ export async function installRelease(cluster: Cluster, outside: Outside) {
     url: outside.databaseUrl(hostOf('postgres')),
     auth: 'a-secret-that-nobody-can-guess-0123456789',
   };
+  /** What is outside of the cluster has an address that policies take for a private one. */
+  const egress = (...names: (keyof Outside['ports'])[]) => ({
+    to: [{ ipBlock: { cidr: `${cluster.layout.gateway}/32` } }],
+    ports: names.map((name) => ({ port: outside.ports[name], protocol: 'TCP' })),
+  });
   const values = (tag: string, operator: Values = {}): Values => ({
     image: { repository: IMAGE_REPOSITORY, tag },
     operator: { allowPrivateLinks: true, ...operator },
     api: { auth: { secret: credentials.auth } },
     database: { url: credentials.url },
+    networkPolicy: { mediaAlsoTo: [egress('receiver', 'watched', 'films')], storageTo: [egress('s3')] },
+    // A test has the operator make pods of an image that is nowhere.
+    policies: { images: [`${cluster.layout.gateway}:1/loopstream`] },
     storage: {
       type: 's3',
       s3: {
@@ -62,13 +73,13 @@ export async function installRelease(cluster: Cluster, outside: Outside) {
   });
   /** Helm's commands for the release; each throws what Helm says when it fails, and ends when all is ready. */
   const commandsOf = (helm: Helm) => {
-    const run = async (args: string[], given?: Values, namespace = NAMESPACE) => {
+    const run = async (args: string[], given?: Values, namespace = SERVICE) => {
       const { ok, stderr } = await helm.run([...args, '--namespace', namespace], given);
-      if (!ok) throw new Error(`${stderr}\n${await inside('get', 'pods,events')}`);
+      if (!ok) throw new Error(`${stderr}\n${await service('get', 'pods,events')}`);
     };
     const ready = async () => {
       for (const name of ['operator', 'api'])
-        await inside('rollout', 'status', `deployment/loopstream-${name}`, '--timeout=200s');
+        await service('rollout', 'status', `deployment/loopstream-${name}`, '--timeout=200s');
     };
     return {
       install: (given: Values, namespace?: string) =>
@@ -84,9 +95,9 @@ export async function installRelease(cluster: Cluster, outside: Outside) {
   // As a pod would: the name from the cluster's DNS, the address through kube-proxy.
   const resolver = new Resolver({ timeout: 2000, tries: 5 });
   resolver.setServers([DNS_ADDRESS]);
-  const [address = ''] = await resolver.resolve4(`loopstream-api.${NAMESPACE}.svc.cluster.local`);
+  const [address = ''] = await resolver.resolve4(`loopstream-api.${SERVICE}.svc.cluster.local`);
   const main = ['deployment/loopstream-api', '--', 'node', '/app/dist/app/main.js'];
-  const apiKey = (await inside('exec', ...main, 'keys', '--email', 'sre@example.org')).trim();
+  const apiKey = (await service('exec', ...main, 'keys', '--email', 'sre@example.org')).trim();
   const call = async <T>(
     method: string,
     path: string,
@@ -111,6 +122,7 @@ export async function installRelease(cluster: Cluster, outside: Outside) {
     address,
     call,
     inside,
+    service,
     kubectl,
     urls: {
       film: `http://${hostOf('films')}:${outside.ports.films}/film.mp4`,

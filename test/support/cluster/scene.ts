@@ -3,7 +3,7 @@ import { describe, expect } from 'vitest';
 import { until } from '../rtmp.ts';
 import { type Cluster, startCluster } from './cluster.ts';
 import { type Outside, startOutside } from './outside.ts';
-import { installRelease, NAMESPACE, type Release } from './release.ts';
+import { installRelease, type Release, SERVICE } from './release.ts';
 import { createResults, type Results } from './results.ts';
 import type { WatchedStream } from './stream.ts';
 
@@ -39,7 +39,7 @@ export async function openScene(): Promise<Scene> {
   };
   try {
     cluster = await startCluster({
-      audited: NAMESPACE,
+      audited: SERVICE,
       onProgress: (step) => process.stdout.write(`  … ${step}\n`),
       onAddress: address.resolve,
     });

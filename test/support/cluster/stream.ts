@@ -21,7 +21,7 @@ interface PodFacts {
   };
 }
 
-/** Pods of the release's namespace by their labels. Asked for often, and so not by a program. */
+/** Pods of the streams' namespace by their labels. Asked for often, and so not by a program. */
 export async function podsOf<T = PodFacts>({ kube }: Cluster, labels: string): Promise<T[]> {
   const { status, text } = await kube.raw(
     'GET',
