@@ -51,6 +51,8 @@ const TOOL_FOR_CODE = new Map([
   ['playlist_empty', 'change_playlist'],
   ['not_checked', 'get_stream_readiness'],
   ['insufficient_credits', 'create_top_up'],
+  ['media_awaits_credit', 'create_top_up'],
+  ['media_awaits_gate', 'get_stream_readiness'],
 ]);
 
 const fixOf = (code: string, place: string): string =>

@@ -41,6 +41,8 @@ const OF_READINESS: Record<(typeof READINESS_ISSUES)[keyof typeof READINESS_ISSU
   upload_not_found: 'The upload that the stream or its playlist names does not exist.',
   media_importing: 'The upload has not arrived yet.',
   media_preparing: 'The media is being prepared for the quality and frame rate of the stream.',
+  media_awaits_credit: 'The account has no credit, and media is prepared only for streams that may go on air.',
+  media_awaits_gate: 'The stream may not go on air yet, and its media is prepared when it may.',
   media_failed: 'The upload failed, or could not be prepared.',
   playlist_not_found: 'The playlist that the stream names does not exist.',
   playlist_empty: 'The playlist has nothing in it.',

@@ -25,6 +25,7 @@ import {
   UPLOAD_LABEL,
 } from '../streams/names.ts';
 import { PROFILES, type Profile } from '../streams/profile.ts';
+import { holdOf } from './hold.ts';
 import { isWaiting, itemNames, playlistNames, profileOfStream } from './media.ts';
 import { same } from './same.ts';
 
@@ -70,14 +71,23 @@ const streamLabel = ({ metadata }: Meta): string[] => {
 const contentKey = ({ metadata }: Meta, sha256: string): string =>
   keyIn(metadata.namespace, `${metadata.labels?.[ACCOUNT_LABEL] ?? ''}/${sha256}`);
 
-const ask = (kind: typeof BY_UPLOAD | typeof BY_PLAYLIST, key: string, profile: Profile, urgent: boolean): string =>
-  `${kind} ${key} ${profile} ${urgent}`;
+/**
+ * How much a stream asks for: nothing new while it may not go on air (`held`), its media (`open`), its media before that of
+ * others since it is to be on air now (`urgent`).
+ */
+const LEVELS = ['held', 'open', 'urgent'] as const;
+type Level = (typeof LEVELS)[number];
+
+const levelOf = (stream: LoopStream): Level => (holdOf(stream) ? 'held' : isWaiting(stream) ? 'urgent' : 'open');
+
+const ask = (kind: typeof BY_UPLOAD | typeof BY_PLAYLIST, key: string, profile: Profile, level: Level): string =>
+  `${kind} ${key} ${profile} ${level}`;
 
 function asksOf(stream: LoopStream): string[] {
   const { metadata, spec } = stream;
   if (metadata.deletionTimestamp) return [];
-  const by = (kind: Parameters<typeof ask>[0]) => (key: string) =>
-    ask(kind, key, profileOfStream(stream), isWaiting(stream));
+  const [profile, level] = [profileOfStream(stream), levelOf(stream)];
+  const by = (kind: Parameters<typeof ask>[0]) => (key: string) => ask(kind, key, profile, level);
   const uploads = spec.uploadRef === undefined ? [] : [spec.uploadRef];
   return [
     ...inNamespaceOf(stream, uploads).map(by(BY_UPLOAD)),
@@ -149,7 +159,7 @@ export function sameSource(caches: Pick<Caches, 'uploads'>, upload: Upload, sha2
 }
 
 /** Streams that play an upload: directly, or through a playlist. */
-function streamsOfUpload(caches: Caches, uploadKey: string): LoopStream[] {
+export function streamsOfUpload(caches: Pick<Caches, 'streams' | 'playlists'>, uploadKey: string): LoopStream[] {
   const direct = caches.streams.byIndex(BY_UPLOAD, uploadKey);
   const through = caches.playlists
     .byIndex(BY_UPLOAD, uploadKey)
@@ -157,20 +167,32 @@ function streamsOfUpload(caches: Caches, uploadKey: string): LoopStream[] {
   return [...new Set([...direct, ...through])];
 }
 
+/** The profiles that streams ask of an upload. */
+export interface Asked {
+  /** All of them: what is prepared already is kept. */
+  profiles: Profile[];
+  /** Those that only streams ask for which may not go on air. */
+  held: Set<Profile>;
+  /** Those that a stream waits for which may. */
+  urgent: Set<Profile>;
+}
+
 /**
- * The profiles in which streams play an upload, directly or through a playlist, and those of them that a stream waits for.
- * It takes as long for one stream as for ten thousand that play the same: each of them asks for a look when it changes.
+ * The profiles in which streams play an upload, directly or through a playlist. It takes as long for one stream as for ten
+ * thousand that play the same: each of them asks for a look when it changes.
  */
-export function profilesAsked(
-  { streams, playlists }: Pick<Caches, 'streams' | 'playlists'>,
-  uploadKey: string,
-): { profiles: Profile[]; urgent: Set<Profile> } {
+export function profilesAsked({ streams, playlists }: Pick<Caches, 'streams' | 'playlists'>, uploadKey: string): Asked {
   const through = playlists.byIndex(BY_UPLOAD, uploadKey).map(keyOf);
-  const isAsked = (profile: Profile, urgent: boolean) =>
-    streams.has(BY_ASK, ask(BY_UPLOAD, uploadKey, profile, urgent)) ||
-    through.some((key) => streams.has(BY_ASK, ask(BY_PLAYLIST, key, profile, urgent)));
-  const urgent = new Set(PROFILES.filter((profile) => isAsked(profile, true)));
-  return { profiles: PROFILES.filter((profile) => urgent.has(profile) || isAsked(profile, false)), urgent };
+  const isAsked = (profile: Profile, level: Level) =>
+    streams.has(BY_ASK, ask(BY_UPLOAD, uploadKey, profile, level)) ||
+    through.some((key) => streams.has(BY_ASK, ask(BY_PLAYLIST, key, profile, level)));
+  const at = (level: Level) => new Set(PROFILES.filter((profile) => isAsked(profile, level)));
+  const [held, open, urgent] = [at('held'), at('open'), at('urgent')];
+  return {
+    profiles: PROFILES.filter((profile) => held.has(profile) || open.has(profile) || urgent.has(profile)),
+    held: new Set([...held].filter((profile) => !open.has(profile) && !urgent.has(profile))),
+    urgent,
+  };
 }
 
 /** What each kind of key is handed to. */
@@ -217,9 +239,9 @@ const REPLAY = { replay: true };
 export function wire(caches: Caches, enqueue: Enqueue): void {
   caches.streams.onChange((key, current, previous) => {
     enqueue.stream(key);
-    // A status that we wrote ourselves asks nothing new of the uploads, but for how urgently they are waited for.
-    const samePhase = current?.status?.phase === previous?.status?.phase;
-    if (current && current.metadata.generation === previous?.metadata.generation && samePhase) return;
+    // A status asks nothing new of the uploads, but for whether they are prepared and how urgently.
+    const sameLevel = current && previous && levelOf(current) === levelOf(previous);
+    if (sameLevel && current.metadata.generation === previous.metadata.generation) return;
     for (const stream of [previous, current]) uploadKeysOf(caches, stream).forEach(enqueue.upload);
   }, REPLAY);
   caches.uploads.onChange((key) => {

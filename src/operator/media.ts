@@ -9,6 +9,7 @@ import { type Profile, profileOf } from '../streams/profile.ts';
 import type { Playing, Program, Track } from '../streams/program.ts';
 import { isWanted, type Phase, type ReadinessReason } from '../streams/spec.ts';
 import { renditionOf } from '../uploads/spec.ts';
+import { type Hold, holdOf } from './hold.ts';
 import { same } from './same.ts';
 import type { Finding, World } from './world.ts';
 
@@ -85,6 +86,7 @@ function uploadProblem(
   upload: Upload | undefined,
   kind: Wanted['kind'],
   profile: Profile,
+  hold: Hold | undefined,
 ): Finding | undefined {
   if (!upload) return finding('UploadNotFound', `Upload "${name}" does not exist.`);
   if (kind === 'video' && upload.spec.type === 'audio') {
@@ -101,22 +103,31 @@ function uploadProblem(
   if (rendition?.state === 'failed') {
     return finding('MediaFailed', `Upload "${name}" could not be prepared: ${rendition.error?.message ?? ''}`.trim());
   }
-  return finding('MediaPreparing', `Upload "${name}" is being prepared for ${profile}.`);
+  if (!hold) return finding('MediaPreparing', `Upload "${name}" is being prepared for ${profile}.`);
+  const message = `Upload "${name}" is prepared for ${profile} ${hold.once}.`;
+  return { ...finding(hold.reason, message), ...(hold.isUnknown && { unknown: true }) };
 }
 
 /** What a person has to act on comes first, what only takes time comes last. */
-const URGENCY: string[] = ['UploadNotFound', 'MediaFailed', 'MediaImporting', 'MediaPreparing'];
+const URGENCY: string[] = [
+  'UploadNotFound',
+  'MediaFailed',
+  'MediaAwaitsCredit',
+  'MediaAwaitsGate',
+  'MediaImporting',
+  'MediaPreparing',
+];
 
 /** Why the media of a stream cannot be played yet; undefined when every item of every track is ready. */
 export function mediaProblem(stream: LoopStream, world: World): Finding | undefined {
   const playlist = playlistProblem(stream, world.playlists);
   if (playlist) return playlist;
-  const profile = profileOfStream(stream);
+  const [profile, hold] = [profileOfStream(stream), holdOf(stream)];
   const checked = new Map<string, Finding | undefined>();
   for (const track of wantedTracks(stream, world.playlists)) {
     for (const name of track.uploads) {
       const key = `${track.kind} ${name}`;
-      if (!checked.has(key)) checked.set(key, uploadProblem(name, world.uploads.get(name), track.kind, profile));
+      if (!checked.has(key)) checked.set(key, uploadProblem(name, world.uploads.get(name), track.kind, profile, hold));
     }
   }
   const problems = [...checked.values()].filter((problem) => problem !== undefined);

@@ -8,9 +8,9 @@ import { importJobName, renditionJobName } from '../streams/names.ts';
 import { previewOf, previewWantedUntil } from '../uploads/asked.ts';
 import type { MediaInfo, RenditionStatus, UPLOAD_ERRORS, UploadState, UploadStatus } from '../uploads/spec.ts';
 import { isArriving, PREVIEW_PROFILE, renditionOf, sourceKey } from '../uploads/spec.ts';
-import { fits, generationOf, importWish, renditionWish, type Wish } from './job.ts';
+import { fits, generationOf, importWish, renditionWish, taskOf, type Wish } from './job.ts';
 import { outcomeOf } from './jobresult.ts';
-import { progressOf } from './progress.ts';
+import { isActive, progressOf } from './progress.ts';
 import { isOwnedBy } from './restricted.ts';
 import { conditionsOf } from './status.ts';
 import type { Verdict } from './world.ts';
@@ -18,6 +18,11 @@ import type { Verdict } from './world.ts';
 export interface UploadWorld {
   /** Profiles that the streams which play this upload ask for. */
   profiles: readonly string[];
+  /**
+   * Those of them that only streams ask for which may not go on air: no Job begins for them, and one that runs goes on until
+   * the time that is given here.
+   */
+  held: ReadonlyMap<string, Date | undefined>;
   /** Those of them that a started stream waits for. */
   urgent: ReadonlySet<string>;
   /** Jobs in the upload's namespace by name, and their pods by the Job's UID. */
@@ -46,6 +51,8 @@ class Plan {
   readonly create: Wish[] = [];
   readonly remove: Job[] = [];
   lookAgainAt: Date | undefined;
+  /** Names of the Jobs that somebody wants. */
+  readonly #wanted = new Set<string>();
   readonly #upload: Upload;
   readonly #world: UploadWorld;
 
@@ -63,8 +70,32 @@ class Plan {
     return this.#world.fractions.get(this.#world.jobs.get(name)?.metadata.uid ?? '');
   }
 
+  /** Whether a Job works on a wish, or has done so, which may go on although no new one begins. */
+  goesOn({ name }: Wish, until: Date | undefined): boolean {
+    const job = this.#world.jobs.get(name);
+    if (!job || !isOwnedBy(job, this.#upload)) return false;
+    if (!this.#isRunning(job)) return true;
+    if (until === undefined || until <= this.#world.now) return false;
+    this.lookAgain(until);
+    return true;
+  }
+
+  #isRunning(job: Job): boolean {
+    const pods = this.#world.pods.get(job.metadata.uid) ?? [];
+    return isActive(job) && outcomeOf(job, pods, this.#world.now).kind === 'running';
+  }
+
+  /** Removes the Jobs that run for renditions which nobody wants any more. */
+  removeUnwanted(): void {
+    for (const job of this.#world.jobs.values()) {
+      if (this.#wanted.has(job.metadata.name) || !isOwnedBy(job, this.#upload)) continue;
+      if (taskOf(job)?.action === 'rendition' && this.#isRunning(job)) this.remove.push(job);
+    }
+  }
+
   /** The result of a wish; undefined while it is worked on, or has to be (again). */
   follow(wish: Wish) {
+    this.#wanted.add(wish.name);
     const job = this.#world.jobs.get(wish.name);
     if (!job) {
       this.create.push(wish);
@@ -112,6 +143,7 @@ function imported(
   return { error: result.action === 'failed' ? result.error : unexpected };
 }
 
+/** One rendition that is wanted; undefined while it is not made since no stream that wants it may go on air. */
 function rendition(
   upload: Upload,
   media: MediaInfo,
@@ -119,13 +151,14 @@ function rendition(
   world: UploadWorld,
   plan: Plan,
   edited: boolean,
-): RenditionStatus {
+): RenditionStatus | undefined {
   const current = renditionOf(upload, profile);
   if (current?.state === 'ready' || (current?.state === 'failed' && !edited)) {
     const { unwantedSince: _, ...wanted } = current;
     return wanted;
   }
   const wish = renditionWish(upload, media, profile, world.urgent.has(profile), keptSource(upload, media, world));
+  if (world.held.has(profile) && !plan.goesOn(wish, world.held.get(profile))) return undefined;
   const result = plan.follow(wish);
   if (!result) return { profile, state: 'pending' };
   if (result.action === 'rendition' && wish.task.action === 'rendition') {
@@ -152,12 +185,16 @@ function preview(upload: Upload, media: MediaInfo, world: UploadWorld, plan: Pla
   const until = previewWantedUntil(upload, world.now);
   if (!until || previewOf(upload) === 'ready') return [];
   plan.lookAgain(until);
-  return [rendition(upload, media, PREVIEW_PROFILE, world, plan, false)];
+  const shown = rendition(upload, media, PREVIEW_PROFILE, world, plan, false);
+  return shown ? [shown] : [];
 }
 
 /** Everything that has been made, wanted or not, and the state of everything that is wanted. */
 function renditions(upload: Upload, media: MediaInfo, world: UploadWorld, plan: Plan, edited: boolean) {
-  const wanted = [...world.profiles].sort().map((profile) => rendition(upload, media, profile, world, plan, edited));
+  const wanted = [...world.profiles]
+    .sort()
+    .flatMap((profile) => rendition(upload, media, profile, world, plan, edited) ?? []);
+  const held = world.profiles.filter((profile) => !wanted.some((one) => one.profile === profile)).sort();
   const shown = preview(upload, media, world, plan);
   const now = [...world.profiles, ...shown.map(({ profile }) => profile)];
   const kept = (upload.status?.renditions ?? [])
@@ -165,7 +202,8 @@ function renditions(upload: Upload, media: MediaInfo, world: UploadWorld, plan: 
       ({ profile, state }) => state === 'ready' && !now.includes(profile) && renditionOf(upload, profile) !== undefined,
     )
     .flatMap((of) => unwanted(of, world, plan));
-  return { wanted, all: [...wanted, ...shown, ...kept].sort((a, b) => a.profile.localeCompare(b.profile)) };
+  plan.removeUnwanted();
+  return { wanted, held, all: [...wanted, ...shown, ...kept].sort((a, b) => a.profile.localeCompare(b.profile)) };
 }
 
 const camel = (code: string): string => code.replace(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase());
@@ -175,6 +213,7 @@ function verdicts(
   media: MediaInfo | undefined,
   error: UploadError | undefined,
   wanted: RenditionStatus[],
+  held: readonly string[],
 ): Verdict[] {
   const say = (type: string, status: Verdict['status'], reason: string, message: string): Verdict => ({
     type,
@@ -192,6 +231,10 @@ function verdicts(
   const fine = say('Imported', 'True', 'Imported', 'The file has been fetched and read.');
   if (error) return [fine, say('Prepared', 'False', camel(error.code), error.message)];
   const ready = wanted.filter(({ state }) => state === 'ready').map(({ profile }) => profile);
+  if (ready.length === wanted.length && held.length > 0) {
+    const message = `Is prepared for ${held.join(', ')} once a stream that plays it may go on air.`;
+    return [fine, say('Prepared', 'False', 'OnHold', message)];
+  }
   if (wanted.length === 0) return [fine, say('Prepared', 'True', 'NothingWanted', 'No stream plays this upload.')];
   if (ready.length < wanted.length) {
     const missing = wanted.filter(({ state }) => state === 'pending').map(({ profile }) => profile);
@@ -223,7 +266,9 @@ export function decideUpload(upload: Upload, world: UploadWorld): UploadDecision
   const edited = (upload.status?.observedGeneration ?? 0) < (generation ?? 0);
   const plan = new Plan(upload, world);
   const { media, error: importError } = imported(upload, world, plan, edited);
-  const { wanted, all } = media ? renditions(upload, media, world, plan, edited) : { wanted: [], all: [] };
+  const { wanted, held, all } = media
+    ? renditions(upload, media, world, plan, edited)
+    : { wanted: [], held: [], all: [] };
   const pending = wanted.some(({ state }) => state === 'pending');
   const error = importError ?? wanted.find(({ state }) => state === 'failed')?.error;
   const state: UploadState = pending ? 'preparing' : error ? 'failed' : media ? 'ready' : 'importing';
@@ -234,7 +279,12 @@ export function decideUpload(upload: Upload, world: UploadWorld): UploadDecision
     ...(media && { sourceKey: keptSource(upload, media, world), media }),
     ...(all.length > 0 && { renditions: all }),
     ...(error && { error }),
-    conditions: conditionsOf(verdicts(upload, media, error, wanted), upload.status?.conditions, generation, world.now),
+    conditions: conditionsOf(
+      verdicts(upload, media, error, wanted, held),
+      upload.status?.conditions,
+      generation,
+      world.now,
+    ),
   };
   const { create, remove, lookAgainAt } = plan;
   return { status, create, remove, ...(lookAgainAt && { lookAgainAt }) };

@@ -1,11 +1,15 @@
 /** One upload: its Jobs are made, their results read from their pods, the status written once. */
 import { JOBS, type Pod, UPLOADS, type Upload } from '../kube/resources.ts';
-import { ACCOUNT_LABEL } from '../streams/names.ts';
+import { ACCOUNT_LABEL, renditionJobName } from '../streams/names.ts';
+import type { Profile } from '../streams/profile.ts';
 import type { Admission } from './admission.ts';
-import { BY_OWNER, BY_UPLOAD, keyIn, profilesAsked, sameSource, splitKey } from './caches.ts';
+import { BY_OWNER, BY_UPLOAD, keyIn, profilesAsked, sameSource, splitKey, streamsOfUpload } from './caches.ts';
 import { isReason, isRefusal, type Reconcile, type Tools, waitUntil, writeStatus } from './control.ts';
+import { graceEnd } from './hold.ts';
 import { buildJob, type Wish } from './job.ts';
+import { profileOfStream } from './media.ts';
 import { decideUpload, type UploadWorld, whileWaiting } from './preparation.ts';
+import { isActive } from './progress.ts';
 import { isOwnedBy } from './restricted.ts';
 import { uploadEvents } from './story.ts';
 
@@ -18,6 +22,30 @@ export interface UploadTools extends Tools {
   keepUnusedMs: number;
 }
 
+/** Until when the Job that makes this rendition may go on, where it runs and streams want it which may not go on air. */
+function heldUntil(caches: UploadTools['caches'], { metadata }: Upload, profile: Profile): Date | undefined {
+  const { namespace = '', name } = metadata;
+  // Only a Job that runs is worth a look at all the streams.
+  if (!caches.jobs.get(namespace, renditionJobName(name, profile))) return undefined;
+  const ends = streamsOfUpload(caches, keyIn(namespace, name)).flatMap((stream) =>
+    profileOfStream(stream) === profile ? (graceEnd(stream) ?? []) : [],
+  );
+  return ends.sort((a, b) => b.getTime() - a.getTime())[0];
+}
+
+/** Removes the Jobs that run for an upload which is gone; the garbage collector would come to them later. */
+async function removeLeft({ caches, kube }: UploadTools, key: string): Promise<void> {
+  for (const job of caches.jobs.byIndex(BY_UPLOAD, key)) {
+    const { namespace = '', name, uid } = job.metadata;
+    if (!isActive(job)) continue;
+    try {
+      await kube.delete(JOBS, namespace, name, { uid, propagationPolicy: 'Background' });
+    } catch (error) {
+      if (!isReason(error, 'NotFound', 'Conflict')) throw error;
+    }
+  }
+}
+
 export function uploadWorld(
   { caches, fractions, keepUnusedMs }: Pick<UploadTools, 'caches' | 'fractions' | 'keepUnusedMs'>,
   upload: Upload,
@@ -25,10 +53,12 @@ export function uploadWorld(
 ): UploadWorld {
   const key = keyIn(upload.metadata.namespace, upload.metadata.name);
   const jobs = caches.jobs.byIndex(BY_UPLOAD, key);
+  const { held, ...asked } = profilesAsked(caches, key);
   const pods = new Map<string, Pod[]>();
   for (const { metadata } of jobs) pods.set(metadata.uid, caches.pods.byIndex(BY_OWNER, metadata.uid));
   return {
-    ...profilesAsked(caches, key),
+    ...asked,
+    held: new Map([...held].map((profile) => [profile, heldUntil(caches, upload, profile)])),
     jobs: new Map(jobs.map((job) => [job.metadata.name, job])),
     pods,
     fractions,
@@ -75,6 +105,7 @@ async function reconcile(tools: UploadTools, key: string): Promise<{ requeueAfte
   const upload = caches.uploads.get(...splitKey(key));
   if (!upload || upload.metadata.deletionTimestamp) {
     admission.leave(key);
+    await removeLeft(tools, key);
     return undefined;
   }
   const now = clock.now();

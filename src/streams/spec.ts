@@ -283,6 +283,16 @@ export const READINESS_ISSUES = {
     field: 'videoUploadObjectID',
     fix: 'Wait until the media is prepared for this quality and frame rate.',
   },
+  MediaAwaitsCredit: {
+    code: 'media_awaits_credit',
+    field: 'videoUploadObjectID',
+    fix: 'Top up the balance; the media is prepared by itself then.',
+  },
+  MediaAwaitsGate: {
+    code: 'media_awaits_gate',
+    field: 'videoUploadObjectID',
+    fix: 'Have the condition made true that the message names; the media is prepared by itself then.',
+  },
   MediaFailed: {
     code: 'media_failed',
     field: 'videoUploadObjectID',

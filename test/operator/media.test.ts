@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { isWaiting, mediaProblem, programOf, uploadNames } from '../../src/operator/media.ts';
-import { PUBLISHED_ANNOTATION } from '../../src/streams/names.ts';
+import { PUBLISHED_ANNOTATION, SUSPENDED_ANNOTATION } from '../../src/streams/names.ts';
 import type { UploadStatus } from '../../src/uploads/spec.ts';
 import { at, MEDIA, NOW, playlist, rendition, stream, upload, world } from '../support/operator.ts';
 
@@ -60,6 +60,31 @@ describe('media readiness', () => {
     const problem = mediaProblem(stream(), world({ uploads }));
     expect(problem?.reason).toBe(reason);
     expect(problem?.message ?? '').toBe(message);
+  });
+
+  it.each([
+    ['False', 'MediaAwaitsCredit', 'Upload "film" is prepared for 720p30 once the account has credit.', undefined],
+    ['Unknown', 'MediaAwaitsCredit', 'Upload "film" is prepared for 720p30 once the account has credit.', true],
+    ['True', 'MediaPreparing', 'Upload "film" is being prepared for 720p30.', undefined],
+  ] as const)('of a stream whose credit is %s', (status, reason, message, unknown) => {
+    const of = stream({ readinessGates: [{ conditionType: 'CreditAvailable' }] });
+    const condition = { type: 'CreditAvailable', status, reason: 'X', message: 'x', lastTransitionTime: EPOCH };
+    const seen = { ...of, status: { conditions: [condition] } };
+    const uploads = [upload('film', preparing)];
+    expect(mediaProblem(seen, world({ uploads }))).toEqual({ reason, message, ...(unknown && { unknown }) });
+    expect(mediaProblem(seen, world())).toBeUndefined();
+  });
+
+  it('of a stream whose account is suspended, or that waits for a condition of somebody else, says what it waits for', () => {
+    const uploads = [upload('film', preparing)];
+    const gated = stream({ readinessGates: [{ conditionType: 'Approved' }] });
+    expect(mediaProblem(gated, world({ uploads }))?.message).toContain('once "Approved" is true');
+    const { metadata, ...rest } = stream();
+    const suspended = { ...rest, metadata: { ...metadata, annotations: { [SUSPENDED_ANNOTATION]: 'true' } } };
+    expect(mediaProblem(suspended, world({ uploads }))).toMatchObject({
+      reason: 'MediaAwaitsGate',
+      message: 'Upload "film" is prepared for 720p30 once the account is no longer suspended.',
+    });
   });
 
   const looped = (playlistRefs: string[], audioPlaylistRefs: string[] = []) => {

@@ -55,6 +55,8 @@ const STREAMS: Record<keyof typeof CODES, Partial<LoopStreamSpec>> = {
   upload_not_found: { uploadRef: 'none' },
   media_importing: { uploadRef: 'fetched' },
   media_preparing: { uploadRef: 'imported' },
+  media_awaits_credit: { uploadRef: 'imported', readinessGates: [{ conditionType: 'CreditAvailable' }] },
+  media_awaits_gate: { uploadRef: 'imported', readinessGates: [{ conditionType: 'Approved' }] },
   media_failed: { uploadRef: 'broken' },
   playlist_not_found: { playlistRefs: ['none'] },
   playlist_empty: { playlistRefs: ['empty'] },
@@ -72,6 +74,8 @@ const CODES = {
   upload_not_found: 'Upload "none" does not exist.',
   media_importing: 'is still being fetched.',
   media_preparing: 'is being prepared for 720p30.',
+  media_awaits_credit: 'is prepared for 720p30 once the account has credit.',
+  media_awaits_gate: 'is prepared for 720p30 once "Approved" is true.',
   media_failed: 'cannot be read',
   playlist_not_found: 'Playlist "none" does not exist.',
   playlist_empty: 'has no items.',
@@ -108,19 +112,27 @@ beforeAll(async () => {
     const full = { quality: '720p', framerate: 30, destinationRefs: ['tv'], ...media, ...spec };
     await create(LOOPSTREAMS, nameOf(code), { spec: full });
   }
-  const condition = {
-    ...{ type: 'CreditAvailable', status: 'False', reason: 'InsufficientCredits' },
-    ...{ message: 'The balance of 0 credits is used up.', lastTransitionTime: '2026-01-01T00:00:00Z' },
+  const closed = { status: 'False', lastTransitionTime: '2026-01-01T00:00:00Z' };
+  const unpaid = {
+    type: 'CreditAvailable',
+    reason: 'InsufficientCredits',
+    message: 'The balance of 0 credits is used up.',
   };
-  await api.kube.apply(
-    LOOPSTREAMS,
-    NAMESPACE,
-    {
-      ...{ apiVersion: API_VERSION, kind: 'LoopStream', metadata: { name: nameOf('insufficient_credits') } },
-      status: { conditions: [condition] },
-    },
-    { fieldManager: 'billing', subresource: 'status' },
-  );
+  const refused = { type: 'Approved', reason: 'Refused', message: 'Somebody has to approve it.' };
+  for (const [code, condition] of [
+    ['insufficient_credits', unpaid],
+    ['media_awaits_credit', unpaid],
+    ['media_awaits_gate', refused],
+  ] as const)
+    await api.kube.apply(
+      LOOPSTREAMS,
+      NAMESPACE,
+      {
+        ...{ apiVersion: API_VERSION, kind: 'LoopStream', metadata: { name: nameOf(code) } },
+        status: { conditions: [{ ...condition, ...closed }] },
+      },
+      { fieldManager: 'billing', subresource: 'status' },
+    );
   const config = operatorConfig({
     LOOPSTREAM_IMAGE: SETTINGS.image,
     LOOPSTREAM_STORAGE_VOLUME: '{"emptyDir":{}}',
@@ -154,15 +166,19 @@ test('every trouble that has a fix is tried', () => {
 
 test.each(Object.entries(CODES))('%s', async (code, words) => {
   const id = nameOf(code);
-  const issue = await until(`REST says ${code}`, async () => {
+  const issues = await until(`REST says ${code}`, async () => {
     const { body } = await ada.call<{ ready: boolean; issues: Issue[] }>('GET', `/v1/streams/${id}/readiness`);
     const [first, ...others] = body.issues;
-    return first?.code === code && others.length === 0 && !body.ready && first;
+    // Where media waits for a gate, the gate is an issue of its own.
+    const gates = code.startsWith('media_awaits') ? 1 : 0;
+    return first?.code === code && others.length === gates && !body.ready && body.issues;
   });
+  const [issue] = issues;
+  if (!issue) throw new Error(`no issue of ${code}`);
   expect(issue.message.toLowerCase()).toContain(words.toLowerCase());
   const query = `{ stream(id: "${id}") { ready readiness { ready issues { code message fix field since } } } }`;
   const graph = await ada.call<{ data: unknown }>('POST', '/graphql', { query });
-  expect(graph.body.data).toEqual({ stream: { ready: false, readiness: { ready: false, issues: [issue] } } });
+  expect(graph.body.data).toEqual({ stream: { ready: false, readiness: { ready: false, issues } } });
   const onlyTime = code === 'media_importing' || code === 'media_preparing';
   const told = onlyTime ? issue.message : `${issue.message} ${issue.fix}`;
   const story = await until('the event is told', async () => {

@@ -12,7 +12,13 @@ export interface Stage {
   progress?: number;
 }
 
-const WAITING: readonly string[] = ['media_importing', 'media_preparing', 'not_checked'];
+const WAITING: readonly string[] = [
+  'media_importing',
+  'media_preparing',
+  'media_awaits_credit',
+  'media_awaits_gate',
+  'not_checked',
+];
 const MEDIA_FIELDS: readonly string[] = ['videoUploadObjectID', 'playlistIDs', 'audioPlaylistIDs'];
 const ON_AIR: readonly string[] = ['live', 'reconnecting'];
 

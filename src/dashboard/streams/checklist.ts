@@ -17,7 +17,13 @@ const CHECKS = [
 ] as const;
 
 /** Codes whose fix is to wait: nothing on the page would mend them sooner. */
-const PASSING: readonly string[] = ['media_importing', 'media_preparing', 'not_checked'];
+const PASSING: readonly string[] = [
+  'media_importing',
+  'media_preparing',
+  'media_awaits_credit',
+  'media_awaits_gate',
+  'not_checked',
+];
 
 export function checksOf({ issues }: Readiness): Check[] {
   const known: Check[] = CHECKS.map(({ label, mend, fields }) => {
