@@ -238,7 +238,12 @@ it('warns when a day is left and when an hour is, each once, and the account is 
 
 it('a schedule whose time comes without credit makes no pod and says why; with credit again it is kept', async () => {
   const inMs = (ms: number) => new Date(Date.now() + ms).toISOString();
-  await prepared({ schedule: { startAt: inMs(3_600_000) } });
+  // Its media was prepared before there was an account to pay for it: without credit nothing is prepared.
+  await createDestination();
+  await createUpload();
+  await createStream({ schedule: { startAt: inMs(3_600_000) } });
+  await prepare();
+  await owned();
   await phase('scheduled');
   await creditIs('False');
 
