@@ -95,7 +95,8 @@ export const GATE: readonly TextRule[] = [
     sentence: 'must be the type of a condition, such as CreditAvailable',
   },
   {
-    lacks: '^(DestinationReady|MediaReady|ScheduleValid|PodScheduled|Live|Progressing|Degraded|SessionsMetered)$',
+    lacks:
+      '^(DestinationReady|MediaReady|ScheduleValid|PodScheduled|Live|Progressing|Degraded|SessionsMetered|TimekeepingPlausible)$',
     sentence: 'names a condition that the operator writes itself',
   },
 ];

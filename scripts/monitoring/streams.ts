@@ -281,6 +281,27 @@ const media: Alert[] = [
     mends: ['Bring the meter back: it goes on where it was.', 'Nobody meters: `operator.metered=false`.'],
   },
   {
+    name: 'LoopStreamTimekeepingDoubtful',
+    expr: 'count by (namespace) (loopstream_status_condition{condition="TimekeepingPlausible",status="false"} == 1) > 0',
+    for: '5m',
+    severity: 'warning',
+    summary: 'Pods of streams in {{ $labels.namespace }} report time on air that cannot be so.',
+    description: 'A pod reports more time on air than it can have had, or less than half of what the operator sees.',
+    means:
+      'The pod was tampered with, the clock of its node was set while it was on air, or its image counts wrongly. More than is possible is not charged.',
+    viewers: 'Nothing.',
+    looks: [
+      [
+        'kubectl describe loopstreams -n "$NS" | grep -A6 TimekeepingPlausible',
+        'which pod it is, and whether it reports too much or too little',
+      ],
+    ],
+    mends: [
+      'Delete the pod: another one takes over.',
+      'Compare the image of the pod with `image`, and the clock of its node with others.',
+    ],
+  },
+  {
     name: 'LoopStreamNotScraped',
     expr: `max ${OF_STREAM} (loopstream_status_phase{phase="live"}) == 1 unless on (namespace, loopstream) loopstream_streamer_on_air_seconds`,
     for: '15m',

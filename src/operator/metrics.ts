@@ -6,6 +6,7 @@ import { NOT_RUN, ON_AIR } from '../destinations/spec.ts';
 import { reflectorMetrics, requestMetrics, type WorkqueueMetrics, workqueueMetrics } from '../kube/metrics.ts';
 import type { OnRequest } from '../kube/transport.ts';
 import { FAILURES } from '../streamer/failure.ts';
+import { findCondition } from '../streams/conditions.ts';
 import { STREAM_LABEL } from '../streams/names.ts';
 import { PHASES, type Phase } from '../streams/spec.ts';
 import { UPLOAD_ERRORS } from '../uploads/spec.ts';
@@ -13,6 +14,7 @@ import type { Caches } from './caches.ts';
 import type { Reconcile } from './control.ts';
 import { secondsLate } from './lateness.ts';
 import { objectSeries } from './series.ts';
+import { DOUBT_CONDITION, DOUBTS } from './sessions.ts';
 
 const RECONCILE_BUCKETS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 const PHASE_BUCKETS = [0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 900, 3600, 21_600, 86_400];
@@ -144,6 +146,13 @@ function historyMetrics(registry: Registry): Metrics['showObjects'] {
   });
   for (const code of Object.keys(UPLOAD_ERRORS))
     for (const task of ['import', 'rendition']) failures.inc({ task, code }, 0);
+  const implausible = new Counter({
+    name: 'loopstream_implausible_reports_total',
+    help: 'Times that a pod of a stream began to report time on air that cannot be so, by reason.',
+    labelNames: ['reason'],
+    registers: [registry],
+  });
+  for (const reason of DOUBTS) implausible.inc({ reason }, 0);
   const lateness = new Histogram({
     name: 'loopstream_schedule_lateness_seconds',
     help: 'Time from the start of a window of a schedule to the moment its stream had a pod.',
@@ -170,6 +179,9 @@ function historyMetrics(registry: Registry): Metrics['showObjects'] {
     });
     const since = new Map<string, { phase: Phase; atMs: number }>();
     streams.onChange((_key, current, previous) => {
+      const doubt = findCondition(current?.status?.conditions, DOUBT_CONDITION)?.reason;
+      if (doubt !== undefined && doubt !== findCondition(previous?.status?.conditions, DOUBT_CONDITION)?.reason)
+        implausible.inc({ reason: doubt });
       const uid = (current ?? previous)?.metadata.uid ?? '';
       const [phase, before] = [current?.status?.phase, previous?.status?.phase];
       if (phase === before) return;

@@ -6,7 +6,7 @@
 
 import type { Condition } from '../streams/conditions.ts';
 import type { Program } from '../streams/program.ts';
-import { CHECKPOINT_SECONDS, type Run, runsOf } from './runs.ts';
+import { CHECKPOINT_SECONDS, isTime, type Run, runsOf } from './runs.ts';
 import { same } from './same.ts';
 
 export interface TrackClock {
@@ -27,6 +27,8 @@ export interface PodNews {
   problems: Problem[];
   /** The processes of the pod that were on air; the last one may still be. */
   runs: Run[];
+  /** It reports much less time on air than the operator has seen (plausible.ts). */
+  reportsTooLittle?: boolean;
 }
 
 interface Problem {
@@ -41,14 +43,16 @@ const MAX_TEXT = 200;
 const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 const record = (value: unknown) => (isRecord(value) ? value : {});
-const records = (value: unknown) => (Array.isArray(value) ? value.filter(isRecord) : []);
-const text = (value: unknown) => (typeof value === 'string' ? value.slice(0, MAX_TEXT) : '');
+/** More of a list is not looked at: a playlist may have 500 items, of which five are named. */
+const MAX_LIST = 1000;
+const records = (value: unknown) => (Array.isArray(value) ? value.slice(0, MAX_LIST).filter(isRecord) : []);
+/** Without control characters: what a pod says is shown in terminals. */
+const text = (value: unknown) =>
+  typeof value === 'string' ? value.slice(0, MAX_TEXT).replaceAll(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, ' ') : '';
 
 function trackClock(value: unknown): TrackClock | undefined {
   const { version, epoch } = record(value);
-  return Number.isInteger(version) && typeof epoch === 'string' && !Number.isNaN(Date.parse(epoch))
-    ? { version: version as number, epoch }
-    : undefined;
+  return Number.isSafeInteger(version) && isTime(epoch) ? { version: version as number, epoch } : undefined;
 }
 
 export function clockOf(value: unknown): StreamClock {

@@ -10,7 +10,8 @@ import { COMPONENT_LABEL, RELEASE_PATH, SKIP_PATH, STOP_PATH, STREAM_LABEL, STRE
 import { programOfPod } from '../streams/program.ts';
 import { type Caches, keyIn } from './caches.ts';
 import { clockOf, isBehind, newsOf, type PodNews, type StreamClock, sameNews } from './news.ts';
-import { addressOf } from './podview.ts';
+import { compareWithSight, type Sight } from './plausible.ts';
+import { addressOf, readySince } from './podview.ts';
 import { addressToAsk } from './progress.ts';
 import type { Skip } from './skip.ts';
 
@@ -47,6 +48,8 @@ interface Kept {
   nextMs: number;
   /** Rises with each skip: what was asked before it is out of date. */
   skips: number;
+  /** What was seen of it since its last comparison (plausible.ts). */
+  sight?: Sight | undefined;
 }
 
 const newsWithoutHold = ({ held: _, ...rest }: PodNews): PodNews => rest;
@@ -100,6 +103,11 @@ export function createOnAir(lifecycle: Lifecycle): OnAir {
     // Up to a fifth sooner, so that streams that were started together are not asked in the same second for ever.
     entry.nextMs = performance.now() + (soon ? options.behindMs : options.everyMs) * (1 - Math.random() / 5);
     if (!news || entry.skips !== skips) return;
+    const seconds = news.runs.reduce((sum, { onAirSeconds }) => sum + onAirSeconds, 0);
+    const report = { readySince: readySince(pod), seconds, atMs: performance.now() };
+    const { sight, isTooLittle = entry.news?.reportsTooLittle } = compareWithSight(entry.sight, report);
+    entry.sight = sight;
+    if (isTooLittle) news.reportsTooLittle = true;
     const known = sameNews(news, entry.news);
     entry.news = news;
     if (known) return;

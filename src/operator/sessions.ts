@@ -4,13 +4,17 @@
  * the message that its container leaves when it ends, whatever ended it. A pod's object stays until its last words are
  * written here (POD_FINALIZER), as the Job controller does with the pods of Jobs.
  *
+ * What a pod tells is what somebody pays, so it counts only as far as it can be so (plausible.ts).
+ *
  * What is lost: of a pod whose node is lost, what it counted since it was asked
  * last (15 s), and where the operator was restarted since and could not ask it, since the last full hour.
  * Pure: no I/O, no clock.
  */
 import { kubeTime } from '../clock.ts';
 import type { LoopStream, Pod } from '../kube/resources.ts';
+import { findCondition } from '../streams/conditions.ts';
 import { lastNumber, MAX_SESSIONS, type Session } from '../streams/sessions.ts';
+import { judgeRun, type Lifetime, lifetimeOf, reportsTooMuch } from './plausible.ts';
 import { isOver, readySince, terminations } from './podview.ts';
 import { CHECKPOINT_SECONDS, type Run, runsOf } from './runs.ts';
 import type { Verdict } from './world.ts';
@@ -25,12 +29,18 @@ export interface Account {
   over: boolean;
   /** Since when a destination takes media (RFC 3339), if one does. */
   onAirSince: string | undefined;
+  /** When it can have been on air, by Kubernetes' own record. */
+  lifetime: Lifetime;
+  /** The pod reports much less time on air than it was seen Ready. */
+  reportsTooLittle?: boolean;
 }
 
 export interface Book {
   sessions: Session[];
   /** Sessions that nobody has acknowledged had to become one. */
   behind?: Verdict;
+  /** A pod reports time on air that cannot be so. */
+  doubt?: Verdict;
 }
 
 /** The runs in the messages that a pod's containers have left. */
@@ -48,7 +58,7 @@ function lastWords(pod: Pod): Run[] {
 }
 
 /** `told` is what the pod said when it was asked last. */
-export function accountOf(pod: Pod, told: readonly Run[] = []): Account {
+export function accountOf(pod: Pod, told: readonly Run[] = [], reportsTooLittle = false): Account {
   const words = lastWords(pod);
   // The last word holds, also where it takes some back.
   const runs = new Map([...told, ...words].map((run) => [run.run, run]));
@@ -61,15 +71,31 @@ export function accountOf(pod: Pod, told: readonly Run[] = []): Account {
     endedThrough: Math.max(over ? (sorted.at(-1)?.run ?? 0) : (sorted.at(-2)?.run ?? 0), words.at(-1)?.run ?? 0),
     over,
     onAirSince: terminations(pod).length > 0 ? undefined : readySince(pod),
+    lifetime: lifetimeOf(pod),
+    ...(reportsTooLittle && { reportsTooLittle }),
   };
 }
 
 const closed = ({ endedAt }: Session): boolean => endedAt !== undefined;
 const tenths = (seconds: number): number => Math.round(seconds * 10) / 10;
 
-/** What one pod has told, put into the list. */
-function enter(list: Session[], account: Account, metered: boolean, now: Date): void {
-  const { podUID, runs, endedThrough, over, onAirSince } = account;
+/**
+ * Up to when the time of a pod is taken by what its sessions have, in milliseconds since 1970. Of several that have become one
+ * the seconds may be those of two pods.
+ */
+const takenBy = (sessions: readonly Session[]): number =>
+  Math.max(
+    Number.NEGATIVE_INFINITY,
+    ...sessions.map(
+      ({ startedAt, onAirSeconds, through }) =>
+        Date.parse(startedAt) + (through === undefined ? onAirSeconds * 1000 : 0),
+    ),
+  );
+
+/** What one pod has told, put into the list as far as it can be so. Returns whether all of it can. */
+function enter(list: Session[], account: Account, metered: boolean, now: Date): boolean {
+  const { podUID, runs, endedThrough, over, onAirSince, lifetime } = account;
+  let isPlausible = true;
   const own = list.filter((session) => session.podUID === podUID);
   const known = Math.max(0, ...own.map(({ run = 0 }) => run));
   const add = (startedAt: string): Session => {
@@ -79,9 +105,13 @@ function enter(list: Session[], account: Account, metered: boolean, now: Date): 
     return session;
   };
   let open = own.find((session) => !closed(session));
-  for (const run of runs) {
-    const ended = run.run <= endedThrough;
-    if (run.run <= known && run.run !== open?.run) continue;
+  for (const told of runs) {
+    const ended = told.run <= endedThrough;
+    if (told.run <= known && told.run !== open?.run) continue;
+    const isOpen = (session: Session) => session === open && (open.run === undefined || open.run === told.run);
+    const others = list.filter((session) => session.podUID === podUID && !isOpen(session));
+    const { run, isDoubtful } = judgeRun(told, takenBy(others), lifetime, now);
+    if (isDoubtful) isPlausible = false;
     if (open?.run !== undefined && open.run < run.run) {
       // What came of it is not told any more.
       open.endedAt = run.startedAt;
@@ -100,6 +130,35 @@ function enter(list: Session[], account: Account, metered: boolean, now: Date): 
   }
   if (open && over) open.endedAt = kubeTime(now);
   if (!open && !over && onAirSince !== undefined) add(onAirSince);
+  return isPlausible;
+}
+
+/** Only there while it is False. */
+export const DOUBT_CONDITION = 'TimekeepingPlausible';
+/** Reasons of the condition. */
+export const DOUBTS = ['MoreThanPossible', 'LessThanSeen'] as const;
+const DOUBT = { type: DOUBT_CONDITION, status: 'False' } as const;
+const CHECK = 'See whether the image of its container and the clock of its node are what they should be.';
+
+/** The condition of a stream with a pod whose report cannot be so; it stays until a pod reports what can. */
+function doubtOf(stream: LoopStream, accounts: readonly Account[], odd: ReadonlySet<Account>, now: Date) {
+  const tooMuch = accounts.find((one) => odd.has(one) || reportsTooMuch(one.runs, one.lifetime, now));
+  if (tooMuch) {
+    const message =
+      `Pod ${tooMuch.podUID} reports more time on air than it can have had since Kubernetes started it. What exceeds ` +
+      `that is not charged. ${CHECK}`;
+    return { ...DOUBT, reason: 'MoreThanPossible', message };
+  }
+  const tooLittle = accounts.find((one) => one.reportsTooLittle);
+  if (tooLittle) {
+    const message =
+      `Pod ${tooLittle.podUID} reports less than half of the time on air that the operator sees. Only what it reports ` +
+      `is charged. ${CHECK}`;
+    return { ...DOUBT, reason: 'LessThanSeen', message };
+  }
+  const before = findCondition(stream.status?.conditions, DOUBT.type);
+  const isCleared = accounts.some(({ over, runs }) => !over && runs.length > 0);
+  return before && !isCleared ? { ...DOUBT, reason: before.reason, message: before.message } : undefined;
 }
 
 /** Entries that must stay as they are: of each pod that there is, what is open and what was told of last. */
@@ -156,16 +215,18 @@ function shorten(list: Session[], accounts: readonly Account[], acknowledged: nu
 export function bookOf(stream: LoopStream, accounts: readonly Account[], metered: boolean, now: Date): Book {
   const { sessions = [], acknowledgedSession = 0 } = stream.status ?? {};
   const list = sessions.map((session) => ({ ...session }));
-  for (const account of accounts) enter(list, account, metered, now);
+  const odd = new Set(accounts.filter((account) => !enter(list, account, metered, now)));
+  const doubt = doubtOf(stream, accounts, odd, now);
   const pods = new Set(accounts.map(({ podUID }) => podUID));
   for (const session of list) if (!closed(session) && !pods.has(session.podUID)) session.endedAt = kubeTime(now);
   const acknowledged = metered ? acknowledgedSession : Number.POSITIVE_INFINITY;
   const kept = shorten(list, accounts, acknowledged);
   const late = kept.filter((session) => session.through !== undefined && lastNumber(session) > acknowledged);
-  if (late.length === 0) return { sessions: kept };
+  const book = { sessions: kept, ...(doubt && { doubt }) };
+  if (late.length === 0) return book;
   const count = late.reduce((sum, session) => sum + lastNumber(session) - session.number + 1, 0);
   const message =
     `Nobody has acknowledged sessions after ${acknowledged}: ${count} of them are kept as ${late.length}, with the sum ` +
     'of their seconds. See whether the meter runs.';
-  return { sessions: kept, behind: { type: 'SessionsMetered', status: 'False', reason: 'MeterBehind', message } };
+  return { ...book, behind: { type: 'SessionsMetered', status: 'False', reason: 'MeterBehind', message } };
 }

@@ -39,7 +39,7 @@ export function statusOf(
   decision: Decision,
   pod: Pod | undefined,
   world: Pick<World, 'destinations' | 'now'>,
-  { sessions, behind }: Book = { sessions: stream.status?.sessions ?? [] },
+  { sessions, behind, doubt }: Book = { sessions: stream.status?.sessions ?? [] },
 ): LoopStreamStatus {
   const { now } = world;
   const { generation } = stream.metadata;
@@ -58,7 +58,7 @@ export function statusOf(
     destinations: called(stream, world),
     ...(sessions.length > 0 && { sessions }),
     conditions: conditionsOf(
-      [...decision.verdicts, ...(behind ? [behind] : [])],
+      [...decision.verdicts, ...[behind, doubt].filter((one) => one !== undefined)],
       stream.status?.conditions,
       generation,
       now,

@@ -14,7 +14,10 @@ export function bookFor(
 ): Book {
   const { namespace, name } = stream.metadata;
   const pods = caches.pods.byIndex(BY_STREAM, keyIn(namespace, name)).filter((pod) => isOwnedBy(pod, stream));
-  const accounts = pods.map((pod) => accountOf(pod, onAir.newsOf(pod.metadata.uid)?.runs));
+  const accounts = pods.map((pod) => {
+    const news = onAir.newsOf(pod.metadata.uid);
+    return accountOf(pod, news?.runs, news?.reportsTooLittle);
+  });
   return bookOf(stream, accounts, metered, now);
 }
 

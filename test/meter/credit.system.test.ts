@@ -118,7 +118,8 @@ async function run(): Promise<void> {
 /** The container ends, and leaves how long it was on air. */
 async function end(onAirSeconds: number): Promise<void> {
   const now = kubeTime(new Date());
-  const message = JSON.stringify({ runs: [{ run: 1, startedAt: now, lastAt: now, onAirSeconds }] });
+  const startedAt = kubeTime(new Date(Date.now() - onAirSeconds * 1000));
+  const message = JSON.stringify({ runs: [{ run: 1, startedAt, lastAt: now, onAirSeconds }] });
   const terminated = { exitCode: 0, reason: 'Completed', message, startedAt: now, finishedAt: now };
   const containerStatuses = [
     { name: 'streamer', image: '', imageID: '', ready: false, restartCount: 0, state: { terminated } },

@@ -70,6 +70,7 @@ function createScene(name: string) {
     endedThrough: 0,
     over: false,
     onAirSince: time(),
+    lifetime: { beganMs: nowMs, createdMs: nowMs },
   });
   let account = begin();
   const runs = () => account.runs as { run: number; startedAt: string; lastAt: string; onAirSeconds: number }[];

@@ -60,8 +60,8 @@ it('each process is a session; the last words of a pod wait for an operator that
   ]);
 
   // The container was killed, and is back.
-  await container(running, ended(words(61.5)));
-  expect(await closed(1)).toMatchObject({ podUID: uid, run: 1, onAirSeconds: 61.5 });
+  await container(running, ended(words(1.5)));
+  expect(await closed(1)).toMatchObject({ podUID: uid, run: 1, onAirSeconds: 1.5 });
   await until('another one is open', async () => (await sessions()).length === 2);
 
   // A meter acknowledges under a field manager of its own; the operator writes nothing for it, and takes nothing from it.
@@ -77,13 +77,13 @@ it('each process is a session; the last words of a pod wait for an operator that
   await withoutOperator(async () => {
     await setSpec({ replicas: 0 });
     await kube.delete(PODS, NS, NAME);
-    await container(ended(words(61.5, 7.2)));
+    await container(ended(words(1.5, 0.7)));
     await kube.delete(PODS, NS, NAME, { gracePeriodSeconds: 0 });
     expect((await getPod())?.metadata).toMatchObject({ uid, finalizers: [POD_FINALIZER] });
   });
-  expect(await closed(2)).toMatchObject({ number: 2, run: 2, onAirSeconds: 7.2 });
+  expect(await closed(2)).toMatchObject({ number: 2, run: 2, onAirSeconds: 0.7 });
   await until('the pod is let go', async () => (await getPod()) === undefined);
   const stopped = await phase('stopped');
-  expect(stopped.status?.sessions?.map(({ onAirSeconds }) => onAirSeconds)).toEqual([61.5, 7.2]);
+  expect(stopped.status?.sessions?.map(({ onAirSeconds }) => onAirSeconds)).toEqual([1.5, 0.7]);
   expect(stopped.status?.acknowledgedSession).toBe(1);
 });

@@ -9,10 +9,11 @@ import { sameStatus } from '../../src/operator/status.ts';
 import { lastNumber, MAX_SESSIONS, type Session } from '../../src/streams/sessions.ts';
 import { at, meta, NOW, podOf, step, stream, world } from '../support/operator.ts';
 
-const run = (number: number, onAirSeconds: number): Run => ({
+/** `since`: seconds after NOW. */
+const run = (number: number, onAirSeconds: number, since = 0): Run => ({
   run: number,
-  startedAt: kubeTime(NOW),
-  lastAt: kubeTime(at(60)),
+  startedAt: kubeTime(at(since)),
+  lastAt: kubeTime(at(since + Math.max(60, onAirSeconds))),
   onAirSeconds,
 });
 const account = (more: Partial<Account> = {}): Account => ({
@@ -21,6 +22,7 @@ const account = (more: Partial<Account> = {}): Account => ({
   endedThrough: 0,
   over: false,
   onAirSince: undefined,
+  lifetime: { beganMs: NOW.getTime(), createdMs: NOW.getTime() },
   ...more,
 });
 const holding = (sessions: Session[], acknowledgedSession?: number): LoopStream =>
@@ -183,7 +185,7 @@ describe('the list', () => {
 /** A pod as it is in truth: processes that count while they are on air, in tenths of a second. */
 class ModelPod {
   readonly uid: string;
-  runs: { run: number; tenths: number }[] = [];
+  runs: { run: number; tenths: number; since: number }[] = [];
   words: Run[] | undefined;
   over = false;
   onAir = false;
@@ -191,11 +193,17 @@ class ModelPod {
     this.uid = uid;
   }
   get told(): Run[] {
-    return this.runs.filter(({ tenths }) => tenths > 0).map(({ run: number, tenths }) => run(number, tenths / 10));
+    return this.runs
+      .filter(({ tenths }) => tenths > 0)
+      .map(({ run: number, tenths, since }) => ({
+        ...run(number, tenths / 10, since),
+        lastAt: kubeTime(at(since + tenths / 10)),
+      }));
   }
-  begin(): void {
+  /** `since`: seconds after NOW. */
+  begin(since: number): void {
     this.onAir = false;
-    this.runs = [...this.runs, { run: (this.runs.at(-1)?.run ?? 0) + 1, tenths: 0 }].slice(-24);
+    this.runs = [...this.runs, { run: (this.runs.at(-1)?.run ?? 0) + 1, tenths: 0, since }].slice(-24);
   }
   end(): void {
     this.words = this.told;
@@ -212,9 +220,12 @@ class Model {
   /** What the meter has counted, by number; it outlives the meter. */
   charged = new Map<number, number>();
   truth = 0;
+  /** Tenths of a second since NOW. */
+  clock = 0;
   #pods = 0;
 
   air(tenths: number): void {
+    this.clock += tenths;
     for (const pod of this.pods) {
       const last = pod.runs.at(-1);
       if (pod.over || !last) continue;
@@ -226,13 +237,13 @@ class Model {
   addPod(): void {
     if (this.pods.length >= 2) return;
     const pod = new ModelPod(`pod-${++this.#pods}`);
-    pod.begin();
+    pod.begin(this.clock / 10);
     this.pods.push(pod);
   }
   restart(): void {
     const pod = this.pods.find(({ over }) => !over);
     pod?.end();
-    pod?.begin();
+    pod?.begin(this.clock / 10);
   }
   remove(graceful: boolean): void {
     const pod = this.pods.find(({ over }) => !over);
@@ -266,7 +277,7 @@ class Model {
       };
       return accountOf(of, this.memory.get(pod.uid));
     });
-    const { sessions } = bookOf(stream({}, { status: this.status }), accounts, true, at(this.truth));
+    const { sessions } = bookOf(stream({}, { status: this.status }), accounts, true, at(this.clock / 10));
     if (until !== 'read') this.status = { ...this.status, sessions };
     if (until === 'done') this.pods = this.pods.filter(({ over }) => !over);
     else this.memory.clear();

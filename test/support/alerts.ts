@@ -155,6 +155,17 @@ export const ALERT_CASES: Record<string, AlertCase[]> = {
       at: '65m',
     },
   ],
+  LoopStreamTimekeepingDoubtful: [
+    {
+      series: { [of('loopstream_status_condition', ',condition="TimekeepingPlausible",status="false"')]: '1x20' },
+      at: '8m',
+      fires: { namespace: 'tv' },
+    },
+    {
+      series: { [of('loopstream_status_condition', ',condition="TimekeepingPlausible",status="false"')]: '1x3 stale' },
+      at: '8m',
+    },
+  ],
   LoopStreamNotScraped: [
     { series: { [phase('live')]: '1x20' }, at: '17m', fires: BUNNY },
     { series: { [phase('live')]: '1x20', [of('loopstream_streamer_on_air_seconds')]: '0+60x20' }, at: '17m' },
