@@ -5,6 +5,7 @@
 
 import { isIP } from 'node:net';
 import { Value } from 'typebox/value';
+import { LIMIT_ROWS, parseLimits, withOverrides } from './account/limits.ts';
 import { feedsPerServer, previewLimits, uploadLimits } from './config-limits.ts';
 import { money } from './config-money.ts';
 import { authLimits, mail, outsideProvider } from './config-people.ts';
@@ -68,6 +69,21 @@ const leaderElection = (env: Env) => {
   return Object.freeze({ durationMs, renewDeadlineMs, retryPeriodMs });
 };
 
+/**
+ * What an account may have (account/limits.ts): LOOPSTREAM_LIMITS in place of the table. Settings that are older than the table say
+ * the same of the class `full`, and give way to it.
+ */
+const accountLimits = (env: Env) => {
+  const { optional, integer, json } = reader(env);
+  const { trial, full } = optional('LIMITS') === undefined ? {} : parseLimits(json<unknown>('LIMITS'));
+  const uploads = integer('UPLOAD_QUOTA_COUNT', LIMIT_ROWS.uploads.full, 1);
+  const uploadBytes = integer('UPLOAD_QUOTA_BYTES', LIMIT_ROWS.uploadBytes.full, 1);
+  return withOverrides({
+    ...(trial && { trial }),
+    full: { uploads, uploadBytes, largestUploadBytes: maxSourceBytes(env), ...full },
+  });
+};
+
 /** The operator. Volumes are Kubernetes volume sources, e.g. {"persistentVolumeClaim":{"claimName":"media"}}. */
 export const operatorConfig = (env: Env) => {
   const { text, optional, integer, flag, json } = reader(env);
@@ -97,6 +113,7 @@ export const operatorConfig = (env: Env) => {
     maxPrepareSeconds: integer('MAX_PREPARE_SECONDS', 12 * 3600, 60, 7 * 86_400),
     /** Let accounts share the renditions of files with the same content: saves work, and tells by its time who has a file. */
     shareRenditions: flag('SHARE_RENDITIONS'),
+    limits: accountLimits(env),
     workers: integer('WORKERS', 8, 1, 256),
     /** undefined: no election, this process leads. */
     leaderElection: leaderElection(env),
@@ -208,10 +225,7 @@ export const apiConfig = (env: Env) => {
     scopePrefix: text('SCOPE_PREFIX', 'service'),
     allowPrivateLinks: flag('ALLOW_PRIVATE_LINKS'),
     maxSourceBytes: maxSourceBytes(env),
-    uploadQuota: Object.freeze({
-      count: integer('UPLOAD_QUOTA_COUNT', 10_000, 1),
-      bytes: integer('UPLOAD_QUOTA_BYTES', 2 ** 40, 1),
-    }),
+    limits: accountLimits(env),
     /** How long a client may take to send an upload, from its beginning on. */
     uploadExpireHours: integer('UPLOAD_EXPIRE_HOURS', 72, 1, 24 * 366),
     uploadLimits: uploadLimits(env),

@@ -207,11 +207,18 @@ export const ERRORS = {
       'The link leads to where nothing may be imported from: an address that is not public, a port of a system service, or by another protocol than http and https.',
     fix: 'Put the file where the public internet reaches it by http or https, and link to that.',
   },
+  quota_exceeded: {
+    status: 403,
+    title: 'Quota exceeded',
+    meaning:
+      'The account has as much of something as it may; `limit` says of what, `used` and `allowed` how much, and `class` which limits it has.',
+    fix: 'Free some of it, as `detail` says. Where `class` is `trial`, buying credit once raises the limit for good. `GET /v1/limits` tells all limits.',
+  },
   upload_quota_exceeded: {
     status: 403,
     title: 'Upload quota exceeded',
     meaning: 'The account keeps as many uploads, or as many bytes of them, as it may.',
-    fix: 'Delete uploads that are no longer needed (`DELETE /v1/uploads/{id}`); `detail` says how much room is left.',
+    fix: 'Delete uploads that are no longer needed (`DELETE /v1/uploads/{id}`); `detail` says how much there is. Where `class` is `trial`, buying credit once raises the limit for good.',
   },
   api_key_quota_exceeded: {
     status: 403,

@@ -1,5 +1,6 @@
 /** Every value of the chart: values.yaml, values.schema.json and the table of its README are made of this. Pure: no I/O, no clock. */
 import { networkPolicy, policies, streamsNamespace } from './isolation.ts';
+import { limits, resourceQuota } from './limits.ts';
 import { crypto, invoices, stripe } from './money.ts';
 import { grafana, monitoring } from './monitoring.ts';
 import { mail, oidc } from './people.ts';
@@ -314,6 +315,8 @@ export const VALUES = group('Values of the chart loopstream.', {
   storage,
   jobs,
   uploads,
+  limits,
+  resourceQuota,
   operator,
   api,
   billing,

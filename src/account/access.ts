@@ -6,6 +6,7 @@ import type { Db } from '../db/pool.ts';
 import { AppError } from '../errors.ts';
 import type { Notice } from '../mail/notices.ts';
 import { type Connection, connect, inOrder, type PageArgs } from './connection.ts';
+import type { Quotas } from './quotas.ts';
 import type {
   ApiKey,
   ApiKeyCreate,
@@ -31,11 +32,14 @@ import {
   type SessionRow,
 } from './store.ts';
 
-/** More than anybody keeps apart. */
-const MAX_KEYS = 100;
 const DAY_SECONDS = 86_400;
 
 type Service = Pick<AuthService, 'createApiKey' | 'revokeApiKey' | 'forgetPeople'>;
+export interface AccessDeps {
+  db: Db;
+  auth: Service;
+  quotas: Pick<Quotas, 'makeCounted'>;
+}
 export type AccessService = ReturnType<typeof createAccessService>;
 
 const iso = (date: Date | null): string | null => date?.toISOString() ?? null;
@@ -106,11 +110,12 @@ const mayBeId = (id: string): boolean => !id.includes('\0');
 export interface AccessDeps {
   db: Db;
   auth: Service;
+  quotas: Pick<Quotas, 'makeCounted'>;
   /** Tells the owner of a way into the account. */
   tell?: (userId: string, notice: Notice) => Promise<void>;
 }
 
-export function createAccessService({ db, auth, tell }: AccessDeps) {
+export function createAccessService({ db, auth, quotas, tell }: AccessDeps) {
   return {
     async keys({ accountId }: Principal, args: PageArgs): Promise<Connection<ApiKey>> {
       return newestFirst('key', await listKeys(db, accountId), args, showKey);
@@ -121,13 +126,10 @@ export function createAccessService({ db, auth, tell }: AccessDeps) {
       { accountId, userId, sessionId }: Principal,
       { name, expiresInDays }: ApiKeyCreate,
     ): Promise<NewApiKey> {
-      if ((await listKeys(db, accountId)).length >= MAX_KEYS)
-        throw new AppError(
-          'api_key_quota_exceeded',
-          `There are ${MAX_KEYS} keys already; revoke those that are not needed.`,
-        );
       const seconds = expiresInDays === undefined ? undefined : expiresInDays * DAY_SECONDS;
-      const { id, key } = await auth.createApiKey(userId, name, seconds);
+      const count = async () => (await listKeys(db, accountId)).length;
+      const make = () => auth.createApiKey(userId, name, seconds);
+      const { id, key } = await quotas.makeCounted(accountId, 'apiKeys', count, make);
       // A session that was ended at this moment, with all keys, must not leave a new one behind.
       if (sessionId !== undefined && !(await hasSession(db, userId, sessionId))) {
         await auth.revokeApiKey(id);

@@ -1,7 +1,8 @@
 /** GraphQL: the account of who is asking. */
-import { GraphQLID, GraphQLObjectType, GraphQLString } from 'graphql';
+import { GraphQLFloat, GraphQLID, GraphQLObjectType, GraphQLString } from 'graphql';
 import { type Fields, Node } from '../graphql/relay.ts';
-import { DateTime, required } from '../graphql/scalars.ts';
+import { DateTime, enumOf, listOf, required } from '../graphql/scalars.ts';
+import { ACCOUNT_CLASSES, LIMIT_NAMES, LIMIT_UNITS } from './limits.ts';
 import type { User as UserRecord } from './record.ts';
 import type { AccountService } from './service.ts';
 
@@ -17,6 +18,37 @@ const User = new GraphQLObjectType<UserRecord>({
   },
 });
 
+const AccountLimit = new GraphQLObjectType({
+  name: 'AccountLimit',
+  fields: {
+    name: { type: required(enumOf('LimitName', LIMIT_NAMES)) },
+    description: { type: required(GraphQLString), description: 'What is limited, for people.' },
+    unit: {
+      type: required(GraphQLString),
+      description: `One of: ${LIMIT_UNITS.join(', ')}.`,
+    },
+    used: { type: GraphQLFloat, description: 'What the account has of it; null where nothing adds up.' },
+    allowed: { type: required(GraphQLFloat), description: 'What the account may have.' },
+    full: { type: required(GraphQLFloat), description: 'The same in the class `full`.' },
+  },
+});
+
+const AccountLimits = new GraphQLObjectType({
+  name: 'AccountLimits',
+  description: 'What the account may have, and has.',
+  fields: {
+    class: {
+      type: required(enumOf('AccountClass', ACCOUNT_CLASSES)),
+      description: 'trial: no credit was ever bought or given.',
+    },
+    howToLift: {
+      type: GraphQLString,
+      description: 'How the limits of the class `full` are had; null for who has them.',
+    },
+    limits: { type: listOf(AccountLimit) },
+  },
+});
+
 export const accountFields = (account: AccountService): Fields => ({
   me: {
     type: required(User),
@@ -24,6 +56,14 @@ export const accountFields = (account: AccountService): Fields => ({
     resolve: (_source, _args, context) => {
       context.allow('getMe');
       return account.me(context.principal);
+    },
+  },
+  limits: {
+    type: required(AccountLimits),
+    description: 'What the account may have, and has.',
+    resolve: (_source, _args, context) => {
+      context.allow('getLimits');
+      return account.limits(context.principal);
     },
   },
 });

@@ -1,6 +1,7 @@
 /** An account as clients see it: its user, and what lets others in. Pure: no I/O, no clock. */
 import { type Static, Type } from 'typebox';
 import { DISPLAY_NAME_PATTERN } from '../sentences.ts';
+import { ACCOUNT_CLASSES, LIMIT_NAMES, LIMIT_UNITS } from './limits.ts';
 
 export const User = Type.Object(
   {
@@ -13,6 +14,32 @@ export const User = Type.Object(
   { title: 'User' },
 );
 export type User = Static<typeof User>;
+
+const AccountLimit = Type.Object(
+  {
+    name: Type.Enum(LIMIT_NAMES, { description: 'Stable; `limit` of a problem is one of these.' }),
+    description: Type.String({ description: 'What is limited, for people.' }),
+    unit: Type.Enum(LIMIT_UNITS),
+    used: Type.Union([Type.Number(), Type.Null()], {
+      description: 'What the account has of it; null where nothing adds up, such as the size of one upload.',
+    }),
+    allowed: Type.Number({ description: 'What the account may have.' }),
+    full: Type.Number({ description: 'The same in the class `full`.' }),
+  },
+  { title: 'AccountLimit' },
+);
+
+export const AccountLimits = Type.Object(
+  {
+    class: Type.Enum(ACCOUNT_CLASSES, { description: 'trial: no credit was ever bought or given.' }),
+    howToLift: Type.Union([Type.String(), Type.Null()], {
+      description: 'How the limits of the class `full` are had; null for who has them.',
+    }),
+    limits: Type.Array(AccountLimit),
+  },
+  { title: 'AccountLimits' },
+);
+export type AccountLimits = Static<typeof AccountLimits>;
 
 const time = Type.String({ format: 'date-time' });
 const timeOrNull = Type.Union([time, Type.Null()]);

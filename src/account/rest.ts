@@ -1,6 +1,6 @@
 /** REST: the account of who is asking. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
-import { User } from './record.ts';
+import { AccountLimits, User } from './record.ts';
 import type { AccountService } from './service.ts';
 
 export const accountRoutes: FastifyPluginAsyncTypebox<{ account: AccountService }> = async (app, { account }) => {
@@ -8,5 +8,21 @@ export const accountRoutes: FastifyPluginAsyncTypebox<{ account: AccountService 
     '/me',
     { schema: { operationId: 'getMe', tags: ['account'], summary: 'The current user', response: { 200: User } } },
     (request) => account.me(request.principal),
+  );
+};
+
+/** What the account has is told from the caches, so that it goes on while Kubernetes is away. */
+export const limitRoutes: FastifyPluginAsyncTypebox<{ account: AccountService }> = async (app, { account }) => {
+  app.get(
+    '/limits',
+    {
+      schema: {
+        ...{ operationId: 'getLimits', tags: ['account'], summary: 'What the account may have, and has' },
+        description:
+          'What goes beyond a limit is refused with `quota_exceeded`, or with a code of its own, and with the name of the limit.',
+        response: { 200: AccountLimits },
+      },
+    },
+    (request) => account.limits(request.principal),
   );
 };

@@ -1,12 +1,21 @@
 /** The account of who is asking. */
 import type { Principal } from '../auth/scopes.ts';
 import type { AuthService } from '../auth/service.ts';
-import type { User } from './record.ts';
+import type { LimitsOf } from './allowance.ts';
+import type { AccountLimits, User } from './record.ts';
 
-export const createAccountService = ({ auth }: { auth: Pick<AuthService, 'user'> }) => ({
+export interface AccountServiceDeps {
+  auth: Pick<AuthService, 'user'>;
+  limitsOf: LimitsOf;
+}
+
+export const createAccountService = ({ auth, limitsOf }: AccountServiceDeps) => ({
   async me(principal: Principal): Promise<User> {
     const { createdAt, ...user } = await auth.user(principal.userId);
     return { ...user, createdAt: createdAt.toISOString() };
   },
+
+  /** What the account may have, and has. */
+  limits: ({ accountId }: Principal): Promise<AccountLimits> => limitsOf(accountId),
 });
 export type AccountService = ReturnType<typeof createAccountService>;

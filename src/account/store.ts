@@ -193,6 +193,7 @@ export async function listDeletions(db: Db): Promise<string[]> {
 
 export async function endDeletion(db: Db, accountId: string): Promise<void> {
   await sql`delete from loopstream.idempotency where account_id = ${accountId}`.execute(db);
+  await sql`delete from loopstream.idempotency_use where account_id = ${accountId}`.execute(db);
   await sql`update loopstream.account_deletions set done_at = now()
     where account_id = ${accountId} and done_at is null`.execute(db);
 }

@@ -1,5 +1,5 @@
 /** Tools: the account of who is asking. */
-import { User } from '../account/record.ts';
+import { AccountLimits, User } from '../account/record.ts';
 import type { AccountService } from '../account/service.ts';
 import { type Tool, tool } from './tool.ts';
 
@@ -12,5 +12,19 @@ export const accountTools = (account: AccountService): Tool[] => [
     output: User,
     say: ({ firstName, email }) => `The account is that of ${firstName} (${email}).`,
     run: ({ principal }) => account.me(principal),
+  }),
+  tool({
+    name: 'get_limits',
+    title: 'Look at the limits of the account',
+    description:
+      'How many streams, destinations, uploads and other things the account may have, and has. The larger limits of the class full come with the first credit.',
+    operations: ['getLimits'],
+    output: AccountLimits,
+    say: ({ class: column, limits, howToLift }) => {
+      const near = limits.filter(({ used, allowed }) => used !== null && used >= 0.8 * allowed);
+      const met = near.map(({ description, used, allowed }) => `${description}: ${used} of ${allowed}`);
+      return `The account is of the class ${column}. ${met.length > 0 ? `Close to a limit: ${met.join('; ')}.` : 'It is close to no limit.'} ${howToLift ?? ''}`.trim();
+    },
+    run: ({ principal }) => account.limits(principal),
   }),
 ];

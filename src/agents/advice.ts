@@ -46,6 +46,8 @@ const NEXT: Partial<Record<ErrorCode, string>> = {
   validation_failed: 'Mend the arguments that `errors` names, and call the tool again.',
   link_forbidden:
     'Put the file where the public internet reaches it by http or https, and call `create_upload_from_link` with that link.',
+  quota_exceeded:
+    'Delete what is no longer needed, as `detail` says. Where `class` is `trial`, tell the person that buying credit once raises the limit; `create_top_up` makes a link to pay by.',
   upload_quota_exceeded: 'Delete uploads that are no longer needed with `delete_upload`; `list_uploads` shows them.',
   internal: AGAIN,
   upstream_unavailable: AGAIN,

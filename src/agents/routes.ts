@@ -9,7 +9,7 @@ import type { Principal } from '../auth/scopes.ts';
 import type { Db } from '../db/pool.ts';
 import { AppError, type ErrorCode } from '../errors.ts';
 import type { Services } from '../graphql/schema.ts';
-import { createKeyed } from '../http/keyed.ts';
+import { createKeyed, type KeyedDeps } from '../http/keyed.ts';
 import { toAppError, toProblem } from '../http/problem.ts';
 import { createCancellations } from './cancel.ts';
 import { createAgentServers, type Observe } from './server.ts';
@@ -22,6 +22,7 @@ export interface AgentOptions {
   db: Db;
   /** Keys what is kept of calls with an idempotencyKey. */
   secret: string;
+  quotas: KeyedDeps['quotas'];
   publicUrl: string;
   /** Whose pages may call it besides our own. */
   corsOrigins: readonly string[];

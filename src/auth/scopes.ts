@@ -16,6 +16,7 @@ export const OPERATION_SCOPES = {
   getStatus: null,
   getOpenApi: null,
   getMe: 'read',
+  getLimits: 'read',
   getSignInOptions: null,
   createApiKey: PERSON,
   listApiKeys: PERSON,
@@ -105,7 +106,7 @@ export const isForPerson = (operation: string): boolean =>
 
 /** What one may do whose account staff have locked: see that it is so, pay what is owed, take what is his, and go. */
 export const isOpenWhileSuspended = (operation: Operation): boolean =>
-  ['getMe', 'exportAccount', 'deleteAccount'].includes(operation) ||
+  ['getMe', 'getLimits', 'exportAccount', 'deleteAccount'].includes(operation) ||
   ((OPERATION_SCOPES[operation] as string | null) === 'billing' && isReading(operation));
 
 /** Who is asking. An account is one user's for now; everything is owned by accounts, so that teams can come. */

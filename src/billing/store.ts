@@ -72,6 +72,14 @@ export async function readBalance(db: Db, accountId: string): Promise<{ balance:
   return rows[0] ?? { balance: 0n, floor: 0n };
 }
 
+/** Whether the account ever had credit of its own: bought (by card or crypto), or given by staff. */
+export async function wasEverCredited(db: Db, accountId: string): Promise<boolean> {
+  // Nothing is charged before that, so it is among the account's first transactions.
+  const { rows } = await sql`select 1 from loopstream.ledger_transactions
+    where account_id = ${accountId} and kind in ('topup', 'deposit', 'grant') order by at limit 1`.execute(db);
+  return rows.length > 0;
+}
+
 export interface StatementRow {
   transaction_id: string;
   kind: string;

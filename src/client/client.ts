@@ -1,6 +1,7 @@
 /** The API as functions: one for each operation, grouped by noun, with the server's own types. */
 import type {
   AccountDelete,
+  AccountLimits,
   ApiKey,
   ApiKeyCreate,
   ConnectedApp,
@@ -90,6 +91,8 @@ export function createClient(options: ClientOptions) {
     /** The machine-readable description of the API (OpenAPI 3.1). */
     openApi: (call?: CallOptions) => send<Record<string, unknown>>('GET', '/openapi.json', call),
     me: (call?: CallOptions) => send<User>('GET', '/me', call),
+    /** What the account may have, and has. */
+    limits: (call?: CallOptions) => send<AccountLimits>('GET', '/limits', call),
     ...personCalls(send),
     /**
      * What changes, as it changes: begins with `reset` and ends with the connection; then begin again. Rejects with

@@ -5,6 +5,7 @@
 export type { Change } from '../account/change.ts';
 export type {
   AccountDelete,
+  AccountLimits,
   ApiKey,
   ApiKeyCreate,
   ConnectedApp,

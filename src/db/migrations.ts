@@ -62,4 +62,16 @@ export const MIGRATIONS: Record<string, Migration> = {
   ...adminMigrations,
   ...newsMigrations,
   ...peopleMigrations,
+  '0015-idempotency-use': {
+    async up(db: Kysely<unknown>) {
+      // What an account has used of its limits within 24 hours, without looking at a hundred thousand rows.
+      await sql`create table loopstream.idempotency_use (
+        account_id text not null,
+        hour timestamptz not null,
+        keys bigint not null default 0,
+        bytes bigint not null default 0,
+        primary key (account_id, hour)
+      )`.execute(db);
+    },
+  },
 };

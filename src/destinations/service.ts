@@ -4,6 +4,7 @@
  */
 import type { Connection, PageArgs } from '../account/connection.ts';
 import { newId, type Owned } from '../account/owned.ts';
+import type { Quotas } from '../account/quotas.ts';
 import type { Clock } from '../clock.ts';
 import { AppError, validationFailed } from '../errors.ts';
 import {
@@ -35,6 +36,7 @@ export interface DestinationServiceDeps {
   destinations: Owned<Resource>;
   /** With the index `destination`. */
   streams: Owned<LoopStream>;
+  quotas: Pick<Quotas, 'make' | 'check'>;
   clock?: Clock;
 }
 
@@ -57,7 +59,7 @@ function check({ rtmpUrl, rtmpKey }: DestinationUpdate, shown = ''): void {
 /** A new value for every change of a Secret: it makes the operator look again. */
 const secretVersion = () => ({ [SECRET_VERSION_ANNOTATION]: newId('v') });
 
-export function createDestinationService({ kube, destinations, streams, clock }: DestinationServiceDeps) {
+export function createDestinationService({ kube, destinations, streams, quotas, clock }: DestinationServiceDeps) {
   const { namespace } = destinations;
 
   /** Both keys, as a merge patch takes them: Kubernetes turns `stringData` into `data`. */
@@ -115,10 +117,9 @@ export function createDestinationService({ kube, destinations, streams, clock }:
     /** All of it or nothing: when the Secret cannot be written, the Destination is taken back. */
     async create(accountId: string, input: DestinationCreate): Promise<Destination> {
       check(input);
-      const destination = await destinations.create(accountId, (id) => ({
-        displayName: input.name,
-        secretName: id,
-      }));
+      const destination = await quotas.make(accountId, 'destinations', input, () =>
+        destinations.create(accountId, (id) => ({ displayName: input.name, secretName: id })),
+      );
       try {
         await createSecret(accountId, destination, input);
         return show(await writeStatus(destination, input));
@@ -177,6 +178,6 @@ export function createDestinationService({ kube, destinations, streams, clock }:
       await remove(destination);
     },
 
-    test: createTests({ destinations, streams, ...(clock && { clock }) }),
+    test: createTests({ destinations, streams, quotas, ...(clock && { clock }) }),
   };
 }

@@ -3,6 +3,8 @@
  * operator does; what came of it stands in the status.
  */
 import { newId, type Owned } from '../account/owned.ts';
+import { createPace } from '../account/pace.ts';
+import type { Quotas } from '../account/quotas.ts';
 import { type Clock, systemClock } from '../clock.ts';
 import { currentIntent } from '../context.ts';
 import { AppError } from '../errors.ts';
@@ -18,6 +20,7 @@ export interface TestsDeps {
   destinations: Owned<Destination>;
   /** With the index `destination`. */
   streams: Owned<LoopStream>;
+  quotas: Pick<Quotas, 'check'>;
   clock?: Clock;
 }
 
@@ -27,7 +30,20 @@ const show = ({ ok, stage, code, message, tookMs }: TestStatus): DestinationTest
 });
 
 /** That a test fails is an answer; an error is thrown when it could not be made. */
-export function createTests({ destinations, streams, clock = systemClock }: TestsDeps) {
+export function createTests({ destinations, streams, quotas, clock = systemClock }: TestsDeps) {
+  const pace = createPace(clock);
+
+  /** Each test is a pod and a connection to somebody else. Throws `rate_limited`. */
+  const keepPace = async (accountId: string): Promise<void> => {
+    const { before, undo } = pace.begin(accountId);
+    try {
+      await quotas.check(accountId, { name: 'destinationTests', used: before, wanted: 1 });
+    } catch (error) {
+      undo();
+      throw error;
+    }
+  };
+
   const requireOffAir = (accountId: string, id: string): void => {
     const users = streams.referring(accountId, 'destination', id);
     const streamIDs = users
@@ -68,6 +84,7 @@ export function createTests({ destinations, streams, clock = systemClock }: Test
     // An earlier try of the same request got this far.
     if (known?.id.endsWith(` ${testId}`) && known.code !== NOT_RUN) return show(known);
     requireOffAir(accountId, id);
+    await keepPace(accountId);
     const told = await ask(destination, testId);
     // It may be gone by now.
     destinations.get(accountId, id);

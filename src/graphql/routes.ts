@@ -6,6 +6,7 @@ import { requireScope } from '../auth/scopes.ts';
 import type { Db } from '../db/pool.ts';
 import { AppError } from '../errors.ts';
 import { idempotency } from '../http/idempotency.ts';
+import type { KeyedDeps } from '../http/keyed.ts';
 import { isOurFault, toAppError } from '../http/problem.ts';
 import { createDocuments } from './documents.ts';
 import { variableErrors, withoutValues } from './errors.ts';
@@ -24,6 +25,7 @@ export interface GraphqlOptions {
   db: Db;
   /** Keys what is kept of requests with an Idempotency-Key. */
   secret: string;
+  quotas: KeyedDeps['quotas'];
   observe?: Observe | undefined;
 }
 

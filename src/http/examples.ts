@@ -157,6 +157,10 @@ export const EXAMPLES: Readonly<Record<string, object | string>> = {
     components: { kubernetes: 'ok', database: 'ok' },
   },
   User,
+  AccountLimits: {
+    ...{ class: 'trial', howToLift: 'Buy credit once: the larger limits are there as soon as it is booked, and stay.' },
+    limits: [{ name: 'streams', description: 'Streams', unit: 'count', used: 2, allowed: 5, full: 1000 }],
+  },
   SignInOptions: { signUp: true, passwordReset: true, providers: [{ id: 'company', name: 'Example Company' }] },
   ApiKeyList: list(ApiKey),
   ApiKeyCreate: { name: 'Playout server', expiresInDays: 90 },
@@ -262,6 +266,9 @@ const EXTRAS: Partial<Record<ErrorCode, object>> = {
   destination_on_air: { streamIDs: [stream] },
   upload_in_use: { streamIDs: [stream], playlistIDs: [playlist] },
   playlist_in_use: { streamIDs: [stream] },
+  quota_exceeded: { limit: 'streams', used: 5, allowed: 5, class: 'trial' },
+  upload_quota_exceeded: { limit: 'uploads', used: 50, allowed: 50, class: 'trial' },
+  api_key_quota_exceeded: { limit: 'apiKeys', used: 10, allowed: 10, class: 'trial' },
   playlist_version_conflict: { currentVersion: 4 },
 };
 

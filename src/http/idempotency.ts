@@ -2,8 +2,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { isOperation } from '../auth/scopes.ts';
 import { type Intent, within } from '../context.ts';
-import type { Db } from '../db/pool.ts';
-import { createKeyed, type Held, isHeld, type KeptAnswer } from './keyed.ts';
+import { createKeyed, type Held, isHeld, type KeptAnswer, type KeyedDeps } from './keyed.ts';
 import { takesIdempotencyKey } from './operation-errors.ts';
 
 declare module 'fastify' {
@@ -16,16 +15,14 @@ declare module 'fastify' {
 /** Of an answer's headers those that say something of what was made. */
 const KEPT_HEADERS = ['content-type', 'location', 'upload-expires', 'upload-offset'];
 
-interface IdempotencyOptions {
-  db: Db;
-  secret: string;
+interface IdempotencyOptions extends KeyedDeps {
   /** Whether a request failed on our side with nothing done, where its status does not tell. */
   mayRetry?: (request: FastifyRequest) => boolean;
 }
 
-export function idempotency(app: FastifyInstance, { db, secret, mayRetry }: IdempotencyOptions): void {
+export function idempotency(app: FastifyInstance, { mayRetry, ...deps }: IdempotencyOptions): void {
   app.decorateRequest('held', null);
-  const keyed = createKeyed({ db, secret });
+  const keyed = createKeyed(deps);
 
   /** What to do now; undefined when the request has been answered with what is kept. */
   const begin = async (request: FastifyRequest, reply: FastifyReply, key: string): Promise<Intent | undefined> => {

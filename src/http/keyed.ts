@@ -9,24 +9,20 @@
  */
 import { createHmac } from 'node:crypto';
 import { ulid } from 'ulid';
+import type { Quotas } from '../account/quotas.ts';
 import { sleep } from '../clock.ts';
 import type { Intent } from '../context.ts';
 import type { Db } from '../db/pool.ts';
 import { AppError, validationFailed } from '../errors.ts';
-import { claim, findAnswer, keepAnswer, LEASE_SECONDS, release, renew } from './store.ts';
+import { claim, findAnswer, type KeptAnswer, keepAnswer, keyedUse, LEASE_SECONDS, release, renew } from './store.ts';
+
+export type { KeptAnswer };
 
 const KEY = /^[\x21-\x7e]{1,255}$/;
 const FIRST_POLL_MS = 50;
 const MAX_POLL_MS = 500;
 /** How long a request waits for another one with its key; to wait for a stream takes a minute at most. */
 const WAIT_MS = 65_000;
-
-export interface KeptAnswer {
-  /** Of HTTP. */
-  status: number;
-  headers: Record<string, string>;
-  body: string;
-}
 
 /** A key that is held while its request works. */
 export interface Held {
@@ -46,8 +42,14 @@ export interface Asked {
 
 export type Keyed = ReturnType<typeof createKeyed>;
 
-/** `secret` keys what is kept of requests, which may hold a stream key. */
-export function createKeyed({ db, secret }: { db: Db; secret: string }) {
+export interface KeyedDeps {
+  db: Db;
+  /** Keys what is kept of requests, which may hold a stream key. */
+  secret: string;
+  quotas: Pick<Quotas, 'allowed' | 'check'>;
+}
+
+export function createKeyed({ db, secret, quotas }: KeyedDeps) {
   const keyed = (text: string): Buffer => createHmac('sha256', secret).update(text).digest();
 
   const intentOf = (since: Date, { accountId, key }: Asked, fingerprint: string): Intent => {
@@ -67,33 +69,48 @@ export function createKeyed({ db, secret }: { db: Db; secret: string }) {
       intent,
       async end(answer) {
         clearInterval(timer);
-        if (answer) await keepAnswer(db, accountId, key, answer);
-        else await release(db, accountId, key);
+        if (!answer) return release(db, accountId, key);
+        const maxBytes = await quotas.allowed(accountId, 'keptAnswerBytes');
+        await keepAnswer(db, { accountId, key, answer, maxBytes });
       },
     };
   };
 
   return {
-    /** What to do now: the work, or to answer with what is kept. Throws `idempotency_key_reused`. */
+    /** What to do now: the work, or to answer with what is kept. Throws `idempotency_key_reused` and `quota_exceeded`. */
     async begin(asked: Asked): Promise<Held | KeptAnswer> {
       const { accountId, key, request, path } = asked;
       if (!KEY.test(key)) throw validationFailed([{ path, message: 'must be 1 to 255 visible ASCII characters' }]);
       const fingerprint = keyed(request).toString('base64url');
+      const maxKeys = await quotas.allowed(accountId, 'idempotencyKeys');
       const deadline = performance.now() + WAIT_MS;
       for (let pause = FIRST_POLL_MS; ; pause = Math.min(MAX_POLL_MS, pause * 1.5)) {
-        const since = await claim(db, accountId, key, fingerprint);
+        const since = await claim(db, { accountId, key, fingerprint, maxKeys });
         if (since) return hold(asked, intentOf(since, asked, fingerprint));
         const answer = await findAnswer(db, accountId, key);
+        // Neither held nor free: there is no room for another key.
+        if (!answer)
+          await quotas.check(accountId, {
+            ...{ name: 'idempotencyKeys', wanted: 1, used: (await keyedUse(db, accountId)).count },
+          });
         if (answer && answer.fingerprint !== fingerprint)
           throw new AppError('idempotency_key_reused', 'This Idempotency-Key was sent with another request before.');
         if (answer && answer.status !== null)
-          return { status: answer.status, headers: answer.headers, body: answer.body ?? '' };
+          return { status: answer.status, headers: answer.headers, body: answer.body ?? forgotten(answer.status) };
         if (performance.now() > deadline)
           throw new AppError('idempotency_key_reused', 'Another request with this Idempotency-Key is still at work.');
         await sleep(pause);
       }
     },
   };
+}
+
+/** What was asked for has been done, and the account has no room for what was answered (`keptAnswerBytes`). */
+function forgotten(status: number): never {
+  throw new AppError(
+    'idempotency_key_reused',
+    `This request was answered with ${status} before, and the answer is no longer kept. Nothing was done again: read what it made.`,
+  );
 }
 
 export const isHeld = (begun: Held | KeptAnswer): begun is Held => 'intent' in begun;

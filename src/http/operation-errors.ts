@@ -41,7 +41,7 @@ const OWN: Partial<Record<Operation, ErrorCode[]>> = {
   // The contract declares 404 for this list too.
   listPlaylists: ['route_not_found'],
   createPlaylist: ['conflict'],
-  updatePlaylist: ['playlist_version_conflict', 'conflict'],
+  updatePlaylist: ['quota_exceeded', 'playlist_version_conflict', 'conflict'],
   changePlaylist: ['playlist_version_conflict', 'conflict'],
   publishPlaylist: ['playlist_version_not_found', 'playlist_not_playable', 'conflict'],
   rollbackPlaylist: ['playlist_version_not_found', 'playlist_not_playable', 'playlist_version_conflict', 'conflict'],
@@ -97,7 +97,7 @@ export function codesOf(id: Operation, { method, path, hasBody, hasParameters }:
       ...(notFound ? [notFound] : []),
       ...(path.includes('{') ? (['route_not_found'] as const) : []),
       ...(OWN[id] ?? []),
-      ...(takesIdempotencyKey(id, method) ? (['idempotency_key_reused'] as const) : []),
+      ...(takesIdempotencyKey(id, method) ? (['idempotency_key_reused', 'quota_exceeded'] as const) : []),
       ...(hasBody ? WITH_BODY : []),
       ...(hasBody || hasParameters ? (['validation_failed'] as const) : []),
       ...COMMON,

@@ -3,6 +3,7 @@
  * becomes `internal` or `upstream_unavailable` with nothing of its inside, which goes to the log.
  */
 import { type Static, Type } from 'typebox';
+import { ACCOUNT_CLASSES } from '../account/limits.ts';
 import { isDatabaseError } from '../db/pool.ts';
 import { AppError, ERRORS, type ErrorCode } from '../errors.ts';
 import { KubeError } from '../kube/types.ts';
@@ -33,6 +34,12 @@ export const Problem = Type.Object(
       Type.Array(Type.String(), { description: 'With upload_in_use: the playlists that play it.' }),
     ),
     scope: Type.Optional(Type.String({ description: 'With insufficient_scope: the scope that is missing.' })),
+    limit: Type.Optional(
+      Type.String({ description: 'With quota_exceeded and other limits of an account: its name in `GET /v1/limits`.' }),
+    ),
+    used: Type.Optional(Type.Number({ description: 'With `limit`: what the account has of it.' })),
+    allowed: Type.Optional(Type.Number({ description: 'With `limit`: what it may have.' })),
+    class: Type.Optional(Type.Enum(ACCOUNT_CLASSES, { description: 'With `limit`: the class of the account.' })),
     currentVersion: Type.Optional(
       Type.Integer({ description: 'With playlist_version_conflict: the version that the playlist has by now.' }),
     ),

@@ -2,7 +2,7 @@
 import type { FastifyInstance } from 'fastify';
 import { type AccessRoutes, accessRoutes } from '../account/access-rest.ts';
 import type { ChangeService } from '../account/changes.ts';
-import { accountRoutes } from '../account/rest.ts';
+import { accountRoutes, limitRoutes } from '../account/rest.ts';
 import { billingRoutes } from '../billing/rest.ts';
 import { cryptoRoutes } from '../crypto/rest.ts';
 import { destinationRoutes } from '../destinations/rest.ts';
@@ -53,6 +53,7 @@ export async function nounRoutes(v1: FastifyInstance, deps: RouteDeps): Promise<
   await v1.register(changeRoutes, { changes, scopePrefix, stopping });
   await v1.register(async (cached) => {
     tellAge(cached, deps.ageMs);
+    await cached.register(limitRoutes, { account });
     await cached.register(streamRoutes, { streams, stats: deps.stats, stopping: deps.stopping });
     await cached.register(destinationRoutes, { destinations });
     await cached.register(uploadRoutes, { uploads });

@@ -4,13 +4,17 @@ import { readFile } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
 import { createAccessService } from '../account/access.ts';
 import type { AccessRoutes } from '../account/access-rest.ts';
+import { createAllowance } from '../account/allowance.ts';
 import { clearBelongings } from '../account/belongings.ts';
 import { createChangeService } from '../account/changes.ts';
 import { createDeletions } from '../account/deletion.ts';
 import { createExport } from '../account/export.ts';
 import { createLetters, type Letters } from '../account/letters.ts';
 import { createOwned, type OwnedOptions } from '../account/owned.ts';
+import { createQuotas, type Quotas } from '../account/quotas.ts';
 import { createAccountService } from '../account/service.ts';
+import { createStandings } from '../account/standing.ts';
+import { createUsage } from '../account/usage.ts';
 import { createSuspensions } from '../admin/suspensions.ts';
 import { openAuth } from '../auth/open.ts';
 import { OUTSIDE_ID } from '../auth/outside.ts';
@@ -118,6 +122,12 @@ export async function runApi(config: ApiConfig, lifecycle: Lifecycle, log: Logge
     emailOf: async (userId) => (await auth.user(userId)).email,
   });
   const estimates = createEstimates({ db, prices: config.prices });
+  const leases = createLeases(db);
+  const usage = createUsage(resources);
+  const quotas = createQuotas({
+    ...{ limits: config.limits, leases, usage, kinds: resources.learners },
+    classOf: createStandings({ db, enabled: config.billing }),
+  });
   const { services, stats } = openServices(kube, resources, {
     billing: createBillingService({
       ...{ db, enabled: config.billing, currency: config.currency },
@@ -128,8 +138,9 @@ export async function runApi(config: ApiConfig, lifecycle: Lifecycle, log: Logge
     // Where nothing costs anything, nobody is to pay for it.
     crypto: createCryptoService({ db, crypto: config.billing ? await openCrypto(config.crypto) : undefined }),
     auth,
+    limitsOf: createAllowance({ db, quotas, usage }),
     storage,
-    leases: createLeases(db),
+    ...{ leases, usage, quotas },
     limits: config,
     paid: config.billing,
   });
@@ -138,7 +149,7 @@ export async function runApi(config: ApiConfig, lifecycle: Lifecycle, log: Logge
   if (config.billing) void listen(config.databaseUrl, CHANNEL, { ears: money, log, signal: lifecycle.signal });
   const changes = createChangeService({ ...resources.byNoun, ...money.byNoun }, config.feedsPerServer);
   lifecycle.defer('stats', () => stats.close());
-  const { people, deletions } = openPeople({ config, kube, resources, services, auth, db, mails, log });
+  const { people, deletions } = openPeople({ config, kube, resources, services, auth, db, quotas, mails, log });
   lifecycle.defer('deletions', () => deletions.stop());
   const suspensions = createSuspensions({
     ...{ db, log, streams: resources.byName.streams.list, patch: resources.streams.patch },
@@ -178,7 +189,7 @@ export async function runApi(config: ApiConfig, lifecycle: Lifecycle, log: Logge
   const ageMs = () => Math.max(...reflectors.map((reflector) => reflector.ageMs()));
   const server = await buildServer({
     authServer: { library, forgetPeople: auth.forgetPeople, wasUsed: auth.wasUsed },
-    ...{ config, auth, db, services, stats, changes, people, health, version, metrics, log },
+    ...{ config, auth, db, quotas, services, stats, changes, people, health, version, metrics, log },
     isSuspended: suspensions.isSuspended,
     ...{ onWebhook: metrics.webhook, stopping, leaving: leaving.signal, counter, ageMs, learners: resources.learners },
   });
@@ -252,14 +263,14 @@ function openResources(kube: Kube, namespace: string, stopping: AbortSignal, log
 
 type Given = Parameters<typeof createAccountService>[0] & { limits: Pick<ApiConfig, 'previewLimits'> } & Pick<
     UploadServiceDeps,
-    'storage' | 'limits' | 'leases'
+    'storage' | 'limits' | 'leases' | 'quotas' | 'usage'
   > &
   Pick<Services, 'billing' | 'topUps' | 'invoices' | 'crypto'> & { paid: boolean };
 
 function openServices(
   kube: Kube,
   { pods, destinations, uploads, playlists, streams }: Resources,
-  { auth, storage, limits, leases, paid, billing, topUps, invoices, crypto }: Given,
+  { auth, limitsOf, storage, limits, leases, quotas, usage, paid, billing, topUps, invoices, crypto }: Given,
 ): { services: Services; stats: StatsService } {
   const references = {
     destination: (accountId: string, id: string) => destinations.find(accountId, id) !== undefined,
@@ -270,15 +281,16 @@ function openServices(
   return {
     services: {
       ...{ stats, billing, topUps, invoices, crypto },
-      account: createAccountService({ auth }),
-      streams: createStreamService({ kube, streams, references, paid }),
-      destinations: createDestinationService({ kube, destinations, streams }),
-      uploads: createUploadService({ uploads, streams, playlists, pods, storage, limits, leases }),
+      account: createAccountService({ auth, limitsOf }),
+      streams: createStreamService({ kube, streams, references, quotas, paid }),
+      destinations: createDestinationService({ kube, destinations, streams, quotas }),
+      uploads: createUploadService({ uploads, streams, playlists, pods, storage, limits, leases, quotas, usage }),
       playlists: createPlaylistService({
         playlists,
         uploads,
         streams,
         history: createHistory(kube, playlists.namespace),
+        quotas,
       }),
     },
     stats,
@@ -292,14 +304,15 @@ interface PeopleGiven {
   services: Services;
   auth: AuthService;
   db: Db;
+  quotas: Quotas;
   mails: Letters | undefined;
   log: Logger;
 }
 
 /** What the person whose account it is can see and do of it. */
-function openPeople({ config, kube, resources, services, auth, db, mails, log }: PeopleGiven) {
+function openPeople({ config, kube, resources, services, auth, db, quotas, mails, log }: PeopleGiven) {
   const access = createAccessService({
-    ...{ db, auth },
+    ...{ db, auth, quotas },
     tell: async (userId, notice) => mails?.notice((await auth.user(userId)).email, notice),
   });
   const deletions = createDeletions({

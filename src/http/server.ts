@@ -34,6 +34,7 @@ import { errorIndex, errorPage } from './errorpages.ts';
 import { answerError, handleErrors } from './errors.ts';
 import { errorPageHeaders, secureHeaders } from './headers.ts';
 import { idempotency } from './idempotency.ts';
+import type { KeyedDeps } from './keyed.ts';
 import { createMethods, type Methods } from './methods.ts';
 import type { HttpMetrics } from './metrics.ts';
 import { type Learners, learnNewcomers } from './newcomers.ts';
@@ -70,6 +71,7 @@ export interface ServerDeps extends StatusDeps, Stopping {
   /** Without it there is neither signing in nor OAuth. */
   authServer?: AuthServer | undefined;
   db: Db;
+  quotas: KeyedDeps['quotas'];
   services: Services;
   stats: StatsService;
   changes: ChangeService;
@@ -192,7 +194,7 @@ async function restRoutes(v1: FastifyInstance, deps: ServerDeps, { methods, open
     if (!reply.hasHeader('cache-control')) void reply.header('cache-control', 'no-store');
     done(null, payload);
   });
-  idempotency(v1, { db: deps.db, secret: deps.config.authSecret });
+  idempotency(v1, { db: deps.db, secret: deps.config.authSecret, quotas: deps.quotas });
   // What is not there is counted as well, and said before anybody looks at a body.
   const count = v1.rateLimit();
   v1.addHook('onRequest', (request, reply, done) => {

@@ -47,6 +47,8 @@ export const BY_UPLOAD = 'upload';
 const BY_ASK = 'ask';
 export const BY_PLAYLIST = 'playlist';
 export const BY_DESTINATION = 'destination';
+/** Uploads by their account. */
+const BY_ACCOUNT = 'account';
 /** Uploads by their content, each account's for itself. */
 const BY_CONTENT = 'content';
 /** Pods by the stream that their label names, whoever owns them. */
@@ -67,6 +69,8 @@ const streamLabel = ({ metadata }: Meta): string[] => {
   const name = metadata.labels?.[STREAM_LABEL];
   return name === undefined ? [] : [name];
 };
+
+const accountKey = ({ metadata }: Meta): string => keyIn(metadata.namespace, metadata.labels?.[ACCOUNT_LABEL] ?? '');
 
 const contentKey = ({ metadata }: Meta, sha256: string): string =>
   keyIn(metadata.namespace, `${metadata.labels?.[ACCOUNT_LABEL] ?? ''}/${sha256}`);
@@ -124,7 +128,10 @@ export function createCaches(kube: Kube, namespace: string, log: Logger) {
     }),
     uploads: createReflector(kube, UPLOADS, {
       ...all,
-      indexes: { [BY_CONTENT]: (of) => (of.status?.media ? [contentKey(of, of.status.media.sha256)] : []) },
+      indexes: {
+        [BY_ACCOUNT]: (of) => [accountKey(of)],
+        [BY_CONTENT]: (of) => (of.status?.media ? [contentKey(of, of.status.media.sha256)] : []),
+      },
     }),
     destinations: createReflector(kube, DESTINATIONS, all),
     pods: createReflector(kube, PODS, {
@@ -157,6 +164,10 @@ export function sameSource(caches: Pick<Caches, 'uploads'>, upload: Upload, sha2
   others.sort((a, b) => a.metadata.creationTimestamp.localeCompare(b.metadata.creationTimestamp));
   return others.find(({ status }) => status?.sourceKey !== undefined)?.status?.sourceKey;
 }
+
+/** All uploads of the account that an upload belongs to. */
+export const uploadsOfAccount = (caches: Pick<Caches, 'uploads'>, upload: Upload): Upload[] =>
+  caches.uploads.byIndex(BY_ACCOUNT, accountKey(upload));
 
 /** Streams that play an upload: directly, or through a playlist. */
 export function streamsOfUpload(caches: Pick<Caches, 'streams' | 'playlists'>, uploadKey: string): LoopStream[] {

@@ -63,18 +63,19 @@ const SECONDS_PER_SECOND = 8;
 const RENDITION_BASE_SECONDS = 1800;
 
 /** What an import is of: the link, or the pieces that a client has sent. */
-function sourceOf({ metadata, spec: { source, maxSizeBytes, maxDurationSeconds } }: Upload) {
+function sourceOf({ metadata, spec: { source, maxDurationSeconds } }: Upload, maxBytes: number | undefined) {
   const { url = '', sent } = source;
   const most = maxDurationSeconds === undefined ? {} : { maxDurationSeconds };
   if (sent) return { sent: { key: incomingKey(metadata.uid), sizeBytes: sent.sizeBytes }, ...most };
-  return { url, ...(maxSizeBytes !== undefined && { maxBytes: maxSizeBytes }), ...most };
+  return { url, ...(maxBytes !== undefined && { maxBytes }), ...most };
 }
 
-export const importWish = (upload: Upload, urgent = false): Wish => ({
+/** `granted`: the most that a link may bring, where that is less than its own limit. */
+export const importWish = (upload: Upload, urgent = false, granted = upload.spec.maxSizeBytes): Wish => ({
   name: importJobName(upload.metadata.name),
   task: {
     action: 'import',
-    ...sourceOf(upload),
+    ...sourceOf(upload, granted),
     type: upload.spec.type,
     sourceKey: sourceKey(upload.metadata.uid),
   },

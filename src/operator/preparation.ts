@@ -12,6 +12,7 @@ import { fits, generationOf, importWish, renditionWish, taskOf, type Wish } from
 import { outcomeOf } from './jobresult.ts';
 import { isActive, progressOf } from './progress.ts';
 import { isOwnedBy } from './restricted.ts';
+import type { Grant } from './room.ts';
 import { conditionsOf } from './status.ts';
 import type { Verdict } from './world.ts';
 
@@ -32,6 +33,10 @@ export interface UploadWorld {
   fractions: ReadonlyMap<string, number>;
   /** Storage key of a source with this hash that another upload of the same account has. */
   sameSource: (sha256: string) => string | undefined;
+  /** What the import of a link may bring (room.ts); asked when it is about to begin. */
+  grant: () => Grant;
+  /** Whether the account may have more prepared media than it has. */
+  hasPreparedRoom: () => boolean;
   /** How long a rendition stays that no stream asks for, in milliseconds. */
   keepUnusedMs: number;
   now: Date;
@@ -41,6 +46,8 @@ export interface UploadDecision {
   status: UploadStatus;
   create: Wish[];
   remove: Job[];
+  /** The import waits for room in its account. */
+  waitsForRoom?: boolean;
   lookAgainAt?: Date;
 }
 
@@ -53,6 +60,7 @@ class Plan {
   lookAgainAt: Date | undefined;
   /** Names of the Jobs that somebody wants. */
   readonly #wanted = new Set<string>();
+  waitsForRoom = false;
   readonly #upload: Upload;
   readonly #world: UploadWorld;
 
@@ -124,6 +132,28 @@ class Plan {
 const keptSource = ({ metadata, status }: Upload, { sha256 }: MediaInfo, { sameSource }: UploadWorld): string =>
   status?.sourceKey ?? sameSource(sha256) ?? sourceKey(metadata.uid);
 
+/** How soon an upload that has to wait for room in its account is looked at again. */
+const ROOM_MS = 30_000;
+
+const noRoom: UploadError = {
+  code: 'storage_full',
+  message: 'The account keeps as many bytes of uploads as it may. Delete uploads, and import the file again.',
+};
+const noPreparedRoom: UploadError = {
+  code: 'storage_full',
+  message: 'The account keeps as much prepared media as it may. Delete uploads; it is prepared by itself then.',
+};
+
+/** What an import may bring: what it was granted when it began, so that its Job goes on fitting. */
+function grantOf(upload: Upload, world: UploadWorld): Grant {
+  const { accountMaxBytes, source } = upload.spec;
+  if (accountMaxBytes === undefined || source.url === undefined) return {};
+  const begun = world.jobs.get(importJobName(upload.metadata.name));
+  const task = begun && taskOf(begun);
+  if (!task) return world.grant();
+  return task.action === 'import' && 'url' in task && task.maxBytes !== undefined ? { maxBytes: task.maxBytes } : {};
+}
+
 const unexpected: UploadError = { code: 'prepare_failed', message: 'The Job answered another question.' };
 
 /** The media of an upload, what keeps it from being had, or neither while it is fetched. */
@@ -137,7 +167,14 @@ function imported(
   if (media) return { media };
   if (isArriving(upload.spec)) return {};
   if (error && !edited) return { error };
-  const result = plan.follow(importWish(upload, world.urgent.size > 0));
+  const grant = grantOf(upload, world);
+  if (grant === 'full') return { error: noRoom };
+  if (grant === 'wait') {
+    plan.waitsForRoom = true;
+    plan.lookAgain(new Date(world.now.getTime() + ROOM_MS));
+    return {};
+  }
+  const result = plan.follow(importWish(upload, world.urgent.size > 0, grant.maxBytes));
   if (!result) return {};
   if (result.action === 'import') return { media: result.media };
   return { error: result.action === 'failed' ? result.error : unexpected };
@@ -153,12 +190,17 @@ function rendition(
   edited: boolean,
 ): RenditionStatus | undefined {
   const current = renditionOf(upload, profile);
-  if (current?.state === 'ready' || (current?.state === 'failed' && !edited)) {
+  const hadNoRoom = current?.error?.message === noPreparedRoom.message;
+  if (current?.state === 'ready' || (current?.state === 'failed' && !edited && !hadNoRoom)) {
     const { unwantedSince: _, ...wanted } = current;
     return wanted;
   }
   const wish = renditionWish(upload, media, profile, world.urgent.has(profile), keptSource(upload, media, world));
   if (world.held.has(profile) && !plan.goesOn(wish, world.held.get(profile))) return undefined;
+  if (!world.jobs.has(wish.name) && !world.hasPreparedRoom()) {
+    plan.lookAgain(new Date(world.now.getTime() + ROOM_MS));
+    return { profile, state: 'failed', error: noPreparedRoom };
+  }
   const result = plan.follow(wish);
   if (!result) return { profile, state: 'pending' };
   if (result.action === 'rendition' && wish.task.action === 'rendition') {
@@ -286,8 +328,8 @@ export function decideUpload(upload: Upload, world: UploadWorld): UploadDecision
       world.now,
     ),
   };
-  const { create, remove, lookAgainAt } = plan;
-  return { status, create, remove, ...(lookAgainAt && { lookAgainAt }) };
+  const { create, remove, waitsForRoom, lookAgainAt } = plan;
+  return { status, create, remove, ...(waitsForRoom && { waitsForRoom }), ...(lookAgainAt && { lookAgainAt }) };
 }
 
 /** What the status of an upload says while some of its Jobs wait for their turn; by the names of those Jobs. */

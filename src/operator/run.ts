@@ -111,11 +111,15 @@ export async function runOperator(
     jobs: () => caches.jobs.list(),
     isSwept: (namespace, key) => sweeper.isSwept(namespace, key),
   });
+  const maxPreparedBytes = config.limits.full.preparedBytes;
   const keepUnusedMs = config.keepUnusedDays > 0 ? config.keepUnusedDays * DAY_MS : Number.POSITIVE_INFINITY;
   const lookAtUpload = (key: string) => queues.upload.add(key);
   const queues = {
     stream: controller('stream', reconcileStream(tools)),
-    upload: controller('upload', reconcileUpload({ ...tools, admission, keepUnusedMs }, lookAtUpload)),
+    upload: controller(
+      'upload',
+      reconcileUpload({ ...tools, admission, keepUnusedMs, maxPreparedBytes }, lookAtUpload),
+    ),
     destination: controller('destination', reconcileDestination(tools)),
   };
   const enqueue: Enqueue = {

@@ -1,9 +1,20 @@
 /** One upload: its Jobs are made, their results read from their pods, the status written once. */
 import { JOBS, type Pod, UPLOADS, type Upload } from '../kube/resources.ts';
-import { ACCOUNT_LABEL, renditionJobName } from '../streams/names.ts';
+import { ACCOUNT_LABEL, importJobName, renditionJobName } from '../streams/names.ts';
 import type { Profile } from '../streams/profile.ts';
+import { preparedBytes } from '../uploads/size.ts';
 import type { Admission } from './admission.ts';
-import { BY_OWNER, BY_UPLOAD, keyIn, profilesAsked, sameSource, splitKey, streamsOfUpload } from './caches.ts';
+import {
+  BY_OWNER,
+  BY_UPLOAD,
+  type Caches,
+  keyIn,
+  profilesAsked,
+  sameSource,
+  splitKey,
+  streamsOfUpload,
+  uploadsOfAccount,
+} from './caches.ts';
 import { isReason, isRefusal, type Reconcile, type Tools, waitUntil, writeStatus } from './control.ts';
 import { graceEnd } from './hold.ts';
 import { buildJob, type Wish } from './job.ts';
@@ -11,6 +22,7 @@ import { profileOfStream } from './media.ts';
 import { decideUpload, type UploadWorld, whileWaiting } from './preparation.ts';
 import { isActive } from './progress.ts';
 import { isOwnedBy } from './restricted.ts';
+import { grantRoom } from './room.ts';
 import { uploadEvents } from './story.ts';
 
 /** How long until a Job that could not be made is tried again; whether it can be depends on others (a quota, a name). */
@@ -20,6 +32,14 @@ export interface UploadTools extends Tools {
   admission: Admission;
   /** How long a rendition stays that no stream asks for, in milliseconds. */
   keepUnusedMs: number;
+  /** Of prepared media that an account may have. */
+  maxPreparedBytes: number;
+}
+
+/** What was made with kubectl belongs to no account, and is not limited. */
+function hasPreparedRoom(caches: Pick<Caches, 'uploads'>, upload: Upload, maxBytes: number): boolean {
+  if (upload.metadata.labels?.[ACCOUNT_LABEL] === undefined) return true;
+  return uploadsOfAccount(caches, upload).reduce((sum, one) => sum + preparedBytes(one), 0) < maxBytes;
 }
 
 /** Until when the Job that makes this rendition may go on, where it runs and streams want it which may not go on air. */
@@ -47,10 +67,11 @@ async function removeLeft({ caches, kube }: UploadTools, key: string): Promise<v
 }
 
 export function uploadWorld(
-  { caches, fractions, keepUnusedMs }: Pick<UploadTools, 'caches' | 'fractions' | 'keepUnusedMs'>,
+  tools: Pick<UploadTools, 'caches' | 'fractions' | 'keepUnusedMs' | 'maxPreparedBytes' | 'settings'>,
   upload: Upload,
   now: Date,
 ): UploadWorld {
+  const { caches, fractions, keepUnusedMs, maxPreparedBytes, settings } = tools;
   const key = keyIn(upload.metadata.namespace, upload.metadata.name);
   const jobs = caches.jobs.byIndex(BY_UPLOAD, key);
   const { held, ...asked } = profilesAsked(caches, key);
@@ -63,6 +84,8 @@ export function uploadWorld(
     pods,
     fractions,
     sameSource: (sha256) => sameSource(caches, upload, sha256),
+    grant: () => grantRoom(upload, uploadsOfAccount(caches, upload), settings.maxSourceBytes),
+    hasPreparedRoom: () => hasPreparedRoom(caches, upload, maxPreparedBytes),
     keepUnusedMs,
     now,
   };
@@ -117,6 +140,7 @@ async function reconcile(tools: UploadTools, key: string): Promise<{ requeueAfte
   }
   const { refusal, queued } = await createAll(tools, key, upload, decision.create);
   if (refusal !== undefined) events.event(upload, { type: 'Warning', reason: 'JobRefused', message: refusal });
+  if (decision.waitsForRoom) queued.add(importJobName(upload.metadata.name));
   const status = whileWaiting(upload, decision.status, queued);
   if (await writeStatus(tools, UPLOADS, caches.uploads, upload, status)) {
     for (const event of uploadEvents(upload.status, status)) events.event(upload, event);

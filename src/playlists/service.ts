@@ -2,6 +2,7 @@
 import type { Connection, PageArgs } from '../account/connection.ts';
 import { connectAll, type ListArgs, type Listing, numberKey } from '../account/ordered.ts';
 import type { Owned } from '../account/owned.ts';
+import type { Quotas } from '../account/quotas.ts';
 import { currentIntent } from '../context.ts';
 import { AppError, type FieldError, validationFailed } from '../errors.ts';
 import type { LoopStream, Playlist as Resource, Upload } from '../kube/resources.ts';
@@ -10,6 +11,7 @@ import { profileOf } from '../streams/profile.ts';
 import { createAttaching } from './attach.ts';
 import { applyChanges, changesBetween, type Item, OutOfList } from './changes.ts';
 import { type History, type KeptVersion, versionOf } from './history.ts';
+import { keepingFirst, keepingNext } from './kept.ts';
 import { publicationOf } from './publication.ts';
 import type {
   Playlist,
@@ -31,6 +33,7 @@ export interface PlaylistServiceDeps {
   /** With the index `playlist`. */
   streams: Owned<LoopStream>;
   history: History;
+  quotas: Pick<Quotas, 'make' | 'grow'>;
 }
 
 /** How long a version that another replica has made may take to be seen here. */
@@ -57,7 +60,7 @@ const published = (version: number, { mode, items }: Pick<PlaylistSpec, 'mode' |
   [PUBLISHED_ANNOTATION]: JSON.stringify({ version, mode, items } satisfies Published),
 });
 
-export function createPlaylistService({ playlists, uploads, streams, history }: PlaylistServiceDeps) {
+export function createPlaylistService({ playlists, uploads, streams, history, quotas }: PlaylistServiceDeps) {
   const attaching = createAttaching(streams, playlists);
   const streamsOf = (accountId: string, { metadata }: Resource) =>
     streams.referring(accountId, 'playlist', metadata.name);
@@ -142,11 +145,14 @@ export function createPlaylistService({ playlists, uploads, streams, history }: 
       }
       const { resourceVersion } = playlist.metadata;
       const spec = edit(playlist.spec);
+      const kept = keepingNext(playlist, { ...playlist.spec, ...spec });
       // Before it is written over: the one who made this version may have died before it was kept.
       await history.keep(playlist);
       try {
-        const annotations = { [INTENT_ANNOTATION]: intent };
-        const made = await playlists.patch(playlist, { metadata: { resourceVersion, annotations }, spec });
+        const annotations = { [INTENT_ANNOTATION]: intent, ...kept.annotations };
+        const patch = { metadata: { resourceVersion, annotations }, spec };
+        const of = playlist;
+        const made = await quotas.grow(accountId, kept.more, () => playlists.patch(of, patch));
         await keepLater(made);
         return show(accountId, made);
       } catch (error) {
@@ -180,7 +186,10 @@ export function createPlaylistService({ playlists, uploads, streams, history }: 
     async create(accountId: string, { name, kind, mode, items, streamID }: PlaylistCreate): Promise<Playlist> {
       refuse([...check(accountId, kind, items, '/items'), ...attaching.problems(accountId, streamID, kind)]);
       const spec = { kind, mode, items: toRefs(items), ...(name === undefined ? {} : { displayName: name }) };
-      const made = await playlists.create(accountId, () => spec, published(1, spec));
+      const annotations = { ...published(1, spec), ...keepingFirst(spec) };
+      const made = await quotas.make(accountId, 'playlists', spec, () =>
+        playlists.create(accountId, () => spec, annotations),
+      );
       await keepLater(made);
       await attaching.attach(accountId, streamID, made);
       return show(accountId, made);

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { type Connection, nameKey, type PageArgs } from '../account/connection.ts';
 import { connectAll, type ListArgs, type Listing, numberKey } from '../account/ordered.ts';
 import type { Owned } from '../account/owned.ts';
+import type { Quotas } from '../account/quotas.ts';
 import { type Clock, systemClock } from '../clock.ts';
 import { currentIntent } from '../context.ts';
 import { AppError, validationFailed } from '../errors.ts';
@@ -87,13 +88,14 @@ export interface StreamServiceDeps {
   kube: Kube;
   streams: Owned<LoopStream>;
   references: References;
+  quotas: Pick<Quotas, 'make'>;
   /** Streams cost credits: each is on air only while billing says that there are some. */
   paid?: boolean;
   clock?: Clock;
 }
 
 export function createStreamService(deps: StreamServiceDeps) {
-  const { kube, streams, references, paid = false, clock = systemClock } = deps;
+  const { kube, streams, references, quotas, paid = false, clock = systemClock } = deps;
   // What is in the cache is never changed in place, so that what does not depend on the time is made of it once.
   const readinessOf = oncePer(toReadiness);
   const showAlways = oncePer((stream: LoopStream) => toStream(stream, clock.now()));
@@ -162,7 +164,7 @@ export function createStreamService(deps: StreamServiceDeps) {
         ...(Object.keys(schedule).length > 0 && { schedule }),
         ...(paid && { readinessGates: [{ conditionType: CREDIT_CONDITION }] }),
       };
-      return show(await streams.create(accountId, () => spec));
+      return show(await quotas.make(accountId, 'streams', spec, () => streams.create(accountId, () => spec)));
     },
 
     /** `where` is asked of each as clients see it. */

@@ -19,7 +19,7 @@ const STEP = 0.05;
 
 interface IncomingDeps {
   uploads: Owned<Resource>;
-  within: Within;
+  within: Pick<Within, 'sent'>;
   storage: Storage;
   maxSourceBytes: number;
   /** From the beginning on, in milliseconds. */
@@ -77,7 +77,8 @@ export function createIncoming({ uploads, within, storage, maxSourceBytes, expir
         source: { sent: { sizeBytes, receivedBytes: 0 } },
       });
       const annotations = { [UPLOAD_METADATA_ANNOTATION]: metadata };
-      return (await within(accountId, sizeBytes, () => uploads.create(accountId, spec, annotations))).metadata.name;
+      const make = () => uploads.create(accountId, spec, annotations);
+      return (await within.sent(accountId, sizeBytes, { ...spec(), ...annotations }, make)).metadata.name;
     },
 
     /** Throws `upload_not_found`; rejects with StorageError. */

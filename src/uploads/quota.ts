@@ -1,94 +1,43 @@
-/** How much an account may keep: uploads and their bytes. */
-import type { Owned } from '../account/owned.ts';
-import type { Leases } from '../db/leases.ts';
-import { AppError } from '../errors.ts';
+/** Keeps the uploads of an account within its limits. */
+import type { Quotas } from '../account/quotas.ts';
+import type { Usage } from '../account/usage.ts';
 import type { Upload as Resource } from '../kube/resources.ts';
 
-export interface UploadQuota {
-  count: number;
-  bytes: number;
+/** How much a link may bring. */
+export interface Room {
+  /** The largest file that the account may have, and has room for. */
+  largest: number;
+  /** All uploads of the account together: the operator looks at what is left of it when the import begins. */
+  accountMaxBytes: number;
 }
 
-/** Who waits longer for his turn than a few writes take is told so. */
-const PATIENCE_MS = 15_000;
-/** How long what another server has made may take to be seen here. */
-const SEEN_MS = 1_000;
+export type Within = ReturnType<typeof createWithin>;
 
-/** Bytes that an upload counts for: those it has, or is going to have. One that came to nothing has none. */
-function countedBytes({ spec, status }: Resource): number {
-  if (status?.media) return status.media.sizeBytes;
-  return status?.error ? 0 : (spec.source.sent?.sizeBytes ?? 0);
-}
+export function createWithin(quotas: Quotas, usage: Usage) {
+  const bytesClaim = (accountId: string, wanted: number) => ({
+    ...{ name: 'uploadBytes' as const, used: usage.uploadBytes(accountId), wanted },
+  });
+  return {
+    /** Makes an upload of so many bytes. Throws `upload_quota_exceeded`, `quota_exceeded` and `media_too_large`. */
+    async sent(accountId: string, sizeBytes: number, draft: unknown, make: () => Promise<Resource>): Promise<Resource> {
+      await quotas.check(accountId, { name: 'largestUploadBytes', used: 0, wanted: sizeBytes });
+      return quotas.make(accountId, 'uploads', draft, make, () => [bytesClaim(accountId, sizeBytes)]);
+    },
 
-/** How many bytes the account may add. Throws `upload_quota_exceeded` when that is less than `wanted`. */
-function bytesLeft(uploads: readonly Resource[], { count, bytes }: UploadQuota, wanted: number): number {
-  const advice = 'delete uploads that are no longer needed.';
-  if (uploads.length >= count)
-    throw new AppError(
-      'upload_quota_exceeded',
-      `This account may keep ${count} uploads and has ${uploads.length}: ${advice}`,
-    );
-  const left = bytes - uploads.reduce((sum, upload) => sum + countedBytes(upload), 0);
-  if (left >= wanted) return left;
-  const detail = `This account may keep ${bytes} bytes of uploads and has room for ${Math.max(0, left)} more: ${advice}`;
-  throw new AppError('upload_quota_exceeded', detail);
-}
-
-/** Each piece of work after the one before it that has the same name. */
-function createQueues() {
-  const last = new Map<string, Promise<unknown>>();
-  return async <T>(name: string, work: () => Promise<T>): Promise<T> => {
-    const before = last.get(name) ?? Promise.resolve();
-    const mine = before.catch(() => undefined).then(work);
-    last.set(name, mine);
-    try {
-      return await mine;
-    } finally {
-      if (last.get(name) === mine) last.delete(name);
-    }
+    /**
+     * Makes an upload from a link. How large its file is, is not known yet, so that links wait without taking room; each takes
+     * what it may bring when its import begins (operator/importroom.ts). Throws `upload_quota_exceeded` and `quota_exceeded`.
+     */
+    async link(accountId: string, draft: unknown, make: (room: Room) => Promise<Resource>): Promise<Resource> {
+      const own = await quotas.allowed(accountId, 'largestUploadBytes');
+      const accountMaxBytes = await quotas.allowed(accountId, 'uploadBytes');
+      const claims = () => [
+        { name: 'linkImports' as const, used: usage.linkImports(accountId), wanted: 1 },
+        bytesClaim(accountId, 1),
+      ];
+      const begin = (left: (name: 'uploadBytes') => number) =>
+        make({ largest: Math.min(own, left('uploadBytes')), accountMaxBytes });
+      return quotas.make(accountId, 'uploads', draft, begin, claims);
+    },
   };
 }
-
-/**
- * Answers a function that makes an upload of so many bytes if the account may have it. One after the other for each account,
- * so that many requests at once cannot all take the last place: here by a queue, over all servers by a lease. Its note says
- * what was made last, so that the next one waits until he knows of it. The size of a link's file is not known beforehand
- * (`wanted` is 1): `make` is told how large it may be.
- */
-export function createQuota(
-  uploads: Pick<Owned<Resource>, 'list' | 'earlier' | 'caughtUp'>,
-  quota: UploadQuota,
-  leases: Leases,
-) {
-  const inTurn = createQueues();
-
-  const takeTurn = async (accountId: string) => {
-    const signal = AbortSignal.timeout(PATIENCE_MS);
-    try {
-      return await leases.take(`quota ${accountId}`, { signal });
-    } catch (error) {
-      if (!signal.aborted) throw error;
-      throw new AppError('upstream_unavailable', 'Other uploads of this account are being begun; try again.');
-    }
-  };
-
-  return (accountId: string, wanted: number, make: (left: number) => Promise<Resource>): Promise<Resource> =>
-    inTurn(accountId, async () => {
-      const lease = await takeTurn(accountId);
-      let note = lease.note;
-      try {
-        const [name, resourceVersion] = note?.split(' ') ?? [];
-        if (name && resourceVersion) await uploads.caughtUp({ name, resourceVersion }, SEEN_MS);
-        // What an earlier try of this request has made is in its place already.
-        const mine = uploads.earlier(accountId);
-        const others = uploads.list(accountId).filter((upload) => upload !== mine);
-        const made = await make(bytesLeft(others, quota, wanted));
-        note = `${made.metadata.name} ${made.metadata.resourceVersion}`;
-        return made;
-      } finally {
-        await lease.release(note);
-      }
-    });
-}
-
-export type Within = ReturnType<typeof createQuota>;

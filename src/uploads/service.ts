@@ -2,6 +2,8 @@
 import type { Readable } from 'node:stream';
 import type { Connection, PageArgs } from '../account/connection.ts';
 import type { Owned } from '../account/owned.ts';
+import type { Quotas } from '../account/quotas.ts';
+import type { Usage } from '../account/usage.ts';
 import { type Clock, systemClock } from '../clock.ts';
 import type { Leases } from '../db/leases.ts';
 import { AppError, validationFailed } from '../errors.ts';
@@ -16,7 +18,7 @@ import { createIncoming } from './incoming.ts';
 import { linkRefusal } from './link.ts';
 import { nameOfLink } from './name.ts';
 import { openPreview } from './preview.ts';
-import { createQuota, type UploadQuota } from './quota.ts';
+import { createWithin, type Room } from './quota.ts';
 import type { Upload, UploadFromLink } from './record.ts';
 import { incomingKey } from './spec.ts';
 
@@ -30,6 +32,8 @@ export interface UploadServiceDeps extends HoldersDeps {
   storage: Storage | undefined;
   limits: UploadLimits;
   leases: Leases;
+  quotas: Quotas;
+  usage: Usage;
   clock?: Clock;
 }
 
@@ -44,8 +48,6 @@ interface UploadLimits {
   allowPrivateLinks: boolean;
   /** The largest upload. */
   maxSourceBytes: number;
-  /** Of an account. */
-  uploadQuota: UploadQuota;
   /** How long a client may take to send one. */
   uploadExpireHours: number;
   /** Of the requests by which clients send. */
@@ -84,11 +86,13 @@ export function createUploadService({
   storage,
   limits,
   leases,
+  quotas,
+  usage,
   clock = systemClock,
   ...deps
 }: UploadServiceDeps) {
-  const { allowPrivateLinks, maxSourceBytes, uploadQuota, uploadExpireHours, uploadLimits } = limits;
-  const within = createQuota(uploads, uploadQuota, leases);
+  const { allowPrivateLinks, maxSourceBytes, uploadExpireHours, uploadLimits } = limits;
+  const within = createWithin(quotas, usage);
   const holders = createHolders(deps);
   const expireMs = uploadExpireHours * HOUR_MS;
   return {
@@ -103,13 +107,16 @@ export function createUploadService({
     async fromLink(accountId: string, { type, url, name }: UploadFromLink): Promise<Upload> {
       checkLink(url, allowPrivateLinks);
       const displayName = name ?? nameOfLink(url);
-      const spec = (left: number): Resource['spec'] => ({
+      const draft: Resource['spec'] = {
         ...(displayName === undefined ? {} : { displayName }),
         type: type === 'AUDIO' ? 'audio' : 'video',
         source: { url },
-        ...(left < maxSourceBytes && { maxSizeBytes: left }),
-      });
-      return show(await within(accountId, 1, (left) => uploads.create(accountId, () => spec(left))));
+      };
+      const make = ({ largest, accountMaxBytes }: Room) => {
+        const spec = { ...draft, ...(largest < maxSourceBytes && { maxSizeBytes: largest }), accountMaxBytes };
+        return uploads.create(accountId, () => spec);
+      };
+      return show(await within.link(accountId, draft, make));
     },
 
     /** `where` is asked of each as clients see it. */

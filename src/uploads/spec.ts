@@ -128,6 +128,13 @@ export const UploadSpec = Type.Object({
       description: 'The longest source that is taken, in seconds, where that is less than the service takes.',
     }),
   ),
+  accountMaxBytes: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      description:
+        'Bytes that all uploads of the account may have together. An import from a link takes no more than what is left of it when it begins.',
+    }),
+  ),
 });
 export type UploadSpec = Static<typeof UploadSpec>;
 

@@ -138,6 +138,7 @@ const DESIGNED: Partial<Record<string, Designed>> = {
 
 /** What it has beyond that. */
 const MORE: Operation[] = [
+  'getLimits',
   'getBillingAddress',
   'updateBillingAddress',
   'getStreamSchedule',

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { withOverrides } from '../../src/account/limits.ts';
 import { UPLOADS } from '../../src/kube/resources.ts';
 import { NAMESPACE } from '../../src/local/rights.ts';
 import { indexKey } from '../../src/rendition/index.ts';
@@ -20,6 +21,7 @@ import { startFaultyProxy } from '../support/kubeproxy.ts';
 import { until } from '../support/rtmp.ts';
 
 const QUOTA = { count: 6, bytes: 2 ** 30 };
+const LIMITS = withOverrides({ full: { uploads: QUOTA.count, uploadBytes: QUOTA.bytes } });
 const MEGA = 2 ** 20;
 
 let dir: string;
@@ -31,7 +33,7 @@ let urls: [string, string];
 beforeAll(async () => {
   dir = await mkdtemp(join(tmpdir(), 'uploads-replicas-'));
   storageUrl = pathToFileURL(join(dir, 'media')).href;
-  api = await startTestApi({ storageUrl, uploadQuota: QUOTA });
+  api = await startTestApi({ storageUrl, limits: LIMITS });
   ada = await api.client('ada');
   urls = [api.url, (await api.replica()).url];
 });

@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { withOverrides } from '../../src/account/limits.ts';
 import { UPLOADS } from '../../src/kube/resources.ts';
 import { NAMESPACE } from '../../src/local/rights.ts';
 import { openStorage } from '../../src/storage/open.ts';
@@ -22,6 +23,7 @@ import { type Sending, send } from '../support/tus-client.ts';
 
 const SIZE = 48 * 2 ** 20;
 const QUOTA = { count: 6, bytes: 200 * 2 ** 20 };
+const LIMITS = withOverrides({ full: { uploads: QUOTA.count, uploadBytes: QUOTA.bytes } });
 
 let dir: string;
 let storage: Storage;
@@ -33,7 +35,7 @@ beforeAll(async () => {
   dir = await mkdtemp(join(tmpdir(), 'uploads-'));
   const storageUrl = pathToFileURL(join(dir, 'media')).href;
   storage = await openStorage(storageUrl);
-  api = await startTestApi({ storageUrl, uploadQuota: QUOTA, maxSourceBytes: 100 * 2 ** 20 });
+  api = await startTestApi({ storageUrl, limits: LIMITS, maxSourceBytes: 100 * 2 ** 20 });
   ada = await api.client('ada');
   eve = await api.client('eve');
 });
@@ -299,7 +301,7 @@ describe('an account may keep so much and no more', () => {
       [403, 20 - QUOTA.count],
     ]);
     expect(await link()).toMatchObject(REFUSED);
-    expect((await link()).body.detail).toContain(`may keep ${QUOTA.count} uploads`);
+    expect((await link()).body.detail).toContain(`may have ${QUOTA.count} uploads`);
     expect((await link(eve)).status).toBe(201);
     const { data } = (await ada.call<{ data: { objectID: string }[] }>('GET', '/v1/uploads')).body;
     for (const { objectID } of data) expect((await ada.call('DELETE', `/v1/uploads/${objectID}`)).status).toBe(204);
@@ -320,7 +322,7 @@ describe('an account may keep so much and no more', () => {
     await api.observeUpload(String(body.objectID), { state: 'ready', media });
     await expect.poll(async () => (await of(51)).status).toBe(403);
     expect(await of(51)).toMatchObject(REFUSED);
-    expect((await of(51)).body.detail).toContain(`has room for ${50 * mega} more`);
+    expect((await of(51)).body.detail).toContain('has 150 MiB; this needs 51 MiB');
     const next = await link(zoe);
     expect((await upload(String(next.body.objectID))).spec.maxSizeBytes).toBe(50 * mega);
     expect(await of(50)).toMatchObject({ status: 201 });

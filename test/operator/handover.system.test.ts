@@ -5,6 +5,7 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { withOverrides } from '../../src/account/limits.ts';
 import { createKube } from '../../src/kube/client.ts';
 import { applyCrds } from '../../src/kube/install.ts';
 import { DESTINATIONS, LOOPSTREAMS, NODES, PODS, SECRETS, UPLOADS } from '../../src/kube/resources.ts';
@@ -52,6 +53,7 @@ async function startOperator(image: string): Promise<void> {
     keepUnusedDays: 30,
     opsHost: '127.0.0.1',
     opsPort: 0,
+    limits: withOverrides(),
   };
   await runOperator(config, operator, silent);
 }

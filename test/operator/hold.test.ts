@@ -26,6 +26,8 @@ const see = (of: Upload, { profiles = [], held = {}, jobs = [], pods = [], now =
     jobs: new Map(jobs.map((job) => [job.metadata.name, job])),
     pods: new Map(jobs.map((job) => [job.metadata.uid, pods])),
     sameSource: () => undefined,
+    grant: () => ({}),
+    hasPreparedRoom: () => true,
     keepUnusedMs: 86_400_000,
     fractions: new Map(),
     now,

@@ -7,6 +7,7 @@ import { CREDIT_CONDITION } from '../../src/streams/names.ts';
 import { createStreamService } from '../../src/streams/service.ts';
 import { type LoopStreamSpec, READINESS_CONDITIONS } from '../../src/streams/spec.ts';
 import { isSettled, toReadiness } from '../../src/streams/view.ts';
+import { ROOM } from '../support/limits.ts';
 import { stream } from '../support/operator.ts';
 
 const GATES = [{ conditionType: CREDIT_CONDITION }];
@@ -34,7 +35,7 @@ function serviceOf(found: LoopStream, made: LoopStreamSpec[] = [], paid = true) 
     },
   } as unknown as Owned<LoopStream>;
   const references = { destination: () => true, upload: () => ({ type: 'video' }), playlist: () => undefined };
-  return createStreamService({ kube: {} as never, streams, references: references as never, paid });
+  return createStreamService({ kube: {} as never, streams, references: references as never, quotas: ROOM, paid });
 }
 
 it('a start without credit is refused as that, whatever else is missing; told to wait it is taken', async () => {

@@ -3,6 +3,7 @@
  * rest acts on what it started. Pods are driven by the test's hand in kubelet's place.
  */
 import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest';
+import { withOverrides } from '../../src/account/limits.ts';
 import { createKube } from '../../src/kube/client.ts';
 import { applyCrds } from '../../src/kube/install.ts';
 import {
@@ -59,6 +60,7 @@ async function startOperator(options: Parameters<typeof runOperator>[3] = {}) {
     keepUnusedDays: 30,
     opsHost: '127.0.0.1',
     opsPort: 0,
+    limits: withOverrides(),
   };
   const { opsPort } = await runOperator(config, lifecycle, silent, { follow: FOLLOW, ...options });
   return { lifecycle, opsPort };

@@ -7,6 +7,7 @@ import { type Principal, SCOPES, type Scope } from '../../src/auth/scopes.ts';
 import { apiConfig } from '../../src/config.ts';
 import { AppError } from '../../src/errors.ts';
 import { buildServer, type ServerDeps } from '../../src/http/server.ts';
+import { ROOM } from './limits.ts';
 
 export interface TestServer {
   app: FastifyInstance;
@@ -49,6 +50,7 @@ export async function buildTestServer(options: ServerOptions = {}): Promise<Test
     leaving: options.leaving ?? never,
     stopping: options.stopping ?? never,
     db: options.db,
+    quotas: ROOM,
     isSuspended: options.isSuspended,
     counter: options.counter,
     metrics: options.metrics,

@@ -31,7 +31,7 @@ test('what has not come whole in time vanishes with its bytes; what is on time, 
   const deleted: string[] = [];
   const incoming = createIncoming({
     uploads: { delete: async ({ metadata }: Upload) => void deleted.push(metadata.name) } as never,
-    within: (() => undefined) as never,
+    within: {} as never,
     storage: place.storage,
     maxSourceBytes: 10,
     expireMs: 72 * HOUR_MS,

@@ -1,0 +1,37 @@
+/**
+ * How much an account may still keep in storage, when an import or a preparation is about to begin. Links wait without taking room,
+ * since nobody knows how large their files are: each is granted what it may bring when it begins. Pure: no I/O, no clock.
+ */
+import type { Upload } from '../kube/resources.ts';
+import { countedBytes, isFetching } from '../uploads/size.ts';
+
+/** `maxBytes`: what the import may bring, where that is less than the upload’s own limit. */
+export type Grant = { maxBytes?: number } | 'wait' | 'full';
+
+const before = (a: Upload, b: Upload): boolean =>
+  a.metadata.creationTimestamp < b.metadata.creationTimestamp ||
+  (a.metadata.creationTimestamp === b.metadata.creationTimestamp && a.metadata.name < b.metadata.name);
+
+/**
+ * Grants room to the import of a link. All older links of the account count with the most that they may bring, whether they have begun
+ * or not. So the answer follows from the uploads alone, and imports that begin at the same moment cannot share the same room. The
+ * oldest one gets what is left, however little; the others wait until there is enough for them.
+ */
+export function grantRoom(upload: Upload, ofAccount: readonly Upload[], maxSourceBytes: number): Grant {
+  const { accountMaxBytes, source } = upload.spec;
+  if (accountMaxBytes === undefined || source.url === undefined) return {};
+  const mostOf = ({ spec }: Upload) => Math.min(spec.maxSizeBytes ?? maxSourceBytes, maxSourceBytes);
+  let left = accountMaxBytes;
+  let isOldest = true;
+  for (const other of ofAccount) {
+    if (other.metadata.uid === upload.metadata.uid) continue;
+    left -= countedBytes(other);
+    if (!isFetching(other) || !before(other, upload)) continue;
+    left -= mostOf(other);
+    isOldest = false;
+  }
+  const most = mostOf(upload);
+  if (left >= most) return upload.spec.maxSizeBytes === undefined ? {} : { maxBytes: most };
+  if (!isOldest) return 'wait';
+  return left > 0 ? { maxBytes: left } : 'full';
+}

@@ -1,0 +1,142 @@
+/**
+ * Filling the cluster's database: an account makes objects until everybody's Kubernetes is read-only. Two API servers, each asked
+ * many times at once, on a real Kubernetes and a real PostgreSQL.
+ */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type LimitName, type LimitOverrides, withOverrides } from '../../src/account/limits.ts';
+import { connectAgent, withKey } from '../support/agents.ts';
+import { type Answer, type Client, call, startTestApi, type TestApi } from '../support/api.ts';
+import { giveCredit } from '../support/ledger.ts';
+
+/** Small, so that a test meets them; the ways that lead to them are the same. */
+const LIMITS = {
+  trial: { streams: 3, destinations: 4, playlists: 5, recordBytes: 400_000, uploads: 6, linkImports: 5, apiKeys: 2 },
+  full: { streams: 30, destinations: 40, playlists: 50, recordBytes: 1_000_000, uploads: 60, linkImports: 50 },
+} satisfies LimitOverrides;
+
+let api: TestApi;
+let urls: string[];
+beforeAll(async () => {
+  api = await startTestApi({ billing: true, limits: withOverrides(LIMITS) });
+  urls = [api.url, (await api.replica()).url];
+});
+afterAll(async () => api?.stop());
+
+const LINK = { type: 'VIDEO', url: 'https://example.com/a.mp4' };
+const UPLOAD = { path: '/v1/uploads/from-link', body: LINK };
+const DESTINATION = {
+  path: '/v1/destinations',
+  body: { name: 'd', rtmpUrl: 'rtmp://live.example.com/app', rtmpKey: 'key' },
+};
+const PLAYLIST = { path: '/v1/playlists', body: { kind: 'video', mode: 'sequential', items: [] } };
+/** The same for GraphQL. */
+const INPUT = '{ name: "d", rtmpUrl: "rtmp://live.example.com/app", rtmpKey: "key" }';
+type Wish = { path: string; body: object };
+
+/** The same wish so many times at once, by turns at each server. */
+const flood = (as: Client, times: number, { path, body }: Wish): Promise<Answer[]> =>
+  Promise.all(
+    Array.from({ length: times }, (_, i) =>
+      call<Record<string, unknown>>(`${urls[i % urls.length]}${path}`, 'POST', body, { 'x-api-key': as.key }),
+    ),
+  );
+const countsOf = (answers: readonly Answer[]) => ({
+  made: answers.filter(({ status }) => status === 201).length,
+  refused: answers.filter(({ status }) => status === 403).length,
+});
+const refusalOf = (answers: readonly Answer[]) => answers.find(({ status }) => status === 403)?.body;
+
+async function streamWish(as: Client): Promise<Wish> {
+  const [destination, upload] = await Promise.all([
+    as.call<{ id: string }>('POST', DESTINATION.path, DESTINATION.body),
+    as.call<{ objectID: string }>('POST', UPLOAD.path, UPLOAD.body),
+  ]);
+  const body = { name: 's', quality: 'q_720p', framerate: 'f_30', destinationID: destination.body.id };
+  return { path: '/v1/streams', body: { ...body, videoUploadObjectID: upload.body.objectID } };
+}
+
+describe('objects without end, asked for at two servers at once', () => {
+  const nouns: [name: LimitName, code: string, wish: (as: Client) => Wish | Promise<Wish>, before?: number][] = [
+    ['destinations', 'quota_exceeded', () => DESTINATION],
+    ['playlists', 'quota_exceeded', () => PLAYLIST],
+    ['linkImports', 'quota_exceeded', () => UPLOAD],
+    ['streams', 'quota_exceeded', streamWish],
+  ];
+  test.each(nouns)('%s end at the limit of the trial, to the last one', async (name, code, wishOf) => {
+    const mallory = await api.client(`mallory-${name}`);
+    const answers = await flood(mallory, 24, await wishOf(mallory));
+    const allowed = (LIMITS.trial as Record<string, number>)[name] ?? 0;
+    expect(countsOf(answers)).toEqual({ made: allowed, refused: 24 - allowed });
+    const body = refusalOf(answers);
+    expect(body).toMatchObject({ code, limit: name, allowed, used: allowed, class: 'trial' });
+    expect(body?.detail).toMatch(
+      /^This account may have \d+ .*, and has \d+\. .* Buying credit once raises this limit/,
+    );
+  });
+
+  test('another account notices nothing', async () => {
+    const victim = await api.client('victim');
+    const wish = await streamWish(victim);
+    expect(countsOf(await flood(victim, 3, wish))).toEqual({ made: 3, refused: 0 });
+  });
+
+  test('GraphQL and tools of agents are no way around it', async () => {
+    const mallory = await api.client('mallory-doors');
+    expect(countsOf(await flood(mallory, 8, DESTINATION)).made).toBe(LIMITS.trial.destinations);
+    const query = `mutation { createDestination(input: ${INPUT}) { __typename } }`;
+    const { body } = await mallory.call<{ errors?: { extensions: { code: string } }[] }>('POST', '/graphql', { query });
+    expect(body.errors?.[0]?.extensions.code, JSON.stringify(body)).toBe('quota_exceeded');
+    const agent = await connectAgent(api.url, withKey(mallory.key));
+    const told = await agent.call('create_destination', DESTINATION.body);
+    await agent.close();
+    expect(told.isError && told.text).toContain('quota_exceeded');
+    expect((await mallory.call<{ data: [] }>('GET', '/v1/destinations')).body.data.length).toBe(
+      LIMITS.trial.destinations,
+    );
+  });
+
+  test('deleting gives the room back at once, and no more than that', async () => {
+    const mallory = await api.client('mallory-deletes');
+    const [first] = await flood(mallory, LIMITS.trial.playlists, PLAYLIST);
+    expect((await flood(mallory, 1, PLAYLIST))[0]?.status).toBe(403);
+    expect((await mallory.call('DELETE', `/v1/playlists/${first?.body.id}`)).status).toBe(204);
+    expect(countsOf(await flood(mallory, 6, PLAYLIST))).toEqual({ made: 1, refused: 5 });
+  });
+
+  test('the first credit lifts the limits, at every server at once, and for good', async () => {
+    const ada = await api.client('ada-pays');
+    expect(countsOf(await flood(ada, 8, DESTINATION)).made).toBe(LIMITS.trial.destinations);
+    await giveCredit(api.databaseUrl, ada.accountId);
+    const answers = await flood(ada, 60, DESTINATION);
+    expect(countsOf(answers).made).toBe(LIMITS.full.destinations - LIMITS.trial.destinations);
+    expect(refusalOf(answers)).toMatchObject({ class: 'full', allowed: LIMITS.full.destinations });
+    expect(refusalOf(answers)?.detail).not.toContain('credit');
+  });
+});
+
+describe('bytes without end, in few objects', () => {
+  const items = (id: unknown, count: number) => Array.from({ length: count }, () => ({ uploadObjectID: id }));
+
+  test('playlists of 500 items, and versions of them, end at the limit of bytes', async () => {
+    const mallory = await api.client('mallory-bytes');
+    const { objectID } = (await mallory.call('POST', UPLOAD.path, UPLOAD.body)).body;
+    const made = await mallory.call('POST', PLAYLIST.path, { ...PLAYLIST.body, items: items(objectID, 500) });
+    expect(made.status).toBe(201);
+    let version = 1;
+    let last: Answer | undefined;
+    for (; version < 60; version += 1) {
+      const change = { version, mode: version % 2 ? 'shuffle' : 'sequential' };
+      last = await mallory.call('PATCH', `/v1/playlists/${made.body.id}`, change);
+      if (last.status !== 200) break;
+    }
+    expect(last).toMatchObject({ status: 403, body: { code: 'quota_exceeded', limit: 'recordBytes', class: 'trial' } });
+    // Twice for the playlist, once for each version.
+    expect(Number(last?.body.used)).toBeLessThanOrEqual(LIMITS.trial.recordBytes);
+    expect((version + 2) * 500 * 40).toBeLessThan(LIMITS.trial.recordBytes);
+    // It can still be made smaller, and that is all.
+    const smaller = { version, items: [] };
+    expect((await mallory.call('PATCH', `/v1/playlists/${made.body.id}`, smaller)).status).toBe(200);
+    const another = await mallory.call('POST', PLAYLIST.path, { ...PLAYLIST.body, items: items(objectID, 500) });
+    expect(another).toMatchObject({ status: 403, body: { limit: 'recordBytes' } });
+  });
+});
