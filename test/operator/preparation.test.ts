@@ -3,7 +3,6 @@ import { prepareConfig } from '../../src/config.ts';
 import type { Job, Pod, Upload } from '../../src/kube/resources.ts';
 import { buildJob, importWish, renditionWish, type Wish } from '../../src/operator/job.ts';
 import { decideUpload, whileWaiting } from '../../src/operator/preparation.ts';
-import type { Grant } from '../../src/operator/room.ts';
 import { uploadEvents } from '../../src/operator/story.ts';
 import { findCondition } from '../../src/streams/conditions.ts';
 import { PREVIEW_ANNOTATION } from '../../src/streams/names.ts';
@@ -25,8 +24,6 @@ function see(
     pods?: Pod[];
     fractions?: Record<string, number>;
     sameSource?: string;
-    grant?: Grant;
-    hasPreparedRoom?: boolean;
     now?: Date;
   } = {},
 ) {
@@ -38,8 +35,8 @@ function see(
     jobs: new Map(jobs.map((job) => [job.metadata.name, job])),
     pods: new Map(jobs.map((job) => [job.metadata.uid, pods])),
     sameSource: () => seen.sameSource,
-    grant: () => seen.grant ?? {},
-    hasPreparedRoom: () => seen.hasPreparedRoom ?? true,
+    grant: () => ({}),
+    hasPreparedRoom: () => true,
     keepUnusedMs: 86_400_000,
     fractions: new Map(Object.entries(seen.fractions ?? {})),
     now,
@@ -339,30 +336,5 @@ describe('the Job', () => {
     expect(spec).toMatchObject({ backoffLimit: 3, activeDeadlineSeconds: 5700, podReplacementPolicy: 'Failed' });
     expect(spec.template.spec).toMatchObject({ restartPolicy: 'Never', automountServiceAccountToken: false });
     expect(spec.podFailurePolicy.rules[0].action).toBe('Ignore');
-  });
-});
-
-describe('room in the account', () => {
-  const limited = (): Upload => {
-    const of = fresh();
-    return { ...of, spec: { ...of.spec, source: { url: 'https://example.com/a.mp4' }, accountMaxBytes: 1000 } };
-  };
-
-  it('bounds what an import may bring, and the import keeps to what it was granted when it began', () => {
-    const { create } = see(limited(), { grant: { maxBytes: 7 } });
-    expect(create.map(({ task }) => task)).toEqual([expect.objectContaining({ maxBytes: 7 })]);
-    const job = buildJob(limited(), create[0] as Wish, SETTINGS) as unknown as Job;
-    const running = { ...job, metadata: { ...job.metadata, uid: 'job' } };
-    expect(see(limited(), { jobs: [running], grant: 'full' })).toMatchObject({ create: [], remove: [] });
-  });
-
-  it('is waited for while others may bring all that is left, and an import fails where nothing is left', () => {
-    const waiting = see(limited(), { grant: 'wait' });
-    expect(waiting).toMatchObject({ create: [], waitsForRoom: true, status: { state: 'importing' } });
-    expect(waiting.lookAgainAt).toBeDefined();
-    expect(see(limited(), { grant: 'full' }).status).toMatchObject({
-      state: 'failed',
-      error: { code: 'storage_full' },
-    });
   });
 });

@@ -3,6 +3,7 @@
  * operator. Tests write the status that the operator would.
  */
 
+import { withOverrides } from '../../src/account/limits.ts';
 import { openAuth } from '../../src/auth/open.ts';
 import type { createAuthService } from '../../src/auth/service.ts';
 import { type ApiConfig, apiConfig } from '../../src/config.ts';
@@ -111,6 +112,8 @@ export async function startTestApi(overrides: Partial<ApiConfig> = {}, { alone =
     LOOPSTREAM_OPS_HOST: '127.0.0.1',
     LOOPSTREAM_OPS_PORT: '0',
     LOOPSTREAM_RATE_LIMIT_REQUESTS: '100000',
+    // No account of these tests is on trial, unless a test says so.
+    LOOPSTREAM_LIMITS: JSON.stringify({ trial: withOverrides().full }),
     KUBECONFIG: await kubernetes.kubeconfigFor('api', { user: serviceAccountUser('loopstream-api') }),
   };
   const config: ApiConfig = { ...apiConfig(environment), publicUrl: 'http://127.0.0.1:8080', ...overrides };
