@@ -35,11 +35,6 @@ import {
 const DAY_SECONDS = 86_400;
 
 type Service = Pick<AuthService, 'createApiKey' | 'revokeApiKey' | 'forgetPeople'>;
-export interface AccessDeps {
-  db: Db;
-  auth: Service;
-  quotas: Pick<Quotas, 'makeCounted'>;
-}
 export type AccessService = ReturnType<typeof createAccessService>;
 
 const iso = (date: Date | null): string | null => date?.toISOString() ?? null;
