@@ -55,9 +55,14 @@ function holderOf(job: Job): Holder | undefined {
   return { pool: poolOf(task), account: job.metadata.labels?.[ACCOUNT_LABEL], workKey: workKey(task) };
 }
 
+function* flatten<T>(lists: Iterable<readonly T[]>): Generator<T> {
+  for (const list of lists) yield* list;
+}
+
 export class Admission {
   readonly #options: AdmissionOptions;
-  readonly #waiting = new Map<string, Ticket[]>();
+  /** By namespace and pool, then by account, then by upload. */
+  readonly #waiting = new Map<string, Map<string | undefined, Map<string, Ticket[]>>>();
   /** What is allowed and may not be in the cache of Jobs yet, by upload and by Job name. */
   readonly #begun = new Map<string, Map<string, Holder>>();
   /** Whose turn it is, by namespace and pool. */
@@ -86,24 +91,30 @@ export class Admission {
     return turns;
   }
 
-  #places(namespace: string, pool: Pool, holders: readonly Holder[], waiting: readonly Ticket[]): Places<Ticket> {
+  #places(namespace: string, pool: Pool, holders: readonly Holder[]): Places<Ticket> {
+    const waiting = [...(this.#waiting.get(`${namespace}/${pool}`) ?? [])];
     return {
       limit: this.#options.limits[pool],
       running: holders.flatMap((holder) => (holder.pool === pool ? [holder.account] : [])),
-      waiting: waiting.filter(({ wish }) => poolOf(wish.task) === pool),
+      waiting: new Map(waiting.map(([account, uploads]) => [account, flatten(uploads.values())])),
       busy: new Set(holders.map((holder) => holder.workKey)),
       isSwept: (key) => this.#options.isSwept(namespace, key),
       turns: this.#turnsOf(namespace, pool),
     };
   }
 
-  #next(namespace: string, waiting: readonly Ticket[]): Ticket[] {
+  #next(namespace: string): Ticket[] {
     const holders = this.#holders(namespace);
-    return POOLS.flatMap((pool) => nextClaims(this.#places(namespace, pool, holders, waiting)));
+    return POOLS.flatMap((pool) => nextClaims(this.#places(namespace, pool, holders)));
   }
 
-  #ticketsIn(namespace: string): Ticket[] {
-    return [...this.#waiting].flatMap(([key, tickets]) => (splitKey(key)[0] === namespace ? tickets : []));
+  #wait(namespace: string, ticket: Ticket): void {
+    const key = `${namespace}/${poolOf(ticket.wish.task)}`;
+    const accounts = this.#waiting.get(key) ?? new Map<string | undefined, Map<string, Ticket[]>>();
+    this.#waiting.set(key, accounts);
+    const uploads = accounts.get(ticket.account) ?? new Map<string, Ticket[]>();
+    accounts.set(ticket.account, uploads);
+    uploads.set(ticket.uploadKey, [...(uploads.get(ticket.uploadKey) ?? []), ticket]);
   }
 
   /**
@@ -120,10 +131,12 @@ export class Admission {
         workKey: workKey(wish.task),
       }),
     );
-    const next = new Set(this.#next(namespace, [...this.#ticketsIn(namespace), ...own]));
+    for (const ticket of own) this.#wait(namespace, ticket);
+    const next = new Set(this.#next(namespace));
     const allowed = own.filter((ticket) => next.has(ticket));
     const left = own.filter((ticket) => !next.has(ticket));
-    if (left.length > 0) this.#waiting.set(key, left);
+    this.leave(key);
+    for (const ticket of left) this.#wait(namespace, ticket);
     if (allowed.length > 0) this.#begin(key, allowed);
     const made = new Set([...this.#holders(namespace), ...next].map((one) => one.workKey));
     return {
@@ -135,11 +148,10 @@ export class Admission {
   #begin(uploadKey: string, tickets: readonly Ticket[]): void {
     const [namespace] = splitKey(uploadKey);
     const begun = new Map<string, Holder>();
-    const waiting = this.#ticketsIn(namespace);
     for (const { name, account, workKey: made, wish } of tickets) {
       const pool = poolOf(wish.task);
       begun.set(name, { pool, account, workKey: made });
-      const others = waiting.flatMap((ticket) => (poolOf(ticket.wish.task) === pool ? [ticket.account] : []));
+      const others = this.#waiting.get(`${namespace}/${pool}`)?.keys() ?? [];
       this.#turnsOf(namespace, pool).take(account, others);
     }
     this.#begun.set(uploadKey, begun);
@@ -157,13 +169,19 @@ export class Admission {
 
   /** An upload waits for nothing any more. */
   leave(uploadKey: string): void {
-    this.#waiting.delete(uploadKey);
+    const [namespace] = splitKey(uploadKey);
+    for (const pool of POOLS) {
+      const accounts = this.#waiting.get(`${namespace}/${pool}`);
+      for (const [account, uploads] of accounts ?? [])
+        if (uploads.delete(uploadKey) && uploads.size === 0) accounts?.delete(account);
+      if (accounts?.size === 0) this.#waiting.delete(`${namespace}/${pool}`);
+    }
   }
 
   /** Keys of the uploads whose turn has come. */
   due(): string[] {
     const namespaces = new Set([...this.#waiting.keys()].map((key) => splitKey(key)[0]));
-    const next = [...namespaces].flatMap((namespace) => this.#next(namespace, this.#ticketsIn(namespace)));
+    const next = [...namespaces].flatMap((namespace) => this.#next(namespace));
     return [...new Set(next.map(({ uploadKey }) => uploadKey))];
   }
 }

@@ -7,6 +7,8 @@ interface Sized extends Claim {
   rounds: number;
 }
 
+const byAccount = (claims: readonly Sized[]) => Map.groupBy(claims, ({ account }) => account);
+
 /** Places, claims that wait and Jobs that run; each round the Jobs whose time is over end, and free places are taken. */
 class Model {
   readonly limit: number;
@@ -24,7 +26,7 @@ class Model {
     return {
       limit: this.limit,
       running: this.running.map(({ account }) => account),
-      waiting: this.waiting,
+      waiting: byAccount(this.waiting),
       busy: new Set(this.running.map(({ workKey }) => workKey)),
       isSwept: () => false,
       turns: this.turns,
@@ -174,7 +176,7 @@ describe('places', () => {
           .map((claim) => ({ claim, at: random.next().value as number }))
           .sort((a, b) => a.at - b.at)
           .map(({ claim }) => claim);
-        const places = (waiting: Sized[]) => ({ ...new Model(limit).places(), waiting });
+        const places = (waiting: Sized[]) => ({ ...new Model(limit).places(), waiting: byAccount(waiting) });
         expect(nextClaims(places(shuffled))).toEqual(nextClaims(places(list)));
       }),
     );
@@ -185,7 +187,7 @@ describe('places', () => {
       ...{ name, since, urgent, account: 'a', workKey: name, rounds: 1 },
     });
     const waiting = [claim('new', '2'), claim('old', '1'), claim('urgent', '3', true)];
-    const places = { ...new Model(6).places(), waiting };
+    const places = { ...new Model(6).places(), waiting: byAccount(waiting) };
     expect(nextClaims(places).map(({ name }) => name)).toEqual(['urgent', 'old', 'new']);
   });
 });
