@@ -71,6 +71,7 @@ export function agentRoutes(app: FastifyInstance, options: AgentOptions): void {
   };
   const preHandler = async ({ body }: FastifyRequest) => {
     if (Array.isArray(body)) throw new AppError('malformed_request', 'Messages are sent one by one, not in a list.');
+    if (body === undefined) throw new AppError('malformed_request', 'The body is empty; a message is a JSON object.');
   };
   const onRequest = fromKnownOrigin([new URL(publicUrl).origin, ...options.corsOrigins]);
   app.post(

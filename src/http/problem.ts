@@ -80,12 +80,12 @@ export function toAppError(error: unknown): AppError {
   return new AppError('internal', ERRORS.internal.meaning, { cause: error });
 }
 
-/** States of this server, which strangers can bring about as often as they like: none of them is worth a line in the log. */
-const STATES: readonly ErrorCode[] = ['shutting_down', 'server_busy', 'topups_unavailable'];
-
-/** Whether an error is to be looked at by whoever runs the service. */
+/**
+ * Whether an error is to be looked at by whoever runs the service. One of 5xx that nothing was thrown for is a state, such as
+ * `server_busy` or `topups_unavailable`, which strangers bring about as often as they like: it is not worth a line in the log.
+ */
 export const isOurFault = ({ code, status, cause }: AppError): boolean =>
-  status >= 500 && (cause !== undefined || !STATES.includes(code));
+  status >= 500 && (cause !== undefined || code === 'internal' || code === 'upstream_unavailable');
 
 export const toProblem = ({ code, message, extras }: AppError): Problem => ({
   type: `/docs/errors/${code}`,

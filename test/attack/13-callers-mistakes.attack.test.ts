@@ -1,0 +1,170 @@
+/** Callers' mistakes: a stranger cannot write errors into the service's log, nor have it say that it has failed. */
+
+import { mkdtemp, rm } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { DOORS } from '../../src/auth/doors.ts';
+import type { OpenApi } from '../../src/http/document.ts';
+import { type Client, startTestApi, type TestApi } from '../support/api.ts';
+import { type ApiProcess, startApiProcess } from '../support/api-process.ts';
+import { badRequests } from '../support/bad-input.ts';
+import { ownPage } from '../support/oauth.ts';
+
+const AT_ONCE = 8;
+/** As pino has it. */
+const ERROR = 50;
+
+let dir: string;
+let api: TestApi;
+let server: ApiProcess;
+let mallory: Client;
+
+beforeAll(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'attack-mistakes-'));
+  api = await startTestApi();
+  mallory = await api.client('mallory');
+  server = await startApiProcess({
+    ...api.environment,
+    LOOPSTREAM_STORAGE_URL: pathToFileURL(join(dir, 'media')).href,
+    LOOPSTREAM_BILLING: 'true',
+    LOOPSTREAM_SIGN_IN_ATTEMPTS: '100000',
+    LOOPSTREAM_CLIENT_REGISTRATIONS: '100000',
+    LOOPSTREAM_MAILS_PER_HOUR: '100000',
+  });
+});
+afterAll(async () => {
+  server?.signal('SIGKILL');
+  await server?.ended;
+  await api?.stop();
+  await rm(dir, { recursive: true, force: true });
+});
+
+interface Sent {
+  method: string;
+  path: string;
+  headers?: Record<string, string>;
+  body?: string | Uint8Array;
+}
+
+/** Answers that say that the service has failed. */
+async function failuresOf(requests: readonly Sent[]): Promise<string[]> {
+  const failures: string[] = [];
+  const left = [...requests];
+  const work = async () => {
+    for (let next = left.shift(); next; next = left.shift()) {
+      const { method, path, headers, body } = next;
+      const init = { method, headers: { 'x-api-key': mallory.key, ...headers }, redirect: 'manual', body } as const;
+      const answer = await fetch(`${server.url}${path}`, init as RequestInit);
+      const text = await answer.text();
+      const isFailure = answer.status >= 500 && !/"(topups|crypto)_unavailable"/.test(text);
+      if (isFailure || /"code": ?"(internal|INTERNAL[^"]*)"/.test(text))
+        failures.push(`${method} ${path} ${String(body).slice(0, 80)}: ${answer.status} ${text.slice(0, 200)}`);
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, work));
+  return failures;
+}
+
+/** Lines of level `error` and above. */
+const errorLines = (): string[] =>
+  server
+    .logs()
+    .split('\n')
+    .filter((line) => line.startsWith('{') && Number((JSON.parse(line) as { level: number }).level) >= ERROR)
+    .map((line) => line.slice(0, 500));
+
+const JSON_TYPE = { 'content-type': 'application/json' };
+/** None is what anybody asks for, wherever it is sent. */
+const BODIES: (string | Uint8Array)[] = [
+  ...['', '[]', '[{}]', '[[]]', '{}', 'null', '5', '"x"', 'true', '{', '{"a":1,}', 'NaN', '\u0000', '{"__proto__":[]}'],
+  ...['{"query":1}', '{"query":null}', '{"query":"{"}', '{"query":"{a"}', '{"query":"","variables":[]}'],
+  ...['{"query":"{me{id}}","variables":5}', '{"query":"{me{id}}","operationName":{}}'],
+  ...['{"query":"{me{id}}","extensions":[]}', '{"query":"subscription{a}"}', '{"query":"query A{a} query B{b}"}'],
+  ...['{"query":"{me{id}}","operationName":"B"}', `{"query":"${'{a'.repeat(500)}"}`, `{"query":"${'['.repeat(5000)}"}`],
+  ...['{"jsonrpc":"2.0"}', '{"jsonrpc":"2.0","id":{},"method":5}', '{"jsonrpc":"1","id":1,"method":"tools/list"}'],
+  ...['{"jsonrpc":"2.0","id":1,"method":"tools/call"}', '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":[]}'],
+  ...['{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"nothing","arguments":5}}'],
+  ...['{"jsonrpc":"2.0","id":1,"method":"resources/read","params":{"uri":"file:///etc/passwd"}}'],
+  ...['{"jsonrpc":"2.0","id":1,"method":"__proto__","params":{}}', '{"jsonrpc":"2.0","method":"notifications/x"}'],
+  ...['{"email":{},"password":[]}', '{"email":"a@b","password":"\\u0000"}', 'email=a&password=b', 'grant_type='],
+  ...['{"redirect_uris":5}', '{"redirect_uris":["x"]}', '{"response":{"id":[]}}', '['.repeat(100_000)],
+  Uint8Array.of(0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d),
+];
+const QUERIES = ['', '?', '?a=%ff', '?token=%00', '?code=x&state=y', '?client_id[]=1', `?${'a=1&'.repeat(500)}`];
+const HEADERS: Record<string, string>[] = [
+  {},
+  JSON_TYPE,
+  { 'content-type': 'application/x-www-form-urlencoded' },
+  { ...JSON_TYPE, accept: 'image/png' },
+  { ...JSON_TYPE, accept: 'application/json, text/event-stream', 'mcp-protocol-version': '1999-01-01' },
+  { ...JSON_TYPE, 'idempotency-key': 'x'.repeat(300) },
+  { ...JSON_TYPE, authorization: 'Bearer a.b.c' },
+  { ...JSON_TYPE, cookie: 'loopstream.session=%00; a' },
+];
+
+describe('a request that is wrong is answered as such, and leaves no error in the log:', () => {
+  test('each wrong value of each parameter and field of REST', async () => {
+    const doc = (await mallory.call<OpenApi>('GET', '/v1/openapi.json')).body;
+    const requests = badRequests(doc, {}, (example) => example);
+    expect(requests.length).toBeGreaterThan(1_000);
+    expect(await failuresOf(requests)).toEqual([]);
+    expect(errorLines()).toEqual([]);
+  });
+
+  test('bodies and headers that fit nowhere, at GraphQL, the agents’ tools and the webhook', async () => {
+    const paths = ['/graphql', '/graphql?query=%7Bme%7Bid%7D%7D&variables=%5B', '/mcp', '/v1/webhooks/stripe'];
+    const requests = paths.flatMap((path) =>
+      HEADERS.flatMap((headers) => [
+        ...BODIES.map((body) => ({ method: 'POST', path, headers, body })),
+        ...['GET', 'PUT', 'DELETE', 'PATCH', 'OPTIONS'].map((method) => ({ method, path, headers })),
+      ]),
+    );
+    expect(await failuresOf(requests)).toEqual([]);
+    expect(errorLines()).toEqual([]);
+  });
+
+  test('the same at each door of signing in and OAuth', async () => {
+    const requests = DOORS.flatMap(({ path, methods }) =>
+      methods.flatMap((method) =>
+        [JSON_TYPE, { 'content-type': 'application/x-www-form-urlencoded' }].flatMap((type) => {
+          const headers = { ...ownPage(api.config.publicUrl), ...type };
+          const where = `/api/auth${path}`;
+          return method === 'GET'
+            ? QUERIES.map((query): Sent => ({ method, path: where + query, headers }))
+            : BODIES.map((body): Sent => ({ method, path: where, headers, body }));
+        }),
+      ),
+    );
+    expect(await failuresOf(requests)).toEqual([]);
+    expect(errorLines()).toEqual([]);
+  });
+
+  test('a list of operations at GraphQL is malformed_request', async () => {
+    const answer = await fetch(`${server.url}/graphql`, {
+      method: 'POST',
+      headers: { ...JSON_TYPE, 'x-api-key': mallory.key },
+      body: '[{"query":"{__typename}"}]',
+    });
+    expect(answer.status).toBe(400);
+    expect(await answer.json()).toMatchObject({ errors: [{ extensions: { code: 'malformed_request' } }] });
+  });
+
+  test('what is no HTTP', async () => {
+    const { hostname, port } = new URL(server.url);
+    const texts = [
+      '\u0016\u0003\u0001',
+      'GET\r\n\r\n',
+      'POST /graphql HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n',
+    ];
+    texts.push('POST /graphql HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n');
+    for (const text of texts) {
+      const socket = connect(Number(port), hostname).on('error', () => undefined);
+      socket.end(text);
+      await new Promise((resolve) => socket.resume().once('close', resolve));
+    }
+    expect(errorLines()).toEqual([]);
+  });
+});
