@@ -38,11 +38,15 @@ export const streamerConfig = (env: Env) => {
     cacheBytes: integer('CACHE_BYTES', DEFAULT_CACHE_BYTES, MIN_CACHE_BYTES),
     host: text('HOST', '0.0.0.0'),
     port: integer('PORT', 9400, 0, 65_535),
+    /** Where /metrics is; without it, at the same port as all else. */
+    metricsPort: optional('METRICS_PORT') === undefined ? undefined : integer('METRICS_PORT', 9405, 0, 65_535),
     /** PEM file of the authorities that are trusted for RTMPS, instead of the system's. */
     caFile: optional('CA_FILE'),
     ffmpeg: text('FFMPEG', 'ffmpeg'),
     /** Holds the token that the operator shows; without it nobody may control the stream. */
     controlTokenFile: reader(env).optional('CONTROL_TOKEN_FILE'),
+    /** Holds the token that whoever wants numbers or the preview shows; without it everybody may look. */
+    viewTokenFile: optional('VIEW_TOKEN_FILE'),
     /** Names the one pod of the stream that may publish, by its UID; without it this process publishes. */
     publisherFile: optional('PUBLISHER_FILE'),
     podUid: optional('POD_UID') ?? '',

@@ -61,7 +61,7 @@ const HEAD = `# Metrics
 | \`operator\` | \`/metrics\` on port 9401                |
 | \`api\`      | \`/metrics\` on port 9402                |
 | \`billing\`  | \`/metrics\` on port 9404                |
-| \`streamer\` | \`/metrics\` on port 9400 of each stream |
+| \`streamer\` | \`/metrics\` on port 9405 of each stream |
 
 Everything is in base units (seconds, bytes). Counters begin at 0 with the process. Names that controller-runtime, client-go
 or kube-state-metrics have are theirs, so that queries and dashboards for other operators work here too.

@@ -39,10 +39,12 @@ export const STREAM = '{{ $labels.namespace }}/{{ $labels.loopstream }}';
 export const DESCRIBE = 'kubectl describe loopstream -n "$NS" "$STREAM"';
 export const STREAM_POD = 'kubectl get pods -n "$NS" -l loopstream.dev/stream="$STREAM" -o wide';
 export const STREAM_LOG = 'kubectl logs -n "$NS" -l loopstream.dev/stream="$STREAM" --tail=100';
-/** From inside, since the NetworkPolicy lets only Prometheus and our own in. */
+/** From inside, with the pod's own token: others are let in neither by the NetworkPolicy nor by the pod. */
 export const STREAM_STATS =
   'kubectl exec -n "$NS" "$(kubectl get pods -n "$NS" -l loopstream.dev/stream="$STREAM" -o name | head -n 1)" -- ' +
-  'node -e "fetch(\'http://127.0.0.1:9400/stats\').then((answer) => answer.text()).then(console.log)"';
+  'node -e "const { LOOPSTREAM_HOST: host, LOOPSTREAM_VIEW_TOKEN_FILE: file } = process.env; ' +
+  "const headers = { authorization: 'Bearer ' + require('fs').readFileSync(file, 'utf8') }; " +
+  "fetch('http://' + host + ':9400/stats', { headers }).then((answer) => answer.text()).then(console.log)\"";
 export const OPERATOR_LOG =
   'kubectl logs -n "$RELEASE_NS" -l app.kubernetes.io/name=loopstream,app.kubernetes.io/component=operator --tail=200 --prefix';
 export const OPERATOR_PODS =

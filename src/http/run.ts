@@ -35,7 +35,7 @@ import { readInvoiceFont } from '../invoices/font.ts';
 import { createInvoiceService } from '../invoices/service.ts';
 import { createKube } from '../kube/client.ts';
 import { createReflector, type Reflector } from '../kube/reflector.ts';
-import { DESTINATIONS, LOOPSTREAMS, PLAYLISTS, PODS, UPLOADS } from '../kube/resources.ts';
+import { DESTINATIONS, LOOPSTREAMS, PLAYLISTS, PODS, SECRETS, UPLOADS } from '../kube/resources.ts';
 import type { Kube, KubeObject } from '../kube/types.ts';
 import type { Lifecycle } from '../lifecycle.ts';
 import type { Logger } from '../log.ts';
@@ -45,8 +45,9 @@ import { createHistory } from '../playlists/history.ts';
 import { createPlaylistService } from '../playlists/service.ts';
 import { heldUploads } from '../playlists/spec.ts';
 import { createStatsService, podStreamIndex, type StatsService } from '../stats/service.ts';
+import { createViewTokens } from '../stats/tokens.ts';
 import { openStorage } from '../storage/open.ts';
-import { STREAM_LABEL } from '../streams/names.ts';
+import { STREAM_LABEL, VIEW_KEY_KEY, VIEW_KEY_SECRET } from '../streams/names.ts';
 import { createStreamService } from '../streams/service.ts';
 import { openPayments } from '../topups/open.ts';
 import { createTopUpService } from '../topups/service.ts';
@@ -277,7 +278,11 @@ function openServices(
     upload: (accountId: string, id: string) => uploads.find(accountId, id)?.spec,
     playlist: (accountId: string, id: string) => playlists.find(accountId, id)?.spec,
   };
-  const stats = createStatsService({ streams, destinations, pods, previewLimits: limits.previewLimits });
+  const tokens = createViewTokens(async () => {
+    const secret = await kube.get(SECRETS, streams.namespace, VIEW_KEY_SECRET);
+    return Buffer.from(secret.data?.[VIEW_KEY_KEY] ?? '', 'base64').toString() || undefined;
+  });
+  const stats = createStatsService({ streams, destinations, pods, tokens, previewLimits: limits.previewLimits });
   return {
     services: {
       ...{ stats, billing, topUps, invoices, crypto },

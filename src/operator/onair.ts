@@ -57,7 +57,8 @@ const newsWithoutHold = ({ held: _, ...rest }: PodNews): PodNews => rest;
 const isStreamer = ({ metadata }: Pod): boolean =>
   metadata.labels?.[COMPONENT_LABEL] === 'streamer' && metadata.labels[STREAM_LABEL] !== undefined;
 
-export function createOnAir(lifecycle: Lifecycle): OnAir {
+/** `viewTokenOf`: what a pod is shown by whoever asks it how it is; a pod of an older release does not look at it. */
+export function createOnAir(lifecycle: Lifecycle, viewTokenOf?: (pod: Pod) => Promise<string>): OnAir {
   const agent = new Agent({ connect: { timeout: TIMEOUT_MS }, keepAliveTimeout: TIMEOUT_MS });
   const pods = new Map<string, Kept>();
   const kept = (uid: string): Kept => {
@@ -97,7 +98,9 @@ export function createOnAir(lifecycle: Lifecycle): OnAir {
   const visit = async (pod: Pod, address: string, options: FollowOptions, look: (streamKey: string) => void) => {
     const entry = kept(pod.metadata.uid);
     const { skips } = entry;
-    const news = newsOf(await ask(`http://${address}:${STREAMER_PORT}/stats`, TIMEOUT_MS, {}));
+    const token = await viewTokenOf?.(pod).catch(() => undefined);
+    const shown = token === undefined ? {} : { token };
+    const news = newsOf(await ask(`http://${address}:${STREAMER_PORT}/stats`, TIMEOUT_MS, shown));
     const program = programOfPod(pod);
     const soon = news && program && isBehind(program, news);
     // Up to a fifth sooner, so that streams that were started together are not asked in the same second for ever.

@@ -11,9 +11,11 @@ import {
   PUBLISHER_KEY,
   podName,
   STREAM_LABEL,
+  STREAMER_METRICS_PORT,
   STREAMER_PORT,
   streamSecretName,
   TEMPLATE_HASH_ANNOTATION,
+  VIEW_TOKEN_KEY,
 } from '../streams/names.ts';
 import type { Program } from '../streams/program.ts';
 import type { Disruption } from '../streams/spec.ts';
@@ -123,13 +125,18 @@ const container = (settings: PodSettings, template: Template, volumes: readonly 
     { name: 'LOOPSTREAM_PROGRAM_FILE', value: `${PROGRAM_DIR}/${PROGRAM_FILE}` },
     { name: 'LOOPSTREAM_DESTINATIONS_FILE', value: `${STREAM_DIR}/${DESTINATIONS_KEY}` },
     { name: 'LOOPSTREAM_CONTROL_TOKEN_FILE', value: `${STREAM_DIR}/${CONTROL_TOKEN_KEY}` },
+    { name: 'LOOPSTREAM_METRICS_PORT', value: String(STREAMER_METRICS_PORT) },
+    { name: 'LOOPSTREAM_VIEW_TOKEN_FILE', value: `${STREAM_DIR}/${VIEW_TOKEN_KEY}` },
     { name: 'LOOPSTREAM_PUBLISHER_FILE', value: `${STREAM_DIR}/${PUBLISHER_KEY}` },
     { name: 'LOOPSTREAM_POD_UID', valueFrom: { fieldRef: { fieldPath: 'metadata.uid' } } },
     { name: 'LOOPSTREAM_LINGER_SECONDS', value: String(LINGER_SECONDS) },
     { name: 'LOOPSTREAM_RESULT_FILE', value: RESULT_FILE },
     { name: 'LOOPSTREAM_SESSIONS_FILE', value: `${TMP_PATH}/sessions.json` },
   ],
-  ports: [{ name: 'http', containerPort: STREAMER_PORT, protocol: 'TCP' }],
+  ports: [
+    { name: 'http', containerPort: STREAMER_PORT, protocol: 'TCP' },
+    { name: 'metrics', containerPort: STREAMER_METRICS_PORT, protocol: 'TCP' },
+  ],
   terminationMessagePath: RESULT_FILE,
   ...probes,
   resources: withDisk(template.resources ?? RESOURCES, volumes),

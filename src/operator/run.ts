@@ -25,6 +25,7 @@ import { Rollout } from './rollout.ts';
 import { reconcileStream } from './streams.ts';
 import { Sweeper, type SweepOptions, sweepRegularly } from './sweep.ts';
 import { reconcileUpload } from './uploads.ts';
+import { findViewToken } from './viewkey.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -71,7 +72,9 @@ export async function runOperator(
   metrics.showReflectors({ ...own, ...(nodes && { nodes }) });
   const fractions: Fractions = new Map();
   const clock = options.clock ?? systemClock;
-  const onAir = createOnAir(lifecycle);
+  const onAir = createOnAir(lifecycle, ({ metadata }) =>
+    findViewToken(kube, metadata.namespace ?? '', metadata.ownerReferences?.[0]?.uid ?? ''),
+  );
   const { metered } = config;
   const rollout = rolloutOf(config, caches);
   const tools: Tools = { kube, caches, settings: config, events, fractions, onAir, rollout, clock, log, metered };

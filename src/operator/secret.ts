@@ -13,17 +13,19 @@ import {
   SECRET_KEY_KEY,
   SECRET_URL_KEY,
   streamSecretName,
+  VIEW_TOKEN_KEY,
 } from '../streams/names.ts';
 import { isReason, type Tools } from './control.ts';
 import { isOver } from './podview.ts';
 import { isOwnedBy, labelsFor, ownedBy } from './restricted.ts';
+import { findViewToken } from './viewkey.ts';
 import type { World } from './world.ts';
 
 const TOKEN_BYTES = 32;
 
 /** Keys of the Secret → their text. */
 export type StreamSecret = Partial<
-  Record<typeof CONTROL_TOKEN_KEY | typeof DESTINATIONS_KEY | typeof PUBLISHER_KEY, string>
+  Record<typeof CONTROL_TOKEN_KEY | typeof DESTINATIONS_KEY | typeof PUBLISHER_KEY | typeof VIEW_TOKEN_KEY, string>
 >;
 
 const decode = (text: string): string => Buffer.from(text, 'base64').toString('utf8');
@@ -66,15 +68,28 @@ export async function bringSecret(tools: Pick<Tools, 'kube'>, stream: LoopStream
   const secret = await found(tools, stream);
   if (!secret) return;
   const destinations = await destinationsOf(tools, stream, world);
-  if (contentOf(secret)[DESTINATIONS_KEY] === destinations) return;
+  const content = contentOf(secret);
+  // One that an older operator made has no view token.
+  if (content[DESTINATIONS_KEY] === destinations && content[VIEW_TOKEN_KEY] === (await viewTokenOf(tools, stream)))
+    return;
   await write(tools, stream, secret, { [DESTINATIONS_KEY]: destinations });
 }
 
+const viewTokenOf = ({ kube }: Pick<Tools, 'kube'>, { metadata }: LoopStream): Promise<string> =>
+  findViewToken(kube, metadata.namespace ?? '', metadata.uid);
+
 /** A write that another one came before is a Conflict, and the stream is looked at again. */
-const write = ({ kube }: Pick<Tools, 'kube'>, { metadata }: LoopStream, secret: Stored<Secret>, of: StreamSecret) => {
-  const changed = Object.fromEntries(Object.entries(of).map(([key, value]) => [key, encode(value)]));
-  return kube.replace(SECRETS, metadata.namespace ?? '', { ...secret, data: { ...secret.data, ...changed } });
-};
+async function write(
+  tools: Pick<Tools, 'kube'>,
+  stream: LoopStream,
+  secret: Stored<Secret>,
+  given: StreamSecret,
+): Promise<void> {
+  const content = { ...given, [VIEW_TOKEN_KEY]: await viewTokenOf(tools, stream) };
+  const changed = Object.fromEntries(Object.entries(content).map(([key, value]) => [key, encode(value)]));
+  const data = { ...secret.data, ...changed };
+  await tools.kube.replace(SECRETS, stream.metadata.namespace ?? '', { ...secret, data });
+}
 
 /**
  * Makes the Secret ahead of the first pod, so that this need not wait for it. It names nobody, so whoever reads it is held.
@@ -88,7 +103,8 @@ export async function prepareSecret(tools: Pick<Tools, 'kube'>, stream: LoopStre
   }
 }
 
-const make = async ({ kube }: Pick<Tools, 'kube'>, stream: LoopStream, of: StreamSecret): Promise<void> => {
+const make = async (tools: Pick<Tools, 'kube'>, stream: LoopStream, given: StreamSecret): Promise<void> => {
+  const content = { ...given, [VIEW_TOKEN_KEY]: await viewTokenOf(tools, stream) };
   const made = {
     metadata: {
       name: streamSecretName(stream.metadata.uid),
@@ -96,9 +112,9 @@ const make = async ({ kube }: Pick<Tools, 'kube'>, stream: LoopStream, of: Strea
       ownerReferences: ownedBy('LoopStream', stream),
     },
     type: 'Opaque',
-    stringData: { [CONTROL_TOKEN_KEY]: randomBytes(TOKEN_BYTES).toString('base64url'), ...of },
+    stringData: { [CONTROL_TOKEN_KEY]: randomBytes(TOKEN_BYTES).toString('base64url'), ...content },
   };
-  await kube.create(SECRETS, stream.metadata.namespace ?? '', made as unknown as Secret);
+  await tools.kube.create(SECRETS, stream.metadata.namespace ?? '', made as unknown as Secret);
 };
 
 /** The stream's pods as the API server has them at this moment, whatever the caches say. */

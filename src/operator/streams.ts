@@ -143,6 +143,8 @@ async function create(
   // Nobody makes a pod before there is the finalizer, so that this is the first one of all.
   const isFirst = held !== stream;
   try {
+    // It reads its files before it is let publish; those of an older operator lack the view token.
+    if (action.standby) await bringSecret(tools, stream, world);
     const pod = await tools.kube.create(PODS, namespace, buildPod(stream, action.program, tools.settings, name));
     tools.caches.pods.upsert(pod);
     if (action.standby) return { decision, pod: world.pod };

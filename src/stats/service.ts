@@ -9,6 +9,7 @@ import type { KubeObject } from '../kube/types.ts';
 import { STREAM_LABEL, STREAMER_PORT } from '../streams/names.ts';
 import { createPreviews, type PreviewLimits } from './previews.ts';
 import type { LiveStats } from './record.ts';
+import type { ViewTokens } from './tokens.ts';
 import { liveStats, NOT_LIVE } from './view.ts';
 
 const STATS_TIMEOUT_MS = 1_000;
@@ -24,6 +25,8 @@ export interface StatsServiceDeps {
   /** With the index `stream` (`podStreamIndex`). */
   pods: Reflector<KubeObject<Pod['spec'], Pod['status']>>;
   previewLimits: PreviewLimits;
+  /** What a stream's pods are shown. */
+  tokens: ViewTokens;
   /** Where a pod listens; the port is STREAMER_PORT but in tests. */
   port?: number;
 }
@@ -34,13 +37,8 @@ export const podStreamIndex = ({ metadata }: KubeObject): string[] => {
   return name ? [name] : [];
 };
 
-export function createStatsService({
-  streams,
-  destinations,
-  pods,
-  previewLimits,
-  port = STREAMER_PORT,
-}: StatsServiceDeps) {
+export function createStatsService(deps: StatsServiceDeps) {
+  const { streams, destinations, pods, previewLimits, tokens, port = STREAMER_PORT } = deps;
   const previews = createPreviews(previewLimits);
   // Connections to pods that are gone must not be kept: their addresses are given to others.
   const agent = new Agent({ connect: { timeout: STATS_TIMEOUT_MS }, keepAliveTimeout: 1_000, bodyTimeout: 0 });
@@ -54,8 +52,23 @@ export function createStatsService({
     return ip && `http://${ip.includes(':') ? `[${ip}]` : ip}:${port}`;
   };
 
-  const ask = (base: string, path: string, options: { signal: AbortSignal; headersTimeout: number }) =>
-    request(`${base}${path}`, { dispatcher: agent, ...options });
+  interface AskOptions {
+    signal: AbortSignal;
+    headersTimeout: number;
+  }
+
+  /** Asks once more where the token was wrong: its key may have been made anew. */
+  async function ask(base: string, path: string, streamUid: string, options: AskOptions) {
+    const token = await tokens.find(streamUid);
+    const shown = (value: string | undefined) => (value === undefined ? {} : { authorization: `Bearer ${value}` });
+    const url = `${base}${path}`;
+    const answer = await request(url, { dispatcher: agent, headers: shown(token), ...options });
+    if (answer.statusCode !== 401) return answer;
+    const next = await tokens.findAnew(streamUid);
+    if (next === undefined || next === token) return answer;
+    answer.body.on('error', () => undefined).destroy();
+    return request(url, { dispatcher: agent, headers: shown(next), ...options });
+  }
 
   return {
     /** Nulls when it is not live or its pod does not answer within a second. */
@@ -65,7 +78,7 @@ export function createStatsService({
       if (!base) return NOT_LIVE;
       try {
         const signal = AbortSignal.timeout(STATS_TIMEOUT_MS);
-        const answer = await ask(base, '/stats', { signal, headersTimeout: STATS_TIMEOUT_MS });
+        const answer = await ask(base, '/stats', stream.metadata.uid, { signal, headersTimeout: STATS_TIMEOUT_MS });
         const text = await bounded(answer.body, MAX_STATS_BYTES);
         if (answer.statusCode !== 200) return NOT_LIVE;
         const nameOf = (name: string) => destinations.find(accountId, name)?.spec.displayName ?? name;
@@ -84,15 +97,15 @@ export function createStatsService({
       const base = addressOf(stream);
       if (!base) throw new AppError('stream_not_live', 'The stream is not on air.');
       const { uid } = stream.metadata;
-      const open = (until: AbortSignal) => openPreview(base, until);
+      const open = (until: AbortSignal) => openPreview(base, uid, until);
       return previews.open({ accountId, streamId: uid, source: `${uid} ${base}`, open }, signal);
     },
 
     close: () => agent.destroy(),
   };
 
-  async function openPreview(base: string, signal: AbortSignal): Promise<Readable | undefined> {
-    const answer = await ask(base, '/preview.flv', { signal, headersTimeout: PREVIEW_TIMEOUT_MS });
+  async function openPreview(base: string, uid: string, signal: AbortSignal): Promise<Readable | undefined> {
+    const answer = await ask(base, '/preview.flv', uid, { signal, headersTimeout: PREVIEW_TIMEOUT_MS });
     if (answer.statusCode === 200) return answer.body;
     answer.body.on('error', () => undefined).destroy();
     return undefined;

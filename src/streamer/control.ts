@@ -1,6 +1,6 @@
 /**
  * What the operator may ask of a stream on air: to go on to the next item, to publish, to publish no more. It shows a token
- * that both read from the same Secret; without a token file nobody may ask anything.
+ * that both read from the same Secret; without a token file nobody may ask anything. Who wants to look shows another one.
  */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
@@ -27,6 +27,8 @@ export interface ControlAnswer {
 
 export interface ControlOptions {
   tokenFile: string | undefined;
+  /** Holds the token of those who may only look; undefined where everybody may. */
+  viewTokenFile?: string | undefined;
   video: Track;
   /** Undefined while the program has no list of songs. */
   audio: () => Track | undefined;
@@ -47,6 +49,12 @@ function requestOf(body: unknown): SkipRequest | undefined {
   return track === 'video' || track === 'audio' ? { id, track } : undefined;
 }
 
+async function carries(authorization: string | undefined, file: string | undefined): Promise<boolean> {
+  const token = file === undefined ? '' : await readFile(file, 'utf8').catch(() => '');
+  const told = /^Bearer (\S+)$/i.exec(authorization ?? '')?.[1] ?? '';
+  return timingSafeEqual(digest(token.trim()), digest(told)) && told !== '';
+}
+
 export class Control {
   readonly #options: ControlOptions;
   readonly #last: Partial<Record<SkipRequest['track'], { id: string; done: Promise<boolean> }>> = {};
@@ -60,11 +68,16 @@ export class Control {
   }
 
   /** Whether an Authorization header carries the token; takes the same time whatever is wrong with it. */
-  async mayAsk(authorization: string | undefined): Promise<boolean> {
-    const { tokenFile } = this.#options;
-    const token = tokenFile === undefined ? '' : await readFile(tokenFile, 'utf8').catch(() => '');
-    const told = /^Bearer (\S+)$/i.exec(authorization ?? '')?.[1] ?? '';
-    return timingSafeEqual(digest(token.trim()), digest(told)) && told !== '';
+  mayAsk(authorization: string | undefined): Promise<boolean> {
+    return carries(authorization, this.#options.tokenFile);
+  }
+
+  /** Whether it carries the token of those who may look, or the other one. */
+  async mayLook(authorization: string | undefined): Promise<boolean> {
+    const { viewTokenFile } = this.#options;
+    return (
+      viewTokenFile === undefined || (await carries(authorization, viewTokenFile)) || (await this.mayAsk(authorization))
+    );
   }
 
   /** It may publish, if it is the pod that is meant. */

@@ -1,4 +1,7 @@
-/** What a stream shows of itself: health, numbers and a preview, over plain HTTP, for all; and control for the operator. */
+/**
+ * What a stream shows of itself over plain HTTP: health for all, numbers and a preview for those with the view token, control for
+ * the operator, and metrics at a port of their own.
+ */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Registry } from 'prom-client';
@@ -17,6 +20,8 @@ const { createServer } = process.getBuiltinModule('node:http');
 export interface HttpOptions {
   host: string;
   port: number;
+  /** Where /metrics is; undefined: at `port`. */
+  metricsPort?: number | undefined;
   station: Station;
   profile: () => string;
   stats: () => StreamerStats;
@@ -26,6 +31,7 @@ export interface HttpOptions {
 
 export interface StreamerHttp {
   port: number;
+  metricsPort: number;
   close(): Promise<void>;
 }
 
@@ -94,8 +100,16 @@ const asked =
     json(response, status, body);
   };
 
+const forViewers =
+  (control: Control, handler: Handler): Handler =>
+  async (request, response) => {
+    if (await control.mayLook(request.headers.authorization)) return handler(request, response);
+    response.setHeader('www-authenticate', 'Bearer');
+    json(response, 401, { code: 'token_wrong' });
+  };
+
 function routes(options: HttpOptions): Record<string, Handler> {
-  const { station, stats, metrics } = options;
+  const { station, stats, control } = options;
   return {
     // Restarting would mend a loop that hangs; it would not mend media that cannot be played, so that is not asked here.
     '/healthz': (_, response) => {
@@ -112,38 +126,27 @@ function routes(options: HttpOptions): Record<string, Handler> {
       const storage = cache?.failure === undefined ? [] : [{ code: 'storage_unavailable', message: cache.failure }];
       json(response, status === 'ready' ? 200 : 503, { status, errors: [...storage, ...errors] });
     },
-    '/stats': (_, response) => json(response, 200, stats()),
-    '/metrics': async (_, response) => {
-      const registry = await metrics();
-      const text = await registry.metrics();
-      response.writeHead(200, { 'content-type': registry.contentType });
-      response.end(text);
-    },
-    '/preview.flv': preview(options),
+    '/stats': forViewers(control, (_, response) => json(response, 200, stats())),
+    '/preview.flv': forViewers(control, preview(options)),
   };
 }
 
-async function listen(server: Server, host: string, port: number): Promise<number> {
-  const { promise, resolve, reject } = Promise.withResolvers<void>();
-  server.once('error', reject).listen(port, host, resolve);
-  await promise;
-  server.off('error', reject);
-  return (server.address() as AddressInfo).port;
-}
+const metricsRoutes = ({ metrics }: HttpOptions): Record<string, Handler> => ({
+  '/metrics': async (_, response) => {
+    const registry = await metrics();
+    const text = await registry.metrics();
+    response.writeHead(200, { 'content-type': registry.contentType });
+    response.end(text);
+  },
+});
 
-/** Rejects when the port cannot be listened on. */
-export async function serveHttp(options: HttpOptions): Promise<StreamerHttp> {
-  const table = new Map<string, { handler: Handler; methods: string[] }>();
-  for (const [path, handler] of Object.entries(routes(options))) table.set(path, { handler, methods: READS });
-  const { control } = options;
-  const actions: Record<string, Parameters<typeof asked>[1]> = {
-    [SKIP_PATH]: (body) => control.skip(body),
-    [RELEASE_PATH]: (body) => control.release(body),
-    [STOP_PATH]: () => control.stop(),
-  };
-  for (const [path, act] of Object.entries(actions))
-    table.set(path, { handler: asked(control, act), methods: ['POST'] });
-  const server = createServer((request, response) => {
+type Table = Map<string, { handler: Handler; methods: string[] }>;
+
+const readsOf = (handlers: Record<string, Handler>): Table =>
+  new Map(Object.entries(handlers).map(([path, handler]) => [path, { handler, methods: READS }]));
+
+function serverOf(table: Table): Server {
+  return createServer((request, response) => {
     const path = (request.url ?? '/').split('?', 1)[0] ?? '/';
     const route = table.get(path);
     if (!route) return json(response, 404, { error: 'There is nothing here.' });
@@ -154,13 +157,41 @@ export async function serveHttp(options: HttpOptions): Promise<StreamerHttp> {
     }
     Promise.resolve(route.handler(request, response)).catch(() => response.destroy());
   });
-  const port = await listen(server, options.host, options.port);
+}
+
+const closed = (server: Server): Promise<void> =>
+  new Promise((resolve) => {
+    server.close(() => resolve());
+    server.closeAllConnections();
+  });
+
+async function listen(server: Server, host: string, port: number): Promise<number> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  server.once('error', reject).listen(port, host, resolve);
+  await promise;
+  server.off('error', reject);
+  return (server.address() as AddressInfo).port;
+}
+
+/** Rejects when a port cannot be listened on. */
+export async function serveHttp(options: HttpOptions): Promise<StreamerHttp> {
+  const { control, host, metricsPort } = options;
+  const apart = metricsPort === undefined ? undefined : serverOf(readsOf(metricsRoutes(options)));
+  const table = readsOf({ ...routes(options), ...(apart ? {} : metricsRoutes(options)) });
+  const actions: Record<string, Parameters<typeof asked>[1]> = {
+    [SKIP_PATH]: (body) => control.skip(body),
+    [RELEASE_PATH]: (body) => control.release(body),
+    [STOP_PATH]: () => control.stop(),
+  };
+  for (const [path, act] of Object.entries(actions))
+    table.set(path, { handler: asked(control, act), methods: ['POST'] });
+  const server = serverOf(table);
+  const port = await listen(server, host, options.port);
   return {
     port,
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
+    metricsPort: apart && metricsPort !== undefined ? await listen(apart, host, metricsPort) : port,
+    close: async () => {
+      await Promise.all([closed(server), apart && closed(apart)]);
+    },
   };
 }

@@ -126,16 +126,17 @@ function serve(
   engine: Engine,
   { parts, gate, log }: { parts: () => StatsParts; gate: Gate | undefined; log: Logger },
 ): Promise<StreamerHttp> {
-  const { host, port, controlTokenFile: tokenFile } = config;
+  const { host, port, metricsPort, controlTokenFile: tokenFile, viewTokenFile } = config;
   const { station, video, sound } = engine;
   const { skipped } = engine.program();
   let registry: ReturnType<typeof import('./metrics.ts').streamerMetrics> | undefined;
   return serveHttp({
     host,
     port,
+    metricsPort,
     station,
     profile: () => engine.program().profile,
-    control: new Control({ tokenFile, video, audio: () => sound.track, skipped, gate, log }),
+    control: new Control({ tokenFile, viewTokenFile, video, audio: () => sound.track, skipped, gate, log }),
     stats: () => streamerStats(parts()),
     // Loaded when it is first asked for: a stream that nobody scrapes does not carry its weight.
     metrics: async () => (registry ??= (await import('./metrics.ts')).streamerMetrics(parts)),

@@ -81,8 +81,10 @@ export const FIELD_MANAGER_OPERATOR = 'loopstream-operator';
 export const SECRET_URL_KEY = 'rtmpUrl';
 export const SECRET_KEY_KEY = 'rtmpKey';
 
-/** The one port a streamer pod listens on: /metrics, /healthz, /readyz, /stats, /preview.flv and SKIP_PATH. */
+/** A streamer pod listens here for the operator and the API server: /healthz, /readyz, /stats, /preview.flv and SKIP_PATH. */
 export const STREAMER_PORT = 9400;
+/** And here for Prometheus, which is let in nowhere else: /metrics. */
+export const STREAMER_METRICS_PORT = 9405;
 /** Where the operator asks a streamer to go on to the next item. */
 export const SKIP_PATH = '/control/skip';
 /** Where it tells a streamer that it may publish, and that it must not any more. */
@@ -108,6 +110,11 @@ export const streamSecretName = (streamUid: string): string => `stream-${streamU
 /** In it: the token that the operator shows when it controls a pod, and the URL and key of each destination as JSON. */
 export const CONTROL_TOKEN_KEY = 'token';
 export const DESTINATIONS_KEY = 'destinations.json';
+/** In it: the token with which the operator and the API server look at a pod (view-token.ts). */
+export const VIEW_TOKEN_KEY = 'viewToken';
+/** Name of the Secret with the key of these tokens, and its key. */
+export const VIEW_KEY_SECRET = 'stream-view-key';
+export const VIEW_KEY_KEY = 'key';
 /** In it: the UID of the only pod that may publish. */
 export const PUBLISHER_KEY = 'publisher';
 /** On a pod that took over: when. A change of the pod makes kubelet bring the files of its volumes up to date at once. */

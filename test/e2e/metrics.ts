@@ -21,7 +21,7 @@ import { NAMESPACE } from '../../src/local/rights.ts';
 import { run } from '../../src/local/run.ts';
 import { allMetrics, METRIC_ROLES, type MetricRole } from '../../src/metrics-doc.ts';
 import { indexKey } from '../../src/rendition/index.ts';
-import { ACCOUNT_LABEL, API_VERSION, COMPONENT_LABEL, STREAMER_PORT } from '../../src/streams/names.ts';
+import { ACCOUNT_LABEL, API_VERSION, COMPONENT_LABEL, STREAMER_METRICS_PORT } from '../../src/streams/names.ts';
 import type { LoopStreamSpec } from '../../src/streams/spec.ts';
 import { connectAgent, withKey } from '../support/agents.ts';
 import { binariesOptions } from '../support/kubernetes.ts';
@@ -223,7 +223,7 @@ export function metricsSuite(fresh: () => System): void {
 
   test('a stream on air has few series for each pod, and the operator some more', async () => {
     const [pod] = await kube.list(PODS, { namespace: NAMESPACE, labelSelector: `${COMPONENT_LABEL}=streamer` });
-    const response = await fetch(`http://${pod?.status?.podIP}:${STREAMER_PORT}/metrics`);
+    const response = await fetch(`http://${pod?.status?.podIP}:${STREAMER_METRICS_PORT}/metrics`);
     const { samples } = parseScrape(await response.text());
     expect(samples.length).toBeLessThan(80);
     // It reads a directory, without a cache: nothing is said of a storage that might not answer.

@@ -17,7 +17,7 @@ import { runOperator } from '../../src/operator/run.ts';
 import type { CacheStats } from '../../src/storage/cache.ts';
 import { openStorage } from '../../src/storage/open.ts';
 import type { StreamerStats } from '../../src/streamer/stats.ts';
-import { API_VERSION } from '../../src/streams/names.ts';
+import { API_VERSION, streamSecretName, VIEW_TOKEN_KEY } from '../../src/streams/names.ts';
 import { MAIN } from '../support/app.ts';
 import { silent } from '../support/kube.ts';
 import { processesOf, startTestNode, type TestNode, until } from '../support/node.ts';
@@ -112,8 +112,16 @@ test('an upload and a stream need a bucket and a Secret, no volume; and no proce
     expect(shown).not.toContain(s3.credentials.secretAccessKey);
     expect(shown).not.toContain(s3.credentials.accessKeyId);
   }
+  const { data } = await node.kube.get(
+    SECRETS,
+    NAMESPACE,
+    streamSecretName(pod.metadata.ownerReferences?.[0]?.uid ?? ''),
+  );
+  const headers = { authorization: `Bearer ${Buffer.from(data?.[VIEW_TOKEN_KEY] ?? '', 'base64')}` };
   const stats = async () =>
-    (await (await fetch(`http://${pod.status?.podIP}:9400/stats`)).json()) as StreamerStats & { cache: CacheStats };
+    (await (await fetch(`http://${pod.status?.podIP}:9400/stats`, { headers })).json()) as StreamerStats & {
+      cache: CacheStats;
+    };
   expect((await stats()).cache).toMatchObject({ writable: true, errors: {}, maxBytes: 2 ** 31 });
 
   await until('the item has been played to its end', async () => (await stats()).seam.count >= 1);

@@ -5,7 +5,7 @@ import type { LoopStream, Pod } from '../../src/kube/resources.ts';
 import { KubeError, type Resource } from '../../src/kube/types.ts';
 import type { Tools } from '../../src/operator/control.ts';
 import { reconcileStream } from '../../src/operator/streams.ts';
-import { FINALIZER } from '../../src/streams/names.ts';
+import { FINALIZER, VIEW_KEY_SECRET } from '../../src/streams/names.ts';
 import { silent } from '../support/kube.ts';
 import { at, destination, NAMESPACE, SETTINGS, stream, upload } from '../support/operator.ts';
 
@@ -23,6 +23,8 @@ function stage(count: number) {
     const of = stream({ schedule: { startAt: at(60).toISOString() } });
     objects.set(`loopstreams/${name}`, { ...of, metadata: { ...of.metadata, name, uid: `uid-of-${name}` } });
   }
+  // The operator makes it with the first stream of all.
+  objects.set(`secrets/${VIEW_KEY_SECRET}`, { metadata: { name: VIEW_KEY_SECRET }, data: { key: btoa('k') } });
   const cache = (plural: string) => ({
     get: (_: string, name: string) => objects.get(`${plural}/${name}`),
     byIndex: () => [],

@@ -18,6 +18,7 @@ import {
   SKIP_PATH,
   STREAMER_PORT,
   streamSecretName,
+  VIEW_TOKEN_KEY,
 } from '../../src/streams/names.ts';
 import { silent } from './kube.ts';
 import { writeAtomically, writeDestination } from './streamer.ts';
@@ -55,12 +56,15 @@ export async function startStreamerPod(
   const secret = await kube.get(SECRETS, namespace, streamSecretName(owner));
   const token = Buffer.from(secret.data?.[CONTROL_TOKEN_KEY] ?? '', 'base64').toString();
   await writeAtomically(join(dir, 'token'), token);
+  const viewToken = Buffer.from(secret.data?.[VIEW_TOKEN_KEY] ?? '', 'base64').toString();
+  await writeAtomically(join(dir, VIEW_TOKEN_KEY), viewToken);
   const destinationsFile = join(dir, DESTINATIONS_KEY);
   for (const [of, [url, key]] of Object.entries(destinations)) await writeDestination(destinationsFile, of, url, key);
   const config = streamerConfig({
     LOOPSTREAM_PROGRAM_FILE: programFile,
     LOOPSTREAM_DESTINATIONS_FILE: destinationsFile,
     LOOPSTREAM_CONTROL_TOKEN_FILE: join(dir, 'token'),
+    LOOPSTREAM_VIEW_TOKEN_FILE: join(dir, VIEW_TOKEN_KEY),
     LOOPSTREAM_STORAGE_URL: `file://${join(root, 'storage')}`,
     LOOPSTREAM_HOST: ip,
     LOOPSTREAM_PORT: String(STREAMER_PORT),
@@ -73,7 +77,10 @@ export async function startStreamerPod(
   return {
     ip,
     token,
-    stats: async () => (await fetch(`${base}/stats`)).json() as Promise<StreamerStats>,
+    stats: async () => {
+      const answer = await fetch(`${base}/stats`, { headers: { authorization: `Bearer ${viewToken}` } });
+      return (await answer.json()) as StreamerStats;
+    },
     skip: (id) =>
       fetch(`${base}${SKIP_PATH}`, {
         method: 'POST',

@@ -9,7 +9,14 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { Redis } from 'ioredis';
 import pg from 'pg';
-import { COMPONENT_LABEL, STREAMER_PORT } from '../../src/streams/names.ts';
+import {
+  COMPONENT_LABEL,
+  STREAMER_METRICS_PORT,
+  STREAMER_PORT,
+  VIEW_KEY_KEY,
+  VIEW_KEY_SECRET,
+} from '../../src/streams/names.ts';
+import { viewToken } from '../../src/streams/view-token.ts';
 import type { Shared } from './system.ts';
 
 const run = promisify(execFile);
@@ -118,34 +125,56 @@ export async function watchRedis(url: string): Promise<{ dump(): Promise<Place[]
   };
 }
 
-export const fetched = async (url: string): Promise<Place> => [url, await (await fetch(url)).text()];
+export const fetched = async (url: string, headers: Record<string, string> = {}): Promise<Place> => [
+  url,
+  await (await fetch(url, { headers })).text(),
+];
 
-async function metrics(system: Shared, podIps: string[]): Promise<Place[]> {
+/** A streamer's pod that runs. */
+interface Streamer {
+  ip: string;
+  /** What it is shown by those who look at it. */
+  token: string;
+}
+
+async function metrics(system: Shared, streamers: Streamer[]): Promise<Place[]> {
   const servers = ['api', 'operator'].map((name) => settingOf(system, name, 'LOOPSTREAM_OPS_PORT'));
-  const pods = podIps.flatMap((ip) => ['metrics', 'stats'].map((path) => `http://${ip}:${STREAMER_PORT}/${path}`));
-  return Promise.all([...servers.map((port) => `http://127.0.0.1:${port}/metrics`), ...pods].map(fetched));
+  const pods = streamers.flatMap(({ ip, token }) => [
+    fetched(`http://${ip}:${STREAMER_METRICS_PORT}/metrics`),
+    fetched(`http://${ip}:${STREAMER_PORT}/stats`, { authorization: `Bearer ${token}` }),
+  ]);
+  return Promise.all([...servers.map((port) => fetched(`http://127.0.0.1:${port}/metrics`)), ...pods]);
 }
 
 interface Shown {
   kind: string;
-  metadata: { labels?: Record<string, string> };
+  metadata: { labels?: Record<string, string>; ownerReferences?: { uid: string }[] };
   status?: { podIP?: string; phase?: string };
 }
 
 /** All objects of all kinds but Secrets: specs, statuses, annotations and events. */
-async function kubernetes({ stateDir, facts }: Shared): Promise<{ places: Place[]; podIps: string[] }> {
+async function kubernetes({ stateDir, facts }: Shared): Promise<{ places: Place[]; streamers: Streamer[] }> {
   const options = { env: { HOME: stateDir, KUBECONFIG: facts.kubeconfig }, maxBuffer: MAX_BYTES };
   const kubectl = async (...args: string[]) => (await run(join(stateDir, 'bin/kubectl'), args, options)).stdout;
   const kinds = (await kubectl('api-resources', '--verbs=list', '-o', 'name')).trim().split('\n');
   const shown = kinds.filter((kind) => kind !== 'secrets');
   const objects = await kubectl('get', shown.join(','), '--all-namespaces', '-o', 'json', '--show-managed-fields');
   const { items } = JSON.parse(objects) as { items: Shown[] };
-  const streamers = items.filter(
+  const running = items.filter(
     ({ kind, metadata, status }) =>
       kind === 'Pod' && metadata.labels?.[COMPONENT_LABEL] === 'streamer' && status?.phase === 'Running',
   );
-  const podIps = streamers.flatMap(({ status }) => status?.podIP ?? []);
-  return { places: [['objects of Kubernetes', objects]], podIps };
+  const key = async () => {
+    const path = `jsonpath={.data.${VIEW_KEY_KEY}}`;
+    const text = await kubectl('get', 'secret', VIEW_KEY_SECRET, '-n', 'loopstream', '-o', path);
+    return Buffer.from(text, 'base64').toString();
+  };
+  const viewKey = running.length > 0 ? await key() : '';
+  const streamers = running.flatMap(({ metadata, status }) => {
+    const token = viewToken(viewKey, metadata.ownerReferences?.[0]?.uid ?? '');
+    return status?.podIP === undefined ? [] : [{ ip: status.podIP, token }];
+  });
+  return { places: [['objects of Kubernetes', objects]], streamers };
 }
 
 /** Each row of each table, as text. */
@@ -170,7 +199,7 @@ async function database(system: Shared): Promise<Place[]> {
 
 /** All of it. A streamer that runs is asked for what it shows. */
 export async function everywhere(system: Shared): Promise<Place[]> {
-  const { places, podIps } = await kubernetes(system);
-  const rest = await Promise.all([logs(system), metrics(system, podIps), database(system)]);
+  const { places, streamers } = await kubernetes(system);
+  const rest = await Promise.all([logs(system), metrics(system, streamers), database(system)]);
   return [...places, ...processes(), ...rest.flat()];
 }

@@ -54,8 +54,9 @@ export function usePreview(
         },
         ended: () => {
           failures = failuresAfter(failures, playingSince === undefined ? 0 : Date.now() - playingSince);
-          setState('interrupted');
-          retry = setTimeout(open, retryDelay(failures - 1));
+          // A good one ends after some minutes, as every preview does (LOOPSTREAM_PREVIEW_SECONDS): the next one follows.
+          setState(failures === 0 ? 'connecting' : 'interrupted');
+          retry = setTimeout(open, failures === 0 ? 0 : retryDelay(failures - 1));
         },
         unsupported: () => setState('unsupported'),
       };
