@@ -5,6 +5,7 @@ import type { KubeObject } from '../kube/types.ts';
 import { mediaLimitsEnv } from '../prepare/media-limits.ts';
 import { PrepareTask } from '../prepare/task.ts';
 import {
+  ACCOUNT_LABEL,
   GENERATION_ANNOTATION,
   importJobName,
   PREPARE_PORT,
@@ -15,10 +16,12 @@ import {
 } from '../streams/names.ts';
 import {
   incomingKey,
+  isRenditionKey,
   type MediaInfo,
   PREVIEW_PROFILE,
   PREVIEW_SECONDS,
   renditionKey,
+  renditionScope,
   sourceKey,
 } from '../uploads/spec.ts';
 import {
@@ -86,13 +89,17 @@ export const importWish = (upload: Upload, urgent = false, granted = upload.spec
 const secondsOf = ({ durationSeconds }: MediaInfo, profile: string): number =>
   profile === PREVIEW_PROFILE ? Math.min(durationSeconds, PREVIEW_SECONDS) : durationSeconds;
 
-/** `from`: storage key of the source. */
+const scopeOf = ({ metadata: { namespace = '', labels } }: Upload): string =>
+  renditionScope(namespace, labels?.[ACCOUNT_LABEL]);
+
+/** `from`: storage key of the source. `shared`: all accounts share what is made. */
 export const renditionWish = (
   upload: Upload,
   media: MediaInfo,
   profile: string,
   urgent = false,
   from = upload.status?.sourceKey ?? sourceKey(upload.metadata.uid),
+  shared = false,
 ): Wish => ({
   name: renditionJobName(upload.metadata.name, profile),
   task: {
@@ -100,7 +107,7 @@ export const renditionWish = (
     type: upload.spec.type,
     sourceKey: from,
     profile,
-    renditionKey: renditionKey(media.sha256, upload.spec.type, profile),
+    renditionKey: renditionKey(media.sha256, upload.spec.type, profile, shared ? undefined : scopeOf(upload)),
   },
   deadlineSeconds: RENDITION_BASE_SECONDS + Math.ceil(secondsOf(media, profile) * SECONDS_PER_SECOND),
   urgent,
@@ -222,6 +229,14 @@ export const workKey = (task: MakingTask): string => (task.action === 'import' ?
 
 /** Whether a Job works for what is wanted now. */
 export const fits = (job: Job, wish: Wish): boolean => same(writtenTask(job), wish.task);
+
+/** The wish with the storage key that its Job was given: a Job that began under another setting of sharing goes on. */
+export function asBegun(wish: Wish, job: Job | undefined, { sha256 }: MediaInfo): Wish {
+  const [begun, { task }] = [job && taskOf(job), wish];
+  if (begun?.action !== 'rendition' || task.action !== 'rendition') return wish;
+  if (!isRenditionKey(begun.renditionKey, sha256, task.type, task.profile)) return wish;
+  return { ...wish, task: { ...task, renditionKey: begun.renditionKey } };
+}
 
 /** The generation of the Upload that a Job was made for. */
 export const generationOf = (job: Job): number => Number(job.metadata.annotations?.[GENERATION_ANNOTATION] ?? 0);

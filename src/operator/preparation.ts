@@ -8,10 +8,11 @@ import { importJobName, renditionJobName } from '../streams/names.ts';
 import { previewOf, previewWantedUntil } from '../uploads/asked.ts';
 import type { MediaInfo, RenditionStatus, UPLOAD_ERRORS, UploadState, UploadStatus } from '../uploads/spec.ts';
 import { isArriving, PREVIEW_PROFILE, renditionOf, sourceKey } from '../uploads/spec.ts';
-import { fits, generationOf, importWish, renditionWish, taskOf, type Wish } from './job.ts';
+import { believable } from './believable.ts';
+import { asBegun, fits, generationOf, importWish, renditionWish, taskOf, type Wish } from './job.ts';
 import { outcomeOf } from './jobresult.ts';
 import { isActive, progressOf } from './progress.ts';
-import { isOwnedBy } from './restricted.ts';
+import { isOwnedBy, type PodSettings } from './restricted.ts';
 import type { Grant } from './room.ts';
 import { conditionsOf } from './status.ts';
 import type { Verdict } from './world.ts';
@@ -39,6 +40,7 @@ export interface UploadWorld {
   hasPreparedRoom: () => boolean;
   /** How long a rendition stays that no stream asks for, in milliseconds. */
   keepUnusedMs: number;
+  settings: Pick<PodSettings, 'shareRenditions' | 'maxSourceBytes' | 'mediaLimits'>;
   now: Date;
 }
 
@@ -116,15 +118,16 @@ class Plan {
       this.lookAgainAt = outcome.lookAgainAt ?? this.lookAgainAt;
       return undefined;
     }
-    const again =
-      outcome.kind === 'done' &&
-      outcome.result.action === 'failed' &&
-      generationOf(job) < (this.#upload.metadata.generation ?? 0);
-    if (outcome.kind !== 'done' || again || !fits(job, wish)) {
+    const result =
+      outcome.kind === 'done' && fits(job, wish)
+        ? believable(outcome.result, wish.task, this.#world.settings)
+        : undefined;
+    const again = result?.action === 'failed' && generationOf(job) < (this.#upload.metadata.generation ?? 0);
+    if (again || !result) {
       this.remove.push(job);
       return undefined;
     }
-    return outcome.result;
+    return result;
   }
 }
 
@@ -195,7 +198,10 @@ function rendition(
     const { unwantedSince: _, ...wanted } = current;
     return wanted;
   }
-  const wish = renditionWish(upload, media, profile, world.urgent.has(profile), keptSource(upload, media, world));
+  const { urgent, jobs, settings } = world;
+  const from = keptSource(upload, media, world);
+  const wanted = renditionWish(upload, media, profile, urgent.has(profile), from, settings.shareRenditions);
+  const wish = asBegun(wanted, jobs.get(wanted.name), media);
   if (world.held.has(profile) && !plan.goesOn(wish, world.held.get(profile))) return undefined;
   if (!world.jobs.has(wish.name) && !world.hasPreparedRoom()) {
     plan.lookAgain(new Date(world.now.getTime() + ROOM_MS));
@@ -204,7 +210,8 @@ function rendition(
   const result = plan.follow(wish);
   if (!result) return { profile, state: 'pending' };
   if (result.action === 'rendition' && wish.task.action === 'rendition') {
-    return { ...result.rendition, profile, state: 'ready', key: wish.task.renditionKey };
+    const { durationSeconds = 0, bitrateKbps = 0 } = result.rendition;
+    return { profile, state: 'ready', key: wish.task.renditionKey, durationSeconds, bitrateKbps };
   }
   return { profile, state: 'failed', error: result.action === 'failed' ? result.error : unexpected };
 }

@@ -87,6 +87,7 @@ export function uploadWorld(
     grant: () => grantRoom(upload, uploadsOfAccount(caches, upload), settings.maxSourceBytes),
     hasPreparedRoom: () => hasPreparedRoom(caches, upload, maxPreparedBytes),
     keepUnusedMs,
+    settings,
     now,
   };
 }

@@ -2,6 +2,7 @@
  * Upload: a source file, imported once and prepared for each profile that a stream asks for. State lives here, bytes in storage.
  * Pure: no I/O, no clock.
  */
+import { createHash } from 'node:crypto';
 import { type Static, Type } from 'typebox';
 import { Condition } from '../streams/conditions.ts';
 
@@ -171,9 +172,33 @@ export type PreviewState = (typeof PREVIEW_STATES)[number];
 export const incomingKey = (uploadUid: string): string => `incoming/${uploadUid}`;
 /** Storage key of an upload's imported source. */
 export const sourceKey = (uploadUid: string): string => `sources/${uploadUid}`;
-/** Storage key of a rendition: by content, profile and track kind, so that it is made once whoever asks. */
-export const renditionKey = (sha256: string, type: (typeof UPLOAD_TYPES)[number], profile: string): string =>
-  `renditions/${sha256}/${type}-${profile}.flv`;
+
+/**
+ * Keeps the renditions of an account apart from those of others, so that the time of a preparation tells nobody who else has
+ * a file, and a Job that was taken over poisons only its own account's. Uploads without an account share one in their namespace.
+ */
+export const renditionScope = (namespace: string, accountId = ''): string =>
+  createHash('sha256').update(`${namespace}/${accountId}`).digest('hex').slice(0, 24);
+
+/**
+ * Storage key of a rendition: by content, profile and track kind, so that each scope has it made once. Without a scope it is
+ * shared by everybody.
+ */
+export const renditionKey = (
+  sha256: string,
+  type: (typeof UPLOAD_TYPES)[number],
+  profile: string,
+  scope?: string,
+): string => `renditions/${scope === undefined ? '' : `${scope}/`}${sha256}/${type}-${profile}.flv`;
+
+/** Whether a key is that of such a rendition, in a scope or shared: what was made before the setting changed stays good. */
+export function isRenditionKey(
+  key: string | undefined,
+  ...[sha256, type, profile]: [sha256: string, type: (typeof UPLOAD_TYPES)[number], profile: string]
+): boolean {
+  const scope = /^renditions\/([0-9a-f]{24})\//.exec(key ?? '')?.[1];
+  return key === renditionKey(sha256, type, profile, scope);
+}
 
 /** The rendition of an upload in a profile; one that is ready must be made of what the upload now is. */
 export function renditionOf(
@@ -182,5 +207,5 @@ export function renditionOf(
 ): RenditionStatus | undefined {
   const found = status?.renditions?.find((rendition) => rendition.profile === profile);
   if (found?.state !== 'ready' || !status?.media) return found;
-  return found.key === renditionKey(status.media.sha256, spec.type, profile) ? found : undefined;
+  return isRenditionKey(found.key, status.media.sha256, spec.type, profile) ? found : undefined;
 }

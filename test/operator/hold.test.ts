@@ -5,7 +5,7 @@ import { renditionWish } from '../../src/operator/job.ts';
 import { decideUpload } from '../../src/operator/preparation.ts';
 import { findCondition } from '../../src/streams/conditions.ts';
 import { PREVIEW_ANNOTATION } from '../../src/streams/names.ts';
-import { at, endedPod, jobOf, MEDIA, NOW, upload } from '../support/operator.ts';
+import { at, endedPod, jobOf, MEDIA, NOW, SETTINGS, upload } from '../support/operator.ts';
 
 const imported = (): Upload =>
   upload('film', { observedGeneration: 1, sourceKey: 'sources/uid-of-film', media: MEDIA });
@@ -30,6 +30,7 @@ const see = (of: Upload, { profiles = [], held = {}, jobs = [], pods = [], now =
     hasPreparedRoom: () => true,
     keepUnusedMs: 86_400_000,
     fractions: new Map(),
+    settings: SETTINGS,
     now,
   });
 
@@ -71,9 +72,8 @@ describe('a rendition that only streams want which may not go on air', () => {
   });
 
   it('is taken where its Job has made it', () => {
-    const pods = [
-      endedPod({ action: 'rendition', rendition: { profile: '720p30', state: 'ready', durationSeconds: 10 } }),
-    ];
+    const made = { profile: '720p30', state: 'ready', durationSeconds: 10, bitrateKbps: 4000 } as const;
+    const pods = [endedPod({ action: 'rendition', rendition: made })];
     const { status, remove } = see(imported(), { profiles: ['720p30'], held, jobs: [working], pods });
     expect(remove).toEqual([]);
     expect(status).toMatchObject({ state: 'ready', renditions: [{ profile: '720p30', state: 'ready' }] });

@@ -38,6 +38,7 @@ function see(
     grant: () => ({}),
     hasPreparedRoom: () => true,
     keepUnusedMs: 86_400_000,
+    settings: SETTINGS,
     fractions: new Map(Object.entries(seen.fractions ?? {})),
     now,
   });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Upload } from '../../src/kube/resources.ts';
-import { importWish, renditionWish } from '../../src/operator/job.ts';
+import { importWish, renditionWish, workKey } from '../../src/operator/job.ts';
 import { mayDelete, nextSweep, referredTo } from '../../src/operator/sweep.ts';
 import { jobOf, MEDIA, podOf, rendition, step, stream, upload, world } from '../support/operator.ts';
 
@@ -40,10 +40,11 @@ describe('what is referred to', () => {
 
   it('is what Jobs work on, also those that nobody has heard of yet', () => {
     const of = upload('film', { media: MEDIA });
-    const jobs = [jobOf(of, importWish(of)), jobOf(of, renditionWish(of, MEDIA, '1080p60'))];
+    const wish = renditionWish(of, MEDIA, '1080p60');
+    const jobs = [jobOf(of, importWish(of)), jobOf(of, wish)];
     const found = referredTo({ ...nothing, jobs, begun: ['renditions/b/video-720p24.flv'] });
     expect([...found].sort()).toEqual(
-      [rendition('1080p60').key, 'renditions/b/video-720p24.flv', 'sources/uid-of-film'].sort(),
+      [workKey(wish.task), 'renditions/b/video-720p24.flv', 'sources/uid-of-film'].sort(),
     );
   });
 

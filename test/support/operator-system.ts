@@ -158,7 +158,10 @@ export async function answer(job: string, result: unknown): Promise<void> {
   await kubelet.bind(name);
   await kubelet.end(name, 0, JSON.stringify(result));
 }
-export const MADE = { action: 'rendition', rendition: { profile: '720p30', state: 'ready', durationSeconds: 10 } };
+export const MADE = {
+  action: 'rendition',
+  rendition: { profile: '720p30', state: 'ready', durationSeconds: 10, bitrateKbps: 4000 },
+};
 
 export async function prepare(upload = 'film', profile = '720p30'): Promise<void> {
   await answer(`${upload}-import`, { action: 'import', media: MEDIA });

@@ -1,0 +1,90 @@
+/** A prepare Job that a file has taken over: it may report what it likes, and only what can be true is written down. */
+import { describe, expect, test } from 'vitest';
+import type { Upload } from '../../src/kube/resources.ts';
+import { importWish, renditionWish } from '../../src/operator/job.ts';
+import { decideUpload } from '../../src/operator/preparation.ts';
+import { endedPod, jobOf, MEDIA, NOW, SETTINGS, upload } from '../support/operator.ts';
+
+const imported = (): Upload => upload('film', { observedGeneration: 1, sourceKey: 'sources/x', media: MEDIA });
+
+/** The status of an upload after its Job has reported a result. */
+function statusAfter(result: unknown, task: 'import' | 'rendition', more: Partial<Upload['spec']> = {}) {
+  const bare = task === 'import' ? upload('film', {}) : imported();
+  const owner = { ...bare, spec: { ...bare.spec, ...more } };
+  const job = jobOf(owner, task === 'import' ? importWish(owner) : renditionWish(owner, MEDIA, '720p30'));
+  return decideUpload(owner, {
+    ...{ held: new Map(), grant: () => ({}), hasPreparedRoom: () => true },
+    ...{ profiles: ['720p30'], urgent: new Set(), fractions: new Map(), sameSource: () => undefined },
+    jobs: new Map([[job.metadata.name, job]]),
+    pods: new Map([[job.metadata.uid, [endedPod(result as Parameters<typeof endedPod>[0])]]]),
+    ...{ keepUnusedMs: 1, now: NOW, settings: SETTINGS },
+  }).status;
+}
+
+const FAILED = { state: 'failed', error: { code: 'prepare_failed' } };
+const { video, audio } = MEDIA;
+
+describe('an import that reports', () => {
+  test('what can be true is believed', () => {
+    expect(statusAfter({ action: 'import', media: MEDIA }, 'import')).toMatchObject({ media: MEDIA });
+  });
+
+  test.each([
+    ['a length of 25 years', { durationSeconds: 800_801_800 }],
+    ['more bytes than there may be', { sizeBytes: 2 ** 60 }],
+    ['a number that Kubernetes does not take', { sizeBytes: 1e300 }],
+    ['more pixels than there may be', { video: { ...video, width: 1e9, height: 1e9 } }],
+    ['a picture of less than nothing', { video: { ...video, width: -1 } }],
+    ['a frame rate without bounds', { video: { ...video, framerate: 1e308 } }],
+    ['a codec that is a page of text', { video: { ...video, codec: 'x'.repeat(3000) } }],
+    ['a codec with markup', { video: { ...video, codec: '<img src=x>' } }],
+    ['no picture, where one was asked for', { video: undefined }],
+    ['sound beyond all that is taken', { audio: { ...audio, sampleRate: 1e12 } }],
+    ['a million channels', { audio: { ...audio, channels: 1e6 } }],
+  ])('%s has failed, and nothing of it is written down', (_, wrong) => {
+    const status = statusAfter({ action: 'import', media: { ...MEDIA, ...wrong } }, 'import');
+    expect(status).toMatchObject(FAILED);
+    expect(status.media).toBeUndefined();
+  });
+
+  test('another size than the client sent has failed', () => {
+    const more = { source: { sent: { sizeBytes: 999, receivedBytes: 999 } } };
+    expect(statusAfter({ action: 'import', media: MEDIA }, 'import', more)).toMatchObject(FAILED);
+  });
+
+  test('a length beyond what the account may have has failed', () => {
+    expect(statusAfter({ action: 'import', media: MEDIA }, 'import', { maxDurationSeconds: 5 })).toMatchObject(FAILED);
+    expect(statusAfter({ action: 'import', media: MEDIA }, 'import', { maxDurationSeconds: 10 })).toMatchObject({
+      media: MEDIA,
+    });
+  });
+});
+
+describe('a rendition that reports', () => {
+  const made = { profile: '720p30', state: 'ready', durationSeconds: 10, bitrateKbps: 4000 };
+
+  test.each([
+    ['a length of 25 years', { durationSeconds: 800_801_800 }],
+    ['no length', { durationSeconds: undefined }],
+    ['a bit rate without bounds', { bitrateKbps: 1e300 }],
+    ['another profile', { profile: '2160p60' }],
+    ['that it is not ready', { state: 'pending' }],
+  ])('%s has failed', (_, wrong) => {
+    expect(statusAfter({ action: 'rendition', rendition: { ...made, ...wrong } }, 'rendition')).toMatchObject(FAILED);
+  });
+
+  test('a key, an error or anything else of its own has no part in the status', () => {
+    const own = { key: 'renditions/of/another', unwantedSince: '2000-01-01T00:00:00Z', error: FAILED.error, x: 1 };
+    const error = { code: 'prepare_failed', message: 'Mine.' };
+    const { renditions } = statusAfter({ action: 'rendition', rendition: { ...made, ...own, error } }, 'rendition');
+    expect(renditions).toEqual([{ ...made, key: expect.stringContaining(MEDIA.sha256) }]);
+  });
+
+  test('a failure says so in a sentence that fits a status', () => {
+    const error = { code: 'media_unreadable', message: `\u0000\u001b[31m${'x'.repeat(3000)}` };
+    const { renditions } = statusAfter({ action: 'failed', error }, 'rendition');
+    const message = renditions?.[0]?.error?.message ?? '';
+    expect(message.length).toBeLessThanOrEqual(512);
+    expect(message).toMatch(/^ \[31mx/);
+  });
+});

@@ -1,0 +1,123 @@
+/** Renditions that are made of the same bytes for two accounts: neither their time nor their content tells or harms another. */
+import { readFile } from 'node:fs/promises';
+import { Readable } from 'node:stream';
+import { describe, expect, test } from 'vitest';
+import type { Job, Upload } from '../../src/kube/resources.ts';
+import { renditionWish, type Wish, workKey } from '../../src/operator/job.ts';
+import { decideUpload } from '../../src/operator/preparation.ts';
+import { mayDelete, nextSweep, referredTo } from '../../src/operator/sweep.ts';
+import { makeRendition } from '../../src/prepare/rendition.ts';
+import { indexKey } from '../../src/rendition/index.ts';
+import { ACCOUNT_LABEL } from '../../src/streams/names.ts';
+import { renditionKey, renditionOf } from '../../src/uploads/spec.ts';
+import { endedPod, jobOf, MEDIA, NOW, SETTINGS, upload } from '../support/operator.ts';
+import { media, room } from '../support/prepare.ts';
+import { shopOf, TONE, taskFor } from '../support/rendition.ts';
+
+/** An imported upload of an account; every one of them has the same content. */
+function of(account: string | undefined, namespace = 'tv', renditions: { key: string }[] = []): Upload {
+  const imported = upload(`film-of-${account}`, {
+    ...{ observedGeneration: 1, sourceKey: `sources/${account}`, media: MEDIA },
+    renditions: renditions.map(({ key }) => ({ profile: '720p30', state: 'ready', key })),
+  });
+  const labels = account === undefined ? {} : { [ACCOUNT_LABEL]: account };
+  return { ...imported, metadata: { ...imported.metadata, namespace, labels } };
+}
+
+const keyOf = (owner: Upload, shared = false) =>
+  workKey(renditionWish(owner, MEDIA, '720p30', false, undefined, shared).task);
+
+function decide(owner: Upload, { jobs = [], shared = false }: { jobs?: Job[]; shared?: boolean } = {}) {
+  const pods = [endedPod({ action: 'rendition', rendition: { ...MADE, profile: '720p30' } })];
+  return decideUpload(owner, {
+    ...{ held: new Map(), grant: () => ({}), hasPreparedRoom: () => true },
+    ...{ profiles: ['720p30'], urgent: new Set(), fractions: new Map(), sameSource: () => undefined },
+    jobs: new Map(jobs.map((job) => [job.metadata.name, job])),
+    pods: new Map(jobs.map((job) => [job.metadata.uid, pods])),
+    ...{ keepUnusedMs: 1, now: NOW, settings: { ...SETTINGS, shareRenditions: shared } },
+  });
+}
+const MADE = { state: 'ready', durationSeconds: 10, bitrateKbps: 4000 } as const;
+/** As every installation had them before accounts were kept apart. */
+const SHARED = renditionKey(MEDIA.sha256, 'video', '720p30');
+
+describe('a file that another account has too', () => {
+  test('is prepared anew, so that its time tells nobody that it was there', () => {
+    expect(keyOf(of('mallory'))).not.toBe(keyOf(of('victim')));
+    expect(decide(of('mallory')).create.map(({ task }) => workKey(task))).toEqual([keyOf(of('mallory'))]);
+  });
+
+  test('is prepared once within an account, and once for all who work with kubectl in a namespace', () => {
+    expect(keyOf(of('victim'))).toBe(keyOf(of('victim')));
+    expect(keyOf(of(undefined))).toBe(keyOf(of(undefined)));
+    expect(keyOf(of(undefined))).not.toBe(keyOf(of(undefined, 'news')));
+    expect(keyOf(of(undefined))).not.toBe(keyOf(of('victim')));
+  });
+
+  test('has a key from which neither account nor namespace can be read', () => {
+    expect(keyOf(of('victim'))).toMatch(/^renditions\/[0-9a-f]{24}\/[0-9a-f]{64}\/video-720p30\.flv$/);
+  });
+
+  test('is shared only where the operator of the service says so', () => {
+    expect(keyOf(of('mallory'), true)).toBe(keyOf(of('victim'), true));
+    expect(decide(of('mallory'), { shared: true }).create.map(({ task }) => workKey(task))).toEqual([SHARED]);
+  });
+
+  test('is whole for one account after the rendition of the other has been replaced', async () => {
+    await using place = await room();
+    const { storage } = place;
+    const tone = await readFile(await media(place.path('tone.m4a'), { audio: TONE }));
+    await storage.write('sources/x', Readable.from([tone]));
+    const tasks = ['mallory', 'victim'].map((account) => ({
+      ...taskFor('audio', '720p30'),
+      renditionKey: keyOf(of(account)),
+    }));
+    const [first, second] = tasks as [(typeof tasks)[0], (typeof tasks)[0]];
+    await makeRendition(first, shopOf(place));
+    expect(await storage.head(second.renditionKey)).toBeUndefined();
+    await storage.write(first.renditionKey, Buffer.from('poison'));
+    await storage.write(indexKey(first.renditionKey), Buffer.from('{}'));
+    const made = await makeRendition(second, shopOf(place));
+    expect(made).toMatchObject({ state: 'ready', key: second.renditionKey });
+    expect((await storage.head(second.renditionKey))?.sizeBytes).toBeGreaterThan(1000);
+  });
+});
+
+describe('an installation that shared everything before', () => {
+  test('keeps what is ready: on air, in the status, and in the storage', () => {
+    const before = of('victim', 'tv', [{ key: SHARED }]);
+    expect(renditionOf(before, '720p30')).toMatchObject({ state: 'ready', key: SHARED });
+    const { create, remove, status } = decide(before);
+    expect([create, remove]).toEqual([[], []]);
+    expect(status.renditions).toMatchObject([{ state: 'ready', key: SHARED }]);
+    const seen = { uploads: [before], jobs: [], pods: [], streams: [], begun: [] };
+    expect(mayDelete(nextSweep(referredTo(seen), 60))(SHARED)).toBe(false);
+  });
+
+  test('and one that goes back to sharing keeps what each account has', () => {
+    const own = keyOf(of('victim'));
+    const { create, status } = decide(of('victim', 'tv', [{ key: own }]), { shared: true });
+    expect(create).toEqual([]);
+    expect(status.renditions).toMatchObject([{ state: 'ready', key: own }]);
+  });
+
+  test('lets Jobs end that began before, with the key that they write', () => {
+    const owner = of('victim');
+    const wish: Wish = renditionWish(owner, MEDIA, '720p30', false, 'sources/victim', true);
+    const { create, remove, status } = decide(owner, { jobs: [jobOf(owner, wish)] });
+    expect([create, remove]).toEqual([[], []]);
+    expect(status.renditions).toMatchObject([{ state: 'ready', key: SHARED }]);
+  });
+
+  test('believes no key but that of the content, the type and the profile', () => {
+    const other = 'b'.repeat(64);
+    for (const key of [
+      renditionKey(other, 'video', '720p30'),
+      renditionKey(MEDIA.sha256, 'audio', '720p30'),
+      renditionKey(MEDIA.sha256, 'video', '1080p30'),
+      `renditions/../${SHARED}`,
+      `renditions/not-a-scope/${MEDIA.sha256}/video-720p30.flv`,
+    ])
+      expect(renditionOf(of('victim', 'tv', [{ key }]), '720p30'), key).toBeUndefined();
+  });
+});
