@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup run stop reset test test-unit test-system test-e2e test-attack test-cluster lint format generate build screenshots bench bench-engine bench-operator bench-api bench-auth bench-pages bench-money chaos-money clean
+.PHONY: help setup run stop reset test test-unit test-system test-e2e test-attack test-cluster lint format generate build screenshots bench bench-engine bench-operator bench-api bench-auth bench-pages bench-money bench-fairness chaos-money clean
 
 # Node 24 comes from the lock file, so the machine's own Node only has to run npm.
 export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
@@ -70,7 +70,7 @@ screenshots: setup ## pictures of every page, light and dark, desk and phone, fr
 build: node_modules/.installed dist/dashboard/index.html ## bundle what the image runs, and the client for programs, into dist/
 	@$(NODE) scripts/build.ts
 
-bench: bench-engine bench-operator bench-api bench-auth bench-pages bench-money ## performance as ratios beside the named peers, into test/bench/RESULTS.md
+bench: bench-engine bench-operator bench-api bench-auth bench-pages bench-money bench-fairness ## performance as ratios beside the named peers, into test/bench/RESULTS.md
 
 bench-engine: node_modules/.installed ## the loop engine alone, within ten minutes
 	@$(NODE) test/bench/engine.ts $(ARGS)
@@ -86,6 +86,9 @@ bench-pages: setup ## how soon pages show a change, and somebody who signs in th
 
 bench-money: node_modules/.installed ## the meter at 10,000 live streams, a minute
 	@$(NODE) test/bench/money.ts $(ARGS)
+
+bench-fairness: setup ## what one account can do to another's import and start, five minutes
+	@$(NODE) test/bench/fairness.ts $(ARGS)
 
 chaos-money: node_modules/.installed ## live streams and deposits while their parts are killed: what was recorded and sent beside what is charged and credited, six minutes
 	@$(NODE) test/chaos/money.ts $(ARGS)
