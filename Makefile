@@ -24,7 +24,11 @@ SOURCES := $(shell find src -name '*.ts' -not -path 'src/dashboard/*' 2>/dev/nul
 dist/app/main.js: node_modules/.installed scripts/build-app.ts $(SOURCES)
 	@scripts/step 'bundling the roles' $(NODE) scripts/build-app.ts
 
-setup: node_modules/.installed dist/dashboard/index.html dist/app/main.js ## install what the lock file names, build the dashboard and the roles
+# Without a C compiler there is none; ffmpeg then runs without it, and says so.
+dist/confine: native/confine.c scripts/build-launcher
+	@scripts/build-launcher
+
+setup: node_modules/.installed dist/dashboard/index.html dist/app/main.js dist/confine ## install what the lock file names, build the dashboard and the roles
 
 run: setup ## everything on this machine, from nothing to a stream on air (ARGS="--help" tells the options)
 	@exec $(NODE) dist/app/main.js local $(ARGS)
@@ -67,7 +71,7 @@ generate: node_modules/.installed ## write crds/, docs/, alerts, dashboards and 
 screenshots: setup ## pictures of every page, light and dark, desk and phone, from a running `make run`, into its state
 	@$(NODE) scripts/screenshots.ts $(ARGS)
 
-build: node_modules/.installed dist/dashboard/index.html ## bundle what the image runs, and the client for programs, into dist/
+build: node_modules/.installed dist/dashboard/index.html dist/confine ## bundle what the image runs, and the client for programs, into dist/
 	@$(NODE) scripts/build.ts
 
 bench: bench-engine bench-operator bench-api bench-auth bench-pages bench-money bench-fairness ## performance as ratios beside the named peers, into test/bench/RESULTS.md

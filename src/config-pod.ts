@@ -2,8 +2,9 @@
  * The part of the configuration (config.ts) for what runs once for each stream, file or test, in a pod of its own. Of these there
  * are many, and they start for little: nothing is imported here that brings more than itself. Pure: no I/O, no clock.
  */
+import { CONFINE_MODES, type ConfineMode } from './confine-modes.ts';
 import { mediaLimits } from './prepare/media-limits.ts';
-import { type Env, reader } from './settings.ts';
+import { ConfigError, type Env, reader } from './settings.ts';
 
 /**
  * For media in S3: a directory with two files, which no process list shows, or two variables. Both or neither: half of them
@@ -18,6 +19,14 @@ export const storageCredentials = (env: Env) => {
 };
 
 export const common = (env: Env) => ({ logLevel: reader(env).text('LOG_LEVEL', 'info') });
+
+/** Whether ffmpeg and ffprobe are confined by the kernel: as far as it can, wholly or not at all, or not. */
+export function confineMode(env: Env): ConfineMode {
+  const value = reader(env).text('CONFINE', 'auto');
+  const mode = CONFINE_MODES.find((each) => each === value);
+  if (mode) return mode;
+  throw new ConfigError(`LOOPSTREAM_CONFINE must be ${CONFINE_MODES.join(', ')}.`);
+}
 
 export const DEFAULT_CACHE_BYTES = 2 * 2 ** 30;
 /** Half a minute of the highest quality: with less, what is read ahead would push out what is being played. */
@@ -43,6 +52,7 @@ export const streamerConfig = (env: Env) => {
     /** PEM file of the authorities that are trusted for RTMPS, instead of the system's. */
     caFile: optional('CA_FILE'),
     ffmpeg: text('FFMPEG', 'ffmpeg'),
+    confine: confineMode(env),
     /** Holds the token that the operator shows; without it nobody may control the stream. */
     controlTokenFile: reader(env).optional('CONTROL_TOKEN_FILE'),
     /** Holds the token that whoever wants numbers or the preview shows; without it everybody may look. */
@@ -89,10 +99,28 @@ export const prepareConfig = (env: Env) => {
     ...fetchLimits(env),
     mediaLimits: mediaLimits(env),
     ffmpeg: text('FFMPEG', 'ffmpeg'),
+    confine: confineMode(env),
     ffprobe: text('FFPROBE', 'ffprobe'),
+    /** Where the container beside this one is to come for work, which then runs both of them. */
+    decoderSocket: optional('DECODER_SOCKET'),
+    /** Where files are put that it reads. */
+    inputDir: optional('INPUT_DIR'),
   });
 };
 export type PrepareConfig = ReturnType<typeof prepareConfig>;
+
+/** The container beside it, which runs ffmpeg and ffprobe and has nothing else. */
+export const decoderConfig = (env: Env) => {
+  const { text } = reader(env);
+  return Object.freeze({
+    ...common(env),
+    socket: text('DECODER_SOCKET'),
+    ffmpeg: text('FFMPEG', 'ffmpeg'),
+    ffprobe: text('FFPROBE', 'ffprobe'),
+    confine: confineMode(env),
+  });
+};
+export type DecoderConfig = ReturnType<typeof decoderConfig>;
 
 /** The test of a destination: one attempt, one answer. */
 export const probeConfig = (env: Env) => {
@@ -105,6 +133,7 @@ export const probeConfig = (env: Env) => {
     /** As a streamer's. */
     caFile: optional('CA_FILE'),
     ffmpeg: text('FFMPEG', 'ffmpeg'),
+    confine: confineMode(env),
   });
 };
 export type ProbeConfig = ReturnType<typeof probeConfig>;

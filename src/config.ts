@@ -11,6 +11,7 @@ import { money } from './config-money.ts';
 import { authLimits, mail, outsideProvider } from './config-people.ts';
 import {
   common,
+  confineMode,
   DEFAULT_CACHE_BYTES,
   fetchLimits,
   MIN_CACHE_BYTES,
@@ -105,6 +106,7 @@ export const operatorConfig = (env: Env) => {
     scratchVolume: scratchVolume(env),
     /** Where Jobs and tests of destinations run: runtimeClassName, nodeSelector, tolerations, affinity, priorityClassName. */
     jobPlacement: jobPlacement(env),
+    confine: confineMode(env),
     allowPrivateLinks: flag('ALLOW_PRIVATE_LINKS'),
     maxSourceBytes: maxSourceBytes(env),
     mediaLimits: mediaLimits(env),

@@ -24,6 +24,7 @@ Usage: loopstream <role> [options]
   operator    turns LoopStream resources into pods that are on air
   streamer    inside a stream's pod: pushes the endless stream
   prepare     inside a Job: imports or prepares one file
+  decoder     inside a Job, beside it: runs ffmpeg and ffprobe on that file, and has nothing else
   probe       inside the pod of a destination's test: publishes for a moment
   migrate     brings the database up to date
   keys        creates an API key for an account (loopstream keys --help)
@@ -91,6 +92,11 @@ const ROLES: Record<string, Role> = {
     'prepare',
     async () => (await import('./config-pod.ts')).prepareConfig,
     async () => (await import('./prepare/run.ts')).runPrepare,
+  ),
+  decoder: server(
+    'decoder',
+    async () => (await import('./config-pod.ts')).decoderConfig,
+    async () => (await import('./prepare/decoder.ts')).runDecoder,
   ),
   probe: server(
     'probe',

@@ -2,13 +2,11 @@
 import { Value } from 'typebox/value';
 import type { Job, JobStatus, Upload } from '../kube/resources.ts';
 import type { KubeObject } from '../kube/types.ts';
-import { mediaLimitsEnv } from '../prepare/media-limits.ts';
 import { PrepareTask } from '../prepare/task.ts';
 import {
   ACCOUNT_LABEL,
   GENERATION_ANNOTATION,
   importJobName,
-  PREPARE_PORT,
   renditionJobName,
   SWEEP_JOB,
   TASK_LABEL,
@@ -24,19 +22,8 @@ import {
   renditionScope,
   sourceKey,
 } from '../uploads/spec.ts';
-import {
-  CONTAINER_SECURITY,
-  commonEnv,
-  commonMounts,
-  commonVolumes,
-  labelsFor,
-  ownedBy,
-  POD_SECURITY,
-  type PodSettings,
-  placement,
-  RESULT_FILE,
-  withDisk,
-} from './restricted.ts';
+import { buildJobPod, TASK_VARIABLE } from './job-pod.ts';
+import { labelsFor, ownedBy, type PodSettings } from './restricted.ts';
 import { same } from './same.ts';
 
 /** A task that puts something into storage. */
@@ -53,7 +40,6 @@ export interface Wish {
   urgent: boolean;
 }
 
-const TASK_VARIABLE = 'LOOPSTREAM_TASK';
 const RETRIES = 3;
 /** How long a finished Job stays, for people to look at its log. Its result is in the Upload's status long before. */
 const KEEP_SECONDS = 3600;
@@ -128,29 +114,6 @@ function importSeconds(task: Extract<MakingTask, { action: 'import' }>, settings
 const deadlineSeconds = ({ task, deadlineSeconds: wished }: Wish, settings: PodSettings): number =>
   task.action === 'import' ? importSeconds(task, settings) : Math.min(wished, settings.maxPrepareSeconds);
 
-const container = (task: PrepareTask, settings: PodSettings, volumes: readonly object[]) => ({
-  name: 'prepare',
-  image: settings.image,
-  args: ['prepare'],
-  env: [
-    ...commonEnv(settings),
-    { name: TASK_VARIABLE, value: JSON.stringify(task) },
-    { name: 'LOOPSTREAM_RESULT_FILE', value: RESULT_FILE },
-    { name: 'LOOPSTREAM_ALLOW_PRIVATE_LINKS', value: String(settings.allowPrivateLinks) },
-    { name: 'LOOPSTREAM_MAX_SOURCE_BYTES', value: String(settings.maxSourceBytes) },
-    { name: 'LOOPSTREAM_FETCH_TIMEOUT_SECONDS', value: String(settings.fetchTimeoutSeconds) },
-    { name: 'LOOPSTREAM_MIN_FETCH_BYTES_PER_SECOND', value: String(settings.minFetchBytesPerSecond) },
-    ...mediaLimitsEnv(settings.mediaLimits),
-    { name: 'LOOPSTREAM_HOST', valueFrom: { fieldRef: { fieldPath: 'status.podIP' } } },
-    { name: 'LOOPSTREAM_PORT', value: String(PREPARE_PORT) },
-  ],
-  ports: [{ name: 'progress', containerPort: PREPARE_PORT, protocol: 'TCP' }],
-  terminationMessagePath: RESULT_FILE,
-  resources: withDisk({ requests: { cpu: '250m', memory: '256Mi' }, limits: { cpu: '4', memory: '4Gi' } }, volumes),
-  ...CONTAINER_SECURITY,
-  volumeMounts: commonMounts(settings, 'all'),
-});
-
 export function buildJob(
   upload: Upload,
   wish: Wish,
@@ -183,7 +146,7 @@ const jobSpec = (
   deadlineSeconds: number,
   labels: Record<string, string>,
   settings: PodSettings,
-  volumes = commonVolumes(settings, settings.scratchVolume, false),
+  { annotations, spec } = buildJobPod(task, settings),
 ) => ({
   backoffLimit: RETRIES,
   activeDeadlineSeconds: deadlineSeconds,
@@ -194,17 +157,7 @@ const jobSpec = (
     rules: [{ action: 'Ignore', onPodConditions: [{ type: 'DisruptionTarget', status: 'True' }] }],
   },
   ttlSecondsAfterFinished: KEEP_SECONDS,
-  template: {
-    metadata: { labels: { ...labels, [TASK_LABEL]: task.action } },
-    spec: {
-      ...POD_SECURITY,
-      restartPolicy: 'Never',
-      terminationGracePeriodSeconds: 10,
-      ...placement(settings.jobPlacement),
-      containers: [container(task, settings, volumes)],
-      volumes,
-    },
-  },
+  template: { metadata: { labels: { ...labels, [TASK_LABEL]: task.action }, annotations }, spec },
 });
 
 /** What a Job's environment says that it was made for. */

@@ -13,6 +13,7 @@ import {
 } from '../streams/names.ts';
 import {
   CONTAINER_SECURITY,
+  confineEnv,
   labelsFor,
   POD_SECURITY,
   type PodSettings,
@@ -30,12 +31,13 @@ const DEADLINE_SECONDS = 40;
 const GRACE_SECONDS = 5;
 const RESOURCES = { requests: { cpu: '50m', memory: '96Mi' }, limits: { cpu: '1', memory: '512Mi' } };
 
-const container = ({ image, logLevel }: PodSettings) => ({
+const container = (settings: PodSettings) => ({
   name: 'probe',
-  image,
+  image: settings.image,
   args: ['probe'],
   env: [
-    { name: 'LOOPSTREAM_LOG_LEVEL', value: logLevel },
+    { name: 'LOOPSTREAM_LOG_LEVEL', value: settings.logLevel },
+    confineEnv(settings),
     { name: 'TMPDIR', value: TMP_PATH },
     { name: 'LOOPSTREAM_DESTINATION_DIR', value: DESTINATION_DIR },
     { name: 'LOOPSTREAM_RESULT_FILE', value: RESULT_FILE },

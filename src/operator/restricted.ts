@@ -4,6 +4,7 @@
  */
 import { posix } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { ConfineMode } from '../confine-modes.ts';
 import type { Destination, LoopStream, Upload } from '../kube/resources.ts';
 import type { OwnerReference } from '../kube/types.ts';
 import type { MediaLimits } from '../prepare/media-limits.ts';
@@ -30,6 +31,8 @@ export interface PodSettings {
   allowPrivateLinks: boolean;
   /** The largest source that is imported. */
   maxSourceBytes: number;
+  /** Whether ffmpeg is confined by the kernel, in each pod: LOOPSTREAM_CONFINE. */
+  confine: ConfineMode;
   /** Where the pods run that open strangers' files or connect to strangers' servers for a moment: Jobs and tests. */
   jobPlacement: Placement;
   mediaLimits: MediaLimits;
@@ -44,6 +47,8 @@ export interface PodSettings {
 
 /** User and group of the image, also the group that volumes belong to. */
 const ID = 10_001;
+/** User and group of the containers that open strangers' files. */
+export const DECODER_ID = 10_002;
 
 export const POD_SECURITY = {
   automountServiceAccountToken: false,
@@ -109,6 +114,9 @@ export const PLAYED: StorageUse = [{ key: 'renditions', readOnly: true }];
 const secretOf = ({ storageSecret, storageReadSecret }: PodSettings, reads: boolean): string | undefined =>
   reads ? (storageReadSecret ?? storageSecret) : storageSecret;
 const hasSecret = (settings: PodSettings) => !isDirectory(settings) && secretOf(settings, true) !== undefined;
+
+/** For each container that starts ffmpeg. */
+export const confineEnv = ({ confine }: PodSettings) => ({ name: 'LOOPSTREAM_CONFINE', value: confine });
 
 /** Every path is handed over by an environment variable, so that nothing in the container knows where it runs. */
 export const commonEnv = (settings: PodSettings) => [

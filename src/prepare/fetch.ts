@@ -61,7 +61,12 @@ class BrokenOffError extends Error {}
  * Writes what `link` serves to `key`. Rejects with PrepareError (link_unreachable, link_forbidden, link_too_slow,
  * media_too_large, prepare_timeout), StorageError, or the signal's reason; the object is then not written.
  */
-export async function fetchInto(storage: Storage, key: string, link: string, options: FetchOptions): Promise<Fetched> {
+export async function fetchInto(
+  storage: Pick<Storage, 'write'>,
+  key: string,
+  link: string,
+  options: FetchOptions,
+): Promise<Fetched> {
   const deadline = AbortSignal.timeout(options.timeoutSeconds * 1000);
   const signal = AbortSignal.any([options.signal, deadline]);
   const agent = guardedAgent(options.allowPrivateLinks, options.lookup);
@@ -86,7 +91,12 @@ export async function fetchInto(storage: Storage, key: string, link: string, opt
   }
 }
 
-async function writeOnce(storage: Storage, key: string, source: Download, signal: AbortSignal): Promise<Fetched> {
+async function writeOnce(
+  storage: Pick<Storage, 'write'>,
+  key: string,
+  source: Download,
+  signal: AbortSignal,
+): Promise<Fetched> {
   const hash = createHash('sha256');
   let sizeBytes = 0;
   const hashed = async function* () {

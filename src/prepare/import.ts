@@ -1,11 +1,18 @@
-/** Imports one source: fetched from a link or put together of what was sent, read to its end, described. */
+/**
+ * Imports one source: fetched from a link or put together of what was sent, read to its end, described, and only then put
+ * into storage. Until then it is a file on a local disk, the one thing that the program that reads it can see.
+ */
+import { createReadStream, createWriteStream } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { pipeline } from 'node:stream/promises';
 import { deletePieces } from '../storage/pieces.ts';
+import { withScratchFile } from '../storage/scratch.ts';
+import type { Storage } from '../storage/storage.ts';
 import type { MediaInfo } from '../uploads/spec.ts';
-import { PrepareError } from './failure.ts';
 import { type Fetched, type FetchOptions, fetchInto } from './fetch.ts';
 import { checkHeader } from './limits.ts';
 import { describeMedia, probe, scanPackets } from './probe.ts';
-import { joinInto } from './received.ts';
+import { hasSource, joinInto } from './received.ts';
 import type { Workshop } from './rendition.ts';
 import { checkComplete, checkType } from './source.ts';
 import type { PrepareTask } from './task.ts';
@@ -16,37 +23,41 @@ export type ImportLimits = Pick<
   'allowPrivateLinks' | 'maxBytes' | 'timeoutSeconds' | 'minBytesPerSecond'
 >;
 
+const BUFFER_BYTES = 2 ** 20;
+
 /** Rejects with PrepareError, StorageError or the signal's reason; the source is then not in storage. */
-export async function importSource(task: ImportTask, shop: Workshop, limits: ImportLimits): Promise<MediaInfo> {
-  const { storage, tools, signal } = shop;
+export function importSource(task: ImportTask, shop: Workshop, limits: ImportLimits): Promise<MediaInfo> {
+  const { storage, tools, signal, inputDir = tmpdir() } = shop;
   const { maxDurationSeconds = shop.limits.durationSeconds } = task;
   const media = { ...shop.limits, durationSeconds: Math.min(shop.limits.durationSeconds, maxDurationSeconds) };
-  const fetched = await bring(task, shop, limits);
-  try {
-    const described = await storage.withLocalFile(task.sourceKey, async (path) => {
-      const source = await probe(path, tools, signal);
-      checkType(source, task.type);
-      checkHeader(source, task.type, media);
-      const scan = await scanPackets(path, source, tools, signal, { limits: media });
-      checkComplete(source, scan);
-      return describeMedia(source, scan);
-    });
+  return withScratchFile(inputDir, async (path) => {
+    const fetched = await bring(task, path, shop, limits);
+    const source = await probe(path, tools, signal);
+    checkType(source, task.type);
+    checkHeader(source, task.type, media);
+    const scan = await scanPackets(path, source, tools, signal, { limits: media });
+    checkComplete(source, scan);
+    const isThere = 'sent' in task && (await hasSource(storage, task.sourceKey, fetched.sizeBytes));
+    if (!isThere) {
+      await storage.write(task.sourceKey, createReadStream(path, { highWaterMark: BUFFER_BYTES }), signal);
+    }
     // What failed above may be tried again, so the pieces stay until here; from here on they are only in the way.
     if ('sent' in task) await deletePieces(storage, task.sent.key);
-    return { ...fetched, ...described };
-  } catch (error) {
-    // A link is fetched again by the next try. What was sent may have been put together and be here alone by now.
-    const isFinal = error instanceof PrepareError && !error.again;
-    if (isFinal || 'url' in task) await storage.delete(task.sourceKey);
-    throw error;
-  }
+    return { ...fetched, ...describeMedia(source, scan) };
+  });
 }
 
-function bring(task: ImportTask, shop: Workshop, limits: ImportLimits): Promise<Fetched> {
+/** A file as something that can be written like storage; the key says nothing. */
+const fileSink = (path: string): Pick<Storage, 'write'> => ({
+  write: (_key, body, signal) => pipeline(body, createWriteStream(path), { ...(signal && { signal }) }),
+});
+
+function bring(task: ImportTask, path: string, shop: Workshop, limits: ImportLimits): Promise<Fetched> {
   const { storage, signal, log, onProgress } = shop;
-  if ('sent' in task) return joinInto(storage, task.sourceKey, task.sent, { signal, onProgress });
+  const sink = fileSink(path);
+  if ('sent' in task) return joinInto(sink, storage, task.sourceKey, task.sent, { signal, onProgress });
   const maxBytes = Math.min(limits.maxBytes, task.maxBytes ?? limits.maxBytes);
-  return fetchInto(storage, task.sourceKey, task.url, {
+  return fetchInto(sink, task.sourceKey, task.url, {
     ...limits,
     maxBytes,
     signal,

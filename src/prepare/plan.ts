@@ -139,16 +139,16 @@ export function beginningOf({ startSeconds, declaredEndSeconds }: Source, second
  * ffmpeg's arguments to write a rendition to `file` itself, of a source whose pictures and sound are copied. Sound before
  * the first picture (the encoder's run-up) and behind the last one is left out.
  */
-export function remuxArgs({ path, source, scan, framerate }: PlanInput, file: string): string[] {
+export function remuxArgs({ path, source, scan, framerate }: PlanInput): string[] {
   const soundFrames = audioFramesFor(scan.video?.packets ?? 0, framerate);
   // A moment before the first AAC frame that is too many, which is after the last picture in every frame rate.
   const seconds = (soundFrames * SAMPLES_PER_FRAME) / AUDIO_SAMPLE_RATE - 0.001;
   return [
-    ...['-v', 'error', '-hide_banner', '-nostdin', '-y', ...UNTRUSTED_INPUT, '-i', inputPath(path)],
+    ...['-v', 'error', '-hide_banner', '-nostdin', ...UNTRUSTED_INPUT, '-i', inputPath(path)],
     ...['-map', `0:${source.video?.index}`, '-map', `0:${source.audio?.index}`, '-c', 'copy', '-sn', '-dn'],
     ...['-bsf:a', 'noise=drop=lt(pts\\,0)', '-t', String(seconds)],
     ...['-map_metadata', '-1', '-map_chapters', '-1', '-avoid_negative_ts', 'disabled'],
-    ...['-f', 'flv', '-flvflags', 'no_duration_filesize+no_sequence_end', inputPath(file)],
+    ...['-f', 'flv', '-flvflags', 'no_duration_filesize+no_sequence_end', 'pipe:1'],
   ];
 }
 

@@ -4,12 +4,12 @@ import { PrepareError } from './failure.ts';
 import { checkPackets, checkTrack } from './limits.ts';
 import { DEFAULT_LIMITS, type MediaLimits } from './media-limits.ts';
 import { parseSource, type Scan, type Source, type StreamScan } from './source.ts';
-import { eachLine, ToolError } from './tool.ts';
+import { eachLine, type Tool, ToolError } from './tool.ts';
 import { inputPath, UNTRUSTED_INPUT } from './untrusted.ts';
 
 export interface Tools {
-  ffmpeg: string;
-  ffprobe: string;
+  ffmpeg: Tool;
+  ffprobe: Tool;
 }
 
 const HEADER_TIMEOUT_MS = 120_000;

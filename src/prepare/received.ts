@@ -14,8 +14,12 @@ export interface Sent {
   sizeBytes: number;
 }
 
-/** Rejects with PrepareError prepare_failed, StorageError or the signal's reason; the source is then not written. */
+/**
+ * Writes what was sent to `sink`. Rejects with PrepareError prepare_failed, StorageError or the signal's reason; nothing is
+ * written then.
+ */
 export async function joinInto(
+  sink: Pick<Storage, 'write'>,
   storage: Storage,
   sourceKey: string,
   { key, sizeBytes }: Sent,
@@ -31,18 +35,16 @@ export async function joinInto(
       yield chunk;
     }
   };
-  // An earlier try may have got as far as this, and to delete the pieces: a source is written whole or not at all.
-  if ((await storage.head(sourceKey))?.sizeBytes === sizeBytes) {
-    for await (const _ of hashed(await storage.read(sourceKey, {}, signal)));
-  } else {
-    if ((await arrivedBytes(storage, key)) !== sizeBytes) {
-      throw new PrepareError('prepare_failed', 'What was sent is no longer in the media storage: send it again.');
-    }
-    const body = Readable.from(hashed(joinedPieces(storage, key, signal)), {
-      objectMode: false,
-      highWaterMark: BUFFER_BYTES,
-    });
-    await storage.write(sourceKey, body, signal);
+  // An earlier try may have got as far as the source, and to delete the pieces: a source is written whole or not at all.
+  const isThere = await hasSource(storage, sourceKey, sizeBytes);
+  if (!isThere && (await arrivedBytes(storage, key)) !== sizeBytes) {
+    throw new PrepareError('prepare_failed', 'What was sent is no longer in the media storage: send it again.');
   }
+  const bytes = isThere ? await storage.read(sourceKey, {}, signal) : joinedPieces(storage, key, signal);
+  await sink.write(sourceKey, Readable.from(hashed(bytes), { objectMode: false, highWaterMark: BUFFER_BYTES }), signal);
   return { sha256: hash.digest('hex'), sizeBytes: done };
 }
+
+/** Whether what was sent has become the source already. */
+export const hasSource = async (storage: Storage, sourceKey: string, sizeBytes: number): Promise<boolean> =>
+  (await storage.head(sourceKey))?.sizeBytes === sizeBytes;

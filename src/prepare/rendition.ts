@@ -24,6 +24,8 @@ type RenditionTask = Extract<PrepareTask, { action: 'rendition' }>;
 export interface Workshop {
   storage: Storage;
   tools: Tools;
+  /** A local directory for the files that tools read. */
+  inputDir?: string | undefined;
   signal: AbortSignal;
   log: Logger;
   /** Of the media that is taken. */
@@ -154,7 +156,7 @@ async function makeBy(
       const { durationSeconds: seconds } = plan;
       const most = mostOf(input, seconds);
       const options = { ffmpeg: tools.ffmpeg, profile, framerate, seconds, most, signal, log, ...progress };
-      made = asAssumed ? await remux(remuxArgs(input, file), file, options) : await transcode(plan.args, file, options);
+      made = asAssumed ? await remux(remuxArgs(input), file, options) : await transcode(plan.args, file, options);
       if (asAssumed?.(made) === false) throw new BrokenPromiseError('it is not what its header says');
     });
   } catch (error) {

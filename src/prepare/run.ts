@@ -8,7 +8,9 @@ import type { Logger } from '../log.ts';
 import { ConfigError } from '../settings.ts';
 import { openStorage } from '../storage/open.ts';
 import { StorageError } from '../storage/storage.ts';
+import { confinedTools } from './confined-tools.ts';
 import { PrepareError } from './failure.ts';
+import { openKeeper } from './keeper.ts';
 import { progressLog } from './progress.ts';
 import { serveProgress } from './progress-server.ts';
 import { makeRendition, type Workshop } from './rendition.ts';
@@ -33,9 +35,11 @@ export async function runPrepare(config: PrepareConfig, lifecycle: Lifecycle, lo
   lifecycle.defer('prepare', () => settled);
   const startedAt = performance.now();
   try {
+    const { storageUrl, storageCredentials: credentials, inputDir } = config;
     const shop: Workshop = {
-      storage: await openStorage(config.storageUrl, { credentials: config.storageCredentials }),
-      tools: { ffmpeg: config.ffmpeg, ffprobe: config.ffprobe },
+      storage: await openStorage(storageUrl, { credentials, inputDir }),
+      tools: await toolsOf(task, config, lifecycle, log),
+      inputDir,
       signal: lifecycle.signal,
       log,
       limits: config.mediaLimits,
@@ -82,6 +86,15 @@ async function tellProgress(task: PrepareTask, { host, port }: PrepareConfig, li
     progress = Math.min(1, Math.max(0, fraction));
     toLog(fraction);
   };
+}
+
+/** Those of the container beside this one, where there is one; else this machine's own. */
+async function toolsOf({ action }: PrepareTask, config: PrepareConfig, lifecycle: Lifecycle, log: Logger) {
+  // A sweep opens no media.
+  if (config.decoderSocket === undefined || action === 'sweep') return confinedTools(config, log);
+  const keeper = await openKeeper(config.decoderSocket);
+  lifecycle.defer('decoder', keeper.close);
+  return { ffmpeg: keeper.tool('ffmpeg'), ffprobe: keeper.tool('ffprobe') };
 }
 
 async function perform(task: PrepareTask, shop: Workshop, config: PrepareConfig): Promise<PrepareResult> {

@@ -2,6 +2,7 @@
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
+import { commandLine, type Program } from '../confine.ts';
 import { toolEnvironment } from '../environment.ts';
 
 const STDERR_TAIL_CHARS = 4096;
@@ -26,10 +27,25 @@ export interface RunningTool {
   done: Promise<string>;
 }
 
-/** Starts `command`; the signal kills it at once: it writes to a pipe alone, so it leaves nothing behind. */
-export function startTool(command: string, args: string[], signal: AbortSignal): RunningTool {
+/** Starts a tool elsewhere. */
+export interface ToolStarter {
+  start(args: string[], signal: AbortSignal): RunningTool;
+}
+
+/** ffmpeg or ffprobe: a program of this machine, or of the container beside this one. */
+export type Tool = Program | ToolStarter;
+
+/** The files that ffmpeg or ffprobe is told to open. */
+const inputsOf = (args: readonly string[]): string[] =>
+  args.flatMap((arg, at) => (args[at - 1] === '-i' && arg.startsWith('file:') ? [arg.slice('file:'.length)] : []));
+
+/** Starts `tool`; the signal kills it at once: it writes to a pipe alone, so it leaves nothing behind. */
+export function startTool(tool: Tool, args: string[], signal: AbortSignal): RunningTool {
   signal.throwIfAborted();
-  const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'], env: toolEnvironment() });
+  if (typeof tool === 'object') return tool.start(args, signal);
+  const [program, ...words] = commandLine(tool, args, { reads: inputsOf(args) });
+  const command = typeof tool === 'string' ? tool : (words[words.indexOf('--') + 1] ?? program);
+  const child = spawn(program, words, { stdio: ['ignore', 'pipe', 'pipe'], env: toolEnvironment() });
   const kill = () => child.kill('SIGKILL');
   signal.addEventListener('abort', kill, { once: true });
   let stderr = '';
@@ -50,14 +66,14 @@ export function startTool(command: string, args: string[], signal: AbortSignal):
   return { stdout: child.stdout, done };
 }
 
-/** Runs `command` to its end and hands over each line of its stdout. */
+/** Runs `tool` to its end and hands over each line of its stdout. */
 export async function eachLine(
-  command: string,
+  tool: Tool,
   args: string[],
   signal: AbortSignal,
   onLine: (line: string) => void,
 ): Promise<void> {
-  const { stdout, done } = startTool(command, args, signal);
+  const { stdout, done } = startTool(tool, args, signal);
   for await (const line of createInterface({ input: stdout, crlfDelay: Number.POSITIVE_INFINITY })) onLine(line);
   await done;
 }

@@ -9,7 +9,7 @@ import { PrepareError } from './failure.ts';
 import { Indexer } from './index-file.ts';
 import { encodedBytes, encodeTags, fileHeader, type NewTag, Rewriter } from './rewrite.ts';
 import { BrokenPromiseError } from './slots.ts';
-import { startTool, ToolError } from './tool.ts';
+import { startTool, type Tool, ToolError } from './tool.ts';
 
 /** ffmpeg that gives nothing for so long hangs: even 2160p on a slow machine makes a frame in a tenth of it. */
 export const STALL_MS = 180_000;
@@ -34,7 +34,7 @@ export function checkMost(seconds: number, bytes: number, most: Most): void {
 }
 
 export interface TranscodeOptions {
-  ffmpeg: string;
+  ffmpeg: Tool;
   profile: string;
   framerate: Framerate | undefined;
   /** Expected length, for progress. */

@@ -5,6 +5,7 @@
  */
 import { lookup } from 'node:dns/promises';
 import { type Clock, sleep, systemClock } from '../clock.ts';
+import type { Program } from '../confine.ts';
 import type { ProbeResult, TestStage } from '../destinations/spec.ts';
 import { type Address, AddressError, addressOf } from '../streamer/address.ts';
 import { type Failure, type FailureCode, failure } from '../streamer/failure.ts';
@@ -12,7 +13,7 @@ import { approach, type Stopped } from './approach.ts';
 import { publish } from './publish.ts';
 
 export interface ProbeOptions {
-  ffmpeg: string;
+  ffmpeg: Program;
   /** PEM file of the authorities to trust for RTMPS, instead of the system's. */
   caFile?: string | undefined;
   /** Ends it; what it then answers says nothing. */

@@ -1,6 +1,7 @@
 /** A publish for a moment: black pictures and silence, at the pace at which they are meant to be seen. */
 import { spawn } from 'node:child_process';
 import type { Clock } from '../clock.ts';
+import { commandLine, type Program } from '../confine.ts';
 import { toolEnvironment } from '../environment.ts';
 import type { Address } from '../streamer/address.ts';
 import { type Failure, failure } from '../streamer/failure.ts';
@@ -8,7 +9,7 @@ import { Health } from '../streamer/health.ts';
 import { Transport } from '../streamer/transport.ts';
 
 export interface PublishOptions {
-  ffmpeg: string;
+  ffmpeg: Program;
   /** For the destination to accept it. */
   acceptMs: number;
   clock: Clock;
@@ -41,7 +42,8 @@ export async function publish(
     if (health.connectedMs(clock.monotonicMs()) >= PUBLISH_MS) taken.resolve(undefined);
   };
   const transport = new Transport(ffmpeg, address, { onProgress });
-  const picture = spawn(ffmpeg, PICTURE, { stdio: ['ignore', 'pipe', 'ignore'], env: toolEnvironment() });
+  const [program, ...words] = commandLine(ffmpeg, PICTURE, { network: false });
+  const picture = spawn(program, words, { stdio: ['ignore', 'pipe', 'ignore'], env: toolEnvironment() });
   picture.stdout.on('error', () => undefined).pipe(transport.stdin);
   const noPicture = new Promise<never>((_resolve, reject) => {
     picture.once('error', reject);

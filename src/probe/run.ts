@@ -2,6 +2,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ProbeConfig } from '../config-pod.ts';
+import { confineSender } from '../confine.ts';
 import type { Lifecycle } from '../lifecycle.ts';
 import type { Logger } from '../log.ts';
 import { SECRET_KEY_KEY, SECRET_URL_KEY } from '../streams/names.ts';
@@ -12,7 +13,8 @@ const NOT_DONE = 1;
 
 /** Writes a ProbeResult to `config.resultFile`. Resolves with the exit code: 0 when there is an answer, whatever it says. */
 export async function runProbe(config: ProbeConfig, lifecycle: Lifecycle, log: Logger): Promise<number> {
-  const { destinationDir, resultFile, caFile, ffmpeg } = config;
+  const { destinationDir, resultFile, caFile } = config;
+  const ffmpeg = confineSender(config, log);
   // The process must not end before its ffmpeg has said goodbye: the destination would hold the key for longer.
   const { promise: settled, resolve: settle } = Promise.withResolvers<void>();
   lifecycle.exitStatus = NOT_DONE;

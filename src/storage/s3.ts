@@ -4,9 +4,8 @@
  * where it broke. Parts that a killed writer left are the bucket's to clear (its AbortIncompleteMultipartUpload rule).
  */
 import { createReadStream, createWriteStream } from 'node:fs';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { addAbortSignal, Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import {
@@ -22,6 +21,7 @@ import { isStorageKey, keySegments } from './key.ts';
 import { type BodyPart, ContinuedBody } from './s3-body.ts';
 import { answerOf, s3Error } from './s3-error.ts';
 import type { S3Address } from './s3-url.ts';
+import { withScratchFile } from './scratch.ts';
 import {
   type CredentialFiles,
   type ReadRange,
@@ -48,12 +48,14 @@ export class S3Storage implements Storage {
   readonly #bucket: string;
   readonly #prefix: string;
   readonly #scratchDir: string;
+  readonly #inputDir: string;
   #bucketSeen = false;
 
-  constructor(address: S3Address, { credentials, scratchDir = tmpdir() }: StorageOptions = {}) {
+  constructor(address: S3Address, { credentials, scratchDir = tmpdir(), inputDir = scratchDir }: StorageOptions = {}) {
     this.#bucket = address.bucket;
     this.#prefix = address.prefix;
     this.#scratchDir = scratchDir;
+    this.#inputDir = inputDir;
     this.#client = new S3Client({
       region: address.region,
       forcePathStyle: address.forcePathStyle,
@@ -176,7 +178,7 @@ export class S3Storage implements Storage {
 
   async publish(key: string, fill: (path: string) => Promise<void>): Promise<void> {
     keySegments(key);
-    await this.#withScratch(async (path) => {
+    await withScratchFile(this.#scratchDir, async (path) => {
       await writeFile(path, '', { flag: 'wx' });
       await fill(path);
       await this.write(key, createReadStream(path, { highWaterMark: 2 ** 20 }));
@@ -184,24 +186,10 @@ export class S3Storage implements Storage {
   }
 
   withLocalFile<T>(key: string, use: (path: string) => Promise<T>): Promise<T> {
-    return this.#withScratch(async (path) => {
+    return withScratchFile(this.#inputDir, async (path) => {
       await pipeline(await this.read(key), createWriteStream(path));
       return use(path);
     });
-  }
-
-  async #withScratch<T>(use: (path: string) => Promise<T>): Promise<T> {
-    const directory = await mkdtemp(join(this.#scratchDir, 'loopstream-')).catch((error: unknown) => {
-      throw new StorageError('unavailable', 'The scratch directory cannot be used.', error);
-    });
-    try {
-      return await use(join(directory, 'object'));
-    } catch (error) {
-      if (answerOf(error).code !== 'ENOSPC') throw error;
-      throw new StorageError('full', 'There is no room left in the scratch directory.', error);
-    } finally {
-      await rm(directory, { recursive: true, force: true });
-    }
   }
 
   async delete(key: string): Promise<void> {

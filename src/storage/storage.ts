@@ -31,6 +31,8 @@ export interface StorageOptions {
   credentials?: StorageCredentials | CredentialFiles | undefined;
   /** A local directory for files on their way to or from S3; the system's temporary one by default. */
   scratchDir?: string | undefined;
+  /** A directory for local files of objects, which another user of the same group may read; `scratchDir` by default. */
+  inputDir?: string | undefined;
 }
 
 export class StorageError extends Error {

@@ -1,6 +1,7 @@
 /** The streamer: wires files, engine, destinations and HTTP together, and takes them apart again. */
 import { type Clock, sleep, systemClock } from '../clock.ts';
 import type { StreamerConfig } from '../config-pod.ts';
+import { confineSender } from '../confine.ts';
 import type { Lifecycle } from '../lifecycle.ts';
 import type { Logger } from '../log.ts';
 import type { CacheOptions } from '../storage/cache.ts';
@@ -49,7 +50,7 @@ export async function startStreamer(
   let startedAt: Date | undefined;
   const targets = new Targets({
     profile: () => engine.program().profile,
-    ffmpeg: config.ffmpeg,
+    ffmpeg: confineSender(config, log),
     caFile: config.caFile,
     station,
     clock,

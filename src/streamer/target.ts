@@ -7,6 +7,7 @@
  */
 import { connect } from 'node:net';
 import { type Clock, sleep } from '../clock.ts';
+import type { Program } from '../confine.ts';
 import type { Logger } from '../log.ts';
 import { type Address, AddressError, addressOf } from './address.ts';
 import { backoffMs, classifySystem, type Failure, failure } from './failure.ts';
@@ -24,7 +25,7 @@ export interface Secrets {
 
 export interface TargetOptions {
   name: string;
-  ffmpeg: string;
+  ffmpeg: Program;
   /** PEM file of the authorities to trust for RTMPS, instead of the system's. */
   caFile?: string | undefined;
   /** That is on air, or will be in a moment. */

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
+import { commandLine, type Program } from '../confine.ts';
 import { toolEnvironment } from '../environment.ts';
 import type { Address } from './address.ts';
 import { classify, classifyEnd, type Failure, failure, progressBytes, redact } from './failure.ts';
@@ -74,12 +75,14 @@ export class Transport {
   readonly ended: Promise<Failure>;
 
   /** `graceMs`: for it to end when it is done. */
-  constructor(ffmpeg: string, address: Address, events: TransportEvents, graceMs = GRACE_MS) {
+  constructor(ffmpeg: Program, address: Address, events: TransportEvents, graceMs = GRACE_MS) {
     this.#secrets = address.secrets;
     this.#graceMs = graceMs;
     const preset = nameless(address.preset);
     try {
-      this.#child = spawn(ffmpeg, ARGUMENTS(address), {
+      const needs = { readFds: [PRESET_FD], fds: PRESET_FD + 1 };
+      const [program, ...words] = commandLine(ffmpeg, ARGUMENTS(address), needs);
+      this.#child = spawn(program, words, {
         stdio: ['pipe', 'ignore', 'pipe', 'pipe', preset],
         env: toolEnvironment(),
       });

@@ -35,6 +35,7 @@ export const SETTINGS: PodSettings = {
   minFetchBytesPerSecond: 16_384,
   maxPrepareSeconds: 43_200,
   shareRenditions: false,
+  confine: 'auto',
 };
 
 /** The same with media in S3. */
