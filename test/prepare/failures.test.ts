@@ -1,7 +1,7 @@
 /** What becomes of a task when the machine fails it: killed, no room, no progress. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, copyFile, mkdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
+import { chmod, copyFile, mkdir, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { planRendition } from '../../src/prepare/plan.ts';
@@ -79,11 +79,15 @@ test('an import whose Job is killed is seen by nobody, and the next try brings i
     else res.end(content);
   });
   const task = { action: 'import', url: server.url, type: 'video', sourceKey: 'sources/x' };
-  const killed = startJob(place, task);
-  await until('it is writing', async () => (await tempFiles(place)).length > 0);
+  const input = place.path('input');
+  await mkdir(input);
+  const killed = startJob(place, task, { LOOPSTREAM_INPUT_DIR: input });
+  await until('it is writing', async () => (await readdir(input)).length > 0);
   killed.kill('SIGKILL');
   await once(killed, 'exit');
+  // What it has fetched goes with the disk of its pod; the storage has seen nothing of it.
   expect(await visible(place)).toEqual([]);
+  expect(await tempFiles(place)).toEqual([]);
   patient = false;
   expect(await once(startJob(place, task), 'exit')).toEqual([0, null]);
   expect(await visible(place)).toEqual(['sources/x']);
