@@ -144,6 +144,12 @@ const operator = group('The operator.', {
   }),
 });
 
+const confine = choice(
+  'How ffmpeg is confined by the kernel, in each pod: `auto` as far as the node’s can, `required` wholly or it does not start, `off`.',
+  'auto',
+  ['auto', 'required', 'off'],
+);
+
 const exposure = {
   service: group('The Service of the API server.', {
     type: choice('Type.', 'ClusterIP', ['ClusterIP', 'NodePort', 'LoadBalancer']),
@@ -314,6 +320,7 @@ export const VALUES = group('Values of the chart loopstream.', {
   }),
   storage,
   jobs,
+  confine,
   uploads,
   limits,
   resourceQuota,

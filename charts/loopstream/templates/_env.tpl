@@ -15,6 +15,7 @@
 {{- $env = set $env "LOOPSTREAM_CACHE_BYTES" ($storage.s3.cacheBytes | int64 | toString) -}}
 {{- end -}}
 {{- with $storage.scratchVolume }}{{ $env = set $env "LOOPSTREAM_SCRATCH_VOLUME" (toJson .) }}{{ end -}}
+{{- $env = set $env "LOOPSTREAM_CONFINE" .root.Values.confine -}}
 {{- $placement := dict -}}
 {{- with .root.Values.jobs -}}
 {{- with .runtimeClassName }}{{ $placement = set $placement "runtimeClassName" . }}{{ end -}}
