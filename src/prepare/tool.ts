@@ -6,6 +6,8 @@ import { commandLine, type Program } from '../confine.ts';
 import { toolEnvironment } from '../environment.ts';
 
 const STDERR_TAIL_CHARS = 4096;
+/** native/confine.c */
+const LAUNCHER_FAILED = 126;
 
 /** A program that ended with an error. */
 export class ToolError extends Error {
@@ -58,7 +60,9 @@ export function startTool(tool: Tool, args: string[], signal: AbortSignal): Runn
       signal.removeEventListener('abort', kill);
       if (code === 0) return resolve(stderr);
       if (signal.aborted) return reject(signal.reason);
-      reject(new ToolError(`${command} ended with ${by ?? `status ${code}`}`, by !== null, stderr));
+      // The launcher says so when there is no such program: that is no word about the media.
+      const notBegun = program !== command && code === LAUNCHER_FAILED && stderr.startsWith('confine: ');
+      reject(new ToolError(`${command} ended with ${by ?? `status ${code}`}`, by !== null || notBegun, stderr));
     });
   });
   // Whoever reads stdout may fail first; that the process failed too is then no news.
