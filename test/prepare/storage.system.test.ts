@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir, readFile, rm } from 'node:fs/promises';
 import { CreateBucketCommand } from '@aws-sdk/client-s3';
 import { Value } from 'typebox/value';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -68,7 +68,11 @@ test.each([
   ['a bucket that is missing', 'nowhere', undefined, /There is no bucket nowhere in the S3 storage: create it\./],
 ])('%s are told in the answer, in words that help and hold no secret', async (_, bucket, secret, sentence) => {
   await using place = await room();
-  await using server = await serve((_request, response) => response.end(randomBytes(1000)));
+  // What is no media is never put into storage, so it has to be some.
+  await ffmpeg('-f', 'lavfi', '-i', 'testsrc=s=64x64:r=30:d=0.2', place.path('in.mp4'));
+  const content = await readFile(place.path('in.mp4'));
+  await rm(place.path('in.mp4'));
+  await using server = await serve((_request, response) => response.end(content));
   const task: PrepareTask = { action: 'import', url: server.url, type: 'video', sourceKey: 'sources/z' };
   const { code, result } = await prepared(place, task, bucket, secret ?? s3.credentials.secretAccessKey);
   expect({ code, result }).toMatchObject({ code: 1, result: { action: 'failed', error: { code: 'prepare_failed' } } });
