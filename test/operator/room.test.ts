@@ -7,7 +7,7 @@ import { MEDIA, NOW, SETTINGS, upload } from '../support/operator.ts';
 
 const see = (of: Upload, seen: Partial<UploadWorld> = {}) =>
   decideUpload(of, {
-    ...{ profiles: [], urgent: new Set(), jobs: new Map(), pods: new Map(), fractions: new Map() },
+    ...{ profiles: [], held: new Map(), urgent: new Set(), jobs: new Map(), pods: new Map(), fractions: new Map() },
     ...{ sameSource: () => undefined, grant: () => ({}), hasPreparedRoom: () => true },
     ...{ settings: SETTINGS, keepUnusedMs: 1, now: NOW },
     ...seen,

@@ -1,0 +1,25 @@
+/** Headers that were changed by chance; `make fuzz-media` reads ten thousand of them. */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { chances, judge, limitedProbe, makeSeeds, mutate } from '../support/fuzz-media.ts';
+
+test('no header of 300 takes an import beyond its caps of time, memory and output', async () => {
+  const dir = await mkdtemp(join(tmpdir(), 'fuzz-media-'));
+  try {
+    const [seeds, ffprobe] = [await makeSeeds(dir), await limitedProbe(dir)];
+    const outcomes = new Set<string>();
+    for (let number = 0; number < 300; number++) {
+      const { name, content } = seeds[number % seeds.length] ?? { name: '', content: Buffer.alloc(0) };
+      const path = join(dir, `crafted.${name}`);
+      await writeFile(path, mutate(content, chances(number)));
+      outcomes.add(await judge(path, name === 'ogg' || name === 'wav' ? 'audio' : 'video', ffprobe));
+    }
+    // Both sides were reached: headers that are taken, and headers that are refused.
+    expect(outcomes).toContain('taken');
+    expect(outcomes).toContain('media_unreadable');
+  } finally {
+    await rm(dir, { recursive: true, force: true });
+  }
+});
