@@ -34,7 +34,7 @@ export const MIN_CACHE_BYTES = 256 * 2 ** 20;
 
 /** The streamer: inside the pod of one stream. Paths are where the pod's volumes are mounted. */
 export const streamerConfig = (env: Env) => {
-  const { text, integer, optional } = reader(env);
+  const { text, integer, optional, flag } = reader(env);
   return Object.freeze({
     ...common(env),
     programFile: text('PROGRAM_FILE'),
@@ -51,6 +51,7 @@ export const streamerConfig = (env: Env) => {
     metricsPort: optional('METRICS_PORT') === undefined ? undefined : integer('METRICS_PORT', 9405, 0, 65_535),
     /** PEM file of the authorities that are trusted for RTMPS, instead of the system's. */
     caFile: optional('CA_FILE'),
+    allowPrivateDestinations: flag('ALLOW_PRIVATE_DESTINATIONS'),
     ffmpeg: text('FFMPEG', 'ffmpeg'),
     confine: confineMode(env),
     /** Holds the token that the operator shows; without it nobody may control the stream. */
@@ -124,7 +125,7 @@ export type DecoderConfig = ReturnType<typeof decoderConfig>;
 
 /** The test of a destination: one attempt, one answer. */
 export const probeConfig = (env: Env) => {
-  const { text, optional } = reader(env);
+  const { text, optional, flag } = reader(env);
   return Object.freeze({
     ...common(env),
     /** Holds the files rtmpUrl and rtmpKey. */
@@ -132,6 +133,7 @@ export const probeConfig = (env: Env) => {
     resultFile: text('RESULT_FILE'),
     /** As a streamer's. */
     caFile: optional('CA_FILE'),
+    allowPrivateDestinations: flag('ALLOW_PRIVATE_DESTINATIONS'),
     ffmpeg: text('FFMPEG', 'ffmpeg'),
     confine: confineMode(env),
   });

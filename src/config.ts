@@ -108,6 +108,7 @@ export const operatorConfig = (env: Env) => {
     jobPlacement: jobPlacement(env),
     confine: confineMode(env),
     allowPrivateLinks: flag('ALLOW_PRIVATE_LINKS'),
+    allowPrivateDestinations: flag('ALLOW_PRIVATE_DESTINATIONS'),
     maxSourceBytes: maxSourceBytes(env),
     mediaLimits: mediaLimits(env),
     ...fetchLimits(env),
@@ -226,6 +227,7 @@ export const apiConfig = (env: Env) => {
     shutdownDelayMs: 1000 * integer('SHUTDOWN_DELAY_SECONDS', 0, 0, 600),
     scopePrefix: text('SCOPE_PREFIX', 'service'),
     allowPrivateLinks: flag('ALLOW_PRIVATE_LINKS'),
+    allowPrivateDestinations: flag('ALLOW_PRIVATE_DESTINATIONS'),
     maxSourceBytes: maxSourceBytes(env),
     limits: accountLimits(env),
     /** How long a client may take to send an upload, from its beginning on. */

@@ -114,6 +114,13 @@ export const ERRORS = {
     meaning: 'Nothing of the upload has been prepared yet, so there is nothing to show.',
     fix: 'Ask again when `preview` of the upload is `ready`: its first minute is being prepared since this was asked. Where the upload has failed, add it again.',
   },
+  destination_forbidden: {
+    status: 422,
+    title: 'Destination forbidden',
+    meaning:
+      'The destination’s address belongs to a private network: streams are sent to what the public internet knows alone.',
+    fix: 'Give the address that the platform or server has on the public internet. Where loopstream runs for people of one network, its operator can allow private ones (`LOOPSTREAM_ALLOW_PRIVATE_DESTINATIONS`).',
+  },
   destination_in_use: {
     status: 409,
     title: 'Destination in use',

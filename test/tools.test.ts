@@ -25,7 +25,14 @@ test('a tool of prepare sees where programs and temporary files are and whose it
 });
 
 test('so does the ffmpeg that sends a stream', async () => {
-  const address = { protocol: 'rtmp', host: '127.0.0.1', port: 9, format: 'flv', url: 'rtmp://127.0.0.1:9/' } as const;
+  const address = {
+    protocol: 'rtmp',
+    host: '127.0.0.1',
+    port: 9,
+    format: 'flv',
+    url: 'rtmp://127.0.0.1:9/',
+    app: '',
+  } as const;
   const transport = new Transport('ffmpeg', { ...address, preset: '', secrets: [] }, { onProgress: () => undefined });
   try {
     // Between fork and exec a child has its parent's.

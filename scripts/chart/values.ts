@@ -133,6 +133,10 @@ const operator = group('The operator.', {
   ),
   metered: flag('Somebody counts what streams use: their sessions are kept until they are acknowledged.', false),
   allowPrivateLinks: flag('Let uploads come from private addresses. Never where strangers make uploads.', false),
+  allowPrivateDestinations: flag(
+    'Let streams be sent to private addresses. Never where strangers make destinations.',
+    false,
+  ),
   sweep: group('Clearing away of media.', {
     enabled: flag('Clear away media that nothing refers to.', true),
     graceHours: whole('Hours that media stays that nothing refers to.', 24, 0, 8784),

@@ -3,7 +3,8 @@
  * nothing gets past one that another one would refuse.
  * Pure: no I/O, no clock.
  */
-import { MAX_STREAM_ID_BYTES, readSrtOptions } from './srt.ts';
+import { isInternalHost } from '../public-address.ts';
+import { MAX_STREAM_ID_BYTES, readSrtOptions, SRT_OPTIONS } from './srt.ts';
 
 const PROTOCOLS = ['rtmp', 'rtmps', 'srt'] as const;
 const DEFAULT_PORTS = { rtmp: 1935, rtmps: 443, srt: 9000 } as const;
@@ -73,8 +74,8 @@ export function readIngest(text: string, quote?: (name: string) => string): Inge
     return problem === undefined ? { ingest: { ...shared, path: '', query: '', options } } : { problem };
   }
   const path = url.pathname.replace(/^\/+|\/+$/g, '');
-  if (path.length + url.search.length > MAX_VALUE_BYTES) {
-    return { problem: `must have at most ${MAX_VALUE_BYTES} bytes after the host` };
+  if (host.length + path.length + url.search.length > MAX_VALUE_BYTES) {
+    return { problem: `must have at most ${MAX_VALUE_BYTES} bytes` };
   }
   return { ingest: { ...shared, path, query: url.search, options: new Map() } };
 }
@@ -82,6 +83,41 @@ export function readIngest(text: string, quote?: (name: string) => string): Inge
 /** Why a URL cannot be streamed to, or undefined when it can. */
 export const ingestUrlProblem = (text: string, quote?: (name: string) => string): string | undefined =>
   readIngest(text, quote).problem;
+
+/** Stands where a value is that is shown to nobody. */
+const HIDDEN = '…';
+
+/**
+ * A URL as it may be shown, which has been read without a problem: passphrases and stream ids of SRT, the values in a query of RTMP, and
+ * a key that ends the path (`key` is empty then) are hidden. What is hidden cannot be read back.
+ */
+export function shownUrl(text: string, key = 'k'): string {
+  const isSrt = /^srt:/i.test(text);
+  const [, start = '', rest] = /^([^?#]*)(?:\?(.*))?/s.exec(isSrt ? withoutFragment(text) : text) ?? [];
+  const base = isSrt || key !== '' || rest ? start : start.replace(/^(\w+:\/\/[^/]*\/+[^/]+\/).+$/, `$1${HIDDEN}`);
+  if (!rest) return base;
+  const pairs = rest
+    .replace(/#.*$/s, '')
+    .split('&')
+    .map((pair) => {
+      const [name = '', value] = pair.split(/=(.*)/s);
+      if (isSrt && value !== undefined && SRT_OPTIONS.get(decoded(name))?.secret !== true) return pair;
+      return value === undefined || value === '' ? (value === undefined ? HIDDEN : pair) : `${name}=${HIDDEN}`;
+    });
+  return `${base}?${pairs.join('&')}`;
+}
+
+/** As a query is read: `%70assphrase` is the passphrase too. */
+const decoded = (name: string): string => [...new URLSearchParams(`${name}=`).keys()][0] ?? '';
+
+/** Whether it is a URL as it was shown, with values missing. */
+export const hasHidden = (text: string): boolean => /…|%E2%80%A6/i.test(text);
+
+/** Why nothing may be sent to a host, as far as its text tells; undefined when it may, or when only DNS can tell. */
+export const ingestForbidden = ({ host }: Ingest, allowPrivate: boolean): string | undefined =>
+  isInternalHost(host, allowPrivate)
+    ? 'must name a host that the public internet knows, not one of a private network'
+    : undefined;
 
 /** Why a key cannot be used with a URL of this protocol; undefined when it can, as an empty one can. */
 export function ingestKeyProblem(key: string, protocol: Ingest['protocol']): string | undefined {

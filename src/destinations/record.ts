@@ -9,7 +9,8 @@ import { TEST_STAGES } from './spec.ts';
 const RtmpUrl = Type.String({
   minLength: 1,
   maxLength: 2048,
-  description: 'Ingest URL without the key: rtmp://, rtmps:// or srt://.',
+  description:
+    'Ingest URL without the key: rtmp://, rtmps:// or srt://, with options of SRT. Secrets in it are write-only.',
 });
 const RtmpKey = Type.String({
   minLength: 1,
@@ -34,7 +35,7 @@ export const Destination = Type.Object(
   {
     id: Type.String(),
     name: Type.String(),
-    rtmpUrl: Type.String(),
+    rtmpUrl: Type.String({ description: 'Values that are secrets are hidden, as in `srt://host:9000?passphrase=…`.' }),
     rtmpKeyHint: Type.String({ description: 'The last four characters of the key; empty for a short key.' }),
     createdAt: Type.String({ format: 'date-time' }),
   },

@@ -24,7 +24,7 @@ import {
   SECRET_URL_KEY,
   SECRET_VERSION_ANNOTATION,
 } from '../streams/names.ts';
-import { ingestKeyProblem, readIngest } from './ingest.ts';
+import { hasHidden, ingestForbidden, ingestKeyProblem, readIngest, shownUrl } from './ingest.ts';
 import type { Destination, DestinationCreate, DestinationUpdate } from './record.ts';
 import { type DestinationStatus, keyHint } from './spec.ts';
 import { createTests } from './testing.ts';
@@ -37,6 +37,8 @@ export interface DestinationServiceDeps {
   /** With the index `destination`. */
   streams: Owned<LoopStream>;
   quotas: Pick<Quotas, 'make' | 'check'>;
+  /** Streams may be sent to private addresses. */
+  allowPrivate: boolean;
   clock?: Clock;
 }
 
@@ -49,9 +51,18 @@ const show = ({ metadata, spec, status }: Resource): Destination => ({
 });
 
 /** `shown`: the URL that the destination has, as far as it is shown; its protocol says how long a new key may be. */
-function check({ rtmpUrl, rtmpKey }: DestinationUpdate, shown = ''): void {
-  const { ingest, problem } = readIngest(rtmpUrl ?? shown);
+function check({ rtmpUrl, rtmpKey }: DestinationUpdate, allowPrivate: boolean, shown = ''): void {
+  if (rtmpUrl !== undefined && hasHidden(rtmpUrl)) {
+    const message = 'has values that are hidden (…): enter them again, or leave it as it is shown';
+    throw validationFailed([{ path: '/rtmpUrl', message }]);
+  }
+  const { ingest, problem } = readIngest((rtmpUrl ?? shown).replaceAll(/=…/g, '='));
   if (rtmpUrl !== undefined && problem !== undefined) throw validationFailed([{ path: '/rtmpUrl', message: problem }]);
+  const forbidden = rtmpUrl !== undefined && ingest ? ingestForbidden(ingest, allowPrivate) : undefined;
+  if (forbidden) {
+    const errors = [{ path: '/rtmpUrl', message: forbidden }];
+    throw new AppError('destination_forbidden', `The address ${forbidden}.`, { extras: { errors } });
+  }
   const wrong = rtmpKey === undefined ? undefined : ingestKeyProblem(rtmpKey, ingest?.protocol ?? 'rtmp');
   if (wrong) throw validationFailed([{ path: '/rtmpKey', message: wrong }]);
 }
@@ -59,7 +70,14 @@ function check({ rtmpUrl, rtmpKey }: DestinationUpdate, shown = ''): void {
 /** A new value for every change of a Secret: it makes the operator look again. */
 const secretVersion = () => ({ [SECRET_VERSION_ANNOTATION]: newId('v') });
 
-export function createDestinationService({ kube, destinations, streams, quotas, clock }: DestinationServiceDeps) {
+export function createDestinationService({
+  kube,
+  destinations,
+  streams,
+  quotas,
+  allowPrivate,
+  clock,
+}: DestinationServiceDeps) {
   const { namespace } = destinations;
 
   /** Both keys, as a merge patch takes them: Kubernetes turns `stringData` into `data`. */
@@ -95,7 +113,7 @@ export function createDestinationService({ kube, destinations, streams, quotas, 
 
   const writeStatus = (destination: Resource, { rtmpUrl, rtmpKey }: DestinationUpdate) => {
     const status: DestinationStatus = {
-      ...(rtmpUrl === undefined ? {} : { rtmpUrl }),
+      ...(rtmpUrl === undefined ? {} : { rtmpUrl: shownUrl(rtmpUrl) }),
       ...(rtmpKey === undefined ? {} : { rtmpKeyHint: keyHint(rtmpKey) }),
     };
     return destinations.patch(destination, { status }, { subresource: 'status' });
@@ -116,7 +134,7 @@ export function createDestinationService({ kube, destinations, streams, quotas, 
   return {
     /** All of it or nothing: when the Secret cannot be written, the Destination is taken back. */
     async create(accountId: string, input: DestinationCreate): Promise<Destination> {
-      check(input);
+      check(input, allowPrivate);
       const destination = await quotas.make(accountId, 'destinations', input, () =>
         destinations.create(accountId, (id) => ({ displayName: input.name, secretName: id })),
       );
@@ -135,9 +153,13 @@ export function createDestinationService({ kube, destinations, streams, quotas, 
 
     get: (accountId: string, id: string): Destination => show(destinations.get(accountId, id)),
 
-    async update(accountId: string, id: string, input: DestinationUpdate): Promise<Destination> {
+    async update(accountId: string, id: string, given: DestinationUpdate): Promise<Destination> {
       const destination = destinations.get(accountId, id);
-      check(input, destination.status?.rtmpUrl);
+      const { rtmpUrl, ...others } = given;
+      // What comes back as it was shown is no change: the hidden values stay what they are.
+      const isAsShown = rtmpUrl !== undefined && hasHidden(rtmpUrl) && rtmpUrl === destination.status?.rtmpUrl;
+      const input: DestinationUpdate = isAsShown ? others : given;
+      check(input, allowPrivate, destination.status?.rtmpUrl);
       const changesSecret = input.rtmpUrl !== undefined || input.rtmpKey !== undefined;
       if (changesSecret) {
         const { secretName } = destination.spec;

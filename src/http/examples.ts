@@ -260,6 +260,11 @@ export const PARAMETER_EXAMPLES: Readonly<Record<string, unknown>> = {
 /** Further members of some problems. */
 const EXTRAS: Partial<Record<ErrorCode, object>> = {
   validation_failed: { errors: [{ path: '/name', message: 'is required' }] },
+  destination_forbidden: {
+    errors: [
+      { path: '/rtmpUrl', message: 'must name a host that the public internet knows, not one of a private network' },
+    ],
+  },
   link_forbidden: { errors: [{ path: '/url', message: 'The address 10.0.0.1 is not a public one.' }] },
   stream_not_ready: { issues: [ReadinessIssue] },
   destination_in_use: { streamIDs: [stream] },

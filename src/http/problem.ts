@@ -21,7 +21,7 @@ export const Problem = Type.Object(
     errors: Type.Optional(
       Type.Array(Type.Object({ path: Type.String(), message: Type.String() }), {
         description:
-          'With validation_failed and link_forbidden: each field or parameter that is wrong, by its JSON pointer (RFC 6901).',
+          'With validation_failed, link_forbidden and destination_forbidden: each field or parameter that is wrong, by its JSON pointer (RFC 6901).',
       }),
     ),
     issues: Type.Optional(

@@ -262,10 +262,9 @@ function openResources(kube: Kube, namespace: string, stopping: AbortSignal, log
   return { byName: { destinations, uploads, playlists, streams, pods }, pods, ...owned, byNoun, learners };
 }
 
-type Given = Parameters<typeof createAccountService>[0] & { limits: Pick<ApiConfig, 'previewLimits'> } & Pick<
-    UploadServiceDeps,
-    'storage' | 'limits' | 'leases' | 'quotas' | 'usage'
-  > &
+type Given = Parameters<typeof createAccountService>[0] & {
+  limits: Pick<ApiConfig, 'previewLimits' | 'allowPrivateDestinations'>;
+} & Pick<UploadServiceDeps, 'storage' | 'limits' | 'leases' | 'quotas' | 'usage'> &
   Pick<Services, 'billing' | 'topUps' | 'invoices' | 'crypto'> & { paid: boolean };
 
 function openServices(
@@ -288,7 +287,13 @@ function openServices(
       ...{ stats, billing, topUps, invoices, crypto },
       account: createAccountService({ auth, limitsOf }),
       streams: createStreamService({ kube, streams, references, quotas, paid }),
-      destinations: createDestinationService({ kube, destinations, streams, quotas }),
+      destinations: createDestinationService({
+        kube,
+        destinations,
+        streams,
+        quotas,
+        allowPrivate: limits.allowPrivateDestinations,
+      }),
       uploads: createUploadService({ uploads, streams, playlists, pods, storage, limits, leases, quotas, usage }),
       playlists: createPlaylistService({
         playlists,

@@ -81,7 +81,7 @@ function startOperator(context: Context, controlPlane: ControlPlane): Promise<vo
         command: process.execPath,
         args: [MAIN, 'operator'],
         env: roleEnvironment(context, kubeconfig, {
-          defaults: { LOOPSTREAM_ALLOW_PRIVATE_LINKS: 'true' },
+          defaults: { LOOPSTREAM_ALLOW_PRIVATE_LINKS: 'true', LOOPSTREAM_ALLOW_PRIVATE_DESTINATIONS: 'true' },
           wiring: {
             LOOPSTREAM_IMAGE: IMAGE,
             // It is the only one, and one that is started again need not wait for the one before.
@@ -116,6 +116,7 @@ function startApi(context: Context, controlPlane: ControlPlane, databaseUrl: str
           defaults: {
             LOOPSTREAM_MAIL_FROM: 'loopstream <loopstream@localhost>',
             LOOPSTREAM_ALLOW_PRIVATE_LINKS: 'true',
+            LOOPSTREAM_ALLOW_PRIVATE_DESTINATIONS: 'true',
             LOOPSTREAM_BILLING: 'true',
           },
           wiring: {

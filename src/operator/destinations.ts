@@ -43,7 +43,7 @@ export function reconcileDestination(tools: Tools): Reconcile {
     const secret = await readSecret(tools, destination.metadata.namespace ?? '', destination.spec.secretName);
     const ageMs = clock.now().getTime() - Date.parse(destination.metadata.creationTimestamp);
     if (!secret && ageMs < SECRET_GRACE_MS) return { requeueAfterMs: LOOK_AGAIN_MS.soonest };
-    const judged = destinationStatus(destination, secret, clock.now());
+    const judged = destinationStatus(destination, secret, clock.now(), tools.settings);
     const ready = findCondition(judged.conditions, 'Ready');
     const secretVersion = secret?.metadata.resourceVersion;
     const { result, remove, lookAgainMs } = await tester.advance(key, destination, { ready, secretVersion });

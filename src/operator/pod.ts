@@ -29,6 +29,7 @@ import {
   commonMounts,
   commonVolumes,
   confineEnv,
+  destinationEnv,
   labelsFor,
   ownedBy,
   PLAYED,
@@ -59,7 +60,13 @@ const hash = (parts: unknown[]) => createHash('sha256').update(JSON.stringify(pa
  */
 export const templateHash = ({ spec }: Pick<LoopStream, 'spec'>, settings: PodSettings): string =>
   `${hash([spec.template])}.${settingsHash(settings)}`;
-export const settingsHash = (settings: PodSettings): string => hash([settings.image, ...storageParts(settings)]);
+export const settingsHash = (settings: PodSettings): string =>
+  hash([
+    settings.image,
+    ...storageParts(settings),
+    // Nothing for what is the default: streams on air are not given new pods for its sake.
+    ...(settings.allowPrivateDestinations ? ['privateDestinations'] : []),
+  ]);
 
 /**
  * All of the stream's Secret, readable by the pod's group alone. What is mounted cannot be changed in a pod, so it is one
@@ -120,6 +127,7 @@ const container = (settings: PodSettings, template: Template, volumes: readonly 
   env: [
     ...commonEnv(settings),
     ...cacheEnv(settings),
+    ...destinationEnv(settings),
     ...SMALL_PROCESS,
     confineEnv(settings),
     { name: 'LOOPSTREAM_HOST', valueFrom: { fieldRef: { fieldPath: 'status.podIP' } } },

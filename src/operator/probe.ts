@@ -14,6 +14,7 @@ import {
 import {
   CONTAINER_SECURITY,
   confineEnv,
+  destinationEnv,
   labelsFor,
   POD_SECURITY,
   type PodSettings,
@@ -41,6 +42,7 @@ const container = (settings: PodSettings) => ({
     { name: 'TMPDIR', value: TMP_PATH },
     { name: 'LOOPSTREAM_DESTINATION_DIR', value: DESTINATION_DIR },
     { name: 'LOOPSTREAM_RESULT_FILE', value: RESULT_FILE },
+    ...destinationEnv(settings),
   ],
   terminationMessagePath: RESULT_FILE,
   resources: withDisk(RESOURCES, [TMP_VOLUME]),

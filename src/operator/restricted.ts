@@ -29,6 +29,8 @@ export interface PodSettings {
   /** Where a Job keeps what it works on: a volume source with room for a source and what is made of it. */
   scratchVolume: Record<string, unknown>;
   allowPrivateLinks: boolean;
+  /** Streams may be sent to private addresses. */
+  allowPrivateDestinations: boolean;
   /** The largest source that is imported. */
   maxSourceBytes: number;
   /** Whether ffmpeg is confined by the kernel, in each pod: LOOPSTREAM_CONFINE. */
@@ -117,6 +119,11 @@ const hasSecret = (settings: PodSettings) => !isDirectory(settings) && secretOf(
 
 /** For each container that starts ffmpeg. */
 export const confineEnv = ({ confine }: PodSettings) => ({ name: 'LOOPSTREAM_CONFINE', value: confine });
+
+/** For the pods that publish. */
+export const destinationEnv = ({ allowPrivateDestinations }: PodSettings) => [
+  { name: 'LOOPSTREAM_ALLOW_PRIVATE_DESTINATIONS', value: String(allowPrivateDestinations) },
+];
 
 /** Every path is handed over by an environment variable, so that nothing in the container knows where it runs. */
 export const commonEnv = (settings: PodSettings) => [

@@ -6,7 +6,8 @@
 import { lookup as dnsLookup, type LookupAddress } from 'node:dns';
 import type { LookupFunction } from 'node:net';
 import { Agent, buildConnector } from 'undici';
-import { hostRefusal, isAllowedAddress, linkRefusal } from '../uploads/link.ts';
+import { hostRefusal, isAllowedAddress } from '../public-address.ts';
+import { linkRefusal } from '../uploads/link.ts';
 import { PrepareError } from './failure.ts';
 
 const CONNECT_TIMEOUT_MS = 10_000;

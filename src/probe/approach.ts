@@ -23,9 +23,9 @@ const HELLO_BYTES = 1 + 1536;
 
 const FOREIGN: Failure = { code: 'reset', message: 'What answers there does not speak RTMP.' };
 
-/** Undefined when there is an RTMP server; the connection is closed again. */
-export async function approach({ protocol, host, port }: Address): Promise<Stopped | undefined> {
-  const socket = connect({ host, port });
+/** `ip` is the host's. Undefined when there is an RTMP server; the connection is closed again. */
+export async function approach({ protocol, host, port }: Address, ip: string): Promise<Stopped | undefined> {
+  const socket = connect({ host: ip, port });
   let top: Socket = socket;
   try {
     const refused = await opened(socket);

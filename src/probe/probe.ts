@@ -3,12 +3,12 @@
  * would answer is asked here; the publish is made by the streamer's own transport, which then tells the same of it as it
  * would on air.
  */
-import { lookup } from 'node:dns/promises';
 import { type Clock, sleep, systemClock } from '../clock.ts';
 import type { Program } from '../confine.ts';
 import type { ProbeResult, TestStage } from '../destinations/spec.ts';
 import { type Address, AddressError, addressOf } from '../streamer/address.ts';
-import { type Failure, type FailureCode, failure } from '../streamer/failure.ts';
+import { type FailureCode, failure } from '../streamer/failure.ts';
+import { type Lookup, resolveHost } from '../streamer/resolve.ts';
 import { approach, type Stopped } from './approach.ts';
 import { publish } from './publish.ts';
 
@@ -16,13 +16,21 @@ export interface ProbeOptions {
   ffmpeg: Program;
   /** PEM file of the authorities to trust for RTMPS, instead of the system's. */
   caFile?: string | undefined;
+  /** Private addresses may be sent to as well. */
+  allowPrivate: boolean;
+  lookup?: Lookup;
   /** Ends it; what it then answers says nothing. */
   signal?: AbortSignal;
   clock?: Clock;
 }
 
-/** Of a name server. */
-const RESOLVE_MS = 5000;
+/**
+ * A host that may not be sent to is told after a whole number of these: how soon a name server answers tells whether it knows the
+ * name.
+ */
+const EVEN_MS = 1000;
+/** Addresses of one host that are tried. */
+const MAX_ADDRESSES = 3;
 /** All of it, so that whoever waits is told. */
 const LIMIT_MS = 20_000;
 /** For the publish to be accepted: no longer than a stream waits for it, and not so short that nobody could. */
@@ -46,6 +54,12 @@ export async function probe(
   const startedMs = clock.monotonicMs();
   const elapsedMs = () => Math.round(clock.monotonicMs() - startedMs);
   const stopped = await attempt(rtmpUrl, rtmpKey, options, elapsedMs);
+  if (stopped?.failure.code === 'dns_failed') {
+    const { message } = failure('dns_failed');
+    const tookMs = Math.ceil((elapsedMs() + 1) / EVEN_MS) * EVEN_MS;
+    await sleep(tookMs - elapsedMs(), options.signal).catch(() => undefined);
+    return { ok: false, stage: 'resolve', code: 'dns_failed', message, tookMs };
+  }
   if (!stopped) return { ok: true, stage: 'publish', message: 'The destination takes media.', tookMs: elapsedMs() };
   const { code, message } = stopped.failure;
   return { ok: false, stage: stopped.stage, code, message: message.slice(0, MAX_MESSAGE), tookMs: elapsedMs() };
@@ -54,39 +68,30 @@ export async function probe(
 async function attempt(
   rtmpUrl: string,
   rtmpKey: string,
-  { ffmpeg, caFile, signal, clock = systemClock }: ProbeOptions,
+  { ffmpeg, caFile, allowPrivate, lookup, signal, clock = systemClock }: ProbeOptions,
   elapsedMs: () => number,
 ): Promise<Stopped | undefined> {
   let address: Address;
   try {
-    address = addressOf(rtmpUrl, rtmpKey, caFile);
+    address = addressOf(rtmpUrl, rtmpKey);
   } catch (error) {
     if (!(error instanceof AddressError)) throw error;
     return { stage: 'resolve', failure: failure('not_configured', error.message) };
   }
-  const unresolved = await resolve(address.host);
+  const { addresses, failure: unresolved } = await resolveHost(address.host, { allowPrivate, lookup });
   if (unresolved) return { stage: 'resolve', failure: unresolved };
-  const refused = address.format === 'flv' ? await approach(address) : undefined;
-  if (refused) return refused;
+  let [ip] = addresses;
+  if (address.format === 'flv') {
+    let refused = await approach(address, ip);
+    for (const other of addresses.slice(1, MAX_ADDRESSES)) {
+      if (refused?.stage !== 'connect') break;
+      ip = other;
+      refused = await approach(address, ip);
+    }
+    if (refused) return refused;
+  }
   const acceptMs = Math.max(ACCEPT_MS.least, Math.min(ACCEPT_MS.most, LIMIT_MS - elapsedMs()));
-  const failed = await publish(address, { ffmpeg, acceptMs, clock, ...(signal && { signal }) });
+  const failed = await publish(address, ip, { ffmpeg, caFile, acceptMs, clock, ...(signal && { signal }) });
   if (!failed) return undefined;
-  const stage = STAGES[failed.code] ?? 'publish';
-  if (failed.code !== 'tls_failed') return { stage, failure: failed };
-  const { certificateFault } = await import('../streamer/certificate.ts');
-  const fault = await certificateFault(address.host, address.port, caFile);
-  return { stage, failure: fault === undefined ? failed : failure('tls_failed', fault) };
-}
-
-async function resolve(host: string): Promise<Failure | undefined> {
-  const over = new AbortController();
-  const late = sleep(RESOLVE_MS, over.signal).then(
-    () => failure('dns_failed', 'the name servers do not answer'),
-    () => undefined,
-  );
-  const found = lookup(host).then(
-    () => undefined,
-    () => failure('dns_failed'),
-  );
-  return Promise.race([found, late]).finally(() => over.abort());
+  return { stage: STAGES[failed.code] ?? 'publish', failure: failed };
 }

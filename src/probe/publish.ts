@@ -3,13 +3,16 @@ import { spawn } from 'node:child_process';
 import type { Clock } from '../clock.ts';
 import { commandLine, type Program } from '../confine.ts';
 import { toolEnvironment } from '../environment.ts';
-import type { Address } from '../streamer/address.ts';
+import { type Address, directTo } from '../streamer/address.ts';
 import { type Failure, failure } from '../streamer/failure.ts';
 import { Health } from '../streamer/health.ts';
+import { openRelay } from '../streamer/relay.ts';
 import { Transport } from '../streamer/transport.ts';
 
 export interface PublishOptions {
   ffmpeg: Program;
+  /** PEM file of the authorities to trust for RTMPS, instead of the system's. */
+  caFile?: string | undefined;
   /** For the destination to accept it. */
   acceptMs: number;
   clock: Clock;
@@ -30,8 +33,16 @@ const PICTURE = [
   ...['-f', 'flv', '-flvflags', 'no_duration_filesize', 'pipe:1'],
 ];
 
-/** Undefined when the destination took media for a while. Rejects when there was no media to send. */
-export async function publish(
+/** `ip` is the host's. Undefined when the destination took media for a while. Rejects when there was no media to send. */
+export async function publish(address: Address, ip: string, options: PublishOptions): Promise<Failure | undefined> {
+  if (address.protocol !== 'rtmps') return send(directTo(address, { ip }), options);
+  const { host, port } = address;
+  const relay = await openRelay({ host, address: ip, port, caFile: options.caFile });
+  const failed = await send(directTo(address, { relayPort: relay.port }), options).finally(() => relay.close());
+  return relay.failure() ?? failed;
+}
+
+async function send(
   address: Address,
   { ffmpeg, acceptMs, clock, signal }: PublishOptions,
 ): Promise<Failure | undefined> {

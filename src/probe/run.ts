@@ -13,7 +13,7 @@ const NOT_DONE = 1;
 
 /** Writes a ProbeResult to `config.resultFile`. Resolves with the exit code: 0 when there is an answer, whatever it says. */
 export async function runProbe(config: ProbeConfig, lifecycle: Lifecycle, log: Logger): Promise<number> {
-  const { destinationDir, resultFile, caFile } = config;
+  const { destinationDir, resultFile, caFile, allowPrivateDestinations: allowPrivate } = config;
   const ffmpeg = confineSender(config, log);
   // The process must not end before its ffmpeg has said goodbye: the destination would hold the key for longer.
   const { promise: settled, resolve: settle } = Promise.withResolvers<void>();
@@ -22,7 +22,7 @@ export async function runProbe(config: ProbeConfig, lifecycle: Lifecycle, log: L
   try {
     const read = (name: string) => readFile(join(destinationDir, name), 'utf8');
     const [rtmpUrl, rtmpKey] = await Promise.all([read(SECRET_URL_KEY), read(SECRET_KEY_KEY)]);
-    const result = await probe({ rtmpUrl, rtmpKey }, { ffmpeg, caFile, signal: lifecycle.signal });
+    const result = await probe({ rtmpUrl, rtmpKey }, { ffmpeg, caFile, allowPrivate, signal: lifecycle.signal });
     if (lifecycle.signal.aborted) return NOT_DONE;
     await writeFile(resultFile, JSON.stringify(result));
     const { ok, stage, code, message, tookMs } = result;

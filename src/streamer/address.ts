@@ -17,6 +17,8 @@ export interface Address {
   format: 'flv' | 'mpegts';
   /** Goes into the argument list; holds no secret. */
   url: string;
+  /** RTMP: with its query. */
+  app: string;
   /** Lines of the preset file. */
   preset: string;
   /** What must never be shown. */
@@ -29,11 +31,11 @@ export class AddressError extends Error {
 
 /** The only options that a preset may set. */
 export const PRESET_NAMES: ReadonlySet<string> = new Set([
-  ...['rtmp_app', 'rtmp_playpath', 'tls_verify', 'ca_file'],
+  ...['rtmp_app', 'rtmp_playpath', 'rtmp_tcurl'],
   ...SRT_PRESET_NAMES,
 ]);
 /** ffmpeg reads a preset in lines of at most 999 bytes. */
-const MAX_LINE_BYTES = 950;
+const MAX_LINE_BYTES = 990;
 
 /** The text of a preset file. One line for each option: nothing in a value can end its line or make the line a comment. */
 function presetOf(options: Iterable<readonly [name: string, value: string]>): string {
@@ -58,8 +60,28 @@ function presetOf(options: Iterable<readonly [name: string, value: string]>): st
 const secretsOf = (...values: string[]): string[] =>
   [...new Set(values.flatMap((v) => [v, encodeURIComponent(v)]))].filter((v) => v.length > 2);
 
-/** `caFile`: PEM file of the authorities to trust for RTMPS, instead of the system's. Throws AddressError without a secret in it. */
-export function addressOf(rtmpUrl: string, rtmpKey: string, caFile?: string): Address {
+const urlOf = (protocol: string, host: string, port: number): string =>
+  `${protocol}://${host.includes(':') ? `[${host}]` : host}:${port}`;
+
+/**
+ * The address as ffmpeg is told it, which then resolves nothing: `ip` is one of the host's that has been checked, or the port of the relay
+ * that leads to it (relay.ts), by which RTMPS goes. An RTMP server is told the name all the same.
+ */
+export function directTo(address: Address, to: { ip: string } | { relayPort: number }): Address {
+  const { protocol, host, port, app, url } = address;
+  const isRelayed = 'relayPort' in to;
+  if (isRelayed !== (protocol === 'rtmps')) throw new AddressError('There is no way to the destination.');
+  const direct = isRelayed ? urlOf('rtmp', '127.0.0.1', to.relayPort) : urlOf(protocol, to.ip, port);
+  const isNamed = isRelayed || (protocol === 'rtmp' && to.ip !== host);
+  return {
+    ...address,
+    url: direct,
+    preset: address.preset + presetOf([['rtmp_tcurl', isNamed ? `${url}/${app}` : '']]),
+  };
+}
+
+/** Throws AddressError without a secret in it. */
+export function addressOf(rtmpUrl: string, rtmpKey: string): Address {
   const key = rtmpKey.trim();
   // The operator has refused these already, with the name of the Secret; here they only must not get through.
   const { ingest, problem } = readIngest(rtmpUrl.trim(), () => '');
@@ -67,12 +89,12 @@ export function addressOf(rtmpUrl: string, rtmpKey: string, caFile?: string): Ad
   const wrong = ingestKeyProblem(key, ingest.protocol);
   if (wrong) throw new AddressError(`The key ${wrong}.`);
   const { protocol, host, port } = ingest;
-  const shared = { protocol, host, port, url: `${protocol}://${host.includes(':') ? `[${host}]` : host}:${port}` };
+  const shared = { protocol, host, port, url: urlOf(protocol, host, port) };
   if (protocol === 'srt') {
     const options = new Map(ingest.options);
     if (key !== '') options.set('streamid', key);
     const secrets = secretsOf(key, ...['passphrase', 'streamid'].map((name) => ingest.options.get(name) ?? ''));
-    return { ...shared, format: 'mpegts', preset: presetOf(options), secrets };
+    return { ...shared, format: 'mpegts', app: '', preset: presetOf(options), secrets };
   }
   // Without a key of its own, the URL's last part is one.
   const { path, query } = ingest;
@@ -82,12 +104,11 @@ export function addressOf(rtmpUrl: string, rtmpKey: string, caFile?: string): Ad
   const preset = presetOf([
     ['rtmp_app', app],
     ['rtmp_playpath', playpath],
-    ['tls_verify', protocol === 'rtmps' ? '1' : ''],
-    ['ca_file', protocol === 'rtmps' ? (caFile ?? '') : ''],
   ]);
   return {
     ...shared,
     format: 'flv',
+    app,
     preset,
     secrets: secretsOf(
       playpath,

@@ -7,7 +7,8 @@
 /** Code → the sentence for people. */
 export const FAILURES = {
   not_configured: 'The destination has no usable URL yet.',
-  dns_failed: 'The destination’s host name could not be resolved.',
+  // The same for a name that does not exist and for one that leads to where nothing may be sent (resolve.ts).
+  dns_failed: 'The destination’s host name could not be resolved to an address that streams may be sent to.',
   connection_refused: 'The destination refuses connections.',
   unreachable: 'The destination cannot be reached.',
   connect_timeout: 'The destination did not accept the stream in time.',

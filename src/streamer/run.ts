@@ -12,6 +12,7 @@ import { type FileEvents, readDestinations, readProgram, watchFiles } from './fi
 import { Gate, type GateState } from './gate.ts';
 import { type StreamerHttp, serveHttp } from './http.ts';
 import { openMedia } from './media.ts';
+import type { Lookup } from './resolve.ts';
 import { type StatsParts, streamerStats } from './stats.ts';
 import type { Timeouts } from './target.ts';
 import { Targets } from './targets.ts';
@@ -26,6 +27,8 @@ export interface StreamerOptions {
   cache?: Partial<CacheOptions>;
   /** Other times than a destination's own. */
   timeouts?: Partial<Timeouts>;
+  /** Answers for destinations' names other than those of DNS. */
+  lookup?: Lookup;
 }
 
 /**
@@ -52,6 +55,8 @@ export async function startStreamer(
     profile: () => engine.program().profile,
     ffmpeg: confineSender(config, log),
     caFile: config.caFile,
+    allowPrivate: config.allowPrivateDestinations,
+    lookup: options.lookup,
     station,
     clock,
     log,

@@ -9,10 +9,12 @@ import { connect } from 'node:net';
 import { type Clock, sleep } from '../clock.ts';
 import type { Program } from '../confine.ts';
 import type { Logger } from '../log.ts';
-import { type Address, AddressError, addressOf } from './address.ts';
+import { type Address, AddressError, addressOf, directTo } from './address.ts';
 import { backoffMs, classifySystem, type Failure, failure } from './failure.ts';
 import { Feed } from './feed.ts';
 import { Health, type Timeouts as HealthTimeouts } from './health.ts';
+import { openRelay, type Relay } from './relay.ts';
+import { type Lookup, resolveHost } from './resolve.ts';
 import type { Station } from './station.ts';
 import { Taken } from './taken.ts';
 import { Transport } from './transport.ts';
@@ -28,6 +30,9 @@ export interface TargetOptions {
   ffmpeg: Program;
   /** PEM file of the authorities to trust for RTMPS, instead of the system's. */
   caFile?: string | undefined;
+  /** Private addresses may be sent to as well. */
+  allowPrivate: boolean;
+  lookup?: Lookup | undefined;
   /** That is on air, or will be in a moment. */
   profile: () => string;
   station: Station;
@@ -60,6 +65,8 @@ const SILENCE_MS = 1000;
 /** Who is asked to end may still have sent so much that will arrive. */
 const ON_ITS_WAY_MS = 1000;
 const PROBE_TIMEOUT_MS = 2000;
+/** Who takes nothing from the relay for this long takes nothing of what ffmpeg reports. */
+const BLOCKED_MS = 2000;
 /** Connected for this long, the next failure counts as a first one. */
 const SETTLED_MS = 10_000;
 
@@ -91,6 +98,8 @@ export class Target {
   #droppedBefore = 0;
   #feed: Feed | undefined;
   #lastError: Failure | null = null;
+  /** Attempts that came to nothing: of several addresses each has its turn. */
+  #missed = 0;
   readonly #reconnects: Record<string, number> = {};
   readonly #failures: Record<string, number> = {};
 
@@ -161,10 +170,14 @@ export class Target {
     let address: Address;
     try {
       if (!this.#secrets) return no(failure('not_configured'));
-      address = addressOf(this.#secrets.rtmpUrl, this.#secrets.rtmpKey, this.#options.caFile);
+      address = addressOf(this.#secrets.rtmpUrl, this.#secrets.rtmpKey);
     } catch (error) {
       return no(failure('not_configured', error instanceof AddressError ? error.message : ''));
     }
+    const { allowPrivate, lookup, caFile } = this.#options;
+    const { addresses, failure: unresolved } = await resolveHost(address.host, { allowPrivate, lookup });
+    if (unresolved) return no(unresolved);
+    const ip = addresses[this.#missed % addresses.length] ?? addresses[0];
     // Whether anyone listens is found out more cheaply than by starting ffmpeg once a second.
     const last = this.#lastError?.code;
     if (
@@ -172,23 +185,34 @@ export class Target {
       address.format === 'flv' &&
       (last === 'connection_refused' || last === 'unreachable' || last === 'dns_failed')
     ) {
-      const refusal = await probe(address);
-      if (refusal) return no(refusal);
+      const refusal = await probe(ip, address.port);
+      if (refusal) return this.#miss(refusal);
     }
     if (change.aborted) return no(undefined);
-    const ended = await this.#send(address, change);
-    if (ended.reason?.code !== 'tls_failed') return ended;
-    const { certificateFault } = await import('./certificate.ts');
-    const fault = await certificateFault(address.host, address.port, this.#options.caFile);
-    return fault === undefined ? ended : { ...ended, reason: failure('tls_failed', fault) };
+    const { host, port } = address;
+    const relay = address.protocol === 'rtmps' ? await openRelay({ host, address: ip, port, caFile }) : undefined;
+    const direct = directTo(address, relay ? { relayPort: relay.port } : { ip });
+    const ended = await this.#send(direct, relay, change).finally(() => relay?.close());
+    if (ended.reason && ended.connectedMs === 0) this.#missed += 1;
+    return ended;
   }
 
-  async #send(address: Address, change: AbortSignal): Promise<{ reason: Failure | undefined; connectedMs: number }> {
+  #miss(reason: Failure) {
+    this.#missed += 1;
+    return { reason, connectedMs: 0 };
+  }
+
+  async #send(
+    address: Address,
+    relay: Relay | undefined,
+    change: AbortSignal,
+  ): Promise<{ reason: Failure | undefined; connectedMs: number }> {
     const { station, clock, ffmpeg, profile, log, name } = this.#options;
     const health = new Health(this.#timeouts, clock.monotonicMs());
     const taken = new Taken({ sameBytes: address.format === 'flv' });
     let rest: (() => void) | undefined;
     const onProgress = (bytes: number) => {
+      if (relay && relay.blockedMs() > BLOCKED_MS) return;
       this.#bytesNow = bytes;
       const now = clock.monotonicMs();
       health.reported(bytes, now);
@@ -206,7 +230,7 @@ export class Target {
     const unlisten = station.listen((segment) => feed.offer(segment));
     // Who was asked to end, or has taken nothing for long, may have left what he was sent to the kernel.
     const check = async (leastMs = 0) => {
-      const bytes = await unreceivedBytes(transport.pid ?? 0);
+      const bytes = (await unreceivedBytes(transport.pid ?? 0)) + ((await relay?.unreceivedBytes()) ?? 0);
       this.#options.onLost?.(taken.lost(bytes, leastMs));
     };
     const leave = () => void check(ON_ITS_WAY_MS).then(() => transport.finish());
@@ -223,7 +247,8 @@ export class Target {
     const signal = AbortSignal.any([change, this.#stop.signal]);
     signal.addEventListener('abort', leave, { once: true });
     if (signal.aborted) leave();
-    const reason = await transport.ended;
+    const ended = await transport.ended;
+    const reason = relay?.failure() ?? ended;
     signal.removeEventListener('abort', leave);
     clearInterval(watch);
     rest?.();
@@ -271,9 +296,9 @@ const couldNotStart = (error: unknown) => ({
 });
 
 /** Opens a connection and closes it; undefined when someone listens. */
-function probe({ host, port }: Address): Promise<Failure | undefined> {
+function probe(ip: string, port: number): Promise<Failure | undefined> {
   return new Promise((resolve) => {
-    const socket = connect({ host, port });
+    const socket = connect({ host: ip, port });
     const done = (result: Failure | undefined) => {
       socket.destroy();
       resolve(result);

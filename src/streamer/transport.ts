@@ -32,8 +32,8 @@ const UNTOUCHED = [...['-f', 'data', '-raw_packet_size', '65536', '-i', 'pipe:0'
 /** Below 300 ms the sound is not found; the default of 5 s would hold back the start. */
 const REWRAPPED = [...['-analyzeduration', '300000', '-f', 'flv', '-i', 'pipe:0', '-map', '0:v', '-map', '0:a']];
 
-/** The protocols that ffmpeg may open on the way to a destination. */
-const PROTOCOLS = { rtmp: 'rtmp,tcp', rtmps: 'rtmps,tls,tcp', srt: 'srt' } as const;
+/** The protocols that ffmpeg may open on the way to a destination; RTMPS goes by a relay. */
+const PROTOCOLS = { rtmp: 'rtmp,tcp', rtmps: 'rtmp,tcp', srt: 'srt' } as const;
 
 /** What follows the preset has the last word over it: the codec is a copy, whatever it says. */
 const ARGUMENTS = (address: Address): string[] => [

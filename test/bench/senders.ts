@@ -63,6 +63,7 @@ export async function startStreamer(media: Media, url: string, key: string): Pro
     TMPDIR: dir,
     LOOPSTREAM_PROGRAM_FILE: programFile,
     LOOPSTREAM_DESTINATIONS_FILE: destinationsFile,
+    LOOPSTREAM_ALLOW_PRIVATE_DESTINATIONS: 'true',
     LOOPSTREAM_STORAGE_URL: `file://${media.storage}`,
     LOOPSTREAM_HOST: '127.0.0.1',
     LOOPSTREAM_PORT: '0',

@@ -170,6 +170,7 @@ export async function setStage(dir: string, chain: Chain, lifecycle: Lifecycle):
     LOOPSTREAM_LEADER_ELECTION: 'false',
     LOOPSTREAM_STORAGE_VOLUME: JSON.stringify({ hostPath: { path: state.path('storage'), type: 'Directory' } }),
     LOOPSTREAM_ALLOW_PRIVATE_LINKS: 'true',
+    LOOPSTREAM_ALLOW_PRIVATE_DESTINATIONS: 'true',
     LOOPSTREAM_METERED: 'true',
   });
   const port = await claimPort('api', 0);
@@ -180,6 +181,7 @@ export async function setStage(dir: string, chain: Chain, lifecycle: Lifecycle):
     LOOPSTREAM_AUTH_SECRET: state.readMemory().authSecret,
     LOOPSTREAM_STORAGE_URL: pathToFileURL(state.path('storage')).href,
     LOOPSTREAM_ALLOW_PRIVATE_LINKS: 'true',
+    LOOPSTREAM_ALLOW_PRIVATE_DESTINATIONS: 'true',
     LOOPSTREAM_RATE_LIMIT_REQUESTS: '100000',
   });
   const billing = await keepRole(ground, 'billing', { ...common, LOOPSTREAM_METER_INTERVAL_SECONDS: '2' });

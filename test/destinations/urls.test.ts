@@ -1,7 +1,7 @@
 /** Destination URLs that strangers write: whatever they hold, ffmpeg is told of no option but those of the one table. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { readIngest } from '../../src/destinations/ingest.ts';
+import { readIngest, shownUrl } from '../../src/destinations/ingest.ts';
 import { SRT_OPTIONS } from '../../src/destinations/srt.ts';
 import { type Address, AddressError, addressOf, PRESET_NAMES } from '../../src/streamer/address.ts';
 
@@ -217,4 +217,29 @@ test(`of ${URLS.toLocaleString('en')} URLs none tells ffmpeg an option that is n
 test('the preset names no option that reaches beyond a connection', () => {
   for (const name of ['vcodec', 'acodec', 'flags', 'stats', 'omx_libname', 'threads', 'preset', 'listen', 'cert_file'])
     expect(PRESET_NAMES.has(name), name).toBe(false);
+});
+
+const SECRET = 'hush-hush-hush';
+
+test('no URL that is shown holds a value that is a secret, however its query is written', () => {
+  const secretName = some('passphrase', 'streamid', 'srt_streamid', '%70assphrase', 'stre%61mid');
+  const srt = fc
+    .tuple(
+      some('srt', 'SRT'),
+      some('', 'latency=200&', 'mode=caller&'),
+      secretName,
+      some('', '&latency=1', '&pbkeylen=16'),
+    )
+    .map(([scheme, before, name, after]) => `${scheme}://a.example:9000?${before}${name}=${SECRET}${after}`);
+  const rtmp = fc
+    .tuple(some('rtmp', 'rtmps'), some('token=', '', 'a=b=', 'x=1&y=', '='), some('', '&z', '#f'))
+    .map(([scheme, before, after]) => `${scheme}://a.example/live?${before}${SECRET}${after}`);
+  const inPath = some(`rtmp://a.example/live/${SECRET}`, `rtmps://a.example//live/${SECRET}/`);
+  const check = (shown: string) => !shown.includes(SECRET) && shown.includes('…');
+  fc.assert(fc.property(fc.oneof(srt, rtmp), (text) => check(shownUrl(text))));
+  fc.assert(fc.property(inPath, (text) => check(shownUrl(text, ''))));
+  expect(shownUrl('srt://a.example:9000?latency=200&passphrase=hush-hush-hush')).toBe(
+    'srt://a.example:9000?latency=200&passphrase=…',
+  );
+  expect(shownUrl('rtmp://a.example/live')).toBe('rtmp://a.example/live');
 });

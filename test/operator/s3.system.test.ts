@@ -78,6 +78,7 @@ async function ask(storageUrl: string): Promise<void> {
     LOOPSTREAM_STORAGE_URL: storageUrl,
     LOOPSTREAM_STORAGE_SECRET: 's3',
     LOOPSTREAM_ALLOW_PRIVATE_LINKS: 'true',
+    LOOPSTREAM_ALLOW_PRIVATE_DESTINATIONS: 'true',
     LOOPSTREAM_OPS_HOST: '127.0.0.1',
     LOOPSTREAM_OPS_PORT: '0',
   });

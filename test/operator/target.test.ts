@@ -8,7 +8,8 @@ const secret = (data: Record<string, string>): Secret =>
     metadata: { name: 'tv-secret' },
     data: Object.fromEntries(Object.entries(data).map(([key, value]) => [key, Buffer.from(value).toString('base64')])),
   }) as Secret;
-const judged = (of: Secret | undefined) => destinationStatus(destination('tv', undefined), of, NOW);
+const judged = (of: Secret | undefined) =>
+  destinationStatus(destination('tv', undefined), of, NOW, { allowPrivateDestinations: false });
 const KEY = 'live_s3cr3t-k3y';
 
 describe('a destination', () => {
@@ -20,33 +21,33 @@ describe('a destination', () => {
     });
   });
 
-  it('shows nothing of what follows the path, where some services want a secret', () => {
+  it('shows no secret that its URL holds', () => {
     const { rtmpUrl } = judged(
       secret({ rtmpUrl: 'srt://ingest.example:9000?passphrase=hush-hush-hush', rtmpKey: KEY }),
     );
-    expect(rtmpUrl).toBe('srt://ingest.example:9000');
+    expect(rtmpUrl).toBe('srt://ingest.example:9000?passphrase=…');
   });
 
   it.each([
     ['no Secret', undefined, 'DestinationSecretMissing', 'Secret "tv-secret" does not exist.'],
-    ['no key', { rtmpUrl: 'rtmp://h/app' }, 'DestinationSecretMissing', 'Secret "tv-secret" lacks rtmpKey.'],
+    ['no key', { rtmpUrl: 'rtmp://h.example/app' }, 'DestinationSecretMissing', 'Secret "tv-secret" lacks rtmpKey.'],
     ['nothing in the Secret', {}, 'DestinationSecretMissing', 'Secret "tv-secret" lacks rtmpUrl and rtmpKey.'],
     ['a web page', { rtmpUrl: 'https://h/app', rtmpKey: KEY }, 'DestinationInvalid', 'must begin with rtmp://'],
     [
       'a password in the URL',
-      { rtmpUrl: `rtmp://u:${KEY}@h/app`, rtmpKey: KEY },
+      { rtmpUrl: `rtmp://u:${KEY}@h.example/app`, rtmpKey: KEY },
       'DestinationInvalid',
       'must not hold',
     ],
     [
       'an option of ffmpeg’s in an SRT URL',
-      { rtmpUrl: `srt://h:9000?${KEY.toLowerCase()}=1`, rtmpKey: KEY },
+      { rtmpUrl: `srt://h.example:9000?${KEY.toLowerCase()}=1`, rtmpKey: KEY },
       'DestinationInvalid',
       'sets an SRT option that is not allowed; use latency,',
     ],
     [
       'a key in two words',
-      { rtmpUrl: 'rtmp://h/app', rtmpKey: `${KEY} x` },
+      { rtmpUrl: 'rtmp://h.example/app', rtmpKey: `${KEY} x` },
       'DestinationInvalid',
       'must not hold spaces',
     ],

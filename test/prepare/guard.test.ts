@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { request } from 'undici';
 import { afterEach, describe, expect, test } from 'vitest';
 import { checkLink, guardedAgent, type Lookup } from '../../src/prepare/guard.ts';
-import { isAllowedAddress } from '../../src/uploads/link.ts';
+import { isAllowedAddress } from '../../src/public-address.ts';
 
 const PRIVATE = [
   '127.0.0.1',

@@ -38,7 +38,7 @@ afterAll(async () => {
 });
 
 const attempt = (rtmpUrl: string, rtmpKey = KEY, options: Partial<ProbeOptions> = {}): Promise<ProbeResult> =>
-  probe({ rtmpUrl, rtmpKey }, { ffmpeg: 'ffmpeg', ...options });
+  probe({ rtmpUrl, rtmpKey }, { ffmpeg: 'ffmpeg', allowPrivate: true, ...options });
 
 async function listen(server: Server): Promise<number> {
   server.listen(0, '127.0.0.1');
@@ -231,7 +231,12 @@ describe('the role', () => {
     await writeAtomically(join(dir, 'rtmpUrl'), `${rtmpUrl}\n`);
     await writeAtomically(join(dir, 'rtmpKey'), `${KEY}\n`);
     const resultFile = join(dir, 'result');
-    const given = { LOOPSTREAM_DESTINATION_DIR: dir, LOOPSTREAM_RESULT_FILE: resultFile, ...env };
+    const given = {
+      LOOPSTREAM_DESTINATION_DIR: dir,
+      LOOPSTREAM_RESULT_FILE: resultFile,
+      LOOPSTREAM_ALLOW_PRIVATE_DESTINATIONS: 'true',
+      ...env,
+    };
     const code = await runProbe(probeConfig(given), lifecycle, createLogger('probe', 'silent'));
     return { code, result: await readFile(resultFile, 'utf8').catch(() => undefined) };
   };

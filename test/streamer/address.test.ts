@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { AddressError, addressOf } from '../../src/streamer/address.ts';
+import { AddressError, addressOf, directTo } from '../../src/streamer/address.ts';
 import {
   backoffMs,
   classify,
@@ -13,7 +13,7 @@ import {
 test.each([
   ['rtmp://a.example/live2', 'abc-def', 'rtmp://a.example:1935', 'rtmp_app=live2\nrtmp_playpath=abc-def\n'],
   ['rtmp://a.example:1936/app/', 'k?x=1=2', 'rtmp://a.example:1936', 'rtmp_app=app\nrtmp_playpath=k?x=1=2\n'],
-  ['rtmps://b.example:443/rtmp/', 'FB-1', 'rtmps://b.example:443', 'rtmp_app=rtmp\nrtmp_playpath=FB-1\ntls_verify=1\n'],
+  ['rtmps://b.example:443/rtmp/', 'FB-1', 'rtmps://b.example:443', 'rtmp_app=rtmp\nrtmp_playpath=FB-1\n'],
   ['rtmp://a.example/app/instance', 'key', 'rtmp://a.example:1935', 'rtmp_app=app/instance\nrtmp_playpath=key\n'],
   ['rtmp://a.example/app/inurl', '', 'rtmp://a.example:1935', 'rtmp_app=app\nrtmp_playpath=inurl\n'],
   [
@@ -95,11 +95,19 @@ test('a transport that a signal ended was killed; one that ended by itself says 
   expect(classifyEnd(1, null)).toEqual({ code: 'exited', message: `${FAILURES.exited} (status 1)` });
 });
 
-test('trusted authorities are named for RTMPS alone', () => {
-  expect(addressOf('rtmps://b.example/app', 'key', '/etc/authorities.pem').preset).toContain(
-    'tls_verify=1\nca_file=/etc/authorities.pem\n',
-  );
-  expect(addressOf('rtmp://b.example/app', 'key', '/etc/authorities.pem').preset).not.toContain('ca_file');
+test('ffmpeg is told an address, and the server a name', () => {
+  const plain = addressOf('rtmp://a.example/live?t=1', 'k');
+  expect(directTo(plain, { ip: '192.0.2.1' })).toMatchObject({
+    url: 'rtmp://192.0.2.1:1935',
+    preset: 'rtmp_app=live?t=1\nrtmp_playpath=k\nrtmp_tcurl=rtmp://a.example:1935/live?t=1\n',
+  });
+  expect(directTo(addressOf('rtmps://a.example/live', 'k'), { relayPort: 4711 })).toMatchObject({
+    url: 'rtmp://127.0.0.1:4711',
+    preset: 'rtmp_app=live\nrtmp_playpath=k\nrtmp_tcurl=rtmps://a.example:443/live\n',
+  });
+  expect(directTo(addressOf('srt://a.example:9000', 'k'), { ip: '2001:db8::1' }).url).toBe('srt://[2001:db8::1]:9000');
+  // TLS is not ffmpeg's to speak.
+  expect(() => directTo(addressOf('rtmps://a.example/live', 'k'), { ip: '192.0.2.1' })).toThrow(AddressError);
 });
 
 test('the first retry comes at once, and none waits long where nothing listens', () => {

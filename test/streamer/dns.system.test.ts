@@ -37,6 +37,7 @@ async function onAirWithHosts(hosts: string, destinations: Record<string, [url: 
       LOOPSTREAM_LOG_LEVEL: 'error',
       LOOPSTREAM_PROGRAM_FILE: join(dir, 'program'),
       LOOPSTREAM_DESTINATIONS_FILE: join(dir, 'destinations.json'),
+      LOOPSTREAM_ALLOW_PRIVATE_DESTINATIONS: 'true',
       LOOPSTREAM_STORAGE_URL: `file://${join(studio.root, 'storage')}`,
       LOOPSTREAM_HOST: '127.0.0.1',
       LOOPSTREAM_PORT: String(port),

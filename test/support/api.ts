@@ -114,6 +114,7 @@ export async function startTestApi(overrides: Partial<ApiConfig> = {}, { alone =
     LOOPSTREAM_RATE_LIMIT_REQUESTS: '100000',
     // No account of these tests is on trial, unless a test says so.
     LOOPSTREAM_LIMITS: JSON.stringify({ trial: withOverrides().full }),
+    LOOPSTREAM_ALLOW_PRIVATE_DESTINATIONS: 'true',
     KUBECONFIG: await kubernetes.kubeconfigFor('api', { user: serviceAccountUser('loopstream-api') }),
   };
   const config: ApiConfig = { ...apiConfig(environment), publicUrl: 'http://127.0.0.1:8080', ...overrides };

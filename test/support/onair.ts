@@ -112,6 +112,7 @@ async function onAir(
     LOOPSTREAM_CONTROL_TOKEN_FILE: tokenFile,
     LOOPSTREAM_PROGRAM_FILE: programFile,
     LOOPSTREAM_DESTINATIONS_FILE: destinationsFile,
+    LOOPSTREAM_ALLOW_PRIVATE_DESTINATIONS: 'true',
     LOOPSTREAM_STORAGE_URL: `file://${join(root, 'storage')}`,
     LOOPSTREAM_HOST: '127.0.0.1',
     LOOPSTREAM_PORT: '0',

@@ -28,6 +28,7 @@ export const SETTINGS: PodSettings = {
   cacheBytes: 2 ** 31,
   scratchVolume: { emptyDir: { sizeLimit: '64Gi' } },
   allowPrivateLinks: false,
+  allowPrivateDestinations: false,
   maxSourceBytes: 20 * 2 ** 30,
   jobPlacement: {},
   mediaLimits: DEFAULT_LIMITS,

@@ -63,6 +63,7 @@ export async function startStreamerPod(
   const config = streamerConfig({
     LOOPSTREAM_PROGRAM_FILE: programFile,
     LOOPSTREAM_DESTINATIONS_FILE: destinationsFile,
+    LOOPSTREAM_ALLOW_PRIVATE_DESTINATIONS: 'true',
     LOOPSTREAM_CONTROL_TOKEN_FILE: join(dir, 'token'),
     LOOPSTREAM_VIEW_TOKEN_FILE: join(dir, VIEW_TOKEN_KEY),
     LOOPSTREAM_STORAGE_URL: `file://${join(root, 'storage')}`,

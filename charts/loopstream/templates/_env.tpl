@@ -35,6 +35,7 @@
 {{- $env = set $env "LOOPSTREAM_ALLOW_PRIVATE_LINKS" (toString .allowPrivateLinks) -}}
 {{- $env = set $env "LOOPSTREAM_MAX_PREPARE_SECONDS" (.maxPrepareSeconds | int | toString) -}}
 {{- $env = set $env "LOOPSTREAM_SHARE_RENDITIONS" (toString .shareRenditions) -}}
+{{- $env = set $env "LOOPSTREAM_ALLOW_PRIVATE_DESTINATIONS" (toString .allowPrivateDestinations) -}}
 {{- $env = set $env "LOOPSTREAM_MAX_SOURCE_BYTES" ($.root.Values.uploads.maxSizeBytes | int64 | toString) -}}
 {{- $env = set $env "LOOPSTREAM_LIMITS" (dict "trial" $.root.Values.limits.trial "full" $.root.Values.limits.full | toJson) -}}
 {{- $env = set $env "LOOPSTREAM_SWEEP" (toString .sweep.enabled) -}}

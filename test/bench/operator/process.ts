@@ -42,6 +42,7 @@ export async function startOperator(
       LOOPSTREAM_LEADER_ELECTION: String(leaderElection),
       // Nothing is stored: a sweep would only start a Job.
       LOOPSTREAM_SWEEP: 'false',
+      LOOPSTREAM_ALLOW_PRIVATE_DESTINATIONS: 'true',
       LOOPSTREAM_OPS_HOST: '127.0.0.1',
       LOOPSTREAM_OPS_PORT: String(port),
     },

@@ -53,7 +53,7 @@ export async function installRelease(cluster: Cluster, outside: Outside) {
   });
   const values = (tag: string, operator: Values = {}): Values => ({
     image: { repository: IMAGE_REPOSITORY, tag },
-    operator: { allowPrivateLinks: true, ...operator },
+    operator: { allowPrivateLinks: true, allowPrivateDestinations: true, ...operator },
     api: { auth: { secret: credentials.auth } },
     database: { url: credentials.url },
     networkPolicy: { mediaAlsoTo: [egress('receiver', 'watched', 'films')], storageTo: [egress('s3')] },

@@ -1,0 +1,46 @@
+/** Secrets in a destination's URL go in and never come out, whoever asks and by whichever door. */
+import { beforeAll, expect, test } from 'vitest';
+import { makeStrangers, type Stranger } from '../support/strangers.ts';
+
+const PASSPHRASE = 'SuperSecretPass1';
+const STREAM_ID = 'live/SECRETKEY';
+
+let mallory: Stranger;
+beforeAll(async () => {
+  ({ mallory } = await makeStrangers());
+});
+
+test('a passphrase and a stream id in an SRT URL are in no answer, and what is shown can be sent back', async () => {
+  const rtmpUrl = `srt://127.0.0.1:9000?latency=200000&passphrase=${PASSPHRASE}&streamid=${STREAM_ID}`;
+  const shown = 'srt://127.0.0.1:9000?latency=200000&passphrase=…&streamid=…';
+  const made = await mallory.call('POST', '/destinations', { name: 'x', rtmpUrl, rtmpKey: 'k3y' });
+  const path = `/destinations/${made.body.id}`;
+  const query = { query: '{ destinations { edges { node { rtmpUrl } } } }' };
+  const graphql = await fetch(new URL('/graphql', mallory.facts.apiUrl), {
+    method: 'POST',
+    headers: { 'x-api-key': mallory.facts.apiKey, 'content-type': 'application/json' },
+    body: JSON.stringify(query),
+  });
+  const answers = [
+    ...[made, await mallory.call('GET', path), await mallory.call('GET', '/destinations')],
+    // As the form sends it back, with another name.
+    await mallory.call('PATCH', path, { name: 'y', rtmpUrl: shown }),
+    { status: graphql.status, body: await graphql.json() },
+  ];
+  for (const { status, body } of answers) {
+    expect(status).toBeLessThan(300);
+    expect(JSON.stringify(body)).not.toMatch(/SuperSecret|SECRETKEY/);
+    expect(JSON.stringify(body)).toContain(shown);
+  }
+  // A hidden value cannot be sent to somewhere else.
+  const moved = await mallory.call('PATCH', path, { rtmpUrl: shown.replace('9000', '9001') });
+  expect(moved).toMatchObject({ status: 422, body: { code: 'validation_failed', errors: [{ path: '/rtmpUrl' }] } });
+  expect((await mallory.call('DELETE', path)).status).toBe(204);
+});
+
+test('a token in the query of an RTMP URL is in no answer', async () => {
+  const rtmpUrl = 'rtmp://127.0.0.1/live?token=SuperSecretPass1';
+  const made = await mallory.call('POST', '/destinations', { name: 'x', rtmpUrl, rtmpKey: 'k3y' });
+  expect(made.body.rtmpUrl).toBe('rtmp://127.0.0.1/live?token=…');
+  await mallory.call('DELETE', `/destinations/${made.body.id}`);
+});
