@@ -2,8 +2,6 @@
  * What the pods of streams, of Jobs and of tests have in common: no rights, no token, and nothing that the Pod Security
  * level `restricted` refuses (https://kubernetes.io/docs/concepts/security/pod-security-standards/). Pure: no I/O, no clock.
  */
-import { posix } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import type { ConfineMode } from '../confine-modes.ts';
 import type { Destination, LoopStream, Upload } from '../kube/resources.ts';
 import type { OwnerReference } from '../kube/types.ts';
@@ -134,18 +132,22 @@ export const commonEnv = (settings: PodSettings) => [
   { name: 'TMPDIR', value: TMP_PATH },
 ];
 
+const withoutSlash = (path: string): string => path.replace(/\/+$/, '');
+
 /** The mounts of the media directory; none for media in S3. */
 export function storageMounts(settings: PodSettings, use: StorageUse) {
   if (!isDirectory(settings)) return [];
   const { storageUrl, storageMountPath } = settings;
-  const root = fileURLToPath(storageUrl);
-  const below = posix.relative(storageMountPath, root);
+  const whole = withoutSlash(storageMountPath);
+  const root = withoutSlash(decodeURIComponent(new URL(storageUrl).pathname));
+  const below = root.slice(whole.length + 1);
   // A directory that is not below the mount is none of the volume's.
-  if (use === 'all' || below.startsWith('..')) return [{ name: 'storage', mountPath: storageMountPath }];
+  const isBelow = root === whole || root.startsWith(`${whole}/`);
+  if (use === 'all' || !isBelow) return [{ name: 'storage', mountPath: storageMountPath }];
   return use.map(({ key, readOnly }) => ({
     name: 'storage',
-    mountPath: posix.join(root, key),
-    subPath: posix.join(below, key),
+    mountPath: `${root}/${key}`,
+    subPath: below === '' ? key : `${below}/${key}`,
     ...(readOnly && { readOnly }),
   }));
 }

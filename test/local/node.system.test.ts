@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { JOBS, type Job, LEASES, NODES, PODS, type PodStatus, SECRETS } from '../../src/kube/resources.ts';
+import { LEASES, NODES, PODS, type PodStatus, SECRETS } from '../../src/kube/resources.ts';
 import type { KubeObject } from '../../src/kube/types.ts';
 import { main, NS, podSpec, processesOf, ready, SERVER, startTestNode, type TestNode, until } from '../support/node.ts';
 
@@ -217,107 +217,6 @@ describe('deletion', () => {
     expect(processesOf(first.metadata.uid)).toEqual([]);
     expect(processesOf(second.metadata.uid)).toHaveLength(1);
     await node.kube.delete(PODS, NS, 'again', { gracePeriodSeconds: 0 });
-  });
-});
-
-describe('a Job', () => {
-  const createJob = (name: string, script: string, spec: Record<string, unknown> = {}): Promise<Job> =>
-    node.kube.create(JOBS, NS, {
-      metadata: { name },
-      spec: { backoffLimit: 0, template: { spec: { ...podSpec({ script }), restartPolicy: 'Never', ...spec } } },
-    });
-  const podOf = async (job: string) =>
-    (await node.kube.list(PODS, { namespace: NS, labelSelector: `job-name=${job}` }))[0];
-  const finished = (name: string, type: string) =>
-    until(`${name} to be ${type}`, async () =>
-      (await node.kube.get(JOBS, NS, name)).status?.conditions?.some(
-        (each) => each.type === type && each.status === 'True',
-      ),
-    );
-
-  it('completes, after its init container, and its termination message is in the status of its pod', async () => {
-    const write = (text: string) => `require('node:fs').writeFileSync('/dev/termination-log', ${JSON.stringify(text)})`;
-    const mount = { volumeMounts: [{ name: 'work', mountPath: '/scratch' }] };
-    const script = `const text = require('node:fs').readFileSync('/scratch/x', 'utf8'); ${write('done')}; console.log(text)`;
-    await createJob('good', script, {
-      initContainers: [
-        {
-          name: 'first',
-          image: 'test:1',
-          args: ['-e', "require('node:fs').writeFileSync('/scratch/x', 'made')"],
-          ...mount,
-        },
-      ],
-      containers: [{ name: 'main', image: 'test:1', args: ['-e', script], ...mount }],
-      volumes: [{ name: 'work', emptyDir: {} }],
-    });
-    await finished('good', 'Complete');
-    const pod = await podOf('good');
-    expect(pod?.status?.phase).toBe('Succeeded');
-    expect(pod?.status?.containerStatuses?.[0]?.state?.terminated).toMatchObject({
-      exitCode: 0,
-      reason: 'Completed',
-      message: 'done',
-    });
-    expect(await node.logOf(pod?.metadata.name ?? '')).toBe('made\n');
-  });
-
-  it('has its sidecar beside it, which is started again when it falls over and ends with it', async () => {
-    const mount = { volumeMounts: [{ name: 'work', mountPath: '/work' }] };
-    const count = `const { appendFileSync, existsSync, readFileSync } = require('node:fs');
-      const runs = () => existsSync('/work/runs') ? readFileSync('/work/runs', 'utf8').length : 0;`;
-    const twice = `${count} appendFileSync('/work/runs', 'x'); if (runs() === 1) process.exit(1); ${WAIT}`;
-    const script = `${count} setInterval(() => { if (runs() === 2) process.exit(0); }, 20);`;
-    const sidecar = { name: 'beside', image: 'test:1', args: ['-e', twice], restartPolicy: 'Always', ...mount };
-    await createJob('pair', script, {
-      initContainers: [sidecar],
-      containers: [{ name: 'main', image: 'test:1', args: ['-e', script], ...mount }],
-      volumes: [{ name: 'work', emptyDir: {} }],
-    });
-    await finished('pair', 'Complete');
-    const pod = await podOf('pair');
-    expect(pod?.status?.phase).toBe('Succeeded');
-    expect(processesOf(pod?.metadata.uid ?? '')).toEqual([]);
-    await node.kube.delete(JOBS, NS, 'pair', { propagationPolicy: 'Background' });
-  });
-
-  it('sees the parts of a volume that it mounts, where all of it would be, and nothing else of it', async () => {
-    const part = (subPath: string) => ({ name: 'work', mountPath: `/media/${subPath}`, subPath });
-    const all = { volumeMounts: [{ name: 'work', mountPath: '/media' }] };
-    const make = "const fs = require('node:fs'); fs.mkdirSync('/media/own'); fs.writeFileSync('/media/own/x', 'mine');";
-    const script = `const fs = require('node:fs'); const root = process.env.ROOT; console.log(fs.readdirSync(root).join());
-      console.log(fs.readFileSync(root + '/own/x', 'utf8')); fs.writeFileSync('/media/new/y', ''); console.log('end')`;
-    await createJob('part', script, {
-      initContainers: [
-        { name: 'first', image: 'test:1', args: ['-e', `${make} fs.writeFileSync('/media/foreign', 'x')`], ...all },
-      ],
-      containers: [
-        {
-          name: 'main',
-          image: 'test:1',
-          args: ['-e', script],
-          env: [{ name: 'ROOT', value: '/media' }],
-          volumeMounts: [part('own'), part('new')],
-        },
-      ],
-      volumes: [{ name: 'work', emptyDir: {} }],
-    });
-    await finished('part', 'Complete');
-    expect(await node.logOf((await podOf('part'))?.metadata.name ?? '')).toBe('new,own\nmine\nend\n');
-    await node.kube.delete(JOBS, NS, 'part', { propagationPolicy: 'Background' });
-  });
-
-  it('that exits with an error fails, with the exit code in the status of its pod', async () => {
-    await createJob(
-      'bad',
-      "require('node:fs').writeFileSync('/dev/termination-log', 'x'.repeat(5000)); process.exit(7)",
-    );
-    await finished('bad', 'Failed');
-    const terminated = (await podOf('bad'))?.status?.containerStatuses?.[0]?.state?.terminated;
-    expect(terminated).toMatchObject({ exitCode: 7, reason: 'Error' });
-    expect(terminated?.message).toHaveLength(4096);
-    for (const name of ['good', 'bad']) await node.kube.delete(JOBS, NS, name, { propagationPolicy: 'Background' });
-    await until('the pods of both to be gone', async () => !(await podOf('good')) && !(await podOf('bad')));
   });
 });
 
