@@ -5,7 +5,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { call } from '../support/api.ts';
 import {
+  askToken,
   authorize,
+  codeForm,
+  getCode,
   type Person,
   pageHeaders,
   post,
@@ -223,6 +226,14 @@ describe('a stranger was in an account, and made himself ways back in', () => {
     expect(await waysIn(inside)).toMatchObject({ session: 401, key: 200, token: 200, passkeys: 0 });
     const { text } = await smtp.mailTo(inside.victim.email, /password was changed/);
     expect(text).toContain('Still good: 2 API keys and 1 connected app. Look whether you know each of them.');
+  });
+
+  test('an app that he has allowed, and that has not fetched its tokens yet, gets none after a reset', async () => {
+    const victim = await site.person('pending');
+    const client = await register(url);
+    const { asked, code } = await getCode(url, victim, client, { scope: 'service:read offline_access' });
+    await reset(victim);
+    expect((await askToken(url, codeForm(client, asked, code))).status).toBe(400);
   });
 
   test('another link to choose a password, which he has asked for before, is good no more', async () => {
