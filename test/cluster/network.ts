@@ -8,7 +8,14 @@ import type { AddressInfo } from 'node:net';
 import { expect, test } from 'vitest';
 import { environment } from '../../src/config.ts';
 import { spawnChild } from '../../src/local/processes.ts';
-import { COMPONENT_LABEL, MANAGED_BY, MANAGED_BY_LABEL, TASK_LABEL } from '../../src/streams/names.ts';
+import {
+  COMPONENT_LABEL,
+  MANAGED_BY,
+  MANAGED_BY_LABEL,
+  STREAMER_METRICS_PORT,
+  STREAMER_PORT,
+  TASK_LABEL,
+} from '../../src/streams/names.ts';
 import { METADATA_ADDRESS } from '../support/cluster/layout.ts';
 import { NAMESPACE } from '../support/cluster/release.ts';
 import { PATIENCE_MS, type Scene } from '../support/cluster/scene.ts';
@@ -154,6 +161,15 @@ export function networkTests(of: Those): void {
           await until(`${pod} is bound`, settled, 20_000).catch(() => undefined);
           expect(last, pod).toEqual([...wanted].sort());
         }
+        // The service reaches the pod on air, Prometheus its metrics, and nobody else its numbers and previews.
+        const onAir = JSON.parse(await scene.release.inside('get', 'pod', metadata.name, '-o', 'json')).status.podIP;
+        const ports = JSON.stringify({ numbers: [onAir, STREAMER_PORT], metrics: [onAir, STREAMER_METRICS_PORT] });
+        const connect = ['--', 'node', '-e', CONNECT, ports];
+        for (const component of ['operator', 'api'])
+          expect(
+            JSON.parse(await scene.release.service('exec', `deployment/loopstream-${component}`, ...connect)),
+          ).toEqual(['metrics', 'numbers']);
+        expect(JSON.parse(await kubectl(['-n', OUTSIDE, 'exec', 'like-nobody', ...connect]))).toEqual(['metrics']);
         // A name is found as well.
         const lookup =
           "require('node:dns').promises.lookup('loopstream-api.loopstream.svc.cluster.local').then(console.log)";
