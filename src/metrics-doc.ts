@@ -3,6 +3,7 @@ import type { Registry } from 'prom-client';
 import { createHttpMetrics } from './http/metrics.ts';
 import { createBillingMetrics } from './meter/metrics.ts';
 import { createMetrics } from './operator/metrics.ts';
+import { OBJECT_COUNT_METRICS } from './operator/objects.ts';
 import { OBJECT_METRICS } from './operator/series.ts';
 import { METRICS as STREAMER_METRICS } from './streamer/metrics.ts';
 
@@ -33,7 +34,7 @@ export function allMetrics(): DocumentedMetric[] {
   const billing = createBillingMetrics();
   billing.showPools({});
   const byRole: Record<MetricRole, Omit<DocumentedMetric, 'roles'>[]> = {
-    operator: [...registered(createMetrics().registry), ...OBJECT_METRICS],
+    operator: [...registered(createMetrics().registry), ...OBJECT_METRICS, ...OBJECT_COUNT_METRICS],
     api: registered(api.registry),
     billing: registered(billing.registry),
     streamer: STREAMER_METRICS,

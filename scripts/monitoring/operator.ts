@@ -164,6 +164,34 @@ const work: Alert[] = [
       'No answer: network policy, proxy, DNS.',
     ],
   },
+  {
+    name: 'LoopStreamObjectsNearEtcdLimit',
+    expr: 'sum(max by (namespace, kind) (loopstream_object_bytes)) > 1e9',
+    for: '15m',
+    severity: 'warning',
+    summary: 'Objects of loopstream take half of what etcd holds.',
+    description:
+      'Streams, destinations, uploads, playlists and their versions take more than 1 GB together. etcd holds 2 GB unless it is told otherwise, and refuses every write of the cluster when that is used up.',
+    means:
+      'There are many accounts, or a few that have all that they may (docs/limits.md). Events, Jobs and whatever else is in the cluster come on top.',
+    viewers: 'Nothing yet. When etcd is full nothing in the cluster can be started, stopped or changed.',
+    looks: [
+      ['sum by (kind) (max by (namespace, kind) (loopstream_object_bytes))  # in Prometheus', 'of what there is most'],
+      [
+        'max by (kind) (loopstream_objects_largest_account)  # in Prometheus',
+        'whether one account has most of it: close to its limit, or beyond what anybody needs',
+      ],
+      [
+        `kubectl get loopstreams,destinations,uploads,playlists -n "$NS" -o jsonpath='{range .items[*]}{.metadata.labels.loopstream\\.dev/account}{"\\n"}{end}' | sort | uniq -c | sort -rn | head`,
+        'which accounts these are',
+      ],
+    ],
+    mends: [
+      'One account, or several that belong together: `loopstream admin suspend`, and lower `LOOPSTREAM_LIMITS`.',
+      'Many accounts that are all used: a larger `--quota-backend-bytes` of etcd, or a cluster of its own.',
+      'A backstop that keeps the rest of the cluster writable: `resourceQuota.enabled` of the chart.',
+    ],
+  },
 ];
 
 export const OPERATOR_ALERTS: Group[] = [

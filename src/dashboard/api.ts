@@ -49,7 +49,7 @@ export interface Api {
   /** The calls that pages change things by; the page learns from each answer what it learns from those above. */
   calls: Pick<Client, 'streams' | 'uploads' | 'playlists' | 'destinations'> &
     Pick<Client, 'apiKeys' | 'sessions' | 'connectedApps' | 'account'> &
-    Pick<Client, 'billing' | 'topUps' | 'crypto' | 'invoices' | 'billingAddress'>;
+    Pick<Client, 'billing' | 'topUps' | 'crypto' | 'invoices' | 'billingAddress' | 'limits'>;
   /** A file of the API, of a media type; `path` with its query. */
   file(path: string, type: string): Promise<Blob>;
   /** Address for resumable uploads (tus) and the headers to send along. */
@@ -127,6 +127,7 @@ export function createApi(base: string, key: string | undefined, observer: Parti
       uploads: observed(uploads, told),
       playlists: observed(playlists, told),
       destinations: observed(destinations, told),
+      limits: (call) => told(person.limits(call)),
       apiKeys: observed(person.apiKeys, told),
       sessions: observed(person.sessions, told),
       connectedApps: observed(person.connectedApps, told),

@@ -71,6 +71,15 @@ export function formatBytes(bytes: Maybe): string {
   return `${power === 0 ? Math.round(value) : value.toFixed(1)} ${units[power]}`;
 }
 
+const BINARY = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB'];
+
+/** A limit of the account, in powers of 1,024 as limits are set: `5 GiB`; whatever is no bytes is a count. */
+export function formatAmount(amount: number, unit: string): string {
+  if (unit !== 'bytes') return formatCount(amount);
+  const power = amount < 1024 ? 0 : Math.min(BINARY.length - 1, Math.floor(Math.log2(amount) / 10));
+  return `${Math.floor((amount / 1024 ** power) * 10) / 10} ${BINARY[power]}`;
+}
+
 /** `q_1080p` and `f_30` (or without the prefixes) as `1080p30`'s readable form: `1080p · 30 fps`. */
 export function formatProfile(quality: string | undefined, framerate: string | number | undefined): string {
   const q = quality?.replace(/^q_/, '');

@@ -13,6 +13,7 @@ import { UPLOAD_ERRORS } from '../uploads/spec.ts';
 import type { Caches } from './caches.ts';
 import type { Reconcile } from './control.ts';
 import { secondsLate } from './lateness.ts';
+import { objectCounts } from './objects.ts';
 import { objectSeries } from './series.ts';
 import { DOUBT_CONDITION, DOUBTS } from './sessions.ts';
 
@@ -32,7 +33,7 @@ export interface Metrics {
   /** Counts and times each run of a controller. */
   observe(controller: string, reconcile: Reconcile): Reconcile;
   /** From now on each stream is shown, and counted what becomes of streams and uploads: for the operator that leads. */
-  showObjects(caches: Pick<Caches, 'streams' | 'uploads' | 'pods' | 'destinations'>, clock: Clock): void;
+  showObjects(caches: Pick<Caches, 'streams' | 'uploads' | 'pods' | 'destinations' | 'playlists'>, clock: Clock): void;
   /** In Prometheus' text format. */
   text(): Promise<string>;
 }
@@ -55,7 +56,12 @@ export function createMetrics(): Metrics {
     observe,
     showObjects(caches, clock) {
       history(caches, clock);
-      objects = () => objectSeries(caches.streams.list(), caches.uploads.list());
+      const { streams, uploads, destinations, playlists } = caches;
+      objects = function* () {
+        yield* objectSeries(streams.list(), uploads.list());
+        const lists = { streams: streams.list(), uploads: uploads.list(), destinations: destinations.list() };
+        yield objectCounts({ ...lists, playlists: playlists.list() });
+      };
     },
     async text() {
       const parts = [await registry.metrics()];

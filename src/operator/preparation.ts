@@ -13,7 +13,7 @@ import { asBegun, fits, generationOf, importWish, renditionWish, taskOf, type Wi
 import { outcomeOf } from './jobresult.ts';
 import { isActive, progressOf } from './progress.ts';
 import { isOwnedBy, type PodSettings } from './restricted.ts';
-import type { Grant } from './room.ts';
+import { type Grant, grantOf, noPreparedRoom, noRoom, ROOM_MS } from './room.ts';
 import { conditionsOf } from './status.ts';
 import type { Verdict } from './world.ts';
 
@@ -134,28 +134,6 @@ class Plan {
 /** Where the source is. Once imported, one that another upload of the account has already is kept once: the older copy. */
 const keptSource = ({ metadata, status }: Upload, { sha256 }: MediaInfo, { sameSource }: UploadWorld): string =>
   status?.sourceKey ?? sameSource(sha256) ?? sourceKey(metadata.uid);
-
-/** How soon an upload that has to wait for room in its account is looked at again. */
-const ROOM_MS = 30_000;
-
-const noRoom: UploadError = {
-  code: 'storage_full',
-  message: 'The account keeps as many bytes of uploads as it may. Delete uploads, and import the file again.',
-};
-const noPreparedRoom: UploadError = {
-  code: 'storage_full',
-  message: 'The account keeps as much prepared media as it may. Delete uploads; it is prepared by itself then.',
-};
-
-/** What an import may bring: what it was granted when it began, so that its Job goes on fitting. */
-function grantOf(upload: Upload, world: UploadWorld): Grant {
-  const { accountMaxBytes, source } = upload.spec;
-  if (accountMaxBytes === undefined || source.url === undefined) return {};
-  const begun = world.jobs.get(importJobName(upload.metadata.name));
-  const task = begun && taskOf(begun);
-  if (!task) return world.grant();
-  return task.action === 'import' && 'url' in task && task.maxBytes !== undefined ? { maxBytes: task.maxBytes } : {};
-}
 
 const unexpected: UploadError = { code: 'prepare_failed', message: 'The Job answered another question.' };
 

@@ -2,8 +2,11 @@
  * How much an account may still keep in storage, when an import or a preparation is about to begin. Links wait without taking room,
  * since nobody knows how large their files are: each is granted what it may bring when it begins. Pure: no I/O, no clock.
  */
-import type { Upload } from '../kube/resources.ts';
+import type { Job, Upload } from '../kube/resources.ts';
+import { importJobName } from '../streams/names.ts';
 import { countedBytes, isFetching } from '../uploads/size.ts';
+import type { UPLOAD_ERRORS } from '../uploads/spec.ts';
+import { taskOf } from './job.ts';
 
 /** `maxBytes`: what the import may bring, where that is less than the upload’s own limit. */
 export type Grant = { maxBytes?: number } | 'wait' | 'full';
@@ -34,4 +37,34 @@ export function grantRoom(upload: Upload, ofAccount: readonly Upload[], maxSourc
   if (left >= most) return upload.spec.maxSizeBytes === undefined ? {} : { maxBytes: most };
   if (!isOldest) return 'wait';
   return left > 0 ? { maxBytes: left } : 'full';
+}
+
+type UploadError = { code: keyof typeof UPLOAD_ERRORS; message: string };
+
+interface Asked {
+  /** Jobs of the upload, by name. */
+  jobs: ReadonlyMap<string, Job>;
+  grant: () => Grant;
+}
+
+/** How soon an upload that has to wait for room in its account is looked at again. */
+export const ROOM_MS = 30_000;
+
+export const noRoom: UploadError = {
+  code: 'storage_full',
+  message: 'The account keeps as many bytes of uploads as it may. Delete uploads, and import the file again.',
+};
+export const noPreparedRoom: UploadError = {
+  code: 'storage_full',
+  message: 'The account keeps as much prepared media as it may. Delete uploads; it is prepared by itself then.',
+};
+
+/** What an import may bring: what it was granted when it began, so that its Job goes on fitting. */
+export function grantOf(upload: Upload, world: Asked): Grant {
+  const { accountMaxBytes, source } = upload.spec;
+  if (accountMaxBytes === undefined || source.url === undefined) return {};
+  const begun = world.jobs.get(importJobName(upload.metadata.name));
+  const task = begun && taskOf(begun);
+  if (!task) return world.grant();
+  return task.action === 'import' && 'url' in task && task.maxBytes !== undefined ? { maxBytes: task.maxBytes } : {};
 }

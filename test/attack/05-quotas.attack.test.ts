@@ -4,13 +4,16 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type LimitName, type LimitOverrides, withOverrides } from '../../src/account/limits.ts';
+import type { AccountLimits } from '../../src/account/record.ts';
 import { connectAgent, withKey } from '../support/agents.ts';
 import { type Answer, type Client, call, startTestApi, type TestApi } from '../support/api.ts';
 import { giveCredit } from '../support/ledger.ts';
 
+/** Room for one answer that is kept, with a name of 200 characters. */
+const KEPT = { idempotencyKeys: 3, keptAnswerBytes: 900 };
 /** Small, so that a test meets them; the ways that lead to them are the same. */
 const LIMITS = {
-  trial: { streams: 3, destinations: 4, playlists: 5, recordBytes: 400_000, uploads: 6, linkImports: 5, apiKeys: 2 },
+  trial: { streams: 3, destinations: 4, playlists: 5, recordBytes: 400_000, uploads: 6, linkImports: 5, ...KEPT },
   full: { streams: 30, destinations: 40, playlists: 50, recordBytes: 1_000_000, uploads: 60, linkImports: 50 },
 } satisfies LimitOverrides;
 
@@ -139,4 +142,43 @@ describe('bytes without end, in few objects', () => {
     const another = await mallory.call('POST', PLAYLIST.path, { ...PLAYLIST.body, items: items(objectID, 500) });
     expect(another).toMatchObject({ status: 403, body: { limit: 'recordBytes' } });
   });
+});
+
+describe('what is kept for idempotency keys', () => {
+  const keyed = (as: Client, key: string, { path, body }: Wish) =>
+    as.call('POST', path, body, { 'idempotency-key': key });
+
+  test('ends at so many keys, before anything is done; a request without one goes on', async () => {
+    const mallory = await api.client('mallory-keys');
+    const answers: Answer[] = [];
+    for (let i = 0; i < 5; i += 1) answers.push(await keyed(mallory, `key-${i}`, { path: '/v1/streams', body: {} }));
+    expect(answers.map(({ status }) => status)).toEqual([422, 422, 422, 403, 403]);
+    expect(answers.at(-1)?.body).toMatchObject({ code: 'quota_exceeded', limit: 'idempotencyKeys', used: 3 });
+    expect((await mallory.call('POST', PLAYLIST.path, PLAYLIST.body)).status).toBe(201);
+    // A key that is known is no new one.
+    expect((await keyed(mallory, 'key-0', { path: '/v1/streams', body: {} })).status).toBe(422);
+  });
+
+  test('ends at so many bytes, and what was answered beyond them is never done twice', async () => {
+    const mallory = await api.client('mallory-answers');
+    const wish = { ...PLAYLIST, body: { ...PLAYLIST.body, name: 'x'.repeat(200) } };
+    for (const key of ['one', 'two']) expect((await keyed(mallory, key, wish)).status).toBe(201);
+    expect((await keyed(mallory, 'one', wish)).status).toBe(201);
+    const again = await keyed(mallory, 'two', wish);
+    expect(again).toMatchObject({ status: 409, body: { code: 'idempotency_key_reused' } });
+    expect(again.body.detail).toContain('answered with 201 before');
+    expect((await mallory.call<{ data: [] }>('GET', PLAYLIST.path)).body.data).toHaveLength(2);
+  });
+});
+
+test('an account sees what it has, may have, and how that is lifted', async () => {
+  const ada = await api.client('ada-looks');
+  await ada.call('POST', PLAYLIST.path, PLAYLIST.body);
+  const { body } = await ada.call<AccountLimits>('GET', '/v1/limits');
+  expect(body).toMatchObject({ class: 'trial', howToLift: expect.stringContaining('Buy credit once') });
+  expect(body.limits.find(({ name }) => name === 'playlists')).toMatchObject({
+    ...{ used: 1, allowed: LIMITS.trial.playlists, full: LIMITS.full.playlists },
+  });
+  await giveCredit(api.databaseUrl, ada.accountId);
+  expect((await ada.call<AccountLimits>('GET', '/v1/limits')).body).toMatchObject({ class: 'full', howToLift: null });
 });

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import {
   formatAgo,
+  formatAmount,
   formatBitrate,
   formatBytes,
   formatCount,
@@ -14,6 +15,13 @@ import {
 } from '../../src/dashboard/format.ts';
 
 describe('numbers as people read them', () => {
+  test('limits are said as they are set', () => {
+    expect(formatAmount(5, 'count')).toBe('5');
+    expect(formatAmount(100_000, 'per day')).toBe('100,000');
+    expect(formatAmount(20 * 2 ** 30, 'bytes')).toBe('20 GiB');
+    expect(formatAmount(1536, 'bytes')).toBe('1.5 KiB');
+  });
+
   test('uptime is a clock that gains days and never goes negative', () => {
     expect(formatUptime(0)).toBe('00:00:00');
     expect(formatUptime(429.9)).toBe('00:07:09');

@@ -63,7 +63,10 @@ test('a scrape of 10,000 streams is 14 MB, less than 1 MB on the wire, and lets 
   const reflector = { list: () => streams, onChange: () => () => undefined };
   const none = { list: () => [], onChange: () => () => undefined };
   const metrics = createMetrics();
-  metrics.showObjects({ streams: reflector, uploads: none, pods: none, destinations: none } as never, systemClock);
+  metrics.showObjects(
+    { streams: reflector, uploads: none, pods: none, destinations: none, playlists: none } as never,
+    systemClock,
+  );
   const lifecycle = new Lifecycle();
   const port = await serveOps({ host: '127.0.0.1', port: 0, ready: () => true, metrics: metrics.text }, lifecycle);
   const scrape = async () => {
@@ -108,8 +111,10 @@ test('time in a phase, lateness, failures of uploads and results of runs are cou
   const scheduled = stream({ schedule: { startAt: at(-2).toISOString() } });
   scheduled.metadata.creationTimestamp = at(-60).toISOString();
   scheduled.status = { observedGeneration: 1, phase: 'scheduled', replicas: 0 };
-  const [uploads, pods, destinations] = ['uploads', 'pods', 'destinations'].map((name) => reflector(name));
-  const caches = { streams: reflector('streams', scheduled), uploads, pods, destinations };
+  const [uploads, pods, destinations, playlists] = ['uploads', 'pods', 'destinations', 'playlists'].map((name) =>
+    reflector(name),
+  );
+  const caches = { streams: reflector('streams', scheduled), uploads, pods, destinations, playlists };
   metrics.showObjects(caches as never, clock);
   const starting = { ...live(), status: { phase: 'starting' } };
   for (const handler of handlers.streams ?? []) {

@@ -31,6 +31,23 @@ const latency = (le: string, route = '/v1/me') =>
 export const ALERT_CASES: Record<string, AlertCase[]> = {
   ...ACCESS_CASES,
   ...BILLING_CASES,
+  LoopStreamObjectsNearEtcdLimit: [
+    // Two operators that show the same objects count once.
+    {
+      series: {
+        'loopstream_object_bytes{namespace="tv",kind="playlists",instance="a"}': '6e8x30',
+        'loopstream_object_bytes{namespace="tv",kind="uploads",instance="a"}': '5e8x30',
+      },
+      ...{ at: '20m', fires: {} },
+    },
+    {
+      series: {
+        'loopstream_object_bytes{namespace="tv",kind="playlists",instance="a"}': '6e8x30',
+        'loopstream_object_bytes{namespace="tv",kind="playlists",instance="b"}': '6e8x30',
+      },
+      at: '20m',
+    },
+  ],
   LoopStreamOffAir: [
     // It goes from one phase to another meanwhile, and is off air all the time.
     {

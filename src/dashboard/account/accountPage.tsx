@@ -3,6 +3,7 @@ import { useBilling } from '../billing/queries.ts';
 import { PageHead } from '../parts/page.tsx';
 import classes from './account.module.css';
 import { DeletePanel, ExportPanel } from './leavePanels.tsx';
+import { LimitsPanel } from './limitsPanel.tsx';
 import { PasskeysPanel } from './passkeysPanel.tsx';
 import { PersonOnly } from './personOnly.tsx';
 import { PasswordPanel, ProfilePanel } from './profilePanels.tsx';
@@ -23,6 +24,7 @@ export function AccountPage() {
         <PasswordPanel />
         <PasskeysPanel />
         <SessionsPanel />
+        <LimitsPanel />
         <ExportPanel />
         <DeletePanel />
       </div>

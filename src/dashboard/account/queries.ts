@@ -17,6 +17,7 @@ export function useOptions(): SignInOptions | undefined {
 }
 
 export const keys = {
+  limits: ['limits'] as const,
   apiKeys: ['api-keys'] as const,
   sessions: ['sessions'] as const,
   apps: ['connected-apps'] as const,
@@ -33,6 +34,11 @@ export function useApiKeys() {
     queryFn: ({ signal }) => apiKeys.list(MANY, { signal }).page(),
     refetchOnWindowFocus: true,
   });
+}
+
+export function useLimits() {
+  const { limits } = useApi().calls;
+  return useQuery({ queryKey: keys.limits, queryFn: ({ signal }) => limits({ signal }), refetchOnWindowFocus: true });
 }
 
 export function useSessions() {
