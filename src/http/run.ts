@@ -4,17 +4,15 @@ import { readFile } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
 import { createAccessService } from '../account/access.ts';
 import type { AccessRoutes } from '../account/access-rest.ts';
-import { createAllowance } from '../account/allowance.ts';
 import { clearBelongings } from '../account/belongings.ts';
 import { createChangeService } from '../account/changes.ts';
 import { createDeletions } from '../account/deletion.ts';
 import { createExport } from '../account/export.ts';
 import { createLetters, type Letters } from '../account/letters.ts';
+import { openQuotas } from '../account/open.ts';
 import { createOwned, type OwnedOptions } from '../account/owned.ts';
-import { createQuotas, type Quotas } from '../account/quotas.ts';
+import type { Quotas } from '../account/quotas.ts';
 import { createAccountService } from '../account/service.ts';
-import { createStandings } from '../account/standing.ts';
-import { createUsage } from '../account/usage.ts';
 import { createSuspensions } from '../admin/suspensions.ts';
 import { openAuth } from '../auth/open.ts';
 import { OUTSIDE_ID } from '../auth/outside.ts';
@@ -26,7 +24,6 @@ import { sleep } from '../clock.ts';
 import type { ApiConfig } from '../config.ts';
 import { openCrypto } from '../crypto/open.ts';
 import { createCryptoService } from '../crypto/service.ts';
-import { createLeases } from '../db/leases.ts';
 import { listen } from '../db/listen.ts';
 import type { Db } from '../db/pool.ts';
 import { createDestinationService } from '../destinations/service.ts';
@@ -123,12 +120,8 @@ export async function runApi(config: ApiConfig, lifecycle: Lifecycle, log: Logge
     emailOf: async (userId) => (await auth.user(userId)).email,
   });
   const estimates = createEstimates({ db, prices: config.prices });
-  const leases = createLeases(db);
-  const usage = createUsage(resources);
-  const quotas = createQuotas({
-    ...{ limits: config.limits, leases, usage, kinds: resources.learners },
-    classOf: createStandings({ db, enabled: config.billing }),
-  });
+  const limiting = openQuotas({ db, config, resources });
+  const { quotas } = limiting;
   const { services, stats } = openServices(kube, resources, {
     billing: createBillingService({
       ...{ db, enabled: config.billing, currency: config.currency },
@@ -139,9 +132,8 @@ export async function runApi(config: ApiConfig, lifecycle: Lifecycle, log: Logge
     // Where nothing costs anything, nobody is to pay for it.
     crypto: createCryptoService({ db, crypto: config.billing ? await openCrypto(config.crypto) : undefined }),
     auth,
-    limitsOf: createAllowance({ db, quotas, usage }),
     storage,
-    ...{ leases, usage, quotas },
+    ...limiting,
     limits: config,
     paid: config.billing,
   });
