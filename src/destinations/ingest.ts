@@ -53,12 +53,12 @@ function withoutFragment(text: string): string {
  * inside a URL would end up where URLs may be shown, so they are refused; the key has its own field.
  */
 export function readIngest(text: string, quote?: (name: string) => string): IngestResult {
+  const url = URL.parse(/^srt:/i.test(text) ? withoutFragment(text) : text);
+  if (!url) return { problem: 'is not a URL, e.g. rtmp://a.rtmp.youtube.com/live2' };
+  // Parsing leaves out line breaks and tabs.
   if (UNFIT.test(text) || !text.isWellFormed()) {
     return { problem: 'must not hold spaces, quotes, backslashes or control characters' };
   }
-  const isSrt = /^srt:/i.test(text);
-  const url = URL.parse(isSrt ? withoutFragment(text) : text);
-  if (!url) return { problem: 'is not a URL, e.g. rtmp://a.rtmp.youtube.com/live2' };
   const protocol = PROTOCOLS.find((name) => url.protocol === `${name}:`);
   if (!protocol) return { problem: 'must begin with rtmp://, rtmps:// or srt://' };
   if (url.username || url.password)

@@ -1,20 +1,23 @@
 /** Makes the pods of destinations' tests and takes them away. */
 import { holdsDestination } from '../destinations/spec.ts';
 import { type Destination, PODS, type Pod } from '../kube/resources.ts';
-import { testPodName } from '../streams/names.ts';
+import { ACCOUNT_LABEL, testPodName } from '../streams/names.ts';
 import { BY_DESTINATION, splitKey } from './caches.ts';
 import { isReason, isRefusal, type Tools } from './control.ts';
 import { buildProbe } from './probe.ts';
 import { askedFor, decideTest, notRun, type TestStep, type TestWorld } from './testing.ts';
+import { TestTurns } from './testturns.ts';
 
 /** At the same time: whoever tests a thousand destinations at once must not fill the cluster with their pods. */
 const MAX_TESTS = 20;
+/** Of one account: whatever it tests, five others find a place at once. */
+const MAX_TESTS_EACH = 4;
 const TURN_AGAIN_MS = 1000;
+const PATIENCE_MS = 5 * TURN_AGAIN_MS;
 
 export class Tester {
   readonly #tools: Tools;
-  /** Keys of destinations whose test is under way. */
-  readonly #underWay = new Set<string>();
+  readonly #turns = new TestTurns({ total: MAX_TESTS, each: MAX_TESTS_EACH, patienceMs: PATIENCE_MS });
 
   constructor(tools: Tools) {
     this.#tools = tools;
@@ -42,10 +45,11 @@ export class Tester {
       this.leave(key);
       return step;
     }
-    if (pod) this.#underWay.add(key);
+    // Destinations that were made with kubectl share as an account does.
+    const account = destination.metadata.labels?.[ACCOUNT_LABEL] ?? '';
+    if (pod) this.#turns.hold(key, account);
     if (!step.make) return step;
-    if (!this.#underWay.has(key) && this.#underWay.size >= MAX_TESTS) return { lookAgainMs: TURN_AGAIN_MS };
-    this.#underWay.add(key);
+    if (!this.#turns.take(key, account, now.getTime())) return { lookAgainMs: TURN_AGAIN_MS };
     const refusal = await this.#make(namespace, destination, seen.secretVersion ?? '');
     if (refusal === undefined) return step;
     this.leave(key);
@@ -54,7 +58,7 @@ export class Tester {
 
   /** There is no test of it any more. */
   leave(key: string): void {
-    this.#underWay.delete(key);
+    this.#turns.leave(key);
   }
 
   async remove({ metadata }: Pod): Promise<void> {

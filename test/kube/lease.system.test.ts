@@ -195,6 +195,7 @@ test('of two operators one acts; the other takes over with what it knows when th
       KUBECONFIG: way(index).kubeconfig,
       LOOPSTREAM_NAMESPACE: NS,
       LOOPSTREAM_IMAGE: 'loopstream:1',
+      LOOPSTREAM_ALLOW_PRIVATE_DESTINATIONS: 'true',
       LOOPSTREAM_STORAGE_VOLUME: '{"emptyDir":{}}',
       LOOPSTREAM_OPS_HOST: '127.0.0.1',
       LOOPSTREAM_OPS_PORT: '0',

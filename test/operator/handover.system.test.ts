@@ -44,6 +44,7 @@ async function startOperator(image: string): Promise<void> {
     namespace: NS,
     workers: 4,
     leaderElection: undefined,
+    allowPrivateDestinations: true,
     importConcurrency: 8,
     prepareConcurrency: 4,
     metered: false,

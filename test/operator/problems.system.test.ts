@@ -135,6 +135,7 @@ beforeAll(async () => {
     );
   const config = operatorConfig({
     LOOPSTREAM_IMAGE: SETTINGS.image,
+    LOOPSTREAM_ALLOW_PRIVATE_DESTINATIONS: 'true',
     LOOPSTREAM_STORAGE_VOLUME: '{"emptyDir":{}}',
     LOOPSTREAM_LEADER_ELECTION: 'false',
     LOOPSTREAM_OPS_HOST: '127.0.0.1',

@@ -47,6 +47,7 @@ beforeAll(async () => {
   const settings = operatorConfig({
     KUBECONFIG: kubeconfig,
     LOOPSTREAM_IMAGE: IMAGE,
+    LOOPSTREAM_ALLOW_PRIVATE_DESTINATIONS: 'true',
     LOOPSTREAM_STORAGE_VOLUME: '{"emptyDir":{}}',
     LOOPSTREAM_OPS_HOST: '127.0.0.1',
     LOOPSTREAM_OPS_PORT: '0',

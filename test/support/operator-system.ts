@@ -47,6 +47,7 @@ async function startOperator(options: Parameters<typeof runOperator>[3] = {}) {
   const config = {
     ...SETTINGS,
     storageVolume: { emptyDir: {} },
+    allowPrivateDestinations: true,
     kubeconfig: cluster.kubeconfig,
     namespace: NS,
     workers: 4,
