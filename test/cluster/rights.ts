@@ -5,6 +5,7 @@ import { API_VERSION, importJobName } from '../../src/streams/names.ts';
 import { type Asked, rightOf } from '../support/cluster/audit.ts';
 import { NAMESPACE, type Release, SERVICE } from '../support/cluster/release.ts';
 import { createStream, PATIENCE_MS, type Scene } from '../support/cluster/scene.ts';
+import type { WatchedStream } from '../support/cluster/stream.ts';
 import { until } from '../support/rtmp.ts';
 
 interface Rule {
@@ -129,15 +130,18 @@ async function standInTheWay({ inside, kubectl, urls }: Release): Promise<void> 
 type Ok = <T>(method: string, path: string, body?: unknown, headers?: Record<string, string>) => Promise<T>;
 
 /** For the tests below, when it suits: what is done while other things go on counts as well. */
-export function usageTests(of: () => { scene: Scene; upload: string }): void {
+export function usageTests(of: () => { scene: Scene; stream: WatchedStream; upload: string }): void {
   test('what has no use elsewhere is used', async () => {
-    const { scene, upload } = of();
+    const { scene, stream, upload } = of();
     const { call } = scene.release;
     const ok: Ok = async <T>(method: string, path: string, ...given: [unknown?, Record<string, string>?]) => {
       const answer = await call<T>(method, path, ...given);
       expect(answer.status, `${method} ${path}: ${JSON.stringify(answer.body)}`).toBeLessThan(300);
       return answer.body;
     };
+    // The key by which the pod shows its numbers is read once.
+    const shown = await ok<{ live: boolean; framesSent: number }>('GET', `/streams/${stream.id}/live-stats`);
+    expect(shown).toMatchObject({ live: true, framesSent: expect.any(Number) });
     await Promise.all([useTheApi(scene, ok, upload), editWhatFailed(scene.release, ok), standInTheWay(scene.release)]);
   });
 }
