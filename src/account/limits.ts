@@ -9,7 +9,7 @@ import { ConfigError } from '../settings.ts';
 export const ACCOUNT_CLASSES = ['trial', 'full'] as const;
 export type AccountClass = (typeof ACCOUNT_CLASSES)[number];
 
-export const LIMIT_UNITS = ['count', 'bytes', 'per minute', 'per day'] as const;
+export const LIMIT_UNITS = ['count', 'bytes', 'seconds', 'per minute', 'per day'] as const;
 
 interface Row {
   /** For a table. */
@@ -69,6 +69,11 @@ export const LIMIT_ROWS = {
     title: 'The largest upload',
     ...{ unit: 'bytes', trial: 5 * GIBI, full: 20 * GIBI, words: 'in one upload', code: 'media_too_large' },
     free: 'Upload a smaller file: fewer minutes, or a lower bit rate.',
+  },
+  longestUploadSeconds: {
+    title: 'The longest upload',
+    ...{ unit: 'seconds', trial: 4 * 3600, full: 24 * 3600, words: 'seconds in one upload', code: 'media_too_large' },
+    free: 'Upload a shorter file.',
   },
   linkImports: {
     title: 'Imports from links at once',

@@ -75,6 +75,7 @@ const BINARY = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB'];
 
 /** A limit of the account, in powers of 1,024 as limits are set: `5 GiB`; whatever is no bytes is a count. */
 export function formatAmount(amount: number, unit: string): string {
+  if (unit === 'seconds') return spokenDuration(amount);
   if (unit !== 'bytes') return formatCount(amount);
   const power = amount < 1024 ? 0 : Math.min(BINARY.length - 1, Math.floor(Math.log2(amount) / 10));
   return `${Math.floor((amount / 1024 ** power) * 10) / 10} ${BINARY[power]}`;

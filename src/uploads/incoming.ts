@@ -77,7 +77,8 @@ export function createIncoming({ uploads, within, storage, maxSourceBytes, expir
         source: { sent: { sizeBytes, receivedBytes: 0 } },
       });
       const annotations = { [UPLOAD_METADATA_ANNOTATION]: metadata };
-      const make = () => uploads.create(accountId, spec, annotations);
+      const make = (room: { maxDurationSeconds: number }) =>
+        uploads.create(accountId, () => ({ ...spec(), ...room }), annotations);
       return (await within.sent(accountId, sizeBytes, { ...spec(), ...annotations }, make)).metadata.name;
     },
 

@@ -7,6 +7,8 @@ import type { Upload as Resource } from '../kube/resources.ts';
 export interface Room {
   /** The largest file that the account may have, and has room for. */
   largest: number;
+  /** The longest file that the account may have; the service's own limit holds besides. */
+  maxDurationSeconds: number;
   /** All uploads of the account together: the operator looks at what is left of it when the import begins. */
   accountMaxBytes: number;
 }
@@ -19,9 +21,16 @@ export function createWithin(quotas: Quotas, usage: Usage) {
   });
   return {
     /** Makes an upload of so many bytes. Throws `upload_quota_exceeded`, `quota_exceeded` and `media_too_large`. */
-    async sent(accountId: string, sizeBytes: number, draft: unknown, make: () => Promise<Resource>): Promise<Resource> {
+    async sent(
+      accountId: string,
+      sizeBytes: number,
+      draft: unknown,
+      make: (room: Pick<Room, 'maxDurationSeconds'>) => Promise<Resource>,
+    ): Promise<Resource> {
       await quotas.check(accountId, { name: 'largestUploadBytes', used: 0, wanted: sizeBytes });
-      return quotas.make(accountId, 'uploads', draft, make, () => [bytesClaim(accountId, sizeBytes)]);
+      const maxDurationSeconds = await quotas.allowed(accountId, 'longestUploadSeconds');
+      const begin = () => make({ maxDurationSeconds });
+      return quotas.make(accountId, 'uploads', draft, begin, () => [bytesClaim(accountId, sizeBytes)]);
     },
 
     /**
@@ -30,13 +39,14 @@ export function createWithin(quotas: Quotas, usage: Usage) {
      */
     async link(accountId: string, draft: unknown, make: (room: Room) => Promise<Resource>): Promise<Resource> {
       const own = await quotas.allowed(accountId, 'largestUploadBytes');
+      const maxDurationSeconds = await quotas.allowed(accountId, 'longestUploadSeconds');
       const accountMaxBytes = await quotas.allowed(accountId, 'uploadBytes');
       const claims = () => [
         { name: 'linkImports' as const, used: usage.linkImports(accountId), wanted: 1 },
         bytesClaim(accountId, 1),
       ];
       const begin = (left: (name: 'uploadBytes') => number) =>
-        make({ largest: Math.min(own, left('uploadBytes')), accountMaxBytes });
+        make({ largest: Math.min(own, left('uploadBytes')), maxDurationSeconds, accountMaxBytes });
       return quotas.make(accountId, 'uploads', draft, begin, claims);
     },
   };

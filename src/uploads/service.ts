@@ -112,8 +112,8 @@ export function createUploadService({
         type: type === 'AUDIO' ? 'audio' : 'video',
         source: { url },
       };
-      const make = ({ largest, accountMaxBytes }: Room) => {
-        const spec = { ...draft, ...(largest < maxSourceBytes && { maxSizeBytes: largest }), accountMaxBytes };
+      const make = ({ largest, ...room }: Room) => {
+        const spec = { ...draft, ...(largest < maxSourceBytes && { maxSizeBytes: largest }), ...room };
         return uploads.create(accountId, () => spec);
       };
       return show(await within.link(accountId, draft, make));

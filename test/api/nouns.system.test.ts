@@ -143,7 +143,7 @@ describe('uploads', () => {
       displayName: 'My clip.mp4',
       type: 'video',
       source: { url: 'https://example.com/My%20clip.mp4' },
-      accountMaxBytes: 2 ** 40,
+      ...{ accountMaxBytes: 2 ** 40, maxDurationSeconds: 86_400 },
     });
   });
 

@@ -20,6 +20,7 @@ describe('numbers as people read them', () => {
     expect(formatAmount(100_000, 'per day')).toBe('100,000');
     expect(formatAmount(20 * 2 ** 30, 'bytes')).toBe('20 GiB');
     expect(formatAmount(1536, 'bytes')).toBe('1.5 KiB');
+    expect(formatAmount(14_400, 'seconds')).toBe('4 hours');
   });
 
   test('uptime is a clock that gains days and never goes negative', () => {
