@@ -62,15 +62,19 @@ const processes = (): Place[] =>
       ];
     });
 
-/** The environment of one of the system's own servers, as its process has it. */
-export function environmentOf({ stateDir }: Shared, server: string): Record<string, string> {
+/** The process id of one of the system's own servers, e.g. `api`. */
+export function findServer({ stateDir }: Shared, server: string): number {
   for (const file of readdirSync(join(stateDir, 'pids'))) {
     const { name, pid } = JSON.parse(readable(join(stateDir, 'pids', file))) as { name: string; pid: number };
-    if (name !== server) continue;
-    const settings = readable(`/proc/${pid}/environ`).split('\0');
-    return Object.fromEntries(settings.map((line) => [line.split('=', 1)[0], line.slice(line.indexOf('=') + 1)]));
+    if (name === server) return pid;
   }
   throw new Error(`${server} does not run`);
+}
+
+/** The environment of one of the system's own servers, as its process has it. */
+export function environmentOf(system: Shared, server: string): Record<string, string> {
+  const settings = readable(`/proc/${findServer(system, server)}/environ`).split('\0');
+  return Object.fromEntries(settings.map((line) => [line.split('=', 1)[0], line.slice(line.indexOf('=') + 1)]));
 }
 
 export function settingOf(system: Shared, server: string, setting: string): string {
