@@ -5,7 +5,8 @@ import { join, resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
 
 const ROOT = resolve(import.meta.dirname, '..');
-const MAX_LINES = 350;
+// Longer ones are looked at in review: most often they are two rooms.
+const MAX_LINES = 500;
 
 const files = execFileSync(
   'git',

@@ -4,15 +4,15 @@ import type { Destination, Pod } from '../../src/kube/resources.ts';
 import { KubeError } from '../../src/kube/types.ts';
 import type { Tools } from '../../src/operator/control.ts';
 import { Tester } from '../../src/operator/tester.ts';
-import { TEST_ANNOTATION } from '../../src/streams/names.ts';
+import { ACCOUNT_LABEL, TEST_ANNOTATION } from '../../src/streams/names.ts';
 import { at, destination, endedPod, meta, NAMESPACE, SETTINGS } from '../support/operator.ts';
 
 const SEEN = { ready: { status: 'True' as const, message: 'Fine.' }, secretVersion: '7' };
 const PASSED = { ok: true, stage: 'publish', message: 'Fine.', tookMs: 1 };
 
-const asked = (name: string): Destination => ({
+const asked = (name: string, account: string): Destination => ({
   ...destination(name),
-  metadata: { ...meta(name), annotations: { [TEST_ANNOTATION]: 'now' } },
+  metadata: { ...meta(name), labels: { [ACCOUNT_LABEL]: account }, annotations: { [TEST_ANNOTATION]: 'now' } },
 });
 
 /** A tester whose pods are made by `create`, and kept. */
@@ -29,7 +29,7 @@ function testerWith(create: (pod: Pod) => Pod = (pod) => pod) {
   };
   const tools = { kube, caches, settings: SETTINGS, clock: { now: () => at(5) } } as unknown as Tools;
   const tester = new Tester(tools);
-  const advance = (name: string) => tester.advance(`${NAMESPACE}/${name}`, asked(name), SEEN);
+  const advance = (name: string, account = name) => tester.advance(`${NAMESPACE}/${name}`, asked(name, account), SEEN);
   return { tester, advance, pods, upsert };
 }
 
