@@ -58,6 +58,9 @@ describe.each(Object.keys(REVISIONS) as Revision[])('in %s', (revision) => {
   test('the account', async () => {
     expect(await agent().done('get_me')).toMatchObject({ id: started.ada.accountId, firstName: 'ada' });
     expectProblem(await agent().call('get_me', { id: 'x' }), 'validation_failed', '/id is not known');
+    // Without billing every account is of the full class.
+    expect(await agent().done('get_limits')).toMatchObject({ class: 'full', limits: expect.any(Array) });
+    expectProblem(await agent().call('get_limits', { id: 'x' }), 'validation_failed', '/id is not known');
   });
 
   test('uploads: imported, seen, listed in pages, deleted', async () => {

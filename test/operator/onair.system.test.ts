@@ -6,7 +6,7 @@ import { EVENTS, LOOPSTREAMS, PLAYLISTS } from '../../src/kube/resources.ts';
 import { findCondition } from '../../src/streams/conditions.ts';
 import { PUBLISHED_ANNOTATION, SKIP_ANNOTATIONS } from '../../src/streams/names.ts';
 import { programOfPod } from '../../src/streams/program.ts';
-import { renditionKey } from '../../src/uploads/spec.ts';
+import { renditionKey, renditionScope } from '../../src/uploads/spec.ts';
 import { openStudio, type Studio } from '../support/onair.ts';
 import { MEDIA } from '../support/operator.ts';
 import {
@@ -42,7 +42,7 @@ beforeAll(async () => {
   studio = await openStudio();
   const storage = join(studio.root, 'storage');
   for (const name of NAMES) {
-    const id = `${shaOf(name)}/video-720p30`;
+    const id = `${renditionScope(NS)}/${shaOf(name)}/video-720p30`;
     await makeRendition(storage, id, { frames: SECONDS * 30, bitrateKbps: 200 });
   }
 });
@@ -186,7 +186,7 @@ it('a steady stream writes nothing; what cannot be played is told once, and take
   expect(await writes()).toEqual(before);
 
   const away = next(await plays());
-  const path = join(studio.root, 'storage', renditionKey(shaOf(away), 'video', '720p30'));
+  const path = join(studio.root, 'storage', renditionKey(shaOf(away), 'video', '720p30', renditionScope(NS)));
   await rename(path, `${path}.away`);
   // The next item is open already: it is missed on its next turn.
   for (const id of ['1', '2', '3']) {

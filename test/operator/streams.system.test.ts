@@ -287,7 +287,11 @@ describe('a stream', () => {
     // What its pod needs is there before it; whoever reads it is held.
     expect(scheduled.metadata.finalizers).toContain(FINALIZER);
     const given = async () => contentOf(await kube.get(SECRETS, NS, streamSecretName(scheduled.metadata.uid)));
-    expect(await given()).toEqual({ token: expect.any(String), 'destinations.json': expect.stringContaining(KEY) });
+    expect(await given()).toEqual({
+      token: expect.any(String),
+      viewToken: expect.any(String),
+      'destinations.json': expect.stringContaining(KEY),
+    });
     await setSpec({ schedule: { startAt: at(1), endAt: at(600) } });
     const { uid } = (await pod()).metadata;
     await until('it may publish', async () => (await given()).publisher === uid);

@@ -21,6 +21,7 @@ import {
   VIEW_TOKEN_KEY,
 } from '../../src/streams/names.ts';
 import { silent } from './kube.ts';
+import { until } from './rtmp.ts';
 import { writeAtomically, writeDestination } from './streamer.ts';
 
 const SYNC_MS = 100;
@@ -53,7 +54,10 @@ export async function startStreamerPod(
   };
   await sync();
   const owner = (await kube.get(PODS, namespace, name)).metadata.ownerReferences?.[0]?.uid ?? '';
-  const secret = await kube.get(SECRETS, namespace, streamSecretName(owner));
+  // The first pod of a stream may be there a moment before its Secret: kubelet waits for it too.
+  const secret = await until('the Secret of the pod', () =>
+    kube.get(SECRETS, namespace, streamSecretName(owner)).catch(() => undefined),
+  );
   const token = Buffer.from(secret.data?.[CONTROL_TOKEN_KEY] ?? '', 'base64').toString();
   await writeAtomically(join(dir, 'token'), token);
   const viewToken = Buffer.from(secret.data?.[VIEW_TOKEN_KEY] ?? '', 'base64').toString();
