@@ -110,6 +110,7 @@ test('a file arrives whole although its client is killed at 30 % and at 60 %, an
     expect(made.spec).toEqual({
       displayName: 'my film.mp4',
       type: 'video',
+      maxDurationSeconds: 24 * 3600,
       source: { sent: { sizeBytes: SIZE, receivedBytes: SIZE } },
     });
     const hash = createHash('sha256');
