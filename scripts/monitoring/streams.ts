@@ -292,7 +292,7 @@ const media: Alert[] = [
     viewers: 'Nothing.',
     looks: [
       [
-        'kubectl describe loopstreams -n "$NS" | grep -A6 TimekeepingPlausible',
+        `kubectl get loopstreams -n "$NS" -o 'custom-columns=NAME:.metadata.name,WHY:.status.conditions[?(@.type=="TimekeepingPlausible")].message'`,
         'which pod it is, and whether it reports too much or too little',
       ],
     ],

@@ -26,7 +26,7 @@ const AT_WORK = AUTH_CONNECTIONS / 4;
  * One source address has half of these places, so that somebody else's sign-in begins at once while a flood of them waits. An
  * office behind one address may have so many in line; the longest wait is shorter than browsers and proxies have patience.
  */
-const TURNS = { places: AT_WORK, perAddress: AT_WORK / 2, waiting: 400, waitingPerAddress: 100, waitMs: 15_000 };
+const TURNS = { places: AT_WORK, perAddress: AT_WORK / 2, waiting: 400, waitingPerAddress: 100, waitMs: 30_000 };
 /** Clients may keep the documents for so long. */
 const MAX_AGE_SECONDS = 300;
 

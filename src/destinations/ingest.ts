@@ -25,7 +25,7 @@ export interface Ingest {
 export type IngestResult = { ingest: Ingest; problem?: undefined } | { ingest?: undefined; problem: string };
 
 /** ffmpeg reads a preset in lines of at most 999 bytes, which hold a name as well. */
-const MAX_VALUE_BYTES = 900;
+export const MAX_VALUE_BYTES = 900;
 /** RFC 1035 2.3.4, with the underscore that some hosts have all the same. */
 const LABEL = '[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?';
 const NAME = new RegExp(`^(?=.{1,253}$)${LABEL}(\\.${LABEL})*\\.?$`);

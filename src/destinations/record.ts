@@ -4,6 +4,7 @@
  */
 import { type Static, Type } from 'typebox';
 import { DisplayName } from '../streams/record.ts';
+import { MAX_VALUE_BYTES } from './ingest.ts';
 import { TEST_STAGES } from './spec.ts';
 
 const RtmpUrl = Type.String({
@@ -14,7 +15,7 @@ const RtmpUrl = Type.String({
 });
 const RtmpKey = Type.String({
   minLength: 1,
-  maxLength: 1024,
+  maxLength: MAX_VALUE_BYTES,
   pattern: '^[^\\s"\'\\\\\\u0000-\\u001f\\u007f-\\u009f]+$',
   description: 'Stream key; write-only.',
 });
