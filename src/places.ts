@@ -1,6 +1,7 @@
 /**
  * Shares a number of places among owners, such as accounts or source addresses. No owner takes more than its share, a place
- * that becomes free goes to the owner with the fewest, and the line of those who wait has an end. Pure: no I/O.
+ * that becomes free goes to the owner with the fewest, and the line of those who wait has an end that is shared as well. Pure:
+ * no I/O.
  */
 
 /** Owners whose last turn is remembered. */
@@ -35,6 +36,8 @@ interface Entry {
   owners: readonly string[];
   giveUp: (() => void) | undefined;
   enter?: () => void;
+  /** Ends the wait in PlacesFull. */
+  leave?: () => void;
 }
 
 /** Name of a kind of owner → who it is. */
@@ -77,12 +80,14 @@ export class Places {
     const [first] = entry.owners;
     const own = this.#waiting.filter(({ owners: [other] }) => other === first).length;
     if (!waiting || own >= waiting.each) throw new PlacesFull(obstacle);
-    if (this.#waiting.length >= waiting.total) throw new PlacesFull('total');
+    if (this.#waiting.length >= waiting.total && !this.#shortenLine(own)) throw new PlacesFull('total');
     const { promise, resolve, reject } = Promise.withResolvers<() => void>();
-    const timer = setTimeout(() => {
+    entry.leave = () => {
+      clearTimeout(timer);
       this.#waiting = this.#waiting.filter((other) => other !== entry);
       reject(new PlacesFull(this.#obstacle(entry) ?? 'total'));
-    }, waiting.ms);
+    };
+    const timer = setTimeout(entry.leave, waiting.ms);
     entry.enter = () => {
       clearTimeout(timer);
       resolve(this.#enter(entry));
@@ -99,6 +104,21 @@ export class Places {
     if (obstacle === undefined) return this.#enter(entry);
     if (obstacle === 'total') this.#askToGiveUp(entry);
     throw new PlacesFull(obstacle);
+  }
+
+  /** Ends the last wait of the owner with the most, if that makes the shares of the line more equal: `own` have come before. */
+  #shortenLine(own: number): boolean {
+    const counts = new Map<string | undefined, number>();
+    let longest: Entry | undefined;
+    for (const entry of this.#waiting) {
+      const [first] = entry.owners;
+      counts.set(first, (counts.get(first) ?? 0) + 1);
+    }
+    for (const entry of this.#waiting)
+      if (!longest || (counts.get(entry.owners[0]) ?? 0) >= (counts.get(longest.owners[0]) ?? 0)) longest = entry;
+    if (!longest || (counts.get(longest.owners[0]) ?? 0) <= own + 1) return false;
+    longest.leave?.();
+    return true;
   }
 
   #keysOf(owners: Owners): string[] {

@@ -45,8 +45,22 @@ describe('places', () => {
     const waiting = [places.take({ address: 'a' }), places.take({ address: 'a' })].map(limitOf);
     expect(await limitOf(places.take({ address: 'a' }))).toBe('address');
     waiting.push(limitOf(places.take({ address: 'b' })));
-    expect(await limitOf(places.take({ address: 'c' }))).toBe('total');
     expect(await Promise.all(waiting)).toEqual(['address', 'address', 'total']);
+  });
+
+  test('are waited for in a line that nobody can fill: whoever has the most in it makes room', async () => {
+    const places = new Places({ total: 1, each: { address: 1 }, waiting: { total: 3, each: 3, ms: 60_000 } });
+    const release = await places.take({ address: 'honest' });
+    const takeAndLeave = (address: string) => places.take({ address }).then((leave) => leave());
+    const flood = Array.from({ length: 3 }, () => limitOf(takeAndLeave('flood')));
+    const one = takeAndLeave('one');
+    expect(await flood[2]).toBe('total');
+    const two = takeAndLeave('two');
+    expect(await flood[1]).toBe('total');
+    expect(await limitOf(places.take({ address: 'three' }))).toBe('total');
+    release();
+    await Promise.all([one, two]);
+    expect(await flood[0]).toBeUndefined();
   });
 
   test('are given up by the owner with the most when one comes who has none', async () => {
