@@ -10,9 +10,9 @@ export const uploadLimits = (env: Env) => {
   return Object.freeze({
     /** Bytes of memory in which uploads wait for the storage. */
     memoryBytes: integer('UPLOAD_MEMORY_BYTES', 32 * 2 ** 20, 2 ** 20, 2 ** 34),
-    /** Requests that send uploads at the same time, in all and of one account. Stock clients send twenty files at once, in each window of a browser. */
+    /** Requests that send uploads at the same time, in all and of one account. Stock clients send twenty files at once. */
     atOnce: integer('UPLOADS_AT_ONCE', 256, 1, 100_000),
-    atOnceEach: integer('UPLOADS_AT_ONCE_PER_ACCOUNT', 48, 1, 100_000),
+    atOnceEach: integer('UPLOADS_AT_ONCE_PER_ACCOUNT', 32, 1, 100_000),
     /** Bytes a second, averaged over 30 seconds: twenty files at once on a line of 1 Mbit/s have more each. */
     minBytesPerSecond: integer('UPLOAD_MIN_BYTES_PER_SECOND', 4096, 0),
   });

@@ -34,7 +34,7 @@ export const uploads = group('What accounts may upload.', {
   }),
   expireHours: whole('Hours that a client may take to send a file.', 72, 1, 8784),
   sending: group('What requests that send files may take of one API server.', {
-    atOncePerAccount: whole('Requests of an account at the same time.', 48, 1, 100_000),
+    atOncePerAccount: whole('Requests of an account at the same time.', 32, 1, 100_000),
     atOnce: whole('Requests of all accounts at the same time.', 256, 1, 100_000),
     memoryBytes: whole('Bytes of memory in which they wait for the storage.', 32 * 2 ** 20, 2 ** 20, 2 ** 34),
     minBytesPerSecond: whole('Bytes a second, over 30 s, below which a sender is ended.', 4096, 0),
