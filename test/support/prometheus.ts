@@ -31,7 +31,7 @@ const podsOf = (file: string) => ({
   relabel_configs: [
     { source_labels: [meta('pod_label_app.kubernetes.io/component')], regex: 'streamer', action: 'keep' },
     { source_labels: [meta('pod_label_app.kubernetes.io/managed-by')], regex: 'loopstream', action: 'keep' },
-    { source_labels: [meta('pod_container_port_name')], regex: 'http', action: 'keep' },
+    { source_labels: [meta('pod_container_port_name')], regex: 'metrics', action: 'keep' },
     { source_labels: [meta('namespace')], target_label: 'namespace' },
     { source_labels: [meta('pod_name')], target_label: 'pod' },
     { source_labels: STREAM_RELABELING.sourceLabels, target_label: STREAM_RELABELING.targetLabel },
