@@ -13,7 +13,8 @@ import schemathesis
 
 # What there is in the account: destinationID, videoUploadObjectID, audioUploadObjectID, videoList, audioList.
 IDS = json.loads(os.environ["SCHEMATHESIS_IDS"])
-URLS = ["rtmp://live.example.com/app", "rtmps://live.example.com:443/a/b?c=d", "srt://[2001:db8::1]:9000?mode=caller"]
+# Hosts must be public ones, so the address is one that the internet routes (2001:db8::/32 is not). Nothing connects to it.
+URLS = ["rtmp://live.example.com/app", "rtmps://live.example.com:443/a/b?c=d", "srt://[2606:2800::1]:9000?mode=caller"]
 LINKS = ["https://example.com/a.mp4", "http://example.com:8080/%20?x=%C3%BC#y", "HTTPS://EXAMPLE.COM"]
 CRONS = ["0 18 * * 5", "*/5 0-6 1,15 jan-mar *", "30 2 L * *"]
 ZONES = ["UTC", "Europe/Berlin", "America/Argentina/Ushuaia"]
