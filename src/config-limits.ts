@@ -24,7 +24,6 @@ export const previewLimits = (env: Env) => {
   return Object.freeze({
     /** Open at the same time: of one stream, of one account, in all. */
     perStream: integer('PREVIEWS_PER_STREAM', 4, 1, 100_000),
-    perAccount: integer('PREVIEWS_PER_ACCOUNT', 8, 1, 100_000),
     perServer: integer('PREVIEWS_PER_SERVER', 48, 1, 100_000),
     /** Seconds after which a preview ends; whoever is still looking opens it again. */
     seconds: integer('PREVIEW_SECONDS', 600, 1, 86_400),

@@ -35,6 +35,8 @@ interface Entry {
   /** In the order of `each`. */
   owners: readonly string[];
   giveUp: (() => void) | undefined;
+  /** Places of the owner of the first kind. */
+  most: number;
   enter?: () => void;
   /** Ends the wait in PlacesFull. */
   leave?: () => void;
@@ -49,6 +51,8 @@ export interface TakeOptions {
    * place is kept for as long as its holder likes.
    */
   giveUp?: () => void;
+  /** Places of this owner of the first kind, where they differ from `each`. */
+  most?: number;
 }
 
 export class Places {
@@ -72,8 +76,8 @@ export class Places {
   }
 
   /** Resolves to a function that gives the place back; it may be called twice. Rejects with PlacesFull. */
-  async take(owners: Owners, { giveUp }: TakeOptions = {}): Promise<() => void> {
-    const entry: Entry = { owners: this.#keysOf(owners), giveUp };
+  async take(owners: Owners, options: TakeOptions = {}): Promise<() => void> {
+    const entry = this.#entryOf(owners, options);
     const obstacle = this.#obstacle(entry);
     if (obstacle === undefined) return this.#enter(entry);
     const { waiting } = this.#options;
@@ -98,8 +102,8 @@ export class Places {
   }
 
   /** As `take`, without waiting. Throws PlacesFull. */
-  takeNow(owners: Owners, { giveUp }: TakeOptions = {}): () => void {
-    const entry: Entry = { owners: this.#keysOf(owners), giveUp };
+  takeNow(owners: Owners, options: TakeOptions = {}): () => void {
+    const entry = this.#entryOf(owners, options);
     const obstacle = this.#obstacle(entry);
     if (obstacle === undefined) return this.#enter(entry);
     if (obstacle === 'total') this.#askToGiveUp(entry);
@@ -121,16 +125,17 @@ export class Places {
     return true;
   }
 
-  #keysOf(owners: Owners): string[] {
-    return this.#kinds.map((kind) => `${kind} ${owners[kind] ?? ''}`);
+  #entryOf(owners: Owners, { giveUp, most = this.#options.each[this.#kinds[0] ?? ''] ?? 0 }: TakeOptions): Entry {
+    return { owners: this.#kinds.map((kind) => `${kind} ${owners[kind] ?? ''}`), giveUp, most };
   }
 
   #countOf(key: string | undefined): number {
     return this.#counts.get(key ?? '') ?? 0;
   }
 
-  #obstacle({ owners }: Entry): string | undefined {
-    const full = this.#kinds.find((kind, at) => this.#countOf(owners[at]) >= (this.#options.each[kind] ?? 0));
+  #obstacle({ owners, most }: Entry): string | undefined {
+    const mostOf = (kind: string, at: number) => (at === 0 ? most : (this.#options.each[kind] ?? 0));
+    const full = this.#kinds.find((kind, at) => this.#countOf(owners[at]) >= mostOf(kind, at));
     return full ?? (this.#held.size >= this.#options.total ? 'total' : undefined);
   }
 

@@ -202,7 +202,6 @@ const api = group('The API server: REST, GraphQL and the page. Leave it out to w
   }),
   previews: group('Live previews that one server shows at the same time.', {
     perStream: whole('Of a stream.', 4, 1, 100_000),
-    perAccount: whole('Of an account.', 8, 1, 100_000),
     perServer: whole('Of all accounts.', 48, 1, 100_000),
     seconds: whole('Seconds after which one ends; a page that is still looked at opens it again.', 600, 1, 86_400),
   }),

@@ -90,6 +90,11 @@ export const LIMIT_ROWS = {
     ...{ unit: 'per minute', trial: 5, full: 30, words: 'tests of destinations a minute', code: 'rate_limited' },
     free: 'Wait a minute.',
   },
+  previews: {
+    title: 'Live previews at once',
+    ...{ unit: 'count', trial: 4, full: 8, words: 'live previews at once', code: 'too_many_previews' },
+    free: 'Close one, or wait until one has ended.',
+  },
   apiKeys: {
     title: 'API keys',
     ...{ unit: 'count', trial: 10, full: 100, words: 'API keys', code: 'api_key_quota_exceeded' },

@@ -273,7 +273,10 @@ function openServices(
     const secret = await kube.get(SECRETS, streams.namespace, VIEW_KEY_SECRET);
     return Buffer.from(secret.data?.[VIEW_KEY_KEY] ?? '', 'base64').toString() || undefined;
   });
-  const stats = createStatsService({ streams, destinations, pods, tokens, previewLimits: limits.previewLimits });
+  const stats = createStatsService({
+    ...{ streams, destinations, pods, tokens, quotas },
+    previewLimits: limits.previewLimits,
+  });
   return {
     services: {
       ...{ stats, billing, topUps, invoices, crypto },

@@ -3,14 +3,14 @@
  * to it. A preview is the whole stream, since the pod has no smaller one and encoding one would cost a processor for each.
  */
 import type { Readable } from 'node:stream';
+import type { Quotas } from '../account/quotas.ts';
 import { AppError } from '../errors.ts';
 import { Places, PlacesFull } from '../places.ts';
 import { Broadcast } from './broadcast.ts';
 
 export interface PreviewLimits {
-  /** Open at the same time at this server: of one stream, of one account, in all. */
+  /** Open at the same time at this server: of one stream, and in all. Of one account, the table of limits tells. */
   perStream: number;
-  perAccount: number;
   perServer: number;
   /** A preview ends after so many seconds. */
   seconds: number;
@@ -28,10 +28,13 @@ export interface Wanted {
   open: (signal: AbortSignal) => Promise<Readable | undefined>;
 }
 
-export function createPreviews({ perStream, perAccount, perServer, seconds }: PreviewLimits) {
+export function createPreviews(
+  { perStream, perServer, seconds }: PreviewLimits,
+  quotas: Pick<Quotas, 'allowed' | 'check'>,
+) {
   const places = new Places({
     total: perServer,
-    each: { account: perAccount, stream: perStream },
+    each: { account: perServer, stream: perStream },
     waiting: { total: perServer, each: 1, ms: WAIT_MS },
   });
   const broadcasts = new Map<string, Promise<Broadcast | undefined>>();
@@ -55,10 +58,13 @@ export function createPreviews({ perStream, perAccount, perServer, seconds }: Pr
     async open(wanted: Wanted, signal: AbortSignal): Promise<Readable> {
       const { accountId, streamId } = wanted;
       let end: () => void = () => undefined;
+      const most = await quotas.allowed(accountId, 'previews');
       const release = await places
-        .take({ account: accountId, stream: streamId }, { giveUp: () => end() })
-        .catch((error: unknown) => {
-          throw error instanceof PlacesFull ? refusal(error, { perStream, perAccount }) : error;
+        .take({ account: accountId, stream: streamId }, { giveUp: () => end(), most })
+        .catch(async (error: unknown) => {
+          if (!(error instanceof PlacesFull)) throw error;
+          if (error.limit === 'account') await quotas.check(accountId, { name: 'previews', used: most, wanted: 1 });
+          throw refusal(error, perStream);
         });
       const broadcast = await broadcastOf(wanted);
       if (!broadcast || signal.aborted) {
@@ -80,10 +86,8 @@ export function createPreviews({ perStream, perAccount, perServer, seconds }: Pr
   };
 }
 
-function refusal({ limit }: PlacesFull, { perStream, perAccount }: Pick<PreviewLimits, 'perStream' | 'perAccount'>) {
+function refusal({ limit }: PlacesFull, perStream: number) {
   if (limit === 'stream')
     return new AppError('too_many_previews', `This stream is watched here by ${perStream} previews already.`);
-  if (limit === 'account')
-    return new AppError('too_many_previews', `This account watches ${perAccount} previews here already.`);
   return new AppError('server_busy', 'This server shows as many previews as it can.');
 }

@@ -2,6 +2,7 @@
 import type { Readable } from 'node:stream';
 import { Agent, type Dispatcher, request } from 'undici';
 import type { Owned } from '../account/owned.ts';
+import type { Quotas } from '../account/quotas.ts';
 import { AppError } from '../errors.ts';
 import type { Reflector } from '../kube/reflector.ts';
 import type { Destination, LoopStream, Pod } from '../kube/resources.ts';
@@ -25,6 +26,7 @@ export interface StatsServiceDeps {
   /** With the index `stream` (`podStreamIndex`). */
   pods: Reflector<KubeObject<Pod['spec'], Pod['status']>>;
   previewLimits: PreviewLimits;
+  quotas: Pick<Quotas, 'allowed' | 'check'>;
   /** What a stream's pods are shown. */
   tokens: ViewTokens;
   /** Where a pod listens; the port is STREAMER_PORT but in tests. */
@@ -38,8 +40,8 @@ export const podStreamIndex = ({ metadata }: KubeObject): string[] => {
 };
 
 export function createStatsService(deps: StatsServiceDeps) {
-  const { streams, destinations, pods, previewLimits, tokens, port = STREAMER_PORT } = deps;
-  const previews = createPreviews(previewLimits);
+  const { streams, destinations, pods, previewLimits, quotas, tokens, port = STREAMER_PORT } = deps;
+  const previews = createPreviews(previewLimits, quotas);
   // Connections to pods that are gone must not be kept: their addresses are given to others.
   const agent = new Agent({ connect: { timeout: STATS_TIMEOUT_MS }, keepAliveTimeout: 1_000, bodyTimeout: 0 });
 

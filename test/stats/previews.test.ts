@@ -12,7 +12,12 @@ import {
 } from '../../src/rendition/flv.ts';
 import { createPreviews, type PreviewLimits, type Wanted } from '../../src/stats/previews.ts';
 
-const LIMITS: PreviewLimits = { perStream: 2, perAccount: 3, perServer: 4, seconds: 600 };
+const LIMITS: PreviewLimits = { perStream: 2, perServer: 4, seconds: 600 };
+/** What accounts may have by the table of limits. */
+const QUOTAS = {
+  allowed: async (accountId: string) => (accountId === 'trial' ? 1 : 3),
+  check: async () => Promise.reject(new AppError('too_many_previews', 'This account has as many as it may have.')),
+};
 const picture = (keyframe: boolean, ms: number, bytes = 10) =>
   encodeTag(TAG_VIDEO, ms, Buffer.concat([Buffer.from([keyframe ? 0x17 : 0x27, 1, 0, 0, 0]), Buffer.alloc(bytes, 7)]));
 const PREAMBLE = Buffer.concat([
@@ -25,7 +30,7 @@ const PREAMBLE = Buffer.concat([
 /** A pod that counts who watches it, with previews of it. */
 function room(limits: Partial<PreviewLimits> = {}) {
   const sources: PassThrough[] = [];
-  const previews = createPreviews({ ...LIMITS, ...limits });
+  const previews = createPreviews({ ...LIMITS, ...limits }, QUOTAS);
   const open = async (): Promise<Readable> => {
     const source = new PassThrough();
     source.write(PREAMBLE);
@@ -88,6 +93,12 @@ describe('previews', () => {
     viewer.destroy();
     await settle();
     expect(await codeOf(watch('s1'))).toBe('open');
+  });
+
+  test('of an account are as many as its class may have', async () => {
+    const { watch } = room();
+    await watch('s1', 'trial');
+    expect(await codeOf(watch('s2', 'trial'))).toBe('too_many_previews');
   });
 
   test('are given up by the account with the most when one comes who has none', async () => {
