@@ -10,7 +10,7 @@ export const ERRORS = {
     status: 401,
     title: 'Not authenticated',
     meaning: 'The API key or access token is missing, wrong, expired or revoked.',
-    fix: 'Send a valid key in `X-API-Key`, or a token that has not expired in `Authorization: Bearer`. Keys are made in the dashboard’s account settings.',
+    fix: 'Send a valid key in `X-API-Key` or in `Authorization: Bearer`, or there a token that has not expired. Keys are made in the dashboard’s account settings.',
   },
   insufficient_scope: {
     status: 403,

@@ -4,10 +4,12 @@ import { type Clock, systemClock } from '../clock.ts';
 import type { Db } from '../db/pool.ts';
 import { AppError } from '../errors.ts';
 import { resourcesOf, sessionCookieOf } from './addresses.ts';
+import { parseBearer, type TokenRules, type Verify } from './bearer.ts';
 import { API_KEY_PREFIX, type Auth, type AuthSite, OVERLAP_SECONDS } from './better-auth.ts';
 import { createRecent } from './recent.ts';
 import { type Principal, SCOPES } from './scopes.ts';
 import { createSessions } from './sessions.ts';
+import { createSigningKeys } from './signing-keys.ts';
 import {
   disableKey,
   dropSigningKeys,
@@ -32,7 +34,10 @@ const MAX_KEY_LENGTH = 200;
 
 export interface Credentials {
   apiKey: string | undefined;
+  /** The header: `Bearer` with an access token, or with an API key, which counts as one in `apiKey`. */
   authorization: string | undefined;
+  /** Verifies the token in `authorization`; without it no token is taken that is not known yet. */
+  verify?: Verify | undefined;
   /** The header; it counts only where neither of the others was sent. */
   cookie?: string | undefined;
 }
@@ -54,6 +59,12 @@ export interface AuthServiceDeps {
 export type AuthService = ReturnType<typeof createAuthService>;
 
 const refused = (detail: string) => new AppError('unauthenticated', detail);
+
+/** Many clients can send a Bearer credential and no other header: an API key is taken there too. */
+function keyIn(authorization: string): string | undefined {
+  const bearer = parseBearer(authorization);
+  return bearer?.startsWith(API_KEY_PREFIX) ? bearer : undefined;
+}
 
 function createKeys({ db, clock }: { db: Db; clock: Clock }) {
   const scopes = new Set(SCOPES);
@@ -96,17 +107,23 @@ function createKeys({ db, clock }: { db: Db; clock: Clock }) {
 function openSite({ library, db, site, clock = systemClock }: AuthServiceDeps) {
   if (!site) return undefined;
   const { publicUrl, scopePrefix } = site;
+  const signingKeys = createSigningKeys({ read: () => findSigningKeys(db), clock });
   const tokens = createTokens({
-    issuer: publicUrl,
     scopePrefix,
-    signingKeys: () => findSigningKeys(db),
     isConsented: (userId, clientId) => isConsented(db, userId, clientId),
     clock,
   });
   const { api, agents } = resourcesOf(publicUrl);
   /** A token for the whole API is good for the agents' tools too, and not the other way round. */
   const accepted = { api: [api], agents: [agents, api] };
-  return { tokens, accepted, sessions: createSessions({ library, cookie: sessionCookieOf(publicUrl), clock }) };
+  const tokenRules: TokenRules = { issuer: publicUrl, audience: [api, agents], findKey: signingKeys.find };
+  return {
+    signingKeys,
+    tokens,
+    tokenRules,
+    accepted,
+    sessions: createSessions({ library, cookie: sessionCookieOf(publicUrl), clock }),
+  };
 }
 
 export function createAuthService(deps: AuthServiceDeps) {
@@ -127,15 +144,19 @@ export function createAuthService(deps: AuthServiceDeps) {
   return {
     usage: keys.usage,
 
+    /** Which access tokens are good here; none are where it is undefined. */
+    tokenRules: site?.tokenRules,
+
     /** The one whom `authenticate` would resolve to, if the database need not be asked. */
     known({ apiKey, authorization, cookie }: Credentials): Principal | undefined {
       if (apiKey) return keys.known(apiKey);
-      if (!site) return undefined;
       if (authorization) {
-        const token = site.tokens.known(authorization);
-        return token && isFor(token, 'api') ? token.principal : undefined;
+        const token = site?.tokens.known(authorization);
+        if (token) return isFor(token, 'api') ? token.principal : undefined;
+        const key = keyIn(authorization);
+        return key === undefined ? undefined : keys.known(key);
       }
-      return cookie === undefined ? undefined : site.sessions.known(cookie);
+      return cookie === undefined ? undefined : site?.sessions.known(cookie);
     },
 
     /**
@@ -143,18 +164,22 @@ export function createAuthService(deps: AuthServiceDeps) {
      * scopes. `resource`: what is asked for, which the token must have been made for.
      */
     async authenticate(
-      { apiKey, authorization, cookie }: Credentials,
+      { apiKey, authorization, verify, cookie }: Credentials,
       { resource = 'api' }: { resource?: 'api' | 'agents' } = {},
     ): Promise<Principal> {
       if (apiKey) return keys.check(apiKey);
       if (authorization) {
-        if (!site) throw refused('Access tokens are not enabled here; send an API key in X-API-Key.');
-        return allow(site.tokens.known(authorization) ?? (await site.tokens.check(authorization)), resource);
+        const key = keyIn(authorization);
+        if (key !== undefined) return keys.check(key);
+        if (!site || !verify) throw refused('Access tokens are not enabled here; send an API key in X-API-Key.');
+        return allow(site.tokens.known(authorization) ?? (await site.tokens.check(authorization, verify)), resource);
       }
       const person =
         cookie === undefined ? undefined : (site?.sessions.known(cookie) ?? (await site?.sessions.check(cookie)));
       if (person) return person;
-      throw refused('Send an API key in the header X-API-Key, or an access token as `Authorization: Bearer …`.');
+      throw refused(
+        'Send an API key in the header X-API-Key, or an API key or access token as `Authorization: Bearer …`.',
+      );
     },
 
     /** Something about sessions or consents has changed: all are looked up anew. */
@@ -231,7 +256,9 @@ export function createAuthService(deps: AuthServiceDeps) {
      */
     async rotateSigningKey({ revoke = false } = {}): Promise<void> {
       await (revoke ? dropSigningKeys(db) : retireSigningKeys(db));
-      if (revoke) site?.tokens.forgetKeys();
+      if (!revoke) return;
+      site?.signingKeys.forget();
+      site?.tokens.forget();
     },
 
     /** Clears away what is over; to be called now and then. */

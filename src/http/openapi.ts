@@ -225,7 +225,12 @@ const GRANTS: Record<(typeof SCOPES)[number], string> = {
 
 const securitySchemes = (prefix: string): Json => ({
   apiKey: { type: 'apiKey', in: 'header', name: 'X-API-Key', description: 'Has the full access of its owner.' },
-  bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' },
+  bearer: {
+    type: 'http',
+    scheme: 'bearer',
+    bearerFormat: 'JWT',
+    description: 'An access token of OAuth; or an API key, which has the full access of its owner here too.',
+  },
   session: {
     type: 'apiKey',
     in: 'cookie',

@@ -4,6 +4,7 @@
  */
 import type { FastifyInstance, FastifyRequest, onRequestHookHandler, RouteOptions } from 'fastify';
 import type { Resource } from '../auth/addresses.ts';
+import { verifyToken, verifyTokens } from '../auth/bearer.ts';
 import { isOperation, OPERATION_SCOPES, type Principal, requireScope } from '../auth/scopes.ts';
 import type { AuthService } from '../auth/service.ts';
 import { type Counter, limitRate, type Quota } from './ratelimit.ts';
@@ -30,7 +31,7 @@ declare module 'fastify' {
 }
 
 /** Where nobody is known at once, all are asked for. */
-export type Authentication = Pick<AuthService, 'authenticate'> & Partial<Pick<AuthService, 'known'>>;
+export type Authentication = Pick<AuthService, 'authenticate'> & Partial<Pick<AuthService, 'known' | 'tokenRules'>>;
 
 export interface GuardOptions {
   auth: Authentication;
@@ -54,6 +55,12 @@ const credentialsOf = (request: FastifyRequest) => ({
   cookie: request.headers.cookie,
 });
 
+/** With what it takes to find out about credentials that are not known yet. */
+const verifiableOf = (request: FastifyRequest) => ({
+  ...credentialsOf(request),
+  verify: 'jwtVerify' in request ? () => verifyToken(request) : undefined,
+});
+
 export const resourceOf = ({ routeOptions }: FastifyRequest): Resource => routeOptions.config?.resource ?? 'api';
 
 /** Hangs the guards on all routes that are registered on `app`, or inside of it, from now on. */
@@ -63,8 +70,9 @@ export async function guard(app: FastifyInstance, options: GuardOptions): Promis
     isSuspended(principal.accountId) ? { ...principal, isSuspended: true } : principal;
   app.decorateRequest('principal', null as unknown as Principal);
   app.decorateRequest('refusal', null);
+  if (auth.tokenRules) await verifyTokens(app, auth.tokenRules);
   app.decorateRequest('authenticateAgain', async function () {
-    return marked(await auth.authenticate(credentialsOf(this), { resource: resourceOf(this) }));
+    return marked(await auth.authenticate(verifiableOf(this), { resource: resourceOf(this) }));
   });
 
   app.addHook('onRequest', (request, _reply, done) => {
@@ -80,7 +88,7 @@ export async function guard(app: FastifyInstance, options: GuardOptions): Promis
     // Most are known, and those need not wait for anything.
     const known = auth.known?.(credentials);
     const resource = resourceOf(request);
-    if (!known) return void auth.authenticate(credentials, { resource }).then(accept, refuse).finally(done);
+    if (!known) return void auth.authenticate(verifiableOf(request), { resource }).then(accept, refuse).finally(done);
     accept(known);
     done();
   });

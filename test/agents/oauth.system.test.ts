@@ -155,6 +155,8 @@ test('every tool, with every kind of credentials, does what the table of scopes 
     [{ authorization: `Bearer ${await forge.sign({ iat: over - 900, exp: over })}` }, undefined],
     [{ authorization: `Bearer ${await forge.sign({})}` }, SCOPES],
     [{ 'x-api-key': ada.key }, SCOPES],
+    [{ authorization: `Bearer ${ada.key}` }, SCOPES],
+    [{ authorization: `Bearer ${revoked.key}` }, undefined],
     [whole, SCOPES],
   ];
   for (const scope of SCOPES) cases.push([await bearer(scope), [scope]]);

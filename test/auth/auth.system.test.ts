@@ -52,6 +52,27 @@ describe('users and keys', () => {
     await expect(withKey(key)).rejects.toMatchObject({ code: 'unauthenticated' });
   });
 
+  test('a key is the same one as a Bearer credential, also where there are no tokens', async () => {
+    const userId = await service.ensureUser({ email: 'bearer@example.com', firstName: 'Bea' });
+    const { id, key } = await service.createApiKey(userId, 'no header of its own');
+    for (const scheme of ['Bearer', 'bearer', 'BEARER '])
+      expect(await withKey(undefined, `${scheme} ${key}`), scheme).toMatchObject({ accountId: userId, via: 'key' });
+    expect(service.known({ apiKey: undefined, authorization: `Bearer ${key}` })).toMatchObject({ accountId: userId });
+    for (const wrong of [
+      key,
+      `Basic ${key}`,
+      `Bearer ${key} ${key}`,
+      `Bearer "${key}"`,
+      'Bearer lsk_',
+      `Bearer ${key}A`,
+    ])
+      await expect(withKey(undefined, wrong), wrong).rejects.toMatchObject({ code: 'unauthenticated' });
+    // The header that is for keys alone says who asks where both were sent.
+    await expect(withKey('lsk_wrong', `Bearer ${key}`)).rejects.toMatchObject({ code: 'unauthenticated' });
+    await service.revokeApiKey(id);
+    await expect(withKey(undefined, `Bearer ${key}`)).rejects.toMatchObject({ code: 'unauthenticated' });
+  });
+
   test('a missing, wrong, too long or expired key and a bearer token are refused', async () => {
     const userId = await service.ensureUser({ email: 'expired@example.com', firstName: 'Ex' });
     const { id, key } = await service.createApiKey(userId, 'old', 86_400);

@@ -61,10 +61,12 @@ beforeAll(async () => {
     ...(await Promise.all(SCOPES.map((scope) => token(scope)))),
     all,
     { name: 'a key', headers: { 'x-api-key': ada.key }, scopes: SCOPES },
+    { name: 'a key as a Bearer credential', headers: bearer(ada.key), scopes: SCOPES },
     { name: 'a session', headers: { cookie: ada.cookie, origin: site.url }, scopes: [...SCOPES, PERSON] },
     { name: 'a token that has expired', headers: bearer(await forge.sign({ iat: out - 900, exp: out })) },
     { name: 'a token without scopes', headers: bearer(await forge.sign({ scope: 'openid' })), scopes: [] },
     { name: 'a key that was revoked', headers: { 'x-api-key': revoked.key } },
+    { name: 'a revoked key as a Bearer credential', headers: bearer(revoked.key) },
     { name: 'a session that never was', headers: { cookie: 'loopstream.session=none.none', origin: site.url } },
   ];
 });

@@ -243,6 +243,21 @@ describe('traces (W3C Trace Context)', () => {
     expect(handedOn).toBeUndefined();
   });
 
+  test('what lets a client in stands in no line, whichever header it came in', async () => {
+    const { app, logs } = await buildTestServer({
+      me: () => {
+        throw new Error('for the log');
+      },
+      auth: { authenticate: async () => ({ accountId: 'ann', userId: 'ann', scopes: new Set(['read']), via: 'key' }) },
+    });
+    open.push(app);
+    const secret = 'lsk_abcdefghijklmnopqrstuvwxyz';
+    for (const headers of [{ authorization: `Bearer ${secret}` }, { 'x-api-key': secret }])
+      expect((await app.inject({ url: '/v1/me', headers })).statusCode).toBe(500);
+    expect(logs()).toContain('for the log');
+    expect(logs()).not.toContain(secret);
+  });
+
   test('one that cannot be read is as good as none', () => {
     const none = '0'.repeat(16);
     expect(traceOf({ traceparent: parent })?.traceId).toBe(trace);

@@ -10,7 +10,9 @@ import { guard } from '../../../src/http/operations.ts';
 import { serve } from '../api/worker.ts';
 
 const NO_LIMIT = '1000000000';
+type Known = Credentials & { headers: Record<string, string> };
 let service: AuthService | undefined;
+let url = '';
 
 /** `environment` is that of an API server. It answers `answer` at /v1/answer, to who may read. */
 async function start(environment: Record<string, string>, answer: unknown): Promise<string> {
@@ -25,16 +27,17 @@ async function start(environment: Record<string, string>, answer: unknown): Prom
   });
   const server = { library: opened.library, ...opened.service };
   await app.register(async (auth) => serveAuth(auth, server, { config, methods: createMethods() }));
-  return app.listen({ host: '127.0.0.1', port: config.port });
+  url = await app.listen({ host: '127.0.0.1', port: config.port });
+  return url;
 }
 
 /** Microseconds that it takes to know who has been seen a moment ago; what is forgotten meanwhile is looked at anew, uncounted. */
-async function check(credentials: Credentials, times: number): Promise<number> {
+async function check({ headers, ...credentials }: Known, times: number): Promise<number> {
   if (!service) throw new Error('it has not begun');
   let spent = 0;
   let known = 0;
   while (known < times) {
-    await service.authenticate(credentials);
+    await fetch(`${url}/v1/answer`, { headers });
     const [since, before] = [performance.now(), known];
     while (known - before < 1000 && service.known(credentials)) known += 1;
     spent += performance.now() - since;
