@@ -173,7 +173,9 @@ export const ERRORS = {
   unsupported_media_type: {
     status: 415,
     title: 'Unsupported media type',
-    meaning: 'Bodies are JSON that is not compressed: send Content-Type: application/json and no Content-Encoding.',
+    meaning:
+      'Bodies are JSON that is not compressed: send Content-Type: application/json and no Content-Encoding. The bytes of a ' +
+      'resumable upload are sent with Content-Type: application/offset+octet-stream.',
     fix: 'Send JSON as it is, and say so in Content-Type.',
   },
   malformed_request: {

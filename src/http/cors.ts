@@ -14,6 +14,12 @@ export async function allowOrigins(app: FastifyInstance, origins: readonly strin
     exposedHeaders: '*',
     maxAge: MAX_AGE_SECONDS,
     strictPreflight: false,
+    preflightContinue: true,
+  });
+  // Only what asks for a method is a preflight; another OPTIONS may be a tus client that asks what is possible.
+  app.addHook('onRequest', (request, reply, done) => {
+    if (request.method !== 'OPTIONS' || !request.headers['access-control-request-method']) return done();
+    void reply.code(204).header('content-length', '0').send();
   });
 }
 

@@ -35,6 +35,7 @@ import { answerError, handleErrors } from './errors.ts';
 import { errorPageHeaders, secureHeaders } from './headers.ts';
 import { idempotency } from './idempotency.ts';
 import type { KeyedDeps } from './keyed.ts';
+import { overrideMethod } from './method-override.ts';
 import { createMethods, type Methods } from './methods.ts';
 import type { HttpMetrics } from './metrics.ts';
 import { type Learners, learnNewcomers } from './newcomers.ts';
@@ -146,6 +147,11 @@ function createApp({ log, config }: Pick<ServerDeps, 'log' | 'config'>): Fastify
     logController: new LogController({ disableRequestLogging: true }),
     routerOptions: { maxParamLength: 512, querystringParser: parseQuery },
     trustProxy,
+    // The last moment before a request is routed.
+    rewriteUrl: (request) => {
+      overrideMethod(request);
+      return request.url ?? '/';
+    },
     // We answer 503 ourselves, as a problem document, until nothing is at work (stopping.ts).
     return503OnClosing: false,
     requestTimeout: timeouts.requestMs,

@@ -10,12 +10,16 @@ import { appendPieces, arrivedBytes, deletePieces, type PieceMemory } from '../s
 import type { Storage } from '../storage/storage.ts';
 import { UPLOAD_METADATA_ANNOTATION } from '../streams/names.ts';
 import { type Arrivals, memoryRefusal } from './arrivals.ts';
+import { type Metadata, readKind, readName } from './kind.ts';
 import { nameFrom } from './name.ts';
 import type { Within } from './quota.ts';
 import { incomingKey, isArriving } from './spec.ts';
 
 /** A smaller step forward is not written to the resource: Kubernetes is no place for a progress bar's every move. */
 const STEP = 0.05;
+const NO_KIND =
+  'must be one of VIDEO, AUDIO, or a MIME type such as video/mp4 (also as `filetype`); without one, `filename` needs the ' +
+  'extension of a media file, such as film.mp4';
 
 interface IncomingDeps {
   uploads: Owned<Resource>;
@@ -58,22 +62,16 @@ export function createIncoming({ uploads, within, storage, maxSourceBytes, expir
     arrivals,
 
     /** Makes the upload and answers its objectID. `given`: what the client says of it; `metadata`: the same in its words. */
-    async begin(
-      accountId: string,
-      sizeBytes: number,
-      given: Readonly<Record<string, string | null>>,
-      metadata: string,
-    ): Promise<string> {
-      const { type } = given;
-      if (type !== 'VIDEO' && type !== 'AUDIO')
-        throw validationFailed([{ path: '/Upload-Metadata/type', message: 'must be one of VIDEO, AUDIO' }]);
+    async begin(accountId: string, sizeBytes: number, given: Metadata, metadata: string): Promise<string> {
+      const type = readKind(given);
+      if (!type) throw validationFailed([{ path: '/Upload-Metadata/type', message: NO_KIND }]);
       if (sizeBytes < 1) throw validationFailed([{ path: '/Upload-Length', message: 'must be at least 1' }]);
       if (sizeBytes > maxSourceBytes)
         throw new AppError('media_too_large', `An upload may have ${maxSourceBytes} bytes at most.`);
-      const displayName = nameFrom(given.name ?? given.filename ?? '');
+      const displayName = nameFrom(readName(given));
       const spec = (): Resource['spec'] => ({
         ...(displayName !== undefined && { displayName }),
-        type: type === 'AUDIO' ? 'audio' : 'video',
+        type,
         source: { sent: { sizeBytes, receivedBytes: 0 } },
       });
       const annotations = { [UPLOAD_METADATA_ANNOTATION]: metadata };

@@ -3,11 +3,11 @@
  * each other is the protocol's (https://tus.io/protocols/resumable-upload), and so is the check of them. Pure: no I/O, no clock.
  */
 import { type TSchema, Type } from 'typebox';
+import { BYTES } from './tus-headers.ts';
 
 const tags = ['uploads'];
 const params = Type.Object({ id: Type.String({ description: 'objectID of the upload.' }) });
 const TUS = { 'Tus-Resumable': Type.Enum(['1.0.0'], { description: 'Version of the protocol.' }) };
-const BYTES = 'application/offset+octet-stream';
 
 const count = (description: string) => Type.Integer({ minimum: 0, description });
 const OFFSET = { 'Upload-Offset': count('How many bytes have come.') };
@@ -15,7 +15,8 @@ const LENGTH = { 'Upload-Length': count('How many bytes there will be.') };
 const METADATA = {
   'Upload-Metadata': Type.String({
     description:
-      'Pairs of a key and a value in Base64: `type` is VIDEO or AUDIO, `name` or `filename` is shown to people.',
+      'Pairs of a key and a value in Base64: `type` is VIDEO, AUDIO or a MIME type, which may stand in `filetype` as well; without ' +
+      'it the extension of `filename` counts. `name` or `filename` is shown to people.',
   }),
 };
 const EXPIRES = { 'Upload-Expires': Type.String({ description: 'When what has not come whole is cleared away.' }) };

@@ -13,10 +13,10 @@ import type { Arrival } from './arrivals.ts';
 import type { Incoming } from './incoming.ts';
 import { Locks } from './locks.ts';
 import { inTime, type Pace } from './pace.ts';
+import { BYTES, isBytes, protocolHeaders } from './tus-headers.ts';
 import { tusOperations } from './tus-operations.ts';
 
 const PATH = '/uploads/resumable';
-const BYTES = 'application/offset+octet-stream';
 const VERSION = '1.0.0';
 /** How long a request goes on taking bytes when another one for the same upload has come. */
 const DRAIN_MS = 300;
@@ -68,13 +68,10 @@ class AccountStore extends DataStore {
 }
 
 function webRequest({ raw, method, headers }: FastifyRequest, pace: Pace | undefined): Request {
-  const entries = Object.entries(headers).flatMap(([name, value]) =>
-    [value ?? []].flat().map((one): [string, string] => [name, one]),
-  );
   const body = pace && (Readable.toWeb(Readable.from(inTime(raw, pace))) as ReadableStream);
   return new Request(new URL(raw.url ?? '/', 'http://tus'), {
     method,
-    headers: entries,
+    headers: protocolHeaders(headers),
     ...(body && { body, duplex: 'half' }),
   });
 }
@@ -82,7 +79,9 @@ function webRequest({ raw, method, headers }: FastifyRequest, pace: Pace | undef
 /** Whether a request brings bytes of an upload. */
 const hasBytes = ({ method, headers }: FastifyRequest): boolean =>
   method === 'PATCH' ||
-  (method === 'POST' && (headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0));
+  (method === 'POST' &&
+    isBytes(headers['content-type']) &&
+    (headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0));
 
 /** The library's refusal as an error of ours. `thrown` is what it was made from, if it was thrown. */
 function refusal(status: number, text: string, thrown: unknown): unknown {
@@ -102,12 +101,17 @@ function refusal(status: number, text: string, thrown: unknown): unknown {
 }
 
 export const tusRoutes: FastifyPluginAsyncTypebox<{ incoming: Incoming }> = async (app, { incoming }) => {
-  // The bytes are taken as they come.
-  app.addContentTypeParser(BYTES, (_request, _payload, done) => done(null));
+  // The bytes are taken as they come. A creation may have any content type, since some clients always send one.
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('*', (_request, _payload, done) => done(null));
   app.addHook('onRequest', async (_request, reply) => {
     void reply.header('tus-resumable', VERSION).header('tus-version', VERSION);
   });
-  app.addHook('preValidation', async (request) => {
+  app.addHook('preValidation', async (request, reply) => {
+    if (request.method === 'PATCH' && !isBytes(request.headers['content-type'])) {
+      void reply.header('accept-patch', BYTES);
+      throw new AppError('unsupported_media_type', `The bytes of an upload are sent with Content-Type: ${BYTES}.`);
+    }
     // The request of which an Idempotency-Key allows one: its headers say what other requests say in their bodies.
     const { 'upload-length': length, 'upload-metadata': metadata } = request.headers;
     if (request.method === 'POST') request.body = { length, metadata };

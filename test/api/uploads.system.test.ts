@@ -236,6 +236,37 @@ describe('the protocol', () => {
     expect(await keysBelow('incoming/')).toEqual([]);
   });
 
+  test('takes a creation with any content type, whose body is no part of the upload then', async () => {
+    for (const type of [
+      'application/octet-stream',
+      'application/json',
+      'text/plain',
+      'multipart/form-data; boundary=x',
+    ]) {
+      for (const body of ['', 'hello']) {
+        const said = { 'Upload-Length': '5', 'Upload-Metadata': meta({ filetype: 'audio/mpeg' }) };
+        const made = await tus('POST', '', { 'Content-Type': type, ...said }, { body });
+        expect([made.status, made.headers.get('upload-offset')]).toEqual([201, null]);
+        expect((await upload(idOf(made))).spec).toMatchObject({
+          type: 'audio',
+          source: { sent: { receivedBytes: 0 } },
+        });
+        expect((await tus('DELETE', `/${idOf(made)}`)).status).toBe(204);
+      }
+    }
+  });
+
+  test('by POST alone, with the method in a header', async () => {
+    const id = idOf(await begin(5));
+    const as = (method: string, headers = {}, body = '') =>
+      tus('POST', `/${id}`, { 'X-HTTP-Method-Override': method, ...headers }, { body });
+    expect((await as('HEAD')).headers.get('upload-offset')).toBe('0');
+    expect((await as('PATCH', { ...BYTES, 'Upload-Offset': '0' }, 'hel')).headers.get('upload-offset')).toBe('3');
+    expect((await as('HEAD')).headers.get('upload-offset')).toBe('3');
+    expect((await as('DELETE')).status).toBe(204);
+    expect((await as('HEAD')).status).toBe(404);
+  });
+
   test('another account finds nothing, and disturbs nothing', async () => {
     const id = idOf(await begin(10));
     for (const [method, headers, body] of [
@@ -281,7 +312,15 @@ describe('the protocol', () => {
       { body: 'x'.repeat(11) },
     );
     await refused('validation_failed', 422, 'PATCH', `/${id}`, BYTES, { body: 'x' });
-    await refused('unsupported_media_type', 415, 'PATCH', `/${id}`, { 'Content-Type': 'text/plain' }, { body: 'x' });
+    for (const type of ['text/plain', 'application/json', 'application/octet-stream']) {
+      const headers = { 'Content-Type': type, 'Upload-Offset': '0' };
+      await refused('unsupported_media_type', 415, 'PATCH', `/${id}`, headers, { body: 'x' });
+      const { body, headers: told } = await tus('PATCH', `/${id}`, headers, { body: 'x' });
+      expect([body.detail, told.get('accept-patch')]).toEqual([
+        expect.stringContaining(BYTES['Content-Type']),
+        BYTES['Content-Type'],
+      ]);
+    }
     await refused('upload_not_found', 404, 'PATCH', '/upl-none', { ...BYTES, 'Upload-Offset': '0' }, { body: 'x' });
     await tus('PATCH', `/${id}`, { ...BYTES, 'Upload-Offset': '0' }, { body: 'x'.repeat(10) });
     await refused('upload_conflict', 409, 'DELETE', `/${id}`);
