@@ -38,10 +38,16 @@ export const MONEY_ERRORS = {
       'What was sent does not bear the payment provider’s signature over these very bytes, or is older than five minutes.',
     fix: 'Only the payment provider sends events here. Where they are refused, set the signing secret of this endpoint, and look whether a proxy changes bodies.',
   },
+  topups_disabled: {
+    status: 404,
+    title: 'Top-ups disabled',
+    meaning: 'This service takes no cards: it has no payment provider.',
+    fix: 'Ask whoever runs the service; `paymentMethods` of `GET /v1/billing` names the ways to pay that there are.',
+  },
   topups_unavailable: {
     status: 503,
     title: 'Top-ups unavailable',
-    meaning: 'No card can be taken here: the service has no payment provider, or is not let in by it.',
+    meaning: 'No card can be taken at the moment: the payment provider does not let this service in.',
     fix: 'Ask whoever runs the service; credits can be granted by hand, or paid in another way where there is one.',
   },
   crypto_deposit_not_found: {
@@ -56,11 +62,17 @@ export const MONEY_ERRORS = {
     meaning: 'The account has as many deposits that wait to be paid as it may.',
     fix: 'Pay one of them, or wait until one has expired; `GET /v1/crypto/deposits` lists them.',
   },
+  crypto_disabled: {
+    status: 404,
+    title: 'Crypto deposits disabled',
+    meaning: 'This service takes no crypto deposits.',
+    fix: 'Top up in another way: `paymentMethods` of `GET /v1/billing` names those that there are.',
+  },
   crypto_unavailable: {
     status: 503,
     title: 'Crypto deposits unavailable',
-    meaning: 'The service takes no crypto deposits, or has not begun to follow the network that was asked for.',
-    fix: 'Look at `GET /v1/crypto/assets`; where it lists the network, try again in a minute. Otherwise top up in another way.',
+    meaning: 'The service has not begun to follow the network that was asked for.',
+    fix: 'Try again in a minute, or pay on another network that `GET /v1/crypto/assets` lists.',
   },
   crypto_rate_unavailable: {
     status: 503,

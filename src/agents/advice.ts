@@ -18,11 +18,13 @@ const NEXT: Partial<Record<ErrorCode, string>> = {
   crypto_deposit_not_found: takeFrom('list_crypto_deposits'),
   crypto_deposit_quota_exceeded:
     'Tell the person to pay one of the open deposits, which `list_crypto_deposits` shows, or wait until one has expired.',
-  crypto_unavailable:
-    'Call `list_crypto_assets`: where it lists the network, wait a minute and call the tool again; otherwise tell the person that nothing is taken this way.',
+  crypto_disabled:
+    'Tell the person that nothing is taken this way; `paymentMethods` of `get_billing` names the ways to pay.',
+  crypto_unavailable: 'Wait a minute and call the tool again, or choose another network of `list_crypto_assets`.',
   crypto_rate_unavailable: 'Wait a minute and call the tool again.',
   invoice_not_found: takeFrom('list_invoices'),
   topup_not_found: takeFrom('list_top_ups'),
+  topups_disabled: 'Tell the person that no cards are taken; `paymentMethods` of `get_billing` names the ways to pay.',
   topups_unavailable: 'Tell the person that no card can be taken here, and to ask whoever runs the service.',
   conflict: 'Read it again, with the tool whose name begins with get, and decide anew on what to change.',
   stream_not_ready:

@@ -4,7 +4,7 @@ import { connectionField, type Fields } from '../graphql/relay.ts';
 import { DateTime, enumOf, listOf, required } from '../graphql/scalars.ts';
 import { enumFilter, IDFilter, TimeFilter, whereInput } from '../graphql/where.ts';
 import { KINDS } from './ledger.ts';
-import { GROUPS, type LedgerEntry as LedgerEntryRecord, STATES, type UsageAsked } from './record.ts';
+import { GROUPS, type LedgerEntry as LedgerEntryRecord, PAYMENT_METHODS, STATES, type UsageAsked } from './record.ts';
 import type { BillingService } from './service.ts';
 import type { StatementOrder } from './statement.ts';
 
@@ -23,6 +23,10 @@ const Billing = new GraphQLObjectType({
     secondsLeft: { type: GraphQLFloat, description: 'null while nothing is on air.' },
     currency: text,
     creditsPerMinorUnit: text,
+    paymentMethods: {
+      type: listOf(enumOf('PaymentMethod', PAYMENT_METHODS)),
+      description: 'How credit can be bought here.',
+    },
   },
 });
 

@@ -18,6 +18,9 @@ const time = (description: string) => Type.String({ format: 'date-time', descrip
  */
 export const STATES = ['active', 'low', 'exhausted', 'suspended'] as const;
 
+export const PAYMENT_METHODS = ['card', 'crypto'] as const;
+export type PaymentMethod = (typeof PAYMENT_METHODS)[number];
+
 export const Billing = Type.Object(
   {
     state: Type.Enum(STATES, {
@@ -31,6 +34,11 @@ export const Billing = Type.Object(
     }),
     currency: Type.String({ description: 'ISO 4217: what is paid in.' }),
     creditsPerMinorUnit: credits('What a minor unit of the currency (a cent) buys.'),
+    paymentMethods: Type.Array(Type.Enum(PAYMENT_METHODS), {
+      description:
+        'How credit can be bought here: card by `POST /v1/billing/top-ups`, crypto by `POST /v1/crypto/deposits`. Empty: only ' +
+        'whoever runs the service grants it.',
+    }),
   },
   { title: 'Billing' },
 );

@@ -5,7 +5,7 @@ import { type Clock, systemClock } from '../clock.ts';
 import type { Db } from '../db/pool.ts';
 import { AppError } from '../errors.ts';
 import { CREDITS_PER_MINOR_UNIT, secondsFor } from './money.ts';
-import type { Billing, LedgerEntry, Usage, UsageAsked } from './record.ts';
+import type { Billing, LedgerEntry, PaymentMethod, Usage, UsageAsked } from './record.ts';
 import { askedOf, connectEntries, type StatementArgs, showEntry, sliceOf } from './statement.ts';
 import * as store from './store.ts';
 import { rangeOf, usageOf } from './usage.ts';
@@ -27,13 +27,22 @@ export interface BillingDeps {
   /** False where nothing costs anything. */
   enabled: boolean;
   currency: string;
+  /** How credit can be bought; none unless told. */
+  paymentMethods?: readonly PaymentMethod[];
   currentRate: CurrentRate;
   clock?: Clock;
 }
 
 export type BillingService = ReturnType<typeof createBillingService>;
 
-export function createBillingService({ db, enabled, currency, currentRate, clock = systemClock }: BillingDeps) {
+export function createBillingService({
+  db,
+  enabled,
+  currency,
+  paymentMethods = [],
+  currentRate,
+  clock = systemClock,
+}: BillingDeps) {
   const ensure = (): void => {
     if (!enabled) throw new AppError('billing_disabled', 'Nothing costs anything here.');
   };
@@ -56,6 +65,7 @@ export function createBillingService({ db, enabled, currency, currentRate, clock
         secondsLeft: left === undefined ? null : Number(left),
         currency,
         creditsPerMinorUnit: String(CREDITS_PER_MINOR_UNIT),
+        paymentMethods: [...paymentMethods],
       };
     },
 

@@ -16,7 +16,7 @@ export const cryptoRoutes: FastifyPluginAsyncTypebox<{ crypto: CryptoService }> 
         operationId: 'listCryptoAssets',
         tags,
         summary: 'What can be paid in crypto currencies, and what it is worth',
-        description: '503 `crypto_unavailable` where the service takes none.',
+        description: '404 `crypto_disabled` where the service takes none.',
         response: { 200: CryptoAssets },
       },
     },

@@ -42,10 +42,10 @@ const sum = (numbers: readonly bigint[]): bigint => numbers.reduce((total, one) 
 
 export function createCryptoService({ db, crypto, clock = systemClock }: CryptoServiceDeps) {
   const settings = crypto?.settings;
-  /** Throws `crypto_unavailable` where there are no deposits. */
+  /** Throws `crypto_disabled` where there are no deposits. */
   const open = () => {
     if (crypto) return crypto;
-    throw new AppError('crypto_unavailable', 'This service takes no crypto deposits.');
+    throw new AppError('crypto_disabled', 'This service takes no crypto deposits.');
   };
 
   function showPayment(row: PaymentRow, deposit: DepositRow, scans: ReadonlyMap<string, Place>): CryptoPayment {

@@ -17,6 +17,7 @@ export function moneyExamples({ stream, createdAt, list }: Shared) {
     secondsLeft: 2_996_400,
     currency: 'USD',
     creditsPerMinorUnit: '100',
+    paymentMethods: ['card', 'crypto'],
   };
 
   const Usage = {

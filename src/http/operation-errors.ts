@@ -52,12 +52,20 @@ const OWN: Partial<Record<Operation, ErrorCode[]>> = {
   getBilling: ['billing_disabled'],
   getUsage: ['billing_disabled'],
   listLedgerEntries: ['billing_disabled'],
-  createTopUp: ['topups_unavailable'],
-  listCryptoAssets: ['crypto_unavailable'],
-  createCryptoDeposit: ['crypto_unavailable', 'crypto_rate_unavailable', 'crypto_deposit_quota_exceeded'],
-  listCryptoDeposits: ['crypto_unavailable'],
-  getCryptoDeposit: ['crypto_unavailable'],
-  receiveStripeEvent: ['webhook_forged', 'topups_unavailable', 'upstream_unavailable', 'payload_too_large'],
+  createTopUp: ['topups_disabled', 'topups_unavailable', 'upstream_unavailable'],
+  listCryptoAssets: ['crypto_disabled'],
+  createCryptoDeposit: [
+    ...(['crypto_disabled', 'crypto_unavailable', 'crypto_rate_unavailable', 'crypto_deposit_quota_exceeded'] as const),
+  ],
+  listCryptoDeposits: ['crypto_disabled'],
+  getCryptoDeposit: ['crypto_disabled'],
+  receiveStripeEvent: [
+    'webhook_forged',
+    'topups_disabled',
+    'topups_unavailable',
+    'upstream_unavailable',
+    'payload_too_large',
+  ],
 };
 
 /** By the collection that an id is of, see `collectionOf`. */

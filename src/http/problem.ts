@@ -82,7 +82,7 @@ export function toAppError(error: unknown): AppError {
 
 /**
  * Whether an error is to be looked at by whoever runs the service. One of 5xx that nothing was thrown for is a state, such as
- * `server_busy` or `topups_unavailable`, which strangers bring about as often as they like: it is not worth a line in the log.
+ * `server_busy` or `crypto_rate_unavailable`, which strangers bring about as often as they like: it is not worth a line in the log.
  */
 export const isOurFault = ({ code, status, cause }: AppError): boolean =>
   status >= 500 && (cause !== undefined || code === 'internal' || code === 'upstream_unavailable');

@@ -114,8 +114,11 @@ export async function runApi(config: ApiConfig, lifecycle: Lifecycle, log: Logge
 
   const { storageUrl, storageCredentials: credentials } = config;
   const storage = storageUrl === undefined ? undefined : await openStorage(storageUrl, { credentials });
+  const payments = await openPayments(config.cards);
+  // Where nothing costs anything, nobody is to pay for it.
+  const crypto = config.billing ? await openCrypto(config.crypto) : undefined;
   const topUps = createTopUpService({
-    ...{ db, ledger: createLedger(db), payments: await openPayments(config.cards), publicUrl: config.publicUrl, log },
+    ...{ db, ledger: createLedger(db), payments, publicUrl: config.publicUrl, log },
     ...{ limits: { currency: config.currency, ...config.cards }, enabled: config.billing },
     emailOf: async (userId) => (await auth.user(userId)).email,
   });
@@ -125,12 +128,12 @@ export async function runApi(config: ApiConfig, lifecycle: Lifecycle, log: Logge
   const { services, stats } = openServices(kube, resources, {
     billing: createBillingService({
       ...{ db, enabled: config.billing, currency: config.currency },
+      paymentMethods: [...(payments ? ['card' as const] : []), ...(crypto ? ['crypto' as const] : [])],
       currentRate: (accountId) => estimates.of(accountId, resources.streams.list(accountId)),
     }),
     topUps,
     invoices: createInvoiceService({ db, font: await readInvoiceFont(config.invoiceFont) }),
-    // Where nothing costs anything, nobody is to pay for it.
-    crypto: createCryptoService({ db, crypto: config.billing ? await openCrypto(config.crypto) : undefined }),
+    crypto: createCryptoService({ db, crypto }),
     auth,
     storage,
     ...limiting,

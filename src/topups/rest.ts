@@ -18,7 +18,7 @@ export const topUpRoutes: FastifyPluginAsyncTypebox<{ topUps: TopUpService }> = 
         summary: 'Begin a top-up by card',
         description:
           'The answer has the address of a page of the payment provider, where the card is given. What is received there ' +
-          'is credited within seconds. 503 `topups_unavailable` where no card can be taken.',
+          'is credited within seconds. 404 `topups_disabled` where no cards are taken.',
         body: TopUpCreate,
         response: { 201: TopUp },
       },

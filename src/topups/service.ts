@@ -78,7 +78,7 @@ export function createTopUpService(deps: TopUpDeps) {
   const { db, limits, enabled = true } = deps;
   const payments = (): Payments => {
     if (deps.payments) return deps.payments;
-    throw new AppError('topups_unavailable', 'No card can be taken here: no payment provider is set up.');
+    throw new AppError('topups_disabled', 'No card can be taken here: no payment provider is set up.');
   };
   const find = async (accountId: string, id: string): Promise<store.TopUpRow> => {
     const row = id.includes('\0') ? undefined : await store.findTopUp(db, id);
@@ -92,7 +92,7 @@ export function createTopUpService(deps: TopUpDeps) {
      * the page again that it made: there is one, also when the first answer was lost on its way.
      */
     async create({ accountId, userId }: Principal, wish: TopUpCreate): Promise<TopUp> {
-      if (!enabled) throw new AppError('topups_unavailable', 'Nothing costs anything here, so no card is charged.');
+      if (!enabled) throw new AppError('topups_disabled', 'Nothing costs anything here, so no card is charged.');
       const provider = payments();
       const amountMinor = check(wish, limits);
       const intent = currentIntent();

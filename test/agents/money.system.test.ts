@@ -109,8 +109,8 @@ test('where nothing costs anything nobody is let pay, whatever is set up; what w
   const { url, stop } = await api.replica({ billing: false });
   const free = await connectAgent(url, withKey(ada.key));
   try {
-    expect(await free.call('create_top_up', CARD)).toMatchObject({ output: { code: 'topups_unavailable' } });
-    expect(await free.call('create_crypto_deposit', COINS)).toMatchObject({ output: { code: 'crypto_unavailable' } });
+    expect(await free.call('create_top_up', CARD)).toMatchObject({ output: { code: 'topups_disabled' } });
+    expect(await free.call('create_crypto_deposit', COINS)).toMatchObject({ output: { code: 'crypto_disabled' } });
     expect(await free.call('list_top_ups')).toMatchObject({ isError: false });
     // A refund of last month's payment may still come: it is looked at whether it is the provider's.
     const event = await call(`${url}/v1/webhooks/stripe`, 'POST', {}, { 'stripe-signature': 't=1,v1=00' });

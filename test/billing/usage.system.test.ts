@@ -213,7 +213,7 @@ describe('the balance', () => {
   test('says how long it lasts, and when that is not long', async () => {
     expect(await of({ creditsPerHour: 300n, available: 900_000n })).toEqual({
       ...{ state: 'active', balanceCredits: '1000', availableCredits: '900000', creditsPerHour: '300' },
-      ...{ secondsLeft: 10_800_000, currency: 'USD', creditsPerMinorUnit: '100' },
+      ...{ secondsLeft: 10_800_000, currency: 'USD', creditsPerMinorUnit: '100', paymentMethods: [] },
     });
     expect(await of({ creditsPerHour: 300n, available: 900n })).toMatchObject({ state: 'low', secondsLeft: 10_800 });
     expect(await of({ creditsPerHour: 0n, available: 900n })).toMatchObject({ state: 'active', secondsLeft: null });

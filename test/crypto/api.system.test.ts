@@ -164,6 +164,6 @@ test('it takes the scope of money, and is not there without an xpub', async () =
     ['POST', '/deposits'],
   ] as const) {
     const { body } = await ask(method, path, method === 'POST' ? ETH : undefined, without);
-    expect(body).toMatchObject({ status: 503, code: 'crypto_unavailable' });
+    expect(body).toMatchObject({ status: 404, code: 'crypto_disabled' });
   }
 });

@@ -100,6 +100,14 @@ test('usage by day and by stream, and as a file, is what was booked, to the cred
 
 test('a card: the amount is checked and kept, pressed twice it is asked for once, and the provider’s page is gone to', async () => {
   const page = await open('/billing');
+  // No payment provider is set up here, so none is offered.
+  await page.getByText('whoever runs this service grants').waitFor();
+  expect(await page.getByRole('button', { name: 'Top up' }).count()).toBe(0);
+  await page.route('**/v1/billing', async (route) => {
+    const response = await route.fetch();
+    await route.fulfill({ response, json: { ...(await response.json()), paymentMethods: ['card'] } });
+  });
+  await page.reload();
   await page.getByRole('button', { name: 'Top up' }).click();
   const dialog = page.getByRole('dialog', { name: 'Top up by card' });
   await dialog.getByRole('radio', { name: 'Other' }).check();
@@ -112,7 +120,7 @@ test('a card: the amount is checked and kept, pressed twice it is asked for once
   }
   await expectForEverybody(page);
   await other.fill('12,50');
-  // No payment provider is set up here, and that is said.
+  // What is not set up is said as well.
   await dialog.getByRole('button', { name: 'Go to payment' }).click();
   await dialog.getByText('No card can be taken here').waitFor();
   expect(await other.inputValue()).toBe('12,50');

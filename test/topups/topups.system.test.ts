@@ -136,9 +136,12 @@ describe('a page to pay at', () => {
 
   test('cannot be made without a payment provider, or with a key that it does not know, which nobody is told', async () => {
     const wish = { amountMinor: '1000', currency: 'USD' };
-    for (const other of [withoutKey, wrongKey]) {
+    for (const [other, refusal] of [
+      [withoutKey, { status: 404, body: { code: 'topups_disabled' } }],
+      [wrongKey, { status: 503, body: { code: 'topups_unavailable' } }],
+    ] as const) {
       const answer = await ask('POST', '/v1/billing/top-ups', wish, {}, other);
-      expect(answer).toMatchObject({ status: 503, body: { code: 'topups_unavailable' } });
+      expect(answer).toMatchObject(refusal);
       expect(JSON.stringify(answer.body) + other.logs()).not.toMatch(/sk_test|whsec/);
     }
     expect(wrongKey.logs()).toContain('StripeAuthenticationError');

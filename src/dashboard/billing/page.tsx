@@ -12,13 +12,13 @@ import classes from './billing.module.css';
 import { DepositForm } from './depositForm.tsx';
 import { AddressForm, Invoices } from './invoices.tsx';
 import { Booked, Deposits, TopUps } from './lists.tsx';
-import { useAssets, useBilling, useMoneyChanged } from './queries.ts';
+import { useBilling, useMoneyChanged } from './queries.ts';
 import { TopUpForm } from './topUpForm.tsx';
 import { UsagePanel } from './usage.tsx';
 import { formatCredits, outlookOf } from './words.ts';
 
 function Balance({ billing }: { billing: Billing }) {
-  const { state, availableCredits, creditsPerHour } = billing;
+  const { state, availableCredits, creditsPerHour, paymentMethods } = billing;
   return (
     <Panel title="Balance">
       <p className={classes.balance} data-state={state} data-testid="balance">
@@ -30,6 +30,9 @@ function Balance({ billing }: { billing: Billing }) {
       {creditsPerHour !== '0' && (
         <p className={page.dim}>{formatCredits(creditsPerHour, billing, { exactly: true })} an hour at present.</p>
       )}
+      {paymentMethods.length === 0 && (
+        <p className={page.dim}>No way to pay is set up: whoever runs this service grants credit.</p>
+      )}
     </Panel>
   );
 }
@@ -38,8 +41,8 @@ function Money({ billing }: { billing: Billing }) {
   const { opened, open, close } = useOpen();
   const navigate = useNavigate();
   const changed = useMoneyChanged();
-  const { data: assets } = useAssets();
-  const takesCrypto = (assets?.length ?? 0) > 0;
+  const takesCrypto = billing.paymentMethods.includes('crypto');
+  const takesCards = billing.paymentMethods.includes('card');
   return (
     <>
       <PageHead title="Billing" lead="What your streams use while they are on air, and how it is paid.">
@@ -48,9 +51,11 @@ function Money({ billing }: { billing: Billing }) {
             Pay in crypto
           </Button>
         )}
-        <Button leftSection={<IconCreditCard size={17} aria-hidden />} onClick={() => open('top-up')}>
-          Top up
-        </Button>
+        {takesCards && (
+          <Button leftSection={<IconCreditCard size={17} aria-hidden />} onClick={() => open('top-up')}>
+            Top up
+          </Button>
+        )}
       </PageHead>
       <div className={page.columns}>
         <div className={page.column}>
