@@ -9,11 +9,11 @@ import { waiting } from './waiting.ts';
 const id = idOf('objectID of the upload, as list_uploads tells it.');
 const wait = waitFor('it is ready or has failed');
 
-export function sayUpload({ name, objectID, state, progress, error }: UploadRecord): string {
+export function sayUpload({ name, objectID, state, progress, warnings, error }: UploadRecord): string {
   const what = `Upload "${name}" (${objectID})`;
   if (state === 'failed') return `${what} failed: ${error?.message ?? 'the reason is not known.'}`;
-  if (state === 'ready') return `${what} is ready.`;
-  return `${what} is ${state}, ${Math.round(100 * progress)} %.`;
+  const doing = state === 'ready' ? `${what} is ready.` : `${what} is ${state}, ${Math.round(100 * progress)} %.`;
+  return [doing, ...warnings.map(({ message }) => message)].join(' ');
 }
 
 export function uploadTools(uploads: UploadService): Tool[] {

@@ -75,6 +75,7 @@ const Upload = {
   video: { codec: 'h264', width: 1920, height: 1080, framerate: 30 },
   audio: { codec: 'aac', sampleRate: 48_000, channels: 2 },
   preview: 'ready',
+  warnings: [],
   error: null,
   createdAt,
 };

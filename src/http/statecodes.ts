@@ -5,6 +5,7 @@
 import { FAILURES, type FailureCode } from '../streamer/failure.ts';
 import { READINESS_ISSUES } from '../streams/spec.ts';
 import { UPLOAD_ERRORS, type UploadErrorCode } from '../uploads/spec.ts';
+import { UPLOAD_WARNINGS } from '../uploads/warnings.ts';
 
 export interface StateCode {
   code: string;
@@ -74,13 +75,14 @@ const OF_DESTINATIONS: Record<FailureCode, string> = {
   exited: 'Nothing, when it was once: the stream reconnects by itself. If it goes on, look at the message.',
 };
 
-const entries = <Code extends string>(texts: Record<Code, string>) => Object.entries(texts) as [Code, string][];
+const entries = <Code extends string, Text>(texts: Record<Code, Text>) => Object.entries(texts) as [Code, Text][];
 
 /** A code of several tables comes several times. */
 export const STATE_CODES: readonly StateCode[] = [
   ...entries(OF_UPLOADS).map(([code, fix]) => ({
     ...{ code, fix, meaning: UPLOAD_ERRORS[code], place: '`error.code` of an upload' },
   })),
+  ...entries(UPLOAD_WARNINGS).map(([code, texts]) => ({ code, ...texts, place: '`code` in `warnings` of an upload' })),
   ...Object.values(READINESS_ISSUES).map(({ code, fix }) => ({
     ...{ code, fix, meaning: OF_READINESS[code], place: '`code` of an issue in a stream’s readiness' },
   })),

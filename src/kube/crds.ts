@@ -152,6 +152,12 @@ const upload: Definition = {
       description: 'A profile that can be played.',
     },
     { name: 'Error', type: 'string', jsonPath: '.status.error.code', description: 'Why it failed.' },
+    {
+      name: 'Warning',
+      type: 'string',
+      jsonPath: '.status.warnings[*].code',
+      description: 'What was changed of the file so that it plays; the first of several.',
+    },
     AGE,
     {
       name: 'Bytes',

@@ -5,6 +5,7 @@
 import type { MediaLimits } from '../prepare/media-limits.ts';
 import type { PrepareResult } from '../prepare/task.ts';
 import type { MediaInfo, RenditionStatus } from '../uploads/spec.ts';
+import { MAX_WARNING_CHARS, mergeWarnings, type UploadWarning } from '../uploads/warnings.ts';
 import type { MakingTask } from './job.ts';
 import type { PodSettings } from './restricted.ts';
 
@@ -63,6 +64,14 @@ const isRendition = (made: RenditionStatus, task: Of<'rendition'>, { mediaLimits
   within(made.durationSeconds ?? -1, 0, mediaLimits.durationSeconds * LONGER + MORE_SECONDS) &&
   within(made.bitrateKbps ?? -1, 0, MAX_BITRATE_KBPS);
 
+/** A sentence of a Job's own, without what a terminal would obey. */
+const clean = (text: string, maxChars: number): string =>
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is taken out.
+  text.replaceAll(/[\u0000-\u001f\u007f]+/g, ' ').slice(0, maxChars);
+
+const cleanWarnings = (warnings: readonly UploadWarning[] = []): UploadWarning[] =>
+  mergeWarnings(warnings.map(({ code, message }) => ({ code, message: clean(message, MAX_WARNING_CHARS) })));
+
 const refused: PrepareResult = {
   action: 'failed',
   error: {
@@ -75,13 +84,13 @@ const refused: PrepareResult = {
 export function believable(result: PrepareResult, task: MakingTask, bounds: Bounds): PrepareResult {
   if (result.action === 'failed') {
     const { code, message } = result.error;
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is taken out.
-    const text = message.replaceAll(/[\u0000-\u001f\u007f]+/g, ' ').slice(0, MAX_MESSAGE_CHARS);
-    return { action: 'failed', error: { code, message: text } };
+    return { action: 'failed', error: { code, message: clean(message, MAX_MESSAGE_CHARS) } };
   }
   if (result.action === 'import' && task.action === 'import')
-    return isMedia(result.media, task, bounds) ? result : refused;
+    return isMedia(result.media, task, bounds) ? { ...result, warnings: cleanWarnings(result.warnings) } : refused;
   if (result.action === 'rendition' && task.action === 'rendition')
-    return isRendition(result.rendition, task, bounds) ? result : refused;
+    return isRendition(result.rendition, task, bounds)
+      ? { ...result, warnings: cleanWarnings(result.warnings) }
+      : refused;
   return result;
 }

@@ -8,13 +8,14 @@ import { importJobName, renditionJobName } from '../streams/names.ts';
 import { previewOf, previewWantedUntil } from '../uploads/asked.ts';
 import type { MediaInfo, RenditionStatus, UPLOAD_ERRORS, UploadState, UploadStatus } from '../uploads/spec.ts';
 import { isArriving, PREVIEW_PROFILE, renditionOf, sourceKey } from '../uploads/spec.ts';
+import { mergeWarnings, type UploadWarning } from '../uploads/warnings.ts';
 import { believable } from './believable.ts';
 import { asBegun, fits, generationOf, importWish, renditionWish, taskOf, type Wish } from './job.ts';
 import { outcomeOf } from './jobresult.ts';
 import { isActive, progressOf } from './progress.ts';
 import { isOwnedBy, type PodSettings } from './restricted.ts';
 import { type Grant, grantOf, noPreparedRoom, noRoom, ROOM_MS } from './room.ts';
-import { conditionsOf } from './status.ts';
+import { conditionsOf, pascalCase } from './status.ts';
 import type { Verdict } from './world.ts';
 
 export interface UploadWorld {
@@ -60,6 +61,8 @@ class Plan {
   readonly create: Wish[] = [];
   readonly remove: Job[] = [];
   lookAgainAt: Date | undefined;
+  /** What Jobs have just reported. */
+  readonly warnings: UploadWarning[] = [];
   /** Names of the Jobs that somebody wants. */
   readonly #wanted = new Set<string>();
   waitsForRoom = false;
@@ -127,6 +130,7 @@ class Plan {
       this.remove.push(job);
       return undefined;
     }
+    if ('warnings' in result) this.warnings.push(...(result.warnings ?? []));
     return result;
   }
 }
@@ -233,8 +237,6 @@ function renditions(upload: Upload, media: MediaInfo, world: UploadWorld, plan: 
   return { wanted, held, all: [...wanted, ...shown, ...kept].sort((a, b) => a.profile.localeCompare(b.profile)) };
 }
 
-const camel = (code: string): string => code.replace(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase());
-
 function verdicts(
   { spec }: Upload,
   media: MediaInfo | undefined,
@@ -252,11 +254,11 @@ function verdicts(
     const waiting = isArriving(spec)
       ? ['Receiving', 'The file is being sent.']
       : ['Importing', 'The file is being fetched.'];
-    const [reason = '', message = ''] = error ? [camel(error.code), error.message] : waiting;
+    const [reason = '', message = ''] = error ? [pascalCase(error.code), error.message] : waiting;
     return [say('Imported', 'False', reason, message), say('Prepared', 'False', reason, message)];
   }
   const fine = say('Imported', 'True', 'Imported', 'The file has been fetched and read.');
-  if (error) return [fine, say('Prepared', 'False', camel(error.code), error.message)];
+  if (error) return [fine, say('Prepared', 'False', pascalCase(error.code), error.message)];
   const ready = wanted.filter(({ state }) => state === 'ready').map(({ profile }) => profile);
   if (ready.length === wanted.length && held.length > 0) {
     const message = `Is prepared for ${held.join(', ')} once a stream that plays it may go on air.`;
@@ -299,12 +301,14 @@ export function decideUpload(upload: Upload, world: UploadWorld): UploadDecision
   const pending = wanted.some(({ state }) => state === 'pending');
   const error = importError ?? wanted.find(({ state }) => state === 'failed')?.error;
   const state: UploadState = pending ? 'preparing' : error ? 'failed' : media ? 'ready' : 'importing';
+  const warnings = mergeWarnings(upload.status?.warnings, plan.warnings);
   const status: UploadStatus = {
     ...(generation !== undefined && { observedGeneration: generation }),
     state,
     progress: progress(upload, state, wanted, plan),
     ...(media && { sourceKey: keptSource(upload, media, world), media }),
     ...(all.length > 0 && { renditions: all }),
+    ...(media && warnings.length > 0 && { warnings }),
     ...(error && { error }),
     conditions: conditionsOf(
       verdicts(upload, media, error, wanted, held),

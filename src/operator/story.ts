@@ -7,6 +7,7 @@ import { findCondition } from '../streams/conditions.ts';
 import { fixOf, gatesOf } from '../streams/readiness.ts';
 import { type LoopStreamStatus, READINESS_CONDITIONS, READINESS_ISSUES } from '../streams/spec.ts';
 import type { UploadStatus } from '../uploads/spec.ts';
+import { pascalCase } from './status.ts';
 import type { Verdict } from './world.ts';
 
 const normal = (reason: string, message: string): EventInput => ({ type: 'Normal', reason, message });
@@ -90,6 +91,10 @@ export function uploadEvents(before: UploadStatus | undefined, status: UploadSta
   const told: EventInput[] = [];
   if (status.media && !before?.media) {
     told.push(normal('MediaImported', `The file has been fetched: ${status.media.durationSeconds} s.`));
+  }
+  for (const { code, message } of status.warnings ?? []) {
+    const known = before?.warnings?.some((other) => other.code === code);
+    if (!known) told.push(warning(pascalCase(code), message));
   }
   for (const { profile, state, error } of status.renditions ?? []) {
     if (before?.renditions?.find((other) => other.profile === profile)?.state === state) continue;

@@ -9,6 +9,7 @@ import { deletePieces } from '../storage/pieces.ts';
 import { withScratchFile } from '../storage/scratch.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { MediaInfo } from '../uploads/spec.ts';
+import type { UploadWarning } from '../uploads/warnings.ts';
 import { type Fetched, type FetchOptions, fetchInto } from './fetch.ts';
 import { checkHeader } from './limits.ts';
 import { describeMedia, probe, scanPackets } from './probe.ts';
@@ -16,6 +17,7 @@ import { hasSource, joinInto } from './received.ts';
 import type { Workshop } from './rendition.ts';
 import { checkComplete, checkType } from './source.ts';
 import type { PrepareTask } from './task.ts';
+import { describeWarnings } from './warnings.ts';
 
 type ImportTask = Extract<PrepareTask, { action: 'import' }>;
 export type ImportLimits = Pick<
@@ -25,8 +27,13 @@ export type ImportLimits = Pick<
 
 const BUFFER_BYTES = 2 ** 20;
 
+export interface Imported {
+  media: MediaInfo;
+  warnings: UploadWarning[];
+}
+
 /** Rejects with PrepareError, StorageError or the signal's reason; the source is then not in storage. */
-export function importSource(task: ImportTask, shop: Workshop, limits: ImportLimits): Promise<MediaInfo> {
+export function importSource(task: ImportTask, shop: Workshop, limits: ImportLimits): Promise<Imported> {
   const { storage, tools, signal, inputDir = tmpdir() } = shop;
   const { maxDurationSeconds = shop.limits.durationSeconds } = task;
   const media = { ...shop.limits, durationSeconds: Math.min(shop.limits.durationSeconds, maxDurationSeconds) };
@@ -43,7 +50,10 @@ export function importSource(task: ImportTask, shop: Workshop, limits: ImportLim
     }
     // What failed above may be tried again, so the pieces stay until here; from here on they are only in the way.
     if ('sent' in task) await deletePieces(storage, task.sent.key);
-    return { ...fetched, ...describeMedia(source, scan) };
+    return {
+      media: { ...fetched, ...describeMedia(source, scan) },
+      warnings: describeWarnings(source, scan, task.type),
+    };
   });
 }
 

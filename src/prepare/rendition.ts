@@ -7,6 +7,7 @@ import { indexKey, RenditionIndex } from '../rendition/index.ts';
 import type { Storage } from '../storage/storage.ts';
 import { type Framerate, parseProfile, type Quality } from '../streams/profile.ts';
 import { PREVIEW_PROFILE, PREVIEW_SECONDS, type RenditionStatus } from '../uploads/spec.ts';
+import type { UploadWarning } from '../uploads/warnings.ts';
 import { PrepareError } from './failure.ts';
 import { checkHeader } from './limits.ts';
 import type { MediaLimits } from './media-limits.ts';
@@ -33,8 +34,13 @@ export interface Workshop {
   onProgress?: (fraction: number) => void;
 }
 
+export interface Rendered {
+  rendition: RenditionStatus;
+  warnings: UploadWarning[];
+}
+
 /** Rejects with PrepareError, StorageError or the signal's reason; then nothing of the rendition is visible. */
-export async function makeRendition(task: RenditionTask, shop: Workshop): Promise<RenditionStatus> {
+export async function makeRendition(task: RenditionTask, shop: Workshop): Promise<Rendered> {
   const profile = task.profile === PREVIEW_PROFILE ? PREVIEW : parseProfile(task.profile);
   if (!profile) throw new PrepareError('prepare_failed', `There is no profile ${task.profile}.`);
   const made = await readIndex(task, shop.storage);
@@ -48,12 +54,15 @@ export async function makeRendition(task: RenditionTask, shop: Workshop): Promis
   return ready(task, index);
 }
 
-const ready = ({ profile, renditionKey }: RenditionTask, index: RenditionIndex): RenditionStatus => ({
-  profile,
-  state: 'ready',
-  key: renditionKey,
-  durationSeconds: index.durationSeconds,
-  bitrateKbps: index.bitrateKbps,
+const ready = ({ profile, renditionKey }: RenditionTask, index: RenditionIndex): Rendered => ({
+  rendition: {
+    profile,
+    state: 'ready',
+    key: renditionKey,
+    durationSeconds: index.durationSeconds,
+    bitrateKbps: index.bitrateKbps,
+  },
+  warnings: index.warnings ?? [],
 });
 
 /** The index of a rendition that is there and whole. */
@@ -171,7 +180,8 @@ async function makeBy(
     throw new PrepareError('prepare_failed', `In what was made, ${error.message}.`, { cause: error });
   }
   if (!made) throw new Error('publish resolved without filling the file');
-  return made.index;
+  const { index, warnings } = made;
+  return warnings && warnings.length > 0 ? { ...index, warnings } : index;
 }
 
 /** Asked only where it matters: whether this ffmpeg can turn HDR into SDR. */

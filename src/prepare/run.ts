@@ -98,20 +98,20 @@ async function toolsOf({ action }: PrepareTask, config: PrepareConfig, lifecycle
 }
 
 async function perform(task: PrepareTask, shop: Workshop, config: PrepareConfig): Promise<PrepareResult> {
-  if (task.action === 'rendition') return { action: 'rendition', rendition: await makeRendition(task, shop) };
+  if (task.action === 'rendition') return { action: 'rendition', ...(await makeRendition(task, shop)) };
   if (task.action === 'sweep') {
     const { sweep } = await import('./sweep.ts');
     return await sweep(task, shop, systemClock.now());
   }
   // Only an import needs the HTTP client.
   const { importSource } = await import('./import.ts');
-  const media = await importSource(task, shop, {
+  const imported = await importSource(task, shop, {
     allowPrivateLinks: config.allowPrivateLinks,
     maxBytes: config.maxSourceBytes,
     timeoutSeconds: config.fetchTimeoutSeconds,
     minBytesPerSecond: config.minFetchBytesPerSecond,
   });
-  return { action: 'import', media };
+  return { action: 'import', ...imported };
 }
 
 /** Any error as one of the upload's codes. What is not understood may be a fault of the moment. */

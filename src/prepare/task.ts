@@ -4,6 +4,7 @@
  */
 import { type Static, Type } from 'typebox';
 import { MediaInfo, RenditionStatus, UPLOAD_ERRORS, UPLOAD_TYPES, type UploadErrorCode } from '../uploads/spec.ts';
+import { UploadWarnings } from '../uploads/warnings.ts';
 
 /** The longest source that is taken, where that is less than the service takes. */
 const MaxDurationSeconds = Type.Optional(Type.Integer({ minimum: 1 }));
@@ -58,8 +59,12 @@ export type SweepResult = Static<typeof SweepResult>;
 
 export const PrepareResult = Type.Union([
   SweepResult,
-  Type.Object({ action: Type.Literal('import'), media: MediaInfo }),
-  Type.Object({ action: Type.Literal('rendition'), rendition: RenditionStatus }),
+  Type.Object({ action: Type.Literal('import'), media: MediaInfo, warnings: Type.Optional(UploadWarnings) }),
+  Type.Object({
+    action: Type.Literal('rendition'),
+    rendition: RenditionStatus,
+    warnings: Type.Optional(UploadWarnings),
+  }),
   /** The Job exits 0 with this when trying again would not help; it exits non-zero when it might. */
   Type.Object({
     action: Type.Literal('failed'),

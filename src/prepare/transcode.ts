@@ -4,6 +4,7 @@ import type { Logger } from '../log.ts';
 import { FlvParser } from '../rendition/flv.ts';
 import type { RenditionIndex } from '../rendition/index.ts';
 import type { Framerate } from '../streams/profile.ts';
+import type { UploadWarning } from '../uploads/warnings.ts';
 import { EarlySync } from './disk.ts';
 import { PrepareError } from './failure.ts';
 import { Indexer } from './index-file.ts';
@@ -20,6 +21,8 @@ export interface Made {
   index: RenditionIndex;
   /** AAC frames of silence that had to be added at the end. */
   silentFrames: number;
+  /** What was found only while it was made; it is kept in the index, for those who share the rendition. */
+  warnings?: UploadWarning[];
 }
 
 export interface Most {

@@ -4,6 +4,7 @@
  * The index is written last, so a rendition whose index can be read is complete.
  */
 import { type Static, Type } from 'typebox';
+import { UploadWarnings } from '../uploads/warnings.ts';
 import { INDEX_VERSION } from './format.ts';
 
 export { AUDIO_SAMPLE_RATE, INDEX_VERSION, indexKey, SAMPLES_PER_FRAME } from './format.ts';
@@ -16,6 +17,8 @@ export const RenditionIndex = Type.Object({
   sha256: Type.String({ pattern: '^[0-9a-f]{64}$' }),
   durationSeconds: Type.Number({ exclusiveMinimum: 0 }),
   bitrateKbps: Type.Number({ minimum: 0 }),
+  /** What was changed of the source while it was made. */
+  warnings: Type.Optional(UploadWarnings),
   video: Type.Optional(
     Type.Object({
       /** Frames per second as an exact fraction. */

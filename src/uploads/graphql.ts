@@ -2,7 +2,7 @@
 import { GraphQLFloat, GraphQLID, GraphQLInt, GraphQLObjectType, GraphQLString } from 'graphql';
 import { DeletePayload, inputType, mutationField, payloadOf } from '../graphql/input.ts';
 import { byIdField, connectionField, Node, type NounFields } from '../graphql/relay.ts';
-import { DateTime, enumOf, required } from '../graphql/scalars.ts';
+import { DateTime, enumOf, listOf, required } from '../graphql/scalars.ts';
 import { enumFilter, IDFilter, NumberFilter, TextFilter, TimeFilter, whereInput } from '../graphql/where.ts';
 import { UploadFromLink, type Upload as UploadRecord } from './record.ts';
 import type { UploadService } from './service.ts';
@@ -47,6 +47,15 @@ const Upload = new GraphQLObjectType<UploadRecord>({
     },
     preview: {
       type: enumOf('UploadPreview', PREVIEW_STATES, 'Whether its first minute can be seen; null: nobody has asked.'),
+    },
+    warnings: {
+      type: listOf(
+        new GraphQLObjectType({
+          name: 'UploadWarning',
+          fields: { code: { type: required(GraphQLString) }, message: { type: required(GraphQLString) } },
+        }),
+      ),
+      description: 'What was changed of the file so that it plays. Empty when nothing was.',
     },
     error: {
       type: new GraphQLObjectType({

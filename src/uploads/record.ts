@@ -39,6 +39,16 @@ export const Upload = Type.Object(
         'Whether its first minute can be seen by `GET /v1/uploads/{objectID}/preview.flv`. Null: nobody has asked yet; it is ' +
         'prepared when somebody does.',
     }),
+    warnings: Type.Array(
+      Type.Object({
+        code: Type.String({ description: 'Stable code, with a page at /docs/errors/{code}.' }),
+        message: Type.String(),
+      }),
+      {
+        description:
+          'What was changed of the file so that it plays, e.g. a picture that is held while the sound goes on. Empty when nothing was.',
+      },
+    ),
     error: nullable(
       Type.Object({
         code: Type.String({ description: 'Stable code, with a page at /docs/errors/{code}.' }),

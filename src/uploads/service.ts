@@ -65,6 +65,7 @@ const show = ({ metadata, spec, status }: Resource): Upload => ({
   video: status?.media?.video ?? null,
   audio: status?.media?.audio ?? null,
   preview: previewOf({ spec, ...(status && { status }) }),
+  warnings: status?.warnings ?? [],
   error: status?.error ?? null,
   createdAt: metadata.creationTimestamp,
 });

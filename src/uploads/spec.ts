@@ -5,6 +5,7 @@
 import { createHash } from 'node:crypto';
 import { type Static, Type } from 'typebox';
 import { Condition } from '../streams/conditions.ts';
+import { UploadWarnings } from './warnings.ts';
 
 export const UPLOAD_TYPES = ['video', 'audio'] as const;
 /**
@@ -156,6 +157,7 @@ export const UploadStatus = Type.Object({
   renditions: Type.Optional(
     Type.Array(RenditionStatus, { maxItems: 16, description: 'What has been made of it, by profile.' }),
   ),
+  warnings: Type.Optional(UploadWarnings),
   error: Type.Optional(UploadError),
   conditions: Type.Optional(Type.Array(Condition, { maxItems: 16, description: 'Imported, Prepared.' })),
 });

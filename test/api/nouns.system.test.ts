@@ -136,7 +136,7 @@ describe('uploads', () => {
     const made = await link();
     expect(made).toEqual({
       ...{ objectID: made.objectID, type: 'VIDEO', name: 'My clip.mp4', state: 'importing', progress: 0 },
-      ...{ sizeBytes: null, durationSeconds: null, video: null, audio: null, preview: null, error: null },
+      ...{ sizeBytes: null, durationSeconds: null, video: null, audio: null, preview: null, warnings: [], error: null },
       createdAt: expect.stringMatching(/Z$/),
     });
     expect((await api.kube.get(UPLOADS, NAMESPACE, made.objectID)).spec).toEqual({

@@ -60,6 +60,30 @@ describe('an import that reports', () => {
   });
 });
 
+describe('warnings that a Job reports', () => {
+  const said = (warnings: unknown) => statusAfter({ action: 'import', media: MEDIA, warnings }, 'import');
+
+  test('are written down: known codes, one of each, in sentences that fit and that a terminal does not obey', () => {
+    const told = { code: 'picture_held', message: `\u001b[31m${'x'.repeat(250)}`, more: 'x'.repeat(9999) };
+    const { warnings } = said([told, told, { code: 'still_picture', message: '' }]);
+    expect(warnings).toEqual([
+      { code: 'still_picture', message: '' },
+      { code: 'picture_held', message: ` [31m${'x'.repeat(250)}` },
+    ]);
+  });
+
+  test.each([
+    ['a code that nobody knows', [{ code: 'buy_this', message: 'Now.' }]],
+    ['a page of text', [{ code: 'picture_held', message: 'x'.repeat(3000) }]],
+    ['more than there are codes', Array.from({ length: 40 }, () => ({ code: 'picture_held', message: 'x' }))],
+    ['no list', 'picture_held'],
+  ])('%s has failed, and nothing of it is written down', (_, warnings) => {
+    const status = said(warnings);
+    expect(status).toMatchObject(FAILED);
+    expect(status.warnings).toBeUndefined();
+  });
+});
+
 describe('a rendition that reports', () => {
   const made = { profile: '720p30', state: 'ready', durationSeconds: 10, bitrateKbps: 4000 };
 

@@ -9,6 +9,7 @@ import { apiFiles } from '../../src/http/generate.ts';
 import { FAILURES } from '../../src/streamer/failure.ts';
 import { READINESS_ISSUES } from '../../src/streams/spec.ts';
 import { UPLOAD_ERRORS } from '../../src/uploads/spec.ts';
+import { UPLOAD_WARNINGS } from '../../src/uploads/warnings.ts';
 
 const DOCS = join(import.meta.dirname, '../../docs');
 let docs: ErrorDoc[];
@@ -24,6 +25,7 @@ test('docs/errors/ is what the code says, a page a code and no other (mend with 
   const tables = [
     ...Object.keys(ERRORS),
     ...Object.keys(UPLOAD_ERRORS),
+    ...Object.keys(UPLOAD_WARNINGS),
     ...Object.values(READINESS_ISSUES).map(({ code }) => code),
     ...Object.keys(FAILURES),
   ];

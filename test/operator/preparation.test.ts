@@ -7,6 +7,7 @@ import { uploadEvents } from '../../src/operator/story.ts';
 import { findCondition } from '../../src/streams/conditions.ts';
 import { PREVIEW_ANNOTATION } from '../../src/streams/names.ts';
 import { previewOf, previewWish } from '../../src/uploads/asked.ts';
+import { warn } from '../../src/uploads/warnings.ts';
 import { at, endedPod, jobOf, MEDIA, NOW, rendition, SETTINGS, upload } from '../support/operator.ts';
 
 const fresh = () => upload('film', {});
@@ -235,6 +236,22 @@ describe('the renditions of an upload', () => {
     expect(forgotten.status.state).toBe('ready');
     const again = see({ ...upload(), status: forgotten.status }, { profiles: ['720p30'] });
     expect(again.create.map(({ name }) => name)).toEqual(['film-720p30']);
+  });
+
+  it('add what was changed while they were made to what their import said, once', () => {
+    const told = [warn('picture_held', 'For 10.0 s.')];
+    const before = { ...imported(), status: { ...imported().status, warnings: told } };
+    const warnings = [warn('silence_added', 'For 2.0 s.'), warn('picture_held', 'For 10.1 s.')];
+    const made = endedPod({ action: 'rendition', rendition: rendition('720p30'), warnings });
+    const jobs = [jobOf(before, wish('720p30'), COMPLETE)];
+    const { status } = see(before, { profiles: ['720p30'], jobs, pods: [made] });
+    expect(status).toMatchObject({ state: 'ready', warnings: [warnings[1], warnings[0]] });
+    expect(uploadEvents(before.status, status)).toMatchObject([
+      { type: 'Warning', reason: 'SilenceAdded', message: warnings[0]?.message },
+      { reason: 'MediaPrepared' },
+    ]);
+    const later = see({ ...before, status }, { profiles: ['720p30'], jobs });
+    expect(later.status).toEqual(status);
   });
 
   it('fail for good, and say why', () => {

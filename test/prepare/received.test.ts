@@ -14,8 +14,13 @@ const LIMITS = { allowPrivateLinks: false, maxBytes: 1, timeoutSeconds: 1, minBy
 const { signal } = new AbortController();
 type Room = Awaited<ReturnType<typeof room>>;
 
-const imported = ({ storage }: Room, sizeBytes: number, ffprobe = 'ffprobe', onProgress?: (part: number) => void) =>
-  importSource(
+const imported = async (
+  { storage }: Room,
+  sizeBytes: number,
+  ffprobe = 'ffprobe',
+  onProgress?: (part: number) => void,
+) => {
+  const { media: info } = await importSource(
     { action: 'import', sent: { key: KEY, sizeBytes }, type: 'video', sourceKey: 'sources/x' },
     {
       ...{ storage, tools: { ffmpeg: 'ffmpeg', ffprobe }, signal, log: quiet, limits: DEFAULT_LIMITS },
@@ -23,6 +28,8 @@ const imported = ({ storage }: Room, sizeBytes: number, ffprobe = 'ffprobe', onP
     },
     LIMITS,
   );
+  return info;
+};
 
 /** Sends it in two pieces. */
 async function sendTo(storage: Storage, content: Buffer): Promise<void> {

@@ -192,7 +192,9 @@ describe('a rendition is made once', () => {
     const ffprobe = place.path('ffprobe');
     await writeFile(ffprobe, `#!/bin/sh\necho asked >> '${place.path('asked')}'\nexec ffprobe "$@"\n`, { mode: 0o755 });
     const shop = { ...shopOf(place), tools: { ffmpeg: 'ffmpeg', ffprobe } };
-    expect(await makeRendition(taskFor('video', '720p30'), shop)).toMatchObject({ durationSeconds: 2.5 });
+    expect(await makeRendition(taskFor('video', '720p30'), shop)).toMatchObject({
+      rendition: { durationSeconds: 2.5 },
+    });
     expect(await readFile(place.path('asked'), 'utf8')).toBe('asked\n');
   });
 

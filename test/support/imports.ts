@@ -1,7 +1,7 @@
 /** Imports of files that stand on this machine, by the real code, with limits of one's own. */
 import { readFile } from 'node:fs/promises';
 import { Readable } from 'node:stream';
-import { importSource } from '../../src/prepare/import.ts';
+import { type Imported, importSource } from '../../src/prepare/import.ts';
 import { DEFAULT_LIMITS, type MediaLimits } from '../../src/prepare/media-limits.ts';
 import type { MediaType } from '../../src/prepare/source.ts';
 import type { MediaInfo } from '../../src/uploads/spec.ts';
@@ -15,10 +15,14 @@ interface ImportOptions {
 }
 
 /** What an upload of these bytes, or of the file of this name, becomes; rejects as importSource() does. */
-export async function importOf(
+export const importOf = async (file: Buffer | string, options: ImportOptions = {}): Promise<MediaInfo> =>
+  (await importWhole(file, options)).media;
+
+/** The same, with the warnings. */
+export async function importWhole(
   file: Buffer | string,
   { type = 'video', limits, maxDurationSeconds, ffprobe = 'ffprobe' }: ImportOptions = {},
-): Promise<MediaInfo> {
+): Promise<Imported> {
   await using place = await room();
   const { storage } = place;
   const content = typeof file === 'string' ? await readFile(file) : file;

@@ -43,7 +43,7 @@ export async function rendition(
   await mkdir(join(place.dir, 'media', 'sources'), { recursive: true });
   await copyFile(path, join(place.dir, 'media', 'sources', 'x'));
   const task = taskFor(type, profile);
-  const status = await makeRendition(task, { ...shopOf(place), limits });
+  const { rendition: status, warnings } = await makeRendition(task, { ...shopOf(place), limits });
   const file = join(place.dir, 'media', task.renditionKey);
   const found = await inspect(file);
   const index: unknown = JSON.parse(await text(await place.storage.read(indexKey(task.renditionKey))));
@@ -60,7 +60,7 @@ export async function rendition(
   expect(found.audioTimes).toEqual(found.audioTimes.map((_, frame) => Math.round(frame * AAC_FRAME_MS)));
   expect(found.audio).toMatchObject({ codec_name: 'aac', profile: 'LC', sample_rate: '48000', channels: 2 });
   if (type === 'video') proveVideo(found, index, profile);
-  return { ...found, index, file };
+  return { ...found, index, file, warnings };
 }
 
 function proveVideo(found: Awaited<ReturnType<typeof inspect>>, index: RenditionIndex, profile: string) {

@@ -3,6 +3,7 @@ import {
   IconAlertTriangle,
   IconCircleCheck,
   IconDownload,
+  IconInfoCircle,
   IconMusic,
   IconPlayerPlay,
   IconSettings,
@@ -54,6 +55,19 @@ function Failed({ code, message }: { code: string; message: string }) {
   );
 }
 
+function Warnings({ warnings }: Pick<Upload, 'warnings'>) {
+  return (
+    <ul className={classes.warnings} data-testid="upload-warnings">
+      {warnings.map(({ code, message }) => (
+        <li key={code}>
+          <IconInfoCircle size={18} stroke={1.7} aria-hidden />
+          {message}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
 function Doing({ name, progress, what }: { name: string; progress: number; what: string }) {
   return (
     <div className={classes.doing}>
@@ -71,7 +85,7 @@ export function UploadRow({ upload }: { upload: Upload }) {
   const changed = useUploadsChanged();
   const [asking, setAsking] = useState(false);
   const [playing, setPlaying] = useState(false);
-  const { objectID, name, type, state, progress, error } = upload;
+  const { objectID, name, type, state, progress, warnings, error } = upload;
   const { doing } = lookOf(state);
   const facts = factsOf(upload);
   return (
@@ -100,6 +114,7 @@ export function UploadRow({ upload }: { upload: Upload }) {
       }
     >
       {doing && <Doing name={name} progress={progress} what={doing} />}
+      {warnings.length > 0 && <Warnings warnings={warnings} />}
       {error && <Failed code={error.code} message={error.message} />}
       {playing && <ClipPreview upload={upload} onClose={() => setPlaying(false)} />}
       {asking && (

@@ -1,0 +1,14 @@
+/**
+ * Finds what a rendition of a source will change: each row of the table reads the header and the packets, and gives a warning or
+ * none. A rendition that finds more on its way adds it to `Made.warnings` (transcode.ts). Pure: no I/O, no clock.
+ */
+import { mergeWarnings, type UploadWarning } from '../uploads/warnings.ts';
+import type { MediaType, Scan, Source } from './source.ts';
+
+type Rule = (source: Source, scan: Scan, type: MediaType) => UploadWarning | undefined;
+
+const RULES: Rule[] = [];
+
+/** The warnings of an import. */
+export const describeWarnings = (source: Source, scan: Scan, type: MediaType): UploadWarning[] =>
+  mergeWarnings(RULES.flatMap((rule) => rule(source, scan, type) ?? []));
