@@ -10,6 +10,11 @@ const VALUES: readonly [RegExp, string][] = [
   [/( cannot represent [^:]*value): .*$/s, '$1.'],
   [/Value ".*" does not exist in/s, 'The value does not exist in'],
   [/\b((?:Block)?String) ".*"/s, '$1'],
+  // The words of graphql-http, which say nothing of what to do.
+  [
+    /^Unable to detect operation AST$/,
+    'There is no such operation in the query: `operationName` must be the name of one, and may be left out where there is only one.',
+  ],
 ];
 
 export const withoutValues = (message: string): string =>

@@ -1,10 +1,10 @@
 /** /graphql, as GraphQL over HTTP has it (https://graphql.github.io/graphql-over-http/draft/): POST, and queries by GET. */
 import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { GraphQLError, getOperationAST } from 'graphql';
-import { createHandler, parseRequestParams } from 'graphql-http';
+import { createHandler } from 'graphql-http';
 import { requireScope } from '../auth/scopes.ts';
 import type { Db } from '../db/pool.ts';
-import { AppError } from '../errors.ts';
+import type { AppError } from '../errors.ts';
 import { idempotency } from '../http/idempotency.ts';
 import type { KeyedDeps } from '../http/keyed.ts';
 import { isOurFault, toAppError } from '../http/problem.ts';
@@ -12,6 +12,7 @@ import { createDocuments } from './documents.ts';
 import { variableErrors, withoutValues } from './errors.ts';
 import { limitsRule, variablesProblem } from './limits.ts';
 import type { GraphContext } from './relay.ts';
+import { readableHeaders, readRequest } from './request.ts';
 import { createSchema, type Services } from './schema.ts';
 
 export const GRAPHQL = '/graphql';
@@ -43,11 +44,7 @@ export function graphqlRoutes(app: FastifyInstance, options: GraphqlOptions): vo
       principal: raw.principal,
       allow: (operation) => requireScope(raw.principal, operation, scopePrefix),
     }),
-    // The library throws plain errors for requests that are none of GraphQL's.
-    parseRequestParams: (request) =>
-      parseRequestParams(request).catch((cause: unknown) => {
-        throw new AppError('malformed_request', sentenceOf(cause), { cause });
-      }),
+    parseRequestParams: readRequest,
     ...createDocuments(),
     validationRules: (_request, { variableValues }, rules) => [limitsRule(variableValues), ...rules],
     onSubscribe: (_request, { variables }) => variablesProblem(variables),
@@ -62,7 +59,8 @@ export function graphqlRoutes(app: FastifyInstance, options: GraphqlOptions): vo
   });
 
   const answer = async (request: FastifyRequest, reply: FastifyReply) => {
-    const { url, method, headers } = request;
+    const { url, method } = request;
+    const headers = readableHeaders(request.headers);
     const body = (request.body ?? null) as Record<string, unknown> | null;
     const since = performance.now();
     const [text, { status, headers: more }] = await handler({ url, method, headers, body, raw: request, context: {} });
@@ -71,16 +69,17 @@ export function graphqlRoutes(app: FastifyInstance, options: GraphqlOptions): vo
     return reply
       .code(status)
       .headers({ 'cache-control': 'no-store', ...more })
-      .send(text ?? '');
+      .send(status === 405 ? MUTATION_BY_GET : (text ?? ''));
   };
   const route = { config: { perField: true }, schema: { hide: true } as object };
   app.post(GRAPHQL, route, answer);
   app.get(GRAPHQL, route, answer);
 }
 
-/** The library's words, such as `Missing query`, are about the request alone. */
-const sentenceOf = (error: unknown): string =>
-  `The request is not one of GraphQL over HTTP: ${error instanceof Error ? error.message : 'it cannot be read'}.`;
+/** The library answers this with an error that has no code. */
+const MUTATION_BY_GET = JSON.stringify({
+  errors: [{ message: 'Mutations are sent by POST.', extensions: { code: 'method_not_allowed' } }],
+});
 
 /** The same codes as REST, in `extensions.code`; what is thrown inside reaches the log and nothing else. */
 function toGraphQLError(error: Readonly<GraphQLError | Error>, log: Pick<FastifyBaseLogger, 'error'>): GraphQLError {

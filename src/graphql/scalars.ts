@@ -4,12 +4,13 @@ import { isTime } from '../time.ts';
 
 const textScalar = (
   name: string,
-  description: string,
+  { description, specifiedByURL }: { description: string; specifiedByURL: string },
   problem: (text: string) => string | undefined = () => undefined,
 ) =>
   new GraphQLScalarType<string, string>({
     name,
     description,
+    specifiedByURL,
     coerceOutputValue: String,
     coerceInputValue: (value) => {
       const wrong = typeof value === 'string' ? problem(value) : 'must be text';
@@ -18,9 +19,17 @@ const textScalar = (
     },
   });
 
-export const Cursor = textScalar('Cursor', 'A place in a list. It stays right when things come and go around it.');
-export const DateTime = textScalar('DateTime', 'A time as in RFC 3339, e.g. 2027-01-31T18:00:00Z.', (text) =>
-  isTime(text) ? undefined : 'must be a time such as 2027-01-31T18:00:00Z',
+export const Cursor = textScalar('Cursor', {
+  description: 'A place in a list. It stays right when things come and go around it.',
+  specifiedByURL: 'https://relay.dev/graphql/connections.htm#sec-Cursor',
+});
+export const DateTime = textScalar(
+  'DateTime',
+  {
+    description: 'A time as in RFC 3339, e.g. 2027-01-31T18:00:00Z.',
+    specifiedByURL: 'https://www.rfc-editor.org/rfc/rfc3339#section-5.6',
+  },
+  (text) => (isTime(text) ? undefined : 'must be a time such as 2027-01-31T18:00:00Z'),
 );
 
 type Wrappable = ConstructorParameters<typeof GraphQLNonNull>[0];
