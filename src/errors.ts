@@ -255,6 +255,18 @@ export const ERRORS = {
       'What is sent does not follow on what has come, another request sends to the same upload, or all of it has come.',
     fix: 'Ask where to go on (HEAD, `Upload-Offset`) and send from there; stock tus clients do so by themselves.',
   },
+  upload_is_final: {
+    status: 403,
+    title: 'Upload is final',
+    meaning: 'The upload is put together of parts, so it takes no bytes of its own.',
+    fix: 'Send bytes to a part before the parts are put together, or begin another upload.',
+  },
+  upload_checksum_mismatch: {
+    status: 460,
+    title: 'Checksum mismatch',
+    meaning: 'The bytes that came have another sum than `Upload-Checksum` says; nothing of them is kept.',
+    fix: 'Send the same bytes again from `Upload-Offset` on, which has not moved.',
+  },
   tus_version_unsupported: {
     status: 412,
     title: 'tus version unsupported',

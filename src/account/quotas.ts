@@ -155,7 +155,7 @@ export function createQuotas({ limits, classOf, leases, usage, kinds }: QuotasDe
 
     /**
      * Makes one more of a noun, of which `draft` is what the account sends. Throws the error of the limit that has no room: that
-     * of the noun, of the bytes of all records, or of `more`.
+     * of the noun, of the bytes of all records, or of `more`. It comes in place of `replaced` others.
      */
     make: <T>(
       accountId: string,
@@ -163,7 +163,12 @@ export function createQuotas({ limits, classOf, leases, usage, kinds }: QuotasDe
       draft: unknown,
       make: (left: Left) => Promise<T>,
       more?: () => readonly Claim[],
-    ): Promise<T> => within({ accountId, claims: () => usage.claims(accountId, noun, draft, more) }, make),
+      replaced: () => number = () => 0,
+    ): Promise<T> => within({ accountId, claims: () => usage.claims(accountId, noun, draft, more, replaced()) }, make),
+
+    /** Changes something so that it takes more of limits. */
+    take: <T>(accountId: string, claims: () => readonly Claim[], change: () => Promise<T>): Promise<T> =>
+      within({ accountId, claims }, change),
 
     /** Changes something so that it takes `bytes` more (or less, if negative) in Kubernetes’ database. */
     grow: <T>(accountId: string, bytes: number, change: () => Promise<T>): Promise<T> =>

@@ -54,11 +54,17 @@ export function createUsage(owned: UsageDeps) {
     uploadBytes: (accountId: string) => sum(uploads(accountId), countedBytes),
     linkImports: (accountId: string) => uploads(accountId).filter(isFetching).length,
 
-    /** What one more of a noun takes. None where an earlier try of the same request has made it: that is in its place already. */
-    claims(accountId: string, noun: Noun, draft: unknown, more: () => readonly Claim[] = () => []): readonly Claim[] {
+    /** What one more of a noun takes, in place of `replaced` others. None where an earlier try of the same request has made it: that is in its place already. */
+    claims(
+      accountId: string,
+      noun: Noun,
+      draft: unknown,
+      more: () => readonly Claim[] = () => [],
+      replaced = 0,
+    ): readonly Claim[] {
       if (owned[noun].earlier(accountId) !== undefined) return [];
       return [
-        { name: noun, used: owned[noun].list(accountId).length, wanted: 1 },
+        { name: noun, used: owned[noun].list(accountId).length - replaced, wanted: 1 },
         { name: 'recordBytes', used: records(accountId), wanted: draftBytes(noun, draft) },
         // A stream asks for its media to be prepared.
         ...(noun === 'streams' ? [{ name: 'preparedBytes' as const, used: prepared(accountId), wanted: 1 }] : []),

@@ -256,6 +256,9 @@ export const PARAMETER_EXAMPLES: Readonly<Record<string, unknown>> = {
   'Upload-Length': 734_003_200,
   'Upload-Offset': 4_194_304,
   'Upload-Metadata': 'type VklERU8=,filename ZmlyZXBsYWNlLm1wNA==',
+  'Upload-Defer-Length': '1',
+  'Upload-Concat': 'final;/v1/uploads/resumable/upl-01k0part1 /v1/uploads/resumable/upl-01k0part2',
+  'Upload-Checksum': 'sha1 Kq5sNclPz7QV2+lfQIuc6R7oRu0=',
 };
 
 /** Further members of some problems. */

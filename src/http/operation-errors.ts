@@ -32,10 +32,15 @@ const OWN: Partial<Record<Operation, ErrorCode[]>> = {
   createUploadFromLink: ['link_forbidden', 'upload_quota_exceeded'],
   createResumableUpload: [
     ...(['upload_quota_exceeded', 'upload_conflict', 'media_too_large', 'tus_version_unsupported'] as const),
+    ...(['upload_not_found', 'upload_checksum_mismatch'] as const),
     ...SENDING,
   ],
   getResumableUpload: ['upload_conflict', 'tus_version_unsupported'],
-  appendToResumableUpload: ['upload_conflict', 'media_too_large', 'tus_version_unsupported', ...SENDING],
+  appendToResumableUpload: [
+    ...(['upload_conflict', 'upload_is_final', 'upload_checksum_mismatch', 'upload_quota_exceeded'] as const),
+    ...(['media_too_large', 'tus_version_unsupported'] as const),
+    ...SENDING,
+  ],
   cancelResumableUpload: ['upload_conflict', 'conflict', 'tus_version_unsupported'],
   getUploadPreview: ['upload_not_prepared'],
   deleteUpload: ['upload_in_use', 'conflict'],

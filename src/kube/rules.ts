@@ -119,9 +119,9 @@ export const PLAYLIST_RULES: Additions = {
   ...CONDITIONS,
 };
 
-/** How much of it has come may rise, all else stays. */
+/** How much of it has come may rise, and its size be said once; all else stays. */
 const SAME_SOURCE =
-  'has(self.url) ? has(oldSelf.url) && self.url == oldSelf.url : has(self.sent) && has(oldSelf.sent) && self.sent.sizeBytes == oldSelf.sent.sizeBytes && self.sent.receivedBytes >= oldSelf.sent.receivedBytes';
+  'has(self.url) ? has(oldSelf.url) && self.url == oldSelf.url : has(self.sent) && has(oldSelf.sent) && (!has(oldSelf.sent.sizeBytes) || has(self.sent.sizeBytes) && self.sent.sizeBytes == oldSelf.sent.sizeBytes) && self.sent.receivedBytes >= oldSelf.sent.receivedBytes && has(self.sent.isPart) == has(oldSelf.sent.isPart) && has(self.sent.parts) == has(oldSelf.sent.parts) && (!has(self.sent.parts) || self.sent.parts == oldSelf.sent.parts)';
 
 export const UPLOAD_RULES: Additions = {
   '': maxName(MAX_UPLOAD_NAME, SENTENCES.uploadNameTooLong(MAX_UPLOAD_NAME)),
@@ -135,7 +135,10 @@ export const UPLOAD_RULES: Additions = {
       reason: 'FieldValueForbidden',
     },
   ),
-  'spec.source.sent': rules({ rule: 'self.receivedBytes <= self.sizeBytes', message: SENTENCES.tooMuchSent }),
+  'spec.source.sent': rules({
+    rule: '!has(self.sizeBytes) || self.receivedBytes <= self.sizeBytes',
+    message: SENTENCES.tooMuchSent,
+  }),
   'spec.source.url': text(LINK),
   'status.renditions': listMap('profile'),
   ...CONDITIONS,

@@ -14,6 +14,7 @@ import {
 } from '../streams/names.ts';
 import {
   incomingKey,
+  incomingKeys,
   isRenditionKey,
   type MediaInfo,
   PREVIEW_PROFILE,
@@ -52,10 +53,15 @@ const SECONDS_PER_SECOND = 8;
 const RENDITION_BASE_SECONDS = 1800;
 
 /** What an import is of: the link, or the pieces that a client has sent. */
-function sourceOf({ metadata, spec: { source, maxDurationSeconds } }: Upload, maxBytes: number | undefined) {
+function sourceOf(upload: Upload, maxBytes: number | undefined) {
+  const { metadata, spec } = upload;
+  const { source, maxDurationSeconds } = spec;
   const { url = '', sent } = source;
   const most = maxDurationSeconds === undefined ? {} : { maxDurationSeconds };
-  if (sent) return { sent: { key: incomingKey(metadata.uid), sizeBytes: sent.sizeBytes }, ...most };
+  if (sent?.sizeBytes !== undefined) {
+    const of = { key: incomingKey(metadata.uid), sizeBytes: sent.sizeBytes };
+    return { sent: { ...of, ...(sent.parts && { keys: incomingKeys(upload) }) }, ...most };
+  }
   return { url, ...(maxBytes !== undefined && { maxBytes }), ...most };
 }
 

@@ -281,7 +281,7 @@ function progress(upload: Upload, state: UploadState, wanted: RenditionStatus[],
   const { sent } = upload.spec.source;
   if (state === 'importing') {
     // What a client sends comes in two steps: to us, and out of the pieces.
-    const received = sent ? [sent.receivedBytes / sent.sizeBytes] : [];
+    const received = sent ? [sent.receivedBytes / (sent.sizeBytes ?? Number.POSITIVE_INFINITY)] : [];
     return progressOf([...received, plan.fraction(importJobName(name))], shown);
   }
   const parts = wanted.map(({ profile, state: of }) =>

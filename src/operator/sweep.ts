@@ -6,9 +6,10 @@ import { sleep } from '../clock.ts';
 import { JOBS, type Job, type LoopStream, type Pod, type Upload } from '../kube/resources.ts';
 import type { Lifecycle } from '../lifecycle.ts';
 import { baseOf, KeepList, packKeep, shardOf, shardsFor } from '../prepare/keep.ts';
+import { keysOf } from '../prepare/received.ts';
 import { SWEEP_JOB } from '../streams/names.ts';
 import { itemsOf, programOfPod } from '../streams/program.ts';
-import { incomingKey, sourceKey } from '../uploads/spec.ts';
+import { incomingKeys, sourceKey } from '../uploads/spec.ts';
 import type { Admission } from './admission.ts';
 import { isReason, type Tools } from './control.ts';
 import { buildSweepJob, type SweepTask, taskOf } from './job.ts';
@@ -45,13 +46,13 @@ export function referredTo({ uploads, jobs, pods, streams, begun }: Seen): Set<s
   for (const { metadata, spec, status } of uploads) {
     // A source that is the same as another upload's is that one (preparation.ts): its own is not needed any more.
     keys.push(status?.sourceKey ?? sourceKey(metadata.uid));
-    if (spec.source.sent && !status?.media && !status?.error) keys.push(incomingKey(metadata.uid));
+    if (spec.source.sent && !status?.media && !status?.error) keys.push(...incomingKeys({ metadata, spec }));
     for (const { key } of status?.renditions ?? []) if (key !== undefined) keys.push(key);
   }
   for (const job of jobs) {
     const task = taskOf(job);
     if (task && task.action !== 'sweep') keys.push(task.sourceKey);
-    if (task?.action === 'import' && 'sent' in task) keys.push(task.sent.key);
+    if (task?.action === 'import' && 'sent' in task) keys.push(...keysOf(task.sent));
     if (task?.action === 'rendition') keys.push(task.renditionKey);
   }
   for (const played of [...pods.map(programOfPod), ...streams.map(({ status }) => status?.playing)])

@@ -13,7 +13,7 @@ import type { UploadWarning } from '../uploads/warnings.ts';
 import { type Fetched, type FetchOptions, fetchInto } from './fetch.ts';
 import { checkHeader } from './limits.ts';
 import { describeMedia, probe, scanPackets } from './probe.ts';
-import { hasSource, joinInto } from './received.ts';
+import { hasSource, joinInto, keysOf } from './received.ts';
 import type { Workshop } from './rendition.ts';
 import { checkComplete, checkType } from './source.ts';
 import type { PrepareTask } from './task.ts';
@@ -49,7 +49,7 @@ export function importSource(task: ImportTask, shop: Workshop, limits: ImportLim
       await storage.write(task.sourceKey, createReadStream(path, { highWaterMark: BUFFER_BYTES }), signal);
     }
     // What failed above may be tried again, so the pieces stay until here; from here on they are only in the way.
-    if ('sent' in task) await deletePieces(storage, task.sent.key);
+    if ('sent' in task) for (const key of keysOf(task.sent)) await deletePieces(storage, key);
     return {
       media: { ...fetched, ...describeMedia(source, scan) },
       warnings: describeWarnings(source, scan, task.type),

@@ -12,6 +12,20 @@ const BUFFER_BYTES = 2 ** 20;
 export interface Sent {
   key: string;
   sizeBytes: number;
+  /** In place of `key`, where it was sent in parts. */
+  keys?: readonly string[];
+}
+
+export const keysOf = ({ key, keys = [key] }: Sent): readonly string[] => keys;
+
+async function arrived(storage: Storage, keys: readonly string[]): Promise<number> {
+  let bytes = 0;
+  for (const key of keys) bytes += await arrivedBytes(storage, key);
+  return bytes;
+}
+
+async function* joined(storage: Storage, keys: readonly string[], signal: AbortSignal): AsyncGenerator<Buffer> {
+  for (const key of keys) yield* joinedPieces(storage, key, signal);
 }
 
 /**
@@ -22,9 +36,11 @@ export async function joinInto(
   sink: Pick<Storage, 'write'>,
   storage: Storage,
   sourceKey: string,
-  { key, sizeBytes }: Sent,
+  sent: Sent,
   { signal, onProgress }: { signal: AbortSignal; onProgress?: ((fraction: number) => void) | undefined },
 ): Promise<Fetched> {
+  const { sizeBytes } = sent;
+  const keys = keysOf(sent);
   const hash = createHash('sha256');
   let done = 0;
   const hashed = async function* (bytes: AsyncIterable<Buffer>) {
@@ -37,10 +53,10 @@ export async function joinInto(
   };
   // An earlier try may have got as far as the source, and to delete the pieces: a source is written whole or not at all.
   const isThere = await hasSource(storage, sourceKey, sizeBytes);
-  if (!isThere && (await arrivedBytes(storage, key)) !== sizeBytes) {
+  if (!isThere && (await arrived(storage, keys)) !== sizeBytes) {
     throw new PrepareError('prepare_failed', 'What was sent is no longer in the media storage: send it again.');
   }
-  const bytes = isThere ? await storage.read(sourceKey, {}, signal) : joinedPieces(storage, key, signal);
+  const bytes = isThere ? await storage.read(sourceKey, {}, signal) : joined(storage, keys, signal);
   await sink.write(sourceKey, Readable.from(hashed(bytes), { objectMode: false, highWaterMark: BUFFER_BYTES }), signal);
   return { sha256: hash.digest('hex'), sizeBytes: done };
 }

@@ -22,8 +22,12 @@ export const PrepareTask = Type.Union([
   }),
   Type.Object({
     action: Type.Literal('import'),
-    /** Pieces that a client has sent, below this storage key. */
-    sent: Type.Object({ key: Type.String(), sizeBytes: Type.Integer({ minimum: 1 }) }),
+    /** Pieces that a client has sent, below this storage key; or below `keys`, one after the other. */
+    sent: Type.Object({
+      key: Type.String(),
+      sizeBytes: Type.Integer({ minimum: 1 }),
+      keys: Type.Optional(Type.Array(Type.String())),
+    }),
     maxDurationSeconds: MaxDurationSeconds,
     type: Type.Enum(UPLOAD_TYPES),
     sourceKey: Type.String(),

@@ -16,6 +16,8 @@ const HOLD_MS = 5_000;
 /** So that keys are in the order of the bytes: 2^53 has sixteen digits. */
 const DIGITS = 16;
 const PIECE = /\/(\d{16})-(\d{16})$/;
+/** Says that the bytes from here on are not verified: a client has sent a checksum with them, and not all have come. */
+const UNVERIFIED = /\/unverified-(\d{16})$/;
 
 /** Bytes [start, end) of the whole. */
 interface Piece {
@@ -27,21 +29,56 @@ interface Piece {
 const keyOf = (prefix: string, start: number, end: number): string =>
   `${prefix}/${[start, end].map((n) => String(n).padStart(DIGITS, '0')).join('-')}`;
 
-/** The pieces that follow on each other from the first byte on; others were made twice and are not needed. */
-async function piecesOf(storage: Storage, prefix: string): Promise<Piece[]> {
-  const found: Piece[] = [];
+/** All pieces, in order, and the byte from which on they are not verified. */
+async function listPieces(storage: Storage, prefix: string): Promise<{ all: Piece[]; marks: string[]; from: number }> {
+  const all: Piece[] = [];
+  const marks: string[] = [];
+  let from = Number.POSITIVE_INFINITY;
   for await (const key of storage.list(`${prefix}/`)) {
+    const mark = UNVERIFIED.exec(key);
     const [, start, end] = PIECE.exec(key) ?? [];
-    found.push({ key, start: Number(start), end: Number(end) });
+    if (start !== undefined) all.push({ key, start: Number(start), end: Number(end) });
+    if (!mark) continue;
+    marks.push(key);
+    from = Math.min(from, Number(mark[1]));
   }
   // Of two that begin at the same byte the longer one counts.
-  found.sort((a, b) => a.start - b.start || b.end - a.end);
+  all.sort((a, b) => a.start - b.start || b.end - a.end);
+  return { all, marks, from };
+}
+
+/** Those that follow on each other from the first byte on; others were made twice and are not needed. */
+function follow(pieces: readonly Piece[]): Piece[] {
   let at = 0;
-  return found.filter(({ start, end }) => {
+  return pieces.filter(({ start, end }) => {
     if (start !== at || end <= start) return false;
     at = end;
     return true;
   });
+}
+
+async function piecesOf(storage: Storage, prefix: string): Promise<Piece[]> {
+  const { all, from } = await listPieces(storage, prefix);
+  return follow(all.filter(({ end }) => end <= from));
+}
+
+/** Marks the bytes from `start` on as not verified. Answers what takes the mark away when they are. */
+export async function markUnverified(storage: Storage, prefix: string, start: number): Promise<() => Promise<void>> {
+  const key = `${prefix}/unverified-${String(start).padStart(DIGITS, '0')}`;
+  await storage.write(key, Buffer.from('-'));
+  return () => storage.delete(key);
+}
+
+/** Deletes what is not verified, and answers how many bytes are left. Nobody may append meanwhile. */
+export async function dropUnverified(storage: Storage, prefix: string): Promise<number> {
+  const { all, marks, from } = await listPieces(storage, prefix);
+  const good = all.filter(({ end }) => end <= from);
+  if (marks.length > 0) {
+    for (const { key } of all.filter(({ end }) => end > from)) await storage.delete(key);
+    // Last, so that what is left of this by a death in between is still not verified.
+    for (const key of marks) await storage.delete(key);
+  }
+  return follow(good).at(-1)?.end ?? 0;
 }
 
 /** How many bytes have come, from the first one on without a gap. Rejects with StorageError. */

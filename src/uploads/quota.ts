@@ -2,6 +2,7 @@
 import type { Quotas } from '../account/quotas.ts';
 import type { Usage } from '../account/usage.ts';
 import type { Upload as Resource } from '../kube/resources.ts';
+import { countedBytes } from './size.ts';
 
 /** How much a link may bring. */
 export interface Room {
@@ -20,17 +21,34 @@ export function createWithin(quotas: Quotas, usage: Usage) {
     ...{ name: 'uploadBytes' as const, used: usage.uploadBytes(accountId), wanted },
   });
   return {
-    /** Makes an upload of so many bytes. Throws `upload_quota_exceeded`, `quota_exceeded` and `media_too_large`. */
+    /**
+     * Makes an upload of so many bytes, in place of the parts that are there to be put together. One whose size is not known yet needs
+     * room for a byte. Throws `upload_quota_exceeded`, `quota_exceeded` and `media_too_large`.
+     */
     async sent(
       accountId: string,
-      sizeBytes: number,
+      { sizeBytes = 1, parts = () => [] }: { sizeBytes?: number | undefined; parts?: () => readonly Resource[] },
       draft: unknown,
       make: (room: Pick<Room, 'maxDurationSeconds'>) => Promise<Resource>,
     ): Promise<Resource> {
       await quotas.check(accountId, { name: 'largestUploadBytes', used: 0, wanted: sizeBytes });
       const maxDurationSeconds = await quotas.allowed(accountId, 'longestUploadSeconds');
       const begin = () => make({ maxDurationSeconds });
-      return quotas.make(accountId, 'uploads', draft, begin, () => [bytesClaim(accountId, sizeBytes)]);
+      const claims = () => {
+        const { used, ...claim } = bytesClaim(accountId, sizeBytes);
+        return [{ ...claim, used: used - parts().reduce((sum, part) => sum + countedBytes(part), 0) }];
+      };
+      return quotas.make(accountId, 'uploads', draft, begin, claims, () => parts().length);
+    },
+
+    /** Lets an upload that counts as `bytes` count as `wanted`. Throws `upload_quota_exceeded` and `media_too_large`. */
+    async grow(
+      accountId: string,
+      { bytes, wanted }: { bytes: number; wanted: number },
+      change: () => Promise<Resource>,
+    ): Promise<Resource> {
+      await quotas.check(accountId, { name: 'largestUploadBytes', used: 0, wanted });
+      return quotas.take(accountId, () => [bytesClaim(accountId, wanted - bytes)], change);
     },
 
     /**

@@ -20,7 +20,7 @@ import { nameOfLink } from './name.ts';
 import { openPreview } from './preview.ts';
 import { createWithin, type Room } from './quota.ts';
 import type { Upload, UploadFromLink } from './record.ts';
-import { incomingKey } from './spec.ts';
+import { incomingKeys } from './spec.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -53,6 +53,9 @@ interface UploadLimits {
   /** Of the requests by which clients send. */
   uploadLimits: SendingLimits;
 }
+
+/** It is none that anybody asked for, and is gone when the upload is there that it is a part of. */
+const isPart = ({ spec }: Resource): boolean => spec.source.sent?.isPart === true;
 
 const show = ({ metadata, spec, status }: Resource): Upload => ({
   objectID: metadata.name,
@@ -122,7 +125,7 @@ export function createUploadService({
 
     /** `where` is asked of each as clients see it. */
     list: (accountId: string, args: PageArgs, where?: (it: Upload) => boolean): Connection<Upload> =>
-      uploads.page(accountId, args, show, where && ((upload) => where(show(upload)))),
+      uploads.page(accountId, args, show, (upload) => !isPart(upload) && (!where || where(show(upload)))),
 
     get: (accountId: string, id: string): Upload => show(uploads.get(accountId, id)),
 
@@ -154,7 +157,7 @@ export function createUploadService({
       await uploads.delete(upload);
       // What had come of it; where this fails the sweep clears it away.
       if (upload.spec.source.sent && !upload.status?.media && storage)
-        await deletePieces(storage, incomingKey(upload.metadata.uid)).catch(() => undefined);
+        for (const key of incomingKeys(upload)) await deletePieces(storage, key).catch(() => undefined);
     },
   };
 }

@@ -6,7 +6,9 @@ type Sized = Pick<Upload, 'spec' | 'status'>;
 /** Bytes that an upload has, or is going to have. One that came to nothing has none; a link's are not known before it has come. */
 export function countedBytes({ spec, status }: Sized): number {
   if (status?.media) return status.media.sizeBytes;
-  return status?.error ? 0 : (spec.source.sent?.sizeBytes ?? 0);
+  const { sent } = spec.source;
+  if (status?.error || !sent) return 0;
+  return sent.sizeBytes ?? Math.max(sent.receivedBytes, sent.roomBytes ?? 0);
 }
 
 /** Whether it waits to be fetched from a link, or is being fetched. */

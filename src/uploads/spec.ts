@@ -91,6 +91,17 @@ export const RenditionStatus = Type.Object({
 });
 export type RenditionStatus = Static<typeof RenditionStatus>;
 
+/** A header has no room for many more. */
+export const MAX_PARTS = 256;
+const Part = Type.Object(
+  {
+    name: Type.String({ minLength: 1, maxLength: 63, description: 'The upload that it was.' }),
+    uid: Type.String({ minLength: 1, maxLength: 63, description: 'Its UID, below which its bytes are kept.' }),
+  },
+  { description: 'An upload that was sent as a part, and is gone since.' },
+);
+export type Part = Static<typeof Part>;
+
 export const UploadSpec = Type.Object({
   displayName: Type.Optional(Type.String({ minLength: 1, maxLength: 200, description: 'Name shown to people.' })),
   type: Type.Enum(UPLOAD_TYPES, {
@@ -105,12 +116,29 @@ export const UploadSpec = Type.Object({
       sent: Type.Optional(
         Type.Object(
           {
-            sizeBytes: Type.Integer({ minimum: 1, description: 'How many bytes there will be.' }),
+            sizeBytes: Type.Optional(
+              Type.Integer({ minimum: 1, description: 'How many bytes there will be, once the client has said it.' }),
+            ),
             receivedBytes: Type.Integer({
               default: 0,
               minimum: 0,
               description: 'How many of them are in storage; the import begins when all are.',
             }),
+            roomBytes: Type.Optional(
+              Type.Integer({
+                minimum: 0,
+                description: 'Bytes that count in the account’s limits for as long as sizeBytes is not given.',
+              }),
+            ),
+            isPart: Type.Optional(
+              Type.Boolean({ description: 'Whether it is only a part of what another upload is put together of.' }),
+            ),
+            parts: Type.Optional(
+              Type.Array(Part, {
+                ...{ minItems: 1, maxItems: MAX_PARTS },
+                description: 'Uploads whose bytes, one after the other, are those of this one.',
+              }),
+            ),
           },
           { description: 'In place of a link: a client sends them to the API in pieces.' },
         ),
@@ -142,7 +170,7 @@ export type UploadSpec = Static<typeof UploadSpec>;
 
 /** Whether a client has yet to send some of it. */
 export const isArriving = ({ source: { sent } }: UploadSpec): boolean =>
-  sent !== undefined && sent.receivedBytes < sent.sizeBytes;
+  sent !== undefined && (sent.isPart === true || sent.sizeBytes === undefined || sent.receivedBytes < sent.sizeBytes);
 
 export const UploadStatus = Type.Object({
   observedGeneration: Type.Optional(
@@ -172,6 +200,9 @@ export type PreviewState = (typeof PREVIEW_STATES)[number];
 
 /** Storage key below which the pieces are that a client sends. */
 export const incomingKey = (uploadUid: string): string => `incoming/${uploadUid}`;
+/** All storage keys below which the bytes are that clients have sent for an upload, in order. */
+export const incomingKeys = ({ metadata, spec }: { metadata: { uid: string }; spec: UploadSpec }): string[] =>
+  (spec.source.sent?.parts ?? [metadata]).map(({ uid }) => incomingKey(uid));
 /** Storage key of an upload's imported source. */
 export const sourceKey = (uploadUid: string): string => `sources/${uploadUid}`;
 

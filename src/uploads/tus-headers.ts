@@ -5,6 +5,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
 export const BYTES = 'application/offset+octet-stream';
+/** All but those of concatenation and checksum, which the library does not know. */
 const PROTOCOL = ['tus-resumable', 'upload-offset', 'upload-length', 'upload-defer-length', 'content-length'];
 
 /** Whether a body is bytes of an upload. A creation may carry any other type, which the protocol gives no meaning. */

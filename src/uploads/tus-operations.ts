@@ -3,6 +3,7 @@
  * each other is the protocol's (https://tus.io/protocols/resumable-upload), and so is the check of them. Pure: no I/O, no clock.
  */
 import { type TSchema, Type } from 'typebox';
+import { CHECKSUM_ALGORITHMS } from './checksum.ts';
 import { BYTES } from './tus-headers.ts';
 
 const tags = ['uploads'];
@@ -19,6 +20,19 @@ const METADATA = {
       'it the extension of `filename` counts. `name` or `filename` is shown to people.',
   }),
 };
+const DEFERRED = { 'Upload-Defer-Length': Type.Enum(['1'], { description: 'The length is said with later bytes.' }) };
+const CONCAT = {
+  'Upload-Concat': Type.String({
+    description: '`partial` for a part; `final;` and the URLs of parts, with spaces between them, for the whole.',
+  }),
+};
+const CHECKSUM = {
+  'Upload-Checksum': Type.String({
+    description: `One of ${CHECKSUM_ALGORITHMS}, a space, and the sum of the body in Base64. Another sum is 460, and nothing of the body is kept.`,
+  }),
+};
+const optional = (headers: Record<string, TSchema>) =>
+  Object.fromEntries(Object.entries(headers).map(([name, schema]) => [name, Type.Optional(schema)]));
 const EXPIRES = { 'Upload-Expires': Type.String({ description: 'When what has not come whole is cleared away.' }) };
 
 /** An answer without a body. */
@@ -39,6 +53,7 @@ export const tusOperations = (path: string) =>
             'Tus-Version': Type.String({ description: 'Versions of the protocol.' }),
             'Tus-Extension': Type.String({ description: 'Extensions of it.' }),
             'Tus-Max-Size': count('The largest upload in bytes.'),
+            'Tus-Checksum-Algorithm': Type.String({ description: 'What sums can be made by.' }),
           }),
         },
       },
@@ -49,7 +64,7 @@ export const tusOperations = (path: string) =>
       schema: {
         ...{ operationId: 'createResumableUpload', tags, summary: 'Begin to send media (tus)' },
         description: 'The last part of `Location` is the objectID. A body may bring the first bytes, as PATCH does.',
-        headers: Type.Object({ ...TUS, ...LENGTH, ...METADATA }),
+        headers: Type.Object({ ...TUS, ...optional({ ...LENGTH, ...DEFERRED, ...METADATA, ...CONCAT, ...CHECKSUM }) }),
         response: { 201: empty(EXPIRES) },
       },
     },
@@ -60,7 +75,7 @@ export const tusOperations = (path: string) =>
       schema: {
         ...{ operationId: 'getResumableUpload', tags, summary: 'How much of it has come (tus)' },
         ...{ params, headers: Type.Object(TUS) },
-        response: { 200: empty({ ...OFFSET, ...LENGTH, ...METADATA }) },
+        response: { 200: empty({ ...OFFSET, ...LENGTH, ...DEFERRED, ...METADATA, ...CONCAT }) },
       },
     },
     {
@@ -69,7 +84,7 @@ export const tusOperations = (path: string) =>
       schema: {
         ...{ operationId: 'appendToResumableUpload', tags, summary: 'Send what follows (tus)', consumes: [BYTES] },
         description: 'When all of it has come, the upload is imported.',
-        ...{ params, headers: Type.Object({ ...TUS, ...OFFSET }) },
+        ...{ params, headers: Type.Object({ ...TUS, ...OFFSET, ...optional({ ...LENGTH, ...CHECKSUM }) }) },
         body: Type.String({ format: 'binary' }),
         response: { 204: empty({ ...OFFSET, ...EXPIRES }) },
       },

@@ -211,7 +211,7 @@ describe('the protocol', () => {
     expect([status, ...told]).toEqual([
       204,
       '1.0.0',
-      'creation,creation-with-upload,expiration,termination',
+      'creation,creation-with-upload,creation-defer-length,expiration,termination,concatenation,checksum',
       String(100 * 2 ** 20),
     ]);
   });
@@ -300,7 +300,6 @@ describe('the protocol', () => {
     await refused('media_too_large', 413, ...creation({ type: 'VIDEO' }, String(2 ** 40)));
     await refused('validation_failed', 422, 'POST', '', { 'Upload-Length': '5', 'Upload-Metadata': 'type ***' });
     await refused('validation_failed', 422, 'POST', '', { 'Upload-Metadata': meta({ type: 'VIDEO' }) });
-    await refused('validation_failed', 422, 'POST', '', { 'Upload-Defer-Length': '1' });
     await refused('tus_version_unsupported', 412, 'POST', '', { 'Tus-Resumable': '0.2.2', 'Upload-Length': '5' });
     await refused('upload_conflict', 409, 'PATCH', `/${id}`, { ...BYTES, 'Upload-Offset': '3' }, { body: 'x' });
     await refused(

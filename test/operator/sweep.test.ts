@@ -20,6 +20,12 @@ describe('what is referred to', () => {
     expect([...referredTo({ ...nothing, uploads: [sent] })].sort()).toEqual(keys.sort());
     const jobs = [jobOf(sent, importWish(sent))];
     expect([...referredTo({ ...nothing, jobs })].sort()).toEqual(keys.sort());
+    const parts = [{ name: 'upl-1', uid: 'uid-1' }];
+    const joined = { ...sent, spec: { ...spec, source: { sent: { sizeBytes: 10, receivedBytes: 10, parts } } } };
+    const both = ['sources/uid-of-sent', 'incoming/uid-1'];
+    expect([...referredTo({ ...nothing, uploads: [joined] })].sort()).toEqual(both.sort());
+    const itsJob = [jobOf(joined, importWish(joined))];
+    expect([...referredTo({ ...nothing, jobs: itsJob })].sort()).toEqual(both.sort());
     const imported = { ...sent, status: { media: MEDIA, sourceKey: 'sources/uid-of-sent' } };
     expect(referredTo({ ...nothing, uploads: [imported] })).toEqual(new Set(['sources/uid-of-sent']));
     const deletes = mayDelete(nextSweep(referredTo({ ...nothing, uploads: [sent] }), 60));

@@ -81,3 +81,27 @@ test('pieces that are missing are told, and nothing is made of the rest', async 
   await expect(imported(place, 2000)).rejects.toMatchObject({ code: 'prepare_failed' });
   expect(await place.storage.head('sources/x')).toBeUndefined();
 });
+
+test('what was sent in parts is put together in their order, and all of them are gone then', async () => {
+  await using place = await room();
+  const content = await readFile(await media(place.path('in.mp4'), { video: 'testsrc2=s=320x180:r=25:d=1' }));
+  const keys = ['incoming/second', 'incoming/first', 'incoming/third'];
+  const third = Math.ceil(content.length / 3);
+  for (const [i, key] of keys.entries()) {
+    const part = content.subarray(i * third, (i + 1) * third);
+    await appendPieces(place.storage, key, 0, Readable.from([part]), async () => undefined);
+  }
+  const { media: info } = await importSource(
+    { action: 'import', sent: { key: KEY, sizeBytes: content.length, keys }, type: 'video', sourceKey: 'sources/x' },
+    {
+      storage: place.storage,
+      tools: { ffmpeg: 'ffmpeg', ffprobe: 'ffprobe' },
+      signal,
+      log: quiet,
+      limits: DEFAULT_LIMITS,
+    },
+    LIMITS,
+  );
+  expect(info.sha256).toBe(createHash('sha256').update(content).digest('hex'));
+  for (const key of keys) expect(await arrivedBytes(place.storage, key)).toBe(0);
+});
