@@ -26,6 +26,8 @@ export interface OwnedOptions<T extends KubeObject> {
   /** For people, e.g. `stream`. */
   noun: string;
   notFound: ErrorCode;
+  /** What people call one; by default its `spec.displayName`. */
+  nameOf?: (object: Stored<T>) => string | undefined;
   /** Ends all waiting: a server that stops hears no more news. */
   stopping?: AbortSignal;
 }
@@ -76,7 +78,8 @@ export interface Owned<T extends Stored<KubeObject>> {
 const accountOf = (object: { metadata: ObjectMeta }): string | undefined => object.metadata.labels?.[ACCOUNT_LABEL];
 
 /** What people call it: all kinds have it in the same place. */
-const displayNameOf = (spec: unknown): string | undefined => (spec as { displayName?: string }).displayName;
+const displayNameOf = ({ spec }: { spec?: unknown }): string | undefined =>
+  (spec as { displayName?: string }).displayName;
 
 const ulid = monotonicFactory();
 
@@ -93,9 +96,10 @@ export function createOwned<T extends KubeObject>(options: OwnedOptions<T>): Own
     () => undefined,
   );
 
-  const place = ({ metadata, spec }: Stored<T>, by: Order['by'] = NEWEST_FIRST.by) => ({
-    key: by === 'createdAt' ? metadata.creationTimestamp : nameKey(displayNameOf(spec) ?? metadata.name),
-    id: metadata.name,
+  const { nameOf = displayNameOf } = options;
+  const place = (object: Stored<T>, by: Order['by'] = NEWEST_FIRST.by) => ({
+    key: by === 'createdAt' ? object.metadata.creationTimestamp : nameKey(nameOf(object) ?? object.metadata.name),
+    id: object.metadata.name,
   });
   const byAccount = createGroups<Stored<T>>(accountOf, (object) => place(object));
   reflector.onChange((_key, current, previous) => byAccount.change(current, previous), { replay: true });

@@ -49,6 +49,7 @@ import { createStreamService } from '../streams/service.ts';
 import { openPayments } from '../topups/open.ts';
 import { createTopUpService } from '../topups/service.ts';
 import { uploadsOf } from '../uploads/held.ts';
+import { nameOfUpload } from '../uploads/name.ts';
 import { createUploadService, type UploadServiceDeps } from '../uploads/service.ts';
 import { createHealth } from './health.ts';
 import { createHttpMetrics } from './metrics.ts';
@@ -234,7 +235,7 @@ function openResources(kube: Kube, namespace: string, stopping: AbortSignal, log
   });
   const own = <T extends KubeObject>(
     reflector: Reflector<T>,
-    options: Pick<OwnedOptions<T>, 'resource' | 'prefix' | 'noun' | 'notFound'>,
+    options: Pick<OwnedOptions<T>, 'resource' | 'prefix' | 'noun' | 'notFound' | 'nameOf'>,
   ) => createOwned({ kube, reflector, namespace, stopping, ...options });
   const owned = {
     destinations: own(destinations, {
@@ -243,7 +244,13 @@ function openResources(kube: Kube, namespace: string, stopping: AbortSignal, log
       noun: 'destination',
       notFound: 'destination_not_found',
     }),
-    uploads: own(uploads, { resource: UPLOADS, prefix: 'upl', noun: 'upload', notFound: 'upload_not_found' }),
+    uploads: own(uploads, {
+      resource: UPLOADS,
+      prefix: 'upl',
+      noun: 'upload',
+      notFound: 'upload_not_found',
+      nameOf: nameOfUpload,
+    }),
     playlists: own(playlists, { resource: PLAYLISTS, prefix: 'pls', noun: 'playlist', notFound: 'playlist_not_found' }),
     streams: own(streams, { resource: LOOPSTREAMS, prefix: 'str', noun: 'stream', notFound: 'stream_not_found' }),
   };

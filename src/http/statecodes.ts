@@ -16,8 +16,11 @@ export interface StateCode {
 }
 
 const OF_UPLOADS: Record<UploadErrorCode, string> = {
-  link_unreachable: 'Open the link in a browser that is signed in nowhere; when that gives the file, import it again.',
+  link_unreachable:
+    'Open the link in a browser that is signed in nowhere; when that gives the file, ask for `POST /v1/uploads/{id}/retry`.',
   link_forbidden: 'Put the file where the public internet reaches it by http or https, and import it from there.',
+  link_is_a_page:
+    'Take the link with which the file itself is downloaded, and share the file with everybody who has the link; or send the file by a resumable upload.',
   link_too_slow: 'Put the file on a faster server, or send it by a resumable upload.',
   media_too_large: 'Upload a smaller file: fewer minutes, or a lower bit rate.',
   media_too_long:

@@ -4,6 +4,7 @@
  */
 import type { MediaLimits } from '../prepare/media-limits.ts';
 import type { PrepareResult } from '../prepare/task.ts';
+import { nameFrom } from '../uploads/name.ts';
 import type { MediaInfo, RenditionStatus } from '../uploads/spec.ts';
 import { MAX_WARNING_CHARS, mergeWarnings, type UploadWarning } from '../uploads/warnings.ts';
 import type { MakingTask } from './job.ts';
@@ -58,6 +59,12 @@ function isMedia(media: MediaInfo, task: Of<'import'>, bounds: Bounds): boolean 
   );
 }
 
+/** A name is shown to people and written into programs. */
+function withPlainName({ name: written = '', ...media }: MediaInfo): MediaInfo {
+  const name = nameFrom(written);
+  return name === undefined ? media : { ...media, name };
+}
+
 const isRendition = (made: RenditionStatus, task: Of<'rendition'>, { mediaLimits }: Bounds): boolean =>
   made.state === 'ready' &&
   made.profile === task.profile &&
@@ -84,10 +91,15 @@ const refused: PrepareResult = {
 export function believable(result: PrepareResult, task: MakingTask, bounds: Bounds): PrepareResult {
   if (result.action === 'failed') {
     const { code, message } = result.error;
-    return { action: 'failed', error: { code, message: clean(message, MAX_MESSAGE_CHARS) } };
+    const error = { code, message: clean(message, MAX_MESSAGE_CHARS) };
+    const isOfLink = task.action === 'import' && 'url' in task && code === 'link_unreachable';
+    const { retryAfterSeconds } = result;
+    return { action: 'failed', error, ...(isOfLink && retryAfterSeconds !== undefined && { retryAfterSeconds }) };
   }
   if (result.action === 'import' && task.action === 'import')
-    return isMedia(result.media, task, bounds) ? { ...result, warnings: cleanWarnings(result.warnings) } : refused;
+    return isMedia(result.media, task, bounds)
+      ? { ...result, media: withPlainName(result.media), warnings: cleanWarnings(result.warnings) }
+      : refused;
   if (result.action === 'rendition' && task.action === 'rendition')
     return isRendition(result.rendition, task, bounds)
       ? { ...result, warnings: cleanWarnings(result.warnings) }

@@ -8,6 +8,7 @@ import { playedOf } from '../playlists/spec.ts';
 import { type Profile, profileOf } from '../streams/profile.ts';
 import type { Playing, Program, Track } from '../streams/program.ts';
 import { isWanted, type Phase, type ReadinessReason } from '../streams/spec.ts';
+import { nameOfUpload } from '../uploads/name.ts';
 import { renditionOf } from '../uploads/spec.ts';
 import { type Hold, holdOf } from './hold.ts';
 import { same } from './same.ts';
@@ -141,7 +142,7 @@ function buildTrack(wanted: Wanted, world: World, profile: Profile): Track {
     const upload = world.uploads.get(name);
     if (!upload) return [];
     const rendition = renditionOf(upload, profile);
-    return rendition?.key ? [{ id: name, name: upload.spec.displayName ?? name, rendition: rendition.key }] : [];
+    return rendition?.key ? [{ id: name, name: nameOfUpload(upload) ?? name, rendition: rendition.key }] : [];
   });
   return { mode: wanted.mode, items };
 }

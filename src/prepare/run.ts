@@ -56,11 +56,12 @@ export async function runPrepare(config: PrepareConfig, lifecycle: Lifecycle, lo
       log.info({ action: task.action }, 'stopped before the end');
       return TRY_AGAIN;
     }
-    const { code, message, again } = explain(error);
-    log.warn({ action: task.action, code, again, err: error, stderr: stderrOf(error) }, message);
+    const { code, message, again, retryAfterSeconds } = explain(error);
+    log.warn({ action: task.action, code, again, retryAfterSeconds, err: error, stderr: stderrOf(error) }, message);
     const result: PrepareResult = {
       action: 'failed',
-      error: { code, message: message.slice(0, MAX_MESSAGE_CHARS) },
+      error: { code, message: message.slice(0, MAX_MESSAGE_CHARS).toWellFormed() },
+      ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
     };
     await writeFile(config.resultFile, JSON.stringify(result));
     return again ? TRY_AGAIN : DONE;

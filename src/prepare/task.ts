@@ -73,6 +73,8 @@ export const PrepareResult = Type.Union([
   Type.Object({
     action: Type.Literal('failed'),
     error: Type.Object({ code: Type.Enum(Object.keys(UPLOAD_ERRORS) as UploadErrorCode[]), message: Type.String() }),
+    /** Set when the server of the link may be back later: for how long it asks to be left alone; 0 where it says nothing. */
+    retryAfterSeconds: Type.Optional(Type.Number({ minimum: 0 })),
   }),
 ]);
 export type PrepareResult = Static<typeof PrepareResult>;

@@ -1,10 +1,15 @@
-/** Names for people out of what a client or a link says. Pure: no I/O, no clock. */
+/** Names for people out of what a client, a link or its server says. Pure: no I/O, no clock. */
+import type { UploadSpec, UploadStatus } from './spec.ts';
 
 const MAX_CHARS = 200;
 
 /** The text as a name, without control characters and not too long; undefined when nothing is left. */
 export function nameFrom(text: string): string | undefined {
-  const name = text.replace(/\p{Cc}/gu, '').slice(0, MAX_CHARS);
+  // The cut may go through a pair of surrogates.
+  const name = text
+    .replace(/\p{Cc}/gu, '')
+    .slice(0, MAX_CHARS)
+    .replace(/[\ud800-\udbff]$/, '');
   return name.isWellFormed() && name !== '' ? name : undefined;
 }
 
@@ -17,4 +22,17 @@ export function nameOfLink(url: string): string | undefined {
   } catch {
     return undefined;
   }
+}
+
+interface Named {
+  metadata: { name?: string };
+  spec: Pick<UploadSpec, 'displayName' | 'source'>;
+  status?: Pick<UploadStatus, 'media'>;
+}
+
+/** What people call an upload: as somebody named it, or as the server of the link does, or as the link does; undefined where nobody does. */
+export function nameOfUpload({ spec: { displayName, source }, status }: Named): string | undefined {
+  const isOfLink = source.url !== undefined && URL.canParse(source.url) && displayName === nameOfLink(source.url);
+  if (displayName !== undefined && !isOfLink) return displayName;
+  return status?.media?.name ?? displayName;
 }

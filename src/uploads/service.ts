@@ -16,7 +16,7 @@ import { previewOf, previewWish } from './asked.ts';
 import { createHolders, type HoldersDeps } from './held.ts';
 import { createIncoming } from './incoming.ts';
 import { linkRefusal } from './link.ts';
-import { nameOfLink } from './name.ts';
+import { nameOfLink, nameOfUpload } from './name.ts';
 import { openPreview } from './preview.ts';
 import { createWithin, type Room } from './quota.ts';
 import type { Upload, UploadFromLink } from './record.ts';
@@ -60,7 +60,7 @@ const isPart = ({ spec }: Resource): boolean => spec.source.sent?.isPart === tru
 const show = ({ metadata, spec, status }: Resource): Upload => ({
   objectID: metadata.name,
   type: spec.type === 'audio' ? 'AUDIO' : 'VIDEO',
-  name: spec.displayName ?? metadata.name,
+  name: nameOfUpload({ metadata, spec, ...(status && { status }) }) ?? metadata.name,
   state: status?.state ?? 'importing',
   progress: status?.progress ?? 0,
   sizeBytes: status?.media?.sizeBytes ?? spec.source.sent?.sizeBytes ?? null,

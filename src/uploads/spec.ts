@@ -19,6 +19,7 @@ export type UploadState = (typeof UPLOAD_STATES)[number];
 export const UPLOAD_ERRORS = {
   link_unreachable: 'The link could not be fetched.',
   link_forbidden: 'The link leads to where nothing may be imported from.',
+  link_is_a_page: 'The link leads to a page, not to a file.',
   link_too_slow: 'The server of the link sends the file too slowly.',
   media_too_large: 'The file is larger than the service takes.',
   media_too_long: 'The file lasts longer than the service takes.',
@@ -49,6 +50,9 @@ export const MediaInfo = Type.Object(
     }),
     sizeBytes: Type.Integer({ minimum: 0, description: 'Size of the source in bytes.' }),
     durationSeconds: Type.Number({ minimum: 0, description: 'Length of the source in seconds.' }),
+    name: Type.Optional(
+      Type.String({ minLength: 1, maxLength: 200, description: 'What the server of the link calls the file.' }),
+    ),
     video: Type.Optional(
       Type.Object(
         {

@@ -2,7 +2,7 @@
 import type { RequestListener, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createServer, type Socket } from 'node:net';
-import { gzipSync } from 'node:zlib';
+import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { type FetchOptions, fetchInto } from '../../src/prepare/fetch.ts';
 import { Pace } from '../../src/prepare/pace.ts';
@@ -124,10 +124,36 @@ describe('a server that sends more than was said', () => {
     await expect(endless).rejects.toEqual(refused('media_too_large'));
   });
 
-  test.each(['gzip', 'br', 'identity, gzip'])('encoded as %s is refused: nothing is unpacked', async (encoding) => {
-    const bomb = gzipSync(Buffer.alloc(10_000_000));
+  const ZEROS = Buffer.alloc(50_000_000);
+  test.each([
+    ['gzip', () => gzipSync(ZEROS)],
+    ['br', () => brotliCompressSync(ZEROS)],
+    ['zstd', () => zstdCompressSync(ZEROS)],
+    ['deflate, gzip', () => gzipSync(deflateSync(ZEROS))],
+    ['gzip, gzip, gzip', () => gzipSync(gzipSync(gzipSync(ZEROS)))],
+  ])('packed as %s is given up at the limit of what is in it, long before its end', async (encoding, pack) => {
+    const bomb = pack();
+    const before = process.memoryUsage().rss;
     const packed = fetchedFrom((_, res) => res.writeHead(200, { 'content-encoding': encoding }).end(bomb));
-    await expect(packed).rejects.toEqual(refused('link_unreachable', 'encoded'));
+    await expect(packed).rejects.toEqual(refused('media_too_large'));
+    expect(process.memoryUsage().rss - before).toBeLessThan(200e6);
+  });
+
+  test('packed again and again is refused', async () => {
+    const layers = Array.from({ length: 100 }, () => 'gzip').join(', ');
+    const packed = fetchedFrom((_, res) => res.writeHead(200, { 'content-encoding': layers }).end(gzipSync('x')));
+    await expect(packed).rejects.toEqual(refused('link_unreachable', 'too many times'));
+  });
+
+  test('packed, without end and with nothing in it, is given up: as too slow, and as too large', async () => {
+    const packedNothing = (piece: Buffer, everyMs: number) => (_: unknown, res: ServerResponse) => {
+      res.writeHead(200, { 'content-encoding': 'gzip' });
+      drip(res, () => piece, everyMs);
+    };
+    const [nothing, more] = [1, 1000].map((times) => Buffer.concat(Array.from({ length: times }, () => gzipSync(''))));
+    await expect(fetchedFrom(packedNothing(nothing ?? ZEROS, 20))).rejects.toEqual(refused('link_too_slow'));
+    const fast = fetchedFrom(packedNothing(more ?? ZEROS, 1), { minBytesPerSecond: 0 });
+    await expect(fast).rejects.toEqual(refused('media_too_large'));
   });
 
   test('in a packed transfer is kept as it came, or refused: nothing is unpacked', async () => {

@@ -26,8 +26,10 @@ export const lookOf = (state: string): StateLook =>
 /** What to do about a failure, for each code that an upload may fail with. */
 const FIXES: Record<UploadErrorCode, string> = {
   link_unreachable:
-    'Open the link in a private window: it must lead to the file itself, without signing in. Then add it again.',
+    'Open the link in a private window: it must lead to the file itself, without signing in. Then try it again.',
   link_forbidden: 'Use a public http or https address: one inside a private network cannot be reached.',
+  link_is_a_page:
+    'Use the link with which the file itself is downloaded, and share it with everybody who has the link; or download the file and upload it from your computer.',
   link_too_slow: 'Download the file to your computer and upload it from there.',
   media_too_large:
     'Make it smaller, with fewer minutes or a lower bit rate, or split it and loop the parts as a playlist.',

@@ -1,0 +1,106 @@
+/** Asks for a link and follows its redirects. Every hop passes the gates of guard.ts, and tells nobody what another host is told. */
+import { type Dispatcher, request } from 'undici';
+import { PrepareError } from '../failure.ts';
+import { checkLink } from '../guard.ts';
+import type { Cookies } from './cookies.ts';
+import { toDirectLink } from './share-links.ts';
+import { percentEncode } from './text.ts';
+
+/** As browsers do (WHATWG Fetch, HTTP-redirect fetch); podcasts have many counters in front of their files. */
+const MAX_REDIRECTS = 20;
+const REDIRECTS = new Set([300, 301, 302, 303, 307, 308]);
+
+export type Response = Dispatcher.ResponseData;
+
+export interface HopOptions {
+  agent: Dispatcher;
+  cookies: Cookies;
+  allowPrivateLinks: boolean;
+  signal: AbortSignal;
+  /** Besides those that each request has. */
+  headers: Record<string, string>;
+  /** Tests put stand-ins in the place of services: the origin that is connected to, for that of a link. */
+  standIns?: ReadonlyMap<string, string> | undefined;
+}
+
+export interface Answer {
+  response: Response;
+  /** Of the last hop. */
+  url: URL;
+}
+
+export const first = (header: string | string[] | undefined): string | undefined => [header ?? []].flat()[0];
+
+/** Leaves a body that nobody reads. */
+export const discard = ({ body }: Response): void => {
+  body.on('error', () => undefined).destroy();
+};
+
+/** A part of the userinfo of a URL; WHATWG URL leaves percent signs that encode nothing as they are. */
+function decodePart(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+/** Basic credentials out of a link (RFC 7617); undefined where it has none. */
+function credentials({ username, password }: URL): string | undefined {
+  if (!username && !password) return undefined;
+  const login = Buffer.from(`${decodePart(username)}:${decodePart(password)}`);
+  return `Basic ${login.toString('base64')}`;
+}
+
+function ask(url: URL, login: string | undefined, cookie: string | undefined, options: HopOptions): Promise<Response> {
+  const { agent, signal, headers, standIns } = options;
+  const standIn = standIns?.get(url.origin);
+  return request(`${standIn ?? url.origin}${url.pathname}${url.search}`, {
+    dispatcher: agent,
+    signal,
+    headers: {
+      accept: '*/*',
+      'accept-encoding': 'identity',
+      'user-agent': 'loopstream',
+      ...(standIn !== undefined && { host: url.host }),
+      ...(login !== undefined && { authorization: login }),
+      ...(cookie !== undefined && { cookie }),
+      ...headers,
+    },
+  });
+}
+
+/** Where an answer redirects to; undefined where it does not. Throws PrepareError link_unreachable. */
+function redirectOf({ statusCode, headers }: Response, url: URL): URL | undefined {
+  const location = first(headers.location)?.trim();
+  if (!REDIRECTS.has(statusCode) || !location) return undefined;
+  const next = URL.parse(percentEncode(location), url.href);
+  if (!next) throw new PrepareError('link_unreachable', 'It redirects to no valid link.');
+  return next;
+}
+
+/**
+ * The first answer that is no redirect. Rejects with PrepareError link_forbidden or link_unreachable, an error of the network, or the
+ * signal's reason.
+ */
+export async function follow(link: string | URL, options: HopOptions): Promise<Answer> {
+  const { allowPrivateLinks, cookies } = options;
+  const check = (url: string | URL) => checkLink(toDirectLink(checkLink(url, allowPrivateLinks)), allowPrivateLinks);
+  const { origin } = checkLink(link, allowPrivateLinks);
+  const login = credentials(checkLink(link, allowPrivateLinks));
+  let url = check(link);
+  for (let hop = 0; hop <= MAX_REDIRECTS; hop++) {
+    const response = await ask(url, url.origin === origin ? login : undefined, await cookies.header(url), options);
+    try {
+      await cookies.take(response.headers['set-cookie'], url);
+      const next = redirectOf(response, url);
+      if (!next) return { response, url };
+      discard(response);
+      url = check(next);
+    } catch (error) {
+      discard(response);
+      throw error;
+    }
+  }
+  throw new PrepareError('link_unreachable', `It redirects more than ${MAX_REDIRECTS} times.`);
+}

@@ -1,0 +1,100 @@
+/** Tells a page, an error document or a playlist from a media file, by the beginning of its bytes. Pure: no I/O, no clock. */
+/** So many bytes tell, also where comments and blank lines come first. */
+export const PAGE_BYTES = 4096;
+const MAX_TITLE_CHARS = 80;
+
+/** WHATWG MIME Sniffing 7.1, and what of XHTML is as plain. */
+const HTML =
+  /^(?:<\?xml[^>]*>\s*)?(?:<!--[\s\S]*?-->\s*)*<(?:!doctype html|html|head|body|script|style|title|meta|link|iframe|h1|div|font|table|a|br|p|b|form|center|span|noscript)(?=[\s/>])/i;
+const XML = /^(?:<\?xml\b|<[a-z][\w:.-]*(?=[\s/>])[^<>]*>)/i;
+const JSON_TEXT = /^(?:\{\s*(?:"|\})|\[\s*(?:["{[\]]|-?\d))/;
+
+function decodeAs(charset: string, bytes: Buffer, fatal: boolean): string | undefined {
+  try {
+    // The last character may be cut.
+    return new TextDecoder(charset, { fatal }).decode(bytes, { stream: true });
+  } catch {
+    return undefined;
+  }
+}
+
+/** UTF-16 has a mark of its own; everything else reads as ASCII where it matters. Returns undefined where it is no text. */
+function decodeText(head: Buffer, contentType = ''): string | undefined {
+  const [a, b, c] = head;
+  if (a === 0xff && b === 0xfe) return decodeAs('utf-16le', head, false);
+  if (a === 0xfe && b === 0xff) return decodeAs('utf-16be', head, false);
+  const bytes = a === 0xef && b === 0xbb && c === 0xbf ? head.subarray(3) : head;
+  // WHATWG MIME Sniffing 3: binary data bytes.
+  const isBinary = bytes.some((byte) => byte < 0x09 || byte === 0x0b || (byte > 0x0d && byte < 0x20 && byte !== 0x1b));
+  if (isBinary) return undefined;
+  const latin1 = bytes.toString('latin1');
+  const charset = /charset=["']?([\w-]+)/i.exec(`${contentType} ${latin1.slice(0, 1024)}`)?.[1] ?? '';
+  return decodeAs('utf-8', bytes, true) ?? decodeAs(charset, bytes, false) ?? latin1;
+}
+
+const ENTITIES: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'", nbsp: ' ', '#39': "'" };
+
+/** Text of an element as a person reads it, in one line. */
+const readable = (text: string): string =>
+  text
+    .replace(/<[^>]*>/g, ' ')
+    .replace(/&([a-z]+|#39);/gi, (all, name: string) => ENTITIES[name.toLowerCase()] ?? all)
+    .replace(/[\s\p{Cc}\p{Cf}]+/gu, ' ')
+    .trim()
+    .slice(0, MAX_TITLE_CHARS)
+    .toWellFormed();
+
+function element(text: string, name: string): string | undefined {
+  const content = new RegExp(`<${name}\\b[^>]*>([^<]*(?:<!\\[CDATA\\[[^<]*)?)</${name}`, 'i').exec(text)?.[1];
+  return readable(content?.replace(/<!\[CDATA\[|\]\]>/g, '') ?? '') || undefined;
+}
+
+/** What an object store says in its error document, e.g. `AccessDenied: Request has expired`; undefined where it says nothing. */
+export function readErrorDocument(head: Buffer): string | undefined {
+  const text = decodeText(head);
+  if (text === undefined || !XML.test(text.trimStart())) return undefined;
+  const said = [element(text, 'Code'), element(text, 'Message')].filter((part) => part !== undefined);
+  return said.length > 0 ? said.join(': ').replace(/\.$/, '') : undefined;
+}
+
+const ADVICE =
+  'Use the link with which the file itself is downloaded, and share the file with everybody who has the link; or download it, and upload it yourself.';
+
+export interface Page {
+  isHtml: boolean;
+  /** Whole sentences that say what came and what to do. */
+  detail: string;
+}
+
+function explainHtml(text: string): Page {
+  const title = element(text, 'title');
+  return { isHtml: true, detail: `${title === undefined ? '' : `The page is called “${title}”. `}${ADVICE}` };
+}
+
+/**
+ * What came in place of a media file; undefined where it may be one. A type alone says little: some servers call every file a page,
+ * and some call a page a video.
+ */
+export function recognizePage(head: Buffer, contentType: string): Page | undefined {
+  const text = decodeText(head, contentType);
+  if (text === undefined) return undefined;
+  const start = text.trimStart();
+  const type = contentType.split(';', 1)[0]?.trim().toLowerCase() ?? '';
+  if (HTML.test(start) || (XML.test(start) && /<html[\s>]/i.test(start))) return explainHtml(text);
+  if (XML.test(start)) {
+    const said = readErrorDocument(head);
+    const what = said === undefined ? 'The server sent an XML document.' : `The server sent an error: ${said}.`;
+    return { isHtml: false, detail: `${what} ${ADVICE}` };
+  }
+  if (
+    JSON_TEXT.test(start) &&
+    (/\bjson\b/.test(type) || /^[\s\S]{0,2048}[\]}]\s*$/.test(text) || !/^(video|audio)\//.test(type))
+  )
+    return { isHtml: false, detail: `The server sent JSON, as an API does. ${ADVICE}` };
+  if (start.startsWith('#EXTM3U'))
+    return {
+      isHtml: false,
+      detail: 'It is the playlist of a stream (HLS), which names files and holds none. Use the link of one file.',
+    };
+  return type === 'text/html' || type === 'application/xhtml+xml' ? explainHtml(text) : undefined;
+}
