@@ -12,8 +12,8 @@ import {
   ApiKey,
   ApiKeyCreate,
   ConnectedApp,
+  CreatedApiKey,
   Export,
-  NewApiKey,
   PersonSession,
   SignInOptions,
 } from './record.ts';
@@ -48,7 +48,7 @@ const keyRoutes: FastifyPluginAsyncTypebox<Pick<AccessRoutes, 'access'>> = async
           'The answer shows the key, this once. Only who has signed in can make one. It takes no Idempotency-Key: its ' +
           'answer is not kept.',
         body: ApiKeyCreate,
-        response: { 201: NewApiKey },
+        response: { 201: CreatedApiKey },
       },
     },
     async ({ principal, body }, reply) => reply.code(201).send(await access.createKey(principal, body)),

@@ -11,7 +11,7 @@ import type {
   ApiKey,
   ApiKeyCreate,
   ConnectedApp,
-  NewApiKey,
+  CreatedApiKey,
   OutsideSignIn,
   PasskeyRecord,
   PersonSession,
@@ -120,7 +120,7 @@ export function createAccessService({ db, auth, quotas, tell }: AccessDeps) {
     async createKey(
       { accountId, userId, sessionId }: Principal,
       { name, expiresInDays }: ApiKeyCreate,
-    ): Promise<NewApiKey> {
+    ): Promise<CreatedApiKey> {
       const seconds = expiresInDays === undefined ? undefined : expiresInDays * DAY_SECONDS;
       const count = async () => (await listKeys(db, accountId)).length;
       const make = () => auth.createApiKey(userId, name, seconds);

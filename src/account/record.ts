@@ -61,14 +61,14 @@ export const ApiKey = Type.Object(
 );
 export type ApiKey = Static<typeof ApiKey>;
 
-export const NewApiKey = Type.Object(
+export const CreatedApiKey = Type.Object(
   {
     ...ApiKey.properties,
     key: Type.String({ description: 'The key itself. It is shown this once, and nowhere kept.' }),
   },
-  { title: 'NewApiKey' },
+  { title: 'CreatedApiKey' },
 );
-export type NewApiKey = Static<typeof NewApiKey>;
+export type CreatedApiKey = Static<typeof CreatedApiKey>;
 
 export const ApiKeyCreate = Type.Object(
   {

@@ -5,7 +5,7 @@ import type {
   ApiKey,
   ApiKeyCreate,
   ConnectedApp,
-  NewApiKey,
+  CreatedApiKey,
   PersonSession,
   SignInOptions,
   User,
@@ -173,7 +173,7 @@ const personCalls = (send: Send) => ({
     list: (query?: ListQuery, call?: CallOptions): List<ApiKey> => listCall(send, '/api-keys', query, call),
     /** The key is in the answer, this once; a try whose answer is lost has made one that nobody knows. */
     create: (body: ApiKeyCreate, call?: CallOptions) =>
-      send<NewApiKey>('POST', '/api-keys', { maxRetries: 0, ...call, body }),
+      send<CreatedApiKey>('POST', '/api-keys', { maxRetries: 0, ...call, body }),
     revoke: (id: string, call?: CallOptions) => send<void>('DELETE', at('/api-keys', id), call),
   },
   sessions: {

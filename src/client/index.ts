@@ -9,7 +9,7 @@ export type {
   ApiKey,
   ApiKeyCreate,
   ConnectedApp,
-  NewApiKey,
+  CreatedApiKey,
   PersonSession,
   SignInOptions,
   User,

@@ -165,7 +165,7 @@ export const EXAMPLES: Readonly<Record<string, object | string>> = {
   SignInOptions: { signUp: true, passwordReset: true, providers: [{ id: 'company', name: 'Example Company' }] },
   ApiKeyList: list(ApiKey),
   ApiKeyCreate: { name: 'Playout server', expiresInDays: 90 },
-  NewApiKey: { ...ApiKey, lastUsedAt: null, key: 'lsk_QxTzExampleOfAKeyThatLetsNobodyIn' },
+  CreatedApiKey: { ...ApiKey, lastUsedAt: null, key: 'lsk_QxTzExampleOfAKeyThatLetsNobodyIn' },
   SessionList: list(Session),
   ConnectedAppList: list(ConnectedApp),
   AccountExport: {

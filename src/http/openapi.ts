@@ -5,6 +5,7 @@
 import { isOperation, OPERATION_SCOPES, type Operation, PERSON, SCOPES, type Scope } from '../auth/scopes.ts';
 import { ERRORS, type ErrorCode } from '../errors.ts';
 import { isCached } from './age.ts';
+import { DESCRIPTIONS } from './descriptions.ts';
 import {
   collectionOf,
   type Json,
@@ -17,6 +18,7 @@ import { EXAMPLES, PARAMETER_EXAMPLES, problemExample } from './examples.ts';
 import { addLinks } from './links.ts';
 import { codesOf, takesIdempotencyKey } from './operation-errors.ts';
 import { PROBLEM_TYPE, Problem } from './problem.ts';
+import { shapeSchemas } from './shapes.ts';
 
 /** For @fastify/swagger. The server's address is the one that the document was read from. */
 export const OPENAPI = {
@@ -26,6 +28,7 @@ export const OPENAPI = {
       title: 'loopstream',
       version: '1.0.0',
       description: 'Continuous looping streams to RTMP destinations.',
+      contact: { name: 'Documentation of loopstream', url: '/docs' },
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: '/' }],
@@ -52,7 +55,7 @@ const integerHeaders = (texts: Record<string, string>) =>
   Object.fromEntries(
     Object.entries(texts).map(([name, description]) => [
       name,
-      { description, schema: { type: 'integer', minimum: 0 } },
+      { description, schema: { type: 'integer', format: 'int64', minimum: 0 } },
     ]),
   );
 
@@ -100,8 +103,8 @@ function problems(codes: ErrorCode[], shared: Record<string, Response>): Record<
 }
 
 function problemResponse(status: number, codes: ErrorCode[]): Response {
-  const properties = { status: { const: status }, code: { enum: codes } };
-  const schema = { allOf: [{ $ref: '#/components/schemas/Problem' }, { type: 'object', properties }] };
+  // A schema for each set of codes would be a type for each in generated clients; `examples` has the codes.
+  const schema = { $ref: '#/components/schemas/Problem' };
   const examples = Object.fromEntries(codes.map((code) => [code, { value: problemExample(code) }]));
   return {
     description: codes.map((code) => `\`${code}\`: ${ERRORS[code].meaning}`).join('\n\n'),
@@ -142,14 +145,15 @@ const IDEMPOTENCY_KEY = {
 /** Adds to the description that @fastify/swagger made: components, security, headers, examples and problems. */
 export function completeOpenApi(made: object, scopePrefix: string): OpenApi {
   const schemas: Record<string, Json> = {};
-  hoist(JSON.parse(JSON.stringify(Problem)), schemas);
-  const doc = hoist(JSON.parse(JSON.stringify(made)), schemas) as OpenApi;
+  shapeSchemas(JSON.parse(JSON.stringify(Problem)), schemas);
+  const doc = shapeSchemas(JSON.parse(JSON.stringify(made)), schemas) as OpenApi;
   const responses: Record<string, Response> = {};
   for (const [path, item] of Object.entries(doc.paths))
     for (const [method, operation] of Object.entries(item)) {
       // The generator takes every HEAD for one that belongs to a GET.
       if (method === 'head') operation.operationId = operation.operationId.replace(/-head$/, '');
       if (!isOperation(operation.operationId)) continue;
+      operation.description ??= DESCRIPTIONS[operation.operationId];
       operation.security = securityOf(OPERATION_SCOPES[operation.operationId], scopePrefix);
       completeSuccess(operation.operationId, operation, method);
       completeRequest(operation, path);
@@ -203,17 +207,6 @@ function giveExamples(content: Record<string, MediaType> | undefined): void {
     else if (Object.keys((media.schema?.properties as object | undefined) ?? { none: 1 }).length === 0)
       media.example = {};
   }
-}
-
-/** Schemas that have a title become components, so that generated clients give them that name. */
-function hoist(value: unknown, schemas: Record<string, Json>): unknown {
-  if (Array.isArray(value)) return value.map((entry) => hoist(entry, schemas));
-  if (typeof value !== 'object' || value === null) return value;
-  const object: Json = Object.fromEntries(Object.entries(value).map(([key, entry]) => [key, hoist(entry, schemas)]));
-  // Of what else has a title (the document's `info`), nothing has a type.
-  if (typeof object.title !== 'string' || object.type !== 'object') return object;
-  schemas[object.title] = object;
-  return { $ref: `#/components/schemas/${object.title}` };
 }
 
 const GRANTS: Record<(typeof SCOPES)[number], string> = {

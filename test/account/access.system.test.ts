@@ -1,6 +1,6 @@
 /** What lets others into an account: made, seen and taken back by its owner alone, on whichever server. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { ApiKey, ConnectedApp, NewApiKey, PersonSession } from '../../src/account/record.ts';
+import type { ApiKey, ConnectedApp, CreatedApiKey, PersonSession } from '../../src/account/record.ts';
 import type { RunningApi } from '../../src/http/run.ts';
 import { call } from '../support/api.ts';
 import { giveCredit } from '../support/ledger.ts';
@@ -39,12 +39,12 @@ const ask = <T = Record<string, unknown>>(
 ) => call<T>(`${site.url}/v1${path}`, method, body, pageHeaders(site.url, person));
 const withKey = (url: string, key: string) => call(`${url}/v1/me`, 'GET', undefined, { 'x-api-key': key });
 const makeKey = async (person: Person, name: string, more = {}) =>
-  (await ask<NewApiKey>(person, 'POST', '/api-keys', { name, ...more })).body;
+  (await ask<CreatedApiKey>(person, 'POST', '/api-keys', { name, ...more })).body;
 
 describe('API keys', () => {
   test('are shown once, work on every server, and are refused by every server once revoked', async () => {
     const ada = await site.person('ada');
-    const made = await ask<NewApiKey>(ada, 'POST', '/api-keys', { name: '<b>Playout</b>', expiresInDays: 30 });
+    const made = await ask<CreatedApiKey>(ada, 'POST', '/api-keys', { name: '<b>Playout</b>', expiresInDays: 30 });
     expect(made.status).toBe(201);
     const { key, id, expiresAt, hint } = made.body;
     expect(key.startsWith(hint)).toBe(true);

@@ -102,3 +102,56 @@ describe('examples', () => {
     }
   });
 });
+
+describe('what generators of clients need', () => {
+  const schemas = () => {
+    const found: { at: string; schema: Json }[] = [];
+    const walk = (value: unknown, at: string): void => {
+      if (typeof value !== 'object' || value === null) return;
+      found.push({ at, schema: value as Json });
+      for (const [key, inner] of Object.entries(value))
+        if (key !== 'example' && key !== 'examples') walk(inner, `${at}/${key}`);
+    };
+    walk(doc, '');
+    return found;
+  };
+
+  test('every integer says how wide it is, by its bounds', () => {
+    const integers = schemas().filter(({ schema }) => schema.type === 'integer' && !schema.enum);
+    expect(integers.length).toBeGreaterThan(80);
+    for (const { at, schema } of integers)
+      expect([at, schema.format]).toEqual([at, Number(schema.maximum ?? Infinity) < 2 ** 31 ? 'int32' : 'int64']);
+  });
+
+  test('values of an enum have one type, and there is one type of each that stands in several places', () => {
+    const enums = schemas().filter(({ schema }) => Array.isArray(schema.enum));
+    for (const { at, schema } of enums) {
+      const types = new Set((schema.enum as unknown[]).map((value) => typeof value));
+      expect([at, schema.type, types.size]).toEqual([at, types.has('string') ? 'string' : 'integer', 1]);
+    }
+    const several = enums.filter(({ schema }) => (schema.enum as unknown[]).length > 1 && schema.type === 'string');
+    const byValues = Map.groupBy(several, ({ schema }) => String(schema.enum));
+    // Who adds one to the API gives it a name in src/http/shapes.ts.
+    expect([...byValues.values()].filter(({ length }) => length > 1).map((same) => same.map(({ at }) => at))).toEqual(
+      [],
+    );
+  });
+
+  test('no two constants have one name where a language has one room for all enums', () => {
+    const names = Object.values(doc.components.schemas).flatMap((schema) =>
+      ((schema['x-enum-varnames'] ?? schema.enum ?? []) as unknown[]).map((value) => String(value).toUpperCase()),
+    );
+    expect(names.length).toBeGreaterThan(20);
+    expect(names.filter((name, at) => names.indexOf(name) !== at)).toEqual([]);
+  });
+
+  test('no schema is named as the constructor of another one', () => {
+    const names = Object.keys(doc.components.schemas);
+    expect(names.filter((name) => names.includes(name.replace(/^New/, '')) && name.startsWith('New'))).toEqual([]);
+  });
+
+  test('every operation has a description, and the document says where its docs are', () => {
+    for (const { name, operation } of operations()) expect(operation.description, name).toMatch(/\w/);
+    expect((doc.info as { contact?: Json }).contact).toMatchObject({ url: expect.any(String) });
+  });
+});

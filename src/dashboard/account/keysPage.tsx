@@ -2,7 +2,7 @@ import { Button, CopyButton, TextInput } from '@mantine/core';
 import { IconCheck, IconCopy, IconKey, IconPlus } from '@tabler/icons-react';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import type { ApiKey, NewApiKey } from '../../client/index.ts';
+import type { ApiKey, CreatedApiKey } from '../../client/index.ts';
 import { useApi, useNow } from '../context.tsx';
 import { formatAgo } from '../format.ts';
 import { Choices } from '../parts/choices.tsx';
@@ -33,14 +33,14 @@ interface Values {
   life: (typeof LIVES)[number]['value'];
 }
 
-function CreateKey({ onClose, onMade }: { onClose: () => void; onMade: (key: NewApiKey) => void }) {
+function CreateKey({ onClose, onMade }: { onClose: () => void; onMade: (key: CreatedApiKey) => void }) {
   const { apiKeys } = useApi().calls;
   const { form, forget } = useKeptForm<Values>({
     name: 'key',
     initialValues: { name: '', life: '90' },
     validate: { name: (name) => (name.trim() === '' ? 'Say what it is for.' : null) },
   });
-  const { submit, busy, problem } = useSubmit<Values, NewApiKey>({
+  const { submit, busy, problem } = useSubmit<Values, CreatedApiKey>({
     send: ({ name, life }) =>
       apiKeys.create({ name: name.trim(), ...(life !== 'ever' && { expiresInDays: Number(life) }) }),
     fields: ['name'],
@@ -81,7 +81,7 @@ function CreateKey({ onClose, onMade }: { onClose: () => void; onMade: (key: New
 }
 
 /** The one time that a key is seen. */
-function ShownOnce({ made, onClose }: { made: NewApiKey; onClose: () => void }) {
+function ShownOnce({ made, onClose }: { made: CreatedApiKey; onClose: () => void }) {
   return (
     <Dialog title="Copy your key now" onClose={onClose}>
       <p className={forms.help}>
@@ -135,7 +135,7 @@ function Keys() {
   const queries = useQueryClient();
   const now = useNow(false);
   const { opened, open, close } = useOpen();
-  const [made, setMade] = useState<NewApiKey>();
+  const [made, setMade] = useState<CreatedApiKey>();
   const [revoking, setRevoking] = useState<ApiKey>();
   const changed = () => queries.invalidateQueries({ queryKey: keys.apiKeys });
   const create = (
