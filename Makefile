@@ -17,7 +17,7 @@ node_modules/.installed: package-lock.json
 	@scripts/install-dependencies
 
 DASHBOARD := $(shell find src/dashboard -type f 2>/dev/null)
-dist/dashboard/index.html: node_modules/.installed $(DASHBOARD)
+dist/dashboard/index.html: node_modules/.installed scripts/notices.ts $(DASHBOARD)
 	@scripts/step 'building the dashboard' vite build src/dashboard --logLevel warn
 
 SOURCES := $(shell find src -name '*.ts' -not -path 'src/dashboard/*' 2>/dev/null)

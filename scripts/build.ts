@@ -3,10 +3,11 @@
  * Packages that read their own files at run time stay outside; they and what they need are copied to dist/node_modules, so
  * that dist/ with package.json is all an image has to carry.
  */
-import { cpSync, existsSync, readFileSync, rmSync } from 'node:fs';
+import { cpSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, sep } from 'node:path';
 import { buildApp, READ_THEIR_OWN_FILES } from './build-app.ts';
 import { buildClient } from './build-client.ts';
+import { mergeNotices, packageFolders, writeNotices } from './notices.ts';
 
 /** Adds the folder of a package, found as Node finds it from `from`, and the folders of all that it depends on. */
 function addPackage(name: string, from: string, found: Set<string>): void {
@@ -39,6 +40,16 @@ for (const folder of packages) {
 // Of the family of fonts an invoice has two.
 for (const file of ['package.json', 'LICENSE', 'ttf/DejaVuSans.ttf', 'ttf/DejaVuSans-Bold.ttf'])
   cpSync(join('node_modules/dejavu-fonts-ttf', file), join('dist/node_modules/dejavu-fonts-ttf', file));
+
+// All that an image carries: the roles, what lies beside them, Node itself, and the page, whose readers are given the same.
+const DASHBOARD_NOTICES = 'dist/dashboard/third-party-notices.txt';
+const beside = [...packages, 'node_modules/dejavu-fonts-ttf', `node_modules/node-linux-${process.arch}`];
+const own = writeNotices([
+  ...packageFolders(Object.keys(metafile.inputs)),
+  ...beside.filter((folder) => existsSync(folder)),
+]);
+const all = mergeNotices([own, readFileSync(DASHBOARD_NOTICES, 'utf8')]);
+for (const file of ['dist/THIRD_PARTY_NOTICES.txt', DASHBOARD_NOTICES]) writeFileSync(file, all);
 
 const bytes = Object.values(metafile.outputs).reduce((sum, output) => sum + output.bytes, 0);
 process.stdout.write(

@@ -34,6 +34,7 @@ Usage: loopstream <role> [options]
   generate    writes crds/ and docs/ from the types
 
 Settings are environment variables that begin with LOOPSTREAM_; README.md lists them.
+Notices of the packages inside: THIRD_PARTY_NOTICES.txt in the image, and /third-party-notices.txt of the dashboard.
 `;
 
 type Role = (args: string[]) => Promise<number | undefined>;

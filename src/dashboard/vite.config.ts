@@ -4,6 +4,7 @@ import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import react from '@vitejs/plugin-react';
 import { defineConfig, type Plugin } from 'vite';
+import { packageFolders, writeNotices } from '../../scripts/notices.ts';
 
 /** Below it the packed file is hardly smaller. */
 const WORTH_BYTES = 1024;
@@ -28,9 +29,19 @@ const packed = (): Plugin => ({
   },
 });
 
+/** Of the packages in the page, for its readers; the image's build puts those of the server beside them. */
+const notices = (): Plugin => ({
+  name: 'notices',
+  apply: 'build',
+  generateBundle() {
+    const source = writeNotices(packageFolders(this.getModuleIds()));
+    this.emitFile({ type: 'asset', fileName: 'third-party-notices.txt', source });
+  },
+});
+
 /** `vite build src/dashboard` writes the page to dist/dashboard, from where the API server serves it. */
 export default defineConfig({
-  plugins: [react(), packed()],
+  plugins: [react(), notices(), packed()],
   build: {
     outDir: '../../dist/dashboard',
     emptyOutDir: true,

@@ -1,6 +1,8 @@
 /** Money as the pages write and read it: to the last digit, and never more than there is. */
+import { getNiceTickValues } from 'recharts';
 import { describe, expect, test } from 'vitest';
 import {
+  axisFormat,
   decimal,
   depositLine,
   depositLook,
@@ -80,4 +82,17 @@ test('what is read anew when money changes is what shows it, and no page asks fo
   expect(stale('topUp')).toEqual(['money topUps']);
   expect(stale('invoice')).toEqual(['money invoices']);
   expect(stale('deposit')).toEqual(['money deposits', 'money deposit x-1']);
+});
+
+test('no two labels of the axis of usage are alike, however small or large the sums are', () => {
+  for (const currency of ['USD', 'JPY', 'KWD'])
+    for (let power = -4; power <= 6; power++)
+      for (const digit of [1, 1.24, 2.5, 4.9, 9.99]) {
+        const most = digit * 10 ** power;
+        const labels = getNiceTickValues([0, most], 4, true).map(axisFormat(most, currency, 'en'));
+        expect(new Set(labels).size, `${currency} ${most}: ${labels.join(' ')}`).toBe(labels.length);
+      }
+  expect([0, 0.005, 0.01, 0.015].map(axisFormat(0.0124, 'USD', 'en'))).toEqual(['$0.00', '$0.005', '$0.01', '$0.015']);
+  expect([0, 0].map(axisFormat(0, 'USD', 'en'))).toEqual(['$0.00', '$0.00']);
+  expect(axisFormat(50, 'USD', 'en')(20)).toBe('$20.00');
 });

@@ -19,6 +19,7 @@ export function AccountPage() {
           {costs && <Link to="/billing">Billing</Link>}
           <Link to="/account/keys">API keys</Link>
           <Link to="/account/apps">Connected apps</Link>
+          <a href="/third-party-notices.txt">Open source notices</a>
         </div>
         <ProfilePanel />
         <PasswordPanel />

@@ -58,7 +58,6 @@ export const AddressField = ({ readOnly = false, ...props }: FieldProps & { read
     size="md"
     autoComplete="username"
     inputMode="email"
-    autoCapitalize="none"
     spellCheck={false}
     readOnly={readOnly}
     {...of(props)}

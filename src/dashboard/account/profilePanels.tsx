@@ -87,7 +87,7 @@ export function PasswordPanel() {
       <div ref={form}>
         <form className={classes.form} aria-label="Password" {...props}>
           {/* So that a password manager knows whose password it is. */}
-          <input type="hidden" name="email" autoComplete="username" value={person?.email ?? ''} readOnly />
+          <input type="hidden" name="email" autoComplete="username" value={person?.email ?? ''} />
           <PasswordField label="Password now" wrong={wrong.password} />
           <NewPasswordField wrong={wrong.newPassword} />
           <KeepAccess defaultChecked>Keep my API keys, connected apps and passkeys working</KeepAccess>

@@ -12,7 +12,7 @@ import { problemText } from '../problem.ts';
 import classes from './billing.module.css';
 import { ownZone, type Range, useUsage } from './queries.ts';
 import { StreamName } from './streamName.tsx';
-import { formatCredits, lengthOf, toNumber } from './words.ts';
+import { axisFormat, formatCredits, lengthOf, toNumber } from './words.ts';
 
 const UsageChart = lazy(() => import('./chart.tsx'));
 
@@ -40,15 +40,15 @@ const labelOf = (day: string): string =>
 
 function ByDay({ usage, billing }: { usage: Usage; billing: Billing }) {
   const days = usage.lines.map(({ day, credits }) => ({ day: labelOf(day ?? ''), cost: toNumber(credits, billing) }));
-  const format = new Intl.NumberFormat(undefined, { style: 'currency', currency: billing.currency });
+  const format = axisFormat(Math.max(0, ...days.map(({ cost }) => cost)), billing.currency);
   return (
     <figure className={classes.chart} data-testid="usage-chart">
       <div aria-hidden>
         <Suspense fallback={<Skeleton height={220} />}>
-          <UsageChart days={days} format={(cost) => format.format(cost)} />
+          <UsageChart days={days} format={format} />
         </Suspense>
       </div>
-      <VisuallyHidden>
+      <VisuallyHidden component="div">
         <table>
           <caption>What each day cost</caption>
           <tbody>

@@ -48,6 +48,23 @@ export function formatCredits(
 export const toNumber = (credits: string, { currency, creditsPerMinorUnit }: Currency): number =>
   Number(decimal(credits, digitsOf(currency) + creditsPerMinorUnit.length - 1));
 
+/** Parts of an axis of a chart: between its labels are so many steps, more or less. */
+const STEPS = 3;
+
+/**
+ * Formats the labels of an axis up to `most`, with as many digits as its steps have, which are two that count: so no two labels
+ * are alike, however small the sums are.
+ */
+export function axisFormat(most: number, currency: string, locale?: string): (cost: number) => string {
+  const digits = digitsOf(currency);
+  const needed = most > 0 ? 1 - Math.floor(Math.log10(most / STEPS)) : digits;
+  const format = new Intl.NumberFormat(locale, {
+    ...{ style: 'currency', currency, minimumFractionDigits: digits },
+    maximumFractionDigits: Math.min(12, Math.max(digits, needed)),
+  });
+  return (cost) => format.format(cost);
+}
+
 /** `25`, `25.5` and `25,50` as minor units; undefined for what is no amount. */
 export function minorOf(text: string, currency: string): string | undefined {
   const digits = digitsOf(currency);
