@@ -102,7 +102,7 @@ const onAir: Alert[] = [
       [STREAM_STATS, '`brokenItems` and `destinations[].lastError`'],
     ],
     mends: [
-      'ItemUnplayable: upload the file again, or take it out of the playlist.',
+      'ItemsLeftOut: wait for those that are on their way; upload the others again, or take them out of the playlist.',
       'DestinationReconnecting: see LoopStreamDestinationDown.',
       'NothingPlayable: see LoopStreamStorageFailing; if the storage answers, the media itself is gone or broken.',
     ],

@@ -79,13 +79,23 @@ function ofDestinations({ liveStats }: Facts): Finding[] {
   });
 }
 
-const ofItems = ({ liveStats }: Facts): Finding[] =>
-  liveStats.brokenItems.map(({ code, name, message }) => ({
-    code,
-    message: `"${name}" is left out, because it cannot be played. ${message}`,
-    fix: 'Upload the file again, and put that in its place.',
-    tool: 'create_upload_from_link',
+/** Items that the stream goes without; the tool for those that only take time shows how far they are. */
+const ofWarnings = ({ readiness }: Facts): Finding[] =>
+  readiness.warnings.map(({ code, message, fix }) => ({
+    ...{ code, message, fix },
+    tool: TOOL_FOR_CODE.get(code) ?? 'change_playlist',
   }));
+
+/** Those that only the pod tells of yet. */
+const ofItems = ({ readiness, liveStats }: Facts): Finding[] =>
+  liveStats.brokenItems
+    .filter(({ id }) => !readiness.warnings.some(({ item }) => item?.objectID === id))
+    .map(({ code, name, message }) => ({
+      code,
+      message: `"${name}" is left out, because it cannot be played. ${message}`,
+      fix: 'Upload the file again, and put that in its place.',
+      tool: 'create_upload_from_link',
+    }));
 
 const ON_AIR = ['live', 'reconnecting'];
 
@@ -112,7 +122,7 @@ function ofState({ stream, liveStats }: Facts): Finding[] {
 /** What a stream says of itself while it is on air (operator/news.ts), and what to do about it. */
 const DEGRADED = new Map([
   ['nothing_playable', { fix: 'Give it a file that plays.', tool: 'create_upload_from_link' }],
-  ['item_unplayable', { fix: 'Upload the file again, and put that in its place.', tool: 'create_upload_from_link' }],
+  ['items_left_out', { fix: 'Upload the file again, and put that in its place.', tool: 'create_upload_from_link' }],
   ['destination_reconnecting', { fix: 'Look at what the destination says.', tool: 'get_stream_live_stats' }],
 ]);
 
@@ -139,7 +149,7 @@ const AS_IT_SHOULD_BE: Record<Facts['stream']['status'], string> = {
 
 export function diagnose(facts: Facts): Diagnosis {
   const { stream, readiness } = facts;
-  const parts = [...ofDestinations(facts), ...ofItems(facts)];
+  const parts = [...ofDestinations(facts), ...ofWarnings(facts), ...ofItems(facts)];
   const findings = [...readiness.issues.map(ofIssue), ...ofDegraded(facts, parts), ...parts, ...ofState(facts)];
   const [first] = findings;
   const how = first ? first.message : AS_IT_SHOULD_BE[stream.status];

@@ -35,11 +35,13 @@ export const liveTools = ({ streams, stats }: LiveDeps): Tool[] => [
     name: 'get_stream_readiness',
     title: 'What would stop a stream from starting',
     description:
-      'What is in the way of start_stream now: `issues`, each with a `fix`. When `ready` is true it can be started; media that is being prepared becomes ready by itself.',
+      'What is in the way of start_stream now: `issues`, each with a `fix`, and what it would go without: `warnings`. When `ready` is true it can be started; media that is being prepared becomes ready by itself.',
     operations: ['getStreamReadiness'],
     ...{ own: id, output: Readiness },
-    say: ({ ready, issues }) =>
-      ready ? 'It is ready.' : `It is not ready: ${issues.map(({ message, fix }) => `${message} ${fix}`).join(' ')}`,
+    say: ({ ready, issues, warnings }) =>
+      ready
+        ? ['It is ready.', ...warnings.map(({ message }) => message)].join(' ')
+        : `It is not ready: ${issues.map(({ message, fix }) => `${message} ${fix}`).join(' ')}`,
     run: ({ accountId }, { id }) => streams.readiness(accountId, id),
   }),
   tool({

@@ -30,6 +30,7 @@ const Stream = {
   videoUploadObjectID: upload,
   playlistIDs: [],
   audioPlaylistIDs: [],
+  onItemFailure: 'Skip',
   scheduleStartAt: '2027-01-31T18:00:00Z',
   scheduleEndAt: '2027-02-01T06:00:00Z',
   recurrence: null,
@@ -101,7 +102,7 @@ const ReadinessIssue = {
   since,
 };
 
-const item = { id: upload, name: 'fireplace.mp4' };
+const item = { id: upload, name: 'fireplace.mp4', playlistID: null, index: 0 };
 
 const LiveStats = {
   live: true,
@@ -196,7 +197,7 @@ export const EXAMPLES: Readonly<Record<string, object | string>> = {
   StreamSkip: { track: 'video' },
   StreamEventList: list(StreamEvent),
   StreamWindows,
-  Readiness: { ready: false, issues: [ReadinessIssue] },
+  Readiness: { ready: false, issues: [ReadinessIssue], warnings: [] },
   LiveStats,
   Destination,
   DestinationList: list(Destination),

@@ -89,6 +89,12 @@ export const STATE_CODES: readonly StateCode[] = [
   ...Object.values(READINESS_ISSUES).map(({ code, fix }) => ({
     ...{ code, fix, meaning: OF_READINESS[code], place: '`code` of an issue in a stream’s readiness' },
   })),
+  {
+    code: 'items_left_out',
+    meaning: 'Some items cannot be played now; the stream goes on air with the others.',
+    fix: 'Wait for those that are on their way. Upload the others again, or take them out of the playlist.',
+    place: '`code` of a warning in a stream’s readiness, and of `degraded` of a stream',
+  },
   ...entries(OF_DESTINATIONS).map(([code, fix]) => ({
     ...{
       code,

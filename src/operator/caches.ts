@@ -26,7 +26,8 @@ import {
 } from '../streams/names.ts';
 import { PROFILES, type Profile } from '../streams/profile.ts';
 import { holdOf } from './hold.ts';
-import { isWaiting, itemNames, playlistNames, profileOfStream } from './media.ts';
+import { isWaiting, itemNames, playlistNames } from './media.ts';
+import { profileOfStream } from './playable.ts';
 import { same } from './same.ts';
 
 /** A key of the queues and indexes: `namespace/name`. */

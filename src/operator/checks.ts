@@ -5,7 +5,8 @@
 import type { Destination, LoopStream } from '../kube/resources.ts';
 import { findCondition } from '../streams/conditions.ts';
 import { READINESS_CONDITIONS } from '../streams/spec.ts';
-import { mediaProblem } from './media.ts';
+import { describeLeftOut } from './leftout.ts';
+import { assessTracks, countItems, type Entry, mediaProblem, unplayableEntries } from './playable.ts';
 import { airtime } from './schedule.ts';
 import type { Finding, Verdict, World } from './world.ts';
 
@@ -13,7 +14,7 @@ type ReadinessCondition = (typeof READINESS_CONDITIONS)[number];
 
 interface Check {
   /** Reason and message of the condition while nothing is wrong. */
-  fine: (stream: LoopStream) => Finding;
+  fine: (stream: LoopStream, world: World) => Finding;
   problem: (stream: LoopStream, world: World) => Finding | undefined;
 }
 
@@ -30,6 +31,16 @@ function destinationProblem(name: string, destination: Destination | undefined):
 
 const named = (names: readonly string[]): string => names.map((name) => `"${name}"`).join(', ');
 
+/** Something of each list can be played. */
+function mediaFine(stream: LoopStream, world: World): Finding {
+  const tracks = assessTracks(stream, world);
+  const left = unplayableEntries(tracks);
+  if (left.length === 0) return { reason: 'MediaReady', message: 'All media is prepared.' };
+  return { reason: 'ItemsLeftOut', message: describeLeftOut(left.length, countItems(tracks), left.map(messageOf)) };
+}
+
+const messageOf = ({ problem }: Entry): string => problem?.message ?? '';
+
 const CHECKS: Record<ReadinessCondition, Check> = {
   DestinationReady: {
     fine: ({ spec }) => ({
@@ -45,7 +56,7 @@ const CHECKS: Record<ReadinessCondition, Check> = {
     },
   },
   MediaReady: {
-    fine: () => ({ reason: 'MediaReady', message: 'All media is prepared.' }),
+    fine: mediaFine,
     problem: mediaProblem,
   },
   ScheduleValid: {
@@ -65,7 +76,7 @@ export const readiness = (stream: LoopStream, world: World): Verdict[] =>
   READINESS_CONDITIONS.map((type) => {
     const { fine, problem } = CHECKS[type];
     const found = problem(stream, world);
-    const { reason, message, unknown } = found ?? fine(stream);
+    const { reason, message, unknown } = found ?? fine(stream, world);
     return { type, status: found ? (unknown ? 'Unknown' : 'False') : 'True', reason, message };
   });
 

@@ -11,12 +11,14 @@ import { findCondition } from '../streams/conditions.ts';
 import { DISRUPTION_LABEL, FINALIZER, podName } from '../streams/names.ts';
 import { type Playing, type Program, playingOf, programOfPod } from '../streams/program.ts';
 import { gatesOf } from '../streams/readiness.ts';
-import { isWanted, type Phase } from '../streams/spec.ts';
+import { isWanted, type Phase, type Unplayable } from '../streams/spec.ts';
 import { type Action, nothing } from './action.ts';
 import { isReady, readiness } from './checks.ts';
 import { exchange, remove } from './handover.ts';
+import { describeLeftOut, unplayableOf } from './leftout.ts';
 import { programOf, programOfKept, type Since, sinceOf } from './media.ts';
 import { degraded, withClock } from './news.ts';
+import { losesItems } from './playable.ts';
 import { disruptionOf } from './pod.ts';
 import { isOver, podTrouble } from './podview.ts';
 import { addressToAsk } from './progress.ts';
@@ -38,6 +40,8 @@ export interface Decision {
   skipped?: NonNullable<Program['skipped']>;
   /** What is on air, or was when its pod was lost, while what is to follow it cannot be played. */
   playing?: Playing;
+  /** Items that cannot be played. */
+  unplayable?: Unplayable;
   /** Start of the window of its schedule for which it was last put on air. */
   lastScheduleTime?: string;
   /** What is to be told of it beside what has changed in the status. */
@@ -126,7 +130,8 @@ const obstacleOf = ({ status }: LoopStream, verdicts: readonly Verdict[]): Verdi
 function start(stream: LoopStream, world: World, verdicts: Verdict[]): Core {
   const { been, wasLive } = history(stream, undefined);
   const kept = keptSince(stream);
-  const playing = isPlayable(verdicts) ? undefined : stream.status?.playing;
+  const { playing: before } = stream.status ?? {};
+  const playing = before && goesOnWith(before, stream, world, verdicts) ? before : undefined;
   const obstacle = obstacleOf(stream, verdicts);
   if (obstacle) {
     const progressing = yes('Waiting', obstacle.message);
@@ -160,15 +165,16 @@ function run(stream: LoopStream, world: World, verdicts: Verdict[], pod: Pod, se
   const current = programOfPod(pod);
   const since = (current && sinceOf(current)) ?? keptSince(stream) ?? { epoch: kubeTime(world.now) };
   const before = findCondition(stream.status?.conditions, 'Degraded');
-  const wrong = degraded(world.news, before && verdictOf(before));
+  // A stream on air is left as it is until what it is to become can be played: an edit never causes dead air by itself.
+  const stays = current !== undefined && goesOnWith(current, stream, world, verdicts);
+  const wrong = degraded(world.news, before && verdictOf(before), leftOutNow(stream, world, stays));
   const core: Core = { ...onAir(stream, pod), action: nothing, since, degraded: wrong };
   const released = stream.status?.podUID === pod.metadata.uid;
   // The status names a pod when it has been let publish; one that says that it is held has not heard of that.
   if (!isOver(pod) && !pod.metadata.deletionTimestamp && (!released || world.news?.held)) {
     return { ...core, action: { do: 'publish', podUid: pod.metadata.uid } };
   }
-  // A stream on air is left as it is until what it is to become can be played: an edit never causes dead air by itself.
-  const ready = isReady(verdicts);
+  const ready = isReady(verdicts) && !stays;
   const program = (previous = current) => (ready ? programOf(stream, world, since, previous) : previous);
   const change = exchange({ stream, world, main: pod, settings, program });
   if (change?.why !== undefined) {
@@ -265,16 +271,32 @@ function core(stream: LoopStream, world: World, verdicts: Verdict[], time: Airti
 const isPlayable = (verdicts: readonly Verdict[]): boolean =>
   verdicts.some(({ type, status }) => type === 'MediaReady' && status === 'True');
 
+/** Whether what plays goes on: nothing of what is to follow can be played yet, or less of it than will be in a while. */
+const goesOnWith = (playing: Playing, stream: LoopStream, world: World, checks: readonly Verdict[]): boolean =>
+  !isPlayable(checks) || losesItems(stream, world, playing);
+
+/** The sentence about the items that a stream on air goes without. One that goes on with what it played lacks what its pod says. */
+function leftOutNow(stream: LoopStream, world: World, stays: boolean): string | undefined {
+  const { total = 0, items = [], count = 0 } = unplayableOf(stream, world, { hasPod: true, brokenOnly: stays }) ?? {};
+  const messages = items.map(({ message }) => message);
+  return count === 0 ? undefined : describeLeftOut(count, total, messages);
+}
+
 /**
  * What is on air while the stream refers to what cannot be played yet (a version that was published, another upload, another
  * quality): nothing but its pod would know of it. Kept in the status before the pod can be gone (timekeeping.ts), for as
  * long as the stream is meant to be on air. The status is written then anyway, for it says what is not ready; of a stream
  * whose media is ready nothing is kept.
  */
-function playingNow(stream: LoopStream, pod: Pod | undefined, checks: readonly Verdict[]): Playing | undefined {
-  if (isPlayable(checks)) return undefined;
+function playingNow(
+  stream: LoopStream,
+  world: World,
+  pod: Pod | undefined,
+  checks: readonly Verdict[],
+): Playing | undefined {
   const program = pod && programOfPod(pod);
-  return program ? playingOf(program) : stream.status?.playing;
+  const playing = program ? playingOf(program) : stream.status?.playing;
+  return playing && goesOnWith(playing, stream, world, checks) ? playing : undefined;
 }
 
 /** Phases in which the window that is open has been taken up. */
@@ -298,7 +320,8 @@ export function decide(stream: LoopStream, world: World, settings: PodSettings):
   const wake = lookAgainAt ?? (isWanted(stream.spec) ? nextChange(time) : undefined);
   const begun = time.kind === 'on' && time.since && BEGUN.has(rest.phase) ? time.since.toISOString() : before;
   const scheduled = scheduling(stream, owned, progressing);
-  const playing = since && playingNow(stream, owned, checks);
+  const playing = since && playingNow(stream, world, owned, checks);
+  const unplayable = unplayableOf(stream, world, { hasPod: owned !== undefined });
   const gates = gatesOf(stream.spec, stream.status?.conditions);
   return {
     ...rest,
@@ -312,6 +335,7 @@ export function decide(stream: LoopStream, world: World, settings: PodSettings):
     ready: isReady([...checks, ...gates]) && scheduled?.status !== 'False',
     ...since,
     ...(playing && { playing }),
+    ...(unplayable && { unplayable }),
     ...(begun !== undefined && { lastScheduleTime: begun }),
     ...(wake && { lookAgainAt: wake }),
   };

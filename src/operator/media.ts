@@ -1,21 +1,17 @@
 /**
- * Which uploads a stream plays, whether they can be played in its profile, and the Program made of them.
+ * Tells which uploads a stream plays, and makes the Program of those that can be played (playable.ts).
  * Pure: no I/O, no clock.
  */
 import { createHash } from 'node:crypto';
-import type { LoopStream, Playlist, Upload } from '../kube/resources.ts';
+import type { LoopStream, Playlist } from '../kube/resources.ts';
 import { playedOf } from '../playlists/spec.ts';
-import { type Profile, profileOf } from '../streams/profile.ts';
+import type { Profile } from '../streams/profile.ts';
 import type { Playing, Program, Track } from '../streams/program.ts';
-import { isWanted, type Phase, type ReadinessReason } from '../streams/spec.ts';
-import { nameOfUpload } from '../uploads/name.ts';
+import { isWanted, type Phase } from '../streams/spec.ts';
 import { renditionOf } from '../uploads/spec.ts';
-import { type Hold, holdOf } from './hold.ts';
+import { type Assessed, assessTracks, profileOfStream } from './playable.ts';
 import { same } from './same.ts';
-import type { Finding, World } from './world.ts';
-
-export const profileOfStream = (stream: Pick<LoopStream, 'spec'>): Profile =>
-  profileOf(stream.spec.quality, stream.spec.framerate);
+import type { World } from './world.ts';
 
 /** Phases in which preparing a stream's media sooner would bring nothing on air sooner. */
 const PATIENT = new Set<Phase | undefined>(['scheduled', 'live', 'reconnecting', 'stopping', 'ended', 'failed']);
@@ -34,117 +30,31 @@ export const playlistNames = (stream: Pick<LoopStream, 'spec'>): string[] => [
 export const itemNames = (playlist: Pick<Playlist, 'metadata' | 'spec'>): string[] =>
   playedOf(playlist).items.map((item) => item.uploadRef);
 
-interface Wanted {
-  kind: 'video' | 'audio';
-  mode: Track['mode'];
-  uploads: string[];
-}
-
-/** The tracks a stream asks for. Several playlists play one after the other, in the mode of the first. */
-function wantedTracks(stream: Pick<LoopStream, 'spec'>, playlists: World['playlists']): Wanted[] {
-  const { uploadRef, playlistRefs = [], audioPlaylistRefs = [] } = stream.spec;
-  const fromPlaylists = (kind: Wanted['kind'], refs: string[]): Wanted => {
-    const found = refs.flatMap((ref) => playlists.get(ref) ?? []);
-    return { kind, mode: found[0] ? playedOf(found[0]).mode : 'sequential', uploads: found.flatMap(itemNames) };
-  };
-  const video: Wanted =
-    playlistRefs.length > 0
-      ? fromPlaylists('video', playlistRefs)
-      : { kind: 'video', mode: 'sequential', uploads: uploadRef === undefined ? [] : [uploadRef] };
-  return audioPlaylistRefs.length > 0 ? [video, fromPlaylists('audio', audioPlaylistRefs)] : [video];
-}
-
 /** Names of all uploads that a stream plays, each once. */
-export const uploadNames = (stream: Pick<LoopStream, 'spec'>, playlists: World['playlists']): string[] => [
-  ...new Set(wantedTracks(stream, playlists).flatMap((track) => track.uploads)),
-];
-
-const finding = (reason: ReadinessReason, message: string): Finding => ({ reason, message });
-
-function playlistProblem(stream: LoopStream, playlists: World['playlists']): Finding | undefined {
-  const { uploadRef, playlistRefs = [], audioPlaylistRefs = [] } = stream.spec;
-  if (uploadRef === undefined && playlistRefs.length === 0) {
-    return finding('UploadNotFound', 'The stream names no video: it needs an uploadRef or playlistRefs.');
-  }
-  for (const [kind, refs] of [
-    ['video', playlistRefs],
-    ['audio', audioPlaylistRefs],
-  ] as const) {
-    for (const name of refs) {
-      const playlist = playlists.get(name);
-      if (!playlist) return finding('PlaylistNotFound', `Playlist "${name}" does not exist.`);
-      if (playlist.spec.kind !== kind) {
-        return finding('PlaylistNotFound', `Playlist "${name}" is of kind ${playlist.spec.kind}, not ${kind}.`);
-      }
-      if (itemNames(playlist).length === 0) return finding('PlaylistEmpty', `Playlist "${name}" has no items.`);
-    }
-  }
-  return undefined;
+export function uploadNames({ spec }: Pick<LoopStream, 'spec'>, playlists: World['playlists']): string[] {
+  const fromLists = (refs: string[] = []) => refs.flatMap((ref) => itemsOfList(playlists.get(ref)));
+  const single = spec.uploadRef === undefined ? [] : [spec.uploadRef];
+  const video = spec.playlistRefs?.length ? fromLists(spec.playlistRefs) : single;
+  return [...new Set([...video, ...fromLists(spec.audioPlaylistRefs)])];
 }
 
-function uploadProblem(
-  name: string,
-  upload: Upload | undefined,
-  kind: Wanted['kind'],
-  profile: Profile,
-  hold: Hold | undefined,
-): Finding | undefined {
-  if (!upload) return finding('UploadNotFound', `Upload "${name}" does not exist.`);
-  if (kind === 'video' && upload.spec.type === 'audio') {
-    return finding('MediaFailed', `Upload "${name}" is audio; the stream needs a video to loop.`);
-  }
-  const { status } = upload;
-  if (!status?.media) {
-    return status?.error
-      ? finding('MediaFailed', `Upload "${name}" failed: ${status.error.message}`)
-      : finding('MediaImporting', `Upload "${name}" is still being fetched.`);
-  }
-  const rendition = renditionOf(upload, profile);
-  if (rendition?.state === 'ready') return undefined;
-  if (rendition?.state === 'failed') {
-    return finding('MediaFailed', `Upload "${name}" could not be prepared: ${rendition.error?.message ?? ''}`.trim());
-  }
-  if (!hold) return finding('MediaPreparing', `Upload "${name}" is being prepared for ${profile}.`);
-  const message = `Upload "${name}" is prepared for ${profile} ${hold.once}.`;
-  return { ...finding(hold.reason, message), ...(hold.isUnknown && { unknown: true }) };
-}
+const itemsOfList = (playlist: Playlist | undefined): string[] => (playlist ? itemNames(playlist) : []);
 
-/** What a person has to act on comes first, what only takes time comes last. */
-const URGENCY: string[] = [
-  'UploadNotFound',
-  'MediaFailed',
-  'MediaAwaitsCredit',
-  'MediaAwaitsGate',
-  'MediaImporting',
-  'MediaPreparing',
-];
-
-/** Why the media of a stream cannot be played yet; undefined when every item of every track is ready. */
-export function mediaProblem(stream: LoopStream, world: World): Finding | undefined {
-  const playlist = playlistProblem(stream, world.playlists);
-  if (playlist) return playlist;
-  const [profile, hold] = [profileOfStream(stream), holdOf(stream)];
-  const checked = new Map<string, Finding | undefined>();
-  for (const track of wantedTracks(stream, world.playlists)) {
-    for (const name of track.uploads) {
-      const key = `${track.kind} ${name}`;
-      if (!checked.has(key)) checked.set(key, uploadProblem(name, world.uploads.get(name), track.kind, profile, hold));
-    }
-  }
-  const problems = [...checked.values()].filter((problem) => problem !== undefined);
-  const worst = problems.sort((a, b) => URGENCY.indexOf(a.reason) - URGENCY.indexOf(b.reason))[0];
-  if (!worst || problems.length === 1) return worst;
-  return { ...worst, message: `${worst.message} In all, ${problems.length} of ${checked.size} items are not ready.` };
-}
-
-function buildTrack(wanted: Wanted, world: World, profile: Profile): Track {
-  const items = wanted.uploads.flatMap((name) => {
-    const upload = world.uploads.get(name);
-    if (!upload) return [];
-    const rendition = renditionOf(upload, profile);
-    return rendition?.key ? [{ id: name, name: nameOfUpload(upload) ?? name, rendition: rendition.key }] : [];
+/**
+ * The track that the pod is given. An item that cannot be played keeps its place without a rendition, so that the order of a
+ * shuffled list stays when it joins, and an index means the same in the pod and in the playlist.
+ */
+function buildTrack({ mode, entries }: Assessed, world: World, profile: Profile): Track {
+  const lists: NonNullable<Track['lists']> = [];
+  const items = entries.flatMap(({ upload: id, name = '', playlist, problem }) => {
+    if (id === undefined) return [];
+    const upload = problem ? undefined : world.uploads.get(id);
+    const last = lists.at(-1);
+    if (playlist !== undefined && last?.id === playlist) last.items += 1;
+    else if (playlist !== undefined) lists.push({ id: playlist, items: 1 });
+    return [{ id, name, rendition: (upload && renditionOf(upload, profile)?.key) ?? '' }];
   });
-  return { mode: wanted.mode, items };
+  return { mode, items, ...(lists.length > 0 && { lists }) };
 }
 
 /** The seed of the shuffle: the same for the whole life of a stream, different for each. */
@@ -178,7 +88,7 @@ const played = ({ destinations: _, destinationsRevision: __, ...rest }: Program)
  */
 export function programOf(stream: LoopStream, world: World, since: string | Since, previous?: Program): Program {
   const profile = profileOfStream(stream);
-  const [video, audio] = wantedTracks(stream, world.playlists).map((track) => buildTrack(track, world, profile));
+  const [video, audio] = assessTracks(stream, world).map((track) => buildTrack(track, world, profile));
   const program: Program = {
     version: previous ? previous.version + 1 : (stream.metadata.generation ?? 1),
     ...(typeof since === 'string' ? { epoch: since } : sinceOf(since)),

@@ -25,6 +25,8 @@ export interface PodNews {
   /** It does not publish, because it does not know that it may. */
   held?: boolean;
   problems: Problem[];
+  /** Items that it could not play when it was last their turn. */
+  broken?: BrokenItem[];
   /** The processes of the pod that were on air; the last one may still be. */
   runs: Run[];
   /** It reports much less time on air than the operator has seen (plausible.ts). */
@@ -32,8 +34,19 @@ export interface PodNews {
 }
 
 interface Problem {
-  reason: 'NothingPlayable' | 'ItemUnplayable' | 'DestinationReconnecting';
+  reason: 'NothingPlayable' | 'DestinationReconnecting';
   message: string;
+}
+
+export interface BrokenItem {
+  id: string;
+  name: string;
+  track: 'video' | 'audio';
+  code: string;
+  message: string;
+  /** Place in its playlist, from 0; a pod of an older release does not tell it. */
+  index?: number;
+  playlist?: string;
 }
 
 /** Sentences in one condition; more are counted. */
@@ -64,12 +77,6 @@ export function clockOf(value: unknown): StreamClock {
 function problemsOf(stats: Record<string, unknown>): Problem[] {
   const nothing: Problem[] =
     stats.playable === false ? [{ reason: 'NothingPlayable', message: 'No item can be played.' }] : [];
-  const items = records(stats.brokenItems).map(
-    ({ id, name, message }): Problem => ({
-      reason: 'ItemUnplayable',
-      message: `"${text(name)}" (${text(id)}) is left out: ${text(message)}`,
-    }),
-  );
   const destinations = records(stats.destinations).flatMap(({ name, connected, lastError }): Problem[] => {
     if (connected !== false || !isRecord(lastError)) return [];
     return [
@@ -79,16 +86,29 @@ function problemsOf(stats: Record<string, unknown>): Problem[] {
       },
     ];
   });
-  return [...nothing, ...items, ...destinations];
+  return [...nothing, ...destinations];
 }
+
+const brokenOf = (stats: Record<string, unknown>): BrokenItem[] =>
+  records(stats.brokenItems).map(({ id, name, track, code, message, index, playlistID }) => ({
+    id: text(id),
+    name: text(name),
+    track: track === 'audio' ? 'audio' : 'video',
+    code: /^[a-z]+(?:_[a-z]+)*$/.test(text(code)) ? text(code) : 'item_invalid',
+    message: text(message),
+    ...(Number.isSafeInteger(index) && (index as number) >= 0 && { index: index as number }),
+    ...(text(playlistID) !== '' && { playlist: text(playlistID) }),
+  }));
 
 /** Undefined when it is not what a streamer says. */
 export function newsOf(told: unknown): PodNews | undefined {
   if (!isRecord(told) || typeof told.playable !== 'boolean') return undefined;
+  const broken = brokenOf(told);
   return {
     clock: clockOf(told.clock),
     ...(told.held === true && { held: true }),
     problems: problemsOf(told),
+    ...(broken.length > 0 && { broken }),
     runs: runsOf(told),
   };
 }
@@ -111,17 +131,30 @@ const HEALTHY: Verdict = {
   message: 'Nothing is known to be wrong with what is on air.',
 };
 
-/** The condition of a stream on air; without news it stays as it was. */
-export function degraded(news: PodNews | undefined, before: Verdict | undefined): Verdict {
-  if (!news) return before ?? HEALTHY;
-  const { problems } = news;
-  const [first] = problems;
+/**
+ * The condition of a stream on air. `leftOut` says which items it goes without, as far as anybody knows; without news of its pod
+ * the rest stays as it was.
+ */
+export function degraded(
+  news: PodNews | undefined,
+  before: Verdict | undefined,
+  leftOut: string | undefined = undefined,
+): Verdict {
+  if (!news && leftOut === undefined) return before && before.reason !== LEFT_OUT ? before : HEALTHY;
+  const { problems } = news ?? { problems: [] };
+  const nothing = problems.filter(({ reason }) => reason === 'NothingPlayable');
+  const destinations = problems.filter(({ reason }) => reason !== 'NothingPlayable');
+  const items = leftOut === undefined ? [] : [{ reason: LEFT_OUT, message: leftOut }];
+  const all = [...nothing, ...items, ...destinations];
+  const [first] = all;
   if (!first) return HEALTHY;
-  const more = problems.length - MAX_TOLD;
-  const sentences = problems.slice(0, MAX_TOLD).map(({ message }) => message);
+  const more = all.length - MAX_TOLD;
+  const sentences = all.slice(0, MAX_TOLD).map(({ message }) => message);
   if (more > 0) sentences.push(`${more} more of the kind.`);
   return { type: 'Degraded', status: 'True', reason: first.reason, message: sentences.join(' ') };
 }
+
+const LEFT_OUT = 'ItemsLeftOut';
 
 /** `told` when it is another moment than `known`: the two may be written differently. */
 const moved = (known: string, told: string | undefined): string =>

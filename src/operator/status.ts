@@ -52,6 +52,7 @@ export function statusOf(
     ready: decision.ready,
     ...(decision.epoch !== undefined && sinceOf({ ...decision, epoch: decision.epoch })),
     ...(decision.playing && { playing: decision.playing }),
+    ...(decision.unplayable && { unplayable: decision.unplayable }),
     ...(liveSince !== undefined && { liveSince }),
     ...(decision.lastScheduleTime !== undefined && { lastScheduleTime: decision.lastScheduleTime }),
     ...(pod && { podName: pod.metadata.name, podUID: pod.metadata.uid, restarts: restartsOf(pod) }),

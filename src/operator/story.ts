@@ -77,10 +77,20 @@ export function streamEvents(
     if (earlier?.reason !== stuck.reason) told.push(warning(stuck.reason, words));
   }
   const wrong = findCondition(status.conditions, 'Degraded');
-  if (wrong?.status === 'True' && findCondition(before?.conditions, 'Degraded')?.message !== wrong.message) {
-    told.push(warning(wrong.reason, wrong.message));
+  const earlier = findCondition(before?.conditions, 'Degraded');
+  if (wrong?.status === 'True' && earlier?.message !== wrong.message) {
+    if (wrong.reason !== 'ItemsLeftOut') told.push(warning(wrong.reason, wrong.message));
+    else if (hasNewFault(before, status)) told.push(warning(wrong.reason, wrong.message));
+    else if (earlier?.reason !== wrong.reason) told.push(normal(wrong.reason, wrong.message));
   }
   return told;
+}
+
+/** Whether an item is left out for another reason than time, and was not before. One that only takes time is no reason to warn. */
+function hasNewFault(before: LoopStreamStatus | undefined, { unplayable }: LoopStreamStatus): boolean {
+  const known = before?.unplayable?.items ?? [];
+  const faults = unplayable?.items.filter(({ reason }) => !PATIENCE.has(reason)) ?? [];
+  return faults.some(({ upload, reason }) => !known.some((one) => one.upload === upload && one.reason === reason));
 }
 
 /** What is to be told of a stream whose status becomes this one. */

@@ -56,7 +56,7 @@ export function referredTo({ uploads, jobs, pods, streams, begun }: Seen): Set<s
     if (task?.action === 'rendition') keys.push(task.renditionKey);
   }
   for (const played of [...pods.map(programOfPod), ...streams.map(({ status }) => status?.playing)])
-    if (played) for (const { rendition } of itemsOf(played)) keys.push(rendition);
+    if (played) for (const { rendition } of itemsOf(played)) if (rendition !== '') keys.push(rendition);
   return new Set(keys.map(baseOf));
 }
 

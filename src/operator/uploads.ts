@@ -18,7 +18,7 @@ import {
 import { isReason, isRefusal, type Reconcile, type Tools, waitUntil, writeStatus } from './control.ts';
 import { graceEnd } from './hold.ts';
 import { buildJob, type Wish } from './job.ts';
-import { profileOfStream } from './media.ts';
+import { profileOfStream } from './playable.ts';
 import { decideUpload, type UploadWorld, whileWaiting } from './preparation.ts';
 import { isActive } from './progress.ts';
 import { isOwnedBy } from './restricted.ts';

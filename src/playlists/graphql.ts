@@ -142,7 +142,8 @@ const versionMutations = (playlists: PlaylistService, type: GraphQLObjectType): 
   }),
   publishPlaylist: mutationField({
     operation: 'publishPlaylist',
-    description: 'Puts a version on air, with no reconnect, as soon as all of it is prepared.',
+    description:
+      'Puts a version on air, with no reconnect, as soon as something of it is prepared, or all of it with onItemFailure Block.',
     type,
     withId: true,
     args: { schema: PlaylistPublish },

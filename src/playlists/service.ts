@@ -227,7 +227,7 @@ export function createPlaylistService({ playlists, uploads, streams, history, qu
       });
     },
 
-    /** Streams on air go on with it as soon as all of it is prepared; until then they stay with what they play. */
+    /** Streams on air go on with it as soon as something of it is prepared (all of it with onItemFailure Block). */
     async publish(accountId: string, id: string, version: number): Promise<Playlist> {
       const playlist = await upTo(accountId, id, version);
       const { spec } = await keptVersion(playlist, version);

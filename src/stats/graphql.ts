@@ -1,18 +1,30 @@
 /** GraphQL: live numbers of a stream, the same as in REST. */
-import { GraphQLBoolean, GraphQLFloat, GraphQLInt, GraphQLList, GraphQLObjectType, GraphQLString } from 'graphql';
+import {
+  GraphQLBoolean,
+  GraphQLFloat,
+  GraphQLID,
+  GraphQLInt,
+  GraphQLList,
+  GraphQLObjectType,
+  GraphQLString,
+} from 'graphql';
 import { DateTime, required } from '../graphql/scalars.ts';
 
 const text = { type: required(GraphQLString) };
 const number = { type: GraphQLFloat };
 const list = (of: GraphQLObjectType) => ({ type: required(new GraphQLList(required(of))) });
 
-const Item = new GraphQLObjectType({ name: 'LiveItem', fields: { id: text, name: text } });
+const place = {
+  playlistID: { type: GraphQLID, description: 'The playlist that it is of; null where none is.' },
+  index: { type: GraphQLInt, description: 'Its place in that playlist, from 0.' },
+};
+const Item = new GraphQLObjectType({ name: 'LiveItem', fields: { id: text, name: text, ...place } });
 const LastError = new GraphQLObjectType({ name: 'LiveError', fields: { code: text, message: text } });
 const Seam = new GraphQLObjectType({ name: 'LiveSeam', fields: { count: { type: GraphQLInt }, maxStepMs: number } });
 const BrokenItem = new GraphQLObjectType({
   name: 'BrokenItem',
-  description: 'An item that could not be played when it was last its turn; it is left out.',
-  fields: { id: text, name: text, track: text, code: text, message: text },
+  description: 'An item that is left out: broken, missing, or not ready yet.',
+  fields: { id: text, name: text, ...place, track: text, code: text, message: text },
 });
 const LiveDestination = new GraphQLObjectType({
   name: 'LiveDestination',

@@ -7,7 +7,13 @@ const nullable = <T extends TSchema>(type: T) => Type.Union([type, Type.Null()])
 const number = nullable(Type.Number());
 const integer = nullable(Type.Integer());
 
-const Item = nullable(Type.Object({ id: Type.String(), name: Type.String() }));
+const place = {
+  playlistID: Type.Union([Type.String(), Type.Null()], {
+    description: 'The playlist that it is of; null where none is.',
+  }),
+  index: Type.Union([Type.Integer(), Type.Null()], { description: 'Its place in that playlist, from 0.' }),
+};
+const Item = nullable(Type.Object({ id: Type.String(), name: Type.String(), ...place }));
 
 export const LiveStats = Type.Object(
   {
@@ -29,11 +35,12 @@ export const LiveStats = Type.Object(
       Type.Object({
         id: Type.String(),
         name: Type.String(),
+        ...place,
         track: Type.Enum(['video', 'audio']),
         code: Type.String(),
         message: Type.String(),
       }),
-      { description: 'Items that could not be played when it was last their turn; they are left out.' },
+      { description: 'Items that are left out: broken, missing, or not ready yet. Twenty of them at most.' },
     ),
     destinations: Type.Array(
       Type.Object({

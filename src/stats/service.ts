@@ -11,7 +11,7 @@ import { STREAM_LABEL, STREAMER_PORT } from '../streams/names.ts';
 import { createPreviews, type PreviewLimits } from './previews.ts';
 import type { LiveStats } from './record.ts';
 import type { ViewTokens } from './tokens.ts';
-import { liveStats, NOT_LIVE } from './view.ts';
+import { leftOutOf, liveStats, NOT_LIVE } from './view.ts';
 
 const STATS_TIMEOUT_MS = 1_000;
 /** The pod sends the preview's first bytes at once; a silent pod is not waited for. */
@@ -84,7 +84,7 @@ export function createStatsService(deps: StatsServiceDeps) {
         const text = await bounded(answer.body, MAX_STATS_BYTES);
         if (answer.statusCode !== 200) return NOT_LIVE;
         const nameOf = (name: string) => destinations.find(accountId, name)?.spec.displayName ?? name;
-        return liveStats(JSON.parse(text), nameOf);
+        return liveStats(JSON.parse(text), nameOf, leftOutOf(stream.status ?? {}));
       } catch {
         return NOT_LIVE;
       }

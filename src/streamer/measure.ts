@@ -1,6 +1,6 @@
 /** What has to be known of a list before the first of its items plays: how long each one is, and the largest B-frame delay. */
 import type { Storage } from '../storage/storage.ts';
-import type { ProgramItem } from '../streams/program.ts';
+import { isLeftOut, type ProgramItem } from '../streams/program.ts';
 import { itemError, loadDelay, loadIndex, type TrackKind } from './catalog.ts';
 import { frameTicks, itemTicks } from './timeline.ts';
 
@@ -33,6 +33,7 @@ export async function measure(items: readonly ProgramItem[], options: MeasureOpt
   // Not a number as soon as the storage has answered.
   let failures = 0;
   const ask = async ([at, item]: [number, ProgramItem]) => {
+    if (isLeftOut(item)) return;
     try {
       const known = await measureItem(item, options);
       durations[at] = known.ticks;

@@ -7,7 +7,7 @@ import type { Run } from './airtime.ts';
 import type { SpliceStats } from './splice.ts';
 import type { StationStats } from './station.ts';
 import type { TargetStats } from './target.ts';
-import type { BrokenItem, TrackClock, TrackStats } from './track.ts';
+import type { BrokenItem, ShownItem, TrackClock, TrackStats } from './track.ts';
 
 export interface StreamerStats {
   /** A destination is taking media. */
@@ -32,9 +32,9 @@ export interface StreamerStats {
   /** Sound minus picture at the last seam. */
   avSkewMs: number;
   reconnects: number;
-  currentItem: { id: string; name: string } | null;
-  nextItem: { id: string; name: string } | null;
-  currentAudioItem: { id: string; name: string } | null;
+  currentItem: ShownItem | null;
+  nextItem: ShownItem | null;
+  currentAudioItem: ShownItem | null;
   programVersion: number;
   /** Where each track stands: what another streamer would have to be given to stand there too. */
   clock: { video: TrackClock | null; audio: TrackClock | null };

@@ -5,7 +5,14 @@
 import { type Clock, sleep } from '../clock.ts';
 import type { Logger } from '../log.ts';
 import type { Storage } from '../storage/storage.ts';
-import type { Program, ProgramItem } from '../streams/program.ts';
+import {
+  findPlace,
+  isLeftOut,
+  type Track as List,
+  type Place,
+  type Program,
+  type ProgramItem,
+} from '../streams/program.ts';
 import { ItemError, itemError, type TrackKind } from './catalog.ts';
 import { Cuttable } from './cut.ts';
 import { EpochKeeper } from './epoch.ts';
@@ -38,12 +45,19 @@ function nearest(items: readonly ProgramItem[], id: string, was: number): number
   return found.sort((a, b) => Math.abs(a - was) - Math.abs(b - was))[0];
 }
 
+/** The item of a turn, as it is shown. */
+function show({ id, name }: Pick<ProgramItem, 'id' | 'name'>, listing: Listing | undefined, turn: Position): ShownItem {
+  const index = (listing && itemAt(listing.loop, turn)) ?? 0;
+  return { id, name, ...findPlace(listing?.lists, index) };
+}
+
 /** The list of one version of the program, with what has to be known of its items before the first of them plays. */
 interface Listing {
   version: number;
   /** Undefined until the first item of a version that was taken up on air begins. */
   epochMs: number | undefined;
   items: readonly ProgramItem[];
+  lists: List['lists'];
   loop: Loop;
   /** Largest B-frame delay of its items, in ticks. */
   delayTicks: number;
@@ -56,8 +70,8 @@ export interface TrackStats {
   skipped: Record<string, number>;
   /** Rounds that have been played through, by the radio clock. */
   loopCount: number;
-  current: { id: string; name: string } | null;
-  next: { id: string; name: string } | null;
+  current: ShownItem | null;
+  next: ShownItem | null;
   /** False when nothing of the list can be played. */
   playable: boolean;
   /** The version that plays and the epoch by which another streamer would stand where this one does; null before that. */
@@ -72,9 +86,10 @@ export interface TrackClock {
   epoch: string;
 }
 
-export interface BrokenItem {
-  id: string;
-  name: string;
+/** An item and where it is in the stream's own lists. */
+export type ShownItem = { id: string; name: string } & Place;
+
+export interface BrokenItem extends ShownItem {
   code: string;
   message: string;
 }
@@ -114,7 +129,7 @@ export class Track {
   }
 
   /** Takes a program: the first is joined where its clock stands, a later one at the end of the item that plays. */
-  async load(program: Program, list: { mode: 'sequential' | 'shuffle'; items: readonly ProgramItem[] }): Promise<void> {
+  async load(program: Program, list: List): Promise<void> {
     const load = ++this.#loads;
     const listing = await this.#list(program, list);
     // A newer program came meanwhile.
@@ -136,7 +151,8 @@ export class Track {
     }
     // Where nothing is known to play, the list is tried from its beginning until something does.
     this.#cursor ??= { round: 0, turn: 0, offsetTicks: 0 };
-    for (const id of this.#broken.keys()) if (!listing.items.some((item) => item.id === id)) this.#broken.delete(id);
+    for (const id of this.#broken.keys())
+      if (!listing.items.some((item) => item.id === id && !isLeftOut(item))) this.#broken.delete(id);
     this.#listing = listing;
     this.#again = listing.unanswered ? () => this.load(program, list) : undefined;
     this.#generation++;
@@ -180,13 +196,12 @@ export class Track {
   }
 
   stats(): TrackStats {
-    const { id, name } = this.#ready ?? this.#upcoming() ?? {};
     const { version, epochMs } = this.#onAir ?? {};
     return {
       skipped: this.#skipped,
       loopCount: this.#at.round,
-      current: this.#playing ? { id: this.#playing.id, name: this.#playing.name } : null,
-      next: id !== undefined && name !== undefined ? { id, name } : null,
+      current: this.#playing ? show(this.#playing, this.#onAir, this.#at) : null,
+      next: this.#nextItem(),
       playable: this.#playable,
       clock:
         version === undefined || epochMs === undefined ? null : { version, epoch: new Date(epochMs).toISOString() },
@@ -231,13 +246,28 @@ export class Track {
     return index === undefined ? undefined : this.#listing?.items[index];
   }
 
-  async #list(program: Program, list: { mode: 'sequential' | 'shuffle'; items: readonly ProgramItem[] }) {
+  /** The item that follows the one that plays, with those passed over that are left out. */
+  #nextItem(): ShownItem | null {
+    const listing = this.#listing;
+    let cursor = this.#cursor;
+    if (!listing || !cursor) return null;
+    for (let turn = 0; turn < listing.items.length; turn++) {
+      const item = listing.items[itemAt(listing.loop, cursor) ?? -1];
+      if (item && !isLeftOut(item)) return show(item, listing, cursor);
+      cursor = following(listing.loop, cursor);
+    }
+    return null;
+  }
+
+  async #list(program: Program, list: List) {
     const { storage, kind, signal } = this.#options;
-    const onFault = (item: ProgramItem, error: unknown) => this.#skip(item, error);
+    const onFault = (item: ProgramItem, error: unknown) =>
+      this.#skip({ ...item, ...findPlace(list.lists, list.items.indexOf(item)) }, error);
     const { durations, delayTicks, unanswered } = await measure(list.items, { storage, kind, signal, onFault });
     const loop: Loop = { mode: list.mode, seed: program.seed, durations };
     const { version } = program;
-    const listing: Listing = { version, epochMs: undefined, items: list.items, loop, delayTicks, unanswered };
+    const { items, lists } = list;
+    const listing: Listing = { version, epochMs: undefined, items, lists, loop, delayTicks, unanswered };
     return listing;
   }
 
@@ -263,6 +293,7 @@ export class Track {
       const listing = this.#listing;
       if (!item || !cursor || !listing) return;
       try {
+        if (isLeftOut(item)) throw new ItemError('item_missing', 'The item is left out.');
         const opened = await ItemReader.open({ storage, item, kind, offsetTicks: cursor.offsetTicks, onData });
         if (generation === this.#generation) {
           this.#learn(listing, cursor, opened.ticks);
@@ -273,7 +304,7 @@ export class Track {
         opened.close();
       } catch (error) {
         if (generation !== this.#generation) continue;
-        this.#skip(item, error);
+        if (!isLeftOut(item)) this.#skip(show(item, listing, cursor), error);
         if (itemError(error).code !== 'storage_unavailable') this.#learn(listing, cursor, 0);
         this.#cursor = following(listing.loop, cursor);
         if (++failures % listing.items.length !== 0) continue;
@@ -287,16 +318,16 @@ export class Track {
     }
   }
 
-  #skip(item: ProgramItem, error: unknown): void {
+  #skip({ id, name, playlistID, index }: ShownItem, error: unknown): void {
     const { code, message } = itemError(error);
     this.#skipped[code] = (this.#skipped[code] ?? 0) + 1;
-    this.#broken.set(item.id, { id: item.id, name: item.name, code, message });
-    this.#options.log.warn({ item: item.id, name: item.name, code, err: error }, message);
+    this.#broken.set(id, { id, name, playlistID, index, code, message });
+    this.#options.log.warn({ item: id, name, code, err: error }, message);
   }
 
   /** An item that broke while it was played. */
   #report(item: ItemReader | undefined): void {
-    if (item?.error) this.#skip({ id: item.id, name: item.name, rendition: '' }, item.error);
+    if (item?.error) this.#skip(show(item, this.#onAir, this.#at), item.error);
     else if (item) this.#broken.delete(item.id);
   }
 }

@@ -14,7 +14,7 @@ import {
 } from '../graphql/where.ts';
 import { LiveStats } from '../stats/graphql.ts';
 import type { StatsService } from '../stats/service.ts';
-import { Framerate, Quality, streamMutations } from './mutations.ts';
+import { Framerate, ItemFailure, Quality, streamMutations } from './mutations.ts';
 import type { StreamEvent as StreamEventRecord, Stream as StreamRecord } from './record.ts';
 import type { EventOrder, StreamService } from './service.ts';
 import { PHASES } from './spec.ts';
@@ -49,21 +49,43 @@ const Degraded = new GraphQLObjectType({
   },
 });
 
-const Issue = new GraphQLObjectType({
-  name: 'ReadinessIssue',
+const issueFields = {
+  code: { type: required(GraphQLString), description: 'Stable code.' },
+  message: { type: required(GraphQLString), description: 'What is wrong.' },
+  fix: { type: required(GraphQLString), description: 'What to do about it.' },
+  field: { type: required(GraphQLString), description: 'The field that it is about; empty when it is about none.' },
+  since: { type: required(DateTime) },
+};
+const Issue = new GraphQLObjectType({ name: 'ReadinessIssue', fields: issueFields });
+
+const UnplayableItem = new GraphQLObjectType({
+  name: 'UnplayableItem',
+  description: 'An item that cannot be played, and where it is.',
   fields: {
-    code: { type: required(GraphQLString), description: 'Stable code.' },
-    message: { type: required(GraphQLString), description: 'What is wrong.' },
-    fix: { type: required(GraphQLString), description: 'What to do about it.' },
-    field: { type: required(GraphQLString), description: 'The field that it is about; empty when it is about none.' },
-    since: { type: required(DateTime) },
+    playlistID: { type: GraphQLID, description: 'Null for a single upload.' },
+    index: { type: GraphQLInt, description: 'Its place in the playlist, from 0.' },
+    objectID: { type: GraphQLID, description: 'objectID of its upload.' },
+    name: { type: GraphQLString },
+  },
+});
+
+const Warning = new GraphQLObjectType({
+  name: 'ReadinessWarning',
+  description: 'An item that the stream goes on air without.',
+  fields: {
+    ...issueFields,
+    item: { type: UnplayableItem, description: 'The item that is left out; null where several are counted.' },
   },
 });
 
 const Readiness = new GraphQLObjectType({
   name: 'Readiness',
-  description: 'What would stop the stream from starting.',
-  fields: { ready: { type: required(GraphQLBoolean) }, issues: { type: listOf(Issue) } },
+  description: 'What would stop the stream from starting, and what it would go without.',
+  fields: {
+    ready: { type: required(GraphQLBoolean) },
+    issues: { type: listOf(Issue) },
+    warnings: { type: listOf(Warning) },
+  },
 });
 
 const StreamEvent = new GraphQLObjectType<StreamEventRecord>({
@@ -106,6 +128,7 @@ const streamType = (streams: StreamService) =>
       videoUploadObjectID: { type: GraphQLID },
       playlistIDs: ids,
       audioPlaylistIDs: ids,
+      onItemFailure: { type: required(ItemFailure), description: 'What becomes of items that cannot be played.' },
       scheduleStartAt: { type: DateTime },
       scheduleEndAt: { type: DateTime },
       recurrence: { type: Recurrence },
@@ -134,6 +157,7 @@ const where = whereInput<StreamRecord>('StreamWhereInput', {
   videoUploadObjectID: { type: IDFilter },
   playlistIDs: { type: IDListFilter },
   audioPlaylistIDs: { type: IDListFilter },
+  onItemFailure: { type: enumFilter(ItemFailure) },
   scheduleStartAt: { type: TimeFilter },
   scheduleEndAt: { type: TimeFilter },
   nextStartAt: { type: TimeFilter },

@@ -13,14 +13,21 @@ import {
   StreamUpdate,
 } from './record.ts';
 import type { StreamService } from './service.ts';
+import { ITEM_FAILURES } from './spec.ts';
 
 export const Quality = enumOf('StreamQuality', PUBLIC_QUALITIES, 'Height of the picture.');
 export const Framerate = enumOf('StreamFramerate', PUBLIC_FRAMERATES, 'Frames per second.');
+export const ItemFailure = enumOf(
+  'ItemFailurePolicy',
+  ITEM_FAILURES,
+  'Skip: items that cannot be played are left out until they can. Block: all items must play first.',
+);
 const Track = enumOf('StreamTrack', ['video', 'audio']);
 
 const named = {
   quality: Quality,
   framerate: Framerate,
+  onItemFailure: ItemFailure,
   recurrence: inputType('RecurrenceInput', StreamSchedule.properties.recurrence),
 };
 const CreateInput = inputType('StreamCreateInput', StreamCreate, named);

@@ -10,7 +10,10 @@ export const ProgramItem = Type.Object({
   /** Name of the Upload, shown as the current item. */
   id: Type.String(),
   name: Type.String(),
-  /** Storage key of the rendition's FLV file; its index is the same key with `.json` behind it. */
+  /**
+   * Storage key of the rendition's FLV file; its index is the same key with `.json` behind it. Empty for an item that cannot be
+   * played now: it keeps its place, and is passed over.
+   */
   rendition: Type.String(),
 });
 export type ProgramItem = Static<typeof ProgramItem>;
@@ -18,6 +21,8 @@ export type ProgramItem = Static<typeof ProgramItem>;
 export const Track = Type.Object({
   mode: Type.Enum(['sequential', 'shuffle']),
   items: Type.Array(ProgramItem, { minItems: 1 }),
+  /** The playlists that the items are of, one after the other; left out for a single upload. */
+  lists: Type.Optional(Type.Array(Type.Object({ id: Type.String(), items: Type.Integer() }))),
 });
 export type Track = Static<typeof Track>;
 
@@ -58,9 +63,18 @@ const playedTrack = (description: string) =>
         Type.Object({
           id: Type.String({ description: 'Name of the Upload.' }),
           name: Type.String({ description: 'What it is called.' }),
-          rendition: Type.String({ description: 'Storage key of what is played of it.' }),
+          rendition: Type.String({ description: 'Storage key of what is played of it; empty where it is left out.' }),
         }),
         { minItems: 1, description: 'What is played.' },
+      ),
+      lists: Type.Optional(
+        Type.Array(
+          Type.Object({
+            id: Type.String({ description: 'Name of the Playlist.' }),
+            items: Type.Integer({ minimum: 1, description: 'How many of the items are of it.' }),
+          }),
+          { description: 'The playlists that the items are of, one after the other.' },
+        ),
       ),
     },
     { description },
@@ -94,6 +108,26 @@ export const itemsOf = ({ video, audio }: Pick<Playing, 'video' | 'audio'>): Pro
   ...video.items,
   ...(audio?.items ?? []),
 ];
+
+/** Whether an item keeps a place without being played. */
+export const isLeftOut = ({ rendition }: ProgramItem): boolean => rendition === '';
+
+export interface Place {
+  /** Null for a single upload. */
+  playlistID: string | null;
+  /** Place in the playlist, from 0. */
+  index: number;
+}
+
+/** Where the item with this index in a track is in the playlist that it is of. */
+export function findPlace(lists: Track['lists'], index: number): Place {
+  let first = 0;
+  for (const { id, items } of lists ?? []) {
+    if (index < first + items) return { playlistID: id, index: index - first };
+    first += items;
+  }
+  return { playlistID: null, index };
+}
 
 /** The program that a pod was given; undefined when it carries none that can be read. */
 export function programOfPod(pod: { metadata: { annotations?: Record<string, string> } }): Program | undefined {

@@ -2,9 +2,17 @@
  * What keeps a stream off air, said once for REST, GraphQL and Kubernetes: a condition that is False, its public code and
  * what to do about it. Pure: no I/O, no clock.
  */
+
+import type { LoopStream } from '../kube/resources.ts';
 import { type Condition, findCondition } from './conditions.ts';
-import type { ReadinessIssue } from './record.ts';
-import { type LoopStreamSpec, READINESS_CONDITIONS, READINESS_ISSUES, type ReadinessReason } from './spec.ts';
+import type { ReadinessIssue, ReadinessWarning } from './record.ts';
+import {
+  type LoopStreamSpec,
+  MEDIA_FIELDS,
+  READINESS_CONDITIONS,
+  READINESS_ISSUES,
+  type ReadinessReason,
+} from './spec.ts';
 
 type ReadinessCondition = (typeof READINESS_CONDITIONS)[number];
 
@@ -14,10 +22,28 @@ const FIELDS: Record<ReadinessCondition, string> = {
   MediaReady: 'videoUploadObjectID',
   ScheduleValid: 'scheduleStartAt',
 };
-export const fieldOf = (type: string): string =>
-  Object.hasOwn(FIELDS, type) ? FIELDS[type as ReadinessCondition] : '';
+
+const MEDIA: readonly string[] = Object.values(MEDIA_FIELDS);
+
+/**
+ * The field that a condition of a stream is about. Media is named by one of three fields: the status says which of them has what
+ * cannot be played.
+ */
+export function fieldOf(type: string, stream?: Pick<LoopStream, 'spec' | 'status'>, reason = ''): string {
+  const known = Object.hasOwn(READINESS_ISSUES, reason) ? READINESS_ISSUES[reason as ReadinessReason].field : undefined;
+  const field = known ?? (Object.hasOwn(FIELDS, type) ? FIELDS[type as ReadinessCondition] : '');
+  if (!MEDIA.includes(field)) return field;
+  const { items = [] } = stream?.status?.unplayable ?? {};
+  const found = (items.find((item) => item.reason === reason) ?? items[0])?.field;
+  if (found) return MEDIA_FIELDS[found];
+  return stream?.spec.playlistRefs?.length ? MEDIA_FIELDS.playlistRefs : field;
+}
 
 const snakeCase = (text: string): string => text.replace(/(?<=[a-z0-9])[A-Z]/g, '_$&').toLowerCase();
+
+/** The public code of a reason. */
+export const codeOf = (reason: string): string =>
+  Object.hasOwn(READINESS_ISSUES, reason) ? READINESS_ISSUES[reason as ReadinessReason].code : snakeCase(reason);
 
 type Said = Pick<Condition, 'type' | 'status' | 'reason' | 'message'>;
 
@@ -32,16 +58,49 @@ export function fixOf({ type, status, reason }: Pick<Said, 'type' | 'status' | '
 const isReadinessCondition = (type: string): boolean => (READINESS_CONDITIONS as readonly string[]).includes(type);
 
 /** The same as people see it. */
-export function toIssue({ type, status, reason, message, lastTransitionTime }: Condition): ReadinessIssue {
-  const known = Object.hasOwn(READINESS_ISSUES, reason) ? READINESS_ISSUES[reason as ReadinessReason] : undefined;
+export function toIssue(
+  { type, status, reason, message, lastTransitionTime }: Condition,
+  stream?: Pick<LoopStream, 'spec' | 'status'>,
+): ReadinessIssue {
   return {
-    code: known?.code ?? snakeCase(reason),
+    code: codeOf(reason),
     message,
     fix: fixOf({ type, status, reason }),
-    field: known?.field ?? fieldOf(type),
+    field: fieldOf(type, stream, reason),
     since: lastTransitionTime,
   };
 }
+
+/** Items that are left out of what is or would be on air. While media keeps the stream off air, they are its issues. */
+export function toWarnings(stream: Pick<LoopStream, 'spec' | 'status'>): ReadinessWarning[] {
+  const { unplayable, conditions } = stream.status ?? {};
+  const media = findCondition(conditions, 'MediaReady');
+  if (!unplayable || media?.status !== 'True') return [];
+  const warnings = unplayable.items.map(
+    ({ field, playlist, index, upload, name, reason, message, since }): ReadinessWarning => {
+      const code = codeOf(reason);
+      const fix = Object.hasOwn(READINESS_ISSUES, reason)
+        ? fixOf({ type: 'MediaReady', status: 'False', reason })
+        : ITEM_FIX;
+      const item = {
+        playlistID: playlist ?? null,
+        index: index ?? null,
+        objectID: upload ?? null,
+        name: name ?? null,
+      };
+      return { code, message, fix, field: MEDIA_FIELDS[field], since, item };
+    },
+  );
+  const more = unplayable.count - warnings.length;
+  if (more <= 0) return warnings;
+  const message = `${more} more of ${unplayable.total} items are left out.`;
+  const fix = 'Look at the uploads of the playlist; each item joins by itself when it can be played.';
+  const field = fieldOf('MediaReady', stream);
+  return [...warnings, { code: 'items_left_out', message, fix, field, since: media.lastTransitionTime, item: null }];
+}
+
+/** The pod could not read what was prepared. */
+const ITEM_FIX = 'Upload the file again and put that in its place, or see whether the storage is all there.';
 
 /**
  * The conditions of others that a stream names as gates, as Pods have them (`spec.readinessGates`): it is on air only

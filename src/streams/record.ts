@@ -5,7 +5,7 @@
 import { type Static, type TSchema, Type } from 'typebox';
 import { DISPLAY_NAME_PATTERN } from '../sentences.ts';
 import { FRAMERATES, type Framerate, QUALITIES, type Quality } from './profile.ts';
-import { MAX_DESTINATIONS, MAX_PLAYLISTS, PHASES, Recurrence } from './spec.ts';
+import { ITEM_FAILURES, MAX_DESTINATIONS, MAX_PLAYLISTS, PHASES, Recurrence } from './spec.ts';
 
 const idLength = { minLength: 1, maxLength: 253 };
 const Id = Type.String(idLength);
@@ -67,6 +67,13 @@ const sources = {
   ),
 };
 
+const onItemFailure = Type.Optional(
+  Type.Enum(ITEM_FAILURES, {
+    description:
+      'Skip, the default: items that cannot be played are left out, and join when they can. Block: all items must play first.',
+  }),
+);
+
 const schedule = {
   scheduleStartAt: Type.Optional(
     Type.String({ format: 'date-time', description: 'When the stream goes live by itself.' }),
@@ -88,7 +95,7 @@ const schedule = {
 };
 
 export const StreamCreate = Type.Object(
-  { name: DisplayName, quality: QualityInput, framerate: FramerateInput, ...sources, ...schedule },
+  { name: DisplayName, quality: QualityInput, framerate: FramerateInput, ...sources, onItemFailure, ...schedule },
   { title: 'StreamCreate', additionalProperties: false },
 );
 export type StreamCreate = Static<typeof StreamCreate>;
@@ -99,6 +106,7 @@ export const StreamUpdate = Type.Object(
     quality: Type.Optional(QualityInput),
     framerate: Type.Optional(FramerateInput),
     ...sources,
+    onItemFailure,
   },
   { title: 'StreamUpdate', additionalProperties: false, minProperties: 1 },
 );
@@ -137,6 +145,9 @@ export const Stream = Type.Object(
     videoUploadObjectID: nullable(Type.String()),
     playlistIDs: Type.Array(Type.String()),
     audioPlaylistIDs: Type.Array(Type.String()),
+    onItemFailure: Type.Enum(ITEM_FAILURES, {
+      description: 'Skip: items that cannot be played are left out until they can. Block: all items must play first.',
+    }),
     scheduleStartAt: nullable(Time),
     scheduleEndAt: nullable(Time),
     recurrence: nullable(Recurrence),
@@ -164,8 +175,38 @@ export const ReadinessIssue = Type.Object(
 );
 export type ReadinessIssue = Static<typeof ReadinessIssue>;
 
+export const UnplayableItem = Type.Object(
+  {
+    playlistID: Type.Union([Type.String(), Type.Null()], { description: 'Null for a single upload.' }),
+    index: Type.Union([Type.Integer({ minimum: 0 }), Type.Null()], {
+      description: 'Its place in the playlist, from 0; null where the playlist itself is at fault.',
+    }),
+    objectID: Type.Union([Type.String(), Type.Null()], { description: 'objectID of its upload.' }),
+    name: Type.Union([Type.String(), Type.Null()], { description: 'What it is called.' }),
+  },
+  { title: 'UnplayableItem' },
+);
+export type UnplayableItem = Static<typeof UnplayableItem>;
+
+export const ReadinessWarning = Type.Object(
+  {
+    ...ReadinessIssue.properties,
+    item: Type.Union([UnplayableItem, Type.Null()], {
+      description: 'The item that is left out; null where several are counted.',
+    }),
+  },
+  { title: 'ReadinessWarning' },
+);
+export type ReadinessWarning = Static<typeof ReadinessWarning>;
+
 export const Readiness = Type.Object(
-  { ready: Type.Boolean(), issues: Type.Array(ReadinessIssue) },
+  {
+    ready: Type.Boolean(),
+    issues: Type.Array(ReadinessIssue),
+    warnings: Type.Array(ReadinessWarning, {
+      description: 'What it goes on air without: items that cannot be played now. None of them makes `ready` false.',
+    }),
+  },
   { title: 'Readiness' },
 );
 export type Readiness = Static<typeof Readiness>;

@@ -129,6 +129,7 @@ export function specPatch(input: StreamUpdate): Record<string, unknown> {
     ...(quality === undefined ? {} : { quality: toQuality(quality) }),
     ...(framerate === undefined ? {} : { framerate: toFramerate(framerate) }),
     ...(destinationRefs === undefined ? {} : { destinationRefs }),
+    ...(input.onItemFailure === undefined ? {} : { onItemFailure: input.onItemFailure }),
     ...(videoUploadObjectID === undefined ? {} : { uploadRef: videoUploadObjectID, playlistRefs: null }),
     ...(playlistIDs === undefined ? {} : { playlistRefs: playlistIDs, uploadRef: null }),
     ...(input.audioPlaylistIDs === undefined

@@ -161,6 +161,7 @@ export function createStreamService(deps: StreamServiceDeps) {
         framerate: toFramerate(input.framerate),
         destinationRefs: destinations,
         ...media,
+        ...(input.onItemFailure !== undefined && { onItemFailure: input.onItemFailure }),
         ...(Object.keys(schedule).length > 0 && { schedule }),
         ...(paid && { readinessGates: [{ conditionType: CREDIT_CONDITION }] }),
       };

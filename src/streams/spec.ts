@@ -65,6 +65,15 @@ export type Schedule = Static<typeof Schedule>;
 export const DISRUPTIONS = ['Never', 'OnDrain', 'Always'] as const;
 export type Disruption = (typeof DISRUPTIONS)[number];
 
+/**
+ * What becomes of a stream some of whose items cannot be played:
+ *
+ * - Skip   they are left out, the others go on air, and each joins when it is ready. The default.
+ * - Block  the stream goes on air, and takes up a new list, only when every item can be played.
+ */
+export const ITEM_FAILURES = ['Skip', 'Block'] as const;
+export type ItemFailure = (typeof ITEM_FAILURES)[number];
+
 const ReadinessGate = Type.Object({
   conditionType: Type.String({
     minLength: 1,
@@ -94,6 +103,13 @@ export const LoopStreamSpec = Type.Object({
     Type.Array(NameRef('an audio Playlist'), {
       maxItems: MAX_PLAYLISTS,
       description: 'Audio Playlists to play over the video.',
+    }),
+  ),
+  onItemFailure: Type.Optional(
+    Type.Enum(ITEM_FAILURES, {
+      default: 'Skip',
+      description:
+        'Skip: items that cannot be played are left out until they can. Block: all items must play before it goes on air.',
     }),
   ),
   destinationRefs: Type.Array(NameRef('a Destination'), {
@@ -186,6 +202,42 @@ export const PHASES = [
 ] as const;
 export type Phase = (typeof PHASES)[number];
 
+/** Fields of the spec that name media → the same in REST and GraphQL. */
+export const MEDIA_FIELDS = {
+  uploadRef: 'videoUploadObjectID',
+  playlistRefs: 'playlistIDs',
+  audioPlaylistRefs: 'audioPlaylistIDs',
+} as const;
+export type MediaField = keyof typeof MEDIA_FIELDS;
+
+/** Items that a status names; the others are counted. */
+export const MAX_UNPLAYABLE = 20;
+
+const UnplayableItem = Type.Object({
+  field: Type.Enum(Object.keys(MEDIA_FIELDS) as MediaField[], { description: 'Field of the spec that names it.' }),
+  playlist: Type.Optional(Type.String({ description: 'Name of the Playlist that it is of.' })),
+  index: Type.Optional(Type.Integer({ minimum: 0, description: 'Its place in the playlist, from 0.' })),
+  upload: Type.Optional(Type.String({ description: 'Name of the Upload.' })),
+  name: Type.Optional(Type.String({ description: 'What people call it.' })),
+  reason: Type.String({ description: 'Why, for machines; the same words as a condition has.' }),
+  message: Type.String({ description: 'Why, for people.' }),
+  since: Type.String({ format: 'date-time', description: 'Since when this has been so.' }),
+});
+export type UnplayableItem = Static<typeof UnplayableItem>;
+
+export const Unplayable = Type.Object(
+  {
+    total: Type.Integer({ minimum: 0, description: 'How many items there are in all.' }),
+    count: Type.Integer({ minimum: 0, description: 'How many of them cannot be played.' }),
+    items: Type.Array(UnplayableItem, {
+      maxItems: MAX_UNPLAYABLE,
+      description: 'The first of these; those that somebody has to act on come first.',
+    }),
+  },
+  { description: 'Items that cannot be played: left out of what is on air, or what keeps the stream off air.' },
+);
+export type Unplayable = Static<typeof Unplayable>;
+
 export const LoopStreamStatus = Type.Object({
   observedGeneration: Type.Optional(
     Type.Integer({ minimum: 0, description: 'The generation of the spec this status is for.' }),
@@ -212,6 +264,7 @@ export const LoopStreamStatus = Type.Object({
     ),
   ),
   playing: Type.Optional(Playing),
+  unplayable: Type.Optional(Unplayable),
   liveSince: Type.Optional(
     Type.String({ format: 'date-time', description: 'Since when a destination has been accepting media.' }),
   ),

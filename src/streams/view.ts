@@ -5,7 +5,7 @@ import type { KubeEvent, LoopStream } from '../kube/resources.ts';
 import type { Stored } from '../kube/types.ts';
 import { findCondition } from './conditions.ts';
 import { CREDIT_CONDITION } from './names.ts';
-import { fieldOf, gatesOf, toIssue } from './readiness.ts';
+import { fieldOf, gatesOf, toIssue, toWarnings } from './readiness.ts';
 import {
   publicFramerate,
   publicQuality,
@@ -66,6 +66,7 @@ export function toStream(stream: LoopStream, now: Date): Stream {
     videoUploadObjectID: spec.uploadRef ?? null,
     playlistIDs: spec.playlistRefs ?? [],
     audioPlaylistIDs: spec.audioPlaylistRefs ?? [],
+    onItemFailure: spec.onItemFailure ?? 'Skip',
     scheduleStartAt: spec.schedule?.startAt ?? null,
     scheduleEndAt: spec.schedule?.endAt ?? null,
     recurrence: spec.schedule?.recurrence ?? null,
@@ -94,17 +95,18 @@ export function toWindows(stream: LoopStream, now: Date): StreamWindows {
  * Readiness out of the conditions: what is False keeps the stream off air, and so does what nobody knows yet. Before the
  * operator has looked at all, that itself is the issue.
  */
-export function toReadiness({ metadata, spec, status }: LoopStream): Readiness {
+export function toReadiness(stream: LoopStream): Readiness {
+  const { metadata, spec, status } = stream;
   const since = metadata.creationTimestamp;
   const own = READINESS_CONDITIONS.flatMap((type): ReadinessIssue[] => {
     const condition = findCondition(status?.conditions, type);
-    if (condition) return condition.status === 'True' ? [] : [toIssue(condition)];
+    if (condition) return condition.status === 'True' ? [] : [toIssue(condition, stream)];
     return [
       {
         code: 'not_checked',
         message: 'The operator has not looked at this stream yet.',
         fix: 'Wait a moment and look again; if this stays, see whether the operator runs.',
-        field: fieldOf(type),
+        field: fieldOf(type, stream),
         since,
       },
     ];
@@ -118,7 +120,7 @@ export function toReadiness({ metadata, spec, status }: LoopStream): Readiness {
     ),
     ...(scheduled?.status === 'False' ? [toIssue(scheduled)] : []),
   ];
-  return { ready: issues.length === 0, issues };
+  return { ready: issues.length === 0, issues, warnings: toWarnings(stream) };
 }
 
 /** Whether looking again could soon give another answer: a condition is Unknown, or the spec is newer than the status. */

@@ -9,7 +9,7 @@ import { PHASES, READINESS_ISSUES } from '../../src/streams/spec.ts';
 
 const live = { ...(EXAMPLES.LiveStats as LiveStats) };
 const onAir = EXAMPLES.Stream as Stream;
-const ready = { ready: true, issues: [] };
+const ready = { ready: true, issues: [], warnings: [] };
 const since = '2027-01-31T18:00:02Z';
 
 type Facts = Parameters<typeof diagnose>[0];
@@ -35,7 +35,11 @@ describe('a diagnosis', () => {
   test('finds every issue of readiness, with its fix and a tool that there is', () => {
     for (const issue of Object.values(READINESS_ISSUES).map(issueOf)) {
       const stream = { ...onAir, status: 'idle' as const };
-      const { findings, summary } = of({ stream, liveStats: NOT_LIVE, readiness: { ready: false, issues: [issue] } });
+      const { findings, summary } = of({
+        stream,
+        liveStats: NOT_LIVE,
+        readiness: { ready: false, issues: [issue], warnings: [] },
+      });
       const { code, message, fix } = issue;
       expect(findings).toMatchObject([{ code, message, fix }]);
       expect(summary).toContain(message);
@@ -66,6 +70,7 @@ describe('a diagnosis', () => {
     const broken = {
       id: 'upl-1',
       name: 'a.mp4',
+      ...{ playlistID: null, index: 0 },
       track: 'video' as const,
       code: 'unreadable',
       message: 'It broke off.',
@@ -75,7 +80,7 @@ describe('a diagnosis', () => {
     const withItem = { ...live, brokenItems: [broken] };
     expect(codes({ stream: { ...onAir, degraded: reconnecting } })).toEqual(['destination_reconnecting']);
     // What sums up the items is not said again; that nothing can be played at all comes first.
-    const item = { code: 'item_unplayable', message: 'One is left out.', since };
+    const item = { code: 'items_left_out', message: 'One is left out.', since };
     expect(codes({ stream: { ...onAir, degraded: item }, liveStats: withItem })).toEqual(['unreadable']);
     const nothing = { code: 'nothing_playable', message: 'No item can be played.', since };
     const all = codes({ stream: { ...onAir, degraded: nothing }, liveStats: withItem });

@@ -17,7 +17,7 @@ const stream = (more: Partial<Stream> = {}): Stream => ({
   ...{ id: 's1', name: 'One', status: 'idle', ready: true, quality: 'q_720p', framerate: 'f_30' },
   ...{ destinationID: 'd1', destinationIDs: ['d1'], videoUploadObjectID: 'u1', playlistIDs: [], audioPlaylistIDs: [] },
   ...{ scheduleStartAt: null, scheduleEndAt: null, recurrence: null, nextStartAt: null, liveSince: null },
-  ...{ degraded: null, createdAt: '2027-01-01T00:00:00Z', ...more },
+  ...{ onItemFailure: 'Skip', degraded: null, createdAt: '2027-01-01T00:00:00Z', ...more },
 });
 const issue = (code: string, field: string): ReadinessIssue => ({
   ...{ code, field, message: `About ${field}.`, fix: 'Mend it.', since: '2027-01-01T00:00:00Z' },
@@ -47,13 +47,16 @@ test('readiness is ticked off by what it is about; only what a person can mend h
   const checks = checksOf({
     ready: false,
     issues: [issue('media_preparing', 'videoUploadObjectID'), issue('destination_invalid', 'destinationIDs')],
+    warnings: [],
   });
   expect(checks.map(({ label, issues, mend }) => [label, issues.length, mend])).toEqual([
     ['Media', 1, undefined],
     ['Destination', 1, 'edit'],
     ['Schedule', 0, undefined],
   ]);
-  expect(checksOf({ ready: false, issues: [issue('quota_exceeded', '')] }).at(-1)).toMatchObject({ issues: [{}] });
+  expect(checksOf({ ready: false, issues: [issue('quota_exceeded', '')], warnings: [] }).at(-1)).toMatchObject({
+    issues: [{}],
+  });
 });
 
 describe('editing', () => {
@@ -127,13 +130,13 @@ describe('a new stream', () => {
   test('its stages say what is under way, what is in the way, and that it is live', () => {
     const states = (...args: Parameters<typeof stagesOf>) => stagesOf(...args).map(({ state }) => state);
     const waiting = stream({ status: 'waiting', ready: false });
-    const importing = { ready: false, issues: [issue('media_importing', 'videoUploadObjectID')] };
-    const preparing = { ready: false, issues: [issue('media_preparing', 'videoUploadObjectID')] };
-    const failed = { ready: false, issues: [issue('media_failed', 'videoUploadObjectID')] };
+    const importing = { ready: false, issues: [issue('media_importing', 'videoUploadObjectID')], warnings: [] };
+    const preparing = { ready: false, issues: [issue('media_preparing', 'videoUploadObjectID')], warnings: [] };
+    const failed = { ready: false, issues: [issue('media_failed', 'videoUploadObjectID')], warnings: [] };
     expect(states(waiting, importing, undefined)).toEqual(['now', 'later', 'later', 'later']);
     expect(states(waiting, preparing, undefined)).toEqual(['done', 'now', 'later', 'later']);
     expect(states(waiting, failed, undefined)).toEqual(['done', 'failed', 'later', 'later']);
-    expect(states(stream({ status: 'starting' }), { ready: true, issues: [] }, undefined)).toEqual([
+    expect(states(stream({ status: 'starting' }), { ready: true, issues: [], warnings: [] }, undefined)).toEqual([
       ...['done', 'done', 'now', 'later'],
     ]);
     expect(states(stream({ status: 'live' }), undefined, undefined)).toEqual(['done', 'done', 'done', 'done']);

@@ -154,7 +154,8 @@ function ofObject(object: Stored<LoopStream>): Omit<Truth, 'nextStartAt'> {
   const { spec, status } = object;
   const issues = issuesOf(object);
   return {
-    ...{ state: stateOf(object), ready: status?.ready ?? false, readiness: { ready: issues.length === 0, issues } },
+    ...{ state: stateOf(object), ready: status?.ready ?? false },
+    readiness: { ready: issues.length === 0, issues, warnings: [] },
     scheduleStartAt: spec.schedule?.startAt ?? null,
     scheduleEndAt: spec.schedule?.endAt ?? null,
     recurrence: spec.schedule?.recurrence ?? null,
@@ -162,7 +163,7 @@ function ofObject(object: Stored<LoopStream>): Omit<Truth, 'nextStartAt'> {
 }
 
 const SHOWN = `id state ready scheduleStartAt scheduleEndAt recurrence { cron timeZone durationSeconds } nextStartAt
-  readiness { ready issues { code message fix field since } }`;
+  readiness { ready issues { code message fix field since } warnings { code } }`;
 type Node = Truth & { id: string };
 const truths = (nodes: Node[]) => new Map(nodes.map(({ id, ...truth }) => [id, truth]));
 

@@ -28,6 +28,7 @@ test('docs/errors/ is what the code says, a page a code and no other (mend with 
     ...Object.keys(UPLOAD_WARNINGS),
     ...Object.values(READINESS_ISSUES).map(({ code }) => code),
     ...Object.keys(FAILURES),
+    'items_left_out',
   ];
   expect(expected.map(([name]) => name).sort()).toEqual(
     [...new Set(['README', ...tables])].map((code) => `errors/${code}.md`).sort(),

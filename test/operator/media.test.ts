@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { isWaiting, mediaProblem, programOf, uploadNames } from '../../src/operator/media.ts';
+import { isWaiting, programOf, uploadNames } from '../../src/operator/media.ts';
+import { mediaProblem } from '../../src/operator/playable.ts';
 import { PUBLISHED_ANNOTATION, SUSPENDED_ANNOTATION } from '../../src/streams/names.ts';
 import type { UploadStatus } from '../../src/uploads/spec.ts';
 import { at, MEDIA, NOW, playlist, rendition, stream, upload, world } from '../support/operator.ts';
@@ -104,13 +105,14 @@ describe('media readiness', () => {
 
   it('names the most urgent item and counts the others', () => {
     const uploads = [upload('a'), upload('b', preparing), upload('c', broken)];
+    const list = looped(['mix']);
     const problem = mediaProblem(
-      looped(['mix']),
+      { ...list, spec: { ...list.spec, onItemFailure: 'Block' } },
       world({ uploads, playlists: [playlist('mix', ['a', 'b', 'c', 'b'])] }),
     );
     expect(problem).toEqual({
       reason: 'MediaFailed',
-      message: 'Upload "c" failed: Cut off. In all, 2 of 3 items are not ready.',
+      message: 'Upload "c", item with index 2 of playlist "mix", failed: Cut off. In all, 3 of 4 items are not ready.',
     });
   });
 
@@ -125,6 +127,7 @@ describe('media readiness', () => {
         { id: 'song', name: 'song', rendition: `renditions/${MEDIA.sha256}/audio-720p30.flv` },
         { id: 'a', name: 'a', rendition: `renditions/${MEDIA.sha256}/video-720p30.flv` },
       ],
+      lists: [{ id: 'radio', items: 2 }],
     });
   });
 

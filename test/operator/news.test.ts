@@ -35,10 +35,17 @@ describe('what a pod tells', () => {
       reason: 'DestinationReconnecting',
       message: 'Destination "tv" does not take the stream (connection_refused): Nobody listens.',
     });
-    const many = degraded(newsWith({ brokenItems: [1, 2, 3, 4, 5, 6].map(item), destinations }), undefined);
-    expect(many.reason).toBe('ItemUnplayable');
-    expect(many.message).toMatch(/^"Item 1" \(i1\) is left out: It is not there\. .* 2 more of the kind\.$/);
-    expect(degraded(newsWith({ playable: false, brokenItems: [item(1)] }), undefined).reason).toBe('NothingPlayable');
+    const many = Array.from({ length: 7 }, () => destinations[0]);
+    const both = degraded(newsWith({ destinations: many }), undefined, '1 of 2 items is left out.');
+    expect(both.reason).toBe('ItemsLeftOut');
+    expect(both.message).toMatch(/^1 of 2 items is left out\. Destination "tv" .* 3 more of the kind\.$/);
+    expect(degraded(newsWith({ playable: false }), undefined, 'One is left out.').reason).toBe('NothingPlayable');
+    expect(
+      newsWith({ brokenItems: [item(1), { ...item(2), track: 'audio', index: 3, playlistID: 'p' }] })?.broken,
+    ).toEqual([
+      { ...item(1), track: 'video' },
+      { ...item(2), track: 'audio', index: 3, playlist: 'p' },
+    ]);
   });
 
   it('keeps the condition while there is none, and takes it back when all is well', () => {

@@ -197,15 +197,15 @@ it('a steady stream writes nothing; what cannot be played is told once, and take
     const found = await condition();
     return found?.status === 'True' && found;
   });
-  expect(wrong).toMatchObject({ reason: 'ItemUnplayable' });
+  expect(wrong).toMatchObject({ reason: 'ItemsLeftOut' });
   expect(wrong.message).toContain(`"${away}" (${away}) is left out: `);
-  await until('the event', async () => (await told('ItemUnplayable')) === 1);
+  await until('the event', async () => (await told('ItemsLeftOut')) === 1);
   expect((await streamer.stats()).live).toBe(true);
 
   await rename(`${path}.away`, path);
   await until('it plays again', async () => (await plays()) === away, 40_000);
   await until('all is well', async () => (await condition())?.status === 'False', 40_000);
-  expect(await told('ItemUnplayable')).toBe(1);
+  expect(await told('ItemsLeftOut')).toBe(1);
 
   await studio.rtmp.stop();
   await until('the destination is missed', async () => (await condition())?.reason === 'DestinationReconnecting');

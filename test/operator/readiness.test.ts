@@ -47,6 +47,7 @@ describe('a readiness gate', () => {
     const shown = said(waiting.stream, 'False');
     expect(toReadiness(shown)).toEqual({
       ready: false,
+      warnings: [],
       issues: [
         { code: 'insufficient_credits', message: 'The balance is used up.', fix, field: '', since: kubeTime(at(7)) },
       ],

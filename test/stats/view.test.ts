@@ -28,6 +28,11 @@ test('whatever a pod tells becomes the public shape: wrong types are nulls, stra
   );
   expect({ brokenItems, playable }).toEqual({
     playable: false,
-    brokenItems: [{ id: 'upl-1', name: 'upl-1', track: 'audio', code: 'item_missing', message: 'Gone.' }],
+    brokenItems: [
+      {
+        ...{ id: 'upl-1', name: 'upl-1', playlistID: null, index: null },
+        ...{ track: 'audio', code: 'item_missing', message: 'Gone.' },
+      },
+    ],
   });
 });

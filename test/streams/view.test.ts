@@ -65,7 +65,7 @@ describe('readiness', () => {
     fine.map(([t, s, r]) => (t === type ? ([type, status, reason] as const) : ([t, s, r] as const))) as never;
 
   test('is ready only when all conditions are True', () => {
-    expect(toReadiness(stream({ phase: 'idle', conditions: fine }))).toEqual({ ready: true, issues: [] });
+    expect(toReadiness(stream({ phase: 'idle', conditions: fine }))).toEqual({ ready: true, issues: [], warnings: [] });
     expect(toReadiness(stream({})).issues.map(({ code }) => code)).toEqual([
       'not_checked',
       'not_checked',
@@ -95,9 +95,9 @@ describe('readiness', () => {
 test('what is wrong on air is shown with its code, and nothing when all is well', () => {
   const degraded = (status: 'True' | 'False', reason: string) =>
     toStream(stream({ phase: 'live', replicas: 1, conditions: [['Degraded', status, reason]] }), now).degraded;
-  expect(degraded('True', 'ItemUnplayable')).toEqual({
-    code: 'item_unplayable',
-    message: 'ItemUnplayable!',
+  expect(degraded('True', 'ItemsLeftOut')).toEqual({
+    code: 'items_left_out',
+    message: 'ItemsLeftOut!',
     since: '2026-01-01T00:00:00Z',
   });
   expect(degraded('False', 'Healthy')).toBeNull();

@@ -14,6 +14,7 @@ export interface Draft {
   name: string;
   quality: Stream['quality'];
   framerate: Stream['framerate'];
+  onItemFailure: Stream['onItemFailure'];
 }
 
 export const EMPTY_DRAFT: Draft = {
@@ -25,6 +26,7 @@ export const EMPTY_DRAFT: Draft = {
   name: '',
   quality: 'q_1080p',
   framerate: 'f_30',
+  onItemFailure: 'Skip',
 };
 
 /** Whatever is kept there: fields of another version are left out. */

@@ -43,7 +43,9 @@ export function nameFrom(file: string): string {
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
-export function bodyOf({ name, quality, framerate, destinationID, source, uploadID, playlistID }: Draft): StreamCreate {
-  const media = source === 'playlist' ? { playlistIDs: [playlistID] } : { videoUploadObjectID: uploadID };
+export function bodyOf(draft: Draft): StreamCreate {
+  const { name, quality, framerate, destinationID, source, uploadID, playlistID, onItemFailure } = draft;
+  const media =
+    source === 'playlist' ? { playlistIDs: [playlistID], onItemFailure } : { videoUploadObjectID: uploadID };
   return { name: name.trim(), quality, framerate, destinationIDs: [destinationID], ...media };
 }

@@ -7,13 +7,13 @@ import type { Stream } from '../api.ts';
 import { useApi } from '../context.tsx';
 import forms from '../parts/form.module.css';
 import { useSubmit } from '../parts/useSubmit.ts';
-import { FRAMERATES, QUALITIES } from '../streams/choices.ts';
+import { FRAMERATES, ITEM_FAILURES, QUALITIES } from '../streams/choices.ts';
 import { tellRefused } from '../streams/queries.ts';
 import classes from './create.module.css';
 import type { Draft } from './draft.ts';
 import { bodyOf } from './steps.ts';
 
-type Values = Pick<Draft, 'name' | 'quality' | 'framerate'>;
+type Values = Pick<Draft, 'name' | 'quality' | 'framerate' | 'onItemFailure'>;
 
 interface Order {
   draft: Draft;
@@ -36,7 +36,9 @@ const FIELDS = ['name', 'quality', 'framerate', 'destinationIDs', 'videoUploadOb
 export function StreamStep({ draft, change, onBack, onDone }: StepProps) {
   const { streams } = useApi().calls;
   const form = useForm<Values>({
-    initialValues: { name: draft.name, quality: draft.quality, framerate: draft.framerate },
+    initialValues: (({ name, quality, framerate, onItemFailure }) => ({ name, quality, framerate, onItemFailure }))(
+      draft,
+    ),
     validate: { name: (name) => (name.trim() === '' ? 'Enter a name.' : null) },
     onValuesChange: (values) => change(values),
   });
@@ -71,6 +73,13 @@ export function StreamStep({ draft, change, onBack, onDone }: StepProps) {
       <div className={classes.pair}>
         <NativeSelect label="Quality" data={[...QUALITIES]} {...form.getInputProps('quality')} />
         <NativeSelect label="Frame rate" data={[...FRAMERATES]} {...form.getInputProps('framerate')} />
+        {draft.source === 'playlist' && (
+          <NativeSelect
+            label="Items that cannot be played"
+            data={[...ITEM_FAILURES]}
+            {...form.getInputProps('onItemFailure')}
+          />
+        )}
       </div>
       {(problem || elsewhere) && (
         <p className={forms.problem} role="alert">

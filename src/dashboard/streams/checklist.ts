@@ -2,6 +2,10 @@
 import type { ReadinessIssue } from '../../client/index.ts';
 import type { Readiness } from '../api.ts';
 
+/** What the stream goes on air without. */
+export const warningsOf = ({ warnings }: Readiness): string[] =>
+  warnings.map(({ message, fix }) => `${message} ${fix}`);
+
 export interface Check {
   label: string;
   /** What keeps it from being ticked off; none: it is fine. */

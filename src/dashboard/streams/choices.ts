@@ -68,3 +68,8 @@ export const FRAMERATES = [
   { value: 'f_30', label: '30 fps' },
   { value: 'f_60', label: '60 fps' },
 ] as const;
+
+export const ITEM_FAILURES = [
+  { value: 'Skip', label: 'Leave them out until they can be' },
+  { value: 'Block', label: 'Wait until every item can be played' },
+] as const;

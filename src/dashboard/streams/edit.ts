@@ -14,6 +14,7 @@ export interface EditValues {
   /** Played over its pictures in place of their own sound. */
   audioPlaylistIDs: string[];
   destinationIDs: string[];
+  onItemFailure: Stream['onItemFailure'];
 }
 
 export const valuesOf = (stream: Stream): EditValues => ({
@@ -25,6 +26,7 @@ export const valuesOf = (stream: Stream): EditValues => ({
   playlistIDs: stream.playlistIDs,
   audioPlaylistIDs: stream.audioPlaylistIDs,
   destinationIDs: stream.destinationIDs,
+  onItemFailure: stream.onItemFailure,
 });
 
 const same = (a: readonly string[], b: readonly string[]): boolean => a.join(' ') === b.join(' ');
@@ -42,6 +44,7 @@ export function changesOf(before: EditValues, after: EditValues): StreamUpdate {
     ...(after.framerate !== before.framerate && { framerate: after.framerate }),
     ...(!same(after.destinationIDs, before.destinationIDs) && { destinationIDs: after.destinationIDs }),
     ...(!same(after.audioPlaylistIDs, before.audioPlaylistIDs) && { audioPlaylistIDs: after.audioPlaylistIDs }),
+    ...(after.onItemFailure !== before.onItemFailure && { onItemFailure: after.onItemFailure }),
     ...(video && { videoUploadObjectID }),
     ...(lists && { playlistIDs }),
   };

@@ -11,7 +11,7 @@ import forms from '../parts/form.module.css';
 import { FormEnd } from '../parts/formEnd.tsx';
 import { useKeptForm } from '../parts/useKeptForm.ts';
 import { useSubmit } from '../parts/useSubmit.ts';
-import { FRAMERATES, QUALITIES, type StreamChoices, useChoices } from './choices.ts';
+import { FRAMERATES, ITEM_FAILURES, QUALITIES, type StreamChoices, useChoices } from './choices.ts';
 import { changesOf, type EditValues, mediaTicks, playlistTicks, valuesOf } from './edit.ts';
 import { Ticks } from './ticks.tsx';
 
@@ -19,6 +19,7 @@ import { Ticks } from './ticks.tsx';
 const LABELS = {
   ...{ name: 'Name', quality: 'Quality', framerate: 'Frame rate', destinationIDs: 'Destinations' },
   ...{ videoUploadObjectID: 'Video', playlistIDs: 'Playlists', audioPlaylistIDs: 'Audio playlists' },
+  onItemFailure: 'Items that cannot be played',
 };
 const FIELDS = Object.keys(LABELS);
 const MOST_DESTINATIONS = 5;
@@ -144,6 +145,11 @@ export function EditForm({ stream, onClose, onDone }: EditFormProps) {
         )}
         <Media form={form} choices={choices} />
         <Sound form={form} choices={choices} />
+        <NativeSelect
+          label="Items that cannot be played"
+          data={[...ITEM_FAILURES]}
+          {...form.getInputProps('onItemFailure')}
+        />
         <Ticks
           legend="Destinations"
           name="destinations"

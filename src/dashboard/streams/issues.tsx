@@ -1,10 +1,10 @@
 /** Why a stream is not ready: the reason, and what to do about it beside it. */
 import { Button } from '@mantine/core';
-import { IconCircleCheck, IconCircleX } from '@tabler/icons-react';
+import { IconAlertTriangle, IconCircleCheck, IconCircleX } from '@tabler/icons-react';
 import type { ReadinessIssue } from '../../client/index.ts';
 import type { Readiness } from '../api.ts';
 import { Named } from '../parts/named.tsx';
-import { type Check, checksOf } from './checklist.ts';
+import { type Check, checksOf, warningsOf } from './checklist.ts';
 import classes from './issues.module.css';
 
 interface IssueLinesProps {
@@ -61,6 +61,16 @@ export function Checklist({ readiness, onMend }: { readiness: Readiness; onMend:
                 {MENDS[mend]}
               </Button>
             )}
+          </div>
+        </li>
+      ))}
+      {warningsOf(readiness).map((text) => (
+        <li key={text} data-testid="left-out">
+          <IconAlertTriangle size={18} stroke={1.8} aria-hidden />
+          <div>
+            <p>
+              <Named>{text}</Named>
+            </p>
           </div>
         </li>
       ))}
