@@ -13,7 +13,7 @@ import {
 } from '../streams/spec.ts';
 import type { BrokenItem } from './news.ts';
 import { assessTracks, countItems, type Entry, unplayableEntries } from './playable.ts';
-import { pascalCase } from './status.ts';
+import { pascalCase } from './reason.ts';
 import type { World } from './world.ts';
 
 /** Items that one sentence names; more are counted. */

@@ -13,9 +13,10 @@ import { believable } from './believable.ts';
 import { asBegun, fits, generationOf, importWish, renditionWish, taskOf, type Wish } from './job.ts';
 import { outcomeOf } from './jobresult.ts';
 import { isActive, progressOf } from './progress.ts';
+import { pascalCase } from './reason.ts';
 import { isOwnedBy, type PodSettings } from './restricted.ts';
 import { type Grant, grantOf, noPreparedRoom, noRoom, ROOM_MS } from './room.ts';
-import { conditionsOf, pascalCase } from './status.ts';
+import { conditionsOf } from './status.ts';
 import type { Verdict } from './world.ts';
 
 export interface UploadWorld {

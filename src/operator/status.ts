@@ -80,7 +80,3 @@ export const sameSessions = (a: LoopStreamStatus | undefined, b: LoopStreamStatu
 /** True when `next` says what `current` already says. */
 export const sameStatus = <S extends { conditions?: Condition[] }>(current: S | undefined, next: S): boolean =>
   same(ownPart(current, next.conditions ?? []), ownPart(next, next.conditions ?? []));
-
-/** The reason of a condition or an Event: `picture_held` is `PictureHeld`. */
-export const pascalCase = (code: string): string =>
-  code.replace(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase());

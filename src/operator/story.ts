@@ -7,7 +7,7 @@ import { findCondition } from '../streams/conditions.ts';
 import { fixOf, gatesOf } from '../streams/readiness.ts';
 import { type LoopStreamStatus, READINESS_CONDITIONS, READINESS_ISSUES } from '../streams/spec.ts';
 import type { UploadStatus } from '../uploads/spec.ts';
-import { pascalCase } from './status.ts';
+import { pascalCase } from './reason.ts';
 import type { Verdict } from './world.ts';
 
 const normal = (reason: string, message: string): EventInput => ({ type: 'Normal', reason, message });
