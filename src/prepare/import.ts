@@ -10,12 +10,14 @@ import { withScratchFile } from '../storage/scratch.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { MediaInfo } from '../uploads/spec.ts';
 import type { UploadWarning } from '../uploads/warnings.ts';
+import { examine } from './examine.ts';
 import { type Fetched, type FetchOptions, fetchInto } from './fetch.ts';
 import { checkHeader } from './limits.ts';
-import { describeMedia, probe, scanPackets } from './probe.ts';
+import { describeMedia, probe } from './probe.ts';
 import { hasSource, joinInto, keysOf } from './received.ts';
 import type { Workshop } from './rendition.ts';
-import { checkComplete, checkType } from './source.ts';
+import { decodeSound } from './sound.ts';
+import { checkType } from './source.ts';
 import type { PrepareTask } from './task.ts';
 import { describeWarnings } from './warnings.ts';
 
@@ -39,11 +41,14 @@ export function importSource(task: ImportTask, shop: Workshop, limits: ImportLim
   const media = { ...shop.limits, durationSeconds: Math.min(shop.limits.durationSeconds, maxDurationSeconds) };
   return withScratchFile(inputDir, async (path) => {
     const fetched = await bring(task, path, shop, limits);
-    const source = await probe(path, tools, signal);
-    checkType(source, task.type);
-    checkHeader(source, task.type, media);
-    const scan = await scanPackets(path, source, tools, signal, { limits: media });
-    checkComplete(source, scan);
+    const header = await probe(path, tools, signal);
+    checkType(header, task.type);
+    checkHeader(header, task.type, media);
+    const { source, scan } = await examine(path, header, task.type, tools, signal, { limits: media });
+    // What is not played is described all the same.
+    const pictures = task.type === 'audio' ? header.video : undefined;
+    const decodedSeconds = task.type === 'audio' ? await decodeSound(path, source, scan, shop, media) : undefined;
+    const measured = { ...scan, ...(decodedSeconds !== undefined && { decodedSeconds }) };
     const isThere = 'sent' in task && (await hasSource(storage, task.sourceKey, fetched.sizeBytes));
     if (!isThere) {
       await storage.write(task.sourceKey, createReadStream(path, { highWaterMark: BUFFER_BYTES }), signal);
@@ -51,8 +56,8 @@ export function importSource(task: ImportTask, shop: Workshop, limits: ImportLim
     // What failed above may be tried again, so the pieces stay until here; from here on they are only in the way.
     if ('sent' in task) for (const key of keysOf(task.sent)) await deletePieces(storage, key);
     return {
-      media: { ...fetched, ...describeMedia(source, scan) },
-      warnings: describeWarnings(source, scan, task.type),
+      media: { ...fetched, ...describeMedia({ ...source, video: source.video ?? pictures }, measured) },
+      warnings: describeWarnings(source, measured, task.type),
     };
   });
 }

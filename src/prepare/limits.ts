@@ -18,21 +18,22 @@ const written = (value: number): string => {
 };
 
 /** The longest that a source of so many bytes may last. */
-const secondsFor = ({ durationSeconds, secondsPerKilobyte }: MediaLimits, sizeBytes: number): number =>
+export const longestFor = ({ durationSeconds, secondsPerKilobyte }: MediaLimits, sizeBytes: number): number =>
   Math.min(durationSeconds, FREE_SECONDS + (sizeBytes / 1000) * secondsPerKilobyte);
 
-function checkSeconds(seconds: number, sizeBytes: number, limits: MediaLimits): void {
+/** Throws PrepareError media_too_long. */
+export function checkSeconds(seconds: number, sizeBytes: number, limits: MediaLimits): void {
   const { durationSeconds } = limits;
   if (seconds > durationSeconds)
     throw new PrepareError(
       'media_too_long',
       `It lasts ${written(seconds)} s or more, and the limit is ${written(durationSeconds)} s. Cut it into parts and play them as a playlist.`,
     );
-  if (seconds > secondsFor(limits, sizeBytes))
+  if (seconds > longestFor(limits, sizeBytes))
     throw new PrepareError(
       'media_too_long',
       `It claims to last ${written(seconds)} s or more and has only ${written(sizeBytes)} bytes; so many may last ` +
-        `${written(secondsFor(limits, sizeBytes))} s. Export it anew at a constant frame rate.`,
+        `${written(longestFor(limits, sizeBytes))} s. Export it anew at a constant frame rate.`,
     );
 }
 

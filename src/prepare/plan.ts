@@ -4,8 +4,10 @@
  */
 import { AUDIO_SAMPLE_RATE, SAMPLES_PER_FRAME } from '../rendition/index.ts';
 import { DIMENSIONS, type Framerate, type Quality } from '../streams/profile.ts';
+import { extentOf } from './extent.ts';
 import { audioFramesFor } from './slots.ts';
 import type { AudioStream, MediaType, Scan, Source, StreamScan, VideoStream } from './source.ts';
+import type { Shift } from './timeline.ts';
 import { inputPath, UNTRUSTED_INPUT } from './untrusted.ts';
 
 /** The FLV format has no negative times, and the AAC encoder's first frame lies before zero. */
@@ -73,32 +75,38 @@ export interface Plan {
   audio: 'copy' | 'encode' | 'silence';
   /** Expected length, for progress. */
   durationSeconds: number;
+  /** Of the pictures that come out, so many are wanted. */
+  videoFrames: number | undefined;
   args: string[];
 }
 
 export function planRendition(input: PlanInput): Plan {
-  const { source, scan, type } = input;
+  const { source, scan, type, framerate, path } = input;
   const wantsVideo = type === 'video';
   const video = !wantsVideo ? 'none' : input.allowCopy && fitsVideo(input) ? 'copy' : 'encode';
   const audio = !source.audio ? 'silence' : input.allowCopy && fitsAudio(input) ? 'copy' : 'encode';
-  const measured = wantsVideo ? scan.video : scan.audio;
-  const durationSeconds = Math.max(0.001, (measured?.endSeconds ?? 0) - source.startSeconds);
-  const audioSeconds = durationSeconds + AUDIO_MARGIN_SECONDS;
+  const extent = extentOf(wantsVideo ? scan : { ...scan, video: undefined });
+  const seconds = Math.min(extent.seconds, input.previewSeconds ?? Number.POSITIVE_INFINITY);
+  const audioSeconds = wantsVideo ? seconds + AUDIO_MARGIN_SECONDS : input.previewSeconds;
+  // Each track is read by itself: none waits for packets of the other, wherever they stand in the file and whenever they end.
+  const open = (more: string[]) => [
+    ...[...UNTRUSTED_INPUT, ...more, '-itsoffset', (-extent.startSeconds).toFixed(6), '-i', inputPath(path)],
+  ];
+  const pictures = open(video === 'encode' ? ['-max_pixels', String(input.maxPixels)] : []);
+  const silence = ['-t', String(audioSeconds), '-f', 'lavfi', '-i', `anullsrc=r=${AUDIO_SAMPLE_RATE}:cl=stereo`];
+  const sound = audio === 'silence' ? silence : open([]);
+  const soundInput = wantsVideo ? 1 : 0;
   return {
     video,
     audio,
-    durationSeconds,
+    durationSeconds: Math.max(0.001, seconds),
+    videoFrames: video === 'encode' ? Math.max(1, Math.round(seconds * framerate)) : undefined,
     args: [
-      ...['-v', 'error', '-hide_banner', '-nostdin', ...UNTRUSTED_INPUT],
-      ...(video === 'encode' ? ['-max_pixels', String(input.maxPixels)] : []),
-      ...(input.previewSeconds === undefined ? [] : ['-t', String(input.previewSeconds)]),
-      ...['-i', inputPath(input.path)],
-      ...(audio === 'silence'
-        ? ['-t', String(audioSeconds), '-f', 'lavfi', '-i', `anullsrc=r=${AUDIO_SAMPLE_RATE}:cl=stereo`]
-        : []),
-      ...(video === 'none' ? ['-vn'] : ['-map', `0:${source.video?.index}`, ...videoArgs(input, video)]),
-      ...['-map', audio === 'silence' ? '1:0' : `0:${source.audio?.index}`],
-      ...audioArgs(audio, wantsVideo ? audioSeconds : undefined),
+      // The line of time is made here (timeline.ts), so ffmpeg must not make another one.
+      ...['-v', 'error', '-hide_banner', '-nostdin', '-copyts', ...(wantsVideo ? pictures : []), ...sound],
+      ...(video === 'none' ? ['-vn'] : ['-map', `0:${source.video?.index}`, ...videoArgs(input, video, seconds)]),
+      ...['-map', audio === 'silence' ? `${soundInput}:0` : `${soundInput}:${source.audio?.index}`],
+      ...audioArgs(input, audio, audioSeconds),
       ...['-sn', '-dn', '-map_metadata', '-1', '-map_chapters', '-1', '-max_muxing_queue_size', '4096'],
       ...['-avoid_negative_ts', 'disabled', '-output_ts_offset', String(ORIGIN_MS / 1000)],
       // A write for each packet would take longer than everything else of a copy.
@@ -126,13 +134,6 @@ export function assumedScan({ format, video, audio, sizeBytes }: Source, framera
   const scan = { video: stream(video, video.frames ?? 0), audio: stream(audio, 0) };
   const shown = (scan.video.endSeconds - scan.video.startSeconds) * framerate;
   return Math.abs(shown - scan.video.packets) < 0.5 && !Number.isNaN(scan.audio.endSeconds) ? scan : undefined;
-}
-
-/** What a plan has to know of the first `seconds` of a source of which nothing is copied: how long they are. */
-export function beginningOf({ startSeconds, declaredEndSeconds }: Source, seconds: number): Scan {
-  const endSeconds = startSeconds + Math.min(seconds, declaredEndSeconds ?? seconds);
-  const part = { packets: 0, hidden: 0, startSeconds, endSeconds, largestStepSeconds: 0, bytes: 0, regular: false };
-  return { video: part, audio: part };
 }
 
 /**
@@ -174,8 +175,10 @@ function fitsVideo({ source, scan, quality, framerate }: PlanInput): boolean {
     !video.bFrames &&
     !isHdr(video) &&
     measured.regular &&
+    !measured.breaks &&
     measured.hidden === 0 &&
     measured.startSeconds === source.startSeconds &&
+    extentOf(scan).heldAfterSeconds === 0 &&
     (measured.bytes * 8) / seconds / 1000 <= bitrateKbps(quality, framerate) * COPY_BITRATE_FACTOR
   );
 }
@@ -193,6 +196,7 @@ function fitsAudio({ source, scan, type }: PlanInput): boolean {
     audio.sampleRate === AUDIO_SAMPLE_RATE &&
     audio.channels === 2 &&
     measured.regular &&
+    !measured.breaks &&
     (!pictures ||
       (measured.startSeconds - pictures.startSeconds < frameSeconds / 2 &&
         pictures.endSeconds - measured.endSeconds < frameSeconds / 2))
@@ -201,12 +205,13 @@ function fitsAudio({ source, scan, type }: PlanInput): boolean {
 
 export const isHdr = (video: VideoStream): boolean => ['smpte2084', 'arib-std-b67'].includes(video.colorTransfer);
 
-function videoArgs(input: PlanInput, how: 'copy' | 'encode'): string[] {
+function videoArgs(input: PlanInput, how: 'copy' | 'encode', seconds: number): string[] {
   if (how === 'copy' || !input.source.video) return ['-c:v', 'copy'];
   const { kbps } = shapeOf(input);
   const gop = String(gopFrames(input.framerate));
+  const timing = standsLong(input) ? ['-fps_mode', 'passthrough'] : ['-fps_mode', 'cfr', '-r', String(input.framerate)];
   return [
-    ...['-vf', videoFilters(input.source.video, input), '-fps_mode', 'passthrough'],
+    ...['-vf', videoFilters(input.source.video, input, seconds), ...timing],
     // The fastest preset that Twitch's guidelines start from; slower ones would take a small machine too long.
     ...['-c:v', 'libx264', '-preset', 'veryfast', '-profile:v', 'high', '-pix_fmt', 'yuv420p'],
     // Without B-frames decoding order is showing order, so a splice needs no reordering delay.
@@ -216,27 +221,67 @@ function videoArgs(input: PlanInput, how: 'copy' | 'encode'): string[] {
   ];
 }
 
-function videoFilters(video: VideoStream, input: PlanInput): string {
-  const { framerate, canTonemap } = input;
+/** ffmpeg repeats a picture in one go, while the sound waits; beyond this a filter repeats it as it is asked for more. */
+const LONG_STEP_SECONDS = 60;
+function standsLong({ source: { video }, scan }: PlanInput): boolean {
+  const frameSeconds = video ? video.framerate[1] / video.framerate[0] : 0;
+  return Math.max(frameSeconds, scan.video?.largestStepSeconds ?? 0) > LONG_STEP_SECONDS;
+}
+
+/**
+ * ffmpeg makes all filters anew where the size or the format of the pictures changes. So none of these counts from its first
+ * picture (as `fps` does), and each takes sizes from the picture that it has: what has been sent is known to the encoder alone.
+ */
+function videoFilters(video: VideoStream, input: PlanInput, seconds: number): string {
+  const { framerate, canTonemap, scan } = input;
   const { width, height } = shapeOf(input);
-  const picture = fitPicture(video, width, height);
   const sourceFps = video.framerate[0] / video.framerate[1];
-  const fps = `fps=${framerate}:start_time=0`;
   // Fields become frames where the profile has room for them: 25 interlaced frames show 50 moments.
   const fields = framerate >= 1.9 * sourceFps ? 'send_field' : 'send_frame';
   const tonemap = isHdr(video) && canTonemap;
+  const long = standsLong(input);
+  // The encoder's repetition of pictures rounds down from 0.6, and so shows each at the time that is nearest to its own.
+  const early = long ? 0 : 0.4 / framerate;
+  const slot = (time: string) => `floor(${time}*${framerate}-0.15)`;
+  // A slow source has a last picture that lasts longer than one of the rendition's.
+  const margin = 2 + 2 / sourceFps;
   return [
+    `setpts='${joinedPts(scan.video?.shifts)}+${early.toFixed(6)}/TB'`,
     ...(video.interlaced ? [`yadif=mode=${fields}`] : []),
     // Frames are dropped before the work on them, and doubled after it.
-    ...(sourceFps > framerate ? [fps] : []),
+    ...(long ? [] : [`select='isnan(prev_selected_t)+gt(${slot('t')},${slot('prev_selected_t')})'`]),
     ...(tonemap ? [TONEMAP] : []),
-    `scale=${picture.width}:${picture.height}:flags=bicubic:${tonemap ? 'in_color_matrix=bt709' : matrixOf(video)}` +
-      ':out_color_matrix=bt709:out_range=tv',
-    `pad=${width}:${height}:${(width - picture.width) / 2}:${(height - picture.height) / 2}:black`,
-    'setsar=1',
-    ...(sourceFps > framerate ? [] : [fps]),
+    ...fitFilters(width, height, tonemap ? 'bt709' : matrixOf(video)),
     'format=yuv420p',
+    'tpad=stop=-1:stop_mode=clone',
+    ...(long ? [`fps=${framerate}:start_time=0`] : []),
+    `trim=end=${(seconds + margin).toFixed(3)}`,
   ].join(',');
+}
+
+/** An expression of setpts or asetpts: a frame's time on the line that the clocks of its source were joined to. */
+function joinedPts(shifts: readonly Shift[] = []): string {
+  if (shifts.length === 0) return 'PTS';
+  // Only the first frame of a packet knows where the packet stands in the file.
+  const byte = 'st(0,if(isnan(POS),ld(0),POS))';
+  const steps = shifts.map(({ fromByte, seconds }, at) => {
+    const more = seconds - (shifts[at - 1]?.seconds ?? 0);
+    return `gte(ld(0),${fromByte})*(${more.toFixed(6)})`;
+  });
+  return `PTS+0*${byte}+(${steps.join('+')})/TB`;
+}
+
+/** Filters that scale a picture of any size and pixel aspect into the frame, in the middle, with even borders. */
+export function fitFilters(width: number, height: number, inMatrix = 'auto'): string[] {
+  // Chroma has half the resolution, and the border on each side must be even too.
+  const even = (value: string, max: number) => `max(4,${max}-4*round((${max}-${value})/4))`;
+  const wide = `gte(dar,${width}/${height})`;
+  return [
+    `scale=w='if(${wide},${width},${even(`${height}*dar`, width)})':h='if(${wide},${even(`${width}/dar`, height)},${height})'` +
+      `:eval=frame:flags=bicubic:in_color_matrix=${inMatrix}:out_color_matrix=bt709:out_range=tv`,
+    `pad=${width}:${height}:(ow-iw)/2:(oh-ih)/2:black:eval=frame`,
+    'setsar=1',
+  ];
 }
 
 /** Linear light, BT.709 primaries, Hable's curve: the usual way from PQ or HLG to SDR. */
@@ -244,27 +289,36 @@ const TONEMAP =
   'zscale=transfer=linear:npl=100,format=gbrpf32le,zscale=primaries=bt709,tonemap=tonemap=hable:desat=0,' +
   'zscale=transfer=bt709:matrix=bt709:range=tv,format=yuv420p';
 
-/** ffmpeg takes BT.601 for whatever does not say; by long custom HD that does not say is BT.709. */
-function matrixOf(video: VideoStream): string {
-  const named: Record<string, string> = { bt709: 'bt709', smpte170m: 'bt601', bt470bg: 'bt601', bt2020nc: 'bt2020' };
-  return `in_color_matrix=${named[video.colorSpace] ?? (Math.min(video.width, video.height) >= 720 ? 'bt709' : 'bt601')}`;
+/**
+ * The matrix of each picture, where the pictures say theirs. ffmpeg takes BT.601 for whatever does not say; by long custom HD that
+ * does not say is BT.709.
+ */
+function matrixOf({ colorSpace, width, height }: VideoStream): string {
+  if (['bt709', 'smpte170m', 'bt470bg', 'bt2020nc', 'bt2020c', 'smpte240m', 'fcc'].includes(colorSpace)) return 'auto';
+  return Math.min(width, height) >= 720 ? 'bt709' : 'bt601';
 }
 
-/** The largest size with the source's shape (square pixels, upright) inside the frame; sides and borders are even. */
-export function fitPicture(video: VideoStream, width: number, height: number): { width: number; height: number } {
-  const stored = (video.width * video.sampleAspect[0]) / (video.height * video.sampleAspect[1]);
-  const aspect = video.rotation % 180 === 0 ? stored : 1 / stored;
-  // Chroma has half the resolution, and the border on each side must be even too.
-  const even = (value: number, max: number) => Math.min(max, Math.max(4, max - 4 * Math.round((max - value) / 4)));
-  return aspect >= width / height
-    ? { width, height: even(width / aspect, height) }
-    : { width: even(height * aspect, width), height };
-}
+/** Filters that bring sound of any rate and layout, which may change, onto one line of time. */
+export const soundFilters = (
+  scan: StreamScan | undefined,
+  { rate, layout, follows }: { rate: number; layout: 'mono' | 'stereo'; follows: boolean },
+): string[] => [
+  ...(scan?.shifts ? [`asetpts='${joinedPts(scan.shifts)}'`] : []),
+  `aresample=${rate}${follows ? ':async=1' : ''}`,
+  `aformat=channel_layouts=${layout}`,
+];
 
-function audioArgs(how: Plan['audio'], seconds: number | undefined): string[] {
+/** Longer holes are filled with silent frames behind the encoder: a filter would make all of one in memory. */
+const MAX_FILTERED_GAP_SECONDS = 10;
+
+function audioArgs({ scan, type }: PlanInput, how: Plan['audio'], seconds: number | undefined): string[] {
   if (how === 'copy') return ['-c:a', 'copy'];
-  // Gaps and a late start are filled with silence, so that a sample's place is its time.
-  const filters = [`aresample=${AUDIO_SAMPLE_RATE}:async=1:first_pts=0`, 'aformat=channel_layouts=stereo'];
-  if (seconds !== undefined) filters.push(`apad=whole_dur=${seconds}`, `atrim=end=${seconds}`);
+  // Sound with pictures keeps to their time. Without them every sample is played: their timestamps may promise less.
+  const follows = type === 'video' && (scan.audio?.largestStepSeconds ?? 0) <= MAX_FILTERED_GAP_SECONDS;
+  const filters = [
+    ...soundFilters(scan.audio, { rate: AUDIO_SAMPLE_RATE, layout: 'stereo', follows }),
+    ...(type === 'video' ? ['apad'] : []),
+    ...(seconds === undefined ? [] : [`atrim=end=${seconds.toFixed(3)}`]),
+  ];
   return ['-af', filters.join(','), '-c:a', 'aac', '-profile:a', 'aac_low', '-b:a', `${AUDIO_KBPS}k`];
 }

@@ -1,9 +1,11 @@
 /** Asks ffprobe what a file holds: once by its header, once by every packet in it. */
 import type { MediaInfo } from '../uploads/spec.ts';
+import { extentOf } from './extent.ts';
 import { PrepareError } from './failure.ts';
 import { checkPackets, checkTrack } from './limits.ts';
 import { DEFAULT_LIMITS, type MediaLimits } from './media-limits.ts';
 import { parseSource, type Scan, type Source, type StreamScan } from './source.ts';
+import { joinTracks, type Track, TrackClock } from './timeline.ts';
 import { eachLine, type Tool, ToolError } from './tool.ts';
 import { inputPath, UNTRUSTED_INPUT } from './untrusted.ts';
 
@@ -15,12 +17,12 @@ export interface Tools {
 const HEADER_TIMEOUT_MS = 120_000;
 /** What is asked of 256 tracks takes a quarter of this. */
 const MAX_HEADER_CHARS = 2 ** 20;
-/** All that source.ts reads. Tags are the file's own words, of any length, and only this one of them is wanted. */
+/** All that source.ts reads. Tags are the file's own words, of any length, and only these of them are wanted. */
 const HEADER_ENTRIES = [
   'stream=index,codec_name,codec_type,profile,pix_fmt,width,height,sample_aspect_ratio,avg_frame_rate,r_frame_rate,' +
     'field_order,has_b_frames,color_space,color_transfer,start_time,duration,nb_frames,sample_rate,channels',
   'stream_disposition=default,attached_pic',
-  'stream_tags=rotate',
+  'stream_tags=rotate,DURATION',
   'stream_side_data=rotation',
   'format=format_name,start_time,duration,size',
 ].join(':');
@@ -59,6 +61,8 @@ export interface ScanOptions {
   /** Of the profile that a rendition is wanted for; decides StreamScan.regular. */
   framerate?: number;
   limits?: MediaLimits;
+  /** Only so much of the beginning is read. */
+  seconds?: number;
 }
 
 /**
@@ -71,24 +75,36 @@ export async function scanPackets(
   source: Source,
   tools: Tools,
   signal: AbortSignal,
-  { framerate = 0, limits = DEFAULT_LIMITS }: ScanOptions = {},
+  { framerate = 0, limits = DEFAULT_LIMITS, seconds }: ScanOptions = {},
 ): Promise<Scan> {
   const deadline = AbortSignal.timeout(limits.probeSeconds * 1000);
-  const video = source.video && new Tally(source, framerate, 2 * framerate);
-  const audio = source.audio && new Tally(source, source.audio.sampleRate / 1024, 1);
-  const pixels = (source.video?.width ?? 0) * (source.video?.height ?? 0);
-  let packets = 0;
-  const entries = 'packet=stream_index,pts_time,dts_time,duration_time,size,flags';
+  const { format, video, audio, sizeBytes } = source;
+  const frameSeconds = video ? video.framerate[1] / video.framerate[0] : 0;
+  const tallies = {
+    video: video && new Tally(format, { rate: framerate, keyInterval: 2 * framerate, frameSeconds }),
+    audio: audio && new Tally(format, { rate: audio.sampleRate / 1024, keyInterval: 1, frameSeconds: 0 }),
+  };
+  const pixels = (video?.width ?? 0) * (video?.height ?? 0);
+  const packets = new Map<number, number>();
+  let ordinal = 0;
+  let fileEndSeconds = 0;
+  let fileEndByte = 0;
   const onLine = (line: string) => {
     const packet = fields(line);
     const index = Number(packet.stream_index ?? -1);
-    checkPackets(++packets, limits);
-    const tally = index === source.video?.index ? video : index === source.audio?.index ? audio : undefined;
+    packets.set(index, (packets.get(index) ?? 0) + 1);
+    checkPackets(++ordinal, limits);
+    fileEndSeconds = Math.max(fileEndSeconds, Number(packet.pts_time) + (Number(packet.duration_time) || 0) || 0);
+    fileEndByte = Math.max(fileEndByte, Number(packet.pos) + Number(packet.size) || 0);
+    const kind = index === video?.index ? 'video' : index === audio?.index ? 'audio' : undefined;
+    const tally = kind && tallies[kind];
     if (!tally) return;
-    tally.add(packet);
-    checkTrack({ ...tally.seen(), pixels: tally === video ? pixels : 0 }, source.sizeBytes, limits);
+    tally.add(packet, ordinal);
+    checkTrack({ ...tally.seen(), pixels: kind === 'video' ? pixels : 0 }, sizeBytes, limits);
   };
-  const args = ['-show_entries', entries, '-of', 'compact=p=0', '-i', inputPath(path)];
+  const entries = 'packet=stream_index,pts_time,dts_time,duration_time,size,pos,flags';
+  const beginning = seconds === undefined ? [] : ['-read_intervals', `%+${seconds}`];
+  const args = [...beginning, '-show_entries', entries, '-of', 'compact=p=0', '-i', inputPath(path)];
   try {
     await readLines(tools, args, { signal, deadline }, onLine);
   } catch (error) {
@@ -96,95 +112,111 @@ export async function scanPackets(
     const detail = `It could not be read to its end within ${limits.probeSeconds} s.`;
     throw new PrepareError('prepare_timeout', detail, { cause: error });
   }
-  return { video: video?.result(), audio: audio?.result() };
+  const [pictures, sound] = joinTracks(format, [tallies.video?.clock, tallies.audio?.clock]);
+  const scan = {
+    video: pictures && tallies.video?.result(pictures),
+    audio: sound && tallies.audio?.result(sound),
+    packets,
+    fileEndSeconds,
+    fileEndByte,
+  };
+  for (const [kind, stream] of [['video', scan.video] as const, ['audio', scan.audio] as const]) {
+    if (!stream) continue;
+    const seconds = secondsFrom(stream, scan);
+    const gapSeconds = stream.largestStepSeconds;
+    checkTrack(
+      { packets: stream.packets, seconds, gapSeconds, pixels: kind === 'video' ? pixels : 0 },
+      sizeBytes,
+      limits,
+    );
+  }
+  return scan;
 }
+
+/** From where the earlier of the two tracks begins to where this one ends. */
+const secondsFrom = ({ endSeconds, startSeconds }: StreamScan, { video, audio }: Scan): number =>
+  Math.max(
+    0,
+    endSeconds - Math.min(startSeconds, video?.startSeconds ?? startSeconds, audio?.startSeconds ?? startSeconds),
+  );
 
 const fields = (line: string): Record<string, string> =>
   Object.fromEntries(line.split('|').map((pair) => pair.split('=', 2) as [string, string]));
 
-/** Containers whose clocks may jump: ffmpeg goes on where it was when one does so by more than this. */
-const JUMPING = /\b(mpegts|mpeg|ogg|live_flv)\b/;
-const JUMP_SECONDS = 10;
+/** A regular stream has `rate` packets a second and a keyframe every `keyInterval` packets, no others. */
+interface TallyOptions {
+  rate: number;
+  keyInterval: number;
+  /** How long a packet lasts that does not say so. */
+  frameSeconds: number;
+}
 
 /** Adds up the packets of one stream. */
 class Tally {
-  readonly #source: Source;
-  readonly #jumps: boolean;
-  /** What has been added to the times of a clock that jumped. */
-  #shift = 0;
-  /** When the next packet is to be decoded. */
-  #next = Number.NaN;
-  readonly #rate: number;
-  readonly #keyInterval: number;
-  readonly #scan: StreamScan = {
-    packets: 0,
-    hidden: 0,
-    startSeconds: Number.POSITIVE_INFINITY,
-    endSeconds: Number.NEGATIVE_INFINITY,
-    largestStepSeconds: 0,
-    bytes: 0,
-    regular: true,
-  };
+  readonly clock: TrackClock;
+  readonly #options: TallyOptions;
+  #packets = 0;
+  #hidden = 0;
+  #bytes = 0;
+  #regular = true;
   #last: number | undefined;
+  #largestStepSeconds = 0;
   /** The first packet's time: an edit list may keep it, and others, from being shown. */
   #origin = Number.POSITIVE_INFINITY;
 
-  /** A regular stream has `rate` packets a second and a keyframe every `keyInterval` packets, no others. */
-  constructor(source: Source, rate: number, keyInterval: number) {
-    this.#source = source;
-    this.#jumps = JUMPING.test(source.format);
-    this.#rate = rate;
-    this.#keyInterval = keyInterval;
+  constructor(format: string, options: TallyOptions) {
+    this.clock = new TrackClock(format);
+    this.#options = options;
   }
 
-  add(packet: Record<string, string>): void {
-    const scan = this.#scan;
-    const duration = Number(packet.duration_time) || 0;
-    const dts = this.#follow(Number(packet.dts_time ?? packet.pts_time), duration);
+  add(packet: Record<string, string>, ordinal: number): void {
+    const { rate, keyInterval, frameSeconds } = this.#options;
+    const duration = Number(packet.duration_time) || frameSeconds;
+    const dts = Number(packet.dts_time);
     // A stream without timestamps of its own (raw, some AVI) has the decoding ones.
-    const shown = Number(packet.pts_time) + this.#shift;
-    const pts = Number.isNaN(shown) ? dts : shown;
-    scan.bytes += Number(packet.size ?? 0);
+    const pts = Number.isNaN(Number(packet.pts_time)) ? dts : Number(packet.pts_time);
+    this.#bytes += Number(packet.size ?? 0);
     const isKey = packet.flags?.includes('K') === true;
-    const number = scan.packets++;
+    const number = this.#packets++;
     if (Number.isNaN(pts)) {
-      scan.regular = false;
+      this.#regular = false;
       return;
     }
-    if (this.#last !== undefined) scan.largestStepSeconds = Math.max(scan.largestStepSeconds, pts - this.#last);
-    this.#last = pts;
     this.#origin = Math.min(this.#origin, pts);
     // What is only there to be decoded is no part of the source's length.
-    if (packet.flags?.includes('D')) scan.hidden++;
-    else {
-      scan.startSeconds = Math.min(scan.startSeconds, pts);
-      scan.endSeconds = Math.max(scan.endSeconds, pts + duration);
-    }
+    const shown = packet.flags?.includes('D') !== true;
+    if (!shown) this.#hidden++;
+    const byte = Number.isNaN(Number(packet.pos)) ? undefined : Number(packet.pos);
+    const pieces = this.clock.pieces.length;
+    this.clock.add({ dts, pts, duration, byte, shown, ordinal });
+    if (this.#last !== undefined && pieces === this.clock.pieces.length)
+      this.#largestStepSeconds = Math.max(this.#largestStepSeconds, pts - this.#last);
+    this.#last = pts;
     // Containers keep times in milliseconds at worst.
-    const onTime = Math.abs(pts - this.#origin - number / this.#rate) < 0.0015;
-    scan.regular &&= onTime && dts === pts && isKey === (number % this.#keyInterval === 0);
-  }
-
-  /** The decoding time as ffmpeg goes on with it. */
-  #follow(dts: number, duration: number): number {
-    const here = dts + this.#shift;
-    const jump = here - this.#next;
-    if (this.#jumps && Math.abs(jump) > JUMP_SECONDS) this.#shift -= jump;
-    if (!Number.isNaN(here)) this.#next = dts + this.#shift + duration;
-    return dts + this.#shift;
+    const onTime = Math.abs(pts - this.#origin - number / rate) < 0.0015;
+    const inOrder = Number.isNaN(dts) || dts === pts;
+    this.#regular &&= onTime && inOrder && isKey === (number % keyInterval === 0);
   }
 
   /** What checkTrack() asks. */
   seen() {
-    const { packets, endSeconds, startSeconds, largestStepSeconds } = this.#scan;
-    const seconds = Math.max(0, endSeconds - Math.min(startSeconds, this.#source.startSeconds));
-    return { packets, seconds, gapSeconds: largestStepSeconds };
+    return { packets: this.#packets, seconds: this.clock.seconds, gapSeconds: this.#largestStepSeconds };
   }
 
-  result(): StreamScan {
-    return this.#scan.startSeconds === Number.POSITIVE_INFINITY
-      ? { ...this.#scan, startSeconds: 0, endSeconds: 0 }
-      : this.#scan;
+  result({ startSeconds, endSeconds, shifts, breaks, largestStepSeconds, pauseSeconds }: Track): StreamScan {
+    return {
+      packets: this.#packets,
+      hidden: this.#hidden,
+      startSeconds,
+      // Without timestamps the decoder shows one packet after the other.
+      endSeconds: this.clock.pieces.length > 0 ? endSeconds : this.#packets * this.#options.frameSeconds,
+      largestStepSeconds: Math.max(this.#largestStepSeconds, largestStepSeconds),
+      bytes: this.#bytes,
+      regular: this.#regular,
+      ...(pauseSeconds > 0 && { pauseSeconds }),
+      ...(breaks > 0 && { breaks }),
+      ...(shifts.length > 0 && { shifts }),
+    };
   }
 }
 
@@ -199,11 +231,10 @@ function unreadable(error: unknown, signal: AbortSignal): unknown {
 
 /** What the Upload's status says about a source. */
 export function describeMedia(source: Source, scan: Scan): Omit<MediaInfo, 'sha256' | 'sizeBytes'> {
-  const length = (stream?: StreamScan) => (stream ? Math.max(0, stream.endSeconds - stream.startSeconds) : 0);
   const round = (value: number) => Math.round(value * 1000) / 1000;
   const { video, audio } = source;
   return {
-    durationSeconds: round(length(scan.video ?? scan.audio)),
+    durationSeconds: round(extentOf(scan).seconds),
     ...(video && {
       video: {
         codec: video.codec,

@@ -8,14 +8,15 @@ import type { Storage } from '../storage/storage.ts';
 import { type Framerate, parseProfile, type Quality } from '../streams/profile.ts';
 import { PREVIEW_PROFILE, PREVIEW_SECONDS, type RenditionStatus } from '../uploads/spec.ts';
 import type { UploadWarning } from '../uploads/warnings.ts';
+import { examine } from './examine.ts';
 import { PrepareError } from './failure.ts';
-import { checkHeader } from './limits.ts';
+import { checkHeader, longestFor } from './limits.ts';
 import type { MediaLimits } from './media-limits.ts';
-import { assumedScan, beginningOf, isHdr, maxBytes, type PlanInput, planRendition, remuxArgs } from './plan.ts';
-import { probe, scanPackets, type Tools } from './probe.ts';
+import { assumedScan, isHdr, maxBytes, type PlanInput, planRendition, remuxArgs } from './plan.ts';
+import { probe, type Tools } from './probe.ts';
 import { remux } from './remux.ts';
 import { BrokenPromiseError } from './slots.ts';
-import { checkComplete, checkType, type Source } from './source.ts';
+import { checkType, keepsTime, type Source } from './source.ts';
 import type { PrepareTask } from './task.ts';
 import { eachLine } from './tool.ts';
 import { type Made, type Most, transcode } from './transcode.ts';
@@ -89,10 +90,10 @@ async function make(task: RenditionTask, profile: Profile, path: string, shop: W
   if (profile === PREVIEW) return makePreview(source, path, task, shop);
   const copied = await copyAtOnce(source, { path, type: task.type, ...profile }, task, shop);
   if (copied) return copied;
-  const scan = await scanPackets(path, source, tools, signal, { framerate: profile.framerate, limits });
-  checkComplete(source, scan);
+  const { framerate } = profile;
+  const examined = await examine(path, source, task.type, tools, signal, { framerate, limits });
   const canTonemap = await tonemaps(source, tools, signal);
-  const input = { path, source, scan, type: task.type, ...profile, maxPixels: limits.pixels, canTonemap };
+  const input = { path, ...examined, type: task.type, ...profile, maxPixels: limits.pixels, canTonemap };
   try {
     return await makeBy({ ...input, allowCopy: true }, task, shop);
   } catch (error) {
@@ -101,12 +102,14 @@ async function make(task: RenditionTask, profile: Profile, path: string, shop: W
   }
 }
 
-/** The import has read it to its end, and nothing of it is copied: so it is not read again before it is made. */
-async function makePreview(source: Source, path: string, task: RenditionTask, shop: Workshop): Promise<RenditionIndex> {
-  const canTonemap = await tonemaps(source, shop.tools, shop.signal);
-  const scan = beginningOf(source, PREVIEW_SECONDS);
-  const only = { previewSeconds: PREVIEW_SECONDS, maxPixels: shop.limits.pixels, allowCopy: false };
-  return makeBy({ path, source, scan, type: task.type, ...PREVIEW, canTonemap, ...only }, task, shop);
+/** The import has read it to its end, and nothing of it is copied: so only its beginning is read before it is made. */
+async function makePreview(header: Source, path: string, task: RenditionTask, shop: Workshop): Promise<RenditionIndex> {
+  const { tools, signal, limits } = shop;
+  const seconds = PREVIEW_SECONDS;
+  const examined = await examine(path, header, task.type, tools, signal, { limits, seconds });
+  const canTonemap = await tonemaps(header, tools, signal);
+  const only = { previewSeconds: seconds, maxPixels: limits.pixels, allowCopy: false };
+  return makeBy({ path, ...examined, type: task.type, ...PREVIEW, canTonemap, ...only }, task, shop);
 }
 
 /**
@@ -133,9 +136,15 @@ async function copyAtOnce(
   }
 }
 
-/** A little more than a source promises may come out of it: clocks are rounded, and jumps in them are guessed. */
-function mostOf(input: PlanInput, promised: number): Most {
-  const seconds = promised + Math.max(30, promised / 20);
+/**
+ * A little more than a source promises may come out of it: clocks are rounded. The packets of sound promise less than is decoded in
+ * some containers, so sound alone may last as long as its bytes may.
+ */
+function mostOf(input: PlanInput, promised: number, limits: MediaLimits): Most {
+  const { type, source, previewSeconds } = input;
+  const whole = type === 'video' ? promised : Math.max(promised, longestFor(limits, source.sizeBytes));
+  const most = Math.min(whole, previewSeconds ?? whole);
+  const seconds = most + Math.max(30, most / 20);
   return { seconds, bytes: maxBytes(input, seconds) };
 }
 
@@ -163,8 +172,10 @@ async function makeBy(
       const { profile } = task;
       const progress = onProgress && { onProgress };
       const { durationSeconds: seconds } = plan;
-      const most = mostOf(input, seconds);
-      const options = { ffmpeg: tools.ffmpeg, profile, framerate, seconds, most, signal, log, ...progress };
+      const most = mostOf(input, seconds, shop.limits);
+      const pauses = keepsTime(input.source);
+      const mending = { sound: plan.audio !== 'copy', pauses, videoFrames: plan.videoFrames };
+      const options = { ffmpeg: tools.ffmpeg, profile, framerate, seconds, most, mending, signal, log, ...progress };
       made = asAssumed ? await remux(remuxArgs(input), file, options) : await transcode(plan.args, file, options);
       if (asAssumed?.(made) === false) throw new BrokenPromiseError('it is not what its header says');
     });

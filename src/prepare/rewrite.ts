@@ -28,6 +28,11 @@ const MAX_WAITING_FRAMES = 20_000;
 /** One AAC-LC frame of silence, stereo (ISO/IEC 14496-3 4.4.2: a channel pair without any section), behind FLV's two bytes. */
 export const SILENT_FRAME = Buffer.from('af01211004608c1c', 'hex');
 
+/** Sound without pictures is played as it comes; a pause in it is one only from here on. */
+export const PAUSE_MS = 100;
+/** The limits of media (media-limits.ts) refuse what is far shorter. */
+const MAX_PAUSE_MS = 2 ** 27;
+
 /** What is to be written; the body is still the one that came in. */
 export type NewTag = Pick<FlvTag, 'type' | 'timestampMs' | 'body'>;
 
@@ -46,8 +51,18 @@ export function encodeTags(tags: readonly NewTag[], target: Buffer): number {
   return at;
 }
 
+export interface Mending {
+  /** Whether what is missing of the sound is filled with silence, and what is too much of it left out. */
+  sound: boolean;
+  /** Whether the times of sound without pictures say when it pauses; otherwise its frames follow each other. */
+  pauses?: boolean;
+  /** Pictures beyond so many are left out. */
+  videoFrames: number | undefined;
+}
+
 export class Rewriter {
   readonly #framerate: number | undefined;
+  readonly #mending: Mending;
   #videoHeader: Buffer | undefined;
   #audioHeader: Buffer | undefined;
   #begun = false;
@@ -61,8 +76,9 @@ export class Rewriter {
   silentFrames = 0;
 
   /** `framerate` of the profile; undefined for a rendition of sound alone. */
-  constructor(framerate: number | undefined) {
+  constructor(framerate: number | undefined, mending: Mending = { sound: false, videoFrames: undefined }) {
     this.#framerate = framerate;
+    this.#mending = mending;
   }
 
   /** Seconds of media that have come in. */
@@ -77,7 +93,8 @@ export class Rewriter {
     else if (isVideoFrame(tag)) this.#pushVideo(tag);
     else if (isAudioFrame(tag)) this.#pushAudio(tag);
     else return [];
-    if (this.#video.length + this.#audio.length > MAX_WAITING_FRAMES) {
+    // The frames of silence are one and the same.
+    if (this.#video.length + this.#audio.length - this.silentFrames > MAX_WAITING_FRAMES) {
       throw new BrokenPromiseError('sound and pictures are too far apart');
     }
     return this.#drain(false);
@@ -88,8 +105,7 @@ export class Rewriter {
     if (this.#framerate) {
       const wanted = audioFramesFor(this.#videoFrames, this.#framerate);
       this.#audio.length = Math.min(this.#audio.length, Math.max(0, wanted - this.#audioWritten));
-      this.silentFrames = wanted - this.#audioWritten - this.#audio.length;
-      for (let added = 0; added < this.silentFrames; added++) this.#audio.push(SILENT_FRAME);
+      this.#fill(wanted - this.#audioWritten - this.#audio.length);
     }
     const rest = this.#drain(true);
     if (this.#framerate && this.#videoWritten === 0) throw new BrokenPromiseError('there are no pictures');
@@ -98,7 +114,7 @@ export class Rewriter {
   }
 
   #pushVideo(tag: FlvTag): void {
-    if (!this.#framerate) return;
+    if (!this.#framerate || this.#videoFrames === this.#mending.videoFrames) return;
     const expected = ORIGIN_MS + videoSlotMs(this.#videoFrames, this.#framerate);
     if (Math.abs(tag.timestampMs - expected) > TOLERANCE_MS) {
       throw new BrokenPromiseError(`picture ${this.#videoFrames} is at ${tag.timestampMs} ms, not ${expected} ms`);
@@ -112,11 +128,21 @@ export class Rewriter {
     // A frame that is mostly before zero is the encoder's run-up: its sound is what the next frame overlaps with.
     if (this.#audioFrames === 0 && tag.timestampMs < ORIGIN_MS - AUDIO_FRAME_MS / 2) return;
     const expected = ORIGIN_MS + audioSlotMs(this.#audioFrames);
-    if (Math.abs(tag.timestampMs - expected) > AUDIO_FRAME_MS / 2 + TOLERANCE_MS) {
-      throw new BrokenPromiseError(`AAC frame ${this.#audioFrames} is at ${tag.timestampMs} ms, not ${expected} ms`);
+    const late = tag.timestampMs - expected;
+    if (Math.abs(late) > AUDIO_FRAME_MS / 2 + TOLERANCE_MS) {
+      if (!this.#mending.sound || late > MAX_PAUSE_MS)
+        throw new BrokenPromiseError(`AAC frame ${this.#audioFrames} is at ${tag.timestampMs} ms, not ${expected} ms`);
+      if (this.#framerate && late < 0) return;
+      if (this.#framerate || (this.#mending.pauses && late > PAUSE_MS)) this.#fill(Math.round(late / AUDIO_FRAME_MS));
     }
     this.#audioFrames++;
     this.#audio.push(tag.body);
+  }
+
+  #fill(frames: number): void {
+    for (let added = 0; added < frames; added++) this.#audio.push(SILENT_FRAME);
+    this.#audioFrames += frames;
+    this.silentFrames += frames;
   }
 
   /** Writes the earlier of the two next frames, as long as it is known which one that is. */

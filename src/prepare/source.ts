@@ -1,6 +1,7 @@
 /** What ffprobe says about a source, in our words, and what follows from it. Pure: no I/O, no clock. */
 import type { UPLOAD_TYPES } from '../uploads/spec.ts';
 import { PrepareError } from './failure.ts';
+import type { Shift } from './timeline.ts';
 
 export type MediaType = (typeof UPLOAD_TYPES)[number];
 
@@ -40,6 +41,9 @@ export interface AudioStream {
   declaredEndSeconds: number | undefined;
 }
 
+/** What is declared as a track of its kind and has nothing in it. */
+export type EmptyTrack = 'video' | 'audio';
+
 export interface Source {
   /** ffprobe's name of the container. */
   format: string;
@@ -52,6 +56,10 @@ export interface Source {
   tracks: number;
   video: VideoStream | undefined;
   audio: AudioStream | undefined;
+  /** Further tracks, in the order in which a player would choose them. */
+  others?: { video: readonly VideoStream[]; audio: readonly AudioStream[] };
+  /** Tracks that were chosen and left out again. */
+  empty?: readonly EmptyTrack[];
 }
 
 /** What was found by reading every packet of one stream. Times in seconds, as stored. */
@@ -65,11 +73,25 @@ export interface StreamScan {
   bytes: number;
   /** Every packet comes exactly when a rendition of the asked profile has one, and keyframes begin its GOPs. */
   regular: boolean;
+  /** What puts its clock, which begins anew or jumps, on one line of time; start and end above are on that line. */
+  shifts?: readonly Shift[];
+  /** How often the clock begins anew or jumps. */
+  breaks?: number;
+  /** Seconds of its pauses. */
+  pauseSeconds?: number;
 }
 
 export interface Scan {
   video: StreamScan | undefined;
   audio: StreamScan | undefined;
+  /** How many packets each track has, by its index, also those that are not used. */
+  packets?: ReadonlyMap<number, number>;
+  /** When the last packet of any track ends, as stored. */
+  fileEndSeconds?: number;
+  /** Where in the file the last packet of any track ends. */
+  fileEndByte?: number;
+  /** What decoding the sound gives, in seconds, where that has been measured. */
+  decodedSeconds?: number;
 }
 
 type Json = Record<string, unknown>;
@@ -88,7 +110,14 @@ function ratio(value: unknown, fallback: Ratio): Ratio {
 
 function endOf(stream: Json): number | undefined {
   const duration = number(stream.duration);
-  return duration === undefined ? undefined : (number(stream.start_time) ?? 0) + duration;
+  if (duration !== undefined) return (number(stream.start_time) ?? 0) + duration;
+  return clockTime(object(stream.tags).DURATION);
+}
+
+/** Seconds of `hh:mm:ss.fraction`, in which Matroska's muxers write down when a track ends. */
+function clockTime(value: unknown): number | undefined {
+  const [, hours, minutes, seconds] = /^(\d+):(\d\d):(\d\d(?:\.\d+)?)$/.exec(text(value)) ?? [];
+  return seconds === undefined ? undefined : Number(hours) * 3600 + Number(minutes) * 60 + Number(seconds);
 }
 
 function rotationOf(stream: Json): number {
@@ -129,23 +158,25 @@ const audioStream = (stream: Json): AudioStream => ({
   declaredEndSeconds: endOf(stream),
 });
 
-/** The stream a player would choose: the one marked as default, else the first. */
-const preferred = (streams: Json[]): Json | undefined =>
-  streams.find((stream) => object(stream.disposition).default === 1) ?? streams[0];
+/** As a player would choose: the one marked as default, else the first. */
+function byPreference(streams: Json[]): Json[] {
+  const preferred = streams.find((stream) => object(stream.disposition).default === 1);
+  return preferred ? [preferred, ...streams.filter((stream) => stream !== preferred)] : streams;
+}
 
 /** From the JSON of `ffprobe -show_streams -show_format`. Cover art is no video. */
 export function parseSource(json: unknown): Source {
   const { streams, format } = object(json);
   const known = list(streams).filter((stream) => text(stream.codec_name) !== '');
-  const video = preferred(
+  const [video, ...otherVideos] = byPreference(
     known.filter(
       ({ codec_type, disposition, width }) =>
         codec_type === 'video' && object(disposition).attached_pic !== 1 && (number(width) ?? 0) > 0,
     ),
-  );
-  const audio = preferred(
+  ).map(videoStream);
+  const [audio, ...otherAudios] = byPreference(
     known.filter(({ codec_type, channels }) => codec_type === 'audio' && (number(channels) ?? 0) > 0),
-  );
+  ).map(audioStream);
   return {
     format: text(object(format).format_name),
     startSeconds: number(object(format).start_time) ?? 0,
@@ -153,10 +184,15 @@ export function parseSource(json: unknown): Source {
     declaredEndSeconds: number(object(format).duration),
     sizeBytes: number(object(format).size) ?? 0,
     tracks: list(streams).length,
-    video: video && videoStream(video),
-    audio: audio && audioStream(audio),
+    video,
+    audio,
+    others: { video: otherVideos, audio: otherAudios },
   };
 }
+
+/** Containers that keep times. Those of others are reckoned by the reader from the first frame's rate. */
+const TIMED = /\b(mov|matroska|avi|flv|live_flv|mpegts|mpeg|asf|ogg|mxf|gxf|nut|rm)\b/;
+export const keepsTime = ({ format }: Source): boolean => TIMED.test(format);
 
 /** Throws PrepareError media_has_no_video or media_has_no_audio when the source lacks what its type promises. */
 export function checkType(source: Source, type: MediaType): void {
@@ -177,25 +213,28 @@ export function checkComplete(source: Source, scan: Scan): void {
     throw new PrepareError('media_unreadable', 'It holds no pictures or sound that can be read.');
   }
   if (!DECLARES_DURATION.test(source.format)) return;
+  const isMatroska = source.format.includes('matroska');
+  const longest = scanned.reduce((a, b) => (a.endSeconds > b.endSeconds ? a : b));
+  // Matroska declares one end for the whole file, which any track may reach.
+  if (isMatroska && source.declaredEndSeconds !== undefined) {
+    const told = [source.video, source.audio].some((track) => track?.declaredEndSeconds !== undefined);
+    const found = Math.max(longest.endSeconds, told ? 0 : (scan.fileEndSeconds ?? 0));
+    // Its tracks tell their own ends in tags, which may have been copied from another file.
+    if (endsAsDeclared(source.declaredEndSeconds, found, longest)) return;
+    if (!told) throw cutOff(source.declaredEndSeconds, found);
+  }
   const pairs = [
     [source.video?.declaredEndSeconds, scan.video],
     [source.audio?.declaredEndSeconds, scan.audio],
   ] as const;
   for (const [declared, stream] of pairs) {
-    if (stream && declared !== undefined) checkEnd(declared, stream.endSeconds, stream);
-  }
-  // Matroska declares one end for the whole file, and only the longest stream reaches it.
-  const longest = scanned.reduce((a, b) => (a.endSeconds > b.endSeconds ? a : b));
-  if (source.format.includes('matroska') && source.declaredEndSeconds !== undefined) {
-    checkEnd(source.declaredEndSeconds, longest.endSeconds, longest);
+    if (!stream || declared === undefined) continue;
+    if (!endsAsDeclared(declared, stream.endSeconds, stream)) throw cutOff(declared, stream.endSeconds);
   }
 }
 
-function checkEnd(declared: number, found: number, { largestStepSeconds }: StreamScan): void {
-  const tolerance = Math.max(0.5, 2 * largestStepSeconds, Math.min(5, declared / 100));
-  if (declared - found <= tolerance) return;
-  throw new PrepareError(
-    'media_unreadable',
-    `It is cut off: ${found.toFixed(1)} s of ${declared.toFixed(1)} s are there.`,
-  );
-}
+const endsAsDeclared = (declared: number, found: number, { largestStepSeconds }: StreamScan): boolean =>
+  declared - found <= Math.max(0.5, 2 * largestStepSeconds, Math.min(5, declared / 100));
+
+const cutOff = (declared: number, found: number) =>
+  new PrepareError('media_unreadable', `It is cut off: ${found.toFixed(1)} s of ${declared.toFixed(1)} s are there.`);

@@ -8,7 +8,7 @@ import type { UploadWarning } from '../uploads/warnings.ts';
 import { EarlySync } from './disk.ts';
 import { PrepareError } from './failure.ts';
 import { Indexer } from './index-file.ts';
-import { encodedBytes, encodeTags, fileHeader, type NewTag, Rewriter } from './rewrite.ts';
+import { encodedBytes, encodeTags, fileHeader, type Mending, type NewTag, Rewriter } from './rewrite.ts';
 import { BrokenPromiseError } from './slots.ts';
 import { startTool, type Tool, ToolError } from './tool.ts';
 
@@ -44,6 +44,7 @@ export interface TranscodeOptions {
   seconds: number;
   /** What may come out at most. */
   most: Most;
+  mending?: Mending;
   signal: AbortSignal;
   log: Logger;
   /** 0 to 1. */
@@ -68,7 +69,7 @@ export async function transcode(args: string[], path: string, options: Transcode
   try {
     const ffmpeg = startTool(options.ffmpeg, args, signal);
     ended = ffmpeg.done.catch(() => undefined);
-    const rewriter = new Rewriter(framerate);
+    const rewriter = new Rewriter(framerate, options.mending);
     const writer = new Writer(file, new Indexer(profile, framerate));
     const parser = new FlvParser();
     const rewrite = (bytes: Buffer) => parser.push(bytes).flatMap((tag) => rewriter.push(tag));

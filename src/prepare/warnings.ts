@@ -4,10 +4,9 @@
  */
 import { mergeWarnings, type UploadWarning } from '../uploads/warnings.ts';
 import type { MediaType, Scan, Source } from './source.ts';
+import { type Rule, TIME_RULES } from './time-warnings.ts';
 
-type Rule = (source: Source, scan: Scan, type: MediaType) => UploadWarning | undefined;
-
-const RULES: Rule[] = [];
+const RULES: Rule[] = [...TIME_RULES];
 
 /** The warnings of an import. */
 export const describeWarnings = (source: Source, scan: Scan, type: MediaType): UploadWarning[] =>

@@ -172,16 +172,16 @@ describe('a broken last frame costs a frame, not the file', () => {
   });
 });
 
-describe('the sound is as long as the pictures', () => {
-  test('when it goes on for three seconds more', async () => {
+describe('sound and pictures are as long as the longer of the two', () => {
+  test('when the sound goes on for three seconds more: the last picture is held', async () => {
     await using place = await room();
     const source = { video: picture('320x180', 30, 0.4), audio: 'sine=440:r=44100:d=3.4' };
     const made = await rendition(place, await media(place.path('in.mp4'), source));
-    expect(made.videoTimes).toHaveLength(12);
+    expect(made.videoTimes).toHaveLength(102);
     expect((await played(made.file)).silent).toEqual([]);
   });
 
-  test('when it ends a second before: silence follows', async () => {
+  test('when the sound ends a second before: silence follows', async () => {
     await using place = await room();
     const source = { video: 'smptebars=s=160x90:r=30:d=1.3', audio: 'sine=440:r=48000:d=0.3' };
     const made = await rendition(place, await media(place.path('in.mp4'), source));

@@ -206,7 +206,7 @@ describe('a rendition is made once', () => {
     const task = taskFor('video', '720p30');
     const first = await stat(made.file);
     await place.storage.delete('sources/x');
-    expect(await makeRendition(task, shopOf(place))).toMatchObject({ state: 'ready' });
+    expect(await makeRendition(task, shopOf(place))).toMatchObject({ rendition: { state: 'ready' } });
     expect((await stat(made.file)).ino).toBe(first.ino);
     await place.storage.delete(indexKey(task.renditionKey));
     await expect(makeRendition(task, shopOf(place))).rejects.toMatchObject({ code: 'not_found' });
