@@ -114,6 +114,18 @@ export const ERRORS = {
     meaning: 'Nothing of the upload has been prepared yet, so there is nothing to show.',
     fix: 'Ask again when `preview` of the upload is `ready`: its first minute is being prepared since this was asked. Where the upload has failed, add it again.',
   },
+  upload_not_failed: {
+    status: 409,
+    title: 'Upload not failed',
+    meaning: 'Only an upload that has failed can be tried again.',
+    fix: 'Read the upload: while its `state` is `importing` or `preparing` it goes on by itself, also while `waiting` says what for.',
+  },
+  upload_not_from_link: {
+    status: 409,
+    title: 'Upload not from a link',
+    meaning: 'A client has sent the file of this upload, and only a link can be fetched again.',
+    fix: 'Send the file again as a new resumable upload.',
+  },
   destination_forbidden: {
     status: 422,
     title: 'Destination forbidden',

@@ -170,6 +170,10 @@ export function createQuotas({ limits, classOf, leases, usage, kinds }: QuotasDe
     take: <T>(accountId: string, claims: () => readonly Claim[], change: () => Promise<T>): Promise<T> =>
       within({ accountId, claims }, change),
 
+    /** Begins something anew that is there already. Throws the error of the first of `claims` that has no room. */
+    begin: <T>(accountId: string, claims: () => readonly Claim[], begin: (left: Left) => Promise<T>): Promise<T> =>
+      within({ accountId, claims }, begin),
+
     /** Changes something so that it takes `bytes` more (or less, if negative) in Kubernetes’ database. */
     grow: <T>(accountId: string, bytes: number, change: () => Promise<T>): Promise<T> =>
       within(

@@ -1,8 +1,10 @@
 /** What an account has of each thing that limits.ts limits, counted in the caches of Kubernetes' resources. */
+import { systemClock } from '../clock.ts';
 import type { Destination, LoopStream, Playlist, Upload } from '../kube/resources.ts';
 import type { KubeObject, Stored } from '../kube/types.ts';
 import { oncePer } from '../once.ts';
 import { keptBytes } from '../playlists/kept.ts';
+import { isRetryAsked } from '../uploads/asked.ts';
 import { countedBytes, isFetching, preparedBytes } from '../uploads/size.ts';
 import type { Claim, LimitName } from './limits.ts';
 import type { Owned } from './owned.ts';
@@ -49,10 +51,13 @@ export function createUsage(owned: UsageDeps) {
 
   const prepared = (accountId: string) => sum(uploads(accountId), preparedBytes);
 
+  const linkImports = (accountId: string): number =>
+    uploads(accountId).filter((one) => isFetching(one) || isRetryAsked(one, systemClock.now())).length;
+
   return {
     recordBytes: records,
     uploadBytes: (accountId: string) => sum(uploads(accountId), countedBytes),
-    linkImports: (accountId: string) => uploads(accountId).filter(isFetching).length,
+    linkImports,
 
     /** What one more of a noun takes, in place of `replaced` others. None where an earlier try of the same request has made it: that is in its place already. */
     claims(
@@ -77,7 +82,7 @@ export function createUsage(owned: UsageDeps) {
       ...Object.fromEntries(NOUNS.map((noun) => [noun, owned[noun].list(accountId).length])),
       recordBytes: records(accountId),
       uploadBytes: sum(uploads(accountId), countedBytes),
-      linkImports: uploads(accountId).filter(isFetching).length,
+      linkImports: linkImports(accountId),
       preparedBytes: prepared(accountId),
     }),
   };

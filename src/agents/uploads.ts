@@ -55,6 +55,19 @@ export function uploadTools(uploads: UploadService): Tool[] {
       },
     }),
     tool({
+      name: 'retry_upload',
+      title: 'Try a failed upload again',
+      description:
+        'Fetches the link of an upload again that has failed; it keeps its id. Refused for what is on its way or ready, and for files that a client has sent.',
+      operations: ['retryUpload'],
+      ...{ own: { ...id, ...wait }, output: Upload, keyed: true, reachesOut: true },
+      say: sayUpload,
+      run: async (call, { id: objectID, wait: seconds = 0 }) => {
+        const upload = await uploads.retry(call.accountId, objectID);
+        return seconds === 0 ? upload : settle(call, objectID, seconds);
+      },
+    }),
+    tool({
       name: 'delete_upload',
       title: 'Delete an upload',
       description: 'Deletes an upload and its media. Refused while a stream or a playlist plays it.',

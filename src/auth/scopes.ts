@@ -59,6 +59,7 @@ export const OPERATION_SCOPES = {
   listUploads: 'read',
   getUpload: 'read',
   getUploadPreview: 'read',
+  retryUpload: 'write',
   deleteUpload: 'destructive',
   createPlaylist: 'write',
   listPlaylists: 'read',

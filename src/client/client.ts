@@ -116,6 +116,8 @@ export function createClient(options: ClientOptions) {
       ...readCalls<Upload, Upload>(send, '/uploads'),
       fromLink: (body: UploadFromLink, call?: CallOptions) =>
         send<Upload>('POST', '/uploads/from-link', { ...call, body }),
+      /** Fetches the link of one again that has failed. */
+      retry: (id: string, call?: CallOptions) => send<Upload>('POST', at('/uploads', id, '/retry'), call),
     },
     playlists: playlistCalls(send),
     crypto: {

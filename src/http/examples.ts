@@ -77,6 +77,7 @@ const Upload = {
   audio: { codec: 'aac', sampleRate: 48_000, channels: 2 },
   preview: 'ready',
   warnings: [],
+  waiting: null,
   error: null,
   createdAt,
 };

@@ -30,6 +30,14 @@ const OWN: Partial<Record<Operation, ErrorCode[]>> = {
   deleteDestination: ['destination_in_use', 'conflict'],
   testDestination: ['destination_on_air', 'conflict'],
   createUploadFromLink: ['link_forbidden', 'upload_quota_exceeded'],
+  retryUpload: [
+    'upload_not_failed',
+    'upload_not_from_link',
+    'link_forbidden',
+    'quota_exceeded',
+    'upload_quota_exceeded',
+    'conflict',
+  ],
   createResumableUpload: [
     ...(['upload_quota_exceeded', 'upload_conflict', 'media_too_large', 'tus_version_unsupported'] as const),
     ...(['upload_not_found', 'upload_checksum_mismatch'] as const),

@@ -7,6 +7,7 @@ import {
   ACCOUNT_LABEL,
   GENERATION_ANNOTATION,
   importJobName,
+  RETRY_ANNOTATION,
   renditionJobName,
   SWEEP_JOB,
   TASK_LABEL,
@@ -39,6 +40,8 @@ export interface Wish {
   deadlineSeconds: number;
   /** A stream that was started waits for it. */
   urgent: boolean;
+  /** The wish for another try that it meets (asked.ts). */
+  retry?: string;
 }
 
 const RETRIES = 3;
@@ -133,7 +136,10 @@ export function buildJob(
       name: wish.name,
       ...(upload.metadata.namespace !== undefined && { namespace: upload.metadata.namespace }),
       labels,
-      annotations: { [GENERATION_ANNOTATION]: String(upload.metadata.generation ?? 0) },
+      annotations: {
+        [GENERATION_ANNOTATION]: String(upload.metadata.generation ?? 0),
+        ...(wish.retry !== undefined && { [RETRY_ANNOTATION]: wish.retry }),
+      },
       ownerReferences: ownedBy('Upload', upload),
     },
     spec: jobSpec(wish.task, deadlineSeconds(wish, settings), labels, settings),
@@ -199,3 +205,6 @@ export function asBegun(wish: Wish, job: Job | undefined, { sha256 }: MediaInfo)
 
 /** The generation of the Upload that a Job was made for. */
 export const generationOf = (job: Job): number => Number(job.metadata.annotations?.[GENERATION_ANNOTATION] ?? 0);
+
+/** The wish for another try that a Job was made for. */
+export const retryOfJob = (job: Job): string | undefined => job.metadata.annotations?.[RETRY_ANNOTATION];

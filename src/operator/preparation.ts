@@ -5,13 +5,21 @@
 import { kubeTime } from '../clock.ts';
 import type { Job, Pod, Upload } from '../kube/resources.ts';
 import { importJobName, renditionJobName } from '../streams/names.ts';
-import { previewOf, previewWantedUntil } from '../uploads/asked.ts';
-import type { MediaInfo, RenditionStatus, UPLOAD_ERRORS, UploadState, UploadStatus } from '../uploads/spec.ts';
+import { previewOf, previewWantedUntil, retryOf } from '../uploads/asked.ts';
+import type {
+  MediaInfo,
+  RenditionStatus,
+  UPLOAD_ERRORS,
+  UploadState,
+  UploadStatus,
+  UploadWaiting,
+} from '../uploads/spec.ts';
 import { isArriving, PREVIEW_PROFILE, renditionOf, sourceKey } from '../uploads/spec.ts';
 import { mergeWarnings, type UploadWarning } from '../uploads/warnings.ts';
 import { believable } from './believable.ts';
-import { asBegun, fits, generationOf, importWish, renditionWish, taskOf, type Wish } from './job.ts';
+import { asBegun, fits, generationOf, importWish, renditionWish, retryOfJob, taskOf, type Wish } from './job.ts';
 import { outcomeOf } from './jobresult.ts';
+import { describeWait, explainGivenUp, isWaiting, planWait } from './outage.ts';
 import { isActive, progressOf } from './progress.ts';
 import { pascalCase } from './reason.ts';
 import { isOwnedBy, type PodSettings } from './restricted.ts';
@@ -67,12 +75,21 @@ class Plan {
   /** Names of the Jobs that somebody wants. */
   readonly #wanted = new Set<string>();
   waitsForRoom = false;
+  /** The wish for another try that is met. */
+  readonly retry: string | undefined;
   readonly #upload: Upload;
   readonly #world: UploadWorld;
 
   constructor(upload: Upload, world: UploadWorld) {
     this.#upload = upload;
     this.#world = world;
+    this.retry = retryOf(upload, world.now);
+  }
+
+  /** Removes a Job that has said what it had to say. */
+  clear(name: string): void {
+    const job = this.#world.jobs.get(name);
+    if (job && !job.metadata.deletionTimestamp && isOwnedBy(job, this.#upload)) this.remove.push(job);
   }
 
   lookAgain(at: Date): void {
@@ -112,7 +129,7 @@ class Plan {
     this.#wanted.add(wish.name);
     const job = this.#world.jobs.get(wish.name);
     if (!job) {
-      this.create.push(wish);
+      this.create.push({ ...wish, ...(this.retry !== undefined && { retry: this.retry }) });
       return undefined;
     }
     // A Job that is going, or that an upload of the same name left behind, is waited for: the garbage collector takes it.
@@ -126,7 +143,8 @@ class Plan {
       outcome.kind === 'done' && fits(job, wish)
         ? believable(outcome.result, wish.task, this.#world.settings)
         : undefined;
-    const again = result?.action === 'failed' && generationOf(job) < (this.#upload.metadata.generation ?? 0);
+    const isEarlier = generationOf(job) < (this.#upload.metadata.generation ?? 0) || retryOfJob(job) !== this.retry;
+    const again = result?.action === 'failed' && isEarlier;
     if (again || !result) {
       this.remove.push(job);
       return undefined;
@@ -148,22 +166,34 @@ function imported(
   world: UploadWorld,
   plan: Plan,
   edited: boolean,
-): { media?: MediaInfo; error?: UploadError } {
+): { media?: MediaInfo; error?: UploadError; waiting?: UploadWaiting } {
   const { media, error } = upload.status ?? {};
   if (media) return { media };
   if (isArriving(upload.spec)) return {};
   if (error && !edited) return { error };
+  const waiting = edited ? undefined : upload.status?.waiting;
+  if (isWaiting(waiting, world.now)) {
+    plan.clear(importJobName(upload.metadata.name));
+    plan.lookAgain(new Date(waiting.nextTryAt));
+    return { waiting };
+  }
+  const goesOn = waiting ? { waiting } : {};
   const grant = grantOf(upload, world);
   if (grant === 'full') return { error: noRoom };
   if (grant === 'wait') {
     plan.waitsForRoom = true;
     plan.lookAgain(new Date(world.now.getTime() + ROOM_MS));
-    return {};
+    return goesOn;
   }
   const result = plan.follow(importWish(upload, world.urgent.size > 0, grant.maxBytes));
-  if (!result) return {};
+  if (!result) return goesOn;
   if (result.action === 'import') return { media: result.media };
-  return { error: result.action === 'failed' ? result.error : unexpected };
+  if (result.action !== 'failed') return { error: unexpected };
+  const next = planWait(waiting, result, world.now);
+  if (!next) return { error: waiting ? { ...result.error, message: explainGivenUp(result, waiting) } : result.error };
+  plan.clear(importJobName(upload.metadata.name));
+  plan.lookAgain(new Date(next.nextTryAt));
+  return { waiting: next };
 }
 
 /** One rendition that is wanted; undefined while it is not made since no stream that wants it may go on air. */
@@ -244,6 +274,7 @@ function verdicts(
   error: UploadError | undefined,
   wanted: RenditionStatus[],
   held: readonly string[],
+  away: UploadWaiting | undefined,
 ): Verdict[] {
   const say = (type: string, status: Verdict['status'], reason: string, message: string): Verdict => ({
     type,
@@ -252,10 +283,12 @@ function verdicts(
     message,
   });
   if (!media) {
-    const waiting = isArriving(spec)
+    const doing = isArriving(spec)
       ? ['Receiving', 'The file is being sent.']
-      : ['Importing', 'The file is being fetched.'];
-    const [reason = '', message = ''] = error ? [pascalCase(error.code), error.message] : waiting;
+      : away
+        ? ['WaitingForLink', describeWait(away)]
+        : ['Importing', 'The file is being fetched.'];
+    const [reason = '', message = ''] = error ? [pascalCase(error.code), error.message] : doing;
     return [say('Imported', 'False', reason, message), say('Prepared', 'False', reason, message)];
   }
   const fine = say('Imported', 'True', 'Imported', 'The file has been fetched and read.');
@@ -293,9 +326,10 @@ function progress(upload: Upload, state: UploadState, wanted: RenditionStatus[],
 
 export function decideUpload(upload: Upload, world: UploadWorld): UploadDecision {
   const { generation } = upload.metadata;
-  const edited = (upload.status?.observedGeneration ?? 0) < (generation ?? 0);
   const plan = new Plan(upload, world);
-  const { media, error: importError } = imported(upload, world, plan, edited);
+  const { retry } = plan;
+  const edited = (upload.status?.observedGeneration ?? 0) < (generation ?? 0) || retry !== upload.status?.retried;
+  const { media, error: importError, waiting } = imported(upload, world, plan, edited);
   const { wanted, held, all } = media
     ? renditions(upload, media, world, plan, edited)
     : { wanted: [], held: [], all: [] };
@@ -311,8 +345,10 @@ export function decideUpload(upload: Upload, world: UploadWorld): UploadDecision
     ...(all.length > 0 && { renditions: all }),
     ...(media && warnings.length > 0 && { warnings }),
     ...(error && { error }),
+    ...(waiting && { waiting }),
+    ...(retry !== undefined && { retried: retry }),
     conditions: conditionsOf(
-      verdicts(upload, media, error, wanted, held),
+      verdicts(upload, media, error, wanted, held, isWaiting(waiting, world.now) ? waiting : undefined),
       upload.status?.conditions,
       generation,
       world.now,

@@ -112,6 +112,9 @@ export function uploadEvents(before: UploadStatus | undefined, status: UploadSta
     if (state === 'failed')
       told.push(warning('MediaFailed', `Preparing for ${profile} failed: ${error?.message ?? ''}`));
   }
+  if (status.waiting && status.waiting.tries !== before?.waiting?.tries) {
+    told.push(warning('LinkAway', `${status.waiting.message} The link is tried again at ${status.waiting.nextTryAt}.`));
+  }
   if (status.error && !status.media && before?.error?.code !== status.error.code) {
     told.push(warning('MediaFailed', status.error.message));
   }

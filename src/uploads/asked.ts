@@ -1,7 +1,7 @@
 /** Whether somebody wants to see what an upload looks like. Pure: no I/O, no clock. */
 import { kubeTime } from '../clock.ts';
 import type { Upload } from '../kube/resources.ts';
-import { PREVIEW_ANNOTATION } from '../streams/names.ts';
+import { PREVIEW_ANNOTATION, RETRY_ANNOTATION } from '../streams/names.ts';
 import { PREVIEW_PROFILE, type PreviewState, renditionOf } from './spec.ts';
 
 /** Who asked does not wait any longer, and may ask again: what failed is tried anew then. */
@@ -30,3 +30,18 @@ export function previewWish(upload: Upload, now: Date): { annotations: Record<st
   if (!upload.status?.media || previewOf(upload) !== null || previewWantedUntil(upload, now)) return undefined;
   return { annotations: { [PREVIEW_ANNOTATION]: kubeTime(now) } };
 }
+
+/** Whoever asked for another try does not want it minutes later. */
+const RETRY_VALID_MS = 120_000;
+
+/** Which wish for another try the upload is to have met: a new one counts once the upload has failed. */
+export function retryOf({ metadata, spec, status }: Upload, now: Date): string | undefined {
+  const asked = metadata.annotations?.[RETRY_ANNOTATION]?.slice(0, 1024) || undefined;
+  const isOpen = asked !== undefined && asked !== status?.retried && spec.source.url !== undefined;
+  if (!isOpen || status?.state !== 'failed') return status?.retried;
+  const isOld = now.getTime() - Date.parse(asked.split(' ', 1)[0] ?? '') > RETRY_VALID_MS;
+  return isOld ? status.retried : asked;
+}
+
+/** Whether another try is asked for and has not begun. */
+export const isRetryAsked = (upload: Upload, now: Date): boolean => retryOf(upload, now) !== upload.status?.retried;

@@ -57,6 +57,19 @@ const Upload = new GraphQLObjectType<UploadRecord>({
       ),
       description: 'What was changed of the file so that it plays. Empty when nothing was.',
     },
+    waiting: {
+      description: 'What the import waits for while the server of the link is away.',
+      type: new GraphQLObjectType({
+        name: 'UploadWaiting',
+        fields: {
+          message: { type: required(GraphQLString), description: 'What the server of the link did, for people.' },
+          since: { type: required(DateTime), description: 'When it failed first.' },
+          nextTryAt: { type: required(DateTime), description: 'When the link is tried again.' },
+          until: { type: required(DateTime), description: 'When it is given up.' },
+          tries: { type: required(GraphQLInt), description: 'How often it has failed.' },
+        },
+      }),
+    },
     error: {
       type: new GraphQLObjectType({
         name: 'UploadError',
@@ -109,6 +122,14 @@ export const uploadFields = (uploads: UploadService): NounFields => ({
       type: Payload,
       input: { type: FromLinkInput, schema: UploadFromLink },
       run: async ({ principal }, { input }) => ({ upload: await uploads.fromLink(principal.accountId, input) }),
+    }),
+    retryUpload: mutationField({
+      operation: 'retryUpload',
+      description:
+        'Fetches the link of a failed upload again; `upload_not_failed` while it is on its way or ready, `upload_not_from_link` where a client has sent the file.',
+      type: Payload,
+      withId: true,
+      run: async ({ principal }, { id }) => ({ upload: await uploads.retry(principal.accountId, id) }),
     }),
     deleteUpload: mutationField({
       operation: 'deleteUpload',

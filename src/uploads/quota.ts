@@ -55,7 +55,12 @@ export function createWithin(quotas: Quotas, usage: Usage) {
      * Makes an upload from a link. How large its file is, is not known yet, so that links wait without taking room; each takes
      * what it may bring when its import begins (operator/importroom.ts). Throws `upload_quota_exceeded` and `quota_exceeded`.
      */
-    async link(accountId: string, draft: unknown, make: (room: Room) => Promise<Resource>): Promise<Resource> {
+    async link(
+      accountId: string,
+      draft: unknown,
+      make: (room: Room) => Promise<Resource>,
+      { isThere = false } = {},
+    ): Promise<Resource> {
       const own = await quotas.allowed(accountId, 'largestUploadBytes');
       const maxDurationSeconds = await quotas.allowed(accountId, 'longestUploadSeconds');
       const accountMaxBytes = await quotas.allowed(accountId, 'uploadBytes');
@@ -65,6 +70,8 @@ export function createWithin(quotas: Quotas, usage: Usage) {
       ];
       const begin = (left: (name: 'uploadBytes') => number) =>
         make({ largest: Math.min(own, left('uploadBytes')), maxDurationSeconds, accountMaxBytes });
+      // One that is fetched again is counted as an upload already.
+      if (isThere) return quotas.begin(accountId, claims, begin);
       return quotas.make(accountId, 'uploads', draft, begin, claims);
     },
   };

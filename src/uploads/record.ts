@@ -49,6 +49,18 @@ export const Upload = Type.Object(
           'What was changed of the file so that it plays, e.g. a picture that is held while the sound goes on. Empty when nothing was.',
       },
     ),
+    waiting: nullable(
+      Type.Object(
+        {
+          message: Type.String({ description: 'What the server of the link did, for people.' }),
+          since: Type.String({ format: 'date-time', description: 'When it failed first.' }),
+          nextTryAt: Type.String({ format: 'date-time', description: 'When the link is tried again.' }),
+          until: Type.String({ format: 'date-time', description: 'When it is given up.' }),
+          tries: Type.Integer({ description: 'How often it has failed.' }),
+        },
+        { description: 'What the import waits for while the server of the link is away.' },
+      ),
+    ),
     error: nullable(
       Type.Object({
         code: Type.String({ description: 'Stable code, with a page at /docs/errors/{code}.' }),

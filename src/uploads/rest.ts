@@ -1,6 +1,7 @@
 /** REST: uploads. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from 'typebox';
+import { bodyMayBeMissing, NoBody } from '../http/body.ts';
 import { flatten, ListQuery, listOf, pageArgs } from '../http/page.ts';
 import { Upload, UploadFromLink } from './record.ts';
 import type { UploadService } from './service.ts';
@@ -66,6 +67,25 @@ export const uploadRoutes: FastifyPluginAsyncTypebox<{ uploads: UploadService }>
       const media = await uploads.preview(principal.accountId, params.id);
       return reply.type('video/x-flv').header('cache-control', 'no-store').send(media);
     },
+  );
+
+  app.post(
+    '/uploads/:id/retry',
+    {
+      preValidation: bodyMayBeMissing,
+      schema: {
+        operationId: 'retryUpload',
+        tags,
+        summary: 'Fetch the link of a failed upload again',
+        description:
+          'The upload keeps its objectID, and what refers to it. 409 `upload_not_failed` while it is on its way or ready, ' +
+          '`upload_not_from_link` where a client has sent the file.',
+        params,
+        body: NoBody,
+        response: { 200: Upload },
+      },
+    },
+    async ({ principal, params }) => uploads.retry(principal.accountId, params.id),
   );
 
   app.delete(

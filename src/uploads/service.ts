@@ -1,18 +1,20 @@
 /** Uploads: asked for here, fetched and prepared by Jobs that the operator starts. */
 import type { Readable } from 'node:stream';
 import type { Connection, PageArgs } from '../account/connection.ts';
-import type { Owned } from '../account/owned.ts';
+import { newId, type Owned } from '../account/owned.ts';
 import type { Quotas } from '../account/quotas.ts';
 import type { Usage } from '../account/usage.ts';
-import { type Clock, systemClock } from '../clock.ts';
+import { type Clock, kubeTime, systemClock } from '../clock.ts';
+import { currentIntent } from '../context.ts';
 import type { Leases } from '../db/leases.ts';
 import { AppError, validationFailed } from '../errors.ts';
 import type { Upload as Resource } from '../kube/resources.ts';
 import { brokenRule, LINK } from '../sentences.ts';
 import { deletePieces } from '../storage/pieces.ts';
 import type { Storage } from '../storage/storage.ts';
+import { RETRY_ANNOTATION } from '../streams/names.ts';
 import { createArrivals, type SendingLimits } from './arrivals.ts';
-import { previewOf, previewWish } from './asked.ts';
+import { isRetryAsked, previewOf, previewWish } from './asked.ts';
 import { createHolders, type HoldersDeps } from './held.ts';
 import { createIncoming } from './incoming.ts';
 import { linkRefusal } from './link.ts';
@@ -57,7 +59,18 @@ interface UploadLimits {
 /** It is none that anybody asked for, and is gone when the upload is there that it is a part of. */
 const isPart = ({ spec }: Resource): boolean => spec.source.sent?.isPart === true;
 
-const show = ({ metadata, spec, status }: Resource): Upload => ({
+/** As clients see it: what is asked for to be tried again is on its way, though the operator may not have begun. */
+function showAt(upload: Resource, now: Date): Upload {
+  const shown = showStatus(upload);
+  const waiting = upload.status?.waiting;
+  if (isRetryAsked(upload, now))
+    return { ...shown, state: upload.status?.media ? 'preparing' : 'importing', progress: 0, error: null };
+  if (!waiting || shown.state !== 'importing' || Date.parse(waiting.nextTryAt) <= now.getTime()) return shown;
+  const { message, since, nextTryAt, until, tries } = waiting;
+  return { ...shown, waiting: { message, since, nextTryAt, until, tries } };
+}
+
+const showStatus = ({ metadata, spec, status }: Resource): Upload => ({
   objectID: metadata.name,
   type: spec.type === 'audio' ? 'AUDIO' : 'VIDEO',
   name: nameOfUpload({ metadata, spec, ...(status && { status }) }) ?? metadata.name,
@@ -69,6 +82,7 @@ const show = ({ metadata, spec, status }: Resource): Upload => ({
   audio: status?.media?.audio ?? null,
   preview: previewOf({ spec, ...(status && { status }) }),
   warnings: status?.warnings ?? [],
+  waiting: null,
   error: status?.error ?? null,
   createdAt: metadata.creationTimestamp,
 });
@@ -99,6 +113,7 @@ export function createUploadService({
   const within = createWithin(quotas, usage);
   const holders = createHolders(deps);
   const expireMs = uploadExpireHours * HOUR_MS;
+  const show = (upload: Resource) => showAt(upload, clock.now());
   return {
     /** What clients send themselves; undefined where that is not possible. */
     incoming:
@@ -123,6 +138,28 @@ export function createUploadService({
       return show(await within.link(accountId, draft, make));
     },
 
+    /**
+     * Fetches the link of an upload again that has failed. Throws `upload_not_failed`, `upload_not_from_link`, and what `fromLink`
+     * throws.
+     */
+    async retry(accountId: string, id: string): Promise<Upload> {
+      const upload = uploads.get(accountId, id);
+      const { url } = upload.spec.source;
+      if (url === undefined) throw new AppError('upload_not_from_link', `A client has sent the file of ${id}.`);
+      const tryId = currentIntent()?.newId('try') ?? newId('try');
+      // An earlier try of the same request got this far.
+      if (upload.metadata.annotations?.[RETRY_ANNOTATION]?.endsWith(` ${tryId}`)) return show(upload);
+      const { state } = show(upload);
+      if (state !== 'failed') throw new AppError('upload_not_failed', `Upload ${id} is ${state}.`);
+      checkLink(url, allowPrivateLinks);
+      const annotations = { [RETRY_ANNOTATION]: `${kubeTime(clock.now())} ${tryId}` };
+      const make = ({ largest, ...room }: Room) => {
+        const spec = { ...room, maxSizeBytes: largest < maxSourceBytes ? largest : null };
+        return uploads.patch(upload, { metadata: { annotations }, spec });
+      };
+      return show(await within.link(accountId, {}, make, { isThere: true }));
+    },
+
     /** `where` is asked of each as clients see it. */
     list: (accountId: string, args: PageArgs, where?: (it: Upload) => boolean): Connection<Upload> =>
       uploads.page(accountId, args, show, (upload) => !isPart(upload) && (!where || where(show(upload)))),
@@ -141,7 +178,8 @@ export function createUploadService({
     async settled(accountId: string, id: string, waitSeconds: number, { hear, signal }: Watch = {}): Promise<Upload> {
       const isOver = (upload: Resource | undefined): boolean => {
         if (upload) hear?.(show(upload));
-        return upload === undefined || upload.status?.state === 'ready' || upload.status?.state === 'failed';
+        const state = upload && show(upload).state;
+        return state === undefined || state === 'ready' || state === 'failed';
       };
       await uploads.until(id, isOver, waitSeconds * 1000, signal);
       return show(uploads.get(accountId, id));

@@ -176,6 +176,18 @@ export type UploadSpec = Static<typeof UploadSpec>;
 export const isArriving = ({ source: { sent } }: UploadSpec): boolean =>
   sent !== undefined && (sent.isPart === true || sent.sizeBytes === undefined || sent.receivedBytes < sent.sizeBytes);
 
+export const UploadWaiting = Type.Object(
+  {
+    message: Type.String({ maxLength: 1024, description: 'What the server of the link did, for people.' }),
+    since: Type.String({ format: 'date-time', description: 'When it failed first.' }),
+    nextTryAt: Type.String({ format: 'date-time', description: 'When the link is tried again.' }),
+    until: Type.String({ format: 'date-time', description: 'When it is given up.' }),
+    tries: Type.Integer({ minimum: 1, description: 'How often it has failed.' }),
+  },
+  { description: 'Set while the server of the link is away, until the file has come or is given up.' },
+);
+export type UploadWaiting = Static<typeof UploadWaiting>;
+
 export const UploadStatus = Type.Object({
   observedGeneration: Type.Optional(
     Type.Integer({ minimum: 0, description: 'The generation of the spec this status is for.' }),
@@ -191,6 +203,13 @@ export const UploadStatus = Type.Object({
   ),
   warnings: Type.Optional(UploadWarnings),
   error: Type.Optional(UploadError),
+  waiting: Type.Optional(UploadWaiting),
+  retried: Type.Optional(
+    Type.String({
+      maxLength: 1024,
+      description: 'The last value of the annotation loopstream.dev/retry that led to another try.',
+    }),
+  ),
   conditions: Type.Optional(Type.Array(Condition, { maxItems: 16, description: 'Imported, Prepared.' })),
 });
 export type UploadStatus = Static<typeof UploadStatus>;

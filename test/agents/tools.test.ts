@@ -74,7 +74,7 @@ describe.each(tools.map((one) => [one.name, one] as const))('%s', (name, { opera
     expect(readOnlyHint).toBe(reads);
     if (reads) expect({ destructiveHint, idempotentHint }).toEqual({ destructiveHint: false, idempotentHint: true });
     if (scopes.includes('destructive')) expect(destructiveHint).toBe(true);
-    const reachesOut = ['create_upload_from_link', 'test_destination', 'start_stream', 'create_top_up'];
+    const reachesOut = ['create_upload_from_link', 'retry_upload', 'test_destination', 'start_stream', 'create_top_up'];
     expect(openWorldHint).toBe(reachesOut.includes(name));
     if (/^(create|skip|rollback|test)_/.test(name)) expect(idempotentHint).toBe(false);
     if (/^(create|get|list|test)_/.test(name)) expect(destructiveHint).toBe(false);

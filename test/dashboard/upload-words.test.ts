@@ -9,7 +9,8 @@ import { UPLOAD_ERRORS, UPLOAD_STATES } from '../../src/uploads/spec.ts';
 
 const upload = (rest: Partial<Upload> = {}): Upload => ({
   ...{ objectID: 'up-1', type: 'VIDEO', name: 'show.mp4', state: 'ready', progress: 1, createdAt: '' },
-  ...{ sizeBytes: null, durationSeconds: null, video: null, audio: null, preview: null, warnings: [], error: null },
+  ...{ sizeBytes: null, durationSeconds: null, video: null, audio: null, preview: null, warnings: [] },
+  ...{ waiting: null, error: null },
   ...rest,
 });
 

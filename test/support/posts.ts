@@ -111,6 +111,19 @@ export function postsOf(api: TestApi, owner: Client, streams: Streams): Record<s
       };
     },
     createUploadFromLink: () => creation({ path: '/v1/uploads/from-link', body: link }, UPLOADS),
+    retryUpload: async () => {
+      const upload = await owner.call('POST', '/v1/uploads/from-link', link);
+      const id = String(upload.body.objectID);
+      const error = { code: 'link_unreachable', message: 'The link could not be fetched.' };
+      const status = { state: 'failed', error };
+      await api.kube.mergePatch(UPLOADS, NAMESPACE, id, { status }, { subresource: 'status' });
+      const path = `/v1/uploads/${id}`;
+      return {
+        path: `${path}/retry`,
+        effects: writes(UPLOADS, id),
+        isKnown: async (to) => (await to('GET', path)).body.state === 'failed',
+      };
+    },
     createResumableUpload: () => creation({ path: '/v1/uploads/resumable', headers: onItsWay }, UPLOADS),
     createPlaylist: () => creation({ path: '/v1/playlists', body: playlist }, PLAYLISTS),
     changePlaylist: () => onPlaylist('changes', { version: 2, changes: [{ op: 'insert', index: 0, items }] }),

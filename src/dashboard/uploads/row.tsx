@@ -1,4 +1,4 @@
-import { ActionIcon, Tooltip } from '@mantine/core';
+import { ActionIcon, Button, Tooltip } from '@mantine/core';
 import {
   IconAlertTriangle,
   IconCircleCheck,
@@ -11,6 +11,7 @@ import {
   IconVideo,
   type TablerIcon,
 } from '@tabler/icons-react';
+import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { Upload } from '../../client/index.ts';
 import { useApi } from '../context.tsx';
@@ -22,7 +23,7 @@ import { Tag } from '../parts/tag.tsx';
 import { ClipPreview } from '../player/clip.tsx';
 import { useUploadsChanged } from './queries.ts';
 import classes from './uploads.module.css';
-import { factsOf, fixOf, lookOf } from './words.ts';
+import { canRetry, factsOf, fixOf, lookOf, waitOf } from './words.ts';
 
 const ICONS: Record<string, TablerIcon> = {
   importing: IconDownload,
@@ -45,12 +46,27 @@ export function UploadTag({ state }: Pick<Upload, 'state'>) {
   );
 }
 
-function Failed({ code, message }: { code: string; message: string }) {
+function Waits({ waiting }: { waiting: NonNullable<Upload['waiting']> }) {
+  return (
+    <p className={page.dim} data-testid="upload-waiting">
+      {waitOf(waiting)}
+    </p>
+  );
+}
+
+function Failed({ code, message, retry }: { code: string; message: string; retry: () => Promise<void> }) {
   const fix = fixOf(code);
+  const again = useMutation({ mutationFn: retry });
   return (
     <div className={classes.failure}>
       <p>{message}</p>
       {fix && <p className={classes.fix}>{fix}</p>}
+      {canRetry(code) && (
+        <Button variant="default" size="xs" loading={again.isPending} onClick={() => again.mutate()}>
+          Try again
+        </Button>
+      )}
+      {again.error && <p role="alert">{again.error.message}</p>}
     </div>
   );
 }
@@ -85,7 +101,8 @@ export function UploadRow({ upload }: { upload: Upload }) {
   const changed = useUploadsChanged();
   const [asking, setAsking] = useState(false);
   const [playing, setPlaying] = useState(false);
-  const { objectID, name, type, state, progress, warnings, error } = upload;
+  const { objectID, name, type, state, progress, warnings, waiting, error } = upload;
+  const retry = () => calls.uploads.retry(objectID).then(changed);
   const { doing } = lookOf(state);
   const facts = factsOf(upload);
   return (
@@ -115,7 +132,8 @@ export function UploadRow({ upload }: { upload: Upload }) {
     >
       {doing && <Doing name={name} progress={progress} what={doing} />}
       {warnings.length > 0 && <Warnings warnings={warnings} />}
-      {error && <Failed code={error.code} message={error.message} />}
+      {waiting && <Waits waiting={waiting} />}
+      {error && <Failed code={error.code} message={error.message} retry={retry} />}
       {playing && <ClipPreview upload={upload} onClose={() => setPlaying(false)} />}
       {asking && (
         <DeleteDialog

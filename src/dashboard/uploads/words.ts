@@ -92,3 +92,13 @@ export function typeOfFile({ name, type }: Pick<File, 'name' | 'type'>): Upload[
   if (type !== '') return type.startsWith('audio/') ? 'AUDIO' : 'VIDEO';
   return AUDIO_FILES.test(name) ? 'AUDIO' : 'VIDEO';
 }
+
+/** Failures of links: whether the upload has one is not told, so that the server has the last word. */
+export const canRetry = (code: string): boolean => code.startsWith('link_') && code !== 'link_forbidden';
+
+const timeOf = (text: string): string =>
+  new Date(text).toLocaleTimeString(undefined, { hour: '2-digit', minute: '2-digit' });
+
+/** `The server answered 503. Tried again at 12:05, given up at 12:30.` */
+export const waitOf = ({ message, nextTryAt, until }: NonNullable<Upload['waiting']>): string =>
+  `${message} Tried again at ${timeOf(nextTryAt)}, given up at ${timeOf(until)}.`;
