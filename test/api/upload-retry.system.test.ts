@@ -51,8 +51,7 @@ describe('an upload that has failed', () => {
 
   test('is tried again by GraphQL', async () => {
     const id = await failedUpload();
-    const query =
-      'mutation ($id: ID!) { retryUpload(input: { id: $id }) { upload { objectID state waiting { until } } } }';
+    const query = 'mutation ($id: ID!) { retryUpload(id: $id) { upload { objectID state waiting { until } } } }';
     const { body } = await ada.call('POST', '/graphql', { query, variables: { id } });
     expect(body).toMatchObject({ data: { retryUpload: { upload: { objectID: id, waiting: null } } } });
     await ada.call('DELETE', `/v1/uploads/${id}`);
