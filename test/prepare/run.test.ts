@@ -77,14 +77,15 @@ describe('an import', () => {
           video: { codec: 'h264', width: 320, height: 180, framerate: 25 },
           audio: { codec: 'aac', sampleRate: 44100, channels: 1 },
         },
+        warnings: [],
       },
     });
   });
 
-  test('of an HTML page is media_unreadable', async () => {
+  test('of an HTML page is link_is_a_page', async () => {
     const page = `<!doctype html><title>Not found</title>${'<p>Nothing here.</p>'.repeat(5000)}`;
     expect(await imported((_, res) => res.setHeader('content-type', 'video/mp4').end(page))).toMatchObject(
-      failedWith('media_unreadable'),
+      failedWith('link_is_a_page'),
     );
   });
 
@@ -148,16 +149,20 @@ describe('an import', () => {
   });
 
   test.each([
-    ['HLS', (url: string) => `#EXTM3U\n#EXT-X-TARGETDURATION:2\n#EXTINF:2,\n${url}\n#EXT-X-ENDLIST\n`],
-    ['concat', (url: string) => `ffconcat version 1.0\nfile '${url}'\n`],
-  ])('of a %s playlist reads neither our disk nor our network', async (_what, playlist) => {
+    [
+      'HLS',
+      'link_is_a_page',
+      (url: string) => `#EXTM3U\n#EXT-X-TARGETDURATION:2\n#EXTINF:2,\n${url}\n#EXT-X-ENDLIST\n`,
+    ],
+    ['concat', 'media_unreadable', (url: string) => `ffconcat version 1.0\nfile '${url}'\n`],
+  ])('of a %s playlist reads neither our disk nor our network', async (_what, code, playlist) => {
     await using place = await room();
     const local = await media(place.path('local.ts'), VIDEO);
     let asked = 0;
     await using inner = await serve((_, res) => res.end(String(++asked)));
     for (const target of [local, `${inner.url}/a.ts`]) {
       const result = await imported((_, res) => res.end(playlist(target)));
-      expect(result).toMatchObject(failedWith('media_unreadable'));
+      expect(result).toMatchObject(failedWith(code));
     }
     expect(asked).toBe(0);
   });
