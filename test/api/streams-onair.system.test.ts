@@ -36,7 +36,7 @@ describe('readiness, start and stop', () => {
       since: '2026-01-01T00:00:00Z',
     };
     const readiness = await ada.call('GET', `/v1/streams/${id}/readiness`);
-    expect(readiness.body).toEqual({ ready: false, issues: [issue] });
+    expect(readiness.body).toEqual({ ready: false, issues: [issue], warnings: [] });
     const start = await ada.call('POST', `/v1/streams/${id}/start`);
     expect(start).toMatchObject({ status: 409, body: { code: 'stream_not_ready', issues: [issue] } });
     expect((await resource(id)).spec.replicas).toBe(0);
@@ -47,7 +47,7 @@ describe('readiness, start and stop', () => {
     const asked = ada.call('GET', `/v1/streams/${id}/readiness`);
     await later(200);
     await api.observe(id, { phase: 'idle' });
-    expect((await asked).body).toEqual({ ready: true, issues: [] });
+    expect((await asked).body).toEqual({ ready: true, issues: [], warnings: [] });
     const lost = await create();
     const { body } = await ada.call('GET', `/v1/streams/${lost.id}/readiness`);
     expect(body).toMatchObject({ ready: false, issues: [{ code: 'not_checked' }, {}, {}] });
@@ -233,7 +233,12 @@ describe('live', () => {
     expect((await ada.call('GET', path)).body).toEqual({
       ...{ live: true, startedAt: '2026-01-01T00:00:00Z', uptimeSeconds: 5, bitrateKbps: 4500, fps: 30 },
       ...{ framesSent: 150, loopCount: 3, seam: { count: 2, maxStepMs: 34 }, avSkewMs: 1.5, reconnects: 0 },
-      ...{ current: null, next: { id: 'upl-1', name: 'A' }, playable: null, brokenItems: [] },
+      ...{
+        current: null,
+        next: { id: 'upl-1', name: 'A', playlistID: null, index: null },
+        playable: null,
+        brokenItems: [],
+      },
       destinations: [
         { id: destinationID, name: 'Home', connected: true, bytesSent: 10, reconnects: 0, lastError: null },
       ],
