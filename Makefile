@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup run stop reset test test-unit test-system test-e2e test-attack fuzz-media test-cluster lint format generate build screenshots bench bench-engine bench-operator bench-api bench-auth bench-pages bench-money bench-fairness chaos-money clean
+.PHONY: help setup run stop reset test test-unit test-system test-e2e test-attack ffmpeg fuzz-media test-cluster lint format generate build screenshots bench bench-engine bench-operator bench-api bench-auth bench-pages bench-money bench-fairness chaos-money clean
 
 # Node 24 comes from the lock file, so the machine's own Node only has to run npm.
 export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
@@ -53,6 +53,9 @@ test-e2e: setup ## the whole product, as a person uses it
 
 test-attack: setup ## attacks by ordinary accounts, each of which must fail (docs/threat-model.md)
 	@vitest run --project attack
+
+ffmpeg: ## the media programs of the image, into dist/ffmpeg (Debian bookworm, root where build packages are missing)
+	@scripts/build-ffmpeg dist/ffmpeg
 
 fuzz-media: node_modules/.installed ## ten thousand media files with crafted headers, ten minutes (ARGS=1000 for fewer)
 	@$(NODE) test/attack/fuzz-media.ts $(ARGS)

@@ -52,7 +52,7 @@ export const streamerConfig = (env: Env) => {
     /** PEM file of the authorities that are trusted for RTMPS, instead of the system's. */
     caFile: optional('CA_FILE'),
     allowPrivateDestinations: flag('ALLOW_PRIVATE_DESTINATIONS'),
-    ffmpeg: text('FFMPEG', 'ffmpeg'),
+    sender: text('SENDER', text('FFMPEG', 'ffmpeg')),
     confine: confineMode(env),
     /** Holds the token that the operator shows; without it nobody may control the stream. */
     controlTokenFile: reader(env).optional('CONTROL_TOKEN_FILE'),
@@ -135,6 +135,7 @@ export const probeConfig = (env: Env) => {
     caFile: optional('CA_FILE'),
     allowPrivateDestinations: flag('ALLOW_PRIVATE_DESTINATIONS'),
     ffmpeg: text('FFMPEG', 'ffmpeg'),
+    sender: text('SENDER', text('FFMPEG', 'ffmpeg')),
     confine: confineMode(env),
   });
 };

@@ -85,6 +85,6 @@ export function confine(command: string, mode: ConfineMode, log: Logger, base: N
 
 /** The ffmpeg that sends to a destination: it has the network, and reads the authorities that it is to trust. */
 export const confineSender = (
-  { ffmpeg, confine: mode, caFile }: { ffmpeg: string; confine: ConfineMode; caFile: string | undefined },
+  { sender, confine: mode, caFile }: { sender: string; confine: ConfineMode; caFile: string | undefined },
   log: Logger,
-): Program => confine(ffmpeg, mode, log, { network: true, reads: caFile === undefined ? [] : [caFile] });
+): Program => confine(sender, mode, log, { network: true, reads: caFile === undefined ? [] : [caFile] });

@@ -13,7 +13,10 @@ import { approach, type Stopped } from './approach.ts';
 import { publish } from './publish.ts';
 
 export interface ProbeOptions {
+  /** Makes the media of the test. */
   ffmpeg: Program;
+  /** The ffmpeg that sends it; the same unless told. */
+  sender?: Program;
   /** PEM file of the authorities to trust for RTMPS, instead of the system's. */
   caFile?: string | undefined;
   /** Private addresses may be sent to as well. */
@@ -68,7 +71,7 @@ export async function probe(
 async function attempt(
   rtmpUrl: string,
   rtmpKey: string,
-  { ffmpeg, caFile, allowPrivate, lookup, signal, clock = systemClock }: ProbeOptions,
+  { ffmpeg, sender = ffmpeg, caFile, allowPrivate, lookup, signal, clock = systemClock }: ProbeOptions,
   elapsedMs: () => number,
 ): Promise<Stopped | undefined> {
   let address: Address;
@@ -91,7 +94,7 @@ async function attempt(
     if (refused) return refused;
   }
   const acceptMs = Math.max(ACCEPT_MS.least, Math.min(ACCEPT_MS.most, LIMIT_MS - elapsedMs()));
-  const failed = await publish(address, ip, { ffmpeg, caFile, acceptMs, clock, ...(signal && { signal }) });
+  const failed = await publish(address, ip, { ffmpeg, sender, caFile, acceptMs, clock, ...(signal && { signal }) });
   if (!failed) return undefined;
   return { stage: STAGES[failed.code] ?? 'publish', failure: failed };
 }

@@ -10,7 +10,10 @@ import { openRelay } from '../streamer/relay.ts';
 import { Transport } from '../streamer/transport.ts';
 
 export interface PublishOptions {
+  /** Makes the media of the test. */
   ffmpeg: Program;
+  /** The ffmpeg that sends it; the same unless told. */
+  sender?: Program;
   /** PEM file of the authorities to trust for RTMPS, instead of the system's. */
   caFile?: string | undefined;
   /** For the destination to accept it. */
@@ -44,7 +47,7 @@ export async function publish(address: Address, ip: string, options: PublishOpti
 
 async function send(
   address: Address,
-  { ffmpeg, acceptMs, clock, signal }: PublishOptions,
+  { ffmpeg, sender = ffmpeg, acceptMs, clock, signal }: PublishOptions,
 ): Promise<Failure | undefined> {
   const health = new Health({ connectMs: acceptMs, stallMs: STALL_MS }, clock.monotonicMs());
   const taken = Promise.withResolvers<undefined>();
@@ -52,8 +55,8 @@ async function send(
     health.reported(bytes, clock.monotonicMs());
     if (health.connectedMs(clock.monotonicMs()) >= PUBLISH_MS) taken.resolve(undefined);
   };
-  const transport = new Transport(ffmpeg, address, { onProgress });
-  const [program, ...words] = commandLine(ffmpeg, PICTURE, { network: false });
+  const transport = new Transport(sender, address, { onProgress });
+  const [program, ...words] = commandLine(ffmpeg, PICTURE);
   const picture = spawn(program, words, { stdio: ['ignore', 'pipe', 'ignore'], env: toolEnvironment() });
   picture.stdout.on('error', () => undefined).pipe(transport.stdin);
   const noPicture = new Promise<never>((_resolve, reject) => {

@@ -2,7 +2,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ProbeConfig } from '../config-pod.ts';
-import { confineSender } from '../confine.ts';
+import { confine, confineSender } from '../confine.ts';
 import type { Lifecycle } from '../lifecycle.ts';
 import type { Logger } from '../log.ts';
 import { SECRET_KEY_KEY, SECRET_URL_KEY } from '../streams/names.ts';
@@ -14,7 +14,8 @@ const NOT_DONE = 1;
 /** Writes a ProbeResult to `config.resultFile`. Resolves with the exit code: 0 when there is an answer, whatever it says. */
 export async function runProbe(config: ProbeConfig, lifecycle: Lifecycle, log: Logger): Promise<number> {
   const { destinationDir, resultFile, caFile, allowPrivateDestinations: allowPrivate } = config;
-  const ffmpeg = confineSender(config, log);
+  const ffmpeg = confine(config.ffmpeg, config.confine, log);
+  const sender = confineSender(config, log);
   // The process must not end before its ffmpeg has said goodbye: the destination would hold the key for longer.
   const { promise: settled, resolve: settle } = Promise.withResolvers<void>();
   lifecycle.exitStatus = NOT_DONE;
@@ -22,7 +23,10 @@ export async function runProbe(config: ProbeConfig, lifecycle: Lifecycle, log: L
   try {
     const read = (name: string) => readFile(join(destinationDir, name), 'utf8');
     const [rtmpUrl, rtmpKey] = await Promise.all([read(SECRET_URL_KEY), read(SECRET_KEY_KEY)]);
-    const result = await probe({ rtmpUrl, rtmpKey }, { ffmpeg, caFile, allowPrivate, signal: lifecycle.signal });
+    const result = await probe(
+      { rtmpUrl, rtmpKey },
+      { ffmpeg, sender, caFile, allowPrivate, signal: lifecycle.signal },
+    );
     if (lifecycle.signal.aborted) return NOT_DONE;
     await writeFile(resultFile, JSON.stringify(result));
     const { ok, stage, code, message, tookMs } = result;

@@ -90,6 +90,32 @@ describe('the main job', () => {
     expect(told.trim().split('\n').at(-1)).toBe('10001');
     expect(told).not.toContain(KEY);
   });
+
+  test('the media programs of the image have no network to decode with, no device, and nothing that loads a library', async () => {
+    const { metadata } = await stream.pod();
+    const told = async (...words: string[]) =>
+      (await release.inside('exec', metadata.name, '--', ...words)).split('\n').map((line) => line.trim());
+    const lastWords = (lines: string[]) => lines.map((line) => line.split(/\s+/).at(-1));
+    expect(lastWords(await told('ffmpeg', '-hide_banner', '-protocols'))).toEqual([
+      'protocols:',
+      'Input:',
+      'file',
+      'pipe',
+      'Output:',
+      'file',
+      'pipe',
+      '',
+    ]);
+    const devices = await told('ffmpeg', '-hide_banner', '-devices');
+    expect(devices.slice(devices.indexOf('--') + 1).filter(Boolean)).toEqual([expect.stringMatching(/^D +lavfi /)]);
+    const named = (
+      await Promise.all(['-filters', '-encoders', '-decoders'].map((list) => told('ffmpeg', '-v', 'quiet', list)))
+    ).flat();
+    expect(named.length).toBeGreaterThan(500);
+    expect(named.filter((line) => /\b(\w*_omx|ladspa|frei0r\w*|lv2|a?movie|a?zmq)\b/.test(line))).toEqual([]);
+    const sent = new Set(lastWords(await told('ffmpeg-send', '-hide_banner', '-protocols')));
+    expect([...sent].sort()).toEqual(['', 'Input:', 'Output:', 'file', 'pipe', 'protocols:', 'rtmp', 'srt', 'tcp']);
+  });
 });
 
 // What follows is beside each other, as far as neither minds: other streams, and what is only looked at.

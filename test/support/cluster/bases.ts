@@ -1,4 +1,4 @@
-/** What the project's Dockerfile starts from, with no registry: a Debian with ffmpeg, and the same with Node and npm to build. */
+/** What the project's Dockerfile starts from, with no registry: a Debian with what it needs, and the same with Node and npm. */
 import { createHash } from 'node:crypto';
 import { chmodSync, copyFileSync, mkdirSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,7 +7,7 @@ import { DEBIAN_RECIPE, makeDebian } from '../debian.ts';
 import { type Buildah, imageOf } from './buildah.ts';
 import { must } from './command.ts';
 
-const PACKAGES = ['ca-certificates', 'ffmpeg'];
+const PACKAGES = ['ca-certificates', 'libx264-164', 'libdav1d6', 'libzimg2', 'libsrt1.5-gnutls'];
 /** What no program reads at run time. */
 const NEEDLESS = [
   'var/cache/apt',
@@ -30,7 +30,7 @@ export const BUILDER_IMAGE = `localhost/loopstream-builder:${hashOf(BASE_IMAGE, 
 /** Makes the images that are missing. */
 export async function ensureBases(tool: Buildah, dir: string, onProgress: (step: string) => void): Promise<void> {
   if (!(await tool.has(BASE_IMAGE))) {
-    onProgress('making a Debian with ffmpeg (mmdebstrap)');
+    onProgress('making a Debian (mmdebstrap)');
     await makeImage(tool, join(dir, 'debian'), BASE_IMAGE, 'scratch', debian);
   }
   if (!(await tool.has(BUILDER_IMAGE))) await makeImage(tool, join(dir, 'builder'), BUILDER_IMAGE, BASE_IMAGE, node);
