@@ -30,6 +30,10 @@ const OF_UPLOADS: Record<UploadErrorCode, string> = {
     'Export the file anew, e.g. as MP4 with H.264 at 60 frames a second or fewer and stereo sound, and import that.',
   media_unreadable:
     'Play the file to its end; if it breaks off or shows nothing, export it again, e.g. as MP4 with H.264.',
+  media_format_unsupported: 'Export the file in a common format, e.g. MP4, MP3, JPEG or PNG, and import that.',
+  media_encrypted: 'Import a copy without copy protection, from where its owner offers one.',
+  media_colors_unsupported:
+    'Export the file in SDR, HDR10 or HLG (video) or in sRGB (pictures), e.g. as MP4 with H.264 or as PNG, and import that.',
   media_has_no_video: 'Import it as AUDIO, or choose a file with pictures.',
   media_has_no_audio: 'Import it as VIDEO, or choose a file with sound.',
   storage_full: 'Delete uploads that are no longer needed, or have more storage provided, and import it again.',

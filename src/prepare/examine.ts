@@ -2,6 +2,7 @@
 import { PrepareError } from './failure.ts';
 import { type ScanOptions, scanPackets, type Tools } from './probe.ts';
 import { checkComplete, type EmptyTrack, type MediaType, type Scan, type Source } from './source.ts';
+import { holdStill } from './stills.ts';
 
 export interface Examined {
   /** Without the tracks that are not played. */
@@ -33,7 +34,7 @@ export async function examine(
     scan = isRead ? only(scan, source) : await scanPackets(path, source, tools, signal, options);
   }
   if (options.seconds === undefined) checkComplete(source, scan);
-  return { source, scan };
+  return { source, scan: holdStill(source, scan) };
 }
 
 const absentOrSame = (before: unknown, after: unknown): boolean => after === undefined || after === before;

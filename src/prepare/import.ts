@@ -9,15 +9,14 @@ import { deletePieces } from '../storage/pieces.ts';
 import { withScratchFile } from '../storage/scratch.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { MediaInfo } from '../uploads/spec.ts';
-import type { UploadWarning } from '../uploads/warnings.ts';
+import { mergeWarnings, type UploadWarning } from '../uploads/warnings.ts';
 import { examine } from './examine.ts';
 import { type Fetched, type FetchOptions, fetchInto } from './fetch.ts';
-import { checkHeader } from './limits.ts';
-import { describeMedia, probe } from './probe.ts';
+import { findTransparency, openSource } from './open.ts';
+import { describeMedia } from './probe.ts';
 import { hasSource, joinInto, keysOf } from './received.ts';
 import type { Workshop } from './rendition.ts';
 import { decodeSound } from './sound.ts';
-import { checkType } from './source.ts';
 import type { PrepareTask } from './task.ts';
 import { describeWarnings } from './warnings.ts';
 
@@ -41,14 +40,14 @@ export function importSource(task: ImportTask, shop: Workshop, limits: ImportLim
   const media = { ...shop.limits, durationSeconds: Math.min(shop.limits.durationSeconds, maxDurationSeconds) };
   return withScratchFile(inputDir, async (path) => {
     const fetched = await bring(task, path, shop, limits);
-    const header = await probe(path, tools, signal);
-    checkType(header, task.type);
-    checkHeader(header, task.type, media);
+    const options = { tools, signal, limits: media };
+    const header = await openSource(path, task.type, options);
     const { source, scan } = await examine(path, header, task.type, tools, signal, { limits: media });
     // What is not played is described all the same.
     const pictures = task.type === 'audio' ? header.video : undefined;
     const decodedSeconds = task.type === 'audio' ? await decodeSound(path, source, scan, shop, media) : undefined;
     const measured = { ...scan, ...(decodedSeconds !== undefined && { decodedSeconds }) };
+    const transparency = task.type === 'video' ? await findTransparency(path, source, options) : [];
     const isThere = 'sent' in task && (await hasSource(storage, task.sourceKey, fetched.sizeBytes));
     if (!isThere) {
       await storage.write(task.sourceKey, createReadStream(path, { highWaterMark: BUFFER_BYTES }), signal);
@@ -57,7 +56,7 @@ export function importSource(task: ImportTask, shop: Workshop, limits: ImportLim
     if ('sent' in task) for (const key of keysOf(task.sent)) await deletePieces(storage, key);
     return {
       media: { ...fetched, ...describeMedia({ ...source, video: source.video ?? pictures }, measured) },
-      warnings: describeWarnings(source, measured, task.type),
+      warnings: mergeWarnings(describeWarnings(source, measured, task.type), transparency),
     };
   });
 }

@@ -55,7 +55,8 @@ const checkFrames = (frames: number, limits: MediaLimits): void => {
   );
 };
 
-function checkPicture(width: number, height: number, { pixels }: MediaLimits): void {
+/** Throws PrepareError media_too_many_pixels. */
+export function checkPicture(width: number, height: number, { pixels }: MediaLimits): void {
   if (width * height <= pixels && Math.max(width, height) <= MAX_SIDE) return;
   throw new PrepareError(
     'media_too_many_pixels',

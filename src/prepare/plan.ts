@@ -7,6 +7,7 @@ import { DIMENSIONS, type Framerate, type Quality } from '../streams/profile.ts'
 import { extentOf } from './extent.ts';
 import { audioFramesFor } from './slots.ts';
 import type { AudioStream, MediaType, Scan, Source, StreamScan, VideoStream } from './source.ts';
+import { pictureFilters } from './stills.ts';
 import type { Shift } from './timeline.ts';
 import { inputPath, UNTRUSTED_INPUT } from './untrusted.ts';
 
@@ -92,7 +93,10 @@ export function planRendition(input: PlanInput): Plan {
   const open = (more: string[]) => [
     ...[...UNTRUSTED_INPUT, ...more, '-itsoffset', (-extent.startSeconds).toFixed(6), '-i', inputPath(path)],
   ];
-  const pictures = open(video === 'encode' ? ['-max_pixels', String(input.maxPixels)] : []);
+  const pictures = open([
+    ...(video === 'encode' ? ['-max_pixels', String(input.maxPixels)] : []),
+    ...(source.video?.orientation === undefined ? [] : ['-noautorotate']),
+  ]);
   const silence = ['-t', String(audioSeconds), '-f', 'lavfi', '-i', `anullsrc=r=${AUDIO_SAMPLE_RATE}:cl=stereo`];
   const sound = audio === 'silence' ? silence : open([]);
   const soundInput = wantsVideo ? 1 : 0;
@@ -246,6 +250,7 @@ function videoFilters(video: VideoStream, input: PlanInput, seconds: number): st
   // A slow source has a last picture that lasts longer than one of the rendition's.
   const margin = 2 + 2 / sourceFps;
   return [
+    ...pictureFilters(video),
     `setpts='${joinedPts(scan.video?.shifts)}+${early.toFixed(6)}/TB'`,
     ...(video.interlaced ? [`yadif=mode=${fields}`] : []),
     // Frames are dropped before the work on them, and doubled after it.

@@ -19,25 +19,48 @@ const HEADER_TIMEOUT_MS = 120_000;
 const MAX_HEADER_CHARS = 2 ** 20;
 /** All that source.ts reads. Tags are the file's own words, of any length, and only these of them are wanted. */
 const HEADER_ENTRIES = [
-  'stream=index,codec_name,codec_type,profile,pix_fmt,width,height,sample_aspect_ratio,avg_frame_rate,r_frame_rate,' +
+  'stream=index,codec_name,codec_type,codec_tag_string,profile,pix_fmt,width,height,sample_aspect_ratio,avg_frame_rate,r_frame_rate,' +
     'field_order,has_b_frames,color_space,color_transfer,start_time,duration,nb_frames,sample_rate,channels',
   'stream_disposition=default,attached_pic',
   'stream_tags=rotate,DURATION',
-  'stream_side_data=rotation',
+  'stream_side_data=rotation,dv_profile,dv_bl_signal_compatibility_id',
   'format=format_name,start_time,duration,size',
+  'format_tags=ASF_Protection_Type',
+  // Of the first packets: where MP4 is encrypted, its tracks are told by the names that they had before.
+  'packet_side_data=side_data_type',
 ].join(':');
 
 /** Reads the header. Rejects with PrepareError media_unreadable when this is no media, or the signal's reason. */
 export async function probe(path: string, tools: Tools, signal: AbortSignal): Promise<Source> {
   const lines: string[] = [];
   let chars = 0;
-  const args = ['-show_entries', HEADER_ENTRIES, '-of', 'json', '-i', inputPath(path)];
+  const args = ['-show_entries', HEADER_ENTRIES, '-read_intervals', '%+#16', '-of', 'json', '-i', inputPath(path)];
   await readLines(tools, args, { signal, deadline: AbortSignal.timeout(HEADER_TIMEOUT_MS) }, (line) => {
     chars += line.length;
     if (chars > MAX_HEADER_CHARS) throw new PrepareError('media_too_complex', 'Its header describes too many tracks.');
     lines.push(line);
   });
   return parseSource(JSON.parse(lines.join('\n')));
+}
+
+/**
+ * Decodes the first picture. `orientation` is Exif's number, 1 where nothing is said. Rejects with PrepareError media_unreadable
+ * when there is none, or with the signal's reason.
+ */
+export async function probeFirstFrame(
+  path: string,
+  tools: Tools,
+  signal: AbortSignal,
+): Promise<{ orientation: number }> {
+  const lines: string[] = [];
+  const args = ['-read_intervals', '%+#1', '-show_entries', 'frame=media_type:frame_tags=Orientation', '-of', 'json'];
+  const deadline = AbortSignal.timeout(HEADER_TIMEOUT_MS);
+  await readLines(tools, [...args, '-i', inputPath(path)], { signal, deadline }, (line) => lines.push(line));
+  const { frames = [] } = JSON.parse(lines.join('\n'));
+  const [frame] = frames as { tags?: { Orientation?: string } }[];
+  if (!frame) throw new PrepareError('media_unreadable', 'Its picture cannot be decoded.');
+  const orientation = Number(frame.tags?.Orientation ?? 1);
+  return { orientation: orientation >= 1 && orientation <= 8 ? orientation : 1 };
 }
 
 /** Runs ffprobe; it has been killed by the time that this rejects, be it with what `onLine` throws. */

@@ -10,13 +10,14 @@ import { PREVIEW_PROFILE, PREVIEW_SECONDS, type RenditionStatus } from '../uploa
 import type { UploadWarning } from '../uploads/warnings.ts';
 import { examine } from './examine.ts';
 import { PrepareError } from './failure.ts';
-import { checkHeader, longestFor } from './limits.ts';
+import { longestFor } from './limits.ts';
 import type { MediaLimits } from './media-limits.ts';
+import { openSource } from './open.ts';
 import { assumedScan, isHdr, maxBytes, type PlanInput, planRendition, remuxArgs } from './plan.ts';
-import { probe, type Tools } from './probe.ts';
+import type { Tools } from './probe.ts';
 import { remux } from './remux.ts';
 import { BrokenPromiseError } from './slots.ts';
-import { checkType, keepsTime, type Source } from './source.ts';
+import { keepsTime, type Source } from './source.ts';
 import type { PrepareTask } from './task.ts';
 import { eachLine } from './tool.ts';
 import { type Made, type Most, transcode } from './transcode.ts';
@@ -83,10 +84,8 @@ const PREVIEW: Profile = { quality: '720p', framerate: 30 };
 
 async function make(task: RenditionTask, profile: Profile, path: string, shop: Workshop): Promise<RenditionIndex> {
   const { tools, signal, limits } = shop;
-  const source = await probe(path, tools, signal);
-  checkType(source, task.type);
   // It has passed at its import, but that may have been under other limits.
-  checkHeader(source, task.type, limits);
+  const source = await openSource(path, task.type, { tools, signal, limits });
   if (profile === PREVIEW) return makePreview(source, path, task, shop);
   const copied = await copyAtOnce(source, { path, type: task.type, ...profile }, task, shop);
   if (copied) return copied;

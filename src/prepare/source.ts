@@ -24,6 +24,12 @@ export interface VideoStream {
   bFrames: boolean;
   colorSpace: string;
   colorTransfer: string;
+  /** Name of its sample entry, e.g. `avc1`; `encv` where it is encrypted. */
+  tag?: string;
+  /** Exif's number of how a picture stands, where ffmpeg must be told (stills.ts). */
+  orientation?: number;
+  /** ETSI TS 103 572: profile, and what its pictures are compatible with. */
+  dolbyVision?: { profile: number; compatibility: number };
   /** When the container says that this stream begins and ends, in seconds; undefined where it does not say. */
   declaredStartSeconds: number | undefined;
   declaredEndSeconds: number | undefined;
@@ -35,6 +41,8 @@ export interface AudioStream {
   index: number;
   codec: string;
   profile: string;
+  /** As of a VideoStream. */
+  tag?: string;
   sampleRate: number;
   channels: number;
   declaredStartSeconds: number | undefined;
@@ -54,6 +62,8 @@ export interface Source {
   sizeBytes: number;
   /** Streams of any kind, also those that are not used. */
   tracks: number;
+  /** The container says that its tracks are encrypted. */
+  isProtected?: boolean;
   video: VideoStream | undefined;
   audio: AudioStream | undefined;
   /** Further tracks, in the order in which a player would choose them. */
@@ -79,6 +89,8 @@ export interface StreamScan {
   breaks?: number;
   /** Seconds of its pauses. */
   pauseSeconds?: number;
+  /** One picture that nobody gave a length (stills.ts); the times above are those of its clip. */
+  isStill?: boolean;
 }
 
 export interface Scan {
@@ -126,12 +138,24 @@ function rotationOf(stream: Json): number {
   return (((Math.round(degrees / 90) * 90) % 360) + 360) % 360;
 }
 
+function dolbyVisionOf(stream: Json): VideoStream['dolbyVision'] {
+  const record = list(stream.side_data_list).find((data) => data.dv_profile !== undefined);
+  if (!record) return undefined;
+  return {
+    profile: number(record.dv_profile) ?? 0,
+    compatibility: number(record.dv_bl_signal_compatibility_id) ?? 0,
+  };
+}
+
 function videoStream(stream: Json): VideoStream {
+  const dolbyVision = dolbyVisionOf(stream);
   const framerate = ratio(stream.avg_frame_rate, ratio(stream.r_frame_rate, [25, 1]));
   return {
     index: number(stream.index) ?? 0,
     codec: text(stream.codec_name),
     profile: text(stream.profile),
+    tag: text(stream.codec_tag_string),
+    ...(dolbyVision && { dolbyVision }),
     pixelFormat: text(stream.pix_fmt),
     width: number(stream.width) ?? 0,
     height: number(stream.height) ?? 0,
@@ -152,6 +176,7 @@ const audioStream = (stream: Json): AudioStream => ({
   index: number(stream.index) ?? 0,
   codec: text(stream.codec_name),
   profile: text(stream.profile),
+  tag: text(stream.codec_tag_string),
   sampleRate: number(stream.sample_rate) ?? 0,
   channels: number(stream.channels) ?? 0,
   declaredStartSeconds: number(stream.start_time),
@@ -164,9 +189,11 @@ function byPreference(streams: Json[]): Json[] {
   return preferred ? [preferred, ...streams.filter((stream) => stream !== preferred)] : streams;
 }
 
+const isEncryption = ({ side_data_type }: Json): boolean => text(side_data_type).startsWith('Encryption');
+
 /** From the JSON of `ffprobe -show_streams -show_format`. Cover art is no video. */
 export function parseSource(json: unknown): Source {
-  const { streams, format } = object(json);
+  const { streams, format, packets } = object(json);
   const known = list(streams).filter((stream) => text(stream.codec_name) !== '');
   const [video, ...otherVideos] = byPreference(
     known.filter(
@@ -184,6 +211,9 @@ export function parseSource(json: unknown): Source {
     declaredEndSeconds: number(object(format).duration),
     sizeBytes: number(object(format).size) ?? 0,
     tracks: list(streams).length,
+    isProtected:
+      text(object(object(format).tags).ASF_Protection_Type) !== '' ||
+      list(packets).some((packet) => list(packet.side_data_list).some(isEncryption)),
     video,
     audio,
     others: { video: otherVideos, audio: otherAudios },

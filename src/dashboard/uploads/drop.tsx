@@ -5,7 +5,7 @@ import page from '../parts/page.module.css';
 import classes from './uploads.module.css';
 
 /** What the picker offers. A file of another kind can be chosen too, and the server says what it makes of it. */
-const ACCEPTED = 'video/*,audio/*,.mkv,.ts,.flv,.mov,.mp4,.m4a,.mp3,.wav';
+const ACCEPTED = 'video/*,audio/*,image/*,.mkv,.ts,.flv,.mov,.mp4,.m4a,.mp3,.wav';
 
 const holdsFiles = (event: DragEvent): boolean => event.dataTransfer.types.includes('Files');
 

@@ -38,6 +38,9 @@ const FIXES: Record<UploadErrorCode, string> = {
   media_too_complex: 'Export it anew, as MP4 with H.264 at 60 frames a second or fewer and stereo sound, and add that.',
   media_unreadable:
     'Play the file from beginning to end on your computer; if that works, export it as MP4 and add it again.',
+  media_format_unsupported: 'Export it in a common format, such as MP4, MP3, JPEG or PNG, and add that.',
+  media_encrypted: 'Add a copy without copy protection.',
+  media_colors_unsupported: 'Export a video in SDR, HDR10 or HLG, or a picture in sRGB, and add that.',
   media_has_no_video: 'Add it again as audio, or choose a file with pictures.',
   media_has_no_audio: 'Add it again as video, or choose a file with sound.',
   storage_full: 'Delete uploads that you no longer need, then add it again.',
