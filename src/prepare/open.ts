@@ -45,7 +45,7 @@ async function nameRefusal(path: string, cause: unknown, type: MediaType, limits
   const unknown = nameFormat(head);
   if (unknown) {
     const detail = `It is ${unknown.name}. ${unknown.advice}`;
-    return new PrepareError('media_format_unsupported', detail, { cause });
+    return new PrepareError(unknown.holdsNoMedia ? 'media_unreadable' : 'media_format_unsupported', detail, { cause });
   }
   const size = type === 'video' ? pictureSize(head) : undefined;
   if (size) checkPicture(size.width, size.height, limits);

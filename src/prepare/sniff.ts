@@ -11,8 +11,12 @@ export interface UnknownFormat {
   name: string;
   /** A whole sentence. */
   advice: string;
+  /** A page or a list of addresses, in place of a file. */
+  holdsNoMedia: boolean;
 }
 
+const WEB_PAGE = 'a web page';
+const LIST = 'a list of addresses, and holds no media';
 const AS_PICTURE = 'Export it as JPEG or PNG, and upload that.';
 const AS_VIDEO = 'Export it as MP4 with H.264, and upload that.';
 const UNPACK = 'Unpack it, and upload the video or audio files in it one by one.';
@@ -42,14 +46,10 @@ const FORMATS: readonly (readonly [test: (head: string) => boolean, name: string
     'Save it as an animated GIF or APNG, or as MP4, and upload that.',
   ],
   [markup(/^<(?:!DOCTYPE\s+svg|svg)/i), 'an SVG drawing', AS_PICTURE],
-  [
-    markup(/^<(?:!DOCTYPE\s+html|html|head|body)/i),
-    'a web page',
-    'Save the video or audio file itself, and upload that.',
-  ],
+  [markup(/^<(?:!DOCTYPE\s+html|html|head|body)/i), WEB_PAGE, 'Save the video or audio file itself, and upload that.'],
   [
     markup(/^(?:#EXTM3U|\[playlist\]|<(?:MPD|asx|playlist|smil)\b)/i),
-    'a list of addresses, and holds no media',
+    LIST,
     'Save the stream that it leads to as one file, and upload that.',
   ],
   [startsWith('8BPS'), 'a Photoshop document', AS_PICTURE],
@@ -80,7 +80,8 @@ const FORMATS: readonly (readonly [test: (head: string) => boolean, name: string
 export function nameFormat(head: Buffer): UnknownFormat | undefined {
   const text = head.toString('latin1');
   const [, name, advice] = FORMATS.find(([test]) => test(text)) ?? [];
-  return name === undefined || advice === undefined ? undefined : { name, advice };
+  if (name === undefined || advice === undefined) return undefined;
+  return { name, advice, holdsNoMedia: name === WEB_PAGE || name === LIST };
 }
 
 /** Width and height of a PNG or JPEG as its header has them; a decoder may refuse them for their size. */
