@@ -31,7 +31,9 @@ export async function decodeSound(
   const filters = soundFilters(scan.audio, { rate: RATE, layout: 'mono', follows: false });
   const args = [
     ...['-v', 'error', '-hide_banner', '-nostdin', '-copyts', ...UNTRUSTED_INPUT, '-i', inputPath(path)],
-    ...['-map', `0:${source.audio?.index}`, '-af', filters.join(','), '-c:a', 'pcm_u8', '-f', 'framecrc', 'pipe:1'],
+    ...['-map', `0:${source.audio?.index}`, '-af', filters.join(',')],
+    // What the image's own ffmpeg has (scripts/build-ffmpeg).
+    ...['-c:a', 'pcm_s16le', '-f', 'framehash', '-hash', 'adler32', 'pipe:1'],
   ];
   const pauses = keepsTime(source);
   let start = Number.NaN;
