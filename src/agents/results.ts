@@ -22,7 +22,14 @@ const lines = ({ errors = [], issues = [] }: { errors?: FieldError[]; issues?: R
   ...issues.map(({ message, fix }) => `- ${message} ${fix}`),
 ];
 
-/** The problem document of REST, with the next step in tools as `fix`. */
+/** Where a failed result carries its problem document, for programs (MCP, Basic, "_meta"). */
+export const PROBLEM_META = 'loopstream.dev/problem';
+
+/**
+ * Builds the result of a failed call. Its text holds all that an agent needs; `_meta` holds the problem document of REST, with
+ * the next step in tools as `fix`. It has no `structuredContent`: that must match the tool's output schema, and clients that check
+ * it would show their own complaint in place of the text.
+ */
 export function failure(error: AppError): CallToolResult {
   const { title, detail, ...problem } = toProblem(error);
   const fix = nextStep(error.code);
@@ -31,6 +38,6 @@ export function failure(error: AppError): CallToolResult {
   return {
     isError: true,
     content: [text([...said, `Code: ${error.code}`, fix].join('\n'))],
-    structuredContent: { title, detail, ...problem, fix },
+    _meta: { [PROBLEM_META]: { title, detail, ...problem, fix } },
   };
 }

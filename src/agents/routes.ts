@@ -49,8 +49,8 @@ export function agentRoutes(app: FastifyInstance, options: AgentOptions): void {
       if (!principal) throw new Error('A request came past its guards.');
       return servers.serve(principal);
     },
-    // What is listed never changes, so that there is nothing to wait for news of.
-    { maxSubscriptions: 0, onerror: (err) => log.debug({ err }, 'a message of MCP was refused') },
+    // No list ever changes, and the capabilities say so: a subscription is acknowledged with nothing in it, and ends at once.
+    { onerror: (err) => log.debug({ err }, 'a message of MCP was refused') },
   );
   app.addHook('preClose', handler.close);
   refuseInItsWords(app);
@@ -74,11 +74,13 @@ export function agentRoutes(app: FastifyInstance, options: AgentOptions): void {
     if (body === undefined) throw new AppError('malformed_request', 'The body is empty; a message is a JSON object.');
   };
   const onRequest = fromKnownOrigin([new URL(publicUrl).origin, ...options.corsOrigins]);
-  app.post(
-    MCP,
-    { config: { perField: true, resource: 'agents' }, schema: { hide: true } as object, onRequest, preHandler },
-    answer,
-  );
+  // Some clients put a slash after the address, or keep one that a person has typed.
+  for (const path of [MCP, `${MCP}/`])
+    app.post(
+      path,
+      { config: { perField: true, resource: 'agents' }, schema: { hide: true } as object, onRequest, preHandler },
+      answer,
+    );
 }
 
 /** What the protocol knows of; nothing of it says who asks. */

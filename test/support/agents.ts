@@ -4,6 +4,7 @@ import {
   StreamableHTTPClientTransport,
   type StreamableHTTPClientTransportOptions,
 } from '@modelcontextprotocol/client';
+import { PROBLEM_META } from '../../src/agents/results.ts';
 
 export const REVISIONS = { '2026-07-28': 'auto', '2025-11-25': 'legacy' } as const;
 export type Revision = keyof typeof REVISIONS;
@@ -38,9 +39,14 @@ export async function connectAgent(base: string, { revision = '2026-07-28', ...o
   await client.connect(new StreamableHTTPClientTransport(new URL('/mcp', base), options));
   await client.listTools();
   const call: Agent['call'] = async (name, args = {}, more) => {
-    const { isError = false, structuredContent, content } = await client.callTool({ name, arguments: args }, more);
+    const {
+      isError = false,
+      structuredContent,
+      content,
+      _meta,
+    } = await client.callTool({ name, arguments: args }, more);
     const text = content.map((block) => (block.type === 'text' ? block.text : '')).join('\n');
-    return { isError, output: structuredContent, text };
+    return { isError, output: isError ? _meta?.[PROBLEM_META] : structuredContent, text };
   };
   return {
     client,
