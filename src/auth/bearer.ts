@@ -26,6 +26,7 @@ export interface Claims {
   sub: string;
   aud: string | string[];
   client_id: unknown;
+  jti: unknown;
   scope?: unknown;
   exp: number;
 }

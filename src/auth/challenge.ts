@@ -11,12 +11,15 @@ export interface Asked {
   hadToken: boolean;
   /** What was asked for. */
   resource?: Resource;
+  /** The path of the request: an address with a slash at its end has a document that names it so (RFC 9728, section 3.3). */
+  path?: string;
 }
 
 /** The header WWW-Authenticate for 401 and, where a scope is missing, for 403; undefined for all else. */
 export function challengeOf({ status, code, extras }: AppError, asked: Asked): string | undefined {
-  const { publicUrl, hadToken, resource = 'api' } = asked;
-  const metadata = `resource_metadata="${publicUrl}${PROTECTED_RESOURCE_PATHS[resource]}"`;
+  const { publicUrl, hadToken, resource = 'api', path = '' } = asked;
+  const slash = resource === 'agents' && /\/(\?|$)/.test(path) ? '/' : '';
+  const metadata = `resource_metadata="${publicUrl}${PROTECTED_RESOURCE_PATHS[resource]}${slash}"`;
   if (code === 'insufficient_scope')
     return `Bearer error="insufficient_scope", scope="${String(extras.scope)}", ${metadata}`;
   if (status !== 401) return undefined;

@@ -32,6 +32,7 @@ export function serverMetadata({ publicUrl, scopePrefix }: Site) {
     revocation_endpoint_auth_methods_supported: CLIENT_AUTHENTICATION,
     code_challenge_methods_supported: ['S256'],
     authorization_response_iss_parameter_supported: true,
+    client_id_metadata_document_supported: true,
     subject_types_supported: ['public'],
     id_token_signing_alg_values_supported: ['ES256'],
     claims_supported: ['sub', 'iss', 'aud', 'exp', 'iat', 'name', 'email', 'email_verified'],
@@ -45,7 +46,8 @@ export function resourceMetadata({ publicUrl, scopePrefix }: Site, resource: Res
   return {
     resource: resourcesOf(publicUrl)[resource],
     authorization_servers: [publicUrl],
-    scopes_supported: ownScopes(scopePrefix),
+    // Without it a client that asks for what is named here gets no refresh token.
+    scopes_supported: [...ownScopes(scopePrefix), 'offline_access'],
     bearer_methods_supported: ['header'],
     resource_name: resource === 'api' ? 'loopstream API' : 'loopstream tools for agents',
     resource_documentation: `${publicUrl}/docs`,

@@ -2,21 +2,25 @@
 import { hash } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { AppError } from '../errors.ts';
+import { AppError, type ErrorCode } from '../errors.ts';
 import { readBody } from '../http/body.ts';
 import { openToPages } from '../http/cors.ts';
+import { answerError } from '../http/errors.ts';
 import { addressOf, type Counter, limitRate, type Quota } from '../http/ratelimit.ts';
 import { crossSite, isOwnPage, isSafe } from '../http/samesite.ts';
 import { AUTH_PATH, cookieOf, failedOutside } from './addresses.ts';
+import { parseBearer } from './bearer.ts';
 import { type Allowance, DOORS, type Door } from './doors.ts';
 import { evenly } from './even.ts';
 import { OUTSIDE_CALLBACK_PATH } from './outside.ts';
+import { type Programs, registrationForLibrary } from './programs.ts';
 import {
   completeAuthorization,
   completeTokenRequest,
   problemOfPage,
   readRegistration,
   refusalOfForm,
+  refuseAuthorization,
 } from './requests.ts';
 import type { Asker } from './turns.ts';
 
@@ -38,6 +42,7 @@ export interface AuthRoutes {
   cookie: string;
   /** Rejects where too many are at work. */
   handler: (request: Request, asker: Asker) => Promise<Response>;
+  programs: Programs;
   /** Called when somebody may have signed out, or cut a program off. */
   onChange: () => void;
   rateLimit: Quota;
@@ -46,6 +51,18 @@ export interface AuthRoutes {
   counter?: Counter | undefined;
 }
 
+/** Clients of OAuth read `error` and `error_description` (RFC 6749, section 5.2), of whatever is refused before the library. */
+const OAUTH_ERRORS = {
+  type: 'application/json',
+  extend: ({ code, status, message }: { code: ErrorCode; status: number; message: string }) => ({
+    error:
+      status === 429 || status === 503 ? 'temporarily_unavailable' : status >= 500 ? 'server_error' : 'invalid_request',
+    error_description: code === 'internal' ? 'Something went wrong on our side; it was logged.' : message,
+  }),
+};
+
+/** Clients may keep our public keys for so long; one that signs no more is shown for an hour. */
+const KEYS_SECONDS = 300;
 const TEN_MINUTES_MS = 600_000;
 const HOUR_MS = 3_600_000;
 /** Behind one address there may be an office: together they may try ten times as often as each. */
@@ -67,7 +84,8 @@ function limitsOf({ rateLimit, authLimits }: AuthRoutes): Record<Allowance, Limi
     usual: { address: rateLimit },
     attempt: both(authLimits.attempts, TEN_MINUTES_MS),
     mail: both(authLimits.mails, HOUR_MS),
-    registration: { address: { requests: authLimits.registrations, windowMs: HOUR_MS } },
+    // Clients that are new count, in `limitRegistrations`.
+    registration: { address: rateLimit },
   };
 }
 
@@ -88,6 +106,7 @@ export async function authRoutes(app: FastifyInstance, routes: AuthRoutes): Prom
   await app.register(async (open) => {
     // Programs in pages of any origin (RFC 9700, section 2.6); no cookie counts here.
     openToPages(open);
+    open.setErrorHandler((error, request, reply) => answerError(error, request, reply, OAUTH_ERRORS));
     for (const door of programs) serve(open, door, limits, routes);
   });
   for (const door of DOORS) if (door.visitor !== 'program') serve(app, door, limits, routes);
@@ -102,6 +121,7 @@ function serve(app: FastifyInstance, door: Door, limits: Record<Allowance, Limit
     keyGenerator: (request: FastifyRequest) => `${allowance} ${addressOf(request)}`,
   };
   const count = account && limitAccount(app, allowance, account, routes.cookie);
+  const countRegistration = allowance === 'registration' ? limitRegistrations(app, routes.authLimits) : undefined;
   app.route({
     method: methods,
     url: `${AUTH_PATH}${path}`,
@@ -114,15 +134,75 @@ function serve(app: FastifyInstance, door: Door, limits: Record<Allowance, Limit
       await count?.(request, reply);
       const asked = toRequest(request, door, routes);
       if (asked instanceof Response) return send(reply, asked);
-      const answer = await evenly(
-        () => routes.handler(asked, { address: addressOf(request), account: accountIn(request, routes.cookie) }),
-        ({ ok }) => tells === 'all' || (tells === 'refusals' && !ok),
-      );
+      const ask = () =>
+        evenly(
+          () => routes.handler(asked, { address: addressOf(request), account: accountIn(request, routes.cookie) }),
+          ({ ok }) => tells === 'all' || (tells === 'refusals' && !ok),
+        );
+      const answer = await answerProgram({ request, reply, door, routes, ask, countRegistration });
       if (door.path === OUTSIDE_CALLBACK_PATH) tellFailure(answer, routes);
+      if (door.path === '/oauth2/authorize') refuseInPlace(answer, request, routes);
       if (door.visitor === 'page' && !isSafe(request.method)) routes.onChange();
+      if (door.path === '/jwks' && answer.ok) answer.headers.set('cache-control', `public, max-age=${KEYS_SECONDS}`);
       return send(reply, answer);
     },
   });
+}
+
+interface Asked {
+  request: FastifyRequest;
+  reply: FastifyReply;
+  door: Door;
+  routes: AuthRoutes;
+  /** Has the library answer. */
+  ask: () => Promise<Response>;
+  countRegistration: ((request: FastifyRequest, reply: FastifyReply) => Promise<void>) | undefined;
+}
+
+/** The library's answer, with what programs.ts adds at the doors of programs. */
+function answerProgram({ request, reply, door, routes, ask, countRegistration }: Asked): Promise<Response> {
+  const { programs } = routes;
+  const { authorization } = request.headers;
+  const form = { fields: new URLSearchParams(String(request.body ?? '')), authorization };
+  if (door.path === '/oauth2/token') return programs.exchange(form, ask);
+  if (door.path === '/oauth2/revoke') return programs.revoke(form, ask);
+  if (door.path === '/oauth2/userinfo') return programs.readPerson(accessTokenIn(request), ask);
+  const read = door.path === '/oauth2/register' ? readRegistration(jsonOf(request.body as Buffer)) : undefined;
+  if (!read || 'refused' in read) return ask();
+  const count = async () => countRegistration?.(request, reply);
+  return programs.register(read.metadata, addressOf(request), { ask, count });
+}
+
+/** The browser is sent back to the client with an error where the library would go on, but must not. */
+function refuseInPlace({ headers }: Response, request: FastifyRequest, { publicUrl }: AuthRoutes): void {
+  const given = request.method === 'POST' ? String(request.body ?? '') : request.url.split('?', 2)[1];
+  const refused = refuseAuthorization(headers.get('location') ?? '', new URLSearchParams(given), publicUrl);
+  if (refused !== undefined) headers.set('location', refused);
+}
+
+/** An access token in the header, or in a form (RFC 6750, section 2); undefined for none, and for two. */
+function accessTokenIn({ headers, body }: FastifyRequest): string | undefined {
+  const inHeader = parseBearer(headers.authorization ?? '');
+  const inForm = new URLSearchParams(String(body ?? '')).get('access_token');
+  if (inForm === null) return inHeader;
+  // Of a form it may hold what no header can.
+  return inHeader === undefined ? parseBearer(`Bearer ${inForm}`) : undefined;
+}
+
+/** Counts the clients that an address has registered. Throws `rate_limited`. */
+function limitRegistrations(app: FastifyInstance, { registrations }: AuthLimits) {
+  const count = app.createRateLimit({
+    max: registrations,
+    timeWindow: HOUR_MS,
+    keyGenerator: (request) => `registration ${addressOf(request)}`,
+  });
+  return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
+    const counted = await count(request);
+    if (counted.isAllowed || !counted.isExceeded) return;
+    const seconds = Math.ceil(counted.ttl / 1000);
+    void reply.header('retry-after', seconds);
+    throw new AppError('rate_limited', `Too many clients were registered from here; wait ${seconds} seconds.`);
+  };
 }
 
 /** Who was not let in is told why on the page of signing in, in our words. */
@@ -204,13 +284,22 @@ function toRequest(request: FastifyRequest, door: Door, routes: AuthRoutes): Req
     headers.set('accept', 'text/html');
     headers.set('sec-fetch-mode', 'navigate');
   }
-  if (door.path === '/oauth2/authorize') url.search = completeAuthorization(query, routes);
+  if (door.path === '/oauth2/authorize') {
+    url.search = completeAuthorization(query, routes);
+    if (body !== undefined) body = completeAuthorization(body, routes);
+  }
+  if (door.path === '/oauth2/userinfo') {
+    // Whatever the method and the type of the body, the library reads the header.
+    headers.delete('content-type');
+    headers.set('authorization', `Bearer ${accessTokenIn(request) ?? ''}`);
+    return new Request(url, { headers });
+  }
   if (door.path === '/oauth2/token') body = completeTokenRequest(body ?? '', publicUrl);
   if (door.path === '/oauth2/register') {
     const read = readRegistration(jsonOf(given));
     if ('refused' in read) return Response.json(read.refused, { status: 400 });
     headers.set('content-type', 'application/json');
-    body = JSON.stringify(read.metadata);
+    body = JSON.stringify(registrationForLibrary(read.metadata));
   }
   return new Request(url, { method: request.method, headers, ...(body === undefined ? {} : { body }) });
 }

@@ -3,6 +3,7 @@
  * left out. Pure: no I/O, no clock.
  */
 import { resourcesOf } from './addresses.ts';
+import { isNativeRedirect, problemOfRedirect, quoteRedirect } from './redirects.ts';
 
 /** The error document of RFC 7591, section 3.2.2. */
 export interface RegistrationError {
@@ -26,7 +27,7 @@ export const GRANTS = ['authorization_code', 'refresh_token'] as const;
 const DECEIVING = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Co}\p{Cn}]/u;
 
 const isText = (value: unknown, max: number): value is string =>
-  typeof value === 'string' && value.length <= max && !value.includes('\0');
+  typeof value === 'string' && value.length <= max && !value.includes('\0') && value.isWellFormed();
 
 /** Escaped in JSON; the sign itself cannot stand there. */
 const JSON_NUL = /(?<!\\)(?:\\\\)*\\u0000/i;
@@ -64,44 +65,43 @@ export function refusalOfForm(form: string, path: string): { error: string; erro
   return { error, error_description: `grant_type must be one of ${GRANTS.join(', ')}.` };
 }
 
-/** `http` where the browser and the program are on one machine (RFC 8252, section 7.3). */
-const isLoopback = ({ protocol, hostname }: URL): boolean =>
-  protocol === 'http:' && ['127.0.0.1', '[::1]', 'localhost'].includes(hostname);
-
-/** Why a redirect URI cannot be one; the library looks at the rest (RFC 8252, sections 7 and 8.4). */
-function problemOfRedirect(uri: unknown): string | undefined {
-  if (!isText(uri, MAX_URI) || !URL.canParse(uri)) return `must be absolute URIs of at most ${MAX_URI} characters`;
-  // Browsers leave out tabs and line breaks and turn backslashes round, so that two readers see two addresses.
-  if (/[^!-~]|[\\#]/.test(uri)) return 'must be written in ASCII, with no spaces, backslashes and fragments';
-  const { protocol } = new URL(uri);
-  if (protocol === 'https:' || isLoopback(new URL(uri))) return undefined;
-  if (protocol === 'http:') return 'must be https, or http on 127.0.0.1, [::1] or localhost';
-  if (!protocol.includes('.')) return 'must have a scheme of the reverse form of a domain of yours, with a dot';
-  return undefined;
-}
-
 const refusal = (error: RegistrationError['error'], error_description: string) => ({
   refused: { error, error_description },
 });
 
-/** What the library is given of a registration; with `refused`, why it is given nothing. */
-export function readRegistration(
-  body: unknown,
-): { metadata: Record<string, unknown> } | { refused: RegistrationError } {
+export interface Registration {
+  redirect_uris: string[];
+  application_type: unknown;
+  [field: string]: unknown;
+}
+
+/** The redirect URIs that can be used, once each; with `refused`, why there are none. */
+function readRedirects(uris: unknown[]): { redirects: string[] } | { refused: RegistrationError } {
+  const unfit = uris.filter((uri) => problemOfRedirect(uri) !== undefined);
+  const redirects = new Set(uris.filter((uri) => !unfit.includes(uri)) as string[]);
+  if (redirects.size > 0) return { redirects: [...redirects] };
+  const reasons = unfit.map((uri) => `${quoteRedirect(uri)} ${problemOfRedirect(uri)}`);
+  return refusal('invalid_redirect_uri', `None of the redirect_uris can be used: ${reasons.join('; ')}.`);
+}
+
+/**
+ * Reads the metadata of a registration, or of a client's own document. A redirect URI that cannot be used is left out where
+ * others can; `refused` says why nothing is registered.
+ */
+export function readRegistration(body: unknown): { metadata: Registration } | { refused: RegistrationError } {
   if (typeof body !== 'object' || body === null || Array.isArray(body))
     return refusal('invalid_client_metadata', 'The body must be a JSON object.');
   const given = body as Record<string, unknown>;
   const { redirect_uris: uris, client_name: name } = given;
   if (!Array.isArray(uris) || uris.length === 0 || uris.length > MAX_REDIRECT_URIS)
     return refusal('invalid_redirect_uri', `redirect_uris must be a list of 1 to ${MAX_REDIRECT_URIS} URIs.`);
-  for (const uri of uris) {
-    const problem = problemOfRedirect(uri);
-    if (problem) return refusal('invalid_redirect_uri', `redirect_uris ${problem}.`);
-  }
+  const read = readRedirects(uris);
+  if ('refused' in read) return read;
   if (name !== undefined && (!isText(name, MAX_NAME) || name.trim() === '' || DECEIVING.test(name)))
     return refusal('invalid_client_metadata', `client_name must be 1 to ${MAX_NAME} characters that can be seen.`);
-  const metadata: Record<string, unknown> = {
-    redirect_uris: uris,
+  const metadata: Registration = {
+    redirect_uris: read.redirects,
+    application_type: undefined,
     ...(name === undefined ? {} : { client_name: name }),
   };
   for (const field of [...URIS, ...TEXTS, ...LISTS]) {
@@ -113,9 +113,10 @@ export function readRegistration(
   // Some name all grants that they know of, also those that nobody here could give them.
   if (Array.isArray(metadata.grant_types))
     metadata.grant_types = metadata.grant_types.filter((grant) => GRANTS.includes(grant));
-  // Programs on a person's machine seldom say that they are such (OpenID Connect Registration 1.0, section 2).
-  const isNative = uris.some((uri) => new URL(String(uri)).protocol !== 'https:');
-  metadata.application_type ??= isNative ? 'native' : 'web';
+  // Programs on a person's machine seldom say that they are such, and some say the opposite (OpenID Connect Registration 1.0,
+  // section 2).
+  if (read.redirects.some(isNativeRedirect)) metadata.application_type = 'native';
+  metadata.application_type ??= 'web';
   return { metadata };
 }
 
@@ -126,18 +127,19 @@ function problemOfField(field: string, value: unknown): string | undefined {
   }
   if (field === 'token_endpoint_auth_method')
     return CLIENT_AUTHENTICATION.includes(String(value)) ? undefined : `must be one of ${CLIENT_AUTHENTICATION}`;
+  if (field === 'application_type') return value === 'web' || value === 'native' ? undefined : 'must be web or native';
   if (TEXTS.includes(field as never)) return isText(value, MAX_TEXT) ? undefined : 'must be a short text';
   const isList = Array.isArray(value) && value.length <= 10 && value.every((entry) => isText(entry, 200));
   return isList ? undefined : 'must be a short list of texts';
 }
 
 /**
- * The resource as tokens name it. URL libraries put a slash after an address without a path, and the two mean the same
- * (RFC 3986, section 6.2.3).
+ * The resource as tokens name it. URL libraries put a slash after an address without a path, people after any, and the two
+ * mean the same here (RFC 3986, section 6.2.3).
  */
 function nameResources(parameters: URLSearchParams, publicUrl: string): void {
-  const { api } = resourcesOf(publicUrl);
-  const named = parameters.getAll('resource').map((resource) => (resource === `${api}/` ? api : resource));
+  const known = Object.values(resourcesOf(publicUrl));
+  const named = parameters.getAll('resource').map((named) => known.find((one) => named === `${one}/`) ?? named);
   parameters.delete('resource');
   for (const resource of named) parameters.append('resource', resource);
 }
@@ -151,12 +153,41 @@ export function completeAuthorization(query: string, site: { publicUrl: string; 
   nameResources(parameters, site.publicUrl);
   if (!parameters.has('resource')) parameters.set('resource', site.publicUrl);
   if (!parameters.get('scope')?.trim()) parameters.set('scope', `${site.scopePrefix}:read`);
-  if (!parameters.get('redirect_uri')?.startsWith('https:'))
-    parameters.set(
-      'prompt',
-      [...new Set([...(parameters.get('prompt') ?? '').split(' '), 'consent'])].join(' ').trim(),
-    );
+  // Errors would otherwise be sent in the mode that is refused.
+  parameters.delete('response_mode');
+  const prompts = (parameters.get('prompt') ?? '').split(' ');
+  if (isNativeRedirect(parameters.get('redirect_uri') ?? '') && !prompts.includes('none'))
+    parameters.set('prompt', [...new Set([...prompts, 'consent'])].join(' ').trim());
   return parameters.toString();
+}
+
+/**
+ * Refuses, at the client's own address, what the library does not refuse: a response mode that is not offered, and a silent answer
+ * to a client whose person is asked each time. `location`: where the library sends the browser; `asked`: the request as it came.
+ * Resolves to where the browser is sent instead, if anywhere. The library has checked the redirect URI when it sends the browser to
+ * a page without an error, or back with a code.
+ */
+export function refuseAuthorization(location: string, asked: URLSearchParams, publicUrl: string): string | undefined {
+  const redirect = asked.get('redirect_uri');
+  if (redirect === null || !URL.canParse(location, publicUrl) || !URL.canParse(redirect)) return undefined;
+  const there = new URL(location, publicUrl);
+  const isAccepted = there.origin === new URL(publicUrl).origin && !there.searchParams.has('error');
+  if (!isAccepted && !there.searchParams.has('code')) return undefined;
+  const [mode, prompts] = [asked.get('response_mode') ?? 'query', (asked.get('prompt') ?? '').split(' ')];
+  const error =
+    mode !== 'query'
+      ? ['invalid_request', 'response_mode must be query.']
+      : prompts.includes('none') && isNativeRedirect(redirect)
+        ? ['consent_required', 'The person is asked each time for a program of their own machine.']
+        : undefined;
+  if (!error) return undefined;
+  const back = new URL(redirect);
+  back.searchParams.set('error', error[0] ?? '');
+  back.searchParams.set('error_description', error[1] ?? '');
+  const state = asked.get('state');
+  if (state !== null) back.searchParams.set('state', state);
+  back.searchParams.set('iss', publicUrl);
+  return back.href;
 }
 
 export function completeTokenRequest(body: string, publicUrl: string): string {

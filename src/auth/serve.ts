@@ -15,6 +15,7 @@ import { AUTH_CONNECTIONS, type Auth } from './better-auth.ts';
 import { resourceMetadata, serverMetadata } from './documents.ts';
 import type { AuthMetrics } from './metrics.ts';
 import { authRoutes } from './mount.ts';
+import type { Programs } from './programs.ts';
 import { createTurns } from './turns.ts';
 
 /**
@@ -36,6 +37,7 @@ export interface AuthServer {
   forgetPeople: () => void;
   /** Whether a refresh token was exchanged, or given back, before. */
   wasUsed: (refreshToken: string) => Promise<boolean>;
+  programs: Programs;
 }
 
 export interface ServeDeps {
@@ -55,6 +57,7 @@ export async function serveAuth(app: FastifyInstance, server: AuthServer, deps: 
     await authRoutes(auth, {
       ...{ ...config, cookie },
       handler: (request, owners) => inTurn(owners, async () => (await server.library()).handler(request)),
+      programs: server.programs,
       onChange: server.forgetPeople,
       bodyTimeoutMs: config.timeouts.bodyMs,
       counter,
@@ -72,5 +75,7 @@ export async function serveAuth(app: FastifyInstance, server: AuthServer, deps: 
     at(OPENID_METADATA_PATH, metadata);
     for (const [resource, path] of Object.entries(PROTECTED_RESOURCE_PATHS) as [Resource, string][])
       at(path, resourceMetadata(config, resource));
+    const agents = resourceMetadata(config, 'agents');
+    at(`${PROTECTED_RESOURCE_PATHS.agents}/`, { ...agents, resource: `${agents.resource}/` });
   });
 }

@@ -6,6 +6,7 @@ import { AppError } from '../errors.ts';
 import { resourcesOf, sessionCookieOf } from './addresses.ts';
 import { parseBearer, type TokenRules, type Verify } from './bearer.ts';
 import { API_KEY_PREFIX, type Auth, type AuthSite, OVERLAP_SECONDS } from './better-auth.ts';
+import { createPrograms } from './programs.ts';
 import { createRecent } from './recent.ts';
 import { type Principal, SCOPES } from './scopes.ts';
 import { createSessions } from './sessions.ts';
@@ -110,7 +111,7 @@ function openSite({ library, db, site, clock = systemClock }: AuthServiceDeps) {
   const signingKeys = createSigningKeys({ read: () => findSigningKeys(db), clock });
   const tokens = createTokens({
     scopePrefix,
-    isConsented: (userId, clientId) => isConsented(db, userId, clientId),
+    isConsented: (userId, clientId, jti) => isConsented(db, userId, clientId, jti),
     clock,
   });
   const { api, agents } = resourcesOf(publicUrl);
@@ -143,6 +144,9 @@ export function createAuthService(deps: AuthServiceDeps) {
 
   return {
     usage: keys.usage,
+
+    /** What programs ask of the authorization server. */
+    programs: createPrograms({ db, onEnded: () => site?.tokens.forget() }),
 
     /** Which access tokens are good here; none are where it is undefined. */
     tokenRules: site?.tokenRules,

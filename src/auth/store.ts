@@ -38,14 +38,114 @@ export async function markKeysUsed(db: Db, ids: string[], at: Date): Promise<voi
     .execute();
 }
 
-/** Whether a refresh token with this hash was exchanged, or given back, before. */
-export async function wasRefreshTokenUsed(db: Db, hash: string): Promise<boolean> {
-  const row = await db
+/** A refresh token, by its hash. */
+export interface RefreshRow {
+  clientId: string;
+  userId: string;
+  revoked: Date | null;
+  authorizationCodeId: string | null;
+}
+
+export const findRefreshToken = (db: Db, hash: string): Promise<RefreshRow | undefined> =>
+  db
     .selectFrom('auth.oauthRefreshToken')
-    .select('revoked')
+    .select(['clientId', 'userId', 'revoked', 'authorizationCodeId'])
     .where('token', '=', hash)
     .executeTakeFirst();
-  return Boolean(row?.revoked);
+
+/** Whether a refresh token with this hash was exchanged, or given back, before. */
+export const wasRefreshTokenUsed = async (db: Db, hash: string): Promise<boolean> =>
+  Boolean((await findRefreshToken(db, hash))?.revoked);
+
+/** An access token that was given out. `grantId` is the same for all that came of one code. */
+export interface IssuedToken {
+  jti: string;
+  grantId: string;
+  userId: string;
+  clientId: string;
+  /** In seconds since 1970. */
+  expiresAt: number;
+}
+
+export async function addAccessToken(db: Db, token: IssuedToken): Promise<void> {
+  const { jti, grantId, userId, clientId, expiresAt } = token;
+  await sql`insert into loopstream.access_tokens (jti, grant_id, user_id, client_id, expires_at)
+    values (${jti}, ${grantId}, ${userId}, ${clientId}, to_timestamp(${expiresAt}))
+    on conflict (jti) do nothing`.execute(db);
+}
+
+/** Ends one access token of the client. False when there is no such token. */
+export async function endAccessToken(db: Db, jti: string, clientId: string): Promise<boolean> {
+  const { rows } = await sql`update loopstream.access_tokens set ended = true
+    where jti = ${jti} and client_id = ${clientId} returning jti`.execute(db);
+  return rows.length > 0;
+}
+
+/** Ends the access tokens that came, or are yet to come, of one code. */
+export async function endGrant(db: Db, grantId: string): Promise<void> {
+  await sql`insert into loopstream.ended_grants (grant_id) values (${grantId}) on conflict do nothing`.execute(db);
+}
+
+/** Ends all access tokens by which the client acts for the user. */
+export async function endAccessTokens(db: Db, userId: string, clientId: string): Promise<void> {
+  await sql`update loopstream.access_tokens set ended = true
+    where user_id = ${userId} and client_id = ${clientId}`.execute(db);
+}
+
+/** How a client proves that it is itself. */
+export interface ClientProof {
+  method: string | null;
+  /** Base64url of the secret's SHA-256. */
+  secret: string | null;
+  disabled: boolean | null;
+}
+
+export const findClientProof = (db: Db, clientId: string): Promise<ClientProof | undefined> =>
+  db
+    .selectFrom('auth.oauthClient')
+    .select(['tokenEndpointAuthMethod as method', 'clientSecret as secret', 'disabled'])
+    .where('clientId', '=', clientId)
+    .executeTakeFirst();
+
+/** The redirect URIs of a client that has just registered, which the auth library would not all have taken. */
+export async function setRedirects(
+  db: Db,
+  clientId: string,
+  { redirectUris, applicationType }: { redirectUris: readonly string[]; applicationType: string },
+): Promise<void> {
+  await db
+    .updateTable('auth.oauthClient')
+    .set({ redirectUris: JSON.stringify(redirectUris), applicationType })
+    .where('clientId', '=', clientId)
+    .execute();
+}
+
+/** The answer to who registered the same before, while that client is there. It counts as used from now on. */
+export async function findRegistration(db: Db, fingerprint: string): Promise<object | undefined> {
+  const { rows } = await sql<{ answer: object }>`update loopstream.registrations r set at = now()
+    where r.fingerprint = ${fingerprint} and exists (select from auth."oauthClient" c
+      where c."clientId" = r.client_id and c.disabled is not true)
+    returning r.answer`.execute(db);
+  return rows[0]?.answer;
+}
+
+/** Keeps an answer for who registers the same again. Resolves to the one to give: of two at once, the first. */
+export async function addRegistration(
+  db: Db,
+  { fingerprint, clientId, answer }: { fingerprint: string; clientId: string; answer: object },
+): Promise<object> {
+  const { rows } = await sql<{
+    answer: object;
+  }>`insert into loopstream.registrations as r (fingerprint, client_id, answer)
+    values (${fingerprint}, ${clientId}, ${JSON.stringify(answer)}::jsonb)
+    on conflict (fingerprint) do update
+      set client_id = case when exists (select from auth."oauthClient" c where c."clientId" = r.client_id
+            and c.disabled is not true) then r.client_id else excluded.client_id end,
+          answer = case when exists (select from auth."oauthClient" c where c."clientId" = r.client_id
+            and c.disabled is not true) then r.answer else excluded.answer end,
+          at = now()
+    returning answer`.execute(db);
+  return rows[0]?.answer ?? answer;
 }
 
 /** A public key of ours, as a JWK; `retiredAt` is since when, or from when on, it signs no more. */
@@ -86,12 +186,19 @@ export async function forgetOldAccess(
   await sql`delete from auth."oauthClient" c
     where c."createdAt" < now() - make_interval(days => ${unusedClientDays})
       and not exists (select from loopstream.verified_clients v where v.client_id = c."clientId")
+      and not exists (select from loopstream.registrations g where g.client_id = c."clientId"
+        and g.at >= now() - make_interval(days => ${unusedClientDays}))
       and not exists (select from auth."oauthConsent" o where o."clientId" = c."clientId")
       and not exists (select from auth."oauthRefreshToken" r where r."clientId" = c."clientId")`.execute(db);
+  await sql`delete from loopstream.registrations g
+    where not exists (select from auth."oauthClient" c where c."clientId" = g.client_id)`.execute(db);
+  await sql`delete from loopstream.access_tokens where expires_at < now() - interval '1 hour'`.execute(db);
+  await sql`delete from loopstream.ended_grants e where e.at < now() - interval '1 hour'
+    and not exists (select from loopstream.access_tokens t where t.grant_id = e.grant_id)`.execute(db);
 }
 
-/** Whether this person lets this client act, as things are now. */
-export async function isConsented(db: Db, userId: string, clientId: string): Promise<boolean> {
+/** Whether this person lets this client act by this access token, as things are now. */
+export async function isConsented(db: Db, userId: string, clientId: string, jti: string): Promise<boolean> {
   const row = await db
     .selectFrom('auth.oauthConsent as c')
     .innerJoin('auth.user as u', 'u.id', 'c.userId')
@@ -100,6 +207,10 @@ export async function isConsented(db: Db, userId: string, clientId: string): Pro
     .where('c.userId', '=', userId)
     .where('c.clientId', '=', clientId)
     .where((where) => where.or([where('o.disabled', 'is', null), where('o.disabled', '=', false)]))
+    .where(
+      sql<boolean>`not exists (select from loopstream.access_tokens t where t.jti = ${jti}
+        and (t.ended or exists (select from loopstream.ended_grants g where g.grant_id = t.grant_id)))`,
+    )
     .executeTakeFirst();
   return row !== undefined;
 }

@@ -4,13 +4,13 @@ import { refuseToken, type Verify } from './bearer.ts';
 import { createRecent } from './recent.ts';
 import { type Principal, SCOPES } from './scopes.ts';
 
-/** How long a person's consent is taken to last without looking again: what is cut off ends within it. */
+/** How long a person's consent, and a token that may have been ended, are taken to last without looking again: what is cut off ends within it. */
 const TRUST_MS = 5_000;
 
 export interface TokenDeps {
   scopePrefix: string;
-  /** Whether the person still lets the client act. */
-  isConsented: (userId: string, clientId: string) => Promise<boolean>;
+  /** Whether the person still lets the client act, and the token has not been ended. */
+  isConsented: (userId: string, clientId: string, jti: string) => Promise<boolean>;
   clock: Clock;
 }
 
@@ -23,8 +23,8 @@ export function createTokens({ scopePrefix, isConsented, clock }: TokenDeps) {
   const recent = createRecent<KnownToken>(clock);
 
   async function look(authorization: string, verify: Verify): Promise<KnownToken> {
-    const { sub: userId, aud, scope, client_id: clientId, exp } = await verify();
-    if (!(await isConsented(userId, String(clientId)))) throw refuseToken();
+    const { sub: userId, aud, scope, client_id: clientId, exp, jti } = await verify();
+    if (!(await isConsented(userId, String(clientId), String(jti)))) throw refuseToken();
     const named = new Set(typeof scope === 'string' ? scope.split(' ') : []);
     const scopes = new Set(SCOPES.filter((name) => named.has(`${scopePrefix}:${name}`)));
     const principal: Principal = { accountId: userId, userId, scopes, via: 'token' };

@@ -70,6 +70,10 @@ export interface Database {
     name: string | null;
     uri: string | null;
     redirectUris: unknown;
+    applicationType: string | null;
+    /** Base64url of its SHA-256; null for a public client. */
+    clientSecret: string | null;
+    tokenEndpointAuthMethod: string | null;
   };
   'loopstream.verified_clients': { client_id: string; verified_at: Generated<Date> };
   'auth.oauthConsent': { id: string; clientId: string; userId: string; scopes: unknown; createdAt: Date };
@@ -83,6 +87,8 @@ export interface Database {
     expiresAt: Date | null;
     /** Since when it is exchanged, or given back. */
     revoked: Date | null;
+    /** Base64url of the SHA-256 of the code that it came from, however often it was exchanged since. */
+    authorizationCodeId: string | null;
   };
 }
 

@@ -1,6 +1,7 @@
 /** The one place where errors become answers. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { challengeOf } from '../auth/challenge.ts';
+import type { AppError } from '../errors.ts';
 import { resourceOf } from './operations.ts';
 import { isOurFault, PROBLEM_TYPE, toAppError, toProblem } from './problem.ts';
 
@@ -13,7 +14,20 @@ declare module 'fastify' {
 
 const RETRY_SECONDS = 5;
 
-export function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+/** How errors are written where a protocol has a form of its own: `extend` adds its members to the problem document. */
+export interface ErrorForm {
+  type: string;
+  extend: (error: AppError) => object;
+}
+
+const PROBLEMS: ErrorForm = { type: PROBLEM_TYPE, extend: () => ({}) };
+
+export function answerError(
+  error: unknown,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { type, extend }: ErrorForm = PROBLEMS,
+): FastifyReply {
   const known = toAppError(error);
   if (known.status >= 500) {
     const level = isOurFault(known) ? 'error' : 'debug';
@@ -27,13 +41,14 @@ export function answerError(error: unknown, request: FastifyRequest, reply: Fast
   const challenge = challengeOf(known, {
     publicUrl: request.server.publicUrl,
     resource: resourceOf(request),
+    path: request.url,
     hadToken: /^bearer /i.test(request.headers.authorization ?? ''),
   });
   if (challenge) void reply.header('www-authenticate', challenge);
   return reply
     .code(known.status)
-    .type(PROBLEM_TYPE)
-    .send(JSON.stringify(toProblem(known)));
+    .type(type)
+    .send(JSON.stringify({ ...toProblem(known), ...extend(known) }));
 }
 
 /** Every error that is thrown on the way of a request to its answer. `publicUrl`: where who is refused is told to ask. */

@@ -185,7 +185,7 @@ export async function runApi(config: ApiConfig, lifecycle: Lifecycle, log: Logge
   const version = await readVersion();
   const ageMs = () => Math.max(...reflectors.map((reflector) => reflector.ageMs()));
   const server = await buildServer({
-    authServer: { library, forgetPeople: auth.forgetPeople, wasUsed: auth.wasUsed },
+    authServer: { library, forgetPeople: auth.forgetPeople, wasUsed: auth.wasUsed, programs: auth.programs },
     ...{ config, auth, db, quotas, services, stats, changes, people, health, version, metrics, log },
     isSuspended: suspensions.isSuspended,
     ...{ onWebhook: metrics.webhook, stopping, leaving: leaving.signal, counter, ageMs, learners: resources.learners },

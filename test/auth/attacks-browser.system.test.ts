@@ -234,7 +234,9 @@ describe('registration (RFC 7591 §5, RFC 9700 §4.11)', () => {
       'data:text/html,<script>alert(1)</script>',
       'vbscript:msgbox(1)',
       'file:///etc/passwd',
-      'myapp:/callback',
+      'blob:https://app.example.com/x',
+      'view-source:https://app.example.com/',
+      'about:blank',
       'https://app.example.com\\@evil.example/',
       'https://app.example.com/\ncb',
       'https://аpp.example.com/cb',
@@ -250,6 +252,8 @@ describe('registration (RFC 7591 §5, RFC 9700 §4.11)', () => {
       'http://localhost/cb',
       'http://[::1]:99/cb',
       'com.example.app:/cb',
+      'myapp:/callback',
+      'cursor://anysphere.cursor-mcp/oauth/callback',
     ])
       expect(await refusedFor({ redirect_uris: [uri] }), uri).toBeUndefined();
   });

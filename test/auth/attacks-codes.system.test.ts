@@ -74,7 +74,7 @@ describe('authorization codes', () => {
     const confidential = await register(url, { token_endpoint_auth_method: 'client_secret_post' });
     const { asked, code } = await getCode(url, ada, confidential);
     const wrong = await askWith(asked, code, { client_secret: 'wrong' }, confidential);
-    expect(wrong).toMatchObject({ status: 400, body: { error: 'invalid_client' } });
+    expect(wrong).toMatchObject({ status: 401, body: { error: 'invalid_client' } });
     const next = await getCode(url, ada, confidential);
     const none = await askWith(next.asked, next.code, { client_secret: '' }, confidential);
     expect(none.status).toBeGreaterThanOrEqual(400);

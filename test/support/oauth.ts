@@ -9,7 +9,7 @@
  *
  * Each step can be taken alone, too: `begin` → `consent` → `exchange`, and `signIn` for the cookie.
  */
-import { createHash, randomBytes } from 'node:crypto';
+import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import type { ApiConfig } from '../../src/config.ts';
 import { type Client as KeyClient, startTestApi, type TestApi } from './api.ts';
 import { freePort } from './rtmp.ts';
@@ -124,13 +124,14 @@ export async function signIn(
   return cookiesIn(response);
 }
 
-/** A public client with a refresh token, unless `metadata` says otherwise. */
+/** A public client with a refresh token, unless `metadata` says otherwise. Each is a client of its own: none is like another. */
 export async function register(url: string, metadata: Record<string, unknown> = {}): Promise<OAuthClient> {
   const response = await fetch(`${url}/api/auth/oauth2/register`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({
       client_name: 'A program',
+      software_id: randomUUID(),
       redirect_uris: [REDIRECT],
       token_endpoint_auth_method: 'none',
       grant_types: ['authorization_code', 'refresh_token'],

@@ -1,4 +1,7 @@
-/** Which OAuth clients somebody here has looked into. The auth library's own table is left as it makes it. */
+/**
+ * What is known of OAuth clients and their tokens besides the auth library's own tables, which are left as it makes them: which
+ * clients somebody here has looked into, who registered the same before, and which access tokens have ended early.
+ */
 import { type Kysely, sql } from 'kysely';
 import type { Migration } from 'kysely/migration';
 
@@ -8,6 +11,31 @@ export const clientMigrations: Record<string, Migration> = {
       await sql`create table loopstream.verified_clients (
         client_id text primary key,
         verified_at timestamptz not null default now()
+      )`.execute(db);
+    },
+  },
+  '0016-client-tokens': {
+    async up(db: Kysely<unknown>) {
+      await sql`create table loopstream.registrations (
+        fingerprint text primary key,
+        client_id text not null,
+        answer jsonb not null,
+        at timestamptz not null default now()
+      )`.execute(db);
+      await sql`create index registrations_client_id on loopstream.registrations (client_id)`.execute(db);
+      await sql`create table loopstream.access_tokens (
+        jti text primary key,
+        grant_id text not null,
+        user_id text not null,
+        client_id text not null,
+        ended boolean not null default false,
+        expires_at timestamptz not null
+      )`.execute(db);
+      await sql`create index access_tokens_owner on loopstream.access_tokens (user_id, client_id)`.execute(db);
+      await sql`create index access_tokens_expires_at on loopstream.access_tokens (expires_at)`.execute(db);
+      await sql`create table loopstream.ended_grants (
+        grant_id text primary key,
+        at timestamptz not null default now()
       )`.execute(db);
     },
   },

@@ -1,0 +1,235 @@
+/**
+ * What programs ask of the authorization server, and what the auth library leaves out of it: the client is authenticated before
+ * anything is looked up (RFC 6749, section 5.2), access tokens end with the grant that they came of, tokens that are gone are revoked
+ * without an error (RFC 7009, section 2.2), and who registers the same again is given the same client.
+ */
+import { hash, timingSafeEqual } from 'node:crypto';
+import { decodeJwt } from 'jose';
+import type { Db } from '../db/pool.ts';
+import { type ClientCredentials, readClientCredentials } from './client-credentials.ts';
+import type { Registration } from './requests.ts';
+import {
+  addAccessToken,
+  addRegistration,
+  endAccessToken,
+  endAccessTokens,
+  endGrant,
+  findClientProof,
+  findRefreshToken,
+  findRegistration,
+  isConsented,
+  type RefreshRow,
+  setRedirects,
+} from './store.ts';
+
+/** The auth library stores codes, tokens and secrets as this; they are random, so a plain hash suffices. */
+const hashOf = (text: string): string => hash('sha256', text, 'base64url');
+const USER_ID = /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/;
+/** What the library calls otherwise than RFC 6749, section 5.2, does. */
+const INVALID_GRANTS =
+  /code verification failed|session no longer exists|user may have been deleted|code_verifier required/;
+
+interface OAuthError {
+  error?: string;
+  error_description?: string;
+}
+
+/** A form of a program, with its credentials in the header or not. */
+export interface Form {
+  fields: URLSearchParams;
+  authorization: string | undefined;
+}
+
+/** Has the library answer. */
+type Ask = () => Promise<Response>;
+
+const refuse = (status: number, error: string, error_description: string, challenge?: string): Response =>
+  Response.json(
+    { error, error_description },
+    { status, headers: { 'cache-control': 'no-store', ...(challenge && { 'www-authenticate': challenge }) } },
+  );
+
+const isSame = (one: string, other: string): boolean =>
+  one.length === other.length && timingSafeEqual(Buffer.from(one), Buffer.from(other));
+
+/** Of a JWT, not verified; undefined for what is none. */
+function claimsOf(token: string): Record<string, unknown> | undefined {
+  try {
+    return decodeJwt(token);
+  } catch {
+    return undefined;
+  }
+}
+
+const textOf = async (answer: Response): Promise<OAuthError> =>
+  (await answer
+    .clone()
+    .json()
+    .catch(() => ({}))) ?? {};
+
+/** The library's refusal with the status and the code of RFC 6749, section 5.2. */
+async function settle(answer: Response, { fields, authorization }: Form): Promise<Response> {
+  if (answer.status !== 400 && answer.status !== 401) return answer;
+  const { error = 'invalid_request', error_description = 'The request cannot be answered.' } = await textOf(answer);
+  if (error === 'invalid_client') {
+    if (answer.status === 401) return answer;
+    return refuse(401, error, error_description, authorization && 'Basic realm="loopstream"');
+  }
+  const isGrant = fields.has('grant_type') && INVALID_GRANTS.test(error_description);
+  return answer.status === 400 && !isGrant ? answer : refuse(400, isGrant ? 'invalid_grant' : error, error_description);
+}
+
+/** Two registrations from one address with the same metadata are one client; `order` of fields and lists does not matter. */
+function fingerprintOf(metadata: Registration, address: string): string {
+  const sorted = Object.entries(metadata)
+    .map(([name, value]) => [name, Array.isArray(value) ? [...value].sort() : value])
+    .sort(([one], [other]) => (String(one) < String(other) ? -1 : 1));
+  return hashOf(`${address}\n${JSON.stringify(sorted)}`);
+}
+
+/** What the library is given of a registration: it takes fewer redirect URIs than ours, which are put in afterwards. */
+export const registrationForLibrary = (metadata: Registration): object => ({
+  ...metadata,
+  application_type: 'native',
+  redirect_uris: metadata.redirect_uris.map((_uri, index) => `loopstream.placeholder:/${index}`),
+});
+
+export type Programs = ReturnType<typeof createPrograms>;
+
+/** `onEnded`: called when tokens were ended before their time. */
+export function createPrograms({ db, onEnded }: { db: Db; onEnded: () => void }) {
+  /** The client that a form is of; a refusal where it is not the one that it says; undefined where the library has to say. */
+  async function authenticate(form: Form): Promise<string | Response | undefined> {
+    const given: ClientCredentials | undefined = readClientCredentials(form.fields, form.authorization);
+    if (!given) return undefined;
+    const { clientId, secret, method } = given;
+    const known = await findClientProof(db, clientId);
+    const challenge = method === 'client_secret_basic' ? 'Basic realm="loopstream"' : undefined;
+    const wrong = (why: string) => refuse(401, 'invalid_client', why, challenge);
+    if (!known || known.disabled) return wrong('There is no such client any more: register again.');
+    const asked = known.method ?? 'client_secret_basic';
+    if (asked !== method) return wrong(`The client must authenticate by ${asked}, not by ${method}.`);
+    if (asked !== 'none' && !isSame(hashOf(secret ?? ''), known.secret ?? ''))
+      return wrong('The client secret is wrong.');
+    return clientId;
+  }
+
+  async function remember(answer: Response, grantId: string): Promise<void> {
+    const { access_token: token = '' } = (await answer.clone().json()) as { access_token?: string };
+    const { jti, sub, client_id: clientId, exp } = claimsOf(token) ?? {};
+    if (typeof jti !== 'string') throw new Error('The auth library gave out an access token without an id.');
+    await addAccessToken(db, {
+      ...{ jti, grantId, userId: String(sub), clientId: String(clientId), expiresAt: Number(exp) },
+    });
+  }
+
+  const endOwn = async ({ userId, clientId }: RefreshRow): Promise<void> => {
+    await endAccessTokens(db, userId, clientId);
+    onEnded();
+  };
+
+  async function exchangeCode(form: Form, ask: Ask): Promise<Response> {
+    const grantId = hashOf(form.fields.get('code') ?? '');
+    const answer = await settle(await ask(), form);
+    if (answer.ok) await remember(answer, grantId);
+    // It was used before, by somebody else maybe: what it gave ends (RFC 6749, section 4.1.2).
+    else if ((await textOf(answer)).error === 'invalid_grant') {
+      await endGrant(db, grantId);
+      onEnded();
+    }
+    return answer;
+  }
+
+  async function exchangeRefreshToken(form: Form, clientId: string | undefined, ask: Ask): Promise<Response> {
+    const tokenHash = hashOf(form.fields.get('refresh_token') ?? '');
+    const before = await findRefreshToken(db, tokenHash);
+    const answer = await settle(await ask(), form);
+    if (answer.ok) {
+      if (before) await remember(answer, before.authorizationCodeId ?? `${before.userId} ${before.clientId}`);
+      return answer;
+    }
+    const isRefused = (await textOf(answer)).error === 'invalid_grant' && before?.clientId === clientId;
+    // Of two at once the second finds it used, too. The library has ended the refresh tokens of that consent.
+    if (before && isRefused && (before.revoked || (await findRefreshToken(db, tokenHash))?.revoked !== null))
+      await endOwn(before);
+    return answer;
+  }
+
+  return {
+    /** The token endpoint. */
+    async exchange(form: Form, ask: Ask): Promise<Response> {
+      const client = await authenticate(form);
+      if (client instanceof Response) return client;
+      return form.fields.get('grant_type') === 'refresh_token'
+        ? exchangeRefreshToken(form, client, ask)
+        : exchangeCode(form, ask);
+    },
+
+    /** The revocation endpoint. A token that is not known, or another client's, is none that anybody could use: 200. */
+    async revoke(form: Form, ask: Ask): Promise<Response> {
+      const client = await authenticate(form);
+      if (client instanceof Response) return client;
+      const [token, ...more] = form.fields.getAll('token');
+      if (client === undefined || !token || more.length > 0) return settle(await ask(), form);
+      const done = () => Response.json({}, { headers: { 'cache-control': 'no-store' } });
+      const claims = claimsOf(token);
+      if (claims) {
+        if (await endAccessToken(db, String(claims.jti), client)) onEnded();
+        return done();
+      }
+      const before = await findRefreshToken(db, hashOf(token));
+      if (before?.clientId !== client) return done();
+      const answer = await ask();
+      if (answer.status >= 500) return answer;
+      if (before.revoked || before.authorizationCodeId === null) await endOwn(before);
+      else {
+        await endGrant(db, before.authorizationCodeId);
+        onEnded();
+      }
+      return done();
+    },
+
+    /** The userinfo endpoint, with the token however it was sent; `ask` is given it in the header. */
+    async readPerson(token: string | undefined, ask: Ask): Promise<Response> {
+      if (token === undefined) return refuse(401, 'invalid_token', 'Send an access token.', 'Bearer');
+      const { sub, client_id: clientId, jti } = claimsOf(token) ?? {};
+      const isGood = USER_ID.test(String(sub)) && (await isConsented(db, String(sub), String(clientId), String(jti)));
+      const answer = isGood ? await ask() : undefined;
+      if (answer && answer.status !== 400 && answer.status !== 401) return answer;
+      const { error } = answer ? await textOf(answer) : {};
+      if (error === 'invalid_scope')
+        return refuse(
+          403,
+          'insufficient_scope',
+          'This needs the scope openid.',
+          'Bearer error="insufficient_scope", scope="openid"',
+        );
+      const why = 'The access token is not valid, or has expired.';
+      return refuse(401, 'invalid_token', why, `Bearer error="invalid_token", error_description="${why}"`);
+    },
+
+    /** The registration endpoint. `count` throws where the address has registered too many clients. */
+    async register(
+      metadata: Registration,
+      address: string,
+      { count, ask }: { count: () => Promise<void>; ask: Ask },
+    ): Promise<Response> {
+      // A secret is shown once, so that a client with one is always a new one.
+      const fingerprint = metadata.token_endpoint_auth_method === 'none' ? fingerprintOf(metadata, address) : undefined;
+      const headers = { 'cache-control': 'no-store' };
+      const known = fingerprint === undefined ? undefined : await findRegistration(db, fingerprint);
+      if (known) return Response.json(known, { status: 201, headers });
+      await count();
+      const answer = await ask();
+      if (!answer.ok) return answer;
+      const { redirect_uris: redirectUris, application_type: type } = metadata;
+      const made = (await answer.json()) as { client_id: string };
+      const told = { ...made, redirect_uris: redirectUris, application_type: type };
+      const clientId = made.client_id;
+      await setRedirects(db, clientId, { redirectUris, applicationType: String(type) });
+      const kept =
+        fingerprint === undefined ? told : await addRegistration(db, { fingerprint, clientId, answer: told });
+      return Response.json(kept, { status: 201, headers });
+    },
+  };
+}
