@@ -12,6 +12,8 @@ import { MAX_PASSWORD, MIN_PASSWORD } from '../account/password.ts';
 import { createDb, type Db } from '../db/pool.ts';
 import { describePassword, type NoticeKind } from '../mail/notices.ts';
 import { AUTH_PATH, CONSENT_PAGE, cookieNameOf, resourcesOf, SIGN_IN_PAGE, sessionCookieOf } from './addresses.ts';
+import type { ClientDocuments } from './client-documents.ts';
+import { documentClients } from './document-clients.ts';
 import { type AuthMails, RESET_MINUTES } from './mails.ts';
 import { outsideSignIn } from './outside.ts';
 import type { OutsideProvider } from './outside-claims.ts';
@@ -50,6 +52,8 @@ export interface AuthSite {
   signUp?: boolean;
   /** Whether somebody here has looked into who made a client. */
   isVerified?: ((clientId: string) => Promise<boolean>) | undefined;
+  /** Finds clients that are described by documents of their own; without it there are only registered ones. */
+  documents?: ClientDocuments | undefined;
   /** Where else people may sign in. */
   outside?: OutsideProvider | undefined;
   /** Told, in words without secrets, why nobody could sign in there. */
@@ -232,6 +236,7 @@ export const createAuth = (pool: Pool, secret: string, site: Partial<AuthSite> =
         disableSettingJwtHeader: true,
       }),
       authorizationServer({ publicUrl, scopePrefix }),
+      ...(site.documents ? [documentClients(site.documents)] : []),
       passkeys(publicUrl),
       signUps({ db, publicUrl, isOpen: signUp, mails }),
       passwordResets(passwordReset),

@@ -2,6 +2,7 @@
 import type { DatabaseConfig } from '../config.ts';
 import { createDb, createPool, type Db } from '../db/pool.ts';
 import { AUTH_CONNECTIONS, type Auth, type AuthSite, beginLazily, createAuth } from './better-auth.ts';
+import { createClientDocuments } from './client-documents.ts';
 import type { AuthMails } from './mails.ts';
 import { type AuthService, createAuthService } from './service.ts';
 import { isVerified } from './store.ts';
@@ -23,6 +24,8 @@ export interface OpenAuth<Letters extends AuthMails = AuthMails> {
 
 export type OpenAuthConfig<Letters extends AuthMails = AuthMails> = Pick<DatabaseConfig, 'databaseUrl' | 'authSecret'> &
   Partial<Omit<AuthSite, 'mails' | 'onRevoked'>> & {
+    /** Whether documents of clients may come from private networks: where links may, too. */
+    allowPrivateLinks?: boolean;
     /** Without it no letters are sent. They are counted in the database. */
     openMails?: ((db: Db) => Letters) | undefined;
   };
@@ -43,6 +46,7 @@ export function openAuth<Letters extends AuthMails>({
   const library = beginLazily(() =>
     createAuth(authPool, config.authSecret, {
       isVerified: (id) => isVerified(db, id),
+      documents: createClientDocuments({ allowPrivate: config.allowPrivateLinks ?? false }),
       ...config,
       mails,
       onRevoked: () => service.forgetAll(),

@@ -1,0 +1,77 @@
+/** Tells the auth library of clients that are described by documents of their own: each is kept as a client with that id. */
+import { extendOAuthProvider } from '@better-auth/oauth-provider';
+import type { BetterAuthPlugin } from 'better-auth';
+import { type ClientDocuments, isDocumentId } from './client-documents.ts';
+import type { Registration } from './requests.ts';
+
+/** Kept with each such client, so that it is known to be no registered one. */
+const DISCOVERY = 'client-document';
+const MODEL = 'oauthClient';
+
+type Row = Record<string, unknown> & { clientId: string };
+
+interface Context {
+  context: {
+    adapter: {
+      create(of: { model: string; data: object }): Promise<Row>;
+      update(of: { model: string; where: { field: string; value: string }[]; update: object }): Promise<Row | null>;
+      findOne(of: { model: string; where: { field: string; value: string }[] }): Promise<Row | null>;
+    };
+  };
+}
+
+const columnsOf = (metadata: Registration) => ({
+  name: metadata.client_name ?? null,
+  uri: metadata.client_uri ?? null,
+  icon: metadata.logo_uri ?? null,
+  tos: metadata.tos_uri ?? null,
+  policy: metadata.policy_uri ?? null,
+  contacts: metadata.contacts ?? null,
+  redirectUris: metadata.redirect_uris,
+  applicationType: metadata.application_type,
+});
+
+const isSame = (row: Row, columns: Record<string, unknown>): boolean =>
+  Object.entries(columns).every(([name, value]) => JSON.stringify(row[name] ?? null) === JSON.stringify(value));
+
+async function keep({ context: { adapter } }: Context, clientId: string, metadata: Registration, row: Row | null) {
+  const columns = columnsOf(metadata);
+  const where = [{ field: 'clientId', value: clientId }];
+  const updatedAt = new Date();
+  if (row)
+    return isSame(row, columns) ? row : adapter.update({ model: MODEL, where, update: { ...columns, updatedAt } });
+  const data = {
+    ...{ ...columns, clientId, clientDiscoveryId: DISCOVERY, createdAt: updatedAt, updatedAt },
+    ...{
+      tokenEndpointAuthMethod: 'none',
+      grantTypes: ['authorization_code', 'refresh_token'],
+      responseTypes: ['code'],
+    },
+  };
+  try {
+    return await adapter.create({ model: MODEL, data });
+  } catch (error) {
+    // Two at once: the id is unique, and the other one has made it.
+    const other = await adapter.findOne({ model: MODEL, where });
+    if (other) return other;
+    throw error;
+  }
+}
+
+export const documentClients = (documents: ClientDocuments): BetterAuthPlugin => ({
+  id: 'client-documents',
+  init: (context) => {
+    extendOAuthProvider(context, {
+      clientDiscovery: {
+        id: DISCOVERY,
+        matches: isDocumentId,
+        // A host that is away for a while takes nothing from people who have let its client in.
+        resolve: (async (within: Context, clientId: string, existing: Row | null) => {
+          const found = await documents.find(clientId);
+          if (typeof found === 'string') return found === 'away' ? existing : null;
+          return keep(within, clientId, found.metadata, existing);
+        }) as never,
+      },
+    });
+  },
+});
