@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { ConnectionError } from '../../src/client/index.ts';
 import {
   askAgain,
+  describingHost,
   hasPasskeys,
   isOpenPage,
   mayFollow,
@@ -83,7 +84,14 @@ describe('after signing in', () => {
     expect(placeOf('https://apps.example.com:8443/cb')).toBe('apps.example.com:8443');
     expect(placeOf('http://127.0.0.1:7777/cb')).toBe('a program on this device');
     expect(placeOf('com.example.app:/cb')).toBe('the app com.example.app on this device');
+    expect(placeOf('cursor://anysphere.cursor-mcp/oauth/callback')).toBe('the app cursor on this device');
     expect(placeOf('')).toContain('cannot be read');
+  });
+
+  test('of a document of its own, a client is named with its host; one that registered itself is not', () => {
+    expect(describingHost('https://apps.example.com:8443/oauth/client.json')).toBe('apps.example.com:8443');
+    expect(describingHost('k3yZ8bQw')).toBeUndefined();
+    expect(describingHost('https:')).toBeUndefined();
   });
 });
 

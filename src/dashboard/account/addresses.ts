@@ -77,5 +77,9 @@ export function placeOf(url: string): string {
   return /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname) ? 'a program on this device' : host;
 }
 
+/** The host that describes a client whose id is the address of its document; undefined for a client that registered itself. */
+export const describingHost = (clientId: string): string | undefined =>
+  /^https:/i.test(clientId) && URL.canParse(clientId) ? new URL(clientId).host : undefined;
+
 /** Whether devices keep passkeys for a page at this host: they do for names, and for no bare address (WebAuthn, section 5.1.2). */
 export const hasPasskeys = (hostname: string): boolean => !/^[\d.]+$|^\[/.test(hostname);

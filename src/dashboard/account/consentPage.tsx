@@ -4,7 +4,7 @@ import { IconAlertTriangle, IconCheck, IconShieldCheck, IconShieldQuestion } fro
 import { useQuery } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 import { useSession, useWho } from '../context.tsx';
-import { mayFollow, oauthQueryOf, placeOf } from './addresses.ts';
+import { describingHost, mayFollow, oauthQueryOf, placeOf } from './addresses.ts';
 import { keepAsked } from './asked.ts';
 import { Problem } from './fields.tsx';
 import classes from './frame.module.css';
@@ -70,6 +70,17 @@ const Client = ({ name, isVerified }: { name: string; isVerified: boolean }) => 
   </div>
 );
 
+/** Whose word the name is: anybody can choose any. */
+function Origin({ clientId }: { clientId: string }) {
+  const host = describingHost(clientId);
+  if (host === undefined) return <p>The app chose its name itself.</p>;
+  return (
+    <p>
+      The name comes from <strong>{host}</strong>
+    </p>
+  );
+}
+
 const leadOf = (client: AskingClient | undefined): string | undefined =>
   client?.isVerified
     ? 'Whoever runs this loopstream has checked who made it. Allow it if you have begun this there yourself.'
@@ -107,6 +118,7 @@ function Asking({ wish, person }: { wish: Wish; person: Person }) {
         <Allowances scopes={wish.scopes} />
       </div>
       <div className={classes.facts}>
+        <Origin clientId={wish.clientId} />
         <p>
           You go back to <strong>{placeOf(wish.redirectUri)}</strong>
         </p>
