@@ -224,7 +224,9 @@ export function createPrograms({ db, onEnded }: { db: Db; onEnded: () => void })
       if (!answer.ok) return answer;
       const { redirect_uris: redirectUris, application_type: type } = metadata;
       const made = (await answer.json()) as { client_id: string };
-      const told = { ...made, redirect_uris: redirectUris, application_type: type };
+      // A client that is not told takes RS256 for granted (OpenID Connect Registration 1.0, section 2).
+      const said = { id_token_signed_response_alg: 'ES256', redirect_uris: redirectUris, application_type: type };
+      const told = { ...made, ...said };
       const clientId = made.client_id;
       await setRedirects(db, clientId, { redirectUris, applicationType: String(type) });
       const kept =

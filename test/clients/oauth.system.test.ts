@@ -111,7 +111,6 @@ test('openid-client 5 discovers, registers, lets a person in, reads who it is, r
     redirect_uris: [REDIRECT],
     token_endpoint_auth_method: 'client_secret_basic',
     grant_types: ['authorization_code', 'refresh_token'],
-    id_token_signed_response_alg: 'ES256',
   });
   const [code_verifier, state, nonce] = [generators.codeVerifier(), generators.state(), generators.nonce()];
   const address = client.authorizationUrl({
