@@ -120,11 +120,14 @@ export async function setRedirects(
     .execute();
 }
 
-/** The answer to who registered the same before, while that client is there. It counts as used from now on. */
+/**
+ * The answer to who registered the same before, while that client is there. It counts as registered now, so that it is not
+ * cleared away before it is used.
+ */
 export async function findRegistration(db: Db, fingerprint: string): Promise<object | undefined> {
-  const { rows } = await sql<{ answer: object }>`update loopstream.registrations r set at = now()
-    where r.fingerprint = ${fingerprint} and exists (select from auth."oauthClient" c
-      where c."clientId" = r.client_id and c.disabled is not true)
+  const { rows } = await sql<{ answer: object }>`update auth."oauthClient" c set "createdAt" = now()
+    from loopstream.registrations r
+    where r.fingerprint = ${fingerprint} and c."clientId" = r.client_id and c.disabled is not true
     returning r.answer`.execute(db);
   return rows[0]?.answer;
 }
@@ -186,8 +189,6 @@ export async function forgetOldAccess(
   await sql`delete from auth."oauthClient" c
     where c."createdAt" < now() - make_interval(days => ${unusedClientDays})
       and not exists (select from loopstream.verified_clients v where v.client_id = c."clientId")
-      and not exists (select from loopstream.registrations g where g.client_id = c."clientId"
-        and g.at >= now() - make_interval(days => ${unusedClientDays}))
       and not exists (select from auth."oauthConsent" o where o."clientId" = c."clientId")
       and not exists (select from auth."oauthRefreshToken" r where r."clientId" = c."clientId")`.execute(db);
   await sql`delete from loopstream.registrations g
