@@ -68,7 +68,7 @@ test('an item that is wrong in the storage is passed over with a code, and the o
       return item;
     }),
   );
-  const elsewhere = ['../../../etc/passwd', '', '/', 'renditions/\u0000.flv', 'renditions/absent.flv'].map(
+  const elsewhere = ['../../../etc/passwd', '.', '/', 'renditions/\u0000.flv', 'renditions/absent.flv'].map(
     (rendition, n) => ({ id: `elsewhere-${n}`, name: 'Elsewhere', rendition }),
   );
   await publish([good, ...wrong, ...elsewhere]);
