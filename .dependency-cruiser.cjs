@@ -29,7 +29,7 @@ module.exports = {
       to: {
         path: '^src/',
         pathNot:
-          '^src/(streamer|prepare|probe|rendition|storage)/|^src/streams/(spec|names|profile|program|conditions)\\.ts$|^src/uploads/(spec|link|name|warnings)\\.ts$|^src/destinations/(spec|ingest|srt)\\.ts$|^src/[^/]+\\.ts$',
+          '^src/(streamer|prepare|probe|rendition|storage)/|^src/streams/(spec|names|profile|program|conditions)\\.ts$|^src/uploads/(spec|link|name|warnings)\\.ts$|^src/destinations/(spec|ingest|srt|read|login|placeholders|platforms)\\.ts$|^src/[^/]+\\.ts$',
       },
     },
     {

@@ -15,7 +15,7 @@ import { clusterLayout } from '../test/support/cluster/layout.ts';
 import { MACHINE_PROGRAMS, whyNot } from '../test/support/cluster/programs.ts';
 import { ensureServersArchive } from '../test/support/engine/image.ts';
 import { enginePrograms, whyNoEngine } from '../test/support/engine/programs.ts';
-import { ensureEnforcer, ensureGoPrograms } from '../test/support/go-programs.ts';
+import { ensureEnforcer, ensureGoPrograms, ensureRtmpLogin } from '../test/support/go-programs.ts';
 import { ensureDefinitions } from '../test/support/helm/definitions.ts';
 import { ensureHelms } from '../test/support/helm/program.ts';
 import { ensureSchemathesis } from '../test/support/schemathesis/program.ts';
@@ -64,6 +64,7 @@ await Promise.all([
   packages,
   ensureKubernetes(),
   ensureGoPrograms(say),
+  ensureRtmpLogin(say),
   hasNodes && ensureEnforcer(say),
   ensureHelms(say),
   ensureDefinitions(environment(), say),

@@ -38,7 +38,7 @@ export const streamerConfig = (env: Env) => {
   return Object.freeze({
     ...common(env),
     programFile: text('PROGRAM_FILE'),
-    /** JSON: what each destination is called → its rtmpUrl and rtmpKey. */
+    /** JSON: what each destination is called → its rtmpUrl, rtmpKey, rtmpUser and rtmpPassword. */
     destinationsFile: text('DESTINATIONS_FILE'),
     storageUrl: text('STORAGE_URL'),
     storageCredentials: storageCredentials(env),
@@ -128,7 +128,7 @@ export const probeConfig = (env: Env) => {
   const { text, optional, flag } = reader(env);
   return Object.freeze({
     ...common(env),
-    /** Holds the files rtmpUrl and rtmpKey. */
+    /** Holds the files rtmpUrl and rtmpKey, and rtmpUser and rtmpPassword where there is a login. */
     destinationDir: text('DESTINATION_DIR'),
     resultFile: text('RESULT_FILE'),
     /** As a streamer's. */

@@ -7,6 +7,10 @@ export type { Logger };
 export const REDACTED = [
   'rtmpKey',
   '*.rtmpKey',
+  'rtmpUser',
+  '*.rtmpUser',
+  'rtmpPassword',
+  '*.rtmpPassword',
   'apiKey',
   '*.apiKey',
   'secretAccessKey',

@@ -1,11 +1,17 @@
 import { expect, test } from 'vitest';
 import { createLogger, REDACTED } from '../src/log.ts';
 
-const SECRETS = ['rtmpKey', 'apiKey', 'secretAccessKey', 'databaseUrl', 'redisUrl', 'smtpUrl', 'authSecret'].concat([
-  'rpcUrl',
-  'esploraUrl',
-  'ratesUrl',
-]);
+const SECRETS = [
+  'rtmpKey',
+  'rtmpUser',
+  'rtmpPassword',
+  'apiKey',
+  'secretAccessKey',
+  'databaseUrl',
+  'redisUrl',
+  'smtpUrl',
+  'authSecret',
+].concat(['rpcUrl', 'esploraUrl', 'ratesUrl']);
 const HEADERS = ['authorization', 'x-api-key', 'cookie'];
 const secretOf = (name: string) => `the-secret-of-${name}`;
 

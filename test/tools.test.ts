@@ -32,6 +32,7 @@ test('so does the ffmpeg that sends a stream', async () => {
     format: 'flv',
     url: 'rtmp://127.0.0.1:9/',
     app: '',
+    playpath: '',
   } as const;
   const transport = new Transport('ffmpeg', { ...address, preset: '', secrets: [] }, { onProgress: () => undefined });
   try {

@@ -21,7 +21,7 @@ export const destinationTools = (destinations: DestinationService): Tool[] => [
     name: 'create_destination',
     title: 'Create a destination',
     description:
-      'A place to stream to: the ingest URL and the stream key, which the platform shows. The key is never told again. Call test_destination to see whether it is right.',
+      'A place to stream to: the ingest URL and the stream key, which the platform shows. A server that asks for a login gets rtmpUser and rtmpPassword too. Key and login are never told again. Call test_destination to see whether it is right.',
     operations: ['createDestination'],
     ...{ body: DestinationCreate, output: Destination, keyed: true },
     say: sayDestination,
@@ -50,7 +50,7 @@ export const destinationTools = (destinations: DestinationService): Tool[] => [
     name: 'update_destination',
     title: 'Change a destination',
     description:
-      'Sets name, URL or key anew. A stream on air is published again with what is new, which viewers may see as a short break.',
+      'Sets name, URL, key or login anew; an empty rtmpUser and rtmpPassword end the login. A stream on air is published again with what is new, which viewers may see as a short break.',
     operations: ['updateDestination'],
     ...{ own: id, body: DestinationUpdate, output: Destination, repeatable: true, takesAway: true },
     say: sayDestination,

@@ -19,6 +19,10 @@ const Destination = new GraphQLObjectType<DestinationRecord>({
       type: required(GraphQLString),
       description: 'The last four characters of the key; empty for a short key.',
     },
+    hasLogin: {
+      type: required(GraphQLBoolean),
+      description: 'Whether a user name and a password are kept for it.',
+    },
     createdAt: { type: required(DateTime) },
   },
 });

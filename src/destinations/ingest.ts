@@ -14,9 +14,9 @@ export interface Ingest {
   /** A name in lower-case ASCII (punycode), an IPv4 address of four decimal parts, or an IPv6 address without brackets. */
   host: string;
   port: number;
-  /** RTMP: the path without slashes at its ends, percent-encoded. */
+  /** RTMP: the path as it was written, without slashes at its ends; before a query the last one stays, as OBS sends it. */
   path: string;
-  /** RTMP: from the question mark on, percent-encoded, or empty. */
+  /** RTMP: from the question mark on, as it was written, or empty. */
   query: string;
   /** SRT: names and values for ffmpeg, from the table in srt.ts. */
   options: ReadonlyMap<string, string>;
@@ -48,9 +48,16 @@ function withoutFragment(text: string): string {
   return query < 0 ? text : text.slice(0, query) + text.slice(query).replaceAll('#', '%23');
 }
 
+/** RTMP sends what somebody wrote: a URL parser would encode some of it, and take `..` for a step up. */
+function readApplication(text: string): { path: string; query: string } {
+  const [, path = '', query = ''] = /^[^:/?#]+:\/*[^/?]*([^?]*)(.*)$/s.exec(text) ?? [];
+  const from = path.replace(/^\/+/, '');
+  return { path: query === '' ? from.replace(/(?<!\/)\/+$/, '') : from, query };
+}
+
 /**
  * Problems are sentences that follow the name of the field and quote nothing but, by `quote`, the name of an option. Credentials
- * inside a URL would end up where URLs may be shown, so they are refused; the key has its own field.
+ * inside a URL would end up where URLs may be shown, so they are refused; read.ts takes them out before.
  */
 export function readIngest(text: string, quote?: (name: string) => string): IngestResult {
   const url = URL.parse(/^srt:/i.test(text) ? withoutFragment(text) : text);
@@ -62,7 +69,7 @@ export function readIngest(text: string, quote?: (name: string) => string): Inge
   const protocol = PROTOCOLS.find((name) => url.protocol === `${name}:`);
   if (!protocol) return { problem: 'must begin with rtmp://, rtmps:// or srt://' };
   if (url.username || url.password)
-    return { problem: 'must not hold a user name or password; give the stream key as rtmpKey' };
+    return { problem: 'must not hold a user name or password; give them as rtmpUser and rtmpPassword' };
   if (!url.hostname) return { problem: 'must name a host' };
   const host = readHost(url.hostname);
   if (host === undefined) return { problem: 'must name a host as DNS has them, or an address' };
@@ -73,11 +80,11 @@ export function readIngest(text: string, quote?: (name: string) => string): Inge
     const { options, problem } = readSrtOptions(url.searchParams, quote);
     return problem === undefined ? { ingest: { ...shared, path: '', query: '', options } } : { problem };
   }
-  const path = url.pathname.replace(/^\/+|\/+$/g, '');
-  if (host.length + path.length + url.search.length > MAX_VALUE_BYTES) {
+  const { path, query } = readApplication(text);
+  if (Buffer.byteLength(host + path + query) > MAX_VALUE_BYTES) {
     return { problem: `must have at most ${MAX_VALUE_BYTES} bytes` };
   }
-  return { ingest: { ...shared, path, query: url.search, options: new Map() } };
+  return { ingest: { ...shared, path, query, options: new Map() } };
 }
 
 /** Why a URL cannot be streamed to, or undefined when it can. */

@@ -1,33 +1,44 @@
 /**
- * A destination as clients see it and as they ask for it. Its key goes in and never comes out.
+ * A destination as clients see it and as they ask for it. Its key and its login go in and never come out.
  * Pure: no I/O, no clock.
  */
 import { type Static, Type } from 'typebox';
 import { DisplayName } from '../streams/record.ts';
 import { MAX_VALUE_BYTES } from './ingest.ts';
+import { MAX_LOGIN_BYTES } from './login.ts';
 import { TEST_STAGES } from './spec.ts';
 
 const RtmpUrl = Type.String({
   minLength: 1,
   maxLength: 2048,
   description:
-    'Ingest URL without the key: rtmp://, rtmps:// or srt://, with options of SRT. Secrets in it are write-only.',
+    'Ingest URL: rtmp://, rtmps:// or srt://, with options of SRT. A user name and password, the key, or a placeholder for it such as `{stream_key}` may be in it and are taken out. Secrets in it are write-only.',
 });
 const RtmpKey = Type.String({
-  minLength: 1,
   maxLength: MAX_VALUE_BYTES,
-  pattern: '^[^\\s"\'\\\\\\u0000-\\u001f\\u007f-\\u009f]+$',
-  description: 'Stream key; write-only.',
+  pattern: `^\\s*[^\\s"'\\\\\\u0000-\\u001f\\u007f-\\u009f]*\\s*$`,
+  description: 'Stream key; write-only. Empty where the URL ends with it, and where SRT needs none.',
 });
+const RtmpUser = Type.String({
+  maxLength: MAX_LOGIN_BYTES,
+  pattern: `^\\s*[^\\s"'&\\\\\\u0000-\\u001f\\u007f-\\u009f]*\\s*$`,
+  description: 'User name, where an RTMP server asks for a login; write-only. Empty: no login.',
+});
+const RtmpPassword = Type.String({
+  maxLength: MAX_LOGIN_BYTES,
+  pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f]*$',
+  description: 'Password of that user; write-only. The server is shown a digest of it, never the password.',
+});
+const login = { rtmpUser: Type.Optional(RtmpUser), rtmpPassword: Type.Optional(RtmpPassword) };
 
 export const DestinationCreate = Type.Object(
-  { name: DisplayName, rtmpUrl: RtmpUrl, rtmpKey: RtmpKey },
+  { name: DisplayName, rtmpUrl: RtmpUrl, rtmpKey: RtmpKey, ...login },
   { title: 'DestinationCreate', additionalProperties: false },
 );
 export type DestinationCreate = Static<typeof DestinationCreate>;
 
 export const DestinationUpdate = Type.Object(
-  { name: Type.Optional(DisplayName), rtmpUrl: Type.Optional(RtmpUrl), rtmpKey: Type.Optional(RtmpKey) },
+  { name: Type.Optional(DisplayName), rtmpUrl: Type.Optional(RtmpUrl), rtmpKey: Type.Optional(RtmpKey), ...login },
   { title: 'DestinationUpdate', additionalProperties: false, minProperties: 1 },
 );
 export type DestinationUpdate = Static<typeof DestinationUpdate>;
@@ -38,6 +49,7 @@ export const Destination = Type.Object(
     name: Type.String(),
     rtmpUrl: Type.String({ description: 'Values that are secrets are hidden, as in `srt://host:9000?passphrase=…`.' }),
     rtmpKeyHint: Type.String({ description: 'The last four characters of the key; empty for a short key.' }),
+    hasLogin: Type.Boolean({ description: 'Whether a user name and a password are kept for it.' }),
     createdAt: Type.String({ format: 'date-time' }),
   },
   { title: 'Destination' },

@@ -1,12 +1,12 @@
 /**
- * Destinations. URL and key live in a Secret, which this service may write and never reads; what may be shown of them is
+ * Destinations. URL, key and login live in a Secret, which this service may write and never reads; what may be shown of them is
  * in the resource's status.
  */
 import type { Connection, PageArgs } from '../account/connection.ts';
 import { newId, type Owned } from '../account/owned.ts';
 import type { Quotas } from '../account/quotas.ts';
 import type { Clock } from '../clock.ts';
-import { AppError, validationFailed } from '../errors.ts';
+import { AppError } from '../errors.ts';
 import {
   DESTINATIONS,
   type LoopStream,
@@ -20,13 +20,12 @@ import {
   API_VERSION,
   MANAGED_BY,
   MANAGED_BY_LABEL,
-  SECRET_KEY_KEY,
-  SECRET_URL_KEY,
   SECRET_VERSION_ANNOTATION,
 } from '../streams/names.ts';
-import { hasHidden, ingestForbidden, ingestKeyProblem, readIngest, shownUrl } from './ingest.ts';
+import { readChanges, type SecretChanges } from './changes.ts';
+import { hasHidden } from './ingest.ts';
 import type { Destination, DestinationCreate, DestinationUpdate } from './record.ts';
-import { type DestinationStatus, keyHint } from './spec.ts';
+import type { DestinationStatus } from './spec.ts';
 import { createTests } from './testing.ts';
 
 export type DestinationService = ReturnType<typeof createDestinationService>;
@@ -47,25 +46,9 @@ const show = ({ metadata, spec, status }: Resource): Destination => ({
   name: spec.displayName ?? metadata.name,
   rtmpUrl: status?.rtmpUrl ?? '',
   rtmpKeyHint: status?.rtmpKeyHint ?? '',
+  hasLogin: status?.hasLogin ?? false,
   createdAt: metadata.creationTimestamp,
 });
-
-/** `shown`: the URL that the destination has, as far as it is shown; its protocol says how long a new key may be. */
-function check({ rtmpUrl, rtmpKey }: DestinationUpdate, allowPrivate: boolean, shown = ''): void {
-  if (rtmpUrl !== undefined && hasHidden(rtmpUrl)) {
-    const message = 'has values that are hidden (…): enter them again, or leave it as it is shown';
-    throw validationFailed([{ path: '/rtmpUrl', message }]);
-  }
-  const { ingest, problem } = readIngest((rtmpUrl ?? shown).replaceAll(/=…/g, '='));
-  if (rtmpUrl !== undefined && problem !== undefined) throw validationFailed([{ path: '/rtmpUrl', message: problem }]);
-  const forbidden = rtmpUrl !== undefined && ingest ? ingestForbidden(ingest, allowPrivate) : undefined;
-  if (forbidden) {
-    const errors = [{ path: '/rtmpUrl', message: forbidden }];
-    throw new AppError('destination_forbidden', `The address ${forbidden}.`, { extras: { errors } });
-  }
-  const wrong = rtmpKey === undefined ? undefined : ingestKeyProblem(rtmpKey, ingest?.protocol ?? 'rtmp');
-  if (wrong) throw validationFailed([{ path: '/rtmpKey', message: wrong }]);
-}
 
 /** A new value for every change of a Secret: it makes the operator look again. */
 const secretVersion = () => ({ [SECRET_VERSION_ANNOTATION]: newId('v') });
@@ -80,14 +63,8 @@ export function createDestinationService({
 }: DestinationServiceDeps) {
   const { namespace } = destinations;
 
-  /** Both keys, as a merge patch takes them: Kubernetes turns `stringData` into `data`. */
-  const secretData = ({ rtmpUrl, rtmpKey }: DestinationUpdate) => ({
-    ...(rtmpUrl === undefined ? {} : { [SECRET_URL_KEY]: rtmpUrl }),
-    ...(rtmpKey === undefined ? {} : { [SECRET_KEY_KEY]: rtmpKey }),
-  });
-
   /** The Secret goes with its Destination: Kubernetes' garbage collector follows the owner reference. */
-  const createSecret = async (accountId: string, owner: Resource, input: DestinationUpdate) => {
+  const createSecret = async (accountId: string, owner: Resource, changes: SecretChanges) => {
     const secret: Omit<Secret, 'spec'> = {
       apiVersion: 'v1',
       kind: 'Secret',
@@ -100,24 +77,20 @@ export function createDestinationService({
         ],
       },
       type: 'Opaque',
-      stringData: secretData(input),
+      // Kubernetes turns it into `data`, also of a merge patch.
+      stringData: changes,
     };
     try {
       await kube.create(SECRETS, namespace, secret as Secret);
     } catch (error) {
       // An earlier try of the same request got this far.
       if (!(error instanceof KubeError) || error.reason !== 'AlreadyExists') throw error;
-      await kube.mergePatch(SECRETS, namespace, owner.spec.secretName, { stringData: secretData(input) });
+      await kube.mergePatch(SECRETS, namespace, owner.spec.secretName, { stringData: changes });
     }
   };
 
-  const writeStatus = (destination: Resource, { rtmpUrl, rtmpKey }: DestinationUpdate) => {
-    const status: DestinationStatus = {
-      ...(rtmpUrl === undefined ? {} : { rtmpUrl: shownUrl(rtmpUrl) }),
-      ...(rtmpKey === undefined ? {} : { rtmpKeyHint: keyHint(rtmpKey) }),
-    };
-    return destinations.patch(destination, { status }, { subresource: 'status' });
-  };
+  const writeStatus = (destination: Resource, status: DestinationStatus) =>
+    destinations.patch(destination, { status }, { subresource: 'status' });
 
   /**
    * A key must not outlive its destination, so its Secret goes first and at once; the garbage collector, which would take
@@ -134,13 +107,13 @@ export function createDestinationService({
   return {
     /** All of it or nothing: when the Secret cannot be written, the Destination is taken back. */
     async create(accountId: string, input: DestinationCreate): Promise<Destination> {
-      check(input, allowPrivate);
+      const { changes, status } = readChanges(input, allowPrivate);
       const destination = await quotas.make(accountId, 'destinations', input, () =>
         destinations.create(accountId, (id) => ({ displayName: input.name, secretName: id })),
       );
       try {
-        await createSecret(accountId, destination, input);
-        return show(await writeStatus(destination, input));
+        await createSecret(accountId, destination, changes);
+        return show(await writeStatus(destination, status));
       } catch (error) {
         await remove(destination).catch(() => undefined);
         throw error;
@@ -159,12 +132,12 @@ export function createDestinationService({
       // What comes back as it was shown is no change: the hidden values stay what they are.
       const isAsShown = rtmpUrl !== undefined && hasHidden(rtmpUrl) && rtmpUrl === destination.status?.rtmpUrl;
       const input: DestinationUpdate = isAsShown ? others : given;
-      check(input, allowPrivate, destination.status?.rtmpUrl);
-      const changesSecret = input.rtmpUrl !== undefined || input.rtmpKey !== undefined;
+      const { changes, status } = readChanges(input, allowPrivate, destination.status ?? {});
+      const changesSecret = Object.keys(changes).length > 0;
       if (changesSecret) {
         const { secretName } = destination.spec;
         try {
-          await kube.mergePatch(SECRETS, namespace, secretName, { stringData: secretData(input) });
+          await kube.mergePatch(SECRETS, namespace, secretName, { stringData: changes });
         } catch (error) {
           // An admission policy of the chart lets this service write Secrets of its own names alone.
           if (error instanceof KubeError && error.status === 403)
@@ -175,19 +148,19 @@ export function createDestinationService({
             );
           // Someone removed it: with URL and key at hand it can be made again, with one of them it cannot.
           if (!(error instanceof KubeError) || error.status !== 404) throw error;
-          if (input.rtmpUrl === undefined || input.rtmpKey === undefined)
+          if (changes.rtmpUrl === undefined || changes.rtmpKey === undefined)
             throw new AppError(
               'conflict',
-              'The Secret of this destination is gone; send rtmpUrl and rtmpKey together.',
+              'The Secret of this destination is gone; send rtmpUrl and rtmpKey together, with rtmpUser and rtmpPassword if it had them.',
             );
-          await createSecret(accountId, destination, input);
+          await createSecret(accountId, destination, changes);
         }
       }
       const patched = await destinations.patch(destination, {
         ...(changesSecret ? { metadata: { annotations: secretVersion() } } : {}),
         ...(input.name === undefined ? {} : { spec: { displayName: input.name } }),
       });
-      return show(changesSecret ? await writeStatus(patched, input) : patched);
+      return show(changesSecret ? await writeStatus(patched, status) : patched);
     },
 
     async delete(accountId: string, id: string): Promise<void> {

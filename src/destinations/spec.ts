@@ -11,7 +11,8 @@ export const DestinationSpec = Type.Object({
   secretName: Type.String({
     minLength: 1,
     maxLength: 253,
-    description: 'Secret in the same namespace with the keys rtmpUrl and rtmpKey.',
+    description:
+      'Secret in the same namespace with the keys rtmpUrl and rtmpKey; rtmpUser and rtmpPassword where the server asks for a login.',
   }),
 });
 export type DestinationSpec = Static<typeof DestinationSpec>;
@@ -53,6 +54,7 @@ export const DestinationStatus = Type.Object({
     Type.String({ description: 'resourceVersion of the Secret when it was looked at: streams take up another one.' }),
   ),
   rtmpKeyHint: Type.Optional(Type.String({ description: 'The last four characters of the key.' })),
+  hasLogin: Type.Optional(Type.Boolean({ description: 'Whether the Secret has a user name and a password.' })),
   test: Type.Optional(TestStatus),
   conditions: Type.Optional(
     Type.Array(Condition, { maxItems: 16, description: 'Ready: the Secret is there and its URL can be used.' }),

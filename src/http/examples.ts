@@ -62,6 +62,7 @@ const Destination = {
   name: 'Main channel',
   rtmpUrl: 'rtmp://live.example.com/app',
   rtmpKeyHint: '7x2q',
+  hasLogin: false,
   createdAt,
 };
 

@@ -74,6 +74,8 @@ const OF_DESTINATIONS: Record<FailureCode, string> = {
   tls_failed:
     'Use the host name that the platform’s certificate is for, or `rtmp://` where the platform offers no TLS.',
   key_in_use: 'Stop what else publishes with this key, or take another key.',
+  login_required: 'Give the user name and password that the server has for you as rtmpUser and rtmpPassword.',
+  login_refused: 'Enter the user name and password again, and ask the owner of the server whether they still hold.',
   publish_rejected: 'Take the key from the platform again, and see whether it expects a stream now.',
   stalled: 'See whether the platform is up, and whether the stream’s quality is one that it takes.',
   reset: 'See what the platform says about the stream: it may be over its limits, or not expect one now.',

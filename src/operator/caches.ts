@@ -1,4 +1,5 @@
 /** The caches that every decision is made from, and who has to be looked at when something in them changes. */
+import { holdsDestination } from '../destinations/spec.ts';
 import { createReflector, type Reflector } from '../kube/reflector.ts';
 import {
   DESTINATIONS,
@@ -226,6 +227,15 @@ function uploadKeysOf(caches: Caches, stream: LoopStream | undefined): string[] 
   return [...new Set([...direct, ...items])].map((name) => keyIn(namespace, name));
 }
 
+const heldDestinations = (stream: LoopStream | undefined): string[] =>
+  stream && holdsDestination(stream.status?.phase) ? inNamespaceOf(stream, stream.spec.destinationRefs) : [];
+
+/** Where a stream has begun to be sent: the Secrets of these are read more often from now on (destinations.ts). */
+const newlyHeld = (current: LoopStream | undefined, previous: LoopStream | undefined): string[] => {
+  const before = new Set(heldDestinations(previous));
+  return heldDestinations(current).filter((key) => !before.has(key));
+};
+
 const playlistUploadKeys = (playlist: Playlist | undefined): string[] =>
   playlist ? itemNames(playlist).map((name) => keyIn(playlist.metadata.namespace, name)) : [];
 
@@ -251,6 +261,7 @@ const REPLAY = { replay: true };
 export function wire(caches: Caches, enqueue: Enqueue): void {
   caches.streams.onChange((key, current, previous) => {
     enqueue.stream(key);
+    for (const destination of newlyHeld(current, previous)) enqueue.destination(destination);
     // A status asks nothing new of the uploads, but for whether they are prepared and how urgently.
     const sameLevel = current && previous && levelOf(current) === levelOf(previous);
     if (sameLevel && current.metadata.generation === previous.metadata.generation) return;

@@ -7,6 +7,7 @@ import type { KubeObject } from '../kube/types.ts';
 import {
   API_VERSION,
   SECRET_KEY_KEY,
+  SECRET_LOGIN_KEYS,
   SECRET_URL_KEY,
   SECRET_VERSION_ANNOTATION,
   testPodName,
@@ -53,6 +54,14 @@ const container = (settings: PodSettings) => ({
   ],
 });
 
+const itemsOf = (keys: readonly string[]) => keys.map((key) => ({ key, path: key }));
+
+/** A login may be missing, and the address may not: whether a key may is said of all keys of a source. */
+const secretSources = (name: string) => [
+  { secret: { name, items: itemsOf([SECRET_URL_KEY, SECRET_KEY_KEY]) } },
+  { secret: { name, items: itemsOf(SECRET_LOGIN_KEYS), optional: true } },
+];
+
 /** `secretVersion`: of the destination's Secret as it is now. The pod reads it as files and sees nothing else of the cluster. */
 export function buildProbe(
   destination: Destination,
@@ -61,7 +70,6 @@ export function buildProbe(
 ): KubeObject<PodSpec, PodStatus> {
   const { name, namespace, uid } = destination.metadata;
   const { secretName } = destination.spec;
-  const items = [SECRET_URL_KEY, SECRET_KEY_KEY].map((key) => ({ key, path: key }));
   return {
     apiVersion: 'v1',
     kind: 'Pod',
@@ -82,7 +90,7 @@ export function buildProbe(
       containers: [container(settings)],
       volumes: [
         { name: 'tmp', ...TMP_VOLUME },
-        { name: 'destination', secret: { secretName, defaultMode: 0o440, items } },
+        { name: 'destination', projected: { defaultMode: 0o440, sources: secretSources(secretName) } },
       ],
     },
   };

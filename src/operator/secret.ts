@@ -11,6 +11,7 @@ import {
   PUBLISHER_KEY,
   podNames,
   SECRET_KEY_KEY,
+  SECRET_LOGIN_KEYS,
   SECRET_URL_KEY,
   streamSecretName,
   VIEW_TOKEN_KEY,
@@ -53,9 +54,10 @@ async function destinationsOf(tools: Pick<Tools, 'kube'>, stream: LoopStream, wo
     stream.spec.destinationRefs.map(async (name) => {
       const of = world.destinations.get(name);
       const data = of && (await find(tools, namespace, of.spec.secretName))?.data;
-      const url = data?.[SECRET_URL_KEY];
-      if (url === undefined) return [];
-      return [[name, { rtmpUrl: decode(url).trim(), rtmpKey: decode(data?.[SECRET_KEY_KEY] ?? '').trim() }]] as const;
+      if (data?.[SECRET_URL_KEY] === undefined) return [];
+      const login = SECRET_LOGIN_KEYS.filter((key) => data[key] !== undefined);
+      const members = [SECRET_URL_KEY, SECRET_KEY_KEY, ...login].map((key) => [key, decode(data[key] ?? '').trim()]);
+      return [[name, Object.fromEntries(members) as Record<string, string>]] as const;
     }),
   );
   return JSON.stringify(Object.fromEntries(destinations.flat()));

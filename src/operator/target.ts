@@ -1,5 +1,6 @@
 /** Whether a destination's Secret can be streamed with, and what may be shown of it. Pure: no I/O, no clock. */
-import { ingestForbidden, ingestKeyProblem, readIngest, shownUrl } from '../destinations/ingest.ts';
+import { ingestForbidden, shownUrl } from '../destinations/ingest.ts';
+import { FIELDS, type GivenDestination, type ReadDestination, readDestination } from '../destinations/read.ts';
 import { type DestinationStatus, keyHint } from '../destinations/spec.ts';
 import type { Destination, Secret } from '../kube/resources.ts';
 import { SECRET_KEY_KEY, SECRET_URL_KEY } from '../streams/names.ts';
@@ -11,24 +12,33 @@ const text = (secret: Secret, key: string): string | undefined => {
   return value === undefined ? undefined : Buffer.from(value, 'base64').toString('utf8').trim();
 };
 
-const not = (reason: string, message: string): Verdict => ({ type: 'Ready', status: 'False', reason, message });
+const not = (reason: string, message: string): { verdict: Verdict } => ({
+  verdict: { type: 'Ready', status: 'False', reason, message },
+});
 
 /** Neither the URL nor the key is ever quoted: either may hold what only its owner may see. */
-function judge(name: string, secret: Secret | undefined, allowPrivate: boolean): Verdict {
+function judge(
+  name: string,
+  secret: Secret | undefined,
+  allowPrivate: boolean,
+): { verdict: Verdict; read?: ReadDestination } {
   if (!secret) return not('DestinationSecretMissing', `Secret "${name}" does not exist.`);
-  const url = text(secret, SECRET_URL_KEY);
-  const key = text(secret, SECRET_KEY_KEY);
-  const missing = [url ? [] : [SECRET_URL_KEY], key === undefined ? [SECRET_KEY_KEY] : []].flat();
-  if (!url || key === undefined) {
-    return not('DestinationSecretMissing', `Secret "${name}" lacks ${missing.join(' and ')}.`);
+  const given = Object.fromEntries(FIELDS.map((field) => [field, text(secret, field) ?? ''])) as GivenDestination;
+  const missing = [
+    given.rtmpUrl ? [] : [SECRET_URL_KEY],
+    text(secret, SECRET_KEY_KEY) === undefined ? [SECRET_KEY_KEY] : [],
+  ];
+  if (missing.flat().length > 0) {
+    return not('DestinationSecretMissing', `Secret "${name}" lacks ${missing.flat().join(' and ')}.`);
   }
-  const { ingest, problem } = readIngest(url, () => '');
-  if (problem !== undefined) return not('DestinationInvalid', `The ${SECRET_URL_KEY} in Secret "${name}" ${problem}.`);
-  const forbidden = ingestForbidden(ingest, allowPrivate);
+  const { read, field, problem } = readDestination(given, () => '');
+  if (!read) return not('DestinationInvalid', `The ${field} in Secret "${name}" ${problem}.`);
+  const forbidden = ingestForbidden(read.ingest, allowPrivate);
   if (forbidden) return not('DestinationInvalid', `The ${SECRET_URL_KEY} in Secret "${name}" ${forbidden}.`);
-  const wrong = ingestKeyProblem(key, ingest.protocol);
-  if (wrong) return not('DestinationInvalid', `The ${SECRET_KEY_KEY} in Secret "${name}" ${wrong}.`);
-  return { type: 'Ready', status: 'True', reason: 'Ready', message: 'The destination can be sent to.' };
+  return {
+    verdict: { type: 'Ready', status: 'True', reason: 'Ready', message: 'The destination can be sent to.' },
+    read,
+  };
 }
 
 export function destinationStatus(
@@ -39,12 +49,11 @@ export function destinationStatus(
 ): DestinationStatus {
   const { generation } = destination.metadata;
   const { test } = destination.status ?? {};
-  const verdict = judge(destination.spec.secretName, secret, allowPrivateDestinations);
-  const url = verdict.status === 'True' && secret ? text(secret, SECRET_URL_KEY) : undefined;
-  const hint = url !== undefined && secret ? keyHint(text(secret, SECRET_KEY_KEY) ?? '') : '';
+  const { verdict, read } = judge(destination.spec.secretName, secret, allowPrivateDestinations);
+  const hint = read ? keyHint(read.rtmpKey) : '';
   return {
     ...(generation !== undefined && { observedGeneration: generation }),
-    ...(url !== undefined && secret && { rtmpUrl: shownUrl(url, text(secret, SECRET_KEY_KEY)) }),
+    ...(read && { rtmpUrl: shownUrl(read.rtmpUrl, read.rtmpKey), hasLogin: read.rtmpUser !== '' }),
     ...(secret?.metadata.resourceVersion !== undefined && { secretVersion: secret.metadata.resourceVersion }),
     ...(hint !== '' && { rtmpKeyHint: hint }),
     ...(test && { test }),

@@ -5,6 +5,7 @@
  */
 import { type Clock, sleep, systemClock } from '../clock.ts';
 import type { Program } from '../confine.ts';
+import type { GivenDestination } from '../destinations/read.ts';
 import type { ProbeResult, TestStage } from '../destinations/spec.ts';
 import { type Address, AddressError, addressOf } from '../streamer/address.ts';
 import { type FailureCode, failure } from '../streamer/failure.ts';
@@ -49,14 +50,11 @@ const STAGES: Partial<Record<FailureCode, TestStage>> = {
 };
 
 /** Never rejects but for a fault of our own. */
-export async function probe(
-  { rtmpUrl, rtmpKey }: { rtmpUrl: string; rtmpKey: string },
-  options: ProbeOptions,
-): Promise<ProbeResult> {
+export async function probe(given: GivenDestination, options: ProbeOptions): Promise<ProbeResult> {
   const { clock = systemClock } = options;
   const startedMs = clock.monotonicMs();
   const elapsedMs = () => Math.round(clock.monotonicMs() - startedMs);
-  const stopped = await attempt(rtmpUrl, rtmpKey, options, elapsedMs);
+  const stopped = await attempt(given, options, elapsedMs);
   if (stopped?.failure.code === 'dns_failed') {
     const { message } = failure('dns_failed');
     const tookMs = Math.ceil((elapsedMs() + 1) / EVEN_MS) * EVEN_MS;
@@ -69,14 +67,13 @@ export async function probe(
 }
 
 async function attempt(
-  rtmpUrl: string,
-  rtmpKey: string,
+  given: GivenDestination,
   { ffmpeg, sender = ffmpeg, caFile, allowPrivate, lookup, signal, clock = systemClock }: ProbeOptions,
   elapsedMs: () => number,
 ): Promise<Stopped | undefined> {
   let address: Address;
   try {
-    address = addressOf(rtmpUrl, rtmpKey);
+    address = addressOf(given);
   } catch (error) {
     if (!(error instanceof AddressError)) throw error;
     return { stage: 'resolve', failure: failure('not_configured', error.message) };

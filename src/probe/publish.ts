@@ -6,6 +6,7 @@ import { toolEnvironment } from '../environment.ts';
 import { type Address, directTo } from '../streamer/address.ts';
 import { type Failure, failure } from '../streamer/failure.ts';
 import { Health } from '../streamer/health.ts';
+import { logIn } from '../streamer/login.ts';
 import { openRelay } from '../streamer/relay.ts';
 import { Transport } from '../streamer/transport.ts';
 
@@ -38,10 +39,13 @@ const PICTURE = [
 
 /** `ip` is the host's. Undefined when the destination took media for a while. Rejects when there was no media to send. */
 export async function publish(address: Address, ip: string, options: PublishOptions): Promise<Failure | undefined> {
-  if (address.protocol !== 'rtmps') return send(directTo(address, { ip }), options);
+  const { caFile, signal } = options;
+  const { address: known, failure: stranger } = await logIn(address, { ip, caFile, signal });
+  if (stranger) return stranger;
+  if (address.protocol !== 'rtmps') return send(directTo(known, { ip }), options);
   const { host, port } = address;
-  const relay = await openRelay({ host, address: ip, port, caFile: options.caFile });
-  const failed = await send(directTo(address, { relayPort: relay.port }), options).finally(() => relay.close());
+  const relay = await openRelay({ host, address: ip, port, caFile });
+  const failed = await send(directTo(known, { relayPort: relay.port }), options).finally(() => relay.close());
   return relay.failure() ?? failed;
 }
 

@@ -5,11 +5,26 @@ import type { ProbeConfig } from '../config-pod.ts';
 import { confine, confineSender } from '../confine.ts';
 import type { Lifecycle } from '../lifecycle.ts';
 import type { Logger } from '../log.ts';
-import { SECRET_KEY_KEY, SECRET_URL_KEY } from '../streams/names.ts';
+import { SECRET_KEY_KEY, SECRET_LOGIN_KEYS, SECRET_URL_KEY } from '../streams/names.ts';
 import { probe } from './probe.ts';
 
 const DONE = 0;
 const NOT_DONE = 1;
+
+const readAll = async <Name extends string>(
+  names: readonly Name[],
+  read: (name: Name) => Promise<string>,
+): Promise<Record<Name, string>> =>
+  Object.fromEntries(await Promise.all(names.map(async (name) => [name, await read(name)] as const))) as Record<
+    Name,
+    string
+  >;
+
+/** Where the server asks for no login, there is no file of it. */
+function missing(error: NodeJS.ErrnoException): string {
+  if (error.code === 'ENOENT') return '';
+  throw error;
+}
 
 /** Writes a ProbeResult to `config.resultFile`. Resolves with the exit code: 0 when there is an answer, whatever it says. */
 export async function runProbe(config: ProbeConfig, lifecycle: Lifecycle, log: Logger): Promise<number> {
@@ -22,9 +37,12 @@ export async function runProbe(config: ProbeConfig, lifecycle: Lifecycle, log: L
   lifecycle.defer('probe', () => settled);
   try {
     const read = (name: string) => readFile(join(destinationDir, name), 'utf8');
-    const [rtmpUrl, rtmpKey] = await Promise.all([read(SECRET_URL_KEY), read(SECRET_KEY_KEY)]);
+    const [address, login] = await Promise.all([
+      readAll([SECRET_URL_KEY, SECRET_KEY_KEY], read),
+      readAll(SECRET_LOGIN_KEYS, (name) => read(name).catch(missing)),
+    ]);
     const result = await probe(
-      { rtmpUrl, rtmpKey },
+      { ...address, ...login },
       { ffmpeg, sender, caFile, allowPrivate, signal: lifecycle.signal },
     );
     if (lifecycle.signal.aborted) return NOT_DONE;

@@ -6,7 +6,9 @@
  * from a URL.
  * Pure: no I/O, no clock.
  */
-import { type Ingest, ingestKeyProblem, readIngest } from '../destinations/ingest.ts';
+import type { Ingest } from '../destinations/ingest.ts';
+import type { Login } from '../destinations/login.ts';
+import { type GivenDestination, readDestination } from '../destinations/read.ts';
 import { SRT_PRESET_NAMES } from '../destinations/srt.ts';
 
 export interface Address {
@@ -19,6 +21,10 @@ export interface Address {
   url: string;
   /** RTMP: with its query. */
   app: string;
+  /** RTMP: what is published there. */
+  playpath: string;
+  /** For a server that asks for it (login.ts); ffmpeg never has it, since it takes a password in an argument alone. */
+  login?: Login;
   /** Lines of the preset file. */
   preset: string;
   /** What must never be shown. */
@@ -80,40 +86,57 @@ export function directTo(address: Address, to: { ip: string } | { relayPort: num
   };
 }
 
+/** The address for a server that is shown who publishes by a query behind the application (login.ts). */
+export function withLogin(address: Address, query: string): Address {
+  const app = address.app + query;
+  return { ...address, app, preset: rtmpPreset(app, address.playpath) };
+}
+
+const rtmpPreset = (app: string, playpath: string): string =>
+  presetOf([
+    ['rtmp_app', app],
+    ['rtmp_playpath', playpath],
+  ]);
+
 /** Throws AddressError without a secret in it. */
-export function addressOf(rtmpUrl: string, rtmpKey: string): Address {
-  const key = rtmpKey.trim();
+export function addressOf(given: GivenDestination): Address {
   // The operator has refused these already, with the name of the Secret; here they only must not get through.
-  const { ingest, problem } = readIngest(rtmpUrl.trim(), () => '');
-  if (problem !== undefined) throw new AddressError(`The URL ${problem}.`);
-  const wrong = ingestKeyProblem(key, ingest.protocol);
-  if (wrong) throw new AddressError(`The key ${wrong}.`);
+  const { read, field, problem } = readDestination(given, () => '');
+  if (!read) throw new AddressError(`The ${NAMES[field]} ${problem}.`);
+  const { ingest, streamName, rtmpKey, rtmpUser, rtmpPassword } = read;
   const { protocol, host, port } = ingest;
   const shared = { protocol, host, port, url: urlOf(protocol, host, port) };
   if (protocol === 'srt') {
     const options = new Map(ingest.options);
-    if (key !== '') options.set('streamid', key);
-    const secrets = secretsOf(key, ...['passphrase', 'streamid'].map((name) => ingest.options.get(name) ?? ''));
-    return { ...shared, format: 'mpegts', app: '', preset: presetOf(options), secrets };
+    if (streamName !== '') options.set('streamid', streamName);
+    const own = ['passphrase', 'streamid'].map((name) => ingest.options.get(name) ?? '');
+    return {
+      ...shared,
+      format: 'mpegts',
+      app: '',
+      playpath: '',
+      preset: presetOf(options),
+      secrets: secretsOf(rtmpKey, ...own),
+    };
   }
-  // Without a key of its own, the URL's last part is one.
-  const { path, query } = ingest;
-  const cut = key === '' && query === '' ? path.indexOf('/') : -1;
-  const app = (cut < 0 ? path : path.slice(0, cut)) + query;
-  const playpath = cut < 0 ? key : path.slice(cut + 1);
-  const preset = presetOf([
-    ['rtmp_app', app],
-    ['rtmp_playpath', playpath],
-  ]);
+  const app = ingest.path + ingest.query;
   return {
     ...shared,
     format: 'flv',
     app,
-    preset,
+    playpath: streamName,
+    ...(rtmpUser !== '' && { login: { user: rtmpUser, password: rtmpPassword } }),
+    preset: rtmpPreset(app, streamName),
     secrets: secretsOf(
-      playpath,
-      ...playpath.split(/[/?&]/).filter((part) => part.length > 5),
-      ...[...new URLSearchParams(query).values()],
+      rtmpKey,
+      streamName,
+      ...streamName.split(/[/?&]/).filter((part) => part.length > 5),
+      ...[...new URLSearchParams(ingest.query).values()],
+      rtmpUser,
+      rtmpPassword,
     ),
   };
 }
+
+/** As its owner knows them. */
+const NAMES = { rtmpUrl: 'URL', rtmpKey: 'key', rtmpUser: 'user name', rtmpPassword: 'password' } as const;

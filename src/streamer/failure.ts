@@ -14,6 +14,8 @@ export const FAILURES = {
   connect_timeout: 'The destination did not accept the stream in time.',
   tls_failed: 'The secure connection failed: the certificate may not be valid for this host.',
   key_in_use: 'The destination says that the key is in use: something else is publishing with it.',
+  login_required: 'The destination asks for a user name and password.',
+  login_refused: 'The destination refused the user name or the password.',
   publish_rejected: 'The destination rejected the stream: the key may be wrong.',
   stalled: 'The destination stopped taking media.',
   reset: 'The destination closed the connection.',
@@ -48,6 +50,9 @@ const SIGNS: [FailureCode, RegExp][] = [
   ['dns_failed', /failed to resolve|name or service not known|name resolution|no address associated/i],
   ['connection_refused', /connection refused|connection setup failure: connection refused/i],
   ['tls_failed', /\[tls\b|certificate|gnutls|ssl routines/i],
+  // ffmpeg has no password, so whatever a server says of a login comes with "No credentials set".
+  ['login_refused', /reason=(authfailed|nosuchuser)|incorrect username/i],
+  ['login_required', /need ?auth|no credentials set|authmod=/i],
   ['key_in_use', /server error: .*(already|in use|badname|busy)/i],
   ['publish_rejected', /server error|unauthorized|rejected|reject reported/i],
   ['unreachable', /no route to host|network is unreachable|host is unreachable|connection timed out/i],
@@ -70,6 +75,8 @@ const SIGNS: [FailureCode, RegExp][] = [
 export function classify(stderr: readonly string[]): Failure {
   for (const [code, sign] of SIGNS) {
     const line = stderr.find((l) => sign.test(l));
+    // What a server says of a login is meant for programs.
+    if (line !== undefined && code.startsWith('login_')) return failure(code);
     // Where in its memory ffmpeg keeps an object helps nobody, and makes the same failure look like another one.
     if (line !== undefined) return failure(code, line.replace(/^\[(\S+) @ 0x[0-9a-f]+\] (\[error\] )?/, '$1: '));
   }
@@ -104,6 +111,8 @@ const LONGEST_MS: Record<FailureCode, number> = {
   connect_timeout: 5000,
   tls_failed: 15_000,
   key_in_use: 10_000,
+  login_required: 15_000,
+  login_refused: 15_000,
   publish_rejected: 10_000,
   stalled: 2000,
   reset: 5000,

@@ -5,6 +5,7 @@
  */
 import { readFile } from 'node:fs/promises';
 import { sleep } from '../clock.ts';
+import { FIELDS } from '../destinations/read.ts';
 import type { Logger } from '../log.ts';
 import type { Program } from '../streams/program.ts';
 import { isProgram } from './shape.ts';
@@ -37,7 +38,7 @@ export async function readDestinations(path: string): Promise<Map<string, Secret
     if (typeof told !== 'object' || told === null) return undefined;
     const found = Object.entries(told).map(([name, of]): [string, Secrets] => [
       name,
-      { rtmpUrl: text(of?.rtmpUrl), rtmpKey: text(of?.rtmpKey) },
+      Object.fromEntries(FIELDS.map((field) => [field, text(of?.[field])])) as Secrets,
     ]);
     return new Map(found.filter(([, { rtmpUrl }]) => rtmpUrl !== ''));
   } catch {

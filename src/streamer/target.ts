@@ -8,11 +8,13 @@
 import { connect } from 'node:net';
 import { type Clock, sleep } from '../clock.ts';
 import type { Program } from '../confine.ts';
+import { type DestinationField, FIELDS } from '../destinations/read.ts';
 import type { Logger } from '../log.ts';
 import { type Address, AddressError, addressOf, directTo } from './address.ts';
 import { backoffMs, classifySystem, type Failure, failure } from './failure.ts';
 import { Feed } from './feed.ts';
 import { Health, type Timeouts as HealthTimeouts } from './health.ts';
+import { logIn } from './login.ts';
 import { openRelay, type Relay } from './relay.ts';
 import { type Lookup, resolveHost } from './resolve.ts';
 import type { Station } from './station.ts';
@@ -20,10 +22,8 @@ import { Taken } from './taken.ts';
 import { Transport } from './transport.ts';
 import { unreceivedBytes } from './unreceived.ts';
 
-export interface Secrets {
-  rtmpUrl: string;
-  rtmpKey: string;
-}
+/** Of one destination, as its owner wrote them; what is not there is empty. */
+export type Secrets = Record<DestinationField, string>;
 
 export interface TargetOptions {
   name: string;
@@ -110,7 +110,7 @@ export class Target {
 
   /** Starts sending, or sends to where the new values say; undefined while there are none. */
   configure(secrets: Secrets | undefined): void {
-    const same = secrets?.rtmpUrl === this.#secrets?.rtmpUrl && secrets?.rtmpKey === this.#secrets?.rtmpKey;
+    const same = FIELDS.every((field) => secrets?.[field] === this.#secrets?.[field]);
     this.#secrets = secrets;
     if (this.#running && same) return;
     this.#change.abort();
@@ -170,7 +170,7 @@ export class Target {
     let address: Address;
     try {
       if (!this.#secrets) return no(failure('not_configured'));
-      address = addressOf(this.#secrets.rtmpUrl, this.#secrets.rtmpKey);
+      address = addressOf(this.#secrets);
     } catch (error) {
       return no(failure('not_configured', error instanceof AddressError ? error.message : ''));
     }
@@ -188,10 +188,13 @@ export class Target {
       const refusal = await probe(ip, address.port);
       if (refusal) return this.#miss(refusal);
     }
-    if (change.aborted) return no(undefined);
+    const signal = AbortSignal.any([change, this.#stop.signal]);
+    const { address: known, failure: stranger } = await logIn(address, { ip, caFile, signal });
+    if (signal.aborted) return no(undefined);
+    if (stranger) return this.#miss(stranger);
     const { host, port } = address;
     const relay = address.protocol === 'rtmps' ? await openRelay({ host, address: ip, port, caFile }) : undefined;
-    const direct = directTo(address, relay ? { relayPort: relay.port } : { ip });
+    const direct = directTo(known, relay ? { relayPort: relay.port } : { ip });
     const ended = await this.#send(direct, relay, change).finally(() => relay?.close());
     if (ended.reason && ended.connectedMs === 0) this.#missed += 1;
     return ended;

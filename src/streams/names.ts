@@ -85,6 +85,8 @@ export const FIELD_MANAGER_OPERATOR = 'loopstream-operator';
 /** Keys of a Destination's Secret; also the members of each destination in DESTINATIONS_KEY. */
 export const SECRET_URL_KEY = 'rtmpUrl';
 export const SECRET_KEY_KEY = 'rtmpKey';
+/** The same, where the server asks for a login. */
+export const SECRET_LOGIN_KEYS = ['rtmpUser', 'rtmpPassword'] as const;
 
 /** A streamer pod listens here for the operator and the API server: /healthz, /readyz, /stats, /preview.flv and SKIP_PATH. */
 export const STREAMER_PORT = 9400;

@@ -45,7 +45,7 @@ export const Program = Type.Object({
   video: Track,
   /** Where given, its sound replaces the video's own. */
   audio: Type.Optional(Track),
-  /** Names of destinations: each is a member of the JSON in LOOPSTREAM_DESTINATIONS_FILE, with rtmpUrl and rtmpKey. */
+  /** Names of destinations: each is a member of the JSON in LOOPSTREAM_DESTINATIONS_FILE, with the keys of its Secret. */
   destinations: Type.Array(Type.String(), { minItems: 1 }),
   /**
    * Changes with what that file is made from. Nothing reads it: a pod's object that changes makes kubelet bring the files

@@ -112,7 +112,7 @@ describe('a destination whose URL', () => {
 
 test('a preset that names an encoder all the same makes nothing but a copy', async () => {
   await makeVictim();
-  const address = addressOf(`srt://127.0.0.1:${await listen()}`, 'k');
+  const address = addressOf({ rtmpUrl: `srt://127.0.0.1:${await listen()}`, rtmpKey: 'k' });
   const preset = `${address.preset}vcodec=libx264\nflags=+pass1\nstats=${victimFile}\n`;
   await publish({ ...address, preset }, '127.0.0.1', { ffmpeg: 'ffmpeg', acceptMs: 10_000, clock: systemClock });
   await expectUntouched();

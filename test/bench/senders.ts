@@ -56,7 +56,7 @@ export async function startStreamer(media: Media, url: string, key: string): Pro
   const publish = (items: ProgramItem[], version: number) =>
     writeAtomically(programFile, JSON.stringify(programOf(items, { version })));
   await publish(media.items, 1);
-  await writeDestination(destinationsFile, 'main', url, key);
+  await writeDestination(destinationsFile, 'main', [url, key]);
   const env = {
     PATH: process.env.PATH,
     NODE_ENV: 'production',

@@ -1,7 +1,8 @@
 /** Destination URLs that strangers write: whatever they hold, ffmpeg is told of no option but those of the one table. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { readIngest, shownUrl } from '../../src/destinations/ingest.ts';
+import { shownUrl } from '../../src/destinations/ingest.ts';
+import { readDestination } from '../../src/destinations/read.ts';
 import { SRT_OPTIONS } from '../../src/destinations/srt.ts';
 import { type Address, AddressError, addressOf, PRESET_NAMES } from '../../src/streamer/address.ts';
 
@@ -184,7 +185,7 @@ const key = fc.oneof(some('k3y', '', 'key app=x', 'a\nvcodec=b', ...VALUES), noi
 
 const addressIn = (rtmpUrl: string, rtmpKey: string): Address | undefined => {
   try {
-    return addressOf(rtmpUrl, rtmpKey);
+    return addressOf({ rtmpUrl, rtmpKey });
   } catch (error) {
     if (error instanceof AddressError) return undefined;
     throw error;
@@ -196,7 +197,7 @@ test(`of ${URLS.toLocaleString('en')} URLs none tells ffmpeg an option that is n
   const check = (rtmpUrl: string, rtmpKey: string) => {
     const address = addressIn(rtmpUrl, rtmpKey);
     // The API server and the operator take what the pods take, and nothing else of a URL.
-    if (readIngest(rtmpUrl.trim()).problem !== undefined) return address === undefined;
+    if (readDestination({ rtmpUrl, rtmpKey }).problem !== undefined) return address === undefined;
     if (!address) return true;
     taken += 1;
     const lines = readPreset(address.preset);

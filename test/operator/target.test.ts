@@ -28,16 +28,34 @@ describe('a destination', () => {
     expect(rtmpUrl).toBe('srt://ingest.example:9000?passphrase=…');
   });
 
+  it('whose URL holds login and key shows neither, and says that there is a login', () => {
+    const status = judged(secret({ rtmpUrl: `rtmp://u:hush@h.example/app/${KEY}?t=hush`, rtmpKey: KEY }));
+    expect(status).toMatchObject({ rtmpUrl: 'rtmp://h.example/app', hasLogin: true, rtmpKeyHint: 'hush' });
+    expect(JSON.stringify(status)).not.toContain(KEY);
+  });
+
   it.each([
     ['no Secret', undefined, 'DestinationSecretMissing', 'Secret "tv-secret" does not exist.'],
     ['no key', { rtmpUrl: 'rtmp://h.example/app' }, 'DestinationSecretMissing', 'Secret "tv-secret" lacks rtmpKey.'],
     ['nothing in the Secret', {}, 'DestinationSecretMissing', 'Secret "tv-secret" lacks rtmpUrl and rtmpKey.'],
     ['a web page', { rtmpUrl: 'https://h/app', rtmpKey: KEY }, 'DestinationInvalid', 'must begin with rtmp://'],
     [
-      'a password in the URL',
-      { rtmpUrl: `rtmp://u:${KEY}@h.example/app`, rtmpKey: KEY },
+      'a user name without a password in the URL',
+      { rtmpUrl: `rtmp://${KEY}@h.example/app`, rtmpKey: KEY },
       'DestinationInvalid',
-      'must not hold',
+      'The rtmpPassword in Secret "tv-secret" is missing',
+    ],
+    [
+      'two logins that differ',
+      { rtmpUrl: `rtmp://u:${KEY}@h.example/app`, rtmpKey: KEY, rtmpUser: 'other', rtmpPassword: KEY },
+      'DestinationInvalid',
+      'holds another login',
+    ],
+    [
+      'a login for SRT',
+      { rtmpUrl: 'srt://h.example:9000', rtmpKey: KEY, rtmpUser: 'u', rtmpPassword: KEY },
+      'DestinationInvalid',
+      'is for RTMP alone',
     ],
     [
       'an option of ffmpeg’s in an SRT URL',

@@ -156,11 +156,13 @@ describe('the pod of a test', () => {
     expect(container.resources.limits.memory).toBeDefined();
   });
 
-  it('is given two keys of its Secret as files, and reads them there', () => {
-    expect(spec.volumes[1].secret).toEqual({
-      ...{ secretName: 'tv-secret', defaultMode: 0o440 },
-      items: ['rtmpUrl', 'rtmpKey'].map((key) => ({ key, path: key })),
-    });
+  it('is given the keys of its Secret as files, those of a login only where it has one, and reads them there', () => {
+    const items = (...keys: string[]) => keys.map((key) => ({ key, path: key }));
+    const sources = [
+      { secret: { name: 'tv-secret', items: items('rtmpUrl', 'rtmpKey') } },
+      { secret: { name: 'tv-secret', items: items('rtmpUser', 'rtmpPassword'), optional: true } },
+    ];
+    expect(spec.volumes[1].projected).toEqual({ defaultMode: 0o440, sources });
     const env = Object.fromEntries(container.env.map(({ name, value }: Record<string, string>) => [name, value]));
     const [, mount] = container.volumeMounts;
     expect(probeConfig(env)).toMatchObject({

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { AddressError, addressOf, directTo } from '../../src/streamer/address.ts';
+import { AddressError, addressOf, directTo, withLogin } from '../../src/streamer/address.ts';
 import {
   backoffMs,
   classify,
@@ -33,14 +33,15 @@ test.each([
   ['rtmp://0x7f.1/live', 'abc', 'rtmp://127.0.0.1:1935', 'rtmp_app=live\nrtmp_playpath=abc\n'],
   ['rtmp://[2001:DB8::1]/live', 'abc', 'rtmp://[2001:db8::1]:1935', 'rtmp_app=live\nrtmp_playpath=abc\n'],
 ])('%s: the argument holds scheme, host and port alone', (url, key, argument, preset) => {
-  const address = addressOf(url, key);
+  const address = addressOf({ rtmpUrl: url, rtmpKey: key });
   expect(address).toMatchObject({ url: argument, preset });
   expect(address.secrets.length).toBeGreaterThan(0);
 });
 
 test.each([
   ['http://a.example/live', 'k'],
-  ['rtmp://user:pw@a.example/live', 'k'],
+  ['rtmp://user@a.example/live', 'k'],
+  ['srt://user:pw@c.example:9999', 'k'],
   ['nonsense', 'k'],
   ['rtmp://a.example:0/live', 'k'],
   ['rtmp://a.example/live', 'key swfUrl=http://b.example'],
@@ -53,17 +54,43 @@ test.each([
   ['rtmp://a.example/live', 'two\nlines'],
   ['rtmp://a.example/live', 'x'.repeat(2000)],
 ])('%s with a bad part is refused in words that show no secret', (url, key) => {
-  expect(() => addressOf(url, key)).toThrow(AddressError);
+  expect(() => addressOf({ rtmpUrl: url, rtmpKey: key })).toThrow(AddressError);
   try {
-    addressOf(url, key);
+    addressOf({ rtmpUrl: url, rtmpKey: key });
   } catch (error) {
     expect(String(error)).not.toContain(key.length > 1 ? key : 'pw@');
     expect(String(error)).not.toMatch(/vcodec|enough|constructor/);
   }
 });
 
+test.each([
+  ['[rtmp @ 0x1] [error] Server error: [ code=403 need auth; authmod=adobe ]', 'login_required'],
+  ['[rtmp @ 0x1] [error] Server error: authmod=adobe ?reason=authfailed', 'login_refused'],
+  ['[rtmp @ 0x1] [error] Server error: [ authmod=llnw ] : ?reason=nosuchuser', 'login_refused'],
+  ['[rtmp @ 0x1] [error] No credentials set', 'login_required'],
+] as const)('%s is about the login and not about the key', (line, code) => {
+  expect(classify([line]).code).toBe(code);
+});
+
+test('a login is in nothing that ffmpeg is told, and hidden wherever it is printed', () => {
+  const login = { rtmpUser: 'publisher@example.com', rtmpPassword: 'p@ss/w:rd?&=' };
+  const address = addressOf({ rtmpUrl: 'rtmp://a.example/live', rtmpKey: 'k3y', ...login });
+  expect(address.login).toEqual({ user: login.rtmpUser, password: login.rtmpPassword });
+  expect(address.preset + address.url).not.toMatch(/publisher|p@ss/);
+  expect(redact(`${login.rtmpUser} ${login.rtmpPassword}`, address.secrets)).toBe('[redacted] [redacted]');
+  // As the URL that people copy has them.
+  const pasted = addressOf({
+    rtmpUrl: 'rtmp://publisher%40example.com:p%40ss%2Fw:rd%3F&=@a.example/live',
+    rtmpKey: 'k3y',
+  });
+  expect(pasted).toEqual(address);
+  expect(withLogin(address, '?authmod=adobe&user=u').preset).toBe(
+    'rtmp_app=live?authmod=adobe&user=u\nrtmp_playpath=k3y\n',
+  );
+});
+
 test('a key is hidden as it is, and as a URL writes it', () => {
-  const { secrets } = addressOf('rtmp://a.example/live', 'se+cret/ü1');
+  const { secrets } = addressOf({ rtmpUrl: 'rtmp://a.example/live', rtmpKey: 'se+cret/ü1' });
   expect(redact('rtmp://a.example/live/se+cret/ü1 and se%2Bcret%2F%C3%BC1', secrets)).toBe(
     'rtmp://a.example/live/[redacted] and [redacted]',
   );
@@ -96,18 +123,22 @@ test('a transport that a signal ended was killed; one that ended by itself says 
 });
 
 test('ffmpeg is told an address, and the server a name', () => {
-  const plain = addressOf('rtmp://a.example/live?t=1', 'k');
+  const plain = addressOf({ rtmpUrl: 'rtmp://a.example/live?t=1', rtmpKey: 'k' });
   expect(directTo(plain, { ip: '192.0.2.1' })).toMatchObject({
     url: 'rtmp://192.0.2.1:1935',
     preset: 'rtmp_app=live?t=1\nrtmp_playpath=k\nrtmp_tcurl=rtmp://a.example:1935/live?t=1\n',
   });
-  expect(directTo(addressOf('rtmps://a.example/live', 'k'), { relayPort: 4711 })).toMatchObject({
+  expect(directTo(addressOf({ rtmpUrl: 'rtmps://a.example/live', rtmpKey: 'k' }), { relayPort: 4711 })).toMatchObject({
     url: 'rtmp://127.0.0.1:4711',
     preset: 'rtmp_app=live\nrtmp_playpath=k\nrtmp_tcurl=rtmps://a.example:443/live\n',
   });
-  expect(directTo(addressOf('srt://a.example:9000', 'k'), { ip: '2001:db8::1' }).url).toBe('srt://[2001:db8::1]:9000');
+  expect(directTo(addressOf({ rtmpUrl: 'srt://a.example:9000', rtmpKey: 'k' }), { ip: '2001:db8::1' }).url).toBe(
+    'srt://[2001:db8::1]:9000',
+  );
   // TLS is not ffmpeg's to speak.
-  expect(() => directTo(addressOf('rtmps://a.example/live', 'k'), { ip: '192.0.2.1' })).toThrow(AddressError);
+  expect(() => directTo(addressOf({ rtmpUrl: 'rtmps://a.example/live', rtmpKey: 'k' }), { ip: '192.0.2.1' })).toThrow(
+    AddressError,
+  );
 });
 
 test('the first retry comes at once, and none waits long where nothing listens', () => {

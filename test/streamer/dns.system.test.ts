@@ -27,7 +27,7 @@ async function onAirWithHosts(hosts: string, destinations: Record<string, [url: 
   const names = Object.keys(destinations);
   await writeAtomically(join(dir, 'program'), JSON.stringify(programOf(studio.items, { destinations: names })));
   for (const [name, [url, key]] of Object.entries(destinations))
-    await writeDestination(join(dir, 'destinations.json'), name, url, key);
+    await writeDestination(join(dir, 'destinations.json'), name, [url, key]);
   const port = await freePort();
   const script = 'mount --bind "$1" /etc/hosts && exec "$2" "$3" streamer';
   const child = spawn('unshare', [...NAMESPACE, 'sh', '-c', script, 'sh', hosts, process.execPath, MAIN], {

@@ -54,10 +54,21 @@ const ENFORCER = {
   programs: { enforcer: { goPackage: '.', linkerFlags: '-s -w' } },
 } as const;
 
+const RTMP_LOGIN = {
+  name: 'the RTMP server of the tests that asks for a login',
+  file: 'test-rtmp-login',
+  moduleDir: join(import.meta.dirname, 'rtmp-login'),
+  sources: ['main.go'],
+  seldomUsed: ['all'],
+  programs: { 'rtmp-login': { goPackage: '.', linkerFlags: '-s -w' } },
+} as const;
+
 /** Absolute paths; builds what is missing, a minute or two the first time. */
 export const ensureGoPrograms = (onProgress?: (step: string) => void) => ensureGoModule(PROGRAMS, onProgress);
 
 /** For the nodes of the cluster alone. */
 export const ensureEnforcer = (onProgress?: (step: string) => void) => ensureGoModule(ENFORCER, onProgress);
+
+export const ensureRtmpLogin = (onProgress?: (step: string) => void) => ensureGoModule(RTMP_LOGIN, onProgress);
 
 export const ensureGoHelms = (onProgress?: (step: string) => void) => ensureGoModule(HELMS, onProgress);

@@ -13,7 +13,14 @@ import type { StreamerStats } from '../../src/streamer/stats.ts';
 import { SKIP_PATH } from '../../src/streams/names.ts';
 import type { Program, ProgramItem } from '../../src/streams/program.ts';
 import { type RtmpServer, startRtmpServer, until } from './rtmp.ts';
-import { makeRendition, type Packet, stepsOf, writeAtomically, writeDestination } from './streamer.ts';
+import {
+  type DestinationSecrets,
+  makeRendition,
+  type Packet,
+  stepsOf,
+  writeAtomically,
+  writeDestination,
+} from './streamer.ts';
 
 /** The longest steps between two timestamps of a track: a frame, rounded to milliseconds. */
 export const AUDIO_STEP_MS = 1024 / 48 + 1;
@@ -38,7 +45,7 @@ export interface Running {
   stats(): Promise<StreamerStats>;
   status(path: string): Promise<number>;
   program(next: Program): Promise<void>;
-  destination(name: string, url: string, key: string): Promise<void>;
+  destination(name: string, ...secrets: DestinationSecrets): Promise<void>;
   /** Asks for a skip as the operator does; `token` by default is the right one. */
   skip(body: unknown, token?: string): Promise<Response>;
   /** What its pod would be given. */
@@ -65,7 +72,7 @@ interface OnAirOptions extends StreamerOptions {
   env?: Record<string, string>;
 }
 
-type Destinations = Record<string, [url: string, key: string]>;
+type Destinations = Record<string, DestinationSecrets>;
 
 export async function openStudio(): Promise<Studio> {
   const root = await mkdtemp(join(tmpdir(), 'onair-'));
@@ -104,8 +111,7 @@ async function onAir(
   const programFile = join(dir, 'program.json');
   const destinationsFile = join(dir, 'destinations.json');
   await writeAtomically(programFile, JSON.stringify(program));
-  for (const [name, [url, key]] of Object.entries(destinations))
-    await writeDestination(destinationsFile, name, url, key);
+  for (const [name, secrets] of Object.entries(destinations)) await writeDestination(destinationsFile, name, secrets);
   const tokenFile = join(dir, 'control-token');
   await writeAtomically(tokenFile, CONTROL_TOKEN);
   const environment = {
@@ -136,7 +142,7 @@ async function onAir(
     stats: async () => (await fetch(`${base}/stats`)).json() as Promise<StreamerStats>,
     status: async (path) => (await fetch(`${base}${path}`)).status,
     program: (next) => writeAtomically(programFile, JSON.stringify(next)),
-    destination: (name, url, key) => writeDestination(destinationsFile, name, url, key),
+    destination: (name, ...secrets) => writeDestination(destinationsFile, name, secrets),
     skip: (body, token = CONTROL_TOKEN) =>
       fetch(`${base}${SKIP_PATH}`, {
         method: 'POST',

@@ -113,10 +113,18 @@ export async function writeAtomically(path: string, content: string): Promise<vo
 }
 
 /** Puts one into the file of destinations, or in place of what it has under this name. */
-export async function writeDestination(file: string, name: string, rtmpUrl: string, rtmpKey: string): Promise<void> {
+export async function writeDestination(
+  file: string,
+  name: string,
+  [rtmpUrl, rtmpKey, login]: DestinationSecrets,
+): Promise<void> {
   const others = JSON.parse(await readFile(file, 'utf8').catch(() => '{}')) as object;
-  await writeAtomically(file, JSON.stringify({ ...others, [name]: { rtmpUrl, rtmpKey } }));
+  const [rtmpUser, rtmpPassword] = login ?? [];
+  const secrets = { rtmpUrl, rtmpKey, ...(login && { rtmpUser, rtmpPassword }) };
+  await writeAtomically(file, JSON.stringify({ ...others, [name]: secrets }));
 }
+
+export type DestinationSecrets = [url: string, key: string, login?: [user: string, password: string]];
 
 export interface Packet {
   codec_type: 'video' | 'audio';

@@ -1,0 +1,61 @@
+/**
+ * User name and password of a destination: fields of their own, or within a URL that somebody pasted (`rtmp://user:password@host/app`).
+ * Pure: no I/O, no clock.
+ */
+import type { Ingest } from './ingest.ts';
+
+export interface Login {
+  user: string;
+  password: string;
+}
+
+/** Bytes, each. */
+export const MAX_LOGIN_BYTES = 255;
+
+const decode = (text: string): string => {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+};
+
+/** A URL's userinfo ends at the last `@` before the path, since passwords are pasted as they are. */
+export function splitLogin(text: string): { rtmpUrl: string; login?: Login } {
+  const [, scheme, userinfo, rest] = /^([a-z]+:\/\/)([^/?#]*)@([^@/?#]*(?:[/?#].*)?)$/is.exec(text) ?? [];
+  if (scheme === undefined || userinfo === undefined || rest === undefined) return { rtmpUrl: text };
+  const [user = '', password = ''] = userinfo.split(/:(.*)/s);
+  return { rtmpUrl: scheme + rest, login: { user: decode(user), password: decode(password) } };
+}
+
+interface LoginProblem {
+  field: 'rtmpUser' | 'rtmpPassword';
+  problem: string;
+}
+
+const TOO_LONG = `must have at most ${MAX_LOGIN_BYTES} bytes`;
+
+/** `user` goes into a query as it is, as other clients send it; the password is never sent. */
+export function loginProblem(
+  { rtmpUser, rtmpPassword }: { rtmpUser: string; rtmpPassword: string },
+  protocol: Ingest['protocol'],
+): LoginProblem | undefined {
+  if (rtmpUser === '' && rtmpPassword === '') return undefined;
+  const wrong = (field: LoginProblem['field'], problem: string): LoginProblem => ({ field, problem });
+  if (protocol === 'srt') {
+    return wrong(
+      'rtmpUser',
+      'is for RTMP alone; with SRT, write the user name into the stream id as the server wants it',
+    );
+  }
+  if (rtmpUser === '') return wrong('rtmpUser', 'is missing: a password needs a user name');
+  if (rtmpPassword === '') return wrong('rtmpPassword', 'is missing: a user name needs a password');
+  if (/[\s"'\\&\p{Cc}]/u.test(rtmpUser) || !rtmpUser.isWellFormed()) {
+    return wrong('rtmpUser', 'must not hold spaces, quotes, backslashes, ampersands or control characters');
+  }
+  if (/\p{Cc}/u.test(rtmpPassword) || !rtmpPassword.isWellFormed()) {
+    return wrong('rtmpPassword', 'must not hold control characters');
+  }
+  if (Buffer.byteLength(rtmpUser) > MAX_LOGIN_BYTES) return wrong('rtmpUser', TOO_LONG);
+  return Buffer.byteLength(rtmpPassword) > MAX_LOGIN_BYTES ? wrong('rtmpPassword', TOO_LONG) : undefined;
+}

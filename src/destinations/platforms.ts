@@ -1,0 +1,25 @@
+/**
+ * Platforms whose application is one known word: more behind it is a stream key, which would be shown as part of the address and with
+ * which the platform knows nothing to do.
+ * Pure: no I/O, no clock.
+ */
+import type { Ingest } from './ingest.ts';
+
+/** Ends of host names → application. */
+const APPLICATIONS: readonly [host: string, app: string][] = [
+  ['rtmp.youtube.com', 'live2'],
+  ['rtmps.youtube.com', 'live2'],
+  ['twitch.tv', 'app'],
+  ['contribute.live-video.net', 'app'],
+  ['facebook.com', 'rtmp'],
+  ['restream.io', 'live'],
+  ['castr.io', 'static'],
+  ['live.cloudflare.com', 'live'],
+];
+
+/** Why the address cannot be meant; a sentence that follows its name. */
+export function platformProblem({ host, path }: Ingest): string | undefined {
+  const known = APPLICATIONS.find(([end]) => host === end || host.endsWith(`.${end}`));
+  if (!known || !path.startsWith(`${known[1]}/`) || path === `${known[1]}/`) return undefined;
+  return `has more behind "/${known[1]}", where this platform has the stream key; end it there and give the key as rtmpKey`;
+}

@@ -1,0 +1,169 @@
+/**
+ * Takes apart what people give as a destination: an address that has the user name and password in it, a placeholder where the key
+ * goes, or the key itself, becomes an address, a key and a login. The API server, the operator and the pods that publish all read
+ * destinations here, so that each of them takes what the others take.
+ * Pure: no I/O, no clock.
+ */
+import { type Ingest, ingestKeyProblem, readIngest } from './ingest.ts';
+import { type Login, loginProblem, splitLogin } from './login.ts';
+import { fillPlaceholder, hasPlaceholder, isPlaceholderKey, isPlaceholderPart } from './placeholders.ts';
+import { platformProblem } from './platforms.ts';
+
+export const FIELDS = ['rtmpUrl', 'rtmpKey', 'rtmpUser', 'rtmpPassword'] as const;
+export type DestinationField = (typeof FIELDS)[number];
+
+/** As somebody wrote it; what is missing is as empty. */
+export type GivenDestination = { rtmpUrl: string } & Partial<Record<DestinationField, string>>;
+
+export interface ReadDestination {
+  /** Where media is sent to: the address without key and login, or an SRT address with the key in it. */
+  ingest: Ingest;
+  /** RTMP: the stream name as the server is told it. SRT: the stream id, unless it is an option of the address. */
+  streamName: string;
+  /** The address without key and login, as it may be kept and, by `shownUrl`, shown; a placeholder amid it stays. */
+  rtmpUrl: string;
+  /** The key as it may be kept beside that address. */
+  rtmpKey: string;
+  rtmpUser: string;
+  rtmpPassword: string;
+}
+
+export interface DestinationProblem {
+  field: DestinationField;
+  /** A sentence that follows the name of the field. */
+  problem: string;
+}
+
+export type DestinationResult =
+  | { read: ReadDestination; problem?: undefined; field?: undefined }
+  | ({ read?: undefined } & DestinationProblem);
+
+/** Blanks, line breaks and what nobody sees come along when something is copied. */
+export const tidy = (text: string): string => text.replace(/^[\s\p{Cf}]+|[\s\p{Cf}]+$/gu, '');
+
+const wrong = (field: DestinationField, problem: string): DestinationResult => ({ field, problem });
+
+/** An address and its key, as far as they were found in each other. */
+interface Located {
+  rtmpUrl: string;
+  rtmpKey: string;
+  /** Where what is sent differs from what is kept. */
+  sent?: { rtmpUrl: string; rtmpKey: string };
+}
+type LocatedResult = Located | DestinationProblem;
+
+const NO_KEY: DestinationProblem = {
+  field: 'rtmpUrl',
+  problem: 'has a placeholder where the stream key goes; give the key as rtmpKey',
+};
+
+/** Longer than anything that can be handed on: it is not looked at any closer. */
+const MAX_CHARACTERS = 4096;
+
+const NO_NAME: DestinationProblem = {
+  field: 'rtmpUrl',
+  problem:
+    'has the placeholder of the key but no stream name; give the address up to the application, and the key as rtmpKey',
+};
+
+/** Problems quote nothing but, by `quote`, the name of an option (ingest.ts). */
+export function readDestination(given: GivenDestination, quote?: (name: string) => string): DestinationResult {
+  const long = FIELDS.find((field) => (given[field] ?? '').length > MAX_CHARACTERS);
+  if (long) return wrong(long, `must have at most ${MAX_CHARACTERS} characters`);
+  const { rtmpUrl: bare, login } = splitLogin(tidy(given.rtmpUrl));
+  const credentials = mergeLogins(login, given);
+  if (credentials.problem !== undefined) return wrong(credentials.field, credentials.problem);
+  const key = tidy(given.rtmpKey ?? '');
+  if (isPlaceholderKey(key)) return wrong('rtmpKey', 'is a placeholder; give the key that the platform shows');
+  const located = /^srt:/i.test(bare) ? locateInQuery(bare, key) : locateInPath(bare, key);
+  if ('problem' in located) return wrong(located.field, located.problem);
+  if (/^(rtmp\w*|srt|https?):\/\//i.test(located.rtmpKey)) {
+    return wrong('rtmpKey', 'is an address; give the key alone');
+  }
+  const { rtmpUrl, rtmpKey, sent = { rtmpUrl, rtmpKey } } = located;
+  const { ingest, problem } = readIngest(sent.rtmpUrl, quote);
+  if (problem !== undefined) return wrong('rtmpUrl', problem);
+  if (/[{}<>]/.test(ingest.path + ingest.query)) return wrong('rtmpUrl', 'has a placeholder; write what it stands for');
+  const badKey = ingestKeyProblem(sent.rtmpKey, ingest.protocol);
+  if (badKey !== undefined) return wrong('rtmpKey', badKey);
+  const misplaced = platformProblem(ingest);
+  if (misplaced !== undefined) return wrong('rtmpUrl', misplaced);
+  const badLogin = loginProblem(credentials, ingest.protocol);
+  if (badLogin) return wrong(badLogin.field, badLogin.problem);
+  const { rtmpUser, rtmpPassword } = credentials;
+  return { read: { ingest, streamName: sent.rtmpKey, rtmpUrl, rtmpKey, rtmpUser, rtmpPassword } };
+}
+
+type Credentials = { rtmpUser: string; rtmpPassword: string; problem?: undefined } | DestinationProblem;
+
+/** The login of the fields, or that of the address; given twice it must be the same. */
+export function mergeLogins(login: Login | undefined, given: Partial<GivenDestination>): Credentials {
+  const [rtmpUser, rtmpPassword] = [tidy(given.rtmpUser ?? ''), tidy(given.rtmpPassword ?? '')];
+  if (!login) return { rtmpUser, rtmpPassword };
+  const isOther = (mine: string, theirs: string) => mine !== '' && theirs !== '' && mine !== theirs;
+  if (isOther(rtmpUser, login.user) || isOther(rtmpPassword, login.password)) {
+    return { field: 'rtmpUrl', problem: 'holds another login than rtmpUser and rtmpPassword; give it in these alone' };
+  }
+  return { rtmpUser: rtmpUser || login.user, rtmpPassword: rtmpPassword || login.password };
+}
+
+/** SRT: the key takes the place of a placeholder within a value, or it is the stream id. */
+function locateInQuery(rtmpUrl: string, key: string): LocatedResult {
+  if (!hasPlaceholder(rtmpUrl)) return { rtmpUrl, rtmpKey: key };
+  if (key === '') return NO_KEY;
+  return { rtmpUrl, rtmpKey: key, sent: { rtmpUrl: fillPlaceholder(rtmpUrl, encodeURIComponent(key)), rtmpKey: '' } };
+}
+
+interface Path {
+  /** Scheme and authority. */
+  base: string;
+  parts: string[];
+  /** From the question mark on. */
+  query: string;
+}
+
+function splitPath(rtmpUrl: string): Path {
+  const [, base = rtmpUrl, path = '', query = ''] = /^([^:/?#]+:\/\/[^/?]*)([^?]*)(.*)$/s.exec(rtmpUrl) ?? [];
+  const inner = path.replace(/^\/+/, '').replace(/(?<!\/)\/+$/, '');
+  return { base, parts: inner === '' ? [] : inner.split('/'), query };
+}
+
+const join = (base: string, parts: readonly string[]): string => [base, ...parts].join('/');
+const append = (key: string, query: string): string => key + (key.includes('?') ? query.replace(/^\?/, '&') : query);
+
+/** RTMP: the key may be the last part of the path, or have a placeholder there. */
+function locateInPath(rtmpUrl: string, key: string): LocatedResult {
+  const { base, parts, query } = splitPath(rtmpUrl);
+  const last = parts.at(-1);
+  const app = join(base, parts.slice(0, -1));
+  if (last !== undefined && isPlaceholderPart(last)) {
+    if (key === '') return NO_KEY;
+    const sent = { rtmpUrl: app, rtmpKey: append(fillPlaceholder(last, key), query) };
+    return sent.rtmpKey === key ? sent : { rtmpUrl, rtmpKey: key, sent };
+  }
+  if (hasPlaceholder(rtmpUrl)) {
+    if (key === '') return NO_KEY;
+    const filled = cutKey(fillPlaceholder(rtmpUrl, key));
+    return filled.rtmpKey === '' ? NO_NAME : { rtmpUrl, rtmpKey: key, sent: filled };
+  }
+  if (key === '') return cutKey(rtmpUrl);
+  if (parts.length > 1) {
+    const [name = ''] = key.split('?', 1);
+    if (`${last}${query}` === key) return { rtmpUrl: app, rtmpKey: key };
+    if (last === name) return { rtmpUrl: app, rtmpKey: name === key ? append(key, query) : key };
+  }
+  return { rtmpUrl, rtmpKey: key };
+}
+
+/**
+ * Where nobody gave a key, the address ends with one, as programs of one argument write it. ffmpeg (`rtmp_open`) takes two parts of
+ * the path as the application when there are three, unless the second has a colon, as `mp4:` has.
+ */
+function cutKey(rtmpUrl: string): Located {
+  const { base, parts, query } = splitPath(rtmpUrl);
+  const length = parts.length > 2 && !parts[1]?.includes(':') ? 2 : 1;
+  const rtmpKey = parts.slice(length).join('/');
+  return rtmpKey === ''
+    ? { rtmpUrl, rtmpKey }
+    : { rtmpUrl: join(base, parts.slice(0, length)), rtmpKey: rtmpKey + query };
+}
