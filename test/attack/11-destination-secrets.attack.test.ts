@@ -44,3 +44,39 @@ test('a token in the query of an RTMP URL is in no answer', async () => {
   expect(made.body.rtmpUrl).toBe('rtmp://127.0.0.1/live?token=…');
   await mallory.call('DELETE', `/destinations/${made.body.id}`);
 });
+
+test('a login, given in its fields or within the URL, is in no answer of any door', async () => {
+  const [rtmpUser, rtmpPassword] = ['SuperSecretUser', 'SuperSecretPass1'];
+  const shown = { rtmpUrl: 'rtmp://127.0.0.1/live', hasLogin: true };
+  const pasted = { name: 'x', rtmpUrl: `rtmp://${rtmpUser}:${rtmpPassword}@127.0.0.1/live`, rtmpKey: 'k3y' };
+  const made = await mallory.call('POST', '/destinations', pasted);
+  const path = `/destinations/${made.body.id}`;
+  const mutation = {
+    query:
+      'mutation ($id: ID!, $input: DestinationUpdateInput!) { updateDestination(id: $id, input: $input) { destination { id name rtmpUrl hasLogin } } }',
+    variables: { id: made.body.id, input: { rtmpUser, rtmpPassword } },
+  };
+  const graphql = await fetch(new URL('/graphql', mallory.facts.apiUrl), {
+    method: 'POST',
+    headers: { 'x-api-key': mallory.facts.apiKey, 'content-type': 'application/json' },
+    body: JSON.stringify(mutation),
+  });
+  const changed = (await graphql.json()) as { data: { updateDestination: { destination: object } } };
+  const answers = [
+    made,
+    await mallory.call('PATCH', path, { rtmpPassword }),
+    await mallory.call('GET', path),
+    { status: graphql.status, body: changed.data.updateDestination.destination },
+  ];
+  for (const { status, body } of answers) {
+    expect(status).toBeLessThan(300);
+    expect(JSON.stringify(body)).not.toContain('SuperSecret');
+    expect(body).toMatchObject(shown);
+  }
+  // What is wrong with one is said without it.
+  const refused = await mallory.call('PATCH', path, { rtmpUrl: `rtmp://${rtmpUser}2:x@127.0.0.1/live`, rtmpUser });
+  expect(refused).toMatchObject({ status: 422, body: { errors: [{ path: '/rtmpUrl' }] } });
+  expect(JSON.stringify(refused.body)).not.toContain('SuperSecret');
+  expect((await mallory.call('PATCH', path, { rtmpUser: '' })).body).toMatchObject({ hasLogin: false });
+  await mallory.call('DELETE', path);
+});

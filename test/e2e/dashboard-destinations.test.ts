@@ -102,6 +102,42 @@ test('a test tells each step that it passed, or the one it came to and what to d
   await leave();
 });
 
+test('a login is asked for where somebody opens it, kept secret, changed and removed', async () => {
+  const page = await open();
+  await page.getByRole('button', { name: 'Add destination' }).click();
+  const made = page.getByRole('dialog');
+  await made.getByRole('radio', { name: 'Custom' }).check();
+  await made.getByLabel('Name').fill('Behind a login');
+  // As it was pasted, with the placeholder of the key in it.
+  await made.getByLabel('Address').fill(`${system.facts.rtmpUrl}/{stream_key}`);
+  await made.getByRole('textbox', { name: 'Stream key' }).fill('stream-key-5678');
+  expect(await made.getByLabel('User').isVisible()).toBe(false);
+  await made.getByText('This server asks for a login').click();
+  await made.getByLabel('User').fill('sECRet-user');
+  await expectForEverybody(page);
+  await made.getByRole('button', { name: 'Add destination' }).click();
+  await made.getByText('Is missing: a user name needs a password.').waitFor();
+  await made.getByRole('textbox', { name: 'Password' }).fill('sECRet-password');
+  await made.getByRole('button', { name: 'Add destination' }).click();
+  await made.waitFor({ state: 'detached' });
+  const find = async () => (await all()).find(({ name }) => name === 'Behind a login');
+  expect(await find()).toMatchObject({ rtmpUrl: system.facts.rtmpUrl, hasLogin: true });
+  expect(await page.content()).not.toContain('sECRet');
+
+  const row = page.getByRole('article', { name: 'Behind a login' });
+  await row.getByRole('button', { name: /^Change / }).click();
+  const dialog = page.getByRole('dialog', { name: 'Change destination' });
+  expect(await dialog.getByLabel('User').inputValue()).toBe('');
+  await dialog.getByLabel(/^Remove the login/).check();
+  await expectForEverybody(page);
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await dialog.waitFor({ state: 'detached' });
+  const destination = await find();
+  expect(destination).toMatchObject({ hasLogin: false, rtmpKeyHint: '5678' });
+  await system.client.destinations.delete(destination?.id ?? '');
+  await leave();
+});
+
 test('what a stream still sends to is not deleted, and the stream is named; then it is, after a question', async () => {
   const [destination] = await all();
   const stream = await system.client.streams.create({

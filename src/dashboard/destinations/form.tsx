@@ -12,33 +12,17 @@ import forms from '../parts/form.module.css';
 import { FormEnd } from '../parts/formEnd.tsx';
 import { useKeptForm } from '../parts/useKeptForm.ts';
 import { useSubmit } from '../parts/useSubmit.ts';
+import { LoginFields } from './login.tsx';
 import { PlatformIcon } from './platform.tsx';
 import { PRESETS, type Preset, type PresetId, presetById, presetOf } from './presets.ts';
+import { changesOf, FIELDS, mayLackKey, type Values } from './values.ts';
 
-interface Values {
-  name: string;
-  rtmpUrl: string;
-  rtmpKey: string;
-}
-const FIELDS = ['name', 'rtmpUrl', 'rtmpKey'] as const;
 const LABELS = { name: 'Name', rtmpUrl: 'Address' };
 type Form = UseFormReturnType<Values>;
 
 const CHOICES = PRESETS.map(({ id, label }) => ({ value: id, label, icon: <PlatformIcon id={id} /> }));
 
 const missing = (what: string) => (value: string) => (value.trim() === '' ? `Enter ${what}.` : null);
-
-/** Without the key's spaces, which come along when it is copied, and without what stays as it is. */
-function changesOf(values: Values, before: Destination | undefined): Partial<Values> {
-  const given: Values = { name: values.name.trim(), rtmpUrl: values.rtmpUrl.trim(), rtmpKey: values.rtmpKey.trim() };
-  if (!before) return given;
-  return Object.fromEntries(
-    FIELDS.filter((field) => given[field] !== (field === 'rtmpKey' ? '' : before[field])).map((field) => [
-      field,
-      given[field],
-    ]),
-  );
-}
 
 function KeyField({ form, preset, before }: { form: Form; preset: Preset; before: Destination | undefined }) {
   const kept = before?.rtmpKeyHint ? `the one that ends in ${before.rtmpKeyHint}` : 'the one it has';
@@ -101,23 +85,26 @@ export function DestinationForm({ before, isGone = false, onClose, onDone }: Des
   const [first] = PRESETS;
   const { form, forget, elsewhere } = useKeptForm<Values>({
     name: `destination ${before?.id ?? ''}`,
-    secrets: ['rtmpKey'],
+    secrets: ['rtmpKey', 'rtmpUser', 'rtmpPassword', 'endLogin'],
     initialValues: {
       name: before?.name ?? first?.label ?? '',
       rtmpUrl: before?.rtmpUrl ?? first?.rtmpUrl ?? '',
-      rtmpKey: '',
+      ...{ rtmpKey: '', rtmpUser: '', rtmpPassword: '', endLogin: false },
     },
     validate: {
       name: missing('a name'),
       rtmpUrl: missing('the address that streams are sent to'),
-      rtmpKey: before ? () => null : missing('the stream key'),
+      rtmpKey: (key, { rtmpUrl }) => (before || mayLackKey(rtmpUrl) ? null : missing('the stream key')(key)),
     },
   });
   const [preset, choose] = usePreset(form, before);
   const { submit, busy, problem } = useSubmit<Values, Destination>({
     send: (values, idempotencyKey) => {
       const changes = changesOf(values, before);
-      if (!before) return destinations.create({ ...values, ...changes }, { idempotencyKey });
+      if (!before) {
+        const { name, rtmpUrl, rtmpKey } = values;
+        return destinations.create({ name, rtmpUrl, rtmpKey, ...changes }, { idempotencyKey });
+      }
       return Object.keys(changes).length === 0 ? Promise.resolve(before) : destinations.update(before.id, changes);
     },
     fields: FIELDS,
@@ -147,6 +134,7 @@ export function DestinationForm({ before, isGone = false, onClose, onDone }: Des
           {...form.getInputProps('rtmpUrl')}
         />
         <KeyField form={form} preset={preset} before={before} />
+        <LoginFields form={form} hasLogin={before?.hasLogin ?? false} />
         {moved && (
           <p className={forms.help} role="status">
             The address is another one. If its key is another one too, enter that as well.

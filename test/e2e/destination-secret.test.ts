@@ -1,0 +1,101 @@
+/** A destination's Secret that others change while a stream is on air: kubectl here, as External Secrets would. */
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { everyCommandLine } from '../support/destinations.ts';
+import { makeClip } from '../support/media.ts';
+import { freePort, until } from '../support/rtmp.ts';
+import { type RtmpRecorder, startRtmpRecorder } from '../support/rtmp-recorder.ts';
+import { type SharedSystem, shareSystem } from '../support/share-system.ts';
+
+const run = promisify(execFile);
+const LOGIN = { user: 'publisher@example.com', password: 'verysecret-pw-4711' };
+const WITHIN_MS = 60_000;
+
+let dir: string;
+let system: SharedSystem;
+let server: RtmpRecorder;
+let files: ReturnType<typeof execFile>;
+let uploadID: string;
+beforeAll(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'loopstream-secret-'));
+  await makeClip(join(dir, 'clip.mp4'), { seconds: 2, hertz: 440, colour: 'red', size: '320x180', fps: 25 });
+  [system, server] = await Promise.all([shareSystem(), startRtmpRecorder({ login: { ...LOGIN, style: 'wowza' } })]);
+  const port = await freePort();
+  files = execFile('python3', ['-m', 'http.server', '--bind', '127.0.0.1', '--directory', dir, String(port)]);
+  const url = `http://127.0.0.1:${port}/clip.mp4`;
+  await until('the media server answers', async () => (await fetch(url).catch(() => undefined))?.ok);
+  uploadID = (await system.client.uploads.fromLink({ type: 'VIDEO', url })).objectID;
+  await until('it is imported', async () => (await system.client.uploads.get(uploadID)).state === 'ready', 120_000);
+});
+afterAll(async () => {
+  files?.kill();
+  await server?.close();
+  await rm(dir, { recursive: true, force: true });
+});
+
+const kubectl = async (...args: string[]): Promise<string> => {
+  const env = { PATH: process.env.PATH, HOME: dir, KUBECONFIG: system.facts.kubeconfig };
+  return (await run(join(system.stateDir, 'bin/kubectl'), ['-n', 'loopstream', ...args], { env })).stdout;
+};
+const patch = (id: string, stringData: Record<string, string>) =>
+  kubectl('patch', 'secret', id, '--type=merge', '-p', JSON.stringify({ stringData }));
+const names = () => server.publishes.map(({ name }) => name);
+
+test('a login given to the API publishes; another key is published with within a minute and the old one no more; a Secret that is gone is told', async () => {
+  const { destinations, streams } = system.client;
+  const rtmpUrl = `rtmp://${encodeURIComponent(LOGIN.user)}:${LOGIN.password}@127.0.0.1:${server.port}/live/{stream_key}`;
+  const made = await destinations.create({ name: 'Behind a login', rtmpUrl, rtmpKey: 'first-key-0815' });
+  const shown = { rtmpUrl: `rtmp://127.0.0.1:${server.port}/live`, rtmpKeyHint: '0815', hasLogin: true };
+  expect(made).toMatchObject(shown);
+  const { id: destinationID } = made;
+  expect(await destinations.test(destinationID)).toMatchObject({ ok: true, stage: 'publish', code: null });
+  await destinations.update(destinationID, { rtmpPassword: 'verysecret-wrong' });
+  expect(await destinations.test(destinationID)).toMatchObject({ ok: false, code: 'login_refused' });
+  await destinations.update(destinationID, { rtmpPassword: LOGIN.password });
+  const stream = {
+    name: 'Rotated',
+    quality: '720p',
+    framerate: 30,
+    destinationID,
+    videoUploadObjectID: uploadID,
+  } as const;
+  const { id } = await streams.create(stream);
+  await until('it is ready', async () => (await streams.readiness(id)).ready, 120_000);
+  expect((await streams.start(id, { wait: 60 })).status).toBe('live');
+
+  const changedAt = performance.now();
+  await patch(destinationID, { rtmpKey: 'second-key-4711' });
+  await until('published with the new key', () => names().includes('second-key-4711'), WITHIN_MS);
+  expect(performance.now() - changedAt).toBeLessThan(WITHIN_MS);
+  const before = names().length;
+  await until('it is live again', async () => (await streams.liveStats(id)).destinations?.[0]?.connected, 60_000);
+  expect(names().slice(before - 1)).toEqual(['second-key-4711']);
+  expect(await destinations.get(destinationID)).toMatchObject({ ...shown, rtmpKeyHint: '4711' });
+
+  const deletedAt = performance.now();
+  await kubectl('delete', 'secret', destinationID);
+  const told = async () =>
+    (await streams.readiness(id)).issues.find(({ code }) => code === 'destination_secret_missing');
+  await until('readiness says so', told, WITHIN_MS);
+  expect(performance.now() - deletedAt).toBeLessThan(WITHIN_MS);
+  expect(await kubectl('describe', 'destination', destinationID)).toContain(
+    `Secret "${destinationID}" does not exist.`,
+  );
+  // What is on air goes on with what it was given.
+  const bytes = server.mediaBytes();
+  await until('media comes', () => server.mediaBytes() > bytes);
+  expect(names().slice(before - 1)).toEqual(['second-key-4711']);
+
+  const everything = await kubectl('get', 'onair,pods,events', '-o', 'json');
+  const stats = JSON.stringify([await streams.liveStats(id), await streams.events(id).page()]);
+  for (const text of [everything, stats, everyCommandLine(), server.received()]) {
+    // No part of a message, which would show all of it.
+    expect(/verysecret|-key-0815/.test(text.replaceAll('first-key-0815', ''))).toBe(false);
+  }
+  await streams.delete(id);
+  await until('it is off air', async () => (await streams.list().page()).data.every((one) => one.id !== id), 60_000);
+});
