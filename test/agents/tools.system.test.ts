@@ -97,7 +97,9 @@ describe.each(Object.keys(REVISIONS) as Revision[])('in %s', (revision) => {
     const made = await call('create_destination', home);
     expect(made).toMatchObject({ isError: false, output: { name: 'Home', rtmpKeyHint: '-k3y' } });
     const { id } = made.output;
-    const seen = [made, await call('get_destination', { id }), await call('list_destinations')];
+    const login = await call('update_destination', { id, rtmpUser: 'ada', rtmpPassword: `${key}-pw` });
+    expect(login.output).toMatchObject({ id, hasLogin: true });
+    const seen = [made, login, await call('get_destination', { id }), await call('list_destinations')];
     const changed = await call('update_destination', { id, name: 'Away', rtmpKey: `${key}-2` });
     expect(changed.output).toMatchObject({ id, name: 'Away', rtmpKeyHint: '3y-2' });
     for (const told of [...seen, changed]) expect(JSON.stringify(told)).not.toContain(key);
@@ -108,8 +110,8 @@ describe.each(Object.keys(REVISIONS) as Revision[])('in %s', (revision) => {
     for (const name of ['get_destination', 'delete_destination', 'test_destination'])
       expectProblem(await call(name, { id }), 'destination_not_found', 'list_destinations');
     expectProblem(await call('update_destination', { id, name: 'A' }), 'destination_not_found');
-    const bad = await call('create_destination', { ...home, rtmpUrl: `rtmp://me:${key}@example.com/live` });
-    expectProblem(bad, 'validation_failed', '/rtmpUrl must not hold a user name');
+    const bad = await call('create_destination', { ...home, rtmpUrl: `rtmp://${key}@example.com/live` });
+    expectProblem(bad, 'validation_failed', '/rtmpPassword is missing: a user name needs a password');
     expect(JSON.stringify(bad)).not.toContain(key);
     expectProblem(await call('update_destination', { id: started.destinationID }), 'validation_failed', 'one field');
     expectProblem(await call('delete_destination', { id: started.destinationID.slice(1) }), 'destination_not_found');

@@ -40,7 +40,7 @@ describe('destinations', () => {
   test('the key goes into a Secret and comes out nowhere: answers, resource, status, database', async () => {
     const made = await make('/v1/destinations', target);
     expect(made).toEqual({
-      ...{ id: made.id, name: 'Home', rtmpUrl: target.rtmpUrl, rtmpKeyHint: '9z2q' },
+      ...{ id: made.id, name: 'Home', rtmpUrl: target.rtmpUrl, rtmpKeyHint: '9z2q', hasLogin: false },
       createdAt: expect.stringMatching(/Z$/),
     });
     expect(made.id).toMatch(/^dst-/);
@@ -79,6 +79,25 @@ describe('destinations', () => {
     expect(await versionNow()).not.toBe(version);
   });
 
+  test('a login goes into the Secret, from its fields or out of the URL, and an empty one ends it', async () => {
+    const rtmpUrl = 'rtmp://ada:p%40ss@a.rtmp.example.com/live2';
+    const made = await make('/v1/destinations', { ...target, rtmpUrl });
+    expect(made).toMatchObject({ rtmpUrl: target.rtmpUrl, hasLogin: true });
+    const secret = async () => {
+      const { data = {} } = await api.kube.get(SECRETS, NAMESPACE, made.id);
+      return Object.fromEntries(Object.entries(data).map(([key, value]) => [key, decode(value)]));
+    };
+    const kept = { rtmpUrl: target.rtmpUrl, rtmpKey: KEY };
+    expect(await secret()).toEqual({ ...kept, rtmpUser: 'ada', rtmpPassword: 'p@ss' });
+    const patch = (body: unknown) => ada.call('PATCH', `/v1/destinations/${made.id}`, body);
+    expect((await patch({ rtmpPassword: 'other' })).body).toMatchObject({ hasLogin: true });
+    expect(await secret()).toEqual({ ...kept, rtmpUser: 'ada', rtmpPassword: 'other' });
+    expect((await patch({ rtmpUser: '' })).body).toMatchObject({ hasLogin: false });
+    expect(await secret()).toEqual({ ...kept, rtmpUser: '', rtmpPassword: '' });
+    const half = await patch({ rtmpUser: 'ada' });
+    expect(half).toMatchObject({ status: 422, body: { errors: [{ path: '/rtmpPassword' }] } });
+  });
+
   test('a Secret that someone removed is made again when URL and key are both given', async () => {
     const { id } = await make('/v1/destinations', target);
     await api.kube.delete(SECRETS, NAMESPACE, id);
@@ -90,7 +109,7 @@ describe('destinations', () => {
 
   test.each([
     ['http://example.com/live', /rtmp:\/\//],
-    ['rtmp://user:word@example.com/live', /user name or password/],
+    ['rtmp://user:word@example.com/live/{app}', /placeholder/],
     ['not a url', /not a URL/],
     ['rtmp://exa mple/live', /./],
   ])('%s is refused as rtmpUrl', async (rtmpUrl, message) => {
@@ -136,7 +155,16 @@ describe('uploads', () => {
     const made = await link();
     expect(made).toEqual({
       ...{ objectID: made.objectID, type: 'VIDEO', name: 'My clip.mp4', state: 'importing', progress: 0 },
-      ...{ sizeBytes: null, durationSeconds: null, video: null, audio: null, preview: null, warnings: [], error: null },
+      ...{
+        sizeBytes: null,
+        durationSeconds: null,
+        video: null,
+        audio: null,
+        preview: null,
+        warnings: [],
+        error: null,
+        waiting: null,
+      },
       createdAt: expect.stringMatching(/Z$/),
     });
     expect((await api.kube.get(UPLOADS, NAMESPACE, made.objectID)).spec).toEqual({

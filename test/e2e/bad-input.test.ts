@@ -230,8 +230,10 @@ test('stream keys and API keys are in no log, metric, process list, object, tabl
     const upload = await settled((await importFrom(`${base}/good.mp4`)).objectID);
     const ids = await Promise.all([onAir, refusing].map((to = '') => stream(to, upload.objectID)));
     for (const to of [onAir, refusing]) await call(`POST /v1/destinations/${to}/test`, 200);
-    const withLogin = { rtmpUrl: `rtmp://user:${encodeURIComponent(planted[0])}@127.0.0.1/live` };
-    await call(`PATCH /v1/destinations/${onAir}`, 422, withLogin);
+    const halfLogin = { rtmpUrl: `rtmp://${encodeURIComponent(planted[0])}@127.0.0.1/live` };
+    await call(`PATCH /v1/destinations/${onAir}`, 422, halfLogin);
+    const unused = { name: 'unused', rtmpUrl: 'rtmp://127.0.0.1/live', rtmpKey: planted[1], rtmpUser: planted[0] };
+    await call('POST /v1/destinations', 201, { ...unused, rtmpPassword: planted[1] });
     await call('POST /v1/streams', 422, { name: 's', rtmpKey: planted[0], apiKey: system.facts.apiKey });
     await call(
       `GET /v1/streams?rtmpKey=${encodeURIComponent(planted[0])}&x-api-key=${system.facts.apiKey}`,
