@@ -29,7 +29,7 @@ const execArgv = [
 class PatientFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const rank = ({ moduleId }: TestSpecification) =>
-      /schemathesis|killed|replicas|\/(streamer|operator)\//.test(moduleId) ? 0 : 1;
+      /schemathesis|clients\/rest|killed|replicas|\/(streamer|operator)\//.test(moduleId) ? 0 : 1;
     return (await super.sort(files)).sort((a, b) => rank(a) - rank(b));
   }
 }

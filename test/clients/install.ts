@@ -23,14 +23,14 @@ export async function must(command: string, args: readonly string[], cwd?: strin
   return stdout;
 }
 
-/** A directory of the cache for what these files name; `install` fills it once, whichever process comes first. */
-async function installOnce(
+/** A directory of the cache for what is made of `parts`; `install` fills it once, whichever process comes first. */
+export async function installOnce(
   name: string,
-  files: readonly string[],
+  parts: readonly (string | Buffer)[],
   install: (dir: string) => Promise<void>,
 ): Promise<string> {
   const hash = createHash('sha256');
-  for (const file of files) hash.update(readFileSync(file));
+  for (const part of parts) hash.update(part);
   const dir = join(localEnvironment().cacheDir, `clients-${name}-${hash.digest('hex').slice(0, 16)}`);
   const whole = join(dir, 'whole');
   if (existsSync(whole)) return dir;
@@ -50,18 +50,22 @@ async function installOnce(
 /** What package-lock.json in `directory` names; resolves to where its node_modules is. Nothing of it runs at installation. */
 export function installNpm(name: string, directory: string): Promise<string> {
   const files = ['package.json', 'package-lock.json'].map((file) => join(directory, file));
-  return installOnce(name, files, async (dir) => {
-    for (const file of ['package.json', 'package-lock.json']) cpSync(join(directory, file), join(dir, file));
-    // Not `npm ci`, which refuses a lock file without the optional packages of other platforms.
-    const options = ['--no-save', '--ignore-scripts', '--no-audit', '--no-fund', '--no-progress', '--loglevel=error'];
-    await must('npm', ['install', ...options], dir);
-  });
+  return installOnce(
+    name,
+    files.map((file) => readFileSync(file)),
+    async (dir) => {
+      for (const file of ['package.json', 'package-lock.json']) cpSync(join(directory, file), join(dir, file));
+      // Not `npm ci`, which refuses a lock file without the optional packages of other platforms.
+      const options = ['--no-save', '--ignore-scripts', '--no-audit', '--no-fund', '--no-progress', '--loglevel=error'];
+      await must('npm', ['install', ...options], dir);
+    },
+  );
 }
 
 /** What requirements.txt in `directory` names, with its hashes; resolves to a virtual environment. */
 export function installPython(name: string, directory: string): Promise<string> {
   const requirements = join(directory, 'requirements.txt');
-  return installOnce(name, [requirements], async (dir) => {
+  return installOnce(name, [readFileSync(requirements)], async (dir) => {
     const python = { command: 'python3', aptPackage: 'python3-venv', probe: ['-c', 'import ensurepip, venv'] };
     await ensurePrograms([python], { env: environment(), onProgress: undefined });
     await must('python3', ['-m', 'venv', dir]);
