@@ -12,6 +12,7 @@ const ENUMS: Record<string, readonly string[]> = {
   FramerateText: ['f_24', 'f_25', 'f_30', 'f_60', '24', '25', '30', '60'],
   InvoiceKind: ['invoice', 'credit_note'],
   MediaKind: ['video', 'audio'],
+  OnItemFailure: ['Skip', 'Block'],
   PlaylistMode: ['sequential', 'shuffle'],
   PreparationState: ['preparing', 'ready', 'failed'],
   QualityText: ['q_720p', 'q_1080p', 'q_1440p', 'q_2160p', '720p', '1080p', '1440p', '2160p'],
