@@ -54,13 +54,16 @@ const container = (settings: PodSettings) => ({
   ],
 });
 
-const itemsOf = (keys: readonly string[]) => keys.map((key) => ({ key, path: key }));
-
-/** A login may be missing, and the address may not: whether a key may is said of all keys of a source. */
-const secretSources = (name: string) => [
-  { secret: { name, items: itemsOf([SECRET_URL_KEY, SECRET_KEY_KEY]) } },
-  { secret: { name, items: itemsOf(SECRET_LOGIN_KEYS), optional: true } },
-];
+/**
+ * A login may be missing, and a volume says of all its keys alike that they may be. The operator has seen the others; the pod of one
+ * whose Secret has gone meanwhile ends without an answer.
+ */
+const secretVolume = (secretName: string) => ({
+  secretName,
+  optional: true,
+  defaultMode: 0o440,
+  items: [SECRET_URL_KEY, SECRET_KEY_KEY, ...SECRET_LOGIN_KEYS].map((key) => ({ key, path: key })),
+});
 
 /** `secretVersion`: of the destination's Secret as it is now. The pod reads it as files and sees nothing else of the cluster. */
 export function buildProbe(
@@ -90,7 +93,7 @@ export function buildProbe(
       containers: [container(settings)],
       volumes: [
         { name: 'tmp', ...TMP_VOLUME },
-        { name: 'destination', projected: { defaultMode: 0o440, sources: secretSources(secretName) } },
+        { name: 'destination', secret: secretVolume(secretName) },
       ],
     },
   };
