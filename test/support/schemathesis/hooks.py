@@ -59,6 +59,20 @@ def mend_schedule(body):
             recurrence["timeZone"] = choose(ZONES, recurrence["timeZone"])
 
 
+def mend_destination(body):
+    # A login is for RTMP, and is whole; a limit is of bytes. Which address a change is about, only the destination tells.
+    login = {name: body.pop(name) for name in ("rtmpUser", "rtmpPassword") if name in body}
+    if login and body.get("rtmpUrl", "").startswith("rtmp"):
+        for name in ("rtmpUser", "rtmpPassword"):
+            value = login.get(name, "").strip()
+            body[name] = value if 0 < len(value.encode()) <= 255 else "ada"
+    # The address does not end with the key.
+    if "rtmpKey" in body:
+        body["rtmpKey"] = body["rtmpKey"].strip() or "k-123456"
+    if not body:
+        body["name"] = "Home"
+
+
 def mend(operation, body, stateful):
     body = dict(body)
     # How many items there are already, which further ones come to, is told by the playlist.
@@ -70,6 +84,8 @@ def mend(operation, body, stateful):
         mend_schedule(body)
     if "rtmpUrl" in body:
         body["rtmpUrl"] = choose(URLS, body["rtmpUrl"])
+    if operation in ("createDestination", "updateDestination"):
+        mend_destination(body)
     if operation == "createUploadFromLink":
         body["url"] = choose(LINKS, body["url"])
     if operation == "createPlaylist":
