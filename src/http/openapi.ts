@@ -5,6 +5,7 @@
 import { isOperation, OPERATION_SCOPES, type Operation, PERSON, SCOPES, type Scope } from '../auth/scopes.ts';
 import { ERRORS, type ErrorCode } from '../errors.ts';
 import { isCached } from './age.ts';
+import { addBounds } from './bounds.ts';
 import { DESCRIPTIONS } from './descriptions.ts';
 import {
   collectionOf,
@@ -169,7 +170,9 @@ export function completeOpenApi(made: object, scopePrefix: string): OpenApi {
     }
   addLinks(doc);
   const components = { schemas, responses, headers: HEADERS, securitySchemes: securitySchemes(scopePrefix) };
-  return { ...doc, components };
+  const whole = { ...doc, components };
+  addBounds(whole);
+  return whole;
 }
 
 function securityOf(scope: Scope | typeof PERSON | null, prefix: string): Record<string, string[]>[] {

@@ -165,7 +165,9 @@ function createApp({ log, config }: Pick<ServerDeps, 'log' | 'config'>): Fastify
       requireHostHeader: false,
     },
     clientErrorHandler: clientErrors.answer,
-    frameworkErrors: (error, request, reply) => answerError(error, request, reply),
+    // No hook has seen the request by then.
+    frameworkErrors: (error, request, reply) =>
+      void answerError(error, request, reply.header('x-request-id', request.id)),
     childLoggerFactory: (parent, bindings, _options, { headers }) =>
       new RequestLog(parent as Logger, () => ({ ...bindings, traceId: traceOf(headers)?.traceId })),
     genReqId: (request: IncomingMessage) => {

@@ -145,6 +145,17 @@ describe('what generators of clients need', () => {
     expect(names.filter((name, at) => names.indexOf(name) !== at)).toEqual([]);
   });
 
+  test('addresses, and ids in paths, have the bounds that the server holds', () => {
+    const field = (schema: string, name: string) =>
+      (doc.components.schemas[schema]?.properties as Record<string, Json> | undefined)?.[name];
+    expect(field('UploadFromLink', 'url')).toMatchObject({ format: 'uri', maxLength: 4096 });
+    for (const schema of ['DestinationCreate', 'DestinationUpdate'])
+      expect(field(schema, 'rtmpUrl')).toMatchObject({ pattern: expect.stringContaining('[Ss][Rr][Tt]') });
+    for (const { name, operation } of operations())
+      for (const { name: parameter, in: place, schema } of operation.parameters ?? [])
+        if (place === 'path' && parameter === 'id') expect([name, schema.maxLength]).toEqual([name, 512]);
+  });
+
   test('no schema is named as the constructor of another one', () => {
     const names = Object.keys(doc.components.schemas);
     expect(names.filter((name) => names.includes(name.replace(/^New/, '')) && name.startsWith('New'))).toEqual([]);

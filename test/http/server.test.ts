@@ -243,6 +243,15 @@ describe('traces (W3C Trace Context)', () => {
     expect(handedOn).toBeUndefined();
   });
 
+  test('a path that is longer than any is answered with the id of the request, too', async () => {
+    const { app } = await buildTestServer();
+    open.push(app);
+    const url = `/v1/streams/${'x'.repeat(513)}`;
+    const answer = await app.inject({ url, headers: { 'x-api-key': 'ann', 'x-request-id': 'long' } });
+    expect(answer.json()).toMatchObject({ status: 404, code: 'route_not_found' });
+    expect(answer.headers['x-request-id']).toBe('long');
+  });
+
   test('what lets a client in stands in no line, whichever header it came in', async () => {
     const { app, logs } = await buildTestServer({
       me: () => {
