@@ -322,7 +322,8 @@ function audioArgs({ scan, type }: PlanInput, how: Plan['audio'], seconds: numbe
   const follows = type === 'video' && (scan.audio?.largestStepSeconds ?? 0) <= MAX_FILTERED_GAP_SECONDS;
   const filters = [
     ...soundFilters(scan.audio, { rate: AUDIO_SAMPLE_RATE, layout: 'stereo', follows }),
-    ...(type === 'video' ? ['apad'] : []),
+    // Alone it begins with its first sample: an encoder's run-up that is not played may stand before it (Opus, WMA).
+    ...(type === 'video' ? ['apad'] : ['asetpts=PTS-STARTPTS']),
     ...(seconds === undefined ? [] : [`atrim=end=${seconds.toFixed(3)}`]),
   ];
   return ['-af', filters.join(','), '-c:a', 'aac', '-profile:a', 'aac_low', '-b:a', `${AUDIO_KBPS}k`];

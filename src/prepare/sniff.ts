@@ -39,6 +39,7 @@ const markup = (pattern: RegExp) => (head: string) =>
 const FORMATS: readonly (readonly [test: (head: string) => boolean, name: string, advice: string])[] = [
   [brand('heic', 'heix', 'heim', 'heis', 'hevc', 'hevx', 'mif1', 'msf1'), 'a HEIC picture', HEIC],
   [brand('avif', 'avis'), 'an AVIF picture that cannot be read here', AS_PICTURE],
+  [startsWith('\u00ff\n', '\0\0\0\fJXL '), 'a JPEG XL picture', AS_PICTURE],
   [brand('crx '), 'a raw photo of a camera', AS_PICTURE],
   [
     (head) => head.startsWith('RIFF') && head.slice(8, 12) === 'WEBP' && head.slice(0, 4096).includes('ANIM'),

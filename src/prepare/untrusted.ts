@@ -8,7 +8,24 @@ const FORMATS = [
   ...['mov', 'matroska', 'avi', 'flv', 'live_flv', 'mpegts', 'mpeg', 'mpegvideo', 'm4v', 'h264', 'hevc', 'obu', 'ivf'],
   ...['asf', 'mxf', 'gxf', 'dv', 'nut', 'rm', 'gif', 'apng', 'mp3', 'aac', 'ac3', 'eac3', 'dts', 'flac', 'ogg', 'wav'],
   ...['png_pipe', 'jpeg_pipe', 'webp_pipe', 'bmp_pipe', 'tiff_pipe', 'jpegxl_pipe', 'j2k_pipe', 'qoi_pipe', 'ppm_pipe'],
-  ...['w64', 'aiff', 'au', 'caf', 'amr', 'ape', 'wv', 'tta', 'mpc', 'mpc8'],
+  ...[
+    'w64',
+    'aiff',
+    'au',
+    'caf',
+    'amr',
+    'ape',
+    'wv',
+    'tta',
+    'mpc',
+    'mpc8',
+    'tak',
+    'dsf',
+    'iff',
+    'truehd',
+    'mlp',
+    'voc',
+  ],
 ];
 
 /**
