@@ -72,7 +72,6 @@ export type Disruption = (typeof DISRUPTIONS)[number];
  * - Block  the stream goes on air, and takes up a new list, only when every item can be played.
  */
 export const ITEM_FAILURES = ['Skip', 'Block'] as const;
-export type ItemFailure = (typeof ITEM_FAILURES)[number];
 
 const ReadinessGate = Type.Object({
   conditionType: Type.String({

@@ -73,10 +73,10 @@ def mend_destination(body):
         body["name"] = "Home"
 
 
-def mend(operation, body, stateful):
+def mend(operation, body):
     body = dict(body)
-    # How many items there are already, which further ones come to, is told by the playlist.
-    if stateful and operation in ("createPlaylist", "updatePlaylist") and "items" in body:
+    # How many items there are already, which further ones come to, is told by the playlist: none is filled to its brim.
+    if operation in ("createPlaylist", "updatePlaylist") and "items" in body:
         body["items"] = body["items"][:100]
     if operation in ("createStream", "updateStream"):
         mend_sources(body, creating=operation == "createStream")
@@ -127,8 +127,7 @@ def before_call(context, case, kwargs):
     if not is_right(case):
         return
     if isinstance(case.body, dict):
-        stateful = case.meta.phase.name.value == "stateful"
-        case.body = mend(case.operation.definition.raw.get("operationId"), case.body, stateful)
+        case.body = mend(case.operation.definition.raw.get("operationId"), case.body)
     if case.query and "cursor" in case.query:
         case.query = {name: value for name, value in case.query.items() if name != "cursor"}
     if case.query and isinstance(case.query.get("q"), str):
