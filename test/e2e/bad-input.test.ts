@@ -95,7 +95,7 @@ const kubectl = async (...args: string[]): Promise<string> => {
 
 describe('links that lead to no video', () => {
   test.each([
-    ['an HTML page', 'page.html', 'media_unreadable'],
+    ['an HTML page', 'page.html', 'link_is_a_page'],
     ['nothing (404)', 'missing.mp4', 'link_unreachable'],
     ['a truncated mp4', 'truncated.mp4', 'media_unreadable'],
     ['a file with no video', 'sound.m4a', 'media_has_no_video'],

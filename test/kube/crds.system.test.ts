@@ -146,7 +146,7 @@ test('what is left out is filled in', async () => {
       destinationRefs: ['d'],
     }) as never,
   );
-  const filledIn = { replicas: 1, quality: '1080p', framerate: 30, disruption: 'OnDrain' };
+  const filledIn = { replicas: 1, quality: '1080p', framerate: 30, disruption: 'OnDrain', onItemFailure: 'Skip' };
   expect(stream.spec).toEqual({ uploadRef: 'u', destinationRefs: ['d'], ...filledIn });
   const playlist = await kube.create(
     PLAYLISTS,
