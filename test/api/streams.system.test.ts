@@ -39,6 +39,7 @@ describe('creating', () => {
       ...{ id, name: 'Night loop', status: 'idle', ready: false, quality: 'q_1080p', framerate: 'f_30' },
       ...{ destinationID, destinationIDs: [destinationID], videoUploadObjectID, playlistIDs: [], audioPlaylistIDs: [] },
       ...{
+        onItemFailure: 'Skip',
         scheduleStartAt: null,
         scheduleEndAt: null,
         recurrence: null,

@@ -78,7 +78,7 @@ describe('a file that another account has too', () => {
     await storage.write(first.renditionKey, Buffer.from('poison'));
     await storage.write(indexKey(first.renditionKey), Buffer.from('{}'));
     const made = await makeRendition(second, shopOf(place));
-    expect(made).toMatchObject({ state: 'ready', key: second.renditionKey });
+    expect(made.rendition).toMatchObject({ state: 'ready', key: second.renditionKey });
     expect((await storage.head(second.renditionKey))?.sizeBytes).toBeGreaterThan(1000);
   });
 });

@@ -72,12 +72,18 @@ const strict = (label: string, right: string, more: Partial<Field> = {}): Field 
 });
 const search = (label: string, file?: string): Field => ({ label, right: NASTY, wrong: [], ...(file && { file }) });
 const SMALL = `<b>&'--`;
+/** What a destination's server may ask for: one without the other is wrong. */
+const LOGIN: readonly Field[] = [strict('User', 'publisher'), name('Password')].map((field) => ({
+  ...field,
+  file: 'destinations/login.tsx',
+}));
 const LINK = 'http://127.0.0.1:1024/never.mp4';
 
 const dialog = (page: Page): Locator => page.getByRole('dialog');
 const formOf = (title: string) => (page: Page) => page.getByRole('form', { name: title });
 const choose = (label: string) => (page: Page) => dialog(page).getByRole('radio', { name: label }).check();
 const press = (label: string | RegExp) => (page: Page) => page.getByRole('button', { name: label }).click();
+const unfold = (label: string) => (page: Page) => dialog(page).getByText(label, { exact: true }).click();
 
 const lengthOf = async <T>(list: { page(): Promise<{ data: T[] }> }): Promise<number> =>
   (await list.page()).data.length;
@@ -93,19 +99,23 @@ const OF_MEDIA: Record<string, Form> = {
   'a new destination': {
     ...{ file: 'destinations/form.tsx', path: () => '/destinations?form=new', form: dialog, submit: 'Add destination' },
     ...{ sends: 'POST /v1/destinations', keyed: true, count: destinations },
+    open: unfold('This server asks for a login'),
     fields: () => [
       name('Name'),
       strict('Address (RTMP, RTMPS or SRT)', 'rtmp://example.com/live'),
       strict('Stream key', 'key'),
+      ...LOGIN,
     ],
   },
   'a destination that is changed': {
     ...{ file: 'destinations/form.tsx', path: ({ destination }) => `/destinations?form=edit+${destination}` },
     ...{ form: dialog, submit: 'Save', sends: 'PATCH /v1/destinations/' },
+    open: unfold('This server asks for a login'),
     fields: () => [
       name('Name'),
       strict('Address (RTMP, RTMPS or SRT)', 'rtmp://example.com/changed'),
       { label: 'New stream key', right: '', wrong: [LONG, CONTROL, NASTY] },
+      ...LOGIN,
     ],
   },
   'a new playlist': {

@@ -10,6 +10,7 @@
  * Each step can be taken alone, too: `begin` → `consent` → `exchange`, and `signIn` for the cookie.
  */
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
+import { setTimeout } from 'node:timers/promises';
 import type { ApiConfig } from '../../src/config.ts';
 import { type Client as KeyClient, startTestApi, type TestApi } from './api.ts';
 import { freePort } from './rtmp.ts';
@@ -46,6 +47,18 @@ export interface TestSite extends TestApi {
 async function must(response: Response, status: number): Promise<void> {
   if (response.status === status) return;
   throw new Error(`${response.url} answered ${response.status}: ${await response.text()}`);
+}
+
+/** As clients do that are told to wait: asks again when the server says so, for a minute at most. */
+async function patiently(ask: () => Promise<Response>): Promise<Response> {
+  const until = performance.now() + 60_000;
+  for (;;) {
+    const response = await ask();
+    const seconds = Number(response.headers.get('retry-after'));
+    if (response.status !== 429 || !(seconds > 0) || performance.now() + seconds * 1000 > until) return response;
+    await response.body?.cancel();
+    await setTimeout(seconds * 1000);
+  }
 }
 
 export const REDIRECT = 'http://127.0.0.1:7777/callback';
@@ -126,19 +139,17 @@ export async function signIn(
 
 /** A public client with a refresh token, unless `metadata` says otherwise. Each is a client of its own: none is like another. */
 export async function register(url: string, metadata: Record<string, unknown> = {}): Promise<OAuthClient> {
-  const response = await fetch(`${url}/api/auth/oauth2/register`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({
-      client_name: 'A program',
-      software_id: randomUUID(),
-      redirect_uris: [REDIRECT],
-      token_endpoint_auth_method: 'none',
-      grant_types: ['authorization_code', 'refresh_token'],
-      response_types: ['code'],
-      ...metadata,
-    }),
+  const body = JSON.stringify({
+    client_name: 'A program',
+    software_id: randomUUID(),
+    redirect_uris: [REDIRECT],
+    token_endpoint_auth_method: 'none',
+    grant_types: ['authorization_code', 'refresh_token'],
+    response_types: ['code'],
+    ...metadata,
   });
+  const headers = { 'content-type': 'application/json' };
+  const response = await patiently(() => fetch(`${url}/api/auth/oauth2/register`, { method: 'POST', headers, body }));
   await must(response, 201);
   return (await response.json()) as OAuthClient;
 }
@@ -180,10 +191,9 @@ export async function begin(
     ...more,
   };
   const query = new URLSearchParams(Object.entries(all).filter(([, value]) => value !== ''));
-  const response = await fetch(`${url}/api/auth/oauth2/authorize?${query}`, {
-    redirect: 'manual',
-    headers: cookie ? { cookie } : {},
-  });
+  const response = await patiently(() =>
+    fetch(`${url}/api/auth/oauth2/authorize?${query}`, { redirect: 'manual', headers: cookie ? { cookie } : {} }),
+  );
   await must(response, 302);
   const location = new URL(response.headers.get('location') ?? '', url);
   return { state: all.state, proof, redirectUri: all.redirect_uri, location };
@@ -197,7 +207,7 @@ export async function consent(
   { accept = true, scope }: { accept?: boolean; scope?: string } = {},
 ): Promise<URL> {
   const body = { accept, oauth_query: page.search.slice(1), ...(scope === undefined ? {} : { scope }) };
-  const response = await post(`${url}/api/auth/oauth2/consent`, body, { cookie });
+  const response = await patiently(() => post(`${url}/api/auth/oauth2/consent`, body, { cookie }));
   await must(response, 200);
   return new URL(((await response.json()) as { url: string }).url, url);
 }
@@ -220,7 +230,7 @@ export const codeForm = (client: OAuthClient, asked: Asked, code: string): Recor
 });
 
 export async function exchange(url: string, client: OAuthClient, asked: Asked, code: string): Promise<Tokens> {
-  const response = await askToken(url, codeForm(client, asked, code));
+  const response = await patiently(() => askToken(url, codeForm(client, asked, code)));
   await must(response, 200);
   return (await response.json()) as Tokens;
 }
