@@ -24,6 +24,8 @@ let browser: Browser;
 let dir: string;
 let server: Server;
 let link: string;
+/** Whether the server has the file that is looked for at `/later.mp4`. */
+let isThere = false;
 let at: Visit;
 let page: Page;
 
@@ -34,7 +36,8 @@ beforeAll(async () => {
   await writeFile(join(dir, 'long.mp4'), Buffer.alloc(6_000_000, 'loopstream'));
   await writeFile(join(dir, 'second.mp4'), Buffer.alloc(4_000_000, 'second'));
   server = createServer((request, response) => {
-    if (request.url !== '/my%20show.mp4') return void response.writeHead(404).end();
+    const isKnown = request.url === '/my%20show.mp4' || (request.url === '/later.mp4' && isThere);
+    if (!isKnown) return void response.writeHead(404).end();
     createReadStream(join(dir, 'show.mp4')).pipe(response);
   }).listen(0, '127.0.0.1');
   [system, browser] = await Promise.all([shareSystem(), shareBrowser()]);
@@ -102,6 +105,16 @@ test('what cannot be fetched says why, and what to do', async () => {
   await row.waitFor({ timeout: 90_000 });
   await row.getByText('it must lead to the file itself').waitFor();
   await expectForEverybody(page);
+});
+
+test('a link that failed is tried again at the press of a button, and becomes ready as the same upload', async () => {
+  const { objectID } = await system.client.uploads.fromLink({ type: 'VIDEO', url: `${link}/later.mp4`, name: 'Later' });
+  const again = upload('Later').getByRole('button', { name: 'Try again' });
+  await again.waitFor({ timeout: 90_000 });
+  isThere = true;
+  await again.click();
+  await upload('Later').and(page.locator('[data-state=ready]')).waitFor({ timeout: 90_000 });
+  expect((await all()).map((one) => [one.objectID, one.state])).toEqual([[objectID, 'ready']]);
 });
 
 test('files that are chosen are sent, and become uploads', async () => {

@@ -1,0 +1,105 @@
+/** Links that fail, by the real parts: waited for without a Job while their server is away, and tried again by each door. */
+import { execFile } from 'node:child_process';
+import { createReadStream } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { makeClip } from '../support/media.ts';
+import { until } from '../support/rtmp.ts';
+import { type SharedSystem, shareSystem } from '../support/share-system.ts';
+
+const run = promisify(execFile);
+let dir: string;
+let system: SharedSystem;
+let files: Server;
+let base: string;
+/** What the server answers in place of the file, by path. */
+const faults = new Map<string, [status: number, headers?: Record<string, string>]>();
+
+beforeAll(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'loopstream-links-'));
+  await makeClip(join(dir, 'show.mp4'), { seconds: 1 });
+  files = createServer((request, response) => {
+    const [status, headers] = faults.get(request.url ?? '') ?? [];
+    if (status !== undefined) response.writeHead(status, headers).end();
+    else createReadStream(join(dir, 'show.mp4')).pipe(response);
+  });
+  await new Promise<void>((resolve) => files.listen(0, '127.0.0.1', resolve));
+  base = `http://127.0.0.1:${(files.address() as AddressInfo).port}`;
+  system = await shareSystem();
+});
+afterAll(async () => {
+  files?.closeAllConnections();
+  files?.close();
+  await rm(dir, { recursive: true, force: true });
+});
+
+const kubectl = async (...args: string[]): Promise<string> => {
+  const env = { PATH: process.env.PATH, HOME: dir, KUBECONFIG: system.facts.kubeconfig };
+  return (await run(join(system.stateDir, 'bin/kubectl'), ['-n', 'loopstream', ...args], { env })).stdout;
+};
+const importFrom = async (path: string) =>
+  (await system.client.uploads.fromLink({ type: 'VIDEO', url: base + path })).objectID;
+const expectState = (id: string, state: 'ready' | 'failed') =>
+  until(`${id} is ${state}`, async () => (await system.client.uploads.get(id)).state === state, 120_000);
+
+test('a server that is away is waited for without a Job, which the Upload says, and then the link is imported', async () => {
+  faults.set('/away.mp4', [503, { 'retry-after': '1' }]);
+  const id = await importFrom('/away.mp4');
+  const waiting = await until('it waits', async () => (await system.client.uploads.get(id)).waiting ?? false, 60_000);
+  expect(waiting).toMatchObject({ message: 'The server answered 503.', tries: 1 });
+  expect(Date.parse(waiting.until) - Date.parse(waiting.since)).toBe(30 * 60_000);
+  expect(Date.parse(waiting.nextTryAt)).toBeGreaterThan(Date.parse(waiting.since));
+  await until('it has no Job', async () => !(await kubectl('get', 'jobs', '-o', 'name')).includes(id));
+  const table = await kubectl('get', 'upload', id, '-o', 'wide');
+  expect(table).toMatch(/STATE .* NEXT TRY .* IMPORT/);
+  expect(table).toContain(waiting.nextTryAt);
+  expect(table).toContain('The server answered 503. The link is tried again at');
+  faults.delete('/away.mp4');
+  await expectState(id, 'ready');
+  expect(await system.client.uploads.get(id)).toMatchObject({ objectID: id, waiting: null, error: null });
+});
+
+/** Ways to have a failed link tried again; those that answer do so with the objectID. */
+const DOORS: Record<string, (id: string) => Promise<unknown>> = {
+  REST: async (id) => {
+    const headers = { 'x-api-key': system.facts.apiKey };
+    return await (await fetch(`${system.facts.apiUrl}/uploads/${id}/retry`, { method: 'POST', headers })).json();
+  },
+  GraphQL: async (id) => {
+    const query = 'mutation ($id: ID!) { retryUpload(id: $id) { upload { objectID } } }';
+    const answer = await fetch(new URL('/graphql', system.facts.apiUrl), {
+      method: 'POST',
+      headers: { 'x-api-key': system.facts.apiKey, 'content-type': 'application/json' },
+      body: JSON.stringify({ query, variables: { id } }),
+    });
+    const { data } = (await answer.json()) as { data?: { retryUpload?: { upload?: unknown } } };
+    return data?.retryUpload?.upload;
+  },
+  'the client': (id) => system.client.uploads.retry(id),
+  kubectl: async (id) => {
+    const now = new Date().toISOString();
+    await kubectl('annotate', 'upload', id, '--overwrite', `loopstream.dev/retry=${now}`);
+    return await system.client.uploads.get(id);
+  },
+};
+
+test('a link that has failed is tried again by each door, and becomes ready under its objectID', async () => {
+  const uploads = await Promise.all(
+    Object.keys(DOORS).map(async (door, index) => {
+      const path = `/gone-${index}.mp4`;
+      faults.set(path, [404]);
+      return { door, path, id: await importFrom(path) };
+    }),
+  );
+  for (const { id } of uploads) await expectState(id, 'failed');
+  for (const { door, path, id } of uploads) {
+    faults.delete(path);
+    expect(await DOORS[door]?.(id), door).toMatchObject({ objectID: id });
+  }
+  for (const { id } of uploads) await expectState(id, 'ready');
+});
