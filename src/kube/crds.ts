@@ -151,6 +151,12 @@ const upload: Definition = {
       jsonPath: '.status.renditions[?(@.state=="ready")].profile',
       description: 'A profile that can be played.',
     },
+    {
+      name: 'Next try',
+      type: 'string',
+      jsonPath: '.status.waiting.nextTryAt',
+      description: 'When the link is tried again, while its server is away.',
+    },
     { name: 'Error', type: 'string', jsonPath: '.status.error.code', description: 'Why it failed.' },
     {
       name: 'Warning',
@@ -167,6 +173,13 @@ const upload: Definition = {
       wide: true,
     },
     NAME,
+    {
+      name: 'Import',
+      type: 'string',
+      jsonPath: condition('Imported', 'message'),
+      description: 'What its import is doing or waiting for, in a sentence.',
+      wide: true,
+    },
   ],
   additions: UPLOAD_RULES,
 };
