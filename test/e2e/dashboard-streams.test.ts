@@ -139,7 +139,10 @@ test('a schedule is set in days and a time, shows its next five starts in words,
   }));
 
 test('readiness is ticked off, with what mends it beside what is missing', async () => {
-  const upload = await system.client.uploads.fromLink({ type: 'VIDEO', url: new URL('/none.mp4', system.facts.apiUrl).href });
+  const upload = await system.client.uploads.fromLink({
+    type: 'VIDEO',
+    url: new URL('/none.mp4', system.facts.apiUrl).href,
+  });
   const { id } = await makeStream('No media');
   await system.client.streams.update(id, { videoUploadObjectID: upload.objectID });
   const page = await open(`/streams/${id}`);

@@ -39,7 +39,8 @@ afterAll(async () => {
 
 const kubectl = async (...args: string[]): Promise<string> => {
   const env = { PATH: process.env.PATH, HOME: dir, KUBECONFIG: system.facts.kubeconfig };
-  return (await run(join(system.stateDir, 'bin/kubectl'), ['-n', 'loopstream', ...args], { env, maxBuffer: 2 ** 26 })).stdout;
+  return (await run(join(system.stateDir, 'bin/kubectl'), ['-n', 'loopstream', ...args], { env, maxBuffer: 2 ** 26 }))
+    .stdout;
 };
 const patch = (id: string, stringData: Record<string, string>) =>
   kubectl('patch', 'secret', id, '--type=merge', '-p', JSON.stringify({ stringData }));
