@@ -110,7 +110,7 @@ export default defineConfig({
           include: ['test/cluster/**/*.test.ts'],
           testTimeout: 400_000,
           // The first run builds programs and images.
-          hookTimeout: 1_800_000,
+          hookTimeout: 3_000_000,
           maxWorkers: 1,
         },
       },
