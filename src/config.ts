@@ -94,6 +94,8 @@ export const operatorConfig = (env: Env) => {
     ...common(env),
     ...kube(env),
     image: text('IMAGE'),
+    /** Where it runs itself: when that namespace is deleted with it, nobody serves its finalizers any more. */
+    operatorNamespace: optional('OPERATOR_NAMESPACE'),
     /** Over how many seconds the streams on air are given another image, so that not all of them are at once. */
     rolloutSeconds: integer('ROLLOUT_SECONDS', 600, 0, 7 * 86_400),
     storageUrl,

@@ -30,6 +30,7 @@ Usage: loopstream <role> [options]
   keys        creates an API key for an account (loopstream keys --help)
   admin       what the service's staff do by hand: credit, accounts, checks (loopstream admin --help)
   clients     lists OAuth clients, and says which are verified (loopstream clients --help)
+  remove-finalizers  lets streams be deleted whose operator is gone
   sweep-plan  unsigned transactions that bring together what crypto deposits have brought
   generate    writes crds/ and docs/ from the types
 
@@ -108,6 +109,8 @@ const ROLES: Record<string, Role> = {
   keys: async (args) => (await import('./auth/command.ts')).keysCommand(args),
   admin: async (args) => (await import('./admin/command.ts')).adminCommand(args),
   clients: async (args) => (await import('./auth/clients-command.ts')).clientsCommand(args),
+  'remove-finalizers': async (args) =>
+    (await import('./operator/remove-finalizers-command.ts')).removeFinalizersCommand(args),
   'sweep-plan': async (args) => (await import('./crypto/sweep-command.ts')).sweepPlanCommand(args),
   generate: async () => (await import('./generate.ts')).generateCommand(),
   local: async (args) => (await import('./local/command.ts')).localCommand(args),

@@ -320,6 +320,10 @@ export const VALUES = group('Values of the chart loopstream.', {
       'Let the operator look at nodes, so that a stream leaves one that is cordoned before its pod has to.',
       true,
     ),
+    finalizers: flag(
+      'Let finalizers be removed from streams of a namespace that is deleted, and of all when the release is uninstalled: without this such a namespace stays until somebody does it (`loopstream remove-finalizers`).',
+      true,
+    ),
   }),
   storage,
   jobs,

@@ -7,6 +7,7 @@ import type { OperatorConfig } from '../config.ts';
 import { createKube } from '../kube/client.ts';
 import { createEventRecorder } from '../kube/events.ts';
 import { createQueue } from '../kube/queue.ts';
+import type { Kube } from '../kube/types.ts';
 import type { Lifecycle } from '../lifecycle.ts';
 import type { Logger } from '../log.ts';
 import { COMPONENT_LABEL } from '../streams/names.ts';
@@ -15,6 +16,7 @@ import { type Caches, createCaches, createNodeCache, type Enqueue, wire } from '
 import { clockHealth } from './clockhealth.ts';
 import type { Reconcile, Tools } from './control.ts';
 import { reconcileDestination } from './destinations.ts';
+import { isEnding, removeFinalizers } from './finalizers.ts';
 import { type Fractions, followProgress } from './follow.ts';
 import { isOutdated } from './handover.ts';
 import { createLeadership } from './leading.ts';
@@ -28,10 +30,22 @@ import { reconcileUpload } from './uploads.ts';
 import { findViewToken } from './viewkey.ts';
 
 const DAY_MS = 86_400_000;
+/** Within the time that Kubernetes gives the operator to stop (terminationGracePeriodSeconds in the chart). */
+const FAREWELL_MS = 30_000;
 
 export interface RunningOperator {
   /** Port of /healthz, /readyz and /metrics. */
   opsPort: number;
+}
+
+/**
+ * An operator whose own namespace is being deleted has no successor. The deletion of a namespace begins with its pods, and
+ * waits for them: until then this one has the rights that it needs.
+ */
+async function leaveForGood(kube: Kube, { operatorNamespace, namespace }: OperatorConfig, log: Logger): Promise<void> {
+  if (!(await isEnding(kube, operatorNamespace ?? namespace))) return;
+  const removed = await removeFinalizers(kube, namespace, { signal: AbortSignal.timeout(FAREWELL_MS) });
+  log.info({ namespace, removed }, 'the namespace of the operator is deleted: streams and pods are held no more');
 }
 
 const rolloutOf = (config: OperatorConfig, caches: Caches): Rollout => {
@@ -61,6 +75,8 @@ export async function runOperator(
   const metrics = createMetrics();
   const client = createKube({ kubeconfig: config.kubeconfig, onRequest: metrics.onRequest });
   lifecycle.defer('kubernetes client', () => client.close());
+  // After the lease is given up: nothing of this process puts a finalizer on any more.
+  lifecycle.defer('finalizers', () => leaveForGood(client, config, log), FAREWELL_MS);
   const exit = options.exit ?? ((status: number) => process.exit(status));
   const leadership = createLeadership(client, config, { lifecycle, log, metrics, exit });
   const { kube } = leadership;

@@ -1,9 +1,16 @@
 /** One stream: read its world, decide, act, write the status once. */
 import { LOOPSTREAMS, type LoopStream, PODS, type Pod } from '../kube/resources.ts';
-import { DISRUPTION_LABEL, FINALIZER, ON_AIR_ANNOTATION, PROGRAM_ANNOTATION, podNames } from '../streams/names.ts';
+import {
+  DISRUPTION_LABEL,
+  FINALIZER,
+  ON_AIR_ANNOTATION,
+  POD_FINALIZER,
+  PROGRAM_ANNOTATION,
+  podNames,
+} from '../streams/names.ts';
 import { type Program, programOfPod } from '../streams/program.ts';
 import { type Action, STOP_GRACE_SECONDS } from './action.ts';
-import { splitKey } from './caches.ts';
+import { BY_STREAM, keyIn, splitKey } from './caches.ts';
 import { isReason, isRefusal, type Reconcile, type Tools, waitUntil, writeStatus } from './control.ts';
 import { type Decision, decide } from './decide.ts';
 import { isOutdated } from './handover.ts';
@@ -104,9 +111,24 @@ async function prepare(tools: Tools, { stream, world, decision }: Scene, pod: Po
   return { decision, pod, stream: await hold(tools, stream) };
 }
 
-/** Lets a deleted stream go. The API server is asked, not the cache: a pod whose creation we did not hear of counts too. */
+/**
+ * The pods that hold back a deleted stream. The API server is asked, not the cache: a pod whose creation we did not hear of
+ * counts too. Where our Role was deleted before the stream, as happens to all that a namespace holds when it is deleted, no pod
+ * can be made any more, and the cache knows all that are left.
+ */
+async function podsLeft(tools: Tools, stream: LoopStream): Promise<Pod[]> {
+  try {
+    return await podsNow(tools, stream);
+  } catch (error) {
+    if (!isReason(error, 'Forbidden')) throw error;
+    const { namespace, name } = stream.metadata;
+    return tools.caches.pods.byIndex(BY_STREAM, keyIn(namespace, name)).filter((pod) => isOwnedBy(pod, stream));
+  }
+}
+
+/** Removes the finalizer of a deleted stream once it has no pods. */
 async function release(tools: Tools, stream: LoopStream): Promise<typeof AGAIN | undefined> {
-  const pods = await podsNow(tools, stream);
+  const pods = await podsLeft(tools, stream);
   for (const pod of pods) tools.caches.pods.upsert(pod);
   if (pods.length > 0) return AGAIN;
   const left = (stream.metadata.finalizers ?? []).filter((finalizer) => finalizer !== FINALIZER);
@@ -275,6 +297,19 @@ async function act(tools: Tools, of: Scene): Promise<Done | typeof AGAIN | typeo
   }
 }
 
+/** A stream on air, or a pod of it, that an operator before this one has let go of for good is held again. */
+async function holdAgain(tools: Tools, stream: LoopStream, { pod, other }: World): Promise<LoopStream> {
+  const own = [pod, other].filter((of) => of !== undefined && isOwnedBy(of, stream) && !isOver(of)) as Pod[];
+  if (own.length === 0 || stream.metadata.deletionTimestamp !== undefined) return stream;
+  for (const { metadata } of own) {
+    const { name, namespace = '', uid, resourceVersion, finalizers = [], deletionTimestamp } = metadata;
+    if (finalizers.includes(POD_FINALIZER) || deletionTimestamp !== undefined) continue;
+    const patch = { metadata: { uid, resourceVersion, finalizers: [...finalizers, POD_FINALIZER] } };
+    tools.caches.pods.upsert(await tools.kube.mergePatch(PODS, namespace, name, patch));
+  }
+  return hold(tools, stream);
+}
+
 const soonest = (wait: { requeueAfterMs?: number } | undefined, ms: number | undefined) =>
   ms === undefined ? wait : { requeueAfterMs: Math.min(wait?.requeueAfterMs ?? ms, ms) };
 
@@ -282,10 +317,11 @@ export const reconcileStream =
   (tools: Tools): Reconcile =>
   async (key) => {
     const { caches, settings, events, clock } = tools;
-    const stream = caches.streams.get(...splitKey(key));
+    const cached = caches.streams.get(...splitKey(key));
     const over = overPods(tools, key);
-    if (!stream) return letGo(tools, key, over);
+    if (!cached) return letGo(tools, key, over);
     const now = clock.now();
+    const stream = await holdAgain(tools, cached, worldOf(tools, cached, now));
     const world = worldOf(tools, stream, now);
     const decision = decide(stream, world, settings);
     if (decision.action.do === 'release') {

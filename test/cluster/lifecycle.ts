@@ -4,8 +4,9 @@
  */
 import { describe, expect, test } from 'vitest';
 import { NAMESPACE, SERVICE } from '../support/cluster/release.ts';
-import { type Scene, unseen } from '../support/cluster/scene.ts';
+import { createStream, ready, type Scene, seconds, unseen } from '../support/cluster/scene.ts';
 import type { WatchedStream } from '../support/cluster/stream.ts';
+import { until } from '../support/rtmp.ts';
 
 /** What of the release Kubernetes has; a migration takes what it was given with it. */
 const KINDS = 'deployments,services,configmaps,serviceaccounts,roles,rolebindings,poddisruptionbudgets,secrets,jobs';
@@ -55,9 +56,9 @@ export function lifecycleTests(of: () => { scene: Scene; stream: WatchedStream }
       expect(await service('exec', 'deployment/loopstream-api', '--', ...keys)).toMatch(/^lsk_/);
     });
 
-    test('Helm 3 upgrades it, rolls it back and uninstalls it', async () => {
+    test('Helm 3 upgrades it and rolls it back', async () => {
       const { scene, stream } = of();
-      const { inside, service, helms, values } = scene.release;
+      const { inside, helms, values } = scene.release;
       const tag = (await image()) ?? '';
       const other = tag === '1' ? '2' : '1';
       await helms.three.upgrade(fromSecret(values(other)));
@@ -67,14 +68,44 @@ export function lifecycleTests(of: () => { scene: Scene; stream: WatchedStream }
       // The operator that was rolled back looks after the stream.
       await inside('scale', `loopstream/${stream.id}`, '--replicas=0');
       await inside('wait', `loopstream/${stream.id}`, '--for=jsonpath={.status.phase}=stopped', '--timeout=150s');
+      await inside('scale', `loopstream/${stream.id}`, '--replicas=1');
+      await isLive(scene, stream.id);
+    });
+
+    test('the namespace of its streams goes in two minutes, with one on air', async () => {
+      const { scene } = of();
+      await deleteNamespaces(scene, [NAMESPACE]);
+    });
+
+    test('uninstalled with a stream on air, both namespaces go in two minutes', async () => {
+      const { scene } = of();
+      const { inside, call, helms, values, urls } = scene.release;
+      await helms.three.upgrade(fromSecret(values((await image()) ?? '')));
+      const link = { type: 'VIDEO', url: urls.film };
+      const { body } = await call<{ objectID: string }>('POST', '/uploads/from-link', link);
+      const id = await createStream(scene, 'after-the-namespace', body.objectID, urls.watched);
+      await ready(scene, id);
+      await call('POST', `/streams/${id}/start?wait=60`);
+      await isLive(scene, id);
       await helms.three.uninstall();
       expect(await left()).toEqual([]);
-      expect(await service('get', `secret/${CREDENTIALS}`, '-o', 'name')).toMatch(/secret/);
-      expect(await inside('get', `loopstream/${stream.id}`, `namespace/${NAMESPACE}`, '-o', 'name')).toMatch(
-        /loopstream.*\n.*namespace/,
-      );
+      expect(await inside('get', `loopstream/${id}`, '-o', 'jsonpath={.status.phase}')).toBe('live');
+      await deleteNamespaces(scene, [NAMESPACE, SERVICE]);
     });
   });
+}
+
+const isLive = ({ release }: Scene, id: string) =>
+  release.inside('wait', `loopstream/${id}`, '--for=jsonpath={.status.phase}=live', '--timeout=150s');
+
+/** Deletes them within two minutes; nothing comes to the receiver afterwards. */
+async function deleteNamespaces({ release, outside, results }: Scene, names: string[]): Promise<void> {
+  const from = performance.now();
+  await release.kubectl(['delete', 'namespace', ...names, '--timeout=120s']);
+  const gone = performance.now();
+  results.add(`kubectl delete namespace ${names.join(' ')}, with a stream on air`, seconds(gone - from), '');
+  await until('it has been silent for five seconds', () => performance.now() - gone > 5000);
+  expect(outside.meter.silence(gone).currentMs).toBeGreaterThan(4000);
 }
 
 /**

@@ -50,6 +50,7 @@ async function startOperator(image: string): Promise<void> {
     metered: false,
     rolloutSeconds: 0,
     sweep: false,
+    operatorNamespace: undefined,
     sweepGraceHours: 24,
     keepUnusedDays: 30,
     opsHost: '127.0.0.1',

@@ -50,6 +50,7 @@ async function startOperator(options: Parameters<typeof runOperator>[3] = {}) {
     allowPrivateDestinations: true,
     kubeconfig: cluster.kubeconfig,
     namespace: NS,
+    operatorNamespace: undefined,
     workers: 4,
     leaderElection: undefined,
     importConcurrency: 4,

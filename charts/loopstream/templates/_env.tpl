@@ -4,6 +4,7 @@
 {{- $env := dict -}}
 {{- $env = set $env "LOOPSTREAM_LOG_LEVEL" .root.Values.logLevel -}}
 {{- $env = set $env "LOOPSTREAM_NAMESPACE" .namespace -}}
+{{- $env = set $env "LOOPSTREAM_OPERATOR_NAMESPACE" .root.Release.Namespace -}}
 {{- $env = set $env "LOOPSTREAM_IMAGE" (include "loopstream.image" .root) -}}
 {{- $env = set $env "LOOPSTREAM_STORAGE_URL" (include "loopstream.storageUrl" .) -}}
 {{- if eq $storage.type "file" -}}
