@@ -8,7 +8,7 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { ConfigError } from '../settings.ts';
 import type { Context } from './context.ts';
-import { supervise } from './supervise.ts';
+import { untilListening } from './ready.ts';
 
 const CHAIN_ID = 31_337;
 /** Of m/44'/60'/1' of the words that anvil and its like have for tests, and everybody knows; theirs is the account before it. */
@@ -55,25 +55,24 @@ export function chainSettings(context: Context): Record<string, string> {
 
 /** Starts it where the last run has left it. */
 export function startChain(context: Context): Promise<void> {
-  const { env, state, ports, lifecycle, progress, log } = context;
+  const { env, state, ports, lifecycle, progress, supervisor } = context;
   return progress.step('local chain', async () => {
     const dir = state.path('chain');
     mkdirSync(dir, { recursive: true });
-    const child = await supervise(
-      {
-        name: 'anvil',
-        command: requireAnvil(),
-        args: [
-          ...['--host', '127.0.0.1', '--port', String(ports.chain), '--chain-id', String(CHAIN_ID), '--accounts', '1'],
-          // Written down each second, for a machine that goes down.
-          ...['--state', join(dir, 'state.json'), '--state-interval', '1', '--quiet'],
-        ],
-        env: { PATH: env.path, HOME: dir },
-        logFile: state.path('logs', 'anvil.log'),
-        stateDir: state.dir,
-      },
-      log,
-    );
-    lifecycle.defer('local chain', () => child.stop());
+    const part = supervisor.start({
+      name: 'anvil',
+      command: requireAnvil(),
+      args: [
+        ...['--host', '127.0.0.1', '--port', String(ports.chain), '--chain-id', String(CHAIN_ID), '--accounts', '1'],
+        // Written down each second, for a machine that goes down.
+        ...['--state', join(dir, 'state.json'), '--state-interval', '1', '--quiet'],
+      ],
+      env: { PATH: env.path, HOME: dir },
+      logFile: state.path('logs', 'anvil.log'),
+      stateDir: state.dir,
+      untilReady: (signal) => untilListening(ports.chain, signal),
+    });
+    lifecycle.defer('local chain', () => part.stop());
+    await part.started;
   });
 }

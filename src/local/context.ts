@@ -7,6 +7,7 @@ import type { Logger } from '../log.ts';
 import type { LocalOptions } from './options.ts';
 import type { Progress } from './progress.ts';
 import type { LocalState } from './state.ts';
+import type { Supervisor } from './supervise.ts';
 
 export interface Ports {
   api: number;
@@ -29,6 +30,7 @@ export interface Context {
   lifecycle: Lifecycle;
   progress: Progress;
   log: Logger;
+  supervisor: Supervisor;
 }
 
 const HERE = fileURLToPath(import.meta.url);

@@ -1,7 +1,5 @@
 /** What the servers stand on: Kubernetes, Postgres and the RTMP receiver, all real, started side by side. */
 import { mkdirSync, rmSync, symlinkSync } from 'node:fs';
-import { connect } from 'node:net';
-import { sleep } from '../clock.ts';
 import { createKube } from '../kube/client.ts';
 import { applyCrds } from '../kube/install.ts';
 import type { Kube } from '../kube/types.ts';
@@ -10,30 +8,36 @@ import { type Context, MAIN, mediaDir } from './context.ts';
 import { ensureBinaries } from './kubernetes/binaries.ts';
 import { type ControlPlane, startControlPlane } from './kubernetes/controlplane.ts';
 import { startPostgres } from './postgres.ts';
+import { untilListening } from './ready.ts';
 import { applyRights } from './rights.ts';
 import type { LocalState } from './state.ts';
-import { supervise } from './supervise.ts';
+import type { Part } from './supervise.ts';
 
 export interface Infrastructure {
   controlPlane: ControlPlane;
   /** As the cluster's administrator. */
   kube: Kube;
   /** undefined with --operator-only. */
-  databaseUrl: string | undefined;
+  database: Database | undefined;
+}
+
+export interface Database {
+  url: string;
+  part: Part;
 }
 
 export async function startInfrastructure(context: Context): Promise<Infrastructure> {
-  const [{ controlPlane, kube }, databaseUrl] = await Promise.all([
+  const [{ controlPlane, kube }, database] = await Promise.all([
     startKubernetes(context),
     context.options.operatorOnly ? undefined : startDatabase(context),
     startReceiver(context),
     context.options.operatorOnly ? undefined : openMailbox(context),
     context.options.crypto ? startChain(context) : undefined,
   ]);
-  return { controlPlane, kube, databaseUrl };
+  return { controlPlane, kube, database };
 }
 
-async function startKubernetes({ env, state, ports, lifecycle, progress, log }: Context) {
+async function startKubernetes({ env, state, ports, lifecycle, progress, log, supervisor }: Context) {
   const { signal } = lifecycle;
   const binaries = await progress.step('Kubernetes binaries', (onProgress) =>
     ensureBinaries({ cacheDir: env.cacheDir, assetsDir: env.kubebuilderAssets, env: env.all, onProgress, signal }),
@@ -48,10 +52,7 @@ async function startKubernetes({ env, state, ports, lifecycle, progress, log }: 
       log,
       onProgress,
       signal,
-      onExit: (name, { lastLogLines }) => {
-        progress.say(`\n${name} ended unexpectedly; stopping. Its last lines:\n${lastLogLines.join('\n')}`);
-        void lifecycle.stop('failed').then(() => process.exit(1));
-      },
+      supervisor,
     });
     lifecycle.defer('control plane', () => controlPlane.stop());
     const kube = createKube({ kubeconfig: controlPlane.kubeconfig });
@@ -69,11 +70,13 @@ function linkKubectl(state: LocalState, kubectl: string): void {
   symlinkSync(kubectl, state.path('bin', 'kubectl'));
 }
 
-function startDatabase({ state, lifecycle, progress, log }: Context): Promise<string> {
+function startDatabase({ state, lifecycle, progress, log, supervisor }: Context): Promise<Database> {
   return progress.step('PostgreSQL', async () => {
-    const postgres = await startPostgres({ dataDir: state.path('postgres'), log });
+    const logFile = state.path('logs', 'postgres.log');
+    const options = { dataDir: state.path('postgres'), stateDir: state.dir, logFile, log, supervisor };
+    const postgres = await startPostgres(options);
     lifecycle.defer('postgres', () => postgres.stop());
-    return postgres.url;
+    return { url: postgres.url, part: postgres.part };
   });
 }
 
@@ -85,7 +88,7 @@ function openMailbox({ state, ports, lifecycle, progress }: Context): Promise<vo
   });
 }
 
-function startReceiver({ env, options, state, ports, lifecycle, progress, log }: Context): Promise<void> {
+function startReceiver({ env, options, state, ports, lifecycle, progress, supervisor }: Context): Promise<void> {
   return progress.step('RTMP receiver', async () => {
     const receiver = {
       host: '127.0.0.1',
@@ -95,32 +98,16 @@ function startReceiver({ env, options, state, ports, lifecycle, progress, log }:
       dataDir: state.path('receiver'),
       recordDir: options.record ? state.path('recordings') : undefined,
     };
-    const child = await supervise(
-      {
-        name: 'receiver',
-        command: process.execPath,
-        args: [MAIN, 'local', 'receiver'],
-        env: { PATH: env.path, HOME: env.home, LOOPSTREAM_RECEIVER: JSON.stringify(receiver) },
-        logFile: state.path('logs', 'receiver.log'),
-        stateDir: state.dir,
-      },
-      log,
-    );
-    lifecycle.defer('receiver', () => child.stop(2_000));
-    await untilListening(ports.rtmp, lifecycle.signal);
+    const part = supervisor.start({
+      name: 'receiver',
+      command: process.execPath,
+      args: [MAIN, 'local', 'receiver'],
+      env: { PATH: env.path, HOME: env.home, LOOPSTREAM_RECEIVER: JSON.stringify(receiver) },
+      logFile: state.path('logs', 'receiver.log'),
+      stateDir: state.dir,
+      untilReady: (signal) => untilListening(ports.rtmp, signal),
+    });
+    lifecycle.defer('receiver', () => part.stop(2_000));
+    await part.started;
   });
-}
-
-/** Resolves when something accepts connections at 127.0.0.1:port. */
-async function untilListening(port: number, signal: AbortSignal): Promise<void> {
-  for (;;) {
-    const { promise, resolve } = Promise.withResolvers<boolean>();
-    const socket = connect(port, '127.0.0.1')
-      .once('connect', () => resolve(true))
-      .once('error', () => resolve(false));
-    const open = await promise;
-    socket.destroy();
-    if (open) return;
-    await sleep(50, signal);
-  }
 }

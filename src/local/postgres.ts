@@ -3,7 +3,6 @@
  * directory and survives restarts. Postgres refuses to run as root, so root starts it as `nobody`; where that user cannot
  * reach the files (a checkout below /root), it is given the one capability that lets it through.
  */
-import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { chmod, chown, mkdir, readdir, readFile, rename, rm, stat, symlink, writeFile } from 'node:fs/promises';
@@ -13,6 +12,8 @@ import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { sleep } from '../clock.ts';
 import type { Logger } from '../log.ts';
+import { type ChildSpec, spawnChild } from './processes.ts';
+import { createRunOnce, type Part, type Supervisor } from './supervise.ts';
 
 export interface PostgresOptions {
   /** Made when missing. Holds the cluster, and the password in a file of mode 0600. */
@@ -20,6 +21,12 @@ export interface PostgresOptions {
   /** 0 or left out: any free one. Postgres listens on 127.0.0.1 only. */
   port?: number;
   log: Logger;
+  /** Keeps it running, on the same port and with the same data; without it Postgres runs once. */
+  supervisor?: Supervisor;
+  /** Where the process is recorded; `dataDir` unless told. */
+  stateDir?: string;
+  /** `<dataDir>/postgres.log` unless told. */
+  logFile?: string;
   /** Where to put the Unix socket; none by default (its path may have 107 characters at most). */
   socketDir?: string;
   /** false: no fsync, for tests. */
@@ -29,14 +36,15 @@ export interface PostgresOptions {
 export interface RunningPostgres {
   /** postgres://… of the database `loopstream`, with its password. */
   url: string;
+  /** Of the one that was started first. */
   pid: number;
+  part: Part;
   /** Ends it politely (SIGINT, Postgres' fast shutdown), then by force after 10 s. */
   stop(): Promise<void>;
 }
 
 const NOBODY = 65_534;
 const DATABASE = 'loopstream';
-const START_TIMEOUT_MS = 60_000;
 const STOP_TIMEOUT_MS = 10_000;
 /** The processes of a Postgres that was killed end a moment after it, and hold its memory until then. */
 const HELD = /pre-existing shared memory block/;
@@ -49,9 +57,9 @@ export async function startPostgres(options: PostgresOptions): Promise<RunningPo
   await mkdir(dataDir, { recursive: true });
   if (asRoot()) await chown(dataDir, NOBODY, NOBODY);
   await chmod(dataDir, 0o700);
-  const run = await launcher([bin, dataDir]);
-  const password = await initialise(run, bin, dataDir, cluster);
-  await endOrphan(cluster, log);
+  const { stateDir = dataDir, logFile = join(dataDir, 'postgres.log') } = options;
+  const launch = await createLauncher([bin, dataDir], { stateDir, logFile });
+  const password = await initialise(launch, bin, dataDir, cluster);
 
   const port = options.port || (await freePort());
   const settings: Record<string, string> = {
@@ -63,18 +71,21 @@ export async function startPostgres(options: PostgresOptions): Promise<RunningPo
   };
   const args = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
   const url = (database: string) => `postgres://postgres:${password}@127.0.0.1:${port}/${database}`;
-  const deadline = Date.now() + START_TIMEOUT_MS;
-  for (;;) {
-    const child = run(join(bin, 'postgres'), ['-D', cluster, ...args]);
-    try {
-      await untilReady(child, url('postgres'), deadline, options.log);
-      return { url: url(DATABASE), pid: child.pid ?? 0, stop: () => stopChild(child) };
-    } catch (error) {
-      await stopChild(child);
-      if (!HELD.test((error as Error).message) || Date.now() > deadline) throw error;
-      await sleep(100);
-    }
+  const part = (options.supervisor ?? createRunOnce(log)).start({
+    ...launch('postgres', join(bin, 'postgres'), ['-D', cluster, ...args]),
+    stopSignal: 'SIGINT',
+    held: HELD,
+    prepare: () => endOrphan(cluster, log),
+    untilReady: (signal) => untilAnswered(url('postgres'), signal),
+  });
+  const stop = () => part.stop(STOP_TIMEOUT_MS);
+  try {
+    await part.started;
+  } catch (error) {
+    await stop();
+    throw new Error(`Postgres did not start: ${(error as Error).message}`, { cause: error });
   }
+  return { url: url(DATABASE), pid: part.pid, part, stop };
 }
 
 const asRoot = (): boolean => process.getuid?.() === 0;
@@ -109,14 +120,13 @@ async function linkLibraries(native: string): Promise<void> {
   }
 }
 
-type Run = (file: string, args: string[]) => ChildProcess;
+type Launch = (name: string, file: string, args: string[]) => ChildSpec;
 
 /**
  * Chooses the user to run as. With util-linux' setpriv Postgres also ends when this process dies without a word. Each child
  * leads a process group of its own: Ctrl-C in the terminal must not end the database before the API that uses it.
  */
-async function launcher(paths: string[]): Promise<Run> {
-  const stdio: ['ignore', 'pipe', 'pipe'] = ['ignore', 'pipe', 'pipe'];
+async function createLauncher(paths: string[], where: Pick<ChildSpec, 'stateDir' | 'logFile'>): Promise<Launch> {
   // Its messages are read by programs and shown to people of any country: one language, one time zone.
   const env = { PATH: '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' };
   const setpriv = ['/usr/bin/setpriv', '/bin/setpriv'].find((path) => existsSync(path));
@@ -125,10 +135,10 @@ async function launcher(paths: string[]): Promise<Run> {
     if (!setpriv) throw new Error(`Postgres cannot run as root, and its user cannot reach ${paths.join(' or ')}.`);
     identity.push('--inh-caps=+dac_override', '--ambient-caps=+dac_override');
   }
-  const options = { stdio, env, cwd: '/', detached: true };
-  return (file, args) => {
-    if (setpriv) return spawn(setpriv, ['--pdeathsig=INT', ...identity, file, ...args], options);
-    return spawn(file, args, { ...options, ...(asRoot() ? { uid: NOBODY, gid: NOBODY } : {}) });
+  return (name, file, args) => {
+    const spec = { name, env, cwd: '/', ...where };
+    if (setpriv) return { ...spec, command: setpriv, args: ['--pdeathsig=INT', ...identity, file, ...args] };
+    return { ...spec, command: file, args, ...(asRoot() ? { uid: NOBODY, gid: NOBODY } : {}) };
   };
 }
 
@@ -141,7 +151,7 @@ async function reachableByAll(path: string): Promise<boolean> {
 }
 
 /** Makes the cluster unless it is there, and answers its password. A half-made one never has the final name. */
-async function initialise(run: Run, bin: string, dataDir: string, cluster: string): Promise<string> {
+async function initialise(launch: Launch, bin: string, dataDir: string, cluster: string): Promise<string> {
   const passwordFile = join(dataDir, 'password');
   if (existsSync(cluster)) return (await readFile(passwordFile, 'utf8')).trim();
   const fresh = join(dataDir, 'cluster.new');
@@ -149,14 +159,14 @@ async function initialise(run: Run, bin: string, dataDir: string, cluster: strin
   const password = randomBytes(18).toString('base64url');
   await writeFile(passwordFile, `${password}\n`, { mode: 0o600 });
   if (asRoot()) await chown(passwordFile, NOBODY, NOBODY);
-  const child = run(join(bin, 'initdb'), [
+  const args = [
     ...['-D', fresh, '-U', 'postgres', `--pwfile=${passwordFile}`, '--auth=scram-sha-256'],
     ...['--encoding=UTF8', '--no-locale', '--no-sync'],
-  ]);
-  const said = collect(child);
-  const { promise, resolve, reject } = Promise.withResolvers<number | null>();
-  child.once('error', reject).once('exit', resolve);
-  if ((await promise) !== 0) throw new Error(`Postgres could not make its files in ${dataDir}: ${said()}`);
+  ];
+  const child = await spawnChild(launch('initdb', join(bin, 'initdb'), args));
+  const { code, lastLogLines } = await child.exited;
+  if (code !== 0)
+    throw new Error(`Postgres could not make its files in ${dataDir}: ${lastLogLines.slice(-5).join(' ')}`);
   await rename(fresh, cluster);
   return password;
 }
@@ -191,50 +201,21 @@ async function freePort(): Promise<number> {
   return typeof address === 'object' && address ? address.port : 0;
 }
 
-/** Keeps the last words of a child, for the sentence that says why it failed. */
-function collect(child: ChildProcess, log?: Logger): () => string {
-  let text = '';
-  for (const stream of [child.stdout, child.stderr]) {
-    stream?.setEncoding('utf8').on('data', (chunk: string) => {
-      text = (text + chunk).slice(-2000);
-      log?.debug({ postgres: chunk.trimEnd() }, 'postgres');
-    });
-  }
-  return () => text.trim().split('\n').slice(-5).join(' ');
-}
-
-async function untilReady(child: ChildProcess, url: string, deadline: number, log: Logger): Promise<void> {
-  const said = collect(child, log);
-  let gone: string | undefined;
-  child.once('error', (error) => {
-    gone = error.message;
-  });
-  child.once('exit', () => {
-    gone ??= said();
-  });
-  for (;;) {
-    if (gone !== undefined) throw new Error(`Postgres did not start: ${gone}`);
+/** Resolves when the server answers and has the database. */
+async function untilAnswered(url: string, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
     const client = new pg.Client({ connectionString: url });
+    // A server that dies meanwhile is seen by the query.
+    client.on('error', () => undefined);
     try {
       await client.connect();
       const known = await client.query('select 1 from pg_database where datname = $1', [DATABASE]);
       if (known.rowCount === 0) await client.query(`create database ${DATABASE}`);
       return;
-    } catch (error) {
-      if (Date.now() > deadline) throw new Error('Postgres did not answer within a minute.', { cause: error });
+    } catch {
+      await sleep(50, signal);
     } finally {
       await client.end().catch(() => undefined);
     }
-    await sleep(50);
   }
-}
-
-async function stopChild(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null || child.pid === undefined) return;
-  const { promise, resolve } = Promise.withResolvers<void>();
-  child.once('exit', () => resolve());
-  child.kill('SIGINT');
-  const force = setTimeout(() => child.kill('SIGKILL'), STOP_TIMEOUT_MS);
-  await promise;
-  clearTimeout(force);
 }

@@ -69,7 +69,7 @@ interface PidRecord extends ProcessIdentity {
 
 /** Starts a child; rejects with one sentence when the program cannot be started. */
 export async function spawnChild(spec: ChildSpec): Promise<Child> {
-  const process = spawnLogged(spec);
+  const { process, logFrom } = spawnLogged(spec);
   // Recorded before anything is awaited: a parent killed from here on leaves nothing that the next start cannot find.
   const record = process.pid === undefined ? undefined : recordChild(spec, process.pid);
   let stopping = false;
@@ -79,7 +79,7 @@ export async function spawnChild(spec: ChildSpec): Promise<Child> {
       if (process.pid !== undefined) signal(-process.pid, 'SIGKILL');
       if (record) rmSync(record, { force: true });
       const exit = { code, signal: exitSignal, expected: stopping };
-      void lastLogLines(spec.logFile).then((lines) => resolve({ ...exit, lastLogLines: lines }));
+      void lastLogLines(spec.logFile, logFrom).then((lines) => resolve({ ...exit, lastLogLines: lines }));
     });
   });
   const pid = await started(process, spec);
@@ -96,13 +96,15 @@ export async function spawnChild(spec: ChildSpec): Promise<Child> {
   };
 }
 
-function spawnLogged(spec: ChildSpec): ChildProcess {
+/** `logFrom`: where in its log the words of this run begin. */
+function spawnLogged(spec: ChildSpec): { process: ChildProcess; logFrom: number } {
   mkdirSync(dirname(spec.logFile), { recursive: true });
   const size = statSync(spec.logFile, { throwIfNoEntry: false })?.size ?? 0;
-  if (size > LOG_ROTATE_BYTES) renameSync(spec.logFile, `${spec.logFile}.1`);
+  const rotates = size > LOG_ROTATE_BYTES;
+  if (rotates) renameSync(spec.logFile, `${spec.logFile}.1`);
   const log = openSync(spec.logFile, 'a', 0o600);
   try {
-    return spawn(spec.command, spec.args, {
+    const process = spawn(spec.command, spec.args, {
       env: spec.env,
       detached: true,
       stdio: ['ignore', log, log],
@@ -110,6 +112,7 @@ function spawnLogged(spec: ChildSpec): ChildProcess {
       ...(spec.uid === undefined ? {} : { uid: spec.uid }),
       ...(spec.gid === undefined ? {} : { gid: spec.gid }),
     });
+    return { process, logFrom: rotates ? 0 : size };
   } finally {
     closeSync(log);
   }
@@ -140,12 +143,12 @@ async function stopProcess(
   clearTimeout(timer);
 }
 
-/** The end of a log file; empty when there is none. */
-export async function lastLogLines(logFile: string): Promise<string[]> {
+/** The end of a log file, not before the byte `logFrom`; empty when there is none. */
+export async function lastLogLines(logFile: string, logFrom = 0): Promise<string[]> {
   try {
     await using file = await open(logFile);
     const { size } = await file.stat();
-    const from = Math.max(0, size - LAST_BYTES);
+    const from = Math.max(logFrom, size - LAST_BYTES);
     const { buffer, bytesRead } = await file.read(Buffer.alloc(LAST_BYTES), 0, LAST_BYTES, from);
     const lines = buffer.toString('utf8', 0, bytesRead).split('\n');
     return lines.filter((line) => line.trim() !== '').slice(-LAST_LINES);

@@ -17,6 +17,7 @@ import { createProgress } from './progress.ts';
 import { startServers } from './servers.ts';
 import type { LocalState } from './state.ts';
 import { summary } from './summary.ts';
+import { createSupervisor } from './supervise.ts';
 import { claimSupervisor, releaseSupervisor } from './supervisor.ts';
 
 const PROGRAMS = [
@@ -41,7 +42,18 @@ export async function up(options: LocalOptions, state: LocalState): Promise<numb
     if (options.crypto) requireAnvil();
     await ensurePrograms(PROGRAMS, { env: env.all, onProgress: progress.say, signal: lifecycle.signal });
     await sweepLeftovers(state.dir);
-    const context: Context = { options, env, state, lifecycle, progress, log, ports: await claimPorts(options) };
+    const supervisor = createSupervisor({
+      log,
+      say: progress.say,
+      signal: lifecycle.signal,
+      onGiveUp: (sentence, lastLogLines) => {
+        progress.say(`\n${sentence} Its last words:\n${lastLogLines.map((line) => `  ${line}`).join('\n')}`);
+        progress.say(`The logs are in ${state.path('logs')}.`);
+        void lifecycle.stop('failed').then(() => process.exit(1));
+      },
+    });
+    const ports = await claimPorts(options);
+    const context: Context = { options, env, state, lifecycle, progress, log, supervisor, ports };
     const infrastructure = await startInfrastructure(context);
     const facts = await startServers(context, infrastructure);
     const watch = await goOnAir(context, facts, wish);

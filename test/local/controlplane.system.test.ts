@@ -16,13 +16,14 @@ import {
   startControlPlane,
 } from '../../src/local/kubernetes/controlplane.ts';
 import type { Binaries } from '../../src/local/kubernetes/programs.ts';
+import { createSupervisor } from '../../src/local/supervise.ts';
 import { createLogger } from '../../src/log.ts';
 import { binariesOptions } from '../support/kubernetes.ts';
 
 let stateDir = '';
 let binaries: Binaries;
 let plane: ControlPlane;
-const ended = Promise.withResolvers<{ name: string; signal: string | null; lines: number }>();
+const said: string[] = [];
 const log = createLogger('test', 'silent');
 
 const start = (more: Partial<ControlPlaneOptions> = {}) =>
@@ -40,9 +41,7 @@ const kubectl = (args: string, input?: string) => kubectlAs(plane.kubeconfig, ar
 beforeAll(async () => {
   binaries = await ensureBinaries(binariesOptions());
   stateDir = await mkdtemp(join(tmpdir(), 'loopstream-controlplane-'));
-  plane = await start({
-    onExit: (name, exit) => ended.resolve({ name, signal: exit.signal, lines: exit.lastLogLines.length }),
-  });
+  plane = await start({ supervisor: createSupervisor({ log, say: (line) => said.push(line) }) });
 }, 900_000);
 
 afterAll(async () => {
@@ -152,10 +151,18 @@ describe('the control plane', () => {
     );
   });
 
-  test('reports a part that ends by itself, with its last words', async () => {
-    process.kill(plane.pids['kube-scheduler'] ?? 0, 'SIGKILL');
-    expect(await ended.promise).toEqual({ name: 'kube-scheduler', signal: 'SIGKILL', lines: expect.any(Number) });
-  });
+  const ready = async () => JSON.parse(await kubectl('get --raw /api/v1/namespaces/default')).status.phase;
+
+  test.each(['etcd', 'kube-apiserver', 'kube-controller-manager', 'kube-scheduler'])(
+    'starts %s again when it is killed, where and with what it was',
+    async (name) => {
+      process.kill(plane.pids[name] ?? 0, 'SIGKILL');
+      await vi.waitFor(() => expect(said).toContain(`${name} is back`), { timeout: 60_000, interval: 50 });
+      expect(said).toContain(`${name} ended (signal SIGKILL); starting it again`);
+      await vi.waitFor(async () => expect(await ready()).toBe('Active'), { timeout: 60_000, interval: 100 });
+      expect(await kubectl('get namespace kept -o name')).toBe('namespace/kept\n');
+    },
+  );
 
   test('stops what is left of it, and keeps its state and certificates for the next start', async () => {
     const before = await readFile(join(stateDir, 'kubernetes/pki/ca.crt'), 'utf8');
@@ -169,7 +176,9 @@ describe('the control plane', () => {
 });
 
 async function stopsInTime(): Promise<void> {
-  const processes = Object.values(plane.pids).map((pid) => identify(pid));
+  const records = await readdir(join(stateDir, 'pids'));
+  expect(records).toHaveLength(4);
+  const processes = records.map((record) => identify(Number.parseInt(record, 10)));
   const since = performance.now();
   await plane.stop();
   expect(performance.now() - since).toBeLessThan(10_000);

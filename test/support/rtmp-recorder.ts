@@ -22,6 +22,8 @@ export interface RtmpRecorder {
   received(): string;
   /** Of media, from all publishers. */
   mediaBytes(): number;
+  /** Every message of video with its RTMP timestamp and when it came (performance.now), both in ms. */
+  video: { timestampMs: number; arrivedMs: number }[];
   close(): Promise<void>;
 }
 
@@ -30,6 +32,8 @@ export type LoginStyle = 'wowza' | 'mediamtx' | 'limelight';
 
 export interface RecorderOptions {
   login?: { user: string; password: string; style: LoginStyle };
+  /** Whether to refuse whoever publishes with this stream name, as one that somebody else publishes with. */
+  isInUse?: (name: string) => boolean;
 }
 
 const STYLES = {
@@ -130,10 +134,13 @@ interface ChunkStream {
   bytes: number;
   body: Buffer[];
   got: number;
+  timestampMs: number;
+  /** What a message without a time of its own adds to the one before. */
+  stepMs: number;
 }
 
 /** Takes messages from chunks as they come. */
-function reader(onMessage: (type: number, body: Buffer) => void) {
+function reader(onMessage: (type: number, body: Buffer, timestampMs: number) => void) {
   const streams = new Map<number, ChunkStream>();
   let chunkBytes = 128;
   let rest = Buffer.alloc(0);
@@ -143,27 +150,35 @@ function reader(onMessage: (type: number, body: Buffer) => void) {
       const first = rest.readUInt8(0);
       const headerBytes = [11, 7, 3, 0][first >> 6] ?? 0;
       if (rest.length < 1 + headerBytes) return;
-      const stream = streams.get(first & 63) ?? { type: 0, bytes: 0, body: [], got: 0 };
+      const stream = streams.get(first & 63) ?? {
+        ...{ type: 0, bytes: 0, body: [], got: 0 },
+        ...{ timestampMs: 0, stepMs: 0 },
+      };
       streams.set(first & 63, stream);
       if (headerBytes >= 7) [stream.bytes, stream.type] = [rest.readUIntBE(4, 3), rest.readUInt8(7)];
       const long = headerBytes >= 3 && rest.readUIntBE(1, 3) === 0xffffff ? 4 : 0;
       const part = Math.min(chunkBytes, stream.bytes - stream.got);
       at = 1 + headerBytes + long + part;
       if (rest.length < at) return;
+      if (stream.got === 0) {
+        if (headerBytes >= 3) stream.stepMs = long > 0 ? rest.readUInt32BE(1 + headerBytes) : rest.readUIntBE(1, 3);
+        stream.timestampMs = headerBytes === 11 ? stream.stepMs : stream.timestampMs + stream.stepMs;
+      }
       stream.body.push(rest.subarray(at - part, at));
       stream.got += part;
       if (stream.got < stream.bytes) continue;
       const body = Buffer.concat(stream.body);
       [stream.body, stream.got] = [[], 0];
       if (stream.type === 1) chunkBytes = body.readUInt32BE(0);
-      else onMessage(stream.type, body);
+      else onMessage(stream.type, body, stream.timestampMs);
     }
   };
 }
 
-export async function startRtmpRecorder({ login }: RecorderOptions = {}): Promise<RtmpRecorder> {
+export async function startRtmpRecorder({ login, isInUse }: RecorderOptions = {}): Promise<RtmpRecorder> {
   const connects: RtmpRecorder['connects'] = [];
   const publishes: Publish[] = [];
+  const video: RtmpRecorder['video'] = [];
   const nonces = new Set<string>();
   const sockets = new Set<Socket>();
   let [text, mediaBytes] = ['', 0];
@@ -171,7 +186,8 @@ export async function startRtmpRecorder({ login }: RecorderOptions = {}): Promis
   const serve = (socket: Socket) => {
     sockets.add(socket.on('error', () => undefined).on('close', () => sockets.delete(socket)));
     const said = { app: '', tcUrl: '' };
-    const onMessage = (type: number, body: Buffer) => {
+    const onMessage = (type: number, body: Buffer, timestampMs: number) => {
+      if (type === 9) video.push({ timestampMs, arrivedMs: performance.now() });
       if (type === 8 || type === 9) mediaBytes += body.length;
       if (type !== 20) return;
       const [name, id, ...values] = decode(body) as [string, number, ...unknown[]];
@@ -188,7 +204,17 @@ export async function startRtmpRecorder({ login }: RecorderOptions = {}): Promis
       } else if (name === 'createStream') {
         socket.write(command(0, string('_result'), number(id), NULL, number(1)));
       } else if (name === 'publish') {
-        publishes.push({ app: said.app, tcUrl: said.tcUrl, name: String(values[1]) });
+        const streamName = String(values[1]);
+        publishes.push({ app: said.app, tcUrl: said.tcUrl, name: streamName });
+        if (isInUse?.(streamName)) {
+          const refusal = {
+            level: 'error',
+            code: 'NetStream.Publish.BadName',
+            description: 'Stream already publishing',
+          };
+          socket.end(command(1, string('onStatus'), number(0), NULL, object(refusal)));
+          return;
+        }
         const info = { level: 'status', code: 'NetStream.Publish.Start', description: 'Publishing.' };
         socket.write(command(1, string('onStatus'), number(0), NULL, object(info)));
       }
@@ -216,6 +242,7 @@ export async function startRtmpRecorder({ login }: RecorderOptions = {}): Promis
     publishes,
     received: () => text,
     mediaBytes: () => mediaBytes,
+    video,
     close: async () => {
       for (const socket of sockets) socket.destroy();
       server.close();

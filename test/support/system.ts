@@ -23,6 +23,8 @@ export interface Shared {
 export interface System extends Shared {
   pid: number;
   output(): string;
+  /** Resolves to the exit status. */
+  exited: Promise<number | null>;
   /** With the account's key. It tries nothing again, so that no failure is hidden. */
   client: Client;
   /** Sends SIGINT, as Ctrl-C does, and resolves to the exit status. */
@@ -70,6 +72,7 @@ export async function startSystem(
     stateDir,
     pid: child.pid ?? 0,
     output: () => output,
+    exited: exited.then(([status]) => status),
     interrupt,
     kill: async () => {
       if (running()) child.kill('SIGKILL');

@@ -8,7 +8,9 @@ import { join, resolve } from 'node:path';
 import { sleep } from '../../clock.ts';
 import type { Logger } from '../../log.ts';
 import { claimPort } from '../ports.ts';
-import { type Child, type ChildExit, spawnChild, sweepLeftovers } from '../processes.ts';
+import { sweepLeftovers } from '../processes.ts';
+import { untilListening } from '../ready.ts';
+import { createRunOnce, type Part, type PartSpec, type Supervisor } from '../supervise.ts';
 import {
   ADMIN,
   type Certificates,
@@ -38,8 +40,8 @@ export interface ControlPlaneOptions {
   /** Flags of a part, by its name, besides those that it has here and before them in rank (e.g. `--audit-policy-file=…`). */
   extraArgs?: Record<string, readonly string[]>;
   onProgress?: ((step: string) => void) | undefined;
-  /** A part ended that was not asked to. Nothing is started again; stop everything. */
-  onExit?: (name: string, exit: ChildExit) => void;
+  /** Keeps the parts running; without it each runs once. */
+  supervisor?: Supervisor;
   signal?: AbortSignal | undefined;
 }
 
@@ -48,7 +50,10 @@ export interface ControlPlane {
   /** File, mode 0600: the administrator's. */
   kubeconfig: string;
   certificates: Certificates;
+  /** Of the parts that were started first. */
   pids: Record<string, number>;
+  /** The API server, for parts that need it. */
+  apiserver: Part;
   /** Writes a kubeconfig for another user and answers with its file; RBAC decides what that user may do. */
   kubeconfigFor(name: string, identity: ClientIdentity): Promise<string>;
   /** Controllers, then the API server, then etcd: all gone within 10 s. Stop the API server's other clients before. */
@@ -79,64 +84,58 @@ export async function startControlPlane(options: ControlPlaneOptions): Promise<C
       kubeconfigFor('admin', ADMIN, Promise.resolve(certificates.admin)),
       kubeconfigFor('controller-manager', { user: 'system:kube-controller-manager' }),
       kubeconfigFor('scheduler', { user: 'system:kube-scheduler' }),
-      parts.start(
-        'etcd',
-        binaries.etcd,
-        etcdArgs(join(dir, 'etcd'), ports, certificates, options.unsafeNoFsync ?? false),
-      ),
-      parts.start('kube-apiserver', binaries.kubeApiserver, apiserverArgs(host, ports, certificates)),
     ]);
-    const ready = (path: string, what: string) => {
-      onProgress?.(`waiting for ${what}`);
-      return Promise.race([waitFor(apiserverUrl, path, certificates, what, signal), parts.failed]);
-    };
-    await ready('/readyz', 'kube-apiserver');
-    await Promise.all([
-      parts.start(
-        'kube-controller-manager',
-        binaries.kubeControllerManager,
-        controllerManagerArgs(controllerManager, certificates),
-      ),
-      parts.start('kube-scheduler', binaries.kubeScheduler, schedulerArgs(scheduler)),
-    ]);
+    const etcd = parts.start({
+      name: 'etcd',
+      command: binaries.etcd,
+      args: etcdArgs(join(dir, 'etcd'), ports, certificates, options.unsafeNoFsync ?? false),
+      untilReady: (ended) => untilListening(ports.etcdClient, ended),
+    });
+    onProgress?.('waiting for kube-apiserver');
+    const untilAnswered = (path: string, what: string, timeoutMs: number, ended?: AbortSignal) =>
+      waitFor(new URL(path, apiserverUrl), certificates, { what, timeoutMs, signal: ended });
+    const apiserver = parts.start({
+      name: 'kube-apiserver',
+      command: binaries.kubeApiserver,
+      args: apiserverArgs(host, ports, certificates),
+      needs: [etcd],
+      untilReady: (ended) => untilAnswered('/readyz', 'kube-apiserver', Number.POSITIVE_INFINITY, ended),
+    });
+    await Promise.race([apiserver.started, parts.failed]);
+    const needs = [apiserver];
+    const [managerArgs, schedulingArgs] = [
+      controllerManagerArgs(controllerManager, certificates),
+      schedulerArgs(scheduler),
+    ];
+    parts.start({ name: 'kube-controller-manager', command: binaries.kubeControllerManager, args: managerArgs, needs });
+    parts.start({ name: 'kube-scheduler', command: binaries.kubeScheduler, args: schedulingArgs, needs });
     // Until the controllers have made it, the API server refuses every pod.
-    await ready('/api/v1/namespaces/default/serviceaccounts/default', 'the controllers');
-    parts.running();
-    return { apiserverUrl, kubeconfig, certificates, pids: parts.pids(), kubeconfigFor, stop: parts.stop };
+    onProgress?.('waiting for the controllers');
+    const account = '/api/v1/namespaces/default/serviceaccounts/default';
+    await Promise.race([untilAnswered(account, 'the controllers', READY_TIMEOUT_MS, signal), parts.failed]);
+    await parts.started();
+    return { apiserverUrl, kubeconfig, certificates, pids: parts.pids(), apiserver, kubeconfigFor, stop: parts.stop };
   } catch (error) {
     await parts.stop();
     throw error;
   }
 }
 
-/** The children, their order of stopping, and what happens when one ends by itself: before `running` it fails the start. */
+/** The children and their order of stopping. */
 function createParts(options: ControlPlaneOptions, stateDir: string) {
-  const children = new Map<string, Child>();
-  const early = Promise.withResolvers<never>();
-  early.promise.catch(() => {});
+  const { supervisor = createRunOnce(options.log), extraArgs = {} } = options;
+  const parts = new Map<string, Part>();
   const { PATH = '', HOME = stateDir, GOGC } = options.env;
   const env = { PATH, HOME, ...(GOGC !== undefined && { GOGC }) };
-  let running = false;
   let stopping: Promise<void> | undefined;
-  const start = async (name: string, command: string, args: string[]): Promise<void> => {
-    const logFile = join(stateDir, 'logs', `${name}.log`);
-    const all = [...args, ...(options.extraArgs?.[name] ?? [])];
-    const child = await spawnChild({ name, command, args: all, env, logFile, stateDir });
-    children.set(name, child);
-    void child.exited.then((exit) => {
-      if (exit.expected) return;
-      options.log.error(
-        { name, code: exit.code, signal: exit.signal, lastLogLines: exit.lastLogLines },
-        'a part of Kubernetes ended',
-      );
-      if (running) options.onExit?.(name, exit);
-      else
-        early.reject(
-          new Error(`${name} ended at its start (${exit.lastLogLines.at(-1) ?? 'no message'}): see ${logFile}.`),
-        );
-    });
+  const start = (spec: Omit<PartSpec, 'env' | 'logFile' | 'stateDir'>): Part => {
+    const logFile = join(stateDir, 'logs', `${spec.name}.log`);
+    const args = [...spec.args, ...(extraArgs[spec.name] ?? [])];
+    const part = supervisor.start({ ...spec, args, env, logFile, stateDir });
+    parts.set(spec.name, part);
+    return part;
   };
-  const stopOne = (name: string, graceMs: number) => children.get(name)?.stop(graceMs);
+  const stopOne = (name: string, graceMs: number) => parts.get(name)?.stop(graceMs);
   const stopAll = async () => {
     await Promise.all([stopOne('kube-controller-manager', 2000), stopOne('kube-scheduler', 2000)]);
     // Its own graceful end waits for every open watch, for 30 s and more; what it has acknowledged is in etcd.
@@ -145,11 +144,9 @@ function createParts(options: ControlPlaneOptions, stateDir: string) {
   };
   return {
     start,
-    failed: early.promise,
-    running: () => {
-      running = true;
-    },
-    pids: () => Object.fromEntries([...children].map(([name, child]) => [name, child.pid])),
+    failed: supervisor.failed,
+    started: () => Promise.all([...parts.values()].map((part) => part.started)),
+    pids: () => Object.fromEntries([...parts].map(([name, part]) => [name, part.pid])),
     stop: () => {
       stopping ??= stopAll();
       return stopping;
@@ -172,18 +169,15 @@ async function claimPorts(asked: Partial<ControlPlanePorts>, host: string): Prom
 
 /** Asks as the administrator until the answer is 200. */
 async function waitFor(
-  url: string,
-  path: string,
+  url: URL,
   certificates: Certificates,
-  what: string,
-  signal?: AbortSignal,
+  { what, timeoutMs, signal }: { what: string; timeoutMs: number; signal: AbortSignal | undefined },
 ): Promise<void> {
-  const until = performance.now() + READY_TIMEOUT_MS;
+  const until = performance.now() + timeoutMs;
   for (;;) {
-    const { status, body } = await get(new URL(path, url), certificates);
+    const { status, body } = await get(url, certificates);
     if (status === 200) return;
-    if (performance.now() > until)
-      throw new Error(`${what} was not ready after ${READY_TIMEOUT_MS / 1000} s (${body}).`);
+    if (performance.now() > until) throw new Error(`${what} was not ready after ${timeoutMs / 1000} s (${body}).`);
     await sleep(50, signal);
   }
 }
