@@ -1,6 +1,7 @@
 /** The login of a destination whose server asks for one, which few do: folded away until somebody needs it. */
 import { Checkbox, PasswordInput, TextInput } from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
+import { useState } from 'react';
 import forms from '../parts/form.module.css';
 import classes from './destinations.module.css';
 import type { Values } from './values.ts';
@@ -14,8 +15,11 @@ interface LoginFieldsProps {
 export function LoginFields({ form, hasLogin }: LoginFieldsProps) {
   const { endLogin } = form.values;
   const isWrong = Boolean(form.errors.rtmpUser ?? form.errors.rtmpPassword);
+  const [isOpen, setOpen] = useState(hasLogin);
+  // A mistake is shown; the fields stay when it is mended, under the hands of whoever mends it.
+  if (isWrong && !isOpen) setOpen(true);
   return (
-    <details className={classes.login} open={hasLogin || isWrong || undefined}>
+    <details className={classes.login} open={isOpen} onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
       <summary>This server asks for a login</summary>
       <div className={forms.form}>
         <p className={forms.help}>
