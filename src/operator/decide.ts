@@ -15,6 +15,7 @@ import { isWanted, type Phase, type Unplayable } from '../streams/spec.ts';
 import { type Action, nothing } from './action.ts';
 import { isReady, readiness } from './checks.ts';
 import { exchange, remove } from './handover.ts';
+import { joinAt } from './joining.ts';
 import { describeLeftOut, unplayableOf } from './leftout.ts';
 import { programOf, programOfKept, type Since, sinceOf } from './media.ts';
 import { degraded, withClock } from './news.ts';
@@ -185,10 +186,11 @@ function run(stream: LoopStream, world: World, verdicts: Verdict[], pod: Pod, se
   const next = program();
   // Who may move the pod is read from its label, by those who evict.
   const labelled = (pod.metadata.labels?.[DISRUPTION_LABEL] ?? 'OnDrain') === disruptionOf(stream);
-  if (next && (next !== current || !labelled)) {
+  const later = next && current && labelled ? joinAt({ stream, world, pod, current, next }) : undefined;
+  if (next && !later && (next !== current || !labelled)) {
     return { ...core, action: { do: 'patch', podUid: pod.metadata.uid, program: next } };
   }
-  return current ? { ...core, ...follow(stream, world, pod, current) } : core;
+  return current ? { ...core, lookAgainAt: later, ...follow(stream, world, pod, current) } : core;
 }
 
 const verdictOf = ({ type, status, reason, message }: Verdict): Verdict => ({ type, status, reason, message });
@@ -311,13 +313,15 @@ function lastStart({ spec, status }: LoopStream, pod: Pod | undefined): Date | u
   return windowAt(spec.schedule, made, known) ?? known;
 }
 
+const earliest = (a: Date | undefined, b: Date | undefined): Date | undefined => (a && b && a < b ? a : (b ?? a));
+
 export function decide(stream: LoopStream, world: World, settings: PodSettings): Decision {
   const checks = readiness(stream, world);
   const before = stream.status?.lastScheduleTime;
   const owned = world.pod && isOwnedBy(world.pod, stream) ? world.pod : undefined;
   const time = airtime(stream.spec.schedule, world.now, lastStart(stream, owned));
   const { live, progressing, since, degraded, lookAgainAt, ...rest } = core(stream, world, checks, time, settings);
-  const wake = lookAgainAt ?? (isWanted(stream.spec) ? nextChange(time) : undefined);
+  const wake = earliest(lookAgainAt, isWanted(stream.spec) ? nextChange(time) : undefined);
   const begun = time.kind === 'on' && time.since && BEGUN.has(rest.phase) ? time.since.toISOString() : before;
   const scheduled = scheduling(stream, owned, progressing);
   const playing = since && playingNow(stream, world, owned, checks);

@@ -6,6 +6,7 @@ import {
   ON_AIR_ANNOTATION,
   POD_FINALIZER,
   PROGRAM_ANNOTATION,
+  PROGRAM_CHANGED_ANNOTATION,
   podNames,
 } from '../streams/names.ts';
 import { type Program, programOfPod } from '../streams/program.ts';
@@ -246,11 +247,14 @@ async function remove(tools: Tools, of: Scene, pod: Pod, retire: boolean): Promi
 async function patch(tools: Tools, { stream, world, decision }: Scene, pod: Pod, program: Program): Promise<Done> {
   const main = (of: Pod) => (pod === world.other ? world.pod : of);
   const { name, namespace = '', uid } = pod.metadata;
-  const annotations = { [PROGRAM_ANNOTATION]: JSON.stringify(program) };
+  const before = programOfPod(pod);
+  const annotations = {
+    [PROGRAM_ANNOTATION]: JSON.stringify(program),
+    ...(program.version !== before?.version && { [PROGRAM_CHANGED_ANNOTATION]: world.now.toISOString() }),
+  };
   const labels = { [DISRUPTION_LABEL]: disruptionOf(stream) };
   try {
-    if (programOfPod(pod)?.destinationsRevision !== program.destinationsRevision)
-      await bringSecret(tools, stream, world);
+    if (before?.destinationsRevision !== program.destinationsRevision) await bringSecret(tools, stream, world);
     const patched = await tools.kube.mergePatch(PODS, namespace, name, { metadata: { uid, annotations, labels } });
     tools.caches.pods.upsert(patched);
     return { decision, pod: main(patched) };

@@ -27,6 +27,8 @@ export const DISRUPTION_LABEL = `${GROUP}/disruption`;
 
 /** The streamer's Program (spec.ts) as JSON; the pod reads it as a file through the downward API. */
 export const PROGRAM_ANNOTATION = `${GROUP}/program`;
+/** When (RFC 3339) the pod was last handed another version of its program; what joins waits from then on (operator/joining.ts). */
+export const PROGRAM_CHANGED_ANNOTATION = `${GROUP}/program-changed-at`;
 /** Hash of what the pod was built from, so that the operator sees a pod that no longer fits its stream. */
 export const TEMPLATE_HASH_ANNOTATION = `${GROUP}/template-hash`;
 /** The generation of the Upload that a Job was made for: a later one is a new try. */

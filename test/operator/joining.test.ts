@@ -1,0 +1,108 @@
+/** Items that become ready one after the other join what a pod plays together; what a person changes never waits. */
+import { describe, expect, it } from 'vitest';
+import type { Playlist, Pod } from '../../src/kube/resources.ts';
+import { decide } from '../../src/operator/decide.ts';
+import { JOIN_INTERVAL_MS } from '../../src/operator/joining.ts';
+import { statusOf } from '../../src/operator/status.ts';
+import { PROGRAM_ANNOTATION, PROGRAM_CHANGED_ANNOTATION, SKIP_ANNOTATIONS } from '../../src/streams/names.ts';
+import { isLeftOut, programOfPod } from '../../src/streams/program.ts';
+import type { LoopStreamSpec } from '../../src/streams/spec.ts';
+import type { UploadStatus } from '../../src/uploads/spec.ts';
+import { at, destination, NOW, playlist, podOf, SETTINGS, stream, upload, world } from '../support/operator.ts';
+
+const importing: UploadStatus = { state: 'importing' };
+const broken: UploadStatus = { state: 'failed', error: { code: 'media_unreadable', message: 'It is cut off.' } };
+const uploadsOf = (states: Record<string, UploadStatus | undefined>) =>
+  Object.entries(states).map(([name, status]) => upload(name, status));
+
+/** A stream that has been live since NOW with those items of its list that are ready, and whose pod was changed then. */
+function onAir(states: Record<string, UploadStatus | undefined>, spec: Partial<LoopStreamSpec> = {}) {
+  const { uploadRef: _, ...rest } = stream().spec;
+  const of = stream({}, { spec: { ...rest, playlistRefs: ['mix'], ...spec } });
+  const playlists = [playlist('mix', Object.keys(states))];
+  const seen = world({ playlists, uploads: uploadsOf(states) });
+  const pod = changedAt(podOf(of, { ready: true }, seen), NOW);
+  const status = { ...statusOf(of, decide(of, { ...seen, pod }, SETTINGS), pod, seen), podUID: pod.metadata.uid };
+  return { of: { ...of, status }, pod, playlists };
+}
+
+function annotated(pod: Pod, annotations: Record<string, string>): Pod {
+  return { ...pod, metadata: { ...pod.metadata, annotations: { ...pod.metadata.annotations, ...annotations } } };
+}
+const changedAt = (pod: Pod, time: Date) => annotated(pod, { [PROGRAM_CHANGED_ANNOTATION]: time.toISOString() });
+
+describe('an item that becomes ready', () => {
+  const before = { a: undefined, b: importing, c: importing };
+  const { of, pod, playlists } = onAir(before);
+  const joined = { a: undefined, b: undefined, c: importing };
+  const seen = (states: Record<string, UploadStatus | undefined>, seconds: number, list: Playlist[] = playlists) =>
+    world({ playlists: list, uploads: uploadsOf(states), pod, now: at(seconds) });
+
+  it('waits for others for half a minute after the last change, and is looked at again then', () => {
+    const wait = decide(of, seen(joined, 5), SETTINGS);
+    expect(wait).toMatchObject({ action: { do: 'nothing' }, lookAgainAt: new Date(NOW.getTime() + JOIN_INTERVAL_MS) });
+    expect(decide(of, seen(joined, JOIN_INTERVAL_MS / 1000), SETTINGS).action).toMatchObject({ do: 'patch' });
+  });
+
+  it.each([
+    ['the last one that is missing', { a: undefined, b: undefined, c: undefined }],
+    ['the last one that can come', { a: undefined, b: undefined, c: broken }],
+  ])('joins at once when it is %s', (_what, states) => {
+    expect(decide(of, seen(states, 5), SETTINGS).action).toMatchObject({ do: 'patch' });
+  });
+
+  it('joins at once while nothing plays', () => {
+    const news = { clock: {}, runs: [], problems: [{ reason: 'NothingPlayable' as const, message: 'None.' }] };
+    expect(decide(of, { ...seen(joined, 5), news }, SETTINGS).action).toMatchObject({ do: 'patch' });
+  });
+
+  it('joins at once where nothing is known of an earlier change, or only of one that is yet to come', () => {
+    const never = annotated(pod, { [PROGRAM_CHANGED_ANNOTATION]: '' });
+    expect(decide(of, { ...seen(joined, 5), pod: never }, SETTINGS).action.do).toBe('patch');
+    const ahead = changedAt(pod, at(3600));
+    expect(decide(of, { ...seen(joined, 5), pod: ahead }, SETTINGS).action.do).toBe('patch');
+  });
+
+  it('joins together with what a person changes, at once: items, order, where it is sent', () => {
+    const lists = [playlist('mix', ['c', 'b', 'a'])];
+    expect(decide(of, seen(joined, 5, lists), SETTINGS).action).toMatchObject({ do: 'patch' });
+    const removed = [playlist('mix', ['a', 'b'])];
+    expect(decide(of, seen(joined, 5, removed), SETTINGS).action).toMatchObject({ do: 'patch' });
+    const moved = { ...of, spec: { ...of.spec, destinationRefs: ['elsewhere'] } };
+    const destinations = [
+      destination(),
+      { ...destination(), metadata: { ...destination().metadata, name: 'elsewhere' } },
+    ];
+    const there = world({ playlists, uploads: uploadsOf(joined), destinations, pod, now: at(5) });
+    expect(decide(moved, there, SETTINGS).action).toMatchObject({ do: 'patch' });
+  });
+
+  it('keeps no skip waiting', () => {
+    const asked = { ...of.metadata, annotations: { [SKIP_ANNOTATIONS.video]: at(4).toISOString() } };
+    const { action, lookAgainAt } = decide({ ...of, metadata: asked }, seen(joined, 5), SETTINGS);
+    expect({ do: action.do, soon: lookAgainAt && lookAgainAt < at(10) }).toEqual({ do: 'nothing', soon: true });
+  });
+
+  it('does not hide the end of a window that comes before', () => {
+    const end = at(20).toISOString();
+    const scheduled = { ...of, spec: { ...of.spec, schedule: { endAt: end } } };
+    expect(decide(scheduled, seen(joined, 5), SETTINGS).lookAgainAt).toEqual(at(20));
+  });
+});
+
+it('120 items that become ready one a second are handed over in as many versions as there are half minutes', () => {
+  const names = Array.from({ length: 120 }, (_, i) => `u${i}`);
+  const states: Record<string, UploadStatus | undefined> = Object.fromEntries(names.map((name) => [name, importing]));
+  states.u0 = undefined;
+  const { of, pod: first, playlists } = onAir(states);
+  let [pod, patches] = [first, 0];
+  for (const [second, name] of names.entries()) {
+    states[name] = undefined;
+    const { action } = decide(of, world({ playlists, uploads: uploadsOf(states), pod, now: at(second) }), SETTINGS);
+    if (action.do !== 'patch') continue;
+    patches += 1;
+    pod = changedAt(annotated(pod, { [PROGRAM_ANNOTATION]: JSON.stringify(action.program) }), at(second));
+  }
+  expect(patches).toBeLessThanOrEqual(1 + Math.ceil(120_000 / JOIN_INTERVAL_MS));
+  expect(programOfPod(pod)?.video.items.filter(isLeftOut)).toEqual([]);
+});
