@@ -5,6 +5,7 @@
 import { isOperation, OPERATION_SCOPES, type Operation, PERSON, SCOPES, type Scope } from '../auth/scopes.ts';
 import { ERRORS, type ErrorCode } from '../errors.ts';
 import { isCached } from './age.ts';
+import { takesNoFields } from './body.ts';
 import { addBounds } from './bounds.ts';
 import { DESCRIPTIONS } from './descriptions.ts';
 import {
@@ -128,10 +129,10 @@ const SUCCESS: Record<string, string> = {
 };
 
 /** A body that may have no fields may be left out. */
-function optionalBody({ requestBody }: OperationObject): void {
-  const schema = requestBody?.content['application/json']?.schema;
-  if (requestBody && schema && Object.keys((schema.properties as object | undefined) ?? { none: 1 }).length === 0)
-    requestBody.required = false;
+function optionalBody({ requestBody }: OperationObject, schemas: Record<string, Json>): void {
+  const { $ref, ...schema } = requestBody?.content['application/json']?.schema ?? {};
+  const named = typeof $ref === 'string' ? schemas[$ref.replace('#/components/schemas/', '')] : undefined;
+  if (requestBody && takesNoFields(named ?? schema)) requestBody.required = false;
 }
 
 const IDEMPOTENCY_KEY = {
@@ -157,6 +158,7 @@ export function completeOpenApi(made: object, scopePrefix: string): OpenApi {
       operation.description ??= DESCRIPTIONS[operation.operationId];
       operation.security = securityOf(OPERATION_SCOPES[operation.operationId], scopePrefix);
       completeSuccess(operation.operationId, operation, method);
+      optionalBody(operation, schemas);
       completeRequest(operation, path);
       const codes = codesOf(operation.operationId, {
         method,
@@ -191,7 +193,6 @@ function completeSuccess(id: Operation, { responses }: OperationObject, method: 
 }
 
 function completeRequest(operation: OperationObject, path: string): void {
-  optionalBody(operation);
   giveExamples(operation.requestBody?.content);
   const noun = collectionOf(path);
   for (const parameter of operation.parameters ?? []) {

@@ -53,6 +53,35 @@ describe('readiness, start and stop', () => {
     expect(body).toMatchObject({ ready: false, issues: [{ code: 'not_checked' }, {}, {}] });
   });
 
+  test.each([
+    ['no content type', undefined, {}],
+    ['an empty one of JSON', '', { 'content-type': 'application/json' }],
+    ['an empty one of a form', '', { 'content-type': 'application/x-www-form-urlencoded' }],
+    ['null', 'null', { 'content-type': 'application/json' }],
+    ['null with a charset', ' null\n', { 'content-type': 'application/json; charset=utf-8' }],
+    ['{}', '{}', { 'content-type': 'application/json' }],
+  ])('where no body is needed, %s is none', async (_what, body, headers: Record<string, string>) => {
+    const { id } = await create();
+    await api.observe(id, { phase: 'idle' });
+    expect((await ada.call('POST', `/v1/streams/${id}/start`, body, headers)).status).toBe(202);
+    expect((await ada.call('POST', `/v1/streams/${id}/stop`, body, headers)).status).toBe(202);
+    await api.observe(id, { phase: 'stopped' });
+    const skip = await ada.call('POST', `/v1/streams/${id}/skip`, body, headers);
+    expect(skip).toMatchObject({ status: 409, body: { code: 'stream_not_live' } });
+    expect((await ada.call('DELETE', `/v1/streams/${id}`, body, headers)).status).toBe(204);
+  });
+
+  test('where fields are needed, or others are sent than are known, a body is held to that', async () => {
+    const { id } = await create();
+    const refused = { status: 422, body: { code: 'validation_failed' } };
+    expect(await ada.call('POST', '/v1/streams', 'null')).toMatchObject(refused);
+    expect(await ada.call('PATCH', `/v1/streams/${id}`, 'null')).toMatchObject(refused);
+    expect(await ada.call('POST', `/v1/streams/${id}/start`, '[]')).toMatchObject(refused);
+    const form = { 'content-type': 'application/x-www-form-urlencoded' };
+    const start = await ada.call('POST', `/v1/streams/${id}/start`, 'a=b', form);
+    expect(start).toMatchObject({ status: 415, body: { code: 'unsupported_media_type' } });
+  });
+
   test('start is safe to repeat, waits when asked, and answers 202 until it is live; stop likewise', async () => {
     const { id } = await create();
     await api.observe(id, { phase: 'idle' });

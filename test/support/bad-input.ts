@@ -305,7 +305,10 @@ export function badRequests(
       if (media) {
         for (const one of wrongOnes(resolved(doc, media.schema), good, '', write))
           wrong.push({ ...one, what: `${id}: ${one.what}`, body: one.text, status: 422, code: 'validation_failed' });
-        for (const one of [...BODIES, LARGE]) wrong.push({ ...one, what: `${id}: ${one.what}` });
+        // To clients that are made of the description, null is how a body that is left out is written.
+        const bodies =
+          operation.requestBody?.required === false ? BODIES.filter(({ body }) => body !== 'null') : BODIES;
+        for (const one of [...bodies, LARGE]) wrong.push({ ...one, what: `${id}: ${one.what}` });
       }
       return wrong.map((one) => ({ ...base, ...one, headers: { ...base.headers, ...one.headers } }) as BadRequest);
     }),
