@@ -14,6 +14,7 @@ import { buildJob, importWish } from '../../src/operator/job.ts';
 import { programOf } from '../../src/operator/media.ts';
 import { buildPod } from '../../src/operator/pod.ts';
 import { buildProbe } from '../../src/operator/probe.ts';
+import { API_VERSION, FINALIZER } from '../../src/streams/names.ts';
 import { openHelms } from '../support/helm/index.ts';
 import { INLINE } from '../support/helm/values.ts';
 import { startSmallKubernetes, type TestKubernetes } from '../support/kubernetes.ts';
@@ -71,7 +72,7 @@ beforeAll(async () => {
   // kube-apiserver follows what was written with a delay: rights, then policies, and accounts for pods.
   const foreign = () => ask('operator', 'POST', collection(SECRETS), secret('anybody-s'));
   await until('the policies are in force', async () => /Secrets of its own/.test((await foreign()).message));
-  const policies = ['pods', 'jobs', 'foreign', 'template', 'destinations'].map(
+  const policies = ['pods', 'jobs', 'foreign', 'elsewhere', 'template', 'destinations'].map(
     (name) => `loopstream-${name}-${SERVICE}`,
   );
   const path = '/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies';
@@ -254,6 +255,19 @@ test('pods and Jobs of somebody else are neither changed nor deleted with the op
       status: 403,
       message: expect.stringContaining('of its own'),
     });
+});
+
+test('streams in a namespace of somebody else are not changed with the operator’s token, which may patch them everywhere', async () => {
+  const spec = { quality: '720p', uploadRef: 'film', destinationRefs: ['tv'] };
+  const bunny = { apiVersion: API_VERSION, kind: 'LoopStream', metadata: { name: 'bunny' }, spec };
+  for (const namespace of [STREAMS, SERVICE])
+    expect(await ask('person', 'POST', collection(LOOPSTREAMS, namespace), bunny, true)).toMatchObject({ status: 201 });
+  const patch = { metadata: { finalizers: [FINALIZER] } };
+  const path = (namespace: string) => objectPath(LOOPSTREAMS, namespace, 'bunny');
+  expect(await ask('operator', 'PATCH', path(STREAMS), patch)).toMatchObject({ status: 200 });
+  for (const who of ['operator', 'billing'])
+    expect(await ask(who, 'PATCH', path(SERVICE), patch)).toMatchObject({ status: 403 });
+  expect((await ask('operator', 'PATCH', path(SERVICE), patch)).message).toContain('the namespaces that it watches');
 });
 
 describe('a person with kubectl, where the template is bounded', () => {
