@@ -1,9 +1,20 @@
-/**
- * Puts a stream on air the way any client would: over HTTP, with an API key. Upload from a link, destination, stream,
- * readiness, start.
- */
+/** Puts a stream on air the way any client does: an upload from a link, a destination, a stream, start. */
+import { type Client, createClient, LoopstreamError, ProblemError, type Stream } from '../client/index.ts';
 import { sleep } from '../clock.ts';
 import { ConfigError } from '../settings.ts';
+import { findWaitReason } from './wait-reason.ts';
+
+const POLL_MS = 250;
+/** Nearly a minute: the API server may be started again meanwhile. */
+const MAX_RETRIES = 10;
+/** Only a person can mend these, so that no wait helps. */
+const FINAL_ISSUES = ['media_failed', 'destination_invalid'];
+
+/** A stream that an earlier run made, and where its media was imported from. */
+export interface KnownStream {
+  id: string;
+  mediaUrl: string | undefined;
+}
 
 export interface OnAirRequest {
   apiUrl: string;
@@ -13,94 +24,118 @@ export interface OnAirRequest {
   name: string;
   rtmpUrl: string;
   rtmpKey: string;
+  /** Goes on air again if it is still there, moved to the addresses above. */
+  known?: KnownStream | undefined;
 }
 
-interface Readiness {
-  ready: boolean;
-  issues: { code: string; message: string; fix: string }[];
+export interface OnAirOptions {
+  /** Takes a sentence that says what is waited for. */
+  detail: (text: string) => void;
+  /** Called with the id as soon as the stream exists. */
+  remember?: (id: string) => void;
+  signal: AbortSignal;
 }
 
-/** A client of our own API, as small as a script's. A problem document becomes an Error with its detail. */
-export function createClient(apiUrl: string, apiKey: string) {
-  return async <T>(method: string, path: string, body?: unknown): Promise<T> => {
-    const response = await fetch(`${apiUrl}${path}`, {
-      method,
-      headers: { 'X-API-Key': apiKey, ...(body === undefined ? {} : { 'Content-Type': 'application/json' }) },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      signal: AbortSignal.timeout(90_000),
-    }).catch((error: Error) => {
-      // What fetch says itself is "fetch failed"; why is in its cause.
-      throw new Error(`${method} ${path}: ${error.cause instanceof Error ? error.cause.message : error.message}`);
-    });
-    const text = await response.text();
-    const answer = text ? JSON.parse(text) : undefined;
-    if (!response.ok)
-      throw new Error(`${method} ${path}: ${answer?.code ?? response.status}: ${answer?.detail ?? text}`);
-    return answer as T;
-  };
-}
-type Client = ReturnType<typeof createClient>;
-
-/** Waits until nothing keeps the stream from starting; what can only be mended by a person ends the wait at once. */
-async function untilReady(
-  call: Client,
-  id: string,
-  detail: (text: string) => void,
-  signal: AbortSignal,
-): Promise<void> {
+/** Makes the stream unless it is there, starts it, and resolves to its id when a destination accepts media. */
+export async function putOnAir(request: OnAirRequest, options: OnAirOptions): Promise<string> {
+  const { detail, remember, signal } = options;
+  const { apiUrl: baseUrl, apiKey, known } = request;
+  const client = createClient({ baseUrl, apiKey, maxRetries: MAX_RETRIES });
+  const id = (known && (await recall(client, known, request))) ?? (await createStream(client, request));
+  remember?.(id);
+  await client.streams.start(id, { whenReady: true, signal });
+  let reason = 'waiting for the first media to arrive';
   for (;;) {
-    const { ready, issues } = await call<Readiness>('GET', `/streams/${id}/readiness`);
-    if (ready) return;
-    const [first] = issues;
-    if (first) detail(first.message);
-    const final = issues.find((i) => ['media_failed', 'destination_invalid'].includes(i.code));
-    if (final) throw new ConfigError(`${final.message} ${final.fix}`);
-    await sleep(250, signal);
+    const facts = await readFacts(client, id, signal);
+    if (facts) {
+      const { stream, readiness, stats } = facts;
+      // The status of the last run is still there when this one begins; its pod is not.
+      if (stream.status === 'live' && stats.live) return id;
+      reason = findWaitReason(facts) ?? reason;
+      const final = readiness.issues.find(({ code }) => FINAL_ISSUES.includes(code));
+      if (final) throw new ConfigError(`${final.message} ${final.fix}`);
+      if (stream.status === 'failed')
+        throw new Error(`The stream failed: ${reason} See: kubectl describe loopstream ${id}`);
+    }
+    detail(reason);
+    await sleep(POLL_MS, signal);
   }
 }
 
-/** Makes the stream if it is not there, starts it, and answers with its id when a destination is accepting media. */
-export async function putOnAir(
-  request: OnAirRequest,
-  known: string | undefined,
-  detail: (text: string) => void,
-  signal: AbortSignal,
-): Promise<string> {
-  const call = createClient(request.apiUrl, request.apiKey);
-  const id = (known && (await recall(call, known, request))) || (await createStream(call, request));
-  await untilReady(call, id, detail, signal);
-  detail('waiting for the first media to arrive');
-  for (;;) {
-    const { status } = await call<{ status: string }>('POST', `/streams/${id}/start?wait=20`);
-    if (status === 'live') return id;
-    if (status === 'failed') throw new Error(`The stream failed; see: kubectl describe loopstream ${id}`);
-    detail(`the stream is ${status}`);
-    await sleep(250, signal);
-  }
-}
-
-/** The stream of an earlier run, sent to where the receiver listens now; undefined when it is not there any more. */
-async function recall(call: Client, known: string, { rtmpUrl }: OnAirRequest): Promise<string | undefined> {
-  let stream: { id: string; destinationID: string };
+/** What the API knows of the stream; undefined while the API server is away. */
+async function readFacts(client: Client, id: string, signal: AbortSignal) {
   try {
-    stream = await call('GET', `/streams/${known}`);
-  } catch {
-    return undefined;
+    const [stream, readiness, stats] = await Promise.all([
+      client.streams.get(id, { signal }),
+      client.streams.readiness(id, { signal }),
+      client.streams.liveStats(id, { signal }),
+    ]);
+    return { stream, readiness, stats };
+  } catch (error) {
+    if (error instanceof LoopstreamError && error.isPassing) return undefined;
+    throw error;
   }
-  const path = `/destinations/${stream.destinationID}`;
-  const destination = await call<{ rtmpUrl: string }>('GET', path);
-  if (destination.rtmpUrl !== rtmpUrl) await call('PATCH', path, { rtmpUrl });
+}
+
+/** Resolves to undefined when there is no such object any more. */
+const find = <T>(call: Promise<T>): Promise<T | undefined> =>
+  call.catch((error: unknown) => {
+    if (error instanceof ProblemError && error.status === 404) return undefined;
+    throw error;
+  });
+
+/** The stream of an earlier run, moved to where media is served and taken now; undefined when it is not there any more. */
+async function recall(client: Client, known: KnownStream, request: OnAirRequest): Promise<string | undefined> {
+  const stream = await find(client.streams.get(known.id));
+  if (!stream) return undefined;
+  await Promise.all([moveDestination(client, stream, request), moveMedia(client, stream, known, request)]);
   return stream.id;
 }
 
-async function createStream(call: Client, request: OnAirRequest): Promise<string> {
-  const { name, rtmpUrl, rtmpKey, mediaUrl } = request;
-  const upload = await call<{ objectID: string }>('POST', '/uploads/from-link', { type: 'VIDEO', url: mediaUrl, name });
-  const destination = await call<{ id: string }>('POST', '/destinations', { name, rtmpUrl, rtmpKey });
-  const stream = await call<{ id: string }>('POST', '/streams', {
-    name,
-    quality: 'q_720p',
-    framerate: 'f_30',
+async function moveDestination(
+  client: Client,
+  stream: Stream,
+  { name, rtmpUrl, rtmpKey }: OnAirRequest,
+): Promise<void> {
+  const destination = await find(client.destinations.get(stream.destinationID));
+  if (destination?.rtmpUrl === rtmpUrl) return;
+  if (destination) {
+    await client.destinations.update(destination.id, { rtmpUrl });
+    return;
+  }
+  const { id } = await client.destinations.create({ name, rtmpUrl, rtmpKey });
+  await client.streams.update(stream.id, { destinationID: id });
+}
+
+/** An upload that has arrived needs its link no more; one that has not is fetched from where the media is served now. */
+async function moveMedia(
+  client: Client,
+  stream: Stream,
+  known: KnownStream,
+  { name, mediaUrl }: OnAirRequest,
+): Promise<void> {
+  // A person has put a playlist in its place.
+  if (stream.videoUploadObjectID === null) return;
+  const upload = await find(client.uploads.get(stream.videoUploadObjectID));
+  if (upload && !['importing', 'failed'].includes(upload.state)) return;
+  if (upload && known.mediaUrl === mediaUrl) {
+    // One that failed for another reason than its link is not fetched again, and readiness says what is wrong.
+    if (upload.state === 'failed')
+      await client.uploads.retry(upload.objectID).catch((error: unknown) => {
+        if (!(error instanceof ProblemError)) throw error;
+      });
+    return;
+  }
+  const { objectID } = await client.uploads.fromLink({ type: 'VIDEO', url: mediaUrl, name });
+  await client.streams.update(stream.id, { videoUploadObjectID: objectID });
+  if (upload) await find(client.uploads.delete(upload.objectID));
+}
+
+async function createStream(client: Client, { name, rtmpUrl, rtmpKey, mediaUrl }: OnAirRequest): Promise<string> {
+  const upload = await client.uploads.fromLink({ type: 'VIDEO', url: mediaUrl, name });
+  const destination = await client.destinations.create({ name, rtmpUrl, rtmpKey });
+  const stream = await client.streams.create({
+    ...{ name, quality: 'q_720p', framerate: 'f_30' },
     destinationID: destination.id,
     videoUploadObjectID: upload.objectID,
   });

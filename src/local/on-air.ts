@@ -3,9 +3,9 @@ import { copyFileSync, mkdirSync, statSync } from 'node:fs';
 import { basename, extname, resolve } from 'node:path';
 import { ConfigError, type LocalEnvironment } from '../config.ts';
 import { type Context, mediaDir, PROJECT_ROOT } from './context.ts';
-import { putOnAir } from './demo.ts';
+import { type KnownStream, putOnAir } from './demo.ts';
 import { type LocalOptions, splitTarget } from './options.ts';
-import type { LocalFacts } from './state.ts';
+import type { LocalFacts, LocalMemory } from './state.ts';
 
 const DEMO_CLIP = resolve(PROJECT_ROOT, 'src/local/demo/bigbuckbunny.mp4');
 const DEMO_NAME = 'bigbuckbunny.mp4';
@@ -49,11 +49,18 @@ export async function goOnAir(context: Context, facts: LocalFacts, wish: Wish): 
     mediaUrl: `http://127.0.0.1:${ports.media}/media/${encodeURIComponent(served)}`,
     name: wish.name,
     ...target,
+    known: wish.own ? undefined : recallDemo(state.readMemory()),
   };
-  const known = wish.own ? undefined : state.readMemory().demoStreamId;
-  facts.demoStreamId = await progress.step(`putting ${wish.name} on air`, (detail) =>
-    putOnAir(request, known, detail, lifecycle.signal),
+  const remember = (id: string) => {
+    facts.demoStreamId = id;
+    if (wish.own) return;
+    state.writeMemory({ ...state.readMemory(), demoStreamId: id, demoMediaUrl: request.mediaUrl });
+  };
+  await progress.step(`putting ${wish.name} on air`, (detail) =>
+    putOnAir(request, { detail, remember, signal: lifecycle.signal }),
   );
-  if (!wish.own) state.writeMemory({ ...state.readMemory(), demoStreamId: facts.demoStreamId });
   return wish.target ? undefined : `${target.rtmpUrl}/${target.rtmpKey}`;
 }
+
+const recallDemo = ({ demoStreamId, demoMediaUrl }: LocalMemory): KnownStream | undefined =>
+  demoStreamId === undefined ? undefined : { id: demoStreamId, mediaUrl: demoMediaUrl };

@@ -35,6 +35,8 @@ export interface LocalMemory {
   apiKey?: string;
   password?: string;
   demoStreamId?: string;
+  /** Where the demo's media was imported from. */
+  demoMediaUrl?: string;
 }
 
 export interface LocalState {

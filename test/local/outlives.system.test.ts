@@ -1,16 +1,21 @@
 /** `make run` outlives its parts: each that is killed comes back, and a stream that it does not carry has no gap. */
-import { readdirSync, readFileSync } from 'node:fs';
+import { once } from 'node:events';
+import { createReadStream, readdirSync, readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { anvilProgram } from '../../src/local/chain.ts';
+import { putOnAir } from '../../src/local/demo.ts';
 import { identify, isAlive } from '../../src/local/identity.ts';
 import { ensureApp } from '../support/bundle.ts';
-import { until } from '../support/rtmp.ts';
+import { freePort, until } from '../support/rtmp.ts';
 import { type RtmpRecorder, startRtmpRecorder } from '../support/rtmp-recorder.ts';
-import { type System, startSystem, streamLikeDemo } from '../support/system.ts';
+import { ROOT, type System, startSystem, streamLikeDemo } from '../support/system.ts';
 import { settingOf } from '../support/traces.ts';
 
 const CHAIN = anvilProgram() === undefined ? [] : ['anvil'];
+const DEMO_CLIP = join(ROOT, 'src/local/demo/bigbuckbunny.mp4');
 const KUBERNETES = ['etcd', 'kube-apiserver', 'kube-controller-manager', 'kube-scheduler'];
 const PARTS = [...KUBERNETES, 'postgres', 'operator', 'api', 'billing', 'receiver', ...CHAIN];
 const ROLES = ['operator', 'api', 'billing'];
@@ -83,6 +88,15 @@ function expectNoGap(from: number): void {
   expect(Math.max(...steps(({ arrivedMs }) => arrivedMs))).toBeLessThan(MAX_SILENCE_MS);
 }
 
+/** The demo as a run leaves it that ends before the demo's media has arrived. */
+async function leaveDemoUnimported(): Promise<void> {
+  const { client, facts } = system;
+  const url = `http://127.0.0.1:${await freePort()}/media/bigbuckbunny.mp4`;
+  const upload = await client.uploads.fromLink({ type: 'VIDEO', url, name: 'Big Buck Bunny' });
+  await client.streams.update(facts.demoStreamId ?? '', { videoUploadObjectID: upload.objectID });
+  expect((await client.uploads.get(upload.objectID)).state).toBe('importing');
+}
+
 describe('make run', () => {
   test.each(PARTS)(
     'starts %s again when it is killed; all serve again, and a stream elsewhere has no gap',
@@ -112,7 +126,37 @@ describe('make run', () => {
     );
   });
 
+  test('while it waits for a stream to go on air it says why, in the words of the API', async () => {
+    const { facts, client } = system;
+    let publishes = 0;
+    const busy = await startRtmpRecorder({ isInUse: () => ++publishes < 5 });
+    onTestFinished(() => busy.close());
+    const { promise: link, resolve: serve } = Promise.withResolvers<void>();
+    const files = createServer((_request, response) => {
+      void link.then(() => createReadStream(DEMO_CLIP).pipe(response));
+    }).listen(0, '127.0.0.1');
+    await once(files, 'listening');
+    onTestFinished(() => void files.close());
+    const details = new Set<string>();
+    const request = {
+      ...{ apiUrl: facts.apiUrl, apiKey: facts.apiKey, name: 'Busy', rtmpKey: 'taken' },
+      mediaUrl: `http://127.0.0.1:${(files.address() as AddressInfo).port}/busy.mp4`,
+      rtmpUrl: `rtmp://127.0.0.1:${busy.port}/live`,
+    };
+    const detail = (text: string) => {
+      details.add(text);
+      if (text.includes('is still being fetched')) serve();
+    };
+    const id = await putOnAir(request, { detail, signal: AbortSignal.timeout(90_000) });
+    const said = [...details].join('\n');
+    expect(said).toMatch(/^Upload "upl-\w+" is still being fetched\.$/m);
+    expect(said).toContain('The destination says that the key is in use: something else is publishing with it.');
+    expect(publishes).toBe(5);
+    await client.streams.delete(id);
+  });
+
   test('Ctrl-C while a part is started again ends every process', async () => {
+    await leaveDemoUnimported();
     const before = records().map(({ pid }) => identify(pid));
     await kill('kube-apiserver');
     expect(await system.interrupt()).toBe(0);
@@ -120,8 +164,21 @@ describe('make run', () => {
     expect(records()).toEqual([]);
   });
 
+  test('the next run moves the demo to its own ports, and fetches what had not arrived from there', async () => {
+    const { facts } = system;
+    system = await startSystem([], system.stateDir);
+    expect(system.facts.demoStreamId).toBe(facts.demoStreamId);
+    expect([system.facts.rtmpUrl, system.facts.playUrl]).not.toEqual([facts.rtmpUrl, facts.playUrl]);
+    const demo = await system.client.streams.get(system.facts.demoStreamId ?? '');
+    expect(demo.status).toBe('live');
+    expect((await system.client.destinations.get(demo.destinationID)).rtmpUrl).toBe(system.facts.rtmpUrl);
+    expect((await system.client.uploads.get(demo.videoUploadObjectID ?? '')).state).toBe('ready');
+    const response = await fetch(`${system.facts.playUrl}/demo.flv`);
+    const { value } = (await response.body?.getReader().read()) ?? {};
+    expect(Buffer.from(value ?? []).toString('latin1', 0, 3)).toBe('FLV');
+  });
+
   test('a part that ends five times in a minute ends it all, with its last words', async () => {
-    system = await startSystem(['--no-demo'], system.stateDir);
     const before = records().map(({ pid }) => identify(pid));
     for (let times = 1; times <= 5; times++) {
       await kill('kube-scheduler');

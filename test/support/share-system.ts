@@ -53,7 +53,7 @@ export async function shareSystemOnAir(): Promise<SharedSystem & { close(): Prom
   const { apiUrl, apiKey, rtmpUrl } = facts;
   const wish = { apiUrl, apiKey, mediaUrl, name: 'Big Buck Bunny', rtmpUrl, rtmpKey: randomBytes(9).toString('hex') };
   try {
-    const id = await putOnAir(wish, undefined, () => {}, AbortSignal.timeout(300_000));
+    const id = await putOnAir(wish, { detail: () => {}, signal: AbortSignal.timeout(300_000) });
     const close = () => client.streams.delete(id);
     return { ...system, facts: { ...facts, demoStreamId: id }, close };
   } finally {
