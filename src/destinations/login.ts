@@ -9,8 +9,10 @@ export interface Login {
   password: string;
 }
 
-/** Bytes, each. */
-export const MAX_LOGIN_BYTES = 255;
+/** It goes to ffmpeg with what the server has asked for, in a line of 990 bytes. */
+export const MAX_USER_BYTES = 255;
+/** Code points, as JSON Schema counts them. It is only hashed. */
+export const MAX_PASSWORD_LENGTH = 255;
 
 const decode = (text: string): string => {
   try {
@@ -33,8 +35,6 @@ interface LoginProblem {
   problem: string;
 }
 
-const TOO_LONG = `must have at most ${MAX_LOGIN_BYTES} bytes`;
-
 /** `user` goes into a query as it is, as other clients send it; the password is never sent. */
 export function loginProblem(
   { rtmpUser, rtmpPassword }: { rtmpUser: string; rtmpPassword: string },
@@ -56,6 +56,9 @@ export function loginProblem(
   if (/\p{Cc}/u.test(rtmpPassword) || !rtmpPassword.isWellFormed()) {
     return wrong('rtmpPassword', 'must not hold control characters');
   }
-  if (Buffer.byteLength(rtmpUser) > MAX_LOGIN_BYTES) return wrong('rtmpUser', TOO_LONG);
-  return Buffer.byteLength(rtmpPassword) > MAX_LOGIN_BYTES ? wrong('rtmpPassword', TOO_LONG) : undefined;
+  if (Buffer.byteLength(rtmpUser) > MAX_USER_BYTES)
+    return wrong('rtmpUser', `must have at most ${MAX_USER_BYTES} bytes`);
+  return [...rtmpPassword].length > MAX_PASSWORD_LENGTH
+    ? wrong('rtmpPassword', `must have at most ${MAX_PASSWORD_LENGTH} characters`)
+    : undefined;
 }

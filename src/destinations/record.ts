@@ -5,7 +5,7 @@
 import { type Static, Type } from 'typebox';
 import { DisplayName } from '../streams/record.ts';
 import { MAX_VALUE_BYTES } from './ingest.ts';
-import { MAX_LOGIN_BYTES } from './login.ts';
+import { MAX_PASSWORD_LENGTH, MAX_USER_BYTES } from './login.ts';
 import { TEST_STAGES } from './spec.ts';
 
 const RtmpUrl = Type.String({
@@ -17,15 +17,15 @@ const RtmpUrl = Type.String({
 const RtmpKey = Type.String({
   maxLength: MAX_VALUE_BYTES,
   pattern: `^\\s*[^\\s"'\\\\\\u0000-\\u001f\\u007f-\\u009f]*\\s*$`,
-  description: 'Stream key; write-only. Empty where the URL ends with it, and where SRT needs none.',
+  description: `Stream key; write-only. At most ${MAX_VALUE_BYTES} bytes in UTF-8. Empty where the URL ends with it, and where SRT needs none.`,
 });
 const RtmpUser = Type.String({
-  maxLength: MAX_LOGIN_BYTES,
+  maxLength: MAX_USER_BYTES,
   pattern: `^\\s*[^\\s"'&\\\\\\u0000-\\u001f\\u007f-\\u009f]*\\s*$`,
-  description: 'User name, where an RTMP server asks for a login; write-only. Empty: no login.',
+  description: `User name, where an RTMP server asks for a login; write-only. At most ${MAX_USER_BYTES} bytes in UTF-8. Empty: no login.`,
 });
 const RtmpPassword = Type.String({
-  maxLength: MAX_LOGIN_BYTES,
+  maxLength: MAX_PASSWORD_LENGTH,
   pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f]*$',
   description: 'Password of that user; write-only. The server is shown a digest of it, never the password.',
 });

@@ -72,6 +72,22 @@ test.each([
 
 describe('a login', () => {
   test.each([
+    ['a user name of 255 bytes', `${'é'.repeat(127)}e`, 'p', undefined],
+    ['a user name of 256 bytes', 'é'.repeat(128), 'p', { field: 'rtmpUser', problem: 'must have at most 255 bytes' }],
+    ['a password of 255 characters', 'u', '🔑'.repeat(255), undefined],
+    [
+      'a longer password',
+      'u',
+      '🔑'.repeat(256),
+      { field: 'rtmpPassword', problem: 'must have at most 255 characters' },
+    ],
+  ])('holds %s to the bound that the description gives', (_what, rtmpUser, rtmpPassword, problem) => {
+    const told = read('rtmp://h.example/app', 'k', { rtmpUser, rtmpPassword });
+    if (problem) expect(told).toEqual(problem);
+    else expect(told.read).toMatchObject({ rtmpUser, rtmpPassword });
+  });
+
+  test.each([
     ['rtmp://bob:s3cret@h.example/app', 's3cret'],
     ['rtmp://bob:p%40ss%2Fword@h.example/app', 'p@ss/word'],
     ['rtmp://bob:p@ss:word@h.example/app', 'p@ss:word'],
