@@ -159,6 +159,36 @@ test('readiness is ticked off, with what mends it beside what is missing', async
   await leave();
 });
 
+test('a list tells which items it goes without, and waits for all of them where that is chosen', async () => {
+  const { client, facts } = system;
+  const { destinationID, videoUploadObjectID } = await client.streams.get(demo());
+  const url = new URL('/none.mp4', facts.apiUrl).href;
+  const broken = await client.uploads.fromLink({ type: 'VIDEO', url, name: 'Torn <reel>' });
+  const items = [{ uploadObjectID: videoUploadObjectID ?? '' }, { uploadObjectID: broken.objectID }];
+  const list = await client.playlists.create({ name: 'Mixed', kind: 'video', mode: 'sequential', items });
+  const { id } = await client.streams.create({
+    ...{ name: 'With a gap', destinationID, playlistIDs: [list.id] },
+    ...{ quality: 'q_720p', framerate: 'f_30' },
+  });
+  const page = await open(`/streams/${id}`);
+  const readiness = page.getByTestId('readiness');
+  const leftOut = readiness.getByTestId('left-out').filter({ hasText: 'Torn <reel>' });
+  await leftOut.getByText('item with index 1 of playlist').waitFor({ timeout: 120_000 });
+  await readiness.and(page.locator('[data-ready=true]')).waitFor({ timeout: 120_000 });
+  await expectForEverybody(page);
+  await page.getByRole('button', { name: 'Edit', exact: true }).click();
+  const dialog = page.getByRole('dialog', { name: 'Edit stream' });
+  await dialog.getByLabel('Items that cannot be played').selectOption('Block');
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await dialog.waitFor({ state: 'detached' });
+  expect(await client.streams.get(id)).toMatchObject({ onItemFailure: 'Block', playlistIDs: [list.id] });
+  await readiness.and(page.locator('[data-ready=false]')).getByText('Torn <reel>').waitFor();
+  expect(await leftOut.count()).toBe(0);
+  await client.streams.delete(id);
+  await client.playlists.delete(list.id);
+  await leave();
+});
+
 test('deleting asks first, takes it off air, and leads back to the list', async () => {
   const { id } = await makeStream('Soon gone');
   const page = await open(`/streams/${id}`);

@@ -127,6 +127,44 @@ describe('a list with items that cannot be played', () => {
   });
 });
 
+describe('a start that does not wait to be ready', () => {
+  const seen = (states: Record<string, UploadStatus | undefined>, now = NOW) =>
+    world({
+      playlists: [mix(...Object.keys(states))],
+      uploads: Object.entries(states).map(([name, status]) => upload(name, status)),
+      now,
+    });
+  /** What is played of each item, where a pod is made. */
+  const made = (of: ReturnType<typeof stream>, states: Record<string, UploadStatus | undefined>, now = NOW) => {
+    const { action, phase } = decide(of, seen(states, now), SETTINGS);
+    return action.do === 'create' ? action.program.video.items.map(({ rendition: key }) => key !== '') : phase;
+  };
+
+  it('goes on air with the first item that is ready', () => {
+    expect(made(listed(), { a: importing, b: importing })).toBe('waiting');
+    expect(made(listed(), { a: broken, b: importing })).toBe('waiting');
+    expect(made(listed(), { a: importing, b: undefined })).toEqual([false, true]);
+  });
+
+  it('waits for all items with Block', () => {
+    const of = listed({ onItemFailure: 'Block' });
+    expect(made(of, { a: importing, b: undefined })).toBe('waiting');
+    expect(made(of, { a: broken, b: undefined })).toBe('waiting');
+    expect(made(of, { a: undefined, b: undefined })).toEqual([true, true]);
+  });
+
+  it('by a schedule is the same from the start of its window on, and not before', () => {
+    const schedule = { startAt: at(60).toISOString(), endAt: at(120).toISOString() };
+    const states = { a: importing, b: undefined };
+    expect(made(listed({ schedule }), states, at(59))).toBe('scheduled');
+    expect(made(listed({ schedule }), states, at(60))).toEqual([false, true]);
+    const blocking = listed({ schedule, onItemFailure: 'Block' });
+    expect(made(blocking, states, at(60))).toBe('waiting');
+    expect(made(blocking, { a: undefined, b: undefined }, at(90))).toEqual([true, true]);
+    expect(made(blocking, { a: undefined, b: undefined }, at(120))).toBe('ended');
+  });
+});
+
 describe('the field of an issue', () => {
   const audioOf = (...items: string[]) => [mix('good'), radio(...items)];
   const uploads = [upload('good'), upload('bad', broken)];

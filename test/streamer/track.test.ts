@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import pino from 'pino';
-import { afterEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test } from 'vitest';
 import { sleep, systemClock } from '../../src/clock.ts';
 import { encodeHeader, encodeTag, TAG_AUDIO, TAG_VIDEO } from '../../src/rendition/flv.ts';
 import type { Storage } from '../../src/storage/storage.ts';
@@ -11,7 +11,10 @@ import { indexOf, programOf } from '../support/streamer.ts';
 const ANSWER_MS = 50;
 const ITEMS = 500;
 
-const ended = new AbortController();
+let ended = new AbortController();
+beforeEach(() => {
+  ended = new AbortController();
+});
 afterEach(() => ended.abort());
 
 const picture = (keyframe: boolean) => Buffer.from([keyframe ? 0x17 : 0x27, 1, 0, 0, 0, 9]);
@@ -70,5 +73,44 @@ test('500 items in a storage that takes 50 ms an answer are on air a few seconds
   expect(tookMs).toBeLessThan((storage.asked * ANSWER_MS) / 8);
   expect(Number(item.name)).toBeGreaterThanOrEqual(300);
   expect(Number(item.name)).toBeLessThanOrEqual(300 + Math.ceil(tookMs / 2000));
+  track.close();
+});
+
+test('a skip passes over items that are left out, and one that joins later is gone on to', async () => {
+  const items = [
+    { id: 'a', name: 'a', rendition: 'r/a.flv' },
+    { id: 'late', name: 'late', rendition: '' },
+    { id: 'gone', name: 'gone', rendition: '' },
+    { id: 'b', name: 'b', rendition: 'r/b.flv' },
+  ];
+  const program = programOf(items, { epoch: new Date().toISOString() });
+  const track = new Track({
+    storage: slowStorage() as Partial<Storage> as Storage,
+    kind: 'video',
+    clock: systemClock,
+    log: pino({ level: 'silent' }),
+    signal: ended.signal,
+    onData: () => undefined,
+  });
+  const nextName = () =>
+    until('the next item', () => {
+      const next = track.next();
+      return typeof next === 'string' ? undefined : next.name;
+    });
+  await track.load(program, program.video);
+  expect(await nextName()).toBe('a');
+  expect(track.stats().next).toMatchObject({ id: 'b' });
+  const first = track.skip();
+  expect([await nextName(), await first]).toEqual(['b', true]);
+  const joined = items.map((item) => (item.id === 'late' ? { ...item, rendition: 'r/late.flv' } : item));
+  const later = { ...program, version: program.version + 1, video: { ...program.video, items: joined } };
+  await track.load(later, later.video);
+  const names = [];
+  for (let n = 0; n < 3; n++) {
+    const skip = track.skip();
+    names.push(await nextName());
+    expect(await skip).toBe(true);
+  }
+  expect(names).toEqual(['a', 'late', 'b']);
   track.close();
 });
