@@ -67,6 +67,9 @@ export async function startPostgres(options: PostgresOptions): Promise<RunningPo
     port: String(port),
     unix_socket_directories: options.socketDir ?? '',
     shared_buffers: '32MB',
+    // Its log is kept: neither statements nor the values of rows are to be in there.
+    log_error_verbosity: 'terse',
+    log_min_error_statement: 'panic',
     ...(options.durable === false ? { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' } : {}),
   };
   const args = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
