@@ -79,7 +79,8 @@ export function lifecycleTests(of: () => { scene: Scene; stream: WatchedStream }
 
     test('uninstalled with a stream on air, both namespaces go in two minutes', async () => {
       const { scene } = of();
-      const { inside, call, helms, values, urls } = scene.release;
+      const { inside, call, findService, helms, values, urls } = scene.release;
+      await findService();
       await helms.three.upgrade(fromSecret(values((await image()) ?? '')));
       const link = { type: 'VIDEO', url: urls.film };
       const { body } = await call<{ objectID: string }>('POST', '/uploads/from-link', link);

@@ -95,7 +95,11 @@ export async function installRelease(cluster: Cluster, outside: Outside) {
   // As a pod would: the name from the cluster's DNS, the address through kube-proxy.
   const resolver = new Resolver({ timeout: 2000, tries: 5 });
   resolver.setServers([DNS_ADDRESS]);
-  const [address = ''] = await resolver.resolve4(`loopstream-api.${SERVICE}.svc.cluster.local`);
+  let address = '';
+  const findService = async () => {
+    [address = ''] = await resolver.resolve4(`loopstream-api.${SERVICE}.svc.cluster.local`);
+  };
+  await findService();
   const main = ['deployment/loopstream-api', '--', 'node', '/app/dist/app/main.js'];
   const apiKey = (await service('exec', ...main, 'keys', '--email', 'sre@example.org')).trim();
   const call = async <T>(
@@ -119,7 +123,11 @@ export async function installRelease(cluster: Cluster, outside: Outside) {
     ),
   );
   return {
-    address,
+    get address() {
+      return address;
+    },
+    /** A release that is installed anew has a Service with another address. */
+    findService,
     call,
     inside,
     service,
