@@ -26,8 +26,9 @@ describe('places', () => {
     const held = [await places.take({ address: 'flood' }), await places.take({ address: 'flood' })];
     const order: string[] = [];
     const wait = async (address: string) => {
-      await places.take({ address });
+      const leave = await places.take({ address });
       order.push(address);
+      return leave;
     };
     const waiting = Array.from({ length: 20 }, () => wait('flood'));
     const honest = wait('honest');
@@ -37,6 +38,7 @@ describe('places', () => {
     held[1]?.();
     await waiting[0];
     expect(order).toEqual(['honest', 'flood']);
+    for (const one of waiting) (await one)();
   });
 
   test('are waited for in a line that has an end, of each and of all, and for a time', async () => {
@@ -76,10 +78,12 @@ describe('places', () => {
     await places.take({ account: 'newcomer' });
     expect(asked).toEqual([3]);
     // Two against three is as fair as it gets; beyond that nobody is asked.
-    await places.take({ account: 'newcomer' });
+    const leave = await places.take({ account: 'newcomer' });
     expect(asked).toEqual([3, 2]);
-    void places.take({ account: 'newcomer' });
+    const third = places.take({ account: 'newcomer' });
     await Promise.resolve();
     expect(asked).toEqual([3, 2]);
+    leave();
+    await third;
   });
 });
