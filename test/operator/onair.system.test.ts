@@ -2,7 +2,7 @@
 import { rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { EVENTS, LOOPSTREAMS, PLAYLISTS } from '../../src/kube/resources.ts';
+import { EVENTS, LOOPSTREAMS, type LoopStream, PLAYLISTS } from '../../src/kube/resources.ts';
 import { findCondition } from '../../src/streams/conditions.ts';
 import { PUBLISHED_ANNOTATION, SKIP_ANNOTATIONS } from '../../src/streams/names.ts';
 import { programOfPod } from '../../src/streams/program.ts';
