@@ -62,7 +62,7 @@ export async function putOnAir(request: OnAirRequest, options: OnAirOptions): Pr
   }
 }
 
-/** What the API knows of the stream; undefined while the API server is away. */
+/** Reads the stream, its readiness and its live stats; undefined while the API server is away. */
 async function readFacts(client: Client, id: string, signal: AbortSignal) {
   try {
     const [stream, readiness, stats] = await Promise.all([

@@ -6,12 +6,12 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { chmod, chown, mkdir, readdir, readFile, rename, rm, stat, symlink, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { sleep } from '../clock.ts';
 import type { Logger } from '../log.ts';
+import { claimPort } from './ports.ts';
 import { type ChildSpec, spawnChild } from './processes.ts';
 import { createRunOnce, type Part, type Supervisor } from './supervise.ts';
 
@@ -61,7 +61,7 @@ export async function startPostgres(options: PostgresOptions): Promise<RunningPo
   const launch = await createLauncher([bin, dataDir], { stateDir, logFile });
   const password = await initialise(launch, bin, dataDir, cluster);
 
-  const port = options.port || (await freePort());
+  const port = options.port || (await claimPort('postgres', 0));
   const settings: Record<string, string> = {
     listen_addresses: '127.0.0.1',
     port: String(port),
@@ -192,16 +192,6 @@ async function endOrphan(cluster: string, log: Logger): Promise<void> {
     while (await alive()) await sleep(50);
   }
   await rm(pidFile, { force: true });
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  const { promise, resolve, reject } = Promise.withResolvers<void>();
-  server.once('error', reject).listen(0, '127.0.0.1', resolve);
-  await promise;
-  const address = server.address();
-  await new Promise((done) => server.close(done));
-  return typeof address === 'object' && address ? address.port : 0;
 }
 
 /** Resolves when the server answers and has the database. */

@@ -1,6 +1,7 @@
 /** Keeps the parts of the local system running: each that ends unasked is started again, until it ends too often. */
 import { sleep } from '../clock.ts';
 import type { Logger } from '../log.ts';
+import { settlesWithin } from '../settles.ts';
 import { type Child, type ChildExit, type ChildSpec, spawnChild } from './processes.ts';
 import { decideRestart, MAX_ENDS } from './restart-policy.ts';
 
@@ -108,14 +109,10 @@ class SupervisedPart implements Part {
   }
 
   async #firstStart(): Promise<void> {
-    const late = Promise.withResolvers<never>();
-    const sentence = `${this.name} is not ready after a minute; see ${this.#spec.logFile}.`;
-    const timer = setTimeout(() => late.reject(new Error(sentence)), READY_TIMEOUT_MS);
-    try {
-      await Promise.race([this.#serving.promise, late.promise]);
-    } finally {
-      clearTimeout(timer);
-    }
+    const serving = this.#serving.promise;
+    if (!(await settlesWithin(serving, READY_TIMEOUT_MS)))
+      throw new Error(`${this.name} is not ready after a minute; see ${this.#spec.logFile}.`);
+    await serving;
   }
 
   get #isOver(): boolean {
@@ -158,8 +155,10 @@ class SupervisedPart implements Part {
 
   async #runOnce(): Promise<ChildExit> {
     const { needs = [], prepare } = this.#spec;
-    const stopped = aborted(this.#stopping.signal);
-    await Promise.race([Promise.all(needs.map((part) => part.untilServing())), stopped]);
+    const serving = Promise.all(needs.map((part) => part.untilServing()));
+    if (!(await settlesWithin(serving, Number.POSITIVE_INFINITY, this.#stopping.signal)))
+      throw this.#stopping.signal.reason;
+    await serving;
     await prepare?.();
     this.#child = await spawnChild(this.#spec);
     const { exited } = this.#child;
@@ -187,11 +186,4 @@ class SupervisedPart implements Part {
     this.#serving.resolve();
     if (this.#endedAt.length > 0) this.#options.say?.(`${this.name} is back`);
   }
-}
-
-function aborted(signal: AbortSignal): Promise<never> {
-  return new Promise((_resolve, reject) => {
-    if (signal.aborted) reject(signal.reason);
-    signal.addEventListener('abort', () => reject(signal.reason), { once: true });
-  });
 }

@@ -11,7 +11,7 @@ import {
 } from '../streams/names.ts';
 import { type Program, programOfPod } from '../streams/program.ts';
 import { type Action, STOP_GRACE_SECONDS } from './action.ts';
-import { BY_STREAM, keyIn, splitKey } from './caches.ts';
+import { splitKey } from './caches.ts';
 import { isReason, isRefusal, type Reconcile, type Tools, waitUntil, writeStatus } from './control.ts';
 import { type Decision, decide } from './decide.ts';
 import { isOutdated } from './handover.ts';
@@ -24,7 +24,7 @@ import { isOwnedBy } from './restricted.ts';
 import { bringSecret, letFirstPublish, letPublish, podsNow, prepareSecret, readToken } from './secret.ts';
 import { sameSessions, statusOf } from './status.ts';
 import { streamStory } from './story.ts';
-import { bookFor, letGo, overPods } from './timekeeping.ts';
+import { bookFor, cachedPods, letGo, overPods } from './timekeeping.ts';
 import type { World } from './world.ts';
 
 /** What came of an action: the stream's pod as it now is, and the decision as it turned out. */
@@ -122,8 +122,7 @@ async function podsLeft(tools: Tools, stream: LoopStream): Promise<Pod[]> {
     return await podsNow(tools, stream);
   } catch (error) {
     if (!isReason(error, 'Forbidden')) throw error;
-    const { namespace, name } = stream.metadata;
-    return tools.caches.pods.byIndex(BY_STREAM, keyIn(namespace, name)).filter((pod) => isOwnedBy(pod, stream));
+    return cachedPods(tools, stream);
   }
 }
 
@@ -301,17 +300,23 @@ async function act(tools: Tools, of: Scene): Promise<Done | typeof AGAIN | typeo
   }
 }
 
-/** A stream on air, or a pod of it, that an operator before this one has let go of for good is held again. */
-async function holdAgain(tools: Tools, stream: LoopStream, { pod, other }: World): Promise<LoopStream> {
+/**
+ * Holds a stream on air and its pods again, where an operator before this one has let go of them for good. Answers whether any
+ * of them was not held.
+ */
+async function holdAgain(tools: Tools, stream: LoopStream, { pod, other }: World): Promise<boolean> {
   const own = [pod, other].filter((of) => of !== undefined && isOwnedBy(of, stream) && !isOver(of)) as Pod[];
-  if (own.length === 0 || stream.metadata.deletionTimestamp !== undefined) return stream;
-  for (const { metadata } of own) {
-    const { name, namespace = '', uid, resourceVersion, finalizers = [], deletionTimestamp } = metadata;
-    if (finalizers.includes(POD_FINALIZER) || deletionTimestamp !== undefined) continue;
+  if (own.length === 0 || stream.metadata.deletionTimestamp !== undefined) return false;
+  const loose = own.filter(
+    ({ metadata: { finalizers, deletionTimestamp } }) =>
+      deletionTimestamp === undefined && !finalizers?.includes(POD_FINALIZER),
+  );
+  for (const { metadata } of loose) {
+    const { name, namespace = '', uid, resourceVersion, finalizers = [] } = metadata;
     const patch = { metadata: { uid, resourceVersion, finalizers: [...finalizers, POD_FINALIZER] } };
     tools.caches.pods.upsert(await tools.kube.mergePatch(PODS, namespace, name, patch));
   }
-  return hold(tools, stream);
+  return (await hold(tools, stream)) !== stream || loose.length > 0;
 }
 
 const soonest = (wait: { requeueAfterMs?: number } | undefined, ms: number | undefined) =>
@@ -321,12 +326,13 @@ export const reconcileStream =
   (tools: Tools): Reconcile =>
   async (key) => {
     const { caches, settings, events, clock } = tools;
-    const cached = caches.streams.get(...splitKey(key));
+    const stream = caches.streams.get(...splitKey(key));
     const over = overPods(tools, key);
-    if (!cached) return letGo(tools, key, over);
+    if (!stream) return letGo(tools, key, over);
     const now = clock.now();
-    const stream = await holdAgain(tools, cached, worldOf(tools, cached, now));
     const world = worldOf(tools, stream, now);
+    // The caches have been told of it, and so the next look, at once, is at what there is now.
+    if (await holdAgain(tools, stream, world)) return { requeueAfterMs: 0 };
     const decision = decide(stream, world, settings);
     if (decision.action.do === 'release') {
       return (await release(tools, stream)) === AGAIN ? { requeueAfterMs: AGAIN_MS } : undefined;

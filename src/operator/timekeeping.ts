@@ -1,5 +1,5 @@
 /** The sessions of a stream out of what is known of its pods, and the pods whose time is written down let go. */
-import { type LoopStream, PODS } from '../kube/resources.ts';
+import { type LoopStream, PODS, type Pod } from '../kube/resources.ts';
 import { POD_FINALIZER } from '../streams/names.ts';
 import { BY_STREAM, keyIn } from './caches.ts';
 import { isReason, type Tools } from './control.ts';
@@ -7,14 +7,18 @@ import { isOver } from './podview.ts';
 import { isOwnedBy } from './restricted.ts';
 import { accountOf, type Book, bookOf } from './sessions.ts';
 
+/** The pods of a stream as far as the cache knows them. */
+export const cachedPods = ({ caches }: Pick<Tools, 'caches'>, stream: LoopStream): Pod[] => {
+  const { namespace, name } = stream.metadata;
+  return caches.pods.byIndex(BY_STREAM, keyIn(namespace, name)).filter((pod) => isOwnedBy(pod, stream));
+};
+
 export function bookFor(
   { caches, onAir, metered }: Pick<Tools, 'caches' | 'onAir' | 'metered'>,
   stream: LoopStream,
   now: Date,
 ): Book {
-  const { namespace, name } = stream.metadata;
-  const pods = caches.pods.byIndex(BY_STREAM, keyIn(namespace, name)).filter((pod) => isOwnedBy(pod, stream));
-  const accounts = pods.map((pod) => {
+  const accounts = cachedPods({ caches }, stream).map((pod) => {
     const news = onAir.newsOf(pod.metadata.uid);
     return accountOf(pod, news?.runs, news?.reportsTooLittle);
   });

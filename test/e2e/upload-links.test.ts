@@ -17,7 +17,7 @@ let dir: string;
 let system: SharedSystem;
 let files: Server;
 let base: string;
-/** What the server answers in place of the file, by path. */
+/** Answers of the server in place of the file, by path. */
 const faults = new Map<string, [status: number, headers?: Record<string, string>]>();
 
 beforeAll(async () => {

@@ -54,10 +54,10 @@ describe('a Job', () => {
   });
 
   it('has its sidecar beside it, which is started again when it falls over and ends with it', async () => {
-    const mount = { volumeMounts: [{ name: 'work', mountPath: '/work' }] };
+    const mount = { volumeMounts: [{ name: 'work', mountPath: '/scratch' }] };
     const count = `const { appendFileSync, existsSync, readFileSync } = require('node:fs');
-      const runs = () => existsSync('/work/runs') ? readFileSync('/work/runs', 'utf8').length : 0;`;
-    const twice = `${count} appendFileSync('/work/runs', 'x'); if (runs() === 1) process.exit(1); ${WAIT}`;
+      const runs = () => existsSync('/scratch/runs') ? readFileSync('/scratch/runs', 'utf8').length : 0;`;
+    const twice = `${count} appendFileSync('/scratch/runs', 'x'); if (runs() === 1) process.exit(1); ${WAIT}`;
     const script = `${count} setInterval(() => { if (runs() === 2) process.exit(0); }, 20);`;
     const sidecar = { name: 'beside', image: 'test:1', args: ['-e', twice], restartPolicy: 'Always', ...mount };
     await createJob('pair', script, {

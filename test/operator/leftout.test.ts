@@ -134,7 +134,7 @@ describe('a start that does not wait to be ready', () => {
       uploads: Object.entries(states).map(([name, status]) => upload(name, status)),
       now,
     });
-  /** What is played of each item, where a pod is made. */
+  /** Whether each item plays in the pod that is made; the phase where none is. */
   const made = (of: ReturnType<typeof stream>, states: Record<string, UploadStatus | undefined>, now = NOW) => {
     const { action, phase } = decide(of, seen(states, now), SETTINGS);
     return action.do === 'create' ? action.program.video.items.map(({ rendition: key }) => key !== '') : phase;

@@ -72,7 +72,7 @@ const strict = (label: string, right: string, more: Partial<Field> = {}): Field 
 });
 const search = (label: string, file?: string): Field => ({ label, right: NASTY, wrong: [], ...(file && { file }) });
 const SMALL = `<b>&'--`;
-/** What a destination's server may ask for: one without the other is wrong. */
+/** The login of a destination's server: one without the other is wrong. */
 const LOGIN: readonly Field[] = [strict('User', 'publisher'), name('Password')].map((field) => ({
   ...field,
   file: 'destinations/login.tsx',

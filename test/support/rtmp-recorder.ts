@@ -135,7 +135,7 @@ interface ChunkStream {
   body: Buffer[];
   got: number;
   timestampMs: number;
-  /** What a message without a time of its own adds to the one before. */
+  /** Milliseconds that a message without a time of its own adds to the one before. */
   stepMs: number;
 }
 
