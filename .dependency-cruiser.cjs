@@ -1,68 +1,91 @@
 /**
- * The import law (CONTRIBUTING.md): which room may look into which. That pure files do no I/O is held by test/tidy.test.ts,
- * which reads in the files themselves whether they are pure.
+ * Holds the layers of src/ (docs/architecture.md): a folder imports only folders below it. test/tidy.test.ts checks that files which
+ * call themselves pure do no I/O.
  */
+
+/** From the bottom up. A layer imports the layers before it. */
+const LAYERS = [
+  'lib',
+  'settings',
+  'kube',
+  'resources',
+  'media',
+  'db',
+  'auth',
+  'domain',
+  'operator',
+  'billing',
+  'server',
+];
+
+const upward = LAYERS.map((layer, index) => ({
+  name: `${layer}-imports-only-layers-below`,
+  severity: 'error',
+  from: { path: `^src/${layer}/` },
+  to: { path: `^src/(${['dashboard', 'client', ...LAYERS.slice(index + 1)].join('|')})/` },
+}));
+
 module.exports = {
   forbidden: [
+    ...upward,
     {
-      name: 'no-cycles',
+      name: 'no-cycle-between-files',
       severity: 'error',
-      comment: 'Two files that need each other are one room with a wall through it.',
       from: {},
       to: { circular: true },
     },
     {
-      name: 'doors-import-services',
+      name: 'no-cycle-between-folders',
       severity: 'error',
-      comment: 'A service knows nothing of the doors that lead to it, nor of HTTP, GraphQL, MCP or Kubernetes types.',
-      from: { path: '^src/[^/]+/service\\.ts$' },
-      to: {
-        path: '(^src/(http|graphql|agents)/|/(rest|graphql)\\.ts$|node_modules/(fastify|@fastify|graphql|@modelcontextprotocol|@kubernetes)/)',
-      },
+      scope: 'folder',
+      from: {},
+      to: { circular: true },
+    },
+    {
+      name: 'domain-knows-no-transport',
+      severity: 'error',
+      comment: 'Services know no HTTP, GraphQL or MCP.',
+      from: { path: '^src/(domain|billing|auth)/.*service\\.ts$' },
+      to: { path: 'node_modules/(fastify|@fastify|graphql|@modelcontextprotocol|@kubernetes)/' },
     },
     {
       name: 'pods-are-small',
       severity: 'error',
-      comment:
-        'What runs beside the media loads only the shared nouns, the rendition format, storage and the root files.',
-      from: { path: '^src/(streamer|prepare|probe)/' },
-      to: {
-        path: '^src/',
-        pathNot:
-          '^src/(streamer|prepare|probe|rendition|storage)/|^src/streams/(spec|names|profile|program|conditions)\\.ts$|^src/uploads/(spec|link|name|warnings)\\.ts$|^src/destinations/(spec|ingest|srt|read|login|placeholders|platforms)\\.ts$|^src/[^/]+\\.ts$',
-      },
+      comment: 'A pod loads no client of Kubernetes, Postgres or Redis.',
+      from: { path: '^src/media/' },
+      to: { path: '^src/kube/(?!types\\.ts$)|node_modules/(pg|kysely|ioredis|@kubernetes|fastify)/' },
     },
     {
       name: 'streamer-and-prepare-apart',
       severity: 'error',
-      from: { path: '^src/streamer/' },
-      to: { path: '^src/(prepare|probe)/' },
+      from: { path: '^src/media/streamer/' },
+      to: { path: '^src/media/(prepare|probe)/' },
     },
     {
       name: 'prepare-and-streamer-apart',
       severity: 'error',
-      from: { path: '^src/prepare/' },
-      to: { path: '^src/(streamer|probe)/' },
+      from: { path: '^src/media/prepare/' },
+      to: { path: '^src/media/(streamer|probe)/' },
     },
     {
       name: 'probe-and-prepare-apart',
       severity: 'error',
-      comment: 'A test sends as a streamer does; it prepares nothing.',
-      from: { path: '^src/probe/' },
-      to: { path: '^src/prepare/' },
+      comment: 'A test of a destination sends as a streamer does; it prepares nothing.',
+      from: { path: '^src/media/probe/' },
+      to: { path: '^src/media/prepare/' },
     },
     {
       name: 'sql-in-its-place',
       severity: 'error',
-      comment: 'SQL lives in store.ts and db/; better-auth is handed the pool in auth/.',
-      from: { path: '^src/', pathNot: '^src/(db/|[^/]+/store\\.ts$|auth/better-auth\\.ts$|local/)' },
+      comment: 'SQL lives in store.ts and db/; the auth library is handed its pool in auth/.',
+      from: { path: '^src/', pathNot: '^src/(db/|.*/store\\.ts$|auth/better-auth\\.ts$)' },
       to: { path: 'node_modules/(pg|kysely)/' },
     },
     {
-      name: 'tools-in-their-room',
+      name: 'mcp-in-its-place',
       severity: 'error',
-      comment: 'The protocol of agents is known in agents/ alone.',
-      from: { path: '^src/', pathNot: '^src/agents/' },
+      comment: 'server/mcp/ alone knows the protocol of agents.',
+      from: { path: '^src/', pathNot: '^src/server/mcp/' },
       to: { path: 'node_modules/@modelcontextprotocol/' },
     },
     {
@@ -77,14 +100,14 @@ module.exports = {
       comment:
         'The client shares types with the server, and of what runs only the table of errors and the timer (test/client/ bundles it for a browser).',
       from: { path: '^src/client/' },
-      to: { pathNot: '^src/(client/|errors\\.ts$|clock\\.ts$)', dependencyTypesNot: ['type-only'] },
+      to: { pathNot: '^src/(client/|lib/(errors|clock)\\.ts$)', dependencyTypesNot: ['type-only'] },
     },
     {
-      name: 'local-is-a-secret',
+      name: 'no-tools-in-the-product',
       severity: 'error',
-      comment: 'The embedded default starts the real parts; no part knows that it exists. main.ts is the switch.',
-      from: { path: '^src/', pathNot: '^src/(local/|main\\.ts$)' },
-      to: { path: '^src/local/' },
+      comment: 'The image contains no development tool.',
+      from: { path: '^src/' },
+      to: { path: '^tools/' },
     },
   ],
   options: {

@@ -7,7 +7,7 @@ SHELL := /bin/bash
 # Node 24 comes from the lock file, so the machine's own Node only has to run npm.
 export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
 NODE := node_modules/.bin/node
-LOOPSTREAM := $(NODE) src/main.ts
+LOCAL := $(NODE) tools/local/main.ts
 ARGS ?=
 
 help: ## list the targets
@@ -24,20 +24,23 @@ SOURCES := $(shell find src -name '*.ts' -not -path 'src/dashboard/*' 2>/dev/nul
 dist/app/main.js: node_modules/.installed scripts/build-app.ts $(SOURCES)
 	@scripts/step 'bundling the roles' $(NODE) scripts/build-app.ts
 
+dist/tools/local.js: node_modules/.installed scripts/build-tools.ts $(SOURCES) $(shell find tools -name '*.ts' 2>/dev/null)
+	@scripts/step 'bundling the local system' $(NODE) scripts/build-tools.ts
+
 # Without a C compiler there is none; ffmpeg then runs without it, and says so.
 dist/confine: native/confine.c scripts/build-launcher
 	@scripts/build-launcher
 
-setup: node_modules/.installed dist/dashboard/index.html dist/app/main.js dist/confine ## install what the lock file names, build the dashboard and the roles
+setup: node_modules/.installed dist/dashboard/index.html dist/app/main.js dist/tools/local.js dist/confine ## install what the lock file names, build the dashboard and the roles
 
 run: setup ## everything on this machine, from nothing to a stream on air (ARGS="--help" tells the options)
-	@exec $(NODE) dist/app/main.js local $(ARGS)
+	@exec $(NODE) dist/tools/local.js $(ARGS)
 
 stop: node_modules/.installed ## stop what `make run` started
-	@exec $(LOOPSTREAM) local stop
+	@exec $(LOCAL) stop
 
 reset: node_modules/.installed ## stop it and forget its state (.loopstream/)
-	@exec $(LOOPSTREAM) local reset
+	@exec $(LOCAL) reset
 
 test: setup ## every check and every test, as CI runs them; the last line is "N passed, N failed" (ARGS="--help" tells the options)
 	@exec scripts/test $(ARGS)
@@ -70,9 +73,7 @@ format: node_modules/.installed ## format the code
 	@npm run --silent format
 
 generate: node_modules/.installed ## write crds/, docs/, alerts, dashboards and the chart's values and definitions from what they are made of
-	@$(LOOPSTREAM) generate
-	@$(NODE) scripts/monitoring/generate.ts
-	@$(NODE) scripts/chart/generate.ts
+	@$(NODE) tools/generate/main.ts
 
 screenshots: setup ## pictures of every page, light and dark, desk and phone, from a running `make run`, into its state
 	@$(NODE) scripts/screenshots.ts $(ARGS)

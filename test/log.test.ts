@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createLogger, REDACTED } from '../src/log.ts';
+import { createLogger, REDACTED } from '../src/lib/log.ts';
 
 const SECRETS = [
   'rtmpKey',

@@ -15,7 +15,7 @@ const loopstream = (...args: string[]) =>
 test('--help tells all roles', async () => {
   const { status, stdout } = await loopstream('--help');
   expect(status).toBe(0);
-  for (const role of ['api', 'operator', 'streamer', 'prepare', 'probe', 'billing', 'migrate', 'local'])
+  for (const role of ['api', 'operator', 'streamer', 'prepare', 'probe', 'billing', 'migrate'])
     expect(stdout).toMatch(new RegExp(`^  ${role} `, 'm'));
 });
 

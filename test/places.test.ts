@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { Places, PlacesFull } from '../src/places.ts';
+import { Places, PlacesFull } from '../src/lib/places.ts';
 
 const nothing = () => undefined;
 const limitOf = async (taking: Promise<unknown>) =>

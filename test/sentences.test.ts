@@ -1,7 +1,7 @@
 import { Cron } from 'croner';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { brokenRule, CRON, DISPLAY_NAME, LINK, REFERENCE, TIME_ZONE } from '../src/sentences.ts';
+import { brokenRule, CRON, DISPLAY_NAME, LINK, REFERENCE, TIME_ZONE } from '../src/lib/sentences.ts';
 
 describe('the patterns', () => {
   const ALL = [...DISPLAY_NAME, ...LINK, ...REFERENCE, CRON, TIME_ZONE].flatMap((rule) => [

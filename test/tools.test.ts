@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { startTool } from '../src/prepare/tool.ts';
-import { Transport } from '../src/streamer/transport.ts';
+import { startTool } from '../src/media/prepare/tool.ts';
+import { Transport } from '../src/media/streamer/transport.ts';
 import { until } from './support/rtmp.ts';
 
 beforeEach(() => {

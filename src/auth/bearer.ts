@@ -2,7 +2,7 @@
 import fastifyJwt, { type TokenOrHeader } from '@fastify/jwt';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { isDatabaseError } from '../db/pool.ts';
-import { AppError } from '../errors.ts';
+import { AppError } from '../lib/errors.ts';
 import type { SigningKeys } from './signing-keys.ts';
 
 const ALGORITHM = 'ES256';

@@ -2,7 +2,7 @@
  * What a refused client is told of how to get in (RFC 6750, section 3; RFC 9728, section 5.1).
  * Pure: no I/O, no clock.
  */
-import type { AppError } from '../errors.ts';
+import type { AppError } from '../lib/errors.ts';
 import { PROTECTED_RESOURCE_PATHS, type Resource } from './addresses.ts';
 
 /** `hadToken`: whether the request came with a token at all; who sent none is told of no error. */

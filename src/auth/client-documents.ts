@@ -1,13 +1,13 @@
 /**
  * Reads Client ID Metadata Documents (draft-ietf-oauth-client-id-metadata-document; MCP 2025-11-25, Authorization): a client's id is
  * the https address of a document that describes it. Anybody can name such an address, so that fetching passes the gates of links
- * (prepare/guard.ts), follows no redirect, and has limits of time, size and number.
+ * (lib/guarded-agent.ts), follows no redirect, and has limits of time, size and number.
  */
 import { LRUCache } from 'lru-cache';
 import { type Dispatcher, request } from 'undici';
-import { guardedAgent, type Lookup } from '../prepare/guard.ts';
-import { isInternalHost } from '../public-address.ts';
-import { linkRefusal } from '../uploads/link.ts';
+import { guardedAgent, type Lookup } from '../lib/guarded-agent.ts';
+import { isInternalHost } from '../lib/public-address.ts';
+import { linkRefusal } from '../resources/upload/link.ts';
 import { type Registration, readRegistration } from './requests.ts';
 
 const TIMEOUT_MS = 5_000;
@@ -72,7 +72,7 @@ async function readBody(body: Dispatcher.ResponseData['body']): Promise<unknown>
 }
 
 async function fetchDocument(clientId: string, options: DocumentOptions): Promise<{ found: Found; forMs: number }> {
-  const agent = guardedAgent(options.allowPrivate, options.lookup);
+  const agent = guardedAgent({ ...options, forbid: (detail) => new Error(detail) });
   try {
     const { statusCode, headers, body } = await request(clientId, {
       dispatcher: agent,

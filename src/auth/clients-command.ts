@@ -1,7 +1,9 @@
 /** `loopstream clients`: which programs people have let in, and which of them somebody here has looked into. */
 import { parseArgs } from 'node:util';
-import { ConfigError, databaseConfig, environment } from '../config.ts';
 import { createDb, createPool, type Db } from '../db/pool.ts';
+import { databaseConfig } from '../db/settings.ts';
+import { environment } from '../settings/environment.ts';
+import { ConfigError } from '../settings/settings.ts';
 import { type ClientRow, findClient, listClients, setVerified } from './store.ts';
 
 const HELP = `loopstream clients: the OAuth clients that were registered here

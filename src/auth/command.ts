@@ -1,6 +1,8 @@
 /** `loopstream keys`: what is done with keys where nobody can sign in yet, or where nobody may do it by signing in. */
 import { parseArgs } from 'node:util';
-import { ConfigError, databaseConfig, environment } from '../config.ts';
+import { databaseConfig } from '../db/settings.ts';
+import { environment } from '../settings/environment.ts';
+import { ConfigError } from '../settings/settings.ts';
 import { openAuth } from './open.ts';
 
 const HELP = `loopstream keys: creates an API key for an account, and the account when there is none

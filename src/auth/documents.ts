@@ -2,9 +2,10 @@
  * What clients read of the authorization server before anything else: RFC 8414, OpenID Connect Discovery 1.0 and RFC 9728.
  * Pure: no I/O, no clock.
  */
+
+import { SCOPES } from '../lib/scopes.ts';
 import { AUTH_PATH, type Resource, resourcesOf } from './addresses.ts';
 import { CLIENT_AUTHENTICATION, GRANTS } from './requests.ts';
-import { SCOPES } from './scopes.ts';
 
 interface Site {
   publicUrl: string;

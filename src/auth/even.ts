@@ -2,7 +2,7 @@
  * Answers at even times, so that how long one took tells nothing of what was found: whether an address has an account is a matter
  * of a statement or two (OWASP ASVS 4.0, section 2.2.1). Passwords are hashed in any case; this hides the rest.
  */
-import { type Clock, sleep, systemClock } from '../clock.ts';
+import { type Clock, sleep, systemClock } from '../lib/clock.ts';
 
 /** Longer than any of it takes on a machine that is not overloaded. */
 const STEP_MS = 250;

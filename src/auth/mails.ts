@@ -1,5 +1,5 @@
 /** The letters that the authorization server has sent, and for how long their links are good. */
-import type { Notice } from '../mail/notices.ts';
+import type { Notice } from '../lib/mail/notices.ts';
 
 export const VERIFY_MINUTES = 24 * 60;
 export const RESET_MINUTES = 60;

@@ -1,6 +1,7 @@
 /** Opens the service of people and keys on the database; the caller closes it. */
-import type { DatabaseConfig } from '../config.ts';
+
 import { createDb, createPool, type Db } from '../db/pool.ts';
+import type { DatabaseConfig } from '../db/settings.ts';
 import { AUTH_CONNECTIONS, type Auth, type AuthSite, beginLazily, createAuth } from './better-auth.ts';
 import { createClientDocuments } from './client-documents.ts';
 import type { AuthMails } from './mails.ts';

@@ -7,7 +7,7 @@ import { createHash } from 'node:crypto';
 import type { BetterAuthPlugin } from 'better-auth';
 import { APIError, createAuthMiddleware } from 'better-auth/api';
 import { createRemoteJWKSet, type JWTVerifyGetKey, errors as joseErrors, jwtVerify } from 'jose';
-import { type Clock, systemClock } from '../clock.ts';
+import { type Clock, systemClock } from '../lib/clock.ts';
 import {
   type Claims,
   checkIdToken,

@@ -1,5 +1,5 @@
 /** What was found out about a credential, by its own text, for a short time: to hash it would take several microseconds. */
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../lib/clock.ts';
 
 const SWEEP_MS = 1000;
 const ENTRIES = 10_000;

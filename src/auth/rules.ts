@@ -4,9 +4,9 @@
  * The pages ask the same of what is typed; here it is asked of whoever sends something.
  */
 import { APIError, createAuthMiddleware, getSessionFromCtx } from 'better-auth/api';
-import { weaknessOf } from '../account/password.ts';
-import { DISPLAY_NAME_PATTERN } from '../sentences.ts';
+import { DISPLAY_NAME_PATTERN } from '../lib/sentences.ts';
 import { isCredential } from './passkeys.ts';
+import { weaknessOf } from './password.ts';
 
 const MAX_NAME = 100;
 /** RFC 5321, section 4.5.3.1. */

@@ -1,14 +1,14 @@
 /** Who is asking: people, their API keys, and the check of a request's credentials. */
 import { hash as digest } from 'node:crypto';
-import { type Clock, systemClock } from '../clock.ts';
 import type { Db } from '../db/pool.ts';
-import { AppError } from '../errors.ts';
+import { type Clock, systemClock } from '../lib/clock.ts';
+import { AppError } from '../lib/errors.ts';
+import { type Principal, SCOPES } from '../lib/scopes.ts';
 import { resourcesOf, sessionCookieOf } from './addresses.ts';
 import { parseBearer, type TokenRules, type Verify } from './bearer.ts';
 import { API_KEY_PREFIX, type Auth, type AuthSite, OVERLAP_SECONDS } from './better-auth.ts';
 import { createPrograms } from './programs.ts';
 import { createRecent } from './recent.ts';
-import { type Principal, SCOPES } from './scopes.ts';
 import { createSessions } from './sessions.ts';
 import { createSigningKeys } from './signing-keys.ts';
 import {

@@ -1,11 +1,11 @@
 /** Sessions of people who have signed in, by the cookie that their browser sends. */
 import { isAPIError } from 'better-auth/api';
-import type { Clock } from '../clock.ts';
-import { AppError } from '../errors.ts';
+import type { Clock } from '../lib/clock.ts';
+import { AppError } from '../lib/errors.ts';
+import { type Principal, SCOPES } from '../lib/scopes.ts';
 import { cookieOf } from './addresses.ts';
 import type { Auth } from './better-auth.ts';
 import { createRecent } from './recent.ts';
-import { type Principal, SCOPES } from './scopes.ts';
 
 /** A session that has been ended is refused at once here, and within this time by other replicas. */
 const TRUST_MS = 1000;

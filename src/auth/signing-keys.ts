@@ -1,6 +1,6 @@
 /** The public keys of the JWKS, by id, as access tokens are verified with them. */
 import { createPublicKey, type JsonWebKey } from 'node:crypto';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../lib/clock.ts';
 import { OVERLAP_SECONDS } from './better-auth.ts';
 import type { SigningKeyRow } from './store.ts';
 

@@ -1,7 +1,7 @@
 /** The SQL of people, keys and clients that does not go through the auth library. */
 import { sql } from 'kysely';
 import type { Db } from '../db/pool.ts';
-import type { Ways } from '../mail/notices.ts';
+import type { Ways } from '../lib/mail/notices.ts';
 
 export interface KeyRow {
   id: string;

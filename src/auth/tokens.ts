@@ -1,8 +1,8 @@
 /** Access tokens of programs, once they are verified: whom they act for, and what they may do. */
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../lib/clock.ts';
+import { type Principal, SCOPES } from '../lib/scopes.ts';
 import { refuseToken, type Verify } from './bearer.ts';
 import { createRecent } from './recent.ts';
-import { type Principal, SCOPES } from './scopes.ts';
 
 /** How long a person's consent, and a token that may have been ended, are taken to last without looking again: what is cut off ends within it. */
 const TRUST_MS = 5_000;

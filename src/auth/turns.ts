@@ -2,8 +2,8 @@
  * Shares the work of the auth library among those who ask: passwords are dear to check, and few are checked at once. A turn
  * goes to the source address with the fewest at work, and there to the account with the fewest; the line has an end.
  */
-import { AppError } from '../errors.ts';
-import { Places, PlacesFull } from '../places.ts';
+import { AppError } from '../lib/errors.ts';
+import { Places, PlacesFull } from '../lib/places.ts';
 
 export interface TurnsOptions {
   /** At work at once, and of these from one source address. */

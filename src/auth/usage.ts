@@ -2,8 +2,8 @@
  * When keys were last used, written down apart from the requests that use them: all at once, and for each key at most once a
  * minute, whichever servers it comes to.
  */
-import type { Clock } from '../clock.ts';
-import type { Logger } from '../log.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { Logger } from '../lib/log.ts';
 
 const EVERY_MS = 60_000;
 

@@ -1,4 +1,9 @@
 /** The API as functions: one for each operation, grouped by noun, with the server's own types. */
+
+import type { TopUp, TopUpCreate } from '../billing/cards/record.ts';
+import type { CryptoAsset, CryptoDeposit, CryptoDepositCreate } from '../billing/crypto/record.ts';
+import type { BillingAddress, BillingAddressUpdate, Invoice, InvoiceSummary } from '../billing/invoices/record.ts';
+import type { Billing, LedgerEntry, Usage, UsageAsked } from '../billing/ledger/record.ts';
 import type {
   AccountDelete,
   AccountLimits,
@@ -9,11 +14,13 @@ import type {
   PersonSession,
   SignInOptions,
   User,
-} from '../account/record.ts';
-import type { Billing, LedgerEntry, Usage, UsageAsked } from '../billing/record.ts';
-import type { CryptoAsset, CryptoDeposit, CryptoDepositCreate } from '../crypto/record.ts';
-import type { Destination, DestinationCreate, DestinationTest, DestinationUpdate } from '../destinations/record.ts';
-import type { BillingAddress, BillingAddressUpdate, Invoice, InvoiceSummary } from '../invoices/record.ts';
+} from '../domain/accounts/record.ts';
+import type {
+  Destination,
+  DestinationCreate,
+  DestinationTest,
+  DestinationUpdate,
+} from '../domain/destinations/record.ts';
 import type {
   Playlist,
   PlaylistChanges,
@@ -25,8 +32,8 @@ import type {
   PlaylistUpdate,
   PlaylistVersion,
   PlaylistVersionSummary,
-} from '../playlists/record.ts';
-import type { LiveStats } from '../stats/record.ts';
+} from '../domain/playlists/record.ts';
+import type { LiveStats } from '../domain/stats/record.ts';
 import type {
   Readiness,
   Stream,
@@ -36,10 +43,9 @@ import type {
   StreamSkip,
   StreamUpdate,
   StreamWindows,
-} from '../streams/record.ts';
-import type { Phase } from '../streams/spec.ts';
-import type { TopUp, TopUpCreate } from '../topups/record.ts';
-import type { Upload, UploadFromLink } from '../uploads/record.ts';
+} from '../domain/streams/record.ts';
+import type { Upload, UploadFromLink } from '../domain/uploads/record.ts';
+import type { Phase } from '../resources/stream/spec.ts';
 import { type FeedNews, readFeed } from './feed.ts';
 import { type List, listOf, type Page } from './list.ts';
 import { type CallOptions, type ClientOptions, createSend, openBody, type Send } from './send.ts';

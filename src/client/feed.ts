@@ -1,5 +1,5 @@
 /** The feed of changes: server-sent events over fetch, which can send the headers that EventSource cannot. */
-import type { Change } from '../account/change.ts';
+import type { Change } from '../lib/paging/change.ts';
 import { ConnectionError } from './problem.ts';
 
 /** `reset`: what was read before may be old, all of it. It comes first, and whenever changes were left out. */

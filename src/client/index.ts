@@ -2,7 +2,11 @@
  * The client of the API, for Node, browsers and whatever else has fetch: `import { createClient } from 'loopstream/client'`.
  * Of the server it shares types, the table of errors and a timer, and nothing that runs there alone.
  */
-export type { Change } from '../account/change.ts';
+
+export type { TopUp, TopUpCreate } from '../billing/cards/record.ts';
+export type { CryptoAsset, CryptoDeposit, CryptoDepositCreate, CryptoPayment } from '../billing/crypto/record.ts';
+export type { BillingAddress, BillingAddressUpdate, Invoice, InvoiceSummary } from '../billing/invoices/record.ts';
+export type { Billing, LedgerEntry, Usage, UsageAsked, UsageLine } from '../billing/ledger/record.ts';
 export type {
   AccountDelete,
   AccountLimits,
@@ -13,13 +17,15 @@ export type {
   PersonSession,
   SignInOptions,
   User,
-} from '../account/record.ts';
-export type { Billing, LedgerEntry, Usage, UsageAsked, UsageLine } from '../billing/record.ts';
-export type { CryptoAsset, CryptoDeposit, CryptoDepositCreate, CryptoPayment } from '../crypto/record.ts';
-export type { Destination, DestinationCreate, DestinationTest, DestinationUpdate } from '../destinations/record.ts';
-export type { BillingAddress, BillingAddressUpdate, Invoice, InvoiceSummary } from '../invoices/record.ts';
-export type * from '../playlists/record.ts';
-export type { LiveStats } from '../stats/record.ts';
+} from '../domain/accounts/record.ts';
+export type {
+  Destination,
+  DestinationCreate,
+  DestinationTest,
+  DestinationUpdate,
+} from '../domain/destinations/record.ts';
+export type * from '../domain/playlists/record.ts';
+export type { LiveStats } from '../domain/stats/record.ts';
 export type {
   Readiness,
   ReadinessIssue,
@@ -30,9 +36,9 @@ export type {
   StreamSkip,
   StreamUpdate,
   StreamWindows,
-} from '../streams/record.ts';
-export type { TopUp, TopUpCreate } from '../topups/record.ts';
-export type { Upload, UploadFromLink } from '../uploads/record.ts';
+} from '../domain/streams/record.ts';
+export type { Upload, UploadFromLink } from '../domain/uploads/record.ts';
+export type { Change } from '../lib/paging/change.ts';
 export {
   type Client,
   createClient,

@@ -2,8 +2,8 @@
  * What a call may fail with, as classes: one for each code of the API's table, made from that table.
  * Pure: no I/O, no clock.
  */
-import { ERRORS, type ErrorCode } from '../errors.ts';
-import type { Problem as KnownProblem } from '../http/problem.ts';
+import { ERRORS, type ErrorCode } from '../lib/errors.ts';
+import type { Problem as KnownProblem } from '../server/http/problem.ts';
 
 /** A newer server may have codes that this client does not know. */
 type Problem = Omit<KnownProblem, 'code'> & { code: string };

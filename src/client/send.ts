@@ -2,7 +2,7 @@
  * One call of the API over fetch: given up in time, tried again where that may help, its problems thrown. A POST carries an
  * Idempotency-Key, the same in each of its tries, so that trying again never does anything twice.
  */
-import { sleep } from '../clock.ts';
+import { sleep } from '../lib/clock.ts';
 import { ConnectionError, LoopstreamError, problemOf } from './problem.ts';
 
 export interface ClientOptions {

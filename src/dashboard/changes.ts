@@ -5,7 +5,7 @@
 import { type QueryClient, type QueryKey, useQueryClient } from '@tanstack/react-query';
 import { useEffect } from 'react';
 import { type FeedNews, problems } from '../client/index.ts';
-import { sleep } from '../clock.ts';
+import { sleep } from '../lib/clock.ts';
 import type { Api } from './api.ts';
 import { useApi } from './context.tsx';
 import { setFollows } from './feedState.ts';

@@ -5,7 +5,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
-import { sleep } from '../clock.ts';
+import { sleep } from '../lib/clock.ts';
 import type { Db } from './pool.ts';
 
 const LEASE_MS = 10_000;

@@ -4,8 +4,8 @@
  * be one by session: by transaction, nothing is ever heard.
  */
 import pg from 'pg';
-import { sleep } from '../clock.ts';
-import type { Logger } from '../log.ts';
+import { sleep } from '../lib/clock.ts';
+import type { Logger } from '../lib/log.ts';
 
 /** A connection that answers nothing for so long is dead; a router between may forget one that is silent. */
 const BEAT_MS = 15_000;

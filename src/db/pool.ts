@@ -2,7 +2,7 @@
  * The way to Postgres: one pool a process, with Kysely over it. Our tables are in the schema `loopstream`; those of the
  * auth library are in `auth`, reached through a pool whose search_path says so.
  */
-import { type ColumnType, type Generated, Kysely, PostgresDialect } from 'kysely';
+import { type ColumnType, type Generated, Kysely, PostgresDialect, sql } from 'kysely';
 import pg from 'pg';
 
 /** Answers of POSTs that carried an Idempotency-Key. `status` is null while the first request is at work. */
@@ -137,4 +137,10 @@ export function isDatabaseError(error: unknown): boolean {
     (code !== undefined && CONNECTION_CODES.has(code)) ||
     /^(timeout exceeded|Query read timeout|Connection terminated)/.test(error.message)
   );
+}
+
+/** Resolves to true; rejects when the database does not answer. */
+export async function pingDb(db: Db): Promise<boolean> {
+  await sql`select 1`.execute(db);
+  return true;
 }

@@ -165,3 +165,7 @@ export function createKube(
     close: () => http.close(),
   };
 }
+
+/** Whether the API server says that it is ready. Rejects when it does not answer. */
+export const isKubeReady = async (kube: Pick<Kube, 'raw'>): Promise<boolean> =>
+  (await kube.raw('GET', '/readyz')).status === 200;

@@ -4,9 +4,9 @@
  * its name is made of them, so that this holds across restarts too.
  */
 import { createHash } from 'node:crypto';
-import { type Clock, kubeTime, systemClock } from '../clock.ts';
-import type { Logger } from '../log.ts';
-import { EVENTS, type KubeEvent } from './resources.ts';
+import { type Clock, kubeTime, systemClock } from '../lib/clock.ts';
+import type { Logger } from '../lib/log.ts';
+import { EVENTS, type KubeEvent } from './core.ts';
 import { type Kube, KubeError, type KubeObject } from './types.ts';
 
 /** Events that wait to be sent; more than that are dropped. */

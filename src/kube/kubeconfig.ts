@@ -10,7 +10,7 @@ import { readFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { delimiter, dirname, join, resolve } from 'node:path';
 import { parse } from 'yaml';
-import { ConfigError } from '../settings.ts';
+import { ConfigError } from '../settings/settings.ts';
 
 const SERVICE_ACCOUNT = '/var/run/secrets/kubernetes.io/serviceaccount';
 /** Kubernetes renews a pod's token long before it ends, so a token read a minute ago still holds. */

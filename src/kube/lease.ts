@@ -2,10 +2,10 @@
  * Leader election by a Lease: of several processes that want it one leads, and it stops before another begins. The rules
  * are in election.ts; here they are carried out.
  */
-import { type Clock, sleep, systemClock } from '../clock.ts';
-import type { Logger } from '../log.ts';
+import { type Clock, sleep, systemClock } from '../lib/clock.ts';
+import type { Logger } from '../lib/log.ts';
+import { LEASES } from './core.ts';
 import { heldBy, type LeaseSpec, released, type Sighting, sight, waitMs } from './election.ts';
-import { LEASES } from './resources.ts';
 import { type Kube, KubeError, type Resource } from './types.ts';
 
 export interface LeaseTimes {

@@ -3,8 +3,8 @@
  * nothing, adding it while it is being worked on makes one more run afterwards. The clock's monotonic side is used alone, so
  * that a change of the wall clock neither hurries nor delays anything.
  */
-import { type Clock, systemClock } from '../clock.ts';
-import type { Logger } from '../log.ts';
+import { type Clock, systemClock } from '../lib/clock.ts';
+import type { Logger } from '../lib/log.ts';
 import { KubeError } from './types.ts';
 
 /** Node's timers count in 32 bits; a key that is due later is looked at in between and put back. */

@@ -10,8 +10,8 @@
  * bookmark, which costs the API server one small request and a look into its watch cache, however many objects there
  * are. A watch that is not over in time is dead, or so slow that it might as well be.
  */
-import { sleep } from '../clock.ts';
-import type { Logger } from '../log.ts';
+import { sleep } from '../lib/clock.ts';
+import type { Logger } from '../lib/log.ts';
 import { type Change, createCache, type Indexes } from './cache.ts';
 import { WATCH_GRACE_MS } from './client.ts';
 import { keyOf, objectKey } from './paths.ts';

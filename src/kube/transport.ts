@@ -4,8 +4,8 @@
  */
 import type { Readable } from 'node:stream';
 import { Agent, type Dispatcher, ProxyAgent } from 'undici';
-import { sleep } from '../clock.ts';
-import { currentTrace } from '../context.ts';
+import { sleep } from '../lib/clock.ts';
+import { currentTrace } from '../lib/context.ts';
 import type { Access, Credentials, Tls } from './kubeconfig.ts';
 import { KubeError } from './types.ts';
 

@@ -1,5 +1,5 @@
 /** What the operator does about one stream at a time. Pure: no I/O, no clock. */
-import type { Program } from '../streams/program.ts';
+import type { Program } from '../resources/stream/program.ts';
 import type { Skip } from './skip.ts';
 
 export type Action =

@@ -2,8 +2,9 @@
  * Decides which Jobs may begin: imports and renditions have places of their own, and accounts share each kind (fairshare.ts).
  * One Job makes one rendition, however many uploads want it.
  */
-import type { Job } from '../kube/resources.ts';
-import { ACCOUNT_LABEL } from '../streams/names.ts';
+
+import type { Job } from '../kube/core.ts';
+import { ACCOUNT_LABEL } from '../resources/common/names.ts';
 import { splitKey } from './caches.ts';
 import { type Claim, nextClaims, type Places, Turns } from './fairshare.ts';
 import { type MakingTask, taskOf, type Wish, workKey } from './job.ts';

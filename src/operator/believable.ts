@@ -2,11 +2,11 @@
  * Bounds what a prepare Job reports. Its pod opens files that strangers made; if one of them takes the pod over, it may write any
  * result. A number beyond what the task and the settings allow is not written to a status. Pure: no I/O, no clock.
  */
-import type { MediaLimits } from '../prepare/media-limits.ts';
-import type { PrepareResult } from '../prepare/task.ts';
-import { nameFrom } from '../uploads/name.ts';
-import type { MediaInfo, RenditionStatus } from '../uploads/spec.ts';
-import { MAX_WARNING_CHARS, mergeWarnings, type UploadWarning } from '../uploads/warnings.ts';
+import type { MediaLimits } from '../media/limits.ts';
+import type { PrepareResult } from '../media/prepare/task.ts';
+import { nameFrom } from '../resources/upload/name.ts';
+import type { MediaInfo, RenditionStatus } from '../resources/upload/spec.ts';
+import { MAX_WARNING_CHARS, mergeWarnings, type UploadWarning } from '../resources/upload/warnings.ts';
 import type { MakingTask } from './job.ts';
 import type { PodSettings } from './restricted.ts';
 

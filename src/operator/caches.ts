@@ -1,22 +1,9 @@
 /** The caches that every decision is made from, and who has to be looked at when something in them changes. */
-import { holdsDestination } from '../destinations/spec.ts';
+
+import { JOBS, NODES, type Node, PODS, type Pod } from '../kube/core.ts';
 import { createReflector, type Reflector } from '../kube/reflector.ts';
-import {
-  DESTINATIONS,
-  JOBS,
-  LOOPSTREAMS,
-  type LoopStream,
-  NODES,
-  type Node,
-  PLAYLISTS,
-  type Playlist,
-  PODS,
-  type Pod,
-  UPLOADS,
-  type Upload,
-} from '../kube/resources.ts';
 import { type Kube, KubeError, type KubeObject } from '../kube/types.ts';
-import type { Logger } from '../log.ts';
+import type { Logger } from '../lib/log.ts';
 import {
   ACCOUNT_LABEL,
   COMPONENT_LABEL,
@@ -24,8 +11,13 @@ import {
   MANAGED_BY_LABEL,
   STREAM_LABEL,
   UPLOAD_LABEL,
-} from '../streams/names.ts';
-import { PROFILES, type Profile } from '../streams/profile.ts';
+} from '../resources/common/names.ts';
+import { DESTINATIONS } from '../resources/destination/resource.ts';
+import { holdsDestination } from '../resources/destination/spec.ts';
+import { PLAYLISTS, type Playlist } from '../resources/playlist/resource.ts';
+import { PROFILES, type Profile } from '../resources/stream/profile.ts';
+import { LOOPSTREAMS, type LoopStream } from '../resources/stream/resource.ts';
+import { UPLOADS, type Upload } from '../resources/upload/resource.ts';
 import { holdOf } from './hold.ts';
 import { isWaiting, itemNames, playlistNames } from './media.ts';
 import { profileOfStream } from './playable.ts';

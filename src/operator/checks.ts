@@ -2,9 +2,11 @@
  * The readiness of a stream as ordered, named checks, one for each readiness condition. They are made for stopped streams
  * too, so that a person sees what is missing before starting. Pure: no I/O, no clock.
  */
-import type { Destination, LoopStream } from '../kube/resources.ts';
-import { findCondition } from '../streams/conditions.ts';
-import { READINESS_CONDITIONS } from '../streams/spec.ts';
+
+import { findCondition } from '../resources/common/conditions.ts';
+import type { Destination } from '../resources/destination/resource.ts';
+import type { LoopStream } from '../resources/stream/resource.ts';
+import { READINESS_CONDITIONS } from '../resources/stream/spec.ts';
 import { describeLeftOut } from './leftout.ts';
 import { assessTracks, countItems, type Entry, mediaProblem, unplayableEntries } from './playable.ts';
 import { airtime } from './schedule.ts';

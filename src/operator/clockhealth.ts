@@ -4,7 +4,7 @@
  * again every ten minutes at the latest, which mends it; sooner does a restart, which liveness asks for (as cert-manager
  * does). What is on air stays there. Pure: no I/O.
  */
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../lib/clock.ts';
 
 /** Clocks that are only slewed stay far below this. */
 const TOLERANCE_MS = 60_000;

@@ -1,11 +1,12 @@
 /** What the three controllers have in common: the tools they work with, and how they write a status. */
-import type { Clock } from '../clock.ts';
+
 import type { EventRecorder } from '../kube/events.ts';
 import type { Reflector } from '../kube/reflector.ts';
 import { type Kube, KubeError, type KubeObject, type Resource, type Stored } from '../kube/types.ts';
-import type { Logger } from '../log.ts';
-import type { Condition } from '../streams/conditions.ts';
-import { API_VERSION, FIELD_MANAGER_OPERATOR } from '../streams/names.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { Logger } from '../lib/log.ts';
+import type { Condition } from '../resources/common/conditions.ts';
+import { API_VERSION, FIELD_MANAGER_OPERATOR } from '../resources/common/names.ts';
 import type { Caches } from './caches.ts';
 import type { OnAir } from './onair.ts';
 import type { PodSettings } from './restricted.ts';

@@ -4,14 +4,15 @@
  * since when) stands in the status or on the pod. Pure: no I/O, no clock.
  */
 
-import { kubeTime } from '../clock.ts';
+import type { Pod } from '../kube/core.ts';
 import type { EventInput } from '../kube/events.ts';
-import type { LoopStream, Pod } from '../kube/resources.ts';
-import { findCondition } from '../streams/conditions.ts';
-import { DISRUPTION_LABEL, FINALIZER, podName } from '../streams/names.ts';
-import { type Playing, type Program, playingOf, programOfPod } from '../streams/program.ts';
-import { gatesOf } from '../streams/readiness.ts';
-import { isWanted, type Phase, type Unplayable } from '../streams/spec.ts';
+import { kubeTime } from '../lib/clock.ts';
+import { findCondition } from '../resources/common/conditions.ts';
+import { DISRUPTION_LABEL, FINALIZER, podName } from '../resources/common/names.ts';
+import { type Playing, type Program, playingOf, programOfPod } from '../resources/stream/program.ts';
+import { gatesOf } from '../resources/stream/readiness.ts';
+import type { LoopStream } from '../resources/stream/resource.ts';
+import { isWanted, type Phase, type Unplayable } from '../resources/stream/spec.ts';
 import { type Action, nothing } from './action.ts';
 import { isReady, readiness } from './checks.ts';
 import { exchange, remove } from './handover.ts';

@@ -4,9 +4,12 @@
  * stream is on air there that a key changed by kubectl or External Secrets is published with within a minute. A test of it that is
  * asked for is made and told in the same pass.
  */
-import { holdsDestination } from '../destinations/spec.ts';
-import { DESTINATIONS, type LoopStream, SECRETS, type Secret } from '../kube/resources.ts';
-import { findCondition } from '../streams/conditions.ts';
+
+import { SECRETS, type Secret } from '../kube/core.ts';
+import { findCondition } from '../resources/common/conditions.ts';
+import { DESTINATIONS } from '../resources/destination/resource.ts';
+import { holdsDestination } from '../resources/destination/spec.ts';
+import type { LoopStream } from '../resources/stream/resource.ts';
 import { BY_DESTINATION, splitKey } from './caches.ts';
 import { isReason, type Reconcile, type Tools, writeStatus } from './control.ts';
 import { destinationEvents } from './story.ts';

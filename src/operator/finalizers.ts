@@ -2,10 +2,12 @@
  * The finalizers that hold streams and their pods, removed where no operator is left to serve them: without that, the objects
  * and their namespace could not be deleted. A stream on air stays on air, and the next operator puts the finalizers on again.
  */
-import { sleep } from '../clock.ts';
-import { LOOPSTREAMS, NAMESPACES, PODS } from '../kube/resources.ts';
+
+import { NAMESPACES, PODS } from '../kube/core.ts';
 import type { Kube, KubeObject, Resource, Stored } from '../kube/types.ts';
-import { COMPONENT_LABEL, COUNT_FINALIZER, FINALIZER, POD_FINALIZER } from '../streams/names.ts';
+import { sleep } from '../lib/clock.ts';
+import { COMPONENT_LABEL, COUNT_FINALIZER, FINALIZER, POD_FINALIZER } from '../resources/common/names.ts';
+import { LOOPSTREAMS } from '../resources/stream/resource.ts';
 import { isReason } from './control.ts';
 
 const OURS: ReadonlySet<string> = new Set([FINALIZER, COUNT_FINALIZER, POD_FINALIZER]);

@@ -4,11 +4,11 @@
  */
 import { Value } from 'typebox/value';
 import { Agent, request } from 'undici';
-import { sleep } from '../clock.ts';
-import type { Job, Pod } from '../kube/resources.ts';
-import type { Lifecycle } from '../lifecycle.ts';
-import { PROGRESS_PATH, PrepareProgress } from '../prepare/task.ts';
-import { PREPARE_PORT, UPLOAD_LABEL } from '../streams/names.ts';
+import type { Job, Pod } from '../kube/core.ts';
+import { sleep } from '../lib/clock.ts';
+import type { Lifecycle } from '../lib/lifecycle.ts';
+import { PROGRESS_PATH, PrepareProgress } from '../media/prepare/task.ts';
+import { PREPARE_PORT, UPLOAD_LABEL } from '../resources/common/names.ts';
 import { BY_OWNER, type Caches, keyIn } from './caches.ts';
 import { addressToAsk, hasMoved, isActive } from './progress.ts';
 

@@ -13,9 +13,11 @@
  * answers, or is deleted or tainted out-of-service, upon which Kubernetes itself calls the pod failed.
  * Every step is decided anew from what is there, so that it goes on whoever is restarted in between. Pure: no I/O, no clock.
  */
-import type { LoopStream, Node, Pod } from '../kube/resources.ts';
-import { TEMPLATE_HASH_ANNOTATION } from '../streams/names.ts';
-import { type Program, programOfPod } from '../streams/program.ts';
+
+import type { Node, Pod } from '../kube/core.ts';
+import { TEMPLATE_HASH_ANNOTATION } from '../resources/common/names.ts';
+import { type Program, programOfPod } from '../resources/stream/program.ts';
+import type { LoopStream } from '../resources/stream/resource.ts';
 import { type Action, nothing, STOP_GRACE_SECONDS } from './action.ts';
 import { disruptionOf, settingsHash, templateHash } from './pod.ts';
 import { isOver, isWarm, podTrouble } from './podview.ts';

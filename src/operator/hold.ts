@@ -2,11 +2,12 @@
  * Tells whether the media of a stream is prepared. Preparing costs more than anything else that an account can ask for, so it is
  * done only for streams that may go on air: all their readiness gates are open. Pure: no I/O, no clock.
  */
-import type { LoopStream } from '../kube/resources.ts';
-import { findCondition } from '../streams/conditions.ts';
-import { CREDIT_CONDITION, SUSPENDED_ANNOTATION } from '../streams/names.ts';
-import { gatesOf } from '../streams/readiness.ts';
-import type { ReadinessReason } from '../streams/spec.ts';
+
+import { findCondition } from '../resources/common/conditions.ts';
+import { CREDIT_CONDITION, SUSPENDED_ANNOTATION } from '../resources/common/names.ts';
+import { gatesOf } from '../resources/stream/readiness.ts';
+import type { LoopStream } from '../resources/stream/resource.ts';
+import type { ReadinessReason } from '../resources/stream/spec.ts';
 
 /** Why nothing is prepared for a stream. */
 export interface Hold {

@@ -4,9 +4,9 @@
  * folder to write to, and of all media the one file, read-only. It is a sidecar, so it ends with the keeper. Pure: no
  * I/O, no clock.
  */
-import { mediaLimitsEnv } from '../prepare/media-limits.ts';
-import type { PrepareTask } from '../prepare/task.ts';
-import { PREPARE_PORT } from '../streams/names.ts';
+import { mediaLimitsEnv } from '../media/limits.ts';
+import type { PrepareTask } from '../media/prepare/task.ts';
+import { PREPARE_PORT } from '../resources/common/names.ts';
 import {
   CONTAINER_SECURITY,
   commonEnv,

@@ -1,8 +1,8 @@
 /** The Jobs that fetch an upload and prepare its renditions: built from the upload and a task. Pure: no I/O, no clock. */
 import { Value } from 'typebox/value';
-import type { Job, JobStatus, Upload } from '../kube/resources.ts';
+import type { Job, JobStatus } from '../kube/core.ts';
 import type { KubeObject } from '../kube/types.ts';
-import { PrepareTask } from '../prepare/task.ts';
+import { PrepareTask } from '../media/prepare/task.ts';
 import {
   ACCOUNT_LABEL,
   GENERATION_ANNOTATION,
@@ -12,7 +12,8 @@ import {
   SWEEP_JOB,
   TASK_LABEL,
   UPLOAD_LABEL,
-} from '../streams/names.ts';
+} from '../resources/common/names.ts';
+import type { Upload } from '../resources/upload/resource.ts';
 import {
   incomingKey,
   incomingKeys,
@@ -23,7 +24,7 @@ import {
   renditionKey,
   renditionScope,
   sourceKey,
-} from '../uploads/spec.ts';
+} from '../resources/upload/spec.ts';
 import { buildJobPod, TASK_VARIABLE } from './job-pod.ts';
 import { labelsFor, ownedBy, type PodSettings } from './restricted.ts';
 import { same } from './same.ts';

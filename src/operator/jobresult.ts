@@ -1,8 +1,9 @@
 /** What became of a prepare Job, read from the status of its pods. Pure: no I/O, no clock. */
-import type { Job, Pod } from '../kube/resources.ts';
-import { parseAs } from '../parse.ts';
-import { PrepareResult } from '../prepare/task.ts';
-import { UPLOAD_ERRORS, type UploadErrorCode } from '../uploads/spec.ts';
+
+import type { Job, Pod } from '../kube/core.ts';
+import { parseAs } from '../lib/parse.ts';
+import { PrepareResult } from '../media/prepare/task.ts';
+import { UPLOAD_ERRORS, type UploadErrorCode } from '../resources/upload/spec.ts';
 import { terminations } from './podview.ts';
 
 export type Outcome =

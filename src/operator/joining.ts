@@ -3,9 +3,11 @@
  * times, each of which is a new version that the pod reads anew. Edits, and all else that changes a program, never wait.
  * Pure: no I/O, no clock.
  */
-import type { LoopStream, Pod } from '../kube/resources.ts';
-import { PROGRAM_CHANGED_ANNOTATION } from '../streams/names.ts';
-import { isLeftOut, type Program, type Track } from '../streams/program.ts';
+
+import type { Pod } from '../kube/core.ts';
+import { PROGRAM_CHANGED_ANNOTATION } from '../resources/common/names.ts';
+import { isLeftOut, type Program, type Track } from '../resources/stream/program.ts';
+import type { LoopStream } from '../resources/stream/resource.ts';
 import { assessTracks, isOnTheWay } from './playable.ts';
 import { same } from './same.ts';
 import type { World } from './world.ts';

@@ -1,5 +1,5 @@
 /** How late the windows of schedules begin. Pure: no I/O, no clock. */
-import type { LoopStream } from '../kube/resources.ts';
+import type { LoopStream } from '../resources/stream/resource.ts';
 import { windowAt } from './schedule.ts';
 
 /**

@@ -1,14 +1,14 @@
 /** Whether this operator is the one that acts, and what becomes of it when it is no more. */
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
-import { sleep } from '../clock.ts';
-import type { OperatorConfig } from '../config.ts';
 import { createKube } from '../kube/client.ts';
 import { createElector, guardWrites } from '../kube/lease.ts';
 import type { Kube } from '../kube/types.ts';
-import type { Lifecycle } from '../lifecycle.ts';
-import type { Logger } from '../log.ts';
+import { sleep } from '../lib/clock.ts';
+import type { Lifecycle } from '../lib/lifecycle.ts';
+import type { Logger } from '../lib/log.ts';
 import type { Metrics } from './metrics.ts';
+import type { OperatorConfig } from './settings.ts';
 
 export const LEASE = 'loopstream-operator';
 /** Exit status of an operator that has lost its lease, so that a restart can be told from a crash. */

@@ -2,15 +2,15 @@
  * Names the items that a stream goes without: those that the operator leaves out of the program, and those that the pod could
  * not play, such as one whose file is gone from the storage. Pure: no I/O, no clock.
  */
-import { kubeTime } from '../clock.ts';
-import type { LoopStream } from '../kube/resources.ts';
+import { kubeTime } from '../lib/clock.ts';
+import type { LoopStream } from '../resources/stream/resource.ts';
 import {
   MAX_UNPLAYABLE,
   type MediaField,
   READINESS_ISSUES,
   type Unplayable,
   type UnplayableItem,
-} from '../streams/spec.ts';
+} from '../resources/stream/spec.ts';
 import type { BrokenItem } from './news.ts';
 import { assessTracks, countItems, type Entry, unplayableEntries } from './playable.ts';
 import { pascalCase } from './reason.ts';

@@ -3,12 +3,13 @@
  * Pure: no I/O, no clock.
  */
 import { createHash } from 'node:crypto';
-import type { LoopStream, Playlist } from '../kube/resources.ts';
-import { playedOf } from '../playlists/spec.ts';
-import type { Profile } from '../streams/profile.ts';
-import type { Playing, Program, Track } from '../streams/program.ts';
-import { isWanted, type Phase } from '../streams/spec.ts';
-import { renditionOf } from '../uploads/spec.ts';
+import type { Playlist } from '../resources/playlist/resource.ts';
+import { playedOf } from '../resources/playlist/spec.ts';
+import type { Profile } from '../resources/stream/profile.ts';
+import type { Playing, Program, Track } from '../resources/stream/program.ts';
+import type { LoopStream } from '../resources/stream/resource.ts';
+import { isWanted, type Phase } from '../resources/stream/spec.ts';
+import { renditionOf } from '../resources/upload/spec.ts';
 import { type Assessed, assessTracks, profileOfStream } from './playable.ts';
 import { same } from './same.ts';
 import type { World } from './world.ts';

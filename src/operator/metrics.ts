@@ -1,15 +1,15 @@
 /** Numbers of the operator for Prometheus, named as controller-runtime names its own where it has the same. */
 import { setImmediate } from 'node:timers/promises';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import type { Clock } from '../clock.ts';
-import { NOT_RUN, ON_AIR } from '../destinations/spec.ts';
 import { reflectorMetrics, requestMetrics, type WorkqueueMetrics, workqueueMetrics } from '../kube/metrics.ts';
 import type { OnRequest } from '../kube/transport.ts';
-import { FAILURES } from '../streamer/failure.ts';
-import { findCondition } from '../streams/conditions.ts';
-import { STREAM_LABEL } from '../streams/names.ts';
-import { PHASES, type Phase } from '../streams/spec.ts';
-import { UPLOAD_ERRORS } from '../uploads/spec.ts';
+import type { Clock } from '../lib/clock.ts';
+import { FAILURES } from '../media/streamer/failure.ts';
+import { findCondition } from '../resources/common/conditions.ts';
+import { STREAM_LABEL } from '../resources/common/names.ts';
+import { NOT_RUN, ON_AIR } from '../resources/destination/spec.ts';
+import { PHASES, type Phase } from '../resources/stream/spec.ts';
+import { UPLOAD_ERRORS } from '../resources/upload/spec.ts';
 import type { Caches } from './caches.ts';
 import type { Reconcile } from './control.ts';
 import { secondsLate } from './lateness.ts';

@@ -4,8 +4,8 @@
  * Pure: no I/O, no clock.
  */
 
-import type { Condition } from '../streams/conditions.ts';
-import type { Program } from '../streams/program.ts';
+import type { Condition } from '../resources/common/conditions.ts';
+import type { Program } from '../resources/stream/program.ts';
 import { CHECKPOINT_SECONDS, isTime, type Run, runsOf } from './runs.ts';
 import { same } from './same.ts';
 

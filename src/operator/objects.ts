@@ -2,9 +2,10 @@
  * How much of Kubernetes' database our objects take, and how much of that is one account's. No account is named: there may be many.
  * Pure: no I/O, no clock.
  */
-import { recordBytes } from '../account/usage.ts';
+
 import type { KubeObject, Stored } from '../kube/types.ts';
-import { ACCOUNT_LABEL } from '../streams/names.ts';
+import { ACCOUNT_LABEL } from '../resources/common/names.ts';
+import { recordBytes } from '../resources/record-bytes.ts';
 
 type Objects = Readonly<Record<string, readonly Stored<KubeObject>[]>>;
 

@@ -3,11 +3,18 @@
  * say is kept here for the next look at their stream; a pod that does not answer changes nothing.
  */
 import { Agent, request } from 'undici';
-import { sleep } from '../clock.ts';
-import type { Pod } from '../kube/resources.ts';
-import type { Lifecycle } from '../lifecycle.ts';
-import { COMPONENT_LABEL, RELEASE_PATH, SKIP_PATH, STOP_PATH, STREAM_LABEL, STREAMER_PORT } from '../streams/names.ts';
-import { programOfPod } from '../streams/program.ts';
+import type { Pod } from '../kube/core.ts';
+import { sleep } from '../lib/clock.ts';
+import type { Lifecycle } from '../lib/lifecycle.ts';
+import {
+  COMPONENT_LABEL,
+  RELEASE_PATH,
+  SKIP_PATH,
+  STOP_PATH,
+  STREAM_LABEL,
+  STREAMER_PORT,
+} from '../resources/common/names.ts';
+import { programOfPod } from '../resources/stream/program.ts';
 import { type Caches, keyIn } from './caches.ts';
 import { clockOf, isBehind, newsOf, type PodNews, type StreamClock, sameNews } from './news.ts';
 import { compareWithSight, type Sight } from './plausible.ts';

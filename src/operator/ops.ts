@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { promisify } from 'node:util';
 import { constants, gzip } from 'node:zlib';
 import { Registry } from 'prom-client';
-import type { Lifecycle } from '../lifecycle.ts';
+import type { Lifecycle } from '../lib/lifecycle.ts';
 
 const compress = promisify(gzip);
 

@@ -2,8 +2,8 @@
  * How long an import waits for a server that is away, and when it is tried next. The Job ends meanwhile, so that the wait takes no place
  * from others. Pure: no I/O, no clock.
  */
-import { kubeTime } from '../clock.ts';
-import { UPLOAD_ERRORS, type UploadWaiting } from '../uploads/spec.ts';
+import { kubeTime } from '../lib/clock.ts';
+import { UPLOAD_ERRORS, type UploadWaiting } from '../resources/upload/spec.ts';
 
 /** From the first failure on; a server that is away for longer is given up. */
 const PATIENCE_MS = 30 * 60_000;

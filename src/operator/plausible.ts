@@ -3,8 +3,9 @@
  * what its account pays. Times of a pod are compared with those of its kubelet, which reads the same clock; spans of time are
  * compared with the operator's clock, so that a node whose clock is wrong costs nobody anything. Pure: no I/O, no clock.
  */
-import { kubeTime } from '../clock.ts';
-import type { Pod } from '../kube/resources.ts';
+
+import type { Pod } from '../kube/core.ts';
+import { kubeTime } from '../lib/clock.ts';
 import { isOver, terminations } from './podview.ts';
 import type { Run } from './runs.ts';
 

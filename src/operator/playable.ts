@@ -2,14 +2,17 @@
  * Judges each item of a stream's lists: whether it can be played in the stream's profile, and if not, why. A list goes on air with
  * the items that can (`spec.onItemFailure: Skip`), or only as a whole (`Block`). Pure: no I/O, no clock.
  */
-import type { LoopStream, Playlist, Upload } from '../kube/resources.ts';
-import { playedOf } from '../playlists/spec.ts';
-import { findCondition } from '../streams/conditions.ts';
-import { type Profile, profileOf } from '../streams/profile.ts';
-import type { Playing, Track } from '../streams/program.ts';
-import type { MediaField, ReadinessReason } from '../streams/spec.ts';
-import { nameOfUpload } from '../uploads/name.ts';
-import { renditionOf } from '../uploads/spec.ts';
+
+import { findCondition } from '../resources/common/conditions.ts';
+import type { Playlist } from '../resources/playlist/resource.ts';
+import { playedOf } from '../resources/playlist/spec.ts';
+import { type Profile, profileOf } from '../resources/stream/profile.ts';
+import type { Playing, Track } from '../resources/stream/program.ts';
+import type { LoopStream } from '../resources/stream/resource.ts';
+import type { MediaField, ReadinessReason } from '../resources/stream/spec.ts';
+import { nameOfUpload } from '../resources/upload/name.ts';
+import type { Upload } from '../resources/upload/resource.ts';
+import { renditionOf } from '../resources/upload/spec.ts';
 import { type Hold, holdOf } from './hold.ts';
 import type { Finding, World } from './world.ts';
 

@@ -1,6 +1,6 @@
 /** The streamer's pod: built from the stream, its program and the operator's settings. Pure: no I/O, no clock. */
 import { createHash } from 'node:crypto';
-import type { LoopStream, PodSpec, PodStatus } from '../kube/resources.ts';
+import type { PodSpec, PodStatus } from '../kube/core.ts';
 import type { KubeObject } from '../kube/types.ts';
 import {
   CONTROL_TOKEN_KEY,
@@ -16,10 +16,11 @@ import {
   streamSecretName,
   TEMPLATE_HASH_ANNOTATION,
   VIEW_TOKEN_KEY,
-} from '../streams/names.ts';
-import type { Program } from '../streams/program.ts';
-import type { Disruption } from '../streams/spec.ts';
-import type { Template } from '../streams/template.ts';
+} from '../resources/common/names.ts';
+import type { Program } from '../resources/stream/program.ts';
+import type { LoopStream } from '../resources/stream/resource.ts';
+import type { Disruption } from '../resources/stream/spec.ts';
+import type { Template } from '../resources/stream/template.ts';
 import {
   CONTAINER_SECURITY,
   cacheEnv,

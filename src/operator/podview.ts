@@ -1,5 +1,5 @@
 /** What a pod's status says, in the words of the parts of Kubernetes that wrote it. Pure: no I/O, no clock. */
-import type { ContainerStatus, Pod } from '../kube/resources.ts';
+import type { ContainerStatus, Pod } from '../kube/core.ts';
 import type { Finding } from './world.ts';
 
 /** States that a container passes through on its way up. */

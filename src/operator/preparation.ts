@@ -2,10 +2,12 @@
  * What an upload needs now: (upload, world) → status and the Jobs to make or to clear away. An upload is imported once; a
  * failure is final until its spec is edited. Pure: no I/O, no clock.
  */
-import { kubeTime } from '../clock.ts';
-import type { Job, Pod, Upload } from '../kube/resources.ts';
-import { importJobName, renditionJobName } from '../streams/names.ts';
-import { previewOf, previewWantedUntil, retryOf } from '../uploads/asked.ts';
+
+import type { Job, Pod } from '../kube/core.ts';
+import { kubeTime } from '../lib/clock.ts';
+import { importJobName, renditionJobName } from '../resources/common/names.ts';
+import { previewOf, previewWantedUntil, retryOf } from '../resources/upload/asked.ts';
+import type { Upload } from '../resources/upload/resource.ts';
 import type {
   MediaInfo,
   RenditionStatus,
@@ -13,9 +15,9 @@ import type {
   UploadState,
   UploadStatus,
   UploadWaiting,
-} from '../uploads/spec.ts';
-import { isArriving, PREVIEW_PROFILE, renditionOf, sourceKey } from '../uploads/spec.ts';
-import { mergeWarnings, type UploadWarning } from '../uploads/warnings.ts';
+} from '../resources/upload/spec.ts';
+import { isArriving, PREVIEW_PROFILE, renditionOf, sourceKey } from '../resources/upload/spec.ts';
+import { mergeWarnings, type UploadWarning } from '../resources/upload/warnings.ts';
 import { believable } from './believable.ts';
 import { asBegun, fits, generationOf, importWish, renditionWish, retryOfJob, taskOf, type Wish } from './job.ts';
 import { outcomeOf } from './jobresult.ts';

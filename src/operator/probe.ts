@@ -2,7 +2,8 @@
  * The pod that tests a destination. It is a pod and no Job: a Job is tried again, and a second publish is not what was asked
  * for. Pure: no I/O, no clock.
  */
-import type { Destination, PodSpec, PodStatus } from '../kube/resources.ts';
+
+import type { PodSpec, PodStatus } from '../kube/core.ts';
 import type { KubeObject } from '../kube/types.ts';
 import {
   API_VERSION,
@@ -11,7 +12,8 @@ import {
   SECRET_URL_KEY,
   SECRET_VERSION_ANNOTATION,
   testPodName,
-} from '../streams/names.ts';
+} from '../resources/common/names.ts';
+import type { Destination } from '../resources/destination/resource.ts';
 import {
   CONTAINER_SECURITY,
   confineEnv,

@@ -1,5 +1,5 @@
 /** How far an upload is, and when that is worth a write. Pure: no I/O, no clock. */
-import type { Job, Pod } from '../kube/resources.ts';
+import type { Job, Pod } from '../kube/core.ts';
 import { terminations } from './podview.ts';
 
 /** A smaller difference is not written: the API server is no place for a progress bar's every move. */

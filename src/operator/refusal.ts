@@ -2,8 +2,9 @@
  * What becomes of a decision that Kubernetes refuses to carry out.
  * Pure: no I/O, no clock.
  */
-import type { LoopStream } from '../kube/resources.ts';
-import { findCondition } from '../streams/conditions.ts';
+
+import { findCondition } from '../resources/common/conditions.ts';
+import type { LoopStream } from '../resources/stream/resource.ts';
 import { nothing } from './action.ts';
 import { type Core, type Decision, history, keptSince, NAME_TAKEN_RETRY_MS, nameTaken, no, offAir } from './decide.ts';
 import { scheduling } from './scheduling.ts';

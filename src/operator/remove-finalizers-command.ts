@@ -1,7 +1,8 @@
 /** `loopstream remove-finalizers`: for namespaces whose operator is gone; `helm uninstall` runs it. */
 import { parseArgs } from 'node:util';
-import { ConfigError, environment } from '../config.ts';
 import { createKube } from '../kube/client.ts';
+import { environment } from '../settings/environment.ts';
+import { ConfigError } from '../settings/settings.ts';
 import { removeFinalizers } from './finalizers.ts';
 
 const HELP = `loopstream remove-finalizers: lets streams and their pods be deleted where no operator is left

@@ -2,12 +2,21 @@
  * What the pods of streams, of Jobs and of tests have in common: no rights, no token, and nothing that the Pod Security
  * level `restricted` refuses (https://kubernetes.io/docs/concepts/security/pod-security-standards/). Pure: no I/O, no clock.
  */
-import type { ConfineMode } from '../confine-modes.ts';
-import type { Destination, LoopStream, Upload } from '../kube/resources.ts';
+
 import type { OwnerReference } from '../kube/types.ts';
-import type { MediaLimits } from '../prepare/media-limits.ts';
-import { ACCOUNT_LABEL, API_VERSION, COMPONENT_LABEL, MANAGED_BY, MANAGED_BY_LABEL } from '../streams/names.ts';
-import type { Placement } from '../streams/template.ts';
+import type { ConfineMode } from '../media/confinement/modes.ts';
+import type { MediaLimits } from '../media/limits.ts';
+import {
+  ACCOUNT_LABEL,
+  API_VERSION,
+  COMPONENT_LABEL,
+  MANAGED_BY,
+  MANAGED_BY_LABEL,
+} from '../resources/common/names.ts';
+import type { Destination } from '../resources/destination/resource.ts';
+import type { LoopStream } from '../resources/stream/resource.ts';
+import type { Placement } from '../resources/stream/template.ts';
+import type { Upload } from '../resources/upload/resource.ts';
 import { parseBytes } from './quantity.ts';
 
 /** What the operator's configuration says about the pods that it makes. */

@@ -4,7 +4,8 @@
  * so that never all of them depend on an image that may not be good.
  */
 import { createHash } from 'node:crypto';
-import type { LoopStream, Pod } from '../kube/resources.ts';
+import type { Pod } from '../kube/core.ts';
+import type { LoopStream } from '../resources/stream/resource.ts';
 import { readySince } from './podview.ts';
 
 export interface RolloutOptions {

@@ -2,10 +2,12 @@
  * How much an account may still keep in storage, when an import or a preparation is about to begin. Links wait without taking room,
  * since nobody knows how large their files are: each is granted what it may bring when it begins. Pure: no I/O, no clock.
  */
-import type { Job, Upload } from '../kube/resources.ts';
-import { importJobName } from '../streams/names.ts';
-import { countedBytes, isFetching } from '../uploads/size.ts';
-import type { UPLOAD_ERRORS } from '../uploads/spec.ts';
+
+import type { Job } from '../kube/core.ts';
+import { importJobName } from '../resources/common/names.ts';
+import type { Upload } from '../resources/upload/resource.ts';
+import { countedBytes, isFetching } from '../resources/upload/size.ts';
+import type { UPLOAD_ERRORS } from '../resources/upload/spec.ts';
 import { taskOf } from './job.ts';
 
 /** `maxBytes`: what the import may bring, where that is less than the upload’s own limit. */

@@ -4,8 +4,8 @@
  * and windows that overlap are one. Only a starting deadline asks what has been.
  * Pure: no I/O, no clock.
  */
-import { recurrenceProblem, startAfter } from '../streams/recurrence.ts';
-import type { Recurrence, Schedule } from '../streams/spec.ts';
+import { recurrenceProblem, startAfter } from '../resources/stream/recurrence.ts';
+import type { Recurrence, Schedule } from '../resources/stream/spec.ts';
 
 export type Airtime =
   /** On air; `since` is the start of the window, `until` its end, as far as it has them. */

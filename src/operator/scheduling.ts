@@ -1,6 +1,8 @@
 /** The condition PodScheduled: whether there is a pod and a node for it. Pure: no I/O, no clock. */
-import type { LoopStream, Pod } from '../kube/resources.ts';
-import { findCondition } from '../streams/conditions.ts';
+
+import type { Pod } from '../kube/core.ts';
+import { findCondition } from '../resources/common/conditions.ts';
+import type { LoopStream } from '../resources/stream/resource.ts';
 import { podTrouble, readySince, unschedulable } from './podview.ts';
 import type { Verdict } from './world.ts';
 

@@ -3,7 +3,7 @@
  * goes when the stream goes. Destinations' Secrets are read by their names, never listed or watched.
  */
 import { randomBytes } from 'node:crypto';
-import { type LoopStream, PODS, type Pod, SECRETS, type Secret } from '../kube/resources.ts';
+import { PODS, type Pod, SECRETS, type Secret } from '../kube/core.ts';
 import type { Stored } from '../kube/types.ts';
 import {
   CONTROL_TOKEN_KEY,
@@ -15,7 +15,8 @@ import {
   SECRET_URL_KEY,
   streamSecretName,
   VIEW_TOKEN_KEY,
-} from '../streams/names.ts';
+} from '../resources/common/names.ts';
+import type { LoopStream } from '../resources/stream/resource.ts';
 import { isReason, type Tools } from './control.ts';
 import { isOver } from './podview.ts';
 import { isOwnedBy, labelsFor, ownedBy } from './restricted.ts';

@@ -5,8 +5,9 @@
  * have some fifty series: of phases and of a condition's three values only the one that is so is told. No account, no
  * name that people gave. Pure: no I/O, no clock.
  */
-import type { LoopStream, Upload } from '../kube/resources.ts';
-import { UPLOAD_STATES } from '../uploads/spec.ts';
+import type { LoopStream } from '../resources/stream/resource.ts';
+import type { Upload } from '../resources/upload/resource.ts';
+import { UPLOAD_STATES } from '../resources/upload/spec.ts';
 
 type Labels = Record<string, string>;
 type Sample = readonly [labels: Labels, value: number];

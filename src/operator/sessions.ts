@@ -10,10 +10,12 @@
  * last (15 s), and where the operator was restarted since and could not ask it, since the last full hour.
  * Pure: no I/O, no clock.
  */
-import { kubeTime } from '../clock.ts';
-import type { LoopStream, Pod } from '../kube/resources.ts';
-import { findCondition } from '../streams/conditions.ts';
-import { lastNumber, MAX_SESSIONS, type Session } from '../streams/sessions.ts';
+
+import type { Pod } from '../kube/core.ts';
+import { kubeTime } from '../lib/clock.ts';
+import { findCondition } from '../resources/common/conditions.ts';
+import type { LoopStream } from '../resources/stream/resource.ts';
+import { lastNumber, MAX_SESSIONS, type Session } from '../resources/stream/sessions.ts';
 import { judgeRun, type Lifetime, lifetimeOf, reportsTooMuch } from './plausible.ts';
 import { isOver, readySince, terminations } from './podview.ts';
 import { CHECKPOINT_SECONDS, type Run, runsOf } from './runs.ts';

@@ -1,7 +1,8 @@
 /** Which skip a stream is asked for and has not done. Pure: no I/O, no clock. */
-import type { LoopStream } from '../kube/resources.ts';
-import { SKIP_ANNOTATIONS } from '../streams/names.ts';
-import type { Program } from '../streams/program.ts';
+
+import { SKIP_ANNOTATIONS } from '../resources/common/names.ts';
+import type { Program } from '../resources/stream/program.ts';
+import type { LoopStream } from '../resources/stream/resource.ts';
 
 export interface Skip {
   track: 'video' | 'audio';

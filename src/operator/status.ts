@@ -2,10 +2,12 @@
  * The status of a stream, made of a decision. The same world gives the same status to the last byte, so that a steady
  * stream and a restarted operator write nothing. Pure: no I/O, no clock.
  */
-import { kubeTime } from '../clock.ts';
-import type { LoopStream, Pod } from '../kube/resources.ts';
-import { type Condition, findCondition } from '../streams/conditions.ts';
-import type { LoopStreamStatus } from '../streams/spec.ts';
+
+import type { Pod } from '../kube/core.ts';
+import { kubeTime } from '../lib/clock.ts';
+import { type Condition, findCondition } from '../resources/common/conditions.ts';
+import type { LoopStream } from '../resources/stream/resource.ts';
+import type { LoopStreamStatus } from '../resources/stream/spec.ts';
 import type { Decision } from './decide.ts';
 import { sinceOf } from './media.ts';
 import { readySince, restartsOf } from './podview.ts';

@@ -1,12 +1,13 @@
 /** The Events that tell the story of an object: one for each thing that changed, none for what stayed. Pure: no I/O, no clock. */
-import type { TestStatus } from '../destinations/spec.ts';
+
 import type { EventInput } from '../kube/events.ts';
-import type { LoopStream } from '../kube/resources.ts';
-import type { Condition } from '../streams/conditions.ts';
-import { findCondition } from '../streams/conditions.ts';
-import { fixOf, gatesOf } from '../streams/readiness.ts';
-import { type LoopStreamStatus, READINESS_CONDITIONS, READINESS_ISSUES } from '../streams/spec.ts';
-import type { UploadStatus } from '../uploads/spec.ts';
+import type { Condition } from '../resources/common/conditions.ts';
+import { findCondition } from '../resources/common/conditions.ts';
+import type { TestStatus } from '../resources/destination/spec.ts';
+import { fixOf, gatesOf } from '../resources/stream/readiness.ts';
+import type { LoopStream } from '../resources/stream/resource.ts';
+import { type LoopStreamStatus, READINESS_CONDITIONS, READINESS_ISSUES } from '../resources/stream/spec.ts';
+import type { UploadStatus } from '../resources/upload/spec.ts';
 import { pascalCase } from './reason.ts';
 import type { Verdict } from './world.ts';
 

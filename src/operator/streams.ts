@@ -1,5 +1,6 @@
 /** One stream: read its world, decide, act, write the status once. */
-import { LOOPSTREAMS, type LoopStream, PODS, type Pod } from '../kube/resources.ts';
+
+import { PODS, type Pod } from '../kube/core.ts';
 import {
   DISRUPTION_LABEL,
   FINALIZER,
@@ -8,8 +9,9 @@ import {
   PROGRAM_ANNOTATION,
   PROGRAM_CHANGED_ANNOTATION,
   podNames,
-} from '../streams/names.ts';
-import { type Program, programOfPod } from '../streams/program.ts';
+} from '../resources/common/names.ts';
+import { type Program, programOfPod } from '../resources/stream/program.ts';
+import { LOOPSTREAMS, type LoopStream } from '../resources/stream/resource.ts';
 import { type Action, STOP_GRACE_SECONDS } from './action.ts';
 import { splitKey } from './caches.ts';
 import { isReason, isRefusal, type Reconcile, type Tools, waitUntil, writeStatus } from './control.ts';

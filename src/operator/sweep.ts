@@ -2,14 +2,17 @@
  * Has a Job clear away the media that nothing refers to. The operator sees no media and the Job sees no resources, so the
  * one tells the other what to keep. While it works, no Job begins whose rendition it might be deleting.
  */
-import { sleep } from '../clock.ts';
-import { JOBS, type Job, type LoopStream, type Pod, type Upload } from '../kube/resources.ts';
-import type { Lifecycle } from '../lifecycle.ts';
-import { baseOf, KeepList, packKeep, shardOf, shardsFor } from '../prepare/keep.ts';
-import { keysOf } from '../prepare/received.ts';
-import { SWEEP_JOB } from '../streams/names.ts';
-import { itemsOf, programOfPod } from '../streams/program.ts';
-import { incomingKeys, sourceKey } from '../uploads/spec.ts';
+
+import { JOBS, type Job, type Pod } from '../kube/core.ts';
+import { sleep } from '../lib/clock.ts';
+import type { Lifecycle } from '../lib/lifecycle.ts';
+import { baseOf, KeepList, packKeep, shardOf, shardsFor } from '../media/prepare/keep.ts';
+import { keysOf } from '../media/prepare/received.ts';
+import { SWEEP_JOB } from '../resources/common/names.ts';
+import { itemsOf, programOfPod } from '../resources/stream/program.ts';
+import type { LoopStream } from '../resources/stream/resource.ts';
+import type { Upload } from '../resources/upload/resource.ts';
+import { incomingKeys, sourceKey } from '../resources/upload/spec.ts';
 import type { Admission } from './admission.ts';
 import { isReason, type Tools } from './control.ts';
 import { buildSweepJob, type SweepTask, taskOf } from './job.ts';

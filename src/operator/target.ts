@@ -1,9 +1,11 @@
 /** Whether a destination's Secret can be streamed with, and what may be shown of it. Pure: no I/O, no clock. */
-import { ingestForbidden, shownUrl } from '../destinations/ingest.ts';
-import { FIELDS, type GivenDestination, type ReadDestination, readDestination } from '../destinations/read.ts';
-import { type DestinationStatus, keyHint } from '../destinations/spec.ts';
-import type { Destination, Secret } from '../kube/resources.ts';
-import { SECRET_KEY_KEY, SECRET_URL_KEY } from '../streams/names.ts';
+
+import type { Secret } from '../kube/core.ts';
+import { SECRET_KEY_KEY, SECRET_URL_KEY } from '../resources/common/names.ts';
+import { ingestForbidden, shownUrl } from '../resources/destination/ingest.ts';
+import { FIELDS, type GivenDestination, type ReadDestination, readDestination } from '../resources/destination/read.ts';
+import type { Destination } from '../resources/destination/resource.ts';
+import { type DestinationStatus, keyHint } from '../resources/destination/spec.ts';
 import { conditionsOf } from './status.ts';
 import type { Verdict } from './world.ts';
 

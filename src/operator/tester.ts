@@ -1,7 +1,9 @@
 /** Makes the pods of destinations' tests and takes them away. */
-import { holdsDestination } from '../destinations/spec.ts';
-import { type Destination, PODS, type Pod } from '../kube/resources.ts';
-import { ACCOUNT_LABEL, testPodName } from '../streams/names.ts';
+
+import { PODS, type Pod } from '../kube/core.ts';
+import { ACCOUNT_LABEL, testPodName } from '../resources/common/names.ts';
+import type { Destination } from '../resources/destination/resource.ts';
+import { holdsDestination } from '../resources/destination/spec.ts';
 import { BY_DESTINATION, splitKey } from './caches.ts';
 import { isReason, isRefusal, type Tools } from './control.ts';
 import { buildProbe } from './probe.ts';

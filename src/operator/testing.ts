@@ -2,11 +2,13 @@
  * The test of a destination: what was asked for by an annotation, and what is to be done about it. The annotation's value is
  * the test's id; the test is over when the status has a result of that id. Pure: no I/O, no clock.
  */
-import { kubeTime } from '../clock.ts';
-import { NOT_RUN, ON_AIR, ProbeResult, type TestStatus } from '../destinations/spec.ts';
-import type { Destination, Pod } from '../kube/resources.ts';
-import { parseAs } from '../parse.ts';
-import { SECRET_VERSION_ANNOTATION, TEST_ANNOTATION } from '../streams/names.ts';
+
+import type { Pod } from '../kube/core.ts';
+import { kubeTime } from '../lib/clock.ts';
+import { parseAs } from '../lib/parse.ts';
+import { SECRET_VERSION_ANNOTATION, TEST_ANNOTATION } from '../resources/common/names.ts';
+import type { Destination } from '../resources/destination/resource.ts';
+import { NOT_RUN, ON_AIR, ProbeResult, type TestStatus } from '../resources/destination/spec.ts';
 import { isOver, podTrouble, terminations } from './podview.ts';
 import { isOwnedBy } from './restricted.ts';
 import type { Verdict } from './world.ts';

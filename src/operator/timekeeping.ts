@@ -1,6 +1,8 @@
 /** The sessions of a stream out of what is known of its pods, and the pods whose time is written down let go. */
-import { type LoopStream, PODS, type Pod } from '../kube/resources.ts';
-import { POD_FINALIZER } from '../streams/names.ts';
+
+import { PODS, type Pod } from '../kube/core.ts';
+import { POD_FINALIZER } from '../resources/common/names.ts';
+import type { LoopStream } from '../resources/stream/resource.ts';
 import { BY_STREAM, keyIn } from './caches.ts';
 import { isReason, type Tools } from './control.ts';
 import { isOver } from './podview.ts';

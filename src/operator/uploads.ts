@@ -1,8 +1,10 @@
 /** One upload: its Jobs are made, their results read from their pods, the status written once. */
-import { JOBS, type Pod, UPLOADS, type Upload } from '../kube/resources.ts';
-import { ACCOUNT_LABEL, importJobName, renditionJobName } from '../streams/names.ts';
-import type { Profile } from '../streams/profile.ts';
-import { preparedBytes } from '../uploads/size.ts';
+
+import { JOBS, type Pod } from '../kube/core.ts';
+import { ACCOUNT_LABEL, importJobName, renditionJobName } from '../resources/common/names.ts';
+import type { Profile } from '../resources/stream/profile.ts';
+import { UPLOADS, type Upload } from '../resources/upload/resource.ts';
+import { preparedBytes } from '../resources/upload/size.ts';
 import type { Admission } from './admission.ts';
 import {
   BY_OWNER,

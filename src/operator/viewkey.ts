@@ -3,10 +3,10 @@
  * may read. It is read once for each client and namespace; whoever deletes it restarts both servers.
  */
 import { randomBytes } from 'node:crypto';
-import { SECRETS, type Secret } from '../kube/resources.ts';
+import { SECRETS, type Secret } from '../kube/core.ts';
 import type { Kube } from '../kube/types.ts';
-import { MANAGED_BY, MANAGED_BY_LABEL, VIEW_KEY_KEY, VIEW_KEY_SECRET } from '../streams/names.ts';
-import { viewToken } from '../streams/view-token.ts';
+import { MANAGED_BY, MANAGED_BY_LABEL, VIEW_KEY_KEY, VIEW_KEY_SECRET } from '../resources/common/names.ts';
+import { viewToken } from '../resources/stream/view-token.ts';
 import { isReason } from './control.ts';
 
 const KEY_BYTES = 32;

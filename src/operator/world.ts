@@ -1,6 +1,10 @@
 /** What the operator sees when it decides about one stream: read anew from the caches each time. Pure: no I/O, no clock. */
-import type { Destination, Node, Playlist, Pod, Upload } from '../kube/resources.ts';
-import type { Condition } from '../streams/conditions.ts';
+
+import type { Node, Pod } from '../kube/core.ts';
+import type { Condition } from '../resources/common/conditions.ts';
+import type { Destination } from '../resources/destination/resource.ts';
+import type { Playlist } from '../resources/playlist/resource.ts';
+import type { Upload } from '../resources/upload/resource.ts';
 import type { PodNews } from './news.ts';
 
 export interface World {

@@ -1,7 +1,7 @@
 /** What lets others into an account: made, seen and taken back by its owner alone, on whichever server. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { ApiKey, ConnectedApp, CreatedApiKey, PersonSession } from '../../src/account/record.ts';
-import type { RunningApi } from '../../src/http/run.ts';
+import type { ApiKey, ConnectedApp, CreatedApiKey, PersonSession } from '../../src/domain/accounts/record.ts';
+import type { RunningApi } from '../../src/server/main.ts';
 import { call } from '../support/api.ts';
 import { giveCredit } from '../support/ledger.ts';
 import {

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import type { Change } from '../../src/account/change.ts';
-import { createChangeService, createPending, MAX_FEEDS, MAX_PENDING } from '../../src/account/changes.ts';
-import { createFollowers } from '../../src/account/followers.ts';
-import type { OwnedChange } from '../../src/account/owned.ts';
-import { nounsFor } from '../../src/http/changes.ts';
+import type { OwnedChange } from '../../src/domain/owned.ts';
+import type { Change } from '../../src/lib/paging/change.ts';
+import { createFollowers } from '../../src/lib/paging/followers.ts';
+import { createChangeService, createPending, MAX_FEEDS, MAX_PENDING } from '../../src/server/events/changes.ts';
+import { nounsFor } from '../../src/server/events/feed.ts';
 
 const change = (id: string, what: Change['change'] = 'updated'): Change => ({ noun: 'stream', id, change: what });
 

@@ -8,8 +8,8 @@ import {
   type Order,
   type PageArgs,
   type Place,
-} from '../../src/account/connection.ts';
-import { createGroups } from '../../src/account/groups.ts';
+} from '../../src/lib/paging/connection.ts';
+import { createGroups } from '../../src/lib/paging/groups.ts';
 
 const place = fc.record({
   key: fc.integer({ min: 0, max: 9 }).map((s) => `2026-01-01T00:00:0${s}Z`),

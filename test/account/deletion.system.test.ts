@@ -1,8 +1,12 @@
 /** An account's end: nobody gets in from then on, all of it goes, and a server that dies in the middle leaves nothing behind. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { DESTINATIONS, LOOPSTREAMS, PLAYLISTS, SECRETS, UPLOADS } from '../../src/kube/resources.ts';
-import { NAMESPACE } from '../../src/local/rights.ts';
-import { ACCOUNT_LABEL } from '../../src/streams/names.ts';
+import { SECRETS } from '../../src/kube/core.ts';
+import { ACCOUNT_LABEL } from '../../src/resources/common/names.ts';
+import { DESTINATIONS } from '../../src/resources/destination/resource.ts';
+import { PLAYLISTS } from '../../src/resources/playlist/resource.ts';
+import { LOOPSTREAMS } from '../../src/resources/stream/resource.ts';
+import { UPLOADS } from '../../src/resources/upload/resource.ts';
+import { NAMESPACE } from '../../tools/local/rights.ts';
 import { call } from '../support/api.ts';
 import { startApiProcess } from '../support/api-process.ts';
 import {

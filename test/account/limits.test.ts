@@ -1,5 +1,6 @@
 /** The table of limits, what an installation says in its place, and what an account is told. */
 import { describe, expect, test } from 'vitest';
+import { apiConfig } from '../../src/server/settings.ts';
 import {
   LIMIT_NAMES,
   LIMIT_ROWS,
@@ -7,9 +8,8 @@ import {
   parseLimits,
   sayAmount,
   withOverrides,
-} from '../../src/account/limits.ts';
-import { apiConfig } from '../../src/config.ts';
-import { ConfigError } from '../../src/settings.ts';
+} from '../../src/settings/limits.ts';
+import { ConfigError } from '../../src/settings/settings.ts';
 
 const required = { LOOPSTREAM_DATABASE_URL: 'postgres://x', LOOPSTREAM_AUTH_SECRET: 'x'.repeat(32) };
 const limitsOf = (env: Record<string, string>) => apiConfig({ ...required, ...env }).limits;

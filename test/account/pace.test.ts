@@ -1,7 +1,7 @@
 /** What an account begins again and again within a minute. */
 import { expect, test } from 'vitest';
-import { createPace } from '../../src/account/pace.ts';
-import type { Clock } from '../../src/clock.ts';
+import { createPace } from '../../src/domain/destinations/pace.ts';
+import type { Clock } from '../../src/lib/clock.ts';
 
 function clockAt() {
   let ms = 1_000_000;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { MAX_PASSWORD, weaknessOf } from '../../src/account/password.ts';
+import { MAX_PASSWORD, weaknessOf } from '../../src/auth/password.ts';
 
 describe('a password', () => {
   test.each([

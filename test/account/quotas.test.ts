@@ -1,9 +1,9 @@
 /** Limits hold while many requests come at once, and cost a request nothing while an account is far from them. */
 import { expect, test } from 'vitest';
-import { withOverrides } from '../../src/account/limits.ts';
-import { createQuotas } from '../../src/account/quotas.ts';
-import type { Usage } from '../../src/account/usage.ts';
 import type { Leases } from '../../src/db/leases.ts';
+import { createQuotas } from '../../src/domain/limits/quotas.ts';
+import type { Usage } from '../../src/domain/limits/usage.ts';
+import { withOverrides } from '../../src/settings/limits.ts';
 
 function place({ full = 100, trial = 2, column = 'full' as 'full' | 'trial' } = {}) {
   const made: string[] = [];

@@ -1,7 +1,7 @@
 /** What staff do by hand is done once, has a reason, and stands in an audit; and reconciling finds what does not add up. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { creditsFrom, runAdmin } from '../../src/admin/command.ts';
-import { readStatement } from '../../src/billing/store.ts';
+import { creditsFrom, runAdmin } from '../../src/billing/audit/admin/command.ts';
+import { readStatement } from '../../src/billing/ledger/store.ts';
 import { createDb, createPool } from '../../src/db/pool.ts';
 import { startTestLedger, type TestLedger } from '../support/ledger.ts';
 import { query } from '../support/postgres.ts';

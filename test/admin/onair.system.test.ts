@@ -3,7 +3,7 @@
  * schedule would start stays off, by whatever door; unlocked, what was meant to be on air is there again, and nothing else.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { runAdmin } from '../../src/admin/command.ts';
+import { runAdmin } from '../../src/billing/audit/admin/command.ts';
 import { createDb, createPool } from '../../src/db/pool.ts';
 import { connectAgent, withKey } from '../support/agents.ts';
 import { call } from '../support/api.ts';

@@ -3,12 +3,12 @@
  * row. What is told of it is what differs, of what, and what to do about it.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { runAdmin } from '../../src/admin/command.ts';
-import { parsePrices } from '../../src/billing/prices.ts';
+import { runAdmin } from '../../src/billing/audit/admin/command.ts';
+import { parsePrices } from '../../src/billing/ledger/prices.ts';
 import { createDb, createPool } from '../../src/db/pool.ts';
-import type { LoopStream } from '../../src/kube/resources.ts';
-import { ACCOUNT_LABEL } from '../../src/streams/names.ts';
-import type { Session } from '../../src/streams/sessions.ts';
+import { ACCOUNT_LABEL } from '../../src/resources/common/names.ts';
+import type { LoopStream } from '../../src/resources/stream/resource.ts';
+import type { Session } from '../../src/resources/stream/sessions.ts';
 import { startTestLedger, type TestLedger } from '../support/ledger.ts';
 import { query } from '../support/postgres.ts';
 

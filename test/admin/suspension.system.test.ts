@@ -1,11 +1,11 @@
 /** Staff lock an account: within seconds its requests are refused and its streams are kept off air; unlocked, they go on. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { beginDeletion, endDeletion } from '../../src/account/store.ts';
-import { runAdmin } from '../../src/admin/command.ts';
-import { createLedger } from '../../src/billing/ledger.ts';
+import { runAdmin } from '../../src/billing/audit/admin/command.ts';
+import { createLedger } from '../../src/billing/ledger/ledger.ts';
 import { createDb, createPool } from '../../src/db/pool.ts';
-import { LOOPSTREAMS } from '../../src/kube/resources.ts';
-import { NAMESPACE } from '../../src/local/rights.ts';
+import { beginDeletion, endDeletion } from '../../src/domain/accounts/store.ts';
+import { LOOPSTREAMS } from '../../src/resources/stream/resource.ts';
+import { NAMESPACE } from '../../tools/local/rights.ts';
 import { type StreamsApi, startStreamsApi } from '../support/streams.ts';
 
 let it: StreamsApi;

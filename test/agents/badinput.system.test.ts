@@ -1,8 +1,8 @@
 /** Whatever a tool is given, it says what is wrong with that; nothing breaks, and nothing of it comes back as something else. */
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { describedTools } from '../../src/agents/tools.ts';
-import { ERRORS, type ErrorCode } from '../../src/errors.ts';
+import { ERRORS, type ErrorCode } from '../../src/lib/errors.ts';
+import { describedTools } from '../../src/server/mcp/tools.ts';
 import { type Agent, connectAgent, withKey } from '../support/agents.ts';
 import { type StreamsApi, startStreamsApi } from '../support/streams.ts';
 

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { diagnose } from '../../src/agents/diagnosis.ts';
-import { describedTools } from '../../src/agents/tools.ts';
-import { EXAMPLES } from '../../src/http/examples.ts';
-import type { LiveStats } from '../../src/stats/record.ts';
-import { NOT_LIVE } from '../../src/stats/view.ts';
-import type { ReadinessIssue, Stream } from '../../src/streams/record.ts';
-import { PHASES, READINESS_ISSUES } from '../../src/streams/spec.ts';
+import type { LiveStats } from '../../src/domain/stats/record.ts';
+import { NOT_LIVE } from '../../src/domain/stats/view.ts';
+import type { ReadinessIssue, Stream } from '../../src/domain/streams/record.ts';
+import { PHASES, READINESS_ISSUES } from '../../src/resources/stream/spec.ts';
+import { diagnose } from '../../src/server/mcp/diagnosis.ts';
+import { describedTools } from '../../src/server/mcp/tools.ts';
+import { EXAMPLES } from '../../src/server/openapi/examples.ts';
 
 const live = { ...(EXAMPLES.LiveStats as LiveStats) };
 const onAir = EXAMPLES.Stream as Stream;

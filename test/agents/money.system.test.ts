@@ -1,11 +1,11 @@
 /** Every tool of money, by the stock client, over the real server and Postgres; of the payment provider there is a stub. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { describedTools } from '../../src/agents/tools.ts';
-import { OPERATION_SCOPES } from '../../src/auth/scopes.ts';
-import { createLedger } from '../../src/billing/ledger.ts';
-import { apiConfig } from '../../src/config.ts';
+import { createIssuer } from '../../src/billing/invoices/issue.ts';
+import { createLedger } from '../../src/billing/ledger/ledger.ts';
 import { createDb, createPool } from '../../src/db/pool.ts';
-import { createIssuer } from '../../src/invoices/issue.ts';
+import { OPERATION_SCOPES } from '../../src/lib/scopes.ts';
+import { describedTools } from '../../src/server/mcp/tools.ts';
+import { apiConfig } from '../../src/server/settings.ts';
 import { type Agent, connectAgent, withKey } from '../support/agents.ts';
 import { type Client, call, startTestApi, type TestApi } from '../support/api.ts';
 import { beginScanning, CRYPTO_SETTINGS } from '../support/crypto-settings.ts';

@@ -1,10 +1,10 @@
 /** The feed of changes on the real thing: what an account has changes, and whoever follows it hears of that and of nothing else. */
 import { connect } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { MAX_FEEDS } from '../../src/account/changes.ts';
 import { createClient, type FeedNews, problems } from '../../src/client/index.ts';
-import { DESTINATIONS } from '../../src/kube/resources.ts';
-import { NAMESPACE } from '../../src/local/rights.ts';
+import { DESTINATIONS } from '../../src/resources/destination/resource.ts';
+import { MAX_FEEDS } from '../../src/server/events/changes.ts';
+import { NAMESPACE } from '../../tools/local/rights.ts';
 import { type Client, startTestApi, type TestApi } from '../support/api.ts';
 import { until } from '../support/rtmp.ts';
 

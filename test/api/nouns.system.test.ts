@@ -1,8 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createKube } from '../../src/kube/client.ts';
-import { DESTINATIONS, LOOPSTREAMS, SECRETS, UPLOADS } from '../../src/kube/resources.ts';
-import { NAMESPACE } from '../../src/local/rights.ts';
-import { SECRET_VERSION_ANNOTATION } from '../../src/streams/names.ts';
+import { SECRETS } from '../../src/kube/core.ts';
+import { SECRET_VERSION_ANNOTATION } from '../../src/resources/common/names.ts';
+import { DESTINATIONS } from '../../src/resources/destination/resource.ts';
+import { LOOPSTREAMS } from '../../src/resources/stream/resource.ts';
+import { UPLOADS } from '../../src/resources/upload/resource.ts';
+import { NAMESPACE } from '../../tools/local/rights.ts';
 import { type Client, startTestApi, type TestApi } from '../support/api.ts';
 
 type Item = Record<string, unknown> & { id: string; objectID: string };

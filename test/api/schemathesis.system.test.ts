@@ -12,19 +12,16 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { buildClientSchema, getIntrospectionQuery, type IntrospectionQuery } from 'graphql';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { money } from '../../src/config-money.ts';
-import type { OpenApi } from '../../src/http/document.ts';
-import type { Problem } from '../../src/http/problem.ts';
-import {
-  CONTROLLER_REVISIONS,
-  DESTINATIONS,
-  LOOPSTREAMS,
-  PLAYLISTS,
-  SECRETS,
-  UPLOADS,
-} from '../../src/kube/resources.ts';
+import { money } from '../../src/billing/settings.ts';
+import { CONTROLLER_REVISIONS, SECRETS } from '../../src/kube/core.ts';
 import type { Resource } from '../../src/kube/types.ts';
-import { NAMESPACE } from '../../src/local/rights.ts';
+import { DESTINATIONS } from '../../src/resources/destination/resource.ts';
+import { PLAYLISTS } from '../../src/resources/playlist/resource.ts';
+import { LOOPSTREAMS } from '../../src/resources/stream/resource.ts';
+import { UPLOADS } from '../../src/resources/upload/resource.ts';
+import type { Problem } from '../../src/server/http/problem.ts';
+import type { OpenApi } from '../../src/server/openapi/document.ts';
+import { NAMESPACE } from '../../tools/local/rights.ts';
 import { type BadOperation, badLists, badMutations } from '../support/bad-graphql.ts';
 import { type BadRequest, badRequests } from '../support/bad-input.ts';
 import { beginScanning, CRYPTO_SETTINGS } from '../support/crypto-settings.ts';

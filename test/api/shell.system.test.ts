@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ERRORS } from '../../src/errors.ts';
+import { ERRORS } from '../../src/lib/errors.ts';
 import { type Client, call, startTestApi, type TestApi } from '../support/api.ts';
 
 let api: TestApi;

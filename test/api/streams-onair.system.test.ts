@@ -1,11 +1,12 @@
 import { createServer, type Server } from 'node:http';
 import { setTimeout as later } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { EVENTS, LOOPSTREAMS, PODS } from '../../src/kube/resources.ts';
+import { EVENTS, PODS } from '../../src/kube/core.ts';
 import type { KubeObject } from '../../src/kube/types.ts';
-import { NAMESPACE } from '../../src/local/rights.ts';
-import { encodeHeader, encodeTag, TAG_VIDEO } from '../../src/rendition/flv.ts';
-import { FINALIZER, SKIP_ANNOTATIONS, STREAM_LABEL, STREAMER_PORT } from '../../src/streams/names.ts';
+import { encodeHeader, encodeTag, TAG_VIDEO } from '../../src/media/rendition/flv.ts';
+import { FINALIZER, SKIP_ANNOTATIONS, STREAM_LABEL, STREAMER_PORT } from '../../src/resources/common/names.ts';
+import { LOOPSTREAMS } from '../../src/resources/stream/resource.ts';
+import { NAMESPACE } from '../../tools/local/rights.ts';
 import type { Client, TestApi } from '../support/api.ts';
 import { inMinutes, type List, type StreamsApi, startStreamsApi } from '../support/streams.ts';
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { LOOPSTREAMS } from '../../src/kube/resources.ts';
-import { NAMESPACE } from '../../src/local/rights.ts';
-import { ACCOUNT_LABEL } from '../../src/streams/names.ts';
+import { ACCOUNT_LABEL } from '../../src/resources/common/names.ts';
+import { LOOPSTREAMS } from '../../src/resources/stream/resource.ts';
+import { NAMESPACE } from '../../tools/local/rights.ts';
 import type { Answer, Client, TestApi } from '../support/api.ts';
 import { inMinutes, type List, type Stream, type StreamsApi, startStreamsApi } from '../support/streams.ts';
 

@@ -1,11 +1,11 @@
 /** A failed link is tried again under the same objectID, by every door, within the limits that hold for a new one. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { withOverrides } from '../../src/account/limits.ts';
-import { UPLOADS } from '../../src/kube/resources.ts';
-import { NAMESPACE } from '../../src/local/rights.ts';
-import { RETRY_ANNOTATION } from '../../src/streams/names.ts';
-import type { Upload } from '../../src/uploads/record.ts';
-import type { UploadStatus } from '../../src/uploads/spec.ts';
+import type { Upload } from '../../src/domain/uploads/record.ts';
+import { RETRY_ANNOTATION } from '../../src/resources/common/names.ts';
+import { UPLOADS } from '../../src/resources/upload/resource.ts';
+import type { UploadStatus } from '../../src/resources/upload/spec.ts';
+import { withOverrides } from '../../src/settings/limits.ts';
+import { NAMESPACE } from '../../tools/local/rights.ts';
 import { type Client, startTestApi, type TestApi } from '../support/api.ts';
 import { until } from '../support/rtmp.ts';
 

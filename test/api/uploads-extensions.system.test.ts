@@ -4,12 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { UPLOADS } from '../../src/kube/resources.ts';
-import { NAMESPACE } from '../../src/local/rights.ts';
-import { openStorage } from '../../src/storage/open.ts';
-import { joinedPieces } from '../../src/storage/pieces.ts';
-import type { Storage } from '../../src/storage/storage.ts';
-import { incomingKeys } from '../../src/uploads/spec.ts';
+import { openStorage } from '../../src/media/storage/open.ts';
+import { joinedPieces } from '../../src/media/storage/pieces.ts';
+import type { Storage } from '../../src/media/storage/storage.ts';
+import { UPLOADS } from '../../src/resources/upload/resource.ts';
+import { incomingKeys } from '../../src/resources/upload/spec.ts';
+import { NAMESPACE } from '../../tools/local/rights.ts';
 import { type Client, startTestApi, type TestApi } from '../support/api.ts';
 import { checksumOf, idOf, TUS_PATH, type TusWire, tusWire } from '../support/tus-wire.ts';
 

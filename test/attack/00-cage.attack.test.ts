@@ -1,6 +1,6 @@
 /**
  * Decoding is caged: a file that takes over ffmpeg finds nothing to take from there. Each attack is made by a program in
- * ffmpeg's place, started as ffmpeg is started (src/confine.ts, native/confine.c), with the one file that it is to decode.
+ * ffmpeg's place, started as ffmpeg is started (src/media/confinement/confine.ts, native/confine.c), with the one file that it is to decode.
  */
 import { execFile, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -11,9 +11,9 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { commandLine, confine, type Needs } from '../../src/confine.ts';
-import { confinedTools } from '../../src/prepare/confined-tools.ts';
-import { startTool } from '../../src/prepare/tool.ts';
+import { commandLine, confine, type Needs } from '../../src/media/confinement/confine.ts';
+import { confinedTools } from '../../src/media/prepare/confined-tools.ts';
+import { startTool } from '../../src/media/prepare/tool.ts';
 import { quiet } from '../support/prepare.ts';
 
 const run = promisify(execFile);

@@ -10,11 +10,11 @@ import { chmod, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { systemClock } from '../../src/clock.ts';
-import { SRT_OPTIONS } from '../../src/destinations/srt.ts';
-import { probe } from '../../src/probe/probe.ts';
-import { publish } from '../../src/probe/publish.ts';
-import { addressOf } from '../../src/streamer/address.ts';
+import { systemClock } from '../../src/lib/clock.ts';
+import { probe } from '../../src/media/probe/probe.ts';
+import { publish } from '../../src/media/probe/publish.ts';
+import { addressOf } from '../../src/media/streamer/address.ts';
+import { SRT_OPTIONS } from '../../src/resources/destination/srt.ts';
 import { until } from '../support/rtmp.ts';
 import { makeStrangers, type Stranger } from '../support/strangers.ts';
 

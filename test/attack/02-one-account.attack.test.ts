@@ -3,12 +3,14 @@
  * nothing. The operator runs on a real control plane; no kubelet runs the Jobs, so each lasts as long as the worst one could.
  */
 import { beforeEach, expect, it } from 'vitest';
-import { JOBS, type Job, LOOPSTREAMS, UPLOADS } from '../../src/kube/resources.ts';
+import { JOBS, type Job } from '../../src/kube/core.ts';
 import type { KubeObject, Resource } from '../../src/kube/types.ts';
 import { hasEnded, isActive } from '../../src/operator/progress.ts';
-import { findCondition } from '../../src/streams/conditions.ts';
-import { ACCOUNT_LABEL, CREDIT_CONDITION } from '../../src/streams/names.ts';
-import type { LoopStreamSpec } from '../../src/streams/spec.ts';
+import { findCondition } from '../../src/resources/common/conditions.ts';
+import { ACCOUNT_LABEL, CREDIT_CONDITION } from '../../src/resources/common/names.ts';
+import { LOOPSTREAMS } from '../../src/resources/stream/resource.ts';
+import type { LoopStreamSpec } from '../../src/resources/stream/spec.ts';
+import { UPLOADS } from '../../src/resources/upload/resource.ts';
 import { MEDIA } from '../support/operator.ts';
 import {
   answer,

@@ -3,8 +3,8 @@
  * many times at once, on a real Kubernetes and a real PostgreSQL.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type LimitName, type LimitOverrides, withOverrides } from '../../src/account/limits.ts';
-import type { AccountLimits } from '../../src/account/record.ts';
+import type { AccountLimits } from '../../src/domain/accounts/record.ts';
+import { type LimitName, type LimitOverrides, withOverrides } from '../../src/settings/limits.ts';
 import { connectAgent, withKey } from '../support/agents.ts';
 import { type Answer, type Client, call, startTestApi, type TestApi } from '../support/api.ts';
 import { giveCredit } from '../support/ledger.ts';

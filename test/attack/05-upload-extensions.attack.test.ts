@@ -7,9 +7,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { withOverrides } from '../../src/account/limits.ts';
-import type { AccountLimits } from '../../src/account/record.ts';
-import { openStorage } from '../../src/storage/open.ts';
+import type { AccountLimits } from '../../src/domain/accounts/record.ts';
+import { openStorage } from '../../src/media/storage/open.ts';
+import { withOverrides } from '../../src/settings/limits.ts';
 import { type Client, startTestApi, type TestApi } from '../support/api.ts';
 import { idOf, TUS_PATH, type TusWire, tusWire } from '../support/tus-wire.ts';
 

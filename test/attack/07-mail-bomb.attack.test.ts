@@ -3,7 +3,7 @@
  * its owner is neither kept from a link nor from a notice by that. On real API servers, Postgres and SMTP.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { allowancesOf, mailboxOf } from '../../src/mail/budget.ts';
+import { allowancesOf, mailboxOf } from '../../src/domain/mail/budget.ts';
 import { call } from '../support/api.ts';
 import { type Person, pageHeaders, post, startTestSite, type TestSite } from '../support/oauth.ts';
 import { query } from '../support/postgres.ts';

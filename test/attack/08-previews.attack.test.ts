@@ -1,10 +1,10 @@
 /** Previews: whole streams that nobody pays for must not be had without end. */
 import { createServer, type Server } from 'node:http';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { PODS } from '../../src/kube/resources.ts';
-import { NAMESPACE } from '../../src/local/rights.ts';
-import { encodeHeader, encodeTag, TAG_VIDEO } from '../../src/rendition/flv.ts';
-import { STREAM_LABEL, STREAMER_PORT } from '../../src/streams/names.ts';
+import { PODS } from '../../src/kube/core.ts';
+import { encodeHeader, encodeTag, TAG_VIDEO } from '../../src/media/rendition/flv.ts';
+import { STREAM_LABEL, STREAMER_PORT } from '../../src/resources/common/names.ts';
+import { NAMESPACE } from '../../tools/local/rights.ts';
 import type { Client } from '../support/api.ts';
 import { type StreamsApi, startStreamsApi, streamsOf } from '../support/streams.ts';
 

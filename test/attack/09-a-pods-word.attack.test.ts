@@ -4,15 +4,16 @@
  */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { kubeTime } from '../../src/clock.ts';
-import type { LoopStream, Pod } from '../../src/kube/resources.ts';
+import type { Pod } from '../../src/kube/core.ts';
+import { kubeTime } from '../../src/lib/clock.ts';
 import { degraded, newsOf } from '../../src/operator/news.ts';
 import { compareWithSight, type Sight } from '../../src/operator/plausible.ts';
 import { runsOf } from '../../src/operator/runs.ts';
 import { accountOf, bookOf } from '../../src/operator/sessions.ts';
 import { statusOf } from '../../src/operator/status.ts';
-import { findCondition } from '../../src/streams/conditions.ts';
-import { lastNumber, MAX_SESSIONS } from '../../src/streams/sessions.ts';
+import { findCondition } from '../../src/resources/common/conditions.ts';
+import type { LoopStream } from '../../src/resources/stream/resource.ts';
+import { lastNumber, MAX_SESSIONS } from '../../src/resources/stream/sessions.ts';
 import { at, podOf, step, stream, world } from '../support/operator.ts';
 
 const CHARGED = { hour: 3600, skew: 60, rounding: 2 };

@@ -1,8 +1,8 @@
 /** A prepare Job that a file has taken over: it may report what it likes, and only what can be true is written down. */
 import { describe, expect, test } from 'vitest';
-import type { Upload } from '../../src/kube/resources.ts';
 import { importWish, renditionWish } from '../../src/operator/job.ts';
 import { decideUpload } from '../../src/operator/preparation.ts';
+import type { Upload } from '../../src/resources/upload/resource.ts';
 import { endedPod, jobOf, MEDIA, NOW, SETTINGS, upload } from '../support/operator.ts';
 
 const imported = (): Upload => upload('film', { observedGeneration: 1, sourceKey: 'sources/x', media: MEDIA });

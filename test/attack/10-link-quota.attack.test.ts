@@ -3,9 +3,9 @@
  * uploads of the account alone, so that no order of events, and no number of imports at once, leads past what it may keep.
  */
 import { expect, test } from 'vitest';
-import type { Upload } from '../../src/kube/resources.ts';
 import { grantRoom } from '../../src/operator/room.ts';
-import { preparedBytes } from '../../src/uploads/size.ts';
+import type { Upload } from '../../src/resources/upload/resource.ts';
+import { preparedBytes } from '../../src/resources/upload/size.ts';
 
 const GIBI = 2 ** 30;
 const MAX_SOURCE = 20 * GIBI;

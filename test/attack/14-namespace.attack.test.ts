@@ -4,17 +4,19 @@
  * kube-apiserver, which is the judge. What pods reach over the network is tested where policies are enforced (test/cluster).
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { environment } from '../../src/config.ts';
 import { createKube } from '../../src/kube/client.ts';
+import { JOBS, PODS, SECRETS } from '../../src/kube/core.ts';
 import { collectionPath, objectPath } from '../../src/kube/paths.ts';
-import { DESTINATIONS, JOBS, LOOPSTREAMS, PODS, SECRETS } from '../../src/kube/resources.ts';
 import type { Kube, KubeObject, Resource } from '../../src/kube/types.ts';
-import { run } from '../../src/local/run.ts';
 import { buildJob, importWish } from '../../src/operator/job.ts';
 import { programOf } from '../../src/operator/media.ts';
 import { buildPod } from '../../src/operator/pod.ts';
 import { buildProbe } from '../../src/operator/probe.ts';
-import { API_VERSION, FINALIZER } from '../../src/streams/names.ts';
+import { API_VERSION, FINALIZER } from '../../src/resources/common/names.ts';
+import { DESTINATIONS } from '../../src/resources/destination/resource.ts';
+import { LOOPSTREAMS } from '../../src/resources/stream/resource.ts';
+import { environment } from '../../src/settings/environment.ts';
+import { run } from '../../tools/process/run.ts';
 import { openHelms } from '../support/helm/index.ts';
 import { INLINE } from '../support/helm/values.ts';
 import { startSmallKubernetes, type TestKubernetes } from '../support/kubernetes.ts';

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createAuth } from '../../src/auth/better-auth.ts';
 import { type AuthService, createAuthService } from '../../src/auth/service.ts';
-import { migrate } from '../../src/db/migrate.ts';
 import { createDb, createPool } from '../../src/db/pool.ts';
+import { migrate } from '../../src/server/migrate.ts';
 import { startTestPostgres } from '../support/postgres.ts';
 
 let postgres: Awaited<ReturnType<typeof startTestPostgres>>;

@@ -4,7 +4,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { DOORS } from '../../src/auth/doors.ts';
+import { DOORS } from '../../src/server/auth/doors.ts';
 import {
   type OAuthClient,
   ownPage,

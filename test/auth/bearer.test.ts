@@ -6,7 +6,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { verifyToken, verifyTokens } from '../../src/auth/bearer.ts';
 import { createSigningKeys } from '../../src/auth/signing-keys.ts';
 import type { SigningKeyRow } from '../../src/auth/store.ts';
-import { AppError } from '../../src/errors.ts';
+import { AppError } from '../../src/lib/errors.ts';
 
 const ISSUER = 'https://loop.example.com';
 const AUDIENCE = [ISSUER, `${ISSUER}/mcp`];

@@ -4,8 +4,8 @@
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Auth, createAuth } from '../../src/auth/better-auth.ts';
-import { DOORS } from '../../src/auth/doors.ts';
 import { createPool } from '../../src/db/pool.ts';
+import { DOORS } from '../../src/server/auth/doors.ts';
 import { shareTestPostgres, type TestPostgres } from '../support/postgres.ts';
 
 const secret = 'a secret of the test, long enough for the auth library';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { createTurns } from '../../src/auth/turns.ts';
-import { AppError } from '../../src/errors.ts';
+import { AppError } from '../../src/lib/errors.ts';
 
 const OPTIONS = { places: 2, perAddress: 2, waiting: 20, waitingPerAddress: 10, waitMs: 60_000 };
 const asker = (address: string, account = 'ada') => ({ address, account });

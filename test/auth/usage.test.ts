@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { createUsage } from '../../src/auth/usage.ts';
-import { systemClock } from '../../src/clock.ts';
+import { systemClock } from '../../src/lib/clock.ts';
 
 test('when keys were used is written once for many uses of many keys, and for each key once a minute', async () => {
   const written: string[][] = [];

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { openAuth } from '../../src/auth/open.ts';
 import type { Credentials } from '../../src/auth/service.ts';
-import { migrate } from '../../src/db/migrate.ts';
+import { migrate } from '../../src/server/migrate.ts';
 import { authorize, type Person, post, register, signIn } from '../support/oauth.ts';
 import { startTestPostgres } from '../support/postgres.ts';
 import { freePort } from '../support/rtmp.ts';

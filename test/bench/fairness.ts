@@ -11,7 +11,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs, promisify } from 'node:util';
-import { sleep } from '../../src/clock.ts';
+import { sleep } from '../../src/lib/clock.ts';
 import { makeClip } from '../support/media.ts';
 import { startSystem } from '../support/system.ts';
 import { type Call, makeAccount } from './fairness/account.ts';

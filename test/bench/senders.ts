@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { ProgramItem } from '../../src/streams/program.ts';
+import type { ProgramItem } from '../../src/resources/stream/program.ts';
 import { programOf, writeAtomically, writeDestination } from '../support/streamer.ts';
 
 const BUNDLE = join(import.meta.dirname, '../../dist/app/main.js');

@@ -6,14 +6,14 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { setImmediate } from 'node:timers/promises';
-import { systemClock } from '../../src/clock.ts';
-import { createLogger } from '../../src/log.ts';
-import { openStorage } from '../../src/storage/open.ts';
-import { Feed } from '../../src/streamer/feed.ts';
-import { Segmenter } from '../../src/streamer/segment.ts';
-import { Splicer } from '../../src/streamer/splice.ts';
-import { Track } from '../../src/streamer/track.ts';
-import type { ProgramItem } from '../../src/streams/program.ts';
+import { systemClock } from '../../src/lib/clock.ts';
+import { createLogger } from '../../src/lib/log.ts';
+import { openStorage } from '../../src/media/storage/open.ts';
+import { Feed } from '../../src/media/streamer/feed.ts';
+import { Segmenter } from '../../src/media/streamer/segment.ts';
+import { Splicer } from '../../src/media/streamer/splice.ts';
+import { Track } from '../../src/media/streamer/track.ts';
+import type { ProgramItem } from '../../src/resources/stream/program.ts';
 import { programOf } from '../support/streamer.ts';
 
 const MIB = 2 ** 20;

@@ -1,7 +1,7 @@
 /** A day begins where its zone says, also where clocks change or a day is left out. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { addDays, dayAt, dayStarts, isDay, midnightsBetween, startOfDay } from '../../src/billing/days.ts';
+import { addDays, dayAt, dayStarts, isDay, midnightsBetween, startOfDay } from '../../src/billing/ledger/days.ts';
 
 const starts = (from: string, to: string, zone: string) => dayStarts(from, to, zone).map((at) => at.toISOString());
 

@@ -5,8 +5,8 @@
 import fc from 'fast-check';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createLedger, LedgerError, type Posted } from '../../src/billing/ledger.ts';
-import { readLedgerFaults } from '../../src/billing/store.ts';
+import { createLedger, LedgerError, type Posted } from '../../src/billing/ledger/ledger.ts';
+import { readLedgerFaults } from '../../src/billing/ledger/store.ts';
 import { createDb, createPool } from '../../src/db/pool.ts';
 import { startTestLedger, type TestLedger } from '../support/ledger.ts';
 import { query } from '../support/postgres.ts';

@@ -1,10 +1,10 @@
 /** The jobs of billing on a real Postgres, done by two processes' worth of runners. */
 import { Registry } from 'prom-client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { dueInMs, type Job, jobMetrics, retryMs, startJobs } from '../../src/billing/jobs.ts';
+import { dueInMs, type Job, jobMetrics, retryMs, startJobs } from '../../src/billing/ledger/jobs.ts';
 import { createLeases } from '../../src/db/leases.ts';
 import { createDb, createPool, type Db } from '../../src/db/pool.ts';
-import { Lifecycle } from '../../src/lifecycle.ts';
+import { Lifecycle } from '../../src/lib/lifecycle.ts';
 import { silent } from '../support/kube.ts';
 import { shareTestPostgres, type TestPostgres } from '../support/postgres.ts';
 import { until } from '../support/rtmp.ts';

@@ -1,7 +1,7 @@
 /** The ledger is only added to, adds up, and says no below the floor: the database sees to it, whoever writes. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Charge, Transaction } from '../../src/billing/ledger.ts';
-import { readLedgerFaults, readStatement } from '../../src/billing/store.ts';
+import type { Charge, Transaction } from '../../src/billing/ledger/ledger.ts';
+import { readLedgerFaults, readStatement } from '../../src/billing/ledger/store.ts';
 import { startTestLedger, type TestLedger } from '../support/ledger.ts';
 import { query } from '../support/postgres.ts';
 

@@ -8,7 +8,7 @@ import {
   isCurrency,
   minorOfCredits,
   secondsFor,
-} from '../../src/billing/money.ts';
+} from '../../src/billing/ledger/money.ts';
 
 test('what time costs is never above the exact price, and less than a credit below it', () =>
   fc.assert(

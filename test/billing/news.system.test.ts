@@ -1,6 +1,6 @@
 /** What the database tells of money: who listens hears of each change when it is committed, whoever made it. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { CHANNEL, createMoneyNews } from '../../src/billing/news.ts';
+import { CHANNEL, createMoneyNews } from '../../src/billing/ledger/news.ts';
 import { listen } from '../../src/db/listen.ts';
 import { silent } from '../support/kube.ts';
 import { startTestLedger, type TestLedger } from '../support/ledger.ts';

@@ -1,7 +1,7 @@
 /** What an hour costs is known at any time, and a list that leaves that open is refused. */
 import { describe, expect, test } from 'vitest';
-import { parsePrices, priceAt } from '../../src/billing/prices.ts';
-import { FRAMERATES, PROFILES, QUALITIES } from '../../src/streams/profile.ts';
+import { parsePrices, priceAt } from '../../src/billing/ledger/prices.ts';
+import { FRAMERATES, PROFILES, QUALITIES } from '../../src/resources/stream/profile.ts';
 
 const since = (from?: string, creditsPerHour = 300) =>
   QUALITIES.flatMap((quality) => FRAMERATES.map((framerate) => ({ quality, framerate, creditsPerHour, from })));

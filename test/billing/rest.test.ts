@@ -1,6 +1,6 @@
 /** Usage comes as JSON or as CSV, as one asks for it; money is for who was given its scope. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Usage } from '../../src/billing/record.ts';
+import type { Usage } from '../../src/billing/ledger/record.ts';
 import { buildTestServer, type TestServer } from '../support/server.ts';
 
 const lines = [

@@ -1,16 +1,16 @@
 /** What was used, and the statement, say what the ledger says: to the credit, in any zone, on any page. */
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Connection } from '../../src/account/connection.ts';
-import type { Principal } from '../../src/auth/scopes.ts';
-import { dayAt } from '../../src/billing/days.ts';
-import { parsePrices } from '../../src/billing/prices.ts';
-import type { LedgerEntry } from '../../src/billing/record.ts';
-import { createBillingService } from '../../src/billing/service.ts';
-import type { StatementArgs } from '../../src/billing/statement.ts';
-import type { LoopStream } from '../../src/kube/resources.ts';
-import { createMeter } from '../../src/meter/meter.ts';
-import { ACCOUNT_LABEL } from '../../src/streams/names.ts';
+import { dayAt } from '../../src/billing/ledger/days.ts';
+import { parsePrices } from '../../src/billing/ledger/prices.ts';
+import type { LedgerEntry } from '../../src/billing/ledger/record.ts';
+import { createBillingService } from '../../src/billing/ledger/service.ts';
+import type { StatementArgs } from '../../src/billing/ledger/statement.ts';
+import { createMeter } from '../../src/billing/metering/meter.ts';
+import type { Connection } from '../../src/lib/paging/connection.ts';
+import type { Principal } from '../../src/lib/scopes.ts';
+import { ACCOUNT_LABEL } from '../../src/resources/common/names.ts';
+import type { LoopStream } from '../../src/resources/stream/resource.ts';
 import { startTestLedger, type TestLedger } from '../support/ledger.ts';
 
 let it: TestLedger;

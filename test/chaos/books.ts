@@ -1,10 +1,11 @@
 /** What the database and Kubernetes have at the end of a run. */
-import { environment } from '../../src/config.ts';
+
 import { createKube } from '../../src/kube/client.ts';
-import { LOOPSTREAMS, type LoopStream } from '../../src/kube/resources.ts';
-import { MAIN } from '../../src/local/context.ts';
-import { NAMESPACE } from '../../src/local/rights.ts';
-import { run } from '../../src/local/run.ts';
+import { LOOPSTREAMS, type LoopStream } from '../../src/resources/stream/resource.ts';
+import { environment } from '../../src/settings/environment.ts';
+import { MAIN } from '../../tools/local/context.ts';
+import { NAMESPACE } from '../../tools/local/rights.ts';
+import { run } from '../../tools/process/run.ts';
 import { query } from '../support/postgres.ts';
 import type { Chain } from './chain.ts';
 import type { Stage } from './stage.ts';

@@ -1,10 +1,10 @@
 /** What goes on while it is shot at: streams on air, deposits on their way, and the shots. */
 import { readFileSync } from 'node:fs';
-import { sleep } from '../../src/clock.ts';
 import { createKube } from '../../src/kube/client.ts';
-import { PODS } from '../../src/kube/resources.ts';
-import { NAMESPACE } from '../../src/local/rights.ts';
-import { STREAM_LABEL } from '../../src/streams/names.ts';
+import { PODS } from '../../src/kube/core.ts';
+import { sleep } from '../../src/lib/clock.ts';
+import { STREAM_LABEL } from '../../src/resources/common/names.ts';
+import { NAMESPACE } from '../../tools/local/rights.ts';
 import { processesOf } from '../support/node.ts';
 import { until } from '../support/rtmp.ts';
 import type { FarTap } from '../support/tap-process.ts';

@@ -10,7 +10,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { Lifecycle } from '../../src/lifecycle.ts';
+import { Lifecycle } from '../../src/lib/lifecycle.ts';
 import { circumstances, versionOf, whole } from '../bench/report.ts';
 import { until } from '../support/rtmp.ts';
 import {

@@ -1,24 +1,25 @@
 /**
  * The whole service, each part a process of its own that may be killed by itself: Kubernetes, a node agent, Postgres, the operator,
- * the API server and the role billing, as `loopstream local` has them, and a chain besides.
+ * the API server and the role billing, as the local system has them, and a chain besides.
  */
 import { createReadStream, mkdirSync, statSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { parsePrices } from '../../src/billing/prices.ts';
+import { parsePrices } from '../../src/billing/ledger/prices.ts';
 import { type Client, createClient } from '../../src/client/index.ts';
 import { createKube } from '../../src/kube/client.ts';
-import { applyCrds } from '../../src/kube/install.ts';
-import type { Lifecycle } from '../../src/lifecycle.ts';
-import { ensureAccount } from '../../src/local/account.ts';
-import { MAIN, PROJECT_ROOT } from '../../src/local/context.ts';
-import { claimPort } from '../../src/local/ports.ts';
-import { type RunningPostgres, startPostgres } from '../../src/local/postgres.ts';
-import { applyRights, NAMESPACE, serviceAccountUser } from '../../src/local/rights.ts';
-import { type LocalState, openState } from '../../src/local/state.ts';
-import { createLogger } from '../../src/log.ts';
+import type { Lifecycle } from '../../src/lib/lifecycle.ts';
+import { createLogger } from '../../src/lib/log.ts';
+import { applyCrds } from '../../src/resources/crd/install.ts';
+import { ensureAccount } from '../../tools/local/account.ts';
+import { MAIN } from '../../tools/local/context.ts';
+import { type RunningPostgres, startPostgres } from '../../tools/local/postgres.ts';
+import { applyRights, NAMESPACE, serviceAccountUser } from '../../tools/local/rights.ts';
+import { type LocalState, openState } from '../../tools/local/state.ts';
+import { claimPort } from '../../tools/process/ports.ts';
+import { PROJECT_ROOT } from '../../tools/process/root.ts';
 import { startSmallKubernetes, type TestKubernetes } from '../support/kubernetes.ts';
 import type { AgentArguments } from '../support/node-agent.ts';
 import { until } from '../support/rtmp.ts';
@@ -28,7 +29,7 @@ import { keep, type Part } from './parts.ts';
 const IMAGE = 'loopstream:local';
 const NODE = 'local';
 const AGENT = resolve(PROJECT_ROOT, 'test/support/node-agent.ts');
-const CLIP = resolve(PROJECT_ROOT, 'src/local/demo/bigbuckbunny.mp4');
+const CLIP = resolve(PROJECT_ROOT, 'tools/local/demo/bigbuckbunny.mp4');
 const START_MS = 90_000;
 /** A credit for each tenth of a second: the ledger shows the time that was charged as exactly as it is counted. */
 const CREDITS_PER_HOUR = 36_000;
@@ -79,7 +80,7 @@ async function keepAgent({ state, lifecycle, kubernetes }: Ground): Promise<Part
     nodeName: NODE,
     stateDir: state.path('node'),
     images: { [IMAGE]: [process.execPath, MAIN] },
-    // Addresses of a range that `loopstream local` gives to no state directory of today's machines but by chance.
+    // Addresses of a range that the local system gives to no state directory of today's machines but by chance.
     podCidr: `127.${16 + (process.pid % 224)}.0.0/16`,
     tls: { ...(await issueServing(identity.user, ['127.0.0.1'])), clientCa: ca },
     capacity: { cpu: '64' },

@@ -3,10 +3,10 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { chartFiles } from '../../scripts/chart/files.ts';
-import { CHART, sources } from '../../scripts/chart/generate.ts';
-import { defaultOf, leaves, type Value } from '../../scripts/chart/schema.ts';
-import { VALUES } from '../../scripts/chart/values.ts';
+import { chartFiles } from '../../tools/generate/chart/files.ts';
+import { CHART, sources } from '../../tools/generate/chart/generate.ts';
+import { defaultOf, leaves, type Value } from '../../tools/generate/chart/schema.ts';
+import { VALUES } from '../../tools/generate/chart/values.ts';
 
 const read = (path: string) => readFileSync(join(CHART, path), 'utf8');
 
@@ -40,12 +40,15 @@ test('every value is used', () => {
 });
 
 test('every setting of the operator and the API server that a cluster can set is set, or left to extraEnv', () => {
-  const config = readFileSync(join(CHART, '../../src/config.ts'), 'utf8');
-  const section = (from: string, to: string) => config.slice(config.indexOf(from), config.indexOf(to));
+  const section = (folder: string, from: string, to: string) => {
+    const source = readFileSync(join(CHART, `../../src/${folder}/settings.ts`), 'utf8');
+    return source.slice(source.indexOf(from), source.indexOf(to));
+  };
   const namesIn = (source: string) => [...source.matchAll(/(?:text|integer|flag|optional|volume|json)\('([A-Z_]+)'/g)];
   const wanted = [
-    section('export const operatorConfig', 'export type OperatorConfig'),
-    section('export const databaseConfig', 'export type ApiConfig'),
+    section('operator', 'export const operatorConfig', 'export type OperatorConfig'),
+    section('db', 'export const databaseConfig', 'export type DatabaseConfig'),
+    section('server', 'const uploadLimits', 'export type ApiConfig'),
   ].flatMap((source) => namesIn(source).map((match) => `LOOPSTREAM_${match[1]}`));
   // Where the servers listen is the chart's own affair: probes and Services name those ports. The image holds the page.
   const fixed = ['HOST', 'PORT', 'OPS_HOST', 'OPS_PORT', 'DASHBOARD_DIR'].map((name) => `LOOPSTREAM_${name}`);

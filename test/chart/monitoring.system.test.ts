@@ -4,17 +4,17 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { stringify } from 'yaml';
-import { CHART } from '../../scripts/chart/generate.ts';
-import { ALERTS } from '../../scripts/monitoring/rules.ts';
-import { environment } from '../../src/config.ts';
-import { run } from '../../src/local/run.ts';
 import {
   COMPONENT_LABEL,
   MANAGED_BY,
   MANAGED_BY_LABEL,
   STREAMER_METRICS_PORT,
   STREAMER_PORT,
-} from '../../src/streams/names.ts';
+} from '../../src/resources/common/names.ts';
+import { environment } from '../../src/settings/environment.ts';
+import { CHART } from '../../tools/generate/chart/generate.ts';
+import { ALERTS } from '../../tools/generate/monitoring/rules.ts';
+import { run } from '../../tools/process/run.ts';
 import { type Helm, type Manifest, openHelms } from '../support/helm/index.ts';
 import { COMBINATIONS, INLINE } from '../support/helm/values.ts';
 import { STREAM_RELABELING } from '../support/prometheus.ts';

@@ -1,10 +1,10 @@
 /** Where the streams of a release are, as both Helms find it out in a real cluster. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { environment } from '../../src/config.ts';
 import { createKube } from '../../src/kube/client.ts';
-import { applyCrds } from '../../src/kube/install.ts';
-import { NAMESPACES } from '../../src/kube/resources.ts';
-import { run } from '../../src/local/run.ts';
+import { NAMESPACES } from '../../src/kube/core.ts';
+import { applyCrds } from '../../src/resources/crd/install.ts';
+import { environment } from '../../src/settings/environment.ts';
+import { run } from '../../tools/process/run.ts';
 import { type Helm, openHelms, type Values } from '../support/helm/index.ts';
 import { INLINE, OPERATOR_ONLY } from '../support/helm/values.ts';
 import { startSmallKubernetes, type TestKubernetes } from '../support/kubernetes.ts';

@@ -14,7 +14,7 @@ import {
 } from '../../src/client/index.ts';
 import { problemOf } from '../../src/client/problem.ts';
 import { pauseMs } from '../../src/client/send.ts';
-import { ERRORS, type ErrorCode } from '../../src/errors.ts';
+import { ERRORS, type ErrorCode } from '../../src/lib/errors.ts';
 
 type Answer = (response: ServerResponse, request: IncomingMessage & { text: string }) => void;
 
@@ -246,6 +246,6 @@ test('a browser can load it: nothing of Node, and of the server no more than the
     ...{ write: false, metafile: true, logLevel: 'silent' },
   });
   const others = Object.keys(metafile.inputs).filter((path) => !path.startsWith('src/client/'));
-  expect(others.sort()).toEqual(['src/clock.ts', 'src/errors.ts', 'src/money-errors.ts']);
+  expect(others.sort()).toEqual(['src/lib/clock.ts', 'src/lib/errors.ts', 'src/lib/money-errors.ts']);
   expect(outputFiles[0]?.contents.length).toBeLessThan(24_000);
 });

@@ -6,8 +6,8 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { environment } from '../../src/config.ts';
-import { run } from '../../src/local/run.ts';
+import { environment } from '../../src/settings/environment.ts';
+import { run } from '../../tools/process/run.ts';
 import { installNpm } from './install.ts';
 import { serveTools, type Tools } from './mcp/serve.ts';
 

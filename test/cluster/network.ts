@@ -6,8 +6,6 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, test } from 'vitest';
-import { environment } from '../../src/config.ts';
-import { spawnChild } from '../../src/local/processes.ts';
 import {
   COMPONENT_LABEL,
   MANAGED_BY,
@@ -15,7 +13,9 @@ import {
   STREAMER_METRICS_PORT,
   STREAMER_PORT,
   TASK_LABEL,
-} from '../../src/streams/names.ts';
+} from '../../src/resources/common/names.ts';
+import { environment } from '../../src/settings/environment.ts';
+import { spawnChild } from '../../tools/process/processes.ts';
 import { METADATA_ADDRESS } from '../support/cluster/layout.ts';
 import { NAMESPACE } from '../support/cluster/release.ts';
 import { PATIENCE_MS, type Scene } from '../support/cluster/scene.ts';

@@ -1,8 +1,8 @@
 /** Crypto deposits through the doors that people and programs come by. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { openCrypto } from '../../src/crypto/open.ts';
-import { createCryptoService } from '../../src/crypto/service.ts';
-import type { CryptoConfig } from '../../src/crypto/settings.ts';
+import { openCrypto } from '../../src/billing/crypto/open.ts';
+import { createCryptoService } from '../../src/billing/crypto/service.ts';
+import type { CryptoConfig } from '../../src/billing/crypto/settings.ts';
 import { beginScanning, ETHEREUM } from '../support/crypto-settings.ts';
 import { startTestLedger, type TestLedger } from '../support/ledger.ts';
 import { buildTestServer, type TestServer } from '../support/server.ts';

@@ -1,9 +1,9 @@
 /** What goes wrong with chains, nodes and scanners: nothing is credited twice, nothing is lost, and nothing stays that is not so. */
 import type pg from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { createLedger } from '../../src/billing/ledger.ts';
+import { reconcile } from '../../src/billing/audit/reconcile.ts';
+import { createLedger } from '../../src/billing/ledger/ledger.ts';
 import { createDb, createPool } from '../../src/db/pool.ts';
-import { reconcile } from '../../src/reconcile/reconcile.ts';
 import { whyNoAnvil } from '../support/anvil.ts';
 import { startTestEvm, type TestEvm } from '../support/crypto.ts';
 import { scatterData, transferData } from '../support/evm-token.ts';

@@ -5,7 +5,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { createBtcChain, createEsplora } from '../../src/crypto/esplora.ts';
+import { createBtcChain, createEsplora } from '../../src/billing/crypto/esplora.ts';
 import { type Esplora, type Recorded, startEsplora } from '../support/esplora.ts';
 
 type Answer = Recorded & { path: string };

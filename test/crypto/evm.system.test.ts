@@ -1,6 +1,6 @@
 /** Deposits on a real EVM node: what is paid is credited once, or it is said why not. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { CryptoDeposit } from '../../src/crypto/record.ts';
+import type { CryptoDeposit } from '../../src/billing/crypto/record.ts';
 import { whyNoAnvil } from '../support/anvil.ts';
 import { startTestEvm, type TestEvm } from '../support/crypto.ts';
 import { scatterData, transferData } from '../support/evm-token.ts';

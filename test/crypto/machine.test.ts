@@ -10,7 +10,7 @@ import {
   type PaymentFacts,
   seeAgain,
   view,
-} from '../../src/crypto/machine.ts';
+} from '../../src/billing/crypto/machine.ts';
 
 const NEEDED = 3;
 const HOUR_MS = 3_600_000;

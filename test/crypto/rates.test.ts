@@ -2,8 +2,8 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { httpRates } from '../../src/crypto/rates.ts';
-import type { AppError } from '../../src/errors.ts';
+import { httpRates } from '../../src/billing/crypto/rates.ts';
+import type { AppError } from '../../src/lib/errors.ts';
 
 let answer: { status?: number; body: string };
 let asked = 0;

@@ -1,9 +1,10 @@
 /** Deposits from the door to the ledger: the API gives an address, the role billing reads a real chain, and the balance has it. */
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { apiConfig, billingConfig } from '../../src/config.ts';
-import type { CryptoDeposit } from '../../src/crypto/record.ts';
-import { Lifecycle } from '../../src/lifecycle.ts';
-import { runBilling } from '../../src/meter/run.ts';
+import type { CryptoDeposit } from '../../src/billing/crypto/record.ts';
+import { runBilling } from '../../src/billing/main.ts';
+import { billingConfig } from '../../src/billing/settings.ts';
+import { Lifecycle } from '../../src/lib/lifecycle.ts';
+import { apiConfig } from '../../src/server/settings.ts';
 import { startAnvil, whyNoAnvil } from '../support/anvil.ts';
 import { startTestApi } from '../support/api.ts';
 import { CRYPTO_SETTINGS, ETHEREUM } from '../support/crypto-settings.ts';

@@ -1,8 +1,8 @@
 /** What is written down of a transfer when it is first seen: whose it is, at which rate, and why not. */
 import { describe, expect, test } from 'vitest';
-import { type Known, rowsOf, type Seen } from '../../src/crypto/sightings.ts';
-import { MAX_IGNORED } from '../../src/crypto/spec.ts';
-import type { DepositRow } from '../../src/crypto/store.ts';
+import { type Known, rowsOf, type Seen } from '../../src/billing/crypto/sightings.ts';
+import { MAX_IGNORED } from '../../src/billing/crypto/spec.ts';
+import type { DepositRow } from '../../src/billing/crypto/store.ts';
 import { ETHEREUM } from '../support/crypto-settings.ts';
 
 const now = new Date('2027-01-31T12:00:00Z');

@@ -4,13 +4,13 @@ import fc from 'fast-check';
 import { privateKeyToAddress } from 'viem/accounts';
 import { toHex } from 'viem/utils';
 import { describe, expect, test } from 'vitest';
-import { amountFor, creditsFor, formatUnits, parseRate } from '../../src/crypto/amounts.ts';
-import { createAddresses } from '../../src/crypto/keys.ts';
-import { rateTable } from '../../src/crypto/ratetable.ts';
-import { type CryptoConfig, cryptoSettings } from '../../src/crypto/settings.ts';
-import type { BtcNetwork } from '../../src/crypto/spec.ts';
-import { paymentUri } from '../../src/crypto/uri.ts';
-import { ConfigError } from '../../src/settings.ts';
+import { amountFor, creditsFor, formatUnits, parseRate } from '../../src/billing/crypto/amounts.ts';
+import { createAddresses } from '../../src/billing/crypto/keys.ts';
+import { rateTable } from '../../src/billing/crypto/ratetable.ts';
+import { type CryptoConfig, cryptoSettings } from '../../src/billing/crypto/settings.ts';
+import type { BtcNetwork } from '../../src/billing/crypto/spec.ts';
+import { paymentUri } from '../../src/billing/crypto/uri.ts';
+import { ConfigError } from '../../src/settings/settings.ts';
 import { ETHEREUM, publicKeyOf, walletOf } from '../support/crypto-settings.ts';
 
 const btc = (xpub: string, chain: BtcNetwork['chain'] = 'mainnet'): BtcNetwork => ({

@@ -3,8 +3,8 @@ import { problems } from '../../src/client/index.ts';
 import { PRESETS, presetOf } from '../../src/dashboard/destinations/presets.ts';
 import { stepsOf } from '../../src/dashboard/destinations/stages.ts';
 import { mistakesOf } from '../../src/dashboard/parts/mistakes.ts';
-import { ingestUrlProblem } from '../../src/destinations/ingest.ts';
-import type { TEST_STAGES } from '../../src/destinations/spec.ts';
+import { ingestUrlProblem } from '../../src/resources/destination/ingest.ts';
+import type { TEST_STAGES } from '../../src/resources/destination/spec.ts';
 
 describe('the known platforms', () => {
   test('the server takes each of their addresses, and each is known again by it', () => {

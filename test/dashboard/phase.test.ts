@@ -8,7 +8,7 @@ import {
   PHASE_LOOKS,
   shownPhase,
 } from '../../src/dashboard/streams/phase.ts';
-import { PHASES } from '../../src/streams/spec.ts';
+import { PHASES } from '../../src/resources/stream/spec.ts';
 
 describe('states of a stream', () => {
   test('every state has a look, and none is told from another by colour alone', () => {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { differenceOf } from '../../src/dashboard/playlists/difference.ts';
-import { changesBetween } from '../../src/playlists/changes.ts';
+import { changesBetween } from '../../src/domain/playlists/changes.ts';
 
 const items = (text: string) => [...text].map((uploadObjectID) => ({ uploadObjectID }));
 /** As the server tells it, and as the page shows it. */

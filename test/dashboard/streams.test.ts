@@ -11,7 +11,7 @@ import { kubectlSnippet, restSnippet } from '../../src/dashboard/streams/command
 import { changesOf, valuesOf } from '../../src/dashboard/streams/edit.ts';
 import { searchOf } from '../../src/dashboard/streams/filter.ts';
 import { lineOf } from '../../src/dashboard/streams/line.ts';
-import type { ReadinessIssue, Stream } from '../../src/streams/record.ts';
+import type { ReadinessIssue, Stream } from '../../src/domain/streams/record.ts';
 
 const stream = (more: Partial<Stream> = {}): Stream => ({
   ...{ id: 's1', name: 'One', status: 'idle', ready: true, quality: 'q_720p', framerate: 'f_30' },

@@ -5,7 +5,7 @@ import { splitUploads } from '../../src/dashboard/uploads/onTheWay.ts';
 import { leftInWords, secondsLeft, speedOf, withSample } from '../../src/dashboard/uploads/speed.ts';
 import { fingerprintOf, UnfinishedUploads } from '../../src/dashboard/uploads/unfinished.ts';
 import { factsOf, fixOf, lookOf, typeOfFile } from '../../src/dashboard/uploads/words.ts';
-import { UPLOAD_ERRORS, UPLOAD_STATES } from '../../src/uploads/spec.ts';
+import { UPLOAD_ERRORS, UPLOAD_STATES } from '../../src/resources/upload/spec.ts';
 
 const upload = (rest: Partial<Upload> = {}): Upload => ({
   ...{ objectID: 'up-1', type: 'VIDEO', name: 'show.mp4', state: 'ready', progress: 1, createdAt: '' },

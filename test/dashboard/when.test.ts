@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { clockTime, offAirSince, restingLine, wordsOf } from '../../src/dashboard/streams/when.ts';
-import type { StreamEvent } from '../../src/streams/record.ts';
-import { PHASES } from '../../src/streams/spec.ts';
+import type { StreamEvent } from '../../src/domain/streams/record.ts';
+import { PHASES } from '../../src/resources/stream/spec.ts';
 
 const event = (reason: string, time: string): StreamEvent => ({
   id: reason,

@@ -1,10 +1,11 @@
 /** The test of a destination as a client asks for it; of the operator there is only what it would write. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { TestStatus } from '../../src/destinations/spec.ts';
-import { DESTINATIONS, LOOPSTREAMS } from '../../src/kube/resources.ts';
-import { NAMESPACE } from '../../src/local/rights.ts';
-import { TEST_ANNOTATION } from '../../src/streams/names.ts';
+import { TEST_ANNOTATION } from '../../src/resources/common/names.ts';
+import { DESTINATIONS } from '../../src/resources/destination/resource.ts';
+import type { TestStatus } from '../../src/resources/destination/spec.ts';
+import { LOOPSTREAMS } from '../../src/resources/stream/resource.ts';
+import { NAMESPACE } from '../../tools/local/rights.ts';
 import { call } from '../support/api.ts';
 import { until } from '../support/rtmp.ts';
 import { type StreamsApi, startStreamsApi } from '../support/streams.ts';

@@ -1,10 +1,10 @@
 /** Destination URLs that strangers write: whatever they hold, ffmpeg is told of no option but those of the one table. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { shownUrl } from '../../src/destinations/ingest.ts';
-import { readDestination } from '../../src/destinations/read.ts';
-import { SRT_OPTIONS } from '../../src/destinations/srt.ts';
-import { type Address, AddressError, addressOf, PRESET_NAMES } from '../../src/streamer/address.ts';
+import { type Address, AddressError, addressOf, PRESET_NAMES } from '../../src/media/streamer/address.ts';
+import { shownUrl } from '../../src/resources/destination/ingest.ts';
+import { readDestination } from '../../src/resources/destination/read.ts';
+import { SRT_OPTIONS } from '../../src/resources/destination/srt.ts';
 
 const URLS = 100_000;
 

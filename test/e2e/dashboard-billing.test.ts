@@ -5,7 +5,7 @@
 import { readFile } from 'node:fs/promises';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { createLedger, type Ledger } from '../../src/billing/ledger.ts';
+import { createLedger, type Ledger } from '../../src/billing/ledger/ledger.ts';
 import { createDb, createPool } from '../../src/db/pool.ts';
 import { give } from '../support/grant.ts';
 import {

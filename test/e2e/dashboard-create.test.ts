@@ -17,7 +17,7 @@ let files: Server;
 let film: string;
 
 beforeAll(async () => {
-  const bytes = readFileSync(join(ROOT, 'src/local/demo/bigbuckbunny.mp4'));
+  const bytes = readFileSync(join(ROOT, 'tools/local/demo/bigbuckbunny.mp4'));
   files = createServer((_request, response) => {
     response.writeHead(200, { 'content-type': 'video/mp4', 'content-length': bytes.length }).end(bytes);
   });

@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { anvilProgram } from '../../src/local/chain.ts';
-import { MAIN } from '../support/app.ts';
+import { anvilProgram } from '../../tools/local/chain.ts';
+import { LOCAL_MAIN } from '../support/app.ts';
 import { signIn } from '../support/oauth.ts';
 import { expectForEverybody, launchBrowser, visit } from '../support/page.ts';
 import { until } from '../support/rtmp.ts';
@@ -135,7 +135,7 @@ describe('make run', () => {
     const wish = { asset: 'ETH', network: 'local' };
     // No address is given before the chain is read.
     const { id, address } = await until('an address', () => client.crypto.create(wish).catch(() => undefined));
-    await run(process.execPath, [MAIN, 'local', 'pay', address, ether, '--state-dir', stateDir]);
+    await run(process.execPath, [LOCAL_MAIN, 'pay', address, ether, '--state-dir', stateDir]);
     await expect.poll(() => client.crypto.get(id)).toMatchObject({ state: 'credited', credits });
     return address;
   }

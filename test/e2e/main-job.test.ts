@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createClient, problems } from '../../src/client/index.ts';
-import type { Session } from '../../src/streams/sessions.ts';
+import type { Session } from '../../src/resources/stream/sessions.ts';
 import { decodeErrors, makeClip, packetsOf } from '../support/media.ts';
 import { freePort, type RtmpServer, startRtmpServer, until } from '../support/rtmp.ts';
 import { ROOT, type System, startSystem } from '../support/system.ts';

@@ -9,20 +9,26 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { CreateBucketCommand, PutObjectCommand } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { DASHBOARDS } from '../../scripts/monitoring/dashboards.ts';
-import { ALERTS } from '../../scripts/monitoring/rules.ts';
 import { problems } from '../../src/client/index.ts';
-import { environment } from '../../src/config.ts';
 import { createKube } from '../../src/kube/client.ts';
-import { LOOPSTREAMS, PODS } from '../../src/kube/resources.ts';
+import { PODS } from '../../src/kube/core.ts';
 import type { Kube } from '../../src/kube/types.ts';
-import { ensureBinaries } from '../../src/local/kubernetes/binaries.ts';
-import { NAMESPACE } from '../../src/local/rights.ts';
-import { run } from '../../src/local/run.ts';
-import { allMetrics, METRIC_ROLES, type MetricRole } from '../../src/metrics-doc.ts';
-import { indexKey } from '../../src/rendition/index.ts';
-import { ACCOUNT_LABEL, API_VERSION, COMPONENT_LABEL, STREAMER_METRICS_PORT } from '../../src/streams/names.ts';
-import type { LoopStreamSpec } from '../../src/streams/spec.ts';
+import { indexKey } from '../../src/media/rendition/index.ts';
+import {
+  ACCOUNT_LABEL,
+  API_VERSION,
+  COMPONENT_LABEL,
+  STREAMER_METRICS_PORT,
+} from '../../src/resources/common/names.ts';
+import { LOOPSTREAMS } from '../../src/resources/stream/resource.ts';
+import type { LoopStreamSpec } from '../../src/resources/stream/spec.ts';
+import { environment } from '../../src/settings/environment.ts';
+import { ensureBinaries } from '../../tools/control-plane/binaries.ts';
+import { allMetrics, METRIC_ROLES, type MetricRole } from '../../tools/generate/metrics.ts';
+import { DASHBOARDS } from '../../tools/generate/monitoring/dashboards.ts';
+import { ALERTS } from '../../tools/generate/monitoring/rules.ts';
+import { NAMESPACE } from '../../tools/local/rights.ts';
+import { run } from '../../tools/process/run.ts';
 import { connectAgent, withKey } from '../support/agents.ts';
 import { binariesOptions } from '../support/kubernetes.ts';
 import { post } from '../support/oauth.ts';

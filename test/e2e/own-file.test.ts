@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { LocalFacts } from '../../src/local/state.ts';
-import { MAIN } from '../support/app.ts';
+import type { LocalFacts } from '../../tools/local/state.ts';
+import { LOCAL_MAIN } from '../support/app.ts';
 import { makeClip, packetsOf } from '../support/media.ts';
 import { type RtmpServer, startRtmpServer, until } from '../support/rtmp.ts';
 
@@ -20,7 +20,7 @@ let dir: string;
 let stateDir: string;
 let receiver: RtmpServer;
 
-const local = (...args: string[]) => run(process.execPath, [MAIN, 'local', '--state-dir', stateDir, ...args]);
+const local = (...args: string[]) => run(process.execPath, [LOCAL_MAIN, '--state-dir', stateDir, ...args]);
 
 beforeAll(async () => {
   dir = await mkdtemp(join(tmpdir(), 'loopstream-own-'));

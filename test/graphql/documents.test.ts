@@ -1,7 +1,7 @@
 /** Documents that are sent again and again: what is kept of them, and that nothing is let through for it. */
 import { buildSchema, GraphQLError, specifiedRules, type ValidationRule } from 'graphql';
 import { describe, expect, test, vi } from 'vitest';
-import { createDocuments } from '../../src/graphql/documents.ts';
+import { createDocuments } from '../../src/server/graphql/documents.ts';
 
 const schema = buildSchema('type Query { a: Int, b: Int }');
 const nothing: ValidationRule = () => ({});

@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import { type ExecutionResult, execute, parse, specifiedRules, validate } from 'graphql';
 import { describe, expect, test } from 'vitest';
-import { variableErrors, withoutValues } from '../../src/graphql/errors.ts';
-import { createSchema, type Services } from '../../src/graphql/schema.ts';
+import { variableErrors, withoutValues } from '../../src/server/graphql/errors.ts';
+import { createSchema } from '../../src/server/graphql/schema.ts';
+import type { Services } from '../../src/server/services.ts';
 
 const schema = createSchema({} as unknown as Services);
 const KEY = 'k3y-4711';

@@ -1,7 +1,8 @@
 import { serverAudits } from 'graphql-http';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { DESTINATIONS, SECRETS } from '../../src/kube/resources.ts';
-import { NAMESPACE } from '../../src/local/rights.ts';
+import { SECRETS } from '../../src/kube/core.ts';
+import { DESTINATIONS } from '../../src/resources/destination/resource.ts';
+import { NAMESPACE } from '../../tools/local/rights.ts';
 import { type Client, call, startTestApi, type TestApi } from '../support/api.ts';
 import { asker, type Result } from '../support/graphql.ts';
 

@@ -8,8 +8,9 @@ import {
   MAX_TOKENS,
   MAX_VARIABLE_DEPTH,
   variablesProblem,
-} from '../../src/graphql/limits.ts';
-import { createSchema, type Services } from '../../src/graphql/schema.ts';
+} from '../../src/server/graphql/limits.ts';
+import { createSchema } from '../../src/server/graphql/schema.ts';
+import type { Services } from '../../src/server/services.ts';
 
 const schema = createSchema({} as unknown as Services);
 

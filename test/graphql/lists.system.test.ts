@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { LOOPSTREAMS } from '../../src/kube/resources.ts';
-import { NAMESPACE } from '../../src/local/rights.ts';
+import { LOOPSTREAMS } from '../../src/resources/stream/resource.ts';
+import { NAMESPACE } from '../../tools/local/rights.ts';
 import { type Client, call, startTestApi, type TestApi } from '../support/api.ts';
 import { asker } from '../support/graphql.ts';
 

@@ -1,7 +1,8 @@
 /** Lists with orders of their own: what happened to a stream, and the versions of a playlist. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { EVENTS, LOOPSTREAMS } from '../../src/kube/resources.ts';
-import { NAMESPACE } from '../../src/local/rights.ts';
+import { EVENTS } from '../../src/kube/core.ts';
+import { LOOPSTREAMS } from '../../src/resources/stream/resource.ts';
+import { NAMESPACE } from '../../tools/local/rights.ts';
 import { asker } from '../support/graphql.ts';
 import { type List, type StreamsApi, startStreamsApi } from '../support/streams.ts';
 

@@ -13,10 +13,11 @@ import {
 } from 'graphql';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
-import { apiConfig } from '../../src/config.ts';
-import { schemaDocument } from '../../src/graphql/schema.ts';
-import { EVENTS, LOOPSTREAMS } from '../../src/kube/resources.ts';
-import { NAMESPACE } from '../../src/local/rights.ts';
+import { EVENTS } from '../../src/kube/core.ts';
+import { LOOPSTREAMS } from '../../src/resources/stream/resource.ts';
+import { schemaDocument } from '../../src/server/graphql/schema.ts';
+import { apiConfig } from '../../src/server/settings.ts';
+import { NAMESPACE } from '../../tools/local/rights.ts';
 import { type Client, call, startTestApi, type TestApi } from '../support/api.ts';
 import { CRYPTO_SETTINGS } from '../support/crypto-settings.ts';
 import type { Result } from '../support/graphql.ts';

@@ -3,18 +3,18 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { LOOPSTREAMS, type LoopStream } from '../../src/kube/resources.ts';
+import type { Readiness, Stream } from '../../src/domain/streams/record.ts';
 import type { Stored } from '../../src/kube/types.ts';
-import { NAMESPACE } from '../../src/local/rights.ts';
-import { ACCOUNT_LABEL } from '../../src/streams/names.ts';
-import type { Readiness, Stream } from '../../src/streams/record.ts';
+import { ACCOUNT_LABEL } from '../../src/resources/common/names.ts';
+import { LOOPSTREAMS, type LoopStream } from '../../src/resources/stream/resource.ts';
 import {
   type LoopStreamSpec,
   type LoopStreamStatus,
   PHASES,
   READINESS_CONDITIONS,
   READINESS_ISSUES,
-} from '../../src/streams/spec.ts';
+} from '../../src/resources/stream/spec.ts';
+import { NAMESPACE } from '../../tools/local/rights.ts';
 import { type Client, startTestApi, type TestApi } from '../support/api.ts';
 import { asker } from '../support/graphql.ts';
 

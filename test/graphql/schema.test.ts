@@ -9,13 +9,16 @@ import {
 } from 'graphql';
 import type { TSchema } from 'typebox';
 import { describe, expect, test } from 'vitest';
-import { isReading, OPERATION_SCOPES, type Operation } from '../../src/auth/scopes.ts';
-import { Billing, LedgerEntry, Usage, UsageLine } from '../../src/billing/record.ts';
-import { CryptoAsset, CryptoDeposit, CryptoDepositCreate, CryptoPayment } from '../../src/crypto/record.ts';
-import { Destination, DestinationCreate, DestinationTest, DestinationUpdate } from '../../src/destinations/record.ts';
-import { schemaBreaks } from '../../src/graphql/generate.ts';
-import { createSchema, type Services, schemaDocument } from '../../src/graphql/schema.ts';
-import { BillingAddress, BillingAddressUpdate, Invoice } from '../../src/invoices/record.ts';
+import { TopUp, TopUpCreate } from '../../src/billing/cards/record.ts';
+import { CryptoAsset, CryptoDeposit, CryptoDepositCreate, CryptoPayment } from '../../src/billing/crypto/record.ts';
+import { BillingAddress, BillingAddressUpdate, Invoice } from '../../src/billing/invoices/record.ts';
+import { Billing, LedgerEntry, Usage, UsageLine } from '../../src/billing/ledger/record.ts';
+import {
+  Destination,
+  DestinationCreate,
+  DestinationTest,
+  DestinationUpdate,
+} from '../../src/domain/destinations/record.ts';
 import {
   Playlist,
   PlaylistChanges,
@@ -24,8 +27,8 @@ import {
   PlaylistUpdate,
   PlaylistVersion,
   Publication,
-} from '../../src/playlists/record.ts';
-import { LiveStats } from '../../src/stats/record.ts';
+} from '../../src/domain/playlists/record.ts';
+import { LiveStats } from '../../src/domain/stats/record.ts';
 import {
   Readiness,
   ReadinessIssue,
@@ -34,9 +37,12 @@ import {
   StreamEvent,
   StreamSchedule,
   StreamUpdate,
-} from '../../src/streams/record.ts';
-import { TopUp, TopUpCreate } from '../../src/topups/record.ts';
-import { Upload, UploadFromLink } from '../../src/uploads/record.ts';
+} from '../../src/domain/streams/record.ts';
+import { Upload, UploadFromLink } from '../../src/domain/uploads/record.ts';
+import { isReading, OPERATION_SCOPES, type Operation } from '../../src/lib/scopes.ts';
+import { createSchema, schemaDocument } from '../../src/server/graphql/schema.ts';
+import type { Services } from '../../src/server/services.ts';
+import { schemaBreaks } from '../../tools/generate/graphql.ts';
 
 const committed = readFileSync(join(import.meta.dirname, '../../docs/schema.graphql'), 'utf8');
 const present = buildSchema(schemaDocument());

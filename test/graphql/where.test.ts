@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { enumOf } from '../../src/graphql/scalars.ts';
+import { enumOf } from '../../src/server/graphql/scalars.ts';
 import {
   enumFilter,
   FlagFilter,
@@ -11,7 +11,7 @@ import {
   TextFilter,
   TimeFilter,
   whereInput,
-} from '../../src/graphql/where.ts';
+} from '../../src/server/graphql/where.ts';
 
 interface Thing {
   id: string;

@@ -1,11 +1,11 @@
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { schemaBreaks } from '../../src/graphql/generate.ts';
-import { schemaDocument } from '../../src/graphql/schema.ts';
-import { breakingChanges } from '../../src/http/breaking.ts';
-import { describeApi } from '../../src/http/describe.ts';
-import type { Json, OpenApi } from '../../src/http/document.ts';
+import { schemaDocument } from '../../src/server/graphql/schema.ts';
+import { describeApi } from '../../src/server/openapi/describe.ts';
+import type { Json, OpenApi } from '../../src/server/openapi/document.ts';
+import { breakingChanges } from '../../tools/generate/breaking.ts';
+import { schemaBreaks } from '../../tools/generate/graphql.ts';
 
 /** A file as the last commit has it: what `make generate` writes follows the code, and so would prove nothing. */
 const committed = (path: string): string =>

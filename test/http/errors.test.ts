@@ -1,15 +1,15 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
-import { ERRORS } from '../../src/errors.ts';
-import { describeApi } from '../../src/http/describe.ts';
-import { type ErrorDoc, errorDocsOf } from '../../src/http/errordocs.ts';
-import { errorIndex, errorPage } from '../../src/http/errorpages.ts';
-import { apiFiles } from '../../src/http/generate.ts';
-import { FAILURES } from '../../src/streamer/failure.ts';
-import { READINESS_ISSUES } from '../../src/streams/spec.ts';
-import { UPLOAD_ERRORS } from '../../src/uploads/spec.ts';
-import { UPLOAD_WARNINGS } from '../../src/uploads/warnings.ts';
+import { ERRORS } from '../../src/lib/errors.ts';
+import { FAILURES } from '../../src/media/streamer/failure.ts';
+import { READINESS_ISSUES } from '../../src/resources/stream/spec.ts';
+import { UPLOAD_ERRORS } from '../../src/resources/upload/spec.ts';
+import { UPLOAD_WARNINGS } from '../../src/resources/upload/warnings.ts';
+import { describeApi } from '../../src/server/openapi/describe.ts';
+import { type ErrorDoc, errorDocsOf } from '../../src/server/openapi/errordocs.ts';
+import { errorIndex, errorPage } from '../../src/server/openapi/errorpages.ts';
+import { apiFiles } from '../../tools/generate/openapi.ts';
 
 const DOCS = join(import.meta.dirname, '../../docs');
 let docs: ErrorDoc[];

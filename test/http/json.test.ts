@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { AppError } from '../../src/errors.ts';
-import { parseJson } from '../../src/http/json.ts';
+import { AppError } from '../../src/lib/errors.ts';
+import { parseJson } from '../../src/server/http/json.ts';
 
 const refusal = (text: string | Uint8Array): unknown => {
   try {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { kept, keptList } from '../../src/http/kept.ts';
+import { kept, keptList } from '../../src/server/http/kept.ts';
 
 const records = fc.array(fc.dictionary(fc.string({ unit: 'binary' }), fc.jsonValue(), { minKeys: 1 }));
 const pages = fc.record({ hasMore: fc.boolean(), nextCursor: fc.option(fc.string({ unit: 'binary' })) });

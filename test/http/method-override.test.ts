@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { overrideMethod } from '../../src/http/method-override.ts';
+import { overrideMethod } from '../../src/server/http/method-override.ts';
 import { buildTestServer, type TestServer } from '../support/server.ts';
 
 const UPLOAD = '/v1/uploads/resumable/upl-1';

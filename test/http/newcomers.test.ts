@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { ulid } from 'ulid';
 import { expect, test } from 'vitest';
-import { newcomers } from '../../src/http/newcomers.ts';
+import { newcomers } from '../../src/server/http/newcomers.ts';
 
 const NOW = Date.parse('2026-01-01T00:00:00Z');
 const idOf = (prefix: string, at: number) => `${prefix}-${ulid(at).toLowerCase()}`;

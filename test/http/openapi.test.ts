@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import Schema from 'typebox/schema';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { OPERATION_SCOPES } from '../../src/auth/scopes.ts';
-import { describeApi } from '../../src/http/describe.ts';
-import type { Json, MediaType, OpenApi } from '../../src/http/document.ts';
-import { resolveResponse } from '../../src/http/openapi.ts';
+import { OPERATION_SCOPES } from '../../src/lib/scopes.ts';
+import { describeApi } from '../../src/server/openapi/describe.ts';
+import type { Json, MediaType, OpenApi } from '../../src/server/openapi/document.ts';
+import { resolveResponse } from '../../src/server/openapi/openapi.ts';
 
 let doc: OpenApi;
 
@@ -131,7 +131,7 @@ describe('what generators of clients need', () => {
     }
     const several = enums.filter(({ schema }) => (schema.enum as unknown[]).length > 1 && schema.type === 'string');
     const byValues = Map.groupBy(several, ({ schema }) => String(schema.enum));
-    // Who adds one to the API gives it a name in src/http/shapes.ts.
+    // Who adds one to the API gives it a name in src/server/openapi/shapes.ts.
     expect([...byValues.values()].filter(({ length }) => length > 1).map((same) => same.map(({ at }) => at))).toEqual(
       [],
     );

@@ -2,12 +2,12 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { InjectOptions } from 'fastify';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { type Principal, SCOPES } from '../../src/auth/scopes.ts';
 import type { Credentials } from '../../src/auth/service.ts';
-import { AppError } from '../../src/errors.ts';
-import { createHttpMetrics } from '../../src/http/metrics.ts';
-import { createRedisCounter } from '../../src/http/redis.ts';
-import { createLogger } from '../../src/log.ts';
+import { AppError } from '../../src/lib/errors.ts';
+import { createLogger } from '../../src/lib/log.ts';
+import { type Principal, SCOPES } from '../../src/lib/scopes.ts';
+import { createHttpMetrics } from '../../src/server/http/metrics.ts';
+import { createRedisCounter } from '../../src/server/http/redis.ts';
 import { startTestApi } from '../support/api.ts';
 import { startApiProcess } from '../support/api-process.ts';
 import { startTestRedis, type TestRedis } from '../support/redis.ts';

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
 import { afterEach, describe, expect, test } from 'vitest';
-import { OPERATION_SCOPES, type Principal, type Scope } from '../../src/auth/scopes.ts';
-import { currentTrace } from '../../src/context.ts';
-import { AppError } from '../../src/errors.ts';
-import { toAppError } from '../../src/http/problem.ts';
-import { traceOf } from '../../src/http/trace.ts';
 import { KubeError } from '../../src/kube/types.ts';
+import { currentTrace } from '../../src/lib/context.ts';
+import { AppError } from '../../src/lib/errors.ts';
+import { OPERATION_SCOPES, type Principal, type Scope } from '../../src/lib/scopes.ts';
+import { toAppError } from '../../src/server/http/problem.ts';
+import { traceOf } from '../../src/server/http/trace.ts';
 import { buildTestServer } from '../support/server.ts';
 
 const open: FastifyInstance[] = [];

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, test } from 'vitest';
-import { ERRORS, type ErrorCode } from '../../src/errors.ts';
+import { ERRORS, type ErrorCode } from '../../src/lib/errors.ts';
 import { until } from '../support/rtmp.ts';
 import { buildTestServer, type ServerOptions, type TestServer } from '../support/server.ts';
 

@@ -1,8 +1,8 @@
 import { Type } from 'typebox';
 import { describe, expect, test } from 'vitest';
-import type { FieldError } from '../../src/errors.ts';
-import { parseQuery } from '../../src/http/query.ts';
-import { compileBody, compileParameters, compileQuery } from '../../src/http/validation.ts';
+import type { FieldError } from '../../src/lib/errors.ts';
+import { parseQuery } from '../../src/server/http/query.ts';
+import { compileBody, compileParameters, compileQuery } from '../../src/server/http/validation.ts';
 
 const Body = Type.Object(
   {

@@ -1,12 +1,12 @@
 /** What stands on an invoice: sums that add up, in months of the seller's zone. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { roundHalfEven, sumsOf } from '../../src/invoices/amounts.ts';
-import { buyerOf } from '../../src/invoices/buyer.ts';
-import { contentOf, type Draft } from '../../src/invoices/document.ts';
-import { monthStart, periodAt } from '../../src/invoices/period.ts';
-import { parseSeller } from '../../src/invoices/settings.ts';
-import { ConfigError } from '../../src/settings.ts';
+import { roundHalfEven, sumsOf } from '../../src/billing/invoices/amounts.ts';
+import { buyerOf } from '../../src/billing/invoices/buyer.ts';
+import { contentOf, type Draft } from '../../src/billing/invoices/document.ts';
+import { monthStart, periodAt } from '../../src/billing/invoices/period.ts';
+import { parseSeller } from '../../src/billing/invoices/settings.ts';
+import { ConfigError } from '../../src/settings/settings.ts';
 
 describe('money of credits', () => {
   test('is rounded half to even, on both sides of 0', () => {

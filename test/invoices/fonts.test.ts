@@ -3,10 +3,10 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { contentOf } from '../../src/invoices/document.ts';
-import { readInvoiceFont } from '../../src/invoices/font.ts';
-import { renderPdf } from '../../src/invoices/pdf.ts';
-import { type FaceOf, pieces } from '../../src/invoices/text.ts';
+import { contentOf } from '../../src/billing/invoices/document.ts';
+import { readInvoiceFont } from '../../src/billing/invoices/font.ts';
+import { renderPdf } from '../../src/billing/invoices/pdf.ts';
+import { type FaceOf, pieces } from '../../src/billing/invoices/text.ts';
 import { fontWith } from '../support/added-font.ts';
 import { textsOfPdf } from '../support/pdf-text.ts';
 

@@ -1,13 +1,13 @@
 /** Invoices on a real Postgres: every charge on one of them and none on two, numbers without gaps, and nothing changes later. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { runAdmin } from '../../src/admin/command.ts';
-import { createLedger, customer, type Ledger } from '../../src/billing/ledger.ts';
+import { runAdmin } from '../../src/billing/audit/admin/command.ts';
+import { reconcile } from '../../src/billing/audit/reconcile.ts';
+import { createIssuer, type Issuer } from '../../src/billing/invoices/issue.ts';
+import { createInvoiceJob } from '../../src/billing/invoices/job.ts';
+import { createInvoiceService } from '../../src/billing/invoices/service.ts';
+import type { Seller } from '../../src/billing/invoices/settings.ts';
+import { createLedger, customer, type Ledger } from '../../src/billing/ledger/ledger.ts';
 import { createDb, createPool, type Db } from '../../src/db/pool.ts';
-import { createIssuer, type Issuer } from '../../src/invoices/issue.ts';
-import { createInvoiceJob } from '../../src/invoices/job.ts';
-import { createInvoiceService } from '../../src/invoices/service.ts';
-import type { Seller } from '../../src/invoices/settings.ts';
-import { reconcile } from '../../src/reconcile/reconcile.ts';
 import { give } from '../support/grant.ts';
 import { query, shareTestPostgres, type TestPostgres } from '../support/postgres.ts';
 import { buildTestServer, type TestServer } from '../support/server.ts';

@@ -1,8 +1,8 @@
 /** Where everything of an invoice stands: on the page, not on each other, and on as many pages as it takes. */
 import { describe, expect, test } from 'vitest';
-import { type Content, contentOf } from '../../src/invoices/document.ts';
-import { layOut, PAGE, type PageOps, type TextOp } from '../../src/invoices/layout.ts';
-import { renderPdf } from '../../src/invoices/pdf.ts';
+import { type Content, contentOf } from '../../src/billing/invoices/document.ts';
+import { layOut, PAGE, type PageOps, type TextOp } from '../../src/billing/invoices/layout.ts';
+import { renderPdf } from '../../src/billing/invoices/pdf.ts';
 import {
   amountText,
   dayText,
@@ -12,7 +12,7 @@ import {
   priceText,
   printable,
   wrap,
-} from '../../src/invoices/text.ts';
+} from '../../src/billing/invoices/text.ts';
 
 /** Each sign as wide as two thirds of its size. */
 const measure: Measure = (text, size) => text.length * size * 0.66;

@@ -3,12 +3,12 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { ConfigError } from '../../src/config.ts';
-import { within } from '../../src/context.ts';
 import { createKube } from '../../src/kube/client.ts';
 import { loadAccess } from '../../src/kube/kubeconfig.ts';
 import type { Kube, KubeError } from '../../src/kube/types.ts';
 import { lines, parseEvent } from '../../src/kube/watch.ts';
+import { within } from '../../src/lib/context.ts';
+import { ConfigError } from '../../src/settings/settings.ts';
 import { startServer, THINGS, thing, writeKubeconfig } from '../support/kube.ts';
 
 let folder: string;

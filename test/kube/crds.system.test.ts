@@ -4,19 +4,14 @@ import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { createKube } from '../../src/kube/client.ts';
-import { applyCrds } from '../../src/kube/install.ts';
+import { CRDS, NAMESPACES, PODS, SECRETS } from '../../src/kube/core.ts';
 import { apiVersionOf, collectionPath, objectPath } from '../../src/kube/paths.ts';
-import {
-  CRDS,
-  DESTINATIONS,
-  LOOPSTREAMS,
-  NAMESPACES,
-  PLAYLISTS,
-  PODS,
-  SECRETS,
-  UPLOADS,
-} from '../../src/kube/resources.ts';
 import type { Kube, KubeObject, Resource } from '../../src/kube/types.ts';
+import { applyCrds } from '../../src/resources/crd/install.ts';
+import { DESTINATIONS } from '../../src/resources/destination/resource.ts';
+import { PLAYLISTS } from '../../src/resources/playlist/resource.ts';
+import { LOOPSTREAMS } from '../../src/resources/stream/resource.ts';
+import { UPLOADS } from '../../src/resources/upload/resource.ts';
 import { shareTestKubernetes, type TestKubernetes } from '../support/kubernetes.ts';
 import { until } from '../support/rtmp.ts';
 

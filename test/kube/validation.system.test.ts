@@ -3,13 +3,16 @@
  * it gives the same words for it.
  */
 import { afterAll, beforeAll, describe, expect, onTestFailed, test } from 'vitest';
-import { customResourceDefinitions } from '../../src/kube/crds.ts';
-import { applyCrds } from '../../src/kube/install.ts';
+import { CRDS } from '../../src/kube/core.ts';
 import { collectionPath } from '../../src/kube/paths.ts';
-import { CRDS, LOOPSTREAMS, PLAYLISTS, UPLOADS } from '../../src/kube/resources.ts';
 import type { KubeObject, Resource } from '../../src/kube/types.ts';
-import { NAMESPACE } from '../../src/local/rights.ts';
-import { SENTENCES } from '../../src/sentences.ts';
+import { SENTENCES } from '../../src/lib/sentences.ts';
+import { customResourceDefinitions } from '../../src/resources/crd/crds.ts';
+import { applyCrds } from '../../src/resources/crd/install.ts';
+import { PLAYLISTS } from '../../src/resources/playlist/resource.ts';
+import { LOOPSTREAMS } from '../../src/resources/stream/resource.ts';
+import { UPLOADS } from '../../src/resources/upload/resource.ts';
+import { NAMESPACE } from '../../tools/local/rights.ts';
 import { type Client, startTestApi, type TestApi } from '../support/api.ts';
 import { OTHERS } from '../support/manifests/others.ts';
 import { object, PLAYLIST, STREAM, UPLOAD } from '../support/manifests/shapes.ts';

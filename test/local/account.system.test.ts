@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openAuth } from '../../src/auth/open.ts';
-import { ensureAccount } from '../../src/local/account.ts';
-import { openState } from '../../src/local/state.ts';
+import { ensureAccount } from '../../tools/local/account.ts';
+import { openState } from '../../tools/local/state.ts';
 import { startTestPostgres, type TestPostgres } from '../support/postgres.ts';
 
 let postgres: TestPostgres;

@@ -3,9 +3,9 @@ import { chmod, cp, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { cacheEntry, ensureBinaries } from '../../src/local/kubernetes/binaries.ts';
-import { type BuildOptions, buildError, buildPrograms } from '../../src/local/kubernetes/gobuild.ts';
-import { PROGRAM_KEYS, PROGRAMS, type Program } from '../../src/local/kubernetes/programs.ts';
+import { cacheEntry, ensureBinaries } from '../../tools/control-plane/binaries.ts';
+import { type BuildOptions, buildError, buildPrograms } from '../../tools/control-plane/gobuild.ts';
+import { PROGRAM_KEYS, PROGRAMS, type Program } from '../../tools/control-plane/programs.ts';
 
 const ALL = PROGRAM_KEYS.map((key) => PROGRAMS[key].file);
 const env = { PATH: '/usr/bin:/bin' };

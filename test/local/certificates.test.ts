@@ -3,8 +3,8 @@ import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promise
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { type Certificates, ensureCertificates, kubeconfigYaml } from '../../src/local/kubernetes/certificates.ts';
-import { requestConfig } from '../../src/local/kubernetes/openssl.ts';
+import { type Certificates, ensureCertificates, kubeconfigYaml } from '../../tools/control-plane/certificates.ts';
+import { requestConfig } from '../../tools/control-plane/openssl.ts';
 
 const DAY_MS = 24 * 3600 * 1000;
 let dir = '';

@@ -1,10 +1,10 @@
 /** The local chain's settings are ones that the servers take, with a public key alone, of which the source says whose it is. */
 import { mnemonicToAccount } from 'viem/accounts';
 import { expect, test } from 'vitest';
-import { apiConfig } from '../../src/config.ts';
-import { cryptoSettings } from '../../src/crypto/settings.ts';
-import { chainSettings } from '../../src/local/chain.ts';
-import type { Context } from '../../src/local/context.ts';
+import { cryptoSettings } from '../../src/billing/crypto/settings.ts';
+import { apiConfig } from '../../src/server/settings.ts';
+import { chainSettings } from '../../tools/local/chain.ts';
+import type { Context } from '../../tools/local/context.ts';
 
 /** That every such chain has for tests. */
 const WORDS = `${'test '.repeat(11)}junk`;

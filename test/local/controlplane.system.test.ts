@@ -8,16 +8,16 @@ import { join } from 'node:path';
 import type { TLSSocket } from 'node:tls';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
-import { identify, isAlive } from '../../src/local/identity.ts';
-import { ensureBinaries } from '../../src/local/kubernetes/binaries.ts';
+import { createLogger } from '../../src/lib/log.ts';
+import { ensureBinaries } from '../../tools/control-plane/binaries.ts';
 import {
   type ControlPlane,
   type ControlPlaneOptions,
   startControlPlane,
-} from '../../src/local/kubernetes/controlplane.ts';
-import type { Binaries } from '../../src/local/kubernetes/programs.ts';
-import { createSupervisor } from '../../src/local/supervise.ts';
-import { createLogger } from '../../src/log.ts';
+} from '../../tools/control-plane/controlplane.ts';
+import type { Binaries } from '../../tools/control-plane/programs.ts';
+import { identify, isAlive } from '../../tools/process/identity.ts';
+import { createSupervisor } from '../../tools/process/supervise.ts';
 import { binariesOptions } from '../support/kubernetes.ts';
 
 let stateDir = '';

@@ -5,7 +5,7 @@ import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { withFileLock } from '../../src/local/filelock.ts';
+import { withFileLock } from '../../tools/process/filelock.ts';
 
 let dir = '';
 let lock = '';
@@ -18,7 +18,7 @@ afterEach(() => rm(dir, { recursive: true, force: true }));
 
 /** Another process that takes the lock and holds it until it is killed. */
 async function holder() {
-  const module = JSON.stringify(new URL('../../src/local/filelock.ts', import.meta.url).href);
+  const module = JSON.stringify(new URL('../../tools/process/filelock.ts', import.meta.url).href);
   const code = `const { withFileLock } = await import(${module});
     await withFileLock(${JSON.stringify(lock)}, () => new Promise(() => { process.stdout.write('held'); setInterval(() => {}, 1000); }));`;
   const child = spawn(process.execPath, ['--input-type=module', '-e', code], { stdio: ['ignore', 'pipe', 'inherit'] });

@@ -4,11 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pino from 'pino';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { type Mailbox, startMailbox } from '../../src/local/mailbox.ts';
-import { mailboxPage, type ShownMail } from '../../src/local/mailbox-page.ts';
-import { claimPort } from '../../src/local/ports.ts';
-import { createMailer } from '../../src/mail/mailer.ts';
-import { resetMail } from '../../src/mail/templates.ts';
+import { createMailer } from '../../src/lib/mail/mailer.ts';
+import { resetMail } from '../../src/lib/mail/templates.ts';
+import { type Mailbox, startMailbox } from '../../tools/local/mailbox.ts';
+import { mailboxPage, type ShownMail } from '../../tools/local/mailbox-page.ts';
+import { claimPort } from '../../tools/process/ports.ts';
 
 describe('the local mailbox', () => {
   let dir: string;

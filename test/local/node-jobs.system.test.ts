@@ -1,6 +1,6 @@
 /** Jobs on the node agent: init containers, sidecars, parts of volumes and how they end, on the real control plane. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { JOBS, type Job, PODS } from '../../src/kube/resources.ts';
+import { JOBS, type Job, PODS } from '../../src/kube/core.ts';
 import { NS, podSpec, processesOf, startTestNode, type TestNode, until } from '../support/node.ts';
 
 let node: TestNode;

@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { LEASES, NODES, PODS, type PodStatus, SECRETS } from '../../src/kube/resources.ts';
+import { LEASES, NODES, PODS, type PodStatus, SECRETS } from '../../src/kube/core.ts';
 import type { KubeObject } from '../../src/kube/types.ts';
 import { main, NS, podSpec, processesOf, ready, SERVER, startTestNode, type TestNode, until } from '../support/node.ts';
 

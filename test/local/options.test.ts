@@ -1,11 +1,11 @@
 import { createServer } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
-import { ConfigError } from '../../src/config.ts';
-import { parseLocalOptions, splitTarget } from '../../src/local/options.ts';
-import { claimPort } from '../../src/local/ports.ts';
-import { summary } from '../../src/local/summary.ts';
+import { ConfigError } from '../../src/settings/settings.ts';
+import { parseLocalOptions, splitTarget } from '../../tools/local/options.ts';
+import { summary } from '../../tools/local/summary.ts';
+import { claimPort } from '../../tools/process/ports.ts';
 
-describe('the command line of loopstream local', () => {
+describe('the command line of the local system', () => {
   test('without arguments everything comes up on the default ports of this machine alone', () => {
     expect(parseLocalOptions([])).toMatchObject({
       command: 'up',

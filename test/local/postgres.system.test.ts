@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { identify, isAlive } from '../../src/local/identity.ts';
-import { type RunningPostgres, startPostgres } from '../../src/local/postgres.ts';
-import { createLogger } from '../../src/log.ts';
+import { createLogger } from '../../src/lib/log.ts';
+import { type RunningPostgres, startPostgres } from '../../tools/local/postgres.ts';
+import { identify, isAlive } from '../../tools/process/identity.ts';
 import { query } from '../support/postgres.ts';
 import { until } from '../support/rtmp.ts';
 

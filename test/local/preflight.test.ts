@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { ensurePrograms } from '../../src/local/preflight.ts';
+import { ensurePrograms } from '../../tools/process/preflight.ts';
 
 let dir = '';
 const ffmpeg = { command: 'ffmpeg', aptPackage: 'ffmpeg' };

@@ -5,8 +5,8 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { identify } from '../../src/local/identity.ts';
-import { type Child, type ChildSpec, spawnChild, sweepLeftovers } from '../../src/local/processes.ts';
+import { identify } from '../../tools/process/identity.ts';
+import { type Child, type ChildSpec, spawnChild, sweepLeftovers } from '../../tools/process/processes.ts';
 
 let stateDir = '';
 const children: Child[] = [];
@@ -103,7 +103,7 @@ describe('spawnChild', () => {
 describe('sweepLeftovers', () => {
   /** A parent of its own that starts `script` as a child and stays until it is killed. */
   const startParent = async (script: string) => {
-    const module = JSON.stringify(new URL('../../src/local/processes.ts', import.meta.url).href);
+    const module = JSON.stringify(new URL('../../tools/process/processes.ts', import.meta.url).href);
     const code = `const { spawnChild } = await import(${module});
       const child = await spawnChild(${JSON.stringify(shell(script))});
       process.stdout.write(String(child.pid)); setInterval(() => {}, 1000);`;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { decideRestart, MAX_ENDS } from '../../src/local/restart-policy.ts';
+import { decideRestart, MAX_ENDS } from '../../tools/process/restart-policy.ts';
 
 const decisions = (times: readonly number[]) => times.map((_, i) => decideRestart(times.slice(0, i + 1)));
 

@@ -2,15 +2,15 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { identify, isAlive } from '../../src/local/identity.ts';
+import { createLogger } from '../../src/lib/log.ts';
+import { identify, isAlive } from '../../tools/process/identity.ts';
 import {
   createRunOnce,
   createSupervisor,
   type Part,
   type PartSpec,
   type SupervisorOptions,
-} from '../../src/local/supervise.ts';
-import { createLogger } from '../../src/log.ts';
+} from '../../tools/process/supervise.ts';
 
 const log = createLogger('test', 'silent');
 let stateDir = '';

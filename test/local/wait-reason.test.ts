@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { findWaitReason, type WaitFacts } from '../../src/local/wait-reason.ts';
+import { findWaitReason, type WaitFacts } from '../../tools/local/wait-reason.ts';
 
 const since = '2026-01-01T00:00:00Z';
 const issue = { code: 'media_importing', message: 'Still fetched.', fix: 'Wait.', field: 'videoUploadObjectID', since };

@@ -2,7 +2,7 @@ import { Writable } from 'node:stream';
 import pino from 'pino';
 import type { SMTPServerOptions } from 'smtp-server';
 import { afterEach, expect, test } from 'vitest';
-import { createMailer, type Mail, MailError } from '../../src/mail/mailer.ts';
+import { createMailer, type Mail, MailError } from '../../src/lib/mail/mailer.ts';
 import { startSmtp, type TestSmtp } from '../support/smtp.ts';
 
 const FROM = 'Loops <loops@example.com>';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { describePassword, noticeMail, quoteName } from '../../src/mail/notices.ts';
-import { accountDeletedMail, alreadyMail, mailOf, resetMail, verificationMail } from '../../src/mail/templates.ts';
+import { describePassword, noticeMail, quoteName } from '../../src/lib/mail/notices.ts';
+import { accountDeletedMail, alreadyMail, mailOf, resetMail, verificationMail } from '../../src/lib/mail/templates.ts';
 
 const TO = 'ada@example.com';
 const URL = 'https://loops.example.com/verify?a=1&b="2"';

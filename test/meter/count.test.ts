@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { dayAt } from '../../src/billing/days.ts';
-import { parsePrices } from '../../src/billing/prices.ts';
+import { dayAt } from '../../src/billing/ledger/days.ts';
+import { parsePrices } from '../../src/billing/ledger/prices.ts';
 import {
   acknowledgeable,
   type Counted,
@@ -9,8 +9,8 @@ import {
   type Given,
   type Played,
   type SessionCharge,
-} from '../../src/meter/count.ts';
-import { lastNumber, type Session } from '../../src/streams/sessions.ts';
+} from '../../src/billing/metering/count.ts';
+import { lastNumber, type Session } from '../../src/resources/stream/sessions.ts';
 
 const START = Date.parse('2026-03-01T00:00:00Z');
 const at = (seconds: number) => new Date(START + seconds * 1000);

@@ -3,17 +3,18 @@
  * topped up goes on, and what is deleted is counted before it goes. Pods are driven by the test's hand in kubelet's place.
  */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
-import { parsePrices } from '../../src/billing/prices.ts';
-import { createBillingService } from '../../src/billing/service.ts';
-import { kubeTime, systemClock } from '../../src/clock.ts';
-import { billingConfig } from '../../src/config.ts';
-import { EVENTS, LOOPSTREAMS, PODS } from '../../src/kube/resources.ts';
-import { Lifecycle } from '../../src/lifecycle.ts';
-import { createEstimates } from '../../src/meter/estimate.ts';
-import { runBilling } from '../../src/meter/run.ts';
-import { findCondition } from '../../src/streams/conditions.ts';
-import { ACCOUNT_LABEL, COUNT_FINALIZER, CREDIT_CONDITION } from '../../src/streams/names.ts';
-import { toReadiness } from '../../src/streams/view.ts';
+import { parsePrices } from '../../src/billing/ledger/prices.ts';
+import { createBillingService } from '../../src/billing/ledger/service.ts';
+import { runBilling } from '../../src/billing/main.ts';
+import { createEstimates } from '../../src/billing/metering/estimate.ts';
+import { billingConfig } from '../../src/billing/settings.ts';
+import { toReadiness } from '../../src/domain/streams/view.ts';
+import { EVENTS, PODS } from '../../src/kube/core.ts';
+import { kubeTime, systemClock } from '../../src/lib/clock.ts';
+import { Lifecycle } from '../../src/lib/lifecycle.ts';
+import { findCondition } from '../../src/resources/common/conditions.ts';
+import { ACCOUNT_LABEL, COUNT_FINALIZER, CREDIT_CONDITION } from '../../src/resources/common/names.ts';
+import { LOOPSTREAMS } from '../../src/resources/stream/resource.ts';
 import { silent } from '../support/kube.ts';
 import { startTestLedger, type TestLedger } from '../support/ledger.ts';
 import {

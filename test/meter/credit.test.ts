@@ -1,8 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import { parsePrices } from '../../src/billing/prices.ts';
-import { type Credit, conditionOf, type Estimate, estimate, judge, uncharged } from '../../src/meter/credit.ts';
-import { API_VERSION, CREDIT_CONDITION } from '../../src/streams/names.ts';
-import type { LoopStreamStatus } from '../../src/streams/spec.ts';
+import { parsePrices } from '../../src/billing/ledger/prices.ts';
+import {
+  type Credit,
+  conditionOf,
+  type Estimate,
+  estimate,
+  judge,
+  uncharged,
+} from '../../src/billing/metering/credit.ts';
+import { API_VERSION, CREDIT_CONDITION } from '../../src/resources/common/names.ts';
+import type { LoopStreamStatus } from '../../src/resources/stream/spec.ts';
 import { at, NOW, stream } from '../support/operator.ts';
 
 const PRICES = parsePrices();

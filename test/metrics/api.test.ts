@@ -4,11 +4,11 @@ import type { AddressInfo } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Principal } from '../../src/auth/scopes.ts';
-import { apiConfig } from '../../src/config.ts';
-import { createHttpMetrics } from '../../src/http/metrics.ts';
-import { buildServer, type ServerDeps } from '../../src/http/server.ts';
-import { createLogger } from '../../src/log.ts';
+import { createLogger } from '../../src/lib/log.ts';
+import type { Principal } from '../../src/lib/scopes.ts';
+import { buildServer, type ServerDeps } from '../../src/server/app.ts';
+import { createHttpMetrics } from '../../src/server/http/metrics.ts';
+import { apiConfig } from '../../src/server/settings.ts';
 import { until } from '../support/rtmp.ts';
 
 const metrics = createHttpMetrics();

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { allMetrics, metricsDocument } from '../../src/metrics-doc.ts';
+import { allMetrics, metricsDocument } from '../../tools/generate/metrics.ts';
 
 test('docs/metrics.md is what the code shows (mend with `make generate`)', () => {
   const path = join(import.meta.dirname, '../../docs/metrics.md');

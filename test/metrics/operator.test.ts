@@ -1,15 +1,15 @@
 /** The operator's numbers without a cluster: what is told of each stream, what it costs, and what is counted. */
 import { Registry } from 'prom-client';
 import { expect, test } from 'vitest';
-import { systemClock } from '../../src/clock.ts';
 import { workqueueMetrics } from '../../src/kube/metrics.ts';
 import { createQueue } from '../../src/kube/queue.ts';
-import type { LoopStream } from '../../src/kube/resources.ts';
-import { Lifecycle } from '../../src/lifecycle.ts';
+import { systemClock } from '../../src/lib/clock.ts';
+import { Lifecycle } from '../../src/lib/lifecycle.ts';
 import { createMetrics } from '../../src/operator/metrics.ts';
 import { serveOps } from '../../src/operator/ops.ts';
 import { objectSeries } from '../../src/operator/series.ts';
-import { ACCOUNT_LABEL } from '../../src/streams/names.ts';
+import { ACCOUNT_LABEL } from '../../src/resources/common/names.ts';
+import type { LoopStream } from '../../src/resources/stream/resource.ts';
 import { silent } from '../support/kube.ts';
 import { at, destination, NOW, podOf, rendition, step, stream, upload, world } from '../support/operator.ts';
 import { until } from '../support/rtmp.ts';

@@ -1,12 +1,15 @@
 /** Who may prepare when, on a real control plane: limits, turns, one Job for one rendition. */
 import { expect, it } from 'vitest';
-import { JOBS, type Job, LOOPSTREAMS, PLAYLISTS, UPLOADS } from '../../src/kube/resources.ts';
+import { JOBS, type Job } from '../../src/kube/core.ts';
 import { taskOf } from '../../src/operator/job.ts';
 import { hasEnded } from '../../src/operator/progress.ts';
 import { mayDelete } from '../../src/operator/sweep.ts';
-import { findCondition } from '../../src/streams/conditions.ts';
-import { SWEEP_JOB } from '../../src/streams/names.ts';
-import { sourceKey } from '../../src/uploads/spec.ts';
+import { findCondition } from '../../src/resources/common/conditions.ts';
+import { SWEEP_JOB } from '../../src/resources/common/names.ts';
+import { PLAYLISTS } from '../../src/resources/playlist/resource.ts';
+import { LOOPSTREAMS } from '../../src/resources/stream/resource.ts';
+import { UPLOADS } from '../../src/resources/upload/resource.ts';
+import { sourceKey } from '../../src/resources/upload/spec.ts';
 import { MEDIA } from '../support/operator.ts';
 import {
   answer,

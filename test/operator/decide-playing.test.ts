@@ -1,13 +1,15 @@
 /** What is on air stays what a stream comes back with, until that which is to follow it can be played. */
 import { describe, expect, it } from 'vitest';
-import { kubeTime } from '../../src/clock.ts';
-import type { LoopStream, Playlist, Pod } from '../../src/kube/resources.ts';
+import type { Pod } from '../../src/kube/core.ts';
+import { kubeTime } from '../../src/lib/clock.ts';
 import { notCreated } from '../../src/operator/refusal.ts';
 import { sameStatus, statusOf } from '../../src/operator/status.ts';
-import { findCondition } from '../../src/streams/conditions.ts';
-import { PROGRAM_ANNOTATION, PUBLISHED_ANNOTATION } from '../../src/streams/names.ts';
-import { type Program, programOfPod } from '../../src/streams/program.ts';
-import type { LoopStreamSpec } from '../../src/streams/spec.ts';
+import { findCondition } from '../../src/resources/common/conditions.ts';
+import { PROGRAM_ANNOTATION, PUBLISHED_ANNOTATION } from '../../src/resources/common/names.ts';
+import type { Playlist } from '../../src/resources/playlist/resource.ts';
+import { type Program, programOfPod } from '../../src/resources/stream/program.ts';
+import type { LoopStream } from '../../src/resources/stream/resource.ts';
+import type { LoopStreamSpec } from '../../src/resources/stream/spec.ts';
 import {
   at,
   destination,

@@ -1,10 +1,10 @@
 /** When a stream is on air by its schedule, its deadline, its owner's wish. */
 import { describe, expect, it } from 'vitest';
-import { kubeTime } from '../../src/clock.ts';
-import type { LoopStream } from '../../src/kube/resources.ts';
+import { kubeTime } from '../../src/lib/clock.ts';
 import { streamEvents, streamStory } from '../../src/operator/story.ts';
-import { findCondition } from '../../src/streams/conditions.ts';
-import { CREDIT_CONDITION, FINALIZER } from '../../src/streams/names.ts';
+import { findCondition } from '../../src/resources/common/conditions.ts';
+import { CREDIT_CONDITION, FINALIZER } from '../../src/resources/common/names.ts';
+import type { LoopStream } from '../../src/resources/stream/resource.ts';
 import { at, podOf, step, stream, world } from '../support/operator.ts';
 
 const stopped = (spec = {}) => stream({ replicas: 0, ...spec });

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { kubeTime } from '../../src/clock.ts';
+import { kubeTime } from '../../src/lib/clock.ts';
 import { notCreated } from '../../src/operator/refusal.ts';
 import { sameStatus, statusOf } from '../../src/operator/status.ts';
 import { streamEvents } from '../../src/operator/story.ts';
-import { findCondition } from '../../src/streams/conditions.ts';
-import { FINALIZER } from '../../src/streams/names.ts';
+import { findCondition } from '../../src/resources/common/conditions.ts';
+import { FINALIZER } from '../../src/resources/common/names.ts';
 import { at, destination, NOW, podOf, step, stream, upload, world } from '../support/operator.ts';
 
 const stopped = (spec = {}) => stream({ replicas: 0, ...spec });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { decoderConfig, prepareConfig } from '../../src/config.ts';
+import { decoderConfig, prepareConfig } from '../../src/media/settings.ts';
 import { buildJob, buildSweepJob, importWish, renditionWish } from '../../src/operator/job.ts';
 import type { PodSettings } from '../../src/operator/restricted.ts';
 import { MEDIA, S3_SETTINGS, SETTINGS, upload } from '../support/operator.ts';

@@ -1,8 +1,9 @@
 /** Finalizers and the deletion of a namespace: with an operator that goes with it, one that runs elsewhere, and none. */
 import { beforeEach, expect, it } from 'vitest';
-import { LOOPSTREAMS, NAMESPACES, PODS } from '../../src/kube/resources.ts';
+import { NAMESPACES, PODS } from '../../src/kube/core.ts';
 import { removeFinalizers } from '../../src/operator/finalizers.ts';
-import { FINALIZER, POD_FINALIZER } from '../../src/streams/names.ts';
+import { FINALIZER, POD_FINALIZER } from '../../src/resources/common/names.ts';
+import { LOOPSTREAMS } from '../../src/resources/stream/resource.ts';
 import {
   aroundEachTest,
   createStream,

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import type { Node, Pod } from '../../src/kube/resources.ts';
+import type { Node, Pod } from '../../src/kube/core.ts';
 import { nodeIsLeft } from '../../src/operator/handover.ts';
 import { settingsHash } from '../../src/operator/pod.ts';
 import { isOver } from '../../src/operator/podview.ts';
 import { Rollout } from '../../src/operator/rollout.ts';
-import { TEMPLATE_HASH_ANNOTATION } from '../../src/streams/names.ts';
+import { TEMPLATE_HASH_ANNOTATION } from '../../src/resources/common/names.ts';
 import { at, destination, podOf, SETTINGS, step, stream, world } from '../support/operator.ts';
 
 const node = (spec: Node['spec']): Node =>

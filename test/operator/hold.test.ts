@@ -1,10 +1,11 @@
 /** Which renditions are made: only those that a stream wants which may go on air. */
 import { describe, expect, it } from 'vitest';
-import type { Job, Pod, Upload } from '../../src/kube/resources.ts';
+import type { Job, Pod } from '../../src/kube/core.ts';
 import { renditionWish } from '../../src/operator/job.ts';
 import { decideUpload } from '../../src/operator/preparation.ts';
-import { findCondition } from '../../src/streams/conditions.ts';
-import { PREVIEW_ANNOTATION } from '../../src/streams/names.ts';
+import { findCondition } from '../../src/resources/common/conditions.ts';
+import { PREVIEW_ANNOTATION } from '../../src/resources/common/names.ts';
+import type { Upload } from '../../src/resources/upload/resource.ts';
 import { at, endedPod, jobOf, MEDIA, NOW, SETTINGS, upload } from '../support/operator.ts';
 
 const imported = (): Upload =>

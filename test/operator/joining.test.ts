@@ -1,13 +1,14 @@
 /** Items that become ready one after the other join what a pod plays together; what a person changes never waits. */
 import { describe, expect, it } from 'vitest';
-import type { Playlist, Pod } from '../../src/kube/resources.ts';
+import type { Pod } from '../../src/kube/core.ts';
 import { decide } from '../../src/operator/decide.ts';
 import { JOIN_INTERVAL_MS } from '../../src/operator/joining.ts';
 import { statusOf } from '../../src/operator/status.ts';
-import { PROGRAM_ANNOTATION, PROGRAM_CHANGED_ANNOTATION, SKIP_ANNOTATIONS } from '../../src/streams/names.ts';
-import { isLeftOut, programOfPod } from '../../src/streams/program.ts';
-import type { LoopStreamSpec } from '../../src/streams/spec.ts';
-import type { UploadStatus } from '../../src/uploads/spec.ts';
+import { PROGRAM_ANNOTATION, PROGRAM_CHANGED_ANNOTATION, SKIP_ANNOTATIONS } from '../../src/resources/common/names.ts';
+import type { Playlist } from '../../src/resources/playlist/resource.ts';
+import { isLeftOut, programOfPod } from '../../src/resources/stream/program.ts';
+import type { LoopStreamSpec } from '../../src/resources/stream/spec.ts';
+import type { UploadStatus } from '../../src/resources/upload/spec.ts';
 import { at, destination, NOW, playlist, podOf, SETTINGS, stream, upload, world } from '../support/operator.ts';
 
 const importing: UploadStatus = { state: 'importing' };

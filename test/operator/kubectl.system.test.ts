@@ -4,9 +4,9 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
-import { DESTINATIONS } from '../../src/kube/resources.ts';
-import { SENTENCES } from '../../src/sentences.ts';
-import { API_VERSION } from '../../src/streams/names.ts';
+import { SENTENCES } from '../../src/lib/sentences.ts';
+import { API_VERSION } from '../../src/resources/common/names.ts';
+import { DESTINATIONS } from '../../src/resources/destination/resource.ts';
 import {
   aroundEachTest,
   cluster,

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
+import { toReadiness } from '../../src/domain/streams/view.ts';
 import { decide } from '../../src/operator/decide.ts';
 import { programOf } from '../../src/operator/media.ts';
 import { statusOf } from '../../src/operator/status.ts';
 import type { World } from '../../src/operator/world.ts';
-import { findCondition } from '../../src/streams/conditions.ts';
-import { type LoopStreamSpec, MAX_UNPLAYABLE } from '../../src/streams/spec.ts';
-import { toReadiness } from '../../src/streams/view.ts';
-import type { UploadStatus } from '../../src/uploads/spec.ts';
+import { findCondition } from '../../src/resources/common/conditions.ts';
+import { type LoopStreamSpec, MAX_UNPLAYABLE } from '../../src/resources/stream/spec.ts';
+import type { UploadStatus } from '../../src/resources/upload/spec.ts';
 import { at, MEDIA, NOW, playlist, podOf, rendition, SETTINGS, stream, upload, world } from '../support/operator.ts';
 
 const importing: UploadStatus = { state: 'importing' };

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { isWaiting, programOf, uploadNames } from '../../src/operator/media.ts';
 import { mediaProblem } from '../../src/operator/playable.ts';
-import { PUBLISHED_ANNOTATION, SUSPENDED_ANNOTATION } from '../../src/streams/names.ts';
-import type { UploadStatus } from '../../src/uploads/spec.ts';
+import { PUBLISHED_ANNOTATION, SUSPENDED_ANNOTATION } from '../../src/resources/common/names.ts';
+import type { UploadStatus } from '../../src/resources/upload/spec.ts';
 import { at, MEDIA, NOW, playlist, rendition, stream, upload, world } from '../support/operator.ts';
 
 const importing: UploadStatus = { state: 'importing' };

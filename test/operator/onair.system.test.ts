@@ -2,11 +2,13 @@
 import { rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { EVENTS, LOOPSTREAMS, type LoopStream, PLAYLISTS } from '../../src/kube/resources.ts';
-import { findCondition } from '../../src/streams/conditions.ts';
-import { PUBLISHED_ANNOTATION, SKIP_ANNOTATIONS } from '../../src/streams/names.ts';
-import { programOfPod } from '../../src/streams/program.ts';
-import { renditionKey, renditionScope } from '../../src/uploads/spec.ts';
+import { EVENTS } from '../../src/kube/core.ts';
+import { findCondition } from '../../src/resources/common/conditions.ts';
+import { PUBLISHED_ANNOTATION, SKIP_ANNOTATIONS } from '../../src/resources/common/names.ts';
+import { PLAYLISTS } from '../../src/resources/playlist/resource.ts';
+import { programOfPod } from '../../src/resources/stream/program.ts';
+import { LOOPSTREAMS, type LoopStream } from '../../src/resources/stream/resource.ts';
+import { renditionKey, renditionScope } from '../../src/resources/upload/spec.ts';
 import { openStudio, type Studio } from '../support/onair.ts';
 import { MEDIA } from '../support/operator.ts';
 import {

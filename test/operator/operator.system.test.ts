@@ -1,7 +1,10 @@
 /** Uploads on a real control plane, and the operator's own stops and starts. */
 import { describe, expect, it } from 'vitest';
-import { JOBS, LOOPSTREAMS, PLAYLISTS, UPLOADS } from '../../src/kube/resources.ts';
-import { findCondition } from '../../src/streams/conditions.ts';
+import { JOBS } from '../../src/kube/core.ts';
+import { findCondition } from '../../src/resources/common/conditions.ts';
+import { PLAYLISTS } from '../../src/resources/playlist/resource.ts';
+import { LOOPSTREAMS } from '../../src/resources/stream/resource.ts';
+import { UPLOADS } from '../../src/resources/upload/resource.ts';
 import { MEDIA } from '../support/operator.ts';
 import {
   answer,

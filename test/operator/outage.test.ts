@@ -1,12 +1,13 @@
 /** A link whose server is away is waited for without a Job, and one that has failed is tried again when that is asked for. */
 import { describe, expect, test } from 'vitest';
-import type { Job, Pod, Upload } from '../../src/kube/resources.ts';
+import type { Job, Pod } from '../../src/kube/core.ts';
 import { buildJob, importWish } from '../../src/operator/job.ts';
 import { planWait } from '../../src/operator/outage.ts';
 import { decideUpload } from '../../src/operator/preparation.ts';
-import { findCondition } from '../../src/streams/conditions.ts';
-import { RETRY_ANNOTATION } from '../../src/streams/names.ts';
-import type { UploadStatus } from '../../src/uploads/spec.ts';
+import { findCondition } from '../../src/resources/common/conditions.ts';
+import { RETRY_ANNOTATION } from '../../src/resources/common/names.ts';
+import type { Upload } from '../../src/resources/upload/resource.ts';
+import type { UploadStatus } from '../../src/resources/upload/spec.ts';
 import { endedPod, jobOf, MEDIA, NOW, SETTINGS, upload } from '../support/operator.ts';
 
 const AWAY = { code: 'link_unreachable', message: 'The link could not be fetched. The server answered 503.' } as const;

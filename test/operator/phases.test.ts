@@ -2,14 +2,14 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { kubeTime } from '../../src/clock.ts';
-import type { LoopStream } from '../../src/kube/resources.ts';
+import { kubeTime } from '../../src/lib/clock.ts';
 import { decide } from '../../src/operator/decide.ts';
 import { notCreated } from '../../src/operator/refusal.ts';
 import { statusOf } from '../../src/operator/status.ts';
 import type { World } from '../../src/operator/world.ts';
-import { FINALIZER } from '../../src/streams/names.ts';
-import { type LoopStreamSpec, PHASES, type Phase } from '../../src/streams/spec.ts';
+import { FINALIZER } from '../../src/resources/common/names.ts';
+import type { LoopStream } from '../../src/resources/stream/resource.ts';
+import { type LoopStreamSpec, PHASES, type Phase } from '../../src/resources/stream/spec.ts';
 import { at, destination, podOf, SETTINGS, stream, upload, world } from '../support/operator.ts';
 
 /** All that a decision depends on, as words. */
@@ -90,7 +90,7 @@ const scenes = fc.record<Scene>({
 
 /** The transitions that are written above PHASES: `from → to`. */
 function written(): string[] {
-  const source = readFileSync(resolve(import.meta.dirname, '../../src/streams/spec.ts'), 'utf8');
+  const source = readFileSync(resolve(import.meta.dirname, '../../src/resources/stream/spec.ts'), 'utf8');
   const text = source.slice(0, source.indexOf('export const PHASES')).replaceAll(/\n \* {3}/g, ' ');
   const lines = [...text.matchAll(/^ \* to (\w+) from ([\w, ]+) \[([\w, ]*)\]: \S.*\.$/gm)];
   expect(lines.map(([, to]) => to)).toEqual([...PHASES]);

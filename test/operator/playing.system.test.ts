@@ -1,9 +1,9 @@
 /** The operator on a real control plane: what is on air is kept while what is to follow it is prepared, and no longer. */
 import { expect, it } from 'vitest';
-import { PODS, type Pod } from '../../src/kube/resources.ts';
-import { findCondition } from '../../src/streams/conditions.ts';
-import { podNames } from '../../src/streams/names.ts';
-import { playingOf, programOfPod } from '../../src/streams/program.ts';
+import { PODS, type Pod } from '../../src/kube/core.ts';
+import { findCondition } from '../../src/resources/common/conditions.ts';
+import { podNames } from '../../src/resources/common/names.ts';
+import { playingOf, programOfPod } from '../../src/resources/stream/program.ts';
 import { MEDIA } from '../support/operator.ts';
 import {
   answer,

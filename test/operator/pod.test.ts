@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { streamerConfig } from '../../src/config.ts';
+import { streamerConfig } from '../../src/media/settings.ts';
 import { programOf } from '../../src/operator/media.ts';
 import { buildPod, templateHash } from '../../src/operator/pod.ts';
 import { destination, SETTINGS, stream, world } from '../support/operator.ts';

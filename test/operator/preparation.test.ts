@@ -1,13 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { prepareConfig } from '../../src/config.ts';
-import type { Job, Pod, Upload } from '../../src/kube/resources.ts';
+import type { Job, Pod } from '../../src/kube/core.ts';
+import { prepareConfig } from '../../src/media/settings.ts';
 import { buildJob, importWish, renditionWish, type Wish } from '../../src/operator/job.ts';
 import { decideUpload, whileWaiting } from '../../src/operator/preparation.ts';
 import { uploadEvents } from '../../src/operator/story.ts';
-import { findCondition } from '../../src/streams/conditions.ts';
-import { PREVIEW_ANNOTATION } from '../../src/streams/names.ts';
-import { previewOf, previewWish } from '../../src/uploads/asked.ts';
-import { warn } from '../../src/uploads/warnings.ts';
+import { findCondition } from '../../src/resources/common/conditions.ts';
+import { PREVIEW_ANNOTATION } from '../../src/resources/common/names.ts';
+import { previewOf, previewWish } from '../../src/resources/upload/asked.ts';
+import type { Upload } from '../../src/resources/upload/resource.ts';
+import { warn } from '../../src/resources/upload/warnings.ts';
 import { at, endedPod, jobOf, MEDIA, NOW, rendition, SETTINGS, upload } from '../support/operator.ts';
 
 const fresh = () => upload('film', {});

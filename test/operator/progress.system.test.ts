@@ -2,8 +2,8 @@
 import { randomInt } from 'node:crypto';
 import { createServer, type ServerResponse } from 'node:http';
 import { expect, it } from 'vitest';
-import { UPLOADS } from '../../src/kube/resources.ts';
-import { PREPARE_PORT } from '../../src/streams/names.ts';
+import { PREPARE_PORT } from '../../src/resources/common/names.ts';
+import { UPLOADS } from '../../src/resources/upload/resource.ts';
 import { MEDIA } from '../support/operator.ts';
 import { aroundEachTest, createUpload, jobPod, kube, kubelet, NS, settled } from '../support/operator-system.ts';
 import { until } from '../support/rtmp.ts';

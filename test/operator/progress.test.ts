@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Pod } from '../../src/kube/resources.ts';
+import type { Pod } from '../../src/kube/core.ts';
 import { importWish } from '../../src/operator/job.ts';
 import { addressToAsk, hasMoved, isActive, progressOf } from '../../src/operator/progress.ts';
 import { endedPod, jobOf, meta, upload } from '../support/operator.ts';

@@ -1,12 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { kubeTime } from '../../src/clock.ts';
-import type { LoopStream, Pod } from '../../src/kube/resources.ts';
+import { toReadiness } from '../../src/domain/streams/view.ts';
+import type { Pod } from '../../src/kube/core.ts';
+import { kubeTime } from '../../src/lib/clock.ts';
 import { notCreated } from '../../src/operator/refusal.ts';
 import { sameStatus, statusOf } from '../../src/operator/status.ts';
 import { streamEvents } from '../../src/operator/story.ts';
-import { type Condition, findCondition } from '../../src/streams/conditions.ts';
-import { gatesOf } from '../../src/streams/readiness.ts';
-import { toReadiness } from '../../src/streams/view.ts';
+import { type Condition, findCondition } from '../../src/resources/common/conditions.ts';
+import { gatesOf } from '../../src/resources/stream/readiness.ts';
+import type { LoopStream } from '../../src/resources/stream/resource.ts';
 import { at, NOW, podOf, step, stream, world } from '../support/operator.ts';
 
 const readinessGates = [{ conditionType: 'CreditAvailable' }];

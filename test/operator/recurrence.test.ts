@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { airtime, nextChange } from '../../src/operator/schedule.ts';
-import { startAfter } from '../../src/streams/recurrence.ts';
-import type { Recurrence, Schedule } from '../../src/streams/spec.ts';
+import { startAfter } from '../../src/resources/stream/recurrence.ts';
+import type { Recurrence, Schedule } from '../../src/resources/stream/spec.ts';
 
 const HOUR = 3600;
 const recurring = (cron: string, durationSeconds: number, timeZone = 'UTC'): Recurrence => ({

@@ -1,11 +1,12 @@
 /** Whatever happens to pods, operator and meter: every second on air is counted once, and none that was not. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { kubeTime } from '../../src/clock.ts';
-import type { LoopStream, Pod } from '../../src/kube/resources.ts';
+import type { Pod } from '../../src/kube/core.ts';
+import { kubeTime } from '../../src/lib/clock.ts';
 import type { Run } from '../../src/operator/runs.ts';
 import { accountOf, bookOf } from '../../src/operator/sessions.ts';
-import { lastNumber, MAX_SESSIONS } from '../../src/streams/sessions.ts';
+import type { LoopStream } from '../../src/resources/stream/resource.ts';
+import { lastNumber, MAX_SESSIONS } from '../../src/resources/stream/sessions.ts';
 import { at, meta, NOW, stream } from '../support/operator.ts';
 
 /** `since`: seconds after NOW. */

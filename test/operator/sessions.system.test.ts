@@ -1,8 +1,9 @@
 /** The time on air of a stream on a real control plane: what containers leave, an operator that is away, a meter. */
 import { expect, it } from 'vitest';
-import { kubeTime } from '../../src/clock.ts';
-import { LOOPSTREAMS, PODS } from '../../src/kube/resources.ts';
-import { API_VERSION, POD_FINALIZER } from '../../src/streams/names.ts';
+import { PODS } from '../../src/kube/core.ts';
+import { kubeTime } from '../../src/lib/clock.ts';
+import { API_VERSION, POD_FINALIZER } from '../../src/resources/common/names.ts';
+import { LOOPSTREAMS } from '../../src/resources/stream/resource.ts';
 import {
   aroundEachTest,
   atRest,

@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { kubeTime } from '../../src/clock.ts';
-import type { LoopStream, Pod } from '../../src/kube/resources.ts';
+import type { Pod } from '../../src/kube/core.ts';
+import { kubeTime } from '../../src/lib/clock.ts';
 import { newsOf, sameNews } from '../../src/operator/news.ts';
 import { type Run, runsOf } from '../../src/operator/runs.ts';
 import { type Account, accountOf, bookOf } from '../../src/operator/sessions.ts';
 import { sameStatus } from '../../src/operator/status.ts';
-import { MAX_SESSIONS, type Session } from '../../src/streams/sessions.ts';
+import type { LoopStream } from '../../src/resources/stream/resource.ts';
+import { MAX_SESSIONS, type Session } from '../../src/resources/stream/sessions.ts';
 import { at, NOW, podOf, step, stream, world } from '../support/operator.ts';
 
 /** `since`: seconds after NOW. */

@@ -1,10 +1,12 @@
 /** Streams on a real control plane, from created to gone. */
 import { describe, expect, it } from 'vitest';
-import { DESTINATIONS, EVENTS, LOOPSTREAMS, PODS, SECRETS } from '../../src/kube/resources.ts';
+import { EVENTS, PODS, SECRETS } from '../../src/kube/core.ts';
 import type { Resource } from '../../src/kube/types.ts';
 import { contentOf } from '../../src/operator/secret.ts';
-import { findCondition } from '../../src/streams/conditions.ts';
-import { FINALIZER, PROGRAM_ANNOTATION, streamSecretName } from '../../src/streams/names.ts';
+import { findCondition } from '../../src/resources/common/conditions.ts';
+import { FINALIZER, PROGRAM_ANNOTATION, streamSecretName } from '../../src/resources/common/names.ts';
+import { DESTINATIONS } from '../../src/resources/destination/resource.ts';
+import { LOOPSTREAMS } from '../../src/resources/stream/resource.ts';
 import { MEDIA } from '../support/operator.ts';
 import {
   answer,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { Upload } from '../../src/kube/resources.ts';
 import { importWish, renditionWish, workKey } from '../../src/operator/job.ts';
 import { mayDelete, nextSweep, referredTo } from '../../src/operator/sweep.ts';
+import type { Upload } from '../../src/resources/upload/resource.ts';
 import { jobOf, MEDIA, podOf, rendition, step, stream, upload, world } from '../support/operator.ts';
 
 const nothing = { uploads: [], jobs: [], pods: [], streams: [], begun: [] };

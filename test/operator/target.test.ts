@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Secret } from '../../src/kube/resources.ts';
+import type { Secret } from '../../src/kube/core.ts';
 import { destinationStatus } from '../../src/operator/target.ts';
 import { destination, NOW } from '../support/operator.ts';
 

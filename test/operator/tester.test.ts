@@ -1,10 +1,11 @@
 /** How many tests of destinations are made at once, and what becomes of one whose pod Kubernetes refuses. */
 import { expect, it } from 'vitest';
-import type { Destination, Pod } from '../../src/kube/resources.ts';
+import type { Pod } from '../../src/kube/core.ts';
 import { KubeError } from '../../src/kube/types.ts';
 import type { Tools } from '../../src/operator/control.ts';
 import { Tester } from '../../src/operator/tester.ts';
-import { ACCOUNT_LABEL, TEST_ANNOTATION } from '../../src/streams/names.ts';
+import { ACCOUNT_LABEL, TEST_ANNOTATION } from '../../src/resources/common/names.ts';
+import type { Destination } from '../../src/resources/destination/resource.ts';
 import { at, destination, endedPod, meta, NAMESPACE, SETTINGS } from '../support/operator.ts';
 
 const SEEN = { ready: { status: 'True' as const, message: 'Fine.' }, secretVersion: '7' };

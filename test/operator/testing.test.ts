@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { probeConfig } from '../../src/config.ts';
-import type { ProbeResult } from '../../src/destinations/spec.ts';
-import type { Destination, Pod } from '../../src/kube/resources.ts';
+import type { Pod } from '../../src/kube/core.ts';
+import { probeConfig } from '../../src/media/settings.ts';
 import { buildProbe } from '../../src/operator/probe.ts';
 import { decideTest, type TestWorld } from '../../src/operator/testing.ts';
-import { ACCOUNT_LABEL, TEST_ANNOTATION } from '../../src/streams/names.ts';
+import { ACCOUNT_LABEL, TEST_ANNOTATION } from '../../src/resources/common/names.ts';
+import type { Destination } from '../../src/resources/destination/resource.ts';
+import type { ProbeResult } from '../../src/resources/destination/spec.ts';
 import { at, destination, endedPod, meta, NAMESPACE, NOW, SETTINGS } from '../support/operator.ts';
 
 const ID = `${NOW.toISOString()} tst-1`;

@@ -1,11 +1,12 @@
 /** Streams whose windows begin in the same second. */
 import { expect, test } from 'vitest';
+import type { Pod } from '../../src/kube/core.ts';
 import { createQueue } from '../../src/kube/queue.ts';
-import type { LoopStream, Pod } from '../../src/kube/resources.ts';
 import { KubeError, type Resource } from '../../src/kube/types.ts';
 import type { Tools } from '../../src/operator/control.ts';
 import { reconcileStream } from '../../src/operator/streams.ts';
-import { FINALIZER, VIEW_KEY_SECRET } from '../../src/streams/names.ts';
+import { FINALIZER, VIEW_KEY_SECRET } from '../../src/resources/common/names.ts';
+import type { LoopStream } from '../../src/resources/stream/resource.ts';
 import { silent } from '../support/kube.ts';
 import { at, destination, NAMESPACE, SETTINGS, stream, upload } from '../support/operator.ts';
 

@@ -1,13 +1,14 @@
 /** Schedules as they go by: a virtual clock, an operator that is there or not, and what becomes of the stream. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { kubeTime } from '../../src/clock.ts';
-import type { LoopStream, Pod } from '../../src/kube/resources.ts';
+import type { Pod } from '../../src/kube/core.ts';
+import { kubeTime } from '../../src/lib/clock.ts';
 import { clockHealth } from '../../src/operator/clockhealth.ts';
 import { waitUntil } from '../../src/operator/control.ts';
 import { secondsLate } from '../../src/operator/lateness.ts';
-import { startAfter } from '../../src/streams/recurrence.ts';
-import type { Schedule } from '../../src/streams/spec.ts';
+import { startAfter } from '../../src/resources/stream/recurrence.ts';
+import type { LoopStream } from '../../src/resources/stream/resource.ts';
+import type { Schedule } from '../../src/resources/stream/spec.ts';
 import { at, podOf, step, stream, world } from '../support/operator.ts';
 
 const HOURLY: Schedule = { recurrence: { cron: '0 * * * *', timeZone: 'UTC', durationSeconds: 1200 } };

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { applyChanges, type Change, changesBetween, OutOfList } from '../../src/playlists/changes.ts';
+import { applyChanges, type Change, changesBetween, OutOfList } from '../../src/domain/playlists/changes.ts';
 
 const list = (letters: string) => [...letters].map((uploadObjectID) => ({ uploadObjectID }));
 const text = (items: { uploadObjectID: string }[]) => items.map(({ uploadObjectID }) => uploadObjectID).join('');

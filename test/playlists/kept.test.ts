@@ -1,9 +1,14 @@
 /** What the versions of a playlist count for, without asking Kubernetes for them. */
 import { expect, test } from 'vitest';
-import type { Playlist } from '../../src/kube/resources.ts';
-import { HISTORY_LIMIT } from '../../src/playlists/history.ts';
-import { keepingFirst, keepingNext, keptBytes, versionBytes } from '../../src/playlists/kept.ts';
-import type { PlaylistSpec } from '../../src/playlists/spec.ts';
+import {
+  HISTORY_LIMIT,
+  keepingFirst,
+  keepingNext,
+  keptBytes,
+  versionBytes,
+} from '../../src/resources/playlist/kept.ts';
+import type { Playlist } from '../../src/resources/playlist/resource.ts';
+import type { PlaylistSpec } from '../../src/resources/playlist/spec.ts';
 
 const spec = (items: number): PlaylistSpec => ({
   ...{ kind: 'video', mode: 'sequential' },

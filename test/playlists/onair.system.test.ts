@@ -1,11 +1,13 @@
 /** What a stream is on air with cannot be deleted, also when nothing that a client wrote refers to it any more. */
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { LOOPSTREAMS, PLAYLISTS, PODS } from '../../src/kube/resources.ts';
-import { NAMESPACE } from '../../src/local/rights.ts';
-import type { Playlist } from '../../src/playlists/record.ts';
-import { PROGRAM_ANNOTATION, STREAM_LABEL } from '../../src/streams/names.ts';
-import type { Playing, Program, ProgramItem } from '../../src/streams/program.ts';
+import type { Playlist } from '../../src/domain/playlists/record.ts';
+import { PODS } from '../../src/kube/core.ts';
+import { PROGRAM_ANNOTATION, STREAM_LABEL } from '../../src/resources/common/names.ts';
+import { PLAYLISTS } from '../../src/resources/playlist/resource.ts';
+import type { Playing, Program, ProgramItem } from '../../src/resources/stream/program.ts';
+import { LOOPSTREAMS } from '../../src/resources/stream/resource.ts';
+import { NAMESPACE } from '../../tools/local/rights.ts';
 import type { Client, TestApi } from '../support/api.ts';
 import { asker } from '../support/graphql.ts';
 import { type StreamsApi, startStreamsApi } from '../support/streams.ts';

@@ -1,7 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { CONTROLLER_REVISIONS, LOOPSTREAMS, PLAYLISTS } from '../../src/kube/resources.ts';
-import { NAMESPACE } from '../../src/local/rights.ts';
-import type { Playlist, PlaylistDiff, PlaylistVersion, PlaylistVersionSummary } from '../../src/playlists/record.ts';
+import type {
+  Playlist,
+  PlaylistDiff,
+  PlaylistVersion,
+  PlaylistVersionSummary,
+} from '../../src/domain/playlists/record.ts';
+import { CONTROLLER_REVISIONS } from '../../src/kube/core.ts';
+import { PLAYLISTS } from '../../src/resources/playlist/resource.ts';
+import { LOOPSTREAMS } from '../../src/resources/stream/resource.ts';
+import { NAMESPACE } from '../../tools/local/rights.ts';
 import { type Answer, type Client, call, startTestApi, type TestApi } from '../support/api.ts';
 import { asker } from '../support/graphql.ts';
 

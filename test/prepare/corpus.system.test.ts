@@ -6,7 +6,7 @@ import { execFile } from 'node:child_process';
 import { basename } from 'node:path';
 import { promisify } from 'node:util';
 import { beforeAll, expect, test } from 'vitest';
-import { PrepareError } from '../../src/prepare/failure.ts';
+import { PrepareError } from '../../src/media/prepare/failure.ts';
 import { ensureCorpus } from '../support/corpus/files.ts';
 import { importOf } from '../support/imports.ts';
 import { room } from '../support/prepare.ts';

@@ -2,8 +2,9 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { request } from 'undici';
 import { afterEach, describe, expect, test } from 'vitest';
-import { checkLink, guardedAgent, type Lookup } from '../../src/prepare/guard.ts';
-import { isAllowedAddress } from '../../src/public-address.ts';
+import type { Lookup } from '../../src/lib/guarded-agent.ts';
+import { isAllowedAddress } from '../../src/lib/public-address.ts';
+import { checkLink, linkAgent } from '../../src/media/prepare/guard.ts';
 
 const PRIVATE = [
   '127.0.0.1',
@@ -131,7 +132,7 @@ describe('no connection is made to a private address', () => {
         addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 })),
       );
   const get = async (url: string, allowPrivate: boolean, lookup: Lookup) => {
-    const agent = guardedAgent(allowPrivate, lookup);
+    const agent = linkAgent(allowPrivate, lookup);
     try {
       return await (await request(url, { dispatcher: agent })).body.text();
     } finally {

@@ -4,12 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { decoderConfig } from '../../src/config.ts';
-import { Lifecycle } from '../../src/lifecycle.ts';
-import { runDecoder } from '../../src/prepare/decoder.ts';
-import { encodeEnd, FrameError, FrameParser, outputHeader, parseRequest } from '../../src/prepare/frames.ts';
-import { type Keeper, openKeeper } from '../../src/prepare/keeper.ts';
-import { ToolError } from '../../src/prepare/tool.ts';
+import { Lifecycle } from '../../src/lib/lifecycle.ts';
+import { runDecoder } from '../../src/media/prepare/decoder.ts';
+import { encodeEnd, FrameError, FrameParser, outputHeader, parseRequest } from '../../src/media/prepare/frames.ts';
+import { type Keeper, openKeeper } from '../../src/media/prepare/keeper.ts';
+import { ToolError } from '../../src/media/prepare/tool.ts';
+import { decoderConfig } from '../../src/media/settings.ts';
 import { quiet } from '../support/prepare.ts';
 import { until } from '../support/rtmp.ts';
 

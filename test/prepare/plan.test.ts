@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { bitrateKbps, fitFilters, type PlanInput, planRendition } from '../../src/prepare/plan.ts';
-import type { AudioStream, Scan, Source, StreamScan, VideoStream } from '../../src/prepare/source.ts';
+import { bitrateKbps, fitFilters, type PlanInput, planRendition } from '../../src/media/prepare/plan.ts';
+import type { AudioStream, Scan, Source, StreamScan, VideoStream } from '../../src/media/prepare/source.ts';
 
-import { FRAMERATES, PROFILES, parseProfile, QUALITIES } from '../../src/streams/profile.ts';
+import { FRAMERATES, PROFILES, parseProfile, QUALITIES } from '../../src/resources/stream/profile.ts';
 import { ffmpeg } from '../support/prepare.ts';
 
 const video = (changes: Partial<VideoStream> = {}): VideoStream => ({

@@ -3,10 +3,10 @@ import { createHash, randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { expect, test } from 'vitest';
-import { importSource } from '../../src/prepare/import.ts';
-import { DEFAULT_LIMITS } from '../../src/prepare/media-limits.ts';
-import { appendPieces, arrivedBytes } from '../../src/storage/pieces.ts';
-import type { Storage } from '../../src/storage/storage.ts';
+import { DEFAULT_LIMITS } from '../../src/media/limits.ts';
+import { importSource } from '../../src/media/prepare/import.ts';
+import { appendPieces, arrivedBytes } from '../../src/media/storage/pieces.ts';
+import type { Storage } from '../../src/media/storage/storage.ts';
 import { media, quiet, room } from '../support/prepare.ts';
 
 const KEY = 'incoming/x';

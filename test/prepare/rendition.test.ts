@@ -2,13 +2,13 @@ import { copyFile, mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
-import { makeRendition } from '../../src/prepare/rendition.ts';
-import { indexKey } from '../../src/rendition/index.ts';
-import { FRAMERATES, profileOf } from '../../src/streams/profile.ts';
+import { makeRendition } from '../../src/media/prepare/rendition.ts';
+import { indexKey } from '../../src/media/rendition/index.ts';
+import { FRAMERATES, profileOf } from '../../src/resources/stream/profile.ts';
 import { ffmpeg, halfWritten, media, room } from '../support/prepare.ts';
 import { picture, pictureIn, played, rendition, shopOf, TONE, taskFor } from '../support/rendition.ts';
 
-const DEMO = fileURLToPath(new URL('../../src/local/demo/bigbuckbunny.mp4', import.meta.url));
+const DEMO = fileURLToPath(new URL('../../tools/local/demo/bigbuckbunny.mp4', import.meta.url));
 
 /** Long enough to see another frame rate in the number of pictures; longer ones only take longer. */
 const SHORT = 0.4;

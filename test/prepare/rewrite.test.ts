@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { Indexer } from '../../src/prepare/index-file.ts';
-import { ORIGIN_MS } from '../../src/prepare/plan.ts';
-import { encodedBytes, encodeTags, fileHeader, Rewriter } from '../../src/prepare/rewrite.ts';
-import { audioFramesFor, audioSlotMs, videoSlotMs } from '../../src/prepare/slots.ts';
-import { type FlvTag, parseFlv, TAG_AUDIO, TAG_VIDEO, type TagType } from '../../src/rendition/flv.ts';
-import { FRAMERATES, type Framerate } from '../../src/streams/profile.ts';
+import { Indexer } from '../../src/media/prepare/index-file.ts';
+import { ORIGIN_MS } from '../../src/media/prepare/plan.ts';
+import { encodedBytes, encodeTags, fileHeader, Rewriter } from '../../src/media/prepare/rewrite.ts';
+import { audioFramesFor, audioSlotMs, videoSlotMs } from '../../src/media/prepare/slots.ts';
+import { type FlvTag, parseFlv, TAG_AUDIO, TAG_VIDEO, type TagType } from '../../src/media/rendition/flv.ts';
+import { FRAMERATES, type Framerate } from '../../src/resources/stream/profile.ts';
 
 const tag = (type: TagType, timestampMs: number, hex: string): FlvTag => ({
   type,

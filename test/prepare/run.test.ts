@@ -6,10 +6,10 @@ import type { RequestListener } from 'node:http';
 import { fileURLToPath } from 'node:url';
 import { Value } from 'typebox/value';
 import { describe, expect, test } from 'vitest';
-import { prepareConfig } from '../../src/config.ts';
-import { Lifecycle } from '../../src/lifecycle.ts';
-import { runPrepare } from '../../src/prepare/run.ts';
-import { PrepareProgress, PrepareResult, type PrepareTask } from '../../src/prepare/task.ts';
+import { Lifecycle } from '../../src/lib/lifecycle.ts';
+import { runPrepare } from '../../src/media/prepare/run.ts';
+import { PrepareProgress, PrepareResult, type PrepareTask } from '../../src/media/prepare/task.ts';
+import { prepareConfig } from '../../src/media/settings.ts';
 import { ffmpeg, halfWritten, media, quiet, room, serve } from '../support/prepare.ts';
 import { freePort, until } from '../support/rtmp.ts';
 

@@ -3,12 +3,12 @@ import { readdir, readFile, rm } from 'node:fs/promises';
 import { CreateBucketCommand } from '@aws-sdk/client-s3';
 import { Value } from 'typebox/value';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { prepareConfig } from '../../src/config.ts';
-import { Lifecycle } from '../../src/lifecycle.ts';
-import { runPrepare } from '../../src/prepare/run.ts';
-import { PrepareResult, type PrepareTask } from '../../src/prepare/task.ts';
-import { indexKey } from '../../src/rendition/index.ts';
-import { openStorage } from '../../src/storage/open.ts';
+import { Lifecycle } from '../../src/lib/lifecycle.ts';
+import { runPrepare } from '../../src/media/prepare/run.ts';
+import { PrepareResult, type PrepareTask } from '../../src/media/prepare/task.ts';
+import { indexKey } from '../../src/media/rendition/index.ts';
+import { prepareConfig } from '../../src/media/settings.ts';
+import { openStorage } from '../../src/media/storage/open.ts';
 import { ffmpeg, quiet, room, serve } from '../support/prepare.ts';
 import { type S3Server, startS3Server } from '../support/s3-server.ts';
 

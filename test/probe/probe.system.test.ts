@@ -8,12 +8,12 @@ import { type AddressInfo, createServer, type Server, type Socket } from 'node:n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { probeConfig } from '../../src/config.ts';
-import type { ProbeResult } from '../../src/destinations/spec.ts';
-import { Lifecycle } from '../../src/lifecycle.ts';
-import { createLogger } from '../../src/log.ts';
-import { type ProbeOptions, probe } from '../../src/probe/probe.ts';
-import { runProbe } from '../../src/probe/run.ts';
+import { Lifecycle } from '../../src/lib/lifecycle.ts';
+import { createLogger } from '../../src/lib/log.ts';
+import { type ProbeOptions, probe } from '../../src/media/probe/probe.ts';
+import { runProbe } from '../../src/media/probe/run.ts';
+import { probeConfig } from '../../src/media/settings.ts';
+import type { ProbeResult } from '../../src/resources/destination/spec.ts';
 import { makeAuthority, startStunnel } from '../support/certificates.ts';
 import { everyCommandLine } from '../support/destinations.ts';
 import { freePort, type RtmpServer, startRtmpServer, until } from '../support/rtmp.ts';

@@ -23,7 +23,7 @@ import {
   TAG_AUDIO,
   TAG_SCRIPT,
   TAG_VIDEO,
-} from '../../src/rendition/flv.ts';
+} from '../../src/media/rendition/flv.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'flv-'));
 afterAll(() => rmSync(dir, { recursive: true }));

@@ -1,6 +1,7 @@
 import { PassThrough, type Readable } from 'node:stream';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { AppError } from '../../src/errors.ts';
+import { createPreviews, type PreviewLimits, type Wanted } from '../../src/domain/stats/previews.ts';
+import { AppError } from '../../src/lib/errors.ts';
 import {
   encodeHeader,
   encodeMetaData,
@@ -9,8 +10,7 @@ import {
   TAG_AUDIO,
   TAG_SCRIPT,
   TAG_VIDEO,
-} from '../../src/rendition/flv.ts';
-import { createPreviews, type PreviewLimits, type Wanted } from '../../src/stats/previews.ts';
+} from '../../src/media/rendition/flv.ts';
 
 const LIMITS: PreviewLimits = { perStream: 2, perServer: 4, seconds: 600 };
 /** What accounts may have by the table of limits. */

@@ -1,9 +1,9 @@
 import { describe, expect, test, vi } from 'vitest';
-import { SECRETS } from '../../src/kube/resources.ts';
+import { createViewTokens } from '../../src/domain/stats/tokens.ts';
+import { SECRETS } from '../../src/kube/core.ts';
 import { type Kube, KubeError } from '../../src/kube/types.ts';
 import { findViewToken } from '../../src/operator/viewkey.ts';
-import { createViewTokens } from '../../src/stats/tokens.ts';
-import { VIEW_KEY_KEY } from '../../src/streams/names.ts';
+import { VIEW_KEY_KEY } from '../../src/resources/common/names.ts';
 
 /** A Kubernetes with at most one Secret, which counts what it is asked. */
 function kubernetes() {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { liveStats, NOT_LIVE } from '../../src/stats/view.ts';
+import { liveStats, NOT_LIVE } from '../../src/domain/stats/view.ts';
 
 test('whatever a pod tells becomes the public shape: wrong types are nulls, strange fields are left out', () => {
   for (const told of [

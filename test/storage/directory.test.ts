@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { openStorage } from '../../src/storage/open.ts';
-import type { Storage } from '../../src/storage/storage.ts';
+import { openStorage } from '../../src/media/storage/open.ts';
+import type { Storage } from '../../src/media/storage/storage.ts';
 import { halfWritten } from '../support/prepare.ts';
 import { describeKeeper, keysOf } from '../support/storage-suite.ts';
 

@@ -2,10 +2,10 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
-import { streamerConfig } from '../../src/config.ts';
-import { openStorage } from '../../src/storage/open.ts';
-import { answerOf, s3Error } from '../../src/storage/s3-error.ts';
-import { parseS3Url } from '../../src/storage/s3-url.ts';
+import { streamerConfig } from '../../src/media/settings.ts';
+import { openStorage } from '../../src/media/storage/open.ts';
+import { answerOf, s3Error } from '../../src/media/storage/s3-error.ts';
+import { parseS3Url } from '../../src/media/storage/s3-url.ts';
 
 describe('the storage URL', () => {
   test.each(['http://bucket', '/plain', 'file://host/path', ''])('%j is refused', async (url) => {
@@ -54,7 +54,7 @@ describe('the storage URL', () => {
       import { registerHooks } from 'node:module';
       let sdk = 0;
       registerHooks({ resolve(name, context, next) { if (name.startsWith('@aws-sdk/')) sdk++; return next(name, context); } });
-      const { openStorage } = await import(${JSON.stringify(join(import.meta.dirname, '../../src/storage/open.ts'))});
+      const { openStorage } = await import(${JSON.stringify(join(import.meta.dirname, '../../src/media/storage/open.ts'))});
       await openStorage('file:///nowhere');
       const before = sdk;
       await openStorage('s3://media');

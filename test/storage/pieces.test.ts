@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from 'vitest';
-import { appendPieces, LARGEST_PIECE, SMALLEST_PIECE } from '../../src/storage/pieces.ts';
+import { appendPieces, LARGEST_PIECE, SMALLEST_PIECE } from '../../src/media/storage/pieces.ts';
 
 const KIB = 1024;
 

@@ -7,8 +7,8 @@ import { buffer } from 'node:stream/consumers';
 import { inspect } from 'node:util';
 import { CreateBucketCommand, HeadObjectCommand, ListMultipartUploadsCommand } from '@aws-sdk/client-s3';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import { openStorage } from '../../src/storage/open.ts';
-import type { Storage, StorageCredentials } from '../../src/storage/storage.ts';
+import { openStorage } from '../../src/media/storage/open.ts';
+import type { Storage, StorageCredentials } from '../../src/media/storage/storage.ts';
 import { type S3Server, startS3Server } from '../support/s3-server.ts';
 import { describeKeeper, keysOf } from '../support/storage-suite.ts';
 

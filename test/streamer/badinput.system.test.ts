@@ -1,9 +1,9 @@
 import { copyFile, readFile, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { encodeHeader, encodeTag, isVideoFrame, parseFlv } from '../../src/rendition/flv.ts';
-import { indexKey } from '../../src/rendition/format.ts';
-import type { ProgramItem } from '../../src/streams/program.ts';
+import { encodeHeader, encodeTag, isVideoFrame, parseFlv } from '../../src/media/rendition/flv.ts';
+import { indexKey } from '../../src/media/rendition/format.ts';
+import type { ProgramItem } from '../../src/resources/stream/program.ts';
 import { expectNoSeam, live, openStudio, type Running, type Studio } from '../support/onair.ts';
 import { until } from '../support/rtmp.ts';
 import { indexOf, makeRendition, packetsOf, programOf, writeAtomically } from '../support/streamer.ts';

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { type FlvTag, TAG_AUDIO, TAG_VIDEO } from '../../src/rendition/flv.ts';
-import { Cuttable } from '../../src/streamer/cut.ts';
-import type { Item } from '../../src/streamer/splice.ts';
+import { type FlvTag, TAG_AUDIO, TAG_VIDEO } from '../../src/media/rendition/flv.ts';
+import { Cuttable } from '../../src/media/streamer/cut.ts';
+import type { Item } from '../../src/media/streamer/splice.ts';
 
 const FRAME_TICKS = 4000;
 const FRAME_MS = FRAME_TICKS / 120;

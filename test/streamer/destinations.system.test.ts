@@ -9,8 +9,8 @@ import {
   isVideoFrame,
   parseFlv,
   TAG_SCRIPT,
-} from '../../src/rendition/flv.ts';
-import type { ProgramItem } from '../../src/streams/program.ts';
+} from '../../src/media/rendition/flv.ts';
+import type { ProgramItem } from '../../src/resources/stream/program.ts';
 import { connected, counted, destination, everyCommandLine, expectUntouched, failed } from '../support/destinations.ts';
 import { live, openStudio, type Studio } from '../support/onair.ts';
 import { freePort, type RtmpServer, startRtmpServer, until } from '../support/rtmp.ts';

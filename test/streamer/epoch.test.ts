@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { EpochKeeper } from '../../src/streamer/epoch.ts';
+import { EpochKeeper } from '../../src/media/streamer/epoch.ts';
 
 const KNOWN = 1_000_000;
 const begin = (keeper: EpochKeeper, byMs: number, more: { monotonicMs?: number; skipped?: boolean } = {}) =>

@@ -7,10 +7,10 @@ import {
   TAG_AUDIO,
   TAG_SCRIPT,
   TAG_VIDEO,
-} from '../../src/rendition/flv.ts';
-import { Feed } from '../../src/streamer/feed.ts';
-import { type Segment, Segmenter } from '../../src/streamer/segment.ts';
-import { DEFAULT_AUDIO_HEADER, type OutTag } from '../../src/streamer/splice.ts';
+} from '../../src/media/rendition/flv.ts';
+import { Feed } from '../../src/media/streamer/feed.ts';
+import { type Segment, Segmenter } from '../../src/media/streamer/segment.ts';
+import { DEFAULT_AUDIO_HEADER, type OutTag } from '../../src/media/streamer/splice.ts';
 
 const HEADER = Buffer.from([0x17, 0, 0, 0, 0, 1]);
 const tag = (timestampMs: number, kind: OutTag['kind'], body: Buffer, type: OutTag['type'] = TAG_VIDEO): OutTag => ({

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Gate } from '../../src/streamer/gate.ts';
+import { Gate } from '../../src/media/streamer/gate.ts';
 
 let dir: string;
 let file: string;

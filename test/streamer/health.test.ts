@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { Health } from '../../src/streamer/health.ts';
+import { Health } from '../../src/media/streamer/health.ts';
 
 const health = () => new Health({ connectMs: 10_000, stallMs: 5000 }, 0);
 

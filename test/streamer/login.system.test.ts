@@ -1,7 +1,7 @@
 /** Servers that ask a publisher for a user name and password: others' and the tests' own, which is held against others' clients. */
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { probe } from '../../src/probe/probe.ts';
+import { probe } from '../../src/media/probe/probe.ts';
 import { makeAuthority, startStunnel } from '../support/certificates.ts';
 import { connected, destination, everyCommandLine, failed } from '../support/destinations.ts';
 import { live, openStudio, type Studio } from '../support/onair.ts';

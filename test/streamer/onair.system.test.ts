@@ -4,7 +4,7 @@ import { writeFile } from 'node:fs/promises';
 import { get, type IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import type { ProgramItem } from '../../src/streams/program.ts';
+import type { ProgramItem } from '../../src/resources/stream/program.ts';
 import { AUDIO_STEP_MS, expectNoSeam, live, openStudio, type Studio, VIDEO_STEP_MS } from '../support/onair.ts';
 import { type RtmpServer, until } from '../support/rtmp.ts';
 import { makeRendition, packetsOf, programOf, stepsOf } from '../support/streamer.ts';

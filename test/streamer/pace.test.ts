@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { DEFAULT_PACE, Pace } from '../../src/streamer/pace.ts';
+import { DEFAULT_PACE, Pace } from '../../src/media/streamer/pace.ts';
 
 test('a lead is sent at once, and then as much as time has passed', () => {
   const pace = new Pace();

@@ -9,8 +9,8 @@ import {
   positionAt,
   resume,
   ticksBefore,
-} from '../../src/streamer/radio.ts';
-import { frameTicks, TICKS_PER_SECOND, ticksToMs } from '../../src/streamer/timeline.ts';
+} from '../../src/media/streamer/radio.ts';
+import { frameTicks, TICKS_PER_SECOND, ticksToMs } from '../../src/media/streamer/timeline.ts';
 
 const loops = fc.record({
   mode: fc.constantFrom('sequential' as const, 'shuffle' as const),

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { Compile } from 'typebox/compile';
 import { expect, test } from 'vitest';
-import { RenditionIndex } from '../../src/rendition/index.ts';
-import { isProgram, isRenditionIndex } from '../../src/streamer/shape.ts';
-import { Program } from '../../src/streams/program.ts';
+import { RenditionIndex } from '../../src/media/rendition/index.ts';
+import { isProgram, isRenditionIndex } from '../../src/media/streamer/shape.ts';
+import { Program } from '../../src/resources/stream/program.ts';
 
 const track = { mode: 'sequential', items: [{ id: 'a', name: 'A', rendition: 'renditions/a.flv' }] };
 const program = {

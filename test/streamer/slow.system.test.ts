@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import type { ProgramItem } from '../../src/streams/program.ts';
+import type { ProgramItem } from '../../src/resources/stream/program.ts';
 import { connected, destination, expectUntouched, processWith } from '../support/destinations.ts';
 import { openStudio, type Studio } from '../support/onair.ts';
 import { startProxy } from '../support/proxy.ts';

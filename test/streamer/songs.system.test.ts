@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { ProgramItem } from '../../src/streams/program.ts';
+import type { ProgramItem } from '../../src/resources/stream/program.ts';
 import { expectNoSeam, live, openStudio, type Studio } from '../support/onair.ts';
 import { until } from '../support/rtmp.ts';
 import { makeRendition, packetsOf, programOf } from '../support/streamer.ts';

@@ -2,9 +2,9 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { indexKey } from '../../src/rendition/index.ts';
-import { DirectoryStorage } from '../../src/storage/directory.ts';
-import { ItemReader } from '../../src/streamer/source.ts';
+import { indexKey } from '../../src/media/rendition/index.ts';
+import { DirectoryStorage } from '../../src/media/storage/directory.ts';
+import { ItemReader } from '../../src/media/streamer/source.ts';
 import { until } from '../support/rtmp.ts';
 import { makeRendition } from '../support/streamer.ts';
 

@@ -1,8 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type FlvTag, TAG_AUDIO, TAG_VIDEO } from '../../src/rendition/flv.ts';
-import { DEFAULT_AUDIO_HEADER, type Item, type OutTag, SILENT_FRAME, Splicer } from '../../src/streamer/splice.ts';
-import { AUDIO_FRAME_TICKS, frameTicks } from '../../src/streamer/timeline.ts';
+import { type FlvTag, TAG_AUDIO, TAG_VIDEO } from '../../src/media/rendition/flv.ts';
+import {
+  DEFAULT_AUDIO_HEADER,
+  type Item,
+  type OutTag,
+  SILENT_FRAME,
+  Splicer,
+} from '../../src/media/streamer/splice.ts';
+import { AUDIO_FRAME_TICKS, frameTicks } from '../../src/media/streamer/timeline.ts';
 
 const AUDIO_FRAME_MS = 1024 / 48;
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { LargestSteps } from '../../src/streamer/steps.ts';
+import { LargestSteps } from '../../src/media/streamer/steps.ts';
 
 test('the largest step of the last hour is forgotten after an hour, and one that still counts is not', () => {
   const steps = new LargestSteps();

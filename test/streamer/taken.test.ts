@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { type Interval, Taken } from '../../src/streamer/taken.ts';
-import { queuesOf } from '../../src/streamer/unreceived.ts';
+import { type Interval, Taken } from '../../src/media/streamer/taken.ts';
+import { queuesOf } from '../../src/media/streamer/unreceived.ts';
 
 const msOf = (intervals: readonly (Interval | undefined)[]): number =>
   intervals.reduce((sum, one) => sum + (one ? one.untilMs - one.sinceMs : 0), 0);

@@ -1,10 +1,10 @@
 import { Readable } from 'node:stream';
 import pino from 'pino';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { sleep, systemClock } from '../../src/clock.ts';
-import { encodeHeader, encodeTag, TAG_AUDIO, TAG_VIDEO } from '../../src/rendition/flv.ts';
-import type { Storage } from '../../src/storage/storage.ts';
-import { Track } from '../../src/streamer/track.ts';
+import { sleep, systemClock } from '../../src/lib/clock.ts';
+import { encodeHeader, encodeTag, TAG_AUDIO, TAG_VIDEO } from '../../src/media/rendition/flv.ts';
+import type { Storage } from '../../src/media/storage/storage.ts';
+import { Track } from '../../src/media/streamer/track.ts';
 import { until } from '../support/rtmp.ts';
 import { indexOf, programOf } from '../support/streamer.ts';
 

@@ -1,12 +1,12 @@
 /** What the API does with streams that cost credits, before streams as billing and the operator leave them. */
 import { expect, it } from 'vitest';
-import type { Owned } from '../../src/account/owned.ts';
-import type { LoopStream } from '../../src/kube/resources.ts';
-import type { Condition } from '../../src/streams/conditions.ts';
-import { CREDIT_CONDITION } from '../../src/streams/names.ts';
-import { createStreamService } from '../../src/streams/service.ts';
-import { type LoopStreamSpec, READINESS_CONDITIONS } from '../../src/streams/spec.ts';
-import { isSettled, toReadiness } from '../../src/streams/view.ts';
+import type { Owned } from '../../src/domain/owned.ts';
+import { createStreamService } from '../../src/domain/streams/service.ts';
+import { isSettled, toReadiness } from '../../src/domain/streams/view.ts';
+import type { Condition } from '../../src/resources/common/conditions.ts';
+import { CREDIT_CONDITION } from '../../src/resources/common/names.ts';
+import type { LoopStream } from '../../src/resources/stream/resource.ts';
+import { type LoopStreamSpec, READINESS_CONDITIONS } from '../../src/resources/stream/spec.ts';
 import { ROOM } from '../support/limits.ts';
 import { stream } from '../support/operator.ts';
 

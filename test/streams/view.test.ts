@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import type { LoopStream } from '../../src/kube/resources.ts';
-import { PHASES, type Phase, READINESS_ISSUES } from '../../src/streams/spec.ts';
-import { isSettled, phaseOf, toReadiness, toStream } from '../../src/streams/view.ts';
+import { isSettled, phaseOf, toReadiness, toStream } from '../../src/domain/streams/view.ts';
+import type { LoopStream } from '../../src/resources/stream/resource.ts';
+import { PHASES, type Phase, READINESS_ISSUES } from '../../src/resources/stream/spec.ts';
 
 const now = new Date('2026-01-01T12:00:00Z');
 

@@ -1,6 +1,6 @@
 /** Accounts as people come by them: signed up over HTTP, confirmed by the letter in the local mailbox. */
 import { expect } from 'vitest';
-import type { ShownMail } from '../../src/local/mailbox-page.ts';
+import type { ShownMail } from '../../tools/local/mailbox-page.ts';
 import { until } from './rtmp.ts';
 
 export type Mailbox = ReturnType<typeof mailbox>;

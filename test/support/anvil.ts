@@ -6,7 +6,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Hex } from 'viem';
-import { anvilProgram } from '../../src/local/chain.ts';
+import { anvilProgram } from '../../tools/local/chain.ts';
 import { TOKEN_CODE } from './evm-token.ts';
 
 /** Why there is none; undefined when there is one. */

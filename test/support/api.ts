@@ -3,20 +3,21 @@
  * operator. Tests write the status that the operator would.
  */
 
-import { withOverrides } from '../../src/account/limits.ts';
 import { openAuth } from '../../src/auth/open.ts';
 import type { createAuthService } from '../../src/auth/service.ts';
-import { type ApiConfig, apiConfig } from '../../src/config.ts';
-import { type RunningApi, runApi } from '../../src/http/run.ts';
 import { createKube } from '../../src/kube/client.ts';
-import { applyCrds } from '../../src/kube/install.ts';
-import { LOOPSTREAMS, UPLOADS } from '../../src/kube/resources.ts';
 import type { Kube } from '../../src/kube/types.ts';
-import { Lifecycle } from '../../src/lifecycle.ts';
-import { applyRights, NAMESPACE, serviceAccountUser } from '../../src/local/rights.ts';
-import { createLogger } from '../../src/log.ts';
-import type { LoopStreamStatus } from '../../src/streams/spec.ts';
-import type { UploadStatus } from '../../src/uploads/spec.ts';
+import { Lifecycle } from '../../src/lib/lifecycle.ts';
+import { createLogger } from '../../src/lib/log.ts';
+import { applyCrds } from '../../src/resources/crd/install.ts';
+import { LOOPSTREAMS } from '../../src/resources/stream/resource.ts';
+import type { LoopStreamStatus } from '../../src/resources/stream/spec.ts';
+import { UPLOADS } from '../../src/resources/upload/resource.ts';
+import type { UploadStatus } from '../../src/resources/upload/spec.ts';
+import { type RunningApi, runApi } from '../../src/server/main.ts';
+import { type ApiConfig, apiConfig } from '../../src/server/settings.ts';
+import { withOverrides } from '../../src/settings/limits.ts';
+import { applyRights, NAMESPACE, serviceAccountUser } from '../../tools/local/rights.ts';
 import { shareTestKubernetes, startSmallKubernetes, type TestKubernetes } from './kubernetes.ts';
 import { shareTestPostgres } from './postgres.ts';
 

@@ -3,7 +3,7 @@
  * REST (bad-input.ts); and wrong arguments of every list.
  */
 import { type GraphQLField, type GraphQLSchema, getNamedType, isRequiredArgument } from 'graphql';
-import type { Json, OpenApi } from '../../src/http/document.ts';
+import type { Json, OpenApi } from '../../src/server/openapi/document.ts';
 import { resolved, type Schema, type Wrong, write, wrongOnes } from './bad-input.ts';
 
 export interface BadOperation {

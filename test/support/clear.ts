@@ -4,7 +4,7 @@
  */
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { sweepLeftovers } from '../../src/local/processes.ts';
+import { sweepLeftovers } from '../../tools/process/processes.ts';
 
 export async function clearShared(dir: string): Promise<void> {
   const parts = await readdir(dir);

@@ -1,6 +1,6 @@
 /** Settings of crypto deposits for an API that only gives addresses: no node is asked. */
 import { HDKey } from '@scure/bip32';
-import type { EvmNetwork } from '../../src/crypto/spec.ts';
+import type { EvmNetwork } from '../../src/billing/crypto/spec.ts';
 import { query } from './postgres.ts';
 
 const SEED = new Uint8Array(32).fill(7);

@@ -1,16 +1,16 @@
 /** Deposits on a real EVM node and a real database, with a clock that tests move. */
 import { Registry } from 'prom-client';
-import type { Clock } from '../../src/clock.ts';
-import type { Chain } from '../../src/crypto/chain.ts';
-import { createScan, openChain } from '../../src/crypto/job.ts';
-import { scanMetrics } from '../../src/crypto/metrics.ts';
-import type { Rates } from '../../src/crypto/rates.ts';
-import type { CryptoDeposit, CryptoDepositCreate } from '../../src/crypto/record.ts';
-import { createCryptoService } from '../../src/crypto/service.ts';
-import { cryptoSettings, type Network } from '../../src/crypto/settings.ts';
-import type { NetworkSetting } from '../../src/crypto/spec.ts';
-import { sweepPlan } from '../../src/crypto/sweep-command.ts';
-import { createLogger } from '../../src/log.ts';
+import type { Chain } from '../../src/billing/crypto/chain.ts';
+import { createScan, openChain } from '../../src/billing/crypto/job.ts';
+import { scanMetrics } from '../../src/billing/crypto/metrics.ts';
+import type { Rates } from '../../src/billing/crypto/rates.ts';
+import type { CryptoDeposit, CryptoDepositCreate } from '../../src/billing/crypto/record.ts';
+import { createCryptoService } from '../../src/billing/crypto/service.ts';
+import { cryptoSettings, type Network } from '../../src/billing/crypto/settings.ts';
+import type { NetworkSetting } from '../../src/billing/crypto/spec.ts';
+import { sweepPlan } from '../../src/billing/crypto/sweep-command.ts';
+import type { Clock } from '../../src/lib/clock.ts';
+import { createLogger } from '../../src/lib/log.ts';
 import { type Anvil, startAnvil } from './anvil.ts';
 import { publicKeyOf } from './crypto-settings.ts';
 import { startTestLedger, type TestLedger } from './ledger.ts';
@@ -62,7 +62,7 @@ export async function startTestDeposits(setting: NetworkSetting): Promise<TestCr
   const ledger = await startTestLedger();
   const clock = testClock();
   const prices: TestRates['prices'] = { ETH: dollars(3000n), USDT: dollars(1n), BTC: dollars(60_000n) };
-  const { AppError } = await import('../../src/errors.ts');
+  const { AppError } = await import('../../src/lib/errors.ts');
   const rates: TestRates = {
     prices,
     async rate(asset) {

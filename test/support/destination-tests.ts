@@ -1,9 +1,9 @@
 /** Stands in for the operator where a test of the API asks for tests of destinations: each is passed at once. */
 import { createReflector } from '../../src/kube/reflector.ts';
-import { DESTINATIONS, type Destination } from '../../src/kube/resources.ts';
-import { NAMESPACE } from '../../src/local/rights.ts';
-import { createLogger } from '../../src/log.ts';
-import { TEST_ANNOTATION } from '../../src/streams/names.ts';
+import { createLogger } from '../../src/lib/log.ts';
+import { TEST_ANNOTATION } from '../../src/resources/common/names.ts';
+import { DESTINATIONS, type Destination } from '../../src/resources/destination/resource.ts';
+import { NAMESPACE } from '../../tools/local/rights.ts';
 import type { TestApi } from './api.ts';
 
 const PASSED = { ok: true, stage: 'publish', message: 'The destination takes media.', tookMs: 2500 };

@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { expect } from 'vitest';
-import { isKeyframe, isVideoFrame, parseFlv } from '../../src/rendition/flv.ts';
+import { isKeyframe, isVideoFrame, parseFlv } from '../../src/media/rendition/flv.ts';
 import { expectNoSeam, type Running } from './onair.ts';
 import { type RtmpServer, until } from './rtmp.ts';
 import { packetsOf } from './streamer.ts';

@@ -2,12 +2,12 @@
 import { existsSync } from 'node:fs';
 import { chmod, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { PrepareError } from '../../src/prepare/failure.ts';
-import { checkHeader } from '../../src/prepare/limits.ts';
-import { DEFAULT_LIMITS } from '../../src/prepare/media-limits.ts';
-import { planRendition } from '../../src/prepare/plan.ts';
-import { describeMedia, probe, scanPackets } from '../../src/prepare/probe.ts';
-import { checkComplete, checkType } from '../../src/prepare/source.ts';
+import { DEFAULT_LIMITS } from '../../src/media/limits.ts';
+import { PrepareError } from '../../src/media/prepare/failure.ts';
+import { checkHeader } from '../../src/media/prepare/limits.ts';
+import { planRendition } from '../../src/media/prepare/plan.ts';
+import { describeMedia, probe, scanPackets } from '../../src/media/prepare/probe.ts';
+import { checkComplete, checkType } from '../../src/media/prepare/source.ts';
 import { ffmpeg } from './prepare.ts';
 import { ROOT } from './system.ts';
 

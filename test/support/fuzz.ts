@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
-import { sleep } from '../../src/clock.ts';
+import { sleep } from '../../src/lib/clock.ts';
 import {
   compositionTimeMs,
   encodeHeader,
@@ -16,10 +16,10 @@ import {
   TAG_AUDIO,
   TAG_SCRIPT,
   TAG_VIDEO,
-} from '../../src/rendition/flv.ts';
-import type { Storage } from '../../src/storage/storage.ts';
-import { loadIndex } from '../../src/streamer/catalog.ts';
-import { ItemReader, READ_TIMEOUT_MS } from '../../src/streamer/source.ts';
+} from '../../src/media/rendition/flv.ts';
+import type { Storage } from '../../src/media/storage/storage.ts';
+import { loadIndex } from '../../src/media/streamer/catalog.ts';
+import { ItemReader, READ_TIMEOUT_MS } from '../../src/media/streamer/source.ts';
 import { indexOf } from './streamer.ts';
 
 export interface FuzzReport {

@@ -2,10 +2,10 @@
 import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { environment, localEnvironment } from '../../src/config.ts';
-import { withFileLock } from '../../src/local/filelock.ts';
-import { isExecutable } from '../../src/local/kubernetes/binaries.ts';
-import { buildPrograms } from '../../src/local/kubernetes/gobuild.ts';
+import { environment, localEnvironment } from '../../src/settings/environment.ts';
+import { isExecutable } from '../../tools/control-plane/binaries.ts';
+import { buildPrograms } from '../../tools/control-plane/gobuild.ts';
+import { withFileLock } from '../../tools/process/filelock.ts';
 
 interface GoProgram {
   goPackage: string;

@@ -1,5 +1,5 @@
 /** Credit as a gift, for tests and benchmarks that are about something else. */
-import { customer, type Ledger } from '../../src/billing/ledger.ts';
+import { customer, type Ledger } from '../../src/billing/ledger/ledger.ts';
 
 let given = 0;
 

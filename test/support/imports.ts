@@ -1,10 +1,10 @@
 /** Imports of files that stand on this machine, by the real code, with limits of one's own. */
 import { readFile } from 'node:fs/promises';
 import { Readable } from 'node:stream';
-import { type Imported, importSource } from '../../src/prepare/import.ts';
-import { DEFAULT_LIMITS, type MediaLimits } from '../../src/prepare/media-limits.ts';
-import type { MediaType } from '../../src/prepare/source.ts';
-import type { MediaInfo } from '../../src/uploads/spec.ts';
+import { DEFAULT_LIMITS, type MediaLimits } from '../../src/media/limits.ts';
+import { type Imported, importSource } from '../../src/media/prepare/import.ts';
+import type { MediaType } from '../../src/media/prepare/source.ts';
+import type { MediaInfo } from '../../src/resources/upload/spec.ts';
 import { quiet, room } from './prepare.ts';
 
 interface ImportOptions {

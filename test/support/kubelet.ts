@@ -2,9 +2,10 @@
  * The hand of a kubelet: binds pods to a node and writes their status, as the test says. Everything else (scheduler,
  * controllers, garbage collection, admission) is the real control plane's.
  */
-import { kubeTime } from '../../src/clock.ts';
-import { NODES, PODS, type Pod, type PodStatus } from '../../src/kube/resources.ts';
+
+import { NODES, PODS, type Pod, type PodStatus } from '../../src/kube/core.ts';
 import type { Kube, KubeObject } from '../../src/kube/types.ts';
+import { kubeTime } from '../../src/lib/clock.ts';
 
 const NODE = 'test-node';
 

@@ -5,7 +5,7 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Agent, request } from 'node:https';
-import type { ControlPlane } from '../../src/local/kubernetes/controlplane.ts';
+import type { ControlPlane } from '../../tools/control-plane/controlplane.ts';
 import { startServer } from './kube.ts';
 
 export type Fault =

@@ -3,14 +3,14 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inject } from 'vitest';
-import { type BinariesOptions, ensureBinaries } from '../../src/local/kubernetes/binaries.ts';
+import { createLogger } from '../../src/lib/log.ts';
+import { type BinariesOptions, ensureBinaries } from '../../tools/control-plane/binaries.ts';
 import {
   type ControlPlane,
   type ControlPlaneOptions,
   startControlPlane,
-} from '../../src/local/kubernetes/controlplane.ts';
-import type { Binaries } from '../../src/local/kubernetes/programs.ts';
-import { createLogger } from '../../src/log.ts';
+} from '../../tools/control-plane/controlplane.ts';
+import type { Binaries } from '../../tools/control-plane/programs.ts';
 
 export interface TestKubernetes extends ControlPlane {
   stateDir: string;

@@ -1,5 +1,5 @@
 /** A database with the ledger in it, for tests that need nothing of Kubernetes. */
-import { createLedger, type Ledger } from '../../src/billing/ledger.ts';
+import { createLedger, type Ledger } from '../../src/billing/ledger/ledger.ts';
 import { createDb, createPool, type Db } from '../../src/db/pool.ts';
 import { give } from './grant.ts';
 import { shareTestPostgres } from './postgres.ts';

@@ -1,5 +1,5 @@
 /** Limits for tests that are about something else. */
-import type { Quotas } from '../../src/account/quotas.ts';
+import type { Quotas } from '../../src/domain/limits/quotas.ts';
 
 /** There is room for everything. */
 export const ROOM: Pick<Quotas, 'make' | 'grow' | 'allowed' | 'check'> = {

@@ -1,8 +1,9 @@
 /** An account that has so many of everything that has to do with money, for tests of what lists of it ask and show. */
-import { createLedger } from '../../src/billing/ledger.ts';
+
+import { contentOf } from '../../src/billing/invoices/document.ts';
+import { insertInvoice } from '../../src/billing/invoices/store.ts';
+import { createLedger } from '../../src/billing/ledger/ledger.ts';
 import { createDb, createPool, type Db } from '../../src/db/pool.ts';
-import { contentOf } from '../../src/invoices/document.ts';
-import { insertInvoice } from '../../src/invoices/store.ts';
 import { give } from './grant.ts';
 import { query } from './postgres.ts';
 

@@ -3,9 +3,9 @@
  * a kubeconfig in the place of a connection. Says `ready` on stdout.
  */
 import { createKube } from '../../src/kube/client.ts';
-import { Lifecycle } from '../../src/lifecycle.ts';
-import { type NodeOptions, runNode } from '../../src/local/node/run.ts';
-import { createLogger } from '../../src/log.ts';
+import { Lifecycle } from '../../src/lib/lifecycle.ts';
+import { createLogger } from '../../src/lib/log.ts';
+import { type NodeOptions, runNode } from '../../tools/node-agent/run.ts';
 
 export type AgentArguments = Omit<NodeOptions, 'kube' | 'log' | 'clock'> & { kubeconfig: string };
 

@@ -11,7 +11,7 @@
  */
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
-import type { ApiConfig } from '../../src/config.ts';
+import type { ApiConfig } from '../../src/server/settings.ts';
 import { type Client as KeyClient, startTestApi, type TestApi } from './api.ts';
 import { freePort } from './rtmp.ts';
 

@@ -5,13 +5,13 @@ import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import pino from 'pino';
 import { expect } from 'vitest';
-import { systemClock } from '../../src/clock.ts';
-import { streamerConfig } from '../../src/config.ts';
-import { Lifecycle } from '../../src/lifecycle.ts';
-import { type StreamerOptions, startStreamer } from '../../src/streamer/run.ts';
-import type { StreamerStats } from '../../src/streamer/stats.ts';
-import { SKIP_PATH } from '../../src/streams/names.ts';
-import type { Program, ProgramItem } from '../../src/streams/program.ts';
+import { systemClock } from '../../src/lib/clock.ts';
+import { Lifecycle } from '../../src/lib/lifecycle.ts';
+import { streamerConfig } from '../../src/media/settings.ts';
+import { type StreamerOptions, startStreamer } from '../../src/media/streamer/run.ts';
+import type { StreamerStats } from '../../src/media/streamer/stats.ts';
+import { SKIP_PATH } from '../../src/resources/common/names.ts';
+import type { Program, ProgramItem } from '../../src/resources/stream/program.ts';
 import { type RtmpServer, startRtmpServer, until } from './rtmp.ts';
 import {
   type DestinationSecrets,

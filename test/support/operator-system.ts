@@ -3,27 +3,19 @@
  * rest acts on what it started. Pods are driven by the test's hand in kubelet's place.
  */
 import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest';
-import { withOverrides } from '../../src/account/limits.ts';
 import { createKube } from '../../src/kube/client.ts';
-import { applyCrds } from '../../src/kube/install.ts';
-import {
-  DESTINATIONS,
-  EVENTS,
-  JOBS,
-  LOOPSTREAMS,
-  type LoopStream,
-  NAMESPACES,
-  PLAYLISTS,
-  PODS,
-  type Pod,
-  SECRETS,
-  UPLOADS,
-} from '../../src/kube/resources.ts';
+import { EVENTS, JOBS, NAMESPACES, PODS, type Pod, SECRETS } from '../../src/kube/core.ts';
 import type { Kube, KubeObject, Resource } from '../../src/kube/types.ts';
-import { Lifecycle } from '../../src/lifecycle.ts';
-import { runOperator } from '../../src/operator/run.ts';
-import { API_VERSION } from '../../src/streams/names.ts';
-import type { LoopStreamSpec } from '../../src/streams/spec.ts';
+import { Lifecycle } from '../../src/lib/lifecycle.ts';
+import { runOperator } from '../../src/operator/main.ts';
+import { API_VERSION } from '../../src/resources/common/names.ts';
+import { applyCrds } from '../../src/resources/crd/install.ts';
+import { DESTINATIONS } from '../../src/resources/destination/resource.ts';
+import { PLAYLISTS } from '../../src/resources/playlist/resource.ts';
+import { LOOPSTREAMS, type LoopStream } from '../../src/resources/stream/resource.ts';
+import type { LoopStreamSpec } from '../../src/resources/stream/spec.ts';
+import { UPLOADS } from '../../src/resources/upload/resource.ts';
+import { withOverrides } from '../../src/settings/limits.ts';
 import { silent } from './kube.ts';
 import { createKubelet, type Kubelet } from './kubelet.ts';
 import { shareTestKubernetes, type TestKubernetes } from './kubernetes.ts';

@@ -1,6 +1,9 @@
 /** Objects as the API server would return them, for tests of the operator's decisions: give what matters, the rest is fine. */
-import { kubeTime } from '../../src/clock.ts';
-import type { Destination, Job, LoopStream, Playlist, Pod, Upload } from '../../src/kube/resources.ts';
+
+import type { Job, Pod } from '../../src/kube/core.ts';
+import { kubeTime } from '../../src/lib/clock.ts';
+import { DEFAULT_LIMITS } from '../../src/media/limits.ts';
+import type { PrepareResult } from '../../src/media/prepare/task.ts';
 import { decide } from '../../src/operator/decide.ts';
 import { buildJob, type Wish } from '../../src/operator/job.ts';
 import { programOf } from '../../src/operator/media.ts';
@@ -8,10 +11,17 @@ import { buildPod } from '../../src/operator/pod.ts';
 import type { PodSettings } from '../../src/operator/restricted.ts';
 import { statusOf } from '../../src/operator/status.ts';
 import type { World } from '../../src/operator/world.ts';
-import { DEFAULT_LIMITS } from '../../src/prepare/media-limits.ts';
-import type { PrepareResult } from '../../src/prepare/task.ts';
-import type { LoopStreamSpec } from '../../src/streams/spec.ts';
-import { type MediaInfo, type RenditionStatus, renditionKey, type UploadStatus } from '../../src/uploads/spec.ts';
+import type { Destination } from '../../src/resources/destination/resource.ts';
+import type { Playlist } from '../../src/resources/playlist/resource.ts';
+import type { LoopStream } from '../../src/resources/stream/resource.ts';
+import type { LoopStreamSpec } from '../../src/resources/stream/spec.ts';
+import type { Upload } from '../../src/resources/upload/resource.ts';
+import {
+  type MediaInfo,
+  type RenditionStatus,
+  renditionKey,
+  type UploadStatus,
+} from '../../src/resources/upload/spec.ts';
 
 export const NAMESPACE = 'tv';
 export const NOW = new Date('2026-06-01T12:00:00Z');

@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { inject } from 'vitest';
-import { migrate } from '../../src/db/migrate.ts';
-import { startPostgres } from '../../src/local/postgres.ts';
-import { createLogger } from '../../src/log.ts';
+import { createLogger } from '../../src/lib/log.ts';
+import { migrate } from '../../src/server/migrate.ts';
+import { startPostgres } from '../../tools/local/postgres.ts';
 import { chosenWay, type Way } from './engine/find.ts';
 
 export interface TestPostgres {

@@ -3,11 +3,14 @@
  * added to `postsOf`, by its operationId.
  */
 import { expect } from 'vitest';
-import { DESTINATIONS, LOOPSTREAMS, PLAYLISTS, UPLOADS } from '../../src/kube/resources.ts';
 import type { Resource } from '../../src/kube/types.ts';
-import { NAMESPACE } from '../../src/local/rights.ts';
-import { ACCOUNT_LABEL } from '../../src/streams/names.ts';
-import type { Phase } from '../../src/streams/spec.ts';
+import { ACCOUNT_LABEL } from '../../src/resources/common/names.ts';
+import { DESTINATIONS } from '../../src/resources/destination/resource.ts';
+import { PLAYLISTS } from '../../src/resources/playlist/resource.ts';
+import { LOOPSTREAMS } from '../../src/resources/stream/resource.ts';
+import type { Phase } from '../../src/resources/stream/spec.ts';
+import { UPLOADS } from '../../src/resources/upload/resource.ts';
+import { NAMESPACE } from '../../tools/local/rights.ts';
 import type { Client, TestApi } from './api.ts';
 import { beginScanning } from './crypto-settings.ts';
 import { query } from './postgres.ts';

@@ -7,8 +7,8 @@ import { tmpdir } from 'node:os';
 import { extname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
-import { createLogger } from '../../src/log.ts';
-import { openStorage } from '../../src/storage/open.ts';
+import { createLogger } from '../../src/lib/log.ts';
+import { openStorage } from '../../src/media/storage/open.ts';
 
 const run = promisify(execFile);
 

@@ -5,8 +5,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
-import { environment } from '../../src/config.ts';
-import type { Pod } from '../../src/kube/resources.ts';
+import type { Pod } from '../../src/kube/core.ts';
+import { environment } from '../../src/settings/environment.ts';
 import { freePort, until } from './rtmp.ts';
 
 export interface Target {

@@ -4,12 +4,12 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { Value } from 'typebox/value';
 import { expect } from 'vitest';
-import { DEFAULT_LIMITS } from '../../src/prepare/media-limits.ts';
-import { makeRendition } from '../../src/prepare/rendition.ts';
-import type { MediaType } from '../../src/prepare/source.ts';
-import { indexKey, RenditionIndex } from '../../src/rendition/index.ts';
-import { DIMENSIONS, parseProfile } from '../../src/streams/profile.ts';
-import { PREVIEW_PROFILE } from '../../src/uploads/spec.ts';
+import { DEFAULT_LIMITS } from '../../src/media/limits.ts';
+import { makeRendition } from '../../src/media/prepare/rendition.ts';
+import type { MediaType } from '../../src/media/prepare/source.ts';
+import { indexKey, RenditionIndex } from '../../src/media/rendition/index.ts';
+import { DIMENSIONS, parseProfile } from '../../src/resources/stream/profile.ts';
+import { PREVIEW_PROFILE } from '../../src/resources/upload/spec.ts';
 import { ffmpeg, inspect, quiet, type room } from './prepare.ts';
 
 const AAC_FRAME_MS = 1024 / 48;

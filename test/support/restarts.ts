@@ -4,7 +4,7 @@ import { Agent, request } from 'node:https';
 import { join } from 'node:path';
 import { expect, vi } from 'vitest';
 import { createKube } from '../../src/kube/client.ts';
-import { spawnChild } from '../../src/local/processes.ts';
+import { spawnChild } from '../../tools/process/processes.ts';
 import type { TestKubernetes } from './kubernetes.ts';
 
 type Part = 'etcd' | 'kube-apiserver';

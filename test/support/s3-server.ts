@@ -5,7 +5,7 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { S3Client } from '@aws-sdk/client-s3';
-import type { StorageCredentials } from '../../src/storage/storage.ts';
+import type { StorageCredentials } from '../../src/media/storage/storage.ts';
 import { ensureGoPrograms } from './go-programs.ts';
 import { freePort, until } from './rtmp.ts';
 

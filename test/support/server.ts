@@ -3,10 +3,10 @@ import type { AddressInfo } from 'node:net';
 import { Writable } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
 import pino from 'pino';
-import { type Principal, SCOPES, type Scope } from '../../src/auth/scopes.ts';
-import { apiConfig } from '../../src/config.ts';
-import { AppError } from '../../src/errors.ts';
-import { buildServer, type ServerDeps } from '../../src/http/server.ts';
+import { AppError } from '../../src/lib/errors.ts';
+import { type Principal, SCOPES, type Scope } from '../../src/lib/scopes.ts';
+import { buildServer, type ServerDeps } from '../../src/server/app.ts';
+import { apiConfig } from '../../src/server/settings.ts';
 import { ROOM } from './limits.ts';
 
 export interface TestServer {

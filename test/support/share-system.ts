@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { inject } from 'vitest';
 import { openAuth } from '../../src/auth/open.ts';
 import { createClient } from '../../src/client/index.ts';
-import { putOnAir } from '../../src/local/demo.ts';
+import { putOnAir } from '../../tools/local/demo.ts';
 import { giveCredit } from './ledger.ts';
 import { ROOT, type Shared, type System } from './system.ts';
 import { settingOf } from './traces.ts';
@@ -46,7 +46,7 @@ export async function shareSystemOnAir(): Promise<SharedSystem & { close(): Prom
   const system = await shareSystem();
   const { facts, client } = system;
   const server = createServer((_request, response) => {
-    createReadStream(join(ROOT, 'src/local/demo/bigbuckbunny.mp4')).pipe(response);
+    createReadStream(join(ROOT, 'tools/local/demo/bigbuckbunny.mp4')).pipe(response);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const mediaUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}/bigbuckbunny.mp4`;

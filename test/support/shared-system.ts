@@ -3,7 +3,7 @@
  * them has an account of its own there (`shareSystem`), and so sees nothing of what the others make.
  */
 import type { TestProject } from 'vitest/node';
-import { ensureApp } from './bundle.ts';
+import { ensureApp } from './app.ts';
 import { type Shared, startSystem } from './system.ts';
 
 declare module 'vitest' {

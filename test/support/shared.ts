@@ -8,8 +8,8 @@ import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
-import { localEnvironment } from '../../src/config.ts';
-import { ensureApp } from './bundle.ts';
+import { localEnvironment } from '../../src/settings/environment.ts';
+import { ensureApp } from './app.ts';
 import { clearShared } from './clear.ts';
 import { aroundContainers } from './engine/containers.ts';
 

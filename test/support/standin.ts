@@ -3,10 +3,10 @@
  * its spec wishes.
  */
 import { createReflector } from '../../src/kube/reflector.ts';
-import { LOOPSTREAMS, type LoopStream } from '../../src/kube/resources.ts';
-import { NAMESPACE } from '../../src/local/rights.ts';
-import { createLogger } from '../../src/log.ts';
-import type { LoopStreamSpec, Phase } from '../../src/streams/spec.ts';
+import { createLogger } from '../../src/lib/log.ts';
+import { LOOPSTREAMS, type LoopStream } from '../../src/resources/stream/resource.ts';
+import type { LoopStreamSpec, Phase } from '../../src/resources/stream/spec.ts';
+import { NAMESPACE } from '../../tools/local/rights.ts';
 import type { FalseCondition, TestApi } from './api.ts';
 
 /** Follows all streams until the signal aborts. `problemsOf`: what keeps a stream from being ready; nothing unless told. */

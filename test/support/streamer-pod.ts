@@ -5,12 +5,12 @@
 import { randomInt } from 'node:crypto';
 import { mkdtemp } from 'node:fs/promises';
 import { join } from 'node:path';
-import { streamerConfig } from '../../src/config.ts';
-import { PODS, SECRETS } from '../../src/kube/resources.ts';
+import { PODS, SECRETS } from '../../src/kube/core.ts';
 import type { Kube } from '../../src/kube/types.ts';
-import { Lifecycle } from '../../src/lifecycle.ts';
-import { startStreamer } from '../../src/streamer/run.ts';
-import type { StreamerStats } from '../../src/streamer/stats.ts';
+import { Lifecycle } from '../../src/lib/lifecycle.ts';
+import { streamerConfig } from '../../src/media/settings.ts';
+import { startStreamer } from '../../src/media/streamer/run.ts';
+import type { StreamerStats } from '../../src/media/streamer/stats.ts';
 import {
   CONTROL_TOKEN_KEY,
   DESTINATIONS_KEY,
@@ -19,7 +19,7 @@ import {
   STREAMER_PORT,
   streamSecretName,
   VIEW_TOKEN_KEY,
-} from '../../src/streams/names.ts';
+} from '../../src/resources/common/names.ts';
 import { silent } from './kube.ts';
 import { until } from './rtmp.ts';
 import { writeAtomically, writeDestination } from './streamer.ts';

@@ -11,9 +11,9 @@ import {
   isKeyframe,
   isVideoFrame,
   parseFlv,
-} from '../../src/rendition/flv.ts';
-import { INDEX_VERSION, indexKey, type RenditionIndex } from '../../src/rendition/index.ts';
-import type { Program, ProgramItem } from '../../src/streams/program.ts';
+} from '../../src/media/rendition/flv.ts';
+import { INDEX_VERSION, indexKey, type RenditionIndex } from '../../src/media/rendition/index.ts';
+import type { Program, ProgramItem } from '../../src/resources/stream/program.ts';
 
 const run = promisify(execFile);
 

@@ -1,8 +1,8 @@
 /** What the tests of streams share: an API server with two accounts, and the media and destination of the first. */
 import { expect } from 'vitest';
-import type { ApiConfig } from '../../src/config.ts';
-import { LOOPSTREAMS } from '../../src/kube/resources.ts';
-import { NAMESPACE } from '../../src/local/rights.ts';
+import { LOOPSTREAMS } from '../../src/resources/stream/resource.ts';
+import type { ApiConfig } from '../../src/server/settings.ts';
+import { NAMESPACE } from '../../tools/local/rights.ts';
 import { type Client, startTestApi, type TestApi } from './api.ts';
 
 export type Stream = Record<string, unknown> & { id: string };

@@ -6,8 +6,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Client, createClient } from '../../src/client/index.ts';
-import type { LocalFacts as AllFacts } from '../../src/local/state.ts';
-import { MAIN, ROOT } from './app.ts';
+import type { LocalFacts as AllFacts } from '../../tools/local/state.ts';
+import { LOCAL_MAIN, ROOT } from './app.ts';
 import { until } from './rtmp.ts';
 
 export { ROOT };
@@ -34,7 +34,7 @@ export interface System extends Shared {
   close(): Promise<void>;
 }
 
-/** Starts `loopstream local` and waits until it is ready. `settings`: LOOPSTREAM_* of its roles. */
+/** Starts the local system and waits until it is ready. `settings`: LOOPSTREAM_* of its roles. */
 export async function startSystem(
   args: string[] = [],
   existing?: string,
@@ -44,7 +44,7 @@ export async function startSystem(
   const ports = ['--port', '--rtmp-port', '--media-port', '--kube-port', '--mail-port', '--chain-port'].flatMap(
     (name) => [name, '0'],
   );
-  const child: ChildProcess = spawn(process.execPath, [MAIN, 'local', '--state-dir', stateDir, ...ports, ...args], {
+  const child: ChildProcess = spawn(process.execPath, [LOCAL_MAIN, '--state-dir', stateDir, ...ports, ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],
     detached: true,
     env: { ...process.env, ...settings },
@@ -56,7 +56,7 @@ export async function startSystem(
   const facts = await until(
     'the local system is ready',
     () => {
-      if (child.exitCode !== null) throw new Error(`loopstream local ended with ${child.exitCode}:\n${output}`);
+      if (child.exitCode !== null) throw new Error(`the local system ended with ${child.exitCode}:\n${output}`);
       const found = existsSync(factsFile) ? (JSON.parse(readFileSync(factsFile, 'utf8')) as LocalFacts) : undefined;
       return found?.pid === child.pid ? found : undefined;
     },

@@ -15,8 +15,8 @@ import {
   STREAMER_PORT,
   VIEW_KEY_KEY,
   VIEW_KEY_SECRET,
-} from '../../src/streams/names.ts';
-import { viewToken } from '../../src/streams/view-token.ts';
+} from '../../src/resources/common/names.ts';
+import { viewToken } from '../../src/resources/stream/view-token.ts';
 import type { Shared } from './system.ts';
 
 const run = promisify(execFile);

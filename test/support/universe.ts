@@ -4,11 +4,12 @@
  * time: what can happen next is a list, and the test chooses.
  */
 
-import type { LoopStream, Pod, Secret } from '../../src/kube/resources.ts';
+import type { Pod, Secret } from '../../src/kube/core.ts';
 import { type Kube, KubeError, type KubeObject, type Resource, type Stored } from '../../src/kube/types.ts';
 import type { Tools } from '../../src/operator/control.ts';
 import { reconcileStream } from '../../src/operator/streams.ts';
-import { PUBLISHER_KEY, streamSecretName } from '../../src/streams/names.ts';
+import { PUBLISHER_KEY, streamSecretName } from '../../src/resources/common/names.ts';
+import type { LoopStream } from '../../src/resources/stream/resource.ts';
 import { clone, merge } from './json.ts';
 import { silent } from './kube.ts';
 import { destination, NAMESPACE, SETTINGS, stream, upload } from './operator.ts';

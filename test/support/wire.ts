@@ -1,7 +1,7 @@
 /** What an RTMP publisher really sent: a proxy in front of a receiver keeps the bytes, and here they are read as messages. */
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
-import { isAacSequenceHeader, isAvcSequenceHeader, type TagType } from '../../src/rendition/flv.ts';
+import { isAacSequenceHeader, isAvcSequenceHeader, type TagType } from '../../src/media/rendition/flv.ts';
 
 export interface Wire {
   /** The receiver's URL by way of the proxy. */

@@ -1,7 +1,7 @@
 /** What is done about a top-up, whichever looks at the payment come, in whichever order. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type Facts, type Known, type Move, settle } from '../../src/topups/settle.ts';
+import { type Facts, type Known, type Move, settle } from '../../src/billing/cards/settle.ts';
 
 const NEW: Known = { amountMinor: 1000n, currency: 'USD', state: 'open', paidMinor: 0n, review: null, reversals: [] };
 const facts = (more: Partial<Facts> = {}): Facts => ({

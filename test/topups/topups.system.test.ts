@@ -1,14 +1,14 @@
 /** Top-ups by card on a real Postgres, against a server that speaks Stripe's API, through the doors that others come by. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { createLedger, type Ledger } from '../../src/billing/ledger.ts';
+import { createTopUpJob } from '../../src/billing/cards/job.ts';
+import { openPayments } from '../../src/billing/cards/open.ts';
+import type { TopUp } from '../../src/billing/cards/record.ts';
+import { createTopUpService } from '../../src/billing/cards/service.ts';
+import { cardSettings } from '../../src/billing/cards/settings.ts';
+import type { Payments } from '../../src/billing/cards/stripe.ts';
+import { createLedger, type Ledger } from '../../src/billing/ledger/ledger.ts';
 import { createDb, createPool, type Db } from '../../src/db/pool.ts';
-import { createLogger } from '../../src/log.ts';
-import { createTopUpJob } from '../../src/topups/job.ts';
-import { openPayments } from '../../src/topups/open.ts';
-import type { TopUp } from '../../src/topups/record.ts';
-import { createTopUpService } from '../../src/topups/service.ts';
-import { cardSettings } from '../../src/topups/settings.ts';
-import type { Payments } from '../../src/topups/stripe.ts';
+import { createLogger } from '../../src/lib/log.ts';
 import { query, shareTestPostgres, type TestPostgres } from '../support/postgres.ts';
 import { buildTestServer, type TestServer } from '../support/server.ts';
 import { type StripeStub, signed, startStripeStub, stripeSettings } from '../support/stripe.ts';

@@ -1,9 +1,9 @@
 import { Readable } from 'node:stream';
 import { expect, test } from 'vitest';
-import type { Upload } from '../../src/kube/resources.ts';
-import { appendPieces, arrivedBytes } from '../../src/storage/pieces.ts';
-import { createIncoming } from '../../src/uploads/incoming.ts';
-import { incomingKey } from '../../src/uploads/spec.ts';
+import { createIncoming } from '../../src/domain/uploads/incoming.ts';
+import { appendPieces, arrivedBytes } from '../../src/media/storage/pieces.ts';
+import type { Upload } from '../../src/resources/upload/resource.ts';
+import { incomingKey } from '../../src/resources/upload/spec.ts';
 import { upload } from '../support/operator.ts';
 import { room } from '../support/prepare.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { readKind, readName } from '../../src/uploads/kind.ts';
-import { protocolHeaders, tidyMetadata } from '../../src/uploads/tus-headers.ts';
+import { readKind, readName } from '../../src/domain/uploads/kind.ts';
+import { protocolHeaders, tidyMetadata } from '../../src/server/tus/headers.ts';
 
 describe('what the metadata of a tus upload says of its kind', () => {
   test.each<[metadata: Record<string, string | null>, kind: 'video' | 'audio' | undefined]>([

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { LARGEST_PIECE, SMALLEST_PIECE } from '../../src/storage/pieces.ts';
-import { NoMemory, UploadMemory } from '../../src/uploads/memory.ts';
+import { NoMemory, UploadMemory } from '../../src/domain/uploads/memory.ts';
+import { LARGEST_PIECE, SMALLEST_PIECE } from '../../src/media/storage/pieces.ts';
 
 const MIB = 2 ** 20;
 

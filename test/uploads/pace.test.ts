@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { inTime } from '../../src/uploads/pace.ts';
+import { inTime } from '../../src/domain/uploads/pace.ts';
 
 /** Reads all; resolves to the number of bytes. */
 async function lengthOf(body: Readable, signal = new AbortController().signal): Promise<number> {

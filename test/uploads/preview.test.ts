@@ -4,11 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
-import type { Upload } from '../../src/kube/resources.ts';
-import type { RenditionIndex } from '../../src/rendition/index.ts';
-import { DirectoryStorage } from '../../src/storage/directory.ts';
-import { openPreview, previewBytes } from '../../src/uploads/preview.ts';
-import { renditionKey } from '../../src/uploads/spec.ts';
+import { openPreview, previewBytes } from '../../src/domain/uploads/preview.ts';
+import type { RenditionIndex } from '../../src/media/rendition/index.ts';
+import { DirectoryStorage } from '../../src/media/storage/directory.ts';
+import type { Upload } from '../../src/resources/upload/resource.ts';
+import { renditionKey } from '../../src/resources/upload/spec.ts';
 
 const index = (durationSeconds: number, more: Partial<RenditionIndex> = {}): RenditionIndex => ({
   ...{ version: 1, profile: '720p30', sizeBytes: 1000, sha256: 'a'.repeat(64), durationSeconds, bitrateKbps: 1 },

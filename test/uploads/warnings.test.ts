@@ -1,5 +1,11 @@
 import { expect, test } from 'vitest';
-import { MAX_WARNING_CHARS, MAX_WARNINGS, mergeWarnings, UPLOAD_WARNINGS, warn } from '../../src/uploads/warnings.ts';
+import {
+  MAX_WARNING_CHARS,
+  MAX_WARNINGS,
+  mergeWarnings,
+  UPLOAD_WARNINGS,
+  warn,
+} from '../../src/resources/upload/warnings.ts';
 
 const CODES = Object.keys(UPLOAD_WARNINGS) as (keyof typeof UPLOAD_WARNINGS)[];
 

@@ -1,8 +1,8 @@
 /** The fields that the pages of signing in have in common. Password managers know them by their `autocomplete`. */
 import { Checkbox, PasswordInput, TextInput } from '@mantine/core';
 import { type FormEvent, type ReactNode, useEffect, useRef, useState } from 'react';
-import { weaknessOf } from '../../account/password.ts';
-import { brokenRule, DISPLAY_NAME } from '../../sentences.ts';
+import { weaknessOf } from '../../auth/password.ts';
+import { brokenRule, DISPLAY_NAME } from '../../lib/sentences.ts';
 import forms from '../parts/form.module.css';
 import { asSentence } from '../parts/mistakes.ts';
 import { peopleMistakes } from './sentences.ts';

@@ -1,7 +1,7 @@
 /** What a stream shows, as a picture that is renewed now and then. */
 import { IconBroadcast } from '@tabler/icons-react';
 import { useEffect, useRef, useState } from 'react';
-import { sleep } from '../../clock.ts';
+import { sleep } from '../../lib/clock.ts';
 import { useApi } from '../context.tsx';
 import { drawSnapshot } from './snapshot.ts';
 import classes from './thumbnail.module.css';

@@ -1,5 +1,5 @@
 /** What the list of streams shows, as its address says it. Pure: no I/O, no clock. */
-import type { Phase } from '../../streams/spec.ts';
+import type { Phase } from '../../resources/stream/spec.ts';
 import { PHASE_LOOKS } from './phase.ts';
 
 export interface StreamSearch {

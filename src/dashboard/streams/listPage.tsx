@@ -3,7 +3,7 @@ import { Button, NativeSelect, TextInput, VisuallyHidden } from '@mantine/core';
 import { IconPlus, IconSearch, IconSearchOff } from '@tabler/icons-react';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useEffect, useRef, useState } from 'react';
-import type { Phase } from '../../streams/spec.ts';
+import type { Phase } from '../../resources/stream/spec.ts';
 import { Empty, More, PageHead } from '../parts/page.tsx';
 import { Failure } from '../shell/notices.tsx';
 import { CardSkeleton, StreamCard } from './card.tsx';

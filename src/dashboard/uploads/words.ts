@@ -1,6 +1,6 @@
 /** What is said of an upload: where it stands, what it is made of, and what to do when it failed. Pure: no I/O, no clock. */
 import type { Upload } from '../../client/index.ts';
-import type { UploadErrorCode } from '../../uploads/spec.ts';
+import type { UploadErrorCode } from '../../resources/upload/spec.ts';
 import { formatBytes, formatFps, formatLength } from '../format.ts';
 import type { Tone } from '../parts/tone.ts';
 

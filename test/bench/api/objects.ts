@@ -1,9 +1,11 @@
 /** What is made for the API's benchmark: accounts with few and with many streams, as the API itself would make them. */
-import { newId } from '../../../src/account/owned.ts';
-import { DESTINATIONS, LOOPSTREAMS, UPLOADS } from '../../../src/kube/resources.ts';
+import { newId } from '../../../src/domain/owned.ts';
 import type { Kube, Resource } from '../../../src/kube/types.ts';
-import { NAMESPACE } from '../../../src/local/rights.ts';
-import { ACCOUNT_LABEL, API_VERSION } from '../../../src/streams/names.ts';
+import { ACCOUNT_LABEL, API_VERSION } from '../../../src/resources/common/names.ts';
+import { DESTINATIONS } from '../../../src/resources/destination/resource.ts';
+import { LOOPSTREAMS } from '../../../src/resources/stream/resource.ts';
+import { UPLOADS } from '../../../src/resources/upload/resource.ts';
+import { NAMESPACE } from '../../../tools/local/rights.ts';
 import { inParallel } from '../operator/objects.ts';
 
 export interface Media {

@@ -1,12 +1,12 @@
 /** A Fastify that answers what a bare one does, behind the guards that each request of the API goes through; on Postgres. */
 import Fastify from 'fastify';
 import { openAuth } from '../../../src/auth/open.ts';
-import { serveAuth } from '../../../src/auth/serve.ts';
 import type { AuthService, Credentials } from '../../../src/auth/service.ts';
-import { apiConfig } from '../../../src/config.ts';
-import { handleErrors } from '../../../src/http/errors.ts';
-import { createMethods } from '../../../src/http/methods.ts';
-import { guard } from '../../../src/http/operations.ts';
+import { serveAuth } from '../../../src/server/auth/serve.ts';
+import { handleErrors } from '../../../src/server/http/errors.ts';
+import { createMethods } from '../../../src/server/http/methods.ts';
+import { guard } from '../../../src/server/http/operations.ts';
+import { apiConfig } from '../../../src/server/settings.ts';
 import { serve } from '../api/worker.ts';
 
 const NO_LIMIT = '1000000000';

@@ -3,7 +3,7 @@
  * same Postgres, in turns: what double entry, keys, the floor, and triggers that refuse all else cost.
  */
 import { sql } from 'kysely';
-import { createLedger } from '../../../src/billing/ledger.ts';
+import { createLedger } from '../../../src/billing/ledger/ledger.ts';
 import { createDb, createPool, type Db } from '../../../src/db/pool.ts';
 import { give } from '../../support/grant.ts';
 import { median, type Row } from '../report.ts';

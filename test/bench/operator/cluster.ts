@@ -5,13 +5,13 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { environment } from '../../../src/config.ts';
 import { createKube } from '../../../src/kube/client.ts';
-import { applyCrds } from '../../../src/kube/install.ts';
-import { LEASES, NAMESPACES, NODES } from '../../../src/kube/resources.ts';
+import { LEASES, NAMESPACES, NODES } from '../../../src/kube/core.ts';
 import type { Kube } from '../../../src/kube/types.ts';
-import { type Child, spawnChild } from '../../../src/local/processes.ts';
-import { applyRights, serviceAccountUser } from '../../../src/local/rights.ts';
+import { applyCrds } from '../../../src/resources/crd/install.ts';
+import { environment } from '../../../src/settings/environment.ts';
+import { applyRights, serviceAccountUser } from '../../../tools/local/rights.ts';
+import { type Child, spawnChild } from '../../../tools/process/processes.ts';
 import { ensureGoModule } from '../../support/go-module.ts';
 import { startTestKubernetes } from '../../support/kubernetes.ts';
 import { until } from '../../support/rtmp.ts';

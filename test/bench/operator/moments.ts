@@ -1,8 +1,10 @@
 /** Single moments: how soon a pod is there, who leads next, and how late the last of many schedules starts. */
-import { sleep } from '../../../src/clock.ts';
-import { LOOPSTREAMS, PODS } from '../../../src/kube/resources.ts';
+
+import { PODS } from '../../../src/kube/core.ts';
 import type { KubeObject, Resource } from '../../../src/kube/types.ts';
-import { NAMESPACE } from '../../../src/local/rights.ts';
+import { sleep } from '../../../src/lib/clock.ts';
+import { LOOPSTREAMS } from '../../../src/resources/stream/resource.ts';
+import { NAMESPACE } from '../../../tools/local/rights.ts';
 import { until } from '../../support/rtmp.ts';
 import { median, type Row } from '../report.ts';
 import { type BenchCluster, PEERS } from './cluster.ts';

@@ -1,13 +1,16 @@
 /** What is made for the operator's benchmark: streams and what they need, and as many bare pods beside them. */
 
+import { PODS, SECRETS } from '../../../src/kube/core.ts';
 import { createReflector, type Reflector } from '../../../src/kube/reflector.ts';
-import { DESTINATIONS, LOOPSTREAMS, type LoopStream, PODS, SECRETS, UPLOADS } from '../../../src/kube/resources.ts';
 import type { Kube, KubeObject, Resource, Stored } from '../../../src/kube/types.ts';
-import { NAMESPACE } from '../../../src/local/rights.ts';
-import { findCondition } from '../../../src/streams/conditions.ts';
-import { API_VERSION } from '../../../src/streams/names.ts';
-import type { LoopStreamSpec } from '../../../src/streams/spec.ts';
-import { renditionKey } from '../../../src/uploads/spec.ts';
+import { findCondition } from '../../../src/resources/common/conditions.ts';
+import { API_VERSION } from '../../../src/resources/common/names.ts';
+import { DESTINATIONS } from '../../../src/resources/destination/resource.ts';
+import { LOOPSTREAMS, type LoopStream } from '../../../src/resources/stream/resource.ts';
+import type { LoopStreamSpec } from '../../../src/resources/stream/spec.ts';
+import { UPLOADS } from '../../../src/resources/upload/resource.ts';
+import { renditionKey } from '../../../src/resources/upload/spec.ts';
+import { NAMESPACE } from '../../../tools/local/rights.ts';
 import { silent } from '../../support/kube.ts';
 import { PEERS } from './cluster.ts';
 

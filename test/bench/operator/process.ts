@@ -1,9 +1,9 @@
 /** The operator as an image runs it: a process of its own, from the bundle, with the operator's rights. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { environment } from '../../../src/config.ts';
-import { spawnChild } from '../../../src/local/processes.ts';
-import { NAMESPACE } from '../../../src/local/rights.ts';
+import { environment } from '../../../src/settings/environment.ts';
+import { NAMESPACE } from '../../../tools/local/rights.ts';
+import { spawnChild } from '../../../tools/process/processes.ts';
 import { freePort, until } from '../../support/rtmp.ts';
 import type { BenchCluster } from './cluster.ts';
 

@@ -1,6 +1,8 @@
 /** Many streams at once, from their creation until all are live, beside as many bare pods until all run. */
-import { LOOPSTREAMS, PODS, type Pod } from '../../../src/kube/resources.ts';
-import { NAMESPACE } from '../../../src/local/rights.ts';
+
+import { PODS, type Pod } from '../../../src/kube/core.ts';
+import { LOOPSTREAMS } from '../../../src/resources/stream/resource.ts';
+import { NAMESPACE } from '../../../tools/local/rights.ts';
 import { median, type Row } from '../report.ts';
 import { perStream, sum } from './audit.ts';
 import { type BenchCluster, PEERS } from './cluster.ts';

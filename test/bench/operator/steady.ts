@@ -1,5 +1,5 @@
 /** Many streams that are all live: what the operator writes, takes and needs to start again. */
-import { sleep } from '../../../src/clock.ts';
+import { sleep } from '../../../src/lib/clock.ts';
 import { cpuSecondsOf } from '../processes.ts';
 import type { Row } from '../report.ts';
 import { perStream, sum } from './audit.ts';

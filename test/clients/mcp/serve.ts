@@ -1,6 +1,7 @@
 /** The tools of agents over HTTP alone: a person whom `get_me` shows, and services that find nothing. */
-import { SCOPES } from '../../../src/auth/scopes.ts';
-import { AppError } from '../../../src/errors.ts';
+
+import { AppError } from '../../../src/lib/errors.ts';
+import { SCOPES } from '../../../src/lib/scopes.ts';
 import { freePort } from '../../support/rtmp.ts';
 import { buildTestServer } from '../../support/server.ts';
 

@@ -2,12 +2,12 @@ import { mkdtemp, readdir, readFile, readlink, rm, stat } from 'node:fs/promises
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Pod } from '../../../src/kube/resources.ts';
-import { writeAtomically } from '../../../src/local/node/atomic-dir.ts';
-import { ContainerLog, readLog } from '../../../src/local/node/container-log.ts';
-import { LineSplitter, MAX_PIECE_BYTES, selectLog } from '../../../src/local/node/log-format.ts';
-import type { Volume } from '../../../src/local/node/types.ts';
-import { MountError, volumeFiles } from '../../../src/local/node/volume-content.ts';
+import type { Pod } from '../../../src/kube/core.ts';
+import { writeAtomically } from '../../../tools/node-agent/atomic-dir.ts';
+import { ContainerLog, readLog } from '../../../tools/node-agent/container-log.ts';
+import { LineSplitter, MAX_PIECE_BYTES, selectLog } from '../../../tools/node-agent/log-format.ts';
+import type { Volume } from '../../../tools/node-agent/types.ts';
+import { MountError, volumeFiles } from '../../../tools/node-agent/volume-content.ts';
 
 let dir: string;
 beforeEach(async () => {

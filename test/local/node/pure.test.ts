@@ -1,18 +1,18 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Pod } from '../../../src/kube/resources.ts';
-import { Addresses } from '../../../src/local/node/addresses.ts';
+import type { Pod } from '../../../src/kube/core.ts';
+import { Addresses } from '../../../tools/node-agent/addresses.ts';
 import {
   ContainerConfigError,
   expand,
   fieldValue,
   resolveArgv,
   resolveEnvironment,
-} from '../../../src/local/node/environment.ts';
-import { pathRewriter } from '../../../src/local/node/paths.ts';
-import { afterOutcome, NO_VERDICT, timing } from '../../../src/local/node/probes.ts';
-import { backoffMs, restarts, restartsAfter } from '../../../src/local/node/restart.ts';
-import type { Container, EnvVar } from '../../../src/local/node/types.ts';
+} from '../../../tools/node-agent/environment.ts';
+import { pathRewriter } from '../../../tools/node-agent/paths.ts';
+import { afterOutcome, NO_VERDICT, timing } from '../../../tools/node-agent/probes.ts';
+import { backoffMs, restarts, restartsAfter } from '../../../tools/node-agent/restart.ts';
+import type { Container, EnvVar } from '../../../tools/node-agent/types.ts';
 
 const pod = {
   metadata: {

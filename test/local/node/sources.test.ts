@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Kube } from '../../../src/kube/types.ts';
-import { Sources } from '../../../src/local/node/sources.ts';
+import { Sources } from '../../../tools/node-agent/sources.ts';
 
 const NAMES = [{ kind: 'Secret' as const, name: 'key' }];
 

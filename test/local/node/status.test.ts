@@ -1,5 +1,5 @@
 import { describe, expect, it, test } from 'vitest';
-import type { Pod } from '../../../src/kube/resources.ts';
+import type { Pod } from '../../../src/kube/core.ts';
 import {
   type ContainerRecord,
   containerStatus,
@@ -7,7 +7,7 @@ import {
   initialRecord,
   type PodFacts,
   podStatus,
-} from '../../../src/local/node/status.ts';
+} from '../../../tools/node-agent/status.ts';
 
 const NOW = '2026-01-01T00:00:10Z';
 const BEFORE = '2026-01-01T00:00:00Z';

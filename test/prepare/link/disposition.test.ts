@@ -1,6 +1,6 @@
 /** Names of files as servers write them: by the book (RFC 6266, RFC 8187), and otherwise. */
 import { describe, expect, test } from 'vitest';
-import { nameOfDisposition } from '../../../src/prepare/link/disposition.ts';
+import { nameOfDisposition } from '../../../src/media/prepare/link/disposition.ts';
 import { fetchedFrom } from '../../support/links.ts';
 
 const latin1 = (text: string) => Buffer.from(text).toString('latin1');

@@ -1,7 +1,7 @@
 /** Redirects and cookies of one import, as browsers follow them and keep them. */
 import type { RequestListener } from 'node:http';
 import { describe, expect, test } from 'vitest';
-import { Cookies } from '../../../src/prepare/link/cookies.ts';
+import { Cookies } from '../../../src/media/prepare/link/cookies.ts';
 import { failure, fetched, fetchedFrom, serveRaw } from '../../support/links.ts';
 import { serve } from '../../support/prepare.ts';
 

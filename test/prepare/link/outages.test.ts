@@ -1,7 +1,7 @@
 /** Servers that are away for a while: the Job tries a few times, and tells how long the server asks to be left alone. */
 import type { RequestListener } from 'node:http';
 import { describe, expect, test } from 'vitest';
-import { readRetryAfter } from '../../../src/prepare/link/outage.ts';
+import { readRetryAfter } from '../../../src/media/prepare/link/outage.ts';
 import { failure, fetched, fetchedFrom, serveRaw } from '../../support/links.ts';
 import { serve } from '../../support/prepare.ts';
 

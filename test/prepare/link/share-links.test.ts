@@ -1,7 +1,7 @@
 /** Share links that people copy from their browsers, against servers that stand in for the services. */
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { describe, expect, test } from 'vitest';
-import { findBehindPage, toDirectLink } from '../../../src/prepare/link/share-links.ts';
+import { findBehindPage, toDirectLink } from '../../../src/media/prepare/link/share-links.ts';
 import { failure, fetched } from '../../support/links.ts';
 import { serve } from '../../support/prepare.ts';
 

@@ -1,6 +1,6 @@
 /** What an installer adds to a control plane: the API server's own Service, and DNS on every node. */
-import type { ControlPlane } from '../../../src/local/kubernetes/controlplane.ts';
-import type { CommandResult } from '../../../src/local/run.ts';
+import type { ControlPlane } from '../../../tools/control-plane/controlplane.ts';
+import type { CommandResult } from '../../../tools/process/run.ts';
 import { DNS_IMAGE } from './config.ts';
 import { type ClusterLayout, DNS_ADDRESS } from './layout.ts';
 

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { chmodSync, copyFileSync, mkdirSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { environment } from '../../../src/config.ts';
+import { environment } from '../../../src/settings/environment.ts';
 import { DEBIAN_RECIPE, makeDebian } from '../debian.ts';
 import { type Buildah, imageOf } from './buildah.ts';
 import { must } from './command.ts';

@@ -1,7 +1,7 @@
 /** buildah with a storage of its own. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { environment } from '../../../src/config.ts';
+import { environment } from '../../../src/settings/environment.ts';
 import { must } from './command.ts';
 
 const TIMEOUT_MS = 45 * 60_000;

@@ -4,8 +4,8 @@
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { sleep } from '../../../src/clock.ts';
-import { signal } from '../../../src/local/identity.ts';
+import { sleep } from '../../../src/lib/clock.ts';
+import { signal } from '../../../tools/process/identity.ts';
 
 const ROOT = '/sys/fs/cgroup';
 const CONTROLLERS = ['cpu', 'cpuacct', 'cpuset', 'memory', 'devices', 'freezer', 'blkio', 'pids', 'hugetlb', 'systemd'];

@@ -4,14 +4,14 @@
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { environment, localEnvironment } from '../../../src/config.ts';
 import { createKube } from '../../../src/kube/client.ts';
-import { withFileLock } from '../../../src/local/filelock.ts';
-import { type ControlPlane, startControlPlane } from '../../../src/local/kubernetes/controlplane.ts';
-import { ensurePrograms } from '../../../src/local/preflight.ts';
-import { spawnChild } from '../../../src/local/processes.ts';
-import { run } from '../../../src/local/run.ts';
-import { createLogger } from '../../../src/log.ts';
+import { createLogger } from '../../../src/lib/log.ts';
+import { environment, localEnvironment } from '../../../src/settings/environment.ts';
+import { type ControlPlane, startControlPlane } from '../../../tools/control-plane/controlplane.ts';
+import { withFileLock } from '../../../tools/process/filelock.ts';
+import { ensurePrograms } from '../../../tools/process/preflight.ts';
+import { spawnChild } from '../../../tools/process/processes.ts';
+import { run } from '../../../tools/process/run.ts';
 import { until } from '../rtmp.ts';
 import { installAddons, type Kubectl } from './addons.ts';
 import { clusterAudit } from './audit.ts';

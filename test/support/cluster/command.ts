@@ -1,7 +1,7 @@
 /** Commands of the machine (ip, mount, buildah …), which must succeed. */
 import { accessSync, constants } from 'node:fs';
-import { environment } from '../../../src/config.ts';
-import { type CommandOptions, run } from '../../../src/local/run.ts';
+import { environment } from '../../../src/settings/environment.ts';
+import { type CommandOptions, run } from '../../../tools/process/run.ts';
 
 /** What it printed. Throws what it complained of. */
 export async function must(command: string, args: readonly string[], options: Partial<CommandOptions> = {}) {

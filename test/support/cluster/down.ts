@@ -4,9 +4,9 @@
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { localEnvironment } from '../../../src/config.ts';
-import { withFileLock } from '../../../src/local/filelock.ts';
-import { sweepLeftovers } from '../../../src/local/processes.ts';
+import { localEnvironment } from '../../../src/settings/environment.ts';
+import { withFileLock } from '../../../tools/process/filelock.ts';
+import { sweepLeftovers } from '../../../tools/process/processes.ts';
 import { endCgroup, removeCgroup } from './cgroups.ts';
 import { may } from './command.ts';
 import { type ClusterLayout, clusterLayout, STATE_PATH } from './layout.ts';

@@ -17,9 +17,9 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join, relative } from 'node:path';
-import { environment } from '../../../src/config.ts';
-import { withFileLock } from '../../../src/local/filelock.ts';
-import { run } from '../../../src/local/run.ts';
+import { environment } from '../../../src/settings/environment.ts';
+import { withFileLock } from '../../../tools/process/filelock.ts';
+import { run } from '../../../tools/process/run.ts';
 import { ROOT } from '../system.ts';
 import { BASE_IMAGE, BUILDER_IMAGE, ensureBases } from './bases.ts';
 import { type Buildah, buildahIn, imageOf } from './buildah.ts';

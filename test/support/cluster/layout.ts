@@ -37,7 +37,7 @@ export interface ClusterLayout {
   nodes: NodeLayout[];
 }
 
-/** As kube-apiserver is told by `src/local/kubernetes/flags.ts`. */
+/** As kube-apiserver is told by `tools/control-plane/flags.ts`. */
 export const SERVICE_CIDR = '10.96.0.0/16';
 export const DNS_ADDRESS = '10.96.0.10';
 /** Where a cloud's metadata service is; here one listens on each node. */

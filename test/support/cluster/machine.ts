@@ -1,7 +1,7 @@
 /** On what it was measured. */
 import { cpus, release as kernel, totalmem } from 'node:os';
-import { kubeTime } from '../../../src/clock.ts';
-import { ETCD_VERSION, KUBERNETES_VERSION } from '../../../src/local/kubernetes/programs.ts';
+import { kubeTime } from '../../../src/lib/clock.ts';
+import { ETCD_VERSION, KUBERNETES_VERSION } from '../../../tools/control-plane/programs.ts';
 import { isCgroupV1 } from './cgroups.ts';
 import { must } from './command.ts';
 

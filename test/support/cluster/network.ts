@@ -3,7 +3,7 @@
  * to from the host, so that a test is a client like any other. Rules of iptables are made in the nodes' namespaces alone
  * and go away with them.
  */
-import { ConfigError } from '../../../src/config.ts';
+import { ConfigError } from '../../../src/settings/settings.ts';
 import { may, must } from './command.ts';
 import { type ClusterLayout, METADATA_ADDRESS, RANGE_PREFIX, SERVICE_CIDR } from './layout.ts';
 

@@ -1,10 +1,10 @@
 /** A real node: containerd, kubelet, kube-proxy and what enforces NetworkPolicies, in a network namespace and a cgroup of their own. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { environment } from '../../../src/config.ts';
-import type { ControlPlane } from '../../../src/local/kubernetes/controlplane.ts';
-import type { NodeBinaries } from '../../../src/local/kubernetes/programs.ts';
-import { type Child, spawnChild } from '../../../src/local/processes.ts';
+import { environment } from '../../../src/settings/environment.ts';
+import type { ControlPlane } from '../../../tools/control-plane/controlplane.ts';
+import type { NodeBinaries } from '../../../tools/control-plane/programs.ts';
+import { type Child, spawnChild } from '../../../tools/process/processes.ts';
 import { until } from '../rtmp.ts';
 import { endCgroup, systemCgroupFile } from './cgroups.ts';
 import { may, must } from './command.ts';

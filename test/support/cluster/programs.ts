@@ -1,7 +1,7 @@
 /** What a real node needs on the machine, and whether this machine can have one at all. */
-import { ensureBinaries } from '../../../src/local/kubernetes/binaries.ts';
-import { NODE_PROGRAM_KEYS, PROGRAM_KEYS } from '../../../src/local/kubernetes/programs.ts';
-import type { NeededProgram } from '../../../src/local/preflight.ts';
+import { ensureBinaries } from '../../../tools/control-plane/binaries.ts';
+import { NODE_PROGRAM_KEYS, PROGRAM_KEYS } from '../../../tools/control-plane/programs.ts';
+import type { NeededProgram } from '../../../tools/process/preflight.ts';
 import { ensureEnforcer, ensureGoPrograms } from '../go-programs.ts';
 import { binariesOptions } from '../kubernetes.ts';
 import { isWritable, may } from './command.ts';

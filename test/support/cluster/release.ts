@@ -1,6 +1,6 @@
 /** The chart installed on the real cluster, and a client of its API outside of it. */
 import { Resolver } from 'node:dns/promises';
-import { CHART } from '../../../scripts/chart/generate.ts';
+import { CHART } from '../../../tools/generate/chart/generate.ts';
 import { type Helm, openHelms, type Values } from '../helm/index.ts';
 import { until } from '../rtmp.ts';
 import { outside as leadOutside } from './addons.ts';

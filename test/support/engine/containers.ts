@@ -3,7 +3,7 @@
  * that one's parent is: a worker is ended without being asked, so that what it has started is removed by its run, or after a
  * run that was killed by the next one.
  */
-import { identify, isAlive, type ProcessIdentity } from '../../../src/local/identity.ts';
+import { identify, isAlive, type ProcessIdentity } from '../../../tools/process/identity.ts';
 import { ask, demandJson } from './api.ts';
 import { findEngine } from './find.ts';
 import { ensureServersImage } from './image.ts';

@@ -6,7 +6,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { withFileLock } from '../../../src/local/filelock.ts';
+import { withFileLock } from '../../../tools/process/filelock.ts';
 import { must } from '../cluster/command.ts';
 import { DEBIAN_RECIPE, makeDebian } from '../debian.ts';
 import { hasImage, importImage } from './api.ts';
@@ -16,7 +16,7 @@ const PACKAGES = ['redis-server', 'postgresql-15'];
 export const POSTGRES_BIN = '/usr/lib/postgresql/15/bin';
 /** In the image; its superuser has a password that nobody knows. */
 export const PREPARED_CLUSTER = '/var/lib/postgresql/prepared';
-/** As `src/local/postgres.ts` makes a cluster; small files of its log, so that little has to be copied. */
+/** As `tools/local/postgres.ts` makes a cluster; small files of its log, so that little has to be copied. */
 const INITDB = ['-U', 'postgres', '--auth=scram-sha-256', '--encoding=UTF8', '--no-locale', '--wal-segsize=1'];
 const PREPARATION = 'create database loopstream\n';
 const PASSWORD_FILE = '/tmp/password';

@@ -5,10 +5,10 @@
  */
 import { existsSync, mkdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { environment } from '../../../src/config.ts';
-import { withFileLock } from '../../../src/local/filelock.ts';
-import { signal } from '../../../src/local/identity.ts';
-import { type Child, lastLogLines, spawnChild, sweepLeftovers } from '../../../src/local/processes.ts';
+import { environment } from '../../../src/settings/environment.ts';
+import { withFileLock } from '../../../tools/process/filelock.ts';
+import { signal } from '../../../tools/process/identity.ts';
+import { type Child, lastLogLines, spawnChild, sweepLeftovers } from '../../../tools/process/processes.ts';
 import { endCgroup, removeCgroup } from '../cluster/cgroups.ts';
 import { until } from '../rtmp.ts';
 import { answers } from './api.ts';

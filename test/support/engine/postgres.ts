@@ -10,7 +10,7 @@ const START_TIMEOUT_MS = 60_000;
 const DATA = '/run/loopstream';
 const PASSWORD_SQL = '/etc/loopstream-password.sql';
 
-/** As `src/local/postgres.ts` has it for tests. */
+/** As `tools/local/postgres.ts` has it for tests. */
 const settings = (port: number): Record<string, string> => ({
   listen_addresses: '127.0.0.1',
   port: String(port),

@@ -1,6 +1,6 @@
 /** What an engine of our own needs, and whether this machine can have one at all. */
 import { existsSync } from 'node:fs';
-import type { NeededProgram } from '../../../src/local/preflight.ts';
+import type { NeededProgram } from '../../../tools/process/preflight.ts';
 import { isWritable, may } from '../cluster/command.ts';
 import { findEngine } from './find.ts';
 

@@ -5,9 +5,9 @@
 import { createHash } from 'node:crypto';
 import { copyFileSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
-import { type environment, localEnvironment } from '../../../src/config.ts';
-import { withFileLock } from '../../../src/local/filelock.ts';
-import { withModules } from '../../../src/local/kubernetes/gobuild.ts';
+import { type environment, localEnvironment } from '../../../src/settings/environment.ts';
+import { withModules } from '../../../tools/control-plane/gobuild.ts';
+import { withFileLock } from '../../../tools/process/filelock.ts';
 
 const MONITORING = 'example/prometheus-operator-crd/monitoring.coreos.com_';
 

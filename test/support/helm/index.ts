@@ -3,10 +3,10 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseAllDocuments } from 'yaml';
-import { CHART } from '../../../scripts/chart/generate.ts';
-import { environment } from '../../../src/config.ts';
 import type { KubeObject } from '../../../src/kube/types.ts';
-import { type CommandResult, run } from '../../../src/local/run.ts';
+import { environment } from '../../../src/settings/environment.ts';
+import { CHART } from '../../../tools/generate/chart/generate.ts';
+import { type CommandResult, run } from '../../../tools/process/run.ts';
 import { ensureHelms } from './program.ts';
 
 export type Values = Record<string, unknown>;

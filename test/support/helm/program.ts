@@ -6,9 +6,9 @@
 import { createHash } from 'node:crypto';
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { environment, localEnvironment } from '../../../src/config.ts';
-import { withFileLock } from '../../../src/local/filelock.ts';
-import { run } from '../../../src/local/run.ts';
+import { environment, localEnvironment } from '../../../src/settings/environment.ts';
+import { withFileLock } from '../../../tools/process/filelock.ts';
+import { run } from '../../../tools/process/run.ts';
 import { ensureGoHelms } from '../go-programs.ts';
 
 const PACKAGES = {

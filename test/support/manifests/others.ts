@@ -1,5 +1,5 @@
 /** Uploads, playlists and destinations that make no sense. */
-import { DISPLAY_NAME, LINK, REFERENCE, SENTENCES } from '../../../src/sentences.ts';
+import { DISPLAY_NAME, LINK, REFERENCE, SENTENCES } from '../../../src/lib/sentences.ts';
 import { type Bad, DESTINATION, PLAYLIST, sentence, UPLOAD } from './shapes.ts';
 
 const names = (count: number) => Array.from({ length: count }, (_, i) => `n${i}`);

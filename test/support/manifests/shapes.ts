@@ -3,8 +3,11 @@
  * request of REST where it can be made there.
  */
 import { apiVersionOf } from '../../../src/kube/paths.ts';
-import { DESTINATIONS, LOOPSTREAMS, PLAYLISTS, UPLOADS } from '../../../src/kube/resources.ts';
 import type { Resource } from '../../../src/kube/types.ts';
+import { DESTINATIONS } from '../../../src/resources/destination/resource.ts';
+import { PLAYLISTS } from '../../../src/resources/playlist/resource.ts';
+import { LOOPSTREAMS } from '../../../src/resources/stream/resource.ts';
+import { UPLOADS } from '../../../src/resources/upload/resource.ts';
 
 export interface Bad {
   kind: Resource<never>;

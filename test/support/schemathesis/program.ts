@@ -2,10 +2,10 @@
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { environment, localEnvironment } from '../../../src/config.ts';
-import { withFileLock } from '../../../src/local/filelock.ts';
-import { ensurePrograms } from '../../../src/local/preflight.ts';
-import { run } from '../../../src/local/run.ts';
+import { environment, localEnvironment } from '../../../src/settings/environment.ts';
+import { withFileLock } from '../../../tools/process/filelock.ts';
+import { ensurePrograms } from '../../../tools/process/preflight.ts';
+import { run } from '../../../tools/process/run.ts';
 
 const REQUIREMENTS = join(import.meta.dirname, 'requirements.txt');
 const FETCH_MS = 5 * 60_000;

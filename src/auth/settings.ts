@@ -1,0 +1,85 @@
+/**
+ * Reads the settings about people: the mail server, and outside providers of sign-in. A secret may stand in a file, which neither a
+ * process list nor the description of a pod shows.
+ */
+import { readFileSync } from 'node:fs';
+import { DISPLAY_NAME_PATTERN } from '../lib/sentences.ts';
+import { ConfigError, type Env, reader } from '../settings/settings.ts';
+import type { OutsideProvider } from './outside-claims.ts';
+
+/** The variable, or what is in the file that the variable with `_FILE` at its end names. */
+function secret(env: Env, name: string): string | undefined {
+  const { optional } = reader(env);
+  const [value, file] = [optional(name), optional(`${name}_FILE`)];
+  if (file === undefined) return value;
+  if (value !== undefined) throw new ConfigError(`Set either LOOPSTREAM_${name} or LOOPSTREAM_${name}_FILE.`);
+  let found: string;
+  try {
+    found = readFileSync(file, 'utf8').trim();
+  } catch (error) {
+    const { code = '' } = error as NodeJS.ErrnoException;
+    throw new ConfigError(`The file that LOOPSTREAM_${name}_FILE names cannot be read (${code}).`);
+  }
+  if (found === '') throw new ConfigError(`The file that LOOPSTREAM_${name}_FILE names is empty.`);
+  return found;
+}
+
+const ADDRESS = /^[^\s<>@]+@[^\s<>@]+$/;
+
+/** By which server mail is sent, and who it is from; without the first no mail is sent. */
+export const mail = (env: Env): { smtpUrl: string; from: string } | undefined => {
+  const smtpUrl = secret(env, 'SMTP_URL');
+  if (smtpUrl === undefined) return undefined;
+  // It holds a password, so it is not repeated.
+  if (!URL.canParse(smtpUrl) || !/^smtps?:$/.test(new URL(smtpUrl).protocol) || new URL(smtpUrl).hostname === '')
+    throw new ConfigError('LOOPSTREAM_SMTP_URL must be smtp://user:password@host:port or smtps://….');
+  const from = reader(env).text('MAIL_FROM');
+  const [, inner] = /^[^<>\r\n]+<([^<>]+)>$/.exec(from) ?? [];
+  if (!ADDRESS.test(inner ?? from))
+    throw new ConfigError('LOOPSTREAM_MAIL_FROM must be an address: loops@example.com, or Loops <loops@example.com>.');
+  return Object.freeze({ smtpUrl, from });
+};
+
+const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
+const MAX_NAME = 40;
+
+/** What an issuer may be (OpenID Connect Discovery 1.0, section 3); `http` only where nobody else can listen. */
+const isIssuer = (text: string): boolean => {
+  if (!URL.canParse(text)) return false;
+  const { protocol, hostname, search, hash, username } = new URL(text);
+  const isSafe = protocol === 'https:' || (protocol === 'http:' && LOOPBACK.test(hostname));
+  return isSafe && search === '' && hash === '' && username === '';
+};
+
+/** Where people may sign in besides here; without an issuer nowhere. */
+export const outsideProvider = (env: Env): OutsideProvider | undefined => {
+  const { text, optional, flag } = reader(env);
+  const issuer = optional('OIDC_ISSUER');
+  if (issuer === undefined) return undefined;
+  if (!isIssuer(issuer))
+    throw new ConfigError('LOOPSTREAM_OIDC_ISSUER must be the provider’s issuer, such as https://id.example.com.');
+  const name = text('OIDC_NAME', new URL(issuer).hostname.slice(0, MAX_NAME));
+  if (name.length > MAX_NAME || !new RegExp(DISPLAY_NAME_PATTERN).test(name))
+    throw new ConfigError(`LOOPSTREAM_OIDC_NAME must have at most ${MAX_NAME} characters, and no control characters.`);
+  return Object.freeze({
+    issuer,
+    name,
+    clientId: text('OIDC_CLIENT_ID'),
+    clientSecret: secret(env, 'OIDC_CLIENT_SECRET'),
+    signUp: flag('OIDC_SIGN_UP', flag('SIGN_UP', true)),
+    trustsEmail: flag('OIDC_TRUST_EMAIL'),
+  });
+};
+
+/** Against the guessing of passwords and floods of letters and clients; the first two for one address. */
+export const authLimits = (env: Env) => {
+  const { integer } = reader(env);
+  return Object.freeze({
+    /** For one account in ten minutes. */
+    attempts: integer('SIGN_IN_ATTEMPTS', 20, 1),
+    /** In an hour. */
+    registrations: integer('CLIENT_REGISTRATIONS', 20, 1),
+    /** To one mailbox in an hour, whoever causes them and from wherever. */
+    mails: integer('MAILS_PER_HOUR', 5, 1),
+  });
+};

@@ -1,0 +1,299 @@
+/** `loopstream admin`: what the service's staff do by hand, on the database. */
+import { userInfo } from 'node:os';
+import { parseArgs } from 'node:util';
+import { createDb, createPool, type Db } from '../../../db/pool.ts';
+import { environment } from '../../../settings/environment.ts';
+import { ConfigError } from '../../../settings/settings.ts';
+import { readSeller } from '../../invoices/open.ts';
+import type { SellerSetting } from '../../invoices/settings.ts';
+import { createLedger } from '../../ledger/ledger.ts';
+import { creditsOfMinor, formatMinor, minorDigits, minorOfCredits } from '../../ledger/money.ts';
+import { billingConfig } from '../../settings.ts';
+import type { Sources } from '../reconcile.ts';
+import { columns } from './columns.ts';
+import { issueCreditNote } from './credit-note.ts';
+import { readFlagged } from './flagged.ts';
+import { checkLedger, readStreams } from './reconcile.ts';
+import { type Admin, AdminError, createAdmin, type Giving } from './service.ts';
+
+const HELP = `loopstream admin: what the service's staff do by hand, each with a reason that is written down
+
+Usage: loopstream admin grant <account> --credits 10000 --reason "welcome"
+       loopstream admin refund <account> --amount 1.50 --reason "was off air on Sunday"
+       loopstream admin suspend <account> --reason "abuse, case 4711"
+       loopstream admin resume <account> --reason "case 4711 is closed"
+       loopstream admin statement <account> [--limit 50]
+       loopstream admin credit-note <number of an invoice> --amount 1.50 --reason "was off air on Sunday"
+       loopstream admin audit [<account>] [--limit 50]
+       loopstream admin flagged
+       loopstream admin reconcile
+
+An account is named by its id or its e-mail address; one that was deleted by its id.
+
+  grant        gives credit away
+  refund       gives back credit that was charged; money goes back at the payment provider
+  credit-note  gives back what stands on an invoice, which a credit note says then
+  suspend      locks an account: its streams stop within seconds, and its requests are answered account_suspended
+  resume       unlocks it; streams that were meant to be on air go on
+  statement    what was booked, the latest first
+  audit        what staff have done, the latest first
+  flagged      accounts to look at: suspended, with a negative balance, a payment that is disputed or went back when it had been
+               used, a deposit that is too large to be credited by itself, or a difference that reconcile finds
+  reconcile    computes all balances, charges, top-ups, deposits and invoices anew from what they are made of, and prints what
+               differs and what to do about it; exits with 1 when something does
+
+Options:
+  --credits <n>       how much, in credits
+  --amount <money>    how much, in the currency of the service, such as 1.50
+  --reason <text>     why; it stands in the audit, and in the customer's statement of what moves credit
+  --by <name>         who does it; your name on this machine unless told
+  --key <text>        the same key gives once: for a command that is repeated since nobody knows whether it was done
+  --limit <n>         how many lines (50)
+  --json              for programs: JSON, amounts as texts
+  --help              this text
+
+LOOPSTREAM_DATABASE_URL and LOOPSTREAM_CURRENCY say where and in what, LOOPSTREAM_SELLER who sends credit notes. To reconcile,
+LOOPSTREAM_PRICES says what was to be charged, and KUBECONFIG where the pods have told for how long they were on air.
+`;
+
+const OPTIONS = {
+  credits: { type: 'string' },
+  amount: { type: 'string' },
+  reason: { type: 'string' },
+  by: { type: 'string' },
+  key: { type: 'string' },
+  limit: { type: 'string', default: '50' },
+  json: { type: 'boolean', default: false },
+  help: { type: 'boolean', default: false },
+} as const;
+
+type Values = ReturnType<typeof parseArgs<{ options: typeof OPTIONS }>>['values'];
+
+const wrong = (what: string): ConfigError => new ConfigError(`${what} See loopstream admin --help.`);
+
+/** 10^15 credits are a hundred billion of a currency: more is a slip of the finger. */
+const MAX_CREDITS = 10n ** 15n;
+
+/** Throws ConfigError unless exactly one of the two says a positive amount that is whole in its unit. */
+export function creditsFrom(
+  { credits, amount }: { credits?: string | undefined; amount?: string | undefined },
+  currency: string,
+): bigint {
+  if ((credits === undefined) === (amount === undefined)) throw wrong('Give either --credits or --amount.');
+  const digits = minorDigits(currency);
+  let found: bigint;
+  if (credits !== undefined) {
+    if (!/^\d{1,20}$/.test(credits)) throw wrong('--credits is a whole number, such as 10000.');
+    found = BigInt(credits);
+  } else {
+    const [, whole = '', fraction = ''] = /^(\d{1,15})(?:\.(\d+))?$/.exec(amount ?? '') ?? [];
+    if (whole === '' || fraction.length > digits)
+      throw wrong(`--amount is money, such as ${formatMinor(150n, currency)} without the currency.`);
+    found = creditsOfMinor(BigInt(whole + fraction.padEnd(digits, '0')));
+  }
+  if (found < 1n || found > MAX_CREDITS) throw wrong(`Give from 1 to ${MAX_CREDITS} credits.`);
+  return found;
+}
+
+function parse(args: string[]): { values: Values; command: string; account: string | undefined } {
+  let parsed: { values: Values; positionals: string[] };
+  try {
+    parsed = parseArgs({ args, options: OPTIONS, allowPositionals: true });
+  } catch (error) {
+    throw wrong((error as Error).message);
+  }
+  const { values, positionals } = parsed;
+  const [command = '', account, ...more] = positionals;
+  if (values.help) return { values, command: 'help', account };
+  if (!Object.hasOwn(COMMANDS, command)) throw wrong(command === '' ? 'Say what to do.' : `${command} is not known.`);
+  if (more.length > 0) throw wrong(`${more.join(' ')} is too much.`);
+  return { values, command, account };
+}
+
+interface Context {
+  admin: Admin;
+  db: Db;
+  currency: string;
+  values: Values;
+  account: string | undefined;
+  seller: SellerSetting | undefined;
+  sources: Sources;
+}
+
+/** What a command answers: for people, and for programs. */
+interface Told {
+  text: string;
+  json: unknown;
+  code?: number;
+}
+
+const accountOf = ({ account }: Context): string => {
+  if (account === undefined) throw wrong('Name the account.');
+  return account;
+};
+
+/** Who, and why. */
+const byOf = ({ values }: Context) => {
+  const reason = values.reason?.trim();
+  if (!reason) throw wrong('Give a --reason: it is written down.');
+  return { reason, staff: values.by?.trim() || userInfo().username };
+};
+
+const limitOf = ({ values }: Context): number => {
+  const limit = Number(values.limit);
+  if (!Number.isInteger(limit) || limit < 1 || limit > 100_000)
+    throw wrong('--limit is a whole number from 1 to 100000.');
+  return limit;
+};
+
+const nameOf = ({ accountId, email }: { accountId: string; email: string | null }): string =>
+  email === null ? accountId : `${email} (${accountId})`;
+
+const give =
+  (kind: Giving) =>
+  async (context: Context): Promise<Told> => {
+    const { currency, values, admin } = context;
+    const worth = (credits: bigint) => `${credits} credits (${formatMinor(minorOfCredits(credits), currency)})`;
+    const credits = creditsFrom(values, currency);
+    const given = await admin.give(kind, accountOf(context), { credits, key: values.key, ...byOf(context) });
+    const did = given.done ? `Booked a ${kind} of` : `Had been booked with this key before: a ${kind} of`;
+    const text = `${did} ${worth(credits)} for ${nameOf(given)}; the balance is ${worth(given.balance)}. Key: ${given.key}\n`;
+    return { text, json: given };
+  };
+
+async function creditNote(context: Context): Promise<Told> {
+  const { account: number, currency, values, db } = context;
+  if (number === undefined) throw wrong('Name the invoice by its number.');
+  const { seller, ...by } = { seller: await readSeller(context.seller), ...byOf(context) };
+  if (!seller) throw wrong('LOOPSTREAM_SELLER has to say who sends credit notes.');
+  const credits = creditsFrom(values, currency);
+  const note = await issueCreditNote({ db, seller, currency }, { number, credits, key: values.key, ...by });
+  const text = `Issued ${note.number}: ${credits} credits of invoice ${number} were given back. Key: ${note.key}\n`;
+  return { text, json: note };
+}
+
+const setLocked =
+  (locked: boolean) =>
+  async (context: Context): Promise<Told> => {
+    const set = await context.admin.setLocked(locked, accountOf(context), byOf(context));
+    const state = locked ? 'suspended' : 'not suspended';
+    return { text: `${nameOf(set)} is ${state}${set.done ? '' : ', as it was before'}.\n`, json: { ...set, state } };
+  };
+
+async function statement(context: Context): Promise<Told> {
+  const found = await context.admin.statement(accountOf(context), limitOf(context));
+  const lines = found.entries.map((entry) => [
+    ...[String(entry.number), entry.at, entry.kind, entry.credits, entry.balanceCredits],
+    entry.reason ?? entry.streamID ?? entry.reference ?? '',
+  ]);
+  const table = columns([['number', 'at', 'kind', 'credits', 'balance', 'for'], ...lines]);
+  return { text: `${nameOf(found)}: ${found.balance} credits\n${table}`, json: found };
+}
+
+async function audit(context: Context): Promise<Told> {
+  const deeds = await context.admin.audit(context.account, limitOf(context));
+  const lines = deeds.map(({ at, staff, action, account_id, credits, reason }) => [
+    at.toISOString(),
+    staff,
+    action,
+    account_id,
+    String(credits ?? ''),
+    reason,
+  ]);
+  const text = columns([['at', 'by', 'action', 'account', 'credits', 'reason'], ...lines]);
+  return { text, json: deeds };
+}
+
+async function flagged({ db }: Context): Promise<Told> {
+  const found = await readFlagged(db);
+  const lines = found.flatMap(({ accountId, email, flags }) =>
+    flags.map(({ flag, details }) => [accountId || '-', email ?? '-', flag, details]),
+  );
+  const text =
+    lines.length === 0 ? 'No account is flagged.\n' : columns([['account', 'e-mail', 'flag', 'why'], ...lines]);
+  return { text, json: found };
+}
+
+const COMMANDS: Record<string, (context: Context) => Promise<Told>> = {
+  grant: give('grant'),
+  refund: give('refund'),
+  'credit-note': creditNote,
+  suspend: setLocked(true),
+  resume: setLocked(false),
+  ...{ statement, audit, flagged, reconcile: ({ db, sources }) => checkLedger(db, sources) },
+};
+
+/** In JSON, amounts are texts: they have more digits than a double. */
+const asJson = (value: unknown): string =>
+  `${JSON.stringify(value, (_key, one) => (typeof one === 'bigint' ? String(one) : one), 2)}\n`;
+
+/** Answers the exit code: 1 when it was refused, or when something differs. Throws ConfigError for what makes no sense. */
+export async function runAdmin(
+  args: string[],
+  {
+    open,
+    currency,
+    seller,
+    sources = {},
+    print,
+    complain,
+  }: {
+    open: () => Db;
+    currency: string;
+    /** Who sends credit notes. */
+    seller?: SellerSetting | undefined;
+    /** What is compared besides what is in the database. */
+    sources?: Sources;
+    print: (text: string) => void;
+    complain: (text: string) => void;
+  },
+): Promise<number> {
+  const { values, command, account } = parse(args);
+  if (command === 'help') {
+    print(HELP);
+    return 0;
+  }
+  const db = open();
+  const admin = createAdmin({ db, ledger: createLedger(db) });
+  try {
+    const told = await (COMMANDS[command] as (context: Context) => Promise<Told>)({
+      admin,
+      db,
+      currency,
+      values,
+      ...{ account, seller, sources },
+    });
+    print(values.json ? asJson(told.json) : told.text);
+    return told.code ?? 0;
+  } catch (error) {
+    if (!(error instanceof AdminError)) throw error;
+    complain(values.json ? asJson({ error: error.message }) : `loopstream: ${error.message}\n`);
+    return 1;
+  } finally {
+    await db.destroy();
+  }
+}
+
+const POOL = { searchPath: 'loopstream', max: 2 };
+const OUTPUT = {
+  print: (text: string) => void process.stdout.write(text),
+  complain: (text: string) => void process.stderr.write(text),
+};
+
+export async function adminCommand(args: string[]): Promise<number> {
+  // Before the settings: who mistypes a command is told that first.
+  const { command } = parse(args);
+  const env = environment();
+  if (command === 'help')
+    return runAdmin(args, { ...OUTPUT, open: () => createDb(createPool('', POOL)), currency: '' });
+  const { databaseUrl, currency, seller, prices, kubeconfig, namespace } = billingConfig(env);
+  // Not the cluster that somebody happens to have in ~/.kube/config.
+  const isTold = kubeconfig !== undefined || env.KUBERNETES_SERVICE_HOST !== undefined;
+  const streams = () => readStreams(kubeconfig, namespace);
+  return runAdmin(args, {
+    ...OUTPUT,
+    open: () => createDb(createPool(databaseUrl, POOL)),
+    ...{ currency, seller },
+    sources: { currency, prices, ...(isTold && { streams }) },
+  });
+}

@@ -1,0 +1,42 @@
+/** `loopstream admin reconcile`: what differs between the ledger and what it is made of, and what to do about it. */
+import type { Db } from '../../../db/pool.ts';
+import { createKube } from '../../../kube/client.ts';
+import { LOOPSTREAMS, type LoopStream } from '../../../resources/stream/resource.ts';
+import { adviceFor } from '../advice.ts';
+import { reconcile, type Sources } from '../reconcile.ts';
+import { columns } from './columns.ts';
+import { AdminError } from './service.ts';
+
+const NOT_ASKED =
+  'Kubernetes was not asked: what the pods have told is compared where KUBECONFIG says how to reach it, and in the cluster.\n';
+
+/** For people and for programs; the code is 1 when something differs. Rejects with the error of the database or Kubernetes. */
+export async function checkLedger(db: Db, sources: Sources): Promise<{ text: string; json: unknown; code: number }> {
+  const found = await reconcile(db, sources);
+  const differences = found.flatMap(({ name, differences }) =>
+    differences.map((one) => ({ of: name, ...one, advice: adviceFor(name, one.what) })),
+  );
+  const lines = found.map(({ name, checked, differences }) => [name, String(checked), String(differences.length)]);
+  const table = columns([['what', 'checked', 'differences'], ...lines]);
+  const details = differences.map(
+    (one) =>
+      `${one.of}: ${one.what} of ${one.subject} is ${one.found ?? 'missing'}, not ${one.expected ?? 'there'}\n  ${one.advice}\n`,
+  );
+  return {
+    text: `${table}${sources.streams ? '' : NOT_ASKED}${details.join('')}`,
+    json: { differences, checked: found.map(({ name, checked }) => ({ name, checked })) },
+    code: differences.length === 0 ? 0 : 1,
+  };
+}
+
+/** All streams of the cluster. Rejects with AdminError when it does not answer. */
+export async function readStreams(kubeconfig: string | undefined, namespace: string): Promise<LoopStream[]> {
+  const kube = createKube({ kubeconfig, timeoutMs: 30_000 });
+  try {
+    return await kube.list(LOOPSTREAMS, { namespace });
+  } catch (error) {
+    throw new AdminError(`Kubernetes could not be asked for the streams: ${(error as Error).message}`);
+  } finally {
+    await kube.close();
+  }
+}

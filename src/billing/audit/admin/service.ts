@@ -1,0 +1,96 @@
+/**
+ * What the service's staff do by hand. Each deed has a reason, and is written down in the transaction that does it: what was
+ * done stands in the audit, and what stands there was done.
+ */
+import { randomUUID } from 'node:crypto';
+import type { Db } from '../../../db/pool.ts';
+import { type Clock, systemClock } from '../../../lib/clock.ts';
+import { customer, type Kind, type Ledger } from '../../ledger/ledger.ts';
+import type { LedgerEntry } from '../../ledger/record.ts';
+import { showEntry } from '../../ledger/statement.ts';
+import { readStatement } from '../../ledger/store.ts';
+import * as store from './store.ts';
+
+/** What was asked for cannot be done; the message says what to do instead. */
+export class AdminError extends Error {
+  override readonly name = 'AdminError';
+}
+
+interface By {
+  /** Who does it. */
+  staff: string;
+  reason: string;
+}
+
+export interface Given {
+  accountId: string;
+  email: string | null;
+  /** False where the same key had been given before: nothing has changed. */
+  done: boolean;
+  transactionId: string;
+  /** Say it again with this key, and it is done once. */
+  key: string;
+  credits: bigint;
+  balance: bigint;
+}
+
+/** From where credit comes that staff give. */
+const SOURCES = { grant: 'grants', refund: 'refunds' } as const satisfies Partial<Record<Kind, string>>;
+export type Giving = keyof typeof SOURCES;
+
+export type Admin = ReturnType<typeof createAdmin>;
+
+export function createAdmin({ db, ledger, clock = systemClock }: { db: Db; ledger: Ledger; clock?: Clock }) {
+  async function account(named: string): Promise<store.AccountRow> {
+    const found = await store.findAccount(db, named);
+    if (!found) throw new AdminError(`There is no account ${named}: give its id or its e-mail address.`);
+    return found;
+  }
+
+  return {
+    /** `grant` is a gift, `refund` gives back what was charged. Rejects with AdminError for an account that is none. */
+    async give(
+      kind: Giving,
+      named: string,
+      { credits, key = randomUUID(), staff, reason }: By & { credits: bigint; key?: string | undefined },
+    ): Promise<Given> {
+      const { id: accountId, email } = await account(named);
+      const entries = [
+        { account: customer(accountId), credits },
+        { account: SOURCES[kind], credits: -credits },
+      ];
+      return db.transaction().execute(async (trx) => {
+        const transaction = { key: `admin:${key}`, kind, accountId, entries, at: clock.now(), details: { reason } };
+        const { id: transactionId, posted: done, balance } = await ledger.post(transaction, { trx });
+        if (done) await store.writeDeed(trx, { staff, action: kind, accountId, reason, transactionId, credits });
+        return { accountId, email, done, transactionId, key, credits, balance };
+      });
+    },
+
+    /** Locks or unlocks an account; `done` is false where it was so already. */
+    async setLocked(locked: boolean, named: string, { staff, reason }: By) {
+      const { id: accountId, email } = await account(named);
+      const done = await db.transaction().execute(async (trx) => {
+        const changed = locked ? await store.lock(trx, accountId, reason) : await store.unlock(trx, accountId);
+        if (changed) await store.writeDeed(trx, { staff, action: locked ? 'suspend' : 'resume', accountId, reason });
+        return changed;
+      });
+      return { accountId, email, done };
+    },
+
+    /** The latest entries of an account, and its balance. */
+    async statement(
+      named: string,
+      limit: number,
+    ): Promise<{ accountId: string; email: string | null; balance: bigint; entries: LedgerEntry[] }> {
+      const { id: accountId, email } = await account(named);
+      const rows = await readStatement(db, { accountId, ascending: false }, { skip: 0, limit });
+      return { accountId, email, balance: await ledger.balance(accountId), entries: rows.map(showEntry) };
+    },
+
+    /** What was done to an account, or to all, the latest first. */
+    async audit(named: string | undefined, limit: number): Promise<store.DeedRow[]> {
+      return store.listDeeds(db, named === undefined ? undefined : (await account(named)).id, limit);
+    },
+  };
+}

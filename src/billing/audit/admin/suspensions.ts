@@ -1,0 +1,76 @@
+/**
+ * Accounts that staff have locked, as the API server heeds them. Which ones they are is read again and again, by every server;
+ * while the database is away those that were known stay locked. Their streams are kept off air by `spec.suspend`, which the
+ * API has no other use for, with a mark by which it is taken away again: what somebody suspended with kubectl stays so.
+ */
+
+import type { Db } from '../../../db/pool.ts';
+import type { Stored } from '../../../kube/types.ts';
+import { sleep } from '../../../lib/clock.ts';
+import type { Logger } from '../../../lib/log.ts';
+import { ACCOUNT_LABEL, SUSPENDED_ANNOTATION } from '../../../resources/common/names.ts';
+import type { LoopStream } from '../../../resources/stream/resource.ts';
+import { listLocked } from './store.ts';
+
+/** Between two looks: how soon after the command an account is locked. */
+const LOOK_MS = 2_000;
+
+export interface SuspensionDeps {
+  db: Db;
+  /** All streams there are; throws or is empty while they have not been read. */
+  streams: () => readonly Stored<LoopStream>[];
+  patch: (stream: Stored<LoopStream>, patch: unknown) => Promise<unknown>;
+  log: Logger;
+  lookMs?: number;
+}
+
+/** What is to be changed of a stream, if anything. Pure. */
+export function suspensionPatch({ metadata, spec }: LoopStream, isLocked: boolean): object | undefined {
+  const isMarked = metadata.annotations?.[SUSPENDED_ANNOTATION] !== undefined;
+  if (metadata.deletionTimestamp !== undefined) return undefined;
+  if (isLocked && spec.suspend !== true)
+    return { metadata: { annotations: { [SUSPENDED_ANNOTATION]: 'true' } }, spec: { suspend: true } };
+  if (!isLocked && isMarked)
+    return { metadata: { annotations: { [SUSPENDED_ANNOTATION]: null } }, spec: { suspend: null } };
+  return undefined;
+}
+
+export function createSuspensions({ db, streams, patch, log, lookMs = LOOK_MS }: SuspensionDeps) {
+  const stopping = new AbortController();
+  let locked: ReadonlySet<string> = new Set();
+  let running: Promise<void> | undefined;
+
+  async function look(): Promise<void> {
+    locked = new Set(await listLocked(db));
+    for (const stream of streams()) {
+      const change = suspensionPatch(stream, locked.has(stream.metadata.labels?.[ACCOUNT_LABEL] ?? ''));
+      if (change === undefined || stopping.signal.aborted) continue;
+      const { name } = stream.metadata;
+      // Another server may have been first, or the stream gone: the next look tells.
+      await patch(stream, change).catch((err) =>
+        log.warn({ err, stream: name }, 'a stream could not be suspended or let go on'),
+      );
+    }
+  }
+
+  async function run(): Promise<void> {
+    while (!stopping.signal.aborted) {
+      await look().catch((err) => log.warn({ err }, 'the accounts that are locked could not be read'));
+      await sleep(lookMs, stopping.signal).catch(() => undefined);
+    }
+  }
+
+  return {
+    isSuspended: (accountId: string): boolean => locked.has(accountId),
+
+    /** Looks again and again until `stop`. */
+    start(): void {
+      running ??= run();
+    },
+
+    async stop(): Promise<void> {
+      stopping.abort();
+      await running;
+    },
+  };
+}

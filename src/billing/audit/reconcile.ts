@@ -1,0 +1,74 @@
+/**
+ * Computes all that is in the ledger anew from what it is made of: balances from entries, charges from what was metered and from
+ * what the pods have told, at the prices of their time, credits from top-ups, deposits and the deeds of staff, and invoices from
+ * what they are for. It changes nothing. Whoever brings a noun that moves credit adds its facts here.
+ */
+
+import type { Db } from '../../db/pool.ts';
+import type { LoopStream } from '../../resources/stream/resource.ts';
+import { CREDITS_PER_MINOR_UNIT, minorDigits } from '../ledger/money.ts';
+import type { PriceList } from '../ledger/prices.ts';
+import { readLedgerFaults } from '../ledger/store.ts';
+import * as store from './store.ts';
+import { toldSessions } from './told.ts';
+
+export interface Reconciled extends store.Facts {
+  name: string;
+}
+
+/** What is not in the database. Without one of them, what needs it is left out. */
+export interface Sources {
+  /** ISO 4217: what deposits are worth is counted in it. */
+  currency?: string;
+  /** What is charged by. */
+  prices?: PriceList;
+  /** Reads all streams, which may be asked again. Rejects when Kubernetes does not answer. */
+  streams?: () => Promise<readonly LoopStream[]>;
+}
+
+type Read = (
+  db: Db,
+  sources: Sources & { told: readonly store.ToldSession[] | undefined },
+) => Promise<store.Facts | undefined>;
+
+const FACTS: Record<string, Read> = {
+  ledger: async (db) => ({
+    checked: await store.countTransactions(db),
+    differences: (await readLedgerFaults(db)).map(({ of: subject, ...fault }) => ({ ...fault, subject })),
+  }),
+  meter: store.meterFacts,
+  prices: async (db, { prices }) => prices && store.priceFacts(db, prices),
+  sessions: async (db, { told }) => told && store.sessionFacts(db, told),
+  'top-ups': (db) => store.topUpFacts(db, CREDITS_PER_MINOR_UNIT),
+  deposits: (db, { currency }) =>
+    store.depositFacts(db, currency ? CREDITS_PER_MINOR_UNIT * 10n ** BigInt(minorDigits(currency)) : undefined),
+  invoices: store.invoiceFacts,
+  staff: store.staffFacts,
+};
+
+/** All of it as it was at one moment, so that what is booked meanwhile is no difference. Rejects with the database's error. */
+export async function reconcile(db: Db, sources: Sources = {}): Promise<Reconciled[]> {
+  const told = sources.streams && toldSessions(await sources.streams());
+  const found = await db
+    .transaction()
+    .setIsolationLevel('repeatable read')
+    .setAccessMode('read only')
+    .execute(async (trx) => {
+      const all: Reconciled[] = [];
+      for (const [name, read] of Object.entries(FACTS)) {
+        const facts = await read(trx, { ...sources, told });
+        if (facts) all.push({ name, ...facts });
+      }
+      return all;
+    });
+  return Promise.all(found.map((one) => (one.name === 'sessions' ? confirmed(db, sources, one) : one)));
+}
+
+/** Kubernetes and the database are not read at one moment: what differs because of that does so no more when both are read again. */
+async function confirmed(db: Db, { streams }: Sources, first: Reconciled): Promise<Reconciled> {
+  if (first.differences.length === 0 || !streams) return first;
+  const again = await store.sessionFacts(db, toldSessions(await streams()));
+  const isStill = ({ what, subject }: store.Difference) =>
+    again.differences.some((one) => one.what === what && one.subject === subject);
+  return { ...first, differences: first.differences.filter(isStill) };
+}

@@ -1,0 +1,24 @@
+/** What is done about an event of the payment provider, whichever way it came: the payment that it is about is looked at. */
+import type { Logger } from '../../lib/log.ts';
+import { EVENT_TYPES } from './event-types.ts';
+import { type PostDeps, settleTopUp } from './post.ts';
+import type { Payments, StripeEvent } from './stripe.ts';
+
+/** `ignored`: it is about something else. */
+export type EventOutcome = 'settled' | 'ignored';
+
+export interface EventDeps extends PostDeps {
+  payments: Payments;
+  log: Pick<Logger, 'warn'>;
+}
+
+export async function takeEvent(deps: EventDeps, event: StripeEvent): Promise<EventOutcome> {
+  const { payments, log } = deps;
+  const sessionId = EVENT_TYPES.includes(event.type) ? await payments.sessionOf(event) : null;
+  const looked = sessionId === null ? undefined : await payments.look(sessionId);
+  if (!looked?.topUpId) return 'ignored';
+  const row = await settleTopUp(deps, looked.topUpId, looked, new Date());
+  // Another installation may use the same account of Stripe.
+  if (!row) log.warn({ eventID: event.id, topUpID: looked.topUpId }, 'a payment of a top-up that is not known');
+  return row ? 'settled' : 'ignored';
+}

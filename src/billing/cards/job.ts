@@ -1,0 +1,81 @@
+/**
+ * What is done about top-ups without anybody asking: events that never came are read, and open payments are asked about, so
+ * that no webhook is needed for the ledger to be right in the end.
+ */
+import type { Job } from '../ledger/jobs.ts';
+import { type EventDeps, takeEvent } from './events.ts';
+import { settleTopUp } from './post.ts';
+import * as store from './store.ts';
+import type { StripeEvent } from './stripe.ts';
+
+const EVERY_MS = 60_000;
+/** Events come into Stripe's list a little after the time that they bear, and its clock is not ours. */
+const OVERLAP_SECONDS = 120;
+/** How long after it was last looked at an open one is asked about. */
+const QUIET_SECONDS = 600;
+const AT_ONCE = 100;
+
+export interface TopUpJobDeps extends EventDeps {
+  /** QUIET_SECONDS unless told. */
+  quietSeconds?: number;
+}
+
+export function createTopUpJob(deps: TopUpJobDeps): Job {
+  const { db, payments, log, quietSeconds = QUIET_SECONDS } = deps;
+  /** Of the overlap: they would be looked at again in each run. */
+  let seen = new Set<string>();
+
+  const readEvents = async (signal: AbortSignal): Promise<number> => {
+    const since = await store.readUntil(db);
+    const now = new Date();
+    // Before the first run there was nothing to be told of.
+    if (!since) await store.keepReadUntil(db, now);
+    const from = Math.floor((since ?? now).getTime() / 1000) - OVERLAP_SECONDS;
+    const events = await payments.eventsSince(from);
+    const done = new Set(events.map(({ id }) => id).filter((id) => seen.has(id)));
+    let failures = 0;
+    for (const event of events.toReversed()) {
+      signal.throwIfAborted();
+      if (done.has(event.id)) continue;
+      if (await attempt(event)) done.add(event.id);
+      else failures++;
+    }
+    seen = done;
+    if (failures === 0) await store.keepReadUntil(db, now);
+    return failures;
+  };
+  const attempt = (event: StripeEvent): Promise<boolean> =>
+    takeEvent(deps, event).then(
+      () => true,
+      (err) => {
+        log.warn({ err, eventID: event.id }, 'an event of the payment provider could not be taken');
+        return false;
+      },
+    );
+
+  const askAgain = async (signal: AbortSignal): Promise<number> => {
+    let failures = 0;
+    for (const row of await store.listUnsettled(db, quietSeconds, AT_ONCE)) {
+      signal.throwIfAborted();
+      try {
+        // Of one whose making was cut off nobody knows the page, so nobody can pay it.
+        if (row.sessionId === null) await store.expireUnmade(db, row.id);
+        else await settleTopUp(deps, row.id, await payments.look(row.sessionId), new Date());
+      } catch (err) {
+        failures++;
+        log.warn({ err, topUpID: row.id }, 'a top-up could not be asked about');
+      }
+      await store.putOff(db, row.id);
+    }
+    return failures;
+  };
+
+  return {
+    name: 'card-top-ups',
+    everyMs: EVERY_MS,
+    async run(signal) {
+      const failures = (await readEvents(signal)) + (await askAgain(signal));
+      if (failures > 0) throw new Error(`${failures} payments could not be looked at.`);
+    },
+  };
+}

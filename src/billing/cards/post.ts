@@ -1,0 +1,100 @@
+/**
+ * What settling a top-up does to the ledger and to its row: all of it or nothing, in one transaction of the database.
+ *
+ * When money goes back (a refund, or a dispute for as long as the bank holds it), the customer gives back the credits that it
+ * bought. Credits that have been used already are not there any more, and nobody's balance is taken below its floor: what is
+ * missing goes to `writeoff`, which is our loss, and the account is flagged for staff (loopstream.account_flags). Streams are
+ * not stopped by it; an empty balance does that. Is the money ours again, since the refund failed or the dispute was won,
+ * each gets back what it gave.
+ *
+ *   paid             cash:card −      customer +
+ *   refund           customer −, writeoff −      cash:card +
+ *   dispute          customer −, writeoff −      disputes +     (lost: disputes −, cash:card +)
+ */
+
+import type { Db } from '../../db/pool.ts';
+import { customer, type Entry, type Ledger, type Transaction } from '../ledger/ledger.ts';
+import { creditsOfMinor } from '../ledger/money.ts';
+import { type Move, settle } from './settle.ts';
+import * as store from './store.ts';
+import type { Looked } from './stripe.ts';
+
+const CASH = 'cash:card';
+const DISPUTES = 'disputes';
+
+export interface PostDeps {
+  db: Db;
+  ledger: Pick<Ledger, 'post'>;
+}
+
+type Kept = Map<string, store.KeptReversal>;
+
+/** What is not 0: the ledger takes no other entries. */
+const entriesOf = (...entries: [account: string, credits: bigint][]): Entry[] =>
+  entries.filter(([, credits]) => credits !== 0n).map(([account, credits]) => ({ account, credits }));
+
+const min = (a: bigint, b: bigint): bigint => (a < b ? a : b);
+
+/**
+ * Settles a top-up by what Stripe says, and answers its row as it is then; undefined when there is none, or when it is paid
+ * at another page than this one.
+ */
+export function settleTopUp(
+  { db, ledger }: PostDeps,
+  id: string,
+  looked: Looked,
+  now: Date,
+): Promise<store.TopUpRow | undefined> {
+  return store.inTransaction(db, async (trx) => {
+    const row = await store.lockTopUp(trx, id);
+    if (!row || (row.sessionId !== null && row.sessionId !== looked.sessionId)) return undefined;
+    const before = await store.listReversals(trx, id);
+    const { known, moves } = settle({ ...row, reversals: before }, looked.facts);
+    const kept: Kept = new Map(before.map((one) => [one.id, one]));
+    for (const move of moves) {
+      const transaction = await prepare(trx, row, move, kept);
+      const details = { topUpID: id, ...('id' in move && { stripeID: move.id }) };
+      await ledger.post({ ...transaction, accountId: row.accountId, at: now, details }, { trx });
+    }
+    for (const reversal of known.reversals) {
+      const parts = kept.get(reversal.id) ?? { takenCredits: 0n, writtenOffCredits: 0n };
+      await store.keepReversal(trx, id, { ...parts, ...reversal });
+    }
+    const { sessionId, paymentIntentId } = looked;
+    const checkoutUrl = known.state === 'open' ? looked.checkoutUrl : null;
+    await store.keepLearned(trx, id, { ...known, sessionId, paymentIntentId, checkoutUrl });
+    return store.findTopUp(trx, id);
+  });
+}
+
+type Prepared = Pick<Transaction, 'key' | 'kind' | 'entries'>;
+
+async function prepare(trx: Db, row: store.TopUpRow, move: Move, kept: Kept): Promise<Prepared> {
+  const account = customer(row.accountId);
+  if (move.do === 'credit') {
+    const credits = creditsOfMinor(move.amountMinor);
+    return { key: `topup:${row.id}`, kind: 'topup', entries: entriesOf([account, credits], [CASH, -credits]) };
+  }
+  if (move.do === 'take') {
+    const { id, kind, amountMinor } = move;
+    const all = creditsOfMinor(amountMinor);
+    const taken = min(creditsOfMinor(move.customerMinor), await store.lockRoom(trx, row.accountId));
+    const missing = all - taken;
+    kept.set(id, { id, kind, amountMinor, state: 'taken', takenCredits: taken, writtenOffCredits: missing });
+    if (missing > 0n) await store.flagAccount(trx, row.accountId, id, missing);
+    const to = kind === 'refund' ? CASH : DISPUTES;
+    return { key: `${kind}:${id}`, kind, entries: entriesOf([account, -taken], ['writeoff', -missing], [to, all]) };
+  }
+  const { takenCredits, writtenOffCredits, kind, state } = kept.get(move.id) as store.KeptReversal;
+  const all = takenCredits + writtenOffCredits;
+  if (move.do === 'lose') {
+    kept.set(move.id, { ...(kept.get(move.id) as store.KeptReversal), state: 'lost' });
+    return { key: `dispute-lost:${move.id}`, kind, entries: entriesOf([DISPUTES, -all], [CASH, all]) };
+  }
+  const from = kind === 'refund' || state === 'lost' ? CASH : DISPUTES;
+  return {
+    key: `${kind}-returned:${move.id}`,
+    kind,
+    entries: entriesOf([account, takenCredits], ['writeoff', writtenOffCredits], [from, -all]),
+  };
+}

@@ -1,0 +1,132 @@
+/**
+ * Top-ups by card: the payment provider's page takes the money, and what it has received is credited. No data of a card comes
+ * here. Whether and what was paid is never taken from whoever asks, nor from an event: it is asked of the provider each time.
+ */
+import { ulid } from 'ulid';
+import { currentIntent } from '../../lib/context.ts';
+import { AppError, type FieldError, validationFailed } from '../../lib/errors.ts';
+import type { Logger } from '../../lib/log.ts';
+import type { Connection } from '../../lib/paging/connection.ts';
+import { connectAll, type ListArgs, type Listing } from '../../lib/paging/ordered.ts';
+import type { Principal } from '../../lib/scopes.ts';
+import { formatMinor } from '../ledger/money.ts';
+import { type EventOutcome, takeEvent } from './events.ts';
+import { type PostDeps, settleTopUp } from './post.ts';
+import type { TopUp, TopUpCreate } from './record.ts';
+import * as store from './store.ts';
+import type { Payments, StripeEvent } from './stripe.ts';
+
+/** Stripe keeps a page open for a day at most. */
+const OPEN_MS = 12 * 3_600_000;
+
+export interface TopUpLimits {
+  /** ISO 4217, upper case. */
+  currency: string;
+  minMinor: bigint;
+  maxMinor: bigint;
+}
+
+export interface TopUpDeps extends PostDeps {
+  /** Undefined where no card can be taken. */
+  payments: Payments | undefined;
+  /** False where nothing costs anything: nobody is to pay for that. What was paid before is still looked after. */
+  enabled?: boolean;
+  limits: TopUpLimits;
+  publicUrl: string;
+  emailOf(userId: string): Promise<string>;
+  log: Pick<Logger, 'warn'>;
+}
+
+export type TopUpService = ReturnType<typeof createTopUpService>;
+
+const LISTING: Listing<TopUp, 'createdAt'> = {
+  list: 'top',
+  idOf: ({ id }) => id,
+  keys: { createdAt: ({ createdAt }) => createdAt },
+  standard: { by: 'createdAt', descending: true },
+};
+
+const show = (row: store.TopUpRow): TopUp => ({
+  id: row.id,
+  state: row.state,
+  amountMinor: String(row.amountMinor),
+  currency: row.currency,
+  paidMinor: String(row.paidMinor),
+  refundedMinor: String(row.reversedMinor),
+  checkoutUrl: row.checkoutUrl,
+  createdAt: row.createdAt.toISOString(),
+  expiresAt: row.expiresAt.toISOString(),
+});
+
+function check({ amountMinor, currency }: TopUpCreate, { minMinor, maxMinor, ...limits }: TopUpLimits): bigint {
+  const errors: FieldError[] = [];
+  const amount = BigInt(amountMinor);
+  if (currency.toUpperCase() !== limits.currency)
+    errors.push({ path: '/currency', message: `must be ${limits.currency}` });
+  else if (amount < minMinor || amount > maxMinor) {
+    const [low, high] = [formatMinor(minMinor, limits.currency), formatMinor(maxMinor, limits.currency)];
+    errors.push({
+      path: '/amountMinor',
+      message: `must be from ${minMinor} to ${maxMinor}, which is ${low} to ${high}`,
+    });
+  }
+  if (errors.length > 0) throw validationFailed(errors);
+  return amount;
+}
+
+export function createTopUpService(deps: TopUpDeps) {
+  const { db, limits, enabled = true } = deps;
+  const payments = (): Payments => {
+    if (deps.payments) return deps.payments;
+    throw new AppError('topups_disabled', 'No card can be taken here: no payment provider is set up.');
+  };
+  const find = async (accountId: string, id: string): Promise<store.TopUpRow> => {
+    const row = id.includes('\0') ? undefined : await store.findTopUp(db, id);
+    if (row?.accountId === accountId) return row;
+    throw new AppError('topup_not_found', `There is no top-up ${id.slice(0, 100)}.`);
+  };
+
+  return {
+    /**
+     * A page to pay at. A request that is tried again with its Idempotency-Key has the same id, by which the provider knows
+     * the page again that it made: there is one, also when the first answer was lost on its way.
+     */
+    async create({ accountId, userId }: Principal, wish: TopUpCreate): Promise<TopUp> {
+      if (!enabled) throw new AppError('topups_disabled', 'Nothing costs anything here, so no card is charged.');
+      const provider = payments();
+      const amountMinor = check(wish, limits);
+      const intent = currentIntent();
+      const id = intent?.newId('top') ?? `top-${ulid().toLowerCase()}`;
+      const createdAt = intent?.since ?? new Date();
+      const expiresAt = new Date(createdAt.getTime() + OPEN_MS);
+      const row = await store.insertTopUp(db, {
+        ...{ id, accountId, amountMinor, createdAt, expiresAt },
+        currency: limits.currency,
+      });
+      if (row.sessionId !== null) return show(row);
+      const looked = await provider.createSession({
+        ...{ topUpId: id, accountId, amountMinor, currency: row.currency, expiresAt: row.expiresAt },
+        email: await deps.emailOf(userId),
+        returnUrl: `${deps.publicUrl}/billing?topUp=${id}`,
+      });
+      return show((await settleTopUp(deps, id, looked, new Date())) ?? row);
+    },
+
+    async list(
+      { accountId }: Pick<Principal, 'accountId'>,
+      args: ListArgs<'createdAt'>,
+      where?: (topUp: TopUp) => boolean,
+    ): Promise<Connection<TopUp>> {
+      return connectAll(LISTING, (await store.listTopUps(db, accountId)).map(show), args, where);
+    },
+
+    get: async ({ accountId }: Pick<Principal, 'accountId'>, id: string): Promise<TopUp> =>
+      show(await find(accountId, id)),
+
+    /** Throws `webhook_forged` when these bytes are not the provider's. */
+    readEvent: (raw: Buffer, signature: string | undefined): StripeEvent => payments().readEvent(raw, signature),
+
+    /** How often, how late and in which order events come is all the same. */
+    takeEvent: (event: StripeEvent): Promise<EventOutcome> => takeEvent({ ...deps, payments: payments() }, event),
+  };
+}

@@ -1,0 +1,59 @@
+/** Numbers of the scanners of chains for Prometheus, by network; no address and no transaction is a label. */
+import { Counter, Gauge, type Registry } from 'prom-client';
+import { type Clock, systemClock } from '../../lib/clock.ts';
+
+export const SETTLED = ['credited', 'reversed', 'ignored'] as const;
+export type Settled = (typeof SETTLED)[number];
+
+export type ScanMetrics = ReturnType<typeof scanMetrics>;
+
+/** How far behind a scan is grows by itself while nothing is heard of the node. */
+export function scanMetrics(registry: Registry, clock: Clock = systemClock) {
+  const level = new Map<string, number>();
+  const labels = { labelNames: ['network'], registers: [registry] };
+  const blocks = new Gauge({
+    name: 'crypto_scan_lag_blocks',
+    help: 'Blocks that the node of a network has and that were not read for deposits yet, as of the last time it answered.',
+    ...labels,
+  });
+  new Gauge({
+    name: 'crypto_scan_lag_seconds',
+    help: 'Time since all blocks that the node of a network had were read for deposits, by this process.',
+    ...labels,
+    collect() {
+      for (const [network, since] of level) this.set({ network }, (clock.monotonicMs() - since) / 1000);
+    },
+  });
+  const failures = new Counter({
+    name: 'crypto_scan_failures_total',
+    help: 'Runs of a network’s scan that the node or the database ended.',
+    ...labels,
+  });
+  const left = new Counter({
+    name: 'crypto_blocks_left_total',
+    help: 'Blocks that were read and have left the chain of a network since.',
+    ...labels,
+  });
+  const payments = new Counter({
+    name: 'crypto_payments_total',
+    help: 'Payments to deposits that were credited, taken back after a reorganisation, or ignored once their rate was known.',
+    labelNames: ['network', 'result'],
+    registers: [registry],
+  });
+  return {
+    begin(network: string): void {
+      failures.inc({ network }, 0);
+      left.inc({ network }, 0);
+      for (const result of SETTLED) payments.inc({ network, result }, 0);
+      level.set(network, clock.monotonicMs());
+    },
+    /** `behind`: blocks; the scan has come as far as it could. */
+    scanned(network: string, behind: number, blocksLeft: number): void {
+      blocks.set({ network }, Math.max(0, behind));
+      if (behind <= 0) level.set(network, clock.monotonicMs());
+      left.inc({ network }, blocksLeft);
+    },
+    failed: (network: string): void => failures.inc({ network }),
+    settled: (network: string, result: Settled): void => payments.inc({ network, result }),
+  };
+}

@@ -1,0 +1,78 @@
+/** What a coin costs now: by a fixed table, or asked of a source by HTTP (ratetable.ts has its document). */
+import { type Clock, systemClock } from '../../lib/clock.ts';
+import { AppError } from '../../lib/errors.ts';
+import { type RateTable, ratesAt, rateTable } from './ratetable.ts';
+
+/** Quotes within this time have the same rate. */
+const KEPT_MS = 30_000;
+/** Older prices are not sold at. */
+const MAX_AGE_MS = 600_000;
+const TIMEOUT_MS = 5_000;
+const MAX_BYTES = 65_536;
+
+export interface Rates {
+  /** The price of one coin, see amounts.ts. Throws `crypto_rate_unavailable`. */
+  rate(asset: string): Promise<bigint>;
+}
+
+const unavailable = (asset: string, cause?: unknown) =>
+  new AppError('crypto_rate_unavailable', `The price of ${asset} is not known at the moment.`, { cause });
+
+const pick = (table: RateTable, asset: string): bigint => {
+  const rate = table.get(asset);
+  if (rate === undefined) throw unavailable(asset);
+  return rate;
+};
+
+export const fixedRates = (table: RateTable): Rates => ({ rate: async (asset) => pick(table, asset) });
+
+/** Its address, which may hold a key, is in no error. */
+export function httpRates(url: string, currency: string, clock: Clock = systemClock): Rates {
+  let kept: { table: RateTable; until: number } | undefined;
+  let asking: Promise<RateTable> | undefined;
+
+  async function ask(): Promise<RateTable> {
+    const signal = AbortSignal.timeout(TIMEOUT_MS);
+    const answer = await fetch(url, { signal, redirect: 'error', headers: { accept: 'application/json' } });
+    if (!answer.ok) throw new Error(`the rate source answered ${answer.status}`);
+    const text = await readAll(answer);
+    const document: unknown = JSON.parse(text);
+    const table = rateTable(document, currency);
+    if (table === undefined) throw new Error('the rate source answered something else than prices');
+    const age = clock.now().getTime() - (ratesAt(document) ?? clock.now()).getTime();
+    if (age > MAX_AGE_MS) throw new Error('the prices of the rate source are old');
+    return table;
+  }
+
+  return {
+    async rate(asset) {
+      if (kept && clock.monotonicMs() < kept.until) return pick(kept.table, asset);
+      asking ??= ask().finally(() => {
+        asking = undefined;
+      });
+      try {
+        const table = await asking;
+        kept = { table, until: clock.monotonicMs() + KEPT_MS };
+        return pick(table, asset);
+      } catch (error) {
+        if (error instanceof AppError) throw error;
+        throw unavailable(asset, withoutAddress(error));
+      }
+    },
+  };
+}
+
+/** Errors of `fetch` have the address in their words or in their causes. */
+const withoutAddress = (error: unknown): Error =>
+  new Error(error instanceof Error && /^the /.test(error.message) ? error.message : 'the rate source does not answer');
+
+async function readAll(answer: Response): Promise<string> {
+  const parts: Uint8Array[] = [];
+  let length = 0;
+  for await (const part of answer.body ?? []) {
+    length += part.length;
+    if (length > MAX_BYTES) throw new Error('the rate source answered too much');
+    parts.push(part);
+  }
+  return Buffer.concat(parts).toString();
+}

@@ -1,0 +1,88 @@
+/**
+ * The settings of crypto deposits, read and checked: which networks there are, with whose addresses, and where rates come from.
+ * What is wrong is named by the setting and its place, and never repeated: addresses of nodes hold keys. Pure: no I/O, no clock.
+ */
+import type { TSchema } from 'typebox';
+import { Value } from 'typebox/value';
+import { ConfigError } from '../../settings/settings.ts';
+import { CREDITS_PER_MINOR_UNIT, minorDigits } from '../ledger/money.ts';
+import { type AddressMaker, createAddresses, KeyError } from './keys.ts';
+import { FixedRates, type RateTable, rateTable } from './ratetable.ts';
+import { assetsOf, type NetworkSetting, NetworkSettings } from './spec.ts';
+
+/** As config.ts reads them. */
+export interface CryptoConfig {
+  /** JSON: NetworkSettings. */
+  networks: unknown;
+  /** JSON: fixed prices. */
+  rates: unknown;
+  /** Where prices are asked for; instead of `rates`. */
+  ratesUrl: string | undefined;
+  quoteSeconds: number;
+  currency: string;
+}
+
+export interface Network {
+  setting: NetworkSetting;
+  addresses: AddressMaker;
+}
+
+export interface CryptoSettings {
+  networks: ReadonlyMap<string, Network>;
+  /** Undefined: they are asked for at `ratesUrl`. */
+  fixed: RateTable | undefined;
+  ratesUrl: string | undefined;
+  quoteMs: number;
+  currency: string;
+  /** Credits of one whole unit of the currency. */
+  creditsPerUnit: bigint;
+}
+
+const NETWORKS = 'LOOPSTREAM_CRYPTO_NETWORKS';
+
+function check(schema: TSchema, value: unknown, name: string): void {
+  const [first] = Value.Errors(schema, value);
+  if (first) throw new ConfigError(`${name} is wrong at ${first.instancePath || 'its top'}: it ${first.message}.`);
+}
+
+function isHttp(url: string): boolean {
+  return URL.canParse(url) && /^https?:$/.test(new URL(url).protocol);
+}
+
+function openNetwork(setting: NetworkSetting): Network {
+  const name = `${NETWORKS} (${setting.network})`;
+  if (!isHttp(setting.kind === 'evm' ? setting.rpcUrl : setting.esploraUrl))
+    throw new ConfigError(`${name}: the node’s address must be http://… or https://….`);
+  const assets = assetsOf(setting);
+  const contracts = assets.map(({ contract }) => contract?.toLowerCase());
+  if (new Set(assets.map(({ asset }) => asset)).size < assets.length || new Set(contracts).size < assets.length)
+    throw new ConfigError(`${name}: each asset, and each contract, may stand there once.`);
+  try {
+    return { setting, addresses: createAddresses(setting) };
+  } catch (error) {
+    if (error instanceof KeyError) throw new ConfigError(`${name}: the xpub ${error.message}.`);
+    throw error;
+  }
+}
+
+/** undefined when no networks are set: there are no deposits then. Throws ConfigError. */
+export function cryptoSettings(config: CryptoConfig): CryptoSettings | undefined {
+  if (config.networks === undefined) return undefined;
+  check(NetworkSettings, config.networks, NETWORKS);
+  const networks = new Map((config.networks as NetworkSetting[]).map((one) => [one.network, openNetwork(one)]));
+  if (networks.size < (config.networks as unknown[]).length)
+    throw new ConfigError(`${NETWORKS}: each network may stand there once.`);
+  const { ratesUrl, rates, currency } = config;
+  if ((rates === undefined) === (ratesUrl === undefined))
+    throw new ConfigError('Set one of LOOPSTREAM_CRYPTO_RATES and LOOPSTREAM_CRYPTO_RATES_URL.');
+  if (ratesUrl !== undefined && !isHttp(ratesUrl))
+    throw new ConfigError('LOOPSTREAM_CRYPTO_RATES_URL must be http://… or https://….');
+  if (rates !== undefined) check(FixedRates, rates, 'LOOPSTREAM_CRYPTO_RATES');
+  const fixed = rates === undefined ? undefined : rateTable(rates, currency);
+  if (rates !== undefined && fixed === undefined)
+    throw new ConfigError(`LOOPSTREAM_CRYPTO_RATES must be prices in ${currency}, as texts such as "61234.56".`);
+  return {
+    ...{ networks, fixed, ratesUrl, currency, quoteMs: config.quoteSeconds * 1000 },
+    creditsPerUnit: CREDITS_PER_MINOR_UNIT * 10n ** BigInt(minorDigits(currency)),
+  };
+}

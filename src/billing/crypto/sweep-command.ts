@@ -1,0 +1,61 @@
+/** `loopstream sweep-plan`: what the operator of the service signs, elsewhere, to bring together what deposits have brought. */
+import { parseArgs } from 'node:util';
+import { createDb, createPool, type Db } from '../../db/pool.ts';
+import { environment } from '../../settings/environment.ts';
+import { ConfigError } from '../../settings/settings.ts';
+import { billingConfig } from '../settings.ts';
+import { openCrypto } from './open.ts';
+import type { Network } from './settings.ts';
+
+const HELP = `loopstream sweep-plan: unsigned transactions that bring together what crypto deposits have brought
+
+Usage: loopstream sweep-plan --network <network> --to <address>
+
+Prints JSON: for an EVM network the transactions with their nonces, gas and fees, and what addresses hold beyond what was seen
+to come; for Bitcoin PSBTs. Nothing is signed, sent or written down: the keys are where you made the xpub. Paths are from the
+key of the account on, e.g. 0/12 of m/44'/60'/0'. Look through the plan before you sign, and make a new one each time.
+`;
+
+function parse(args: string[]) {
+  try {
+    const string = { type: 'string' } as const;
+    const { values } = parseArgs({ args, options: { network: string, to: string, help: { type: 'boolean' } } });
+    return values;
+  } catch (error) {
+    throw new ConfigError(`${(error as Error).message} See loopstream sweep-plan --help.`);
+  }
+}
+
+/** Throws ConfigError for an address that is none of the network's. */
+export async function sweepPlan(db: Db, { setting, addresses }: Network, to: string): Promise<object> {
+  if (setting.kind === 'evm') {
+    const { isEvmAddress } = await import('./keys.ts');
+    // All that is swept goes there: letters in both cases are a check, and are held to it.
+    if (!isEvmAddress(to)) throw new ConfigError('--to must be an address of the network.');
+    return (await import('./sweep-evm.ts')).sweepEvm(db, setting, addresses.keyId, to);
+  }
+  const { isBitcoinAddress } = await import('./keys.ts');
+  if (!isBitcoinAddress(setting, to)) throw new ConfigError('--to must be an address of the network.');
+  return (await import('./sweep-btc.ts')).sweepBtc(db, setting, addresses, to);
+}
+
+export async function sweepPlanCommand(args: string[]): Promise<number> {
+  const { network: name, to, help } = parse(args);
+  if (help) {
+    process.stdout.write(HELP);
+    return 0;
+  }
+  if (name === undefined || to === undefined)
+    throw new ConfigError('--network and --to say what goes where. See loopstream sweep-plan --help.');
+  const config = billingConfig(environment());
+  const crypto = await openCrypto(config.crypto);
+  const network = crypto?.settings.networks.get(name);
+  if (network === undefined) throw new ConfigError(`LOOPSTREAM_CRYPTO_NETWORKS has no network ${name}.`);
+  const db = createDb(createPool(config.databaseUrl, { searchPath: 'loopstream', max: 2 }));
+  try {
+    process.stdout.write(`${JSON.stringify(await sweepPlan(db, network, to), undefined, 2)}\n`);
+    return 0;
+  } finally {
+    await db.destroy();
+  }
+}

@@ -1,0 +1,28 @@
+/**
+ * The font that is added for letters which ours lack, such as Chinese, Japanese and Korean ones: a file of the machine, since
+ * those fonts are many times as large as all else of ours.
+ */
+import { readFile } from 'node:fs/promises';
+import { ConfigError } from '../../settings/settings.ts';
+import type { AddedFont } from './pdf.ts';
+
+const SETTING = 'LOOPSTREAM_INVOICE_FONT';
+
+/**
+ * Reads the font that a setting names: the path of a TrueType or OpenType file, for a collection with `#` and the name of one of
+ * its fonts. undefined where none is set. Throws ConfigError for what is none.
+ */
+export async function readInvoiceFont(setting: string | undefined): Promise<AddedFont | undefined> {
+  if (setting === undefined) return undefined;
+  const [, path = '', name] = /^(.*?)(?:#([^#/]+))?$/s.exec(setting) ?? [];
+  const bytes = await readFile(path).catch(() => {
+    throw new ConfigError(`The file of ${SETTING} cannot be read.`);
+  });
+  // The library is large: it is loaded at the start only where there is a font to look at.
+  const { canDraw } = await import('./pdf.ts');
+  const font = { bytes, name };
+  if (canDraw(font)) return font;
+  throw new ConfigError(
+    `${SETTING} must be a font (.ttf, .otf), or one of a collection: its path, # and its PostScript name.`,
+  );
+}

@@ -1,0 +1,148 @@
+/**
+ * Issues invoices: for each month, in the seller's time zone, what the ledger has charged an account in it. All is decided and
+ * kept in one transaction of the database, so that whoever is killed in between has issued nothing, and used no number.
+ *
+ * What is billed is known by two numbers of an account: until when, and up to which entry of the ledger. An entry that comes
+ * later and is of before is on the next invoice; so every one is on one, and none on two.
+ */
+import { ulid } from 'ulid';
+import type { Db } from '../../db/pool.ts';
+import { AppError, validationFailed } from '../../lib/errors.ts';
+import { dayAt } from '../ledger/days.ts';
+import { customer, type Ledger } from '../ledger/ledger.ts';
+import { buyerOf } from './buyer.ts';
+import { type Charged, type Content, contentOf, type Draft } from './document.ts';
+import { monthStart, type Period, periodAt } from './period.ts';
+import type { Seller } from './settings.ts';
+import * as store from './store.ts';
+
+/** What was used at the end of a month may be charged some time after it. */
+const SETTLED_MS = 2 * 3_600_000;
+
+export interface IssueDeps {
+  db: Db;
+  ledger: Pick<Ledger, 'post'>;
+  seller: Seller;
+  currency: string;
+}
+
+export interface Correction {
+  invoiceId: string;
+  /** What the customer gets back: more than 0, and in all no more than the invoice. */
+  credits: bigint;
+  reason: string;
+  /** The same one is issued once. */
+  key: string;
+  /** What is to be true with it, in the same transaction. */
+  also?: (trx: Db, accountId: string) => Promise<void>;
+}
+
+const zoneOf = ({ timeZone = 'UTC' }: Seller): string => timeZone;
+
+const charged = (row: store.UnbilledRow): Charged => ({
+  streamID: row.kind === 'charge' ? row.stream_id : null,
+  name: row.kind === 'charge' ? (row.name ?? row.stream_id ?? '') : (row.reason ?? 'Correction'),
+  profile: row.kind === 'charge' ? row.profile : null,
+  seconds: row.kind === 'charge' ? row.seconds : null,
+  creditsPerHour: row.kind === 'charge' ? row.price : null,
+  credits: row.credits,
+});
+
+export function createIssuer({ db, ledger, seller, currency }: IssueDeps) {
+  const zone = zoneOf(seller);
+
+  /** In the caller's transaction: the last thing that it does, since all others wait for the number. */
+  const keep = async (
+    trx: Db,
+    draft: Omit<Draft, 'number' | 'issuedOn' | 'currency' | 'seller' | 'buyer'>,
+    {
+      accountId,
+      now,
+      ...more
+    }: { accountId: string; now: Date; periodUntil: Date | null } & Partial<Pick<store.NewInvoice, 'corrects' | 'key'>>,
+  ): Promise<store.InvoiceRow> => {
+    const [known, address] = [await store.findBuyer(trx, accountId), await store.findAddress(trx, accountId)];
+    const buyer = buyerOf(accountId, known, address);
+    const issuedOn = dayAt(now, zone);
+    const series = `${seller.numberPrefix ?? ''}${issuedOn.slice(0, 4)}`;
+    const sequence = await store.nextNumber(trx, series);
+    const number = `${series}-${String(sequence).padStart(5, '0')}`;
+    const content: Content = contentOf({ ...draft, number, issuedOn, currency, seller, buyer });
+    const row = { id: `inv-${ulid(now.getTime()).toLowerCase()}`, accountId, issuedAt: now, content };
+    const full = { corrects: null, key: null, ...more, ...row, series, sequence };
+    await store.insertInvoice(trx, full);
+    return full;
+  };
+
+  /** The next month of an account that is over and has something; undefined when there is none. */
+  const issueNext = (accountId: string, now: Date): Promise<store.InvoiceRow | undefined> =>
+    store.inTransaction(db, async (trx) => {
+      const closed = monthStart(new Date(now.getTime() - SETTLED_MS), zone);
+      const { before, last } = await store.lockProgress(trx, accountId);
+      if (before.until && before.until >= closed) return undefined;
+      const first = await store.firstUnbilled(trx, accountId, before, closed);
+      if (first === undefined) {
+        await store.keepProgress(trx, accountId, closed, last);
+        return undefined;
+      }
+      const period: Period = periodAt(first, before.until, zone);
+      const rows = await store.sumUnbilled(trx, accountId, before, period.until);
+      await store.keepProgress(trx, accountId, period.until, last);
+      return keep(trx, { period, charged: rows.map(charged) }, { accountId, now, periodUntil: period.until });
+    });
+
+  return {
+    /** All months of all accounts that are over; answers how many invoices there are more. */
+    async issueDue(now: Date, signal: AbortSignal): Promise<number> {
+      const closed = monthStart(new Date(now.getTime() - SETTLED_MS), zone);
+      for (let issued = 0; ; ) {
+        const accounts = await store.listDue(db, closed, 100);
+        if (accounts.length === 0) return issued;
+        for (const accountId of accounts)
+          for (;;) {
+            signal.throwIfAborted();
+            if (!(await issueNext(accountId, now))) break;
+            issued++;
+          }
+      }
+    },
+
+    /**
+     * Gives credits of an invoice back, by a credit note: the ledger and the note say so at once. Throws `invoice_not_found`
+     * and `validation_failed`; the same key answers the note that there is.
+     */
+    correct: ({ invoiceId, credits, reason, key, also }: Correction, now: Date): Promise<store.InvoiceRow> =>
+      store.inTransaction(db, async (trx) => {
+        const invoice = await store.findInvoice(trx, invoiceId);
+        if (invoice?.content.kind !== 'invoice')
+          throw new AppError('invoice_not_found', `There is no invoice ${invoiceId.slice(0, 100)}.`);
+        const { accountId, content } = invoice;
+        await store.lockProgress(trx, accountId);
+        const known = await store.findByKey(trx, key);
+        if (known) return known;
+        const notes = (await store.listInvoices(trx, accountId)).filter(({ corrects }) => corrects === invoiceId);
+        const left = notes.reduce((sum, note) => sum + BigInt(note.content.totalCredits), BigInt(content.totalCredits));
+        if (credits <= 0n || credits > left)
+          throw validationFailed([{ path: '/credits', message: `must be from 1 to ${left}` }]);
+        await ledger.post(
+          {
+            ...{ key: `correction:${key}`, kind: 'correction', accountId, at: now },
+            entries: [
+              { account: customer(accountId), credits },
+              { account: 'revenue:streaming', credits: -credits },
+            ],
+            details: { invoiceKey: key, invoiceID: invoiceId, reason },
+          },
+          { trx },
+        );
+        const line: Charged = {
+          ...{ streamID: null, name: reason, profile: null, seconds: null, creditsPerHour: null },
+          credits: -credits,
+        };
+        await also?.(trx, accountId);
+        const draft = { period: null, charged: [line], corrects: { number: content.number }, reason };
+        return keep(trx, draft, { accountId, now, periodUntil: null, corrects: invoiceId, key });
+      }),
+  };
+}
+export type Issuer = ReturnType<typeof createIssuer>;

@@ -1,0 +1,23 @@
+/** The job that issues invoices: a month after it is over, and after a time without it all months that were missed. */
+
+import { type Clock, systemClock } from '../../lib/clock.ts';
+import type { Logger } from '../../lib/log.ts';
+import type { Job } from '../ledger/jobs.ts';
+import type { Issuer } from './issue.ts';
+
+const EVERY_MS = 15 * 60_000;
+
+export interface InvoiceJobDeps {
+  issuer: Pick<Issuer, 'issueDue'>;
+  log: Pick<Logger, 'info'>;
+  clock?: Clock;
+}
+
+export const createInvoiceJob = ({ issuer, log, clock = systemClock }: InvoiceJobDeps): Job => ({
+  name: 'monthly-invoices',
+  everyMs: EVERY_MS,
+  async run(signal) {
+    const issued = await issuer.issueDue(clock.now(), signal);
+    if (issued > 0) log.info({ issued }, 'invoices were issued');
+  },
+});

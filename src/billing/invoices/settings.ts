@@ -1,0 +1,81 @@
+/**
+ * Who sends invoices, and with which taxes: one JSON text, read by config.ts from LOOPSTREAM_SELLER or from the file that
+ * LOOPSTREAM_SELLER_FILE names (open.ts). Pure: no I/O, no clock.
+ */
+import { type Static, Type } from 'typebox';
+import { Value } from 'typebox/value';
+import { isTimeZone } from '../../resources/stream/recurrence.ts';
+import { ConfigError, type Env, reader } from '../../settings/settings.ts';
+
+const text = (maxLength = 200) => Type.String({ minLength: 1, maxLength });
+const lines = Type.Array(text(), { maxItems: 8 });
+/** Up to three digits after the point, as tax offices have them. */
+const PERCENT = '^(0|[1-9][0-9]?)(\\.[0-9]{1,3})?$';
+
+const Seller = Type.Object(
+  {
+    name: text(),
+    /** As it is printed, a line each, with the country at the end. */
+    address: lines,
+    /** ISO 3166-1, two letters. */
+    country: Type.String({ pattern: '^[A-Z]{2}$' }),
+    taxID: Type.Optional(text()),
+    /** E.g. the court and number of a company's entry. */
+    registration: Type.Optional(text()),
+    email: Type.Optional(text()),
+    website: Type.Optional(text()),
+    /** Of the months that invoices are for, and of their dates. */
+    timeZone: Type.Optional(text()),
+    /** Numbers are `<prefix><year>-<number>`. */
+    numberPrefix: Type.Optional(Type.String({ pattern: '^[A-Za-z0-9-]{0,12}$' })),
+    /** Prices contain them. */
+    taxes: Type.Optional(
+      Type.Array(
+        Type.Object(
+          { name: text(40), ratePercent: Type.String({ pattern: PERCENT }) },
+          { additionalProperties: false },
+        ),
+        { maxItems: 4 },
+      ),
+    ),
+    /** Companies with a tax id in these countries, other than the seller's own, pay the tax themselves: no tax, this text. */
+    reverseCharge: Type.Optional(
+      Type.Object(
+        { countries: Type.Array(Type.String({ pattern: '^[A-Z]{2}$' })), text: text(400) },
+        { additionalProperties: false },
+      ),
+    ),
+    /** At the end of each invoice. */
+    note: Type.Optional(text(600)),
+  },
+  { additionalProperties: false },
+);
+export type Seller = Static<typeof Seller>;
+
+export type SellerSetting = Readonly<{ text: string } | { file: string }>;
+
+/** Undefined where nobody sends invoices. */
+export function sellerSetting(env: Env): SellerSetting | undefined {
+  const { optional } = reader(env);
+  const [json, file] = [optional('SELLER'), optional('SELLER_FILE')];
+  if (json !== undefined && file !== undefined)
+    throw new ConfigError('Set either LOOPSTREAM_SELLER or LOOPSTREAM_SELLER_FILE, not both.');
+  if (file !== undefined) return Object.freeze({ file });
+  if (json === undefined) return undefined;
+  parseSeller(json);
+  return Object.freeze({ text: json });
+}
+
+/** Throws ConfigError that names the field which is wrong. */
+export function parseSeller(json: string): Seller {
+  let seller: unknown;
+  try {
+    seller = JSON.parse(json);
+  } catch {
+    throw new ConfigError('LOOPSTREAM_SELLER must be JSON.');
+  }
+  if (Value.Check(Seller, seller) && isTimeZone(seller.timeZone ?? 'UTC')) return seller;
+  const [error] = Value.Errors(Seller, seller);
+  const path = error ? (error as { instancePath?: string }).instancePath : '/timeZone';
+  throw new ConfigError(`LOOPSTREAM_SELLER is wrong at ${path || '/'}: ${error?.message ?? 'must be a time zone'}.`);
+}

@@ -1,0 +1,35 @@
+/**
+ * What changes of an account's money, as the database tells it (db/migrations/news.ts): which noun and which id, for those who
+ * follow the account. Pure: no I/O, no clock.
+ */
+
+import type { OwnedChange } from '../../domain/owned.ts';
+import { CHANGES, MONEY_NOUNS, type MoneyNoun } from '../../lib/paging/change.ts';
+import { createFollowers, type Followers } from '../../lib/paging/followers.ts';
+
+/** Where the database tells it. */
+export const CHANNEL = 'loopstream_money';
+
+export interface MoneyNews {
+  byNoun: Record<MoneyNoun, Pick<Followers<OwnedChange | 'reset'>, 'follow'>>;
+  hear(payload: string): void;
+  /** What was told before may be lost: whoever follows is to read everything again. */
+  begins(): void;
+}
+
+const isOne = <T extends string>(all: readonly T[], one: string | undefined): one is T =>
+  (all as readonly (string | undefined)[]).includes(one);
+
+export function createMoneyNews(): MoneyNews {
+  const of = () => createFollowers<OwnedChange | 'reset'>();
+  const byNoun = { balance: of(), topUp: of(), invoice: of(), deposit: of() } satisfies MoneyNews['byNoun'];
+  return {
+    byNoun,
+    hear(payload) {
+      const [, noun, change, id = '', accountId = ''] = /^(\S+) (\S+) (\S+) (.+)$/s.exec(payload) ?? [];
+      // A later version of the database may tell of more.
+      if (isOne(MONEY_NOUNS, noun) && isOne(CHANGES, change)) byNoun[noun].tell(accountId, { id, change });
+    },
+    begins: () => byNoun.balance.tellAll('reset'),
+  };
+}

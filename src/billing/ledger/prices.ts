@@ -1,0 +1,87 @@
+/**
+ * What an hour on air costs, by quality and frame rate: data with dates. A price holds from its `from` until the next one of
+ * the same quality and frame rate begins; the first one has none and holds since ever, so there is a price at any time. A
+ * price that has begun is never changed: another one is added, or what was charged could not be computed again.
+ * Pure: no I/O, no clock.
+ */
+import { type Static, Type } from 'typebox';
+import { Value } from 'typebox/value';
+import { isTime } from '../../lib/time.ts';
+import {
+  FRAMERATES,
+  type Framerate,
+  PROFILES,
+  type Profile,
+  profileOf,
+  QUALITIES,
+  type Quality,
+} from '../../resources/stream/profile.ts';
+import { ConfigError } from '../../settings/settings.ts';
+
+const Price = Type.Object(
+  {
+    quality: Type.Enum(QUALITIES),
+    framerate: Type.Enum(FRAMERATES),
+    creditsPerHour: Type.Integer({ minimum: 0, maximum: 1_000_000_000 }),
+    from: Type.Optional(Type.String()),
+  },
+  { additionalProperties: false },
+);
+const Prices = Type.Array(Price);
+
+/** Of each profile its prices, the earliest first; times in milliseconds. */
+export type PriceList = ReadonlyMap<Profile, readonly { from: number; creditsPerHour: bigint }[]>;
+
+/** Credits for an hour at 30 frames a second, which 60 cost half as much again of: 3 cents for 1080p. */
+const DEFAULT_PER_HOUR: Record<Quality, number> = { '720p': 200, '1080p': 300, '1440p': 500, '2160p': 900 };
+
+const DEFAULT_PRICES: Static<typeof Prices> = QUALITIES.flatMap((quality) =>
+  FRAMERATES.map((framerate) => ({
+    quality,
+    framerate,
+    creditsPerHour: framerate === 60 ? (DEFAULT_PER_HOUR[quality] * 3) / 2 : DEFAULT_PER_HOUR[quality],
+  })),
+);
+
+/**
+ * Reads `[{"quality":"1080p","framerate":30,"creditsPerHour":300,"from":"2027-01-01T00:00:00Z"}, …]`; the default list without
+ * a text. Throws ConfigError with what is wrong with it.
+ */
+export function parsePrices(text?: string): PriceList {
+  const wrong = (what: string) => new ConfigError(`LOOPSTREAM_PRICES ${what}.`);
+  let prices: unknown = DEFAULT_PRICES;
+  if (text !== undefined) {
+    try {
+      prices = JSON.parse(text);
+    } catch {
+      throw wrong('must be JSON');
+    }
+  }
+  if (!Value.Check(Prices, prices)) {
+    const [first] = Value.Errors(Prices, prices);
+    throw wrong(
+      `must be a list of quality, framerate, creditsPerHour and from: ${first?.instancePath} ${first?.message}`,
+    );
+  }
+  const list = new Map<Profile, { from: number; creditsPerHour: bigint }[]>(PROFILES.map((profile) => [profile, []]));
+  for (const { quality, framerate, creditsPerHour, from } of prices) {
+    if (from !== undefined && !isTime(from))
+      throw wrong(`has "${from}" where a time such as 2027-01-01T00:00:00Z should be`);
+    const at = from === undefined ? Number.NEGATIVE_INFINITY : Date.parse(from);
+    const of = list.get(profileOf(quality, framerate)) ?? [];
+    if (of.some((other) => other.from === at))
+      throw wrong(`has two prices for ${quality} ${framerate} from the same time`);
+    of.push({ from: at, creditsPerHour: BigInt(creditsPerHour) });
+  }
+  for (const [profile, of] of list) {
+    of.sort((a, b) => a.from - b.from);
+    if (of[0]?.from !== Number.NEGATIVE_INFINITY) throw wrong(`has no price for ${profile} without a "from"`);
+  }
+  return list;
+}
+
+/** Credits for an hour on air at this time. */
+export function priceAt(list: PriceList, of: { quality: Quality; framerate: Framerate }, at: Date): bigint {
+  const held = list.get(profileOf(of.quality, of.framerate))?.findLast(({ from }) => from <= at.getTime());
+  return held?.creditsPerHour ?? 0n;
+}

@@ -1,0 +1,105 @@
+/** Money as its owner sees it: what is left, what was used, and what was booked. */
+
+import type { Db } from '../../db/pool.ts';
+import { type Clock, systemClock } from '../../lib/clock.ts';
+import { AppError } from '../../lib/errors.ts';
+import type { Connection } from '../../lib/paging/connection.ts';
+import type { Principal } from '../../lib/scopes.ts';
+import { CREDITS_PER_MINOR_UNIT, secondsFor } from './money.ts';
+import type { Billing, LedgerEntry, PaymentMethod, Usage, UsageAsked } from './record.ts';
+import { askedOf, connectEntries, type StatementArgs, showEntry, sliceOf } from './statement.ts';
+import * as store from './store.ts';
+import { rangeOf, usageOf } from './usage.ts';
+
+/** How fast an account's credit goes, and what of it is left. */
+export interface Rate {
+  creditsPerHour: bigint;
+  /** What may still be used, without what was used and is not charged yet; below 0 when it is used up. */
+  available: bigint;
+}
+
+/** What an account has left and uses at present. Rejects with the database's error. */
+export type CurrentRate = (accountId: string) => Promise<Rate>;
+
+const LOW_SECONDS = 86_400n;
+
+export interface BillingDeps {
+  db: Db;
+  /** False where nothing costs anything. */
+  enabled: boolean;
+  currency: string;
+  /** How credit can be bought; none unless told. */
+  paymentMethods?: readonly PaymentMethod[];
+  currentRate: CurrentRate;
+  clock?: Clock;
+}
+
+export type BillingService = ReturnType<typeof createBillingService>;
+
+export function createBillingService({
+  db,
+  enabled,
+  currency,
+  paymentMethods = [],
+  currentRate,
+  clock = systemClock,
+}: BillingDeps) {
+  const ensure = (): void => {
+    if (!enabled) throw new AppError('billing_disabled', 'Nothing costs anything here.');
+  };
+
+  return {
+    /** Throws `billing_disabled`, as all of them do. */
+    async get({ accountId, isSuspended }: Principal): Promise<Billing> {
+      ensure();
+      const [{ balance }, { available, creditsPerHour }] = await Promise.all([
+        store.readBalance(db, accountId),
+        currentRate(accountId),
+      ]);
+      const left = secondsFor(available, creditsPerHour);
+      const isLow = left !== undefined && left < LOW_SECONDS;
+      return {
+        state: isSuspended ? 'suspended' : available <= 0n ? 'exhausted' : isLow ? 'low' : 'active',
+        balanceCredits: String(balance),
+        availableCredits: String(available),
+        creditsPerHour: String(creditsPerHour),
+        secondsLeft: left === undefined ? null : Number(left),
+        currency,
+        creditsPerMinorUnit: String(CREDITS_PER_MINOR_UNIT),
+        paymentMethods: [...paymentMethods],
+      };
+    },
+
+    /** Throws `validation_failed` for a range that makes no sense. */
+    async usage({ accountId }: Principal, asked: UsageAsked): Promise<Usage> {
+      ensure();
+      const range = rangeOf(asked, clock.now());
+      return usageOf(range, await store.readUsage(db, accountId, range));
+    },
+
+    /** All of them, oldest first, for the account's own copy: also where nothing costs anything any more. */
+    async entries({ accountId }: Pick<Principal, 'accountId'>): Promise<LedgerEntry[]> {
+      const range = { accountId, where: undefined, ascending: true };
+      const limit = await store.countEntries(db, range);
+      return (await store.readStatement(db, range, { skip: 0, limit })).map(showEntry);
+    },
+
+    /** The latest first unless `orderBy` says otherwise. Throws `validation_failed` for a cursor of another list. */
+    async ledger(
+      { accountId }: Principal,
+      args: StatementArgs,
+      where?: store.EntryWhere | null,
+    ): Promise<Connection<LedgerEntry>> {
+      ensure();
+      const { after, before, ascending } = askedOf(args);
+      const range = { accountId, where: where ?? undefined, ascending };
+      const total = await store.countEntries(db, range);
+      const standing = (number: bigint, itself: boolean) => store.countEntries(db, range, { number, itself });
+      const from = after === undefined ? 0 : await standing(after, true);
+      const to = before === undefined ? total : await standing(before, false);
+      const [start, end] = sliceOf(args, from, to);
+      const rows = end > start ? await store.readStatement(db, range, { skip: start, limit: end - start }) : [];
+      return connectEntries(rows, { total, start, end });
+    },
+  };
+}

@@ -1,0 +1,159 @@
+/**
+ * The role `billing`: what is done about money without anybody asking, wired here and taken down again in reverse. Several of
+ * it may run; each job is done by one of them at a time.
+ */
+import type { AddressInfo } from 'node:net';
+import { createLeases } from '../db/leases.ts';
+import { createDb, createPool, type Db, pingDb } from '../db/pool.ts';
+import { createKube, isKubeReady } from '../kube/client.ts';
+import { PODS } from '../kube/core.ts';
+import { createEventRecorder } from '../kube/events.ts';
+import { createReflector } from '../kube/reflector.ts';
+import type { Kube } from '../kube/types.ts';
+import { type Clock, systemClock } from '../lib/clock.ts';
+import { createHealth } from '../lib/health.ts';
+import type { Lifecycle } from '../lib/lifecycle.ts';
+import type { Logger } from '../lib/log.ts';
+import { startOps } from '../lib/ops.ts';
+import { STREAM_LABEL } from '../resources/common/names.ts';
+import { LOOPSTREAMS, type LoopStream } from '../resources/stream/resource.ts';
+import { createTopUpJob } from './cards/job.ts';
+import { openPayments } from './cards/open.ts';
+import { createDepositJobs } from './crypto/job.ts';
+import { openCrypto } from './crypto/open.ts';
+import { createIssuer } from './invoices/issue.ts';
+import { createInvoiceJob } from './invoices/job.ts';
+import { readSeller } from './invoices/open.ts';
+import { type Job, startJobs } from './ledger/jobs.ts';
+import { createLedger, type Ledger } from './ledger/ledger.ts';
+import { createBooks } from './metering/books.ts';
+import { createCredits } from './metering/credits.ts';
+import { createEstimates } from './metering/estimate.ts';
+import { createMeter } from './metering/meter.ts';
+import { type BillingMetrics, createBillingMetrics } from './metering/metrics.ts';
+import { type PodCache, watchProfiles } from './metering/profiles.ts';
+import {
+  attend,
+  BY_ACCOUNT,
+  byAccountIndex,
+  creditJob,
+  meterJob,
+  type StreamCache,
+  type WorkDeps,
+} from './metering/work.ts';
+import type { BillingConfig } from './settings.ts';
+
+/** Who waits for a write that Kubernetes does not answer tries it again in the next run. */
+const KUBERNETES_TIMEOUT_MS = 10_000;
+
+export interface RunningBilling {
+  /** Of /healthz, /readyz and /metrics, for those who asked for any free port. */
+  opsUrl: string;
+  /** Resolves when the streams have been read and the jobs have begun. */
+  ready: Promise<void>;
+}
+
+/** Listens at once; the jobs begin when Kubernetes has been read. `clock` tells by when time on air has cost what. */
+export async function runBilling(
+  config: BillingConfig,
+  lifecycle: Lifecycle,
+  log: Logger,
+  { clock = systemClock }: { clock?: Clock } = {},
+): Promise<RunningBilling> {
+  const metrics = createBillingMetrics();
+  const { kubeconfig, namespace } = config;
+  const kube = createKube({ kubeconfig, timeoutMs: KUBERNETES_TIMEOUT_MS, onRequest: metrics.onRequest });
+  lifecycle.defer('kubernetes', () => kube.close());
+  const pool = createPool(config.databaseUrl, { searchPath: 'loopstream' });
+  const db = createDb(pool);
+  lifecycle.defer('database', () => db.destroy());
+  // Under a name of its own: alerts know the API server by that of its pool.
+  metrics.showPools({ billing: pool });
+
+  const streams = createReflector(kube, LOOPSTREAMS, { namespace, log, indexes: byAccountIndex });
+  const pods = createReflector(kube, PODS, { namespace, log, labelSelector: STREAM_LABEL });
+  metrics.showReflectors({ streams, pods });
+  for (const reflector of [streams, pods]) reflector.start(lifecycle.signal);
+
+  let isSynced = false;
+  const health = createHealth({
+    kubernetes: async () => isSynced && (await isKubeReady(kube)),
+    database: () => pingDb(db),
+  });
+  const unready = async () => {
+    if (lifecycle.signal.aborted) return 'stopping';
+    if (!isSynced) return 'Kubernetes has not been read yet';
+    return (await health()).database === 'ok' ? undefined : 'the database does not answer';
+  };
+  const read = async () => ({ type: metrics.registry.contentType, text: await metrics.registry.metrics() });
+  const ops = await startOps({ host: config.opsHost, port: config.opsPort, unready, metrics: read });
+  lifecycle.defer('ops', () => {
+    ops.close();
+    ops.closeAllConnections();
+  });
+
+  const ledger = createLedger(db);
+  const { counted } = metrics;
+  const work = openWork({ config, kube, db, ledger, streams, pods, lifecycle, log, counted, clock });
+  metrics.showMeter(() => work.meter.uncountedSeconds(streams.list()));
+  // One line for each job.
+  const jobs: Job[] = [
+    meterJob(work),
+    creditJob(work),
+    ...(await moneyJobs({ config, db, ledger, log })),
+    ...createDepositJobs(await openCrypto(config.crypto), { db, ledger, metrics: metrics.scans, log }),
+  ];
+  const ready = Promise.all([streams.synced, pods.synced]).then(() => {
+    isSynced = true;
+    const queue = attend(work, lifecycle.signal);
+    lifecycle.defer('streams', () => queue.stop());
+    startJobs(jobs, { leases: createLeases(db), metrics: metrics.jobs, log }, lifecycle);
+    log.info({ namespace, jobs: jobs.map(({ name }) => name) }, 'billing has begun');
+  });
+  // Stopping before that is no error.
+  ready.catch(() => undefined);
+  const { port } = ops.address() as AddressInfo;
+  log.info({ opsPort: port }, 'billing listens');
+  return { opsUrl: `http://${config.opsHost}:${port}`, ready };
+}
+
+/** Of cards where there are any, and of invoices where somebody sends them. */
+async function moneyJobs({ config, db, ledger, log }: Pick<Given, 'config' | 'db' | 'ledger' | 'log'>): Promise<Job[]> {
+  const { cards, currency } = config;
+  const [payments, seller] = [await openPayments(cards), await readSeller(config.seller)];
+  return [
+    ...(payments ? [createTopUpJob({ db, ledger, log, payments })] : []),
+    ...(seller ? [createInvoiceJob({ issuer: createIssuer({ db, ledger, seller, currency }), log })] : []),
+  ];
+}
+
+interface Given {
+  config: BillingConfig;
+  kube: Kube;
+  db: Db;
+  ledger: Ledger;
+  streams: StreamCache;
+  pods: PodCache;
+  lifecycle: Lifecycle;
+  log: Logger;
+  counted: BillingMetrics['counted'];
+  clock: Clock;
+}
+
+/** What is done about streams: counted, acknowledged, and told whether there is credit. */
+function openWork(given: Given): WorkDeps {
+  const { config, kube, db, ledger, streams, pods, lifecycle, log, counted, clock } = given;
+  const { prices, creditGraceSeconds: graceSeconds, meterIntervalMs: everyMs } = config;
+  const events = createEventRecorder(kube, { component: 'loopstream-billing', log });
+  lifecycle.defer('events', () => events.flush());
+  const { settled } = watchProfiles({ pods, db, log, clock }, lifecycle.signal);
+  const seen = (stream: LoopStream) => streams.upsert(stream);
+  const ofAccount = (accountId: string) => streams.byIndex(BY_ACCOUNT, accountId);
+  const estimates = createEstimates({ db, prices, clock });
+  return {
+    ...{ streams, settled, everyMs, log },
+    meter: createMeter({ db, ledger, prices, told: counted, grace: { seconds: graceSeconds, ofAccount }, clock }),
+    books: createBooks(kube, seen),
+    credits: createCredits({ db, kube, events, estimates, graceSeconds, seen, clock }),
+  };
+}

@@ -1,0 +1,148 @@
+/**
+ * How long the credit of an account lasts, and what follows from that for its streams:
+ *
+ * - it lasts: they may be on air. With less than a day left, and again with less than an hour, they say so (an Event).
+ * - it is used up: after the grace that is set, those on air stop; none starts. Their condition CreditAvailable is False then,
+ *   which the operator heeds (spec.readinessGates), and so does a schedule.
+ * - it is there again: the condition is True, and what is meant to run goes on by itself.
+ *
+ * Of a session that is open the book tells whole hours. What it has had since is taken from the time it has been live without
+ * a break: never more than it was on air, so that nobody is stopped for time that he did not use.
+ * Pure: no I/O, no clock.
+ */
+
+import { kubeTime } from '../../lib/clock.ts';
+import { type Condition, findCondition } from '../../resources/common/conditions.ts';
+import { CREDIT_CONDITION } from '../../resources/common/names.ts';
+import type { LoopStream } from '../../resources/stream/resource.ts';
+import { lastNumber } from '../../resources/stream/sessions.ts';
+import { isWanted, type Phase } from '../../resources/stream/spec.ts';
+import { type PriceList, priceAt } from '../ledger/prices.ts';
+import { type Counted, tenthsOf } from './count.ts';
+
+/** Hours of credit left at which streams say so, the most first. */
+export const WARN_HOURS = [24, 1] as const;
+/** A minute of all that is meant to be on air: what is left over when a stream has stopped is less. */
+const RESUME_SECONDS = 60n;
+/** A crossing is over when so much more than it is left again, so that one that goes to and fro says it once. */
+const WARN_AGAIN = 1.05;
+
+const ON_AIR: readonly Phase[] = ['starting', 'live', 'reconnecting'];
+const isOnAir = ({ status }: LoopStream): boolean => ON_AIR.includes(status?.phase ?? 'idle');
+/** Whether it has left the air, and its book says only when its pod has ended for how long it was there. */
+const isClosing = (stream: LoopStream): boolean =>
+  !isOnAir(stream) && (stream.status?.sessions ?? []).some(({ endedAt }) => endedAt === undefined);
+
+/** What the database keeps of an account. */
+export interface Credit {
+  balance: bigint;
+  floor: bigint;
+  exhaustedAt: Date | undefined;
+  warnedHours: number | undefined;
+}
+
+export interface Estimate {
+  /** What may still be used, without what was used and is not charged yet; below 0 when it is used up. */
+  available: bigint;
+  /** Of all streams that are on air, at the prices of now. */
+  creditsPerHour: bigint;
+  /** How long it lasts if nothing changes, in whole seconds; undefined while nothing is on air. */
+  secondsLeft: number | undefined;
+  /** Where it was used up, it is there again with more than this: what stops at once would not be worth a start. */
+  toResume: bigint;
+}
+
+/** Whole seconds that a stream has had since what is `counted` of its sessions, at least. What is acknowledged is counted. */
+export function uncharged(
+  stream: LoopStream,
+  counted: readonly Pick<Counted, 'number' | 'tenths'>[],
+  now: Date,
+): number {
+  const { sessions = [], acknowledgedSession = 0, liveSince, podUID, phase } = stream.status ?? {};
+  const tenths = sessions.reduce((sum, session) => {
+    if (lastNumber(session) <= acknowledgedSession) return sum;
+    let seconds = session.onAirSeconds;
+    if (session.endedAt === undefined && phase === 'live' && session.podUID === podUID && liveSince !== undefined) {
+      const since = Math.max(Date.parse(liveSince), Date.parse(session.startedAt));
+      seconds = Math.max(seconds, (now.getTime() - since) / 1000);
+    }
+    const known = counted.filter(({ number }) => number >= session.number && number <= lastNumber(session));
+    return sum + Math.max(0, tenthsOf(seconds) - known.reduce((total, one) => total + one.tenths, 0));
+  }, 0);
+  return Math.floor(tenths / 10);
+}
+
+/** `uncharged` are seconds, of each of the account's streams. */
+export function estimate(
+  { balance, floor, exhaustedAt }: Pick<Credit, 'balance' | 'floor' | 'exhaustedAt'>,
+  streams: readonly { stream: LoopStream; uncharged: number }[],
+  prices: PriceList,
+  now: Date,
+): Estimate {
+  let available = balance - floor;
+  let creditsPerHour = 0n;
+  let wanted = 0n;
+  for (const { stream, uncharged: seconds } of streams) {
+    const price = priceAt(prices, stream.spec, now);
+    available -= (BigInt(seconds) * price) / 3600n;
+    if (stream.status?.phase === 'live') creditsPerHour += price;
+    if (isWanted(stream.spec)) wanted += price;
+  }
+  // What has stopped for want of credit would start again for a moment, before its last hour is in the book.
+  const isUnknown = exhaustedAt !== undefined && streams.some(({ stream }) => isClosing(stream));
+  if (isUnknown && available > 0n) available = 0n;
+  const left = available > 0n ? available : 0n;
+  const secondsLeft = creditsPerHour > 0n ? Number((left * 3600n) / creditsPerHour) : undefined;
+  return { available, creditsPerHour, secondsLeft, toResume: (wanted * RESUME_SECONDS) / 3600n };
+}
+
+export interface Verdict {
+  /** Since when the credit is used up; undefined while it is not. */
+  exhaustedAt: Date | undefined;
+  warnedHours: number | undefined;
+  /** To be told now: less than so many hours are left. */
+  warn: number | undefined;
+  /** Whether the time after it was used up is over. */
+  isOver: boolean;
+}
+
+/** What is so of an account now, and what is to be said. */
+export function judge(credit: Credit, of: Estimate, graceSeconds: number, now: Date): Verdict {
+  const { available, secondsLeft, toResume } = of;
+  const enough = credit.exhaustedAt === undefined ? 0n : toResume;
+  const exhaustedAt = available > enough ? undefined : (credit.exhaustedAt ?? now);
+  // A clock that was set back does not make the grace longer.
+  const since = exhaustedAt && Math.min(exhaustedAt.getTime(), now.getTime());
+  const isOver = since !== undefined && now.getTime() - since >= graceSeconds * 1000;
+  const crossed = secondsLeft === undefined ? undefined : WARN_HOURS.findLast((hours) => secondsLeft < hours * 3600);
+  const isBack =
+    credit.warnedHours === undefined ||
+    (secondsLeft !== undefined ? secondsLeft >= credit.warnedHours * 3600 * WARN_AGAIN : false);
+  const before = isBack ? undefined : credit.warnedHours;
+  const warn = crossed !== undefined && (before === undefined || crossed < before) ? crossed : undefined;
+  return { exhaustedAt, warnedHours: warn ?? before ?? undefined, warn, isOver };
+}
+
+/** What a stream is to say of it: the same words for the same state, so that a steady stream is not written. */
+export function conditionOf(
+  stream: LoopStream,
+  { exhaustedAt, isOver }: Pick<Verdict, 'exhaustedAt' | 'isOver'>,
+  graceSeconds: number,
+  now: Date,
+): Condition {
+  const before = findCondition(stream.status?.conditions, CREDIT_CONDITION);
+  const say = (status: Condition['status'], reason: string, message: string): Condition => ({
+    ...{ type: CREDIT_CONDITION, status, reason, message },
+    lastTransitionTime: before && before.status === status ? before.lastTransitionTime : kubeTime(now),
+  });
+  if (exhaustedAt === undefined) return say('True', 'CreditAvailable', 'The account has credit.');
+  // Grace is for what is on air, not for another start.
+  if (!isOver && isOnAir(stream) && before?.status !== 'False') {
+    const until = kubeTime(new Date(exhaustedAt.getTime() + graceSeconds * 1000));
+    return say('True', 'CreditGrace', `The credit of the account is used up; the stream stops at ${until}.`);
+  }
+  return say('False', 'InsufficientCredits', 'The credit of the account is used up.');
+}
+
+export const sameCondition = (a: Condition | undefined, b: Condition): boolean =>
+  a !== undefined && a.status === b.status && a.reason === b.reason && a.message === b.message;

@@ -1,0 +1,99 @@
+/** Looks how long the credit of accounts lasts, and says at their streams what follows from it (credit.ts). */
+
+import type { Db } from '../../db/pool.ts';
+import type { EventRecorder } from '../../kube/events.ts';
+import { type Kube, KubeError } from '../../kube/types.ts';
+import { type Clock, systemClock } from '../../lib/clock.ts';
+import { findCondition } from '../../resources/common/conditions.ts';
+import { API_VERSION, CREDIT_CONDITION, FIELD_MANAGER_CREDIT } from '../../resources/common/names.ts';
+import { LOOPSTREAMS, type LoopStream } from '../../resources/stream/resource.ts';
+import { accountOf } from './accounts.ts';
+import { missing } from './books.ts';
+import { conditionOf, judge, sameCondition, type Verdict } from './credit.ts';
+import type { AccountCredit, Estimates } from './estimate.ts';
+import { eachOf } from './parallel.ts';
+import * as store from './store.ts';
+
+export interface CreditsDeps {
+  db: Db;
+  kube: Kube;
+  events: EventRecorder;
+  estimates: Estimates;
+  graceSeconds: number;
+  /** Is told of what has been written, so that it is read before the watch tells it. */
+  seen: (stream: LoopStream) => void;
+  clock?: Clock;
+}
+
+export type Credits = ReturnType<typeof createCredits>;
+
+const inWords = (hours: number): string => (hours === 1 ? 'an hour' : `${hours} hours`);
+
+export function createCredits(deps: CreditsDeps) {
+  const { db, kube, events, estimates, graceSeconds, seen, clock = systemClock } = deps;
+
+  async function say(stream: LoopStream, verdict: Verdict, now: Date): Promise<void> {
+    const { metadata, status } = stream;
+    // Before it can be counted it is not let on air.
+    if (metadata.deletionTimestamp || missing(stream)) return;
+    const condition = conditionOf(stream, verdict, graceSeconds, now);
+    if (sameCondition(findCondition(status?.conditions, CREDIT_CONDITION), condition)) return;
+    const { name, namespace = '', uid } = metadata;
+    const said = {
+      ...{ apiVersion: API_VERSION, kind: LOOPSTREAMS.kind, metadata: { name, namespace, uid } },
+      status: { conditions: [condition] },
+    };
+    try {
+      const options = { fieldManager: FIELD_MANAGER_CREDIT, subresource: 'status' } as const;
+      seen(await kube.apply(LOOPSTREAMS, namespace, said, options));
+    } catch (error) {
+      // It has gone meanwhile.
+      if (!(error instanceof KubeError && (error.reason === 'NotFound' || error.reason === 'Conflict'))) throw error;
+    }
+  }
+
+  function warn(streams: readonly LoopStream[], hours: number): void {
+    const message = `The credit of the account lasts for less than ${inWords(hours)} of what is on air now. Top it up.`;
+    for (const stream of streams)
+      if (stream.status?.phase === 'live') events.event(stream, { type: 'Warning', reason: 'CreditLow', message });
+  }
+
+  const judgeOne = ({ credit, estimate }: AccountCredit, now: Date) => judge(credit, estimate, graceSeconds, now);
+
+  return {
+    /** All streams of some accounts, by the account: each says what is so; warnings are told and what is so is kept. */
+    async look(streams: ReadonlyMap<string, readonly LoopStream[]>, signal: AbortSignal): Promise<void> {
+      if (streams.size === 0) return;
+      const found = await estimates.estimates(streams);
+      const now = clock.now();
+      const judged = [...found].map(([accountId, of]) => ({ accountId, ...of, verdict: judgeOne(of, now) }));
+      for (const { accountId, verdict } of judged)
+        if (verdict.warn !== undefined) warn(streams.get(accountId) ?? [], verdict.warn);
+      // Whoever is killed before it is kept says it again, which Kubernetes counts as the same event.
+      await events.flush();
+      const changed = judged.filter(
+        ({ credit, verdict }) =>
+          credit.exhaustedAt?.getTime() !== verdict.exhaustedAt?.getTime() ||
+          credit.warnedHours !== verdict.warnedHours,
+      );
+      if (changed.length > 0)
+        await store.writeCredit(
+          db,
+          changed.map(({ accountId, verdict }) => ({ accountId, ...verdict })),
+        );
+      const all = judged.flatMap(({ accountId, verdict }) =>
+        (streams.get(accountId) ?? []).map((stream) => ({ stream, verdict })),
+      );
+      await eachOf(all, ({ stream, verdict }) => say(stream, verdict, now), signal);
+    },
+
+    /** The same for one stream that has said nothing yet, at once; `all` are those of its account. */
+    async begin(stream: LoopStream, all: readonly LoopStream[]): Promise<void> {
+      const accountId = accountOf(stream);
+      if (accountId === undefined) return;
+      const of = (await estimates.estimates(new Map([[accountId, all]]))).get(accountId);
+      const now = clock.now();
+      if (of) await say(stream, judgeOne(of, now), now);
+    },
+  };
+}

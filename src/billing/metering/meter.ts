@@ -1,0 +1,193 @@
+/**
+ * Counts the time on air of streams and charges it, exactly once. What is counted of a session and what is charged for it is
+ * one transaction of the database; only then Kubernetes is told that the session is done with, so that a meter that is killed
+ * anywhere in between finds either nothing done or the acknowledgement left to do. Two meters at the same streams wait for one
+ * another in the database, and the second one finds nothing left to count.
+ */
+
+import type { Db } from '../../db/pool.ts';
+import { type Clock, systemClock } from '../../lib/clock.ts';
+import { profileOf } from '../../resources/stream/profile.ts';
+import type { LoopStream } from '../../resources/stream/resource.ts';
+import { lastNumber } from '../../resources/stream/sessions.ts';
+import type { Charge, Ledger } from '../ledger/ledger.ts';
+import { type PriceList, priceAt } from '../ledger/prices.ts';
+import { accountOf } from './accounts.ts';
+import {
+  type Counted,
+  countEntry,
+  type Played,
+  type Posting,
+  priceOf,
+  secondsText,
+  signature,
+  tenthsOf,
+} from './count.ts';
+import { eachOf } from './parallel.ts';
+import * as store from './store.ts';
+
+/** Streams in one transaction: enough to be quick, few enough that who waits for one of them does not wait for long. */
+const BATCH = 250;
+/** Transactions at once: the work is the database's, each of whose connections has one processor at most. */
+const AT_ONCE = 2;
+
+export interface Meter {
+  /** Counts what is in the books of these streams. What another one counts meanwhile is waited for and left alone. */
+  count(streams: readonly LoopStream[], signal: AbortSignal): Promise<void>;
+  /** Whether all that is in the book of this stream, as it is here, is counted. */
+  isCounted(stream: LoopStream): boolean;
+  /** Seconds that stand in the books and are not known to be counted. */
+  uncountedSeconds(streams: readonly LoopStream[]): number;
+}
+
+/** What was counted and charged in one transaction. */
+export interface CountedSum {
+  seconds: number;
+  charged: bigint;
+  writtenOff: bigint;
+}
+
+export interface MeterDeps {
+  db: Db;
+  ledger: Ledger;
+  prices: PriceList;
+  /** How long streams stay on air after the credit was used up, and all streams of an account: what they use then is owed. */
+  grace?: { seconds: number; ofAccount: (accountId: string) => readonly LoopStream[] };
+  /** Hears of what was counted. */
+  told?: (what: CountedSum) => void;
+  clock?: Clock;
+}
+
+const compare = (a: string, b: string): number => Number(a > b) - Number(a < b);
+const sessionsOf = ({ status }: LoopStream) => status?.sessions ?? [];
+const toldTenths = (stream: LoopStream): number => total(sessionsOf(stream), (one) => tenthsOf(one.onAirSeconds));
+
+export function createMeter({ db, ledger, prices, grace, told, clock = systemClock }: MeterDeps): Meter {
+  /** Of each stream, by its UID, the book as it was counted last. */
+  const counted = new Map<string, { book: string; tenths: number }>();
+
+  const isCounted = (stream: LoopStream): boolean => {
+    const sessions = sessionsOf(stream);
+    return sessions.length === 0 || counted.get(stream.metadata.uid)?.book === signature(sessions);
+  };
+
+  const uncounted = (streams: readonly LoopStream[]): LoopStream[] =>
+    streams.filter((stream) => accountOf(stream) !== undefined && !isCounted(stream));
+
+  const remember = (stream: LoopStream): void => {
+    counted.set(stream.metadata.uid, { book: signature(sessionsOf(stream)), tenths: toldTenths(stream) });
+  };
+
+  async function countBatch(streams: readonly LoopStream[]): Promise<void> {
+    const played = await store.readPlayed(
+      db,
+      streams.map(({ metadata }) => metadata.uid),
+    );
+    const sum = await db.transaction().execute(async (trx) => {
+      await store.holdStreams(trx, streams.map(placeOf));
+      const rows = await store.readCounted(trx, streams.flatMap(rangesOf));
+      const known = Map.groupBy(rows, ({ streamUID }) => streamUID);
+      const done = streams.map((stream) => {
+        const { uid } = stream.metadata;
+        return { stream, postings: postingsOf(stream, known.get(uid) ?? [], played.get(uid) ?? []) };
+      });
+      const changed = done.flatMap(({ stream, postings }) =>
+        postings.map((posting) => ({ streamUID: stream.metadata.uid, ...posting.counted })),
+      );
+      if (changed.length === 0) return undefined;
+      await store.writeCounted(trx, changed);
+      const charges = done.flatMap(({ stream, postings }) =>
+        postings.flatMap((posting) => chargesOf(stream, posting, prices)),
+      );
+      const floors = await floorsOf(trx, charges);
+      const booked = await ledger.chargeAll(
+        charges.map((charge) => ({ ...charge, floor: floors.get(charge.accountId) })),
+        { trx },
+      );
+      const before = new Map(rows.map((row) => [`${row.streamUID} ${row.number}`, row.tenths]));
+      return {
+        seconds: total(changed, (row) => row.tenths - (before.get(`${row.streamUID} ${row.number}`) ?? 0)) / 10,
+        charged: booked.reduce((all, { charged }) => all + charged, 0n),
+        writtenOff: booked.reduce((all, { writtenOff }) => all + writtenOff, 0n),
+      };
+    });
+    if (sum) told?.(sum);
+    for (const stream of streams) remember(stream);
+  }
+
+  /** Of each account that may owe what it uses in its grace, how much. Time beyond that is ours to bear. */
+  async function floorsOf(trx: Db, charges: readonly Charge[]): Promise<Map<string, bigint>> {
+    const { seconds, ofAccount } = grace ?? { seconds: 0, ofAccount: () => [] };
+    if (seconds === 0) return new Map();
+    const accountIds = [...new Set(charges.map(({ accountId }) => accountId))];
+    const credits = await store.readCredit(trx, accountIds);
+    const now = clock.now();
+    const perHour = (accountId: string) =>
+      ofAccount(accountId).reduce((sum, { spec }) => sum + priceAt(prices, spec, now), 0n);
+    return new Map(
+      accountIds.map((id) => [id, (credits.get(id)?.floor ?? 0n) - (perHour(id) * BigInt(seconds)) / 3600n]),
+    );
+  }
+
+  function postingsOf(stream: LoopStream, rows: readonly Counted[], played: readonly Played[]): Posting[] {
+    const fallback = profileOf(stream.spec.quality, stream.spec.framerate);
+    const now = clock.now();
+    return sessionsOf(stream).flatMap((entry) => {
+      const known = rows.filter(({ number }) => number >= entry.number && number <= lastNumber(entry));
+      return countEntry({ entry, known, played, fallback, prices, now }) ?? [];
+    });
+  }
+
+  return {
+    isCounted,
+    async count(streams, signal) {
+      // All take balances in the same order, so that nobody waits for whom he holds up, and few wait for one another.
+      const left = uncounted(streams).sort((a, b) => compare(accountOf(a) ?? '', accountOf(b) ?? ''));
+      const batches = Array.from({ length: Math.ceil(left.length / BATCH) }, (_, i) =>
+        left.slice(i * BATCH, (i + 1) * BATCH),
+      );
+      await eachOf(batches, countBatch, signal, AT_ONCE);
+    },
+    uncountedSeconds(streams) {
+      const known = new Set(streams.map(({ metadata }) => metadata.uid));
+      for (const uid of counted.keys()) if (!known.has(uid)) counted.delete(uid);
+      const left = uncounted(streams);
+      const tenths = (stream: LoopStream) => toldTenths(stream) - (counted.get(stream.metadata.uid)?.tenths ?? 0);
+      return total(left, (stream) => Math.max(0, tenths(stream))) / 10;
+    },
+  };
+}
+
+const total = <T>(items: readonly T[], of: (item: T) => number): number =>
+  items.reduce((sum, item) => sum + of(item), 0);
+
+const placeOf = (stream: LoopStream) => ({
+  streamUID: stream.metadata.uid,
+  streamID: stream.metadata.name,
+  accountId: accountOf(stream) ?? '',
+});
+
+const rangesOf = (stream: LoopStream): store.Range[] =>
+  sessionsOf(stream).map((entry) => ({
+    streamUID: stream.metadata.uid,
+    from: entry.number,
+    through: lastNumber(entry),
+  }));
+
+function chargesOf(stream: LoopStream, { counted, charges }: Posting, prices: PriceList): Charge[] {
+  const { uid, name: streamID } = stream.metadata;
+  // As they are now: an invoice shows them, when the stream may be gone and the price another one.
+  const { displayName: streamName = streamID } = stream.spec;
+  return charges.map(({ n, credits, tenths, profile, from, to }) => ({
+    key: `charge:${uid}:${counted.number}:${n}`,
+    accountId: accountOf(stream) ?? '',
+    credits,
+    // Its last moment: what ended at midnight was of the day before.
+    at: new Date(to.getTime() - 1),
+    details: {
+      ...{ streamID, session: String(counted.number), seconds: secondsText(tenths), profile },
+      ...{ streamName, creditsPerHour: String(priceOf(prices, profile, from.getTime())) },
+      ...{ from: from.toISOString(), to: to.toISOString() },
+    },
+  }));
+}

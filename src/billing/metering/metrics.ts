@@ -1,0 +1,60 @@
+/** Numbers of the role `billing` for Prometheus. */
+import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
+import { poolMetrics } from '../../db/metrics.ts';
+import { reflectorMetrics, requestMetrics } from '../../kube/metrics.ts';
+import type { OnRequest } from '../../kube/transport.ts';
+import { type ScanMetrics, scanMetrics } from '../crypto/metrics.ts';
+import { type JobMetrics, jobMetrics } from '../ledger/jobs.ts';
+
+import type { CountedSum } from './meter.ts';
+
+export interface BillingMetrics {
+  registry: Registry;
+  /** For `createKube`. */
+  onRequest: OnRequest;
+  showReflectors: ReturnType<typeof reflectorMetrics>;
+  showPools(pools: Parameters<typeof poolMetrics>[1]): void;
+  jobs: JobMetrics;
+  scans: ScanMetrics;
+  /** What was counted and charged, together. */
+  counted(what: CountedSum): void;
+  /** From now on it is shown how much there is that is not counted yet. */
+  showMeter(uncountedSeconds: () => number): void;
+}
+
+export function createBillingMetrics(): BillingMetrics {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  let uncounted: (() => number) | undefined;
+  new Gauge({
+    name: 'billing_uncounted_seconds',
+    help: 'Time on air that streams tell of and that is not counted, and so not charged yet.',
+    registers: [registry],
+    collect() {
+      this.set(uncounted?.() ?? 0);
+    },
+  });
+  const counter = (name: string, help: string) => new Counter({ name, help, registers: [registry] });
+  const seconds = counter('billing_counted_seconds_total', 'Time on air that was counted.');
+  const charged = counter('billing_charged_credits_total', 'Credits that customers were charged for time on air.');
+  const writtenOff = counter(
+    'billing_written_off_credits_total',
+    'Credits that time on air cost and that were not there any more.',
+  );
+  return {
+    counted(what) {
+      seconds.inc(what.seconds);
+      charged.inc(Number(what.charged));
+      writtenOff.inc(Number(what.writtenOff));
+    },
+    registry,
+    onRequest: requestMetrics(registry),
+    showReflectors: reflectorMetrics(registry),
+    showPools: (pools) => poolMetrics(registry, pools),
+    jobs: jobMetrics(registry),
+    scans: scanMetrics(registry),
+    showMeter: (seconds) => {
+      uncounted = seconds;
+    },
+  };
+}

@@ -1,0 +1,53 @@
+/** Reads the settings of money, and those of the role `billing`. Pure: no I/O, no clock. */
+
+import { common, kube } from '../settings/common.ts';
+import { ConfigError, type Env, reader } from '../settings/settings.ts';
+import { cardSettings } from './cards/settings.ts';
+import { sellerSetting } from './invoices/settings.ts';
+import { isCurrency } from './ledger/money.ts';
+import { parsePrices } from './ledger/prices.ts';
+
+/** Crypto deposits: JSON that is checked where it is used (crypto/settings.ts), since that needs libraries that few roles do. */
+const crypto = (env: Env) => {
+  const { integer, optional, json, text } = reader(env);
+  const maybe = (name: string) => (optional(name) === undefined ? undefined : json<unknown>(name));
+  return Object.freeze({
+    networks: maybe('CRYPTO_NETWORKS'),
+    rates: maybe('CRYPTO_RATES'),
+    ratesUrl: optional('CRYPTO_RATES_URL'),
+    quoteSeconds: integer('CRYPTO_QUOTE_SECONDS', 900, 60, 86_400),
+    currency: text('CURRENCY', 'USD'),
+  });
+};
+
+/** What is alike for all that has to do with money. */
+export const money = (env: Env) => {
+  const currency = reader(env).text('CURRENCY', 'USD');
+  if (!isCurrency(currency)) throw new ConfigError('LOOPSTREAM_CURRENCY must be a code of ISO 4217, such as USD.');
+  return {
+    currency,
+    prices: parsePrices(reader(env).optional('PRICES')),
+    cards: cardSettings(env),
+    crypto: crypto(env),
+    /** Who sends invoices; without it nobody does. */
+    seller: sellerSetting(env),
+  };
+};
+
+/** What is done about money without anybody asking. */
+export const billingConfig = (env: Env) => {
+  const { text, integer } = reader(env);
+  return Object.freeze({
+    ...common(env),
+    ...kube(env),
+    databaseUrl: text('DATABASE_URL'),
+    /** From one count of what streams have used to the next. */
+    meterIntervalMs: 1000 * integer('METER_INTERVAL_SECONDS', 10, 1, 3600),
+    /** How long streams stay on air after the credit of their account is used up. */
+    creditGraceSeconds: integer('CREDIT_GRACE_SECONDS', 0, 0, 31 * 86_400),
+    opsHost: text('OPS_HOST', '0.0.0.0'),
+    opsPort: integer('OPS_PORT', 9404, 0, 65_535),
+    ...money(env),
+  });
+};
+export type BillingConfig = ReturnType<typeof billingConfig>;

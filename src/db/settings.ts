@@ -1,0 +1,10 @@
+/** Reads where people and money are kept. Pure: no I/O, no clock. */
+import { common } from '../settings/common.ts';
+import { type Env, reader } from '../settings/settings.ts';
+
+/** Where people and money are kept. */
+export const databaseConfig = (env: Env) => {
+  const { text } = reader(env);
+  return Object.freeze({ ...common(env), databaseUrl: text('DATABASE_URL'), authSecret: text('AUTH_SECRET') });
+};
+export type DatabaseConfig = ReturnType<typeof databaseConfig>;

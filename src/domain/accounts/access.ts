@@ -1,0 +1,187 @@
+/** What lets others into an account, seen and taken back by the person whose it is: API keys, sessions, connected apps. */
+
+import type { AuthService } from '../../auth/service.ts';
+import type { Db } from '../../db/pool.ts';
+import { kubeTime } from '../../lib/clock.ts';
+import { AppError } from '../../lib/errors.ts';
+import type { Notice } from '../../lib/mail/notices.ts';
+import { type Connection, connect, inOrder, type PageArgs } from '../../lib/paging/connection.ts';
+import type { Principal } from '../../lib/scopes.ts';
+import type { Quotas } from '../limits/quotas.ts';
+import type {
+  ApiKey,
+  ApiKeyCreate,
+  ConnectedApp,
+  CreatedApiKey,
+  OutsideSignIn,
+  PasskeyRecord,
+  PersonSession,
+} from './record.ts';
+import {
+  type AppRow,
+  cutOff,
+  endOtherSessions,
+  endSession,
+  findKeyOf,
+  hasSession,
+  type KeyRow,
+  listApps,
+  listKeys,
+  listOutside,
+  listPasskeys,
+  listSessions,
+  type SessionRow,
+} from './store.ts';
+
+const DAY_SECONDS = 86_400;
+
+type Service = Pick<AuthService, 'createApiKey' | 'revokeApiKey' | 'forgetPeople'>;
+export type AccessService = ReturnType<typeof createAccessService>;
+
+const iso = (date: Date | null): string | null => date?.toISOString() ?? null;
+
+const showKey = ({ id, name, start, createdAt, expiresAt, lastRequest }: KeyRow): ApiKey => ({
+  id,
+  name: name ?? '',
+  hint: start ?? '',
+  createdAt: createdAt.toISOString(),
+  expiresAt: iso(expiresAt),
+  lastUsedAt: iso(lastRequest),
+});
+
+const showSession = (
+  { id, userAgent, ipAddress, createdAt, expiresAt }: SessionRow,
+  current?: string,
+): PersonSession => ({
+  id,
+  isCurrent: id === current,
+  userAgent: userAgent || null,
+  address: ipAddress || null,
+  createdAt: createdAt.toISOString(),
+  expiresAt: expiresAt.toISOString(),
+});
+
+const scopesOf = (kept: unknown): string[] => {
+  const list: unknown = typeof kept === 'string' ? JSON.parse(kept) : kept;
+  return Array.isArray(list) ? list.map(String) : [];
+};
+
+/** A page that somebody may open: its maker wrote the address. */
+const pageOf = (uri: string | null): string | null =>
+  uri !== null && URL.canParse(uri) && new URL(uri).protocol === 'https:' ? uri : null;
+
+/** Each client once: since its first consent, with all that it was allowed. */
+function showApps(rows: readonly AppRow[]): { id: string; createdAt: Date; app: ConnectedApp }[] {
+  const byClient = new Map<string, AppRow[]>();
+  for (const row of rows) byClient.set(row.clientId, [...(byClient.get(row.clientId) ?? []), row]);
+  return [...byClient.values()].flatMap((of) => {
+    const [first] = of.sort((a, b) => a.createdAt.getTime() - b.createdAt.getTime());
+    if (!first) return [];
+    const app: ConnectedApp = {
+      id: first.clientId,
+      name: first.name,
+      uri: pageOf(first.uri),
+      isVerified: first.verifiedAt !== null,
+      scopes: [...new Set(of.flatMap(({ scopes }) => scopesOf(scopes)))],
+      connectedAt: first.createdAt.toISOString(),
+      lastUsedAt: iso(first.lastUsedAt),
+    };
+    return [{ id: first.id, createdAt: first.createdAt, app }];
+  });
+}
+
+const newestFirst = <T extends { id: string; createdAt: Date }, R>(
+  name: string,
+  rows: readonly T[],
+  args: PageArgs,
+  show: (row: T) => R,
+): Connection<R> => {
+  const place = ({ id, createdAt }: T) => ({ key: kubeTime(createdAt), id });
+  return connect(name, inOrder(rows, place), args, place, show);
+};
+
+/** Postgres refuses text with U+0000, which no id has. */
+const mayBeId = (id: string): boolean => !id.includes('\0');
+
+export interface AccessDeps {
+  db: Db;
+  auth: Service;
+  quotas: Pick<Quotas, 'makeCounted'>;
+  /** Tells the owner of a way into the account. */
+  tell?: (userId: string, notice: Notice) => Promise<void>;
+}
+
+export function createAccessService({ db, auth, quotas, tell }: AccessDeps) {
+  return {
+    async keys({ accountId }: Principal, args: PageArgs): Promise<Connection<ApiKey>> {
+      return newestFirst('key', await listKeys(db, accountId), args, showKey);
+    },
+
+    /** The key stands in the answer, this once. */
+    async createKey(
+      { accountId, userId, sessionId }: Principal,
+      { name, expiresInDays }: ApiKeyCreate,
+    ): Promise<CreatedApiKey> {
+      const seconds = expiresInDays === undefined ? undefined : expiresInDays * DAY_SECONDS;
+      const count = async () => (await listKeys(db, accountId)).length;
+      const make = () => auth.createApiKey(userId, name, seconds);
+      const { id, key } = await quotas.makeCounted(accountId, 'apiKeys', count, make);
+      // A session that was ended at this moment, with all keys, must not leave a new one behind.
+      if (sessionId !== undefined && !(await hasSession(db, userId, sessionId))) {
+        await auth.revokeApiKey(id);
+        throw new AppError('unauthenticated', 'The session has ended; sign in again.');
+      }
+      const row = await findKeyOf(db, accountId, id);
+      if (!row) throw new AppError('conflict', 'The key was revoked at the same moment.');
+      await tell?.(userId, { kind: 'apiKey', what: name, at: row.createdAt });
+      return { ...showKey(row), key };
+    },
+
+    /** It stops working at once here, and within a second elsewhere. */
+    async revokeKey({ accountId }: Principal, id: string): Promise<void> {
+      if (!mayBeId(id) || !(await findKeyOf(db, accountId, id)))
+        throw new AppError('api_key_not_found', `There is no API key ${id.slice(0, 100)}.`);
+      await auth.revokeApiKey(id);
+    },
+
+    async sessions({ userId, sessionId }: Principal, args: PageArgs): Promise<Connection<PersonSession>> {
+      return newestFirst('ses', await listSessions(db, userId), args, (row) => showSession(row, sessionId));
+    },
+
+    async endSession({ userId }: Principal, id: string): Promise<void> {
+      const ended = mayBeId(id) && (await endSession(db, userId, id));
+      auth.forgetPeople();
+      if (!ended) throw new AppError('session_not_found', `There is no session ${id.slice(0, 100)}.`);
+    },
+
+    /** All but the one that asks. */
+    async endOtherSessions({ userId, sessionId = '' }: Principal): Promise<void> {
+      await endOtherSessions(db, userId, sessionId);
+      auth.forgetPeople();
+    },
+
+    async apps({ userId }: Principal, args: PageArgs): Promise<Connection<ConnectedApp>> {
+      return newestFirst('app', showApps(await listApps(db, userId)), args, ({ app }) => app);
+    },
+
+    /** What the person signs in with besides a password. */
+    async waysIn({ userId }: Principal): Promise<{ passkeys: PasskeyRecord[]; outsideSignIns: OutsideSignIn[] }> {
+      const [passkeys, outside] = await Promise.all([listPasskeys(db, userId), listOutside(db, userId)]);
+      return {
+        passkeys: passkeys.map(({ id, name, backedUp, createdAt }) => ({
+          ...{ id, name, isSynced: backedUp, createdAt: iso(createdAt) },
+        })),
+        outsideSignIns: outside.map(({ providerId, accountId, createdAt }) => ({
+          ...{ provider: providerId, subject: accountId, createdAt: createdAt.toISOString() },
+        })),
+      };
+    },
+
+    /** It gets no more tokens from now on, and what it has is refused as soon as that is looked up. */
+    async disconnectApp({ userId }: Principal, id: string): Promise<void> {
+      const wasThere = mayBeId(id) && (await cutOff(db, userId, id));
+      auth.forgetPeople();
+      if (!wasThere) throw new AppError('connected_app_not_found', `There is no connected app ${id.slice(0, 100)}.`);
+    },
+  };
+}

@@ -1,0 +1,41 @@
+/** Tells an account its limits, and what it has of each. */
+import type { Db } from '../../db/pool.ts';
+import { LIMIT_NAMES, LIMIT_ROWS, type LimitName } from '../../settings/limits.ts';
+import { keyedUse } from '../idempotency/store.ts';
+import type { Quotas } from '../limits/quotas.ts';
+import type { Usage } from '../limits/usage.ts';
+import type { AccountLimits } from './record.ts';
+import { listKeys } from './store.ts';
+
+const HOW_TO_LIFT = 'Buy credit once: the larger limits are there as soon as it is booked, and stay.';
+
+export interface AllowanceDeps {
+  db: Db;
+  quotas: Pick<Quotas, 'limits' | 'classOf'>;
+  usage: Pick<Usage, 'all'>;
+}
+
+/** Rejects with the database’s error. */
+export type LimitsOf = (accountId: string) => Promise<AccountLimits>;
+
+export function createAllowance({ db, quotas: { limits, classOf }, usage }: AllowanceDeps): LimitsOf {
+  return async (accountId) => {
+    const [column, apiKeys, { count, bytes }] = await Promise.all([
+      classOf(accountId),
+      listKeys(db, accountId),
+      keyedUse(db, accountId),
+    ]);
+    const used: Partial<Record<LimitName, number>> = {
+      ...usage.all(accountId),
+      ...{ apiKeys: apiKeys.length, idempotencyKeys: count, keptAnswerBytes: bytes },
+    };
+    return {
+      class: column,
+      howToLift: column === 'trial' ? HOW_TO_LIFT : null,
+      limits: LIMIT_NAMES.map((name) => ({
+        ...{ name, description: LIMIT_ROWS[name].title, unit: LIMIT_ROWS[name].unit },
+        ...{ used: used[name] ?? null, allowed: limits[column][name], full: limits.full[name] },
+      })),
+    };
+  };
+}

@@ -1,0 +1,118 @@
+/**
+ * The letters about accounts, with the addresses of the pages that they lead to. Nobody waits for them to be sent: how long an
+ * answer takes must not tell whether a letter is sent, so all that is looked up for one is looked up after the answer.
+ */
+import { type AuthMails, RESET_MINUTES, VERIFY_MINUTES } from '../../auth/mails.ts';
+import { makeLink } from '../../auth/sign-up.ts';
+import { addSignUpLink, findUserByEmail, isSignUpOpen } from '../../auth/store.ts';
+import type { Db } from '../../db/pool.ts';
+import type { Logger } from '../../lib/log.ts';
+import type { Mailer } from '../../lib/mail/mailer.ts';
+import { noticeMail } from '../../lib/mail/notices.ts';
+import { accountDeletedMail, alreadyMail, resetMail, verificationMail } from '../../lib/mail/templates.ts';
+import { createMailBudget } from '../mail/budget.ts';
+import { addNotice, forgetLetters, listWaiting, takeNotices } from '../mail/store.ts';
+
+/** Between two looks for notices that had to wait. */
+const LOOK_MS = 60_000;
+
+export interface Letters extends AuthMails {
+  accountDeleted(to: string): void;
+  /** Clears away what counts no more; to be called now and then. */
+  forgetOld(): Promise<void>;
+  /** Waits for what is at work. Notices that have to wait are sent by whichever server looks next. */
+  close(): Promise<void>;
+}
+
+export interface LettersDeps {
+  mailer: Pick<Mailer, 'post' | 'send'>;
+  db: Db;
+  publicUrl: string;
+  /** Letters to one mailbox in an hour. */
+  perHour: number;
+  log: Logger;
+  lookMs?: number;
+}
+
+/** Does things that nobody waits for; `settled` waits for those at work. */
+function createBackground(log: Logger) {
+  const atWork = new Set<Promise<void>>();
+  return {
+    async begin(work: () => Promise<void>): Promise<void> {
+      const done: Promise<void> = work()
+        .catch((err: unknown) => log.warn({ err }, 'a letter could not be sent'))
+        .finally(() => atWork.delete(done));
+      atWork.add(done);
+    },
+    settled: async (): Promise<void> => void (await Promise.allSettled(atWork)),
+  };
+}
+
+/** Notices are written down first, and sent as soon as the mailbox may have a letter: several together, where they had to wait. */
+function createNotices({ mailer, db, publicUrl, perHour, log }: LettersDeps) {
+  const budget = createMailBudget({ db, perHour });
+
+  async function send(email: string): Promise<void> {
+    const { mailbox, allowed } = budget.notices(email);
+    const notices = await takeNotices(db, email, mailbox, allowed);
+    if (notices.length === 0) return;
+    try {
+      await mailer.send(noticeMail(email, notices, publicUrl));
+    } catch (error) {
+      log.error({ reason: String(error) }, 'notices about an account could not be sent; they are sent later');
+      for (const notice of notices) await addNotice(db, email, notice);
+    }
+  }
+
+  async function sendWaiting(): Promise<void> {
+    for (const email of await listWaiting(db)) await send(email);
+  }
+  return { send, sendWaiting };
+}
+
+export function createLetters(deps: LettersDeps): Letters {
+  const { mailer, db, publicUrl, perHour, log, lookMs = LOOK_MS } = deps;
+  const budget = createMailBudget({ db, perHour });
+  const notices = createNotices(deps);
+  const { begin, settled } = createBackground(log);
+  const timer = setInterval(() => void begin(notices.sendWaiting), lookMs);
+  timer.unref();
+  // Browsers send what is behind # to no server, and to no page that one goes on to.
+  const withToken = (page: string, token: string) => `${publicUrl}${page}#token=${encodeURIComponent(token)}`;
+  // The page finds out by itself whether a program waits: what a stranger sent along is in no letter.
+  const signIn = `${publicUrl}/sign-in?from=letter`;
+  const reset = `${publicUrl}/forgot-password`;
+
+  async function sendLink(to: string): Promise<void> {
+    if (!(await isSignUpOpen(db, to, 60 * VERIFY_MINUTES)) || !(await budget.take('confirm', to))) return;
+    const { token, hash } = makeLink();
+    await addSignUpLink(db, to, hash);
+    mailer.post(verificationMail(to, withToken('/verify', token), VERIFY_MINUTES));
+  }
+
+  async function answerSignUp(to: string): Promise<void> {
+    if (!(await findUserByEmail(db, to))) return sendLink(to);
+    if (await budget.take('known', to)) mailer.post(alreadyMail(to, { signIn, reset }));
+  }
+
+  return {
+    signedUp: (to) => begin(() => answerSignUp(to)),
+    confirmAgain: (to) => begin(() => sendLink(to)),
+    resetPassword: (to, token) =>
+      begin(async () => {
+        if (await budget.take('reset', to))
+          mailer.post(resetMail(to, withToken('/reset-password', token), RESET_MINUTES));
+      }),
+    notice: async (to, notice) => {
+      // An owner is told of it even where this server ends now.
+      await addNotice(db, to, notice);
+      await begin(() => notices.send(to));
+    },
+    accountDeleted: (to) => mailer.post(accountDeletedMail(to)),
+    forgetOld: () => forgetLetters(db),
+    async close() {
+      clearInterval(timer);
+      await settled();
+    },
+  };
+}

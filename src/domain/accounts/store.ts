@@ -1,0 +1,199 @@
+/** The SQL of what lets others into an account, and of accounts that are being deleted. */
+import { sql } from 'kysely';
+import type { Database, Db } from '../../db/pool.ts';
+
+export interface KeyRow {
+  id: string;
+  name: string | null;
+  start: string | null;
+  createdAt: Date;
+  expiresAt: Date | null;
+  lastRequest: Date | null;
+}
+
+const keyColumns = ['id', 'name', 'start', 'createdAt', 'expiresAt', 'lastRequest'] as const;
+
+/** Those that have not been revoked. */
+export const listKeys = (db: Db, accountId: string): Promise<KeyRow[]> =>
+  db
+    .selectFrom('auth.apikey')
+    .select(keyColumns)
+    .where('referenceId', '=', accountId)
+    .where('enabled', '=', true)
+    .execute();
+
+export const findKeyOf = (db: Db, accountId: string, id: string): Promise<KeyRow | undefined> =>
+  db
+    .selectFrom('auth.apikey')
+    .select(keyColumns)
+    .where('referenceId', '=', accountId)
+    .where(sql<string>`id::text`, '=', id)
+    .where('enabled', '=', true)
+    .executeTakeFirst();
+
+export interface SessionRow {
+  id: string;
+  ipAddress: string | null;
+  userAgent: string | null;
+  createdAt: Date;
+  expiresAt: Date;
+}
+
+/** Those that have not ended by themselves. */
+export const listSessions = (db: Db, userId: string): Promise<SessionRow[]> =>
+  db
+    .selectFrom('auth.session')
+    .select(['id', 'ipAddress', 'userAgent', 'createdAt', 'expiresAt'])
+    .where('userId', '=', userId)
+    .where('expiresAt', '>', sql<Date>`now()`)
+    .execute();
+
+export async function hasSession(db: Db, userId: string, id: string): Promise<boolean> {
+  const row = await db
+    .selectFrom('auth.session')
+    .select('id')
+    .where('userId', '=', userId)
+    .where(sql<string>`id::text`, '=', id)
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+/** False when the user has no such session. */
+export async function endSession(db: Db, userId: string, id: string): Promise<boolean> {
+  const { numDeletedRows } = await db
+    .deleteFrom('auth.session')
+    .where('userId', '=', userId)
+    .where(sql<string>`id::text`, '=', id)
+    .executeTakeFirst();
+  return numDeletedRows > 0n;
+}
+
+export async function endOtherSessions(db: Db, userId: string, id: string): Promise<void> {
+  await db.deleteFrom('auth.session').where('userId', '=', userId).where(sql<string>`id::text`, '!=', id).execute();
+}
+
+export interface AppRow {
+  id: string;
+  clientId: string;
+  name: string | null;
+  uri: string | null;
+  /** As the auth library keeps lists: JSON, or the list itself. */
+  scopes: unknown;
+  verifiedAt: Date | null;
+  createdAt: Date;
+  lastUsedAt: Date | null;
+}
+
+/** The clients that the user has let in; one that asked for more later has a consent for each time. */
+export const listApps = (db: Db, userId: string): Promise<AppRow[]> =>
+  db
+    .selectFrom('auth.oauthConsent as c')
+    .innerJoin('auth.oauthClient as o', 'o.clientId', 'c.clientId')
+    .leftJoin('loopstream.verified_clients as v', 'v.client_id', 'c.clientId')
+    .select(['c.id', 'c.clientId', 'o.name', 'o.uri', 'c.scopes', 'c.createdAt', 'v.verified_at as verifiedAt'])
+    .select((from) =>
+      from
+        .selectFrom('auth.oauthRefreshToken as t')
+        .select((of) => of.fn.max('t.createdAt').as('at'))
+        .whereRef('t.clientId', '=', 'c.clientId')
+        .whereRef('t.userId', '=', 'c.userId')
+        .as('lastUsedAt'),
+    )
+    .where('c.userId', '=', userId)
+    .execute();
+
+/** Takes back all that the user has let a client do. False when that was nothing. */
+export const cutOff = (db: Db, userId: string, clientId: string): Promise<boolean> =>
+  db.transaction().execute(async (tx) => {
+    // The consent first: it is what a refresh at the same moment asks for.
+    const { numDeletedRows } = await tx
+      .deleteFrom('auth.oauthConsent')
+      .where('userId', '=', userId)
+      .where('clientId', '=', clientId)
+      .executeTakeFirst();
+    await tx
+      .deleteFrom('auth.oauthAccessToken')
+      .where('userId', '=', userId)
+      .where('clientId', '=', clientId)
+      .execute();
+    await tx
+      .deleteFrom('auth.oauthRefreshToken')
+      .where('userId', '=', userId)
+      .where('clientId', '=', clientId)
+      .execute();
+    return numDeletedRows > 0n;
+  });
+
+export type PasskeyRow = Pick<Database['auth.passkey'], 'id' | 'name' | 'backedUp' | 'createdAt'>;
+
+/** Oldest first, without what proves them. */
+export const listPasskeys = (db: Db, userId: string): Promise<PasskeyRow[]> =>
+  db
+    .selectFrom('auth.passkey')
+    .select(['id', 'name', 'backedUp', 'createdAt'])
+    .where('userId', '=', userId)
+    .orderBy('createdAt')
+    .execute();
+
+export type OutsideRow = Pick<Database['auth.account'], 'providerId' | 'accountId' | 'createdAt'>;
+
+/** Accounts that the user has elsewhere and signs in by. */
+export const listOutside = (db: Db, userId: string): Promise<OutsideRow[]> =>
+  db
+    .selectFrom('auth.account')
+    .select(['providerId', 'accountId', 'createdAt'])
+    .where('userId', '=', userId)
+    .where('providerId', '!=', 'credential')
+    .orderBy('createdAt')
+    .execute();
+
+export interface OwnerRow {
+  email: string;
+  /** Of the password; null for those who sign in elsewhere alone. */
+  hash: string | null;
+  /** When the session began, and whether by a passkey. */
+  since: Date | null;
+  begunBy: string | null;
+}
+
+/** What shows that it is the owner who asks. */
+export const findOwner = (db: Db, userId: string, sessionId: string): Promise<OwnerRow | undefined> =>
+  db
+    .selectFrom('auth.user as u')
+    .leftJoin('auth.account as a', (join) => join.onRef('a.userId', '=', 'u.id').on('a.providerId', '=', 'credential'))
+    .leftJoin('auth.session as s', (join) =>
+      join.onRef('s.userId', '=', 'u.id').on(sql<string>`s.id::text`, '=', sessionId),
+    )
+    .select(['u.email', 'a.password as hash', 's.createdAt as since', 's.begunBy'])
+    .where('u.id', '=', userId)
+    .executeTakeFirst();
+
+/**
+ * Lets nobody into the account any more, and writes down that what belongs to it is to go: all at once or nothing. Sessions,
+ * consents and tokens go with the user, which the tables' references see to; keys have no such reference.
+ */
+export const beginDeletion = (db: Db, accountId: string): Promise<void> =>
+  db.transaction().execute(async (tx) => {
+    await sql`insert into loopstream.account_deletions (account_id) values (${accountId})
+      on conflict (account_id) do nothing`.execute(tx);
+    await tx.deleteFrom('auth.apikey').where('referenceId', '=', accountId).execute();
+    for (const table of ['auth.oauthAccessToken', 'auth.oauthRefreshToken', 'auth.oauthConsent'] as const)
+      await tx.deleteFrom(table).where('userId', '=', accountId).execute();
+    // Links of letters that have not been followed.
+    await tx.deleteFrom('auth.verification').where('value', '=', accountId).execute();
+    await tx.deleteFrom('auth.user').where('id', '=', accountId).execute();
+  });
+
+/** Accounts whose belongings may not be gone: what was begun before the deletion may have ended after it. */
+export async function listDeletions(db: Db): Promise<string[]> {
+  const { rows } = await sql<{ account_id: string }>`select account_id from loopstream.account_deletions
+    where done_at is null or asked_at > now() - interval '1 hour' order by asked_at limit 100`.execute(db);
+  return rows.map(({ account_id }) => account_id);
+}
+
+export async function endDeletion(db: Db, accountId: string): Promise<void> {
+  await sql`delete from loopstream.idempotency where account_id = ${accountId}`.execute(db);
+  await sql`delete from loopstream.idempotency_use where account_id = ${accountId}`.execute(db);
+  await sql`update loopstream.account_deletions set done_at = now()
+    where account_id = ${accountId} and done_at is null`.execute(db);
+}

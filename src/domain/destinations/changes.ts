@@ -1,0 +1,101 @@
+/**
+ * Reads what a request changes in a destination's Secret. The API server never reads a Secret, so it checks what it is given beside
+ * what is shown of the rest.
+ * Pure: no I/O, no clock.
+ */
+import { AppError, validationFailed } from '../../lib/errors.ts';
+import { hasHidden, ingestForbidden, shownUrl } from '../../resources/destination/ingest.ts';
+import { splitLogin } from '../../resources/destination/login.ts';
+import { type DestinationField, FIELDS, mergeLogins, readDestination, tidy } from '../../resources/destination/read.ts';
+import { type DestinationStatus, keyHint } from '../../resources/destination/spec.ts';
+import type { DestinationUpdate } from './record.ts';
+
+/** Keys of the Secret → their new text; a key that is missing stays as it is. An empty login is none. */
+export type SecretChanges = Partial<Record<DestinationField, string>>;
+
+/** What the Secret says of a login. */
+type LoginChanges = Partial<Record<'rtmpUser' | 'rtmpPassword', string>>;
+
+export interface Changes {
+  changes: SecretChanges;
+  /** What is shown of them. */
+  status: DestinationStatus;
+}
+
+/** Stand for what is in the Secret and not known here. */
+const KEPT_LOGIN = { rtmpUser: 'kept', rtmpPassword: 'kept' };
+const KEPT = { rtmpUrl: 'rtmp://kept.example/kept', rtmpKey: 'kept-key' };
+const NO_LOGIN = { rtmpUser: '', rtmpPassword: '' };
+
+const refuse = (field: DestinationField, message: string) => validationFailed([{ path: `/${field}`, message }]);
+
+/** Throws `validation_failed` and `destination_forbidden`. `known`: the status of the destination that is changed; none is new. */
+export function readChanges(asked: DestinationUpdate, allowPrivate: boolean, known?: DestinationStatus): Changes {
+  if (FIELDS.every((field) => asked[field] === undefined)) return { changes: {}, status: {} };
+  if (asked.rtmpUrl !== undefined && hasHidden(asked.rtmpUrl)) {
+    throw refuse('rtmpUrl', 'has values that are hidden (…): enter them again, or leave it as it is shown');
+  }
+  const given = takeLoginOut(asked);
+  const login = readLogin(given, known);
+  const shown = (known?.rtmpUrl ?? '').replaceAll(/=…/g, '=');
+  const full = {
+    ...(known && { rtmpKey: KEPT.rtmpKey }),
+    ...given,
+    ...(known?.hasLogin && Object.keys(login).length > 0 ? { ...KEPT_LOGIN, ...login } : login),
+  };
+  let result = readDestination({ ...full, rtmpUrl: given.rtmpUrl ?? shown });
+  // One that is not ready shows no URL.
+  if (result.field === 'rtmpUrl' && given.rtmpUrl === undefined)
+    result = readDestination({ ...full, rtmpUrl: KEPT.rtmpUrl });
+  const { read, field, problem } = result;
+  if (!read) throw refuse(field, problem);
+  const forbidden = given.rtmpUrl === undefined ? undefined : ingestForbidden(read.ingest, allowPrivate);
+  if (forbidden) {
+    const errors = [{ path: '/rtmpUrl', message: forbidden }];
+    throw new AppError('destination_forbidden', `The address ${forbidden}.`, { extras: { errors } });
+  }
+  if (!known && read.ingest.protocol !== 'srt' && read.streamName === '') {
+    throw refuse('rtmpKey', 'is missing: the URL does not end with a stream key');
+  }
+  const isMoved = given.rtmpUrl !== undefined;
+  const changes: SecretChanges = {
+    ...(isMoved && { rtmpUrl: read.rtmpUrl }),
+    // Beside an address with hidden values, a key is taken as it is.
+    ...(given.rtmpKey !== undefined && { rtmpKey: isMoved ? read.rtmpKey : tidy(given.rtmpKey) }),
+    ...(known || login.rtmpUser !== '' ? login : {}),
+  };
+  return { changes, status: showChanges(changes, known) };
+}
+
+/** A login in the URL is as one in its fields. */
+function takeLoginOut(asked: DestinationUpdate): DestinationUpdate {
+  if (asked.rtmpUrl === undefined) return asked;
+  const { rtmpUrl, login } = splitLogin(tidy(asked.rtmpUrl));
+  if (!login) return asked;
+  const merged = mergeLogins(login, asked);
+  if (merged.problem !== undefined) throw refuse(merged.field, merged.problem);
+  const { rtmpUser, rtmpPassword } = merged;
+  return { ...asked, rtmpUrl, ...(rtmpUser !== '' && { rtmpUser }), ...(rtmpPassword !== '' && { rtmpPassword }) };
+}
+
+/** One of the two alone changes a login that is there; an empty one, or an address of SRT, ends it. */
+function readLogin({ rtmpUrl, rtmpUser, rtmpPassword }: DestinationUpdate, known?: DestinationStatus): LoginChanges {
+  const given = {
+    ...(rtmpUser !== undefined && { rtmpUser: tidy(rtmpUser) }),
+    ...(rtmpPassword !== undefined && { rtmpPassword: tidy(rtmpPassword) }),
+  };
+  const values = Object.values(given);
+  if (values.length > 0) return values.every((value) => value === '') ? NO_LOGIN : given;
+  return known?.hasLogin && rtmpUrl !== undefined && /^\s*srt:/i.test(rtmpUrl) ? NO_LOGIN : {};
+}
+
+function showChanges({ rtmpUrl, rtmpKey, rtmpUser }: SecretChanges, known?: DestinationStatus): DestinationStatus {
+  // A URL that ends as the key does, of which nothing but a hint is known here, may end with the key.
+  const hint = known?.rtmpKeyHint ?? '';
+  const mayHoldKey = rtmpKey === undefined && hint !== '' && rtmpUrl?.replace(/\/+$/, '').endsWith(hint);
+  return {
+    ...(rtmpUrl !== undefined && { rtmpUrl: shownUrl(rtmpUrl, mayHoldKey ? '' : rtmpKey) }),
+    ...(rtmpKey !== undefined && { rtmpKeyHint: keyHint(rtmpKey) }),
+    ...(rtmpUser !== undefined && { hasLogin: rtmpUser !== '' }),
+  };
+}

@@ -1,0 +1,44 @@
+/** Counts what each account has begun within the last minute, on this server. */
+import type { Clock } from '../../lib/clock.ts';
+
+const WINDOW_MS = 60_000;
+
+export interface Pace {
+  /** Counts one more. Returns how many there were before it, and how to take it back. */
+  begin(accountId: string): { before: number; undo: () => void };
+  /** How many there were. */
+  of(accountId: string): number;
+}
+
+export function createPace(clock: Clock): Pace {
+  const begun = new Map<string, number[]>();
+  const recent = (accountId: string): number[] => {
+    const since = clock.monotonicMs() - WINDOW_MS;
+    const times = (begun.get(accountId) ?? []).filter((at) => at > since);
+    if (times.length > 0) begun.set(accountId, times);
+    else begun.delete(accountId);
+    return times;
+  };
+  let lookedMs = 0;
+  /** Accounts that begin nothing any more are forgotten. */
+  const forgetOld = () => {
+    if (clock.monotonicMs() - lookedMs < WINDOW_MS) return;
+    lookedMs = clock.monotonicMs();
+    for (const accountId of [...begun.keys()]) recent(accountId);
+  };
+  return {
+    begin(accountId) {
+      forgetOld();
+      const times = recent(accountId);
+      const at = clock.monotonicMs();
+      begun.set(accountId, [...times, at]);
+      const undo = () => {
+        const now = begun.get(accountId) ?? [];
+        const place = now.indexOf(at);
+        if (place >= 0) begun.set(accountId, now.toSpliced(place, 1));
+      };
+      return { before: times.length, undo };
+    },
+    of: (accountId) => recent(accountId).length,
+  };
+}

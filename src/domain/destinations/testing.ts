@@ -1,0 +1,98 @@
+/**
+ * The test of a destination: a publish for a moment. The API server may not read Secrets, so it asks (an annotation) and the
+ * operator does; what came of it stands in the status.
+ */
+
+import { type Clock, systemClock } from '../../lib/clock.ts';
+import { currentIntent } from '../../lib/context.ts';
+import { AppError } from '../../lib/errors.ts';
+import { TEST_ANNOTATION } from '../../resources/common/names.ts';
+import type { Destination } from '../../resources/destination/resource.ts';
+import { holdsDestination, NOT_RUN, ON_AIR, type TestStatus } from '../../resources/destination/spec.ts';
+import type { LoopStream } from '../../resources/stream/resource.ts';
+import type { Quotas } from '../limits/quotas.ts';
+import { newId, type Owned } from '../owned.ts';
+import { createPace } from './pace.ts';
+import type { DestinationTest } from './record.ts';
+
+/** How long it is waited for: an attempt that fails takes a few seconds at most, the start of its pod as many. */
+const TEST_MS = 30_000;
+
+export interface TestsDeps {
+  destinations: Owned<Destination>;
+  /** With the index `destination`. */
+  streams: Owned<LoopStream>;
+  quotas: Pick<Quotas, 'check'>;
+  clock?: Clock;
+}
+
+const show = ({ ok, stage, code, message, tookMs }: TestStatus): DestinationTest => ({
+  ...{ ok, stage, message, tookMs },
+  code: code ?? null,
+});
+
+/** That a test fails is an answer; an error is thrown when it could not be made. */
+export function createTests({ destinations, streams, quotas, clock = systemClock }: TestsDeps) {
+  const pace = createPace(clock);
+
+  /** Each test is a pod and a connection to somebody else. Throws `rate_limited`. */
+  const keepPace = async (accountId: string): Promise<void> => {
+    const { before, undo } = pace.begin(accountId);
+    try {
+      await quotas.check(accountId, { name: 'destinationTests', used: before, wanted: 1 });
+    } catch (error) {
+      undo();
+      throw error;
+    }
+  };
+
+  const requireOffAir = (accountId: string, id: string): void => {
+    const users = streams.referring(accountId, 'destination', id);
+    const streamIDs = users
+      .filter(({ status }) => holdsDestination(status?.phase))
+      .map(({ metadata }) => metadata.name);
+    if (streamIDs.length === 0) return;
+    const detail = `Streams are on air there: ${streamIDs.join(', ')}.`;
+    throw new AppError('destination_on_air', detail, { extras: { streamIDs } });
+  };
+
+  /**
+   * Who asks while a test is under way puts this wish in the place of the one before, and the operator answers both with the
+   * one test. So the wait of the one before ends with whatever is told next.
+   */
+  const ask = async (destination: Destination, testId: string): Promise<TestStatus | undefined> => {
+    const asked = `${clock.now().toISOString()} ${testId}`;
+    const annotations = { [TEST_ANNOTATION]: asked };
+    const { metadata, status } = await destinations.patch(destination, { metadata: { annotations } });
+    const before = status?.test?.id;
+    const answerOf = (now: Destination): TestStatus | undefined => {
+      const told = now.status?.test;
+      const isSucceeded = now.metadata.annotations?.[TEST_ANNOTATION] !== asked;
+      return told?.id === asked || (isSucceeded && told?.id !== before) ? told : undefined;
+    };
+    let answer: TestStatus | undefined;
+    const holds = (now: Destination | undefined): boolean => {
+      answer = now && answerOf(now);
+      return now === undefined || answer !== undefined;
+    };
+    await destinations.until(metadata.name, holds, TEST_MS);
+    return answer;
+  };
+
+  return async (accountId: string, id: string): Promise<DestinationTest> => {
+    const destination = destinations.get(accountId, id);
+    const testId = currentIntent()?.newId('tst') ?? newId('tst');
+    const known = destination.status?.test;
+    // An earlier try of the same request got this far.
+    if (known?.id.endsWith(` ${testId}`) && known.code !== NOT_RUN) return show(known);
+    requireOffAir(accountId, id);
+    await keepPace(accountId);
+    const told = await ask(destination, testId);
+    // It may be gone by now.
+    destinations.get(accountId, id);
+    if (told?.code === ON_AIR) throw new AppError('destination_on_air', told.message);
+    if (told && told.code !== NOT_RUN) return show(told);
+    const why = told?.message ?? 'It has not ended in time.';
+    throw new AppError('upstream_unavailable', `The test could not be made. ${why}`);
+  };
+}

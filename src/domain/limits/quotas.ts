@@ -1,0 +1,202 @@
+/**
+ * Keeps accounts within their limits (limits.ts) when something is made. Far from a limit a request goes ahead, and counts what this
+ * server is making at the same time. Close to one, requests of an account take turns: here by a queue, over all servers by a lease.
+ * So many requests at once cannot all take the last place, and most requests pay nothing for that.
+ */
+import type { Leases } from '../../db/leases.ts';
+import type { KubeObject, Stored } from '../../kube/types.ts';
+import { AppError } from '../../lib/errors.ts';
+import { type AccountClass, type Claim, type LimitName, type Limits, limitExceeded } from '../../settings/limits.ts';
+import type { Owned } from '../owned.ts';
+import type { Noun, Usage } from './usage.ts';
+
+/** A request that waits longer for its turn than a few writes take fails. */
+const PATIENCE_MS = 15_000;
+/** How long an object that another server has made may take to be seen here. */
+const SEEN_MS = 1_000;
+/**
+ * Requests take turns within the last part of a limit, and where so many requests like this one would use it up: servers see each
+ * other's objects long before either is gone.
+ */
+const NEAR = 0.2;
+const AT_ONCE = 50;
+
+/** What is left of a limit once the request has had its part. */
+export type Left = (name: LimitName) => number;
+
+export interface Asked {
+  accountId: string;
+  /** Counted when it is asked for, which is once for each look at the limits. */
+  claims: () => readonly Claim[];
+}
+
+export interface QuotasDeps {
+  limits: Limits;
+  classOf: (accountId: string) => Promise<AccountClass>;
+  leases: Leases;
+  usage: Usage;
+  /** By the prefix of their ids: where what another server made is waited for. */
+  kinds: Readonly<Record<string, Pick<Owned<Stored<KubeObject>>, 'caughtUp'>>>;
+}
+
+export type Quotas = ReturnType<typeof createQuotas>;
+
+/** Runs each piece of work after the one before it that has the same name. */
+function createQueues() {
+  const last = new Map<string, Promise<unknown>>();
+  return async <T>(name: string, work: () => Promise<T>): Promise<T> => {
+    const before = last.get(name) ?? Promise.resolve();
+    const mine = before.catch(() => undefined).then(work);
+    last.set(name, mine);
+    try {
+      return await mine;
+    } finally {
+      if (last.get(name) === mine) last.delete(name);
+    }
+  };
+}
+
+/** Sums of what is being made on this server and may not be counted yet. */
+function createPending() {
+  const sums = new Map<string, number>();
+  const keyOf = (accountId: string, name: LimitName) => `${accountId} ${name}`;
+  const add = (accountId: string, name: LimitName, amount: number) => {
+    const key = keyOf(accountId, name);
+    const sum = (sums.get(key) ?? 0) + amount;
+    if (sum > 0) sums.set(key, sum);
+    else sums.delete(key);
+  };
+  return {
+    of: (accountId: string, name: LimitName) => sums.get(keyOf(accountId, name)) ?? 0,
+    async during<T>(accountId: string, claims: readonly Claim[], work: () => Promise<T>): Promise<T> {
+      for (const { name, wanted } of claims) add(accountId, name, Math.max(0, wanted));
+      try {
+        return await work();
+      } finally {
+        for (const { name, wanted } of claims) add(accountId, name, -Math.max(0, wanted));
+      }
+    },
+  };
+}
+
+/** Of what was made last, for the next holder of the lease to wait for. */
+const noteOf = (made: unknown): string | undefined => {
+  const { metadata } = made as { metadata?: { name?: string; resourceVersion?: string } };
+  return metadata?.resourceVersion && `${metadata.name} ${metadata.resourceVersion}`;
+};
+
+export function createQuotas({ limits, classOf, leases, usage, kinds }: QuotasDeps) {
+  const inTurn = createQueues();
+  const pending = createPending();
+
+  const refuseBeyond = (column: AccountClass, { name, used, wanted }: Claim): void => {
+    const allowed = limits[column][name];
+    if (used + wanted > allowed)
+      throw limitExceeded({ name, used, wanted, allowed, class: column, full: limits.full[name] });
+  };
+
+  /** What is left after all claims, by limit. Throws the error of the first limit that has no room. */
+  const leftOf = (column: AccountClass, { accountId, claims }: Asked) => {
+    const now = claims();
+    const left = new Map<LimitName, number>();
+    for (const { name, used: counted, wanted } of now) {
+      const used = counted + pending.of(accountId, name);
+      // A change that takes nothing is always possible, also for an account whose limits have become smaller.
+      if (wanted > 0) refuseBeyond(column, { name, used, wanted });
+      left.set(name, limits[column][name] - used);
+    }
+    const isNear = now.some(
+      ({ name, wanted }) =>
+        wanted > 0 && (left.get(name) ?? 0) < Math.max(NEAR * limits[column][name], AT_ONCE * wanted),
+    );
+    return { now, isNear, left: (name: LimitName) => left.get(name) ?? Number.POSITIVE_INFINITY };
+  };
+
+  const takeTurn = async (accountId: string) => {
+    const signal = AbortSignal.timeout(PATIENCE_MS);
+    try {
+      return await leases.take(`quota ${accountId}`, { signal });
+    } catch (error) {
+      if (!signal.aborted) throw error;
+      throw new AppError('upstream_unavailable', 'Other requests of this account are being carried out; try again.');
+    }
+  };
+
+  /** Makes something that the account has room for. */
+  const within = async <T>(asked: Asked, make: (left: Left) => Promise<T>): Promise<T> => {
+    const { accountId } = asked;
+    const column = await classOf(accountId);
+    const first = leftOf(column, asked);
+    if (!first.isNear) return pending.during(accountId, first.now, () => make(first.left));
+    return inTurn(accountId, async () => {
+      const lease = await takeTurn(accountId);
+      let note = lease.note;
+      try {
+        const [name = '', resourceVersion] = note?.split(' ') ?? [];
+        const kind = kinds[name.split('-')[0] ?? ''];
+        if (kind && resourceVersion) await kind.caughtUp({ name, resourceVersion }, SEEN_MS);
+        const made = await make(leftOf(column, asked).left);
+        note = noteOf(made) ?? note;
+        return made;
+      } finally {
+        await lease.release(note);
+      }
+    });
+  };
+
+  return {
+    limits,
+    classOf,
+
+    allowed: async (accountId: string, name: LimitName): Promise<number> => limits[await classOf(accountId)][name],
+
+    /** Throws the error of the limit when `used` and `wanted` together are more than the account may have. */
+    check: async (accountId: string, claim: Claim): Promise<void> => refuseBeyond(await classOf(accountId), claim),
+
+    /**
+     * Makes one more of a noun, of which `draft` is what the account sends. Throws the error of the limit that has no room: that
+     * of the noun, of the bytes of all records, or of `more`. It comes in place of `replaced` others.
+     */
+    make: <T>(
+      accountId: string,
+      noun: Noun,
+      draft: unknown,
+      make: (left: Left) => Promise<T>,
+      more?: () => readonly Claim[],
+      replaced: () => number = () => 0,
+    ): Promise<T> => within({ accountId, claims: () => usage.claims(accountId, noun, draft, more, replaced()) }, make),
+
+    /** Changes something so that it takes more of limits. */
+    take: <T>(accountId: string, claims: () => readonly Claim[], change: () => Promise<T>): Promise<T> =>
+      within({ accountId, claims }, change),
+
+    /** Begins something anew that is there already. Throws the error of the first of `claims` that has no room. */
+    begin: <T>(accountId: string, claims: () => readonly Claim[], begin: (left: Left) => Promise<T>): Promise<T> =>
+      within({ accountId, claims }, begin),
+
+    /** Changes something so that it takes `bytes` more (or less, if negative) in Kubernetes’ database. */
+    grow: <T>(accountId: string, bytes: number, change: () => Promise<T>): Promise<T> =>
+      within(
+        { accountId, claims: () => [{ name: 'recordBytes', used: usage.recordBytes(accountId), wanted: bytes }] },
+        change,
+      ),
+
+    /** Makes something that Kubernetes knows nothing of: `count` tells how many there are. */
+    makeCounted: async <T>(
+      accountId: string,
+      name: LimitName,
+      count: () => Promise<number>,
+      make: () => Promise<T>,
+    ): Promise<T> =>
+      inTurn(accountId, async () => {
+        const column = await classOf(accountId);
+        const lease = await takeTurn(accountId);
+        try {
+          refuseBeyond(column, { name, used: await count(), wanted: 1 });
+          return await make();
+        } finally {
+          await lease.release(lease.note);
+        }
+      }),
+  };
+}

@@ -1,0 +1,72 @@
+/** What an account has of each thing that limits.ts limits, counted in the caches of Kubernetes' resources. */
+
+import type { KubeObject, Stored } from '../../kube/types.ts';
+import { systemClock } from '../../lib/clock.ts';
+import type { Destination } from '../../resources/destination/resource.ts';
+import type { Playlist } from '../../resources/playlist/resource.ts';
+import { draftBytes, recordBytes } from '../../resources/record-bytes.ts';
+import type { LoopStream } from '../../resources/stream/resource.ts';
+import { isRetryAsked } from '../../resources/upload/asked.ts';
+import type { Upload } from '../../resources/upload/resource.ts';
+import { countedBytes, isFetching, preparedBytes } from '../../resources/upload/size.ts';
+import type { Claim, LimitName } from '../../settings/limits.ts';
+import type { Owned } from '../owned.ts';
+
+export interface UsageDeps {
+  streams: Owned<LoopStream>;
+  destinations: Owned<Destination>;
+  playlists: Owned<Playlist>;
+  uploads: Owned<Upload>;
+}
+
+export type Noun = keyof UsageDeps;
+const NOUNS = ['streams', 'destinations', 'playlists', 'uploads'] as const satisfies readonly Noun[];
+
+const sum = <T>(items: readonly T[], of: (item: T) => number): number =>
+  items.reduce((total, item) => total + of(item), 0);
+
+export type Usage = ReturnType<typeof createUsage>;
+
+export function createUsage(owned: UsageDeps) {
+  const records = (accountId: string): number =>
+    sum(NOUNS, (noun) => sum(owned[noun].list(accountId) as readonly Stored<KubeObject>[], recordBytes));
+  const uploads = (accountId: string) => owned.uploads.list(accountId);
+
+  const prepared = (accountId: string) => sum(uploads(accountId), preparedBytes);
+
+  const linkImports = (accountId: string): number =>
+    uploads(accountId).filter((one) => isFetching(one) || isRetryAsked(one, systemClock.now())).length;
+
+  return {
+    recordBytes: records,
+    uploadBytes: (accountId: string) => sum(uploads(accountId), countedBytes),
+    linkImports,
+
+    /** What one more of a noun takes, in place of `replaced` others. None where an earlier try of the same request has made it: that is in its place already. */
+    claims(
+      accountId: string,
+      noun: Noun,
+      draft: unknown,
+      more: () => readonly Claim[] = () => [],
+      replaced = 0,
+    ): readonly Claim[] {
+      if (owned[noun].earlier(accountId) !== undefined) return [];
+      return [
+        { name: noun, used: owned[noun].list(accountId).length - replaced, wanted: 1 },
+        { name: 'recordBytes', used: records(accountId), wanted: draftBytes(noun, draft) },
+        // A stream asks for its media to be prepared.
+        ...(noun === 'streams' ? [{ name: 'preparedBytes' as const, used: prepared(accountId), wanted: 1 }] : []),
+        ...more(),
+      ];
+    },
+
+    /** Everything that the caches tell. */
+    all: (accountId: string): Partial<Record<LimitName, number>> => ({
+      ...Object.fromEntries(NOUNS.map((noun) => [noun, owned[noun].list(accountId).length])),
+      recordBytes: records(accountId),
+      uploadBytes: sum(uploads(accountId), countedBytes),
+      linkImports: linkImports(accountId),
+      preparedBytes: prepared(accountId),
+    }),
+  };
+}

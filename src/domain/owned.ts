@@ -1,0 +1,260 @@
+/**
+ * The resources of one kind that belong to accounts: read from a reflector's cache, written to Kubernetes. This is the
+ * one place where an account is kept to what carries its label, and where a write is made visible to the next read.
+ */
+import { monotonicFactory } from 'ulid';
+import type { Reflector } from '../kube/reflector.ts';
+import { type Kube, KubeError, type KubeObject, type ObjectMeta, type Resource, type Stored } from '../kube/types.ts';
+import { currentIntent } from '../lib/context.ts';
+import { AppError, type ErrorCode } from '../lib/errors.ts';
+import {
+  type Connection,
+  connect,
+  inOrder,
+  NEWEST_FIRST,
+  nameKey,
+  type Order,
+  type PageArgs,
+} from '../lib/paging/connection.ts';
+import { createFollowers } from '../lib/paging/followers.ts';
+import { createGroups } from '../lib/paging/groups.ts';
+import { ACCOUNT_LABEL } from '../resources/common/names.ts';
+
+/** How long what has been made by another server may take to come through the watch. */
+const SEEN_MS = 5_000;
+
+export interface OwnedOptions<T extends KubeObject> {
+  kube: Kube;
+  resource: Resource<T>;
+  /** With indexes for `referring`. */
+  reflector: Reflector<T>;
+  namespace: string;
+  /** Ids are `<prefix>-<ulid>`. */
+  prefix: string;
+  /** For people, e.g. `stream`. */
+  noun: string;
+  notFound: ErrorCode;
+  /** What people call one; by default its `spec.displayName`. */
+  nameOf?: (object: Stored<T>) => string | undefined;
+  /** Ends all waiting: a server that stops hears no more news. */
+  stopping?: AbortSignal;
+}
+
+/** That something is to be looked at again; what it has become is read where it is kept. */
+export interface OwnedChange {
+  id: string;
+  change: 'created' | 'updated' | 'deleted';
+}
+
+/** `T` is the kind as it is stored, e.g. LoopStream. */
+export interface Owned<T extends Stored<KubeObject>> {
+  readonly namespace: string;
+  /** What its ids begin with. */
+  readonly prefix: string;
+  find(accountId: string, id: string): T | undefined;
+  /** Throws `<noun>_not_found`, also for what belongs to another account. */
+  get(accountId: string, id: string): T;
+  /** All of them, to be read at once and not to be changed. */
+  list(accountId: string): readonly T[];
+  /** Those that an index finds under `value`. */
+  referring(accountId: string, index: string, value: string): T[];
+  /** A page of those that `where` holds for (by default all), newest first unless `args` says otherwise. */
+  page<R>(accountId: string, args: PageArgs, show: (item: T) => R, where?: (item: T) => boolean): Connection<R>;
+  /** Makes one under a new id; a request that is tried again finds the one that it has made already. */
+  create(accountId: string, spec: (id: string) => T['spec'], annotations?: Record<string, string>): Promise<T>;
+  /** The one that an earlier try of this request has made, if `create` is what comes next. */
+  earlier(accountId: string): T | undefined;
+  /** A JSON merge patch, of the object or of its status. */
+  patch(object: T, patch: unknown, options?: { subresource?: 'status' }): Promise<T>;
+  /** Deletes: the next read does not find it, or, while a finalizer keeps it, finds it marked as deleted. */
+  delete(object: T): Promise<void>;
+  /**
+   * Resolves with true as soon as `holds` does for the object (undefined: it is gone), or with false after `ms`, or when
+   * `signal` aborts: nobody waits any more.
+   */
+  until(id: string, holds: (object: T | undefined) => boolean, ms: number, signal?: AbortSignal): Promise<boolean>;
+  /** Resolves with true as soon as this server knows what another one has written, or with false after `ms`. */
+  caughtUp(written: { name: string; resourceVersion: string }, ms: number): Promise<boolean>;
+  /** Whether this server has heard of it, whosever it is; before it has heard of anything, it cannot say that it has not. */
+  knows(id: string): boolean;
+  /** Asks Kubernetes for one that another server may have made a moment ago; for what this one does not know. */
+  learn(id: string): Promise<void>;
+  /** Tells of each change to what an account has, from now on. Answers a function that ends it. */
+  follow(accountId: string, hear: (change: OwnedChange) => void): () => void;
+}
+
+const accountOf = (object: { metadata: ObjectMeta }): string | undefined => object.metadata.labels?.[ACCOUNT_LABEL];
+
+/** What people call it: all kinds have it in the same place. */
+const displayNameOf = ({ spec }: { spec?: unknown }): string | undefined =>
+  (spec as { displayName?: string }).displayName;
+
+const ulid = monotonicFactory();
+
+/** A new public id: `str-01k…`. Later ones sort after earlier ones. */
+export const newId = (prefix: string): string => `${prefix}-${ulid().toLowerCase()}`;
+
+export function createOwned<T extends KubeObject>(options: OwnedOptions<T>): Owned<Stored<T>> {
+  const { kube, resource, reflector, namespace, prefix, noun, notFound, stopping } = options;
+  let synced = false;
+  reflector.synced.then(
+    () => {
+      synced = true;
+    },
+    () => undefined,
+  );
+
+  const { nameOf = displayNameOf } = options;
+  const place = (object: Stored<T>, by: Order['by'] = NEWEST_FIRST.by) => ({
+    key: by === 'createdAt' ? object.metadata.creationTimestamp : nameKey(nameOf(object) ?? object.metadata.name),
+    id: object.metadata.name,
+  });
+  const byAccount = createGroups<Stored<T>>(accountOf, (object) => place(object));
+  reflector.onChange((_key, current, previous) => byAccount.change(current, previous), { replay: true });
+
+  const missing = (id: string) => new AppError(notFound, `There is no ${noun} ${id.slice(0, 100)}.`);
+
+  const followers = createFollowers<OwnedChange>();
+  reflector.onChange((_key, current, previous) => {
+    const [now, before] = [current && accountOf(current), previous && accountOf(previous)];
+    const id = (current ?? previous)?.metadata.name ?? '';
+    if (now !== undefined) followers.tell(now, { id, change: now === before ? 'updated' : 'created' });
+    if (before !== undefined && before !== now) followers.tell(before, { id, change: 'deleted' });
+  });
+
+  /** An empty cache would deny what exists. */
+  const requireSynced = () => {
+    if (!synced) throw new AppError('upstream_unavailable', 'Kubernetes has not answered since this server started.');
+  };
+
+  const find = (accountId: string, id: string) => {
+    requireSynced();
+    const object = reflector.get(namespace, id);
+    return object && accountOf(object) === accountId ? object : undefined;
+  };
+
+  type Holds = (changed: { name: string; current: Stored<T> | undefined }) => boolean;
+
+  /** Resolves with true at the first change after which `holds`, or with false after `ms` or when a signal aborts. */
+  const soon = (holds: Holds, ms: number, signal?: AbortSignal) => {
+    const ends = [stopping, signal].filter((end) => end !== undefined);
+    if (ends.some(({ aborted }) => aborted)) return Promise.resolve(false);
+    return new Promise<boolean>((resolve) => {
+      const end = (held: boolean) => {
+        clearTimeout(timer);
+        off();
+        for (const one of ends) one.removeEventListener('abort', giveUp);
+        resolve(held);
+      };
+      const giveUp = () => end(false);
+      const timer = setTimeout(giveUp, ms);
+      for (const one of ends) one.addEventListener('abort', giveUp);
+      const off = reflector.onChange((_key, current, previous) => {
+        const name = (current ?? previous)?.metadata.name;
+        if (name !== undefined && holds({ name, current })) end(true);
+      });
+    });
+  };
+
+  const until: Owned<Stored<T>>['until'] = async (id, holds, ms, signal) =>
+    holds(reflector.get(namespace, id)) || soon(({ name, current }) => name === id && holds(current), ms, signal);
+
+  /** The object vanished, or changed, between our read and our write. */
+  const translate = (error: unknown, id: string): unknown => {
+    if (!(error instanceof KubeError)) return error;
+    if (error.status === 404) return missing(id);
+    if (error.status === 409)
+      return new AppError('conflict', `The ${noun} was changed at the same moment; try again.`, { cause: error });
+    return error;
+  };
+
+  return {
+    namespace,
+    prefix,
+    find,
+    until,
+    caughtUp: async ({ name, resourceVersion }, ms) => {
+      const isKnown = () => reflector.get(namespace, name) !== undefined || reflector.hasSeen(resourceVersion);
+      return isKnown() || soon(isKnown, ms);
+    },
+    knows: (id) => !synced || reflector.get(namespace, id) !== undefined,
+    async learn(id) {
+      // A list of one, since to list is the right that a reflector has.
+      const [found] = await kube.list(resource, { namespace, fieldSelector: `metadata.name=${id}` });
+      if (found) reflector.upsert(found);
+    },
+    follow: followers.follow,
+    earlier(accountId) {
+      const name = currentIntent()?.nextId(prefix);
+      return name === undefined ? undefined : find(accountId, name);
+    },
+    get(accountId, id) {
+      const object = find(accountId, id);
+      if (!object) throw missing(id);
+      return object;
+    },
+    list(accountId) {
+      requireSynced();
+      return byAccount.of(accountId);
+    },
+    referring(accountId, index, value) {
+      requireSynced();
+      return reflector.byIndex(index, value).filter((object) => accountOf(object) === accountId);
+    },
+    page(accountId, args, show, where) {
+      requireSynced();
+      const all = byAccount.of(accountId);
+      const found = where ? all.filter(where) : all;
+      const { by } = args.orderBy ?? NEWEST_FIRST;
+      const items = by === NEWEST_FIRST.by ? found : inOrder(found, (object) => place(object, by));
+      return connect(prefix, items, args, place, show);
+    },
+    async create(accountId, spec, annotations) {
+      const intent = currentIntent();
+      const name = intent?.newId(prefix) ?? newId(prefix);
+      const object = {
+        apiVersion: resource.group ? `${resource.group}/${resource.version}` : resource.version,
+        kind: resource.kind,
+        metadata: {
+          name,
+          namespace,
+          labels: { [ACCOUNT_LABEL]: accountId },
+          ...(annotations && { annotations }),
+        },
+        spec: spec(name),
+      };
+      try {
+        const created = await kube.create(resource, namespace, object as unknown as T);
+        reflector.upsert(created);
+        return created;
+      } catch (error) {
+        // An earlier try of the same request has made it: nobody else makes this name.
+        if (intent === undefined || !(error instanceof KubeError) || error.reason !== 'AlreadyExists') throw error;
+        await until(name, (made) => made !== undefined, SEEN_MS);
+        const made = reflector.get(namespace, name);
+        if (!made) throw error;
+        return made;
+      }
+    },
+    async patch(object, patch, patchOptions) {
+      const { name } = object.metadata;
+      try {
+        const patched = await kube.mergePatch(resource, namespace, name, patch, patchOptions);
+        reflector.upsert(patched);
+        return patched;
+      } catch (error) {
+        throw translate(error, name);
+      }
+    },
+    async delete(object) {
+      const { name, uid } = object.metadata;
+      try {
+        const left = await kube.delete(resource, namespace, name, { uid });
+        if (typeof left === 'boolean') reflector.forget(object);
+        else reflector.upsert(left);
+      } catch (error) {
+        throw translate(error, name);
+      }
+    },
+  };
+}

@@ -1,0 +1,83 @@
+/** A new playlist for a stream: it is played after those that the stream has, or in place of its one video. */
+
+import { KubeError } from '../../kube/types.ts';
+import { AppError, type FieldError, validationFailed } from '../../lib/errors.ts';
+import type { Playlist } from '../../resources/playlist/resource.ts';
+import type { PlaylistSpec } from '../../resources/playlist/spec.ts';
+import type { LoopStream } from '../../resources/stream/resource.ts';
+import { MAX_PLAYLISTS } from '../../resources/stream/spec.ts';
+import type { Owned } from '../owned.ts';
+
+/** Others may write to the stream at the same moment so often before it is called a conflict. */
+const TRIES = 5;
+/** How long what they have written may take to be seen here. */
+const SEEN_MS = 1_000;
+
+const at = (message: string): FieldError => ({ path: '/streamID', message });
+const MISSING = at('names a stream that does not exist');
+const FULL = at(`names a stream that has ${MAX_PLAYLISTS} playlists`);
+
+const refsOf = ({ spec }: LoopStream, kind: PlaylistSpec['kind']): string[] =>
+  (kind === 'audio' ? spec.audioPlaylistRefs : spec.playlistRefs) ?? [];
+
+/** As with a change of the stream itself, playlists take the place of a video. */
+const specWith = (kind: PlaylistSpec['kind'], refs: string[]) =>
+  kind === 'audio' ? { audioPlaylistRefs: refs } : { playlistRefs: refs, uploadRef: null };
+
+/** Nothing was done: whatever else has failed may have been done all the same. */
+const isRefusal = (error: unknown): boolean =>
+  error instanceof AppError || (error instanceof KubeError && error.status >= 400 && error.status < 500);
+
+export function createAttaching(streams: Owned<LoopStream>, playlists: Owned<Playlist>) {
+  /** What is wrong with the wish. Throws `conflict` for a stream that is being deleted. */
+  const problems = (accountId: string, streamID: string, kind: PlaylistSpec['kind'], mine?: string): FieldError[] => {
+    const stream = streams.find(accountId, streamID);
+    if (!stream) return [MISSING];
+    if (stream.metadata.deletionTimestamp) throw new AppError('conflict', 'The stream is being deleted.');
+    const others = refsOf(stream, kind).filter((name) => name !== mine);
+    return others.length >= MAX_PLAYLISTS ? [FULL] : [];
+  };
+
+  const add = async (accountId: string, streamID: string, { metadata, spec: { kind } }: Playlist): Promise<void> => {
+    for (let tries = 1; ; tries += 1) {
+      const wrong = problems(accountId, streamID, kind, metadata.name);
+      if (wrong.length > 0) throw validationFailed(wrong);
+      const stream = streams.get(accountId, streamID);
+      const refs = refsOf(stream, kind);
+      // An earlier try of the same request got this far.
+      if (refs.includes(metadata.name)) return;
+      const { resourceVersion } = stream.metadata;
+      try {
+        // A list is written as a whole: with the version along, nobody's playlist is lost.
+        const spec = specWith(kind, [...refs, metadata.name]);
+        await streams.patch(stream, { metadata: { resourceVersion }, spec });
+        return;
+      } catch (error) {
+        if (!(error instanceof AppError)) throw error;
+        if (error.code === 'stream_not_found') throw validationFailed([MISSING]);
+        if (error.code !== 'conflict' || tries === TRIES) throw error;
+        await streams.until(streamID, (now) => now?.metadata.resourceVersion !== resourceVersion, SEEN_MS);
+      }
+    }
+  };
+
+  return {
+    /** Before anything is made. */
+    problems: (accountId: string, streamID: string | undefined, kind: PlaylistSpec['kind']): FieldError[] =>
+      streamID === undefined ? [] : problems(accountId, streamID, kind, playlists.earlier(accountId)?.metadata.name),
+
+    /**
+     * The playlist that was just made, or nothing: what the stream does not take is taken back. Where it is not known whether
+     * the stream has it, it stays; the same request goes on with it.
+     */
+    async attach(accountId: string, streamID: string | undefined, made: Playlist): Promise<void> {
+      if (streamID === undefined) return;
+      try {
+        await add(accountId, streamID, made);
+      } catch (error) {
+        if (isRefusal(error)) await playlists.delete(made).catch(() => undefined);
+        throw error;
+      }
+    },
+  };
+}

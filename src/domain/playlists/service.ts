@@ -1,0 +1,290 @@
+/** Playlists: ordered lists of uploads that streams loop, in versions of which one is published. */
+
+import { currentIntent } from '../../lib/context.ts';
+import { AppError, type FieldError, validationFailed } from '../../lib/errors.ts';
+import type { Connection, PageArgs } from '../../lib/paging/connection.ts';
+import { connectAll, type ListArgs, type Listing, numberKey } from '../../lib/paging/ordered.ts';
+import { INTENT_ANNOTATION, PUBLISHED_ANNOTATION } from '../../resources/common/names.ts';
+import { keepingFirst, keepingNext } from '../../resources/playlist/kept.ts';
+import type { Playlist as Resource } from '../../resources/playlist/resource.ts';
+import { type PlaylistSpec, type Published, playedOf, publishedOf } from '../../resources/playlist/spec.ts';
+import { profileOf } from '../../resources/stream/profile.ts';
+import type { LoopStream } from '../../resources/stream/resource.ts';
+import type { Upload } from '../../resources/upload/resource.ts';
+import type { Quotas } from '../limits/quotas.ts';
+import type { Owned } from '../owned.ts';
+import { createAttaching } from './attach.ts';
+import { applyChanges, changesBetween, type Item, OutOfList } from './changes.ts';
+import { type History, type KeptVersion, versionOf } from './history.ts';
+import { publicationOf } from './publication.ts';
+import type {
+  Playlist,
+  PlaylistChanges,
+  PlaylistCreate,
+  PlaylistDiff,
+  PlaylistSummary,
+  PlaylistUpdate,
+  PlaylistVersion,
+  PlaylistVersionSummary,
+} from './record.ts';
+
+export type PlaylistService = ReturnType<typeof createPlaylistService>;
+
+export interface PlaylistServiceDeps {
+  playlists: Owned<Resource>;
+  uploads: Owned<Upload>;
+  /** With the index `playlist`. */
+  streams: Owned<LoopStream>;
+  history: History;
+  quotas: Pick<Quotas, 'make' | 'grow'>;
+}
+
+/** How long a version that another replica has made may take to be seen here. */
+const SEEN_MS = 1_000;
+/** Changes of anything but the spec, such as a label, that may come in between before it is called a conflict. */
+const TRIES = 5;
+
+export type VersionOrder = 'version' | 'createdAt';
+const VERSION_LISTING: Pick<Listing<PlaylistVersionSummary, VersionOrder>, 'keys' | 'standard'> = {
+  keys: {
+    version: ({ version }) => numberKey(version),
+    // Of two of the same second the later one has the higher number.
+    createdAt: ({ createdAt, version }) => `${createdAt ?? ''} ${numberKey(version)}`,
+  },
+  standard: { by: 'version', descending: true },
+};
+
+type Edit = (spec: PlaylistSpec) => Partial<PlaylistSpec>;
+
+const toItems = (items: PlaylistSpec['items']): Item[] => items.map(({ uploadRef }) => ({ uploadObjectID: uploadRef }));
+const toRefs = (items: readonly Item[]): PlaylistSpec['items'] =>
+  items.map(({ uploadObjectID }) => ({ uploadRef: uploadObjectID }));
+const published = (version: number, { mode, items }: Pick<PlaylistSpec, 'mode' | 'items'>) => ({
+  [PUBLISHED_ANNOTATION]: JSON.stringify({ version, mode, items } satisfies Published),
+});
+
+export function createPlaylistService({ playlists, uploads, streams, history, quotas }: PlaylistServiceDeps) {
+  const attaching = createAttaching(streams, playlists);
+  const streamsOf = (accountId: string, { metadata }: Resource) =>
+    streams.referring(accountId, 'playlist', metadata.name);
+  const idsOf = (of: LoopStream[]) => of.map(({ metadata }) => metadata.name).sort();
+
+  const summarize =
+    (accountId: string) =>
+    (playlist: Resource): PlaylistSummary => ({
+      id: playlist.metadata.name,
+      createdAt: playlist.metadata.creationTimestamp,
+      name: playlist.spec.displayName ?? playlist.metadata.name,
+      kind: playlist.spec.kind,
+      mode: playlist.spec.mode,
+      streamID: idsOf(streamsOf(accountId, playlist))[0] ?? '',
+      version: versionOf(playlist),
+      publishedVersion: publishedOf(playlist)?.version ?? null,
+    });
+
+  const show = (accountId: string, playlist: Resource): Playlist => {
+    const profiles = streamsOf(accountId, playlist).map(({ spec }) => profileOf(spec.quality, spec.framerate));
+    const played = playedOf(playlist).items.map(({ uploadRef }) => uploads.find(accountId, uploadRef));
+    return {
+      ...summarize(accountId)(playlist),
+      items: toItems(playlist.spec.items),
+      publication: publicationOf(publishedOf(playlist)?.version ?? null, played, [...new Set(profiles)]),
+    };
+  };
+
+  /** What is wrong with items that are at `path`. */
+  const check = (accountId: string, kind: PlaylistSpec['kind'], items: readonly Item[], path: string): FieldError[] =>
+    items.flatMap(({ uploadObjectID }, i) => {
+      const at = `${path}/${i}/uploadObjectID`;
+      const upload = uploads.find(accountId, uploadObjectID);
+      if (!upload) return [{ path: at, message: 'names an upload that does not exist' }];
+      // The sound of a video can be played; an audio file has no picture.
+      if (kind === 'video' && upload.spec.type !== 'video')
+        return [{ path: at, message: 'names an upload of type AUDIO' }];
+      return [];
+    });
+  const refuse = (errors: FieldError[]): void => {
+    if (errors.length > 0) throw validationFailed(errors);
+  };
+
+  /** What was committed stays so, also when this fails: whoever writes next keeps it before anything else. */
+  const keepLater = (playlist: Resource): Promise<void> => history.keep(playlist).catch(() => undefined);
+
+  const versionConflict = (playlist: Resource, version: number): AppError => {
+    const current = versionOf(playlist);
+    const detail = `The playlist is at version ${current}, not ${version}: read it, and decide on the changes anew.`;
+    return new AppError('playlist_version_conflict', detail, { extras: { currentVersion: current } });
+  };
+
+  /** The playlist, no older than a version that the caller has seen. */
+  const upTo = async (accountId: string, id: string, version: number): Promise<Resource> => {
+    const playlist = playlists.get(accountId, id);
+    if (versionOf(playlist) >= version) return playlist;
+    await playlists.until(id, (now) => now === undefined || versionOf(now) >= version, SEEN_MS);
+    return playlists.get(accountId, id);
+  };
+
+  /**
+   * Makes the next version out of `version`, if that is still the current one: the resourceVersion that goes along lets
+   * Kubernetes refuse all but one of those who write at once. Where an earlier try of the same request has made its version,
+   * none is made, whoever has written since. With `anyVersion` the request does not name the version that it has seen, so that
+   * this has to be asked first.
+   */
+  const commit = async (
+    accountId: string,
+    id: string,
+    version: number,
+    edit: Edit,
+    { anyVersion = false } = {},
+  ): Promise<Playlist> => {
+    let playlist = await upTo(accountId, id, version);
+    const intent = currentIntent()?.newId('version') ?? null;
+    const isRepeated = (of: Resource) => intent !== null && history.hasMade(of, intent);
+    if (anyVersion && (await isRepeated(playlist))) return show(accountId, playlist);
+    for (let tries = 1; ; tries += 1) {
+      if (versionOf(playlist) !== version) {
+        if (await isRepeated(playlist)) return show(accountId, playlist);
+        throw versionConflict(playlist, version);
+      }
+      const { resourceVersion } = playlist.metadata;
+      const spec = edit(playlist.spec);
+      const kept = keepingNext(playlist, { ...playlist.spec, ...spec });
+      // Before it is written over: the one who made this version may have died before it was kept.
+      await history.keep(playlist);
+      try {
+        const annotations = { [INTENT_ANNOTATION]: intent, ...kept.annotations };
+        const patch = { metadata: { resourceVersion, annotations }, spec };
+        const of = playlist;
+        const made = await quotas.grow(accountId, kept.more, () => playlists.patch(of, patch));
+        await keepLater(made);
+        return show(accountId, made);
+      } catch (error) {
+        if (!(error instanceof AppError) || error.code !== 'conflict' || tries === TRIES) throw error;
+        await playlists.until(id, (now) => now?.metadata.resourceVersion !== resourceVersion, SEEN_MS);
+        playlist = playlists.get(accountId, id);
+      }
+    }
+  };
+
+  const keptVersion = async (playlist: Resource, version: number): Promise<KeptVersion> => {
+    const found = await history.get(playlist, version);
+    if (found) return found;
+    const detail = `There is no version ${version} of this playlist, or it is no longer kept.`;
+    throw new AppError('playlist_version_not_found', detail);
+  };
+
+  const refuseGone = (accountId: string, version: number, { kind, items }: Pick<PlaylistSpec, 'kind' | 'items'>) => {
+    const gone = check(accountId, kind, toItems(items), '').length;
+    if (gone === 0) return;
+    throw new AppError('playlist_not_playable', `Version ${version} has ${gone} items whose uploads no longer exist.`);
+  };
+
+  const showVersion = (playlist: Resource, { version, spec, createdAt }: KeptVersion): PlaylistVersionSummary => ({
+    ...{ version, createdAt, mode: spec.mode, itemCount: spec.items.length },
+    published: publishedOf(playlist)?.version === version,
+  });
+
+  return {
+    /** Its first version is published at once, so that a stream can play it. */
+    async create(accountId: string, { name, kind, mode, items, streamID }: PlaylistCreate): Promise<Playlist> {
+      refuse([...check(accountId, kind, items, '/items'), ...attaching.problems(accountId, streamID, kind)]);
+      const spec = { kind, mode, items: toRefs(items), ...(name === undefined ? {} : { displayName: name }) };
+      const annotations = { ...published(1, spec), ...keepingFirst(spec) };
+      const made = await quotas.make(accountId, 'playlists', spec, () =>
+        playlists.create(accountId, () => spec, annotations),
+      );
+      await keepLater(made);
+      await attaching.attach(accountId, streamID, made);
+      return show(accountId, made);
+    },
+
+    /** `where` is asked of each as clients see it. */
+    list(accountId: string, args: PageArgs, where?: (it: PlaylistSummary) => boolean): Connection<PlaylistSummary> {
+      const shown = summarize(accountId);
+      return playlists.page(accountId, args, shown, where && ((playlist) => where(shown(playlist))));
+    },
+
+    get: (accountId: string, id: string): Playlist => show(accountId, playlists.get(accountId, id)),
+
+    update(accountId: string, id: string, { version, name, mode, items }: PlaylistUpdate): Promise<Playlist> {
+      return commit(accountId, id, version, ({ kind }) => {
+        refuse(check(accountId, kind, items ?? [], '/items'));
+        return {
+          ...(name === undefined ? {} : { displayName: name }),
+          ...(mode === undefined ? {} : { mode }),
+          ...(items === undefined ? {} : { items: toRefs(items) }),
+        };
+      });
+    },
+
+    change(accountId: string, id: string, { version, changes }: PlaylistChanges): Promise<Playlist> {
+      return commit(accountId, id, version, ({ kind, items }) => {
+        const put = (change: (typeof changes)[number]) => ('items' in change ? change.items : []);
+        refuse(changes.flatMap((change, i) => check(accountId, kind, put(change), `/changes/${i}/items`)));
+        try {
+          return { items: toRefs(applyChanges(toItems(items), changes)) };
+        } catch (error) {
+          if (!(error instanceof OutOfList)) throw error;
+          throw validationFailed([{ path: `/changes/${error.at}${error.path}`, message: error.message }]);
+        }
+      });
+    },
+
+    /** Streams on air go on with it as soon as something of it is prepared (all of it with onItemFailure Block). */
+    async publish(accountId: string, id: string, version: number): Promise<Playlist> {
+      const playlist = await upTo(accountId, id, version);
+      const { spec } = await keptVersion(playlist, version);
+      if (spec.items.length === 0)
+        throw new AppError(
+          'playlist_not_playable',
+          `Version ${version} has no items, so that nothing could be played.`,
+        );
+      refuseGone(accountId, version, spec);
+      const annotations = published(version, spec);
+      return show(accountId, await playlists.patch(playlist, { metadata: { annotations } }));
+    },
+
+    /** A new version like an old one. What is on air stays until it is published. */
+    async rollback(accountId: string, id: string, version: number): Promise<Playlist> {
+      const playlist = await upTo(accountId, id, version);
+      const { mode, items } = (await keptVersion(playlist, version)).spec;
+      refuseGone(accountId, version, { kind: playlist.spec.kind, items });
+      return commit(accountId, id, versionOf(playlist), () => ({ mode, items }), { anyVersion: true });
+    },
+
+    /** Newest first unless `args` says otherwise; those that are kept, and the current one. */
+    async versions(
+      accountId: string,
+      id: string,
+      args: ListArgs<VersionOrder>,
+      where?: (version: PlaylistVersionSummary) => boolean,
+    ): Promise<Connection<PlaylistVersionSummary>> {
+      const playlist = playlists.get(accountId, id);
+      const all = (await history.list(playlist)).map((kept) => showVersion(playlist, kept));
+      return connectAll({ ...VERSION_LISTING, list: `plv.${id}`, idOf: () => id }, all, args, where);
+    },
+
+    async version(accountId: string, id: string, version: number): Promise<PlaylistVersion> {
+      const playlist = await upTo(accountId, id, version);
+      const kept = await keptVersion(playlist, version);
+      return { ...showVersion(playlist, kept), items: toItems(kept.spec.items) };
+    },
+
+    async diff(accountId: string, id: string, from: number, to: number): Promise<PlaylistDiff> {
+      const playlist = await upTo(accountId, id, Math.max(from, to));
+      const [before, after] = await Promise.all([keptVersion(playlist, from), keptVersion(playlist, to)]);
+      const changes = changesBetween(toItems(before.spec.items), toItems(after.spec.items));
+      return { from, to, mode: before.spec.mode === after.spec.mode ? null : after.spec.mode, changes };
+    },
+
+    async delete(accountId: string, id: string): Promise<void> {
+      const playlist = playlists.get(accountId, id);
+      const streamIDs = idsOf(streamsOf(accountId, playlist));
+      if (streamIDs.length > 0) {
+        const detail = `Streams play this playlist: ${streamIDs.join(', ')}.`;
+        throw new AppError('playlist_in_use', detail, { extras: { streamIDs } });
+      }
+      await playlists.delete(playlist);
+    },
+  };
+}

@@ -1,0 +1,93 @@
+/**
+ * Live previews of streams: how many are open at once, for how long, and that all who watch the same pod share one connection
+ * to it. A preview is the whole stream, since the pod has no smaller one and encoding one would cost a processor for each.
+ */
+import type { Readable } from 'node:stream';
+import { AppError } from '../../lib/errors.ts';
+import { Places, PlacesFull } from '../../lib/places.ts';
+import type { Quotas } from '../limits/quotas.ts';
+import { Broadcast } from './broadcast.ts';
+
+export interface PreviewLimits {
+  /** Open at the same time at this server: of one stream, and in all. Of one account, the table of limits tells. */
+  perStream: number;
+  perServer: number;
+  /** A preview ends after so many seconds. */
+  seconds: number;
+}
+
+/** For a place that another account gives up. */
+const WAIT_MS = 1_000;
+
+export interface Wanted {
+  accountId: string;
+  streamId: string;
+  /** Names the pod: those with the same one share a connection. */
+  source: string;
+  /** The pod's FLV until the signal aborts; undefined when it shows nothing. */
+  open: (signal: AbortSignal) => Promise<Readable | undefined>;
+}
+
+export function createPreviews(
+  { perStream, perServer, seconds }: PreviewLimits,
+  quotas: Pick<Quotas, 'allowed' | 'check'>,
+) {
+  const places = new Places({
+    total: perServer,
+    each: { account: perServer, stream: perStream },
+    waiting: { total: perServer, each: 1, ms: WAIT_MS },
+  });
+  const broadcasts = new Map<string, Promise<Broadcast | undefined>>();
+
+  const begin = async ({ source, open }: Wanted): Promise<Broadcast | undefined> => {
+    const over = new AbortController();
+    const media = await open(over.signal);
+    return media && new Broadcast(media, () => broadcasts.delete(source));
+  };
+  const broadcastOf = (wanted: Wanted): Promise<Broadcast | undefined> => {
+    const known = broadcasts.get(wanted.source);
+    if (known) return known;
+    const begun = begin(wanted).catch(() => undefined);
+    broadcasts.set(wanted.source, begun);
+    void begun.then((broadcast) => broadcast ?? broadcasts.delete(wanted.source));
+    return begun;
+  };
+
+  return {
+    /** FLV that ends after a while, or when `signal` aborts. Rejects with `too_many_previews`, `server_busy`, `stream_not_live`. */
+    async open(wanted: Wanted, signal: AbortSignal): Promise<Readable> {
+      const { accountId, streamId } = wanted;
+      let end: () => void = () => undefined;
+      const most = await quotas.allowed(accountId, 'previews');
+      const release = await places
+        .take({ account: accountId, stream: streamId }, { giveUp: () => end(), most })
+        .catch(async (error: unknown) => {
+          if (!(error instanceof PlacesFull)) throw error;
+          if (error.limit === 'account') await quotas.check(accountId, { name: 'previews', used: most, wanted: 1 });
+          throw refusal(error, perStream);
+        });
+      const broadcast = await broadcastOf(wanted);
+      if (!broadcast || signal.aborted) {
+        release();
+        throw new AppError('stream_not_live', 'The stream is not on air.');
+      }
+      const viewer = broadcast.join();
+      end = () => void viewer.push(null);
+      const timer = setTimeout(end, seconds * 1000);
+      const leave = () => void viewer.destroy();
+      signal.addEventListener('abort', leave);
+      viewer.once('close', () => {
+        clearTimeout(timer);
+        signal.removeEventListener('abort', leave);
+        release();
+      });
+      return viewer;
+    },
+  };
+}
+
+function refusal({ limit }: PlacesFull, perStream: number) {
+  if (limit === 'stream')
+    return new AppError('too_many_previews', `This stream is watched here by ${perStream} previews already.`);
+  return new AppError('server_busy', 'This server shows as many previews as it can.');
+}

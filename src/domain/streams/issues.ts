@@ -1,0 +1,51 @@
+/** Turns the conditions of a stream into the issues and warnings that clients see. Pure: no I/O, no clock. */
+import { type Condition, findCondition } from '../../resources/common/conditions.ts';
+import { codeOf, fieldOf, fixOf } from '../../resources/stream/readiness.ts';
+import type { LoopStream } from '../../resources/stream/resource.ts';
+import { MEDIA_FIELDS, READINESS_ISSUES } from '../../resources/stream/spec.ts';
+import type { ReadinessIssue, ReadinessWarning } from './record.ts';
+
+/** The same as people see it. */
+export function toIssue(
+  { type, status, reason, message, lastTransitionTime }: Condition,
+  stream?: Pick<LoopStream, 'spec' | 'status'>,
+): ReadinessIssue {
+  return {
+    code: codeOf(reason),
+    message,
+    fix: fixOf({ type, status, reason }),
+    field: fieldOf(type, stream, reason),
+    since: lastTransitionTime,
+  };
+}
+
+/** Items that are left out of what is or would be on air. While media keeps the stream off air, they are its issues. */
+export function toWarnings(stream: Pick<LoopStream, 'spec' | 'status'>): ReadinessWarning[] {
+  const { unplayable, conditions } = stream.status ?? {};
+  const media = findCondition(conditions, 'MediaReady');
+  if (!unplayable || media?.status !== 'True') return [];
+  const warnings = unplayable.items.map(
+    ({ field, playlist, index, upload, name, reason, message, since }): ReadinessWarning => {
+      const code = codeOf(reason);
+      const fix = Object.hasOwn(READINESS_ISSUES, reason)
+        ? fixOf({ type: 'MediaReady', status: 'False', reason })
+        : ITEM_FIX;
+      const item = {
+        playlistID: playlist ?? null,
+        index: index ?? null,
+        objectID: upload ?? null,
+        name: name ?? null,
+      };
+      return { code, message, fix, field: MEDIA_FIELDS[field], since, item };
+    },
+  );
+  const more = unplayable.count - warnings.length;
+  if (more <= 0) return warnings;
+  const message = `${more} more of ${unplayable.total} items are left out.`;
+  const fix = 'Look at the uploads of the playlist; each item joins by itself when it can be played.';
+  const field = fieldOf('MediaReady', stream);
+  return [...warnings, { code: 'items_left_out', message, fix, field, since: media.lastTransitionTime, item: null }];
+}
+
+/** The pod could not read what was prepared. */
+const ITEM_FIX = 'Upload the file again and put that in its place, or see whether the storage is all there.';

@@ -1,0 +1,139 @@
+/**
+ * The rules of stream requests that a schema cannot say: what excludes what, what must exist, what lies in the past.
+ * Pure: no I/O, no clock.
+ */
+import { type FieldError, validationFailed } from '../../lib/errors.ts';
+import { SENTENCES } from '../../lib/sentences.ts';
+import { recurrenceProblem } from '../../resources/stream/recurrence.ts';
+import type { Schedule } from '../../resources/stream/spec.ts';
+import type { StreamCreate, StreamSchedule, StreamUpdate } from './record.ts';
+import { toFramerate, toQuality } from './record.ts';
+
+/** Which ids an account has. */
+export interface References {
+  destination(accountId: string, id: string): boolean;
+  upload(accountId: string, id: string): { type: 'video' | 'audio' } | undefined;
+  playlist(accountId: string, id: string): { kind: 'video' | 'audio' } | undefined;
+}
+
+type Sources = Pick<
+  StreamUpdate,
+  'destinationID' | 'destinationIDs' | 'videoUploadObjectID' | 'playlistIDs' | 'audioPlaylistIDs'
+>;
+
+const refuse = (errors: FieldError[]): void => {
+  if (errors.length > 0) throw validationFailed(errors);
+};
+
+const exclusive = ({ destinationID, destinationIDs, videoUploadObjectID, playlistIDs }: Sources): FieldError[] => [
+  ...(destinationID !== undefined && destinationIDs !== undefined
+    ? [{ path: '/destinationIDs', message: 'cannot be given together with destinationID' }]
+    : []),
+  ...(videoUploadObjectID !== undefined && playlistIDs !== undefined
+    ? [{ path: '/playlistIDs', message: SENTENCES.twoMedia }]
+    : []),
+];
+
+const scheduleErrors = ({ scheduleStartAt, scheduleEndAt, recurrence }: StreamSchedule, now: Date): FieldError[] => {
+  const start = scheduleStartAt === undefined ? undefined : Date.parse(scheduleStartAt);
+  const end = scheduleEndAt === undefined ? undefined : Date.parse(scheduleEndAt);
+  const wrong = recurrence && recurrenceProblem({ timeZone: 'UTC', ...recurrence }, now);
+  return [
+    ...(start !== undefined && start < now.getTime() ? [{ path: '/scheduleStartAt', message: 'is in the past' }] : []),
+    ...(end !== undefined && end <= now.getTime() ? [{ path: '/scheduleEndAt', message: 'is in the past' }] : []),
+    ...(start !== undefined && end !== undefined && end <= start
+      ? [{ path: '/scheduleEndAt', message: SENTENCES.endBeforeStart }]
+      : []),
+    ...(wrong ? [{ path: `/recurrence/${wrong.field}`, message: wrong.message }] : []),
+  ];
+};
+
+/** The schedule as the spec has it. */
+export const scheduleOf = ({ scheduleStartAt, scheduleEndAt, recurrence }: StreamSchedule): Schedule => ({
+  ...(scheduleStartAt && { startAt: scheduleStartAt }),
+  ...(scheduleEndAt && { endAt: scheduleEndAt }),
+  ...(recurrence && { recurrence: { timeZone: 'UTC', ...recurrence } }),
+});
+
+/** Someone who says when it starts wants it to happen; without that it waits for `start`. */
+export const wantsAir = ({ scheduleStartAt, recurrence }: StreamSchedule): boolean =>
+  scheduleStartAt !== undefined || recurrence !== undefined;
+
+export interface Media {
+  uploadRef?: string;
+  playlistRefs?: string[];
+  audioPlaylistRefs?: string[];
+}
+
+/** Throws `validation_failed`; otherwise answers the references as the spec has them. */
+export function checkCreate(input: StreamCreate, now: Date): Media & { destinations: string[] } {
+  const { destinationID, destinationIDs, videoUploadObjectID, playlistIDs, audioPlaylistIDs } = input;
+  const destinations = destinationIDs ?? (destinationID === undefined ? [] : [destinationID]);
+  refuse([
+    ...exclusive(input),
+    ...(destinations.length === 0 ? [{ path: '/destinationID', message: 'is required' }] : []),
+    ...(videoUploadObjectID === undefined && playlistIDs === undefined
+      ? [{ path: '/videoUploadObjectID', message: SENTENCES.noMedia }]
+      : []),
+    ...scheduleErrors(input, now),
+  ]);
+  return {
+    destinations,
+    ...(videoUploadObjectID === undefined ? {} : { uploadRef: videoUploadObjectID }),
+    ...(playlistIDs === undefined ? {} : { playlistRefs: playlistIDs }),
+    ...(audioPlaylistIDs?.length ? { audioPlaylistRefs: audioPlaylistIDs } : {}),
+  };
+}
+
+export const checkUpdate = (input: StreamUpdate): void => refuse(exclusive(input));
+
+export const checkSchedule = (input: StreamSchedule, now: Date): void => refuse(scheduleErrors(input, now));
+
+/** Throws `validation_failed` that names each field whose id the account does not have, or that is of the wrong kind. */
+export function checkReferences(has: References, accountId: string, input: Sources): void {
+  const errors: FieldError[] = [];
+  const { destinationID, destinationIDs, videoUploadObjectID } = input;
+  const destination = (path: string, id: string) => {
+    if (!has.destination(accountId, id)) errors.push({ path, message: 'names a destination that does not exist' });
+  };
+  if (destinationID !== undefined) destination('/destinationID', destinationID);
+  destinationIDs?.forEach((id, i) => {
+    destination(`/destinationIDs/${i}`, id);
+  });
+  if (videoUploadObjectID !== undefined) {
+    const path = '/videoUploadObjectID';
+    const upload = has.upload(accountId, videoUploadObjectID);
+    if (!upload) errors.push({ path, message: 'names an upload that does not exist' });
+    else if (upload.type !== 'video') errors.push({ path, message: 'names an upload of type AUDIO' });
+  }
+  for (const [field, kind] of [
+    ['playlistIDs', 'video'],
+    ['audioPlaylistIDs', 'audio'],
+  ] as const) {
+    input[field]?.forEach((id, i) => {
+      const path = `/${field}/${i}`;
+      const playlist = has.playlist(accountId, id);
+      if (!playlist) errors.push({ path, message: 'names a playlist that does not exist' });
+      else if (playlist.kind !== kind) errors.push({ path, message: `names a playlist of kind ${playlist.kind}` });
+    });
+  }
+  refuse(errors);
+}
+
+/** The merge patch of the spec: a video in place of playlists takes these away, and the other way round. */
+export function specPatch(input: StreamUpdate): Record<string, unknown> {
+  const { name, quality, framerate, destinationID, destinationIDs, videoUploadObjectID, playlistIDs } = input;
+  const destinationRefs = destinationIDs ?? (destinationID === undefined ? undefined : [destinationID]);
+  return {
+    ...(name === undefined ? {} : { displayName: name }),
+    ...(quality === undefined ? {} : { quality: toQuality(quality) }),
+    ...(framerate === undefined ? {} : { framerate: toFramerate(framerate) }),
+    ...(destinationRefs === undefined ? {} : { destinationRefs }),
+    ...(input.onItemFailure === undefined ? {} : { onItemFailure: input.onItemFailure }),
+    ...(videoUploadObjectID === undefined ? {} : { uploadRef: videoUploadObjectID, playlistRefs: null }),
+    ...(playlistIDs === undefined ? {} : { playlistRefs: playlistIDs, uploadRef: null }),
+    ...(input.audioPlaylistIDs === undefined
+      ? {}
+      : { audioPlaylistRefs: input.audioPlaylistIDs.length ? input.audioPlaylistIDs : null }),
+  };
+}

@@ -1,0 +1,293 @@
+/** Everything that can be done with streams, for the doors REST and GraphQL. The operator does what is wished here. */
+import { randomUUID } from 'node:crypto';
+import { EVENTS } from '../../kube/core.ts';
+import type { Kube } from '../../kube/types.ts';
+import { type Clock, systemClock } from '../../lib/clock.ts';
+import { currentIntent } from '../../lib/context.ts';
+import { AppError, validationFailed } from '../../lib/errors.ts';
+import { oncePer } from '../../lib/once.ts';
+import { type Connection, nameKey, type PageArgs } from '../../lib/paging/connection.ts';
+import { connectAll, type ListArgs, type Listing, numberKey } from '../../lib/paging/ordered.ts';
+import { CREDIT_CONDITION, SKIP_ANNOTATIONS } from '../../resources/common/names.ts';
+import { LOOPSTREAMS, type LoopStream } from '../../resources/stream/resource.ts';
+import type { LoopStreamSpec, Phase } from '../../resources/stream/spec.ts';
+import type { Quotas } from '../limits/quotas.ts';
+import type { Owned } from '../owned.ts';
+import {
+  type Readiness,
+  type Stream,
+  type StreamCreate,
+  type StreamEvent,
+  type StreamSchedule,
+  type StreamSkip,
+  type StreamUpdate,
+  type StreamWindows,
+  toFramerate,
+  toQuality,
+} from './record.ts';
+import {
+  checkCreate,
+  checkReferences,
+  checkSchedule,
+  checkUpdate,
+  type References,
+  scheduleOf,
+  specPatch,
+  wantsAir,
+} from './requests.ts';
+import { isSettled, phaseOf, toEvent, toReadiness, toStream, toWindows } from './view.ts';
+
+/** A stream just made is looked at by the operator within milliseconds; longer than this nobody waits for it. */
+const OBSERVE_MS = 2_000;
+/** Deleting answers within this time: the streamer gets its grace period, and a little more. */
+const OFF_AIR_MS = 25_000;
+/** The next item has begun long before this, unless the pod cannot be asked. */
+const SKIP_MS = 5_000;
+
+const ON_AIR: readonly Phase[] = ['live', 'reconnecting'];
+
+export type EventOrder = 'time' | 'createdAt' | 'count';
+/** Events have their times in whole seconds or in parts of them. */
+const seconds = (time: string): string => time.slice(0, 19);
+const EVENT_LISTING: Omit<Listing<StreamEvent, EventOrder>, 'list'> = {
+  idOf: ({ id }) => id,
+  keys: {
+    time: ({ time }) => seconds(time),
+    createdAt: ({ createdAt }) => seconds(createdAt),
+    count: ({ count }) => numberKey(count),
+  },
+  standard: { by: 'time', descending: true },
+};
+
+export interface StreamFilter {
+  status?: Phase | undefined;
+  /** Part of the name, in any case. */
+  q?: string | undefined;
+}
+
+/** Whoever waits, and wants to hear how it goes meanwhile. */
+export interface Watch {
+  hear?: (stream: Stream) => void;
+  /** Ends the waiting, and nothing else. */
+  signal?: AbortSignal;
+}
+
+export interface StartWatch extends Watch {
+  /** What is not ready yet is `waiting` until it is, and goes on air by itself then, instead of being refused. */
+  whenReady?: boolean | undefined;
+}
+
+/** The stream as it now is; `done` says whether what was asked for has happened. */
+export interface Progress {
+  stream: Stream;
+  done: boolean;
+}
+
+export type StreamService = ReturnType<typeof createStreamService>;
+
+export interface StreamServiceDeps {
+  kube: Kube;
+  streams: Owned<LoopStream>;
+  references: References;
+  quotas: Pick<Quotas, 'make'>;
+  /** Streams cost credits: each is on air only while billing says that there are some. */
+  paid?: boolean;
+  clock?: Clock;
+}
+
+export function createStreamService(deps: StreamServiceDeps) {
+  const { kube, streams, references, quotas, paid = false, clock = systemClock } = deps;
+  // What is in the cache is never changed in place, so that what does not depend on the time is made of it once.
+  const readinessOf = oncePer(toReadiness);
+  const showAlways = oncePer((stream: LoopStream) => toStream(stream, clock.now()));
+  const showAt = (stream: LoopStream, now: Date): Stream =>
+    stream.spec.schedule ? toStream(stream, now) : showAlways(stream);
+  const show = (stream: LoopStream): Stream => showAt(stream, clock.now());
+  /** A request that is tried again is judged as of its first try: what it asked for may have begun since. */
+  const askedAt = (): Date => currentIntent()?.since ?? clock.now();
+
+  /** Readiness of the spec as it now is: waits a moment for an operator that has not seen it yet. */
+  const readiness = async (accountId: string, id: string): Promise<Readiness> => {
+    const isSure = (stream: LoopStream | undefined) => stream === undefined || isSettled(stream);
+    if (!isSure(streams.get(accountId, id))) await streams.until(id, isSure, OBSERVE_MS);
+    return readinessOf(streams.get(accountId, id));
+  };
+
+  const requireReady = async (accountId: string, id: string): Promise<void> => {
+    const { ready, issues } = await readiness(accountId, id);
+    if (ready) return;
+    const detail = issues.map(({ message }) => message).join(' ');
+    // Whatever else is missing, money is what its owner has to see to.
+    const unpaid = issues.find(({ code }) => code === 'insufficient_credits');
+    if (unpaid) throw new AppError('insufficient_credits', `${unpaid.message} ${unpaid.fix}`);
+    throw new AppError('stream_not_ready', detail, { extras: { issues } });
+  };
+
+  const requireAlive = (stream: LoopStream): void => {
+    if (stream.metadata.deletionTimestamp) throw new AppError('conflict', 'The stream is being deleted.');
+  };
+
+  /** Waits until the stream is in one of `phases` for the spec of `generation`. */
+  const settle = async (
+    accountId: string,
+    id: string,
+    phases: readonly Phase[],
+    waitSeconds = 0,
+    { hear, signal }: Watch = {},
+  ): Promise<Progress> => {
+    const { generation } = streams.get(accountId, id).metadata;
+    const observed = (s: LoopStream) => (s.status?.observedGeneration ?? 0) >= (generation ?? 1);
+    const reached = (s: LoopStream | undefined) => {
+      const phase = s && observed(s) ? s.status?.phase : undefined;
+      return phase !== undefined && phases.includes(phase);
+    };
+    const over = (s: LoopStream | undefined) => {
+      if (s) hear?.(show(s));
+      return s === undefined || reached(s) || (observed(s) && s.status?.phase === 'failed');
+    };
+    if (waitSeconds > 0) await streams.until(id, over, waitSeconds * 1000, signal);
+    const stream = streams.get(accountId, id);
+    return { stream: show(stream), done: reached(stream) };
+  };
+
+  return {
+    async create(accountId: string, input: StreamCreate): Promise<Stream> {
+      const { destinations, ...media } = checkCreate(input, askedAt());
+      checkReferences(references, accountId, input);
+      const schedule = scheduleOf(input);
+      const spec: LoopStreamSpec = {
+        displayName: input.name,
+        replicas: wantsAir(input) ? 1 : 0,
+        quality: toQuality(input.quality),
+        framerate: toFramerate(input.framerate),
+        destinationRefs: destinations,
+        ...media,
+        ...(input.onItemFailure !== undefined && { onItemFailure: input.onItemFailure }),
+        ...(Object.keys(schedule).length > 0 && { schedule }),
+        ...(paid && { readinessGates: [{ conditionType: CREDIT_CONDITION }] }),
+      };
+      return show(await quotas.make(accountId, 'streams', spec, () => streams.create(accountId, () => spec)));
+    },
+
+    /** `where` is asked of each as clients see it. */
+    list(
+      accountId: string,
+      args: PageArgs,
+      filter: StreamFilter = {},
+      where?: (stream: Stream) => boolean,
+    ): Connection<Stream> {
+      const now = clock.now();
+      const { status } = filter;
+      const q = filter.q === undefined ? undefined : nameKey(filter.q);
+      const isAsked = (stream: LoopStream) =>
+        (status === undefined || phaseOf(stream, now) === status) &&
+        (q === undefined || nameKey(stream.spec.displayName ?? stream.metadata.name).includes(q)) &&
+        (where === undefined || where(showAt(stream, now)));
+      // Without a filter no stream but those on the page is looked at.
+      const filters = status !== undefined || q !== undefined || where !== undefined;
+      return streams.page(accountId, args, (stream) => showAt(stream, now), filters ? isAsked : undefined);
+    },
+
+    get: (accountId: string, id: string): Stream => show(streams.get(accountId, id)),
+
+    async update(accountId: string, id: string, input: StreamUpdate): Promise<Stream> {
+      const stream = streams.get(accountId, id);
+      requireAlive(stream);
+      checkUpdate(input);
+      checkReferences(references, accountId, input);
+      return show(await streams.patch(stream, { spec: specPatch(input) }));
+    },
+
+    /** True when nothing of it is left on air, false when that takes longer. */
+    async delete(accountId: string, id: string): Promise<boolean> {
+      const stream = streams.get(accountId, id);
+      await streams.delete(stream);
+      const { uid } = stream.metadata;
+      return streams.until(id, (now) => now?.metadata.uid !== uid, OFF_AIR_MS);
+    },
+
+    readiness,
+
+    windows: (accountId: string, id: string): StreamWindows => toWindows(streams.get(accountId, id), clock.now()),
+
+    /**
+     * Puts it on air. A schedule that has not begun, or is over, gives way: whoever says start means now. Windows that recur
+     * stay: the stream is on air in them from now on.
+     */
+    async start(accountId: string, id: string, waitSeconds?: number, watch: StartWatch = {}): Promise<Progress> {
+      const stream = streams.get(accountId, id);
+      requireAlive(stream);
+      const now = clock.now().getTime();
+      const { startAt, endAt, recurrence } = stream.spec.schedule ?? {};
+      const early = !recurrence && startAt !== undefined && Date.parse(startAt) > now;
+      const late = endAt !== undefined && Date.parse(endAt) <= now;
+      if (stream.spec.replicas !== 1 || early || late) {
+        if (!watch.whenReady) await requireReady(accountId, id);
+        const schedule = late ? null : early ? (endAt ? { startAt: null } : null) : undefined;
+        await streams.patch(stream, { spec: { replicas: 1, ...(schedule === undefined ? {} : { schedule }) } });
+      }
+      const phases: Phase[] = recurrence && !late ? ['live', 'scheduled'] : ['live'];
+      return settle(accountId, id, phases, waitSeconds, watch);
+    },
+
+    async stop(accountId: string, id: string, waitSeconds?: number, watch?: Watch): Promise<Progress> {
+      const stream = streams.get(accountId, id);
+      requireAlive(stream);
+      if (stream.spec.replicas !== 0) await streams.patch(stream, { spec: { replicas: 0 } });
+      return settle(accountId, id, ['idle', 'stopped', 'ended'], waitSeconds, watch);
+    },
+
+    /**
+     * Goes on to the next item, without a reconnect; `done` when that has begun. Requests that come while one is under way
+     * are one with it.
+     */
+    async skip(accountId: string, id: string, { track = 'video' }: StreamSkip): Promise<Progress> {
+      const stream = streams.get(accountId, id);
+      requireAlive(stream);
+      if (!ON_AIR.includes(phaseOf(stream, clock.now())))
+        throw new AppError('stream_not_live', 'The stream is not on air, so there is no next item to go on to.');
+      if (track === 'audio' && !stream.spec.audioPlaylistRefs?.length)
+        throw validationFailed([{ path: '/track', message: 'is audio, and the stream has no audio playlist' }]);
+      const asked = `${askedAt().toISOString()} ${currentIntent()?.newId('skip') ?? randomUUID()}`;
+      await streams.patch(stream, { metadata: { annotations: { [SKIP_ANNOTATIONS[track]]: asked } } });
+      const isDone = (now: LoopStream | undefined) => now?.status?.skipped?.[track] === asked;
+      await streams.until(id, (now) => now === undefined || isDone(now), SKIP_MS);
+      const after = streams.get(accountId, id);
+      return { stream: show(after), done: isDone(after) };
+    },
+
+    /** Sets the schedule anew: what is left out is taken away. */
+    async schedule(accountId: string, id: string, input: StreamSchedule): Promise<Stream> {
+      const stream = streams.get(accountId, id);
+      requireAlive(stream);
+      checkSchedule(input, askedAt());
+      const replicas = wantsAir(input) ? { replicas: 1 } : {};
+      const schedule = { startAt: null, endAt: null, recurrence: null, ...scheduleOf(input) };
+      return show(await streams.patch(stream, { spec: { schedule, ...replicas } }));
+    },
+
+    /** Takes the schedule away. A stream on air stays there; one that was waiting for its time does not start. */
+    async unschedule(accountId: string, id: string): Promise<Stream> {
+      const stream = streams.get(accountId, id);
+      requireAlive(stream);
+      if (!stream.spec.schedule) return show(stream);
+      const waiting = phaseOf(stream, clock.now()) === 'scheduled';
+      return show(await streams.patch(stream, { spec: { schedule: null, ...(waiting ? { replicas: 0 } : {}) } }));
+    },
+
+    /** What Kubernetes keeps of it (about an hour), newest first unless `args` says otherwise. */
+    async events(
+      accountId: string,
+      id: string,
+      args: ListArgs<EventOrder>,
+      where?: (event: StreamEvent) => boolean,
+    ): Promise<Connection<StreamEvent>> {
+      const { metadata } = streams.get(accountId, id);
+      const events = await kube.list(EVENTS, {
+        namespace: streams.namespace,
+        fieldSelector: `involvedObject.kind=${LOOPSTREAMS.kind},involvedObject.uid=${metadata.uid}`,
+      });
+      return connectAll({ ...EVENT_LISTING, list: `events.${metadata.name}` }, events.map(toEvent), args, where);
+    },
+  };
+}

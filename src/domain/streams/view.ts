@@ -1,0 +1,151 @@
+/**
+ * From the resource to what clients see of it. Pure: no I/O, no clock.
+ */
+
+import type { KubeEvent } from '../../kube/core.ts';
+import type { Stored } from '../../kube/types.ts';
+import { findCondition } from '../../resources/common/conditions.ts';
+import { CREDIT_CONDITION } from '../../resources/common/names.ts';
+import { fieldOf, gatesOf } from '../../resources/stream/readiness.ts';
+import { nextStart, nextWindows } from '../../resources/stream/recurrence.ts';
+import type { LoopStream } from '../../resources/stream/resource.ts';
+import { isWanted, type Phase, READINESS_CONDITIONS } from '../../resources/stream/spec.ts';
+import { toIssue, toWarnings } from './issues.ts';
+import {
+  publicFramerate,
+  publicQuality,
+  type Readiness,
+  type ReadinessIssue,
+  type Stream,
+  type StreamEvent,
+  type StreamWindows,
+} from './record.ts';
+
+/** Whether the operator's status is about the spec as it now is. */
+export const isObserved = ({ metadata, status }: LoopStream): boolean =>
+  (status?.observedGeneration ?? 0) >= (metadata.generation ?? 1);
+
+const OFF_AIR: readonly Phase[] = ['idle', 'scheduled', 'stopped', 'ended', 'failed'];
+
+/**
+ * The state that REST and GraphQL tell: the phase, as kubectl shows it, once the operator has seen the latest wish. Until then
+ * the phase is of an older one (`status.observedGeneration` is below `metadata.generation`), and this is what the latest wish
+ * is about to make of it; kubectl shows both, and whoever reads there does as is done here. docs/streams.md has it as a table
+ * ("Before the operator has looked"), and a test holds what kubectl shows of streams in every state against it.
+ */
+export function phaseOf(stream: LoopStream, now: Date): Phase {
+  const { metadata, spec, status } = stream;
+  if (metadata.deletionTimestamp) return 'stopping';
+  const { startAt, recurrence } = spec.schedule ?? {};
+  const isScheduled =
+    isWanted(spec) && (recurrence !== undefined || (startAt !== undefined && Date.parse(startAt) > now.getTime()));
+  const phase = status?.phase ?? 'idle';
+  if (isObserved(stream)) return phase;
+  if (isScheduled) return OFF_AIR.includes(phase) ? 'scheduled' : phase;
+  if (isWanted(spec)) return status && OFF_AIR.includes(phase) ? 'starting' : phase;
+  if (phase === 'scheduled') return 'idle';
+  return OFF_AIR.includes(phase) ? phase : 'stopping';
+}
+
+/** What is wrong with a stream on air. */
+function degradedOf({ status }: LoopStream): Stream['degraded'] {
+  const degraded = findCondition(status?.conditions, 'Degraded');
+  if (degraded?.status !== 'True') return null;
+  const { code, message, since } = toIssue(degraded);
+  return { code, message, since };
+}
+
+export function toStream(stream: LoopStream, now: Date): Stream {
+  const { metadata, spec, status } = stream;
+  return {
+    id: metadata.name,
+    name: spec.displayName ?? metadata.name,
+    status: phaseOf(stream, now),
+    ready: status?.ready ?? false,
+    quality: publicQuality(spec.quality),
+    framerate: publicFramerate(spec.framerate),
+    destinationID: spec.destinationRefs[0] ?? '',
+    destinationIDs: spec.destinationRefs,
+    videoUploadObjectID: spec.uploadRef ?? null,
+    playlistIDs: spec.playlistRefs ?? [],
+    audioPlaylistIDs: spec.audioPlaylistRefs ?? [],
+    onItemFailure: spec.onItemFailure ?? 'Skip',
+    scheduleStartAt: spec.schedule?.startAt ?? null,
+    scheduleEndAt: spec.schedule?.endAt ?? null,
+    recurrence: spec.schedule?.recurrence ?? null,
+    nextStartAt: isWanted(spec) ? (nextStart(spec.schedule, now)?.toISOString() ?? null) : null,
+    liveSince: status?.liveSince ?? null,
+    degraded: degradedOf(stream),
+    createdAt: metadata.creationTimestamp,
+  };
+}
+
+const WINDOWS_SHOWN = 5;
+
+/** Its schedule, and what that comes to: times of clocks that change are told by the server alone. */
+export function toWindows(stream: LoopStream, now: Date): StreamWindows {
+  const { scheduleStartAt, scheduleEndAt, recurrence } = toStream(stream, now);
+  const { spec } = stream;
+  const windows = isWanted(spec) ? nextWindows(spec.schedule, now, WINDOWS_SHOWN) : [];
+  const shown = windows.map(({ startAt, endAt }) => ({
+    startAt: startAt.toISOString(),
+    endAt: endAt?.toISOString() ?? null,
+  }));
+  return { scheduleStartAt, scheduleEndAt, recurrence, windows: shown };
+}
+
+/**
+ * Readiness out of the conditions: what is False keeps the stream off air, and so does what nobody knows yet. Before the
+ * operator has looked at all, that itself is the issue.
+ */
+export function toReadiness(stream: LoopStream): Readiness {
+  const { metadata, spec, status } = stream;
+  const since = metadata.creationTimestamp;
+  const own = READINESS_CONDITIONS.flatMap((type): ReadinessIssue[] => {
+    const condition = findCondition(status?.conditions, type);
+    if (condition) return condition.status === 'True' ? [] : [toIssue(condition, stream)];
+    return [
+      {
+        code: 'not_checked',
+        message: 'The operator has not looked at this stream yet.',
+        fix: 'Wait a moment and look again; if this stays, see whether the operator runs.',
+        field: fieldOf(type, stream),
+        since,
+      },
+    ];
+  });
+  const scheduled = findCondition(status?.conditions, 'PodScheduled');
+  const gates = gatesOf(spec, status?.conditions).filter((gate) => gate.status !== 'True');
+  const issues = [
+    ...own,
+    ...gates.map((gate) =>
+      toIssue({ lastTransitionTime: since, ...findCondition(status?.conditions, gate.type), ...gate }),
+    ),
+    ...(scheduled?.status === 'False' ? [toIssue(scheduled)] : []),
+  ];
+  return { ready: issues.length === 0, issues, warnings: toWarnings(stream) };
+}
+
+/** Whether looking again could soon give another answer: a condition is Unknown, or the spec is newer than the status. */
+export const isSettled = (stream: LoopStream): boolean => {
+  const isSaid = (type: string) => {
+    const condition = findCondition(stream.status?.conditions, type);
+    return condition !== undefined && condition.status !== 'Unknown';
+  };
+  // Billing says it of a new stream as soon as the operator does the rest. Gates of others are theirs.
+  const isPaid = stream.spec.readinessGates?.some(({ conditionType }) => conditionType === CREDIT_CONDITION);
+  return isObserved(stream) && READINESS_CONDITIONS.every(isSaid) && (!isPaid || isSaid(CREDIT_CONDITION));
+};
+
+export function toEvent(event: Stored<KubeEvent>): StreamEvent {
+  const { metadata, firstTimestamp, lastTimestamp, type, reason, message, count } = event;
+  return {
+    id: metadata.uid,
+    time: lastTimestamp ?? metadata.creationTimestamp,
+    createdAt: firstTimestamp ?? metadata.creationTimestamp,
+    type: type ?? 'Normal',
+    reason: reason ?? '',
+    message: message ?? '',
+    count: count ?? 1,
+  };
+}

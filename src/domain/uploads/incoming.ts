@@ -1,0 +1,252 @@
+/**
+ * Uploads that clients send in pieces. How much is to come and has come stands in the resource, the bytes are in storage, and
+ * nothing is in this server's memory: any server goes on where another one died.
+ */
+
+import type { Leases } from '../../db/leases.ts';
+import { AppError, validationFailed } from '../../lib/errors.ts';
+import {
+  appendPieces,
+  arrivedBytes,
+  deletePieces,
+  dropUnverified,
+  markUnverified,
+  type PieceMemory,
+} from '../../media/storage/pieces.ts';
+import type { Storage } from '../../media/storage/storage.ts';
+import { UPLOAD_METADATA_ANNOTATION } from '../../resources/common/names.ts';
+import { nameFrom } from '../../resources/upload/name.ts';
+import type { Upload as Resource } from '../../resources/upload/resource.ts';
+import { countedBytes } from '../../resources/upload/size.ts';
+import { incomingKey, isArriving } from '../../resources/upload/spec.ts';
+import type { Owned } from '../owned.ts';
+import { type Arrivals, memoryRefusal } from './arrivals.ts';
+import { type Checksum, summed } from './checksum.ts';
+import { type Metadata, readKind, readName } from './kind.ts';
+import { findParts, type Parts, takenOver, toPart } from './parts.ts';
+import type { Within } from './quota.ts';
+import { growingRoom } from './room.ts';
+
+/** A smaller step forward is not written to the resource: Kubernetes is no place for a progress bar's every move. */
+const STEP = 0.05;
+const NO_KIND =
+  'must be one of VIDEO, AUDIO, or a MIME type such as video/mp4 (also as `filetype`); without one, `filename` needs the ' +
+  'extension of a media file, such as film.mp4';
+
+interface IncomingDeps {
+  uploads: Owned<Resource>;
+  within: Pick<Within, 'sent' | 'grow'>;
+  storage: Storage;
+  maxSourceBytes: number;
+  /** From the beginning on, in milliseconds. */
+  expireMs: number;
+  leases: Leases;
+  arrivals: Arrivals;
+}
+
+interface Progress {
+  /** Undefined while the client has not said it. */
+  sizeBytes: number | undefined;
+  receivedBytes: number;
+  /** RFC 3339. */
+  createdAt: string;
+  /** What the client said of it at the beginning, as it said it. */
+  metadata: string | undefined;
+}
+
+/** What a client says of an upload that it begins. */
+export interface Beginning {
+  /** Undefined where the client says it later. */
+  sizeBytes: number | undefined;
+  metadata: Metadata;
+  /** The same in its words. */
+  header: string;
+  isPart?: boolean;
+}
+
+/** Bytes of a request, from `start` on. */
+export interface Bytes {
+  start: number;
+  body: AsyncIterable<Buffer>;
+  /** Whether the request may still write: another one may have taken over. */
+  mayKeep: () => boolean;
+  memory: PieceMemory | undefined;
+  checksum?: Checksum | undefined;
+}
+
+export type Incoming = ReturnType<typeof createIncoming>;
+
+export function createIncoming({ uploads, within, storage, maxSourceBytes, expireMs, leases, arrivals }: IncomingDeps) {
+  const sentOf = (accountId: string, id: string) => {
+    const upload = uploads.get(accountId, id);
+    const { sent } = upload.spec.source;
+    if (!sent) throw new AppError('upload_not_found', `The upload ${id} is imported from a link.`);
+    return { upload, sent, key: incomingKey(upload.metadata.uid) };
+  };
+  const tell = (upload: Resource, receivedBytes: number) =>
+    uploads.patch(upload, { spec: { source: { sent: { receivedBytes } } } });
+
+  type Sent = NonNullable<Resource['spec']['source']['sent']>;
+  async function make(
+    accountId: string,
+    { metadata, header, isPart = false }: Omit<Beginning, 'sizeBytes'>,
+    sent: Sent,
+    parts: readonly Resource[],
+  ): Promise<string> {
+    const left = () => parts.filter(({ metadata }) => uploads.find(accountId, metadata.name));
+    const { sizeBytes } = sent;
+    const type = readKind(metadata) ?? (isPart ? 'video' : undefined);
+    if (!type) throw validationFailed([{ path: '/Upload-Metadata/type', message: NO_KIND }]);
+    if (sizeBytes !== undefined && sizeBytes > maxSourceBytes)
+      throw new AppError('media_too_large', `An upload may have ${maxSourceBytes} bytes at most.`);
+    const displayName = nameFrom(readName(metadata));
+    const spec = (): Resource['spec'] => ({
+      ...(displayName !== undefined && { displayName }),
+      ...{ type, source: { sent } },
+    });
+    const annotations = { [UPLOAD_METADATA_ANNOTATION]: header };
+    const create = async (room: { maxDurationSeconds: number }) => {
+      // In its turn: another request may have put the same parts together meanwhile.
+      for (const { metadata } of parts) uploads.get(accountId, metadata.name);
+      const upload = await uploads.create(accountId, () => ({ ...spec(), ...room }), annotations);
+      // Where one stays it counts until it expires. Its bytes are those of the upload now.
+      for (const part of parts) await uploads.delete(part).catch(() => undefined);
+      return upload;
+    };
+    const made = await within.sent(accountId, { sizeBytes, parts: left }, { ...spec(), ...annotations }, create);
+    return made.metadata.name;
+  }
+
+  return {
+    maxSourceBytes,
+    expireMs,
+    /** By which one request at a time, on whichever server, is at an upload. */
+    leases,
+    /** Who may send bytes now. */
+    arrivals,
+
+    /** Makes the upload and answers its objectID. A part says nothing of what it is. Throws as `Within.sent` does. */
+    begin: (accountId: string, { sizeBytes, ...given }: Beginning): Promise<string> => {
+      if (sizeBytes !== undefined && sizeBytes < 1)
+        throw validationFailed([{ path: '/Upload-Length', message: 'must be at least 1' }]);
+      const sent = {
+        ...(sizeBytes !== undefined && { sizeBytes }),
+        ...{ receivedBytes: 0, ...(given.isPart && { isPart: true }) },
+      };
+      return make(accountId, given, sent, []);
+    },
+
+    /** By the ids that `Upload-Concat` names. Throws `upload_not_found`, `upload_conflict` and `validation_failed`. */
+    parts: (accountId: string, ids: readonly string[]): Promise<Parts> => findParts(uploads, accountId, ids),
+
+    /** Makes an upload of parts, which are gone then, and answers its objectID. Throws as `Within.sent` does. */
+    async join(
+      accountId: string,
+      { made, found, sizeBytes }: Parts,
+      given: Omit<Beginning, 'sizeBytes'>,
+    ): Promise<string> {
+      if (made) return made.metadata.name;
+      const sent = { sizeBytes, receivedBytes: sizeBytes, parts: found.map(toPart) };
+      return make(accountId, given, sent, [...new Set(found)]);
+    },
+
+    /** As it stands in the cache. Throws `upload_not_found`. */
+    resource: (accountId: string, id: string): Resource => sentOf(accountId, id).upload,
+
+    /** Rejects with `upload_not_found` and StorageError. Nobody may append meanwhile: what is not verified is deleted. */
+    async find(accountId: string, id: string): Promise<Progress> {
+      // What another server was told a moment ago, under the same lock.
+      if (sentOf(accountId, id).sent.sizeBytes === undefined) await uploads.learn(id);
+      const { upload, sent, key } = sentOf(accountId, id);
+      const { creationTimestamp: createdAt, annotations } = upload.metadata;
+      const shown = { sizeBytes: sent.sizeBytes, createdAt, metadata: annotations?.[UPLOAD_METADATA_ANNOTATION] };
+      // The pieces of one that has come whole may have been put together and cleared away.
+      if (!isArriving(upload.spec)) return { ...shown, receivedBytes: sent.receivedBytes };
+      const receivedBytes = await dropUnverified(storage, key);
+      // The server that took the last piece may have died before it could say so.
+      if (receivedBytes === sent.sizeBytes && sent.receivedBytes < receivedBytes) await tell(upload, receivedBytes);
+      return { ...shown, receivedBytes };
+    },
+
+    /**
+     * Takes the length that a client had left open. Throws `upload_quota_exceeded`, `media_too_large`, and `validation_failed` for
+     * none that can be.
+     */
+    async declare(accountId: string, id: string, sizeBytes: number): Promise<void> {
+      const { upload, sent, key } = sentOf(accountId, id);
+      if (sent.sizeBytes === sizeBytes) return;
+      if (sizeBytes < 1) throw validationFailed([{ path: '/Upload-Length', message: 'must be at least 1' }]);
+      const receivedBytes = await arrivedBytes(storage, key);
+      const whole = receivedBytes === sizeBytes ? { receivedBytes } : {};
+      const patch = { spec: { source: { sent: { sizeBytes, roomBytes: null, ...whole } } } };
+      const bytes = countedBytes(upload);
+      await within.grow(accountId, { bytes, wanted: sizeBytes }, () => uploads.patch(upload, patch));
+    },
+
+    /**
+     * Keeps what a request brings, and answers where it ends. Rejects as `find` and the body do, with `server_busy`,
+     * `upload_quota_exceeded`, `upload_checksum_mismatch`, and with `upload_conflict` where another request has taken over.
+     */
+    async receive(accountId: string, id: string, { start, body, mayKeep, memory, checksum }: Bytes): Promise<number> {
+      const { upload, sent, key } = sentOf(accountId, id);
+      const { sizeBytes } = sent;
+      let told = sent.receivedBytes;
+      let end = start;
+      const room = growingRoom(uploads, within, accountId, upload);
+      const kept: Pick<Storage, 'write'> = {
+        write: async (to, piece) => {
+          if (!mayKeep()) throw new AppError('upload_conflict', 'Another request for this upload has taken over.');
+          end += (piece as Buffer).length;
+          if (sizeBytes === undefined) await room.ensure(end);
+          await storage.write(to, piece);
+        },
+      };
+      const onKept = async (bytes: number): Promise<void> => {
+        const whole = bytes === sizeBytes;
+        if (!whole && bytes - told < STEP * (sizeBytes ?? Number.POSITIVE_INFINITY)) return;
+        told = bytes;
+        // On the way it is only for those who watch; the end begins the import.
+        await tell(upload, bytes).catch((error: unknown) => {
+          if (whole) throw error;
+        });
+      };
+      try {
+        if (!checksum) return await appendPieces(kept, key, start, body, onKept, memory);
+        const sum = summed(body, checksum);
+        const verified = await markUnverified(storage, key, start);
+        try {
+          await appendPieces(kept, key, start, sum.body, async () => undefined, memory);
+          sum.check();
+        } catch (error) {
+          if (mayKeep()) await dropUnverified(storage, key);
+          throw error;
+        }
+        await verified();
+        await onKept(end);
+        return end;
+      } catch (error) {
+        throw memoryRefusal(error);
+      }
+    },
+
+    /** Ends one that has not come whole. Throws `upload_conflict` for one that has. */
+    async abandon(accountId: string, id: string): Promise<void> {
+      const { upload, key } = sentOf(accountId, id);
+      if (!isArriving(upload.spec))
+        throw new AppError('upload_conflict', 'All of it has come: it is deleted with DELETE /v1/uploads/{id}.');
+      await uploads.delete(upload);
+      await deletePieces(storage, key);
+    },
+
+    /** Clears away those of `all` that have not come whole in time. What fails is tried again at the next time. */
+    async expire(all: readonly Resource[], now: Date): Promise<void> {
+      const taken = takenOver(all);
+      for (const upload of all) {
+        const age = now.getTime() - Date.parse(upload.metadata.creationTimestamp);
+        if (!isArriving(upload.spec) || age < expireMs) continue;
+        await uploads.delete(upload);
+        if (!taken.has(upload.metadata.uid)) await deletePieces(storage, incomingKey(upload.metadata.uid));
+      }
+    },
+  };
+}

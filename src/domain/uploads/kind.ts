@@ -1,0 +1,72 @@
+/**
+ * Reads from the metadata of a tus upload whether its pictures or only its sound are wanted. Clients name it in many ways: ours
+ * by the word VIDEO or AUDIO, Uppy by a MIME type in `type` and `filetype`, others by nothing but the name of the file.
+ * Pure: no I/O, no clock.
+ */
+import type { UploadSpec } from '../../resources/upload/spec.ts';
+
+type Kind = UploadSpec['type'];
+export type Metadata = Readonly<Record<string, string | null>>;
+
+/** Keys that clients use, in the order in which they count. Their case does not. */
+const TYPE_KEYS = ['type', 'filetype', 'mimetype', 'contenttype'];
+const NAME_KEYS = ['filename', 'name', 'relativepath'];
+
+/** Media types of containers below `application/` (IANA, and those that browsers and `file` use). */
+const CONTAINERS =
+  /^application\/(mp4|mxf|gxf|ogg|mp2t|x-matroska|vnd\.ms-asf|vnd\.rn-realmedia(-vbr)?|x-mpegts|x-flash-video)$/;
+
+/** Extensions of files in which there is only sound; of one format with both, the usual kind counts. */
+const SOUND = new Set(
+  (
+    'aa3 aac ac3 adts adx aif aifc aiff alac amr ape au awb caf dff dsf dts dtshd eac3 ec3 f4a flac gsm ircam it m2a m4a m4b ' +
+    'm4r mka mlp mod mogg mp1 mp2 mp3 mpa mpc oga ogg oma opus pcm qcp ra rf64 s3m sf snd spx tak thd tta voc vqf w64 wav ' +
+    'wave weba wma wv xm'
+  ).split(' '),
+);
+/** Extensions of films, of streams without a container, and of pictures. */
+const PICTURES = new Set(
+  (
+    '264 265 3g2 3gp 3gpp amv apng asf av1 avi avif avs bik bmp cavs dav divx dv dvr-ms evo f4v flc fli flv gif gxf h264 h265 ' +
+    'heic heif hevc ismv ivf jfif jpe jpeg jpg jxl k3g lrv m1v m2p m2t m2ts m2v m4v mjpeg mjpg mk3d mkv mov mp4 mp4v mpe ' +
+    'mpeg mpg mpv mts mxf nsv nut obu ogm ogv ogx png psp qt rm rmvb roq skm smk swf tif tiff tod trp ts tts vc1 vob vp8 vp9 ' +
+    'vro webm webp wm wmv wtv xvid y4m'
+  ).split(' '),
+);
+
+function valuesOf(metadata: Metadata, keys: readonly string[]): string[] {
+  const byKey = new Map(
+    Object.entries(metadata).map(([key, value]) => [key.toLowerCase().replaceAll(/[-_]/g, ''), value]),
+  );
+  return keys.flatMap((key) => byKey.get(key)?.trim() || []);
+}
+
+function kindOfWord(word: string): Kind | undefined {
+  const said = word.toLowerCase();
+  return said === 'video' || said === 'audio' ? said : undefined;
+}
+
+function kindOfMediaType(text: string): Kind | undefined {
+  const essence = (text.split(';', 1)[0] ?? '').trim().toLowerCase();
+  if (essence.startsWith('audio/')) return 'audio';
+  return /^(video|image)\//.test(essence) || CONTAINERS.test(essence) ? 'video' : undefined;
+}
+
+function kindOfName(name: string): Kind | undefined {
+  const extension = /\.([^./\\]+)$/.exec(name)?.[1]?.toLowerCase() ?? '';
+  if (SOUND.has(extension)) return 'audio';
+  return PICTURES.has(extension) ? 'video' : undefined;
+}
+
+/** A word counts more than a MIME type, and that more than the extension of a name; undefined where none of them tells. */
+export function readKind(metadata: Metadata): Kind | undefined {
+  const types = valuesOf(metadata, TYPE_KEYS);
+  const names = valuesOf(metadata, NAME_KEYS);
+  for (const kind of [...types.map(kindOfWord), ...types.map(kindOfMediaType), ...names.map(kindOfName)])
+    if (kind) return kind;
+  return undefined;
+}
+
+/** The name for people, which is `name` before `filename`. */
+export const readName = (metadata: Metadata): string =>
+  valuesOf(metadata, ['name', 'filename', 'relativepath'])[0] ?? '';

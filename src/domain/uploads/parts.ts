@@ -1,0 +1,70 @@
+/**
+ * Uploads that clients send in parts at the same time (tus extension concatenation). A part is an upload of its own that is never
+ * imported. The upload that is put together of parts takes their bytes over where they are, and their place in the limits.
+ */
+
+import { AppError, validationFailed } from '../../lib/errors.ts';
+import type { Upload as Resource } from '../../resources/upload/resource.ts';
+import { MAX_PARTS, type Part } from '../../resources/upload/spec.ts';
+import type { Owned } from '../owned.ts';
+
+const wrong = (message: string) => validationFailed([{ path: '/Upload-Concat', message }]);
+
+export type Concat = { isPart: true } | { isPart: false; partIds: string[] };
+
+/** Reads `Upload-Concat`. Throws `validation_failed`. */
+export function readConcat(header: string | undefined): Concat | undefined {
+  if (header === undefined) return undefined;
+  const text = header.trim();
+  if (text === 'partial') return { isPart: true };
+  const [, list] = /^final; *(.*)$/.exec(text) ?? [];
+  if (list === undefined) throw wrong('must be `partial`, or `final;` and the URLs of the parts');
+  // Proxies may have given the URLs another host and path; the id is what counts.
+  const partIds = list
+    .split(/\s+/)
+    .filter(Boolean)
+    .map((url) => url.split(/[?#]/, 1)[0]?.split('/').findLast(Boolean) ?? '');
+  if (partIds.length === 0 || partIds.length > MAX_PARTS) throw wrong(`must name 1 to ${MAX_PARTS} parts`);
+  return { isPart: false, partIds };
+}
+
+/** What `Upload-Concat` says of an upload; undefined for one that has nothing to do with parts. */
+export function concatHeader({ spec }: Resource, path: string): string | undefined {
+  const { isPart, parts } = spec.source.sent ?? {};
+  if (isPart) return 'partial';
+  return parts && `final;${parts.map(({ name }) => `${path}/${name}`).join(' ')}`;
+}
+
+export interface Parts {
+  /** An earlier try of the same request has made it. */
+  made?: Resource;
+  found: Resource[];
+  sizeBytes: number;
+}
+
+/** The parts of an account by their ids. Throws `upload_not_found`, `upload_conflict` and `validation_failed`. */
+export async function findParts(uploads: Owned<Resource>, accountId: string, ids: readonly string[]): Promise<Parts> {
+  // Another server may have taken them a moment ago.
+  for (const id of new Set(ids)) if (!uploads.knows(id)) await uploads.learn(id);
+  const made = uploads.list(accountId).find(({ spec }) => isOf(spec.source.sent?.parts, ids));
+  if (made) return { made, found: [], sizeBytes: made.spec.source.sent?.sizeBytes ?? 0 };
+  const found = ids.map((id) => uploads.get(accountId, id));
+  let sizeBytes = 0;
+  for (const { metadata, spec } of found) {
+    const { sent } = spec.source;
+    if (!sent?.isPart) throw wrong(`names ${metadata.name}, which was not begun with Upload-Concat: partial`);
+    if (sent.sizeBytes === undefined || sent.receivedBytes < sent.sizeBytes)
+      throw new AppError('upload_conflict', `The part ${metadata.name} has not come whole.`);
+    sizeBytes += sent.sizeBytes;
+  }
+  return { found, sizeBytes };
+}
+
+const isOf = (parts: readonly Part[] | undefined, ids: readonly string[]): boolean =>
+  parts?.length === ids.length && parts.every(({ name }, i) => name === ids[i]);
+
+export const toPart = ({ metadata: { name, uid } }: Resource): Part => ({ name, uid });
+
+/** UIDs of parts whose bytes are those of another upload. */
+export const takenOver = (all: readonly Resource[]): Set<string> =>
+  new Set(all.flatMap(({ spec }) => (spec.source.sent?.parts ?? []).map(({ uid }) => uid)));

@@ -1,0 +1,58 @@
+/**
+ * What an upload looks like: the beginning of what was prepared of it, for a stream or to be looked at. Until somebody asks,
+ * nothing is made only to be looked at; then the operator has a Job make the first minute, which is cleared away like all
+ * that no stream asks for.
+ */
+import type { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import { AppError } from '../../lib/errors.ts';
+import { parseAs } from '../../lib/parse.ts';
+import { indexKey, RenditionIndex } from '../../media/rendition/index.ts';
+import { type Storage, StorageError } from '../../media/storage/storage.ts';
+import { previewOf } from '../../resources/upload/asked.ts';
+import type { Upload } from '../../resources/upload/resource.ts';
+import { PREVIEW_PROFILE, PREVIEW_SECONDS, renditionOf } from '../../resources/upload/spec.ts';
+
+/** `1080p30` → 1080; 0 of what was made to be looked at, which is the smallest. */
+const lines = (profile: string): number => Number.parseInt(profile, 10) || 0;
+
+/** Key of the smallest rendition that can be played. */
+function keyOf(upload: Upload): string | undefined {
+  const ready = (upload.status?.renditions ?? [])
+    .map(({ profile }) => renditionOf(upload, profile))
+    .filter((rendition) => rendition?.state === 'ready' && rendition.key !== undefined);
+  return ready.sort((a, b) => lines(a?.profile ?? '') - lines(b?.profile ?? ''))[0]?.key;
+}
+
+/** Why there is nothing to see, of an upload that nothing can be played of. */
+function whyNot(upload: Upload): string {
+  if (!upload.status?.media)
+    return 'There is nothing of it yet: `state` of the upload says whether it is on its way or has failed.';
+  if (previewOf(upload) !== 'failed')
+    return 'Its first minute is being prepared; `preview` of the upload says when it is ready.';
+  return `Its first minute could not be prepared: ${renditionOf(upload, PREVIEW_PROFILE)?.error?.message ?? ''}`.trimEnd();
+}
+
+/** Where the preview ends: in front of a keyframe, so that no picture is cut in two. Sound alone is cut anywhere. Pure. */
+export function previewBytes({ sizeBytes, durationSeconds, video }: RenditionIndex): number {
+  if (durationSeconds <= PREVIEW_SECONDS) return sizeBytes;
+  if (!video) return Math.ceil((sizeBytes * PREVIEW_SECONDS) / durationSeconds);
+  const last = (PREVIEW_SECONDS * video.frameRateNum) / video.frameRateDen;
+  return video.keyframes.find(({ frame }) => frame >= last)?.offset ?? sizeBytes;
+}
+
+/** FLV that ends. Throws `upload_not_prepared` where there is nothing to see yet, and `upstream_unavailable`. */
+export async function openPreview(storage: Storage | undefined, upload: Upload): Promise<Readable> {
+  const key = keyOf(upload);
+  if (!storage || key === undefined) throw new AppError('upload_not_prepared', whyNot(upload));
+  try {
+    const index = parseAs(RenditionIndex, await text(await storage.read(indexKey(key))));
+    if (index) return await storage.read(key, { start: 0, end: previewBytes(index) });
+    throw new StorageError('not_found', 'The index of the rendition cannot be read.');
+  } catch (cause) {
+    // It was cleared away, because no stream asks for it any more.
+    if (cause instanceof StorageError && (cause.code === 'not_found' || cause.code === 'changed'))
+      throw new AppError('upload_not_prepared', 'What was prepared of this upload is gone.', { cause });
+    throw new AppError('upstream_unavailable', 'The media storage did not answer.', { cause });
+  }
+}

@@ -1,0 +1,201 @@
+/** Uploads: asked for here, fetched and prepared by Jobs that the operator starts. */
+import type { Readable } from 'node:stream';
+import type { Leases } from '../../db/leases.ts';
+import { type Clock, kubeTime, systemClock } from '../../lib/clock.ts';
+import { currentIntent } from '../../lib/context.ts';
+import { AppError, validationFailed } from '../../lib/errors.ts';
+import type { Connection, PageArgs } from '../../lib/paging/connection.ts';
+import { brokenRule, LINK } from '../../lib/sentences.ts';
+import { deletePieces } from '../../media/storage/pieces.ts';
+import type { Storage } from '../../media/storage/storage.ts';
+import { RETRY_ANNOTATION } from '../../resources/common/names.ts';
+import { isRetryAsked, previewOf, previewWish } from '../../resources/upload/asked.ts';
+import { linkRefusal } from '../../resources/upload/link.ts';
+import { nameOfLink, nameOfUpload } from '../../resources/upload/name.ts';
+import type { Upload as Resource } from '../../resources/upload/resource.ts';
+import { incomingKeys } from '../../resources/upload/spec.ts';
+import type { Quotas } from '../limits/quotas.ts';
+import type { Usage } from '../limits/usage.ts';
+import { newId, type Owned } from '../owned.ts';
+import { createArrivals, type SendingLimits } from './arrivals.ts';
+import { createHolders, type HoldersDeps } from './held.ts';
+import { createIncoming } from './incoming.ts';
+import { openPreview } from './preview.ts';
+import { createWithin, type Room } from './quota.ts';
+import type { Upload, UploadFromLink } from './record.ts';
+
+const HOUR_MS = 3_600_000;
+
+export type UploadService = ReturnType<typeof createUploadService>;
+
+export interface UploadServiceDeps extends HoldersDeps {
+  uploads: Owned<Resource>;
+  /** Where clients send what they upload; without it there are only links. */
+  storage: Storage | undefined;
+  limits: UploadLimits;
+  leases: Leases;
+  quotas: Quotas;
+  usage: Usage;
+  clock?: Clock;
+}
+
+/** Whoever waits, and wants to hear how it goes meanwhile. */
+export interface Watch {
+  hear?: (upload: Upload) => void;
+  signal?: AbortSignal;
+}
+
+interface UploadLimits {
+  /** Imports may come from private addresses. */
+  allowPrivateLinks: boolean;
+  /** The largest upload. */
+  maxSourceBytes: number;
+  /** How long a client may take to send one. */
+  uploadExpireHours: number;
+  /** Of the requests by which clients send. */
+  uploadLimits: SendingLimits;
+}
+
+/** It is none that anybody asked for, and is gone when the upload is there that it is a part of. */
+const isPart = ({ spec }: Resource): boolean => spec.source.sent?.isPart === true;
+
+/** As clients see it: what is asked for to be tried again is on its way, though the operator may not have begun. */
+function showAt(upload: Resource, now: Date): Upload {
+  const shown = showStatus(upload);
+  const waiting = upload.status?.waiting;
+  if (isRetryAsked(upload, now))
+    return { ...shown, state: upload.status?.media ? 'preparing' : 'importing', progress: 0, error: null };
+  if (!waiting || shown.state !== 'importing' || Date.parse(waiting.nextTryAt) <= now.getTime()) return shown;
+  const { message, since, nextTryAt, until, tries } = waiting;
+  return { ...shown, waiting: { message, since, nextTryAt, until, tries } };
+}
+
+const showStatus = ({ metadata, spec, status }: Resource): Upload => ({
+  objectID: metadata.name,
+  type: spec.type === 'audio' ? 'AUDIO' : 'VIDEO',
+  name: nameOfUpload({ metadata, spec, ...(status && { status }) }) ?? metadata.name,
+  state: status?.state ?? 'importing',
+  progress: status?.progress ?? 0,
+  sizeBytes: status?.media?.sizeBytes ?? spec.source.sent?.sizeBytes ?? null,
+  durationSeconds: status?.media?.durationSeconds ?? null,
+  video: status?.media?.video ?? null,
+  audio: status?.media?.audio ?? null,
+  preview: previewOf({ spec, ...(status && { status }) }),
+  warnings: status?.warnings ?? [],
+  waiting: null,
+  error: status?.error ?? null,
+  createdAt: metadata.creationTimestamp,
+});
+
+/** Throws when a link cannot be imported, as far as its text tells; where its name leads is found out by the Job. */
+function checkLink(text: string, allowPrivate: boolean): void {
+  const refusal = linkRefusal(text, allowPrivate);
+  const notUrl = URL.canParse(text) ? undefined : 'is not a URL, e.g. https://example.com/video.mp4';
+  const message = brokenRule(LINK, text) ?? refusal ?? notUrl;
+  if (message === undefined) return;
+  const errors = [{ path: '/url', message }];
+  throw refusal === undefined
+    ? validationFailed(errors)
+    : new AppError('link_forbidden', refusal, { extras: { errors } });
+}
+
+export function createUploadService({
+  uploads,
+  storage,
+  limits,
+  leases,
+  quotas,
+  usage,
+  clock = systemClock,
+  ...deps
+}: UploadServiceDeps) {
+  const { allowPrivateLinks, maxSourceBytes, uploadExpireHours, uploadLimits } = limits;
+  const within = createWithin(quotas, usage);
+  const holders = createHolders(deps);
+  const expireMs = uploadExpireHours * HOUR_MS;
+  const show = (upload: Resource) => showAt(upload, clock.now());
+  return {
+    /** What clients send themselves; undefined where that is not possible. */
+    incoming:
+      storage &&
+      createIncoming({
+        ...{ uploads, within, storage, maxSourceBytes, expireMs, leases },
+        arrivals: createArrivals(uploadLimits),
+      }),
+
+    async fromLink(accountId: string, { type, url, name }: UploadFromLink): Promise<Upload> {
+      checkLink(url, allowPrivateLinks);
+      const displayName = name ?? nameOfLink(url);
+      const draft: Resource['spec'] = {
+        ...(displayName === undefined ? {} : { displayName }),
+        type: type === 'AUDIO' ? 'audio' : 'video',
+        source: { url },
+      };
+      const make = ({ largest, ...room }: Room) => {
+        const spec = { ...draft, ...(largest < maxSourceBytes && { maxSizeBytes: largest }), ...room };
+        return uploads.create(accountId, () => spec);
+      };
+      return show(await within.link(accountId, draft, make));
+    },
+
+    /**
+     * Fetches the link of an upload again that has failed. Throws `upload_not_failed`, `upload_not_from_link`, and what `fromLink`
+     * throws.
+     */
+    async retry(accountId: string, id: string): Promise<Upload> {
+      const upload = uploads.get(accountId, id);
+      const { url } = upload.spec.source;
+      if (url === undefined) throw new AppError('upload_not_from_link', `A client has sent the file of ${id}.`);
+      const tryId = currentIntent()?.newId('try') ?? newId('try');
+      // An earlier try of the same request got this far.
+      if (upload.metadata.annotations?.[RETRY_ANNOTATION]?.endsWith(` ${tryId}`)) return show(upload);
+      const { state } = show(upload);
+      if (state !== 'failed') throw new AppError('upload_not_failed', `Upload ${id} is ${state}.`);
+      checkLink(url, allowPrivateLinks);
+      const annotations = { [RETRY_ANNOTATION]: `${kubeTime(clock.now())} ${tryId}` };
+      const make = ({ largest, ...room }: Room) => {
+        const spec = { ...room, maxSizeBytes: largest < maxSourceBytes ? largest : null };
+        return uploads.patch(upload, { metadata: { annotations }, spec });
+      };
+      return show(await within.link(accountId, {}, make, { isThere: true }));
+    },
+
+    /** `where` is asked of each as clients see it. */
+    list: (accountId: string, args: PageArgs, where?: (it: Upload) => boolean): Connection<Upload> =>
+      uploads.page(accountId, args, show, (upload) => !isPart(upload) && (!where || where(show(upload)))),
+
+    get: (accountId: string, id: string): Upload => show(uploads.get(accountId, id)),
+
+    /** FLV that ends. Throws `upload_not_prepared`, after which it is being prepared, and `upstream_unavailable`. */
+    async preview(accountId: string, id: string): Promise<Readable> {
+      const upload = uploads.get(accountId, id);
+      const wish = storage && previewWish(upload, clock.now());
+      if (wish) await uploads.patch(upload, { metadata: wish });
+      return openPreview(storage, upload);
+    },
+
+    /** The upload when it is ready or has failed, or as it is after `waitSeconds`, or when `signal` aborts. */
+    async settled(accountId: string, id: string, waitSeconds: number, { hear, signal }: Watch = {}): Promise<Upload> {
+      const isOver = (upload: Resource | undefined): boolean => {
+        if (upload) hear?.(show(upload));
+        const state = upload && show(upload).state;
+        return state === undefined || state === 'ready' || state === 'failed';
+      };
+      await uploads.until(id, isOver, waitSeconds * 1000, signal);
+      return show(uploads.get(accountId, id));
+    },
+
+    async delete(accountId: string, id: string): Promise<void> {
+      const upload = uploads.get(accountId, id);
+      const { streamIDs, playlistIDs } = holders(accountId, id);
+      if (streamIDs.length + playlistIDs.length > 0) {
+        const detail = `This upload is played by ${[...streamIDs, ...playlistIDs].join(', ')}.`;
+        throw new AppError('upload_in_use', detail, { extras: { streamIDs, playlistIDs } });
+      }
+      await uploads.delete(upload);
+      // What had come of it; where this fails the sweep clears it away.
+      if (upload.spec.source.sent && !upload.status?.media && storage)
+        for (const key of incomingKeys(upload)) await deletePieces(storage, key).catch(() => undefined);
+    },
+  };
+}

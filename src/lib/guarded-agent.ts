@@ -1,0 +1,66 @@
+/**
+ * Keeps an address that a user names from reaching our own network (server-side request forgery). Three gates, because each alone
+ * leaks: the literal in the URL (no lookup happens for it), the answers of DNS, and the address that the socket is really connected
+ * to. Redirects pass the same gates, hop by hop.
+ */
+import { lookup as dnsLookup, type LookupAddress } from 'node:dns';
+import type { LookupFunction } from 'node:net';
+import { Agent, buildConnector } from 'undici';
+import { hostRefusal, isAllowedAddress } from './public-address.ts';
+
+const CONNECT_TIMEOUT_MS = 10_000;
+const SILENCE_TIMEOUT_MS = 30_000;
+
+/** DNS as node:net asks for it; tests bring their own answers. */
+export type Lookup = (
+  hostname: string,
+  options: { all: true },
+  callback: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void,
+) => void;
+
+export interface GuardOptions {
+  /** Whether addresses of private networks may be asked. */
+  allowPrivate: boolean;
+  lookup?: Lookup | undefined;
+  /** Makes the error of a connection that is not allowed; `detail` is a whole sentence. */
+  forbid: (detail: string) => Error;
+}
+
+/** One forbidden answer among good ones refuses the name: it is an attack or a mistake, and luck must not decide. */
+const guardedLookup =
+  ({ allowPrivate, lookup = dnsLookup, forbid }: GuardOptions): LookupFunction =>
+  (hostname, options, callback) => {
+    lookup(hostname, { ...options, all: true }, (error, addresses) => {
+      if (error) return callback(error, []);
+      const bad = addresses.find(({ address }) => !isAllowedAddress(address, allowPrivate));
+      if (bad) return callback(forbid(`${hostname} leads to the address ${bad.address}.`), []);
+      const first = addresses[0];
+      if (options.all) return callback(null, addresses);
+      return first ? callback(null, first.address, first.family) : callback(new Error('No address.'), []);
+    });
+  };
+
+/** An undici Agent whose every connection passes the gates. HTTP/1.1 only; it follows no redirect. Close it after use. */
+export function guardedAgent(options: GuardOptions): Agent {
+  const { allowPrivate, forbid } = options;
+  const connect = buildConnector({
+    timeout: CONNECT_TIMEOUT_MS,
+    allowH2: false,
+    lookup: guardedLookup(options),
+  });
+  return new Agent({
+    headersTimeout: SILENCE_TIMEOUT_MS,
+    bodyTimeout: SILENCE_TIMEOUT_MS,
+    connect(target, callback) {
+      const refusal = hostRefusal(target.hostname, allowPrivate);
+      if (refusal !== undefined) return callback(forbid(refusal), null);
+      connect(target, (...result) => {
+        const [error, socket] = result;
+        if (error) return callback(error, null);
+        if (isAllowedAddress(socket?.remoteAddress ?? '', allowPrivate)) return callback(...result);
+        socket?.destroy();
+        callback(forbid('The connection leads to an address that is not public.'), null);
+      });
+    },
+  });
+}

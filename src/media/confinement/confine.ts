@@ -1,0 +1,90 @@
+/**
+ * Starts ffmpeg and ffprobe with no more rights than they need, by the launcher that is built from native/confine.c: no file
+ * but libraries and what is named, no process, no privilege, and no network where none is asked for.
+ */
+import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Logger } from '../../lib/log.ts';
+import { environment } from '../../settings/environment.ts';
+import { ConfigError } from '../../settings/settings.ts';
+import type { ConfineMode } from './modes.ts';
+
+/** What a program may do besides computing. */
+export interface Needs {
+  network?: boolean;
+  /** Files, and directories with all below them, that it may read. */
+  reads?: readonly string[];
+  /** Descriptors of files that it may open once more by /dev/fd. */
+  readFds?: readonly number[];
+  /** The first descriptor that it does not get; 3 unless told. */
+  fds?: number;
+  /** Most of private memory, in bytes. */
+  memoryBytes?: number;
+  /** Most of processor time, in seconds. */
+  cpuSeconds?: number;
+}
+
+/** A program: its name or path, or how it is started confined. */
+export type Program = string | ((args: readonly string[], needs?: Needs) => [string, ...string[]]);
+
+/** The words to start `program` with. */
+export const commandLine = (program: Program, args: readonly string[], needs?: Needs): [string, ...string[]] =>
+  typeof program === 'string' ? [program, ...args] : program(args, needs);
+
+/** Beside the bundle in an image, in dist/ of a checkout. */
+const LAUNCHERS = ['../confine', '../../../dist/confine'].map((path) => join(import.meta.dirname, path));
+
+/** Variables by which libraries are told of files that they then have to read. */
+const FILES_OF_LIBRARIES = ['SSL_CERT_FILE', 'SSL_CERT_DIR', 'FONTCONFIG_PATH'];
+
+/** What is missing for all of it; null when nothing is, undefined before somebody has looked. */
+let missing: string | null | undefined;
+
+function findMissing(launcher: string | undefined): string | null {
+  if (launcher === undefined) return 'the launcher "confine" is not built (it needs a C compiler)';
+  const { stdout, error } = spawnSync(launcher, ['--check'], { encoding: 'utf8', env: {}, timeout: 10_000 });
+  const [, landlock, seccomp] = /landlock=(\d+) seccomp=(\d)/.exec(stdout ?? '') ?? [];
+  if (landlock === undefined) return `the launcher cannot be run (${error?.message ?? 'it said nothing'})`;
+  if (landlock === '0') return 'this kernel has no Landlock';
+  return seccomp === '0' ? 'this kernel has no seccomp filters' : null;
+}
+
+/**
+ * How `command` is started from now on. `base` holds for each start. Throws ConfigError where `mode` is `required` and
+ * something is missing.
+ */
+export function confine(command: string, mode: ConfineMode, log: Logger, base: Needs = {}): Program {
+  if (mode === 'off') return command;
+  const launcher = LAUNCHERS.find((path) => existsSync(path));
+  if (missing === undefined) {
+    missing = findMissing(launcher);
+    if (missing !== null) log.warn(`ffmpeg and ffprobe are not wholly confined: ${missing}`);
+  }
+  if (missing !== null && mode === 'required')
+    throw new ConfigError(`LOOPSTREAM_CONFINE is "required", but ${missing}.`);
+  if (launcher === undefined) return command;
+  return (args, needs = {}) => {
+    const { reads = [], readFds = [], network, fds, memoryBytes, cpuSeconds } = { ...base, ...needs };
+    const files = [...(base.reads ?? []), ...reads, ...FILES_OF_LIBRARIES.flatMap((name) => environment()[name] ?? [])];
+    return [
+      launcher,
+      ...(mode === 'required' ? ['--require'] : []),
+      ...(network ? ['--network'] : []),
+      ...files.flatMap((path) => ['--read', path]),
+      ...readFds.flatMap((fd) => ['--read-fd', String(fd)]),
+      ...(fds === undefined ? [] : ['--fds', String(fds)]),
+      ...(memoryBytes === undefined ? [] : ['--memory', String(memoryBytes)]),
+      ...(cpuSeconds === undefined ? [] : ['--cpu', String(cpuSeconds)]),
+      '--',
+      command,
+      ...args,
+    ];
+  };
+}
+
+/** The ffmpeg that sends to a destination: it has the network, and reads the authorities that it is to trust. */
+export const confineSender = (
+  { sender, confine: mode, caFile }: { sender: string; confine: ConfineMode; caFile: string | undefined },
+  log: Logger,
+): Program => confine(sender, mode, log, { network: true, reads: caFile === undefined ? [] : [caFile] });

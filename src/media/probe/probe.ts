@@ -1,0 +1,97 @@
+/**
+ * One attempt at a destination, stage by stage, so that it can be said how far it came. What no server but an RTMP server
+ * would answer is asked here; the publish is made by the streamer's own transport, which then tells the same of it as it
+ * would on air.
+ */
+import { type Clock, sleep, systemClock } from '../../lib/clock.ts';
+import type { GivenDestination } from '../../resources/destination/read.ts';
+import type { ProbeResult, TestStage } from '../../resources/destination/spec.ts';
+import type { Program } from '../confinement/confine.ts';
+import { type Address, AddressError, addressOf } from '../streamer/address.ts';
+import { type FailureCode, failure } from '../streamer/failure.ts';
+import { type Lookup, resolveHost } from '../streamer/resolve.ts';
+import { approach, type Stopped } from './approach.ts';
+import { publish } from './publish.ts';
+
+export interface ProbeOptions {
+  /** Makes the media of the test. */
+  ffmpeg: Program;
+  /** The ffmpeg that sends it; the same unless told. */
+  sender?: Program;
+  /** PEM file of the authorities to trust for RTMPS, instead of the system's. */
+  caFile?: string | undefined;
+  /** Private addresses may be sent to as well. */
+  allowPrivate: boolean;
+  lookup?: Lookup;
+  /** Ends it; what it then answers says nothing. */
+  signal?: AbortSignal;
+  clock?: Clock;
+}
+
+/**
+ * A host that may not be sent to is told after a whole number of these: how soon a name server answers tells whether it knows the
+ * name.
+ */
+const EVEN_MS = 1000;
+/** Addresses of one host that are tried. */
+const MAX_ADDRESSES = 3;
+/** All of it, so that whoever waits is told. */
+const LIMIT_MS = 20_000;
+/** For the publish to be accepted: no longer than a stream waits for it, and not so short that nobody could. */
+const ACCEPT_MS = { most: 10_000, least: 3000 };
+const MAX_MESSAGE = 500;
+
+/** By what a publish says that failed; what has no place of its own happened at the publish. */
+const STAGES: Partial<Record<FailureCode, TestStage>> = {
+  dns_failed: 'resolve',
+  connection_refused: 'connect',
+  unreachable: 'connect',
+  tls_failed: 'tls',
+};
+
+/** Never rejects but for a fault of our own. */
+export async function probe(given: GivenDestination, options: ProbeOptions): Promise<ProbeResult> {
+  const { clock = systemClock } = options;
+  const startedMs = clock.monotonicMs();
+  const elapsedMs = () => Math.round(clock.monotonicMs() - startedMs);
+  const stopped = await attempt(given, options, elapsedMs);
+  if (stopped?.failure.code === 'dns_failed') {
+    const { message } = failure('dns_failed');
+    const tookMs = Math.ceil((elapsedMs() + 1) / EVEN_MS) * EVEN_MS;
+    await sleep(tookMs - elapsedMs(), options.signal).catch(() => undefined);
+    return { ok: false, stage: 'resolve', code: 'dns_failed', message, tookMs };
+  }
+  if (!stopped) return { ok: true, stage: 'publish', message: 'The destination takes media.', tookMs: elapsedMs() };
+  const { code, message } = stopped.failure;
+  return { ok: false, stage: stopped.stage, code, message: message.slice(0, MAX_MESSAGE), tookMs: elapsedMs() };
+}
+
+async function attempt(
+  given: GivenDestination,
+  { ffmpeg, sender = ffmpeg, caFile, allowPrivate, lookup, signal, clock = systemClock }: ProbeOptions,
+  elapsedMs: () => number,
+): Promise<Stopped | undefined> {
+  let address: Address;
+  try {
+    address = addressOf(given);
+  } catch (error) {
+    if (!(error instanceof AddressError)) throw error;
+    return { stage: 'resolve', failure: failure('not_configured', error.message) };
+  }
+  const { addresses, failure: unresolved } = await resolveHost(address.host, { allowPrivate, lookup });
+  if (unresolved) return { stage: 'resolve', failure: unresolved };
+  let [ip] = addresses;
+  if (address.format === 'flv') {
+    let refused = await approach(address, ip);
+    for (const other of addresses.slice(1, MAX_ADDRESSES)) {
+      if (refused?.stage !== 'connect') break;
+      ip = other;
+      refused = await approach(address, ip);
+    }
+    if (refused) return refused;
+  }
+  const acceptMs = Math.max(ACCEPT_MS.least, Math.min(ACCEPT_MS.most, LIMIT_MS - elapsedMs()));
+  const failed = await publish(address, ip, { ffmpeg, sender, caFile, acceptMs, clock, ...(signal && { signal }) });
+  if (!failed) return undefined;
+  return { stage: STAGES[failed.code] ?? 'publish', failure: failed };
+}

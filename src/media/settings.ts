@@ -1,0 +1,139 @@
+/**
+ * Reads the settings of the roles that run once for each stream, file or test, in a pod of their own. There are many of these, and
+ * they start for little: this file imports nothing heavy. Pure: no I/O, no clock.
+ */
+import { common, maxSourceBytes } from '../settings/common.ts';
+import { ConfigError, type Env, reader } from '../settings/settings.ts';
+import { CONFINE_MODES, type ConfineMode } from './confinement/modes.ts';
+import { mediaLimits } from './limits.ts';
+
+/**
+ * For media in S3: a directory with two files, which no process list shows, or two variables. Both or neither: half of them
+ * would be refused later, by a server, in other words.
+ */
+export const storageCredentials = (env: Env) => {
+  const { text, optional } = reader(env);
+  const directory = optional('STORAGE_CREDENTIALS_DIR');
+  if (directory !== undefined) return Object.freeze({ directory });
+  if (optional('S3_ACCESS_KEY_ID') === undefined && optional('S3_SECRET_ACCESS_KEY') === undefined) return undefined;
+  return Object.freeze({ accessKeyId: text('S3_ACCESS_KEY_ID'), secretAccessKey: text('S3_SECRET_ACCESS_KEY') });
+};
+
+/** Whether ffmpeg and ffprobe are confined by the kernel: as far as it can, wholly or not at all, or not. */
+export function confineMode(env: Env): ConfineMode {
+  const value = reader(env).text('CONFINE', 'auto');
+  const mode = CONFINE_MODES.find((each) => each === value);
+  if (mode) return mode;
+  throw new ConfigError(`LOOPSTREAM_CONFINE must be ${CONFINE_MODES.join(', ')}.`);
+}
+
+export const DEFAULT_CACHE_BYTES = 2 * 2 ** 30;
+/** Half a minute of the highest quality: with less, what is read ahead would push out what is being played. */
+export const MIN_CACHE_BYTES = 256 * 2 ** 20;
+
+/** The streamer: inside the pod of one stream. Paths are where the pod's volumes are mounted. */
+export const streamerConfig = (env: Env) => {
+  const { text, integer, optional, flag } = reader(env);
+  return Object.freeze({
+    ...common(env),
+    programFile: text('PROGRAM_FILE'),
+    /** JSON: what each destination is called → its rtmpUrl, rtmpKey, rtmpUser and rtmpPassword. */
+    destinationsFile: text('DESTINATIONS_FILE'),
+    storageUrl: text('STORAGE_URL'),
+    storageCredentials: storageCredentials(env),
+    /** Where media from S3 is kept to be read again; the directory of one process. Without it nothing is kept. */
+    cacheDir: optional('CACHE_DIR'),
+    cacheBytes: integer('CACHE_BYTES', DEFAULT_CACHE_BYTES, MIN_CACHE_BYTES),
+    host: text('HOST', '0.0.0.0'),
+    port: integer('PORT', 9400, 0, 65_535),
+    /** Where /metrics is; without it, at the same port as all else. */
+    metricsPort: optional('METRICS_PORT') === undefined ? undefined : integer('METRICS_PORT', 9405, 0, 65_535),
+    /** PEM file of the authorities that are trusted for RTMPS, instead of the system's. */
+    caFile: optional('CA_FILE'),
+    allowPrivateDestinations: flag('ALLOW_PRIVATE_DESTINATIONS'),
+    sender: text('SENDER', text('FFMPEG', 'ffmpeg')),
+    confine: confineMode(env),
+    /** Holds the token that the operator shows; without it nobody may control the stream. */
+    controlTokenFile: reader(env).optional('CONTROL_TOKEN_FILE'),
+    /** Holds the token that whoever wants numbers or the preview shows; without it everybody may look. */
+    viewTokenFile: optional('VIEW_TOKEN_FILE'),
+    /** Names the one pod of the stream that may publish, by its UID; without it this process publishes. */
+    publisherFile: optional('PUBLISHER_FILE'),
+    podUid: optional('POD_UID') ?? '',
+    /** How long it goes on publishing after SIGTERM, unless it is told to stop: until then another one can take over. */
+    lingerSeconds: integer('LINGER_SECONDS', 0, 0, 3600),
+    /** Where the time on air is written: what Kubernetes reads at the end, and what the next process of the pod reads. */
+    resultFile: optional('RESULT_FILE'),
+    sessionsFile: optional('SESSIONS_FILE'),
+  });
+};
+export type StreamerConfig = ReturnType<typeof streamerConfig>;
+
+/** Of the transfer of a link. */
+export const fetchLimits = (env: Env) => {
+  const { integer } = reader(env);
+  return {
+    /** For all of it. */
+    fetchTimeoutSeconds: integer('FETCH_TIMEOUT_SECONDS', 3600, 1, 7 * 86_400),
+    /** A server that sends less for half a minute is given up; 0 for any rate. */
+    minFetchBytesPerSecond: integer('MIN_FETCH_BYTES_PER_SECOND', 16 * 1024, 0),
+  };
+};
+
+/** The prepare Job: one task, one answer. */
+export const prepareConfig = (env: Env) => {
+  const { text, optional, integer, flag, json } = reader(env);
+  return Object.freeze({
+    ...common(env),
+    task: json<unknown>('TASK'),
+    resultFile: text('RESULT_FILE'),
+    /** Where it tells how far it is; without a host it tells nobody. */
+    host: optional('HOST'),
+    port: integer('PORT', 9403, 0, 65_535),
+    storageUrl: text('STORAGE_URL'),
+    storageCredentials: storageCredentials(env),
+    allowPrivateLinks: flag('ALLOW_PRIVATE_LINKS'),
+    maxSourceBytes: maxSourceBytes(env),
+    ...fetchLimits(env),
+    mediaLimits: mediaLimits(env),
+    ffmpeg: text('FFMPEG', 'ffmpeg'),
+    confine: confineMode(env),
+    ffprobe: text('FFPROBE', 'ffprobe'),
+    /** Where the container beside this one is to come for work, which then runs both of them. */
+    decoderSocket: optional('DECODER_SOCKET'),
+    /** Where files are put that it reads. */
+    inputDir: optional('INPUT_DIR'),
+  });
+};
+export type PrepareConfig = ReturnType<typeof prepareConfig>;
+
+/** The container beside it, which runs ffmpeg and ffprobe and has nothing else. */
+export const decoderConfig = (env: Env) => {
+  const { text } = reader(env);
+  return Object.freeze({
+    ...common(env),
+    socket: text('DECODER_SOCKET'),
+    ffmpeg: text('FFMPEG', 'ffmpeg'),
+    ffprobe: text('FFPROBE', 'ffprobe'),
+    confine: confineMode(env),
+  });
+};
+export type DecoderConfig = ReturnType<typeof decoderConfig>;
+
+/** The test of a destination: one attempt, one answer. */
+export const probeConfig = (env: Env) => {
+  const { text, optional, flag } = reader(env);
+  return Object.freeze({
+    ...common(env),
+    /** Holds the files rtmpUrl and rtmpKey, and rtmpUser and rtmpPassword where there is a login. */
+    destinationDir: text('DESTINATION_DIR'),
+    resultFile: text('RESULT_FILE'),
+    /** As a streamer's. */
+    caFile: optional('CA_FILE'),
+    allowPrivateDestinations: flag('ALLOW_PRIVATE_DESTINATIONS'),
+    ffmpeg: text('FFMPEG', 'ffmpeg'),
+    sender: text('SENDER', text('FFMPEG', 'ffmpeg')),
+    confine: confineMode(env),
+  });
+};
+export type ProbeConfig = ReturnType<typeof probeConfig>;

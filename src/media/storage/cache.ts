@@ -1,0 +1,271 @@
+/**
+ * A storage with a cache on the local disk in front of it, for whoever reads the same objects again and again. Objects are
+ * kept in pieces, so that a small cache serves large objects; what is being read is fetched ahead. A piece is of one version
+ * of its object, and a read is of one version to its end. While the storage is away, everything that is kept can be read.
+ */
+import { createHash } from 'node:crypto';
+import { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+import { type Clock, sleep, systemClock } from '../../lib/clock.ts';
+import type { Logger } from '../../lib/log.ts';
+import { ChunkStore } from './chunks.ts';
+import { Heads, within } from './heads.ts';
+import { Health } from './health.ts';
+import { keySegments } from './key.ts';
+import { ReadAhead, type Wanted } from './read-ahead.ts';
+import { type ReadRange, type Storage, StorageError, type StoredObject } from './storage.ts';
+
+/** 3 s of 2.5 Mbit/s; at 50 Mbit/s six requests a second. */
+const CHUNK_BYTES = 2 ** 20;
+/** A read of less looks something up in the object and does not begin to read it: kept as it is, nothing fetched ahead. */
+const PEEK_BYTES = 64 * 1024;
+/** 256 MiB ahead with the default of 2 GiB; two items of two tracks then take half of the cache. */
+const READ_AHEAD_PART = 8;
+const FETCHERS = 2;
+const FRESH_MS = 30_000;
+const PATIENCE_MS = 3000;
+/** A client that tries again and again where nothing answers takes longer than a stream has to come up. */
+const HEAD_TIMEOUT_MS = 5000;
+const RETRY_MS = { first: 500, longest: 15_000 };
+
+export interface CacheOptions {
+  dir: string;
+  maxBytes: number;
+  log: Logger;
+  clock?: Clock;
+  readAheadBytes?: number;
+  /** For how long nobody asks whether an object has changed. After that its reader is not kept waiting for the answer. */
+  freshMs?: number;
+  /** How long the storage may take to tell of an object that only the disk knows, before the disk is believed. */
+  patienceMs?: number;
+}
+
+export interface CacheStats {
+  /** Pieces that were there when they were asked for, and pieces that were not. */
+  hits: number;
+  misses: number;
+  /** Room taken on the disk, and how much there may be. */
+  bytes: number;
+  maxBytes: number;
+  evictions: number;
+  /** Bytes that came from the storage. */
+  fetchedBytes: number;
+  /** False while the disk takes nothing. */
+  writable: boolean;
+  /** What the storage refused or left unanswered, by StorageError's code; an object that does not exist is no error. */
+  errors: Record<string, number>;
+  /** What it said when it was last asked; undefined when it answered. */
+  failure: string | undefined;
+}
+
+const nameOf = (...parts: (string | number)[]): string => createHash('sha1').update(parts.join('\0')).digest('hex');
+const chunkName = ({ key, version, piece }: Wanted) => nameOf('chunk', key, version, piece);
+
+export class CachedStorage implements Storage {
+  readonly #storage: Storage;
+  readonly #store: ChunkStore;
+  readonly #maxBytes: number;
+  readonly #ahead: ReadAhead;
+  readonly #heads: Heads;
+  readonly #health: Health;
+  readonly #flights = new Map<string, Promise<Buffer>>();
+  readonly #fetchers = new Set<Promise<void>>();
+  /** What is being written to the disk of it, after whoever waited for it has it. */
+  readonly #keeping = new Set<Promise<void>>();
+  readonly #abort = new AbortController();
+  #hits = 0;
+  #misses = 0;
+  #fetchedBytes = 0;
+
+  private constructor(storage: Storage, store: ChunkStore, options: CacheOptions) {
+    const { maxBytes, readAheadBytes = maxBytes / READ_AHEAD_PART, log, clock = systemClock } = options;
+    this.#storage = storage;
+    this.#store = store;
+    this.#maxBytes = maxBytes;
+    this.#ahead = new ReadAhead(Math.floor(readAheadBytes / CHUNK_BYTES));
+    this.#health = new Health(log);
+    const ask = (key: string) => this.#health.ask(key, () => answerWithin(HEAD_TIMEOUT_MS, storage.head(key)));
+    const { freshMs = FRESH_MS, patienceMs = PATIENCE_MS } = options;
+    this.#heads = new Heads({ store, clock, ask, freshMs, patienceMs });
+  }
+
+  /** What an earlier process left in the directory is used. Never rejects: without a usable directory nothing is kept. */
+  static async open(storage: Storage, options: CacheOptions): Promise<CachedStorage> {
+    const { dir, maxBytes, log, clock = systemClock } = options;
+    return new CachedStorage(storage, await ChunkStore.open({ dir, maxBytes, log, clock }), options);
+  }
+
+  /** Ends what is being fetched; resolves when nothing of it is at work any more. */
+  async close(): Promise<void> {
+    this.#abort.abort(new Error('the cache is closed'));
+    await Promise.allSettled([...this.#fetchers, ...this.#keeping, this.#heads.settled()]);
+  }
+
+  /** Nothing is being fetched or written. */
+  get idle(): boolean {
+    return this.#fetchers.size === 0 && this.#flights.size === 0;
+  }
+
+  stats(): CacheStats {
+    const { bytes, evictions, writable } = this.#store;
+    return {
+      ...{ hits: this.#hits, misses: this.#misses, bytes, maxBytes: this.#maxBytes, evictions, writable },
+      ...{ fetchedBytes: this.#fetchedBytes, errors: { ...this.#health.errors }, failure: this.#health.failure },
+    };
+  }
+
+  head(key: string): Promise<StoredObject | undefined> {
+    return this.#heads.get(key);
+  }
+
+  async read(key: string, range: ReadRange = {}, signal?: AbortSignal): Promise<Readable> {
+    keySegments(key);
+    const { start = 0, end = Number.POSITIVE_INFINITY } = range;
+    const version = range.version ?? (await this.head(key))?.version;
+    if (version === undefined) throw new StorageError('not_found', `There is no object ${key}.`);
+    if (end <= start) return Readable.from([]);
+    const body = end - start < PEEK_BYTES ? this.#peek(key, version, start, end, signal) : undefined;
+    return Readable.from(body ?? this.#pieces(key, version, start, end, signal), { objectMode: false });
+  }
+
+  async *#peek(key: string, version: string, start: number, end: number, signal: AbortSignal | undefined) {
+    const first = Math.floor(start / CHUNK_BYTES);
+    const whole = Math.floor((end - 1) / CHUNK_BYTES) === first && this.#there({ key, version, piece: first });
+    if (whole) return yield* this.#pieces(key, version, start, end, signal);
+    yield await this.#take(nameOf('part', key, version, start, end), key, { start, end, version }, signal);
+  }
+
+  async *#pieces(key: string, version: string, start: number, end: number, signal: AbortSignal | undefined) {
+    for (let offset = start; offset < end; ) {
+      const piece = Math.floor(offset / CHUNK_BYTES);
+      const from = piece * CHUNK_BYTES;
+      const range = { start: from, end: from + CHUNK_BYTES, version };
+      const data = await this.#take(chunkName({ key, version, piece }), key, range, signal);
+      if (end - start >= PEEK_BYTES) this.#readOn({ key, version, piece });
+      const part = data.subarray(offset - from, Math.min(data.length, end - from));
+      if (part.length > 0) yield part;
+      if (data.length < CHUNK_BYTES) return;
+      offset = from + CHUNK_BYTES;
+    }
+  }
+
+  #there(wanted: Wanted): boolean {
+    const name = chunkName(wanted);
+    return this.#store.has(name) || this.#flights.has(name);
+  }
+
+  /** From the disk, or from the storage and then onto the disk. */
+  async #take(name: string, key: string, range: ReadRange, signal: AbortSignal | undefined): Promise<Buffer> {
+    signal?.throwIfAborted();
+    const kept = this.#flights.has(name) ? undefined : await this.#store.get(name);
+    if (kept) {
+      this.#hits++;
+      return kept;
+    }
+    this.#misses++;
+    return untilAborted(this.#fetch(name, key, range), signal);
+  }
+
+  /** One request for each piece, however many wait for it; none of them can end it for the others. */
+  #fetch(name: string, key: string, range: ReadRange): Promise<Buffer> {
+    const flight = this.#flights.get(name);
+    if (flight) return flight;
+    const fetched = this.#health.ask(key, async () => buffer(await this.#storage.read(key, range, this.#abort.signal)));
+    this.#flights.set(name, fetched);
+    const keep = async () => {
+      const data = await fetched;
+      this.#fetchedBytes += data.length;
+      await this.#store.put(name, data);
+    };
+    // Whoever waits has the bytes before the disk has them; until it does they are handed out from here.
+    const kept = keep()
+      .catch((error: unknown) => {
+        // What is known of this object is no longer so; the next one who opens it asks.
+        const gone = error instanceof StorageError && (error.code === 'changed' || error.code === 'not_found');
+        return gone ? this.#heads.forget(key) : undefined;
+      })
+      .finally(() => {
+        this.#flights.delete(name);
+        this.#keeping.delete(kept);
+      });
+    this.#keeping.add(kept);
+    return fetched;
+  }
+
+  #readOn(at: Wanted): void {
+    const sizeBytes = this.#heads.sizeOf(at.key, at.version);
+    if (sizeBytes === undefined) return;
+    this.#ahead.at(at.key, at.version, at.piece, Math.ceil(sizeBytes / CHUNK_BYTES));
+    while (this.#fetchers.size < FETCHERS && !this.#abort.signal.aborted) {
+      const wanted = this.#nextWanted();
+      if (!wanted) return;
+      const fetcher = this.#fetchAhead(wanted).finally(() => this.#fetchers.delete(fetcher));
+      this.#fetchers.add(fetcher);
+    }
+  }
+
+  /** Nothing is fetched ahead that could not be kept. */
+  #nextWanted(): Wanted | undefined {
+    return this.#store.writable ? this.#ahead.next((wanted) => this.#there(wanted)) : undefined;
+  }
+
+  async #fetchAhead(first: Wanted): Promise<void> {
+    let retryMs = RETRY_MS.first;
+    for (let wanted: Wanted | undefined = first; wanted; wanted = this.#nextWanted()) {
+      const { key, version, piece } = wanted;
+      const start = piece * CHUNK_BYTES;
+      const name = chunkName(wanted);
+      try {
+        await this.#fetch(name, key, { start, end: start + CHUNK_BYTES, version });
+        retryMs = RETRY_MS.first;
+      } catch (error) {
+        if (this.#abort.signal.aborted) return;
+        if (error instanceof StorageError && error.code !== 'unavailable') {
+          this.#ahead.end(key, version);
+          continue;
+        }
+        this.#ahead.again(wanted);
+        await sleep(retryMs, this.#abort.signal).catch(() => undefined);
+        if (this.#abort.signal.aborted) return;
+        retryMs = Math.min(retryMs * 2, RETRY_MS.longest);
+      }
+    }
+  }
+
+  async write(key: string, body: Readable | Buffer, signal?: AbortSignal): Promise<void> {
+    await this.#storage.write(key, body, signal).finally(() => this.#heads.forget(key));
+  }
+
+  async publish(key: string, fill: (path: string) => Promise<void>): Promise<void> {
+    await this.#storage.publish(key, fill).finally(() => this.#heads.forget(key));
+  }
+
+  async delete(key: string): Promise<void> {
+    await this.#storage.delete(key).finally(() => this.#heads.forget(key));
+  }
+
+  withLocalFile<T>(key: string, use: (path: string) => Promise<T>): Promise<T> {
+    return this.#storage.withLocalFile(key, use);
+  }
+
+  list(prefix: string): AsyncIterable<string> {
+    return this.#storage.list(prefix);
+  }
+}
+
+async function answerWithin<T>(ms: number, answer: Promise<T>): Promise<T> {
+  const late = () => {
+    throw new StorageError('unavailable', `The storage did not answer within ${ms / 1000} s.`);
+  };
+  answer.catch(() => undefined);
+  return within(answer, ms, late);
+}
+
+function untilAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (!signal) return promise;
+  return new Promise((resolve, reject) => {
+    const stop = () => reject(signal.reason);
+    signal.addEventListener('abort', stop, { once: true });
+    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop));
+  });
+}

@@ -1,0 +1,125 @@
+/**
+ * What is known of objects: their size and version, from the storage, and kept on the disk for a process that starts while
+ * the storage is away. Whoever asks again is answered at once; whether the object has changed is found out meanwhile.
+ */
+import { createHash } from 'node:crypto';
+import type { Clock } from '../../lib/clock.ts';
+import type { ChunkStore } from './chunks.ts';
+import { StorageError, type StoredObject } from './storage.ts';
+
+const MAX_KNOWN = 10_000;
+
+export interface HeadsOptions {
+  store: ChunkStore;
+  clock: Clock;
+  /** Asks the storage. */
+  ask: (key: string) => Promise<StoredObject | undefined>;
+  freshMs: number;
+  patienceMs: number;
+}
+
+interface Known {
+  object: StoredObject;
+  checkedAtMs: number;
+}
+
+const fileOf = (key: string): string => createHash('sha1').update(`head\0${key}`).digest('hex');
+
+export class Heads {
+  readonly #options: HeadsOptions;
+  readonly #known = new Map<string, Known>();
+  readonly #checks = new Map<string, Promise<StoredObject | undefined>>();
+
+  constructor(options: HeadsOptions) {
+    this.#options = options;
+  }
+
+  async get(key: string): Promise<StoredObject | undefined> {
+    const { store, clock, freshMs, patienceMs } = this.#options;
+    const known = this.#known.get(key);
+    if (known) {
+      store.touch(fileOf(key));
+      if (clock.monotonicMs() - known.checkedAtMs >= freshMs) void this.#check(key).catch(() => undefined);
+      return known.object;
+    }
+    const kept = parse(await store.get(fileOf(key)));
+    if (!kept) return this.#check(key);
+    // From here on it is known: only the first reader of a process waits for a storage that does not answer.
+    const believe = () => {
+      if (!this.#known.has(key)) this.#know(key, kept);
+      return kept;
+    };
+    const asked = this.#check(key).catch((error: unknown) => {
+      if (error instanceof StorageError && error.code === 'unavailable') return believe();
+      throw error;
+    });
+    asked.catch(() => undefined);
+    return within(asked, patienceMs, believe);
+  }
+
+  /** Size of this version in bytes; undefined when another one is the present one, or none is known. */
+  sizeOf(key: string, version: string): number | undefined {
+    const object = this.#known.get(key)?.object;
+    return object?.version === version ? object.sizeBytes : undefined;
+  }
+
+  /** It is not so any more: the next one who wants to know asks the storage. */
+  forget(key: string): Promise<void> {
+    this.#known.delete(key);
+    return this.#options.store.delete(fileOf(key));
+  }
+
+  /** Resolves when nobody is being asked. */
+  async settled(): Promise<void> {
+    await Promise.allSettled(this.#checks.values());
+  }
+
+  #check(key: string): Promise<StoredObject | undefined> {
+    const running = this.#checks.get(key);
+    if (running) return running;
+    const check = this.#ask(key).finally(() => this.#checks.delete(key));
+    this.#checks.set(key, check);
+    return check;
+  }
+
+  async #ask(key: string): Promise<StoredObject | undefined> {
+    const { ask, clock, store } = this.#options;
+    try {
+      const object = await ask(key);
+      if (object?.version !== this.#known.get(key)?.object.version) await this.forget(key);
+      if (!object) return undefined;
+      this.#know(key, object);
+      await store.put(fileOf(key), Buffer.from(JSON.stringify(object)));
+      return object;
+    } catch (error) {
+      // It is asked again after a while, not by each reader.
+      const known = this.#known.get(key);
+      if (known) known.checkedAtMs = clock.monotonicMs();
+      throw error;
+    }
+  }
+
+  #know(key: string, object: StoredObject): void {
+    this.#known.delete(key);
+    this.#known.set(key, { object, checkedAtMs: this.#options.clock.monotonicMs() });
+    const [oldest] = this.#known.keys();
+    if (this.#known.size > MAX_KNOWN && oldest !== undefined) this.#known.delete(oldest);
+  }
+}
+
+function parse(json: Buffer | undefined): StoredObject | undefined {
+  if (!json) return undefined;
+  const { sizeBytes, modifiedAt, version } = JSON.parse(json.toString()) as Record<keyof StoredObject, never>;
+  return { sizeBytes, modifiedAt: new Date(modifiedAt), version };
+}
+
+/** `late()` when the promise has not settled after so many milliseconds. */
+export async function within<T>(promise: Promise<T>, ms: number, late: () => T): Promise<T> {
+  const timer = Promise.withResolvers<undefined>();
+  const handle = setTimeout(timer.resolve, ms, undefined);
+  try {
+    return await Promise.race([promise, timer.promise.then(late)]);
+  } finally {
+    clearTimeout(handle);
+  }
+}

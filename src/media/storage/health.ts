@@ -1,0 +1,42 @@
+/** How a storage answers: every question goes through here, so that its errors are counted and its state is known. */
+import type { Logger } from '../../lib/log.ts';
+import { StorageError } from './storage.ts';
+
+export class Health {
+  /** What it refused or left unanswered, by StorageError's code; that an object does not exist is no error. */
+  readonly errors: Record<string, number> = {};
+  /** What it said when it was last asked; undefined when it answered. Free of secrets. */
+  failure: string | undefined;
+  readonly #log: Logger;
+
+  constructor(log: Logger) {
+    this.#log = log;
+  }
+
+  async ask<T>(key: string, question: () => Promise<T>): Promise<T> {
+    try {
+      const answer = await question();
+      this.#answered();
+      return answer;
+    } catch (error) {
+      if (error instanceof StorageError) this.#failed(key, error);
+      throw error;
+    }
+  }
+
+  #answered(): void {
+    if (this.failure !== undefined) this.#log.info('the storage answers again');
+    this.failure = undefined;
+  }
+
+  #failed(key: string, error: StorageError): void {
+    if (error.code === 'not_found') {
+      this.#answered();
+      return;
+    }
+    this.errors[error.code] = (this.errors[error.code] ?? 0) + 1;
+    if (error.code !== 'unavailable') return;
+    if (this.failure === undefined) this.#log.warn({ key, err: error }, 'the storage does not answer');
+    this.failure = error.message;
+  }
+}

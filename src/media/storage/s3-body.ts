@@ -1,0 +1,72 @@
+/** The body of an answer of S3 that goes on where it broke off, from the same version of the object. */
+import type { Readable } from 'node:stream';
+import { sleep } from '../../lib/clock.ts';
+import { mayPass } from './s3-error.ts';
+
+/** A body is given up after so many continuations without a single byte: together with the pauses about half a minute. */
+const CONTINUATIONS = 10;
+const PAUSE_MS = { first: 100, most: 5000 };
+
+export interface BodyPart {
+  body: Readable;
+  /** The version of the object, for the next request. */
+  etag: string | undefined;
+}
+
+export class ContinuedBody {
+  #body: Readable;
+  #fruitless = 0;
+  readonly #goOn: (offset: number) => Promise<BodyPart | undefined>;
+  readonly #fail: (error: unknown) => unknown;
+
+  /** `goOn` asks for what follows after so many bytes; `fail` makes of the SDK's error the one that is thrown. */
+  constructor(
+    first: BodyPart,
+    goOn: (offset: number) => Promise<BodyPart | undefined>,
+    fail: (error: unknown) => unknown,
+  ) {
+    this.#goOn = goOn;
+    this.#fail = fail;
+    this.#body = quiet(first.body);
+  }
+
+  destroy(): void {
+    this.#body.destroy();
+  }
+
+  async *chunks(signal?: AbortSignal): AsyncGenerator<Buffer> {
+    for (let offset = 0; ; ) {
+      let broken: unknown;
+      try {
+        for await (const chunk of this.#body) {
+          offset += (chunk as Buffer).length;
+          this.#fruitless = 0;
+          yield chunk as Buffer;
+        }
+        return;
+      } catch (error) {
+        broken = error;
+      }
+      if (!(await this.#reopen(offset, broken, signal))) return;
+    }
+  }
+
+  /** False when nothing follows. */
+  async #reopen(offset: number, why: unknown, signal: AbortSignal | undefined): Promise<boolean> {
+    for (let error = why; ; ) {
+      signal?.throwIfAborted();
+      if (!mayPass(error) || this.#fruitless >= CONTINUATIONS) throw this.#fail(error);
+      await sleep(Math.min(PAUSE_MS.most, PAUSE_MS.first * 2 ** this.#fruitless++), signal);
+      try {
+        const next = await this.#goOn(offset);
+        if (next) this.#body = quiet(next.body);
+        return next !== undefined;
+      } catch (again) {
+        error = again;
+      }
+    }
+  }
+}
+
+/** Whoever destroys the stream before reading it must not be hit by the connection's last word. */
+const quiet = (body: Readable): Readable => body.on('error', () => undefined);

@@ -1,0 +1,76 @@
+/** The engine of a stream: its tracks, the splicer that joins them and the station that sends at the pace of the clock. */
+import type { Clock } from '../../lib/clock.ts';
+import type { Lifecycle } from '../../lib/lifecycle.ts';
+import type { Logger } from '../../lib/log.ts';
+import type { Program } from '../../resources/stream/program.ts';
+import type { Storage } from '../storage/storage.ts';
+import { Sound } from './sound.ts';
+import { Splicer } from './splice.ts';
+import { Station } from './station.ts';
+import { msToTicks } from './timeline.ts';
+import { Track } from './track.ts';
+
+export interface EngineOptions {
+  storage: Storage;
+  clock: Clock;
+  log: Logger;
+  /** Where the timeline begins, in milliseconds. */
+  timelineStartMs: number;
+}
+
+export interface Engine {
+  splicer: Splicer;
+  station: Station;
+  video: Track;
+  sound: Sound;
+  /** The program that is played. */
+  program(): Program;
+  /**
+   * Takes another program. Of the same version, only where it is sent can be another. Rejects when storage tells nothing of
+   * what is to be played; what was played before goes on.
+   */
+  take(program: Program): Promise<void>;
+}
+
+/** Resolves when the first program is loaded; the station does not run yet. It is taken apart with the lifecycle. */
+export async function createEngine(first: Program, options: EngineOptions, lifecycle: Lifecycle): Promise<Engine> {
+  const { storage, clock, log, timelineStartMs } = options;
+  const { signal } = lifecycle;
+  let station: Station | undefined;
+  const onData = () => station?.notify();
+  const leadMs = () => station?.leadMs ?? 0;
+  const shared = { storage, clock, log, signal, onData, leadMs };
+  const video = new Track({ ...shared, kind: 'video' });
+  const sound = new Sound((ended) => new Track({ ...shared, kind: 'audio', signal: AbortSignal.any([signal, ended]) }));
+  let program = first;
+  const load = async (next: Program) => {
+    await video.load(next, next.video);
+    await sound.load(next);
+    program = next;
+    log.info({ version: next.version, items: next.video.items.length }, 'program taken');
+  };
+  const take = async (next: Program) => {
+    const { destinations } = next;
+    if (next.version === program.version) program = next;
+    else {
+      // Where it is sent does not wait for what is played.
+      program = { ...program, destinations };
+      await load(next);
+    }
+  };
+  await load(first);
+  const splicer = new Splicer({
+    video: video.next,
+    audio: sound.track?.next,
+    delayTicks: video.delayTicks,
+    startTicks: msToTicks(timelineStartMs),
+  });
+  sound.attach(splicer);
+  station = new Station({ splicer, clock });
+  lifecycle.defer('tracks', () => {
+    splicer.close();
+    video.close();
+    sound.close();
+  });
+  return { splicer, station, video, sound, program: () => program, take };
+}

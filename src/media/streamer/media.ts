@@ -1,0 +1,31 @@
+/** The storage that a streamer reads its media from; what does not lie on a local disk is read through a cache on one. */
+
+import type { Lifecycle } from '../../lib/lifecycle.ts';
+import type { Logger } from '../../lib/log.ts';
+import type { StreamerConfig } from '../settings.ts';
+import type { CacheOptions, CacheStats } from '../storage/cache.ts';
+import { openStorage } from '../storage/open.ts';
+import type { Storage } from '../storage/storage.ts';
+
+export interface Media {
+  storage: Storage;
+  /** Undefined without a cache. */
+  cache: () => CacheStats | undefined;
+}
+
+/** Released by the lifecycle. `tuning`: other times and sizes than the cache's own. */
+export async function openMedia(
+  config: StreamerConfig,
+  lifecycle: Lifecycle,
+  log: Logger,
+  tuning: Partial<CacheOptions> = {},
+): Promise<Media> {
+  const storage = await openStorage(config.storageUrl, { credentials: config.storageCredentials });
+  const { cacheDir: dir, cacheBytes: maxBytes } = config;
+  if (dir === undefined || config.storageUrl.startsWith('file:')) return { storage, cache: () => undefined };
+  // A stream whose media is in a directory carries nothing of it.
+  const { CachedStorage } = await import('../storage/cache.ts');
+  const cached = await CachedStorage.open(storage, { dir, maxBytes, log, ...tuning });
+  lifecycle.defer('cache', () => cached.close());
+  return { storage: cached, cache: () => cached.stats() };
+}

@@ -1,0 +1,151 @@
+/**
+ * What the types cannot say of our kinds: rules across fields, what may not change, what a text looks like; as CEL, with
+ * the sentences that requests give too (src/lib/sentences.ts). Pure: no I/O, no clock.
+ *
+ * What was stored before a rule was made stays usable: the API server does not ask again about what a write leaves as it
+ * is (ratcheting). It cannot tell that of the root, which every write changes, so the rules there ask at creation alone.
+ */
+import {
+  CRON,
+  DISPLAY_NAME,
+  GATE,
+  LABEL_VALUE,
+  LINK,
+  REFERENCE,
+  SENTENCES,
+  type TextRule,
+  TIME_ZONE,
+} from '../../lib/sentences.ts';
+import { OWN_PREFIXES, podName } from '../common/names.ts';
+import type { Additions, Rule } from './schema.ts';
+
+/** A pod's name becomes its host name and the value of labels, which may have 63 characters. */
+const MAX_STREAM_NAME = 63 - podName('').length;
+/** Upload names become names of Jobs: the longest is `<name>-2160p60`. */
+const MAX_UPLOAD_NAME = 63 - '-2160p60'.length;
+
+const rules = (...list: Rule[]) => ({ 'x-kubernetes-validations': list });
+const text = (list: readonly TextRule[]) =>
+  rules(
+    ...list.flatMap(({ matches, lacks, sentence: message }) => [
+      ...(matches === undefined ? [] : [{ rule: `self.matches(r'${matches}')`, message }]),
+      ...(lacks === undefined ? [] : [{ rule: `!self.matches(r'${lacks}')`, message }]),
+    ]),
+  );
+/** A transition rule: it asks only where there was a value before. */
+const fixed = (kind: string): Rule => ({
+  rule: 'self == oldSelf',
+  message: SENTENCES.fixed(kind),
+  reason: 'FieldValueForbidden',
+});
+const listMap = (...keys: string[]) => ({
+  'x-kubernetes-list-type': 'map' as const,
+  'x-kubernetes-list-map-keys': keys,
+});
+/** A name cannot be changed, and an object whose name was accepted once must be able to lose its finalizer. */
+const maxName = (length: number, message: string) =>
+  rules({
+    rule: `oldSelf.hasValue() || self.metadata.name.size() <= ${length}`,
+    optionalOldSelf: true,
+    message,
+    fieldPath: '.metadata.name',
+  });
+// With the reason FieldValueDuplicate the API server leaves the message out.
+const unique = rules({ rule: 'self.all(a, self.exists_one(b, a == b))', message: SENTENCES.twice });
+
+const noKeyBelow = (prefixes: readonly string[], message: string): Rule => ({
+  rule: `self.all(key, ${prefixes.map((prefix) => `!key.startsWith('${prefix}')`).join(' && ')})`,
+  message,
+});
+const labelValues: Rule = {
+  rule: `self.all(key, self[key].matches(r'${LABEL_VALUE.matches}'))`,
+  message: LABEL_VALUE.sentence,
+};
+/** Annotations by which a container runtime confines a container less (Pod Security Standards, baseline). */
+const CONFINEMENT = ['container.apparmor.security.beta.kubernetes.io/', 'seccomp.security.alpha.kubernetes.io/'].concat(
+  'container.seccomp.security.alpha.kubernetes.io/',
+);
+const OWN = noKeyBelow(OWN_PREFIXES, SENTENCES.ownLabels);
+
+const PLAYLISTS_GIVEN = 'has(self.playlistRefs) && size(self.playlistRefs) > 0';
+const CONDITIONS = { 'status.conditions': listMap('type') };
+
+export const LOOPSTREAM_RULES: Additions = {
+  '': maxName(MAX_STREAM_NAME, SENTENCES.streamNameTooLong(MAX_STREAM_NAME)),
+  spec: rules(
+    {
+      rule: `has(self.uploadRef) || (${PLAYLISTS_GIVEN})`,
+      message: SENTENCES.noMedia,
+      reason: 'FieldValueRequired',
+      fieldPath: '.uploadRef',
+    },
+    {
+      rule: `!has(self.uploadRef) || !(${PLAYLISTS_GIVEN})`,
+      message: SENTENCES.twoMedia,
+      reason: 'FieldValueForbidden',
+      fieldPath: '.playlistRefs',
+    },
+  ),
+  'spec.displayName': text(DISPLAY_NAME),
+  'spec.uploadRef': text(REFERENCE),
+  'spec.playlistRefs': unique,
+  'spec.playlistRefs[]': text(REFERENCE),
+  'spec.audioPlaylistRefs': unique,
+  'spec.audioPlaylistRefs[]': text(REFERENCE),
+  // The set names the entry that comes twice, the rule says what is wrong with that.
+  'spec.destinationRefs': { 'x-kubernetes-list-type': 'set', ...unique },
+  'spec.destinationRefs[]': text(REFERENCE),
+  'spec.schedule': rules({
+    rule: '!has(self.startAt) || !has(self.endAt) || self.endAt > self.startAt',
+    message: SENTENCES.endBeforeStart,
+    fieldPath: '.endAt',
+  }),
+  'spec.schedule.recurrence.cron': text([CRON]),
+  'spec.schedule.recurrence.timeZone': text([TIME_ZONE]),
+  'spec.readinessGates': listMap('conditionType'),
+  'spec.readinessGates[].conditionType': text(GATE),
+  'spec.template.nodeSelector': rules(labelValues),
+  'spec.template.labels': rules(OWN, labelValues),
+  'spec.template.annotations': rules(OWN, noKeyBelow(CONFINEMENT, SENTENCES.security)),
+  'spec.template.runtimeClassName': text(REFERENCE),
+  'spec.template.priorityClassName': text(REFERENCE),
+  ...CONDITIONS,
+};
+
+export const PLAYLIST_RULES: Additions = {
+  'spec.displayName': text(DISPLAY_NAME),
+  'spec.kind': rules(fixed('Playlist')),
+  'spec.items[].uploadRef': text(REFERENCE),
+  ...CONDITIONS,
+};
+
+/** How much of it has come may rise, and its size be said once; all else stays. */
+const SAME_SOURCE =
+  'has(self.url) ? has(oldSelf.url) && self.url == oldSelf.url : has(self.sent) && has(oldSelf.sent) && (!has(oldSelf.sent.sizeBytes) || has(self.sent.sizeBytes) && self.sent.sizeBytes == oldSelf.sent.sizeBytes) && self.sent.receivedBytes >= oldSelf.sent.receivedBytes && has(self.sent.isPart) == has(oldSelf.sent.isPart) && has(self.sent.parts) == has(oldSelf.sent.parts) && (!has(self.sent.parts) || self.sent.parts == oldSelf.sent.parts)';
+
+export const UPLOAD_RULES: Additions = {
+  '': maxName(MAX_UPLOAD_NAME, SENTENCES.uploadNameTooLong(MAX_UPLOAD_NAME)),
+  'spec.displayName': text(DISPLAY_NAME),
+  'spec.type': rules(fixed('Upload')),
+  'spec.source': rules(
+    { rule: 'has(self.url) != has(self.sent)', message: SENTENCES.oneSource },
+    {
+      rule: SAME_SOURCE,
+      message: SENTENCES.fixed('Upload'),
+      reason: 'FieldValueForbidden',
+    },
+  ),
+  'spec.source.sent': rules({
+    rule: '!has(self.sizeBytes) || self.receivedBytes <= self.sizeBytes',
+    message: SENTENCES.tooMuchSent,
+  }),
+  'spec.source.url': text(LINK),
+  'status.renditions': listMap('profile'),
+  ...CONDITIONS,
+};
+
+export const DESTINATION_RULES: Additions = {
+  'spec.displayName': text(DISPLAY_NAME),
+  'spec.secretName': text(REFERENCE),
+  ...CONDITIONS,
+};

@@ -1,0 +1,70 @@
+/**
+ * Destination: where a stream is sent. The URL and the key live in a Secret alone; the status tells what may be shown of them.
+ * Pure: no I/O, no clock.
+ */
+import { type Static, Type } from 'typebox';
+import { Condition } from '../common/conditions.ts';
+import type { Phase } from '../stream/spec.ts';
+
+export const DestinationSpec = Type.Object({
+  displayName: Type.Optional(Type.String({ minLength: 1, maxLength: 200, description: 'Name shown to people.' })),
+  secretName: Type.String({
+    minLength: 1,
+    maxLength: 253,
+    description:
+      'Secret in the same namespace with the keys rtmpUrl and rtmpKey; rtmpUser and rtmpPassword where the server asks for a login.',
+  }),
+});
+export type DestinationSpec = Static<typeof DestinationSpec>;
+
+/** How far a test comes, in order. SRT has no connection and no handshake that could be told from its publish. */
+export const TEST_STAGES = ['resolve', 'connect', 'tls', 'handshake', 'publish'] as const;
+export type TestStage = (typeof TEST_STAGES)[number];
+
+/** Codes of a test beside those that a stream tells of a destination (streamer/failure.ts): it was not made. */
+export const ON_AIR = 'on_air';
+export const NOT_RUN = 'not_run';
+
+/** What the pod of a test answers (its termination message, JSON). */
+export const ProbeResult = Type.Object({
+  ok: Type.Boolean({ description: 'Whether it took a publish.' }),
+  stage: Type.Enum(TEST_STAGES, { description: 'How far it came.' }),
+  code: Type.Optional(Type.String({ maxLength: 64, description: 'Why not, as a stable code.' })),
+  message: Type.String({ maxLength: 1024, description: 'The same as a sentence for people.' }),
+  tookMs: Type.Integer({ minimum: 0, description: 'Milliseconds that it took.' }),
+});
+export type ProbeResult = Static<typeof ProbeResult>;
+
+export const TestStatus = Type.Object(
+  {
+    id: Type.String({ description: 'Value of the annotation loopstream.dev/test that asked for it.' }),
+    ...ProbeResult.properties,
+    finishedAt: Type.String({ format: 'date-time', description: 'When it was over.' }),
+  },
+  { description: 'The last test of it that was asked for.' },
+);
+export type TestStatus = Static<typeof TestStatus>;
+
+export const DestinationStatus = Type.Object({
+  observedGeneration: Type.Optional(
+    Type.Integer({ minimum: 0, description: 'The generation of the spec this status is for.' }),
+  ),
+  rtmpUrl: Type.Optional(Type.String({ description: 'The ingest URL, without the key.' })),
+  secretVersion: Type.Optional(
+    Type.String({ description: 'resourceVersion of the Secret when it was looked at: streams take up another one.' }),
+  ),
+  rtmpKeyHint: Type.Optional(Type.String({ description: 'The last four characters of the key.' })),
+  hasLogin: Type.Optional(Type.Boolean({ description: 'Whether the Secret has a user name and a password.' })),
+  test: Type.Optional(TestStatus),
+  conditions: Type.Optional(
+    Type.Array(Condition, { maxItems: 16, description: 'Ready: the Secret is there and its URL can be used.' }),
+  ),
+});
+export type DestinationStatus = Static<typeof DestinationStatus>;
+
+/** Whether a stream in this phase publishes where it is sent, or tries to: a destination takes one publisher. */
+export const holdsDestination = (phase: Phase | undefined): boolean =>
+  phase === 'starting' || phase === 'live' || phase === 'reconnecting' || phase === 'stopping';
+
+/** The last four characters of a key, as a hint to its owner; nothing of a key shorter than eight. */
+export const keyHint = (rtmpKey: string): string => (rtmpKey.length < 8 ? '' : rtmpKey.slice(-4));

@@ -1,0 +1,46 @@
+/**
+ * How many bytes the versions of a playlist take. They are objects of their own, which the API server does not cache, so their sizes
+ * stand in an annotation that is written with each version. Pure: no I/O, no clock.
+ */
+
+import { GROUP } from '../common/names.ts';
+import type { Playlist } from './resource.ts';
+import type { PlaylistSpec } from './spec.ts';
+
+/** On a Playlist: bytes of each version that is kept, oldest first, divided by spaces. */
+export const VERSION_BYTES_ANNOTATION = `${GROUP}/version-bytes`;
+
+/** Versions that are kept beside the current and the published one. */
+export const HISTORY_LIMIT = 50;
+
+/** Besides the spec: the metadata of a ControllerRevision. */
+const OVERHEAD = 512;
+const PATTERN = /^\d{1,9}( \d{1,9})*$/;
+
+export const versionBytes = (spec: PlaylistSpec): number => OVERHEAD + Buffer.byteLength(JSON.stringify(spec));
+
+/** What is kept now. Where nothing says so (a playlist of an earlier release, or of kubectl), as much as there can be. */
+export function keptBytes({ metadata, spec }: Playlist): { sizes: number[]; total: number } {
+  const text = metadata.annotations?.[VERSION_BYTES_ANNOTATION] ?? '';
+  const count = Math.min(metadata.generation ?? 1, HISTORY_LIMIT);
+  const sizes = PATTERN.test(text)
+    ? text.split(' ').map(Number)
+    : Array.from({ length: count }, () => versionBytes(spec));
+  return { sizes, total: sizes.reduce((sum, size) => sum + size, 0) };
+}
+
+const annotationOf = (sizes: readonly number[]) => ({ [VERSION_BYTES_ANNOTATION]: sizes.join(' ') });
+
+/** The annotation of a playlist whose first version is `spec`. */
+export const keepingFirst = (spec: PlaylistSpec): Record<string, string> => annotationOf([versionBytes(spec)]);
+
+/** The annotation with another version, and how many bytes more the playlist takes then, its versions among them. */
+export function keepingNext(
+  playlist: Playlist,
+  next: PlaylistSpec,
+): { annotations: Record<string, string>; more: number } {
+  const { sizes, total } = keptBytes(playlist);
+  const after = [...sizes, versionBytes(next)].slice(-HISTORY_LIMIT);
+  const grown = versionBytes(next) - versionBytes(playlist.spec);
+  return { annotations: annotationOf(after), more: grown + after.reduce((sum, size) => sum + size, 0) - total };
+}

@@ -1,0 +1,70 @@
+/**
+ * Playlist: an ordered list of uploads. `metadata.generation` is its public version: Kubernetes raises it by one for each
+ * change of the spec, which is the contract's "increases by 1 for each committed batch of changes".
+ * Pure: no I/O, no clock.
+ */
+import { type Static, Type } from 'typebox';
+import { parseAs } from '../../lib/parse.ts';
+import { Condition } from '../common/conditions.ts';
+import { PUBLISHED_ANNOTATION } from '../common/names.ts';
+
+export const PLAYLIST_KINDS = ['video', 'audio'] as const;
+export const PLAYLIST_MODES = ['sequential', 'shuffle'] as const;
+export const MAX_ITEMS = 500;
+
+export const PlaylistSpec = Type.Object({
+  displayName: Type.Optional(Type.String({ minLength: 1, maxLength: 200, description: 'Name shown to people.' })),
+  kind: Type.Enum(PLAYLIST_KINDS, { default: 'video', description: 'Which track it fills.' }),
+  mode: Type.Enum(PLAYLIST_MODES, { default: 'sequential', description: 'The order in which items are played.' }),
+  items: Type.Array(
+    Type.Object({
+      uploadRef: Type.String({ minLength: 1, maxLength: 253, description: 'Name of an Upload in the same namespace.' }),
+    }),
+    { maxItems: MAX_ITEMS, description: 'What is played.' },
+  ),
+});
+export type PlaylistSpec = Static<typeof PlaylistSpec>;
+
+export const PlaylistStatus = Type.Object({
+  observedGeneration: Type.Optional(
+    Type.Integer({ minimum: 0, description: 'The generation of the spec this status is for.' }),
+  ),
+  conditions: Type.Optional(
+    Type.Array(Condition, { maxItems: 16, description: 'Prepared: every item can be played.' }),
+  ),
+});
+export type PlaylistStatus = Static<typeof PlaylistStatus>;
+
+/** The version that streams play, whatever the spec has become since: an immutable copy of what it was. */
+const Published = Type.Object({
+  version: Type.Integer({ minimum: 1 }),
+  mode: Type.Enum(PLAYLIST_MODES),
+  items: PlaylistSpec.properties.items,
+});
+export type Published = Static<typeof Published>;
+
+type Annotated = { metadata: { annotations?: Record<string, string> } };
+const read = new WeakMap<Annotated, { published: Published | undefined }>();
+
+/**
+ * What has been published of a playlist. It stands in an annotation, since a change of the spec would be a version of its own;
+ * what cannot be read counts as nothing. Objects do not change, so each is read once.
+ */
+export function publishedOf(playlist: Annotated): Published | undefined {
+  const known = read.get(playlist);
+  if (known) return known.published;
+  const published = parseAs(Published, playlist.metadata.annotations?.[PUBLISHED_ANNOTATION]);
+  read.set(playlist, { published });
+  return published;
+}
+
+type WithSpec = Annotated & { spec: Pick<PlaylistSpec, 'mode' | 'items'> };
+
+/** What streams play of it: the published version, or the spec as it is where nothing was ever published (kubectl). */
+export const playedOf = (playlist: WithSpec): Pick<PlaylistSpec, 'mode' | 'items'> =>
+  publishedOf(playlist) ?? playlist.spec;
+
+/** Names of all uploads that it needs, each once: of what is played and of what it has become since. */
+export const heldUploads = (playlist: WithSpec): string[] => [
+  ...new Set([...playedOf(playlist).items, ...playlist.spec.items].map(({ uploadRef }) => uploadRef)),
+];

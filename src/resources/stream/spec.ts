@@ -1,0 +1,386 @@
+/**
+ * LoopStream: a looping stream to one or more destinations. These TypeBox types are the single source: requests are
+ * checked with them, the CRD in crds/ is generated from them, the operator and the pod read them.
+ * Pure: no I/O, no clock.
+ */
+import { type Static, Type } from 'typebox';
+import { Condition } from '../common/conditions.ts';
+import { FRAMERATES, QUALITIES } from './profile.ts';
+import { Playing } from './program.ts';
+import { MAX_SESSIONS, Session } from './sessions.ts';
+import { Template } from './template.ts';
+
+export const MAX_DESTINATIONS = 5;
+export const MAX_PLAYLISTS = 20;
+
+const NameRef = (what: string) =>
+  Type.String({ minLength: 1, maxLength: 253, description: `Name of ${what} in the same namespace.` });
+
+export const Recurrence = Type.Object(
+  {
+    cron: Type.String({
+      minLength: 1,
+      maxLength: 200,
+      description: 'When each window begins: minute, hour, day of month, month, day of week.',
+    }),
+    timeZone: Type.String({
+      minLength: 1,
+      maxLength: 64,
+      default: 'UTC',
+      description: 'IANA name of the zone that the expression is read in, e.g. Europe/Berlin.',
+    }),
+    durationSeconds: Type.Integer({
+      minimum: 60,
+      maximum: 31 * 86_400,
+      description: 'How long each window lasts, in seconds. Windows that overlap are one.',
+    }),
+  },
+  { description: 'Windows that recur.' },
+);
+export type Recurrence = Static<typeof Recurrence>;
+
+export const Schedule = Type.Object(
+  {
+    startAt: Type.Optional(Type.String({ format: 'date-time', description: 'When the stream goes live (RFC 3339).' })),
+    endAt: Type.Optional(Type.String({ format: 'date-time', description: 'When it ends; never, if left out.' })),
+    recurrence: Type.Optional(Recurrence),
+    startingDeadlineSeconds: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        description: 'A window whose start is missed by more than this is left out; without it, it begins late.',
+      }),
+    ),
+  },
+  { description: 'When the stream is on air. Without it, it is on air while replicas is 1.' },
+);
+export type Schedule = Static<typeof Schedule>;
+
+/**
+ * Who may move a stream's pod from its node:
+ *
+ * - Never    nobody: evictions are refused by a PodDisruptionBudget, so a drain waits until the stream is stopped.
+ * - OnDrain  a node that is cordoned or tainted is left at once, by a warm replacement on another one. The default.
+ * - Always   the pod stays on such a node until it is evicted or deleted; then it is replaced in the same way.
+ */
+export const DISRUPTIONS = ['Never', 'OnDrain', 'Always'] as const;
+export type Disruption = (typeof DISRUPTIONS)[number];
+
+/**
+ * What becomes of a stream some of whose items cannot be played:
+ *
+ * - Skip   they are left out, the others go on air, and each joins when it is ready. The default.
+ * - Block  the stream goes on air, and takes up a new list, only when every item can be played.
+ */
+export const ITEM_FAILURES = ['Skip', 'Block'] as const;
+
+const ReadinessGate = Type.Object({
+  conditionType: Type.String({
+    minLength: 1,
+    maxLength: 316,
+    description: 'Type of the condition, e.g. CreditAvailable.',
+  }),
+});
+
+export const LoopStreamSpec = Type.Object({
+  displayName: Type.Optional(Type.String({ minLength: 1, maxLength: 200, description: 'Name shown to people.' })),
+  replicas: Type.Integer({
+    minimum: 0,
+    maximum: 1,
+    default: 1,
+    description: '1 when the stream is meant to be on air, 0 when it is stopped (an RTMP key takes one publisher).',
+  }),
+  quality: Type.Enum(QUALITIES, { default: '1080p', description: 'Height of the picture that is sent.' }),
+  framerate: Type.Enum(FRAMERATES, { default: 30, description: 'Frames per second that are sent.' }),
+  uploadRef: Type.Optional(NameRef('the Upload to loop')),
+  playlistRefs: Type.Optional(
+    Type.Array(NameRef('a video Playlist'), {
+      maxItems: MAX_PLAYLISTS,
+      description: 'Video Playlists to loop, in order.',
+    }),
+  ),
+  audioPlaylistRefs: Type.Optional(
+    Type.Array(NameRef('an audio Playlist'), {
+      maxItems: MAX_PLAYLISTS,
+      description: 'Audio Playlists to play over the video.',
+    }),
+  ),
+  onItemFailure: Type.Optional(
+    Type.Enum(ITEM_FAILURES, {
+      default: 'Skip',
+      description:
+        'Skip: items that cannot be played are left out until they can. Block: all items must play before it goes on air.',
+    }),
+  ),
+  destinationRefs: Type.Array(NameRef('a Destination'), {
+    minItems: 1,
+    maxItems: MAX_DESTINATIONS,
+    description: 'Destinations that the stream is sent to at the same time.',
+  }),
+  schedule: Type.Optional(Schedule),
+  suspend: Type.Optional(
+    Type.Boolean({
+      description: 'True keeps the stream off air whatever replicas and schedule say; the API does not touch it.',
+    }),
+  ),
+  disruption: Type.Optional(
+    Type.Enum(DISRUPTIONS, {
+      default: 'OnDrain',
+      description:
+        'Never: evictions are refused. OnDrain: a cordoned node is left by a warm replacement. Always: when evicted.',
+    }),
+  ),
+  template: Type.Optional(Template),
+  readinessGates: Type.Optional(
+    Type.Array(ReadinessGate, {
+      maxItems: 8,
+      description: 'Conditions of others: while one is False it is off air, and it starts when all are True.',
+    }),
+  ),
+  ttlSecondsAfterFinished: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: 10 * 366 * 86_400,
+      description: 'A stream whose schedule is over is deleted after so many seconds; never, if left out.',
+    }),
+  ),
+});
+export type LoopStreamSpec = Static<typeof LoopStreamSpec>;
+
+/** Whether a stream is asked to be on air, as far as its schedule lets it. */
+export const isWanted = ({ replicas, suspend }: Pick<LoopStreamSpec, 'replicas' | 'suspend'>): boolean =>
+  replicas > 0 && suspend !== true;
+
+/**
+ * The state machine of a stream. The operator decides the phase anew from what it sees and remembers nothing; what each
+ * one means:
+ *
+ * - idle          replicas is 0, or it is suspended, and it has never been on air.
+ * - scheduled     it is wanted (replicas is 1, not suspended, not deleted) and its next window has not begun.
+ * - waiting       it is wanted now and has no pod: a readiness condition, a gate or a quota is against it. Media that is not
+ *                 prepared is not, while it is known what was on air before: that goes on.
+ * - starting      its pod exists and no destination has accepted media yet.
+ * - live          a destination is accepting media.
+ * - reconnecting  it was live, and no destination accepts media now: it is sought again, or the pod is being replaced.
+ * - stopping      it is not meant to be on air, or a gate has closed; its pod is not gone yet.
+ * - stopped       replicas is 0, or it is suspended, it has been on air, and nothing of it is left.
+ * - ended         its schedule is over and nothing of it is left.
+ * - failed        something only a person can mend (for example a pod that Kubernetes refuses); the conditions say what.
+ *
+ * Every transition and its cause, by where it leads to; a test walks each of them and finds no other. In brackets: where
+ * the operator did not look in between, because it was away or because much happened at once.
+ *
+ * to idle from new, scheduled, waiting, ended, failed []: it is wanted no more, before it was ever on air.
+ * to scheduled from new, idle, stopping, stopped, ended [waiting, starting, live, reconnecting, failed]: it is wanted, its
+ *   next window is to come, and nothing of it is left.
+ * to waiting from new, idle, scheduled, stopping, stopped, ended, failed [starting, live, reconnecting]: it is wanted now, has
+ *   no pod, and something is against it; or a quota has no room for its pod.
+ * to starting from new, idle, scheduled, waiting, stopped, failed [stopping, ended]: all is ready, and its pod is made.
+ * to live from starting, reconnecting [new, idle, scheduled, waiting, stopping, stopped, ended, failed]: a destination
+ *   accepts media.
+ * to reconnecting from live []: no destination accepts media any more, or its pod is lost or replaced.
+ * to stopping from starting, live, reconnecting [new, idle, scheduled, waiting, stopped, ended, failed]: it is wanted no
+ *   more, its window is over or a gate has closed, and there is a pod.
+ * to stopped from stopping [scheduled, waiting, starting, live, reconnecting, ended, failed]: it is wanted no more, and
+ *   nothing of it is left.
+ * to ended from new, idle, scheduled, stopping [waiting, starting, live, reconnecting, stopped, failed]: its last window is
+ *   over, and nothing of it is left.
+ * to failed from waiting, starting, reconnecting [new, idle, scheduled, live, stopping, stopped, ended]: Kubernetes refuses
+ *   its pod, or a pod that is not its own has its name.
+ */
+export const PHASES = [
+  'idle',
+  'scheduled',
+  'waiting',
+  'starting',
+  'live',
+  'reconnecting',
+  'stopping',
+  'stopped',
+  'ended',
+  'failed',
+] as const;
+export type Phase = (typeof PHASES)[number];
+
+/** Fields of the spec that name media → the same in REST and GraphQL. */
+export const MEDIA_FIELDS = {
+  uploadRef: 'videoUploadObjectID',
+  playlistRefs: 'playlistIDs',
+  audioPlaylistRefs: 'audioPlaylistIDs',
+} as const;
+export type MediaField = keyof typeof MEDIA_FIELDS;
+
+/** Items that a status names; the others are counted. */
+export const MAX_UNPLAYABLE = 20;
+
+const UnplayableItem = Type.Object({
+  field: Type.Enum(Object.keys(MEDIA_FIELDS) as MediaField[], { description: 'Field of the spec that names it.' }),
+  playlist: Type.Optional(Type.String({ description: 'Name of the Playlist that it is of.' })),
+  index: Type.Optional(Type.Integer({ minimum: 0, description: 'Its place in the playlist, from 0.' })),
+  upload: Type.Optional(Type.String({ description: 'Name of the Upload.' })),
+  name: Type.Optional(Type.String({ description: 'What people call it.' })),
+  reason: Type.String({ description: 'Why, for machines; the same words as a condition has.' }),
+  message: Type.String({ description: 'Why, for people.' }),
+  since: Type.String({ format: 'date-time', description: 'Since when this has been so.' }),
+});
+export type UnplayableItem = Static<typeof UnplayableItem>;
+
+export const Unplayable = Type.Object(
+  {
+    total: Type.Integer({ minimum: 0, description: 'How many items there are in all.' }),
+    count: Type.Integer({ minimum: 0, description: 'How many of them cannot be played.' }),
+    items: Type.Array(UnplayableItem, {
+      maxItems: MAX_UNPLAYABLE,
+      description: 'The first of these; those that somebody has to act on come first.',
+    }),
+  },
+  { description: 'Items that cannot be played: left out of what is on air, or what keeps the stream off air.' },
+);
+export type Unplayable = Static<typeof Unplayable>;
+
+export const LoopStreamStatus = Type.Object({
+  observedGeneration: Type.Optional(
+    Type.Integer({ minimum: 0, description: 'The generation of the spec this status is for.' }),
+  ),
+  phase: Type.Optional(Type.Enum(PHASES, { description: 'The state in one word, derived from the conditions.' })),
+  replicas: Type.Optional(Type.Integer({ minimum: 0, description: '1 while a pod of the stream exists.' })),
+  ready: Type.Optional(Type.Boolean({ description: 'False when something would stop the stream from starting.' })),
+  epoch: Type.Optional(
+    Type.String({
+      format: 'date-time',
+      description: 'When the loop began: what is on air is a function of it. A skip or an edit on air moves it.',
+    }),
+  ),
+  audioEpoch: Type.Optional(
+    Type.String({ format: 'date-time', description: 'The same of the audio list, where it has moved by itself.' }),
+  ),
+  skipped: Type.Optional(
+    Type.Object(
+      {
+        video: Type.Optional(Type.String({ description: 'Value of the annotation loopstream.dev/skip.' })),
+        audio: Type.Optional(Type.String({ description: 'Value of the annotation loopstream.dev/skip-audio.' })),
+      },
+      { description: 'The last skip of each track that was asked for and has been dealt with.' },
+    ),
+  ),
+  playing: Type.Optional(Playing),
+  unplayable: Type.Optional(Unplayable),
+  liveSince: Type.Optional(
+    Type.String({ format: 'date-time', description: 'Since when a destination has been accepting media.' }),
+  ),
+  lastScheduleTime: Type.Optional(
+    Type.String({
+      format: 'date-time',
+      description: 'Start of the window of its schedule for which it was last put on air.',
+    }),
+  ),
+  podName: Type.Optional(Type.String({ description: 'The pod that sends the stream.' })),
+  podUID: Type.Optional(Type.String({ description: 'UID of that pod.' })),
+  restarts: Type.Optional(Type.Integer({ minimum: 0, description: 'Restarts of the pod’s container.' })),
+  destinations: Type.Optional(
+    Type.String({ description: 'What its destinations are called, for the printer column.' }),
+  ),
+  sessions: Type.Optional(
+    Type.Array(Session, {
+      maxItems: 2 * MAX_SESSIONS,
+      description: 'The last intervals in which it was on air, in the order of their numbers.',
+    }),
+  ),
+  acknowledgedSession: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      description: 'Written by whoever meters the stream: every session up to this number is closed and counted.',
+    }),
+  ),
+  conditions: Type.Optional(
+    Type.Array(Condition, {
+      maxItems: 32,
+      description:
+        'What is so and why: DestinationReady, MediaReady, ScheduleValid, PodScheduled, Live, Progressing, Degraded.',
+    }),
+  ),
+});
+export type LoopStreamStatus = Static<typeof LoopStreamStatus>;
+
+/** Conditions that readiness is made of: a stream starts when none of them is False. */
+export const READINESS_CONDITIONS = ['DestinationReady', 'MediaReady', 'ScheduleValid'] as const;
+
+/**
+ * Reasons of readiness conditions → the public issue code and what to do. `message` comes from the condition itself.
+ * REST and GraphQL show `code`; the condition's reason is the same word in CamelCase, as Kubernetes wants it.
+ */
+export const READINESS_ISSUES = {
+  DestinationNotFound: {
+    code: 'destination_not_found',
+    field: 'destinationIDs',
+    fix: 'Create the destination, or choose another one.',
+  },
+  DestinationSecretMissing: {
+    code: 'destination_secret_missing',
+    field: 'destinationIDs',
+    fix: 'Create the Secret with rtmpUrl and rtmpKey, or name another one.',
+  },
+  DestinationInvalid: {
+    code: 'destination_invalid',
+    field: 'destinationIDs',
+    fix: 'Give the destination an rtmp:// or rtmps:// URL.',
+  },
+  UploadNotFound: {
+    code: 'upload_not_found',
+    field: 'videoUploadObjectID',
+    fix: 'Upload the media again, or choose another upload.',
+  },
+  MediaImporting: { code: 'media_importing', field: 'videoUploadObjectID', fix: 'Wait until the upload has arrived.' },
+  MediaPreparing: {
+    code: 'media_preparing',
+    field: 'videoUploadObjectID',
+    fix: 'Wait until the media is prepared for this quality and frame rate.',
+  },
+  MediaAwaitsCredit: {
+    code: 'media_awaits_credit',
+    field: 'videoUploadObjectID',
+    fix: 'Top up the balance; the media is prepared by itself then.',
+  },
+  MediaAwaitsGate: {
+    code: 'media_awaits_gate',
+    field: 'videoUploadObjectID',
+    fix: 'Have the condition made true that the message names; the media is prepared by itself then.',
+  },
+  MediaFailed: {
+    code: 'media_failed',
+    field: 'videoUploadObjectID',
+    fix: 'Look at the upload’s error and upload a file that plays.',
+  },
+  PlaylistNotFound: {
+    code: 'playlist_not_found',
+    field: 'playlistIDs',
+    fix: 'Create the playlist, or choose another one.',
+  },
+  PlaylistEmpty: { code: 'playlist_empty', field: 'playlistIDs', fix: 'Put at least one item into the playlist.' },
+  ScheduleInvalid: {
+    code: 'schedule_invalid',
+    field: 'scheduleStartAt',
+    fix: 'Give an end after the start, five fields of cron, and the IANA name of a time zone.',
+  },
+  Unschedulable: {
+    code: 'unschedulable',
+    field: '',
+    fix: 'Give the cluster a node with room for the pod, or change what spec.template asks of a node.',
+  },
+  QuotaExceeded: {
+    code: 'quota_exceeded',
+    field: '',
+    fix: 'Raise the ResourceQuota of the namespace or free some of it; it is tried again every minute.',
+  },
+  PodRefused: {
+    code: 'pod_refused',
+    field: '',
+    fix: 'Change what Kubernetes refuses, then edit the stream: it is tried again then.',
+  },
+  PodNameTaken: { code: 'pod_name_taken', field: '', fix: 'Delete the pod of that name; it is tried again by itself.' },
+  InsufficientCredits: {
+    code: 'insufficient_credits',
+    field: '',
+    fix: 'Top up the balance; the stream goes on air by itself then.',
+  },
+} as const;
+export type ReadinessReason = keyof typeof READINESS_ISSUES;

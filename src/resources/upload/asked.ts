@@ -1,0 +1,47 @@
+/** Whether somebody wants to see what an upload looks like. Pure: no I/O, no clock. */
+import { kubeTime } from '../../lib/clock.ts';
+import { PREVIEW_ANNOTATION, RETRY_ANNOTATION } from '../common/names.ts';
+import type { Upload } from './resource.ts';
+import { PREVIEW_PROFILE, type PreviewState, renditionOf } from './spec.ts';
+
+/** Who asked does not wait any longer, and may ask again: what failed is tried anew then. */
+const VALID_MS = 3_600_000;
+
+type Asked = Pick<Upload, 'metadata'>;
+
+/** Until when a preview is wanted; undefined where it is not, or no more. */
+export function previewWantedUntil({ metadata }: Asked, now: Date): Date | undefined {
+  const until = new Date(Date.parse(metadata.annotations?.[PREVIEW_ANNOTATION] ?? '') + VALID_MS);
+  // A time that cannot be read is no wish, and neither is one far ahead, which would hold for ever.
+  return until > now && until.getTime() <= now.getTime() + 2 * VALID_MS ? until : undefined;
+}
+
+/** How what can be seen of an upload stands; null where there is nothing and nothing is being made. */
+export function previewOf(upload: Pick<Upload, 'spec' | 'status'>): PreviewState | null {
+  const all = (upload.status?.renditions ?? []).map(({ profile }) => renditionOf(upload, profile));
+  if (all.some((rendition) => rendition?.state === 'ready')) return 'ready';
+  const own = renditionOf(upload, PREVIEW_PROFILE);
+  if (own === undefined || own.state === 'ready') return null;
+  return own.state === 'pending' ? 'preparing' : 'failed';
+}
+
+/** The wish to be written, where there is something to make a preview of and nobody has wished for one of late. */
+export function previewWish(upload: Upload, now: Date): { annotations: Record<string, string> } | undefined {
+  if (!upload.status?.media || previewOf(upload) !== null || previewWantedUntil(upload, now)) return undefined;
+  return { annotations: { [PREVIEW_ANNOTATION]: kubeTime(now) } };
+}
+
+/** Whoever asked for another try does not want it minutes later. */
+const RETRY_VALID_MS = 120_000;
+
+/** Which wish for another try the upload is to have met: a new one counts once the upload has failed. */
+export function retryOf({ metadata, spec, status }: Upload, now: Date): string | undefined {
+  const asked = metadata.annotations?.[RETRY_ANNOTATION]?.slice(0, 1024) || undefined;
+  const isOpen = asked !== undefined && asked !== status?.retried && spec.source.url !== undefined;
+  if (!isOpen || status?.state !== 'failed') return status?.retried;
+  const isOld = now.getTime() - Date.parse(asked.split(' ', 1)[0] ?? '') > RETRY_VALID_MS;
+  return isOld ? status.retried : asked;
+}
+
+/** Whether another try is asked for and has not begun. */
+export const isRetryAsked = (upload: Upload, now: Date): boolean => retryOf(upload, now) !== upload.status?.retried;

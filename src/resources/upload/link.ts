@@ -1,0 +1,25 @@
+/**
+ * Where a link may lead, as far as its text tells: what keeps a link that a stranger names from reaching our own network
+ * (server-side request forgery). The API refuses by it at once, the Job asks again for every redirect, name and connection
+ * (prepare/guard.ts). Pure: no I/O, no clock.
+ */
+import { hostRefusal } from '../../lib/public-address.ts';
+
+/** A zone (RFC 6874) in an address; no URL with one can be parsed (WHATWG URL, 3.5). */
+const ZONE = /^[a-z][a-z0-9+.-]*:\/\/([^/?#]*@)?\[[^\]/?#]*%/i;
+
+/**
+ * Why nothing may be imported from a link, in a sentence; undefined when its text is no reason. Parsing has turned decimal,
+ * octal, hexadecimal and short spellings of an IPv4 address into the usual one by then.
+ */
+export function linkRefusal(link: string | URL, allowPrivate: boolean): string | undefined {
+  if (ZONE.test(String(link))) return 'An address with a zone names an interface of our own.';
+  const url = URL.parse(String(link));
+  if (!url) return undefined;
+  if (url.protocol !== 'http:' && url.protocol !== 'https:') return 'Only http and https links can be imported.';
+  // Below 1024 live mail, name and file servers, which a crafted request could talk to.
+  if (url.port !== '' && Number(url.port) < 1024 && url.port !== '80' && url.port !== '443') {
+    return `Port ${url.port} is not allowed: use 80, 443 or one above 1023.`;
+  }
+  return hostRefusal(url.hostname, allowPrivate);
+}

@@ -1,0 +1,23 @@
+/** What an upload counts for in the limits of its account. Pure: no I/O, no clock. */
+import type { Upload } from './resource.ts';
+
+type Sized = Pick<Upload, 'spec' | 'status'>;
+
+/** Bytes that an upload has, or is going to have. One that came to nothing has none; a link's are not known before it has come. */
+export function countedBytes({ spec, status }: Sized): number {
+  if (status?.media) return status.media.sizeBytes;
+  const { sent } = spec.source;
+  if (status?.error || !sent) return 0;
+  return sent.sizeBytes ?? Math.max(sent.receivedBytes, sent.roomBytes ?? 0);
+}
+
+/** Whether it waits to be fetched from a link, or is being fetched. */
+export const isFetching = ({ spec, status }: Sized): boolean =>
+  spec.source.url !== undefined && !status?.media && !status?.error;
+
+/** Bytes of all that was prepared of it. */
+export const preparedBytes = ({ status }: Pick<Upload, 'status'>): number =>
+  (status?.renditions ?? []).reduce(
+    (sum, { durationSeconds = 0, bitrateKbps = 0 }) => sum + Math.ceil(durationSeconds * bitrateKbps * 125),
+    0,
+  );

@@ -1,0 +1,270 @@
+/**
+ * Upload: a source file, imported once and prepared for each profile that a stream asks for. State lives here, bytes in storage.
+ * Pure: no I/O, no clock.
+ */
+import { createHash } from 'node:crypto';
+import { type Static, Type } from 'typebox';
+import { Condition } from '../common/conditions.ts';
+import { UploadWarnings } from './warnings.ts';
+
+export const UPLOAD_TYPES = ['video', 'audio'] as const;
+/**
+ * importing (or still being sent) → preparing (a rendition that a stream asked for is being made) → ready; failed when the source cannot be
+ * fetched or read. An upload that nothing asks a rendition of is ready as soon as it has been imported and probed.
+ */
+export const UPLOAD_STATES = ['importing', 'preparing', 'ready', 'failed'] as const;
+export type UploadState = (typeof UPLOAD_STATES)[number];
+
+/** Why an import or a preparation failed: code → the sentence for people. */
+export const UPLOAD_ERRORS = {
+  link_unreachable: 'The link could not be fetched.',
+  link_forbidden: 'The link leads to where nothing may be imported from.',
+  link_is_a_page: 'The link leads to a page, not to a file.',
+  link_too_slow: 'The server of the link sends the file too slowly.',
+  media_too_large: 'The file is larger than the service takes.',
+  media_too_long: 'The file lasts longer than the service takes.',
+  media_too_many_pixels: 'The pictures of the file are larger than the service takes.',
+  media_too_complex: 'Preparing the file would take more work than the service does for one file.',
+  media_unreadable: 'The file is not a video or audio file that can be read to its end.',
+  media_format_unsupported: 'The file is in a format that cannot be read here.',
+  media_encrypted: 'The file is encrypted (DRM), and its key is not in it. Upload a copy without copy protection.',
+  media_colors_unsupported: 'The colours of the file would come out wrong.',
+  media_has_no_video: 'The file has no video; upload it as AUDIO, or choose another file.',
+  media_has_no_audio: 'The file has no audio; upload it as VIDEO, or choose another file.',
+  storage_full: 'There is no room left in the media storage.',
+  prepare_timeout: 'Preparing the file took longer than is allowed.',
+  prepare_failed: 'Preparing the file failed.',
+} as const;
+export type UploadErrorCode = keyof typeof UPLOAD_ERRORS;
+
+const UploadError = Type.Object(
+  {
+    code: Type.Enum(Object.keys(UPLOAD_ERRORS) as UploadErrorCode[], { description: 'Stable code.' }),
+    message: Type.String({ maxLength: 1024, description: 'What happened, for people.' }),
+  },
+  { description: 'Why it failed.' },
+);
+
+export const MediaInfo = Type.Object(
+  {
+    sha256: Type.String({
+      pattern: '^[0-9a-f]{64}$',
+      description: 'Hash of the source’s content; renditions are keyed by it.',
+    }),
+    sizeBytes: Type.Integer({ minimum: 0, description: 'Size of the source in bytes.' }),
+    durationSeconds: Type.Number({ minimum: 0, description: 'Length of the source in seconds.' }),
+    name: Type.Optional(
+      Type.String({ minLength: 1, maxLength: 200, description: 'What the server of the link calls the file.' }),
+    ),
+    video: Type.Optional(
+      Type.Object(
+        {
+          codec: Type.String({ description: 'Codec, as ffmpeg names it.' }),
+          width: Type.Integer({ description: 'Width in pixels.' }),
+          height: Type.Integer({ description: 'Height in pixels.' }),
+          framerate: Type.Number({ description: 'Average frames per second.' }),
+        },
+        { description: 'The picture of the source, if it has one.' },
+      ),
+    ),
+    audio: Type.Optional(
+      Type.Object(
+        {
+          codec: Type.String({ description: 'Codec, as ffmpeg names it.' }),
+          sampleRate: Type.Integer({ description: 'Samples per second.' }),
+          channels: Type.Integer({ description: 'Number of channels.' }),
+        },
+        { description: 'The sound of the source, if it has any.' },
+      ),
+    ),
+  },
+  { description: 'What the source is, once it has been imported.' },
+);
+export type MediaInfo = Static<typeof MediaInfo>;
+
+export const RenditionStatus = Type.Object({
+  profile: Type.String({ description: 'Quality and frame rate, e.g. 1080p30, or preview.' }),
+  state: Type.Enum(['pending', 'ready', 'failed'], { description: 'Whether the rendition can be played.' }),
+  key: Type.Optional(Type.String({ description: 'Storage key of the FLV file.' })),
+  durationSeconds: Type.Optional(Type.Number({ minimum: 0, description: 'Length in seconds.' })),
+  bitrateKbps: Type.Optional(Type.Number({ minimum: 0, description: 'Average bit rate.' })),
+  unwantedSince: Type.Optional(
+    Type.String({
+      format: 'date-time',
+      description: 'Since when no stream has asked for it; it is cleared away later.',
+    }),
+  ),
+  error: Type.Optional(UploadError),
+});
+export type RenditionStatus = Static<typeof RenditionStatus>;
+
+/** A header has no room for many more. */
+export const MAX_PARTS = 256;
+const Part = Type.Object(
+  {
+    name: Type.String({ minLength: 1, maxLength: 63, description: 'The upload that it was.' }),
+    uid: Type.String({ minLength: 1, maxLength: 63, description: 'Its UID, below which its bytes are kept.' }),
+  },
+  { description: 'An upload that was sent as a part, and is gone since.' },
+);
+export type Part = Static<typeof Part>;
+
+export const UploadSpec = Type.Object({
+  displayName: Type.Optional(Type.String({ minLength: 1, maxLength: 200, description: 'Name shown to people.' })),
+  type: Type.Enum(UPLOAD_TYPES, {
+    default: 'video',
+    description: 'Whether pictures or only sound are wanted from it.',
+  }),
+  source: Type.Object(
+    {
+      url: Type.Optional(
+        Type.String({ minLength: 1, maxLength: 4096, description: 'Public http or https URL to import from.' }),
+      ),
+      sent: Type.Optional(
+        Type.Object(
+          {
+            sizeBytes: Type.Optional(
+              Type.Integer({ minimum: 1, description: 'How many bytes there will be, once the client has said it.' }),
+            ),
+            receivedBytes: Type.Integer({
+              default: 0,
+              minimum: 0,
+              description: 'How many of them are in storage; the import begins when all are.',
+            }),
+            roomBytes: Type.Optional(
+              Type.Integer({
+                minimum: 0,
+                description: 'Bytes that count in the account’s limits for as long as sizeBytes is not given.',
+              }),
+            ),
+            isPart: Type.Optional(
+              Type.Boolean({ description: 'Whether it is only a part of what another upload is put together of.' }),
+            ),
+            parts: Type.Optional(
+              Type.Array(Part, {
+                ...{ minItems: 1, maxItems: MAX_PARTS },
+                description: 'Uploads whose bytes, one after the other, are those of this one.',
+              }),
+            ),
+          },
+          { description: 'In place of a link: a client sends them to the API in pieces.' },
+        ),
+      ),
+    },
+    { description: 'Where the bytes come from: a link, or a client that sends them.' },
+  ),
+  maxSizeBytes: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      description: 'The largest source that is taken, where that is less than the service takes.',
+    }),
+  ),
+  maxDurationSeconds: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      description: 'The longest source that is taken, in seconds, where that is less than the service takes.',
+    }),
+  ),
+  accountMaxBytes: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      description:
+        'Bytes that all uploads of the account may have together. An import from a link takes no more than what is left of it when it begins.',
+    }),
+  ),
+});
+export type UploadSpec = Static<typeof UploadSpec>;
+
+/** Whether a client has yet to send some of it. */
+export const isArriving = ({ source: { sent } }: UploadSpec): boolean =>
+  sent !== undefined && (sent.isPart === true || sent.sizeBytes === undefined || sent.receivedBytes < sent.sizeBytes);
+
+export const UploadWaiting = Type.Object(
+  {
+    message: Type.String({ maxLength: 1024, description: 'What the server of the link did, for people.' }),
+    since: Type.String({ format: 'date-time', description: 'When it failed first.' }),
+    nextTryAt: Type.String({ format: 'date-time', description: 'When the link is tried again.' }),
+    until: Type.String({ format: 'date-time', description: 'When it is given up.' }),
+    tries: Type.Integer({ minimum: 1, description: 'How often it has failed.' }),
+  },
+  { description: 'Set while the server of the link is away, until the file has come or is given up.' },
+);
+export type UploadWaiting = Static<typeof UploadWaiting>;
+
+export const UploadStatus = Type.Object({
+  observedGeneration: Type.Optional(
+    Type.Integer({ minimum: 0, description: 'The generation of the spec this status is for.' }),
+  ),
+  state: Type.Optional(Type.Enum(UPLOAD_STATES, { description: 'Where the upload stands.' })),
+  progress: Type.Optional(
+    Type.Number({ minimum: 0, maximum: 1, description: 'Progress of the current state, 0 to 1.' }),
+  ),
+  sourceKey: Type.Optional(Type.String({ description: 'Storage key of the imported source.' })),
+  media: Type.Optional(MediaInfo),
+  renditions: Type.Optional(
+    Type.Array(RenditionStatus, { maxItems: 16, description: 'What has been made of it, by profile.' }),
+  ),
+  warnings: Type.Optional(UploadWarnings),
+  error: Type.Optional(UploadError),
+  waiting: Type.Optional(UploadWaiting),
+  retried: Type.Optional(
+    Type.String({
+      maxLength: 1024,
+      description: 'The last value of the annotation loopstream.dev/retry that led to another try.',
+    }),
+  ),
+  conditions: Type.Optional(Type.Array(Condition, { maxItems: 16, description: 'Imported, Prepared.' })),
+});
+export type UploadStatus = Static<typeof UploadStatus>;
+
+/** In a profile's place: the first minute, small, to be looked at in a browser. No stream plays it. */
+export const PREVIEW_PROFILE = 'preview';
+/** Enough to know it again, in seconds. */
+export const PREVIEW_SECONDS = 60;
+export const PREVIEW_STATES = ['preparing', 'ready', 'failed'] as const;
+export type PreviewState = (typeof PREVIEW_STATES)[number];
+
+/** Storage key below which the pieces are that a client sends. */
+export const incomingKey = (uploadUid: string): string => `incoming/${uploadUid}`;
+/** All storage keys below which the bytes are that clients have sent for an upload, in order. */
+export const incomingKeys = ({ metadata, spec }: { metadata: { uid: string }; spec: UploadSpec }): string[] =>
+  (spec.source.sent?.parts ?? [metadata]).map(({ uid }) => incomingKey(uid));
+/** Storage key of an upload's imported source. */
+export const sourceKey = (uploadUid: string): string => `sources/${uploadUid}`;
+
+/**
+ * Keeps the renditions of an account apart from those of others, so that the time of a preparation tells nobody who else has
+ * a file, and a Job that was taken over poisons only its own account's. Uploads without an account share one in their namespace.
+ */
+export const renditionScope = (namespace: string, accountId = ''): string =>
+  createHash('sha256').update(`${namespace}/${accountId}`).digest('hex').slice(0, 24);
+
+/**
+ * Storage key of a rendition: by content, profile and track kind, so that each scope has it made once. Without a scope it is
+ * shared by everybody.
+ */
+export const renditionKey = (
+  sha256: string,
+  type: (typeof UPLOAD_TYPES)[number],
+  profile: string,
+  scope?: string,
+): string => `renditions/${scope === undefined ? '' : `${scope}/`}${sha256}/${type}-${profile}.flv`;
+
+/** Whether a key is that of such a rendition, in a scope or shared: what was made before the setting changed stays good. */
+export function isRenditionKey(
+  key: string | undefined,
+  ...[sha256, type, profile]: [sha256: string, type: (typeof UPLOAD_TYPES)[number], profile: string]
+): boolean {
+  const scope = /^renditions\/([0-9a-f]{24})\//.exec(key ?? '')?.[1];
+  return key === renditionKey(sha256, type, profile, scope);
+}
+
+/** The rendition of an upload in a profile; one that is ready must be made of what the upload now is. */
+export function renditionOf(
+  { spec, status }: { spec: Pick<UploadSpec, 'type'>; status?: UploadStatus },
+  profile: string,
+): RenditionStatus | undefined {
+  const found = status?.renditions?.find((rendition) => rendition.profile === profile);
+  if (found?.state !== 'ready' || !status?.media) return found;
+  return isRenditionKey(found.key, status.media.sha256, spec.type, profile) ? found : undefined;
+}

@@ -1,0 +1,58 @@
+/** All resources of an account, to be cleared away. Nobody is in the account any more, so the rules of deleting do not hold. */
+
+import type { Owned } from '../../domain/owned.ts';
+import { SECRETS } from '../../kube/core.ts';
+import { type Kube, KubeError, type KubeObject, type Stored } from '../../kube/types.ts';
+import { AppError } from '../../lib/errors.ts';
+
+/** A stream that stops gets its grace period, and a little more. */
+const OFF_AIR_MS = 60_000;
+
+type AnyOwned = Pick<Owned<Stored<KubeObject>>, 'list' | 'delete' | 'until' | 'namespace'>;
+
+export interface Belongings {
+  streams: AnyOwned;
+  playlists: AnyOwned;
+  destinations: AnyOwned;
+  uploads: AnyOwned;
+}
+
+/** Gone already, or somebody else is deleting it. */
+const isOver = (error: unknown): boolean => error instanceof AppError && [404, 409].includes(error.status);
+
+async function clearKind(of: AnyOwned, accountId: string, before?: (id: string) => Promise<unknown>): Promise<boolean> {
+  const all = [...of.list(accountId)];
+  for (const object of all) {
+    const { name, deletionTimestamp } = object.metadata;
+    await before?.(name);
+    if (deletionTimestamp !== undefined) continue;
+    await of.delete(object).catch((error: unknown) => {
+      if (!isOver(error)) throw error;
+    });
+  }
+  const gone = await Promise.all(
+    all.map(({ metadata }) => of.until(metadata.name, (it) => it === undefined, OFF_AIR_MS)),
+  );
+  return gone.every(Boolean);
+}
+
+/**
+ * Streams go first, so that what they play and where they send is needed no more; a stream is gone when it is off air. Media
+ * goes with the uploads, by the sweep of what nothing refers to. Resolves with whether all of it is gone; what is not is
+ * cleared away by another try. Rejects with what is in the way.
+ */
+export async function clearBelongings(kube: Kube, belongings: Belongings, accountId: string): Promise<boolean> {
+  const { streams, playlists, destinations, uploads } = belongings;
+  if (!(await clearKind(streams, accountId))) return false;
+  // A stream key must not outlive its destination, and is not left to the garbage collector.
+  const forgetKey = (id: string) =>
+    kube.delete(SECRETS, destinations.namespace, id).catch((error: unknown) => {
+      if (!(error instanceof KubeError && error.status === 404)) throw error;
+    });
+  const rest = [
+    await clearKind(playlists, accountId),
+    await clearKind(destinations, accountId, forgetKey),
+    await clearKind(uploads, accountId),
+  ];
+  return rest.every(Boolean);
+}

@@ -1,0 +1,314 @@
+/** The authorization server on Fastify: each door of doors.ts with what is asked of a request before the library sees it. */
+import { hash } from 'node:crypto';
+import type { Readable } from 'node:stream';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { AUTH_PATH, cookieOf, failedOutside } from '../../auth/addresses.ts';
+import { parseBearer } from '../../auth/bearer.ts';
+import { evenly } from '../../auth/even.ts';
+import { OUTSIDE_CALLBACK_PATH } from '../../auth/outside.ts';
+import { type Programs, registrationForLibrary } from '../../auth/programs.ts';
+import {
+  completeAuthorization,
+  completeTokenRequest,
+  problemOfPage,
+  readRegistration,
+  refusalOfForm,
+  refuseAuthorization,
+} from '../../auth/requests.ts';
+import type { Asker } from '../../auth/turns.ts';
+import { AppError, type ErrorCode } from '../../lib/errors.ts';
+import { readBody } from '../http/body.ts';
+import { openToPages } from '../http/cors.ts';
+import { answerError } from '../http/errors.ts';
+import { addressOf, type Counter, limitRate, type Quota } from '../http/ratelimit.ts';
+import { crossSite, isOwnPage, isSafe } from '../http/samesite.ts';
+import { type Allowance, DOORS, type Door } from './doors.ts';
+
+const BODY_LIMIT = 64 * 1024;
+
+export interface AuthLimits {
+  /** Passwords that may be tried from one address for one account in ten minutes. */
+  attempts: number;
+  /** Clients that may be registered from one address in an hour. */
+  registrations: number;
+  /** Letters to one mailbox in an hour; and requests for them from one address. */
+  mails: number;
+}
+
+export interface AuthRoutes {
+  publicUrl: string;
+  scopePrefix: string;
+  /** The cookie of a session. */
+  cookie: string;
+  /** Rejects where too many are at work. */
+  handler: (request: Request, asker: Asker) => Promise<Response>;
+  programs: Programs;
+  /** Called when somebody may have signed out, or cut a program off. */
+  onChange: () => void;
+  rateLimit: Quota;
+  authLimits: AuthLimits;
+  bodyTimeoutMs: number;
+  counter?: Counter | undefined;
+}
+
+/** Clients of OAuth read `error` and `error_description` (RFC 6749, section 5.2), of whatever is refused before the library. */
+const OAUTH_ERRORS = {
+  type: 'application/json',
+  extend: ({ code, status, message }: { code: ErrorCode; status: number; message: string }) => ({
+    error:
+      status === 429 || status === 503 ? 'temporarily_unavailable' : status >= 500 ? 'server_error' : 'invalid_request',
+    error_description: code === 'internal' ? 'Something went wrong on our side; it was logged.' : message,
+  }),
+};
+
+/** Clients may keep our public keys for so long; one that signs no more is shown for an hour. */
+const KEYS_SECONDS = 300;
+const TEN_MINUTES_MS = 600_000;
+const HOUR_MS = 3_600_000;
+/** Behind one address there may be an office: together they may try ten times as often as each. */
+const TOGETHER = 10;
+
+interface Limits {
+  /** For an address, whomever it asks about. */
+  address: Quota;
+  /** For an address and one account. Others are not locked out of it, and neither is its owner elsewhere. */
+  account?: Quota;
+}
+
+function limitsOf({ rateLimit, authLimits }: AuthRoutes): Record<Allowance, Limits> {
+  const both = (requests: number, windowMs: number): Limits => ({
+    address: { requests: TOGETHER * requests, windowMs },
+    account: { requests, windowMs },
+  });
+  return {
+    usual: { address: rateLimit },
+    attempt: both(authLimits.attempts, TEN_MINUTES_MS),
+    mail: both(authLimits.mails, HOUR_MS),
+    // Clients that are new count, in `limitRegistrations`.
+    registration: { address: rateLimit },
+  };
+}
+
+/** Serves what is below /api/auth. OAuth has errors of its own; ours are only those of what is refused before. */
+export async function authRoutes(app: FastifyInstance, routes: AuthRoutes): Promise<void> {
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('*', (_request: FastifyRequest, payload: Readable) =>
+    readBody(payload, routes.bodyTimeoutMs, BODY_LIMIT),
+  );
+  app.addHook('onRequest', (_request, reply, done) => {
+    // Codes stand in addresses here, which no other site is to read (RFC 9700, section 4.2.4).
+    void reply.headers({ 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' });
+    done();
+  });
+  await limitRate(app, routes.rateLimit, routes.counter);
+  const limits = limitsOf(routes);
+  const programs = DOORS.filter(({ visitor }) => visitor === 'program');
+  await app.register(async (open) => {
+    // Programs in pages of any origin (RFC 9700, section 2.6); no cookie counts here.
+    openToPages(open);
+    open.setErrorHandler((error, request, reply) => answerError(error, request, reply, OAUTH_ERRORS));
+    for (const door of programs) serve(open, door, limits, routes);
+  });
+  for (const door of DOORS) if (door.visitor !== 'program') serve(app, door, limits, routes);
+}
+
+function serve(app: FastifyInstance, door: Door, limits: Record<Allowance, Limits>, routes: AuthRoutes): void {
+  const { allowance = 'usual', path, methods, tells } = door;
+  const { address, account } = limits[allowance];
+  const limit = {
+    max: address.requests,
+    timeWindow: address.windowMs,
+    keyGenerator: (request: FastifyRequest) => `${allowance} ${addressOf(request)}`,
+  };
+  const count = account && limitAccount(app, allowance, account, routes.cookie);
+  const countRegistration = allowance === 'registration' ? limitRegistrations(app, routes.authLimits) : undefined;
+  app.route({
+    method: methods,
+    url: `${AUTH_PATH}${path}`,
+    // Fastify would answer HEAD by asking as GET does, which uses up what can be used once.
+    exposeHeadRoute: false,
+    schema: { hide: true } as object,
+    config: { rateLimit: limit },
+    handler: async (request, reply) => {
+      if (door.visitor === 'page' && !isSafe(request.method)) admitPage(request, routes.publicUrl);
+      await count?.(request, reply);
+      const asked = toRequest(request, door, routes);
+      if (asked instanceof Response) return send(reply, asked);
+      const ask = () =>
+        evenly(
+          () => routes.handler(asked, { address: addressOf(request), account: accountIn(request, routes.cookie) }),
+          ({ ok }) => tells === 'all' || (tells === 'refusals' && !ok),
+        );
+      const answer = await answerProgram({ request, reply, door, routes, ask, countRegistration });
+      if (door.path === OUTSIDE_CALLBACK_PATH) tellFailure(answer, routes);
+      if (door.path === '/oauth2/authorize') refuseInPlace(answer, request, routes);
+      if (door.visitor === 'page' && !isSafe(request.method)) routes.onChange();
+      if (door.path === '/jwks' && answer.ok) answer.headers.set('cache-control', `public, max-age=${KEYS_SECONDS}`);
+      return send(reply, answer);
+    },
+  });
+}
+
+interface Asked {
+  request: FastifyRequest;
+  reply: FastifyReply;
+  door: Door;
+  routes: AuthRoutes;
+  /** Has the library answer. */
+  ask: () => Promise<Response>;
+  countRegistration: ((request: FastifyRequest, reply: FastifyReply) => Promise<void>) | undefined;
+}
+
+/** The library's answer, with what programs.ts adds at the doors of programs. */
+function answerProgram({ request, reply, door, routes, ask, countRegistration }: Asked): Promise<Response> {
+  const { programs } = routes;
+  const { authorization } = request.headers;
+  const form = { fields: new URLSearchParams(String(request.body ?? '')), authorization };
+  if (door.path === '/oauth2/token') return programs.exchange(form, ask);
+  if (door.path === '/oauth2/revoke') return programs.revoke(form, ask);
+  if (door.path === '/oauth2/userinfo') return programs.readPerson(accessTokenIn(request), ask);
+  const read = door.path === '/oauth2/register' ? readRegistration(jsonOf(request.body as Buffer)) : undefined;
+  if (!read || 'refused' in read) return ask();
+  const count = async () => countRegistration?.(request, reply);
+  return programs.register(read.metadata, addressOf(request), { ask, count });
+}
+
+/** The browser is sent back to the client with an error where the library would go on, but must not. */
+function refuseInPlace({ headers }: Response, request: FastifyRequest, { publicUrl }: AuthRoutes): void {
+  const given = request.method === 'POST' ? String(request.body ?? '') : request.url.split('?', 2)[1];
+  const refused = refuseAuthorization(headers.get('location') ?? '', new URLSearchParams(given), publicUrl);
+  if (refused !== undefined) headers.set('location', refused);
+}
+
+/** An access token in the header, or in a form (RFC 6750, section 2); undefined for none, and for two. */
+function accessTokenIn({ headers, body }: FastifyRequest): string | undefined {
+  const inHeader = parseBearer(headers.authorization ?? '');
+  const inForm = new URLSearchParams(String(body ?? '')).get('access_token');
+  if (inForm === null) return inHeader;
+  // Of a form it may hold what no header can.
+  return inHeader === undefined ? parseBearer(`Bearer ${inForm}`) : undefined;
+}
+
+/** Counts the clients that an address has registered. Throws `rate_limited`. */
+function limitRegistrations(app: FastifyInstance, { registrations }: AuthLimits) {
+  const count = app.createRateLimit({
+    max: registrations,
+    timeWindow: HOUR_MS,
+    keyGenerator: (request) => `registration ${addressOf(request)}`,
+  });
+  return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
+    const counted = await count(request);
+    if (counted.isAllowed || !counted.isExceeded) return;
+    const seconds = Math.ceil(counted.ttl / 1000);
+    void reply.header('retry-after', seconds);
+    throw new AppError('rate_limited', `Too many clients were registered from here; wait ${seconds} seconds.`);
+  };
+}
+
+/** Who was not let in is told why on the page of signing in, in our words. */
+function tellFailure({ headers }: Response, { publicUrl, cookie }: AuthRoutes): void {
+  const isIn = headers.getSetCookie().some((set) => set.startsWith(`${cookie}=`));
+  const failed = isIn ? undefined : failedOutside(headers.get('location') ?? '', publicUrl);
+  if (failed !== undefined) headers.set('location', failed);
+}
+
+/** Pages of other sites may send forms without asking, and JSON not (Fetch, CORS-safelisted request-header). */
+function admitPage({ headers, body }: FastifyRequest, publicUrl: string): void {
+  if (!isOwnPage(headers, publicUrl)) throw crossSite();
+  const isJson = /^application\/json *(;|$)/i.test(headers['content-type'] ?? '');
+  if (!isJson && (body as Buffer | undefined)?.length)
+    throw new AppError('unsupported_media_type', 'The body must be JSON, with the content type application/json.');
+}
+
+/** The account that a request names, or the session it is made in. */
+function accountIn({ body, headers }: Pick<FastifyRequest, 'body' | 'headers'>, cookie: string): string {
+  const { email } = (jsonOf(body as Buffer | undefined) ?? {}) as { email?: unknown };
+  if (typeof email === 'string') return email.trim().toLowerCase();
+  return cookieOf(headers.cookie ?? '', cookie) ?? '';
+}
+
+/** Counts by the account that a request names, or the session it is made in. Throws `rate_limited`. */
+function limitAccount(app: FastifyInstance, allowance: Allowance, { requests, windowMs }: Quota, cookie: string) {
+  const count = app.createRateLimit({
+    max: requests,
+    timeWindow: windowMs,
+    keyGenerator: (request) =>
+      `${allowance} ${addressOf(request)} ${hash('sha256', accountIn(request as FastifyRequest, cookie), 'base64url')}`,
+  });
+  return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
+    const counted = await count(request);
+    if (counted.isAllowed || !counted.isExceeded) return;
+    const seconds = Math.ceil(counted.ttl / 1000);
+    void reply.header('retry-after', seconds);
+    throw new AppError('rate_limited', `Too many attempts from here; wait ${seconds} seconds.`);
+  };
+}
+
+function jsonOf(body: Buffer | undefined): unknown {
+  try {
+    return JSON.parse(String(body ?? ''));
+  } catch {
+    return undefined;
+  }
+}
+
+/** What the library is asked; or the answer, where it need not be. Of the headers it is given only what it needs. */
+function toRequest(request: FastifyRequest, door: Door, routes: AuthRoutes): Request | Response {
+  const { publicUrl } = routes;
+  const [path = '', query = ''] = request.url.split('?', 2) as [string, string?];
+  const url = new URL(path, publicUrl);
+  const headers = new Headers({ accept: 'application/json', 'x-client-address': request.ip });
+  const copy = (...names: string[]) => {
+    for (const name of names) {
+      const value = request.headers[name];
+      if (typeof value === 'string') headers.set(name, value);
+    }
+  };
+  copy('content-type', 'user-agent');
+  const given = request.body as Buffer | undefined;
+  let body: string | undefined = request.method === 'POST' ? String(given ?? '') : undefined;
+  const isProgram = door.visitor === 'program';
+  const problem = door.visitor === 'page' ? problemOfPage(body ?? '', query) : undefined;
+  if (problem) throw new AppError(problem.code, problem.detail);
+  const refused = isProgram && door.path !== '/oauth2/register' && refusalOfForm(body ?? query, door.path);
+  if (refused) return Response.json(refused, { status: 400 });
+  if (isProgram) copy('authorization');
+  else {
+    copy('cookie');
+    // What passkeys are made for is nothing that an address may say.
+    url.search = door.path.startsWith('/passkey/') ? '' : query;
+  }
+  if (door.visitor === 'page') headers.set('origin', new URL(publicUrl).origin);
+  // Otherwise it takes a program that calls `fetch` for a page, and answers it with JSON instead of a redirect.
+  if (door.visitor === 'navigation') {
+    headers.set('accept', 'text/html');
+    headers.set('sec-fetch-mode', 'navigate');
+  }
+  if (door.path === '/oauth2/authorize') {
+    url.search = completeAuthorization(query, routes);
+    if (body !== undefined) body = completeAuthorization(body, routes);
+  }
+  if (door.path === '/oauth2/userinfo') {
+    // Whatever the method and the type of the body, the library reads the header.
+    headers.delete('content-type');
+    headers.set('authorization', `Bearer ${accessTokenIn(request) ?? ''}`);
+    return new Request(url, { headers });
+  }
+  if (door.path === '/oauth2/token') body = completeTokenRequest(body ?? '', publicUrl);
+  if (door.path === '/oauth2/register') {
+    const read = readRegistration(jsonOf(given));
+    if ('refused' in read) return Response.json(read.refused, { status: 400 });
+    headers.set('content-type', 'application/json');
+    body = JSON.stringify(registrationForLibrary(read.metadata));
+  }
+  return new Request(url, { method: request.method, headers, ...(body === undefined ? {} : { body }) });
+}
+
+async function send(reply: FastifyReply, answer: Response): Promise<FastifyReply> {
+  reply.code(answer.status);
+  for (const [name, value] of answer.headers) if (name !== 'set-cookie') void reply.header(name, value);
+  // Several of them cannot be one header (RFC 6265, section 3).
+  const cookies = answer.headers.getSetCookie();
+  if (cookies.length > 0) void reply.header('set-cookie', cookies);
+  return reply.send(answer.status === 204 ? undefined : Buffer.from(await answer.arrayBuffer()));
+}

@@ -1,0 +1,147 @@
+/**
+ * Mutations: their inputs are made from the same schemas that REST's bodies are checked with, and are checked with them, so
+ * that both say the same sentence about the same mistake. The path of an error is a JSON pointer into the mutation's
+ * arguments, e.g. `/input/destinationID`.
+ */
+import {
+  GraphQLBoolean,
+  GraphQLFloat,
+  GraphQLID,
+  type GraphQLInputFieldConfig,
+  GraphQLInputObjectType,
+  type GraphQLInputType,
+  GraphQLInt,
+  GraphQLList,
+  type GraphQLNamedInputType,
+  GraphQLNonNull,
+  GraphQLObjectType,
+  GraphQLString,
+} from 'graphql';
+import { type Static, type TSchema, Type } from 'typebox';
+import { AppError, type FieldError, validationFailed } from '../../lib/errors.ts';
+import type { Operation } from '../../lib/scopes.ts';
+import { compileBody } from '../http/validation.ts';
+import type { Field, GraphContext } from './relay.ts';
+import { DateTime, required } from './scalars.ts';
+
+/** The parts of a schema that are read here. */
+interface Shape {
+  type?: string;
+  format?: string;
+  description?: string;
+  items?: Shape;
+  properties?: Record<string, Shape>;
+  required?: string[];
+}
+
+type Named = Record<string, GraphQLNamedInputType>;
+
+type Nullable = ConstructorParameters<typeof GraphQLNonNull<GraphQLNamedInputType | GraphQLList<GraphQLInputType>>>[0];
+
+function typeOf(name: string, shape: Shape, named: Named): Nullable {
+  if (shape.items) return new GraphQLList(new GraphQLNonNull(typeOf(name, shape.items, named)));
+  const known = named[name];
+  if (known) return known;
+  if (/IDs?$/.test(name)) return GraphQLID;
+  if (shape.format === 'date-time') return DateTime;
+  if (shape.type === 'string') return GraphQLString;
+  if (shape.type === 'integer') return GraphQLInt;
+  if (shape.type === 'number') return GraphQLFloat;
+  if (shape.type === 'boolean') return GraphQLBoolean;
+  throw new Error(`No GraphQL type is known for ${name}.`);
+}
+
+/** The input type of a TypeBox object; `named` gives the enums and objects in it by the names of their properties. */
+export function inputType(name: string, schema: TSchema, named: Named = {}): GraphQLInputObjectType {
+  const { properties = {}, required: needed = [], description } = schema as Shape;
+  const fields = Object.entries(properties).map(([field, shape]): [string, GraphQLInputFieldConfig] => {
+    const type = typeOf(field, shape, named);
+    return [field, { type: needed.includes(field) ? required(type) : type, description: shape.description }];
+  });
+  return new GraphQLInputObjectType({ name, description, fields: Object.fromEntries(fields) });
+}
+
+/** As JSON has it: null is the same as left out, since many clients write it for what they were not given. */
+function plain(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(plain);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).flatMap(([key, part]) => (part === null || part === undefined ? [] : [[key, plain(part)]])),
+  );
+}
+
+/** Services name the fields of what they were given; clients gave it as the argument `input`. */
+function underInput(error: unknown): unknown {
+  if (!(error instanceof AppError) || error.extras.errors === undefined) return error;
+  const fields = error.extras.errors as FieldError[];
+  const errors = fields.map(({ path, message }) => ({ path: `/input${path}`, message }));
+  if (error.code === 'validation_failed') return validationFailed(errors);
+  return new AppError(error.code, error.message, { extras: { ...error.extras, errors } });
+}
+
+/** What one mutation costs: as much as a page of twenty with all that it shows. */
+const COST = 500;
+
+const NO_INPUT = Type.Object({});
+
+/** A mutation: `args` beside `id` and `input` are checked by their schemas too. */
+export function mutationField<
+  Input extends TSchema = typeof NO_INPUT,
+  More extends TSchema = typeof NO_INPUT,
+>(options: {
+  operation: Operation;
+  description: string;
+  type: GraphQLObjectType;
+  /** Whether it is about one that exists. */
+  withId?: boolean;
+  input?: { type: GraphQLInputObjectType; schema: Input };
+  args?: { schema: More; named?: Named };
+  run: (
+    context: GraphContext,
+    given: { id: string; input: Static<Input>; args: Static<More> },
+  ) => Promise<Record<string, unknown>>;
+}): Field {
+  const { operation, description, type, withId, input, args, run } = options;
+  const checkInput = compileBody(input?.schema ?? NO_INPUT);
+  const checkArgs = compileBody(args?.schema ?? NO_INPUT);
+  const checked = (check: typeof checkInput, value: unknown): never => {
+    const result = check(plain(value));
+    if ('error' in result) throw result.error;
+    return result.value as never;
+  };
+  const more = args ? inputType(`${operation}Args`, args.schema, args.named).getFields() : {};
+  return {
+    // Null when it failed: what was done before it in the same request must still be told.
+    type,
+    description,
+    extensions: { cost: COST },
+    args: {
+      ...(withId ? { id: { type: required(GraphQLID) } } : {}),
+      ...(input ? { input: { type: required(input.type) } } : {}),
+      ...Object.fromEntries(
+        Object.values(more).map((arg) => [arg.name, { type: arg.type, description: arg.description }]),
+      ),
+    },
+    resolve: async (_source, { id, input: given, ...rest }, context) => {
+      context.allow(operation);
+      const others = checked(checkArgs, rest);
+      try {
+        return await run(context, { id: String(id ?? ''), input: checked(checkInput, given ?? {}), args: others });
+      } catch (error) {
+        throw input ? underInput(error) : error;
+      }
+    },
+  };
+}
+
+/** The answer to a write: what was written, as it now is. */
+export const payloadOf = (name: string, field: string, type: GraphQLObjectType): GraphQLObjectType =>
+  new GraphQLObjectType({ name, fields: { [field]: { type: required(type) } } });
+
+export const DeletePayload = new GraphQLObjectType({
+  name: 'DeletePayload',
+  fields: {
+    id: { type: required(GraphQLID), description: 'Of what was deleted.' },
+    done: { type: required(GraphQLBoolean), description: 'False while something of it is still left on air.' },
+  },
+});

@@ -1,0 +1,186 @@
+/**
+ * Relay's connections and nodes for GraphQL (https://relay.dev/graphql/connections.htm,
+ * https://relay.dev/graphql/objectidentification.htm) over the lists and records that services answer.
+ */
+import {
+  GraphQLBoolean,
+  GraphQLEnumType,
+  type GraphQLFieldConfig,
+  GraphQLID,
+  GraphQLInputObjectType,
+  GraphQLInt,
+  GraphQLInterfaceType,
+  GraphQLObjectType,
+} from 'graphql';
+import { AppError, type ErrorCode, type FieldError, validationFailed } from '../../lib/errors.ts';
+import { type Connection, DEFAULT_PAGE, MAX_PAGE, type Order } from '../../lib/paging/connection.ts';
+import type { ListArgs } from '../../lib/paging/ordered.ts';
+import type { Operation, Principal } from '../../lib/scopes.ts';
+import { Cursor, enumOf, listOf, required } from './scalars.ts';
+import type { Where } from './where.ts';
+
+export type GraphContext = {
+  principal: Principal;
+  /** Throws `insufficient_scope` when the principal may not do it. */
+  allow(operation: Operation): void;
+};
+
+export type Field = GraphQLFieldConfig<unknown, GraphContext>;
+export type Fields = Record<string, Field>;
+
+/** What each noun brings to the schema. */
+export interface NounFields {
+  queries: Fields;
+  mutations: Fields;
+  /** The record of a node by its id, with its `__typename`. Throws `<noun>_not_found`. */
+  node(context: GraphContext, id: string): unknown;
+}
+
+/** How a kind whose ids all begin with `prefix` is found by them. */
+interface NodeOf<T> {
+  prefix: string;
+  /** Its name in the schema. */
+  type: string;
+  operation: Operation;
+  notFound: ErrorCode;
+  get(context: GraphContext, id: string): Promise<T>;
+}
+
+/** `node` of a kind that not everybody may see: it is asked for any id, so what is of another kind is not refused but not found. */
+export const nodeOf =
+  <T extends object>({ prefix, type, operation, notFound, get }: NodeOf<T>): NounFields['node'] =>
+  (context, id) => {
+    if (!id.startsWith(`${prefix}-`)) throw new AppError(notFound, `There is no ${type} ${id.slice(0, 100)}.`);
+    context.allow(operation);
+    return get(context, id).then((one) => ({ __typename: type, ...one }));
+  };
+
+export const Node = new GraphQLInterfaceType({
+  name: 'Node',
+  description: 'What has an id of its own and can be read by it.',
+  fields: { id: { type: required(GraphQLID) } },
+});
+
+const PageInfo = new GraphQLObjectType({
+  name: 'PageInfo',
+  fields: {
+    hasNextPage: { type: required(GraphQLBoolean) },
+    hasPreviousPage: { type: required(GraphQLBoolean) },
+    startCursor: { type: Cursor },
+    endCursor: { type: Cursor },
+  },
+});
+
+interface Given<By extends string> {
+  first?: number | null;
+  after?: string | null;
+  last?: number | null;
+  before?: string | null;
+  orderBy?: { field: By; direction: 'ASC' | 'DESC' } | null;
+  where?: Record<string, unknown> | null;
+}
+
+/** The arguments of a list as GraphQL hands them over, checked. */
+function pageArgs<By extends string>({ first, after, last, before, orderBy }: Given<By>): ListArgs<By> {
+  const wrong = Object.entries({ first, last }).flatMap(([name, size]): FieldError[] =>
+    typeof size === 'number' && (size < 0 || size > MAX_PAGE)
+      ? [{ path: `/${name}`, message: `must be from 0 to ${MAX_PAGE}` }]
+      : [],
+  );
+  if (wrong.length > 0) throw validationFailed(wrong);
+  return {
+    ...{ first: first ?? undefined, last: last ?? undefined, after, before, afterPath: '/after' },
+    orderBy: orderBy ? { by: orderBy.field, descending: orderBy.direction === 'DESC' } : undefined,
+  };
+}
+
+const OrderDirection = enumOf('OrderDirection', ['ASC', 'DESC']);
+
+/** What a list can be ordered by, by its words in GraphQL. */
+type OrderFields<By extends string> = Record<string, { value: By; description?: string }>;
+
+const NOUN_ORDER: OrderFields<Order['by']> = {
+  CREATED_AT: { value: 'createdAt' },
+  NAME: { value: 'name', description: 'Upper and lower case are the same.' },
+};
+
+const orderInput = (name: string, values: OrderFields<string>) =>
+  new GraphQLInputObjectType({
+    name: `${name}Order`,
+    fields: {
+      direction: { type: required(OrderDirection), default: { value: 'ASC' } },
+      field: {
+        type: required(new GraphQLEnumType({ name: `${name}OrderField`, values })),
+      },
+    },
+  });
+
+/** A field that lists nodes of `type`. */
+export function connectionField<Node, By extends string = Order['by']>(options: {
+  type: GraphQLObjectType;
+  operation: Operation;
+  description: string;
+  where: Where<Node>;
+  /** By default as nouns are: by time of creation or by name. */
+  order?: OrderFields<By>;
+  args?: GraphQLFieldConfig<unknown, GraphContext>['args'];
+  cost?: number;
+  list: (
+    context: GraphContext,
+    page: ListArgs<By>,
+    where: ((node: Node) => boolean) | undefined,
+    args: Record<string, unknown>,
+  ) => Connection<Node> | Promise<Connection<Node>>;
+}): Field {
+  const { type, operation, description, where, order = NOUN_ORDER, list } = options;
+  const edge = new GraphQLObjectType({
+    name: `${type.name}Edge`,
+    fields: { cursor: { type: required(Cursor) }, node: { type: required(type) } },
+  });
+  const connection = new GraphQLObjectType({
+    name: `${type.name}Connection`,
+    fields: {
+      totalCount: { type: required(GraphQLInt), description: 'Of all pages.' },
+      pageInfo: { type: required(PageInfo) },
+      edges: { type: listOf(edge) },
+    },
+  });
+  return {
+    type: required(connection),
+    description,
+    extensions: { isPaged: true, cost: options.cost },
+    args: {
+      ...options.args,
+      first: { type: GraphQLInt, description: `0 to ${MAX_PAGE}; ${DEFAULT_PAGE} when last is not given either.` },
+      after: { type: Cursor, description: 'pageInfo.endCursor of an earlier answer: what follows it.' },
+      last: { type: GraphQLInt, description: `0 to ${MAX_PAGE}: the last ones, in the same order.` },
+      before: { type: Cursor, description: 'pageInfo.startCursor of an earlier answer: what precedes it.' },
+      where: { type: where.type },
+      orderBy: { type: orderInput(type.name, order) },
+    },
+    resolve: (_source, args, context) => {
+      context.allow(operation);
+      const given = args as Given<By>;
+      return list(context, pageArgs(given), where.test(given.where), args);
+    },
+  };
+}
+
+/** A root field that reads one thing by its id; null, with an error, when it cannot be read. */
+export const byIdField = <Record>(options: {
+  type: GraphQLObjectType;
+  operation: Operation;
+  description: string;
+  cost?: number;
+  args?: GraphQLFieldConfig<unknown, GraphContext>['args'];
+  get: (context: GraphContext, id: string, args: { [name: string]: unknown }) => Record | Promise<Record>;
+}): Field => ({
+  type: options.type,
+  description: options.description,
+  extensions: { cost: options.cost },
+  args: { id: { type: required(GraphQLID) }, ...options.args },
+  resolve: (_source, args, context) => {
+    context.allow(options.operation);
+    return options.get(context, String(args.id), args);
+  },
+});

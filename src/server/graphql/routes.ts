@@ -1,0 +1,108 @@
+/** /graphql, as GraphQL over HTTP has it (https://graphql.github.io/graphql-over-http/draft/): POST, and queries by GET. */
+import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { GraphQLError, getOperationAST } from 'graphql';
+import { createHandler } from 'graphql-http';
+import type { Db } from '../../db/pool.ts';
+import type { AppError } from '../../lib/errors.ts';
+import { requireScope } from '../../lib/scopes.ts';
+import { idempotency } from '../http/idempotency.ts';
+import type { KeyedDeps } from '../http/keyed.ts';
+import { isOurFault, toAppError } from '../http/problem.ts';
+import type { Services } from '../services.ts';
+import { createDocuments } from './documents.ts';
+import { variableErrors, withoutValues } from './errors.ts';
+import { limitsRule, variablesProblem } from './limits.ts';
+import type { GraphContext } from './relay.ts';
+import { readableHeaders, readRequest } from './request.ts';
+import { createSchema } from './schema.ts';
+
+export const GRAPHQL = '/graphql';
+
+/** What came of an operation; `ms` is how long it took. */
+type Observe = (type: 'query' | 'mutation' | 'invalid', ok: boolean, ms: number) => void;
+
+export interface GraphqlOptions {
+  services: Services;
+  scopePrefix: string;
+  db: Db;
+  /** Keys what is kept of requests with an Idempotency-Key. */
+  secret: string;
+  quotas: KeyedDeps['quotas'];
+  observe?: Observe | undefined;
+}
+
+export function graphqlRoutes(app: FastifyInstance, options: GraphqlOptions): void {
+  const { services, scopePrefix, observe = () => undefined } = options;
+  /** The operations that could be carried out, of requests at work. */
+  const carriedOut = new WeakMap<FastifyRequest, Parameters<Observe>[0]>();
+  const failed = new WeakSet<FastifyRequest>();
+  /** Those that failed on our side before anything was done. */
+  const mayRetry = new WeakSet<FastifyRequest>();
+  idempotency(app, { ...options, mayRetry: (request) => mayRetry.has(request) });
+  const handler = createHandler<FastifyRequest, unknown, GraphContext>({
+    schema: createSchema(services),
+    context: ({ raw }) => ({
+      principal: raw.principal,
+      allow: (operation) => requireScope(raw.principal, operation, scopePrefix),
+    }),
+    parseRequestParams: readRequest,
+    ...createDocuments(),
+    validationRules: (_request, { variableValues }, rules) => [limitsRule(variableValues), ...rules],
+    onSubscribe: (_request, { variables }) => variablesProblem(variables),
+    onOperation: ({ raw }, { document, operationName }, { errors = [], data }) => {
+      carriedOut.set(raw, getOperationAST(document, operationName)?.operation === 'mutation' ? 'mutation' : 'query');
+      if (errors.length > 0) failed.add(raw);
+      const nothingDone = Object.values(data ?? {}).every((value) => value === null);
+      if (nothingDone && errors.some(({ originalError }) => originalError && toAppError(originalError).status >= 500))
+        mayRetry.add(raw);
+    },
+    formatError: (error) => toGraphQLError(error, app.log),
+  });
+
+  const answer = async (request: FastifyRequest, reply: FastifyReply) => {
+    const { url, method } = request;
+    const headers = readableHeaders(request.headers);
+    const body = (request.body ?? null) as Record<string, unknown> | null;
+    const since = performance.now();
+    const [text, { status, headers: more }] = await handler({ url, method, headers, body, raw: request, context: {} });
+    const type = carriedOut.get(request) ?? 'invalid';
+    observe(type, type !== 'invalid' && !failed.has(request), performance.now() - since);
+    return reply
+      .code(status)
+      .headers({ 'cache-control': 'no-store', ...more })
+      .send(status === 405 ? MUTATION_BY_GET : (text ?? ''));
+  };
+  const route = { config: { perField: true }, schema: { hide: true } as object };
+  app.post(GRAPHQL, route, answer);
+  app.get(GRAPHQL, route, answer);
+}
+
+/** The library answers this with an error that has no code. */
+const MUTATION_BY_GET = JSON.stringify({
+  errors: [{ message: 'Mutations are sent by POST.', extensions: { code: 'method_not_allowed' } }],
+});
+
+/** The same codes as REST, in `extensions.code`; what is thrown inside reaches the log and nothing else. */
+function toGraphQLError(error: Readonly<GraphQLError | Error>, log: Pick<FastifyBaseLogger, 'error'>): GraphQLError {
+  if (!(error instanceof GraphQLError)) {
+    const { code, message, extras } = told(error, log);
+    return new GraphQLError(message, { extensions: { ...extras, code } });
+  }
+  const { nodes, source, positions, path, originalError } = error;
+  if (!originalError || originalError instanceof GraphQLError) {
+    const code = error.extensions.code ?? 'validation_failed';
+    const errors = variableErrors(error.message);
+    return new GraphQLError(withoutValues(error.message), {
+      ...{ nodes, source, positions, path },
+      extensions: { ...error.extensions, ...(errors ? { errors } : {}), code },
+    });
+  }
+  const { code, message, extras } = told(originalError, log);
+  return new GraphQLError(message, { nodes, source, positions, path, extensions: { ...extras, code } });
+}
+
+function told(error: Error, log: Pick<FastifyBaseLogger, 'error'>): AppError {
+  const known = toAppError(error);
+  if (isOurFault(known)) log.error({ err: error }, 'a GraphQL field failed');
+  return known;
+}

@@ -1,0 +1,43 @@
+/** Scalars of the GraphQL schema, and the small words that types are written with. Pure: no I/O, no clock. */
+import { GraphQLEnumType, GraphQLError, GraphQLList, GraphQLNonNull, GraphQLScalarType } from 'graphql';
+import { isTime } from '../../lib/time.ts';
+
+const textScalar = (
+  name: string,
+  { description, specifiedByURL }: { description: string; specifiedByURL: string },
+  problem: (text: string) => string | undefined = () => undefined,
+) =>
+  new GraphQLScalarType<string, string>({
+    name,
+    description,
+    specifiedByURL,
+    coerceOutputValue: String,
+    coerceInputValue: (value) => {
+      const wrong = typeof value === 'string' ? problem(value) : 'must be text';
+      if (wrong !== undefined) throw new GraphQLError(wrong);
+      return value as string;
+    },
+  });
+
+export const Cursor = textScalar('Cursor', {
+  description: 'A place in a list. It stays right when things come and go around it.',
+  specifiedByURL: 'https://relay.dev/graphql/connections.htm#sec-Cursor',
+});
+export const DateTime = textScalar(
+  'DateTime',
+  {
+    description: 'A time as in RFC 3339, e.g. 2027-01-31T18:00:00Z.',
+    specifiedByURL: 'https://www.rfc-editor.org/rfc/rfc3339#section-5.6',
+  },
+  (text) => (isTime(text) ? undefined : 'must be a time such as 2027-01-31T18:00:00Z'),
+);
+
+type Wrappable = ConstructorParameters<typeof GraphQLNonNull>[0];
+
+export const required = <T extends Wrappable>(type: T) => new GraphQLNonNull(type);
+
+/** A list that is there, of things that are there. */
+export const listOf = <T extends Wrappable>(type: T) => required(new GraphQLList(required(type)));
+
+export const enumOf = (name: string, values: readonly string[], description?: string) =>
+  new GraphQLEnumType({ name, description, values: Object.fromEntries(values.map((value) => [value, { value }])) });

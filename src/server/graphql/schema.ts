@@ -1,0 +1,74 @@
+/** The GraphQL schema: each noun brings its own fields. */
+import { GraphQLID, GraphQLObjectType, GraphQLSchema, lexicographicSortSchema, printSchema } from 'graphql';
+import { AppError } from '../../lib/errors.ts';
+import type { Services } from '../services.ts';
+import { accountFields } from './account.ts';
+import { billingFields } from './billing.ts';
+import { cryptoFields } from './crypto-deposits.ts';
+import { destinationFields } from './destinations.ts';
+import { invoiceFields } from './invoices.ts';
+import { playlistFields } from './playlists.ts';
+import { type Field, Node, type NounFields } from './relay.ts';
+import { required } from './scalars.ts';
+import { streamFields } from './streams.ts';
+import { topUpFields } from './top-ups.ts';
+import { uploadFields } from './uploads.ts';
+
+/** Each kind under the prefix of its ids. */
+const nounsOf = (services: Services): Record<string, NounFields> => ({
+  str: streamFields(services.streams, services.stats),
+  dst: destinationFields(services.destinations),
+  upl: uploadFields(services.uploads),
+  pls: playlistFields(services.playlists),
+  top: topUpFields(services.topUps),
+  inv: invoiceFields(services.invoices),
+  dep: cryptoFields(services.crypto),
+});
+
+export function createSchema(services: Services): GraphQLSchema {
+  const nouns = nounsOf(services);
+  const all = Object.values(nouns);
+  return new GraphQLSchema({
+    query: new GraphQLObjectType({
+      name: 'Query',
+      fields: {
+        ...accountFields(services.account),
+        ...billingFields(services.billing),
+        node: nodeField(nouns, services.account),
+        ...Object.assign({}, ...all.map(({ queries }) => queries)),
+      },
+    }),
+    mutation: new GraphQLObjectType({
+      name: 'Mutation',
+      fields: Object.assign({}, ...all.map(({ mutations }) => mutations)),
+    }),
+  });
+}
+
+/**
+ * Ids are unique over all kinds, since each kind has a prefix. What was made with kubectl has any name: then the kinds are
+ * asked in turn, and the first that has it answers.
+ */
+const nodeField = (nouns: Record<string, NounFields>, account: Services['account']): Field => ({
+  type: Node,
+  description: 'What has this id; null when there is nothing.',
+  args: { id: { type: required(GraphQLID) } },
+  resolve: async (_source, args, context) => {
+    const id = String(args.id);
+    const likely = nouns[id.split('-')[0] ?? ''];
+    for (const noun of new Set([...(likely ? [likely] : []), ...Object.values(nouns)])) {
+      try {
+        return await noun.node(context, id);
+      } catch (error) {
+        if (!(error instanceof AppError) || error.status !== 404) throw error;
+      }
+    }
+    if (id !== context.principal.userId) return null;
+    context.allow('getMe');
+    return { __typename: 'User', ...(await account.me(context.principal)) };
+  },
+});
+
+/** The schema as docs/schema.graphql has it: sorted, so that a change shows as itself. It resolves nothing. */
+export const schemaDocument = (): string =>
+  `${printSchema(lexicographicSortSchema(createSchema({} as unknown as Services)))}\n`;

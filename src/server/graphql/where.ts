@@ -1,0 +1,131 @@
+/**
+ * `where` of GraphQL lists: what an input may ask of each field, and whether it holds of a record. All that is asked must
+ * hold; null is the same as left out. Pure: no I/O, no clock.
+ */
+import {
+  GraphQLBoolean,
+  type GraphQLEnumType,
+  GraphQLFloat,
+  GraphQLID,
+  GraphQLInputObjectType,
+  type GraphQLInputType,
+  GraphQLList,
+  GraphQLNonNull,
+  type GraphQLScalarType,
+  GraphQLString,
+} from 'graphql';
+import { validationFailed } from '../../lib/errors.ts';
+import { DateTime } from './scalars.ts';
+
+/** Conditions that one `where` may hold, each value of `in` counted: each is asked of every record. */
+export const MAX_CONDITIONS = 100;
+
+type Asked = Record<string, unknown>;
+
+/** What can be asked of a field; `value` is the field's, null when it has none. */
+const OPERATORS: Record<string, (wanted: never, value: never) => boolean> = {
+  eq: (wanted: unknown, value: unknown) => value === wanted,
+  in: (wanted: unknown[], value: unknown) => wanted.includes(value),
+  isNull: (wanted: boolean, value: unknown) => (value === null) === wanted,
+  contains: (wanted: string, value: string) => value.toLowerCase().includes(wanted.toLowerCase()),
+  has: (wanted: unknown, value: unknown[]) => value.includes(wanted),
+  gt: (wanted: number, value: number) => value > wanted,
+  gte: (wanted: number, value: number) => value >= wanted,
+  lt: (wanted: number, value: number) => value < wanted,
+  lte: (wanted: number, value: number) => value <= wanted,
+};
+
+const listOf = (type: GraphQLScalarType | GraphQLEnumType) => new GraphQLList(new GraphQLNonNull(type));
+
+function filter(name: string, description: string, types: Record<string, GraphQLInputType>): GraphQLInputObjectType {
+  return new GraphQLInputObjectType({
+    name,
+    description,
+    fields: Object.fromEntries(Object.entries(types).map(([operator, type]) => [operator, { type }])),
+  });
+}
+
+const range = (type: GraphQLScalarType) => ({ eq: type, gt: type, gte: type, lt: type, lte: type });
+
+export const IDFilter = filter('IDFilter', 'What is asked of an id.', {
+  eq: GraphQLID,
+  in: listOf(GraphQLID),
+  isNull: GraphQLBoolean,
+});
+export const IDListFilter = filter('IDListFilter', 'What is asked of a list of ids.', { has: GraphQLID });
+export const TextFilter = filter(
+  'TextFilter',
+  'What is asked of a text. To `contains`, upper and lower case are the same.',
+  { eq: GraphQLString, in: listOf(GraphQLString), contains: GraphQLString },
+);
+export const NumberFilter = filter('NumberFilter', 'What is asked of a number. None is neither more nor less.', {
+  ...range(GraphQLFloat),
+  isNull: GraphQLBoolean,
+});
+export const TimeFilter = filter('TimeFilter', 'What is asked of a time. None is neither before nor after.', {
+  ...range(DateTime),
+  isNull: GraphQLBoolean,
+});
+export const FlagFilter = filter('FlagFilter', 'What is asked of a yes or no.', { eq: GraphQLBoolean });
+export const enumFilter = (type: GraphQLEnumType): GraphQLInputObjectType =>
+  filter(`${type.name}Filter`, `What is asked of a ${type.name}.`, { eq: type, in: listOf(type) });
+
+/** How a record is asked: the filter of each field, by the field's name, and where its value is when not under that name. */
+export interface Fields<T> {
+  [name: string]: { type: GraphQLInputObjectType; value?: (record: T) => unknown };
+}
+
+export interface Where<T> {
+  type: GraphQLInputObjectType;
+  /** The test of an input. Throws `validation_failed` when it asks too much. */
+  test(input: Asked | null | undefined): ((record: T) => boolean) | undefined;
+}
+
+export function whereInput<T>(name: string, fields: Fields<T>): Where<T> {
+  const type: GraphQLInputObjectType = new GraphQLInputObjectType({
+    name,
+    description: 'All that is given must hold.',
+    fields: () => ({
+      and: { type: new GraphQLList(new GraphQLNonNull(type)), description: 'Each of these holds.' },
+      or: { type: new GraphQLList(new GraphQLNonNull(type)), description: 'One of these holds; none holds of none.' },
+      not: { type, description: 'This does not hold.' },
+      ...Object.fromEntries(Object.entries(fields).map(([field, of]) => [field, { type: of.type }])),
+    }),
+  });
+
+  const holds = (asked: Asked, record: T): boolean =>
+    Object.entries(asked).every(([key, wanted]) => {
+      if (wanted === null || wanted === undefined) return true;
+      if (key === 'and') return (wanted as Asked[]).every((one) => holds(one, record));
+      if (key === 'or') return (wanted as Asked[]).some((one) => holds(one, record));
+      if (key === 'not') return !holds(wanted as Asked, record);
+      const field = fields[key];
+      const value = field?.value ? field.value(record) : (record as Asked)[key];
+      const isTime = field?.type === TimeFilter;
+      return Object.entries(wanted as Asked).every(([operator, operand]) =>
+        compare(operator, isTime ? time(operand) : operand, isTime ? time(value) : value),
+      );
+    });
+
+  return {
+    type,
+    test(input) {
+      if (!input) return undefined;
+      if (count(input) > MAX_CONDITIONS)
+        throw validationFailed([{ path: '/where', message: `must have at most ${MAX_CONDITIONS} conditions` }]);
+      return (record) => holds(input, record);
+    },
+  };
+}
+
+function compare(operator: string, wanted: unknown, value: unknown): boolean {
+  if (wanted === null || wanted === undefined) return true;
+  if (value === null && operator !== 'isNull') return false;
+  return OPERATORS[operator]?.(wanted as never, value as never) ?? false;
+}
+
+/** Times may be written in several ways; only their instant counts. */
+const time = (value: unknown): unknown => (typeof value === 'string' ? Date.parse(value) : value);
+
+const count = (value: unknown): number =>
+  typeof value === 'object' && value !== null ? Object.values(value).reduce((sum, part) => sum + count(part), 1) : 1;

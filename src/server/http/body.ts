@@ -1,0 +1,89 @@
+/** Reads bodies that are JSON: within a size, within a time, and not compressed. */
+import type { Readable } from 'node:stream';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { Type } from 'typebox';
+import { AppError, ERRORS, validationFailed } from '../../lib/errors.ts';
+import { parseJson } from './json.ts';
+
+export const NoBody = Type.Object({}, { additionalProperties: false });
+/** A body may be left out where none is needed: most clients then send none at all. */
+export const bodyMayBeMissing = async (request: { body: unknown }): Promise<void> => {
+  request.body ??= {};
+};
+
+/** Whether an operation takes `{}`: a body may be left out then. `schema` is JSON Schema, of a route or of the description. */
+export function takesNoFields(schema: object | undefined): boolean {
+  const { type, required, minProperties } = (schema ?? {}) as {
+    type?: unknown;
+    required?: string[];
+    minProperties?: number;
+  };
+  return type === 'object' && !required?.length && !minProperties;
+}
+
+/** Whether the request's operation has no body, or may lack it. What is hidden is not REST, and has rules of its own. */
+function mayLackBody({ routeOptions: { schema } }: FastifyRequest): boolean {
+  if (schema?.operationId === undefined) return false;
+  return schema.body === undefined || takesNoFields(schema.body as object);
+}
+
+/** Some clients name a type, such as that of a form, whatever they send. */
+function dropTypeOfNothing(request: FastifyRequest): void {
+  const { headers } = request;
+  const isEmpty = headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) === 0;
+  if (isEmpty && mayLackBody(request)) delete headers['content-type'];
+}
+
+const BODY_LIMIT = 1024 * 1024;
+/** A body that is too large is read on for so long: most clients hear of it only when they have sent all. */
+const DRAIN_LIMIT = 8 * BODY_LIMIT;
+
+/** A body may take `timeoutMs` from its first byte to its last. */
+export function acceptJson(app: FastifyInstance, timeoutMs: number): void {
+  app.removeAllContentTypeParsers();
+  app.addHook('onRequest', (request, _reply, done) => {
+    dropTypeOfNothing(request);
+    done();
+  });
+  app.addContentTypeParser('application/json', async (request: FastifyRequest, payload: Readable) => {
+    const { headers } = request;
+    const encoding = headers['content-encoding'] ?? 'identity';
+    // A few bytes may unfold to gigabytes.
+    if (encoding !== 'identity') throw new AppError('unsupported_media_type', 'Bodies must not be compressed.');
+    if (Number(headers['content-length']) > DRAIN_LIMIT) throw tooLarge();
+    const bytes = await readBody(payload, timeoutMs);
+    // `start` and `stop` have no body; clients that always send the content type are welcome all the same.
+    if (bytes.length === 0) return undefined;
+    const body = parseJson(bytes);
+    // Clients that are made of the description in Go write a body that was left out so.
+    if (body === null && mayLackBody(request)) return undefined;
+    // To Fastify it would be the same as none.
+    if (body === null) throw validationFailed([{ path: '', message: 'must be an object' }]);
+    return body;
+  });
+}
+
+const tooLarge = () => new AppError('payload_too_large', ERRORS.payload_too_large.meaning);
+
+/** All bytes of a body: `limit` at most, within `timeoutMs` from the first to the last. */
+export function readBody(payload: Readable, timeoutMs: number, limit = BODY_LIMIT): Promise<Buffer> {
+  const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
+  const chunks: Buffer[] = [];
+  let size = 0;
+  const take = (chunk: Buffer) => {
+    size += chunk.length;
+    if (size <= limit) chunks.push(chunk);
+    else if (size > DRAIN_LIMIT) reject(tooLarge());
+  };
+  const end = () => (size > limit ? reject(tooLarge()) : resolve(Buffer.concat(chunks)));
+  const cutOff = (cause?: Error) =>
+    reject(new AppError('malformed_request', 'The body was cut off.', cause ? { cause } : {}));
+  const late = () => reject(new AppError('request_timeout', `The body did not arrive within ${timeoutMs / 1000} s.`));
+  const timer = setTimeout(late, timeoutMs);
+  payload.on('data', take).once('end', end).once('error', cutOff).once('close', cutOff);
+  return promise.finally(() => {
+    clearTimeout(timer);
+    // The listener of errors stays: a connection that breaks later must not end the process.
+    payload.off('data', take).off('end', end).off('close', cutOff);
+  });
+}

@@ -1,0 +1,58 @@
+/** The one place where errors become answers. */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { challengeOf } from '../../auth/challenge.ts';
+import type { AppError } from '../../lib/errors.ts';
+import { resourceOf } from './operations.ts';
+import { isOurFault, PROBLEM_TYPE, toAppError, toProblem } from './problem.ts';
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** The address of the service as clients see it. */
+    publicUrl: string;
+  }
+}
+
+const RETRY_SECONDS = 5;
+
+/** How errors are written where a protocol has a form of its own: `extend` adds its members to the problem document. */
+export interface ErrorForm {
+  type: string;
+  extend: (error: AppError) => object;
+}
+
+const PROBLEMS: ErrorForm = { type: PROBLEM_TYPE, extend: () => ({}) };
+
+export function answerError(
+  error: unknown,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { type, extend }: ErrorForm = PROBLEMS,
+): FastifyReply {
+  const known = toAppError(error);
+  if (known.status >= 500) {
+    const level = isOurFault(known) ? 'error' : 'debug';
+    request.log[level]({ err: known.cause ?? known, code: known.code }, 'a request failed');
+    if (known.code !== 'internal') void reply.header('retry-after', RETRY_SECONDS);
+  }
+  // The rate limit has said already how long it takes.
+  if (known.status === 429 && !reply.hasHeader('retry-after')) void reply.header('retry-after', RETRY_SECONDS);
+  // How a body may be encoded: RFC 9110, section 12.5.3.
+  if (known.status === 415) void reply.header('accept-encoding', 'identity');
+  const challenge = challengeOf(known, {
+    publicUrl: request.server.publicUrl,
+    resource: resourceOf(request),
+    path: request.url,
+    hadToken: /^bearer /i.test(request.headers.authorization ?? ''),
+  });
+  if (challenge) void reply.header('www-authenticate', challenge);
+  return reply
+    .code(known.status)
+    .type(type)
+    .send(JSON.stringify({ ...toProblem(known), ...extend(known) }));
+}
+
+/** Every error that is thrown on the way of a request to its answer. `publicUrl`: where who is refused is told to ask. */
+export function handleErrors(app: FastifyInstance, publicUrl: string): void {
+  app.decorate('publicUrl', publicUrl);
+  app.setErrorHandler((error, request, reply) => answerError(error, request, reply));
+}

@@ -1,0 +1,125 @@
+/**
+ * What is asked with a key is done once, whichever door it came by: the first request with a key does the work, and every
+ * later one that is the same gets the same answer for 24 hours, also when they come at the same moment.
+ *
+ * A server may die, or not hear from Kubernetes, between the effect and the answer. So what a request sets out to do is
+ * written down before it begins, and every id that it makes follows from that (`Intent`): the next try of it finds what the
+ * one before has made, instead of making another. The key is held by a lease that the server renews while the request is at
+ * work. When it ends with no answer kept, the next request with the key goes on with the same intent.
+ */
+import { createHmac } from 'node:crypto';
+import { ulid } from 'ulid';
+import type { Db } from '../../db/pool.ts';
+import {
+  claim,
+  findAnswer,
+  type KeptAnswer,
+  keepAnswer,
+  keyedUse,
+  LEASE_SECONDS,
+  release,
+  renew,
+} from '../../domain/idempotency/store.ts';
+import type { Quotas } from '../../domain/limits/quotas.ts';
+import { sleep } from '../../lib/clock.ts';
+import type { Intent } from '../../lib/context.ts';
+import { AppError, validationFailed } from '../../lib/errors.ts';
+
+export type { KeptAnswer };
+
+const KEY = /^[\x21-\x7e]{1,255}$/;
+const FIRST_POLL_MS = 50;
+const MAX_POLL_MS = 500;
+/** How long a request waits for another one with its key; to wait for a stream takes a minute at most. */
+const WAIT_MS = 65_000;
+
+/** A key that is held while its request works. */
+export interface Held {
+  readonly intent: Intent;
+  /** Keeps the answer for whoever repeats the request; without one it may be tried again. */
+  end(answer: KeptAnswer | undefined): Promise<void>;
+}
+
+export interface Asked {
+  accountId: string;
+  key: string;
+  /** What is asked for, as text: another one with the same key is refused. */
+  request: string;
+  /** JSON pointer to where the key was given. */
+  path: string;
+}
+
+export type Keyed = ReturnType<typeof createKeyed>;
+
+export interface KeyedDeps {
+  db: Db;
+  /** Keys what is kept of requests, which may hold a stream key. */
+  secret: string;
+  quotas: Pick<Quotas, 'allowed' | 'check'>;
+}
+
+export function createKeyed({ db, secret, quotas }: KeyedDeps) {
+  const keyed = (text: string): Buffer => createHmac('sha256', secret).update(text).digest();
+
+  const intentOf = (since: Date, { accountId, key }: Asked, fingerprint: string): Intent => {
+    let made = 0;
+    const idOf = (prefix: string, number: number): string => {
+      const bytes = keyed(JSON.stringify(['id', accountId, key, fingerprint, since, prefix, number]));
+      let next = 0;
+      return `${prefix}-${ulid(since.getTime(), () => (bytes[next++] ?? 0) / 256).toLowerCase()}`;
+    };
+    return { since, newId: (prefix) => idOf(prefix, made++), nextId: (prefix) => idOf(prefix, made) };
+  };
+
+  const hold = ({ accountId, key }: Asked, intent: Intent): Held => {
+    const again = () => void renew(db, accountId, key).catch(() => undefined);
+    const timer = setInterval(again, (LEASE_SECONDS * 1000) / 3);
+    return {
+      intent,
+      async end(answer) {
+        clearInterval(timer);
+        if (!answer) return release(db, accountId, key);
+        const maxBytes = await quotas.allowed(accountId, 'keptAnswerBytes');
+        await keepAnswer(db, { accountId, key, answer, maxBytes });
+      },
+    };
+  };
+
+  return {
+    /** What to do now: the work, or to answer with what is kept. Throws `idempotency_key_reused` and `quota_exceeded`. */
+    async begin(asked: Asked): Promise<Held | KeptAnswer> {
+      const { accountId, key, request, path } = asked;
+      if (!KEY.test(key)) throw validationFailed([{ path, message: 'must be 1 to 255 visible ASCII characters' }]);
+      const fingerprint = keyed(request).toString('base64url');
+      const maxKeys = await quotas.allowed(accountId, 'idempotencyKeys');
+      const deadline = performance.now() + WAIT_MS;
+      for (let pause = FIRST_POLL_MS; ; pause = Math.min(MAX_POLL_MS, pause * 1.5)) {
+        const since = await claim(db, { accountId, key, fingerprint, maxKeys });
+        if (since) return hold(asked, intentOf(since, asked, fingerprint));
+        const answer = await findAnswer(db, accountId, key);
+        // Neither held nor free: there is no room for another key.
+        if (!answer)
+          await quotas.check(accountId, {
+            ...{ name: 'idempotencyKeys', wanted: 1, used: (await keyedUse(db, accountId)).count },
+          });
+        if (answer && answer.fingerprint !== fingerprint)
+          throw new AppError('idempotency_key_reused', 'This Idempotency-Key was sent with another request before.');
+        if (answer && answer.status !== null)
+          return { status: answer.status, headers: answer.headers, body: answer.body ?? forgotten(answer.status) };
+        if (performance.now() > deadline)
+          throw new AppError('idempotency_key_reused', 'Another request with this Idempotency-Key is still at work.');
+        await sleep(pause);
+      }
+    },
+  };
+}
+
+/** What was asked for has been done, and the account has no room for what was answered (`keptAnswerBytes`). */
+function forgotten(status: number): never {
+  throw new AppError(
+    'idempotency_key_reused',
+    `This request was answered with ${status} before, and the answer is no longer kept. Nothing was done again: read what it made.`,
+  );
+}
+
+export const isHeld = (begun: Held | KeptAnswer): begun is Held => 'intent' in begun;

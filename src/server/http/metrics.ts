@@ -1,0 +1,127 @@
+/** Numbers of the API server for Prometheus: rate, errors and duration of what it is asked, and what it asks of others. */
+import type { FastifyInstance } from 'fastify';
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { type AuthMetrics, authMetrics } from '../../auth/metrics.ts';
+import type { EventOutcome } from '../../billing/cards/events.ts';
+import { poolMetrics } from '../../db/metrics.ts';
+import { reflectorMetrics, requestMetrics } from '../../kube/metrics.ts';
+import type { OnRequest } from '../../kube/transport.ts';
+
+const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
+const BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
+/** As nginx writes down that nobody waited for the end of an answer. */
+const CLIENT_CLOSED = '499';
+
+/** What came of a tool's call: an agent can mend what was `refused`, not what `failed`; nobody waits for what was `cancelled`. */
+export type ToolOutcome = 'ok' | 'refused' | 'failed' | 'cancelled';
+
+export interface HttpMetrics {
+  registry: Registry;
+  /** For `createKube`. */
+  onRequest: OnRequest;
+  /** For `createRedisCounter`. */
+  onUncounted(): void;
+  showReflectors: ReturnType<typeof reflectorMetrics>;
+  showPools(pools: Parameters<typeof poolMetrics>[1]): void;
+  observe(app: FastifyInstance): void;
+  /** Of whom the authorization server lets in. */
+  auth: AuthMetrics;
+  /** A mail that its server has taken, or has not after all attempts. */
+  mail(taken: boolean): void;
+  /** An event of the payment provider. */
+  webhook(outcome: EventOutcome | 'forged' | 'failed'): void;
+  /** A call of a tool, of which all come by the same route and most are answered 200. `ms`: how long it took. */
+  tool(name: string, outcome: ToolOutcome, ms: number): void;
+  /** An operation of GraphQL, which all come by the same route and are answered 200. `ms`: how long it took. */
+  graphql(type: 'query' | 'mutation' | 'invalid', ok: boolean, ms: number): void;
+}
+
+export function createHttpMetrics(): HttpMetrics {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  const duration = new Histogram({
+    name: 'http_request_duration_seconds',
+    help: 'Time from a request to the end of its answer.',
+    labelNames: ['method', 'route', 'status'],
+    buckets: BUCKETS,
+    registers: [registry],
+  });
+  const inFlight = new Gauge({
+    name: 'http_requests_in_flight',
+    help: 'Requests whose answer has not ended, previews and feeds among them.',
+    registers: [registry],
+  });
+  const seconds = new Histogram({
+    name: 'graphql_operation_duration_seconds',
+    help: 'Time that an operation of GraphQL takes; `invalid` is what could not be read as one.',
+    labelNames: ['type', 'result'],
+    buckets: BUCKETS,
+    registers: [registry],
+  });
+  const calls = new Histogram({
+    name: 'mcp_tool_duration_seconds',
+    help: 'Time that a call of an agent’s tool takes, with what it is told to wait for; `refused` is what an agent can mend, `failed` what it cannot.',
+    labelNames: ['tool', 'outcome'],
+    buckets: BUCKETS,
+    registers: [registry],
+  });
+  const failures = new Counter({
+    name: 'graphql_operation_errors_total',
+    help: 'Operations of GraphQL that were answered with an error.',
+    labelNames: ['type'],
+    registers: [registry],
+  });
+  const uncounted = new Counter({
+    name: 'rate_limit_uncounted_total',
+    help: 'Requests that were let through without being counted, because Redis did not answer.',
+    registers: [registry],
+  });
+  const mails = new Counter({
+    name: 'mails_total',
+    help: 'Mails to people, by whether their server has taken them after all attempts.',
+    labelNames: ['outcome'],
+    registers: [registry],
+  });
+  const webhooks = new Counter({
+    name: 'stripe_webhook_events_total',
+    help: 'Events of the payment provider; `ignored` is about something else, `forged` has no valid signature, `failed` will be sent again.',
+    labelNames: ['outcome'],
+    registers: [registry],
+  });
+  for (const outcome of ['settled', 'ignored', 'forged', 'failed']) webhooks.inc({ outcome }, 0);
+  for (const outcome of ['sent', 'failed']) mails.inc({ outcome }, 0);
+  for (const type of ['query', 'mutation', 'invalid']) failures.inc({ type }, 0);
+  return {
+    registry,
+    onRequest: requestMetrics(registry),
+    onUncounted: () => uncounted.inc(),
+    showReflectors: reflectorMetrics(registry),
+    showPools: (pools) => poolMetrics(registry, pools),
+    graphql(type, ok, ms) {
+      seconds.observe({ type, result: ok ? 'ok' : 'error' }, ms / 1000);
+      if (!ok) failures.inc({ type });
+    },
+    auth: authMetrics(registry),
+    webhook: (outcome) => webhooks.inc({ outcome }),
+    mail: (taken) => mails.inc({ outcome: taken ? 'sent' : 'failed' }),
+    tool: (tool, outcome, ms) => calls.observe({ tool, outcome }, ms / 1000),
+    observe: (app) => {
+      app.addHook('onRequest', (request, reply, done) => {
+        const since = performance.now();
+        inFlight.inc();
+        // `close` comes for every answer, also for one that nobody waited for.
+        reply.raw.on('close', () => {
+          inFlight.dec();
+          const ms = performance.now() - since;
+          // The pattern of the path, not the path: ids would make a series each.
+          const route = request.is404 ? '(none)' : (request.routeOptions.url ?? '(none)');
+          const method = METHODS.has(request.method) ? request.method : 'other';
+          const status = reply.raw.writableFinished ? String(reply.statusCode) : CLIENT_CLOSED;
+          duration.observe({ method, route, status }, ms / 1000);
+          request.log.debug({ method, route, status, ms: Math.round(ms) }, 'request');
+        });
+        done();
+      });
+    },
+  };
+}

@@ -1,0 +1,32 @@
+/** REST lists: Relay connections flattened to the contract's envelope. Pure: no I/O, no clock. */
+import { type TSchema, Type } from 'typebox';
+import { type Connection, DEFAULT_PAGE, MAX_PAGE, type PageArgs } from '../../lib/paging/connection.ts';
+
+export const pageQuery = {
+  limit: Type.Integer({ minimum: 1, maximum: MAX_PAGE, default: DEFAULT_PAGE, description: 'Size of a page.' }),
+  cursor: Type.Optional(Type.String({ maxLength: 1024, description: 'page.nextCursor of an earlier answer.' })),
+};
+
+export const ListQuery = Type.Object(pageQuery);
+
+const Page = Type.Object(
+  {
+    hasMore: Type.Boolean({ description: 'Whether another page exists.' }),
+    nextCursor: Type.Union([Type.String(), Type.Null()], { description: 'Cursor of the next page; null on the last.' }),
+  },
+  { title: 'Page' },
+);
+
+/** Schema of the envelope around `item`. */
+export const listOf = <T extends TSchema>(item: T, name: string) =>
+  Type.Object({ data: Type.Array(item), page: Page }, { title: name });
+
+export const pageArgs = ({ limit, cursor }: { limit: number; cursor?: string }): Pick<PageArgs, 'first' | 'after'> => ({
+  first: limit,
+  after: cursor,
+});
+
+export const flatten = <T>({ edges, pageInfo }: Connection<T>) => ({
+  data: edges.map(({ node }) => node),
+  page: { hasMore: pageInfo.hasNextPage, nextCursor: pageInfo.hasNextPage ? pageInfo.endCursor : null },
+});

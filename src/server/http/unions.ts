@@ -1,0 +1,90 @@
+/**
+ * What is wrong with a value of a union of objects that one field tells apart, as `op` does of changes to a playlist: only
+ * what keeps it from being the one that was meant, and not why it is none of the others. Pure: no I/O, no clock.
+ */
+import type { TSchema } from 'typebox';
+import { Value } from 'typebox/value';
+import type { FieldError } from '../../lib/errors.ts';
+import { pointerPart } from './json.ts';
+
+export interface SchemaError {
+  keyword: string;
+  instancePath: string;
+  schemaPath: string;
+  params: Record<string, unknown>;
+}
+
+interface ObjectSchema extends TSchema {
+  properties?: Record<string, { enum?: unknown[] }>;
+}
+
+interface Place {
+  /** JSON pointer to the value. */
+  path: string;
+  among: ObjectSchema[];
+  value: unknown;
+}
+
+const IN_UNION = /^#(.*?\/anyOf)\/\d+(.*)$/;
+
+const at = (root: unknown, pointer: string): unknown =>
+  pointer
+    .split('/')
+    .slice(1)
+    .reduce<unknown>((value, part) => {
+      const name = part.replaceAll('~1', '/').replaceAll('~0', '~');
+      return typeof value === 'object' && value !== null && Object.hasOwn(value, name)
+        ? value[name as never]
+        : undefined;
+    }, root);
+
+/** The field that has one value in each of them, and another one in every other. */
+function tellingField(among: readonly ObjectSchema[]): string | undefined {
+  const [first] = among;
+  return Object.keys(first?.properties ?? {}).find((name) => {
+    const values = among.map(({ properties }) => properties?.[name]?.enum);
+    return values.every((one) => one?.length === 1) && new Set(values.flat()).size === among.length;
+  });
+}
+
+/** Where the value of the union is that an error is about; errors deeper in it say nothing that others do not. */
+function placeOf({ instancePath, schemaPath }: SchemaError, schema: TSchema, value: unknown): Place | undefined {
+  const [, union, inside = ''] = IN_UNION.exec(schemaPath) ?? [];
+  if (union === undefined || !/^(\/properties\/[^/]+)?$/.test(inside)) return undefined;
+  const path = inside === '' ? instancePath : instancePath.slice(0, instancePath.lastIndexOf('/'));
+  return { path, among: at(schema, union) as ObjectSchema[], value: at(value, path) };
+}
+
+/** What is told of one value; undefined when nothing tells which object of the union was meant. */
+function told({ path, among, value }: Place, say: (errors: SchemaError[]) => FieldError[]): FieldError[] | undefined {
+  const field = tellingField(among);
+  if (field === undefined) return undefined;
+  const given = at(value, `/${field}`);
+  const meant = among.find(({ properties }) => properties?.[field]?.enum?.[0] === given);
+  const allowedValues = among.map(({ properties }) => properties?.[field]?.enum?.[0]);
+  const nobody = { type: 'object', required: [field], properties: { [field]: { enum: allowedValues } } };
+  const errors = say(Value.Errors((meant ?? nobody) as TSchema, value) as SchemaError[]);
+  return errors.map((error) => ({ ...error, path: path + error.path }));
+}
+
+/** Sentences for all errors; `say` makes them of errors that are about no union. */
+export function withUnions(
+  schema: TSchema,
+  value: unknown,
+  errors: readonly SchemaError[],
+  say: (errors: readonly SchemaError[]) => FieldError[],
+): FieldError[] {
+  const places = new Map<string, Place>();
+  for (const error of errors) {
+    const place = placeOf(error, schema, value);
+    if (place) places.set(place.path, place);
+  }
+  const found = [...places.values()].flatMap((place) => {
+    const sentences = told(place, say);
+    return sentences ? [{ path: place.path, sentences }] : [];
+  });
+  const isTold = ({ instancePath, schemaPath }: SchemaError) =>
+    IN_UNION.test(schemaPath) &&
+    found.some(({ path }) => instancePath === path || instancePath.startsWith(`${path}${pointerPart('')}`));
+  return [...say(errors.filter((error) => !isTold(error))), ...found.flatMap(({ sentences }) => sentences)];
+}

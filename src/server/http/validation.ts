@@ -1,0 +1,124 @@
+/**
+ * Requests against their TypeBox schemas, and what is wrong with them in sentences that name the field.
+ * Pure: no I/O, no clock.
+ */
+import type { TSchema } from 'typebox';
+import { Compile } from 'typebox/compile';
+import Format from 'typebox/format';
+import { type FieldError, validationFailed } from '../../lib/errors.ts';
+import { brokenRule, DISPLAY_NAME, patternSentence, SENTENCES as SHARED } from '../../lib/sentences.ts';
+import { isTime } from '../../lib/time.ts';
+import { pointerPart } from './json.ts';
+import { type SchemaError, withUnions } from './unions.ts';
+
+// The library takes times with the suffix of RFC 9557 too, which neither JavaScript nor Kubernetes can read.
+Format.Set('date-time', isTime);
+
+const ARTICLES: Record<string, string> = {
+  string: 'text',
+  integer: 'a whole number',
+  number: 'a number',
+  boolean: 'true or false',
+  array: 'a list',
+  object: 'an object',
+  null: 'null',
+};
+
+const things = (count: unknown, thing: string): string => `${count} ${thing}${count === 1 ? '' : 's'}`;
+
+/** Sentences for the keywords that our schemas use; the path stands in front. */
+const SENTENCES: Record<string, (params: Record<string, unknown>) => string> = {
+  type: ({ type }) =>
+    `must be ${[type]
+      .flat()
+      .map((t) => ARTICLES[String(t)] ?? t)
+      .join(' or ')}`,
+  enum: ({ allowedValues }) => `must be one of ${(allowedValues as unknown[]).map(String).join(', ')}`,
+  minLength: ({ limit }) => (limit === 1 ? 'must not be empty' : `must have at least ${things(limit, 'character')}`),
+  maxLength: ({ limit }) => `must have at most ${things(limit, 'character')}`,
+  minItems: ({ limit }) => (limit === 1 ? 'must not be empty' : `must have at least ${things(limit, 'entry')}`),
+  maxItems: ({ limit }) => `must have at most ${limit === 1 ? '1 entry' : `${limit} entries`}`,
+  uniqueItems: () => SHARED.twice,
+  minimum: ({ limit }) => `must be at least ${limit}`,
+  maximum: ({ limit }) => `must be at most ${limit}`,
+  minProperties: () => 'must have at least one field',
+  pattern: ({ pattern }) => patternSentence(pattern) ?? 'holds characters that are not allowed',
+  format: ({ format }) =>
+    format === 'date-time' ? 'must be a time such as 2027-01-31T18:00:00Z' : `must be a valid ${format}`,
+};
+
+/** One error a field: unknown and missing ones first, then the first complaint about each. */
+export function fieldErrors(errors: readonly SchemaError[]): FieldError[] {
+  const found = new Map<string, string>();
+  const add = (path: string, message: string) => {
+    if (!found.has(path)) found.set(path, message);
+  };
+  for (const { keyword, instancePath, params } of errors) {
+    if (keyword === 'additionalProperties')
+      for (const field of params.additionalProperties as string[])
+        add(instancePath + pointerPart(field), 'is not known');
+    else if (keyword === 'required')
+      for (const field of params.requiredProperties as string[]) add(instancePath + pointerPart(field), 'is required');
+  }
+  for (const { keyword, instancePath, params } of errors) {
+    // An unknown field is said to be `boolean` (its schema is `false`) as well; that was told above.
+    const sentence = SENTENCES[keyword];
+    if (sentence) add(instancePath, sentence(params));
+  }
+  return [...found].map(([path, message]) => ({ path, message }));
+}
+
+type Check = (data: unknown) => { value: unknown } | { error: Error };
+
+const fail = (errors: readonly SchemaError[]): { error: Error } => ({ error: validationFailed(fieldErrors(errors)) });
+
+/** Bodies are taken as they are: no coercion. A request without one (Fastify hands over null) counts as an empty object. */
+export function compileBody(schema: TSchema): Check {
+  const validator = Compile(schema);
+  return (data) => {
+    const value = data ?? {};
+    if (validator.Check(value)) return { value };
+    const errors = validator.Errors(value) as SchemaError[];
+    return { error: validationFailed(withUnions(schema, value, errors, fieldErrors)) };
+  };
+}
+
+const isWhole = (given: unknown): boolean =>
+  typeof given === 'string' && /^-?\d{1,16}$/.test(given) && Number.isSafeInteger(Number(given));
+
+/** Query parameters arrive as text: whole numbers and yes or no are read where the schema wants them; defaults are filled in. */
+export function compileParameters(schema: TSchema): Check {
+  const validator = Compile(schema);
+  const { properties = {} } = schema as { properties?: Record<string, { type?: string; default?: unknown }> };
+  const known = Object.entries(properties).map(([name, { type, default: fallback }]) => ({ name, type, fallback }));
+  return (data) => {
+    const value: Record<string, unknown> = { ...(data as Record<string, unknown>) };
+    for (const { name, type, fallback } of known) {
+      const given = value[name];
+      if (given === undefined && fallback !== undefined) value[name] = fallback;
+      if (type === 'integer' && isWhole(given)) value[name] = Number(given);
+      if (type === 'boolean' && (given === 'true' || given === 'false')) value[name] = given === 'true';
+    }
+    return validator.Check(value) ? { value } : fail(validator.Errors(value) as SchemaError[]);
+  };
+}
+
+/** What is wrong with a text of a query, whatever it is for. */
+function textProblem(value: unknown): string | undefined {
+  if (typeof value !== 'string') return undefined;
+  return value.isWellFormed() ? brokenRule(DISPLAY_NAME, value) : 'must be percent-encoded UTF-8';
+}
+
+/** The parameters of a query (query.ts): texts without control characters, which nothing that can be asked for has. */
+export function compileQuery(schema: TSchema): Check {
+  const check = compileParameters(schema);
+  const names = Object.keys((schema as { properties?: object }).properties ?? {});
+  return (data) => {
+    const errors: FieldError[] = [];
+    for (const name of names) {
+      const message = textProblem((data as Record<string, unknown>)[name]);
+      if (message !== undefined) errors.push({ path: pointerPart(name), message });
+    }
+    return errors.length > 0 ? { error: validationFailed(errors) } : check(data);
+  };
+}

@@ -1,0 +1,36 @@
+/**
+ * Cancelling in the older revision of the protocol (2025-11-25, Cancellation): the client sends another message, which names
+ * the request by the number that the client gave it. Without sessions two clients of one user may have given the same; then
+ * neither is cancelled. It comes too late, or to another replica, without harm: waits end by themselves. In the newer
+ * revision a client just goes. Pure: no I/O, no clock.
+ */
+import type { Principal } from '../../lib/scopes.ts';
+
+interface Message {
+  method?: unknown;
+  id?: unknown;
+  params?: { requestId?: unknown };
+}
+
+export function createCancellations() {
+  const atWork = new Map<string, Set<AbortController>>();
+  const keyOf = ({ accountId, userId }: Principal, id: unknown) => JSON.stringify([accountId, userId, id]);
+  return {
+    /** Remembers a call until `gone` aborts, which it does at the end of each; or cancels the call that the message names. */
+    heed(principal: Principal, body: unknown, gone: AbortController): void {
+      const { method, id, params } = (body ?? {}) as Message;
+      if (method === 'notifications/cancelled') {
+        const [only, ...others] = atWork.get(keyOf(principal, params?.requestId)) ?? [];
+        if (others.length === 0) only?.abort();
+      } else if (method === 'tools/call') {
+        const key = keyOf(principal, id);
+        const same = atWork.get(key) ?? new Set();
+        atWork.set(key, same.add(gone));
+        gone.signal.addEventListener('abort', () => {
+          same.delete(gone);
+          if (same.size === 0 && atWork.get(key) === same) atWork.delete(key);
+        });
+      }
+    },
+  };
+}

@@ -1,0 +1,157 @@
+/**
+ * What is wrong with a stream and what to do about it, out of all that is known of it: the most important first, each with
+ * the tool to call next. Pure: no I/O, no clock.
+ */
+import { type Static, Type } from 'typebox';
+import { LiveStats } from '../../domain/stats/record.ts';
+import { Readiness, type ReadinessIssue, Stream, StreamEvent } from '../../domain/streams/record.ts';
+import { STATE_CODES } from '../openapi/statecodes.ts';
+
+const Finding = Type.Object({
+  code: Type.String({ description: 'Stable code, with a page at /docs/errors/{code}.' }),
+  message: Type.String({ description: 'What is wrong.' }),
+  fix: Type.String({ description: 'What to do about it.' }),
+  tool: Type.Union([Type.String(), Type.Null()], { description: 'The tool to call next; null where none can help.' }),
+});
+type Finding = Static<typeof Finding>;
+
+const known = {
+  stream: Stream,
+  readiness: Readiness,
+  liveStats: LiveStats,
+  events: Type.Union([Type.Array(StreamEvent), Type.Null()], {
+    description: 'The last ones, newest first; null when Kubernetes, which keeps them, does not answer.',
+  }),
+};
+
+export const Diagnosis = Type.Object({
+  summary: Type.String({ description: 'How it is, in a sentence.' }),
+  findings: Type.Array(Finding, { description: 'What is wrong, the most important first; empty when nothing is.' }),
+  ...known,
+});
+export type Diagnosis = Static<typeof Diagnosis>;
+
+const Facts = Type.Object(known);
+type Facts = Static<typeof Facts>;
+
+/** By the field that an issue is about. */
+const TOOL_FOR_FIELD = new Map([
+  ['destinationIDs', 'update_destination'],
+  ['videoUploadObjectID', 'get_upload'],
+  ['playlistIDs', 'get_playlist'],
+  ['scheduleStartAt', 'schedule_stream'],
+]);
+/** By the code, where the field says too little. */
+const TOOL_FOR_CODE = new Map([
+  ['destination_not_found', 'update_stream'],
+  ['upload_not_found', 'update_stream'],
+  ['playlist_not_found', 'update_stream'],
+  ['media_failed', 'create_upload_from_link'],
+  ['media_preparing', 'get_stream_readiness'],
+  ['playlist_empty', 'change_playlist'],
+  ['not_checked', 'get_stream_readiness'],
+  ['insufficient_credits', 'create_top_up'],
+  ['media_awaits_credit', 'create_top_up'],
+  ['media_awaits_gate', 'get_stream_readiness'],
+]);
+
+const fixOf = (code: string, place: string): string =>
+  STATE_CODES.find((state) => state.code === code && state.place.includes(place))?.fix ??
+  'Look again in a moment; if it stays, read the events.';
+
+const ofIssue = ({ code, message, fix, field }: ReadinessIssue): Finding => ({
+  ...{ code, message, fix },
+  tool: TOOL_FOR_CODE.get(code) ?? TOOL_FOR_FIELD.get(field) ?? null,
+});
+
+function ofDestinations({ liveStats }: Facts): Finding[] {
+  return liveStats.destinations.flatMap(({ name, connected, lastError }): Finding[] => {
+    if (connected || !lastError) return [];
+    const { code, message } = lastError;
+    return [
+      {
+        code,
+        message: `Destination "${name}" does not take the stream. ${message}`,
+        fix: fixOf(code, 'lastError.code'),
+        tool: 'update_destination',
+      },
+    ];
+  });
+}
+
+/** Items that the stream goes without; the tool for those that only take time shows how far they are. */
+const ofWarnings = ({ readiness }: Facts): Finding[] =>
+  readiness.warnings.map(({ code, message, fix }) => ({
+    ...{ code, message, fix },
+    tool: TOOL_FOR_CODE.get(code) ?? 'change_playlist',
+  }));
+
+/** Those that only the pod tells of yet. */
+const ofItems = ({ readiness, liveStats }: Facts): Finding[] =>
+  liveStats.brokenItems
+    .filter(({ id }) => !readiness.warnings.some(({ item }) => item?.objectID === id))
+    .map(({ code, name, message }) => ({
+      code,
+      message: `"${name}" is left out, because it cannot be played. ${message}`,
+      fix: 'Upload the file again, and put that in its place.',
+      tool: 'create_upload_from_link',
+    }));
+
+const ON_AIR = ['live', 'reconnecting'];
+
+function ofState({ stream, liveStats }: Facts): Finding[] {
+  const { status } = stream;
+  const findings: Finding[] = [];
+  if (status === 'failed')
+    findings.push({
+      code: 'failed',
+      message: 'The stream has failed, and does not start again by itself.',
+      fix: 'Read the events, mend what they name, and start it again.',
+      tool: 'start_stream',
+    });
+  if (ON_AIR.includes(status) && !liveStats.live && liveStats.destinations.length === 0)
+    findings.push({
+      code: 'no_numbers',
+      message: 'The stream is on air, and its live numbers cannot be read at the moment.',
+      fix: 'Look again in a few seconds.',
+      tool: 'get_stream_live_stats',
+    });
+  return findings;
+}
+
+/** What a stream says of itself while it is on air (operator/news.ts), and what to do about it. */
+const DEGRADED = new Map([
+  ['nothing_playable', { fix: 'Give it a file that plays.', tool: 'create_upload_from_link' }],
+  ['items_left_out', { fix: 'Upload the file again, and put that in its place.', tool: 'create_upload_from_link' }],
+  ['destination_reconnecting', { fix: 'Look at what the destination says.', tool: 'get_stream_live_stats' }],
+]);
+
+/** It sums up what is wrong with items and destinations, which have said it better, unless nobody could ask them. */
+function ofDegraded({ stream: { degraded } }: Facts, told: readonly Finding[]): Finding[] {
+  if (!degraded || (told.length > 0 && degraded.code !== 'nothing_playable')) return [];
+  const { code, message } = degraded;
+  const { fix, tool } = DEGRADED.get(code) ?? { fix: 'Read the events.', tool: 'list_stream_events' };
+  return [{ code, message, fix, tool }];
+}
+
+const AS_IT_SHOULD_BE: Record<Facts['stream']['status'], string> = {
+  idle: 'It is off air and ready: start_stream puts it on air.',
+  scheduled: 'It waits for its time.',
+  waiting: 'It goes on air as soon as it is ready.',
+  starting: 'It is about to be on air.',
+  live: 'It is on air, and nothing is wrong.',
+  reconnecting: 'It is connecting to its destination again.',
+  stopping: 'It is going off air.',
+  stopped: 'It is off air and ready: start_stream puts it on air.',
+  ended: 'Its schedule is over: start_stream puts it on air again.',
+  failed: 'It has failed.',
+};
+
+export function diagnose(facts: Facts): Diagnosis {
+  const { stream, readiness } = facts;
+  const parts = [...ofDestinations(facts), ...ofWarnings(facts), ...ofItems(facts)];
+  const findings = [...readiness.issues.map(ofIssue), ...ofDegraded(facts, parts), ...parts, ...ofState(facts)];
+  const [first] = findings;
+  const how = first ? first.message : AS_IT_SHOULD_BE[stream.status];
+  return { summary: `Stream "${stream.name}" is ${stream.status}. ${how}`, findings, ...facts };
+}

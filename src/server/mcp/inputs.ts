@@ -1,0 +1,50 @@
+/** Arguments and answers that several tools have. Pure: no I/O, no clock. */
+import { type Static, type TObject, Type } from 'typebox';
+import { DEFAULT_PAGE } from '../../lib/paging/connection.ts';
+import { pageArgs, pageQuery } from '../http/page.ts';
+
+export const idOf = (description: string) => ({ id: Type.String({ description }) });
+
+/** As in REST, where it may be left out as well. */
+export const PAGE = {
+  limit: Type.Optional(pageQuery.limit),
+  cursor: Type.Optional(
+    Type.String({ maxLength: 1024, description: 'page.nextCursor of the answer before; without it the first page.' }),
+  ),
+};
+
+export const pageOf = ({ limit = DEFAULT_PAGE, cursor }: { limit?: number; cursor?: string }) =>
+  pageArgs({ limit, ...(cursor !== undefined && { cursor }) });
+
+/** What is told of a page in a sentence. */
+export function sayPage({ data, page }: { data: readonly unknown[]; page: { hasMore: boolean } }): string {
+  const more = page.hasMore ? ' There are more: call again with `cursor` set to page.nextCursor.' : '';
+  return `${data.length} on this page.${more}`;
+}
+
+const MAX_WAIT_SECONDS = 60;
+
+export const waitFor = (what: string) => ({
+  wait: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: MAX_WAIT_SECONDS,
+      description: `Seconds to wait until ${what}; if that takes longer, the answer says how it is then.`,
+    }),
+  ),
+});
+
+export const Deleted = Type.Object({
+  id: Type.String({ description: 'Of what was deleted.' }),
+  done: Type.Boolean({ description: 'False while something of it is still left on air.' }),
+});
+
+export const sayDeleted = ({ id, done }: Static<typeof Deleted>): string =>
+  done ? `${id} is deleted.` : `${id} is being deleted, and will be off air in a moment.`;
+
+/** What was asked for of something, and whether that has happened. */
+export const progressOf = <T extends TObject>(stream: T) =>
+  Type.Object({
+    stream,
+    done: Type.Boolean({ description: 'False while what was asked for is still on its way.' }),
+  });

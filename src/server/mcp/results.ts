@@ -1,0 +1,43 @@
+/**
+ * What a tool answers, as MCP has it: the answer itself, for programs, and text, for those who only read. A failure is an
+ * answer too, so that who asked can do better (MCP, Tools, "Error Handling"). Pure: no I/O, no clock.
+ */
+import type { CallToolResult } from '@modelcontextprotocol/server';
+import type { ReadinessIssue } from '../../domain/streams/record.ts';
+import type { AppError, FieldError } from '../../lib/errors.ts';
+import { toProblem } from '../http/problem.ts';
+import { nextStep } from './advice.ts';
+import type { Answer } from './tool.ts';
+
+const text = (of: string) => ({ type: 'text' as const, text: of });
+
+/** The JSON once more as text: clients may not know of structured content (MCP, Tools, "Structured Content"). */
+export const success = ({ output, sentence }: Answer): CallToolResult => ({
+  content: [text(sentence), text(JSON.stringify(output))],
+  structuredContent: output,
+});
+
+const lines = ({ errors = [], issues = [] }: { errors?: FieldError[]; issues?: ReadinessIssue[] }): string[] => [
+  ...errors.map(({ path, message }) => `- ${path || 'arguments'} ${message}`),
+  ...issues.map(({ message, fix }) => `- ${message} ${fix}`),
+];
+
+/** Where a failed result carries its problem document, for programs (MCP, Basic, "_meta"). */
+export const PROBLEM_META = 'loopstream.dev/problem';
+
+/**
+ * Builds the result of a failed call. Its text holds all that an agent needs; `_meta` holds the problem document of REST, with
+ * the next step in tools as `fix`. It has no `structuredContent`: that must match the tool's output schema, and clients that check
+ * it would show their own complaint in place of the text.
+ */
+export function failure(error: AppError): CallToolResult {
+  const { title, detail, ...problem } = toProblem(error);
+  const fix = nextStep(error.code);
+  const details = lines(problem);
+  const said = details.length > 0 ? [`${title}:`, ...details] : [`${title}: ${detail}`];
+  return {
+    isError: true,
+    content: [text([...said, `Code: ${error.code}`, fix].join('\n'))],
+    _meta: { [PROBLEM_META]: { title, detail, ...problem, fix } },
+  };
+}

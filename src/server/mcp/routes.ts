@@ -1,0 +1,117 @@
+/**
+ * /mcp: Streamable HTTP without sessions (https://modelcontextprotocol.io/specification/2026-07-28/basic/transports), so that
+ * any replica answers any request. What comes is authenticated, counted and bounded as all other requests are.
+ */
+import { createMcpHandler } from '@modelcontextprotocol/server';
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify';
+import { AGENTS_PATH } from '../../auth/addresses.ts';
+import type { Db } from '../../db/pool.ts';
+import { AppError, type ErrorCode } from '../../lib/errors.ts';
+import type { Principal } from '../../lib/scopes.ts';
+import { createKeyed, type KeyedDeps } from '../http/keyed.ts';
+import { toAppError, toProblem } from '../http/problem.ts';
+import type { Services } from '../services.ts';
+import { createCancellations } from './cancel.ts';
+import { createAgentServers, type Observe } from './server.ts';
+
+export const MCP = AGENTS_PATH;
+
+export interface AgentOptions {
+  services: Services;
+  scopePrefix: string;
+  db: Db;
+  /** Keys what is kept of calls with an idempotencyKey. */
+  secret: string;
+  quotas: KeyedDeps['quotas'];
+  publicUrl: string;
+  /** Whose pages may call it besides our own. */
+  corsOrigins: readonly string[];
+  version: string;
+  observe?: Observe | undefined;
+}
+
+/** JSON-RPC 2.0, section 5.1: what is no JSON, and what is no request. */
+const REFUSALS: Partial<Record<ErrorCode, number>> = {
+  malformed_json: -32700,
+  malformed_request: -32600,
+  validation_failed: -32600,
+};
+
+export function agentRoutes(app: FastifyInstance, options: AgentOptions): void {
+  const { log } = app;
+  const { publicUrl, observe = () => undefined } = options;
+  const servers = createAgentServers({ ...options, keyed: createKeyed(options), observe, log });
+  const principals = new WeakMap<Request, Principal>();
+  const cancellations = createCancellations();
+  const handler = createMcpHandler(
+    ({ requestInfo }) => {
+      const principal = requestInfo && principals.get(requestInfo);
+      if (!principal) throw new Error('A request came past its guards.');
+      return servers.serve(principal);
+    },
+    // No list ever changes, and the capabilities say so: a subscription is acknowledged with nothing in it, and ends at once.
+    { onerror: (err) => log.debug({ err }, 'a message of MCP was refused') },
+  );
+  app.addHook('preClose', handler.close);
+  refuseInItsWords(app);
+
+  const answer = async (request: FastifyRequest, reply: FastifyReply) => {
+    const { principal, body } = request;
+    servers.require(principal, body);
+    const gone = new AbortController();
+    reply.raw.once('close', () => gone.abort());
+    const asked = new Request(new URL(MCP, publicUrl), {
+      method: 'POST',
+      headers: headersOf(request),
+      signal: gone.signal,
+    });
+    principals.set(asked, principal);
+    cancellations.heed(principal, body, gone);
+    return reply.send(await handler.fetch(asked, { parsedBody: body }));
+  };
+  const preHandler = async ({ body }: FastifyRequest) => {
+    if (Array.isArray(body)) throw new AppError('malformed_request', 'Messages are sent one by one, not in a list.');
+    if (body === undefined) throw new AppError('malformed_request', 'The body is empty; a message is a JSON object.');
+  };
+  const onRequest = fromKnownOrigin([new URL(publicUrl).origin, ...options.corsOrigins]);
+  // Some clients put a slash after the address, or keep one that a person has typed.
+  for (const path of [MCP, `${MCP}/`])
+    app.post(
+      path,
+      { config: { perField: true, resource: 'agents' }, schema: { hide: true } as object, onRequest, preHandler },
+      answer,
+    );
+}
+
+/** What the protocol knows of; nothing of it says who asks. */
+const HEADERS = /^(accept|content-type|mcp-.*)$/;
+
+const headersOf = ({ headers }: FastifyRequest): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(headers).flatMap(([name, value]) =>
+      HEADERS.test(name) && typeof value === 'string' ? [[name, value]] : [],
+    ),
+  );
+
+/** A page whose name is made to lead here (DNS rebinding) says where it is from; programs say nothing. */
+function fromKnownOrigin(origins: readonly string[]): onRequestHookHandler {
+  return ({ headers: { origin } }, _reply, done) => {
+    if (origin === undefined || origins.includes('*') || origins.includes(origin)) return done();
+    done(new AppError('cross_site_request', 'Pages of this origin may not call tools here.'));
+  };
+}
+
+/** What is no message of the protocol is refused in its words; all else as everywhere. */
+function refuseInItsWords(app: FastifyInstance): void {
+  const asElsewhere = app.errorHandler;
+  app.setErrorHandler(function (error: FastifyError, request, reply) {
+    const known = toAppError(error);
+    const code = REFUSALS[known.code];
+    if (code === undefined) return asElsewhere.call(this, error, request, reply);
+    const refusal = { code, message: known.message, data: toProblem(known) };
+    return reply
+      .code(400)
+      .type('application/json')
+      .send(JSON.stringify({ jsonrpc: '2.0', id: null, error: refusal }));
+  });
+}

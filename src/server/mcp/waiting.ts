@@ -1,0 +1,42 @@
+/** Waiting for what takes its time, so that who waits hears how it goes, and need not wait to the end. */
+import { systemClock } from '../../lib/clock.ts';
+import type { Call } from './tool.ts';
+
+/** Clients give up what is silent, most of them after a minute. */
+const BEAT_MS = 5_000;
+/** Each number that is told must be above the one before (MCP, Progress). */
+const STEP = 0.001;
+
+export interface News<T> {
+  hear: (now: T) => void;
+  signal: AbortSignal;
+}
+
+/** `work` waits for so many seconds at most; `say` tells in a sentence how it is. */
+export async function waiting<T, R>(
+  call: Call,
+  seconds: number,
+  say: (now: T) => string,
+  work: (news: News<T>) => Promise<R>,
+): Promise<R> {
+  const { signal } = call;
+  const since = systemClock.monotonicMs();
+  let last = 0;
+  let message = 'It has been asked for.';
+  const tell = () => {
+    last = Math.max(last + STEP, (systemClock.monotonicMs() - since) / 1000);
+    call.tell({ seconds: last, of: seconds, message });
+  };
+  const hear = (now: T) => {
+    const said = say(now);
+    if (seconds === 0 || said === message) return;
+    message = said;
+    tell();
+  };
+  const timer = seconds === 0 ? undefined : setInterval(tell, BEAT_MS);
+  try {
+    return await work({ hear, signal });
+  } finally {
+    clearInterval(timer);
+  }
+}

@@ -1,0 +1,19 @@
+/** Brings the database to what this version needs: the role `migrate`. It is safe at every start, and beside others of its kind. */
+import { migrateAuth } from '../auth/migrate.ts';
+import { withMigrationLock } from '../db/lock.ts';
+import { migrateTables } from '../db/migrate.ts';
+import { type DatabaseConfig, databaseConfig } from '../db/settings.ts';
+import { environment } from '../settings/environment.ts';
+
+/** Makes the schemas `auth` and `loopstream` and their tables. Rejects with the database's error, changing nothing by half. */
+export const migrate = (config: Pick<DatabaseConfig, 'databaseUrl' | 'authSecret'>): Promise<void> =>
+  withMigrationLock(config.databaseUrl, async () => {
+    await migrateAuth(config);
+    await migrateTables(config.databaseUrl);
+  });
+
+export async function migrateCommand(): Promise<number> {
+  await migrate(databaseConfig(environment()));
+  process.stdout.write('The database is up to date.\n');
+  return 0;
+}

@@ -1,0 +1,117 @@
+/**
+ * What is told of each code: by the pages at /docs/errors, to which the `type` of a problem leads, and by docs/errors/. A
+ * problem's code may stand elsewhere too, and some codes stand only there (statecodes.ts).
+ * Pure: no I/O, no clock.
+ */
+import { ERRORS, type ErrorCode } from '../../lib/errors.ts';
+import { PROBLEM_TYPE } from '../http/problem.ts';
+import type { OpenApi } from './document.ts';
+import { resolveResponse } from './openapi.ts';
+import { STATE_CODES, type StateCode } from './statecodes.ts';
+
+export interface ErrorDoc {
+  code: string;
+  /** Undefined: no request is answered with it. */
+  status: number | undefined;
+  title: string;
+  meaning: string;
+  /** What to do about it. */
+  fix: string;
+  /** Whether the same request may succeed later; empty where it is about no request. */
+  again: string;
+  /** E.g. `GET /v1/streams/{id}`. Empty: it is about no operation. */
+  operations: string[];
+  /** True when every operation may answer with it. */
+  everywhere: boolean;
+  /** Where else it stands: `error.code` of an upload. */
+  places: string[];
+}
+
+const RETRY = 'The same request may succeed later: try again, with growing pauses.';
+const PERMANENT = 'The same request will fail again: change it first.';
+
+/** In the order of the tables: those of requests first. */
+export function errorDocsOf(doc: OpenApi): ErrorDoc[] {
+  const operations = Object.entries(doc.paths).flatMap(([path, item]) =>
+    Object.entries(item).map(([method, { responses }]) => ({
+      name: `${method.toUpperCase()} ${path}`,
+      codes: Object.values(responses).flatMap((response) =>
+        Object.keys(resolveResponse(doc, response).content?.[PROBLEM_TYPE]?.examples ?? {}),
+      ),
+    })),
+  );
+  const known = new Set<string>(Object.keys(ERRORS));
+  const others = Map.groupBy(STATE_CODES, ({ code }) => code);
+  const problems = (Object.keys(ERRORS) as ErrorCode[]).map((code): ErrorDoc => {
+    const { status, title, meaning, fix } = ERRORS[code];
+    const answering = operations.filter(({ codes }) => codes.includes(code)).map(({ name }) => name);
+    const again = status === 429 || status >= 500 ? RETRY : PERMANENT;
+    return {
+      ...{ code, status, title, meaning, fix, again },
+      operations: answering,
+      everywhere: answering.length === operations.length,
+      places: others.get(code)?.map(({ place }) => place) ?? [],
+    };
+  });
+  const states = [...others].filter(([code]) => !known.has(code));
+  return [...problems, ...states.map(([code, found]) => stateDoc(code, found))];
+}
+
+function stateDoc(code: string, found: readonly StateCode[]): ErrorDoc {
+  const title = `${code[0]?.toUpperCase()}${code.slice(1).replaceAll('_', ' ')}`;
+  const [meaning, fix] = [found.map((one) => one.meaning).join(' '), found.map((one) => one.fix).join(' ')];
+  const places = found.map(({ place }) => place);
+  return { code, status: undefined, title, meaning, fix, again: '', operations: [], everywhere: false, places };
+}
+
+/** How it comes: with a status, or only in what an answer shows. */
+export const howItComes = ({ status }: ErrorDoc): string =>
+  status === undefined ? 'it stands in what an answer shows' : `HTTP status ${status}`;
+
+/** In a sentence or, when they are some of many, as a list. */
+export const whoAnswers = ({ operations, everywhere }: ErrorDoc): string =>
+  everywhere ? 'Every operation may answer with it.' : operations.length === 0 ? 'It is about no operation.' : '';
+
+const NOTE =
+  '<!-- Made from src/lib/errors.ts, src/server/openapi/statecodes.ts and the routes by `make generate`; a test fails when it is not current. -->';
+
+const markdownList = (lines: readonly string[]): string => lines.map((line) => `- ${line}\n`).join('');
+
+function markdownPage(doc: ErrorDoc): string {
+  const { status, title, code, meaning, fix, again, operations, places } = doc;
+  const who = whoAnswers(doc) ? `${whoAnswers(doc)}\n` : markdownList(operations.map((name) => `\`${name}\``));
+  const sections = [
+    ['What to do', `${[fix, again].filter(Boolean).join('\n\n')}\n`],
+    ...(status === undefined ? [] : [['Who answers with it', who]]),
+    ...(places.length > 0 ? [['Where it stands', markdownList(places)]] : []),
+  ];
+  const text = sections.map(([heading, body]) => `## ${heading}\n\n${body}`).join('\n');
+  return `# ${title}\n\n${NOTE}\n\n\`${code}\`, ${howItComes(doc)}\n\n${meaning}\n\n${text}`;
+}
+
+function markdownTable(head: readonly string[], rows: readonly string[][]): string {
+  const widths = head.map((title, i) => Math.max(title.length, ...rows.map((cells) => cells[i]?.length ?? 0)));
+  return [head, widths.map((width) => '-'.repeat(width)), ...rows]
+    .map((cells) => `| ${cells.map((cell, i) => cell.padEnd(widths[i] ?? 0)).join(' | ')} |\n`)
+    .join('');
+}
+
+function markdownIndex(docs: readonly ErrorDoc[]): string {
+  const link = (code: string) => `[\`${code}\`](${code}.md)`;
+  const problems = docs.flatMap(({ code, status, meaning }) =>
+    status === undefined ? [] : [[link(code), String(status), meaning]],
+  );
+  const states = docs.flatMap(({ code, status, meaning, places }) =>
+    status === undefined ? [[link(code), places.join(', '), meaning]] : [],
+  );
+  return (
+    `# Error codes\n\n${NOTE}\n\nErrors are problem documents (RFC 9457, \`application/problem+json\`). Branch on \`code\`, which is stable; \`type\`\n` +
+    'leads to a page as these are. GraphQL has the same codes in `extensions.code`.\n\n' +
+    `${markdownTable(['code', 'status', 'meaning'], problems)}\n## Codes in what answers show\n\n` +
+    markdownTable(['code', 'where', 'meaning'], states)
+  );
+}
+
+/** File name in docs/errors/ → content. */
+export const errorFiles = (docs: readonly ErrorDoc[]): Map<string, string> =>
+  new Map([['README.md', markdownIndex(docs)], ...docs.map((doc) => [`${doc.code}.md`, markdownPage(doc)] as const)]);

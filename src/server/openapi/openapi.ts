@@ -1,0 +1,257 @@
+/**
+ * The machine-readable description (OpenAPI 3.1), made from the routes: their schemas say what is special about each, this
+ * file adds what is true of all. Pure: no I/O, no clock.
+ */
+
+import { ERRORS, type ErrorCode } from '../../lib/errors.ts';
+import {
+  isOperation,
+  OPERATION_SCOPES,
+  type Operation,
+  PERSON,
+  SCOPES,
+  type Scope,
+  takesIdempotencyKey,
+} from '../../lib/scopes.ts';
+import { isCached } from '../http/age.ts';
+import { takesNoFields } from '../http/body.ts';
+import { PROBLEM_TYPE, Problem } from '../http/problem.ts';
+import { addBounds } from './bounds.ts';
+import { DESCRIPTIONS } from './descriptions.ts';
+import {
+  collectionOf,
+  type Json,
+  type MediaType,
+  type OpenApi,
+  type OperationObject,
+  type Response,
+} from './document.ts';
+import { EXAMPLES, PARAMETER_EXAMPLES, problemExample } from './examples.ts';
+import { addLinks } from './links.ts';
+import { codesOf } from './operation-errors.ts';
+import { shapeSchemas } from './shapes.ts';
+
+/** For @fastify/swagger. The server's address is the one that the document was read from. */
+export const OPENAPI = {
+  openapi: {
+    openapi: '3.1.0',
+    info: {
+      title: 'loopstream',
+      version: '1.0.0',
+      description: 'Continuous looping streams to RTMP destinations.',
+      contact: { name: 'Documentation of loopstream', url: '/docs' },
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [{ url: '/' }],
+    tags: [
+      { name: 'account', description: 'Who is asking.' },
+      { name: 'billing', description: 'What streams cost, and how it is paid.' },
+      { name: 'crypto', description: 'The balance topped up with crypto currencies.' },
+      { name: 'destinations', description: 'Where streams are sent.' },
+      { name: 'meta', description: 'The service itself; open to everyone.' },
+      { name: 'playlists', description: 'Several uploads in an order.' },
+      { name: 'streams', description: 'What is on air, now or by a schedule.' },
+      { name: 'uploads', description: 'Media, imported once.' },
+    ],
+  },
+};
+
+const RATE_HEADERS = {
+  'RateLimit-Limit': 'Requests per window.',
+  'RateLimit-Remaining': 'Requests left in the current window.',
+  'RateLimit-Reset': 'Seconds until the window resets.',
+};
+
+const integerHeaders = (texts: Record<string, string>) =>
+  Object.fromEntries(
+    Object.entries(texts).map(([name, description]) => [
+      name,
+      { description, schema: { type: 'integer', format: 'int64', minimum: 0 } },
+    ]),
+  );
+
+const textHeader = (description: string, required = false) => ({
+  description,
+  ...(required && { required }),
+  schema: { type: 'string' },
+});
+
+/** `components.headers`: what answers refer to by these names. */
+const HEADERS = {
+  'X-Request-Id': textHeader('The one that was sent, or a new one; the log has it.', true),
+  ...integerHeaders(RATE_HEADERS),
+  ...integerHeaders({ 'Retry-After': 'Seconds to wait.' }),
+  'WWW-Authenticate': textHeader('How to authenticate.', true),
+  Location: textHeader('Path of what was created.', true),
+  ...integerHeaders({
+    Age: 'Seconds since Kubernetes was last heard of: only while it is away, when what was last known is answered.',
+  }),
+};
+
+const headers = (...names: string[]): Json =>
+  Object.fromEntries(
+    ['X-Request-Id', ...Object.keys(RATE_HEADERS), ...names].map((name) => [
+      name,
+      { $ref: `#/components/headers/${name}` },
+    ]),
+  );
+
+function problemHeaders(status: number): Json {
+  if (status === 401) return headers('WWW-Authenticate');
+  return status === 429 || status > 500 ? headers('Retry-After') : headers();
+}
+
+/** By status, as references to `shared`, into which they are put; their names are their codes. */
+function problems(codes: ErrorCode[], shared: Record<string, Response>): Record<string, { $ref: string }> {
+  const byStatus = Map.groupBy(codes, (code) => ERRORS[code].status);
+  return Object.fromEntries(
+    [...byStatus].map(([status, group]) => {
+      const name = group.join('.');
+      shared[name] ??= problemResponse(status, group);
+      return [String(status), { $ref: `#/components/responses/${name}` }];
+    }),
+  );
+}
+
+function problemResponse(status: number, codes: ErrorCode[]): Response {
+  // A schema for each set of codes would be a type for each in generated clients; `examples` has the codes.
+  const schema = { $ref: '#/components/schemas/Problem' };
+  const examples = Object.fromEntries(codes.map((code) => [code, { value: problemExample(code) }]));
+  return {
+    description: codes.map((code) => `\`${code}\`: ${ERRORS[code].meaning}`).join('\n\n'),
+    headers: problemHeaders(status),
+    content: { [PROBLEM_TYPE]: { schema, examples } },
+  };
+}
+
+/** The response itself, where only a name is given. */
+export const resolveResponse = ({ components }: OpenApi, response: Response | { $ref: string }): Response =>
+  '$ref' in response && typeof response.$ref === 'string'
+    ? (components.responses[response.$ref.replace('#/components/responses/', '')] ?? {})
+    : (response as Response);
+
+const SUCCESS: Record<string, string> = {
+  '200': 'As asked.',
+  '201': 'Created.',
+  '202': 'On its way: not finished when this was answered.',
+  '204': 'Gone.',
+};
+
+/** A body that may have no fields may be left out. */
+function optionalBody({ requestBody }: OperationObject, schemas: Record<string, Json>): void {
+  const { $ref, ...schema } = requestBody?.content['application/json']?.schema ?? {};
+  const named = typeof $ref === 'string' ? schemas[$ref.replace('#/components/schemas/', '')] : undefined;
+  if (requestBody && takesNoFields(named ?? schema)) requestBody.required = false;
+}
+
+const IDEMPOTENCY_KEY = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  required: false,
+  description: 'The same key with the same body gets the same answer for 24 hours.',
+  schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[!-~]+$' },
+  example: '6b0b9a3e-9d0f-4a52-8a62-1c1f7f3f6d11',
+};
+
+/** Adds to the description that @fastify/swagger made: components, security, headers, examples and problems. */
+export function completeOpenApi(made: object, scopePrefix: string): OpenApi {
+  const schemas: Record<string, Json> = {};
+  shapeSchemas(JSON.parse(JSON.stringify(Problem)), schemas);
+  const doc = shapeSchemas(JSON.parse(JSON.stringify(made)), schemas) as OpenApi;
+  const responses: Record<string, Response> = {};
+  for (const [path, item] of Object.entries(doc.paths))
+    for (const [method, operation] of Object.entries(item)) {
+      // The generator takes every HEAD for one that belongs to a GET.
+      if (method === 'head') operation.operationId = operation.operationId.replace(/-head$/, '');
+      if (!isOperation(operation.operationId)) continue;
+      operation.description ??= DESCRIPTIONS[operation.operationId];
+      operation.security = securityOf(OPERATION_SCOPES[operation.operationId], scopePrefix);
+      completeSuccess(operation.operationId, operation, method);
+      optionalBody(operation, schemas);
+      completeRequest(operation, path);
+      const codes = codesOf(operation.operationId, {
+        method,
+        path,
+        hasBody: operation.requestBody !== undefined,
+        hasParameters: operation.parameters !== undefined,
+      });
+      operation.responses = { ...operation.responses, ...problems(codes, responses) };
+      if (takesIdempotencyKey(operation.operationId, method))
+        operation.parameters = [...(operation.parameters ?? []), IDEMPOTENCY_KEY];
+    }
+  addLinks(doc);
+  const components = { schemas, responses, headers: HEADERS, securitySchemes: securitySchemes(scopePrefix) };
+  const whole = { ...doc, components };
+  addBounds(whole);
+  return whole;
+}
+
+function securityOf(scope: Scope | typeof PERSON | null, prefix: string): Record<string, string[]>[] {
+  if (scope === null) return [];
+  if (scope === PERSON) return [{ session: [] }];
+  return [{ apiKey: [] }, { bearer: [] }, { oauth2: [`${prefix}:${scope}`] }];
+}
+
+function completeSuccess(id: Operation, { responses }: OperationObject, method: string): void {
+  for (const [status, response] of Object.entries(responses) as [string, Response][]) {
+    response.description = SUCCESS[status] ?? 'Success';
+    const own = status === '201' ? ['Location'] : isCached(id, method) ? ['Age'] : [];
+    response.headers = { ...headers(...own), ...response.headers };
+    giveExamples(response.content);
+  }
+}
+
+function completeRequest(operation: OperationObject, path: string): void {
+  giveExamples(operation.requestBody?.content);
+  const noun = collectionOf(path);
+  for (const parameter of operation.parameters ?? []) {
+    const example = PARAMETER_EXAMPLES[`${noun} ${parameter.name}`] ?? PARAMETER_EXAMPLES[parameter.name];
+    if (example !== undefined) parameter.example = example;
+    // The server fills it in, so nobody has to send it.
+    if (parameter.schema.default !== undefined) parameter.required = false;
+  }
+}
+
+/** An example each, by the name of the schema. */
+function giveExamples(content: Record<string, MediaType> | undefined): void {
+  for (const media of Object.values(content ?? {})) {
+    const name = String(media.schema?.$ref ?? media.schema?.title ?? '').replace('#/components/schemas/', '');
+    if (Object.hasOwn(EXAMPLES, name)) media.example = EXAMPLES[name];
+    else if (Object.keys((media.schema?.properties as object | undefined) ?? { none: 1 }).length === 0)
+      media.example = {};
+  }
+}
+
+const GRANTS: Record<(typeof SCOPES)[number], string> = {
+  read: 'Read streams, destinations, uploads, playlists and billing status.',
+  write: 'Create and control streams, destinations, uploads and playlists.',
+  destructive: 'Delete streams, destinations, uploads and playlists.',
+  billing: 'Read billing and usage, and create top-up links.',
+};
+
+const securitySchemes = (prefix: string): Json => ({
+  apiKey: { type: 'apiKey', in: 'header', name: 'X-API-Key', description: 'Has the full access of its owner.' },
+  bearer: {
+    type: 'http',
+    scheme: 'bearer',
+    bearerFormat: 'JWT',
+    description: 'An access token of OAuth; or an API key, which has the full access of its owner here too.',
+  },
+  session: {
+    type: 'apiKey',
+    in: 'cookie',
+    name: '__Host-loopstream.session',
+    description: 'A person who has signed in to the dashboard; from its own pages only.',
+  },
+  oauth2: {
+    type: 'oauth2',
+    flows: {
+      authorizationCode: {
+        authorizationUrl: '/api/auth/oauth2/authorize',
+        tokenUrl: '/api/auth/oauth2/token',
+        refreshUrl: '/api/auth/oauth2/token',
+        scopes: Object.fromEntries(SCOPES.map((scope) => [`${prefix}:${scope}`, GRANTS[scope]])),
+      },
+    },
+  },
+});

@@ -1,0 +1,146 @@
+/** Reads the settings of the API server. */
+import { isIP } from 'node:net';
+import { authLimits, mail, outsideProvider } from '../auth/settings.ts';
+import { money } from '../billing/settings.ts';
+import { databaseConfig } from '../db/settings.ts';
+import { storageCredentials } from '../media/settings.ts';
+import { kube, maxSourceBytes } from '../settings/common.ts';
+import { accountLimits } from '../settings/limits.ts';
+import { ConfigError, type Env, reader } from '../settings/settings.ts';
+
+/** What requests that send bytes of uploads may take together. */
+const uploadLimits = (env: Env) => {
+  const { integer } = reader(env);
+  return Object.freeze({
+    /** Bytes of memory in which uploads wait for the storage. */
+    memoryBytes: integer('UPLOAD_MEMORY_BYTES', 32 * 2 ** 20, 2 ** 20, 2 ** 34),
+    /** Requests that send uploads at the same time, in all and of one account. Stock clients send twenty files at once. */
+    atOnce: integer('UPLOADS_AT_ONCE', 256, 1, 100_000),
+    atOnceEach: integer('UPLOADS_AT_ONCE_PER_ACCOUNT', 32, 1, 100_000),
+    /** Bytes a second, averaged over 30 seconds: twenty files at once on a line of 1 Mbit/s have more each. */
+    minBytesPerSecond: integer('UPLOAD_MIN_BYTES_PER_SECOND', 4096, 0),
+  });
+};
+
+/** Live previews, each of which is a whole stream that nobody pays for. */
+const previewLimits = (env: Env) => {
+  const { integer } = reader(env);
+  return Object.freeze({
+    /** Open at the same time: of one stream, of one account, in all. */
+    perStream: integer('PREVIEWS_PER_STREAM', 4, 1, 100_000),
+    perServer: integer('PREVIEWS_PER_SERVER', 48, 1, 100_000),
+    /** Seconds after which a preview ends; whoever is still looking opens it again. */
+    seconds: integer('PREVIEW_SECONDS', 600, 1, 86_400),
+  });
+};
+
+/** Feeds of changes that are open at the same time, of all accounts. */
+const feedsPerServer = (env: Env): number => reader(env).integer('FEEDS_PER_SERVER', 2000, 1, 1_000_000);
+
+/** How long clients may take, in milliseconds. */
+const timeouts = (env: Env) => {
+  const { integer } = reader(env);
+  const seconds = (name: string, fallback: number) => 1000 * integer(`${name}_TIMEOUT_SECONDS`, fallback, 1, 86_400);
+  return Object.freeze({
+    /** From the first byte of a request to the end of its headers. */
+    headersMs: seconds('HEADERS', 15),
+    /** For a body of JSON. */
+    bodyMs: seconds('BODY', 30),
+    /** For a whole request, the bytes of an upload among them. */
+    requestMs: seconds('REQUEST', 3600),
+    /** Between two requests: longer than load balancers keep a connection, which are often told 60 s. */
+    keepAliveMs: seconds('KEEP_ALIVE', 65),
+    /** With no byte in either direction: longer than the longest `wait`. */
+    connectionMs: seconds('CONNECTION', 120),
+  });
+};
+
+/** Divided by commas; empty when it is not set. */
+const list = (env: Env, name: string): string[] =>
+  (reader(env).optional(name) ?? '').split(',').flatMap((part) => part.trim() || []);
+
+const PROXIES = ['loopback', 'linklocal', 'uniquelocal'];
+const isNetwork = (text: string): boolean => {
+  const [address = '', bits, ...more] = text.split('/');
+  const version = isIP(address);
+  if (version === 0 || more.length > 0) return false;
+  return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128));
+};
+
+const redisUrl = (env: Env): string | undefined => {
+  const url = reader(env).optional('REDIS_URL');
+  if (url === undefined || (URL.canParse(url) && /^rediss?:$/.test(new URL(url).protocol))) return url;
+  // It holds a password, so it is not repeated.
+  throw new ConfigError('LOOPSTREAM_REDIS_URL must be redis://… or rediss://….');
+};
+
+/** Whose X-Forwarded-For counts; a mere number of proxies could be had by anybody who comes past them. */
+const trustProxy = (env: Env): string[] | false => {
+  const networks = list(env, 'TRUST_PROXY');
+  if (networks.every((network) => PROXIES.includes(network) || isNetwork(network)))
+    return networks.length > 0 && networks;
+  throw new ConfigError(
+    `LOOPSTREAM_TRUST_PROXY must be addresses or networks such as 10.0.0.0/8, or ${PROXIES.join(', ')}.`,
+  );
+};
+
+/** Origins whose pages may read answers: `https://app.example.com`, or `*` for all of them. */
+const corsOrigins = (env: Env): string[] => {
+  const origins = list(env, 'CORS_ORIGINS');
+  if (origins.every((origin) => origin === '*' || (URL.canParse(origin) && new URL(origin).origin === origin)))
+    return origins;
+  throw new ConfigError('LOOPSTREAM_CORS_ORIGINS must be origins such as https://app.example.com, or *.');
+};
+
+/** The API server. `publicUrl` is its address as clients see it; `dashboardDir` holds the built page. */
+export const apiConfig = (env: Env) => {
+  const { text, integer, optional, flag } = reader(env);
+  return Object.freeze({
+    ...databaseConfig(env),
+    ...kube(env),
+    host: text('HOST', '0.0.0.0'),
+    port: integer('PORT', 8080, 0, 65_535),
+    opsHost: text('OPS_HOST', '0.0.0.0'),
+    opsPort: integer('OPS_PORT', 9402, 0, 65_535),
+    publicUrl: text('PUBLIC_URL', `http://127.0.0.1:${integer('PORT', 8080, 0, 65_535)}`).replace(/\/$/, ''),
+    rateLimit: Object.freeze({
+      requests: integer('RATE_LIMIT_REQUESTS', 600, 1),
+      windowMs: 1000 * integer('RATE_LIMIT_WINDOW_SECONDS', 60, 1, 86_400),
+    }),
+    authLimits: authLimits(env),
+    /** OAuth clients that nobody has used for so long are removed. */
+    unusedClientDays: integer('UNUSED_CLIENT_DAYS', 30, 1, 3660),
+    /** Where requests are counted for all replicas together; without it each replica counts its own. */
+    redisUrl: redisUrl(env),
+    trustProxy: trustProxy(env),
+    corsOrigins: corsOrigins(env),
+    timeouts: timeouts(env),
+    /** How long it answers as before once it is to end, and only /readyz says so. */
+    shutdownDelayMs: 1000 * integer('SHUTDOWN_DELAY_SECONDS', 0, 0, 600),
+    scopePrefix: text('SCOPE_PREFIX', 'service'),
+    allowPrivateLinks: flag('ALLOW_PRIVATE_LINKS'),
+    allowPrivateDestinations: flag('ALLOW_PRIVATE_DESTINATIONS'),
+    maxSourceBytes: maxSourceBytes(env),
+    limits: accountLimits(env),
+    /** How long a client may take to send an upload, from its beginning on. */
+    uploadExpireHours: integer('UPLOAD_EXPIRE_HOURS', 72, 1, 24 * 366),
+    uploadLimits: uploadLimits(env),
+    previewLimits: previewLimits(env),
+    feedsPerServer: feedsPerServer(env),
+    /** Where clients' uploads are kept; without it they can only be imported from links. */
+    storageUrl: optional('STORAGE_URL'),
+    storageCredentials: storageCredentials(env),
+    dashboardDir: optional('DASHBOARD_DIR'),
+    mail: mail(env),
+    /** Where people may sign in besides here. */
+    outside: outsideProvider(env),
+    /** Whether strangers may make accounts; where no mail is sent they cannot. */
+    signUp: flag('SIGN_UP', true),
+    /** Streams cost credits, which the role `billing` counts. */
+    billing: flag('BILLING'),
+    /** A font file for letters that ours lack (invoices/font.ts). */
+    invoiceFont: optional('INVOICE_FONT'),
+    ...money(env),
+  });
+};
+export type ApiConfig = ReturnType<typeof apiConfig>;

@@ -1,0 +1,239 @@
+/**
+ * REST: resumable uploads by the protocol tus 1.0.0 (https://tus.io/protocols/resumable-upload). The library speaks it; what
+ * it asks of a store is answered by the service, for the account that asks.
+ */
+import { Readable } from 'node:stream';
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
+import { DataStore, Metadata, Server, Upload } from '@tus/server';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Arrival } from '../../domain/uploads/arrivals.ts';
+import { CHECKSUM_ALGORITHMS, type Checksum, readChecksum } from '../../domain/uploads/checksum.ts';
+import type { Incoming } from '../../domain/uploads/incoming.ts';
+import { Locks } from '../../domain/uploads/locks.ts';
+import { inTime, type Pace } from '../../domain/uploads/pace.ts';
+import { concatHeader, readConcat } from '../../domain/uploads/parts.ts';
+import { AppError, ERRORS, validationFailed } from '../../lib/errors.ts';
+import type { PieceMemory } from '../../media/storage/pieces.ts';
+import { StorageError } from '../../media/storage/storage.ts';
+import { BYTES, isBytes, protocolHeaders } from './headers.ts';
+import { tusOperations } from './operations.ts';
+
+const PATH = '/uploads/resumable';
+const VERSION = '1.0.0';
+/** How long a request goes on taking bytes when another one for the same upload has come. */
+const DRAIN_MS = 300;
+/** Those of the library's headers that are ours to give, or that say what CORS allows. */
+const NOT_PASSED_ON = /^(content-length|connection|access-control-.*)$/;
+
+/** No account holds up another one's. */
+const lockOf = (accountId: string, id: string): string => `${accountId}/${id}`;
+
+const EXTENSIONS = [
+  ...['creation', 'creation-with-upload', 'creation-defer-length', 'expiration', 'termination'],
+  // The library knows nothing of these: they are read here.
+  ...['concatenation', 'checksum'],
+];
+
+/** What a request says that the library does not look at. */
+interface Said {
+  checksum: Checksum | undefined;
+  /** Of a PATCH. */
+  length: number | undefined;
+}
+
+class AccountStore extends DataStore {
+  override extensions = EXTENSIONS;
+  readonly #incoming: Incoming;
+  readonly #accountId: string;
+  readonly #locks: Locks;
+  readonly #memory: PieceMemory | undefined;
+  readonly #said: Said;
+
+  constructor(incoming: Incoming, accountId: string, locks: Locks, memory: PieceMemory | undefined, said: Said) {
+    super();
+    this.#said = said;
+    this.#incoming = incoming;
+    this.#accountId = accountId;
+    this.#locks = locks;
+    this.#memory = memory;
+  }
+
+  override async getUpload(id: string): Promise<Upload> {
+    const { sizeBytes, receivedBytes, createdAt, metadata } = await this.#incoming.find(this.#accountId, id);
+    return new Upload({
+      id,
+      // A client that goes on may say the length once more; the library takes one only where there is none yet.
+      ...(sizeBytes !== undefined && sizeBytes !== this.#said.length && { size: sizeBytes }),
+      offset: receivedBytes,
+      // Without one it counts as made now: what has come whole does not expire.
+      ...(receivedBytes !== sizeBytes && { creation_date: createdAt }),
+      ...(metadata && { metadata: Metadata.parse(metadata) }),
+    });
+  }
+
+  override write(body: Readable, id: string, start: number): Promise<number> {
+    const mayKeep = () => this.#locks.isHeld(lockOf(this.#accountId, id));
+    const { checksum } = this.#said;
+    return this.#incoming.receive(this.#accountId, id, { start, body, mayKeep, memory: this.#memory, checksum });
+  }
+
+  override declareUploadLength(id: string, length: number): Promise<void> {
+    return this.#incoming.declare(this.#accountId, id, length);
+  }
+
+  override remove(id: string): Promise<void> {
+    return this.#incoming.abandon(this.#accountId, id);
+  }
+
+  override getExpiration(): number {
+    return this.#incoming.expireMs;
+  }
+}
+
+function webRequest(
+  { raw, method, headers }: FastifyRequest,
+  more: Record<string, string>,
+  pace: Pace | undefined,
+): Request {
+  const body = pace && (Readable.toWeb(Readable.from(inTime(raw, pace))) as ReadableStream);
+  return new Request(new URL(raw.url ?? '/', 'http://tus'), {
+    method,
+    headers: { ...protocolHeaders(headers), ...more },
+    ...(body && { body, duplex: 'half' }),
+  });
+}
+
+/** Whether a request brings bytes of an upload. */
+const hasBytes = ({ method, headers }: FastifyRequest): boolean =>
+  method === 'PATCH' ||
+  (method === 'POST' &&
+    isBytes(headers['content-type']) &&
+    (headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0));
+
+const header = ({ headers }: FastifyRequest, name: string): string | undefined => {
+  const value = headers[name];
+  return Array.isArray(value) ? value[0] : value;
+};
+
+/** The library's refusal as an error of ours. `thrown` is what it was made from, if it was thrown. */
+function refusal({ status }: Response, text: string, method: string, thrown: unknown): unknown {
+  if (thrown instanceof StorageError) return new AppError('upstream_unavailable', thrown.message, { cause: thrown });
+  if (thrown instanceof Error && !('status_code' in thrown)) return thrown;
+  const known = (code: 'upload_not_found' | 'upload_conflict' | 'media_too_large') =>
+    new AppError(code, ERRORS[code].meaning);
+  const said = text.trim();
+  if (status === 404 || status === 410) return known('upload_not_found');
+  if (status === 413) return known('media_too_large');
+  // Another request of the same client has taken over, or would not let go.
+  if (status === 409 || /lock/.test(said)) return known('upload_conflict');
+  if (status === 500) return thrown;
+  if (method === 'PATCH' && said.startsWith('Upload-Length'))
+    return validationFailed([{ path: '/Upload-Length', message: 'was said before, or is less than what has come' }]);
+  const [, header] = /\b(upload-[a-z-]+|content-type)\b/i.exec(said) ?? [];
+  return validationFailed([{ path: `/${header ?? 'Upload-Length'}`, message: said || 'is not allowed' }]);
+}
+
+export const tusRoutes: FastifyPluginAsyncTypebox<{ incoming: Incoming }> = async (app, { incoming }) => {
+  // The bytes are taken as they come. A creation may have any content type, since some clients always send one.
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('*', (_request, _payload, done) => done(null));
+  app.addHook('onRequest', async (_request, reply) => {
+    void reply.header('tus-resumable', VERSION).header('tus-version', VERSION);
+  });
+  app.addHook('preValidation', async (request, reply) => {
+    if (request.method !== 'OPTIONS' && header(request, 'tus-resumable') !== VERSION)
+      throw new AppError('tus_version_unsupported', ERRORS.tus_version_unsupported.meaning);
+    if (request.method === 'PATCH' && !isBytes(request.headers['content-type'])) {
+      void reply.header('accept-patch', BYTES);
+      throw new AppError('unsupported_media_type', `The bytes of an upload are sent with Content-Type: ${BYTES}.`);
+    }
+    // The request of which an Idempotency-Key allows one: its headers say what other requests say in their bodies.
+    const { 'upload-length': length, 'upload-metadata': metadata, 'upload-concat': concat } = request.headers;
+    if (request.method === 'POST') request.body = { length, metadata, concat };
+  });
+  const locks = new Locks(incoming.leases);
+
+  async function answer(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+    // Nobody has an account who only asks what is possible (OPTIONS).
+    const accountId = request.principal?.accountId ?? '';
+    if (!hasBytes(request)) return handle(request, reply, accountId);
+    let arrival: Arrival | undefined;
+    try {
+      arrival = await incoming.arrivals.admit(accountId);
+      return await handle(request, reply, accountId, arrival);
+    } finally {
+      arrival?.release();
+      // The rest of what the client is sending is not read.
+      if (!request.raw.complete && !reply.sent) void reply.header('connection', 'close');
+    }
+  }
+
+  /** What a request says beyond what the library looks at. */
+  async function read(request: FastifyRequest, accountId: string) {
+    const { id } = request.params as { id?: string };
+    const [isPost, isPatch] = [request.method === 'POST', request.method === 'PATCH'];
+    const concat = isPost ? readConcat(header(request, 'upload-concat')) : undefined;
+    if (isPatch && id !== undefined && incoming.resource(accountId, id).spec.source.sent?.parts)
+      throw new AppError('upload_is_final', `The upload ${id} is put together of parts, and takes no bytes itself.`);
+    return {
+      ...{ id, isPart: concat?.isPart ?? false },
+      parts: concat?.isPart === false ? await incoming.parts(accountId, concat.partIds) : undefined,
+      said: {
+        checksum: readChecksum(header(request, 'upload-checksum')),
+        length: isPatch ? Number(header(request, 'upload-length')) : undefined,
+      },
+    };
+  }
+
+  async function handle(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    accountId: string,
+    arrival?: Arrival,
+  ): Promise<FastifyReply> {
+    const { id, isPart, parts, said } = await read(request, accountId);
+    let made: string | undefined;
+    let thrown: unknown;
+    const tus = new Server({
+      path: `/v1${PATH}`,
+      relativeLocation: true,
+      lockDrainTimeout: DRAIN_MS,
+      datastore: new AccountStore(incoming, accountId, locks, arrival?.memory, said),
+      locker: { newLock: (id) => locks.newLock(lockOf(accountId, id)) },
+      maxSize: incoming.maxSourceBytes,
+      getFileIdFromRequest: () => id,
+      namingFunction: async ({ headers }, metadata = {}) => {
+        const length = headers.get('upload-length');
+        const given = { metadata, header: headers.get('upload-metadata') ?? '', isPart };
+        made = parts
+          ? await incoming.join(accountId, parts, given)
+          : await incoming.begin(accountId, { ...given, sizeBytes: length === null ? undefined : Number(length) });
+        return made;
+      },
+      onResponseError: (_request, error) => {
+        thrown = error;
+        return undefined;
+      },
+    });
+    // The length of what is put together is that of its parts; the library is to know of nothing else.
+    const more: Record<string, string> = parts ? { 'upload-length': String(parts.sizeBytes) } : {};
+    const response = await tus.handleWeb(webRequest(request, more, arrival));
+    const text = await response.text();
+    // The rest of what the client is sending is not read.
+    if (!request.raw.complete) void reply.header('connection', 'close');
+    if (response.status >= 400) {
+      // A creation whose first bytes are refused has made nothing.
+      if (made && !parts && thrown instanceof AppError && !request.held) await incoming.abandon(accountId, made);
+      throw refusal(response, text, request.method, thrown);
+    }
+    if (request.method === 'OPTIONS') void reply.header('tus-checksum-algorithm', CHECKSUM_ALGORITHMS);
+    if (request.method === 'HEAD' && id !== undefined) {
+      const value = concatHeader(incoming.resource(accountId, id), `/v1${PATH}`);
+      if (value !== undefined) void reply.header('upload-concat', value);
+    }
+    for (const [name, value] of response.headers) if (!NOT_PASSED_ON.test(name)) void reply.header(name, value);
+    return reply.code(response.status).send(text);
+  }
+
+  for (const route of tusOperations(PATH)) app.route({ ...route, handler: answer });
+};

@@ -1,0 +1,46 @@
+/** docs/agents.md: the table of tools in it is made from what clients are told of them; the rest is written by hand. */
+import { readFile, writeFile } from 'node:fs/promises';
+import { OPERATION_SCOPES } from '../../src/lib/scopes.ts';
+import type { Tool } from '../../src/server/mcp/tool.ts';
+import { describedTools } from '../../src/server/mcp/tools.ts';
+
+const BEGIN = '<!-- Tools: made by `make generate`; a test fails when they are not current. -->';
+const END = '<!-- End of the tools. -->';
+
+const effectsOf = ({ listed: { annotations = {} } }: Tool): string =>
+  [
+    annotations.readOnlyHint && 'reads only',
+    annotations.destructiveHint && 'takes away',
+    !annotations.readOnlyHint && annotations.idempotentHint && 'safe to repeat',
+    annotations.openWorldHint && 'reaches others',
+  ]
+    .filter(Boolean)
+    .join(', ');
+
+const scopesOf = ({ operations }: Tool): string =>
+  [...new Set(operations.map((operation) => `\`${OPERATION_SCOPES[operation]}\``))].join(', ');
+
+function table(): string {
+  const head = ['tool', 'what it does', 'scope', 'effects'];
+  const rows = [...describedTools().values()].map((tool) => [
+    `\`${tool.name}\``,
+    tool.listed.title ?? '',
+    scopesOf(tool),
+    effectsOf(tool),
+  ]);
+  const widths = head.map((title, i) => Math.max(title.length, ...rows.map((cells) => cells[i]?.length ?? 0)));
+  return [head, widths.map((width) => '-'.repeat(width)), ...rows]
+    .map((cells) => `| ${cells.map((cell, i) => cell.padEnd(widths[i] ?? 0)).join(' | ')} |\n`)
+    .join('');
+}
+
+/** The document with the tools as they now are. */
+export function withTools(document: string): string {
+  const [begin, end] = [document.indexOf(BEGIN), document.indexOf(END)];
+  if (begin < 0 || end < begin) throw new Error('The document has no place for the tools.');
+  return `${document.slice(0, begin)}${BEGIN}\n\n${table()}\n${document.slice(end)}`;
+}
+
+export async function generateAgents(path: string): Promise<void> {
+  await writeFile(path, withTools(await readFile(path, 'utf8')));
+}

@@ -1,0 +1,25 @@
+/** Writes what of charts/loopstream is made rather than written (files.ts). */
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { chartFiles, type Sources } from './files.ts';
+
+const ROOT = resolve(import.meta.dirname, '../../..');
+export const CHART = join(ROOT, 'charts/loopstream');
+
+const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
+
+export const sources = (): Sources => ({
+  crds: new Map(readdirSync(join(ROOT, 'crds')).map((name) => [name, read(`crds/${name}`)])),
+  rbac: read('manifests/rbac.yaml'),
+  readme: read('tools/generate/chart/readme.md'),
+});
+
+/** Writes the files and returns their paths. */
+export function writeChart(): string[] {
+  const files = [...chartFiles(sources())].map(([path, text]) => ({ file: join(CHART, path), text }));
+  for (const { file, text } of files) {
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, text);
+  }
+  return files.map(({ file }) => file);
+}

@@ -1,0 +1,22 @@
+/** Writes docs/schema.graphql. */
+import { existsSync } from 'node:fs';
+import { readFile, writeFile } from 'node:fs/promises';
+import { buildSchema, findBreakingChanges } from 'graphql';
+import { schemaDocument } from '../../src/server/graphql/schema.ts';
+import { ConfigError } from '../../src/settings/settings.ts';
+
+/** What of `present` would break a client of `committed`, both in the schema definition language. */
+export const schemaBreaks = (committed: string, present: string): string[] =>
+  findBreakingChanges(buildSchema(committed), buildSchema(present)).map(({ description }) => description);
+
+/** Throws when the schema would break a client of the one that `path` has. */
+export async function generateSchema(path: string): Promise<void> {
+  const present = schemaDocument();
+  const breaks = existsSync(path) ? schemaBreaks(await readFile(path, 'utf8'), present) : [];
+  if (breaks.length > 0)
+    throw new ConfigError(
+      `${path} was left as it is, because the schema would break its clients. Take the file away to begin anew.\n  ` +
+        breaks.join('\n  '),
+    );
+  await writeFile(path, present);
+}

@@ -1,0 +1,35 @@
+/** Writes every file that the types and tables make, so that the repository always shows what the code does. */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { generateAgents } from './agents.ts';
+import { writeChart } from './chart/generate.ts';
+import { generateCrds } from './crds.ts';
+import { generateSchema } from './graphql.ts';
+import { metricsDocument } from './metrics.ts';
+import { writeMonitoring } from './monitoring/generate.ts';
+import { generateApi } from './openapi.ts';
+
+const ROOT = resolve(import.meta.dirname, '../..');
+const DOCS = join(ROOT, 'docs');
+
+async function writeDocs(): Promise<string[]> {
+  mkdirSync(DOCS, { recursive: true });
+  const [metrics, graphql, agents] = ['metrics.md', 'schema.graphql', 'agents.md'].map((name) => join(DOCS, name)) as [
+    string,
+    string,
+    string,
+  ];
+  writeFileSync(metrics, metricsDocument());
+  await generateSchema(graphql);
+  await generateAgents(agents);
+  return [metrics, graphql, agents, ...(await generateApi(DOCS))];
+}
+
+// The chart contains the definitions, so these come first.
+const written = [
+  ...(await generateCrds(join(ROOT, 'crds'))),
+  ...(await writeDocs()),
+  ...writeMonitoring(),
+  ...writeChart(),
+];
+process.stdout.write(`${written.join('\n')}\n`);

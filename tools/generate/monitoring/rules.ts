@@ -1,0 +1,101 @@
+/** Rules for Prometheus and the pages behind them, made of the alerts. Pure: no I/O, no clock. */
+import { stringify } from 'yaml';
+import { ACCESS_ALERTS } from './access.ts';
+import type { Alert, Group } from './alert.ts';
+import { API_ALERTS } from './api.ts';
+import { BILLING_ALERTS } from './billing.ts';
+import { OPERATOR_ALERTS } from './operator.ts';
+import { STREAM_ALERTS } from './streams.ts';
+
+export const GROUPS: Group[] = [
+  ...STREAM_ALERTS,
+  ...OPERATOR_ALERTS,
+  ...API_ALERTS,
+  ...ACCESS_ALERTS,
+  ...BILLING_ALERTS,
+];
+export const ALERTS: Alert[] = GROUPS.flatMap(({ alerts }) => alerts);
+
+/** Where the pages are; the chart puts its value `monitoring.prometheusRule.runbookUrl` in place of it. */
+export const RUNBOOKS = 'docs/runbooks';
+const MADE = 'Made from tools/generate/monitoring/ by `make generate`; a test fails when it is not current.';
+
+export const ruleOf = ({ name, expr, for: time, severity, summary, description }: Alert) => ({
+  alert: name,
+  expr,
+  ...(time !== undefined && { for: time }),
+  labels: { severity },
+  annotations: { summary, description, runbook_url: `${RUNBOOKS}/${name}.md` },
+});
+
+/** A file of rules as Prometheus reads it. */
+export const rulesFile = (): string =>
+  `# Alerts of loopstream. ${MADE}\n${stringify(
+    { groups: GROUPS.map(({ name, alerts }) => ({ name, rules: alerts.map(ruleOf) })) },
+    { lineWidth: 0 },
+  )}`;
+
+function runbook({
+  name,
+  expr,
+  for: time = 'at once',
+  severity,
+  means,
+  viewers,
+  looks,
+  mends,
+  description,
+}: Alert): string {
+  const needed = ['NS', 'STREAM', 'RELEASE_NS', 'DATABASE_URL'].filter((variable) =>
+    looks.some(([command]) => command.includes(`$${variable}`)),
+  );
+  const places: Record<string, string> = {
+    NS: 'NS=…            # the label `namespace` of the alert',
+    STREAM: 'STREAM=…        # its label `loopstream`',
+    RELEASE_NS: 'RELEASE_NS=…    # where the operator is installed',
+    DATABASE_URL: 'DATABASE_URL=…  # as the API server has it',
+  };
+  const setup = needed.length === 0 ? '' : `\`\`\`sh\n${needed.map((one) => places[one]).join('\n')}\n\`\`\`\n\n`;
+  return `# ${name}
+
+<!-- ${MADE} -->
+
+${description} Severity **${severity}**; after ${time === 'at once' ? 'no wait' : time}.
+
+## What it means
+
+${means}
+
+\`\`\`promql
+${expr}
+\`\`\`
+
+## What viewers see
+
+${viewers}
+
+## First looks
+
+${setup}${looks.map(([command, lookFor]) => `${capital(lookFor)}:\n\n\`\`\`sh\n${command}\n\`\`\`\n`).join('\n')}
+## What mends it
+
+${mends.map((one) => `- ${one}`).join('\n')}
+`;
+}
+
+const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+
+const index = (): string => {
+  const rows = ALERTS.map(({ name, severity, description }) => [`[${name}](${name}.md)`, severity, description]);
+  const head = ['alert', 'severity', 'when'];
+  const widths = head.map((title, i) => Math.max(title.length, ...rows.map((cells) => [...(cells[i] ?? '')].length)));
+  const row = (cells: string[]) =>
+    `| ${cells.map((cell, i) => cell + ' '.repeat((widths[i] ?? 0) - [...cell].length)).join(' | ')} |`;
+  const lines = [row(head), row(widths.map((width) => '-'.repeat(width))), ...rows.map(row)];
+  return `# Runbooks\n\n<!-- ${MADE} -->\n\nA page for each alert of \`charts/loopstream/rules/alerts.yaml\`, which is a file of rules for any Prometheus; the chart makes a
+PrometheusRule of it (\`monitoring.prometheusRule.enabled\`).\n\n${lines.join('\n')}\n`;
+};
+
+/** File name → text, of docs/runbooks/. */
+export const runbooks = (): Map<string, string> =>
+  new Map([['README.md', index()], ...ALERTS.map((alert): [string, string] => [`${alert.name}.md`, runbook(alert)])]);

@@ -1,0 +1,328 @@
+/** Alerts about streams: what viewers notice, or would soon. Pure: no I/O, no clock. */
+import { FRAMERATES } from '../../../src/resources/stream/profile.ts';
+import {
+  type Alert,
+  DESCRIBE,
+  type Group,
+  OF_STREAM,
+  OPERATOR_LOG,
+  STREAM,
+  STREAM_LOG,
+  STREAM_POD,
+  STREAM_STATS,
+} from './alert.ts';
+
+/** FLV has whole milliseconds, so two frames may be one further apart than they are. */
+const ROUNDING_SECONDS = 0.002;
+const stepAbove = (framerate: number): string =>
+  `max ${OF_STREAM} (loopstream_streamer_largest_step_seconds{track="video",window="hour"}) * on (namespace, loopstream) ` +
+  `max ${OF_STREAM} (loopstream_info{framerate="${framerate}"}) > ${(1 / framerate + ROUNDING_SECONDS).toFixed(4)}`;
+
+const onAir: Alert[] = [
+  {
+    name: 'LoopStreamOffAir',
+    expr: `max ${OF_STREAM} (loopstream_status_phase{phase=~"starting|reconnecting|failed"}) == 1`,
+    for: '2m',
+    severity: 'critical',
+    summary: `Stream ${STREAM} is meant to be on air and is not.`,
+    description:
+      'No destination has been accepting media for two minutes, though everything that the stream needs is there.',
+    means:
+      'The stream is asked to run, its media and its destinations are in order, and still no destination takes media: it is starting, reconnecting or failed.',
+    viewers: 'Nothing, or the platform’s page for a channel that is offline.',
+    looks: [
+      [DESCRIBE, 'the conditions `Live` and `Progressing` say why; the events below them tell the story'],
+      [STREAM_POD, 'a pod that is Pending has no node; one that restarts has a reason in `kubectl describe pod`'],
+      [STREAM_LOG, 'what the destination answered: refused key, no route, TLS'],
+      [STREAM_STATS, '`destinations[].lastError` has a stable code and a sentence'],
+    ],
+    mends: [
+      'Pending: give the cluster room, or correct `spec.template` (node selector, tolerations, resources).',
+      'Image missing or refused by policy or quota (`PodRefused`): mend what the message names; the stream is tried again when its spec or the quota changes.',
+      'The destination refuses: correct the key in its Secret (it is taken up within minutes), or ask the platform.',
+      'The destination is unreachable from the cluster: look at egress rules (`networkPolicy.mediaAlsoTo` where its address is private), DNS and the platform’s own status.',
+    ],
+  },
+  {
+    name: 'LoopStreamWaiting',
+    expr: `max ${OF_STREAM} (loopstream_status_phase{phase="waiting"}) == 1`,
+    for: '30m',
+    severity: 'warning',
+    summary: `Stream ${STREAM} is asked to run and waits for something that it needs.`,
+    description:
+      'One of its readiness conditions (DestinationReady, MediaReady, ScheduleValid) has not been True for half an hour.',
+    means:
+      'The stream was started, and cannot go on air before its media is prepared, its destination exists or its schedule is mended.',
+    viewers: 'Nothing: it has not gone on air.',
+    looks: [
+      [DESCRIBE, 'the condition that is False names what is missing and what to do'],
+      ['kubectl get uploads,playlists,destinations -n "$NS"', 'uploads that are importing, preparing or failed'],
+      ['kubectl get jobs -n "$NS" -l app.kubernetes.io/managed-by=loopstream', 'Jobs that run, or wait for room'],
+    ],
+    mends: [
+      'MediaImporting, MediaPreparing: long media takes long; see LoopStreamPrepareFailing when Jobs fail. More at a time: `operator.importConcurrency`, `operator.prepareConcurrency`; an account has at most half of either.',
+      'DestinationSecretMissing: create the Secret with `rtmpUrl` and `rtmpKey`.',
+      'Everything else is the owner’s to mend; the message says what to do.',
+    ],
+  },
+  {
+    name: 'LoopStreamFlapping',
+    expr: `sum ${OF_STREAM} (changes(loopstream_status_live_since[30m])) >= 3`,
+    severity: 'warning',
+    summary: `Stream ${STREAM} keeps losing its destinations.`,
+    description: 'It went off air and on again three times or more within half an hour.',
+    means: 'All destinations of the stream dropped, or its pod was replaced, again and again.',
+    viewers: 'The picture stops for some seconds each time; some platforms end the broadcast.',
+    looks: [
+      [
+        STREAM_STATS,
+        '`destinations[].lastError`: `stalled` and `reset` point to the network, `key_in_use` and `publish_rejected` to the platform',
+      ],
+      [STREAM_POD, 'RESTARTS and AGE: a pod that is young was replaced'],
+      [DESCRIBE, 'events `Live`, `Reconnecting` with their times and reasons'],
+    ],
+    mends: [
+      'Pods that are replaced: look for drains, evictions and OOM kills (`kubectl get events -n "$NS"`); set requests in `spec.template.resources`.',
+      'The network: less `quality`, or another way out; many streams at once point to the cluster’s egress.',
+      'The platform: another one publishing with the same key throws this one off.',
+    ],
+  },
+  {
+    name: 'LoopStreamDegraded',
+    expr: `max ${OF_STREAM} (loopstream_status_condition{condition="Degraded",status="true"}) == 1`,
+    for: '10m',
+    severity: 'warning',
+    summary: `Stream ${STREAM} is on air, and something is wrong with it.`,
+    description: 'Its condition Degraded has been True for ten minutes; its message says what is wrong.',
+    means:
+      'An item cannot be played and is left out, one of several destinations does not take media, or nothing can be played.',
+    viewers: 'The loop without the broken item; nothing at the destination that is down.',
+    looks: [
+      [DESCRIBE, 'the message of `Degraded` names item or destination'],
+      [STREAM_STATS, '`brokenItems` and `destinations[].lastError`'],
+    ],
+    mends: [
+      'ItemsLeftOut: wait for those that are on their way; upload the others again, or take them out of the playlist.',
+      'DestinationReconnecting: see LoopStreamDestinationDown.',
+      'NothingPlayable: see LoopStreamStorageFailing; if the storage answers, the media itself is gone or broken.',
+    ],
+  },
+  {
+    name: 'LoopStreamDestinationDown',
+    expr: 'min by (namespace, loopstream, destination) (loopstream_streamer_destination_connected) == 0',
+    for: '5m',
+    severity: 'warning',
+    summary: `Destination {{ $labels.destination }} of ${STREAM} takes no media.`,
+    description: 'It has not been connected for five minutes, while the pod of the stream runs.',
+    means: 'The pod tries the destination again and again; the others of the stream are not touched by it.',
+    viewers: 'Nothing at this destination.',
+    looks: [
+      [
+        STREAM_STATS,
+        '`lastError` of the destination: `dns_failed`, `connection_refused`, `tls_failed`, `publish_rejected`, …',
+      ],
+      ['kubectl get destination -n "$NS" -o wide', 'whether it is Ready, and which Secret it has'],
+      [STREAM_LOG, 'when it began, and whether attempts end at once or after a time-out'],
+    ],
+    mends: [
+      'A key that was changed at the platform: write the new one into the Secret; it is taken up within minutes.',
+      'An address that does not answer: `networkPolicy.mediaAlsoTo` where it is private, the cluster’s firewall, the platform’s status page.',
+    ],
+  },
+  {
+    name: 'LoopStreamSeamStep',
+    expr: FRAMERATES.map(stepAbove).join(' or '),
+    severity: 'warning',
+    summary: `Pictures of ${STREAM} were further apart than one frame.`,
+    description: 'Within the last hour the largest step between two timestamps was longer than a frame lasts.',
+    means: 'A seam, or the stream itself, left out pictures. The streamer never does that when media arrives in time.',
+    viewers: 'A jump or a freeze for a moment; some platforms break the connection.',
+    looks: [
+      [STREAM_STATS, '`seam.hour.maxStepMs`, `leadMs`, and which item is on air'],
+      ['kubectl top pod -n "$NS" -l loopstream.dev/stream="$STREAM"', 'a CPU limit that throttles'],
+      [STREAM_LOG, 'storage that answered late, a timeline that was put right'],
+    ],
+    mends: [
+      'A starved pod: raise `spec.template.resources`, take CPU limits away.',
+      'Slow storage: see LoopStreamCacheMissing and LoopStreamStorageFailing.',
+      'Neither: it is a fault of the streamer. Keep `/stats` and the log, and report it.',
+    ],
+  },
+];
+
+const media: Alert[] = [
+  {
+    name: 'LoopStreamTimelineResets',
+    expr: `sum ${OF_STREAM} (increase(loopstream_streamer_timeline_resets_total[15m])) > 2`,
+    severity: 'warning',
+    summary: `Stream ${STREAM} falls behind its own clock.`,
+    description: 'Its timeline had to wait more than twice within a quarter of an hour.',
+    means: 'The pod was not given the processor, or its media, for seconds at a time.',
+    viewers: 'Buffering.',
+    looks: [
+      ['kubectl top pod -n "$NS" -l loopstream.dev/stream="$STREAM"', 'usage near its limit'],
+      ['kubectl top nodes', 'a node that is full'],
+      [STREAM_STATS, '`leadMs` near 0 or below it'],
+    ],
+    mends: [
+      'Give the node fewer pods, or the stream requests (`spec.template.resources`).',
+      'A suspended or migrated node explains a single burst.',
+    ],
+  },
+  {
+    name: 'LoopStreamStorageFailing',
+    expr: `min ${OF_STREAM} (loopstream_streamer_storage_available) == 0`,
+    for: '2m',
+    severity: 'critical',
+    summary: `The media storage does not answer stream ${STREAM}.`,
+    description: 'The stream plays on from its cache; what is not there cannot be played.',
+    means: 'Reads from S3 have failed for two minutes, and none has succeeded since.',
+    viewers: 'Nothing yet, while the current item and the next are cached; then items are left out.',
+    looks: [
+      [STREAM_LOG, 'refused (credentials), unreachable, or slow'],
+      ['kubectl get secret -n "$NS"', 'the Secret of the storage, by its age'],
+      [
+        'count(loopstream_streamer_storage_available == 0)  # in Prometheus',
+        'one stream: its node or its media. All: the storage',
+      ],
+    ],
+    mends: [
+      'Credentials: renew the Secret; pods on air take it up within minutes.',
+      'The storage: bring it back; streams go on by themselves.',
+      'Until then do not restart pods: a new one has an empty cache.',
+    ],
+  },
+  {
+    name: 'LoopStreamCacheMissing',
+    expr:
+      `sum ${OF_STREAM} (rate(loopstream_streamer_cache_misses_total[10m])) / ` +
+      `(sum ${OF_STREAM} (rate(loopstream_streamer_cache_hits_total[10m])) + sum ${OF_STREAM} (rate(loopstream_streamer_cache_misses_total[10m]))) > 0.2 ` +
+      `or min ${OF_STREAM} (loopstream_streamer_cache_writable) < 1`,
+    for: '15m',
+    severity: 'warning',
+    summary: `The cache of stream ${STREAM} does not do its work.`,
+    description: 'More than a fifth of its reads wait for the storage, or its disk takes nothing.',
+    means:
+      'Media is read ahead into a cache on disk. It is too small, its disk is full, or the storage is slower than the media plays.',
+    viewers: 'Nothing, until the storage is slow or away: then the stream stops, having nothing kept.',
+    looks: [
+      [STREAM_STATS, '`cache`: bytes, limit, hits and misses, whether it is writable'],
+      [
+        'kubectl describe pod -n "$NS" -l loopstream.dev/stream="$STREAM"',
+        'the volume of the cache and events about disk',
+      ],
+    ],
+    mends: ['Raise `storage.s3.cacheBytes` (two items of the playlist must fit).', 'Free the node’s disk.'],
+  },
+  {
+    name: 'LoopStreamPrepareFailing',
+    expr: 'sum by (task, code) (increase(loopstream_upload_failures_total{code=~"storage_full|prepare_timeout|prepare_failed"}[30m])) > 0',
+    severity: 'warning',
+    summary: 'Media could not be made ready ({{ $labels.task }}: {{ $labels.code }}).',
+    description: 'A Job that fetches or prepares an upload failed for a reason that is ours and not the file’s.',
+    means:
+      'Jobs ran out of storage, of time, or failed without saying why. Files that cannot be read and links that lead nowhere are not counted here.',
+    viewers: 'Nothing, unless a stream waits for this media.',
+    looks: [
+      ['kubectl get uploads -A -o wide', 'uploads in state `failed`, with their code'],
+      ['kubectl get jobs -A -l app.kubernetes.io/managed-by=loopstream', 'Jobs that failed'],
+      [
+        'kubectl logs -n "$NS" -l app.kubernetes.io/managed-by=loopstream,app.kubernetes.io/component=prepare --tail=100',
+        'the last words of ffmpeg',
+      ],
+    ],
+    mends: [
+      'storage_full: enlarge the volume or the bucket’s quota; `operator.sweep` clears away what nothing refers to.',
+      'prepare_timeout: nodes are too slow or too full for the media; give Jobs better nodes.',
+      'prepare_failed with an OOMKilled pod: the scratch volume counts as memory when it is a tmpfs; give `storage.scratchVolume` a disk.',
+      'Then make the upload anew: a failure is final.',
+    ],
+  },
+  {
+    name: 'LoopStreamScheduleLate',
+    expr: 'histogram_quantile(0.99, sum by (le) (increase(loopstream_schedule_lateness_seconds_bucket[15m]))) > 30',
+    severity: 'warning',
+    summary: 'Streams go on air late.',
+    description:
+      'Of the streams whose window began within the last quarter of an hour, one in a hundred had its pod more than 30 seconds late.',
+    means:
+      'The operator was away at the start, has too much to do, or the streams lacked something when their time came. What is counted is the time until there is a pod; how long the pod takes to go live is the phase `starting`.',
+    viewers: 'The programme begins late.',
+    looks: [
+      [
+        "kubectl get loopstreams -A -o custom-columns='NAMESPACE:.metadata.namespace,NAME:.metadata.name,PHASE:.status.phase,BEGUN:.status.lastScheduleTime'",
+        'which streams have begun last, and their phase',
+      ],
+      ['max by (controller) (workqueue_depth)  # in Prometheus', 'keys that wait: too few workers for so many starts'],
+      [OPERATOR_LOG, 'an operator that has begun to lead only after the start; runs that failed'],
+    ],
+    mends: [
+      'Many starts in the same second: more `operator.workers`.',
+      'Streams that waited: have media prepared before their time (`MediaReady` before the start).',
+      'An operator that was away: two replicas (`operator.replicas`), of which one takes over within 15 seconds.',
+    ],
+  },
+  {
+    name: 'LoopStreamMeterBehind',
+    expr: 'count by (namespace) (loopstream_status_condition{condition="SessionsMetered",status="false"} == 1) > 0',
+    for: '1h',
+    severity: 'warning',
+    summary: 'What streams in {{ $labels.namespace }} use is not being counted.',
+    description: 'Sessions of streams have not been acknowledged for so long that some had to become one.',
+    means:
+      'Whoever meters the streams (`operator.metered`) is away or behind. No second is lost; how a stream’s time is split into sessions is.',
+    viewers: 'Nothing.',
+    looks: [
+      [
+        'kubectl get loopstreams -n "$NS" -o custom-columns=\'NAME:.metadata.name,ACKNOWLEDGED:.status.acknowledgedSession,SESSIONS:.status.sessions[*].number\'',
+        'sessions beyond the one that was acknowledged last',
+      ],
+    ],
+    mends: ['Bring the meter back: it goes on where it was.', 'Nobody meters: `operator.metered=false`.'],
+  },
+  {
+    name: 'LoopStreamTimekeepingDoubtful',
+    expr: 'count by (namespace) (loopstream_status_condition{condition="TimekeepingPlausible",status="false"} == 1) > 0',
+    for: '5m',
+    severity: 'warning',
+    summary: 'Pods of streams in {{ $labels.namespace }} report time on air that cannot be so.',
+    description: 'A pod reports more time on air than it can have had, or less than half of what the operator sees.',
+    means:
+      'The pod was tampered with, the clock of its node was set while it was on air, or its image counts wrongly. More than is possible is not charged.',
+    viewers: 'Nothing.',
+    looks: [
+      [
+        `kubectl get loopstreams -n "$NS" -o 'custom-columns=NAME:.metadata.name,WHY:.status.conditions[?(@.type=="TimekeepingPlausible")].message'`,
+        'which pod it is, and whether it reports too much or too little',
+      ],
+    ],
+    mends: [
+      'Delete the pod: another one takes over.',
+      'Compare the image of the pod with `image`, and the clock of its node with others.',
+    ],
+  },
+  {
+    name: 'LoopStreamNotScraped',
+    expr: `max ${OF_STREAM} (loopstream_status_phase{phase="live"}) == 1 unless on (namespace, loopstream) loopstream_streamer_on_air_seconds`,
+    for: '15m',
+    severity: 'info',
+    summary: `Prometheus does not see the pod of stream ${STREAM}.`,
+    description: 'The stream is live, and there are no numbers of its pod: its other alerts cannot fire.',
+    means: 'The PodMonitor is missing, does not match, or the NetworkPolicy keeps Prometheus out.',
+    viewers: 'Nothing.',
+    looks: [
+      ['kubectl get podmonitor,networkpolicy -n "$NS"', 'whether both are there'],
+      [STREAM_POD, 'the label `app.kubernetes.io/component=streamer`'],
+    ],
+    mends: [
+      '`monitoring.podMonitor.enabled=true`, with the labels that your Prometheus selects by.',
+      '`networkPolicy.metricsFrom` must name Prometheus.',
+      'Without the Prometheus operator: the labels `namespace` and `loopstream` must be set by relabelling.',
+    ],
+  },
+];
+
+export const STREAM_ALERTS: Group[] = [
+  { name: 'loopstream.streams', alerts: onAir },
+  { name: 'loopstream.media', alerts: media },
+];

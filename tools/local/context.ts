@@ -1,0 +1,45 @@
+/** What every step of the local system's start is given. */
+import { dirname, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Lifecycle } from '../../src/lib/lifecycle.ts';
+import type { Logger } from '../../src/lib/log.ts';
+import type { LocalEnvironment } from '../../src/settings/environment.ts';
+import { PROJECT_ROOT } from '../process/root.ts';
+import type { Supervisor } from '../process/supervise.ts';
+import type { LocalOptions } from './options.ts';
+import type { Progress } from './progress.ts';
+import type { LocalState } from './state.ts';
+
+export interface Ports {
+  api: number;
+  rtmp: number;
+  media: number;
+  kube: number;
+  /** Of the mailbox's page. */
+  mail: number;
+  /** Where the mailbox takes mails; nobody else need know it. */
+  smtp: number;
+  /** Of the local chain; 0 without one. */
+  chain: number;
+}
+
+export interface Context {
+  options: LocalOptions;
+  env: LocalEnvironment;
+  state: LocalState;
+  ports: Ports;
+  lifecycle: Lifecycle;
+  progress: Progress;
+  log: Logger;
+  supervisor: Supervisor;
+}
+
+const HERE = fileURLToPath(import.meta.url);
+const IS_BUNDLED = !HERE.endsWith('.ts');
+/** The program that starts every role: bundled, where this one is. */
+export const MAIN = resolve(PROJECT_ROOT, IS_BUNDLED ? 'dist/app/main.js' : 'src/main.ts');
+/** The program of the local system itself, for the processes that it starts of its own. */
+export const LOCAL_MAIN = IS_BUNDLED ? HERE : resolve(dirname(HERE), 'main.ts');
+
+/** Where the local media server finds what it serves to the importer. */
+export const mediaDir = (state: LocalState): string => state.path('media');

@@ -1,0 +1,42 @@
+/** The node agent in this process: a Node of the local cluster that runs pods as processes of this machine. */
+import { createHash } from 'node:crypto';
+import { createKube } from '../../src/kube/client.ts';
+import type { ControlPlane } from '../control-plane/controlplane.ts';
+import { runNode } from '../node-agent/run.ts';
+import type { Context } from './context.ts';
+
+const NODE_NAME = 'local';
+
+/**
+ * Pods' addresses: a range of the loopback net for each state directory, so that two local systems on one machine do
+ * not meet. The first sixteen ranges are left to the machine itself.
+ */
+function podCidr(stateDir: string): string {
+  const [byte = 0] = createHash('sha256').update(stateDir).digest();
+  return `127.${16 + (byte % 224)}.0.0/16`;
+}
+
+/** Starts it with a node's own rights (system:node, Node authorization) and resolves when the Node is Ready. */
+export async function startNode(
+  { state, lifecycle, log }: Context,
+  controlPlane: ControlPlane,
+  images: Record<string, string[]>,
+): Promise<void> {
+  const { certificates } = controlPlane;
+  const identity = { user: `system:node:${NODE_NAME}`, groups: ['system:nodes'] };
+  const kube = createKube({ kubeconfig: await controlPlane.kubeconfigFor('node', identity) });
+  lifecycle.defer('node client', () => kube.close());
+  const serving = await certificates.issueServing(identity.user, ['127.0.0.1']);
+  await runNode(
+    {
+      kube,
+      nodeName: NODE_NAME,
+      stateDir: state.path('node'),
+      images,
+      podCidr: podCidr(state.dir),
+      tls: { ...serving, clientCa: certificates.ca },
+      log,
+    },
+    lifecycle,
+  );
+}

@@ -1,0 +1,133 @@
+/** Parses the command line of the local system. Pure: no I/O, no clock. */
+import { parseArgs } from 'node:util';
+import { ConfigError } from '../../src/settings/settings.ts';
+import { type Payment, readPayment } from './payment.ts';
+
+export const LOCAL_HELP = `loopstream on this machine: everything, from nothing to a stream on air
+
+Usage: make run ARGS="[options]"
+       make run ARGS="pay 0x… 0.01"      pays a deposit (with --crypto)
+       make stop
+       make reset                         stops it and forgets its state
+
+  --detach              return when all is ready; \`make stop\` stops it
+  --media FILE          put this file on air instead of the demo
+  --to URL              send it there (rtmp://host/app/key) instead of to the local receiver
+  --no-demo             start everything, put nothing on air
+  --operator-only       no API server and no PostgreSQL: LoopStreams are written with kubectl
+  --crypto              a local Ethereum chain too, on which deposits can be paid with coins that are worth nothing
+  --record              keep what the local receiver gets, in <state-dir>/recordings
+  --port N              page, REST and GraphQL (default 8080; 0 takes a free port)
+  --rtmp-port N         the local RTMP receiver (default 1935)
+  --media-port N        the local media server and the receiver's HTTP-FLV (default 8082)
+  --mail-port N         the local mailbox, in which every mail ends (default 8025)
+  --kube-port N         the Kubernetes API (default 16443)
+  --chain-port N        the local chain (default 8545)
+  --host ADDRESS        the address the page and the APIs listen on (default 127.0.0.1)
+  --state-dir DIR       where the state is kept (default .loopstream)
+  --help                this text
+
+Environment: KUBEBUILDER_ASSETS (ready-made etcd and kube-apiserver), XDG_CACHE_HOME (where binaries are cached),
+LOOPSTREAM_TO (like --to, but not visible in the process list). Other LOOPSTREAM_* variables are settings of the API
+server, the operator and billing (README.md lists them), so that each limit can be tried here.
+`;
+
+export type LocalCommand = 'up' | 'stop' | 'reset' | 'receiver' | 'pay' | 'help';
+
+export interface LocalOptions {
+  command: LocalCommand;
+  detach: boolean;
+  media: string | undefined;
+  to: string | undefined;
+  demo: boolean;
+  operatorOnly: boolean;
+  record: boolean;
+  crypto: boolean;
+  port: number;
+  rtmpPort: number;
+  mediaPort: number;
+  kubePort: number;
+  mailPort: number;
+  chainPort: number;
+  host: string;
+  stateDir: string | undefined;
+  /** With `pay`: what is to be paid. */
+  payment: Payment | undefined;
+}
+
+function port(name: string, text: string): number {
+  const value = Number(text);
+  if (text !== '' && Number.isInteger(value) && value >= 0 && value <= 65_535) return value;
+  throw new ConfigError(`--${name} takes a port from 0 to 65535, not "${text}".`);
+}
+
+function parse(args: string[]) {
+  try {
+    return parseArgs({
+      args,
+      allowPositionals: true,
+      options: {
+        detach: { type: 'boolean', default: false },
+        media: { type: 'string' },
+        to: { type: 'string' },
+        'no-demo': { type: 'boolean', default: false },
+        'operator-only': { type: 'boolean', default: false },
+        record: { type: 'boolean', default: false },
+        crypto: { type: 'boolean', default: false },
+        port: { type: 'string', default: '8080' },
+        'rtmp-port': { type: 'string', default: '1935' },
+        'media-port': { type: 'string', default: '8082' },
+        'kube-port': { type: 'string', default: '16443' },
+        'mail-port': { type: 'string', default: '8025' },
+        'chain-port': { type: 'string', default: '8545' },
+        host: { type: 'string', default: '127.0.0.1' },
+        'state-dir': { type: 'string' },
+        help: { type: 'boolean', short: 'h', default: false },
+      },
+    });
+  } catch (error) {
+    throw new ConfigError(`${(error as Error).message.split('. ')[0]}. See make run ARGS="--help".`);
+  }
+}
+
+/** Reads the arguments; ConfigError says in one sentence what is wrong with them. */
+export function parseLocalOptions(args: string[]): LocalOptions {
+  const { values, positionals } = parse(args);
+  const [command = 'up', ...more] = positionals;
+  const extra = more[command === 'pay' ? 2 : 0];
+  if (extra !== undefined || !['up', 'stop', 'reset', 'receiver', 'pay'].includes(command)) {
+    throw new ConfigError(`"${extra ?? command}" is not a command. See make run ARGS="--help".`);
+  }
+  if (values.crypto && values['operator-only'])
+    throw new ConfigError('--crypto needs the API server, which --operator-only leaves out.');
+  return {
+    command: values.help ? 'help' : (command as LocalCommand),
+    detach: values.detach,
+    media: values.media,
+    to: values.to,
+    demo: !values['no-demo'] && !values['operator-only'],
+    operatorOnly: values['operator-only'],
+    record: values.record,
+    crypto: values.crypto,
+    port: port('port', values.port),
+    rtmpPort: port('rtmp-port', values['rtmp-port']),
+    mediaPort: port('media-port', values['media-port']),
+    kubePort: port('kube-port', values['kube-port']),
+    mailPort: port('mail-port', values['mail-port']),
+    chainPort: port('chain-port', values['chain-port']),
+    host: values.host,
+    stateDir: values['state-dir'],
+    payment: command === 'pay' && !values.help ? readPayment(more[0], more[1]) : undefined,
+  };
+}
+
+/**
+ * Splits `rtmp://host/app/key` into the ingest URL and the key, as platforms print them: the key is the last segment
+ * of the path. ConfigError when there is no key.
+ */
+export function splitTarget(to: string): { rtmpUrl: string; rtmpKey: string } {
+  const match = /^((?:rtmps?):\/\/[^/]+\/.+)\/([^/]+)$/.exec(to);
+  const [, rtmpUrl, rtmpKey] = match ?? [];
+  if (rtmpUrl && rtmpKey) return { rtmpUrl, rtmpKey };
+  throw new ConfigError('--to takes an address like rtmp://host/app/key.');
+}

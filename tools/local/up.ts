@@ -1,0 +1,86 @@
+/**
+ * From nothing to a stream on air: the real parts, started in the order they need one another, each with a line of
+ * progress; what was acquired is released in reverse when the process is told to stop.
+ */
+
+import { Lifecycle } from '../../src/lib/lifecycle.ts';
+import { createLogger } from '../../src/lib/log.ts';
+import { localEnvironment } from '../../src/settings/environment.ts';
+import { ConfigError } from '../../src/settings/settings.ts';
+import { claimPort } from '../process/ports.ts';
+import { ensurePrograms } from '../process/preflight.ts';
+import { sweepLeftovers } from '../process/processes.ts';
+import { createSupervisor } from '../process/supervise.ts';
+import { requireAnvil } from './chain.ts';
+import type { Context, Ports } from './context.ts';
+import { startInfrastructure } from './infrastructure.ts';
+import { goOnAir, wishOf } from './on-air.ts';
+import type { LocalOptions } from './options.ts';
+import { createProgress } from './progress.ts';
+import { startServers } from './servers.ts';
+import type { LocalState } from './state.ts';
+import { summary } from './summary.ts';
+import { claimSupervisor, releaseSupervisor } from './supervisor.ts';
+
+const PROGRAMS = [
+  { command: 'ffmpeg', aptPackage: 'ffmpeg' },
+  { command: 'openssl', aptPackage: 'openssl' },
+];
+
+/** Starts everything and runs until a signal; resolves to an exit status only when the start failed. */
+export async function up(options: LocalOptions, state: LocalState): Promise<number | undefined> {
+  const env = localEnvironment();
+  const progress = createProgress(process.stdout);
+  const log = createLogger('local', env.logLevel === 'info' ? 'warn' : env.logLevel);
+  const lifecycle = new Lifecycle(log);
+  const wish = wishOf(options, env);
+  // What `ps` shows of us from here on: --to may have held a key.
+  process.title = 'loopstream local';
+  claimSupervisor(state);
+  lifecycle.defer('supervisor', () => releaseSupervisor(state));
+  lifecycle.exitOnSignal();
+  const since = performance.now();
+  try {
+    if (options.crypto) requireAnvil();
+    await ensurePrograms(PROGRAMS, { env: env.all, onProgress: progress.say, signal: lifecycle.signal });
+    await sweepLeftovers(state.dir);
+    const supervisor = createSupervisor({
+      log,
+      say: progress.say,
+      signal: lifecycle.signal,
+      onGiveUp: (sentence, lastLogLines) => {
+        progress.say(`\n${sentence} Its last words:\n${lastLogLines.map((line) => `  ${line}`).join('\n')}`);
+        progress.say(`The logs are in ${state.path('logs')}.`);
+        void lifecycle.stop('failed').then(() => process.exit(1));
+      },
+    });
+    const ports = await claimPorts(options);
+    const context: Context = { options, env, state, lifecycle, progress, log, supervisor, ports };
+    const infrastructure = await startInfrastructure(context);
+    const facts = await startServers(context, infrastructure);
+    const watch = await goOnAir(context, facts, wish);
+    state.writeFacts(facts);
+    progress.say(summary(facts, { watch, stateDir: state.dir }));
+    progress.say(`  Up in ${((performance.now() - since) / 1000).toFixed(1)} s.`);
+    return undefined;
+  } catch (error) {
+    if (lifecycle.signal.aborted) return undefined;
+    const message = error instanceof Error ? error.message : String(error);
+    progress.say(`\nloopstream could not start. ${message}`);
+    if (!(error instanceof ConfigError)) progress.say(`The logs are in ${state.path('logs')}.`);
+    await lifecycle.stop('failed');
+    return 1;
+  }
+}
+
+async function claimPorts(options: LocalOptions): Promise<Ports> {
+  return {
+    api: await claimPort('port', options.port, options.host),
+    rtmp: await claimPort('rtmp-port', options.rtmpPort),
+    media: await claimPort('media-port', options.mediaPort),
+    kube: await claimPort('kube-port', options.kubePort),
+    mail: await claimPort('mail-port', options.mailPort),
+    smtp: await claimPort('smtp', 0),
+    chain: options.crypto ? await claimPort('chain-port', options.chainPort) : 0,
+  };
+}

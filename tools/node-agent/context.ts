@@ -1,0 +1,22 @@
+/** What everything of one node agent shares. */
+
+import type { Kube } from '../../src/kube/types.ts';
+import type { Clock } from '../../src/lib/clock.ts';
+import type { Logger } from '../../src/lib/log.ts';
+import type { Sources } from './sources.ts';
+import type { EmitPodEvent } from './types.ts';
+
+export interface NodeContext {
+  kube: Kube;
+  log: Logger;
+  clock: Clock;
+  sources: Sources;
+  emit: EmitPodEvent;
+  /** Image name → the argv that stands for its entrypoint. */
+  images: Readonly<Record<string, readonly string[]>>;
+  /** PATH of every container. */
+  path: string;
+  hostIP: string;
+  /** Each pod has a directory of its UID below this one. */
+  podsDir: string;
+}

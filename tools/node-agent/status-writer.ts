@@ -1,0 +1,84 @@
+/**
+ * Writes the status of one pod: only when it changed, one write at a time, the newest wins, and again until the API
+ * server took it. Server-side apply keeps the conditions that others own.
+ */
+import { once } from 'node:events';
+import { PODS, type Pod, type PodStatus } from '../../src/kube/core.ts';
+import { type Kube, KubeError } from '../../src/kube/types.ts';
+import { sleep } from '../../src/lib/clock.ts';
+import type { Logger } from '../../src/lib/log.ts';
+
+const FIELD_MANAGER = 'loopstream-node';
+const FIRST_RETRY_MS = 200;
+const MAX_RETRY_MS = 5000;
+/** News older than this about our own last write are not taken for somebody else's change. */
+const SETTLED_MS = 2000;
+
+export class StatusWriter {
+  readonly #kube: Kube;
+  readonly #log: Logger;
+  readonly #pod: Pod;
+  readonly #abort = new AbortController();
+  #wanted: PodStatus | undefined;
+  #written = '';
+  #writtenAt = 0;
+  #writing: Promise<void> | undefined;
+
+  constructor(kube: Kube, pod: Pod, log: Logger) {
+    this.#kube = kube;
+    this.#pod = pod;
+    this.#log = log;
+  }
+
+  /** The status that was asked for last. */
+  get wanted(): PodStatus | undefined {
+    return this.#wanted;
+  }
+
+  publish(status: PodStatus): void {
+    this.#wanted = status;
+    if (JSON.stringify(status) !== this.#written) this.#writing ??= this.#write();
+  }
+
+  /** What the API server has now. When another changed our word on readiness (a node thought dead), it is said again. */
+  observed(status: PodStatus | undefined): void {
+    const ready = (of: PodStatus | undefined) => of?.conditions?.find(({ type }) => type === 'Ready')?.status;
+    if (!this.#wanted || this.#writing || performance.now() - this.#writtenAt < SETTLED_MS) return;
+    if (ready(status) === ready(this.#wanted)) return;
+    this.#written = '';
+    this.publish(this.#wanted);
+  }
+
+  /** Resolves when nothing waits to be written, or the API server has not taken it within this time. */
+  async flush(withinMs: number): Promise<void> {
+    const late = AbortSignal.timeout(withinMs);
+    while (this.#writing && !late.aborted) await Promise.race([this.#writing, once(late, 'abort')]);
+  }
+
+  stop(): void {
+    this.#abort.abort();
+  }
+
+  async #write(): Promise<void> {
+    const { name, namespace = '', uid } = this.#pod.metadata;
+    for (let retryMs = FIRST_RETRY_MS; this.#wanted && !this.#abort.signal.aborted; ) {
+      const text = JSON.stringify(this.#wanted);
+      if (text === this.#written) break;
+      try {
+        const object = { apiVersion: 'v1', kind: 'Pod', metadata: { name, namespace, uid }, status: this.#wanted };
+        await this.#kube.apply(PODS, namespace, object, { fieldManager: FIELD_MANAGER, subresource: 'status' });
+        this.#written = text;
+        this.#writtenAt = performance.now();
+        retryMs = FIRST_RETRY_MS;
+      } catch (err) {
+        if (isGone(err)) break;
+        this.#log.warn({ err, pod: `${namespace}/${name}` }, 'a pod status was not written');
+        await sleep(retryMs, this.#abort.signal).catch(() => {});
+        retryMs = Math.min(retryMs * 2, MAX_RETRY_MS);
+      }
+    }
+    this.#writing = undefined;
+  }
+}
+
+const isGone = (error: unknown): boolean => error instanceof KubeError && error.status === 404;
