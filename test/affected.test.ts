@@ -44,7 +44,11 @@ test('source is in the whole product; which tests on servers load it, its import
 });
 
 test('pages are served by a role, and so reach the tests that start one', () => {
-  for (const file of ['src/dashboard/theme.css', 'src/dashboard/streams/card.tsx', 'src/dashboard/index.html'])
+  for (const file of [
+    'src/dashboard/app/theme.css',
+    'src/dashboard/features/streams/card.tsx',
+    'src/dashboard/index.html',
+  ])
     expect(affected([file])).toEqual({ ...ALL, system: ['src/main.ts'] });
 });
 

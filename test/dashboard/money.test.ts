@@ -1,6 +1,7 @@
 /** Money as the pages write and read it: to the last digit, and never more than there is. */
 import { getNiceTickValues } from 'recharts';
 import { describe, expect, test } from 'vitest';
+import { staleAfter } from '../../src/dashboard/app/stale.ts';
 import {
   axisFormat,
   decimal,
@@ -14,8 +15,7 @@ import {
   outlookOf,
   toNumber,
   topUpLook,
-} from '../../src/dashboard/billing/words.ts';
-import { staleAfter } from '../../src/dashboard/stale.ts';
+} from '../../src/dashboard/features/billing/text.ts';
 
 const USD = { currency: 'USD', creditsPerMinorUnit: '100' };
 const en = { locale: 'en' };

@@ -10,7 +10,7 @@ import {
   withAdded,
   withMoved,
   without,
-} from '../../src/dashboard/playlists/draft.ts';
+} from '../../src/dashboard/features/playlists/draft.ts';
 
 const base = (objectIDs: string, version = 1, rest: Partial<Base> = {}): Base => ({
   ...{ version, name: 'Show', mode: 'sequential', objectIDs: [...objectIDs] },

@@ -11,7 +11,7 @@ import {
   scheduleMistakes,
   scheduleValues,
   weeklyOf,
-} from '../../src/dashboard/streams/schedule.ts';
+} from '../../src/dashboard/features/streams/schedule.ts';
 
 const NONE = { scheduleStartAt: null, scheduleEndAt: null, recurrence: null };
 const recurring = (cron: string) => ({

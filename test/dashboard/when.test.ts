@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { clockTime, offAirSince, restingLine, wordsOf } from '../../src/dashboard/streams/when.ts';
+import { clockTime, offAirSince, restingLine, wordsOf } from '../../src/dashboard/features/streams/offAir.ts';
 import type { StreamEvent } from '../../src/streams/record.ts';
 import { PHASES } from '../../src/streams/spec.ts';
 

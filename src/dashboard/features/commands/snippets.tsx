@@ -1,0 +1,40 @@
+/** What is on screen by the API and with kubectl. */
+import { useState } from 'react';
+import { Snippet } from '../../ui/snippet.tsx';
+import type { Commands } from './commands.ts';
+import classes from './snippets.module.css';
+
+const KINDS = { rest: 'API', kubectl: 'kubectl' } as const;
+type Kind = keyof typeof KINDS;
+
+/** `about`: what they are about, e.g. `This stream`. */
+export function Snippets({ about, ...commands }: Commands & { about: string }) {
+  const [kind, setKind] = useState<Kind>('rest');
+  return (
+    <>
+      <fieldset className={classes.kinds} aria-label="By the API or with kubectl">
+        {(Object.keys(KINDS) as Kind[]).map((one) => (
+          <button key={one} type="button" aria-pressed={one === kind} onClick={() => setKind(one)}>
+            {KINDS[one]}
+          </button>
+        ))}
+      </fieldset>
+      <Snippet text={commands[kind]} label={`${about} with ${KINDS[kind]}`} />
+      {kind === 'rest' && (
+        <p className={classes.more}>
+          Every call is described in the <a href="/docs">API pages</a>.
+        </p>
+      )}
+    </>
+  );
+}
+
+/** At the end of a page, for those who ask. */
+export const ForPrograms = (props: Commands & { about: string }) => (
+  <details className={classes.programs}>
+    <summary>API and kubectl</summary>
+    <div>
+      <Snippets {...props} />
+    </div>
+  </details>
+);

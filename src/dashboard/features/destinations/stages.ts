@@ -1,0 +1,37 @@
+/** The steps of a destination's test as a person follows them. Pure: no I/O, no clock. */
+
+import type { DestinationTest } from '../../../client/index.ts';
+import type { TestStage } from '../../../destinations/spec.ts';
+
+export interface Step {
+  stage: TestStage;
+  label: string;
+  state: 'passed' | 'failed' | 'not reached';
+}
+
+const LABELS: Record<TestStage, string> = {
+  resolve: 'Find the server',
+  connect: 'Connect',
+  tls: 'Secure the connection',
+  handshake: 'Shake hands',
+  publish: 'Publish with the key',
+};
+
+/** What a test goes through: only rtmps:// is secured, and of SRT no more is told than whether it took the publish. */
+function stagesOf(rtmpUrl: string): TestStage[] {
+  if (/^srt:/i.test(rtmpUrl)) return ['resolve', 'publish'];
+  return /^rtmps:/i.test(rtmpUrl)
+    ? ['resolve', 'connect', 'tls', 'handshake', 'publish']
+    : ['resolve', 'connect', 'handshake', 'publish'];
+}
+
+/** All before the stage it came to are passed; that one is too, if the destination took the publish. */
+export function stepsOf(rtmpUrl: string, { ok, stage }: Pick<DestinationTest, 'ok' | 'stage'>): Step[] {
+  const stages = stagesOf(rtmpUrl);
+  const reached = stages.indexOf(stage);
+  return stages.map((step, i) => ({
+    stage: step,
+    label: LABELS[step],
+    state: ok || i < reached ? 'passed' : i === reached ? 'failed' : 'not reached',
+  }));
+}

@@ -1,0 +1,20 @@
+/** What is typed into the form of a destination, and what of it is sent. Pure: no I/O, no clock. */
+import type { Destination } from '../../../client/index.ts';
+
+export const FIELDS = ['name', 'rtmpUrl', 'rtmpKey', 'rtmpUser', 'rtmpPassword'] as const;
+type Field = (typeof FIELDS)[number];
+export type Values = Record<Field, string> & { endLogin: boolean };
+type Sent = Partial<Record<Field, string>>;
+
+/** Where SRT needs no key, and where an address ends with one, the field of the key may stay empty. */
+export const mayLackKey = (rtmpUrl: string): boolean =>
+  /^(srt:\/\/|rtmps?:\/\/[^/]+\/[^/?]+\/[^/?])/i.test(rtmpUrl.trim());
+
+/** Without spaces around what was copied, and without what stays as it is. */
+export function changesOf(values: Values, before: Destination | undefined): Sent {
+  const given = FIELDS.map((field) => [field, values[field].trim()] as const);
+  const kept = (field: Field): string => (before && (field === 'name' || field === 'rtmpUrl') ? before[field] : '');
+  const isAsked = (field: Field) => !before && ['name', 'rtmpUrl', 'rtmpKey'].includes(field);
+  const changes: Sent = Object.fromEntries(given.filter(([field, value]) => isAsked(field) || value !== kept(field)));
+  return values.endLogin ? { ...changes, rtmpUser: '', rtmpPassword: '' } : changes;
+}

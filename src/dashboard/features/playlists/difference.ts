@@ -1,0 +1,52 @@
+/** What is different between two versions of a playlist, clip by clip. Pure: no I/O, no clock. */
+import type { PlaylistDiff } from '../../../client/index.ts';
+
+type Change = PlaylistDiff['changes'][number];
+
+export interface Line {
+  what: 'added' | 'removed' | 'moved';
+  objectID: string;
+  /** Counted from 1: where it was, or, if it is new, where it is. */
+  place: number;
+  /** Where it is now, of what was moved. */
+  to?: number;
+}
+
+interface Item {
+  objectID: string;
+  /** Where it was before; undefined for what is new. */
+  was: number | undefined;
+}
+
+const put = (change: Extract<Change, { items: unknown }>): Item[] =>
+  change.items.map(({ uploadObjectID }) => ({ objectID: uploadObjectID, was: undefined }));
+
+/** Makes the changes, one after the other, and answers what they took out. */
+function apply(list: Item[], changes: readonly Change[]): Item[] {
+  const out: Item[] = [];
+  for (const change of changes) {
+    if (change.op === 'insert') list.splice(change.index ?? list.length, 0, ...put(change));
+    else if (change.op === 'remove') out.push(...list.splice(change.index, change.count ?? 1));
+    else if (change.op === 'move') list.splice(change.to, 0, ...list.splice(change.from, 1));
+    else out.push(...list.splice(change.index, change.items.length, ...put(change)));
+  }
+  return out;
+}
+
+/** In the order of the new list, what was taken out first. A clip that was taken out and put in elsewhere was moved. */
+export function differenceOf(before: readonly string[], changes: readonly Change[]): Line[] {
+  const list: Item[] = before.map((objectID, was) => ({ objectID, was }));
+  const out = apply(list, changes);
+  const lines: Line[] = [];
+  list.forEach(({ objectID, was }, i) => {
+    const place = i + 1;
+    const from = was === undefined ? out.findIndex((item) => item.objectID === objectID) : -1;
+    const [old] = from < 0 ? [] : out.splice(from, 1);
+    if (old?.was !== undefined) lines.push({ what: 'moved', objectID, place: old.was + 1, to: place });
+    else if (was === undefined) lines.push({ what: 'added', objectID, place });
+  });
+  const removed = out
+    .filter(({ was }) => was !== undefined)
+    .map(({ objectID, was }): Line => ({ what: 'removed', objectID, place: (was ?? 0) + 1 }));
+  return [...removed, ...lines];
+}

@@ -1,0 +1,34 @@
+import type { StreamEvent } from '../../api/api.ts';
+import { useNow } from '../../api/context.tsx';
+import { formatAgo } from '../../lib/format.ts';
+import { Named } from '../references/named.tsx';
+import classes from './events.module.css';
+import { clockTime, wordsOf } from './offAir.ts';
+
+/** What happened to a stream, newest first. */
+export function Events({ events }: { events: readonly StreamEvent[] }) {
+  const now = new Date(useNow());
+  if (events.length === 0) return <p className={classes.none}>Nothing has happened yet.</p>;
+  return (
+    <ol className={classes.events}>
+      {events.map(({ id, time, type, reason, message, count }) => (
+        <li key={id} data-warning={type === 'Warning' || undefined}>
+          <p>
+            <strong>
+              {wordsOf(reason)}
+              {count > 1 && <span className={classes.count}> ×{count}</span>}
+            </strong>
+            <time dateTime={time} title={clockTime(time)}>
+              {formatAgo(new Date(time), now)}
+            </time>
+          </p>
+          {message && (
+            <p className={classes.message}>
+              <Named>{message}</Named>
+            </p>
+          )}
+        </li>
+      ))}
+    </ol>
+  );
+}

@@ -1,0 +1,59 @@
+import { Button } from '@mantine/core';
+import { useMutation } from '@tanstack/react-query';
+import { type ReactNode, useRef } from 'react';
+import { ProblemError } from '../../client/index.ts';
+import { problemText } from '../api/problem.ts';
+import { HolderList } from '../features/references/holders.tsx';
+import { Dialog, DialogActions } from './dialog.tsx';
+import classes from './form.module.css';
+
+interface DeleteProps {
+  /** What goes, e.g. `upload`. */
+  noun: string;
+  name: string;
+  /** What that means. */
+  children: ReactNode;
+  remove: () => Promise<unknown>;
+  onClose: () => void;
+  onDone: () => void;
+}
+
+const isGone = (error: unknown): boolean => error instanceof ProblemError && error.status === 404;
+
+/** Asks before something is deleted for good, and says what still needs it. */
+export function DeleteDialog({ noun, name, children, remove, onClose, onDone }: DeleteProps) {
+  const asked = useRef(false);
+  const { mutate, error, isPending } = useMutation({
+    // What someone else has deleted meanwhile is as gone as was asked for.
+    mutationFn: () => remove().catch((failure: unknown) => (isGone(failure) ? undefined : Promise.reject(failure))),
+    onSuccess: onDone,
+    onSettled: () => {
+      asked.current = false;
+    },
+  });
+  const once = () => {
+    if (asked.current) return;
+    asked.current = true;
+    mutate();
+  };
+  const isHeld = error instanceof ProblemError && error.code.endsWith('_in_use');
+  return (
+    <Dialog title={`Delete this ${noun}?`} onClose={onClose} busy={isPending}>
+      <p className={classes.subject}>{name}</p>
+      <p className={classes.explanation}>{children}</p>
+      {error && (
+        <div className={classes.problem} role="alert">
+          {isHeld ? <HolderList noun={noun} error={error} /> : problemText(error)}
+        </div>
+      )}
+      <DialogActions>
+        <Button variant="default" onClick={onClose} disabled={isPending} data-autofocus>
+          Keep it
+        </Button>
+        <Button variant="danger" onClick={once} loading={isPending}>
+          Delete {noun}
+        </Button>
+      </DialogActions>
+    </Dialog>
+  );
+}
