@@ -2,20 +2,16 @@
 import { getNiceTickValues } from 'recharts';
 import { describe, expect, test } from 'vitest';
 import { staleAfter } from '../../src/dashboard/app/stale.ts';
+import { depositLine, depositLook, kindWord, outlookOf, topUpLook } from '../../src/dashboard/features/billing/text.ts';
 import {
-  axisFormat,
-  decimal,
-  depositLine,
-  depositLook,
+  createAxisFormat as axisFormat,
+  formatDecimal as decimal,
   formatCredits,
   formatMinor,
-  kindWord,
-  lengthOf,
-  minorOf,
-  outlookOf,
-  toNumber,
-  topUpLook,
-} from '../../src/dashboard/features/billing/text.ts';
+  formatTimeSpan as lengthOf,
+  parseMinor as minorOf,
+  toChartNumber as toNumber,
+} from '../../src/dashboard/lib/format.ts';
 
 const USD = { currency: 'USD', creditsPerMinorUnit: '100' };
 const en = { locale: 'en' };

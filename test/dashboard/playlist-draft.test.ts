@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
   type Base,
-  type Draft,
+  type PlaylistDraft as Draft,
   draftOf,
   isSavedAs,
   rebased,

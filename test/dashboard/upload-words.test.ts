@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import type { Upload } from '../../src/client/index.ts';
-import { leftInWords, secondsLeft, speedOf, withSample } from '../../src/dashboard/features/uploads/speed.ts';
+import { secondsLeft, speedOf, withSample } from '../../src/dashboard/features/uploads/speed.ts';
 import { splitUploads } from '../../src/dashboard/features/uploads/splitUploads.ts';
 import { factsOf, fixOf, lookOf, typeOfFile } from '../../src/dashboard/features/uploads/text.ts';
 import { fingerprintOf, UnfinishedUploads } from '../../src/dashboard/features/uploads/unfinished.ts';
-import { formatLength } from '../../src/dashboard/lib/format.ts';
+import { formatLength, formatTimeLeft as leftInWords } from '../../src/dashboard/lib/format.ts';
 import { UPLOAD_ERRORS, UPLOAD_STATES } from '../../src/uploads/spec.ts';
 
 const upload = (rest: Partial<Upload> = {}): Upload => ({

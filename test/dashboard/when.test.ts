@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { clockTime, offAirSince, restingLine, wordsOf } from '../../src/dashboard/features/streams/offAir.ts';
+import { offAirSince, restingLine } from '../../src/dashboard/features/streams/offAir.ts';
+import { formatTime as clockTime, formatReason as wordsOf } from '../../src/dashboard/lib/format.ts';
 import type { StreamEvent } from '../../src/streams/record.ts';
 import { PHASES } from '../../src/streams/spec.ts';
 

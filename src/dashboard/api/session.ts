@@ -3,7 +3,6 @@
  * an API key. The key comes from the address's fragment (`#key=lsk_…`, which browsers never send to a server) or from the
  * sign-in card, and lives in sessionStorage: a new tab or a closed browser asks again. It comes before the person.
  */
-import type { Person } from '../features/account/people.ts';
 import { DRAFTS_KEY } from '../lib/drafts/store.ts';
 import type { TabStorage } from '../lib/tabStorage.ts';
 
@@ -17,6 +16,14 @@ export function keyFromFragment(hash: string): { key: string | undefined; rest: 
   fields.delete('key');
   const rest = fields.toString();
   return { key, rest: rest && `#${rest}` };
+}
+
+/** A person who has signed in. */
+export interface Person {
+  id: string;
+  email: string;
+  firstName: string;
+  lastName: string | null;
 }
 
 type Listener = () => void;

@@ -5,18 +5,20 @@ import { useQuery } from '@tanstack/react-query';
 import { Link, Outlet, useLocation } from '@tanstack/react-router';
 import { useEffect, useRef } from 'react';
 import { ApiProvider, useSession, useWho } from '../api/context.tsx';
+import { useMe } from '../api/me.ts';
 import { isOpenPage } from '../features/account/addresses.ts';
 import { people } from '../features/account/people.ts';
 import { SignInAgain } from '../features/account/signInAgain.tsx';
 import { SignInPage } from '../features/account/signInPage.tsx';
 import { CreditBanner } from '../features/billing/creditBanner.tsx';
-import { useMe } from '../features/streams/queries.ts';
 import { SendingProvider } from '../features/uploads/sending.tsx';
+import { DraftsProvider } from '../lib/drafts/context.tsx';
 import { Announcer } from '../ui/announce.tsx';
 import { Logo } from '../ui/logo.tsx';
-import { ConnectionBanner, Failure } from '../ui/notices.tsx';
+import { Failure } from '../ui/notices.tsx';
 import { SchemeToggle } from '../ui/schemeToggle.tsx';
 import { useChanges } from './changes.ts';
+import { ConnectionBanner } from './connectionBanner.tsx';
 import { Navigation } from './navigation.tsx';
 import classes from './shell.module.css';
 
@@ -65,6 +67,7 @@ function Content() {
 
 function SignedIn() {
   useChanges();
+  const { data: me, isPending } = useMe();
   return (
     <Announcer>
       <a className={classes.skip} href="#content">
@@ -83,12 +86,14 @@ function SignedIn() {
       </header>
       <ConnectionBanner />
       <CreditBanner />
-      <SendingProvider>
-        <div className={classes.body}>
-          <Navigation />
-          <Content />
-        </div>
-      </SendingProvider>
+      <DraftsProvider account={me?.id} pending={isPending}>
+        <SendingProvider>
+          <div className={classes.body}>
+            <Navigation />
+            <Content />
+          </div>
+        </SendingProvider>
+      </DraftsProvider>
     </Announcer>
   );
 }

@@ -2,6 +2,7 @@
  * Numbers and times as people read them. Whatever is missing is an en dash, so that a column keeps its place.
  * Pure: no I/O, no clock.
  */
+import type { Billing } from '../../client/index.ts';
 
 export const NONE = '–';
 
@@ -113,4 +114,160 @@ export function formatLength(seconds: Maybe): string {
   const hours = Math.floor(s / 3600);
   const minutes = Math.floor(s / 60) % 60;
   return hours > 0 ? `${hours}:${two(minutes)}:${two(s % 60)}` : `${minutes}:${two(s % 60)}`;
+}
+
+/** `3 days 4 h`, `5 h 20 min`, `less than a minute`. */
+export function formatTimeSpan(seconds: number): string {
+  const [days, hours, minutes] = [
+    Math.floor(seconds / 86_400),
+    Math.floor(seconds / 3600) % 24,
+    Math.floor(seconds / 60) % 60,
+  ];
+  if (days > 0) return [`${days} ${days === 1 ? 'day' : 'days'}`, hours > 0 && `${hours} h`].filter(Boolean).join(' ');
+  if (hours > 0) return [`${hours} h`, minutes > 0 && `${minutes} min`].filter(Boolean).join(' ');
+  return minutes > 0 ? `${minutes} min` : 'less than a minute';
+}
+
+/** Seconds in hours and minutes, rounded: `2 h 30 min`, `30 h`, `0 min`. */
+export function formatHours(seconds: number): string {
+  const [hours, minutes] = [Math.floor(seconds / 3600), Math.round((seconds % 3600) / 60)];
+  return [hours > 0 && `${hours} h`, (minutes > 0 || hours === 0) && `${minutes} min`].filter(Boolean).join(' ');
+}
+
+/** `about 3 min left`: to the second it would only flicker. */
+export function formatTimeLeft(seconds: number | undefined): string | undefined {
+  if (seconds === undefined) return undefined;
+  if (seconds < 10) return 'a few seconds left';
+  if (seconds < 60) return `about ${Math.ceil(seconds / 10) * 10} s left`;
+  if (seconds < 3600) return `about ${Math.ceil(seconds / 60)} min left`;
+  return `about ${Math.ceil(seconds / 360) / 10} h left`;
+}
+
+const TIME: Intl.DateTimeFormatOptions = {
+  weekday: 'short',
+  month: 'short',
+  day: 'numeric',
+  hour: '2-digit',
+  minute: '2-digit',
+};
+
+/** `Fri, Nov 20, 18:00` in the reader's zone and language; undefined for a time that is missing or unreadable. */
+export function formatTime(at: string | null | undefined, locale?: string, timeZone?: string): string | undefined {
+  const date = at ? new Date(at) : undefined;
+  if (!date || Number.isNaN(date.getTime())) return undefined;
+  return date.toLocaleString(locale, timeZone ? { ...TIME, timeZone } : TIME);
+}
+
+/** `18:00` in the reader's zone and language. */
+export const formatClock = (text: string): string =>
+  new Date(text).toLocaleTimeString(undefined, { hour: '2-digit', minute: '2-digit' });
+
+/** `31 January 2027`, in the reader's language and zone. */
+export const formatDay = (time: string): string =>
+  new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'long', year: 'numeric' }).format(new Date(time));
+
+/** `2027-01-31`, on the reader's own clock. */
+export function formatIsoDay(at: Date): string {
+  const [month, day] = [at.getMonth() + 1, at.getDate()].map(two);
+  return `${at.getFullYear()}-${month}-${day}`;
+}
+
+/** `Jan 31`, as the reader writes it: a day has no zone. */
+export const formatDayOfMonth = (day: string): string =>
+  new Date(day).toLocaleDateString(undefined, { month: 'short', day: 'numeric', timeZone: 'UTC' });
+
+/** The reader's own time zone. */
+export const findTimeZone = (): string => Intl.DateTimeFormat().resolvedOptions().timeZone || 'UTC';
+
+/** How long until then: `in a moment`, `in 5 min`, `in 3 h`, `in 2 days`; nothing for a time that is missing or over. */
+export function formatIn(at: string | null | undefined, now: Date): string {
+  const minutes = Math.round((Date.parse(at ?? '') - now.getTime()) / 60_000);
+  if (Number.isNaN(minutes) || minutes < 0) return '';
+  if (minutes === 0) return 'in a moment';
+  if (minutes < 60) return `in ${minutes} min`;
+  const hours = Math.round(minutes / 60);
+  return hours < 36 ? `in ${hours} h` : `in ${Math.round(hours / 24)} days`;
+}
+
+/** `NotReady` as `Not ready`: reasons are CamelCase for machines. */
+export function formatReason(reason: string): string {
+  const words = reason.replace(/(?<=[a-z0-9])[A-Z]/g, ' $&').toLowerCase();
+  return words === '' ? 'Event' : words.charAt(0).toUpperCase() + words.slice(1);
+}
+
+export type Currency = Pick<Billing, 'currency' | 'creditsPerMinorUnit'>;
+
+const countDigits = (currency: string): number =>
+  new Intl.NumberFormat('en', { style: 'currency', currency }).resolvedOptions().maximumFractionDigits ?? 2;
+
+/** A whole number of the smallest unit, as a decimal number; exact, however large it is. */
+export function formatDecimal(amount: string, decimals: number): string {
+  const sign = amount.startsWith('-') ? '-' : '';
+  const text = amount.replace('-', '').padStart(decimals + 1, '0');
+  const whole = text.slice(0, text.length - decimals);
+  const part = text.slice(text.length - decimals).replace(/0+$/, '');
+  return `${sign}${whole}${part && `.${part}`}`;
+}
+
+const formatCurrency = (number: string, currency: string, most: number, locale?: string): string => {
+  const digits = countDigits(currency);
+  return new Intl.NumberFormat(locale, {
+    style: 'currency',
+    currency,
+    minimumFractionDigits: digits,
+    maximumFractionDigits: Math.max(digits, most),
+    // A fraction is never shown as more than it is.
+    roundingMode: 'trunc',
+  } as Intl.NumberFormatOptions).format(number as Intl.StringNumericLiteral);
+};
+
+/** `$12.34`, of minor units. */
+export const formatMinor = (amountMinor: string, currency: string, locale?: string): string =>
+  formatCurrency(formatDecimal(amountMinor, countDigits(currency)), currency, 0, locale);
+
+/** `$12.34` of credits; `exactly`: with the parts of a cent that one second costs. */
+export function formatCredits(
+  credits: string,
+  { currency, creditsPerMinorUnit }: Currency,
+  { exactly = false, locale }: { exactly?: boolean; locale?: string } = {},
+): string {
+  const parts = creditsPerMinorUnit.length - 1;
+  return formatCurrency(
+    formatDecimal(credits, countDigits(currency) + parts),
+    currency,
+    exactly ? countDigits(currency) + parts : 0,
+    locale,
+  );
+}
+
+/** For a chart, whose axis needs numbers: of money, and no more exact than a picture is. */
+export const toChartNumber = (credits: string, { currency, creditsPerMinorUnit }: Currency): number =>
+  Number(formatDecimal(credits, countDigits(currency) + creditsPerMinorUnit.length - 1));
+
+/** Parts of an axis of a chart: between its labels are so many steps, more or less. */
+const AXIS_STEPS = 3;
+
+/**
+ * Formats the labels of an axis up to `most`, with as many digits as its steps have, which are two that count: so no two labels
+ * are alike, however small the sums are.
+ */
+export function createAxisFormat(most: number, currency: string, locale?: string): (cost: number) => string {
+  const digits = countDigits(currency);
+  const needed = most > 0 ? 1 - Math.floor(Math.log10(most / AXIS_STEPS)) : digits;
+  const format = new Intl.NumberFormat(locale, {
+    style: 'currency',
+    currency,
+    minimumFractionDigits: digits,
+    maximumFractionDigits: Math.min(12, Math.max(digits, needed)),
+  });
+  return (cost) => format.format(cost);
+}
+
+/** `25`, `25.5` and `25,50` as minor units; undefined for what is no amount. */
+export function parseMinor(text: string, currency: string): string | undefined {
+  const digits = countDigits(currency);
+  const [, whole, part = ''] = /^(\d{1,9})(?:[.,](\d+))?$/.exec(text.trim()) ?? [];
+  if (whole === undefined || part.length > digits) return undefined;
+  const minor = BigInt(`${whole}${part.padEnd(digits, '0')}`);
+  return minor > 0n ? String(minor) : undefined;
 }

@@ -3,7 +3,6 @@ import { useMutation } from '@tanstack/react-query';
 import { type ReactNode, useRef } from 'react';
 import { ProblemError } from '../../client/index.ts';
 import { problemText } from '../api/problem.ts';
-import { HolderList } from '../features/references/holders.tsx';
 import { Dialog, DialogActions } from './dialog.tsx';
 import classes from './form.module.css';
 
@@ -13,6 +12,8 @@ interface DeleteProps {
   name: string;
   /** What that means. */
   children: ReactNode;
+  /** Lists the things that still need it, where the server says `…_in_use`. */
+  holders?: (error: ProblemError) => ReactNode;
   remove: () => Promise<unknown>;
   onClose: () => void;
   onDone: () => void;
@@ -21,7 +22,7 @@ interface DeleteProps {
 const isGone = (error: unknown): boolean => error instanceof ProblemError && error.status === 404;
 
 /** Asks before something is deleted for good, and says what still needs it. */
-export function DeleteDialog({ noun, name, children, remove, onClose, onDone }: DeleteProps) {
+export function DeleteDialog({ noun, name, children, holders, remove, onClose, onDone }: DeleteProps) {
   const asked = useRef(false);
   const { mutate, error, isPending } = useMutation({
     // What someone else has deleted meanwhile is as gone as was asked for.
@@ -36,14 +37,14 @@ export function DeleteDialog({ noun, name, children, remove, onClose, onDone }: 
     asked.current = true;
     mutate();
   };
-  const isHeld = error instanceof ProblemError && error.code.endsWith('_in_use');
+  const held = error instanceof ProblemError && error.code.endsWith('_in_use') ? holders?.(error) : undefined;
   return (
     <Dialog title={`Delete this ${noun}?`} onClose={onClose} busy={isPending}>
       <p className={classes.subject}>{name}</p>
       <p className={classes.explanation}>{children}</p>
       {error && (
         <div className={classes.problem} role="alert">
-          {isHeld ? <HolderList noun={noun} error={error} /> : problemText(error)}
+          {held ?? problemText(error)}
         </div>
       )}
       <DialogActions>

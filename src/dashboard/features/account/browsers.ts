@@ -1,9 +1,5 @@
 /** Words for what accounts have. Pure: no I/O, no clock. */
 
-/** `31 January 2027`, in the reader's language and zone. */
-export const formatDay = (time: string): string =>
-  new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'long', year: 'numeric' }).format(new Date(time));
-
 const BROWSERS: [RegExp, string][] = [
   [/\bEdg(e|A|iOS)?\//, 'Edge'],
   [/\bOPR\//, 'Opera'],

@@ -6,7 +6,7 @@ import classes from './frame.module.css';
 import { Frame } from './frame.tsx';
 import { askedBefore } from './pendingRequest.ts';
 import { people } from './people.ts';
-import { useOnce } from './useAuthAction.ts';
+import { useAuthAction } from './useAuthAction.ts';
 
 const TEXTS = {
   verify: {
@@ -25,7 +25,7 @@ export function CheckMailPage() {
   const letter = useLocation({ select: ({ state }) => state.letter });
   const email = letter?.email;
   const { title, lead, again } = TEXTS[letter?.why ?? 'verify'];
-  const { run, busy, done, problem } = useOnce(again, () => undefined);
+  const { run, busy, done, problem } = useAuthAction(again, () => undefined);
   const asked = askedBefore();
   const words = 'Back to signing in';
   const back = asked === undefined ? <Link to="/sign-in">{words}</Link> : <a href={askAgain(asked)}>{words}</a>;

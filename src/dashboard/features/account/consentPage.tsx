@@ -4,16 +4,17 @@ import { IconAlertTriangle, IconCheck, IconShieldCheck, IconShieldQuestion } fro
 import { useQuery } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 import { useSession, useWho } from '../../api/context.tsx';
+import type { Person } from '../../api/session.ts';
 import { describingHost, mayFollow, oauthQueryOf, placeOf } from './addresses.ts';
 import { Problem } from './fields.tsx';
 import classes from './frame.module.css';
 import { Frame } from './frame.tsx';
 import { keepAsked } from './pendingRequest.ts';
-import { type AskingClient, type Person, people } from './people.ts';
+import { type AskingClient, people } from './people.ts';
 import { meaningsOf } from './scopes.ts';
 import { peopleText } from './sentences.ts';
 import { SignInPage } from './signInPage.tsx';
-import { useOnce } from './useAuthAction.ts';
+import { useAuthAction } from './useAuthAction.ts';
 
 interface Wish {
   /** As it was signed. */
@@ -92,7 +93,7 @@ function Asking({ wish, person }: { wish: Wish; person: Person }) {
   useEffect(() => keepAsked(undefined), []);
   const [gone, setGone] = useState(false);
   const client = useQuery({ queryKey: ['client', wish.clientId], queryFn: () => people.client(wish.clientId) });
-  const { run, busy, problem } = useOnce(
+  const { run, busy, problem } = useAuthAction(
     (accept: boolean) => people.consent(accept, wish.query),
     (next) => {
       if (next === undefined || !mayFollow(next)) throw new Error('The server named no address to go on to.');
@@ -100,7 +101,7 @@ function Asking({ wish, person }: { wish: Wish; person: Person }) {
       location.assign(next);
     },
   );
-  const other = useOnce(
+  const other = useAuthAction(
     () => people.signOut(),
     () => session.signOut(),
   );

@@ -4,7 +4,7 @@ import { trialApi, useSession } from '../../api/context.tsx';
 import { problemText } from '../../api/problem.ts';
 import { useFields } from './fields.tsx';
 import frame from './frame.module.css';
-import { useOnce } from './useAuthAction.ts';
+import { useAuthAction } from './useAuthAction.ts';
 
 const explain = (error: unknown): string =>
   error instanceof problems.Unauthenticated
@@ -26,7 +26,7 @@ function wrongKey(key: string): string | undefined {
 /** Asks for an API key and keeps it once the server has accepted it. */
 export function KeyForm({ onDone }: { onDone: () => void }) {
   const session = useSession();
-  const { run, busy, error } = useOnce(
+  const { run, busy, error } = useAuthAction(
     async (key: string) => {
       await trialApi(key).me();
       return key;

@@ -5,7 +5,7 @@ import { useState } from 'react';
 import type { ApiKey, CreatedApiKey } from '../../../client/index.ts';
 import { useApi, useNow } from '../../api/context.tsx';
 import { useKeptForm } from '../../lib/drafts/useKeptForm.ts';
-import { formatAgo } from '../../lib/format.ts';
+import { formatAgo, formatDay } from '../../lib/format.ts';
 import { Choices } from '../../ui/choices.tsx';
 import { DeleteDialog } from '../../ui/deleteDialog.tsx';
 import { Dialog, DialogActions } from '../../ui/dialog.tsx';
@@ -16,7 +16,6 @@ import { Empty, PageHead, RowsLoading } from '../../ui/page.tsx';
 import { useOpen } from '../../ui/useOpen.ts';
 import { useSubmit } from '../../ui/useSubmit.ts';
 import classes from './account.module.css';
-import { formatDay } from './browsers.ts';
 import { PersonOnly } from './personOnly.tsx';
 import { keys, useApiKeys } from './queries.ts';
 

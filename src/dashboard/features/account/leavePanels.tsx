@@ -10,11 +10,11 @@ import { Panel } from './accountPanel.tsx';
 import { AddressField, PasswordField, Problem, useFields } from './fields.tsx';
 import { people } from './people.ts';
 import { usePasskeys } from './queries.ts';
-import { useOnce } from './useAuthAction.ts';
+import { useAuthAction } from './useAuthAction.ts';
 
 export function ExportPanel() {
   const { account } = useApi().calls;
-  const { run, busy, error } = useOnce(
+  const { run, busy, error } = useAuthAction(
     () => account.export(),
     (document) =>
       saveFile(new Blob([JSON.stringify(document, null, 2)], { type: 'application/json' }), 'loopstream-account.json'),
@@ -37,7 +37,7 @@ function DeleteAccount({ email, onClose }: { email: string; onClose: () => void 
   const { account } = useApi().calls;
   const session = useSession();
   const hasPasskey = (usePasskeys().data ?? []).length > 0;
-  const { run, busy, error } = useOnce(
+  const { run, busy, error } = useAuthAction(
     async ({ email: typed, password }: { email: string; password: string }) => {
       // A passkey has the device ask who it is, as a password does; the session is a new one then.
       if (password === '' && hasPasskey) await people.signInWithPasskey();

@@ -3,6 +3,7 @@ import { Button, TextInput } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
+import { formatDay } from '../../lib/format.ts';
 import { DeleteDialog } from '../../ui/deleteDialog.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import forms from '../../ui/form.module.css';
@@ -10,12 +11,12 @@ import { FormEnd } from '../../ui/formEnd.tsx';
 import classes from './account.module.css';
 import { Panel } from './accountPanel.tsx';
 import { hasPasskeys } from './addresses.ts';
-import { browserOf, formatDay } from './browsers.ts';
+import { browserOf } from './browsers.ts';
 import { Problem, useFields, wrongText } from './fields.tsx';
 import { type Passkey, people } from './people.ts';
 import { keys, usePasskeys } from './queries.ts';
 import { peopleText } from './sentences.ts';
-import { useOnce } from './useAuthAction.ts';
+import { useAuthAction } from './useAuthAction.ts';
 
 const MAX_NAME = 64;
 
@@ -44,7 +45,7 @@ interface NameProps {
 /** Asks for a name, and does with it what is to be done. */
 function NameDialog({ title, action, name, send, onClose, told }: NameProps) {
   const queries = useQueryClient();
-  const { run, busy, error } = useOnce(send, () => {
+  const { run, busy, error } = useAuthAction(send, () => {
     notifications.show({ message: told });
     onClose();
     return queries.invalidateQueries({ queryKey: keys.passkeys });

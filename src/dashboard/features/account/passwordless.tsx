@@ -6,12 +6,12 @@ import { Problem } from './fields.tsx';
 import classes from './frame.module.css';
 import { type Arrival, people } from './people.ts';
 import { useOptions } from './queries.ts';
-import { useOnce } from './useAuthAction.ts';
+import { useAuthAction } from './useAuthAction.ts';
 
 type Arrive = (arrival: Arrival) => Promise<unknown>;
 
 function PasskeyButton({ arrive }: { arrive: Arrive }) {
-  const { run, busy, problem } = useOnce(
+  const { run, busy, problem } = useAuthAction(
     async () => arrive(await people.signInWithPasskey(oauthQueryOf(location.search))),
     () => undefined,
   );
@@ -34,7 +34,7 @@ function PasskeyButton({ arrive }: { arrive: Arrive }) {
 
 /** The browser goes there, and comes back to this very page: what was typed in it is kept by the tab. */
 function Providers({ providers }: { providers: readonly { id: string; name: string }[] }) {
-  const { run, busy, problem } = useOnce(
+  const { run, busy, problem } = useAuthAction(
     (id: string) => {
       const { pathname, search, hash, origin } = location;
       const next = pathname === '/sign-in' ? nextOf(search, origin) : `${pathname}${search}${hash}`;

@@ -3,14 +3,7 @@
  * that the browser keeps. No secret stays in this program.
  */
 import { ConnectionError } from '../../../client/index.ts';
-
-/** Who has signed in. */
-export interface Person {
-  id: string;
-  email: string;
-  firstName: string;
-  lastName: string | null;
-}
+import type { Person } from '../../api/session.ts';
 
 /** What the server said no to. `code` is its own; `detail` is for people, where there is one; `email` is whom it is about. */
 export class PeopleError extends Error {

@@ -19,13 +19,13 @@ import {
 } from './fields.tsx';
 import { people } from './people.ts';
 import { keys } from './queries.ts';
-import { useOnce } from './useAuthAction.ts';
+import { useAuthAction } from './useAuthAction.ts';
 
 export function ProfilePanel() {
   const session = useSession();
   const queries = useQueryClient();
   const { person } = useWho();
-  const { run, busy, error } = useOnce(
+  const { run, busy, error } = useAuthAction(
     async ({ firstName, lastName }: { firstName: string; lastName: string }) => {
       await people.updateName(firstName, lastName);
       return people.session();
@@ -63,7 +63,7 @@ export function PasswordPanel() {
   const queries = useQueryClient();
   const { person } = useWho();
   const form = useRef<HTMLDivElement>(null);
-  const { run, busy, error } = useOnce(
+  const { run, busy, error } = useAuthAction(
     ({ before, after, keep }: { before: string; after: string; keep: boolean }) =>
       people.changePassword(before, after, keep),
     () => {

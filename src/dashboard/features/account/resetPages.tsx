@@ -20,14 +20,14 @@ import { askedBefore, keepAsked } from './pendingRequest.ts';
 import { people } from './people.ts';
 import { useOptions } from './queries.ts';
 import { Way } from './signInLink.tsx';
-import { useOnce } from './useAuthAction.ts';
+import { useAuthAction } from './useAuthAction.ts';
 
 const Back = () => <Way to="/sign-in">Back to signing in</Way>;
 
 export function ForgotPasswordPage() {
   const options = useOptions();
   const navigate = useNavigate();
-  const { run, busy, error } = useOnce(
+  const { run, busy, error } = useAuthAction(
     (email: string) => people.requestReset(email).then(() => email),
     (email) => {
       keepAsked(oauthQueryOf(location.search));
@@ -65,7 +65,7 @@ export function ResetPasswordPage() {
   const navigate = useNavigate();
   const [token] = useState(() => tokenIn(location.hash));
   const [asked] = useState(askedBefore);
-  const { run, busy, done, error } = useOnce(
+  const { run, busy, done, error } = useAuthAction(
     ({ value, password, keep }: { value: string; password: string; keep: boolean }) =>
       people.reset(value, password, keep),
     () => {

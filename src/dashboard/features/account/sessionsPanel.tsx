@@ -9,12 +9,12 @@ import { Panel } from './accountPanel.tsx';
 import { browserOf } from './browsers.ts';
 import { Problem } from './fields.tsx';
 import { keys, useSessions } from './queries.ts';
-import { useOnce } from './useAuthAction.ts';
+import { useAuthAction } from './useAuthAction.ts';
 
 function SessionLine({ session, now }: { session: PersonSession; now: number }) {
   const { sessions } = useApi().calls;
   const queries = useQueryClient();
-  const { run, busy, error } = useOnce(
+  const { run, busy, error } = useAuthAction(
     () => sessions.end(session.id),
     () => queries.invalidateQueries({ queryKey: keys.sessions }),
   );
@@ -51,7 +51,7 @@ export function SessionsPanel() {
   const queries = useQueryClient();
   const now = useNow(false);
   const { data, error } = useSessions();
-  const others = useOnce(
+  const others = useAuthAction(
     () => sessions.endOthers(),
     () => queries.invalidateQueries({ queryKey: keys.sessions }),
   );

@@ -3,12 +3,13 @@ import { Button } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useRef } from 'react';
 import { useSession } from '../../api/context.tsx';
+import type { Person } from '../../api/session.ts';
 import { Dialog, DialogActions } from '../../ui/dialog.tsx';
 import forms from '../../ui/form.module.css';
 import { AddressField, PasswordField, Problem, useFields } from './fields.tsx';
 import { OtherWays } from './passwordless.tsx';
-import { type Arrival, PeopleError, type Person, people } from './people.ts';
-import { useOnce } from './useAuthAction.ts';
+import { type Arrival, PeopleError, people } from './people.ts';
+import { useAuthAction } from './useAuthAction.ts';
 
 /** Gives the page back to its person. Whoever else a passkey belongs to is not let in here: the page is not theirs. */
 function useReturn({ id }: Pick<Person, 'id'>) {
@@ -34,7 +35,7 @@ export function SignInAgain({ person }: { person: Person }) {
     return () => (focused instanceof HTMLElement ? focused.focus() : undefined);
   }, []);
   const { email } = person;
-  const { run, busy, error } = useOnce(
+  const { run, busy, error } = useAuthAction(
     async (password: string) => comeBack(await people.signIn({ email, password })),
     () => undefined,
   );

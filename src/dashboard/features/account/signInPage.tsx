@@ -14,7 +14,7 @@ import { type Arrival, PeopleError, people } from './people.ts';
 import { useOptions } from './queries.ts';
 import { outsideText } from './sentences.ts';
 import { Way } from './signInLink.tsx';
-import { useOnce } from './useAuthAction.ts';
+import { useAuthAction } from './useAuthAction.ts';
 
 /** Whoever goes through a provider comes back with what it said no to. */
 const errorHere = (): string | null => new URLSearchParams(location.search).get('error');
@@ -35,7 +35,7 @@ function useArrival() {
 
 function PasswordForm({ onUnverified }: { onUnverified: (email: string) => void }) {
   const arrive = useArrival();
-  const { run, busy, error } = useOnce(async (who: { email: string; password: string }) => {
+  const { run, busy, error } = useAuthAction(async (who: { email: string; password: string }) => {
     try {
       return await people.signIn(who, oauthQueryOf(location.search));
     } catch (refusal) {

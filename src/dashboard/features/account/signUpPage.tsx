@@ -18,7 +18,7 @@ import { keepAsked } from './pendingRequest.ts';
 import { people } from './people.ts';
 import { useOptions } from './queries.ts';
 import { Way } from './signInLink.tsx';
-import { useOnce } from './useAuthAction.ts';
+import { useAuthAction } from './useAuthAction.ts';
 
 interface NewPerson {
   email: string;
@@ -30,7 +30,7 @@ interface NewPerson {
 /** The answer is the same whether the address has an account or not: what is so is told to its owner by mail. */
 function SignUpForm() {
   const navigate = useNavigate();
-  const { run, busy, error } = useOnce(
+  const { run, busy, error } = useAuthAction(
     (who: NewPerson) => people.signUp(who).then(() => who.email),
     (email) => {
       keepAsked(oauthQueryOf(location.search));

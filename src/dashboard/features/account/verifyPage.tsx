@@ -18,7 +18,7 @@ import classes from './frame.module.css';
 import { Frame } from './frame.tsx';
 import { askedBefore } from './pendingRequest.ts';
 import { PeopleError, people } from './people.ts';
-import { useOnce } from './useAuthAction.ts';
+import { useAuthAction } from './useAuthAction.ts';
 
 const back = <Link to="/sign-in">Back to signing in</Link>;
 
@@ -33,7 +33,7 @@ function useVerify(token: string) {
   const session = useSession();
   const navigate = useNavigate();
   const [asked] = useState(askedBefore);
-  const once = useOnce(
+  const once = useAuthAction(
     async (chosen: Chosen | undefined) => {
       await people.verify(token, chosen);
       return people.session();

@@ -1,6 +1,6 @@
 import { IconCreditCard } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
-import shell from '../../app/shell.module.css';
+import { Banner } from '../../ui/banner.tsx';
 import { useBilling } from './queries.ts';
 import { outlookOf } from './text.ts';
 
@@ -17,12 +17,9 @@ export function CreditBanner() {
   const said = data && URGENT[data.state];
   if (!data || said === undefined) return null;
   return (
-    <div className={shell.banner} role="status" data-testid="credit-banner">
-      <IconCreditCard size={18} aria-hidden />
-      <span>
-        {said}
-        {outlookOf(data)} <Link to="/billing">Billing</Link>
-      </span>
-    </div>
+    <Banner icon={IconCreditCard} data-testid="credit-banner">
+      {said}
+      {outlookOf(data)} <Link to="/billing">Billing</Link>
+    </Banner>
   );
 }

@@ -4,12 +4,12 @@ import type { CryptoAsset, CryptoDeposit } from '../../../client/index.ts';
 import { useApi } from '../../api/context.tsx';
 import { problemText } from '../../api/problem.ts';
 import { useKeptForm } from '../../lib/drafts/useKeptForm.ts';
+import { formatDecimal, parseMinor } from '../../lib/format.ts';
 import { Dialog } from '../../ui/dialog.tsx';
 import forms from '../../ui/form.module.css';
 import { FormEnd } from '../../ui/formEnd.tsx';
 import { useSubmit } from '../../ui/useSubmit.ts';
 import { useAssets } from './queries.ts';
-import { decimal, minorOf } from './text.ts';
 
 interface Values {
   asset: string;
@@ -33,7 +33,7 @@ function Fields({ assets, onClose, onDone }: FormProps) {
     initialValues: { asset: first ? idOf(first) : '', amount: '25' },
     validate: {
       amount: (text) =>
-        text.trim() === '' || minorOf(text, currency)
+        text.trim() === '' || parseMinor(text, currency)
           ? null
           : 'Enter an amount, such as 25 or 25.50, or leave it empty.',
     },
@@ -41,7 +41,7 @@ function Fields({ assets, onClose, onDone }: FormProps) {
   const chosen = assets.find((asset) => idOf(asset) === form.values.asset) ?? first;
   const { submit, busy, problem } = useSubmit<Values, CryptoDeposit>({
     send: ({ amount }, idempotencyKey) => {
-      const amountMinor = minorOf(amount, currency);
+      const amountMinor = parseMinor(amount, currency);
       const { asset = '', network = '' } = chosen ?? {};
       return crypto.create({ asset, network, ...(amountMinor && { amountMinor }) }, { idempotencyKey });
     },
@@ -71,7 +71,7 @@ function Fields({ assets, onClose, onDone }: FormProps) {
       {chosen && (
         <p className={forms.help}>
           {chosen.rate ? `1 ${chosen.asset} is worth ${chosen.rate} ${chosen.currency} now. ` : ''}
-          The least is {decimal(chosen.minimumAmount, chosen.decimals)} {chosen.asset}; it is credited after{' '}
+          The least is {formatDecimal(chosen.minimumAmount, chosen.decimals)} {chosen.asset}; it is credited after{' '}
           {chosen.confirmations} {chosen.confirmations === 1 ? 'confirmation' : 'confirmations'}.
         </p>
       )}

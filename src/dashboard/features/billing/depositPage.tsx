@@ -6,16 +6,16 @@ import { useMemo } from 'react';
 import { encode } from 'uqr';
 import { type CryptoDeposit, problems } from '../../../client/index.ts';
 import { useNow } from '../../api/context.tsx';
+import { formatDecimal, formatIn, formatTime } from '../../lib/format.ts';
 import { useAnnounceChange } from '../../ui/announce.tsx';
 import { Failure, Notice } from '../../ui/notices.tsx';
 import page from '../../ui/page.module.css';
 import { Bar, PageHead, useTitle } from '../../ui/page.tsx';
 import { Panel } from '../../ui/panel.tsx';
 import { Tag } from '../../ui/tag.tsx';
-import { clockTime, formatIn } from '../streams/offAir.ts';
 import classes from './billing.module.css';
 import { useDeposit } from './queries.ts';
-import { decimal, depositLine, depositLook } from './text.ts';
+import { depositLine, depositLook } from './text.ts';
 
 /** A path of squares: an image would have to come from somewhere, and the page takes none but its own. */
 function QrCode({ text, label }: { text: string; label: string }) {
@@ -63,15 +63,15 @@ function Payments({ deposit: { payments, decimals, asset, neededConfirmations } 
         <li key={`${payment.txid} ${payment.index}`}>
           <div>
             <strong>
-              {decimal(payment.amount, decimals)} {payment.asset ?? 'of another token'}
+              {formatDecimal(payment.amount, decimals)} {payment.asset ?? 'of another token'}
             </strong>
-            <time dateTime={payment.at}>{clockTime(payment.at)}</time>
+            <time dateTime={payment.at}>{formatTime(payment.at)}</time>
             <code className={classes.txid}>{payment.txid}</code>
             {payment.explanation && <span>{payment.explanation.message}</span>}
             {payment.state === 'confirming' && (
               <Bar
                 value={(payment.confirmations ?? 0) / Math.max(1, neededConfirmations)}
-                label={`Confirmations of ${decimal(payment.amount, decimals)} ${asset}`}
+                label={`Confirmations of ${formatDecimal(payment.amount, decimals)} ${asset}`}
               />
             )}
           </div>
@@ -106,11 +106,11 @@ function DepositView({ deposit }: { deposit: CryptoDeposit }) {
             <div className={classes.pay}>
               {open && <QrCode text={paymentUri} label={`QR code of the address ${address}`} />}
               <div className={classes.facts}>
-                {amount !== null && <Copied label="Amount" value={decimal(amount, decimals)} />}
+                {amount !== null && <Copied label="Amount" value={formatDecimal(amount, decimals)} />}
                 <Copied label="Address" value={address} />
                 <p className={page.dim}>
                   1 {asset} is {quote.rate} {quote.currency}
-                  {state === 'waiting' && `, until ${clockTime(quote.expiresAt)} (${formatIn(quote.expiresAt, now)})`}.
+                  {state === 'waiting' && `, until ${formatTime(quote.expiresAt)} (${formatIn(quote.expiresAt, now)})`}.
                   Send only {asset} on {network}: anything else is lost.
                 </p>
               </div>

@@ -7,16 +7,16 @@ import { useApi } from '../../api/context.tsx';
 import { problemText } from '../../api/problem.ts';
 import { saveFile } from '../../lib/download.ts';
 import { useKeptForm } from '../../lib/drafts/useKeptForm.ts';
+import { formatMinor } from '../../lib/format.ts';
 import { Elsewhere } from '../../ui/changedElsewhere.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import forms from '../../ui/form.module.css';
 import { FormEnd } from '../../ui/formEnd.tsx';
+import { useOnce } from '../../ui/useOnce.ts';
 import { useSubmit } from '../../ui/useSubmit.ts';
-import { useOnce } from '../account/useAuthAction.ts';
 import classes from './billing.module.css';
 import { Entries } from './entries.tsx';
 import { useInvoices } from './queries.ts';
-import { formatMinor } from './text.ts';
 
 function Pdf({ id, number }: InvoiceSummary) {
   const api = useApi();

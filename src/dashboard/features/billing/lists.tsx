@@ -2,15 +2,15 @@
 import { IconCoins, IconCreditCard } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
 import type { Billing, CryptoDeposit, LedgerEntry, TopUp } from '../../../client/index.ts';
+import { formatCredits, formatDecimal, formatMinor, formatTime } from '../../lib/format.ts';
 import { Tag } from '../../ui/tag.tsx';
-import { clockTime } from '../streams/offAir.ts';
 import classes from './billing.module.css';
 import { Entries } from './entries.tsx';
 import { useDeposits, useEntries, useTopUps } from './queries.ts';
 import { StreamName } from './streamName.tsx';
-import { decimal, depositLook, formatCredits, formatMinor, kindWord, topUpLook } from './text.ts';
+import { depositLook, kindWord, topUpLook } from './text.ts';
 
-const When = ({ at }: { at: string }) => <time dateTime={at}>{clockTime(at)}</time>;
+const When = ({ at }: { at: string }) => <time dateTime={at}>{formatTime(at)}</time>;
 
 export const TopUps = () => (
   <Entries<TopUp> of={useTopUps()} none="Nothing was paid by card yet." keyOf={({ id }) => id}>
@@ -38,7 +38,7 @@ export const Deposits = () => (
       <>
         <div>
           <Link to="/billing/deposits/$id" params={{ id }}>
-            {amount === null ? asset : `${decimal(amount, decimals)} ${asset}`}
+            {amount === null ? asset : `${formatDecimal(amount, decimals)} ${asset}`}
           </Link>
           <When at={createdAt} />
         </div>

@@ -3,6 +3,7 @@ import { Button, Skeleton } from '@mantine/core';
 import { IconCoins, IconCreditCard } from '@tabler/icons-react';
 import { useNavigate } from '@tanstack/react-router';
 import { type Billing, problems } from '../../../client/index.ts';
+import { formatCredits } from '../../lib/format.ts';
 import { Failure, Notice } from '../../ui/notices.tsx';
 import page from '../../ui/page.module.css';
 import { PageHead, useTitle } from '../../ui/page.tsx';
@@ -13,7 +14,7 @@ import { DepositForm } from './depositForm.tsx';
 import { AddressForm, Invoices } from './invoices.tsx';
 import { Booked, Deposits, TopUps } from './lists.tsx';
 import { useBilling, useMoneyChanged } from './queries.ts';
-import { formatCredits, outlookOf } from './text.ts';
+import { outlookOf } from './text.ts';
 import { TopUpForm } from './topUpForm.tsx';
 import { UsagePanel } from './usage.tsx';
 

@@ -3,6 +3,7 @@ import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-quer
 import type { CryptoDeposit, List } from '../../../client/index.ts';
 import { useApi } from '../../api/context.tsx';
 import { unlessFollowed } from '../../api/feed.ts';
+import { findTimeZone } from '../../lib/format.ts';
 
 /** What has changed is told (changes.ts); these hold while nobody tells. A balance changes slowly. */
 const BALANCE_MS = 30_000;
@@ -23,9 +24,6 @@ export function useBilling({ followed = false } = {}) {
   });
 }
 
-/** The reader's own zone: a day is theirs. */
-export const ownZone = (): string => Intl.DateTimeFormat().resolvedOptions().timeZone || 'UTC';
-
 export interface Range {
   from: string;
   to: string;
@@ -33,7 +31,7 @@ export interface Range {
 
 export function useUsage(range: Range, groupBy: 'day' | 'stream') {
   const { billing } = useApi().calls;
-  const query = { ...range, groupBy, timeZone: ownZone() };
+  const query = { ...range, groupBy, timeZone: findTimeZone() };
   return useQuery({
     queryKey: [...all, 'usage', query],
     queryFn: ({ signal }) => billing.usage(query, { signal }),

@@ -4,12 +4,12 @@ import { IconExternalLink } from '@tabler/icons-react';
 import type { Billing, TopUp } from '../../../client/index.ts';
 import { useApi } from '../../api/context.tsx';
 import { useKeptForm } from '../../lib/drafts/useKeptForm.ts';
+import { formatMinor, parseMinor } from '../../lib/format.ts';
 import { Choices } from '../../ui/choices.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import forms from '../../ui/form.module.css';
 import { FormEnd } from '../../ui/formEnd.tsx';
 import { useSubmit } from '../../ui/useSubmit.ts';
-import { formatMinor, minorOf } from './text.ts';
 
 const AMOUNTS = ['10', '25', '50', '100'] as const;
 
@@ -26,12 +26,12 @@ export function TopUpForm({ billing: { currency }, onClose }: { billing: Billing
     name: 'top-up',
     initialValues: { choice: '25', other: '' },
     validate: {
-      other: (_, values) => (minorOf(textOf(values), currency) ? null : 'Enter an amount, such as 25 or 25.50.'),
+      other: (_, values) => (parseMinor(textOf(values), currency) ? null : 'Enter an amount, such as 25 or 25.50.'),
     },
   });
   const { submit, busy, problem } = useSubmit<Values, TopUp>({
     send: (values, idempotencyKey) =>
-      topUps.create({ amountMinor: minorOf(textOf(values), currency) ?? '', currency }, { idempotencyKey }),
+      topUps.create({ amountMinor: parseMinor(textOf(values), currency) ?? '', currency }, { idempotencyKey }),
     fields: ['amountMinor'],
     onMistakes: ({ amountMinor }) => form.setErrors({ other: amountMinor }),
     onDone: ({ checkoutUrl }) => {
@@ -46,7 +46,7 @@ export function TopUpForm({ billing: { currency }, onClose }: { billing: Billing
   };
   const { choice } = form.values;
   const choices = [
-    ...AMOUNTS.map((value) => ({ value, label: formatMinor(minorOf(value, currency) ?? '', currency) })),
+    ...AMOUNTS.map((value) => ({ value, label: formatMinor(parseMinor(value, currency) ?? '', currency) })),
     { value: 'other' as const, label: 'Other' },
   ];
   return (

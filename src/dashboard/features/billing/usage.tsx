@@ -6,13 +6,21 @@ import type { Billing, Usage } from '../../../client/index.ts';
 import { useApi } from '../../api/context.tsx';
 import { problemText } from '../../api/problem.ts';
 import { saveFile } from '../../lib/download.ts';
+import {
+  createAxisFormat,
+  findTimeZone,
+  formatCredits,
+  formatDayOfMonth,
+  formatIsoDay,
+  formatTimeSpan,
+  toChartNumber,
+} from '../../lib/format.ts';
 import page from '../../ui/page.module.css';
 import { Panel } from '../../ui/panel.tsx';
-import { useOnce } from '../account/useAuthAction.ts';
+import { useOnce } from '../../ui/useOnce.ts';
 import classes from './billing.module.css';
-import { ownZone, type Range, useUsage } from './queries.ts';
+import { type Range, useUsage } from './queries.ts';
 import { StreamName } from './streamName.tsx';
-import { axisFormat, formatCredits, lengthOf, toNumber } from './text.ts';
 
 const UsageChart = lazy(() => import('./chart.tsx'));
 
@@ -22,25 +30,18 @@ const DAYS = [
   { value: '90', label: 'The last 90 days' },
 ];
 
-/** Of the reader's own clock: `2027-01-31`. */
-function dayOf(at: Date): string {
-  const [month, day] = [at.getMonth() + 1, at.getDate()].map((n) => String(n).padStart(2, '0'));
-  return `${at.getFullYear()}-${month}-${day}`;
-}
-
 function rangeOf(days: number): Range {
   const first = new Date();
   first.setDate(first.getDate() - days + 1);
-  return { from: dayOf(first), to: dayOf(new Date()) };
+  return { from: formatIsoDay(first), to: formatIsoDay(new Date()) };
 }
 
-/** `Jan 31`, as the reader writes it: a day has no zone. */
-const labelOf = (day: string): string =>
-  new Date(day).toLocaleDateString(undefined, { month: 'short', day: 'numeric', timeZone: 'UTC' });
-
 function ByDay({ usage, billing }: { usage: Usage; billing: Billing }) {
-  const days = usage.lines.map(({ day, credits }) => ({ day: labelOf(day ?? ''), cost: toNumber(credits, billing) }));
-  const format = axisFormat(Math.max(0, ...days.map(({ cost }) => cost)), billing.currency);
+  const days = usage.lines.map(({ day, credits }) => ({
+    day: formatDayOfMonth(day ?? ''),
+    cost: toChartNumber(credits, billing),
+  }));
+  const format = createAxisFormat(Math.max(0, ...days.map(({ cost }) => cost)), billing.currency);
   return (
     <figure className={classes.chart} data-testid="usage-chart">
       <div aria-hidden>
@@ -82,7 +83,7 @@ function ByStream({ usage, billing }: { usage: Usage; billing: Billing }) {
         {usage.lines.map(({ streamID, credits, onAirSeconds }) => (
           <tr key={streamID}>
             <th scope="row">{streamID && <StreamName id={streamID} />}</th>
-            <td>{lengthOf(onAirSeconds)}</td>
+            <td>{formatTimeSpan(onAirSeconds)}</td>
             <td>{formatCredits(credits, billing, { exactly: true })}</td>
           </tr>
         ))}
@@ -93,7 +94,7 @@ function ByStream({ usage, billing }: { usage: Usage; billing: Billing }) {
 
 function Download({ range }: { range: Range }) {
   const api = useApi();
-  const query = new URLSearchParams({ ...range, groupBy: 'stream', timeZone: ownZone(), format: 'csv' });
+  const query = new URLSearchParams({ ...range, groupBy: 'stream', timeZone: findTimeZone(), format: 'csv' });
   const { run, busy, problem } = useOnce(
     () => api.file(`/billing/usage?${query}`, 'text/csv'),
     (file) => saveFile(file, `usage-${range.from}-${range.to}.csv`),
@@ -139,8 +140,8 @@ export function UsagePanel({ billing }: { billing: Billing }) {
       {error && <p role="alert">{problemText(error)}</p>}
       {byDay.data && (
         <p className={page.dim} data-testid="usage-sum">
-          {formatCredits(byDay.data.credits, billing)} for {lengthOf(byDay.data.onAirSeconds)} on air, in days of{' '}
-          {ownZone()}.
+          {formatCredits(byDay.data.credits, billing)} for {formatTimeSpan(byDay.data.onAirSeconds)} on air, in days of{' '}
+          {findTimeZone()}.
         </p>
       )}
       {byDay.data ? <ByDay usage={byDay.data} billing={billing} /> : !error && <Skeleton height={220} />}

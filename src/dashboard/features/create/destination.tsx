@@ -9,11 +9,11 @@ import { useOpen } from '../../ui/useOpen.ts';
 import { DestinationForm } from '../destinations/form.tsx';
 import type { StreamChoices } from '../streams/choices.ts';
 import classes from './create.module.css';
-import type { Draft } from './draft.ts';
+import type { NewStream } from './draft.ts';
 
 interface StepProps {
-  draft: Draft;
-  change: (more: Partial<Draft>) => void;
+  draft: NewStream;
+  change: (more: Partial<NewStream>) => void;
   choices: StreamChoices;
   onNext: () => void;
   onBack: () => void;

@@ -4,7 +4,7 @@
  */
 import type { Stream } from '../../api/api.ts';
 
-export interface Draft {
+export interface NewStream {
   source: 'link' | 'upload' | 'playlist';
   /** The link that `uploadID` was made from. */
   link: string;
@@ -17,7 +17,7 @@ export interface Draft {
   onItemFailure: Stream['onItemFailure'];
 }
 
-export const EMPTY_DRAFT: Draft = {
+export const EMPTY_DRAFT: NewStream = {
   source: 'link',
   link: '',
   uploadID: '',
@@ -30,10 +30,10 @@ export const EMPTY_DRAFT: Draft = {
 };
 
 /** Whatever is kept there: fields of another version are left out. */
-export function draftFrom(kept: unknown): Draft {
+export function draftFrom(kept: unknown): NewStream {
   if (typeof kept !== 'object' || kept === null) return EMPTY_DRAFT;
   const fields = Object.entries(kept).filter(
-    ([name, value]) => typeof value === 'string' && typeof EMPTY_DRAFT[name as keyof Draft] === 'string',
+    ([name, value]) => typeof value === 'string' && typeof EMPTY_DRAFT[name as keyof NewStream] === 'string',
   );
   return { ...EMPTY_DRAFT, ...Object.fromEntries(fields) };
 }

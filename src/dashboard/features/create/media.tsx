@@ -13,7 +13,7 @@ import { useSubmit } from '../../ui/useSubmit.ts';
 import type { StreamChoices } from '../streams/choices.ts';
 import { mediaTicks, playlistTicks } from '../streams/edit.ts';
 import classes from './create.module.css';
-import type { Draft } from './draft.ts';
+import type { NewStream } from './draft.ts';
 import { hasMedia, nameFrom } from './steps.ts';
 
 const SOURCES = [
@@ -23,8 +23,8 @@ const SOURCES = [
 ] as const;
 
 interface StepProps {
-  draft: Draft;
-  change: (more: Partial<Draft>) => void;
+  draft: NewStream;
+  change: (more: Partial<NewStream>) => void;
   choices: StreamChoices;
   onNext: () => void;
 }
@@ -38,7 +38,8 @@ const Next = ({ busy = false }: { busy?: boolean }) => (
 );
 
 /** A name that nobody has chosen follows the media. */
-const named = (draft: Draft, name: string): Partial<Draft> => (draft.name === '' ? { name: nameFrom(name) } : {});
+const named = (draft: NewStream, name: string): Partial<NewStream> =>
+  draft.name === '' ? { name: nameFrom(name) } : {};
 
 function FromLink({ draft, change, onNext }: StepProps) {
   const { uploads } = useApi().calls;

@@ -2,13 +2,14 @@
 import { IconCheck } from '@tabler/icons-react';
 import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
+import { useCallback } from 'react';
 import { useDrafts } from '../../lib/drafts/context.tsx';
 import { useDraft } from '../../lib/drafts/useDraft.ts';
 import { PageHead, useTitle } from '../../ui/page.tsx';
 import { useChoices } from '../streams/choices.ts';
 import classes from './create.module.css';
 import { DestinationStep } from './destination.tsx';
-import type { Draft } from './draft.ts';
+import { draftFrom, type NewStream } from './draft.ts';
 import { MediaStep } from './media.tsx';
 import { CreateProgress } from './progress.tsx';
 import { STEP_WORDS, STEPS, type Step, stepOf } from './steps.ts';
@@ -44,12 +45,16 @@ function Way() {
   const { step: asked } = useSearch({ from: '/create' });
   const navigate = useNavigate({ from: '/create' });
   const queries = useQueryClient();
-  const { draft, change, forget } = useDraft();
+  const { draft, change: changeDraft, forget } = useDraft('new stream', draftFrom);
+  const change = useCallback(
+    (more: Partial<NewStream>) => changeDraft((before) => ({ ...before, ...more })),
+    [changeDraft],
+  );
   const choices = useChoices();
   const step = stepOf(asked, draft);
   // In the address, so that the browser's own way back leads to the step before.
   const go = (next: Step) => void navigate({ search: { step: next } });
-  const props: { draft: Draft; change: typeof change; choices: typeof choices } = { draft, change, choices };
+  const props: { draft: NewStream; change: typeof change; choices: typeof choices } = { draft, change, choices };
   return (
     <>
       <Steps step={step} go={go} />

@@ -7,8 +7,10 @@ import { problems } from '../../../client/index.ts';
 import { useApi } from '../../api/context.tsx';
 import { unlessFollowed } from '../../api/feed.ts';
 import { useAnnounceChange } from '../../ui/announce.tsx';
-import { Deleted, Failure, Missing } from '../../ui/notices.tsx';
+import { Deleted, Missing } from '../../ui/detailPage.tsx';
+import { Failure } from '../../ui/notices.tsx';
 import { Bar } from '../../ui/page.tsx';
+import { STREAM } from '../streams/kind.tsx';
 import { useReadiness, useStream } from '../streams/queries.ts';
 import classes from './create.module.css';
 import { type Stage, stagesOf } from './stages.ts';
@@ -60,7 +62,7 @@ export function CreateProgress({ id }: { id: string }) {
   useAnnounceChange(live ? `${stream?.name} is live` : (current?.label ?? ''));
 
   if (error instanceof problems.StreamNotFound)
-    return stream ? <Deleted noun="stream" name={stream.name} /> : <Missing noun="stream" />;
+    return stream ? <Deleted kind={STREAM} name={stream.name} /> : <Missing kind={STREAM} />;
   if (error && !stream) return <Failure title="The stream could not be loaded" error={error} retry={refetch} />;
   if (!stream) return <Skeleton height={240} radius="lg" />;
   return (

@@ -1,6 +1,6 @@
 /** The way to a stream, step by step. Pure: no I/O, no clock. */
 import type { StreamCreate } from '../../../client/index.ts';
-import type { Draft } from './draft.ts';
+import type { NewStream } from './draft.ts';
 
 export const STEPS = ['media', 'destination', 'stream'] as const;
 export type Step = (typeof STEPS)[number];
@@ -25,11 +25,11 @@ export function createSearchOf({ step, stream }: Record<string, unknown>): Creat
   };
 }
 
-export const hasMedia = ({ source, uploadID, playlistID }: Draft): boolean =>
+export const hasMedia = ({ source, uploadID, playlistID }: NewStream): boolean =>
   source === 'playlist' ? playlistID !== '' : uploadID !== '';
 
 /** The furthest step that can be at: nobody names a stream that has nothing to play. */
-export function stepOf(asked: Step | undefined, draft: Draft): Step {
+export function stepOf(asked: Step | undefined, draft: NewStream): Step {
   if (!hasMedia(draft) || asked === undefined || asked === 'media') return 'media';
   return draft.destinationID === '' || asked === 'destination' ? 'destination' : 'stream';
 }
@@ -43,7 +43,7 @@ export function nameFrom(file: string): string {
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
-export function bodyOf(draft: Draft): StreamCreate {
+export function bodyOf(draft: NewStream): StreamCreate {
   const { name, quality, framerate, destinationID, source, uploadID, playlistID, onItemFailure } = draft;
   const media =
     source === 'playlist' ? { playlistIDs: [playlistID], onItemFailure } : { videoUploadObjectID: uploadID };

@@ -10,19 +10,19 @@ import { useSubmit } from '../../ui/useSubmit.ts';
 import { FRAMERATES, ITEM_FAILURES, QUALITIES } from '../streams/choices.ts';
 import { tellRefused } from '../streams/queries.ts';
 import classes from './create.module.css';
-import type { Draft } from './draft.ts';
+import type { NewStream } from './draft.ts';
 import { bodyOf } from './steps.ts';
 
-type Values = Pick<Draft, 'name' | 'quality' | 'framerate' | 'onItemFailure'>;
+type Values = Pick<NewStream, 'name' | 'quality' | 'framerate' | 'onItemFailure'>;
 
 interface Order {
-  draft: Draft;
+  draft: NewStream;
   start: boolean;
 }
 
 interface StepProps {
-  draft: Draft;
-  change: (more: Partial<Draft>) => void;
+  draft: NewStream;
+  change: (more: Partial<NewStream>) => void;
   onBack: () => void;
   onDone: (stream: Stream, started: boolean) => unknown;
 }

@@ -6,6 +6,7 @@ import { useApi } from '../../api/context.tsx';
 import { DeleteDialog } from '../../ui/deleteDialog.tsx';
 import page from '../../ui/page.module.css';
 import { Row } from '../../ui/row.tsx';
+import { HolderList } from '../references/holders.tsx';
 import classes from './destinations.module.css';
 import { PlatformIcon } from './platform.tsx';
 import { presetOf } from './presets.ts';
@@ -110,6 +111,7 @@ export function DestinationRow({ destination, onEdit }: { destination: Destinati
         <DeleteDialog
           noun="destination"
           name={name}
+          holders={(error) => <HolderList noun="destination" error={error} />}
           remove={() => calls.destinations.delete(id)}
           onClose={close}
           onDone={done}

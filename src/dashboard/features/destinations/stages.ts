@@ -1,5 +1,4 @@
 /** The steps of a destination's test as a person follows them. Pure: no I/O, no clock. */
-
 import type { DestinationTest } from '../../../client/index.ts';
 import type { TestStage } from '../../../destinations/spec.ts';
 

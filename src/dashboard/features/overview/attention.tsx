@@ -4,10 +4,10 @@ import { Link } from '@tanstack/react-router';
 import type { Upload } from '../../../client/index.ts';
 import type { Stream } from '../../api/api.ts';
 import { useNow } from '../../api/context.tsx';
+import { formatIn, formatTime } from '../../lib/format.ts';
 import { Named } from '../references/named.tsx';
 import { PhaseBadge } from '../streams/badge.tsx';
 import { IssueLines } from '../streams/issues.tsx';
-import { clockTime, formatIn } from '../streams/offAir.ts';
 import { isRunning, lookOf } from '../streams/phase.ts';
 import { useReadiness } from '../streams/queries.ts';
 import { UploadTag } from '../uploads/row.tsx';
@@ -99,7 +99,7 @@ export function NextStarts({ streams }: { streams: readonly Stream[] }) {
             {name}
           </Link>
           <time dateTime={nextStartAt ?? undefined}>
-            {clockTime(nextStartAt)} <span>{formatIn(nextStartAt, now)}</span>
+            {formatTime(nextStartAt)} <span>{formatIn(nextStartAt, now)}</span>
           </time>
         </li>
       ))}

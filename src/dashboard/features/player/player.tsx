@@ -12,7 +12,6 @@ import {
 } from '@tabler/icons-react';
 import { type KeyboardEvent, type ReactNode, type RefObject, useEffect, useRef, useState } from 'react';
 import { useApi } from '../../api/context.tsx';
-import { isRunning, lookOf } from '../streams/phase.ts';
 import classes from './player.module.css';
 import { type PreviewState, usePreview } from './usePreview.ts';
 
@@ -42,26 +41,25 @@ function Poster({ icon, title, children }: { icon: ReactNode; title: string; chi
 
 const busy = <Loader size={30} color="#fff" />;
 
-/** What covers the picture; nothing while it plays. */
-function Cover({
-  state,
-  phase,
-  paused,
-  resting,
-}: {
+/** States in which a preview is to be had. The streamer serves its preview while a destination is away, too. */
+const PREVIEWED: readonly string[] = ['live', 'reconnecting'];
+
+interface CoverProps extends Pick<PlayerProps, 'phase' | 'meaning' | 'resting'> {
   state: PreviewState;
-  phase: string;
   paused: boolean;
-  resting: string;
-}) {
+}
+
+/** Covers the picture; nothing while it plays. */
+function Cover({ state, phase, paused, meaning, resting }: CoverProps) {
   if (phase === 'starting') return <Poster icon={busy} title="Going on air…" />;
   if (phase === 'failed')
     return (
       <Poster icon={<IconAlertTriangle size={34} stroke={1.4} aria-hidden />} title="Not on air">
-        {lookOf(phase).meaning}
+        {meaning}
       </Poster>
     );
-  if (!isRunning(phase)) return <Poster icon={<IconMoon size={34} stroke={1.4} aria-hidden />} title={resting} />;
+  if (!PREVIEWED.includes(phase))
+    return <Poster icon={<IconMoon size={34} stroke={1.4} aria-hidden />} title={resting} />;
   if (paused) return <Poster icon={null} title="Preview paused" />;
   if (state === 'unsupported')
     return (
@@ -82,18 +80,19 @@ interface PlayerProps {
   streamId: string;
   name: string;
   phase: string;
+  /** Explains the phase, in a sentence. */
+  meaning: string;
   /** Said while the stream is off air, for example `Off air since Fri, 18:00`. */
   resting: string;
 }
 
-export function Player({ streamId, name, phase, resting }: PlayerProps) {
+export function Player({ streamId, name, phase, meaning, resting }: PlayerProps) {
   const frame = useRef<HTMLElement>(null);
   const video = useRef<HTMLVideoElement>(null);
   const [paused, setPaused] = useState(false);
   const [muted, setMuted] = useState(true);
   const { full, toggle: toggleFullscreen } = useFullscreen(frame);
-  // The streamer serves its preview while a destination is away, too.
-  const available = phase === 'live' || phase === 'reconnecting';
+  const available = PREVIEWED.includes(phase);
   const state = usePreview(video, useApi(), streamId, available && !paused);
 
   const togglePause = () => available && setPaused((before) => !before);
@@ -118,7 +117,7 @@ export function Player({ streamId, name, phase, resting }: PlayerProps) {
         playsInline
         aria-label={`Live picture of ${name}`}
       />
-      <Cover state={state} phase={phase} paused={paused} resting={resting} />
+      <Cover state={state} phase={phase} paused={paused} meaning={meaning} resting={resting} />
       {available && (
         <div className={classes.controls}>
           <ActionIcon

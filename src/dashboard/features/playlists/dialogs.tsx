@@ -4,6 +4,7 @@ import type { Playlist } from '../../../client/index.ts';
 import { useApi } from '../../api/context.tsx';
 import { Confirm } from '../../ui/confirm.tsx';
 import { DeleteDialog } from '../../ui/deleteDialog.tsx';
+import { HolderList } from '../references/holders.tsx';
 import { usePlaylistsChanged } from './queries.ts';
 import type { Acts } from './useActs.ts';
 
@@ -31,6 +32,7 @@ export function DeletePlaylist({ playlist: { id, name }, onClose }: { playlist: 
     <DeleteDialog
       noun="playlist"
       name={name}
+      holders={(error) => <HolderList noun="playlist" error={error} />}
       remove={() => playlists.delete(id)}
       onClose={onClose}
       onDone={() => {

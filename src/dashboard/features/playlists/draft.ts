@@ -19,7 +19,7 @@ export interface Base {
   objectIDs: string[];
 }
 
-export interface Draft {
+export interface PlaylistDraft {
   base: Base;
   name: string;
   mode: Mode;
@@ -35,7 +35,7 @@ export const baseOf = ({ version, name, mode, items }: Playlist): Base => ({
 });
 
 /** Nothing is changed yet. */
-export const draftOf = (base: Base): Draft => ({
+export const draftOf = (base: Base): PlaylistDraft => ({
   ...{ base, name: base.name, mode: base.mode },
   entries: base.objectIDs.map((objectID, i) => ({ key: keyOf(i), objectID })),
 });
@@ -45,7 +45,7 @@ const sameList = (a: readonly string[], b: readonly string[]): boolean =>
 const idsOf = (entries: readonly Entry[]): string[] => entries.map(({ objectID }) => objectID);
 
 /** What is to be sent to save it, as one batch; undefined when it is as it was. */
-export function updateOf({ base, name, mode, entries }: Draft): PlaylistUpdate | undefined {
+export function updateOf({ base, name, mode, entries }: PlaylistDraft): PlaylistUpdate | undefined {
   const items = sameList(base.objectIDs, idsOf(entries))
     ? undefined
     : entries.map(({ objectID }) => ({ uploadObjectID: objectID }));
@@ -58,7 +58,7 @@ export function updateOf({ base, name, mode, entries }: Draft): PlaylistUpdate |
 }
 
 /** Whether a version of the server's is what this draft wants: an answer may be lost after its change was made. */
-export const isSavedAs = ({ name, mode, entries }: Draft, theirs: Base): boolean =>
+export const isSavedAs = ({ name, mode, entries }: PlaylistDraft, theirs: Base): boolean =>
   name === theirs.name && mode === theirs.mode && sameList(idsOf(entries), theirs.objectIDs);
 
 /** A key that no entry has. */
@@ -68,19 +68,19 @@ function freshKey(entries: readonly Entry[]): string {
 }
 
 /** With more clips at the end. */
-export function withAdded(draft: Draft, objectIDs: readonly string[]): Draft {
+export function withAdded(draft: PlaylistDraft, objectIDs: readonly string[]): PlaylistDraft {
   const entries = [...draft.entries];
   for (const objectID of objectIDs) entries.push({ key: freshKey(entries), objectID });
   return { ...draft, entries };
 }
 
-export const without = (draft: Draft, key: string): Draft => ({
+export const without = (draft: PlaylistDraft, key: string): PlaylistDraft => ({
   ...draft,
   entries: draft.entries.filter((entry) => entry.key !== key),
 });
 
 /** The entry with `key` where the one with `place` is. */
-export function withMoved(draft: Draft, key: string, place: string): Draft {
+export function withMoved(draft: PlaylistDraft, key: string, place: string): PlaylistDraft {
   const [from, to] = [key, place].map((one) => draft.entries.findIndex((entry) => entry.key === one));
   if (from === undefined || to === undefined || from < 0 || to < 0 || from === to) return draft;
   const entries = [...draft.entries];
@@ -131,7 +131,7 @@ function woven(list: readonly Entry[], other: readonly Entry[]): Entry[] {
 const indexInBase = ({ key }: Entry): number => Number(key.slice(1));
 
 /** Whether clips that were there from the beginning have another order by now. */
-function isReordered({ entries }: Draft): boolean {
+function isReordered({ entries }: PlaylistDraft): boolean {
   const places = entries.filter((entry) => !isNew(entry)).map(indexInBase);
   return places.some((place, i) => i > 0 && place < (places[i - 1] ?? 0));
 }
@@ -140,7 +140,7 @@ function isReordered({ entries }: Draft): boolean {
  * The changes of a draft made to what others have saved meanwhile: what I took out and they took out is gone, what I added and
  * they added is there, the order is mine if I made one, and theirs otherwise. Name and mode are mine where I changed them.
  */
-export function rebased(draft: Draft, theirs: Base): Draft {
+export function rebased(draft: PlaylistDraft, theirs: Base): PlaylistDraft {
   const { base, entries } = draft;
   const theirEntries = keyed(base.objectIDs, theirs.objectIDs);
   const has = (list: readonly Entry[], { key }: Entry): boolean => list.some((one) => one.key === key);

@@ -9,7 +9,7 @@ import { Empty } from '../../ui/page.tsx';
 import { useUploadsById } from '../uploads/queries.ts';
 import { Clips } from './clips.tsx';
 import { MODES } from './createForm.tsx';
-import { type Draft, withAdded, withMoved, without } from './draft.ts';
+import { type PlaylistDraft, withAdded, withMoved, without } from './draft.ts';
 import { Picker } from './picker.tsx';
 import classes from './playlists.module.css';
 import { totalOf } from './text.ts';
@@ -18,8 +18,8 @@ const NO_UPLOADS = new Map();
 
 interface EditorProps {
   kind: Playlist['kind'];
-  draft: Draft;
-  edit: (draft: Draft) => void;
+  draft: PlaylistDraft;
+  edit: (draft: PlaylistDraft) => void;
   nameError: string | undefined;
   /** While a save is on its way nothing can be changed. */
   busy: boolean;

@@ -3,7 +3,7 @@ import { IconTrash } from '@tabler/icons-react';
 import { useState } from 'react';
 import type { Playlist } from '../../../client/index.ts';
 import { useDrafts } from '../../lib/drafts/context.tsx';
-import { Whole } from '../../ui/detailPage.tsx';
+import { DetailPage } from '../../ui/detailPage.tsx';
 import page from '../../ui/page.module.css';
 import { PageHead, useTitle } from '../../ui/page.tsx';
 import { Panel } from '../../ui/panel.tsx';
@@ -12,16 +12,17 @@ import { ForPrograms } from '../commands/snippets.tsx';
 import { Conflict } from './conflict.tsx';
 import { DeletePlaylist, PublishQuestion } from './dialogs.tsx';
 import { Editor } from './editor.tsx';
+import { PLAYLIST } from './kind.tsx';
 import { Published } from './published.tsx';
 import { usePlaylist } from './queries.ts';
 import { SaveBar } from './saveBar.tsx';
 import { KIND_WORDS } from './text.ts';
 import { useActs } from './useActs.ts';
-import { useDraft } from './useEditing.ts';
+import { useEditing } from './useEditing.ts';
 import { Versions } from './versions.tsx';
 
 function PlaylistView({ playlist, refetch }: { playlist: Playlist; refetch: () => unknown }) {
-  const editing = useDraft(playlist);
+  const editing = useEditing(playlist);
   const acts = useActs(playlist, editing, refetch);
   const [deleting, setDeleting] = useState(false);
   const { id, name, kind, version } = playlist;
@@ -75,8 +76,8 @@ export function PlaylistPage({ id }: { id: string }) {
   // What is kept of its changes is found when it is known whose they would be.
   const { known } = useDrafts();
   return (
-    <Whole noun="playlist" query={known ? query : { ...query, data: undefined }}>
+    <DetailPage kind={PLAYLIST} query={known ? query : { ...query, data: undefined }}>
       {(playlist) => <PlaylistView playlist={playlist} refetch={query.refetch} />}
-    </Whole>
+    </DetailPage>
   );
 }

@@ -12,7 +12,7 @@ import {
   IconRocket,
   type TablerIcon,
 } from '@tabler/icons-react';
-import classes from './badge.module.css';
+import classes from '../../ui/tag.module.css';
 import { lookOf, type PhaseIcon } from './phase.ts';
 
 const ICONS: Record<PhaseIcon, TablerIcon> = {

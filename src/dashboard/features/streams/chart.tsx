@@ -1,5 +1,4 @@
 /** One number over the last minutes: a line, its newest value, and between what it moved. */
-
 import { lineOf, type Point } from './line.ts';
 import classes from './numbers.module.css';
 

@@ -1,9 +1,8 @@
 import type { StreamEvent } from '../../api/api.ts';
 import { useNow } from '../../api/context.tsx';
-import { formatAgo } from '../../lib/format.ts';
+import { formatAgo, formatReason, formatTime } from '../../lib/format.ts';
 import { Named } from '../references/named.tsx';
 import classes from './events.module.css';
-import { clockTime, wordsOf } from './offAir.ts';
 
 /** What happened to a stream, newest first. */
 export function Events({ events }: { events: readonly StreamEvent[] }) {
@@ -15,10 +14,10 @@ export function Events({ events }: { events: readonly StreamEvent[] }) {
         <li key={id} data-warning={type === 'Warning' || undefined}>
           <p>
             <strong>
-              {wordsOf(reason)}
+              {formatReason(reason)}
               {count > 1 && <span className={classes.count}> ×{count}</span>}
             </strong>
-            <time dateTime={time} title={clockTime(time)}>
+            <time dateTime={time} title={formatTime(time)}>
               {formatAgo(new Date(time), now)}
             </time>
           </p>

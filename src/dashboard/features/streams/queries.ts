@@ -28,7 +28,6 @@ const STATS_MS = 2000;
 const PAGE_SIZE = 48;
 
 const keys = {
-  me: ['me'] as const,
   streams: ['streams'] as const,
   list: ['streams', 'list'] as const,
   stream: (id: string) => ['stream', id] as const,
@@ -39,11 +38,6 @@ const keys = {
   intent: (id: string) => ['intent', id] as const,
   destinations: ['destinations', 'names'] as const,
 };
-
-export function useMe() {
-  const api = useApi();
-  return useQuery({ queryKey: keys.me, queryFn: ({ signal }) => api.me(signal), staleTime: Number.POSITIVE_INFINITY });
-}
 
 export type StreamFilter = Pick<StreamQuery, 'status' | 'q'>;
 

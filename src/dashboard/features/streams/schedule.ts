@@ -100,12 +100,6 @@ export function scheduleBody(values: ScheduleValues): StreamSchedule {
   return { recurrence: { cron: cronIn(values), timeZone, durationSeconds: durationOf(values) } };
 }
 
-/** `2 h 30 min`. */
-export function lengthInWords(seconds: number): string {
-  const [hours, minutes] = [Math.floor(seconds / 3600), Math.round((seconds % 3600) / 60)];
-  return [hours > 0 && `${hours} h`, (minutes > 0 || hours === 0) && `${minutes} min`].filter(Boolean).join(' ');
-}
-
 const MOST_DAYS = 31;
 const TOO_FAR = 'Choose a year before 10000.';
 /** Fields of browsers take years that no text of a time has (RFC 3339, section 5.6). */

@@ -5,6 +5,7 @@ import { useMemo } from 'react';
 import type { Stream } from '../../api/api.ts';
 import { useApi } from '../../api/context.tsx';
 import { useKeptForm } from '../../lib/drafts/useKeptForm.ts';
+import { findTimeZone } from '../../lib/format.ts';
 import { Elsewhere } from '../../ui/changedElsewhere.tsx';
 import { Choices } from '../../ui/choices.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
@@ -33,15 +34,13 @@ const FIELDS: Record<string, keyof ScheduleValues> = {
 
 type Form = UseFormReturnType<ScheduleValues>;
 
-export const ownZone = (): string => Intl.DateTimeFormat().resolvedOptions().timeZone || 'UTC';
-
 function Once({ form }: { form: Form }) {
   return (
     <>
       <TextInput
         type="datetime-local"
         label="Goes on air"
-        description={`On your clock (${ownZone()}).`}
+        description={`On your clock (${findTimeZone()}).`}
         {...form.getInputProps('startAt')}
       />
       <TextInput
@@ -57,7 +56,7 @@ function Once({ form }: { form: Form }) {
 function Recurring({ form }: { form: Form }) {
   const { repeat, days } = form.values;
   const words = useCronWords(cronIn(form.values));
-  const zones = useMemo(() => [...new Set([ownZone(), 'UTC', ...Intl.supportedValuesOf('timeZone')])], []);
+  const zones = useMemo(() => [...new Set([findTimeZone(), 'UTC', ...Intl.supportedValuesOf('timeZone')])], []);
   return (
     <>
       {repeat === 'weekly' ? (
@@ -124,7 +123,7 @@ export function ScheduleForm({ stream, onClose, onDone }: ScheduleFormProps) {
   const { streams } = useApi().calls;
   const { form, forget, elsewhere } = useKeptForm<ScheduleValues>({
     name: `schedule ${stream.id}`,
-    initialValues: scheduleValues(stream, ownZone()),
+    initialValues: scheduleValues(stream, findTimeZone()),
     validate: (values) => scheduleMistakes(values),
   });
   const { submit, busy, problem } = useSubmit<ScheduleValues, Stream>({

@@ -5,12 +5,11 @@ import { useState } from 'react';
 import type { Stream } from '../../api/api.ts';
 import { useApi, useNow } from '../../api/context.tsx';
 import { problemText } from '../../api/problem.ts';
+import { formatHours, formatIn, formatTime } from '../../lib/format.ts';
 import { Confirm } from '../../ui/confirm.tsx';
 import { Panel } from '../../ui/panel.tsx';
-import { clockTime, formatIn } from './offAir.ts';
 import { useSchedule } from './queries.ts';
 import classes from './schedule.module.css';
-import { lengthInWords } from './schedule.ts';
 import { useCronWords } from './useCronWords.ts';
 
 type Recurrence = NonNullable<Stream['recurrence']>;
@@ -19,7 +18,7 @@ function Recurring({ cron, timeZone, durationSeconds }: Recurrence) {
   const words = useCronWords(cron);
   return (
     <p>
-      {words ?? <code>{cron}</code>}, for {lengthInWords(durationSeconds)}, on the clocks of {timeZone}.
+      {words ?? <code>{cron}</code>}, for {formatHours(durationSeconds)}, on the clocks of {timeZone}.
     </p>
   );
 }
@@ -27,7 +26,7 @@ function Recurring({ cron, timeZone, durationSeconds }: Recurrence) {
 function Words({ stream }: { stream: Stream }) {
   const { scheduleStartAt, scheduleEndAt, recurrence } = stream;
   if (recurrence) return <Recurring {...recurrence} />;
-  const [start, end] = [clockTime(scheduleStartAt), clockTime(scheduleEndAt)];
+  const [start, end] = [formatTime(scheduleStartAt), formatTime(scheduleEndAt)];
   if (!start && !end)
     return <p className={classes.dim}>None. It is on air from when you start it until you stop it.</p>;
   return (
@@ -46,10 +45,10 @@ function NextWindows({ stream }: { stream: Stream }) {
     <ol className={classes.windows} aria-label="Next starts" data-testid="next-starts">
       {data.windows.map(({ startAt, endAt }) => (
         <li key={startAt}>
-          <time dateTime={startAt}>{clockTime(startAt)}</time>
+          <time dateTime={startAt}>{formatTime(startAt)}</time>
           <span>
             {formatIn(startAt, now)}
-            {endAt && `, until ${clockTime(endAt)}`}
+            {endAt && `, until ${formatTime(endAt)}`}
           </span>
         </li>
       ))}

@@ -6,7 +6,7 @@ import type { LiveStats, Stream } from '../../api/api.ts';
 import { problemText } from '../../api/problem.ts';
 import { formatProfile } from '../../lib/format.ts';
 import { useAnnounceChange } from '../../ui/announce.tsx';
-import { Whole } from '../../ui/detailPage.tsx';
+import { DetailPage } from '../../ui/detailPage.tsx';
 import page from '../../ui/page.module.css';
 import { Panel } from '../../ui/panel.tsx';
 import { useOpen } from '../../ui/useOpen.ts';
@@ -20,6 +20,7 @@ import { kubectlSnippet, restSnippet } from './commands.ts';
 import { EditForm } from './editForm.tsx';
 import { Events } from './events.tsx';
 import { Checklist } from './issues.tsx';
+import { STREAM } from './kind.tsx';
 import { DestinationRows, NowAndNext, Numbers } from './numbers.tsx';
 import { offAirSince, restingLine } from './offAir.ts';
 import { isRunning, lookOf } from './phase.ts';
@@ -122,7 +123,7 @@ function StreamView({ stream }: { stream: Stream }) {
   const stats = useLiveStats(stream.id, phase);
   const events = useEvents(stream.id);
   const { opened, open, close } = useOpen();
-  const { word } = lookOf(phase);
+  const { word, meaning } = lookOf(phase);
   useAnnounceChange(`${stream.name} is now ${word.toLowerCase()}`);
   useEffect(() => {
     document.title = `${phase === 'live' ? '● ' : ''}${stream.name} · ${word} · loopstream`;
@@ -142,6 +143,7 @@ function StreamView({ stream }: { stream: Stream }) {
             streamId={stream.id}
             name={stream.name}
             phase={phase}
+            meaning={meaning}
             resting={restingLine(stream, phase, offAirSince(events.data?.data))}
           />
           {numbers && (
@@ -176,8 +178,8 @@ function StreamView({ stream }: { stream: Stream }) {
 
 export function StreamPage({ id }: { id: string }) {
   return (
-    <Whole noun="stream" query={useStream(id)}>
+    <DetailPage kind={STREAM} query={useStream(id)}>
       {(stream) => <StreamView stream={stream} />}
-    </Whole>
+    </DetailPage>
   );
 }

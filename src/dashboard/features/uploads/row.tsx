@@ -21,6 +21,7 @@ import { Bar } from '../../ui/page.tsx';
 import { Row } from '../../ui/row.tsx';
 import { Tag } from '../../ui/tag.tsx';
 import { ClipPreview } from '../player/clip.tsx';
+import { HolderList } from '../references/holders.tsx';
 import { useUploadsChanged } from './queries.ts';
 import { canRetry, factsOf, fixOf, lookOf, waitOf } from './text.ts';
 import classes from './uploads.module.css';
@@ -139,6 +140,7 @@ export function UploadRow({ upload }: { upload: Upload }) {
         <DeleteDialog
           noun="upload"
           name={name}
+          holders={(error) => <HolderList noun="upload" error={error} />}
           remove={() => calls.uploads.delete(objectID)}
           onClose={() => setAsking(false)}
           onDone={() => {

@@ -2,7 +2,7 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { createContext, type ReactNode, use, useEffect, useMemo, useRef, useSyncExternalStore } from 'react';
 import { useApi } from '../../api/context.tsx';
-import { useMe } from '../streams/queries.ts';
+import { useMe } from '../../api/me.ts';
 import { Sender, type Sending } from './sender.ts';
 import { browserStorage, UnfinishedUploads } from './unfinished.ts';
 

@@ -4,13 +4,14 @@ import { IconPlayerPause, IconPlayerPlay, IconRefresh, IconUpload, IconX, type T
 import { useState } from 'react';
 import { problems } from '../../../client/index.ts';
 import { useApi } from '../../api/context.tsx';
-import { formatBytes } from '../../lib/format.ts';
+import { formatBytes, formatTimeLeft } from '../../lib/format.ts';
 import { DeleteDialog } from '../../ui/deleteDialog.tsx';
 import page from '../../ui/page.module.css';
 import { Bar } from '../../ui/page.tsx';
 import { Row } from '../../ui/row.tsx';
+import { HolderList } from '../references/holders.tsx';
 import type { Sender, Sending } from './sender.ts';
-import { leftInWords, secondsLeft } from './speed.ts';
+import { secondsLeft } from './speed.ts';
 import type { Unfinished, UnfinishedUploads } from './unfinished.ts';
 import classes from './uploads.module.css';
 
@@ -27,7 +28,7 @@ function lineOf({ state, sizeBytes, sentBytes, speed }: Sending): string {
     `${percent} %`,
     amount,
     speed !== undefined && `${formatBytes(speed)}/s`,
-    leftInWords(secondsLeft(sizeBytes - sentBytes, speed)),
+    formatTimeLeft(secondsLeft(sizeBytes - sentBytes, speed)),
   ]
     .filter(Boolean)
     .join(' · ');
@@ -55,7 +56,14 @@ interface GiveUpProps {
 }
 
 const GiveUp = ({ name, remove, onClose }: GiveUpProps) => (
-  <DeleteDialog noun="upload" name={name} remove={remove} onClose={onClose} onDone={onClose}>
+  <DeleteDialog
+    noun="upload"
+    name={name}
+    holders={(error) => <HolderList noun="upload" error={error} />}
+    remove={remove}
+    onClose={onClose}
+    onDone={onClose}
+  >
     What was sent of it so far is deleted. The file on your computer stays.
   </DeleteDialog>
 );

@@ -27,12 +27,3 @@ export function speedOf(samples: readonly Sample[]): number | undefined {
 /** Seconds; undefined where that would be never. */
 export const secondsLeft = (bytesLeft: number, speed: number | undefined): number | undefined =>
   speed && speed > 0 ? bytesLeft / speed : undefined;
-
-/** `about 3 min left`: to the second it would only flicker. */
-export function leftInWords(seconds: number | undefined): string | undefined {
-  if (seconds === undefined) return undefined;
-  if (seconds < 10) return 'a few seconds left';
-  if (seconds < 60) return `about ${Math.ceil(seconds / 10) * 10} s left`;
-  if (seconds < 3600) return `about ${Math.ceil(seconds / 60)} min left`;
-  return `about ${Math.ceil(seconds / 360) / 10} h left`;
-}

@@ -1,7 +1,7 @@
 /** What is said of an upload: where it stands, what it is made of, and what to do when it failed. Pure: no I/O, no clock. */
 import type { Upload } from '../../../client/index.ts';
 import type { UploadErrorCode } from '../../../uploads/spec.ts';
-import { formatBytes, formatFps, formatLength } from '../../lib/format.ts';
+import { formatBytes, formatClock, formatFps, formatLength } from '../../lib/format.ts';
 import type { Tone } from '../../ui/tone.ts';
 
 type State = Upload['state'];
@@ -99,9 +99,6 @@ export function typeOfFile({ name, type }: Pick<File, 'name' | 'type'>): Upload[
 /** Failures of links: whether the upload has one is not told, so that the server has the last word. */
 export const canRetry = (code: string): boolean => code.startsWith('link_') && code !== 'link_forbidden';
 
-const timeOf = (text: string): string =>
-  new Date(text).toLocaleTimeString(undefined, { hour: '2-digit', minute: '2-digit' });
-
 /** `The server answered 503. Tried again at 12:05, given up at 12:30.` */
 export const waitOf = ({ message, nextTryAt, until }: NonNullable<Upload['waiting']>): string =>
-  `${message} Tried again at ${timeOf(nextTryAt)}, given up at ${timeOf(until)}.`;
+  `${message} Tried again at ${formatClock(nextTryAt)}, given up at ${formatClock(until)}.`;

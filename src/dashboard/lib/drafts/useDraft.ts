@@ -1,22 +1,22 @@
 import { useCallback, useState } from 'react';
-import { type Draft, draftFrom } from '../../features/create/draft.ts';
 import { useDrafts } from './context.tsx';
 
-const NAME = 'new stream';
-
-/** For a page that is shown when it is known whose draft it is. */
-export function useDraft() {
+/**
+ * A state that the tab keeps under `name`, for a page that is shown when the account is known. `parse` makes the first state
+ * of whatever is kept. `forget` removes the draft from the tab and leaves the state.
+ */
+export function useDraft<Draft>(name: string, parse: (kept: unknown) => Draft) {
   const { read, write } = useDrafts();
-  const [draft, setDraft] = useState(() => draftFrom(read(NAME)));
+  const [draft, setDraft] = useState(() => parse(read(name)));
   const change = useCallback(
-    (more: Partial<Draft>) =>
+    (next: (before: Draft) => Draft) =>
       setDraft((before) => {
-        const after = { ...before, ...more };
-        write(NAME, after);
+        const after = next(before);
+        write(name, after);
         return after;
       }),
-    [write],
+    [name, write],
   );
-  const forget = useCallback(() => write(NAME, undefined), [write]);
+  const forget = useCallback(() => write(name, undefined), [name, write]);
   return { draft, change, forget };
 }

@@ -1,0 +1,13 @@
+import { Link } from '@tanstack/react-router';
+import type { DetailKind } from '../../ui/detailPage.tsx';
+
+export const PLAYLIST: DetailKind = {
+  noun: 'playlist',
+  list: '/playlists',
+  remains: 'What was in it is still among your uploads.',
+  create: (
+    <Link to="/playlists" search={{ form: 'new' }}>
+      New playlist
+    </Link>
+  ),
+};
