@@ -92,7 +92,10 @@ export function createApi(base: string, key: string | undefined, observer: Parti
     return response;
   };
   const options = {
-    ...{ baseUrl: base, fetch: watched, timeoutMs: TIMEOUT_MS, maxRetries: 0 },
+    baseUrl: base,
+    fetch: watched,
+    timeoutMs: TIMEOUT_MS,
+    maxRetries: 0,
     ...(key !== undefined && { apiKey: key }),
   };
   const { me, changes, streams, destinations, uploads, playlists, ...person } = createClient(options);

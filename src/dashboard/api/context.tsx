@@ -2,7 +2,7 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { createContext, type ReactNode, use, useEffect, useMemo, useState, useSyncExternalStore } from 'react';
 import { type Api, createApi } from './api.ts';
-import type { Session, Who } from './session.ts';
+import type { PageSession, Who } from './session.ts';
 
 /** A value that changes outside React and that parts of the page follow. */
 class Signal<T> {
@@ -38,7 +38,7 @@ export const useLostAt = (): number | undefined => useSyncExternalStore(lostAt.s
 const CLOCK_TOLERANCE_MS = 3000;
 
 const BASE = `${location.origin}/v1`;
-const SessionContext = createContext<Session | undefined>(undefined);
+const SessionContext = createContext<PageSession | undefined>(undefined);
 const ApiContext = createContext<Api | undefined>(undefined);
 
 function need<T>(value: T | undefined, what: string): T {
@@ -46,7 +46,7 @@ function need<T>(value: T | undefined, what: string): T {
   return value;
 }
 
-export const useSession = (): Session => need(use(SessionContext), 'Session');
+export const useSession = (): PageSession => need(use(SessionContext), 'Session');
 export const useApi = (): Api => need(use(ApiContext), 'Api');
 
 /** Who is at this page, followed as it changes. */
@@ -58,7 +58,7 @@ export function useWho(): Who {
 /** An API for a key that is not adopted yet: the sign-in card tries it with this. */
 export const trialApi = (key: string): Api => createApi(BASE, key);
 
-export function SessionProvider({ session, children }: { session: Session; children: ReactNode }) {
+export function SessionProvider({ session, children }: { session: PageSession; children: ReactNode }) {
   return <SessionContext value={session}>{children}</SessionContext>;
 }
 

@@ -26,7 +26,7 @@ export interface Person {
   lastName: string | null;
 }
 
-type Listener = () => void;
+type SessionListener = () => void;
 
 /** What is needed of the browser, so that the session can be tried without one. */
 export interface SessionHost {
@@ -47,9 +47,9 @@ export interface Who {
   readonly notice: string | undefined;
 }
 
-export class Session {
+export class PageSession {
   readonly #storage: SessionHost['storage'];
-  readonly #listeners = new Set<Listener>();
+  readonly #listeners = new Set<SessionListener>();
   #who: Who;
 
   constructor(host: SessionHost) {
@@ -107,7 +107,7 @@ export class Session {
     this.#set({ key: undefined, person, isOver: false, notice });
   }
 
-  subscribe = (listener: Listener): (() => void) => {
+  subscribe = (listener: SessionListener): (() => void) => {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   };

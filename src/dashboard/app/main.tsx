@@ -7,7 +7,7 @@ import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { LoopstreamError } from '../../client/index.ts';
 import { SessionProvider } from '../api/context.tsx';
-import { Session } from '../api/session.ts';
+import { PageSession } from '../api/session.ts';
 import { tabStorage } from '../lib/tabStorage.ts';
 import { createAppRouter } from './router.tsx';
 import { theme } from './theme.ts';
@@ -16,7 +16,7 @@ const replaceHash = (hash: string): void =>
   history.replaceState(history.state, '', `${location.pathname}${location.search}${hash}`);
 
 // The key leaves the address bar before anything else runs, the router included.
-const session = new Session({ hash: location.hash, replaceHash, storage: tabStorage });
+const session = new PageSession({ hash: location.hash, replaceHash, storage: tabStorage });
 window.addEventListener('hashchange', () => session.adopt({ hash: location.hash, replaceHash }));
 
 const queryClient = new QueryClient({

@@ -2,9 +2,9 @@
 import { Link, useLocation } from '@tanstack/react-router';
 import { useBilling } from '../features/billing/queries.ts';
 import classes from './navigation.module.css';
-import { PLACES, type Place } from './places.ts';
+import { type NavigationPlace, PLACES } from './places.ts';
 
-const Way = ({ place: { to, label, icon: Icon, exact = false } }: { place: Place }) => (
+const Way = ({ place: { to, label, icon: Icon, exact = false } }: { place: NavigationPlace }) => (
   <li>
     <Link to={to} className={classes.link} activeProps={{ className: classes.here }} activeOptions={{ exact }}>
       <Icon size={20} stroke={1.7} aria-hidden />

@@ -15,7 +15,7 @@ import {
 } from '@tabler/icons-react';
 import type { LinkProps } from '@tanstack/react-router';
 
-export interface Place {
+export interface NavigationPlace {
   to: NonNullable<LinkProps['to']>;
   label: string;
   icon: typeof IconBroadcast;
@@ -27,7 +27,7 @@ export interface Place {
   paid?: boolean;
 }
 
-export const PLACES: readonly Place[] = [
+export const PLACES: readonly NavigationPlace[] = [
   { to: '/', label: 'Overview', icon: IconLayoutDashboard, exact: true },
   { to: '/streams', label: 'Streams', icon: IconBroadcast },
   { to: '/uploads', label: 'Uploads', icon: IconUpload },

@@ -82,8 +82,13 @@ const consentRoute = createRoute({
   component: lazyRouteComponent(() => import('../features/account/consentPage.tsx'), 'ConsentPage'),
 });
 const openRoutes = [
-  ...([signInRoute, signUpRoute, checkMailRoute, verifyRoute] as const),
-  ...([forgotPasswordRoute, resetPasswordRoute, consentRoute] as const),
+  signInRoute,
+  signUpRoute,
+  checkMailRoute,
+  verifyRoute,
+  forgotPasswordRoute,
+  resetPasswordRoute,
+  consentRoute,
 ] as const;
 
 const accountRoute = createRoute({

@@ -11,14 +11,14 @@ export function useTitle(title: string): void {
   }, [title]);
 }
 
-interface HeadProps {
+interface PageHeadProps {
   title: string;
   lead?: ReactNode;
   children?: ReactNode;
 }
 
 /** `children`: what can be done on the page. */
-export function PageHead({ title, lead, children }: HeadProps) {
+export function PageHead({ title, lead, children }: PageHeadProps) {
   return (
     <div className={classes.head}>
       <div className={classes.title}>

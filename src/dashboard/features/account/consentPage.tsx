@@ -16,7 +16,7 @@ import { peopleText } from './sentences.ts';
 import { SignInPage } from './signInPage.tsx';
 import { useAuthAction } from './useAuthAction.ts';
 
-interface Wish {
+interface ConsentRequest {
   /** As it was signed. */
   query: string;
   clientId: string;
@@ -24,7 +24,7 @@ interface Wish {
   scopes: string[];
 }
 
-function wishIn(search: string): Wish | undefined {
+function wishIn(search: string): ConsentRequest | undefined {
   const query = oauthQueryOf(search);
   if (query === undefined) return undefined;
   const fields = new URLSearchParams(query);
@@ -87,7 +87,7 @@ const leadOf = (client: AskingClient | undefined): string | undefined =>
     ? 'Whoever runs this loopstream has checked who made it. Allow it if you have begun this there yourself.'
     : 'Nobody has checked who made it. Allow it only if you have just begun this there yourself.';
 
-function Asking({ wish, person }: { wish: Wish; person: Person }) {
+function Asking({ wish, person }: { wish: ConsentRequest; person: Person }) {
   const session = useSession();
   // From here on the program is told of the end, whichever it is.
   useEffect(() => keepAsked(undefined), []);

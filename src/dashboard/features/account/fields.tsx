@@ -42,7 +42,7 @@ interface FieldProps {
   defaultValue?: string | undefined;
 }
 
-const of = ({ wrong, autoFocus, defaultValue }: FieldProps) => ({
+const inputProps = ({ wrong, autoFocus, defaultValue }: FieldProps) => ({
   error: wrong,
   // Mantine's field for passwords says nothing of it to screen readers.
   ...(wrong !== undefined && { 'aria-invalid': true as const }),
@@ -60,7 +60,7 @@ export const AddressField = ({ readOnly = false, ...props }: FieldProps & { read
     inputMode="email"
     spellCheck={false}
     readOnly={readOnly}
-    {...of(props)}
+    {...inputProps(props)}
   />
 );
 
@@ -71,7 +71,7 @@ export const PasswordField = (props: FieldProps & { name?: string }) => (
     size="md"
     autoComplete="current-password"
     visibilityToggleButtonProps={{ 'aria-label': 'Show or hide the password' }}
-    {...of(props)}
+    {...inputProps(props)}
   />
 );
 
@@ -83,7 +83,7 @@ export const NewPasswordField = (props: FieldProps) => (
     size="md"
     autoComplete="new-password"
     visibilityToggleButtonProps={{ 'aria-label': 'Show or hide the password' }}
-    {...of(props)}
+    {...inputProps(props)}
   />
 );
 
@@ -93,7 +93,7 @@ export const NameField = ({ which, ...props }: FieldProps & { which: 'given-name
     label={which === 'given-name' ? 'First name' : 'Last name (optional)'}
     size="md"
     autoComplete={which}
-    {...of(props)}
+    {...inputProps(props)}
   />
 );
 
@@ -110,7 +110,7 @@ export const Problem = ({ children }: { children: ReactNode }) =>
     </p>
   ) : null;
 
-type Values = Readonly<Record<string, string>>;
+type FieldTexts = Readonly<Record<string, string>>;
 
 /** Whether nothing is said of any field. */
 const isRight = (wrong: Wrong): boolean => Object.values(wrong).every((text) => text === undefined);
@@ -120,7 +120,11 @@ const isRight = (wrong: Wrong): boolean => Object.values(wrong).every((text) => 
  * at each field, and the first of those gets the focus. `failure`: why it could not be done; what of it belongs to no field that
  * is checked is the `problem`.
  */
-export function useFields(check: (values: Values) => Wrong, submit: (values: Values) => void, failure?: unknown) {
+export function useFields(
+  check: (values: FieldTexts) => Wrong,
+  submit: (values: FieldTexts) => void,
+  failure?: unknown,
+) {
   const [found, setFound] = useState<Wrong>({});
   const form = useRef<HTMLFormElement>(null);
   const focusFirst = (wrong: Wrong) => {

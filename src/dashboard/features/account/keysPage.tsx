@@ -27,19 +27,19 @@ const LIVES = [
   { value: '365', label: 'A year' },
   { value: 'ever', label: 'No end' },
 ] as const;
-interface Values {
+interface KeyValues {
   name: string;
   life: (typeof LIVES)[number]['value'];
 }
 
 function CreateKey({ onClose, onMade }: { onClose: () => void; onMade: (key: CreatedApiKey) => void }) {
   const { apiKeys } = useApi().calls;
-  const { form, forget } = useKeptForm<Values>({
+  const { form, forget } = useKeptForm<KeyValues>({
     name: 'key',
     initialValues: { name: '', life: '90' },
     validate: { name: (name) => (name.trim() === '' ? 'Say what it is for.' : null) },
   });
-  const { submit, busy, problem } = useSubmit<Values, CreatedApiKey>({
+  const { submit, busy, problem } = useSubmit<KeyValues, CreatedApiKey>({
     send: ({ name, life }) =>
       apiKeys.create({ name: name.trim(), ...(life !== 'ever' && { expiresInDays: Number(life) }) }),
     fields: ['name'],

@@ -4,11 +4,11 @@ import { IconFingerprint } from '@tabler/icons-react';
 import { hasPasskeys, mayFollow, nextOf, oauthQueryOf, signInAgain } from './addresses.ts';
 import { Problem } from './fields.tsx';
 import classes from './frame.module.css';
-import { type Arrival, people } from './people.ts';
+import { people, type SignInResult } from './people.ts';
 import { useOptions } from './queries.ts';
 import { useAuthAction } from './useAuthAction.ts';
 
-type Arrive = (arrival: Arrival) => Promise<unknown>;
+type Arrive = (arrival: SignInResult) => Promise<unknown>;
 
 function PasskeyButton({ arrive }: { arrive: Arrive }) {
   const { run, busy, problem } = useAuthAction(

@@ -36,16 +36,16 @@ export interface AskingClient {
 }
 
 /** What the server says to who has signed in: where to go next, and mostly who that is, so that it need not be asked. */
-export interface Arrival {
+export interface SignInResult {
   next: string | undefined;
   person: Person | undefined;
 }
 
-type Answer = Record<string, unknown>;
+type AuthAnswer = Record<string, unknown>;
 
 const TIMEOUT_MS = 15_000;
 
-async function ask(method: 'GET' | 'POST', path: string, body?: object): Promise<Answer> {
+async function ask(method: 'GET' | 'POST', path: string, body?: object): Promise<AuthAnswer> {
   let response: Response;
   try {
     response = await fetch(`/api/auth${path}`, {
@@ -57,19 +57,19 @@ async function ask(method: 'GET' | 'POST', path: string, body?: object): Promise
   } catch (cause) {
     throw new ConnectionError('The loopstream server did not answer.', { cause });
   }
-  const answer = (await response.json().catch(() => undefined)) as Answer | null | undefined;
+  const answer = (await response.json().catch(() => undefined)) as AuthAnswer | null | undefined;
   if (response.ok) return answer ?? {};
   const text = (name: string) => (typeof answer?.[name] === 'string' ? answer[name] : '');
   throw new PeopleError(response.status, text('code') || text('error'), text('detail'), text('email'));
 }
 
 /** Where the browser is to go next, where the server says so. */
-const nextOf = (answer: Answer): string | undefined => {
+const nextOf = (answer: AuthAnswer): string | undefined => {
   const next = answer.url ?? answer.redirect_uri;
   return typeof next === 'string' && answer.redirect !== false ? next : undefined;
 };
 
-const arrivalOf = (answer: Answer): Arrival => ({
+const arrivalOf = (answer: AuthAnswer): SignInResult => ({
   next: nextOf(answer),
   person: answer.user as Person | undefined,
 });
@@ -84,7 +84,7 @@ export const people = {
     return user as Person | undefined;
   },
 
-  async signIn(who: { email: string; password: string }, oauthQuery?: string): Promise<Arrival> {
+  async signIn(who: { email: string; password: string }, oauthQuery?: string): Promise<SignInResult> {
     return arrivalOf(await ask('POST', '/sign-in/email', { ...who, ...withQuery(oauthQuery) }));
   },
 
@@ -139,12 +139,15 @@ export const people = {
   ): Promise<string | undefined> =>
     nextOf(
       await ask('POST', '/sign-in/social', {
-        ...{ provider, callbackURL: next, errorCallbackURL: back, ...withQuery(oauthQuery) },
+        provider,
+        callbackURL: next,
+        errorCallbackURL: back,
+        ...withQuery(oauthQuery),
       }),
     ),
 
   /** Has the device ask who it is, and signs in whoever it says. Rejects with the browser's error where it gives nothing. */
-  async signInWithPasskey(oauthQuery?: string): Promise<Arrival> {
+  async signInWithPasskey(oauthQuery?: string): Promise<SignInResult> {
     const { startAuthentication } = await import('@simplewebauthn/browser');
     const options = await ask('GET', '/passkey/generate-authenticate-options');
     // What the server insists on; its library does not ask the device for it.

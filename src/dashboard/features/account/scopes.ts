@@ -1,6 +1,6 @@
 /** What a program may be allowed, in words that people know. Pure: no I/O, no clock. */
 
-export interface Allowed {
+export interface ScopeMeaning {
   /** As a sentence's end: "It will be able to …". */
   text: string;
   /** What cannot be taken back. */
@@ -8,7 +8,7 @@ export interface Allowed {
 }
 
 /** By what is behind the prefix, which each installation chooses. */
-const OF_THE_API: Record<string, Allowed> = {
+const OF_THE_API: Record<string, ScopeMeaning> = {
   read: {
     text: 'See your streams, uploads, playlists and destinations, but never a stream key',
     grave: false,
@@ -21,7 +21,7 @@ const OF_THE_API: Record<string, Allowed> = {
   billing: { text: 'See what you pay and use, and make links to top up', grave: true },
 };
 
-const OF_THE_PERSON: Record<string, Allowed> = {
+const OF_THE_PERSON: Record<string, ScopeMeaning> = {
   openid: { text: 'Know that it is you', grave: false },
   profile: { text: 'See your name', grave: false },
   email: { text: 'See your e-mail address', grave: false },
@@ -29,11 +29,11 @@ const OF_THE_PERSON: Record<string, Allowed> = {
 };
 
 /** One that is not known is shown by its own name, and taken to be grave. */
-export const meaningOf = (scope: string): Allowed =>
+export const meaningOf = (scope: string): ScopeMeaning =>
   OF_THE_PERSON[scope] ?? OF_THE_API[scope.slice(scope.indexOf(':') + 1)] ?? { text: scope, grave: true };
 
 /** Each once, what is grave last. */
-export function meaningsOf(scopes: readonly string[]): Allowed[] {
+export function meaningsOf(scopes: readonly string[]): ScopeMeaning[] {
   const all = [...new Set(scopes)].map(meaningOf);
   return [...all.filter(({ grave }) => !grave), ...all.filter(({ grave }) => grave)];
 }

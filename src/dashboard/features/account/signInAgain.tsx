@@ -8,14 +8,14 @@ import { Dialog, DialogActions } from '../../ui/dialog.tsx';
 import forms from '../../ui/form.module.css';
 import { AddressField, PasswordField, Problem, useFields } from './fields.tsx';
 import { OtherWays } from './passwordless.tsx';
-import { type Arrival, PeopleError, people } from './people.ts';
+import { PeopleError, people, type SignInResult } from './people.ts';
 import { useAuthAction } from './useAuthAction.ts';
 
 /** Gives the page back to its person. Whoever else a passkey belongs to is not let in here: the page is not theirs. */
 function useReturn({ id }: Pick<Person, 'id'>) {
   const session = useSession();
   const queries = useQueryClient();
-  return async ({ person }: Arrival) => {
+  return async ({ person }: SignInResult) => {
     const found = person ?? (await people.session());
     if (found && found.id !== id) {
       await people.signOut();

@@ -10,7 +10,7 @@ import { Frame } from './frame.tsx';
 import { KeyForm } from './keyForm.tsx';
 import { OtherWays } from './passwordless.tsx';
 import { askedBefore, keepAsked } from './pendingRequest.ts';
-import { type Arrival, PeopleError, people } from './people.ts';
+import { PeopleError, people, type SignInResult } from './people.ts';
 import { useOptions } from './queries.ts';
 import { outsideText } from './sentences.ts';
 import { Way } from './signInLink.tsx';
@@ -23,7 +23,7 @@ const errorHere = (): string | null => new URLSearchParams(location.search).get(
 function useArrival() {
   const session = useSession();
   const navigate = useNavigate();
-  return async ({ next, person }: Arrival) => {
+  return async ({ next, person }: SignInResult) => {
     if (next !== undefined && mayFollow(new URL(next, location.href).href)) return location.assign(next);
     // Where a page asked for signing in at its own address, it is that page which is shown now.
     const here = location.pathname === '/sign-in';

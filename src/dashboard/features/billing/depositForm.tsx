@@ -11,7 +11,7 @@ import { FormEnd } from '../../ui/formEnd.tsx';
 import { useSubmit } from '../../ui/useSubmit.ts';
 import { useAssets } from './queries.ts';
 
-interface Values {
+interface DepositValues {
   asset: string;
   amount: string;
 }
@@ -28,7 +28,7 @@ function Fields({ assets, onClose, onDone }: FormProps) {
   const { crypto } = useApi().calls;
   const [first] = assets;
   const currency = first?.currency ?? 'USD';
-  const { form, forget } = useKeptForm<Values>({
+  const { form, forget } = useKeptForm<DepositValues>({
     name: 'deposit',
     initialValues: { asset: first ? idOf(first) : '', amount: '25' },
     validate: {
@@ -39,7 +39,7 @@ function Fields({ assets, onClose, onDone }: FormProps) {
     },
   });
   const chosen = assets.find((asset) => idOf(asset) === form.values.asset) ?? first;
-  const { submit, busy, problem } = useSubmit<Values, CryptoDeposit>({
+  const { submit, busy, problem } = useSubmit<DepositValues, CryptoDeposit>({
     send: ({ amount }, idempotencyKey) => {
       const amountMinor = parseMinor(amount, currency);
       const { asset = '', network = '' } = chosen ?? {};

@@ -15,14 +15,14 @@ interface Pages<T> {
 }
 
 interface EntriesProps<T> {
-  of: Pages<T>;
+  query: Pages<T>;
   none: string;
   keyOf: (one: T) => string;
   children: (one: T) => ReactNode;
 }
 
-export function Entries<T>({ of, none, keyOf, children }: EntriesProps<T>) {
-  const { data, error, hasNextPage, isFetchingNextPage, fetchNextPage } = of;
+export function Entries<T>({ query, none, keyOf, children }: EntriesProps<T>) {
+  const { data, error, hasNextPage, isFetchingNextPage, fetchNextPage } = query;
   if (error && !data) return <p role="alert">{problemText(error)}</p>;
   if (!data) return <Skeleton height={60} />;
   const all = data.pages.flatMap((one) => one.data);

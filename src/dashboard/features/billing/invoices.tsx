@@ -43,7 +43,7 @@ function Pdf({ id, number }: InvoiceSummary) {
 
 export const Invoices = () => (
   <Entries<InvoiceSummary>
-    of={useInvoices()}
+    query={useInvoices()}
     none="The first one comes after a month in which something was used."
     keyOf={({ id }) => id}
   >
@@ -66,18 +66,24 @@ export const Invoices = () => (
 
 /** Field → what people call it, in the order of an address. */
 const FIELDS = {
-  ...{ name: 'Company or person', line1: 'Street and number', line2: 'Address, continued', postalCode: 'Postal code' },
-  ...{ city: 'City', region: 'State or province', country: 'Country (two letters)', taxID: 'Tax number' },
+  name: 'Company or person',
+  line1: 'Street and number',
+  line2: 'Address, continued',
+  postalCode: 'Postal code',
+  city: 'City',
+  region: 'State or province',
+  country: 'Country (two letters)',
+  taxID: 'Tax number',
 } as const satisfies Record<keyof BillingAddress, string>;
-type Field = keyof typeof FIELDS;
-type Values = Record<Field, string>;
-const NAMES = Object.keys(FIELDS) as Field[];
+type AddressFieldName = keyof typeof FIELDS;
+type AddressValues = Record<AddressFieldName, string>;
+const NAMES = Object.keys(FIELDS) as AddressFieldName[];
 
-const valuesOf = (address: BillingAddress): Values =>
-  Object.fromEntries(NAMES.map((name) => [name, address[name] ?? ''])) as Values;
+const valuesOf = (address: BillingAddress): AddressValues =>
+  Object.fromEntries(NAMES.map((name) => [name, address[name] ?? ''])) as AddressValues;
 
 /** An empty text takes a field away again. */
-const changesOf = (before: Values, after: Values): BillingAddress =>
+const changesOf = (before: AddressValues, after: AddressValues): BillingAddress =>
   Object.fromEntries(
     NAMES.map(
       (name) => [name, name === 'country' ? after[name].trim().toUpperCase() : after[name].trim()] as const,
@@ -87,8 +93,8 @@ const changesOf = (before: Values, after: Values): BillingAddress =>
 function Fields({ address, onClose }: { address: BillingAddress; onClose: () => void }) {
   const { billingAddress } = useApi().calls;
   const queries = useQueryClient();
-  const { form, forget, elsewhere } = useKeptForm<Values>({ name: 'address', initialValues: valuesOf(address) });
-  const { submit, busy, problem } = useSubmit<Values, BillingAddress>({
+  const { form, forget, elsewhere } = useKeptForm<AddressValues>({ name: 'address', initialValues: valuesOf(address) });
+  const { submit, busy, problem } = useSubmit<AddressValues, BillingAddress>({
     send: (values) => {
       const changes = changesOf(form.getInitialValues(), values);
       return Object.keys(changes).length === 0 ? Promise.resolve(address) : billingAddress.update(changes);

@@ -24,12 +24,12 @@ export function useBilling({ followed = false } = {}) {
   });
 }
 
-export interface Range {
+export interface DayRange {
   from: string;
   to: string;
 }
 
-export function useUsage(range: Range, groupBy: 'day' | 'stream') {
+export function useUsage(range: DayRange, groupBy: 'day' | 'stream') {
   const { billing } = useApi().calls;
   const query = { ...range, groupBy, timeZone: findTimeZone() };
   return useQuery({
@@ -39,10 +39,10 @@ export function useUsage(range: Range, groupBy: 'day' | 'stream') {
   });
 }
 
-type Noun = 'topUps' | 'deposits' | 'ledger' | 'invoices';
+type MoneyList = 'topUps' | 'deposits' | 'ledger' | 'invoices';
 
 function useList<T>(
-  noun: Noun,
+  noun: MoneyList,
   list: (cursor: string | undefined, signal: AbortSignal) => ReturnType<List<T>['page']>,
 ) {
   return useInfiniteQuery({

@@ -13,23 +13,23 @@ import { useSubmit } from '../../ui/useSubmit.ts';
 
 const AMOUNTS = ['10', '25', '50', '100'] as const;
 
-interface Values {
+interface TopUpValues {
   choice: (typeof AMOUNTS)[number] | 'other';
   other: string;
 }
 
-const textOf = ({ choice, other }: Values): string => (choice === 'other' ? other : choice);
+const textOf = ({ choice, other }: TopUpValues): string => (choice === 'other' ? other : choice);
 
 export function TopUpForm({ billing: { currency }, onClose }: { billing: Billing; onClose: () => void }) {
   const { topUps } = useApi().calls;
-  const { form, forget } = useKeptForm<Values>({
+  const { form, forget } = useKeptForm<TopUpValues>({
     name: 'top-up',
     initialValues: { choice: '25', other: '' },
     validate: {
       other: (_, values) => (parseMinor(textOf(values), currency) ? null : 'Enter an amount, such as 25 or 25.50.'),
     },
   });
-  const { submit, busy, problem } = useSubmit<Values, TopUp>({
+  const { submit, busy, problem } = useSubmit<TopUpValues, TopUp>({
     send: (values, idempotencyKey) =>
       topUps.create({ amountMinor: parseMinor(textOf(values), currency) ?? '', currency }, { idempotencyKey }),
     fields: ['amountMinor'],

@@ -19,7 +19,7 @@ import page from '../../ui/page.module.css';
 import { Panel } from '../../ui/panel.tsx';
 import { useOnce } from '../../ui/useOnce.ts';
 import classes from './billing.module.css';
-import { type Range, useUsage } from './queries.ts';
+import { type DayRange, useUsage } from './queries.ts';
 import { StreamName } from './streamName.tsx';
 
 const UsageChart = lazy(() => import('./chart.tsx'));
@@ -30,7 +30,7 @@ const DAYS = [
   { value: '90', label: 'The last 90 days' },
 ];
 
-function rangeOf(days: number): Range {
+function rangeOf(days: number): DayRange {
   const first = new Date();
   first.setDate(first.getDate() - days + 1);
   return { from: formatIsoDay(first), to: formatIsoDay(new Date()) };
@@ -92,7 +92,7 @@ function ByStream({ usage, billing }: { usage: Usage; billing: Billing }) {
   );
 }
 
-function Download({ range }: { range: Range }) {
+function Download({ range }: { range: DayRange }) {
   const api = useApi();
   const query = new URLSearchParams({ ...range, groupBy: 'stream', timeZone: findTimeZone(), format: 'csv' });
   const { run, busy, problem } = useOnce(

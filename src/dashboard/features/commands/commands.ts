@@ -12,9 +12,9 @@ const get = (path: string): string => `curl -sS -H "X-API-Key: $KEY" "$API/${pat
 const post = (path: string, body: string): string =>
   `curl -sS -X POST -H "X-API-Key: $KEY" -H "Content-Type: application/json" "$API/${path}" -d '${body}'`;
 
-type List = 'uploads' | 'playlists' | 'destinations';
+type ListPath = 'uploads' | 'playlists' | 'destinations';
 
-const MORE: Record<List, string> = {
+const MORE: Record<ListPath, string> = {
   uploads: `# One more, from a link
 ${post('uploads/from-link', '{"type":"VIDEO","url":"https://example.com/show.mp4"}')}`,
   playlists: `# One more, of uploads
@@ -24,7 +24,7 @@ ${post('destinations', '{"name":"My channel","rtmpUrl":"rtmp://host/app","rtmpKe
 curl -sS -X POST -H "X-API-Key: $KEY" "$API/destinations/DESTINATION_ID/test"`,
 };
 
-export const listCommands = (origin: string, list: List): Commands => ({
+export const listCommands = (origin: string, list: ListPath): Commands => ({
   rest: `${head(origin)}
 # All of them, newest first
 ${get(list)}

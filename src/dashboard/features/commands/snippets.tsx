@@ -5,15 +5,15 @@ import type { Commands } from './commands.ts';
 import classes from './snippets.module.css';
 
 const KINDS = { rest: 'API', kubectl: 'kubectl' } as const;
-type Kind = keyof typeof KINDS;
+type SnippetKind = keyof typeof KINDS;
 
 /** `about`: what they are about, e.g. `This stream`. */
 export function Snippets({ about, ...commands }: Commands & { about: string }) {
-  const [kind, setKind] = useState<Kind>('rest');
+  const [kind, setKind] = useState<SnippetKind>('rest');
   return (
     <>
       <fieldset className={classes.kinds} aria-label="By the API or with kubectl">
-        {(Object.keys(KINDS) as Kind[]).map((one) => (
+        {(Object.keys(KINDS) as SnippetKind[]).map((one) => (
           <button key={one} type="button" aria-pressed={one === kind} onClick={() => setKind(one)}>
             {KINDS[one]}
           </button>

@@ -11,7 +11,7 @@ import type { StreamChoices } from '../streams/choices.ts';
 import classes from './create.module.css';
 import type { NewStream } from './draft.ts';
 
-interface StepProps {
+interface DestinationStepProps {
   draft: NewStream;
   change: (more: Partial<NewStream>) => void;
   choices: StreamChoices;
@@ -19,7 +19,7 @@ interface StepProps {
   onBack: () => void;
 }
 
-export function DestinationStep({ draft, change, choices, onNext, onBack }: StepProps) {
+export function DestinationStep({ draft, change, choices, onNext, onBack }: DestinationStepProps) {
   const queries = useQueryClient();
   const { opened, open, close } = useOpen();
   const form = useForm({

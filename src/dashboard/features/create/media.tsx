@@ -22,7 +22,7 @@ const SOURCES = [
   { value: 'playlist', label: 'A playlist', icon: <IconPlaylist size={22} stroke={1.6} aria-hidden /> },
 ] as const;
 
-interface StepProps {
+interface MediaStepProps {
   draft: NewStream;
   change: (more: Partial<NewStream>) => void;
   choices: StreamChoices;
@@ -41,7 +41,7 @@ const Next = ({ busy = false }: { busy?: boolean }) => (
 const named = (draft: NewStream, name: string): Partial<NewStream> =>
   draft.name === '' ? { name: nameFrom(name) } : {};
 
-function FromLink({ draft, change, onNext }: StepProps) {
+function FromLink({ draft, change, onNext }: MediaStepProps) {
   const { uploads } = useApi().calls;
   const queries = useQueryClient();
   const form = useForm({
@@ -80,7 +80,7 @@ function FromLink({ draft, change, onNext }: StepProps) {
   );
 }
 
-function FromChoice({ draft, change, choices, onNext }: StepProps) {
+function FromChoice({ draft, change, choices, onNext }: MediaStepProps) {
   const isList = draft.source === 'playlist';
   const ticks = isList ? playlistTicks(choices.playlists, []) : mediaTicks(choices.uploads, draft.uploadID);
   const form = useForm({
@@ -120,7 +120,7 @@ function FromChoice({ draft, change, choices, onNext }: StepProps) {
   );
 }
 
-export function MediaStep(props: StepProps) {
+export function MediaStep(props: MediaStepProps) {
   const { draft, change } = props;
   return (
     <div className={forms.form}>

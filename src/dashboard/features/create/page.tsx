@@ -12,12 +12,12 @@ import { DestinationStep } from './destination.tsx';
 import { draftFrom, type NewStream } from './draft.ts';
 import { MediaStep } from './media.tsx';
 import { CreateProgress } from './progress.tsx';
-import { STEP_WORDS, STEPS, type Step, stepOf } from './steps.ts';
+import { type CreateStep, STEP_WORDS, STEPS, stepOf } from './steps.ts';
 import { StreamStep } from './stream.tsx';
 
 interface StepsProps {
-  step: Step;
-  go: (step: Step) => void;
+  step: CreateStep;
+  go: (step: CreateStep) => void;
 }
 
 /** Where one is on the way; what is behind can be gone back to. */
@@ -53,7 +53,7 @@ function Way() {
   const choices = useChoices();
   const step = stepOf(asked, draft);
   // In the address, so that the browser's own way back leads to the step before.
-  const go = (next: Step) => void navigate({ search: { step: next } });
+  const go = (next: CreateStep) => void navigate({ search: { step: next } });
   const props: { draft: NewStream; change: typeof change; choices: typeof choices } = { draft, change, choices };
   return (
     <>

@@ -3,16 +3,16 @@ import type { StreamCreate } from '../../../client/index.ts';
 import type { NewStream } from './draft.ts';
 
 export const STEPS = ['media', 'destination', 'stream'] as const;
-export type Step = (typeof STEPS)[number];
+export type CreateStep = (typeof STEPS)[number];
 
-export const STEP_WORDS: Record<Step, string> = {
+export const STEP_WORDS: Record<CreateStep, string> = {
   media: 'Media',
   destination: 'Destination',
   stream: 'Name and quality',
 };
 
 export interface CreateSearch {
-  step?: Step | undefined;
+  step?: CreateStep | undefined;
   /** Made already, and on its way to air. */
   stream?: string | undefined;
 }
@@ -20,7 +20,7 @@ export interface CreateSearch {
 /** Whatever else stands in the address is left out: people type there. */
 export function createSearchOf({ step, stream }: Record<string, unknown>): CreateSearch {
   return {
-    ...(STEPS.includes(step as Step) && { step: step as Step }),
+    ...(STEPS.includes(step as CreateStep) && { step: step as CreateStep }),
     ...(typeof stream === 'string' && stream !== '' && { stream: stream.slice(0, 253) }),
   };
 }
@@ -29,7 +29,7 @@ export const hasMedia = ({ source, uploadID, playlistID }: NewStream): boolean =
   source === 'playlist' ? playlistID !== '' : uploadID !== '';
 
 /** The furthest step that can be at: nobody names a stream that has nothing to play. */
-export function stepOf(asked: Step | undefined, draft: NewStream): Step {
+export function stepOf(asked: CreateStep | undefined, draft: NewStream): CreateStep {
   if (!hasMedia(draft) || asked === undefined || asked === 'media') return 'media';
   return draft.destinationID === '' || asked === 'destination' ? 'destination' : 'stream';
 }

@@ -13,14 +13,14 @@ import classes from './create.module.css';
 import type { NewStream } from './draft.ts';
 import { bodyOf } from './steps.ts';
 
-type Values = Pick<NewStream, 'name' | 'quality' | 'framerate' | 'onItemFailure'>;
+type StreamStepValues = Pick<NewStream, 'name' | 'quality' | 'framerate' | 'onItemFailure'>;
 
 interface Order {
   draft: NewStream;
   start: boolean;
 }
 
-interface StepProps {
+interface StreamStepProps {
   draft: NewStream;
   change: (more: Partial<NewStream>) => void;
   onBack: () => void;
@@ -33,9 +33,9 @@ const mayBeTriedAgain = (error: unknown): boolean =>
 
 const FIELDS = ['name', 'quality', 'framerate', 'destinationIDs', 'videoUploadObjectID', 'playlistIDs'];
 
-export function StreamStep({ draft, change, onBack, onDone }: StepProps) {
+export function StreamStep({ draft, change, onBack, onDone }: StreamStepProps) {
   const { streams } = useApi().calls;
-  const form = useForm<Values>({
+  const form = useForm<StreamStepValues>({
     initialValues: (({ name, quality, framerate, onItemFailure }) => ({ name, quality, framerate, onItemFailure }))(
       draft,
     ),
@@ -60,7 +60,7 @@ export function StreamStep({ draft, change, onBack, onDone }: StepProps) {
     onMistakes: form.setErrors,
     onDone: ({ stream, started }) => onDone(stream, started),
   });
-  const send = (start: boolean) => (values: Values) => submit({ draft: { ...draft, ...values }, start });
+  const send = (start: boolean) => (values: StreamStepValues) => submit({ draft: { ...draft, ...values }, start });
   const elsewhere = form.errors.destinationIDs ?? form.errors.videoUploadObjectID ?? form.errors.playlistIDs;
   return (
     <form className={forms.form} onSubmit={form.onSubmit(send(true))} noValidate>

@@ -15,16 +15,24 @@ import { useSubmit } from '../../ui/useSubmit.ts';
 import { LoginFields } from './login.tsx';
 import { PlatformIcon } from './platform.tsx';
 import { PRESETS, type Preset, type PresetId, presetById, presetOf } from './presets.ts';
-import { changesOf, FIELDS, mayLackKey, type Values } from './values.ts';
+import { changesOf, type DestinationValues, FIELDS, mayLackKey } from './values.ts';
 
 const LABELS = { name: 'Name', rtmpUrl: 'Address' };
-type Form = UseFormReturnType<Values>;
+type DestinationFormState = UseFormReturnType<DestinationValues>;
 
 const CHOICES = PRESETS.map(({ id, label }) => ({ value: id, label, icon: <PlatformIcon id={id} /> }));
 
 const missing = (what: string) => (value: string) => (value.trim() === '' ? `Enter ${what}.` : null);
 
-function KeyField({ form, preset, before }: { form: Form; preset: Preset; before: Destination | undefined }) {
+function KeyField({
+  form,
+  preset,
+  before,
+}: {
+  form: DestinationFormState;
+  preset: Preset;
+  before: Destination | undefined;
+}) {
   const kept = before?.rtmpKeyHint ? `the one that ends in ${before.rtmpKeyHint}` : 'the one it has';
   return (
     <div>
@@ -53,7 +61,7 @@ function KeyField({ form, preset, before }: { form: Form; preset: Preset; before
 }
 
 /** Choosing a platform fills in its address, and a name where none was given. */
-function usePreset(form: Form, before: Destination | undefined) {
+function usePreset(form: DestinationFormState, before: Destination | undefined) {
   const [chosen, setChosen] = useState<PresetId>();
   const { id } = chosen ? presetById(chosen) : presetOf(form.values.rtmpUrl);
   const choose = (next: PresetId) => {
@@ -83,13 +91,16 @@ interface DestinationFormProps {
 export function DestinationForm({ before, isGone = false, onClose, onDone }: DestinationFormProps) {
   const { destinations } = useApi().calls;
   const [first] = PRESETS;
-  const { form, forget, elsewhere } = useKeptForm<Values>({
+  const { form, forget, elsewhere } = useKeptForm<DestinationValues>({
     name: `destination ${before?.id ?? ''}`,
     secrets: ['rtmpKey', 'rtmpUser', 'rtmpPassword', 'endLogin'],
     initialValues: {
       name: before?.name ?? first?.label ?? '',
       rtmpUrl: before?.rtmpUrl ?? first?.rtmpUrl ?? '',
-      ...{ rtmpKey: '', rtmpUser: '', rtmpPassword: '', endLogin: false },
+      rtmpKey: '',
+      rtmpUser: '',
+      rtmpPassword: '',
+      endLogin: false,
     },
     validate: {
       name: missing('a name'),
@@ -98,7 +109,7 @@ export function DestinationForm({ before, isGone = false, onClose, onDone }: Des
     },
   });
   const [preset, choose] = usePreset(form, before);
-  const { submit, busy, problem } = useSubmit<Values, Destination>({
+  const { submit, busy, problem } = useSubmit<DestinationValues, Destination>({
     send: (values, idempotencyKey) => {
       const changes = changesOf(values, before);
       if (!before) {

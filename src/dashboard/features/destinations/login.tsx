@@ -4,10 +4,10 @@ import type { UseFormReturnType } from '@mantine/form';
 import { useState } from 'react';
 import forms from '../../ui/form.module.css';
 import classes from './destinations.module.css';
-import type { Values } from './values.ts';
+import type { DestinationValues } from './values.ts';
 
 interface LoginFieldsProps {
-  form: UseFormReturnType<Values>;
+  form: UseFormReturnType<DestinationValues>;
   /** The destination has a login already. */
   hasLogin: boolean;
 }

@@ -7,9 +7,9 @@ import { formatMs } from '../../lib/format.ts';
 import forms from '../../ui/form.module.css';
 import { StreamLinks } from '../references/holders.tsx';
 import classes from './destinations.module.css';
-import { type Step, stepsOf } from './stages.ts';
+import { type DestinationTestStep, stepsOf } from './stages.ts';
 
-const ICONS: Record<Step['state'], TablerIcon> = {
+const ICONS: Record<DestinationTestStep['state'], TablerIcon> = {
   passed: IconCircleCheckFilled,
   failed: IconCircleXFilled,
   'not reached': IconCircleDashed,

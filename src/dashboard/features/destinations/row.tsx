@@ -20,12 +20,12 @@ const keyLine = ({ rtmpKeyHint }: Destination): string =>
 function useTest(destination: Destination) {
   const test = useDestinationTest(destination);
   const { reset } = test;
-  const of = `${destination.rtmpUrl} ${destination.rtmpKeyHint}`;
-  const before = useRef(of);
+  const tested = `${destination.rtmpUrl} ${destination.rtmpKeyHint}`;
+  const before = useRef(tested);
   useEffect(() => {
-    if (before.current !== of) reset();
-    before.current = of;
-  }, [of, reset]);
+    if (before.current !== tested) reset();
+    before.current = tested;
+  }, [tested, reset]);
   return test;
 }
 

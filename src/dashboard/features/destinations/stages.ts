@@ -2,7 +2,7 @@
 import type { DestinationTest } from '../../../client/index.ts';
 import type { TestStage } from '../../../destinations/spec.ts';
 
-export interface Step {
+export interface DestinationTestStep {
   stage: TestStage;
   label: string;
   state: 'passed' | 'failed' | 'not reached';
@@ -25,7 +25,7 @@ function stagesOf(rtmpUrl: string): TestStage[] {
 }
 
 /** All before the stage it came to are passed; that one is too, if the destination took the publish. */
-export function stepsOf(rtmpUrl: string, { ok, stage }: Pick<DestinationTest, 'ok' | 'stage'>): Step[] {
+export function stepsOf(rtmpUrl: string, { ok, stage }: Pick<DestinationTest, 'ok' | 'stage'>): DestinationTestStep[] {
   const stages = stagesOf(rtmpUrl);
   const reached = stages.indexOf(stage);
   return stages.map((step, i) => ({

@@ -2,19 +2,22 @@
 import type { Destination } from '../../../client/index.ts';
 
 export const FIELDS = ['name', 'rtmpUrl', 'rtmpKey', 'rtmpUser', 'rtmpPassword'] as const;
-type Field = (typeof FIELDS)[number];
-export type Values = Record<Field, string> & { endLogin: boolean };
-type Sent = Partial<Record<Field, string>>;
+type DestinationFormField = (typeof FIELDS)[number];
+export type DestinationValues = Record<DestinationFormField, string> & { endLogin: boolean };
+type SentFields = Partial<Record<DestinationFormField, string>>;
 
 /** Where SRT needs no key, and where an address ends with one, the field of the key may stay empty. */
 export const mayLackKey = (rtmpUrl: string): boolean =>
   /^(srt:\/\/|rtmps?:\/\/[^/]+\/[^/?]+\/[^/?])/i.test(rtmpUrl.trim());
 
 /** Without spaces around what was copied, and without what stays as it is. */
-export function changesOf(values: Values, before: Destination | undefined): Sent {
+export function changesOf(values: DestinationValues, before: Destination | undefined): SentFields {
   const given = FIELDS.map((field) => [field, values[field].trim()] as const);
-  const kept = (field: Field): string => (before && (field === 'name' || field === 'rtmpUrl') ? before[field] : '');
-  const isAsked = (field: Field) => !before && ['name', 'rtmpUrl', 'rtmpKey'].includes(field);
-  const changes: Sent = Object.fromEntries(given.filter(([field, value]) => isAsked(field) || value !== kept(field)));
+  const kept = (field: DestinationFormField): string =>
+    before && (field === 'name' || field === 'rtmpUrl') ? before[field] : '';
+  const isAsked = (field: DestinationFormField) => !before && ['name', 'rtmpUrl', 'rtmpKey'].includes(field);
+  const changes: SentFields = Object.fromEntries(
+    given.filter(([field, value]) => isAsked(field) || value !== kept(field)),
+  );
   return values.endLogin ? { ...changes, rtmpUser: '', rtmpPassword: '' } : changes;
 }

@@ -9,7 +9,7 @@ import { OVERVIEW_PHASES } from './select.ts';
 const PAGE_SIZE = 100;
 const REFRESH_MS = 3000;
 
-export interface Found {
+export interface OverviewStreams {
   streams: Stream[];
   /** The account has a stream at all. */
   any: boolean;
@@ -18,7 +18,7 @@ export interface Found {
 /** All streams of an account that has few; of one with more than a page of them, those that the overview is about. */
 export function useOverview() {
   const { streams } = useApi().calls;
-  return useQuery<Found>({
+  return useQuery<OverviewStreams>({
     queryKey: ['streams', 'overview'],
     queryFn: async ({ signal }) => {
       const first = await streams.list({ limit: PAGE_SIZE }, { signal }).page();

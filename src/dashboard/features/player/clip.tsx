@@ -9,9 +9,9 @@ import { useApi } from '../../api/context.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import classes from './player.module.css';
 
-type State = 'loading' | 'there' | 'nothing' | 'failed' | 'unsupported';
+type ClipState = 'loading' | 'there' | 'nothing' | 'failed' | 'unsupported';
 
-const SAYINGS: Partial<Record<State, string>> = {
+const SAYINGS: Partial<Record<ClipState, string>> = {
   nothing:
     'Its first minute could not be prepared. Play the file on your computer; if that works, export it as MP4 with H.264 and AAC, and add it again.',
   failed: 'The preview did not come. Close this and try again in a moment.',
@@ -25,7 +25,7 @@ const CONFLICT = 409;
 async function play(
   video: HTMLVideoElement,
   source: { url: string; headers: Record<string, string> },
-  tell: (state: State) => void,
+  tell: (state: ClipState) => void,
   signal: AbortSignal,
 ): Promise<void> {
   const { default: mpegts } = await import('mpegts.js');
@@ -52,7 +52,7 @@ export function ClipPreview({ upload, onClose }: { upload: Upload; onClose: () =
   const { objectID, name, preview } = upload;
   const api = useApi();
   const video = useRef<HTMLVideoElement>(null);
-  const [state, setState] = useState<State>('loading');
+  const [state, setState] = useState<ClipState>('loading');
   // Once it is there it is played, whatever becomes of it meanwhile.
   const [isReady, setReady] = useState(preview === 'ready');
   if (preview === 'ready' && !isReady) setReady(true);
@@ -62,7 +62,7 @@ export function ClipPreview({ upload, onClose }: { upload: Upload; onClose: () =
     if (!video.current) return;
     setState('loading');
     const stop = new AbortController();
-    const tell = (next: State) => {
+    const tell = (next: ClipState) => {
       if (!stop.signal.aborted) setState(next);
     };
     play(video.current, api.uploadPreview(objectID), tell, stop.signal).catch(() => tell('failed'));

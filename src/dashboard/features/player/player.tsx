@@ -13,7 +13,7 @@ import {
 import { type KeyboardEvent, type ReactNode, type RefObject, useEffect, useRef, useState } from 'react';
 import { useApi } from '../../api/context.tsx';
 import classes from './player.module.css';
-import { type PreviewState, usePreview } from './usePreview.ts';
+import { type LivePreviewState, usePreview } from './usePreview.ts';
 
 function useFullscreen(frame: RefObject<HTMLElement | null>) {
   const [full, setFull] = useState(false);
@@ -45,7 +45,7 @@ const busy = <Loader size={30} color="#fff" />;
 const PREVIEWED: readonly string[] = ['live', 'reconnecting'];
 
 interface CoverProps extends Pick<PlayerProps, 'phase' | 'meaning' | 'resting'> {
-  state: PreviewState;
+  state: LivePreviewState;
   paused: boolean;
 }
 

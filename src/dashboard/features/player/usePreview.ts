@@ -4,7 +4,7 @@ import type { Api } from '../../api/api.ts';
 import { playFeed } from './feed.ts';
 import { failuresAfter, retryDelay } from './retry.ts';
 
-export type PreviewState = 'off' | 'connecting' | 'playing' | 'interrupted' | 'unsupported';
+export type LivePreviewState = 'off' | 'connecting' | 'playing' | 'interrupted' | 'unsupported';
 
 /** A tab that nobody looks at for this long gives its preview back to the server. */
 const HIDDEN_MS = 60_000;
@@ -34,8 +34,8 @@ export function usePreview(
   api: Api,
   streamId: string,
   wanted: boolean,
-): PreviewState {
-  const [state, setState] = useState<PreviewState>('off');
+): LivePreviewState {
+  const [state, setState] = useState<LivePreviewState>('off');
   const run = usePageSeen() && wanted;
 
   useEffect(() => {

@@ -19,19 +19,16 @@ import { CSS } from '@dnd-kit/utilities';
 import { ActionIcon, Tooltip } from '@mantine/core';
 import { IconGripVertical, IconX } from '@tabler/icons-react';
 import { useMemo } from 'react';
-import type { Upload } from '../../../client/index.ts';
 import { formatLength } from '../../lib/format.ts';
 import { UploadTag } from '../uploads/row.tsx';
-import type { Entry } from './draft.ts';
+import type { PlaylistEntry } from './draft.ts';
 import classes from './playlists.module.css';
-import { clipName } from './text.ts';
-
-type Uploads = ReadonlyMap<string, Upload>;
+import { clipName, type UploadsById } from './text.ts';
 
 interface ClipProps {
-  entry: Entry;
+  entry: PlaylistEntry;
   place: number;
-  uploads: Uploads;
+  uploads: UploadsById;
   onRemove: () => void;
 }
 
@@ -76,7 +73,7 @@ function Clip({ entry, place, uploads, onRemove }: ClipProps) {
 }
 
 /** What screen readers hear while a clip is moved: names and places, where the library would tell its keys. */
-function announcementsOf(entries: readonly Entry[], uploads: Uploads): Announcements {
+function announcementsOf(entries: readonly PlaylistEntry[], uploads: UploadsById): Announcements {
   const nameOf = (key: unknown): string => {
     const entry = entries.find((one) => one.key === key);
     return entry ? clipName(entry.objectID, uploads) : 'The clip';
@@ -101,8 +98,8 @@ const INSTRUCTIONS = {
 };
 
 interface ClipsProps {
-  entries: readonly Entry[];
-  uploads: Uploads;
+  entries: readonly PlaylistEntry[];
+  uploads: UploadsById;
   onMove: (key: string, place: string) => void;
   onRemove: (key: string) => void;
 }

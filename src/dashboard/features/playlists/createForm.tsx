@@ -10,7 +10,7 @@ import { FormEnd } from '../../ui/formEnd.tsx';
 import { useSubmit } from '../../ui/useSubmit.ts';
 import { ClipChoice } from './picker.tsx';
 
-interface Values {
+interface NewPlaylistValues {
   name: string;
   kind: Playlist['kind'];
   mode: Playlist['mode'];
@@ -29,20 +29,22 @@ export const MODES = [
 
 const DELETED = 'One of the clips was deleted meanwhile. Choose them again.';
 
-const bodyOf = ({ name, kind, mode, items }: Values): PlaylistCreate => ({
-  ...{ name: name.trim(), kind, mode },
+const bodyOf = ({ name, kind, mode, items }: NewPlaylistValues): PlaylistCreate => ({
+  name: name.trim(),
+  kind,
+  mode,
   items: items.map((uploadObjectID) => ({ uploadObjectID })),
 });
 
 export function CreateForm({ onClose, onDone }: { onClose: () => void; onDone: (playlist: Playlist) => unknown }) {
   const { playlists } = useApi().calls;
-  const { form, forget } = useKeptForm<Values>({
+  const { form, forget } = useKeptForm<NewPlaylistValues>({
     name: 'playlist',
     initialValues: { name: '', kind: 'video', mode: 'sequential', items: [] },
     validate: { name: (value) => (value.trim() === '' ? 'Enter a name.' : null) },
   });
   const { submit, busy, problem } = useSubmit({
-    send: (values: Values, idempotencyKey) => playlists.create(bodyOf(values), { idempotencyKey }),
+    send: (values: NewPlaylistValues, idempotencyKey) => playlists.create(bodyOf(values), { idempotencyKey }),
     fields: ['name', 'items'],
     onMistakes: form.setErrors,
     onDone: (playlist) => {

@@ -6,9 +6,9 @@ import { Confirm } from '../../ui/confirm.tsx';
 import { DeleteDialog } from '../../ui/deleteDialog.tsx';
 import { HolderList } from '../references/holders.tsx';
 import { usePlaylistsChanged } from './queries.ts';
-import type { Acts } from './useActs.ts';
+import type { PlaylistActs } from './useActs.ts';
 
-export function PublishQuestion({ acts: { asked, answer, publishNow } }: { acts: Acts }) {
+export function PublishQuestion({ acts: { asked, answer, publishNow } }: { acts: PlaylistActs }) {
   if (asked === undefined) return null;
   return (
     <Confirm

@@ -1,9 +1,9 @@
 /** What is different between two versions of a playlist, clip by clip. Pure: no I/O, no clock. */
 import type { PlaylistDiff } from '../../../client/index.ts';
 
-type Change = PlaylistDiff['changes'][number];
+type PlaylistChange = PlaylistDiff['changes'][number];
 
-export interface Line {
+export interface DifferenceLine {
   what: 'added' | 'removed' | 'moved';
   objectID: string;
   /** Counted from 1: where it was, or, if it is new, where it is. */
@@ -12,18 +12,18 @@ export interface Line {
   to?: number;
 }
 
-interface Item {
+interface ListedClip {
   objectID: string;
   /** Where it was before; undefined for what is new. */
   was: number | undefined;
 }
 
-const put = (change: Extract<Change, { items: unknown }>): Item[] =>
+const put = (change: Extract<PlaylistChange, { items: unknown }>): ListedClip[] =>
   change.items.map(({ uploadObjectID }) => ({ objectID: uploadObjectID, was: undefined }));
 
 /** Makes the changes, one after the other, and answers what they took out. */
-function apply(list: Item[], changes: readonly Change[]): Item[] {
-  const out: Item[] = [];
+function apply(list: ListedClip[], changes: readonly PlaylistChange[]): ListedClip[] {
+  const out: ListedClip[] = [];
   for (const change of changes) {
     if (change.op === 'insert') list.splice(change.index ?? list.length, 0, ...put(change));
     else if (change.op === 'remove') out.push(...list.splice(change.index, change.count ?? 1));
@@ -34,10 +34,10 @@ function apply(list: Item[], changes: readonly Change[]): Item[] {
 }
 
 /** In the order of the new list, what was taken out first. A clip that was taken out and put in elsewhere was moved. */
-export function differenceOf(before: readonly string[], changes: readonly Change[]): Line[] {
-  const list: Item[] = before.map((objectID, was) => ({ objectID, was }));
+export function differenceOf(before: readonly string[], changes: readonly PlaylistChange[]): DifferenceLine[] {
+  const list: ListedClip[] = before.map((objectID, was) => ({ objectID, was }));
   const out = apply(list, changes);
-  const lines: Line[] = [];
+  const lines: DifferenceLine[] = [];
   list.forEach(({ objectID, was }, i) => {
     const place = i + 1;
     const from = was === undefined ? out.findIndex((item) => item.objectID === objectID) : -1;
@@ -47,6 +47,6 @@ export function differenceOf(before: readonly string[], changes: readonly Change
   });
   const removed = out
     .filter(({ was }) => was !== undefined)
-    .map(({ objectID, was }): Line => ({ what: 'removed', objectID, place: (was ?? 0) + 1 }));
+    .map(({ objectID, was }): DifferenceLine => ({ what: 'removed', objectID, place: (was ?? 0) + 1 }));
   return [...removed, ...lines];
 }

@@ -4,12 +4,16 @@ import { IconArrowsUpDown, IconMinus, IconPlus, type TablerIcon } from '@tabler/
 import { problemText } from '../../api/problem.ts';
 import page from '../../ui/page.module.css';
 import { useUploadsById } from '../uploads/queries.ts';
-import { differenceOf, type Line } from './difference.ts';
+import { type DifferenceLine, differenceOf } from './difference.ts';
 import classes from './playlists.module.css';
 import { useDifference } from './queries.ts';
 import { lineText, MODE_WORDS } from './text.ts';
 
-const ICONS: Record<Line['what'], TablerIcon> = { added: IconPlus, removed: IconMinus, moved: IconArrowsUpDown };
+const ICONS: Record<DifferenceLine['what'], TablerIcon> = {
+  added: IconPlus,
+  removed: IconMinus,
+  moved: IconArrowsUpDown,
+};
 const NO_UPLOADS = new Map();
 
 export function Difference({ id, from, to }: { id: string; from: number; to: number }) {

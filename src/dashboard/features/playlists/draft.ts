@@ -6,7 +6,7 @@ import type { Playlist, PlaylistUpdate } from '../../../client/index.ts';
 
 type Mode = Playlist['mode'];
 
-export interface Entry {
+export interface PlaylistEntry {
   /** `b3`: the base's fourth; all others are new. */
   key: string;
   objectID: string;
@@ -23,26 +23,30 @@ export interface PlaylistDraft {
   base: Base;
   name: string;
   mode: Mode;
-  entries: Entry[];
+  entries: PlaylistEntry[];
 }
 
 const keyOf = (index: number): string => `b${index}`;
-const isNew = ({ key }: Entry): boolean => !key.startsWith('b');
+const isNew = ({ key }: PlaylistEntry): boolean => !key.startsWith('b');
 
 export const baseOf = ({ version, name, mode, items }: Playlist): Base => ({
-  ...{ version, name, mode },
+  version,
+  name,
+  mode,
   objectIDs: items.map(({ uploadObjectID }) => uploadObjectID),
 });
 
 /** Nothing is changed yet. */
 export const draftOf = (base: Base): PlaylistDraft => ({
-  ...{ base, name: base.name, mode: base.mode },
+  base,
+  name: base.name,
+  mode: base.mode,
   entries: base.objectIDs.map((objectID, i) => ({ key: keyOf(i), objectID })),
 });
 
 const sameList = (a: readonly string[], b: readonly string[]): boolean =>
   a.length === b.length && a.every((one, i) => one === b[i]);
-const idsOf = (entries: readonly Entry[]): string[] => entries.map(({ objectID }) => objectID);
+const idsOf = (entries: readonly PlaylistEntry[]): string[] => entries.map(({ objectID }) => objectID);
 
 /** What is to be sent to save it, as one batch; undefined when it is as it was. */
 export function updateOf({ base, name, mode, entries }: PlaylistDraft): PlaylistUpdate | undefined {
@@ -62,7 +66,7 @@ export const isSavedAs = ({ name, mode, entries }: PlaylistDraft, theirs: Base):
   name === theirs.name && mode === theirs.mode && sameList(idsOf(entries), theirs.objectIDs);
 
 /** A key that no entry has. */
-function freshKey(entries: readonly Entry[]): string {
+function freshKey(entries: readonly PlaylistEntry[]): string {
   const taken = new Set(entries.map(({ key }) => key));
   for (let n = entries.length; ; n += 1) if (!taken.has(`n${n}`)) return `n${n}`;
 }
@@ -92,7 +96,7 @@ export function withMoved(draft: PlaylistDraft, key: string, place: string): Pla
  * Their list with the base's keys: first for what stayed in the same order (longest common subsequence; Wagner and Fischer
  * 1974), then for what was moved, and keys of its own for what is new.
  */
-function keyed(base: readonly string[], theirs: readonly string[]): Entry[] {
+function keyed(base: readonly string[], theirs: readonly string[]): PlaylistEntry[] {
   const length = Array.from({ length: base.length + 1 }, () => new Uint16Array(theirs.length + 1));
   const at = (i: number, j: number): number => length[i]?.[j] ?? 0;
   for (let i = base.length - 1; i >= 0; i -= 1)
@@ -117,7 +121,7 @@ function keyed(base: readonly string[], theirs: readonly string[]): Entry[] {
 }
 
 /** `list` with what `other` has besides, each after what it follows there. */
-function woven(list: readonly Entry[], other: readonly Entry[]): Entry[] {
+function woven(list: readonly PlaylistEntry[], other: readonly PlaylistEntry[]): PlaylistEntry[] {
   const result = [...list];
   other.forEach((entry, i) => {
     if (result.some(({ key }) => key === entry.key)) return;
@@ -128,7 +132,7 @@ function woven(list: readonly Entry[], other: readonly Entry[]): Entry[] {
   return result;
 }
 
-const indexInBase = ({ key }: Entry): number => Number(key.slice(1));
+const indexInBase = ({ key }: PlaylistEntry): number => Number(key.slice(1));
 
 /** Whether clips that were there from the beginning have another order by now. */
 function isReordered({ entries }: PlaylistDraft): boolean {
@@ -143,7 +147,7 @@ function isReordered({ entries }: PlaylistDraft): boolean {
 export function rebased(draft: PlaylistDraft, theirs: Base): PlaylistDraft {
   const { base, entries } = draft;
   const theirEntries = keyed(base.objectIDs, theirs.objectIDs);
-  const has = (list: readonly Entry[], { key }: Entry): boolean => list.some((one) => one.key === key);
+  const has = (list: readonly PlaylistEntry[], { key }: PlaylistEntry): boolean => list.some((one) => one.key === key);
   // Of the base's, only what both of us have kept.
   const mine = entries.filter((entry) => isNew(entry) || has(theirEntries, entry));
   const others = theirEntries.filter((entry) => isNew(entry) || has(entries, entry));

@@ -102,15 +102,18 @@ export function usePlaylistActs(id: string) {
     /** Whether one of them is on its way at this moment: a second press may come before anything is rendered. */
     isActing: () => queries.isMutating({ mutationKey }) > 0,
     save: useMutation({
-      ...{ mutationKey, onSuccess },
+      mutationKey,
+      onSuccess,
       mutationFn: (update: PlaylistUpdate) => playlists.update(id, update),
     }),
     publish: useMutation({
-      ...{ mutationKey, onSuccess },
+      mutationKey,
+      onSuccess,
       mutationFn: (version: number) => playlists.publish(id, { version }),
     }),
     rollback: useMutation({
-      ...{ mutationKey, onSuccess },
+      mutationKey,
+      onSuccess,
       mutationFn: (version: number) => playlists.rollback(id, { version }),
     }),
   };

@@ -1,10 +1,10 @@
 import { Button } from '@mantine/core';
 import classes from './playlists.module.css';
-import type { Acts } from './useActs.ts';
+import type { PlaylistActs } from './useActs.ts';
 import type { Editing } from './useEditing.ts';
 
 /** Stays in sight while there are changes that are not saved. */
-export function SaveBar({ editing, acts }: { editing: Editing; acts: Acts }) {
+export function SaveBar({ editing, acts }: { editing: Editing; acts: PlaylistActs }) {
   const { update, conflict, draft } = editing;
   const { saving, problem } = acts;
   if (!update) return null;

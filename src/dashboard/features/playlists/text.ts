@@ -1,21 +1,21 @@
 /** What is said of playlists. Pure: no I/O, no clock. */
 import type { Playlist, PlaylistSummary, Upload } from '../../../client/index.ts';
 import { formatLength } from '../../lib/format.ts';
-import type { Line } from './difference.ts';
+import type { DifferenceLine } from './difference.ts';
 
 export const KIND_WORDS: Record<PlaylistSummary['kind'], string> = { video: 'Video', audio: 'Audio' };
 export const MODE_WORDS: Record<PlaylistSummary['mode'], string> = { sequential: 'In order', shuffle: 'Shuffled' };
 
 export const clips = (count: number): string => `${count} ${count === 1 ? 'clip' : 'clips'}`;
 
-type Uploads = ReadonlyMap<string, Upload>;
+export type UploadsById = ReadonlyMap<string, Upload>;
 
 /** Of clips whose name is not known, because they were deleted, the end of the id. */
-export const clipName = (objectID: string, uploads: Uploads): string =>
+export const clipName = (objectID: string, uploads: UploadsById): string =>
   uploads.get(objectID)?.name ?? `Deleted clip …${objectID.slice(-6)}`;
 
 /** `3 clips · 1:02:03 in all`; says of how many the length is not known. */
-export function totalOf(objectIDs: readonly string[], uploads: Uploads): string {
+export function totalOf(objectIDs: readonly string[], uploads: UploadsById): string {
   const lengths = objectIDs.map((id) => uploads.get(id)?.durationSeconds ?? undefined);
   const known = lengths.filter((length) => length !== undefined);
   const total = known.reduce((sum, length) => sum + length, 0);
@@ -29,7 +29,7 @@ export function totalOf(objectIDs: readonly string[], uploads: Uploads): string 
     .join(' · ');
 }
 
-export function lineText({ what, objectID, place, to }: Line, uploads: Uploads): string {
+export function lineText({ what, objectID, place, to }: DifferenceLine, uploads: UploadsById): string {
   const name = clipName(objectID, uploads);
   if (what === 'moved') return `“${name}” moved from place ${place} to ${to}`;
   return what === 'added' ? `“${name}” added at place ${place}` : `“${name}” removed from place ${place}`;

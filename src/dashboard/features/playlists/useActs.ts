@@ -6,7 +6,7 @@ import { mistakesOf } from '../../ui/mistakes.ts';
 import { usePlaylistActs } from './queries.ts';
 import type { Editing } from './useEditing.ts';
 
-export type Acts = ReturnType<typeof useActs>;
+export type PlaylistActs = ReturnType<typeof useActs>;
 
 const refused = (title: string) => (error: unknown) =>
   notifications.show({ color: 'red', autoClose: 12_000, withBorder: true, title, message: problemText(error) });

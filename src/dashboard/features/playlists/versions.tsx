@@ -14,13 +14,13 @@ import classes from './playlists.module.css';
 import { useVersions } from './queries.ts';
 import { clips, MODE_WORDS } from './text.ts';
 
-interface Acts {
+interface VersionActs {
   publish: (version: number) => void;
   rollback: (version: number) => void;
   busy: boolean;
 }
 
-interface VersionProps extends Acts {
+interface VersionProps extends VersionActs {
   playlist: Playlist;
   version: PlaylistVersionSummary;
   /** The number of the one before, if that is kept. */
@@ -90,7 +90,7 @@ function Version({ playlist, version: row, before, publish, rollback, busy }: Ve
   );
 }
 
-export function Versions({ playlist, ...acts }: Acts & { playlist: Playlist }) {
+export function Versions({ playlist, ...acts }: VersionActs & { playlist: Playlist }) {
   const { data, error, hasNextPage, isFetchingNextPage, fetchNextPage } = useVersions(playlist.id, playlist.version);
   if (error && !data) return <p className={page.dim}>{problemText(error)}</p>;
   if (!data) return <Skeleton height={60} aria-label="Loading the versions" />;

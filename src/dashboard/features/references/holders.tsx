@@ -5,13 +5,13 @@ import type { ProblemError } from '../../../client/index.ts';
 import { useApi } from '../../api/context.tsx';
 import classes from '../../ui/form.module.css';
 
-interface Held {
+interface Holder {
   id: string;
   name: string;
 }
 
 /** Ids stand for the names that are not known (yet). */
-function useNames(noun: 'streams' | 'playlists', ids: readonly string[]): Held[] {
+function useNames(noun: 'streams' | 'playlists', ids: readonly string[]): Holder[] {
   const api = useApi();
   const answers = useQueries({
     queries: ids.map((id) => ({

@@ -64,8 +64,8 @@ export const mediaTicks = (uploads: readonly Upload[] | undefined, chosen: strin
 export const playlistTicks = (
   playlists: readonly PlaylistSummary[] | undefined,
   chosen: readonly string[],
-  of: PlaylistSummary['kind'] = 'video',
+  wanted: PlaylistSummary['kind'] = 'video',
 ): Tick[] =>
   (playlists ?? [])
-    .filter(({ id, kind }) => kind === of || chosen.includes(id))
+    .filter(({ id, kind }) => kind === wanted || chosen.includes(id))
     .map(({ id, name, mode }) => ({ value: id, label: name, hint: mode === 'shuffle' ? 'Shuffled' : 'In order' }));

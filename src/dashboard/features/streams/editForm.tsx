@@ -17,8 +17,13 @@ import { changesOf, type EditValues, mediaTicks, playlistTicks, valuesOf } from 
 
 /** Field → what people call it. */
 const LABELS = {
-  ...{ name: 'Name', quality: 'Quality', framerate: 'Frame rate', destinationIDs: 'Destinations' },
-  ...{ videoUploadObjectID: 'Video', playlistIDs: 'Playlists', audioPlaylistIDs: 'Audio playlists' },
+  name: 'Name',
+  quality: 'Quality',
+  framerate: 'Frame rate',
+  destinationIDs: 'Destinations',
+  videoUploadObjectID: 'Video',
+  playlistIDs: 'Playlists',
+  audioPlaylistIDs: 'Audio playlists',
   onItemFailure: 'Items that cannot be played',
 };
 const FIELDS = Object.keys(LABELS);
@@ -26,7 +31,7 @@ const MOST_DESTINATIONS = 5;
 const MOST_PLAYLISTS = 20;
 
 /** Nobody who has no audio playlist is asked about them. */
-function Sound({ form, choices }: { form: Form; choices: StreamChoices }) {
+function Sound({ form, choices }: { form: EditFormState; choices: StreamChoices }) {
   const { audioPlaylistIDs } = form.values;
   const ticks = playlistTicks(choices.playlists, audioPlaylistIDs, 'audio');
   if (ticks.length === 0) return null;
@@ -48,9 +53,9 @@ const KINDS = [
   { value: 'playlists', label: 'Playlists' },
 ] as const;
 
-type Form = UseFormReturnType<EditValues>;
+type EditFormState = UseFormReturnType<EditValues>;
 
-function Media({ form, choices }: { form: Form; choices: StreamChoices }) {
+function Media({ form, choices }: { form: EditFormState; choices: StreamChoices }) {
   const { kind, videoUploadObjectID, playlistIDs } = form.values;
   return (
     <>

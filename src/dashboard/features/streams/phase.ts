@@ -54,11 +54,11 @@ export const lookOf = (phase: string): PhaseLook =>
     ? PHASE_LOOKS[phase as Phase]
     : { word: phase || 'Unknown', meaning: 'This page does not know the state yet.', icon: 'moon', tone: 'quiet' };
 
-export type Action = 'start' | 'stop';
+export type PowerAction = 'start' | 'stop';
 const OFF_AIR: readonly string[] = ['idle', 'stopped', 'ended'];
 
 /** What a person can do in a state. A schedule that has not begun can be called off, or begun at once. */
-export function actionsIn(phase: string): readonly Action[] {
+export function actionsIn(phase: string): readonly PowerAction[] {
   if (phase === 'stopping') return [];
   if (phase === 'scheduled') return ['start', 'stop'];
   return OFF_AIR.includes(phase) ? ['start'] : ['stop'];
@@ -75,8 +75,8 @@ export const needsAttention = (phase: string): boolean => {
 };
 
 /** What a person just asked for; held until the system has taken it up. */
-export interface Intent {
-  want: Action;
+export interface PowerIntent {
+  want: PowerAction;
   /** Milliseconds since the Unix epoch. */
   at: number;
 }
@@ -85,7 +85,7 @@ export interface Intent {
 export const INTENT_MS = 10_000;
 
 /** The state to show: a wish that the operator has not seen yet shows as `starting` or `stopping`. */
-export function shownPhase(phase: string, intent: Intent | undefined, now: number): string {
+export function shownPhase(phase: string, intent: PowerIntent | undefined, now: number): string {
   if (!intent || now - intent.at > INTENT_MS) return phase;
   if (intent.want === 'start') return [...OFF_AIR, 'scheduled', 'stopping'].includes(phase) ? 'starting' : phase;
   return [...OFF_AIR, 'failed'].includes(phase) ? phase : 'stopping';

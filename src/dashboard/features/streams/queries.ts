@@ -15,7 +15,7 @@ import { useApi } from '../../api/context.tsx';
 import { unlessFollowed } from '../../api/feed.ts';
 import { problemText } from '../../api/problem.ts';
 import { IssueLines } from './issues.tsx';
-import { INTENT_MS, type Intent, isRunning, shownPhase } from './phase.ts';
+import { INTENT_MS, isRunning, type PowerIntent, shownPhase } from './phase.ts';
 
 /** While no changes are heard of, so often is asked instead. */
 const LIST_MS = 3000;
@@ -39,10 +39,10 @@ const keys = {
   destinations: ['destinations', 'names'] as const,
 };
 
-export type StreamFilter = Pick<StreamQuery, 'status' | 'q'>;
+export type StreamListFilter = Pick<StreamQuery, 'status' | 'q'>;
 
 /** Newest first. What was found for another filter is shown until the answer comes. */
-export function useStreams(filter: StreamFilter = {}) {
+export function useStreams(filter: StreamListFilter = {}) {
   const { streams } = useApi().calls;
   return useInfiniteQuery({
     queryKey: [...keys.list, filter],
@@ -125,7 +125,7 @@ export function useEvents(id: string) {
 
 /** The state to show for a stream: a wish just made shows at once, and gives way to what the system says. */
 export function useShownPhase(stream: Pick<Stream, 'id' | 'status'>): string {
-  const { data: intent } = useQuery<Intent | null>({
+  const { data: intent } = useQuery<PowerIntent | null>({
     queryKey: keys.intent(stream.id),
     queryFn: () => null,
     enabled: false,
@@ -142,7 +142,7 @@ export function useShownPhase(stream: Pick<Stream, 'id' | 'status'>): string {
 }
 
 /** Tells why a wish was not followed. */
-export function tellRefused(name: string, want: Intent['want'], error: unknown): void {
+export function tellRefused(name: string, want: PowerIntent['want'], error: unknown): void {
   const issues = error instanceof ProblemError ? error.issues : [];
   notifications.show({
     id: `${want}-${name}`,
@@ -160,10 +160,10 @@ export function usePower(stream: Pick<Stream, 'id' | 'name'>) {
   const queries = useQueryClient();
   const { id, name } = stream;
   return useMutation({
-    mutationFn: (want: Intent['want']) => (want === 'start' ? api.start(id) : api.stop(id)),
+    mutationFn: (want: PowerIntent['want']) => (want === 'start' ? api.start(id) : api.stop(id)),
     onMutate: async (want) => {
       notifications.hide(`${want}-${name}`);
-      queries.setQueryData(keys.intent(id), { want, at: Date.now() } satisfies Intent);
+      queries.setQueryData(keys.intent(id), { want, at: Date.now() } satisfies PowerIntent);
       await queries.cancelQueries({ queryKey: keys.stream(id) });
     },
     onSuccess: (after) => {

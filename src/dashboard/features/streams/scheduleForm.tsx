@@ -32,9 +32,9 @@ const FIELDS: Record<string, keyof ScheduleValues> = {
   recurrence: 'cron',
 };
 
-type Form = UseFormReturnType<ScheduleValues>;
+type ScheduleFormState = UseFormReturnType<ScheduleValues>;
 
-function Once({ form }: { form: Form }) {
+function Once({ form }: { form: ScheduleFormState }) {
   return (
     <>
       <TextInput
@@ -53,7 +53,7 @@ function Once({ form }: { form: Form }) {
   );
 }
 
-function Recurring({ form }: { form: Form }) {
+function Recurring({ form }: { form: ScheduleFormState }) {
   const { repeat, days } = form.values;
   const words = useCronWords(cronIn(form.values));
   const zones = useMemo(() => [...new Set([findTimeZone(), 'UTC', ...Intl.supportedValuesOf('timeZone')])], []);

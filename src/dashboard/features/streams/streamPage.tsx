@@ -42,14 +42,14 @@ function Pending({ error, lines = 2 }: { error: unknown; lines?: number }) {
   );
 }
 
-interface HeadProps {
+interface StreamHeadProps {
   stream: Stream;
   phase: string;
   names: ReadonlyMap<string, string>;
   onEdit: () => void;
 }
 
-function Head({ stream, phase, names, onEdit }: HeadProps) {
+function Head({ stream, phase, names, onEdit }: StreamHeadProps) {
   return (
     <div className={page.head}>
       <div className={page.title}>

@@ -10,7 +10,7 @@ import forms from '../../ui/form.module.css';
 import { FormEnd } from '../../ui/formEnd.tsx';
 import { useSubmit } from '../../ui/useSubmit.ts';
 
-interface Values {
+interface LinkValues {
   type: Upload['type'];
   url: string;
   name: string;
@@ -21,7 +21,7 @@ const TYPES = [
   { value: 'AUDIO', label: 'Audio', icon: <IconMusic size={22} stroke={1.6} aria-hidden /> },
 ] as const;
 
-const bodyOf = ({ type, url, name }: Values): UploadFromLink => ({
+const bodyOf = ({ type, url, name }: LinkValues): UploadFromLink => ({
   type,
   url: url.trim(),
   ...(name.trim() !== '' && { name: name.trim() }),
@@ -29,13 +29,13 @@ const bodyOf = ({ type, url, name }: Values): UploadFromLink => ({
 
 export function LinkForm({ onClose, onDone }: { onClose: () => void; onDone: () => unknown }) {
   const { uploads } = useApi().calls;
-  const { form, forget } = useKeptForm<Values>({
+  const { form, forget } = useKeptForm<LinkValues>({
     name: 'upload',
     initialValues: { type: 'VIDEO', url: '', name: '' },
     validate: { url: (value) => (value.trim() === '' ? 'Paste the link to the file.' : null) },
   });
   const { submit, busy, problem } = useSubmit({
-    send: (values: Values, idempotencyKey) => uploads.fromLink(bodyOf(values), { idempotencyKey }),
+    send: (values: LinkValues, idempotencyKey) => uploads.fromLink(bodyOf(values), { idempotencyKey }),
     fields: ['url', 'name', 'type'],
     onMistakes: form.setErrors,
     onDone: () => {

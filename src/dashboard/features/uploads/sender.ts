@@ -7,7 +7,7 @@
  */
 import type { Api } from '../../api/api.ts';
 import { type Sample, speedOf, withSample } from './speed.ts';
-import { beginTransfer, type Transfer } from './transfer.ts';
+import { beginTransfer, type FileTransfer } from './transfer.ts';
 import { fingerprintOf, type UnfinishedUploads } from './unfinished.ts';
 
 export interface Sending {
@@ -25,11 +25,11 @@ export interface Sending {
   problem: string | undefined;
 }
 
-interface Job {
+interface SendingJob {
   file: File;
   shown: Sending;
   samples: Sample[];
-  transfer: Transfer | undefined;
+  transfer: FileTransfer | undefined;
 }
 
 /** More would only share the same line. */
@@ -38,7 +38,7 @@ const AT_ONCE = 3;
 export class Sender {
   readonly #api: Api;
   readonly #memory: UnfinishedUploads;
-  readonly #jobs = new Map<string, Job>();
+  readonly #jobs = new Map<string, SendingJob>();
   readonly #listeners = new Set<() => void>();
   #shown: readonly Sending[] = [];
   /** Called when the server has come to know one, or has all of one. */
@@ -63,8 +63,14 @@ export class Sender {
       const known = this.#jobs.get(id);
       if (known && known.shown.state !== 'failed') continue;
       const shown: Sending = {
-        ...{ id, name: file.name, sizeBytes: file.size, sentBytes: 0, state: 'waiting' },
-        ...{ speed: undefined, objectID: undefined, problem: undefined },
+        id,
+        name: file.name,
+        sizeBytes: file.size,
+        sentBytes: 0,
+        state: 'waiting',
+        speed: undefined,
+        objectID: undefined,
+        problem: undefined,
       };
       this.#jobs.set(id, { file, shown, samples: [], transfer: undefined });
     }
@@ -114,7 +120,7 @@ export class Sender {
     this.#tell();
   }
 
-  async #send(job: Job): Promise<void> {
+  async #send(job: SendingJob): Promise<void> {
     job.samples = [];
     this.#show(job, { state: 'sending' });
     if (job.transfer) return job.transfer.resume();
@@ -142,18 +148,18 @@ export class Sender {
     }
   }
 
-  #progress(job: Job, bytes: number): void {
+  #progress(job: SendingJob, bytes: number): void {
     if (job.shown.state !== 'sending') return;
     job.samples = withSample(job.samples, { at: Date.now(), bytes });
     this.#show(job, { sentBytes: bytes, speed: speedOf(job.samples) });
   }
 
-  #leave(job: Job): void {
+  #leave(job: SendingJob): void {
     this.#jobs.delete(job.shown.id);
     this.#next();
   }
 
-  #show(job: Job, change: Partial<Sending>): void {
+  #show(job: SendingJob, change: Partial<Sending>): void {
     job.shown = { ...job.shown, ...change };
     this.#tell();
   }

@@ -6,17 +6,17 @@ import { useMe } from '../../api/me.ts';
 import { Sender, type Sending } from './sender.ts';
 import { browserStorage, UnfinishedUploads } from './unfinished.ts';
 
-interface Files {
+interface AccountFiles {
   sender: Sender;
   memory: UnfinishedUploads;
 }
-const FilesContext = createContext<Files | undefined>(undefined);
+const FilesContext = createContext<AccountFiles | undefined>(undefined);
 
 const NOTHING: readonly Sending[] = [];
 const silent = () => () => undefined;
 
 /** undefined until it is known whose files they would be. */
-export const useFiles = (): Files | undefined => use(FilesContext);
+export const useFiles = (): AccountFiles | undefined => use(FilesContext);
 
 /** Sends files; those that are chosen before it is known whose they would be go as soon as it is. */
 export function useSend(): (chosen: readonly File[]) => void {

@@ -4,8 +4,6 @@ import type { UploadErrorCode } from '../../../uploads/spec.ts';
 import { formatBytes, formatClock, formatFps, formatLength } from '../../lib/format.ts';
 import type { Tone } from '../../ui/tone.ts';
 
-type State = Upload['state'];
-
 export interface StateLook {
   word: string;
   tone: Tone;
@@ -13,7 +11,7 @@ export interface StateLook {
   doing?: string;
 }
 
-const LOOKS: Record<State, StateLook> = {
+const LOOKS: Record<Upload['state'], StateLook> = {
   importing: { word: 'Importing', tone: 'busy', doing: 'Being fetched and looked through' },
   preparing: { word: 'Preparing', tone: 'busy', doing: 'Being prepared for the streams that play it' },
   ready: { word: 'Ready', tone: 'good' },
@@ -21,7 +19,7 @@ const LOOKS: Record<State, StateLook> = {
 };
 
 export const lookOf = (state: string): StateLook =>
-  Object.hasOwn(LOOKS, state) ? LOOKS[state as State] : { word: state || 'Unknown', tone: 'quiet' };
+  Object.hasOwn(LOOKS, state) ? LOOKS[state as Upload['state']] : { word: state || 'Unknown', tone: 'quiet' };
 
 /** What to do about a failure, for each code that an upload may fail with. */
 const FIXES: Record<UploadErrorCode, string> = {

@@ -13,7 +13,7 @@ export interface TransferEvents {
   failed: (message: string) => void;
 }
 
-export interface Transfer {
+export interface FileTransfer {
   pause: () => Promise<void>;
   resume: () => void;
 }
@@ -48,7 +48,7 @@ export async function beginTransfer(
   memory: UnfinishedUploads,
   file: File,
   events: TransferEvents,
-): Promise<Transfer> {
+): Promise<FileTransfer> {
   const { Upload: TusUpload } = await import('tus-js-client');
   const { url: endpoint, headers } = api.resumable();
   // Asked again because an answer was lost, the server makes one upload and not two.

@@ -39,7 +39,7 @@ export function writeDraft(storage: TabStorage, account: string, name: string, d
   }
 }
 
-export type Fields = Record<string, unknown>;
+export type FormFields = Record<string, unknown>;
 
 /** What is not as it was at first, with what it was: so that it can be told what others have changed meanwhile. */
 export type Typed = Record<string, { value: unknown; before: unknown }>;
@@ -49,7 +49,7 @@ const same = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.str
 const fits = (a: unknown, b: unknown): boolean => typeof a === typeof b && Array.isArray(a) === Array.isArray(b);
 
 /** undefined where nothing but secrets was typed. */
-export function typedOf(first: Fields, now: Fields, secrets: readonly string[] = []): Typed | undefined {
+export function typedOf(first: FormFields, now: FormFields, secrets: readonly string[] = []): Typed | undefined {
   const typed = Object.keys(first)
     .filter((field) => !secrets.includes(field) && !same(first[field], now[field]))
     .map((field) => [field, { value: now[field], before: first[field] }] as const);
@@ -57,7 +57,7 @@ export function typedOf(first: Fields, now: Fields, secrets: readonly string[] =
 }
 
 /** The form as it was left, and the fields in it that others have changed since. */
-export function withTyped<Values extends Fields>(
+export function withTyped<Values extends FormFields>(
   first: Values,
   kept: unknown,
 ): { values: Values; elsewhere: string[] } {
@@ -76,7 +76,7 @@ export function withTyped<Values extends Fields>(
  * Others have made `theirs` of what the form began with: what was typed stays, all else is taken up. `elsewhere`: what was
  * typed here and changed by them to something else.
  */
-export function taken<Values extends Fields>(
+export function taken<Values extends FormFields>(
   first: Values,
   now: Values,
   theirs: Values,

@@ -1,7 +1,7 @@
 import { type UseFormInput, useForm } from '@mantine/form';
 import { useEffect, useLayoutEffect, useRef, useState } from 'react';
 import { useDrafts } from './context.tsx';
-import { type Fields, taken, typedOf, withTyped } from './store.ts';
+import { type FormFields, taken, typedOf, withTyped } from './store.ts';
 
 interface KeptFormOptions<Values> extends UseFormInput<Values> {
   /** By which its draft is known; the id of what is changed is part of it. */
@@ -24,11 +24,11 @@ export function useKeptForm<Values extends object>({ name, secrets = [], ...opti
     onValuesChange: (values, before) => {
       options.onValuesChange?.(values, before);
       if (forgotten.current) return;
-      drafts.write(name, typedOf(form.getInitialValues() as Fields, values as Fields, secrets));
+      drafts.write(name, typedOf(form.getInitialValues() as FormFields, values as FormFields, secrets));
     },
   });
   const [elsewhere, setElsewhere] = useState<string[]>([]);
-  const set = (next: { values: Fields; elsewhere: string[] }) => {
+  const set = (next: { values: FormFields; elsewhere: string[] }) => {
     form.setValues(next.values as Values);
     setElsewhere((before) => [...new Set([...before, ...next.elsewhere])]);
   };
@@ -36,14 +36,14 @@ export function useKeptForm<Values extends object>({ name, secrets = [], ...opti
   // biome-ignore lint/correctness/useExhaustiveDependencies: what was kept is put back once, when the form opens.
   useLayoutEffect(() => {
     const kept = drafts.read(name);
-    if (kept !== undefined) set(withTyped(options.initialValues as Fields, kept));
+    if (kept !== undefined) set(withTyped(options.initialValues as FormFields, kept));
   }, []);
   const theirs = JSON.stringify(options.initialValues);
   // biome-ignore lint/correctness/useExhaustiveDependencies: the form itself is a new one with each rendering.
   useEffect(() => {
-    const first = form.getInitialValues() as Fields;
+    const first = form.getInitialValues() as FormFields;
     if (JSON.stringify(first) === theirs) return;
-    const next = taken(first, form.getValues() as Fields, options.initialValues as Fields);
+    const next = taken(first, form.getValues() as FormFields, options.initialValues as FormFields);
     form.setInitialValues(options.initialValues);
     set(next);
   }, [theirs]);
