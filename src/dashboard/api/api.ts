@@ -1,4 +1,4 @@
-/** The API as this page uses it: the client that everybody has, and what the page learns from every answer of it. */
+/** The API as this page uses it: the public client, and an observer that learns from every answer. */
 import {
   type Client,
   ConnectionError,
@@ -19,7 +19,7 @@ import { openBody } from '../../client/send.ts';
 
 export type { LiveStats, Page, Readiness, Stream, StreamEvent };
 
-/** How the page learns what every answer tells besides its body. */
+/** Tells the page what it learns from an answer besides the body. */
 export interface ApiObserver {
   /** An answer came (of any status), or none did. */
   reached: (yes: boolean) => void;
@@ -44,9 +44,9 @@ export interface Api {
   events(id: string, signal?: AbortSignal): Promise<Page<StreamEvent>>;
   start(id: string): Promise<Stream>;
   stop(id: string): Promise<Stream>;
-  /** What changes, as it changes; ends with the connection. */
+  /** The changes, as they happen; ends with the connection. */
   changes(signal: AbortSignal): AsyncIterable<FeedNews>;
-  /** The calls that pages change things by; the page learns from each answer what it learns from those above. */
+  /** The calls that pages change things by; the observer learns from each of their answers, too. */
   calls: Pick<Client, 'streams' | 'uploads' | 'playlists' | 'destinations'> &
     Pick<Client, 'apiKeys' | 'sessions' | 'connectedApps' | 'account'> &
     Pick<Client, 'billing' | 'topUps' | 'crypto' | 'invoices' | 'billingAddress' | 'limits'>;
@@ -67,7 +67,7 @@ const GATEWAY_STATUSES = [502, 503, 504];
 
 type Told = <T>(answer: Promise<T>) => Promise<T>;
 
-/** The same calls, with what each answers told; a list answers page by page. */
+/** The same calls, observed; a list is observed page by page. */
 function observed<Calls extends object>(calls: Calls, told: Told): Calls {
   const observe =
     (call: (...args: unknown[]) => Promise<unknown> | List<unknown>) =>
@@ -80,7 +80,7 @@ function observed<Calls extends object>(calls: Calls, told: Told): Calls {
 
 /**
  * Speaks to `base` (for example `https://host/v1`) with an API key; without one, the browser adds the cookie of the session.
- * What is tried again, the page's queries decide.
+ * It tries nothing again: the page's queries decide that.
  */
 export function createApi(base: string, key: string | undefined, observer: Partial<ApiObserver> = {}): Api {
   const headers = key === undefined ? {} : { 'X-API-Key': key };
@@ -119,7 +119,7 @@ export function createApi(base: string, key: string | undefined, observer: Parti
     stop: (id) => told(streams.stop(id)),
     async *changes(signal) {
       const feed = changes({ signal });
-      // Only that it does not begin says that the server is away: what breaks off later begins again at once.
+      // Only a feed that does not begin says that the server is away: one that breaks off later begins again at once.
       const first = await told(feed.next());
       if (first.done) return;
       yield first.value;

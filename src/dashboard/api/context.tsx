@@ -1,4 +1,4 @@
-/** What every part of the page shares: the session, the API of the signed-in user, the connection and the time. */
+/** Gives every part of the page the session, the API of the signed-in user, the connection and the time. */
 import { useQueryClient } from '@tanstack/react-query';
 import { createContext, type ReactNode, use, useEffect, useMemo, useState, useSyncExternalStore } from 'react';
 import { type Api, createApi } from './api.ts';
@@ -49,7 +49,7 @@ function need<T>(value: T | undefined, what: string): T {
 export const useSession = (): PageSession => need(use(SessionContext), 'Session');
 export const useApi = (): Api => need(use(ApiContext), 'Api');
 
-/** Who is at this page, followed as it changes. */
+/** The person or key at this page, followed as it changes. */
 export function useWho(): Who {
   const session = useSession();
   return useSyncExternalStore(session.subscribe, () => session.who);
@@ -62,7 +62,7 @@ export function SessionProvider({ session, children }: { session: PageSession; c
   return <SessionContext value={session}>{children}</SessionContext>;
 }
 
-/** Gives the API of a key, or of who has signed in, to everything below; what was read by another one is forgotten. */
+/** Gives the API of a key or of a person to everything below. Data that another one has read is forgotten. */
 export function ApiProvider({ apiKey, children }: { apiKey: string | undefined; children: ReactNode }) {
   const session = useSession();
   const queries = useQueryClient();

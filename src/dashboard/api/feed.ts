@@ -1,4 +1,4 @@
-/** Whether this page hears of changes as they happen. What is read needs no clock of its own while it does. */
+/** Knows whether the page follows the feed of changes. Queries need no clock of their own while it does. */
 let follows = false;
 
 export function setFollows(now: boolean): void {

@@ -1,4 +1,4 @@
-/** What the page says of an error. */
+/** Explains an error to people. */
 import { ConnectionError, ProblemError } from '../../client/index.ts';
 
 /** The sentence to show for any error. */

@@ -1,7 +1,8 @@
 /**
- * Who is at this page: a person who has signed in, whose cookie the browser keeps and this program never sees, or whoever has
- * an API key. The key comes from the address's fragment (`#key=lsk_…`, which browsers never send to a server) or from the
- * sign-in card, and lives in sessionStorage: a new tab or a closed browser asks again. It comes before the person.
+ * Knows who is at this page: a person who has signed in, or the holder of an API key. The browser keeps the person's cookie,
+ * and this program never sees it. The key comes from the address's fragment (`#key=lsk_…`, which browsers never send to a
+ * server) or from the sign-in card. It lives in sessionStorage: a new tab or a closed browser asks again. It comes before the
+ * person.
  */
 import { DRAFTS_KEY } from '../lib/drafts/store.ts';
 import type { TabStorage } from '../lib/tabStorage.ts';
@@ -28,7 +29,7 @@ export interface Person {
 
 type SessionListener = () => void;
 
-/** What is needed of the browser, so that the session can be tried without one. */
+/** The part of the browser that the session needs, so that it can be tested without one. */
 export interface SessionHost {
   hash: string;
   /** Puts another fragment into the address bar, without an entry in the history. */
@@ -41,7 +42,7 @@ export interface Who {
   readonly key: string | undefined;
   /** Undefined until the server has been asked; null when nobody has signed in. */
   readonly person: Person | null | undefined;
-  /** The person's session has ended while they were at work. What is on the page stays until they are back. */
+  /** The person's session has ended while they were at work. The page stays as it is until they are back. */
   readonly isOver: boolean;
   /** Why the last session ended, for the sign-in card. */
   readonly notice: string | undefined;
@@ -86,7 +87,7 @@ export class PageSession {
     this.#set({ key, notice: undefined });
   }
 
-  /** What the server says of who has signed in. */
+  /** Takes the server's answer to who has signed in. */
   knowPerson(person: Person | null): void {
     this.#set({ person, isOver: false, ...(person && { notice: undefined }) });
   }

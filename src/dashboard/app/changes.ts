@@ -22,7 +22,7 @@ const HIDDEN_MS = 60_000;
 /** Events are written a moment after the change that they tell of. */
 const LATE_MS = 1_500;
 
-/** Reads what is shown anew, each thing at most once in SPACING_MS, and once more when it changed meanwhile. */
+/** Reads the stale queries anew, each at most once in SPACING_MS, and once more when it changed meanwhile. */
 export function createRefresher(queries: Pick<QueryClient, 'invalidateQueries'>, signal: AbortSignal) {
   const atWork = new Set<string>();
   const again = new Set<string>();
@@ -74,7 +74,7 @@ function whileSeen(signal: AbortSignal): AbortController {
   return stop;
 }
 
-/** One connection; resolves when it is over, whatever the reason, with whether it makes sense to come again. */
+/** One connection; resolves when it is over, for any reason, with whether it makes sense to connect again. */
 async function follow(api: Api, hear: (news: FeedNews) => void, signal: AbortSignal): Promise<boolean> {
   const connection = whileSeen(signal);
   try {
@@ -108,7 +108,7 @@ async function followForEver(api: Api, queries: QueryClient, signal: AbortSignal
     await seen(signal);
     const since = Date.now();
     if (!(await follow(api, hear, signal))) return;
-    // What is shown begins to ask by the clock.
+    // The queries on screen begin to ask by the clock.
     refresh([]);
     failures = Date.now() - since > GOOD_MS ? 0 : failures + 1;
     const pause = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** failures);

@@ -19,7 +19,7 @@ const ways = (personal: boolean, costs: boolean) =>
   ));
 
 export function Navigation() {
-  // Whoever is at its page sees where that is, also before it is known what anything costs.
+  // Somebody who is at the page of billing sees its entry, also before it is known whether anything costs.
   const isThere = useLocation({ select: ({ pathname }) => pathname.startsWith('/billing') });
   const costs = useBilling().data !== undefined || isThere;
   const own = ways(true, costs);

@@ -1,4 +1,4 @@
-/** What is shown in a page's place while it is being loaded, and when it did not come. */
+/** Stands in a page's place while it loads, and when it could not be loaded. */
 import { Button, Skeleton, VisuallyHidden } from '@mantine/core';
 import { IconRefresh } from '@tabler/icons-react';
 import { Notice } from '../ui/notices.tsx';

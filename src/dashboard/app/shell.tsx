@@ -1,4 +1,4 @@
-/** The frame around every page: who is signed in, and the sign-in card when nobody is. */
+/** The frame around every page, and the sign-in card when nobody has signed in. */
 import { ActionIcon, Tooltip } from '@mantine/core';
 import { IconLogout, IconUser } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
@@ -48,7 +48,7 @@ function Account() {
   );
 }
 
-/** The page. Whoever comes to another one by keyboard or screen reader goes on from its beginning. */
+/** The page. The focus moves to its beginning when somebody comes to another one. */
 function Content() {
   const main = useRef<HTMLElement>(null);
   const path = useLocation({ select: ({ pathname }) => pathname });

@@ -1,8 +1,8 @@
-/** What of what a page shows is old when something has changed. Pure: no I/O, no clock. */
+/** Finds the queries that are stale after a change. Pure: no I/O, no clock. */
 import type { QueryKey } from '@tanstack/react-query';
 import type { Change, FeedNews } from '../../client/index.ts';
 
-/** What is read of money (billing/queries.ts), by what has changed. */
+/** The queries of features/billing/queries.ts, by the noun that has changed. */
 const MONEY: Partial<Record<Change['noun'], string[]>> = {
   balance: ['balance', 'ledger', 'usage'],
   topUp: ['topUps'],
@@ -10,7 +10,7 @@ const MONEY: Partial<Record<Change['noun'], string[]>> = {
   deposit: ['deposits'],
 };
 
-/** What to read anew; undefined: everything. */
+/** The keys of the queries to read anew; undefined: all of them. */
 export function staleAfter(news: FeedNews): QueryKey[] | undefined {
   if (news === 'reset') return undefined;
   const { noun, id } = news;

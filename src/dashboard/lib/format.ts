@@ -74,7 +74,7 @@ export function formatBytes(bytes: Maybe): string {
 
 const BINARY = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB'];
 
-/** A limit of the account, in powers of 1,024 as limits are set: `5 GiB`; whatever is no bytes is a count. */
+/** A limit of the account, in powers of 1,024 as limits are set: `5 GiB`; a unit other than bytes is a count. */
 export function formatAmount(amount: number, unit: string): string {
   if (unit === 'seconds') return spokenDuration(amount);
   if (unit !== 'bytes') return formatCount(amount);
@@ -240,7 +240,7 @@ export function formatCredits(
   );
 }
 
-/** For a chart, whose axis needs numbers: of money, and no more exact than a picture is. */
+/** A sum for a chart, whose axis needs numbers. It is no more exact than a picture is. */
 export const toChartNumber = (credits: string, { currency, creditsPerMinorUnit }: Currency): number =>
   Number(formatDecimal(credits, countDigits(currency) + creditsPerMinorUnit.length - 1));
 
@@ -263,7 +263,7 @@ export function createAxisFormat(most: number, currency: string, locale?: string
   return (cost) => format.format(cost);
 }
 
-/** `25`, `25.5` and `25,50` as minor units; undefined for what is no amount. */
+/** `25`, `25.5` and `25,50` as minor units; undefined for a text that is no amount. */
 export function parseMinor(text: string, currency: string): string | undefined {
   const digits = countDigits(currency);
   const [, whole, part = ''] = /^(\d{1,9})(?:[.,](\d+))?$/.exec(text.trim()) ?? [];

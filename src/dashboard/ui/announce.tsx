@@ -17,7 +17,7 @@ export function Announcer({ children }: { children: ReactNode }) {
   );
 }
 
-/** Says `text` whenever it changes; what it is at first is on the page already and is not said. */
+/** Says `text` whenever it changes. The first text is on the page already and is not said. */
 export function useAnnounceChange(text: string): void {
   const announce = use(AnnounceContext);
   const before = useRef(text);

@@ -5,7 +5,7 @@ export interface Choice<Value extends string> {
   value: Value;
   label: string;
   icon?: ReactNode;
-  /** What it means, in a few words. */
+  /** Explains the choice in a few words. */
   hint?: string;
 }
 
@@ -17,7 +17,7 @@ interface ChoicesProps<Value extends string> {
   onChange: (value: Value) => void;
 }
 
-/** One of a few, all of which are seen: radio buttons, moved through by the arrow keys. */
+/** A choice of one among a few, all of them in sight: radio buttons, moved through by the arrow keys. */
 export function Choices<Value extends string>({ legend, name, choices, value, onChange }: ChoicesProps<Value>) {
   return (
     <fieldset className={classes.choices}>

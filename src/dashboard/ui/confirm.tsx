@@ -5,9 +5,9 @@ import classes from './form.module.css';
 
 interface ConfirmProps {
   title: string;
-  /** What it means. */
+  /** Says what the act means. */
   children: ReactNode;
-  /** What the button says that does it, and the one that does not. */
+  /** The label of the button that does it, and of the one that does not. */
   yes: string;
   no: string;
   onYes: () => void;

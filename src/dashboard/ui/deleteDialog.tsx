@@ -7,10 +7,10 @@ import { Dialog, DialogActions } from './dialog.tsx';
 import classes from './form.module.css';
 
 interface DeleteProps {
-  /** What goes, e.g. `upload`. */
+  /** The kind of thing, e.g. `upload`. */
   noun: string;
   name: string;
-  /** What that means. */
+  /** Says what the deletion means. */
   children: ReactNode;
   /** Lists the things that still need it, where the server says `…_in_use`. */
   holders?: (error: ProblemError) => ReactNode;
@@ -25,7 +25,7 @@ const isGone = (error: unknown): boolean => error instanceof ProblemError && err
 export function DeleteDialog({ noun, name, children, holders, remove, onClose, onDone }: DeleteProps) {
   const asked = useRef(false);
   const { mutate, error, isPending } = useMutation({
-    // What someone else has deleted meanwhile is as gone as was asked for.
+    // A thing that somebody else has deleted meanwhile is as gone as was asked for.
     mutationFn: () => remove().catch((failure: unknown) => (isGone(failure) ? undefined : Promise.reject(failure))),
     onSuccess: onDone,
     onSettled: () => {

@@ -4,12 +4,12 @@ import { DialogActions } from './dialog.tsx';
 import forms from './form.module.css';
 
 interface FormEndProps {
-  /** What kept it from being done and belongs to no field. */
+  /** The reason for the failure, where it belongs to no field. */
   problem: ReactNode;
   /** It is on its way. */
   busy: boolean;
   onCancel: () => void;
-  /** What the button that does it says. */
+  /** The label of the button that sends the form. */
   children: ReactNode;
   /** Stands after that. */
   icon?: ReactNode;

@@ -1,11 +1,11 @@
-/** What the server says of the fields of a form, put where each field is. Pure: no I/O, no clock. */
+/** Puts the server's complaints about a form at the fields that they are about. Pure: no I/O, no clock. */
 import { ProblemError } from '../../client/index.ts';
 import { problemText } from '../api/problem.ts';
 
 export interface Mistakes {
   /** Field → sentence. */
   fields: Record<string, string>;
-  /** What belongs to no field of the form. */
+  /** The complaints that belong to no field of the form. */
   rest: string | undefined;
 }
 

@@ -1,4 +1,4 @@
-/** What the pages of things have in common: a head, an empty state, and a bar that fills. */
+/** The common parts of pages: a head, an empty state, and a bar that fills. */
 import { Button, Skeleton, VisuallyHidden } from '@mantine/core';
 import type { TablerIcon } from '@tabler/icons-react';
 import { type ReactNode, useEffect } from 'react';
@@ -17,7 +17,7 @@ interface PageHeadProps {
   children?: ReactNode;
 }
 
-/** `children`: what can be done on the page. */
+/** `children`: the acts of the page. */
 export function PageHead({ title, lead, children }: PageHeadProps) {
   return (
     <div className={classes.head}>
@@ -49,7 +49,7 @@ export function Empty({ icon: Icon, title, children, action }: EmptyProps) {
   );
 }
 
-/** Places of what is being loaded. */
+/** Placeholders of rows that are being loaded. */
 export function RowsLoading({ what, rows = 3 }: { what: string; rows?: number }) {
   return (
     <div className={classes.list} aria-busy="true">

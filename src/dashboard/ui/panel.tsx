@@ -5,7 +5,7 @@ import classes from './panel.module.css';
 interface PanelProps {
   title: string;
   children: ReactNode;
-  /** What can be done in it, beside its heading. */
+  /** Stands beside the heading. */
   action?: ReactNode;
 }
 

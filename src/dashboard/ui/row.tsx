@@ -1,4 +1,4 @@
-/** A thing in a list: what kind it is, what is said of it, what can be done with it, and below what is going on. */
+/** A thing in a list: its kind, facts about it, its acts, and below them its progress. */
 import type { ReactNode } from 'react';
 import classes from './page.module.css';
 

@@ -1,2 +1,2 @@
-/** What a tag's colour says. Pure: no I/O, no clock. */
+/** The meaning of a tag's colour. Pure: no I/O, no clock. */
 export type Tone = 'good' | 'busy' | 'attention' | 'danger' | 'planned' | 'quiet';

@@ -10,7 +10,7 @@ export function useOpen() {
   const { form } = useSearch({ strict: false });
   const router = useRouter();
   const navigate = useNavigate();
-  // Whose draft it would show has to be known first.
+  // The account has to be known first: a form shows its draft.
   const { known } = useDrafts();
   const closing = useRef(false);
   // biome-ignore lint/correctness/useExhaustiveDependencies: another form, or none, is what has come of closing.

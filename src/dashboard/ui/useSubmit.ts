@@ -8,7 +8,7 @@ interface SubmitOptions<Values, Result> {
   send: (values: Values, idempotencyKey: string) => Promise<Result>;
   /** The form's fields, as the server names them. */
   fields: readonly string[];
-  /** What of the values the same thing is made of, where that is not all of them. */
+  /** The part of the values that the result is made of, where that is not all of them. */
   made?: (values: Values) => unknown;
   onMistakes: (fields: Mistakes['fields']) => void;
   onDone: (result: Result) => unknown;
@@ -36,7 +36,7 @@ export function useSubmit<Values, Result>(options: SubmitOptions<Values, Result>
   });
   return {
     busy: isPending,
-    /** What is wrong beside the fields. */
+    /** The part of the error that belongs to no field. */
     problem: error ? mistakesOf(error, fields).rest : undefined,
     submit: (values: Values) => {
       if (sending.current) return;

@@ -13,7 +13,7 @@ export const OPEN_PAGES = [
 
 export const isOpenPage = (path: string): boolean => OPEN_PAGES.includes(path.replace(/(.)\/+$/, '$1'));
 
-/** What is not the program's in the query that it has sent the person with. */
+/** Our own fields in the query that a program has sent the person with. */
 const OURS = ['error', 'next'];
 
 /**
@@ -35,17 +35,17 @@ export function oauthQueryOf(search: string): string | undefined {
 export const isByLetter = ({ pathname, search }: Pick<Location, 'pathname' | 'search'>): boolean =>
   pathname === '/sign-in' && new URLSearchParams(search).get('from') === 'letter';
 
-/** What the authorization server has added to a program's query, to know it again. */
+/** The authorization server adds these to a program's query, to know it again. */
 const SIGNED = ['sig', 'exp', 'ba_iat', 'ba_pl', 'ba_param'];
 
-/** Where a program's request begins anew: what was signed is good for minutes, and a mail may take longer to be read. */
+/** Where a program's request begins anew: a signature is good for minutes, and a mail may take longer to be read. */
 export function askAgain(query: string): string {
   const fields = new URLSearchParams(query);
   for (const name of SIGNED) fields.delete(name);
   return `/api/auth/oauth2/authorize?${fields}`;
 }
 
-/** The page of signing in with what belongs to the way there: the program's query, or where one goes on to. */
+/** The page of signing in with the query of the way there: the program's, or where one goes on to. */
 export function signInAgain(search: string): string {
   const [query, next] = [oauthQueryOf(search), new URLSearchParams(search).get('next')];
   if (query !== undefined) return `/sign-in?${query}`;
@@ -69,7 +69,7 @@ export function mayFollow(url: string): boolean {
   return URL.canParse(url) && !/^(javascript|data|blob|vbscript|file|about|view-source):$/i.test(new URL(url).protocol);
 }
 
-/** What people know an address by: the host of a page, `this device` for a loopback one, the scheme of an app. */
+/** The name that people know an address by: the host of a page, `this device` for a loopback one, the scheme of an app. */
 export function placeOf(url: string): string {
   if (!URL.canParse(url)) return 'an address that cannot be read';
   const { protocol, hostname, host } = new URL(url);

@@ -1,4 +1,4 @@
-/** Words for what accounts have. Pure: no I/O, no clock. */
+/** Names browsers. Pure: no I/O, no clock. */
 
 const BROWSERS: [RegExp, string][] = [
   [/\bEdg(e|A|iOS)?\//, 'Edge'],

@@ -1,4 +1,4 @@
-/** A program asks to act for the person. What it is called comes from whoever wrote it, so it is shown as text and marked. */
+/** A program asks to act for the person. Its author chose its name, so the name is shown as text and marked. */
 import { Button, Skeleton, UnstyledButton } from '@mantine/core';
 import { IconAlertTriangle, IconCheck, IconShieldCheck, IconShieldQuestion } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
@@ -36,7 +36,7 @@ function wishIn(search: string): ConsentRequest | undefined {
   };
 }
 
-/** What an app did wrong is for who wrote it; a person can only go back. Nothing of the address is repeated. */
+/** A mistake of an app is for its author; a person can only go back. Nothing of the address is repeated. */
 const Unanswerable = () => (
   <Frame
     alert
@@ -71,7 +71,7 @@ const Client = ({ name, isVerified }: { name: string; isVerified: boolean }) => 
   </div>
 );
 
-/** Whose word the name is: anybody can choose any. */
+/** Says whose word the name is: anybody can choose any. */
 function Origin({ clientId }: { clientId: string }) {
   const host = describingHost(clientId);
   if (host === undefined) return <p>The app chose its name itself.</p>;

@@ -2,7 +2,7 @@ import { Button } from '@mantine/core';
 import { askAgain } from './addresses.ts';
 import { Frame } from './frame.tsx';
 
-/** What was done by a letter's link is done, and a program is waiting. `asked`: its query. */
+/** Leads on to a program that waits, after a letter's link was followed. `asked`: its query. */
 export const GoOn = ({ title, asked }: { title: string; asked: string }) => (
   <Frame alert title={title} lead="Sign in, and go on with the app that sent you here.">
     <Button component="a" href={askAgain(asked)} size="md" fullWidth>

@@ -22,7 +22,7 @@ export const wrongAddress = (email: string): string | undefined =>
     ? tooLong(email, MAX_ADDRESS)
     : 'Enter your e-mail address. It looks like name@example.com.';
 
-/** What no name may be, whatever it is for. */
+/** The mistake in a name of a person or a thing. */
 export function wrongText(text: string, most = MAX_NAME): string | undefined {
   const broken = brokenRule(DISPLAY_NAME, text);
   return tooLong(text, most) ?? (broken && asSentence(broken));
@@ -31,7 +31,7 @@ export function wrongText(text: string, most = MAX_NAME): string | undefined {
 export const wrongName = (name: string): string | undefined =>
   name === '' ? 'Enter your first name.' : wrongText(name);
 
-/** What is missing is said before what is weak. */
+/** A missing password is reported before a weak one. */
 export const wrongNewPassword = (password: string, email = ''): string | undefined =>
   password === '' ? 'Choose a password.' : weaknessOf(password, email);
 
@@ -143,7 +143,7 @@ export function useFields(
     if (isRight(wrong)) return submit(values);
     focusFirst(wrong);
   };
-  // What was said of what was sent before is no news when something else is wrong now.
+  // An error of the last request is old news when the fields are wrong now.
   const { fields, rest } =
     failure && isRight(found) ? peopleMistakes(failure, Object.keys(found)) : { fields: found, rest: undefined };
   // biome-ignore lint/correctness/useExhaustiveDependencies: once for each failure.

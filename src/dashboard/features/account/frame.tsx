@@ -1,4 +1,4 @@
-/** What the pages of signing in stand in: one card, and beside it nothing that could be clicked by mistake. */
+/** Frames the pages of signing in: one card, and beside it nothing that could be clicked by mistake. */
 import { type ReactNode, useEffect, useId } from 'react';
 import { Logo } from '../../ui/logo.tsx';
 import { SchemeToggle } from '../../ui/schemeToggle.tsx';
@@ -8,9 +8,9 @@ interface FrameProps {
   title: string;
   lead?: ReactNode;
   children?: ReactNode;
-  /** What is below the card: ways to other pages. */
+  /** Stands below the card: ways to other pages. */
   below?: ReactNode;
-  /** Read out at once, for what has happened without anybody pressing anything. */
+  /** Read out at once, for events that nobody has caused by a press. */
   alert?: boolean;
 }
 

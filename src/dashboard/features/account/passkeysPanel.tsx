@@ -34,7 +34,7 @@ const NamePasskeyField = ({ wrong, value }: { wrong: string | undefined; value: 
 
 interface NameProps {
   title: string;
-  /** What the button says. */
+  /** The label of the button. */
   action: string;
   name: string;
   send: (name: string) => Promise<unknown>;
@@ -42,7 +42,7 @@ interface NameProps {
   told: string;
 }
 
-/** Asks for a name, and does with it what is to be done. */
+/** Asks for a name, and sends it. */
 function NameDialog({ title, action, name, send, onClose, told }: NameProps) {
   const queries = useQueryClient();
   const { run, busy, error } = useAuthAction(send, () => {

@@ -32,7 +32,7 @@ function PasskeyButton({ arrive }: { arrive: Arrive }) {
   );
 }
 
-/** The browser goes there, and comes back to this very page: what was typed in it is kept by the tab. */
+/** The browser goes there, and comes back to this very page: the tab keeps the drafts. */
 function Providers({ providers }: { providers: readonly { id: string; name: string }[] }) {
   const { run, busy, problem } = useAuthAction(
     (id: string) => {
@@ -57,7 +57,7 @@ function Providers({ providers }: { providers: readonly { id: string; name: stri
   );
 }
 
-/** `arrive`: what becomes of whom a passkey has let in; what it rejects with is shown. */
+/** `arrive` takes a passkey's answer; its rejection is shown. */
 export function OtherWays({ arrive }: { arrive: Arrive }) {
   const providers = useOptions()?.providers ?? [];
   const withPasskey = hasPasskeys(location.hostname);

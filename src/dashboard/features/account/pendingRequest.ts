@@ -1,6 +1,6 @@
 /**
- * What a program has asked for, kept while the person is at their mail: the link of a letter is opened in another tab, which knows
- * nothing of the program. It is a query of the authorization server's, and holds no secret.
+ * Keeps the request of a program while the person is at their mail. The link of a letter opens another tab, which knows
+ * nothing of the program. The request is a query of the authorization server's, and holds no secret.
  */
 
 const KEY = 'loopstream.asked';

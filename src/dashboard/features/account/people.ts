@@ -5,7 +5,7 @@
 import { ConnectionError } from '../../../client/index.ts';
 import type { Person } from '../../api/session.ts';
 
-/** What the server said no to. `code` is its own; `detail` is for people, where there is one; `email` is whom it is about. */
+/** A refusal by the server. `code` is its own; `detail` is for people, where there is one; `email` is the address it is about. */
 export class PeopleError extends Error {
   override readonly name = 'PeopleError';
   readonly status: number;
@@ -20,22 +20,22 @@ export class PeopleError extends Error {
   }
 }
 
-/** One of the person's own. */
+/** A passkey of the person. */
 export interface Passkey {
   id: string;
   name: string;
   createdAt: string;
 }
 
-/** What a page asks consent for. */
+/** The program that a page asks consent for. */
 export interface AskingClient {
   name: string | undefined;
   uri: string | undefined;
-  /** Whether somebody here has looked into who made it. */
+  /** Whether somebody here has looked into its author. */
   isVerified: boolean;
 }
 
-/** What the server says to who has signed in: where to go next, and mostly who that is, so that it need not be asked. */
+/** The server's answer to a sign-in: where to go next, and mostly who the person is, so that it need not be asked. */
 export interface SignInResult {
   next: string | undefined;
   person: Person | undefined;
@@ -74,7 +74,7 @@ const arrivalOf = (answer: AuthAnswer): SignInResult => ({
   person: answer.user as Person | undefined,
 });
 
-/** With the query of a program that sent the person here, the server goes on with what that program wants. */
+/** With the query of a program, the server goes on with the wish of that program. */
 const withQuery = (oauthQuery: string | undefined) => (oauthQuery === undefined ? {} : { oauth_query: oauthQuery });
 
 export const people = {
@@ -146,11 +146,11 @@ export const people = {
       }),
     ),
 
-  /** Has the device ask who it is, and signs in whoever it says. Rejects with the browser's error where it gives nothing. */
+  /** Has the device ask for its passkey, and signs in its owner. Rejects with the browser's error where there is none. */
   async signInWithPasskey(oauthQuery?: string): Promise<SignInResult> {
     const { startAuthentication } = await import('@simplewebauthn/browser');
     const options = await ask('GET', '/passkey/generate-authenticate-options');
-    // What the server insists on; its library does not ask the device for it.
+    // The server insists on it; its library does not ask the device for it.
     const optionsJSON = { ...options, userVerification: 'required' } as never;
     const response = await startAuthentication({ optionsJSON });
     return arrivalOf(await ask('POST', '/passkey/verify-authentication', { response, ...withQuery(oauthQuery) }));

@@ -1,4 +1,4 @@
-/** Around what only a person who has signed in may see: whoever is here by a key is told how to come by it. */
+/** Shows its children to a person who has signed in, and tells the holder of a key how to sign in. */
 import { Button } from '@mantine/core';
 import { IconUserCheck } from '@tabler/icons-react';
 import type { ReactNode } from 'react';

@@ -1,4 +1,4 @@
-/** What the pages of accounts read. */
+/** Reads the data of the account's pages. */
 import { useQuery } from '@tanstack/react-query';
 import { createClient, type SignInOptions } from '../../../client/index.ts';
 import { useApi } from '../../api/context.tsx';
@@ -24,7 +24,7 @@ export const keys = {
   passkeys: ['passkeys'] as const,
 };
 
-/** As many as one page shows: who has more has forgotten what for. */
+/** As many as one page shows: nobody remembers the use of more. */
 const MANY = { limit: 100 };
 
 export function useApiKeys() {

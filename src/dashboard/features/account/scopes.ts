@@ -1,13 +1,13 @@
-/** What a program may be allowed, in words that people know. Pure: no I/O, no clock. */
+/** Explains the scopes of a program in words that people know. Pure: no I/O, no clock. */
 
 export interface ScopeMeaning {
   /** As a sentence's end: "It will be able to …". */
   text: string;
-  /** What cannot be taken back. */
+  /** Allows acts that cannot be taken back. */
   grave: boolean;
 }
 
-/** By what is behind the prefix, which each installation chooses. */
+/** By the text behind the prefix, which each installation chooses. */
 const OF_THE_API: Record<string, ScopeMeaning> = {
   read: {
     text: 'See your streams, uploads, playlists and destinations, but never a stream key',
@@ -32,7 +32,7 @@ const OF_THE_PERSON: Record<string, ScopeMeaning> = {
 export const meaningOf = (scope: string): ScopeMeaning =>
   OF_THE_PERSON[scope] ?? OF_THE_API[scope.slice(scope.indexOf(':') + 1)] ?? { text: scope, grave: true };
 
-/** Each once, what is grave last. */
+/** Each once, the grave ones last. */
 export function meaningsOf(scopes: readonly string[]): ScopeMeaning[] {
   const all = [...new Set(scopes)].map(meaningOf);
   return [...all.filter(({ grave }) => !grave), ...all.filter(({ grave }) => grave)];

@@ -1,4 +1,4 @@
-/** What people are told of what the authorization server refuses, and what they can do. Pure: no I/O, no clock. */
+/** Explains the refusals of the authorization server, and what people can do. Pure: no I/O, no clock. */
 import { ProblemError } from '../../../client/index.ts';
 import { problemText } from '../../api/problem.ts';
 import { type Mistakes, mistakesOf } from '../../ui/mistakes.ts';
@@ -50,7 +50,7 @@ const OUTSIDE = new Map(
 export const outsideText = (code: string): string =>
   OUTSIDE.get(code) ?? 'Signing in there did not work. Try again, or sign in another way.';
 
-/** What the browser says of a passkey, by the name of its error (WebAuthn, sections 5.1.3 and 5.1.4). */
+/** Explains the browser's errors about passkeys, by name (WebAuthn, sections 5.1.3 and 5.1.4). */
 const DEVICE: Record<string, string> = {
   NotAllowedError: 'Nothing was chosen, or it took too long. Try again.',
   AbortError: 'Nothing was chosen. Try again.',

@@ -11,7 +11,7 @@ import { OtherWays } from './passwordless.tsx';
 import { PeopleError, people, type SignInResult } from './people.ts';
 import { useAuthAction } from './useAuthAction.ts';
 
-/** Gives the page back to its person. Whoever else a passkey belongs to is not let in here: the page is not theirs. */
+/** Gives the page back to its person. The owner of another passkey is not let in here: the page is not theirs. */
 function useReturn({ id }: Pick<Person, 'id'>) {
   const session = useSession();
   const queries = useQueryClient();

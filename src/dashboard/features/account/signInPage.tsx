@@ -16,7 +16,7 @@ import { outsideText } from './sentences.ts';
 import { Way } from './signInLink.tsx';
 import { useAuthAction } from './useAuthAction.ts';
 
-/** Whoever goes through a provider comes back with what it said no to. */
+/** A refusal by an outside provider comes back in the address. */
 const errorHere = (): string | null => new URLSearchParams(location.search).get('error');
 
 /** Where one goes after signing in: back to the program that sent one here, or on within this site. */
@@ -75,7 +75,7 @@ export function SignInPage() {
   const error = location.pathname === '/sign-in' ? errorHere() : null;
   const forProgram = oauthQueryOf(location.search) !== undefined;
   if (asked !== undefined) return <GoOn title="You have an account already" asked={asked} />;
-  // Who has signed in already, in another tab perhaps, need not do it again.
+  // A person who has signed in already, in another tab perhaps, need not do it again.
   if (location.pathname === '/sign-in' && !forProgram && (person || key !== undefined))
     return <Navigate to={nextOf(location.search, location.origin)} replace />;
   const toHome = () => location.pathname === '/sign-in' && void navigate({ to: '/', replace: true });

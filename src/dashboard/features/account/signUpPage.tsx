@@ -27,7 +27,7 @@ interface NewPerson {
   lastName?: string;
 }
 
-/** The answer is the same whether the address has an account or not: what is so is told to its owner by mail. */
+/** The answer is the same whether the address has an account or not: its owner learns the truth by mail. */
 function SignUpForm() {
   const navigate = useNavigate();
   const { run, busy, error } = useAuthAction(

@@ -28,7 +28,7 @@ interface Chosen {
   lastName?: string;
 }
 
-/** Confirms the address, and goes on with what comes after that. */
+/** Confirms the address, and goes on to the next page. */
 function useVerify(token: string) {
   const session = useSession();
   const navigate = useNavigate();
@@ -49,7 +49,7 @@ function useVerify(token: string) {
   return { ...once, asked };
 }
 
-/** In a browser that has not signed up: what another one has sent may be a stranger's, so it counts for nothing here. */
+/** In a browser that has not signed up: another browser's values may be a stranger's, so they count for nothing here. */
 function ChoosePassword({ token, email }: { token: string; email: string }) {
   const { run, busy, done, error, asked } = useVerify(token);
   const { wrong, problem, props } = useFields(

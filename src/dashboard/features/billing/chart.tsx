@@ -1,10 +1,10 @@
-/** What each day cost, as bars. Loaded when it is looked at: the library of charts is as large as all else. */
+/** Draws the cost of each day as bars. Loaded when it is looked at: the library of charts is as large as all else. */
 import '@mantine/charts/styles.css';
 import { BarChart } from '@mantine/charts';
 
 interface UsageChartProps {
   days: readonly { day: string; cost: number }[];
-  /** What a number of the axis means. */
+  /** Formats a number of the axis. */
   format: (cost: number) => string;
 }
 

@@ -4,7 +4,7 @@ import { Banner } from '../../ui/banner.tsx';
 import { useBilling } from './queries.ts';
 import { outlookOf } from './text.ts';
 
-/** What comes before the outlook, which says all of an account that is suspended. */
+/** Comes before the outlook, which says all of an account that is suspended. */
 const URGENT: Readonly<Record<string, string>> = {
   low: 'Your credit is running out. ',
   exhausted: 'Your credit is over. ',

@@ -1,4 +1,4 @@
-/** Paying in crypto: what, and how much; then there is an address. */
+/** Paying in crypto: the form asks for the asset and the amount; then there is an address. */
 import { NativeSelect, Skeleton, TextInput } from '@mantine/core';
 import type { CryptoAsset, CryptoDeposit } from '../../../client/index.ts';
 import { useApi } from '../../api/context.tsx';

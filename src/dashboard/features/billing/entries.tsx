@@ -1,4 +1,4 @@
-/** A list in a panel: what is in it, that nothing is, and the next page of it. */
+/** A list in a panel: its entries, a text where there are none, and the next page. */
 import { Skeleton } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { problemText } from '../../api/problem.ts';

@@ -1,4 +1,4 @@
-/** What was paid and booked, the latest first. */
+/** Lists payments and bookings, the latest first. */
 import { IconCoins, IconCreditCard } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
 import type { Billing, CryptoDeposit, LedgerEntry, TopUp } from '../../../client/index.ts';

@@ -1,4 +1,4 @@
-/** Money: what is left and for how long, how to pay, what was used and booked. */
+/** Money: the balance and how long it lasts, the ways to pay, usage and bookings. */
 import { Button, Skeleton } from '@mantine/core';
 import { IconCoins, IconCreditCard } from '@tabler/icons-react';
 import { useNavigate } from '@tanstack/react-router';

@@ -1,13 +1,13 @@
-/** What the pages of money read and do. */
+/** Reads and changes the data of the pages of money. */
 import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query';
 import type { CryptoDeposit, List } from '../../../client/index.ts';
 import { useApi } from '../../api/context.tsx';
 import { unlessFollowed } from '../../api/feed.ts';
 import { findTimeZone } from '../../lib/format.ts';
 
-/** What has changed is told (changes.ts); these hold while nobody tells. A balance changes slowly. */
+/** The feed reports changes (app/changes.ts); these hold while it is away. A balance changes slowly. */
 const BALANCE_MS = 30_000;
-/** Whoever pays looks at the page meanwhile. */
+/** A person who pays looks at the page meanwhile. */
 const PAYING_MS = 3_000;
 const PAGE_SIZE = 10;
 

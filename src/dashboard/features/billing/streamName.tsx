@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useApi } from '../../api/context.tsx';
 
-/** A stream may be gone, and what it cost is still told. */
+/** A stream may be gone, and its cost is still told. */
 export function StreamName({ id }: { id: string }) {
   const { streams } = useApi().calls;
   const { data, error } = useQuery({

@@ -6,7 +6,7 @@ import type { Tone } from '../../ui/tone.ts';
 /** Beyond it, a number of days would tell nobody anything. */
 const YEAR_SECONDS = 365 * 86_400;
 
-/** What the balance means for what is on air. */
+/** Explains what the balance means for the streams on air. */
 export function outlookOf({ state, secondsLeft }: Pick<Billing, 'state' | 'secondsLeft'>): string {
   if (state === 'suspended') return 'The account is suspended. Ask whoever runs this service.';
   if (state === 'exhausted') return 'It is used up: streams stop, and start again when it is topped up.';
@@ -57,12 +57,12 @@ const KINDS: Record<LedgerEntry['kind'], string> = {
 const find = <T>(table: Readonly<Record<string, T>>, key: string, otherwise: T): T =>
   Object.hasOwn(table, key) ? (table[key] as T) : otherwise;
 
-/** What is newer than this page is called as the server calls it. */
+/** A state that is newer than this page keeps the server's name. */
 export const topUpLook = (state: string): Look => find<Look>(TOP_UPS, state, { word: state, tone: 'quiet' });
 export const depositLook = (state: string): Look => find<Look>(DEPOSITS, state, { word: state, tone: 'quiet' });
 export const kindWord = (kind: string): string => find(KINDS, kind, kind);
 
-/** What a deposit waits for, as a sentence. */
+/** Says in a sentence what a deposit waits for. */
 export function depositLine({ state, confirmations, neededConfirmations }: CryptoDeposit): string {
   if (state === 'waiting') return 'Pay to the address below. This page notices by itself.';
   if (state === 'seen') return 'The payment was seen. It is waited for the network to confirm it.';

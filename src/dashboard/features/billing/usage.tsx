@@ -1,4 +1,4 @@
-/** What was used: by day as a picture and by stream as a table, and both as a file. */
+/** Shows usage by day as a chart and by stream as a table, and offers both as a file. */
 import { Button, NativeSelect, Skeleton, VisuallyHidden } from '@mantine/core';
 import { IconDownload } from '@tabler/icons-react';
 import { lazy, Suspense, useState } from 'react';

@@ -1,4 +1,4 @@
-/** Commands about what is on screen, with its id and without anybody's key. Pure: no I/O, no clock. */
+/** Writes commands about the things on screen, with their ids and without anybody's key. Pure: no I/O, no clock. */
 
 export interface Commands {
   rest: string;

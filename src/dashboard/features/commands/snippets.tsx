@@ -1,4 +1,4 @@
-/** What is on screen by the API and with kubectl. */
+/** Shows how programs do what is on screen, by the API and with kubectl. */
 import { useState } from 'react';
 import { Snippet } from '../../ui/snippet.tsx';
 import type { Commands } from './commands.ts';
@@ -7,7 +7,7 @@ import classes from './snippets.module.css';
 const KINDS = { rest: 'API', kubectl: 'kubectl' } as const;
 type SnippetKind = keyof typeof KINDS;
 
-/** `about`: what they are about, e.g. `This stream`. */
+/** `about`: the subject of the commands, e.g. `This stream`. */
 export function Snippets({ about, ...commands }: Commands & { about: string }) {
   const [kind, setKind] = useState<SnippetKind>('rest');
   return (
@@ -29,7 +29,7 @@ export function Snippets({ about, ...commands }: Commands & { about: string }) {
   );
 }
 
-/** At the end of a page, for those who ask. */
+/** Stands at the end of a page. */
 export const ForPrograms = (props: Commands & { about: string }) => (
   <details className={classes.programs}>
     <summary>API and kubectl</summary>

@@ -1,5 +1,5 @@
 /**
- * What has been chosen of a stream that is not made yet. It is kept in the tab, so that going back, a reload or a session that
+ * The choices for a stream that is not made yet. The draft is kept in the tab, so that going back, a reload or a session that
  * ends in the middle loses nothing. No secret is in it: the key of a channel is sent where it is entered. Pure: no I/O, no clock.
  */
 import type { Stream } from '../../api/api.ts';
@@ -29,7 +29,7 @@ export const EMPTY_DRAFT: NewStream = {
   onItemFailure: 'Skip',
 };
 
-/** Whatever is kept there: fields of another version are left out. */
+/** Reads a draft that was kept. Fields of another version are left out. */
 export function draftFrom(kept: unknown): NewStream {
   if (typeof kept !== 'object' || kept === null) return EMPTY_DRAFT;
   const fields = Object.entries(kept).filter(

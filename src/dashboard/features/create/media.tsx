@@ -1,4 +1,4 @@
-/** The first step: what is looped. A link is fetched from here on, while the rest is chosen. */
+/** The first step: the media to loop. A link is fetched from here on, while the rest is chosen. */
 import { Button, Skeleton, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { IconLink, IconPlaylist, IconVideo } from '@tabler/icons-react';

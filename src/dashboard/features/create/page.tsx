@@ -20,7 +20,7 @@ interface StepsProps {
   go: (step: CreateStep) => void;
 }
 
-/** Where one is on the way; what is behind can be gone back to. */
+/** The steps, the current one marked; a step that is done can be gone back to. */
 function Steps({ step, go }: StepsProps) {
   const at = STEPS.indexOf(step);
   return (

@@ -1,4 +1,4 @@
-/** A stream that was just made, on its way to air: what is done and what is being waited for. */
+/** A stream that was just made, on its way to air: the stages that are done, and the one that it waits for. */
 import { Button, Loader, Skeleton, VisuallyHidden } from '@mantine/core';
 import { IconAlertCircle, IconBroadcast, IconCircle, IconCircleCheckFilled } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';

@@ -5,7 +5,7 @@ import type { Readiness, Stream } from '../../api/api.ts';
 export interface Stage {
   label: string;
   state: 'done' | 'now' | 'later' | 'failed';
-  /** What is being waited for, or what went wrong, as a sentence. */
+  /** A sentence on what the stage waits for, or what went wrong. */
   detail?: string;
   fix?: string;
   /** From 0 to 1, while that is known. */
@@ -26,7 +26,7 @@ function failed(label: string, { message, fix }: ReadinessIssue): Stage {
   return { label, state: 'failed', detail: message, fix };
 }
 
-/** Fetched, prepared, connected, live: what is done, what is under way, and what stands in the way. */
+/** Fetched, prepared, connected, live: each stage is done, under way, to come or in the way. */
 export function stagesOf(stream: Stream, readiness: Readiness | undefined, upload: Upload | undefined): Stage[] {
   const issues = readiness?.issues ?? [];
   const onAir = ON_AIR.includes(stream.status);

@@ -17,7 +17,7 @@ export interface CreateSearch {
   stream?: string | undefined;
 }
 
-/** Whatever else stands in the address is left out: people type there. */
+/** Anything else in the address is left out: people type there. */
 export function createSearchOf({ step, stream }: Record<string, unknown>): CreateSearch {
   return {
     ...(STEPS.includes(step as CreateStep) && { step: step as CreateStep }),

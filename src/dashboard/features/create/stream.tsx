@@ -1,4 +1,4 @@
-/** The last step: what it is called and how it looks; then it is made, and goes on air as soon as it can. */
+/** The last step: the name and the quality; then the stream is made, and goes on air as soon as it can. */
 import { Button, NativeSelect, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { IconPlayerPlayFilled } from '@tabler/icons-react';
@@ -27,7 +27,7 @@ interface StreamStepProps {
   onDone: (stream: Stream, started: boolean) => unknown;
 }
 
-/** What a stream is refused for stands in the way of starting it alone: it is made by then, and not to be made again. */
+/** A refusal stands in the way of starting alone: the stream is made by then, and not to be made again. */
 const mayBeTriedAgain = (error: unknown): boolean =>
   !(error instanceof ProblemError) || error.isPassing || error instanceof problems.Unauthenticated;
 

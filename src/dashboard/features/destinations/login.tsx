@@ -16,7 +16,7 @@ export function LoginFields({ form, hasLogin }: LoginFieldsProps) {
   const { endLogin } = form.values;
   const isWrong = Boolean(form.errors.rtmpUser ?? form.errors.rtmpPassword);
   const [isOpen, setOpen] = useState(hasLogin);
-  // A mistake is shown; the fields stay when it is mended, under the hands of whoever mends it.
+  // A mistake is shown; the fields stay open while somebody mends it.
   if (isWrong && !isOpen) setOpen(true);
   return (
     <details className={classes.login} open={isOpen} onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>

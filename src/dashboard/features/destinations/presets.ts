@@ -19,7 +19,7 @@ export interface Preset {
   keysUrl?: string;
   /** How to come by the key, as a sentence. */
   keyHelp: string;
-  /** What a person should know beforehand. */
+  /** A hint that a person should know beforehand. */
   note?: string;
 }
 

@@ -1,4 +1,4 @@
-/** What the page of destinations reads and does. */
+/** Reads and changes the data of the page of destinations. */
 import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import type { Destination } from '../../../client/index.ts';
 import { useApi } from '../../api/context.tsx';

@@ -1,4 +1,4 @@
-/** How far a test came, step by step, and what that means. */
+/** Shows how far a test came, step by step, and its meaning. */
 import { VisuallyHidden } from '@mantine/core';
 import { IconCircleCheckFilled, IconCircleDashed, IconCircleXFilled, type TablerIcon } from '@tabler/icons-react';
 import { type DestinationTest, ProblemError } from '../../../client/index.ts';

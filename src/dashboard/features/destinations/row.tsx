@@ -16,7 +16,7 @@ import { TestProblem, TestResult } from './result.tsx';
 const keyLine = ({ rtmpKeyHint }: Destination): string =>
   rtmpKeyHint ? `Key ends in ${rtmpKeyHint}` : 'Key kept secret';
 
-/** What a test said is about the address and the key that it was made with. */
+/** The result of a test is about the address and the key that it was made with. */
 function useTest(destination: Destination) {
   const test = useDestinationTest(destination);
   const { reset } = test;

@@ -16,7 +16,7 @@ const LABELS: Record<TestStage, string> = {
   publish: 'Publish with the key',
 };
 
-/** What a test goes through: only rtmps:// is secured, and of SRT no more is told than whether it took the publish. */
+/** The stages of a test: only rtmps:// is secured, and an SRT server tells only whether it took the publish. */
 function stagesOf(rtmpUrl: string): TestStage[] {
   if (/^srt:/i.test(rtmpUrl)) return ['resolve', 'publish'];
   return /^rtmps:/i.test(rtmpUrl)

@@ -1,4 +1,4 @@
-/** What is typed into the form of a destination, and what of it is sent. Pure: no I/O, no clock. */
+/** The values of a destination's form, and the part of them that is sent. Pure: no I/O, no clock. */
 import type { Destination } from '../../../client/index.ts';
 
 export const FIELDS = ['name', 'rtmpUrl', 'rtmpKey', 'rtmpUser', 'rtmpPassword'] as const;
@@ -10,7 +10,7 @@ type SentFields = Partial<Record<DestinationFormField, string>>;
 export const mayLackKey = (rtmpUrl: string): boolean =>
   /^(srt:\/\/|rtmps?:\/\/[^/]+\/[^/?]+\/[^/?])/i.test(rtmpUrl.trim());
 
-/** Without spaces around what was copied, and without what stays as it is. */
+/** Leaves out the spaces around copied texts, and the values that stay as they are. */
 export function changesOf(values: DestinationValues, before: Destination | undefined): SentFields {
   const given = FIELDS.map((field) => [field, values[field].trim()] as const);
   const kept = (field: DestinationFormField): string =>

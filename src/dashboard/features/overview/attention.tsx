@@ -1,4 +1,4 @@
-/** Beside what is on air: what asks for a person, with what to do, and what goes on air next. */
+/** Shows beside the streams on air which things need a person, with the remedy, and which streams start next. */
 import { IconCircleCheck } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
 import type { Upload } from '../../../client/index.ts';
@@ -17,7 +17,7 @@ import classes from './overview.module.css';
 const NEEDING_SHOWN = 6;
 const NEXT_SHOWN = 5;
 
-/** Why, and what to do: its readiness where something keeps it off air, else what is wrong on air. */
+/** The reason and the remedy: its readiness where something keeps it off air, else the fault on air. */
 function Reason({ stream }: { stream: Stream }) {
   const { data } = useReadiness(stream.id, !stream.ready);
   if (data && data.issues.length > 0) return <IssueLines issues={data.issues.slice(0, 2)} named />;
@@ -48,7 +48,7 @@ function FailedUpload({ upload: { name, error } }: { upload: Upload }) {
 
 interface NeedingProps {
   streams: readonly Stream[];
-  /** Those that failed. */
+  /** The failed ones. */
   uploads: readonly Upload[];
 }
 

@@ -1,4 +1,4 @@
-/** The streams that are on air, each with what it shows. */
+/** Shows the streams that are on air, each with its picture. */
 import { Link } from '@tanstack/react-router';
 import type { Stream } from '../../api/api.ts';
 import { formatBitrate, formatFps } from '../../lib/format.ts';

@@ -1,4 +1,4 @@
-/** The first page: what is on air, what needs a person, what comes next. */
+/** The first page: streams on air, things that need a person, and the next starts. */
 import { Button, Skeleton, VisuallyHidden } from '@mantine/core';
 import { IconPlus } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';

@@ -1,4 +1,4 @@
-/** What the overview reads. */
+/** Reads the data of the overview. */
 import { useQuery } from '@tanstack/react-query';
 import type { Upload } from '../../../client/index.ts';
 import type { Stream } from '../../api/api.ts';
@@ -34,7 +34,7 @@ export function useOverview() {
   });
 }
 
-/** Uploads that came to nothing, among the newest: what is older nobody waits for. */
+/** Uploads that failed, among the newest: nobody waits for older ones. */
 export function useFailedUploads(): Upload[] {
   const { uploads } = useApi().calls;
   const { data } = useQuery({

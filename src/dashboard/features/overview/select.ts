@@ -1,4 +1,4 @@
-/** What of all streams is for the overview. Pure: no I/O, no clock. */
+/** Selects the streams for the overview. Pure: no I/O, no clock. */
 import type { Upload } from '../../../client/index.ts';
 import type { Stream } from '../../api/api.ts';
 import { isRunning, needsAttention } from '../streams/phase.ts';
@@ -10,9 +10,9 @@ export interface Overview {
   onAir: Stream[];
   /** On air and not as they should be, kept off air, or soon to be. */
   needing: Stream[];
-  /** Came to nothing; who wants them has to add them again. */
+  /** Failed uploads; their owner has to add them again. */
   failed: readonly Upload[];
-  /** Those that go on air by themselves, the next one first. */
+  /** The streams that go on air by themselves, the next one first. */
   next: Stream[];
 }
 

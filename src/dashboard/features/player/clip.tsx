@@ -21,7 +21,7 @@ const SAYINGS: Partial<Record<ClipState, string>> = {
 /** RFC 9110, section 15.5.10: the upload is not as it would have to be. */
 const CONFLICT = 409;
 
-/** Plays into `video`; resolves when it is over with what to say, if anything. */
+/** Plays into `video`; resolves when it is over with the text to show, if any. */
 async function play(
   video: HTMLVideoElement,
   source: { url: string; headers: Record<string, string> },
@@ -53,7 +53,7 @@ export function ClipPreview({ upload, onClose }: { upload: Upload; onClose: () =
   const api = useApi();
   const video = useRef<HTMLVideoElement>(null);
   const [state, setState] = useState<ClipState>('loading');
-  // Once it is there it is played, whatever becomes of it meanwhile.
+  // Once it is there it is played, also when the upload changes meanwhile.
   const [isReady, setReady] = useState(preview === 'ready');
   if (preview === 'ready' && !isReady) setReady(true);
   const isMade = state === 'nothing' && !isReady && preview !== 'failed';

@@ -6,7 +6,7 @@ const TAKE_MS = 12_000;
 
 let line: Promise<unknown> = Promise.resolve();
 
-/** Draws what is on air; resolves with whether there was anything to draw. Rejects with the signal's reason. */
+/** Draws the picture on air; resolves with whether there was one. Rejects with the signal's reason. */
 export function drawSnapshot(canvas: HTMLCanvasElement, source: ReturnType<Api['preview']>, signal: AbortSignal) {
   const taken = line.then(() => {
     signal.throwIfAborted();

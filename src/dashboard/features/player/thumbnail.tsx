@@ -1,4 +1,4 @@
-/** What a stream shows, as a picture that is renewed now and then. */
+/** Shows a picture of a stream, renewed now and then. */
 import { IconBroadcast } from '@tabler/icons-react';
 import { useEffect, useRef, useState } from 'react';
 import { sleep } from '../../../clock.ts';

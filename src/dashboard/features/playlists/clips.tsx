@@ -72,7 +72,7 @@ function Clip({ entry, place, uploads, onRemove }: ClipProps) {
   );
 }
 
-/** What screen readers hear while a clip is moved: names and places, where the library would tell its keys. */
+/** Screen readers hear names and places while a clip is moved, where the library would tell its keys. */
 function announcementsOf(entries: readonly PlaylistEntry[], uploads: UploadsById): Announcements {
   const nameOf = (key: unknown): string => {
     const entry = entries.find((one) => one.key === key);

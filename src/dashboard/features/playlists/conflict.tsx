@@ -11,7 +11,7 @@ interface ConflictProps {
   onDiscard: () => void;
 }
 
-/** Somebody else, or another window, has saved a version meanwhile: what that changed, and what can be done with mine. */
+/** Somebody else, or another window, has saved a version meanwhile: shows its changes, and the choices for mine. */
 export function Conflict({ id, from, to, onKeep, onDiscard }: ConflictProps) {
   return (
     <section className={classes.conflict} role="alert" data-testid="conflict">

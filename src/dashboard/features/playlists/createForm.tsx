@@ -66,7 +66,7 @@ export function CreateForm({ onClose, onDone }: { onClose: () => void; onDone: (
           name="kind"
           choices={KINDS}
           value={kind}
-          // What was chosen for the one may not do for the other.
+          // Clips that were chosen for one kind may not do for the other.
           onChange={(next) => form.setValues({ kind: next, items: [] })}
         />
         <Choices

@@ -1,4 +1,4 @@
-/** What is asked before something happens to a playlist that others notice, or that cannot be taken back. */
+/** Asks before something happens to a playlist that others notice, or that cannot be taken back. */
 import { useNavigate } from '@tanstack/react-router';
 import type { Playlist } from '../../../client/index.ts';
 import { useApi } from '../../api/context.tsx';

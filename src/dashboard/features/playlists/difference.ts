@@ -1,4 +1,4 @@
-/** What is different between two versions of a playlist, clip by clip. Pure: no I/O, no clock. */
+/** Computes the difference between two versions of a playlist, clip by clip. Pure: no I/O, no clock. */
 import type { PlaylistDiff } from '../../../client/index.ts';
 
 type PlaylistChange = PlaylistDiff['changes'][number];
@@ -8,20 +8,20 @@ export interface DifferenceLine {
   objectID: string;
   /** Counted from 1: where it was, or, if it is new, where it is. */
   place: number;
-  /** Where it is now, of what was moved. */
+  /** The new place of a clip that was moved. */
   to?: number;
 }
 
 interface ListedClip {
   objectID: string;
-  /** Where it was before; undefined for what is new. */
+  /** The place before; undefined for a new one. */
   was: number | undefined;
 }
 
 const put = (change: Extract<PlaylistChange, { items: unknown }>): ListedClip[] =>
   change.items.map(({ uploadObjectID }) => ({ objectID: uploadObjectID, was: undefined }));
 
-/** Makes the changes, one after the other, and answers what they took out. */
+/** Makes the changes, one after the other, and returns the items that they took out. */
 function apply(list: ListedClip[], changes: readonly PlaylistChange[]): ListedClip[] {
   const out: ListedClip[] = [];
   for (const change of changes) {
@@ -33,7 +33,7 @@ function apply(list: ListedClip[], changes: readonly PlaylistChange[]): ListedCl
   return out;
 }
 
-/** In the order of the new list, what was taken out first. A clip that was taken out and put in elsewhere was moved. */
+/** In the order of the new list, removed clips first. A clip that was taken out and put in elsewhere was moved. */
 export function differenceOf(before: readonly string[], changes: readonly PlaylistChange[]): DifferenceLine[] {
   const list: ListedClip[] = before.map((objectID, was) => ({ objectID, was }));
   const out = apply(list, changes);

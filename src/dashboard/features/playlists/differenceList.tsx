@@ -1,4 +1,4 @@
-/** What is different between two versions, one line a clip. */
+/** Lists the differences between two versions, one line a clip. */
 import { Skeleton } from '@mantine/core';
 import { IconArrowsUpDown, IconMinus, IconPlus, type TablerIcon } from '@tabler/icons-react';
 import { problemText } from '../../api/problem.ts';

@@ -48,7 +48,7 @@ const sameList = (a: readonly string[], b: readonly string[]): boolean =>
   a.length === b.length && a.every((one, i) => one === b[i]);
 const idsOf = (entries: readonly PlaylistEntry[]): string[] => entries.map(({ objectID }) => objectID);
 
-/** What is to be sent to save it, as one batch; undefined when it is as it was. */
+/** The update that saves the draft, as one batch; undefined when nothing is changed. */
 export function updateOf({ base, name, mode, entries }: PlaylistDraft): PlaylistUpdate | undefined {
   const items = sameList(base.objectIDs, idsOf(entries))
     ? undefined
@@ -61,7 +61,7 @@ export function updateOf({ base, name, mode, entries }: PlaylistDraft): Playlist
   return Object.keys(change).length === 0 ? undefined : { version: base.version, ...change };
 }
 
-/** Whether a version of the server's is what this draft wants: an answer may be lost after its change was made. */
+/** Whether a version of the server's equals this draft: an answer may be lost after its change was made. */
 export const isSavedAs = ({ name, mode, entries }: PlaylistDraft, theirs: Base): boolean =>
   name === theirs.name && mode === theirs.mode && sameList(idsOf(entries), theirs.objectIDs);
 
@@ -120,7 +120,7 @@ function keyed(base: readonly string[], theirs: readonly string[]): PlaylistEntr
   });
 }
 
-/** `list` with what `other` has besides, each after what it follows there. */
+/** `list` with the other entries of `other`, each after its predecessor there. */
 function woven(list: readonly PlaylistEntry[], other: readonly PlaylistEntry[]): PlaylistEntry[] {
   const result = [...list];
   other.forEach((entry, i) => {
@@ -148,7 +148,7 @@ export function rebased(draft: PlaylistDraft, theirs: Base): PlaylistDraft {
   const { base, entries } = draft;
   const theirEntries = keyed(base.objectIDs, theirs.objectIDs);
   const has = (list: readonly PlaylistEntry[], { key }: PlaylistEntry): boolean => list.some((one) => one.key === key);
-  // Of the base's, only what both of us have kept.
+  // Of the base's entries, only those that both of us have kept.
   const mine = entries.filter((entry) => isNew(entry) || has(theirEntries, entry));
   const others = theirEntries.filter((entry) => isNew(entry) || has(entries, entry));
   const list = isReordered(draft) ? woven(mine, others) : woven(others, mine);

@@ -73,7 +73,7 @@ function PlaylistView({ playlist, refetch }: { playlist: Playlist; refetch: () =
 
 export function PlaylistPage({ id }: { id: string }) {
   const query = usePlaylist(id);
-  // What is kept of its changes is found when it is known whose they would be.
+  // The draft is found when the account is known.
   const { known } = useDrafts();
   return (
     <DetailPage kind={PLAYLIST} query={known ? query : { ...query, data: undefined }}>

@@ -1,4 +1,4 @@
-/** What streams play of a playlist, how far that is prepared, and which streams they are. */
+/** Shows which version of a playlist streams play, how far it is prepared, and which streams they are. */
 import { Link } from '@tanstack/react-router';
 import type { Playlist } from '../../../client/index.ts';
 import { problemText } from '../../api/problem.ts';

@@ -1,4 +1,4 @@
-/** What the pages of playlists read and do. */
+/** Reads and changes the data of the pages of playlists. */
 import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import type { Playlist, PlaylistUpdate, Stream } from '../../../client/index.ts';
 import type { Api } from '../../api/api.ts';
@@ -49,7 +49,7 @@ export function useVersions(id: string, version: number) {
   });
 }
 
-/** What a version changed, and what it changed it from. Versions never change, so each is read once. */
+/** A version's changes, and the version that they were made to. Versions never change, so each is read once. */
 export function useDifference(id: string, from: number, to: number) {
   const api = useApi();
   return useQuery({
@@ -89,7 +89,7 @@ export function useStreamsOf({ id, streamID }: Playlist) {
   });
 }
 
-/** What makes or shows another version; what it answers is shown at once. */
+/** Acts that make or show another version; the answer is shown at once. */
 export function usePlaylistActs(id: string) {
   const { playlists } = useApi().calls;
   const queries = useQueryClient();

@@ -1,4 +1,4 @@
-/** What is said of playlists. Pure: no I/O, no clock. */
+/** Describes playlists in words. Pure: no I/O, no clock. */
 import type { Playlist, PlaylistSummary, Upload } from '../../../client/index.ts';
 import { formatLength } from '../../lib/format.ts';
 import type { DifferenceLine } from './difference.ts';
@@ -10,7 +10,7 @@ export const clips = (count: number): string => `${count} ${count === 1 ? 'clip'
 
 export type UploadsById = ReadonlyMap<string, Upload>;
 
-/** Of clips whose name is not known, because they were deleted, the end of the id. */
+/** The name of a clip; for a deleted one, the end of its id. */
 export const clipName = (objectID: string, uploads: UploadsById): string =>
   uploads.get(objectID)?.name ?? `Deleted clip …${objectID.slice(-6)}`;
 
@@ -35,7 +35,7 @@ export function lineText({ what, objectID, place, to }: DifferenceLine, uploads:
   return what === 'added' ? `“${name}” added at place ${place}` : `“${name}” removed from place ${place}`;
 }
 
-/** How far what streams play is prepared. */
+/** How far the version that streams play is prepared. */
 export function publicationText({ publication, version }: Pick<Playlist, 'publication' | 'version'>): string {
   const { version: played, state, itemsReady, itemsFailed, itemsTotal } = publication;
   const which = played === null || played === version ? 'This version' : `Version ${played}`;

@@ -11,7 +11,7 @@ export type PlaylistActs = ReturnType<typeof useActs>;
 const refused = (title: string) => (error: unknown) =>
   notifications.show({ color: 'red', autoClose: 12_000, withBorder: true, title, message: problemText(error) });
 
-/** Saving, publishing and rolling back, and what is asked before. */
+/** Saving, publishing and rolling back, with the questions before them. */
 export function useActs(playlist: Playlist, editing: Editing, refetch: () => unknown) {
   const { save, publish, rollback, isActing } = usePlaylistActs(playlist.id);
   const [asked, setAsked] = useState<number>();
@@ -19,7 +19,7 @@ export function useActs(playlist: Playlist, editing: Editing, refetch: () => unk
     notifications.show({ title, message: `“${after.name}” is at version ${after.version} now.` });
   const publishNow = (version: number) =>
     !isActing() && publish.mutate(version, { onError: refused(`Version ${version} was not published`) });
-  // Nobody notices what no stream plays, so there is nothing to ask then.
+  // Nobody notices a change that no stream plays, so there is nothing to ask then.
   const askToPublish = (version: number) => (playlist.streamID === '' ? publishNow(version) : setAsked(version));
   const saveThen = (then: (after: Playlist) => void) => {
     const { update, draft } = editing;

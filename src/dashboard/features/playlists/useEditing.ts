@@ -5,7 +5,7 @@ import { type Base, baseOf, draftOf, isSavedAs, type PlaylistDraft, rebased, upd
 
 export interface Editing {
   draft: PlaylistDraft;
-  /** What is to be saved; undefined when nothing is changed. */
+  /** The changes to save; undefined when nothing is changed. */
   update: ReturnType<typeof updateOf>;
   /** The version that others have saved meanwhile, while there are changes of mine to an older one. */
   conflict: Base | undefined;

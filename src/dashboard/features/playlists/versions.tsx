@@ -1,4 +1,4 @@
-/** The versions that a playlist had: what each changed, and the ways back. */
+/** The versions that a playlist had: the changes of each, and the ways back. */
 import { Button, Skeleton } from '@mantine/core';
 import { IconBroadcast } from '@tabler/icons-react';
 import { useState } from 'react';

@@ -1,4 +1,4 @@
-/** What still needs something, by its name, with the way to it. */
+/** Lists the things that still need another, by name, with a link to each. */
 import { useQueries } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { ProblemError } from '../../../client/index.ts';

@@ -1,6 +1,6 @@
 /** Sentences of the server know things by their ids; people know them by the names that they gave. Pure: no I/O, no clock. */
 
-/** As the API makes them; what somebody made with kubectl has a name of its own, which people know. */
+/** The API makes such ids; an object made with kubectl has a name of its own, which people know. */
 const ID = /"((?:str|upl|pls|dst)-[0-9a-z]{26})"/g;
 
 /** Each once. */

@@ -1,4 +1,4 @@
-/** What can be done with a stream besides starting and stopping it. */
+/** The acts on a stream besides starting and stopping it. */
 import { Button, Popover } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import { IconDots, IconPencil, IconPlayerSkipForward, IconTrash } from '@tabler/icons-react';

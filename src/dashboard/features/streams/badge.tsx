@@ -28,7 +28,7 @@ const ICONS: Record<PhaseIcon, TablerIcon> = {
   alert: IconAlertTriangle,
 };
 
-/** The state in a word, with its icon and colour; what it means is a tooltip. */
+/** The state in a word, with its icon and colour; a tooltip has its meaning. */
 export function PhaseBadge({ phase, large = false }: { phase: string; large?: boolean }) {
   const look = lookOf(phase);
   const Icon = ICONS[look.icon];

@@ -27,7 +27,7 @@ const SPEAKS_FOR_ITSELF: readonly string[] = ['starting', 'live', 'reconnecting'
 
 function ReadinessLine({ stream, phase }: { stream: Stream; phase: string }) {
   const spoken = SPEAKS_FOR_ITSELF.includes(phase);
-  // The list says when nothing is wrong; only what is wrong needs a request of its own.
+  // The list says when nothing is wrong; only an obstacle needs a request of its own.
   const { data } = useReadiness(stream.id, !stream.ready && !spoken);
   const { meaning, tone } = lookOf(phase);
   if (spoken && stream.degraded) {
@@ -66,7 +66,7 @@ function ReadinessLine({ stream, phase }: { stream: Stream; phase: string }) {
   );
 }
 
-/** What stands large on a card: how long it has been on air, or why it is not. */
+/** Stands large on a card: how long the stream has been on air, or why it is not. */
 function Headline({ stream, phase }: { stream: Stream; phase: string }) {
   if (isRunning(phase) && stream.liveSince) return <Uptime since={stream.liveSince} />;
   const resting =

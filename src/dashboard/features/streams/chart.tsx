@@ -9,7 +9,7 @@ interface ChartProps {
   label: string;
   points: readonly Point[];
   format: (value: number | undefined) => string;
-  /** What the box shows at least, in the number's unit. */
+  /** The box shows at least this much, in the number's unit. */
   least: number;
   hint?: string;
 }

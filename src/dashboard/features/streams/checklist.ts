@@ -1,16 +1,16 @@
-/** What a stream needs before it can go on air, as a list to be ticked off. Pure: no I/O, no clock. */
+/** Makes a checklist of a stream's readiness. Pure: no I/O, no clock. */
 import type { ReadinessIssue } from '../../../client/index.ts';
 import type { Readiness } from '../../api/api.ts';
 
-/** What the stream goes on air without. */
+/** The stream goes on air in spite of these. */
 export const warningsOf = ({ warnings }: Readiness): string[] =>
   warnings.map(({ message, fix }) => `${message} ${fix}`);
 
 export interface Check {
   label: string;
-  /** What keeps it from being ticked off; none: it is fine. */
+  /** The issues that keep it from being ticked off; none: it is fine. */
   issues: ReadinessIssue[];
-  /** What on the page mends it. */
+  /** The form that mends it. */
   mend?: 'edit' | 'schedule';
 }
 

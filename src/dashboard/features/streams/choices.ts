@@ -1,4 +1,4 @@
-/** What a stream can be made of: the account's uploads, playlists and destinations, for those who choose among them. */
+/** Reads what a stream can be made of: the account's uploads, playlists and destinations. */
 import { useQuery } from '@tanstack/react-query';
 import type { Destination, List, PlaylistSummary, Upload } from '../../../client/index.ts';
 import { useApi } from '../../api/context.tsx';

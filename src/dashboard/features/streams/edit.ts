@@ -1,4 +1,4 @@
-/** A stream as a form has it, and what of the form is a change. Pure: no I/O, no clock. */
+/** Converts a stream to a form's values, and a form's values to changes. Pure: no I/O, no clock. */
 import type { PlaylistSummary, StreamUpdate, Upload } from '../../../client/index.ts';
 import type { Stream } from '../../api/api.ts';
 import { formatLength } from '../../lib/format.ts';
@@ -50,7 +50,7 @@ export function changesOf(before: EditValues, after: EditValues): StreamUpdate {
   };
 }
 
-/** Videos that can be looped; one that is chosen stays on the list, whatever has become of it. */
+/** Videos that can be looped; a chosen one stays on the list, also when it failed. */
 export const mediaTicks = (uploads: readonly Upload[] | undefined, chosen: string): Tick[] =>
   (uploads ?? [])
     .filter(({ type, state, objectID }) => objectID === chosen || (type === 'VIDEO' && state !== 'failed'))

@@ -1,4 +1,4 @@
-/** A stream changed in place. Only what was changed is sent, so that what another tab has changed meanwhile stays. */
+/** A stream changed in place. Only changed fields are sent, so that the changes of another tab stay. */
 import { NativeSelect, TextInput } from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
 import type { StreamUpdate } from '../../../client/index.ts';
@@ -30,7 +30,7 @@ const FIELDS = Object.keys(LABELS);
 const MOST_DESTINATIONS = 5;
 const MOST_PLAYLISTS = 20;
 
-/** Nobody who has no audio playlist is asked about them. */
+/** A person who has no audio playlist is not asked about them. */
 function Sound({ form, choices }: { form: EditFormState; choices: StreamChoices }) {
   const { audioPlaylistIDs } = form.values;
   const ticks = playlistTicks(choices.playlists, audioPlaylistIDs, 'audio');

@@ -4,7 +4,7 @@ import { formatAgo, formatReason, formatTime } from '../../lib/format.ts';
 import { Named } from '../references/named.tsx';
 import classes from './events.module.css';
 
-/** What happened to a stream, newest first. */
+/** Lists the events of a stream, newest first. */
 export function Events({ events }: { events: readonly StreamEvent[] }) {
   const now = new Date(useNow());
   if (events.length === 0) return <p className={classes.none}>Nothing has happened yet.</p>;

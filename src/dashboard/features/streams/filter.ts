@@ -1,4 +1,4 @@
-/** What the list of streams shows, as its address says it. Pure: no I/O, no clock. */
+/** Reads the filter of the list of streams from its address. Pure: no I/O, no clock. */
 import type { Phase } from '../../../streams/spec.ts';
 import { PHASE_LOOKS } from './phase.ts';
 
@@ -8,10 +8,10 @@ export interface StreamSearch {
 }
 
 const MAX_NAME = 200;
-/** What no name holds, and no request may: by all of C0, DEL and C1. */
+/** No name holds these, and no request may: all of C0, DEL and C1. */
 const CONTROL = /\p{Cc}/gu;
 
-/** Whatever else stands in an address is left out: people type there. */
+/** Anything else in an address is left out: people type there. */
 export function searchOf(given: Record<string, unknown>): StreamSearch {
   const q =
     typeof given.q === 'string' || typeof given.q === 'number'

@@ -1,4 +1,4 @@
-/** Why a stream is not ready: the reason, and what to do about it beside it. */
+/** Shows why a stream is not ready, with the remedy beside each reason. */
 import { Button } from '@mantine/core';
 import { IconAlertTriangle, IconCircleCheck, IconCircleX } from '@tabler/icons-react';
 import type { ReadinessIssue } from '../../../client/index.ts';
@@ -32,7 +32,7 @@ export function IssueLines({ issues, named = false }: IssueLinesProps) {
 type Mend = NonNullable<Check['mend']>;
 const MENDS: Record<Mend, string> = { edit: 'Edit the stream', schedule: 'Change the schedule' };
 
-/** Each thing that is needed, ticked off or with what to do; `onMend` opens what mends it. */
+/** Each requirement, ticked off or with the remedy; `onMend` opens the form for it. */
 export function Checklist({ readiness, onMend }: { readiness: Readiness; onMend: (mend: Mend) => void }) {
   return (
     <ul className={classes.issues} data-testid="readiness" data-ready={readiness.ready}>

@@ -28,7 +28,7 @@ function useFilter() {
   const [typed, setTyped] = useState(q);
   const wanted = searchOf({ q: typed }).q ?? '';
   const told = useRef(q);
-  // What the address was told comes back a moment later, and more may have been typed by then.
+  // The address changes a moment later, and more may have been typed by then.
   useEffect(() => {
     if (q === told.current) return;
     told.current = q;

@@ -1,4 +1,4 @@
-/** What a running stream measures of itself, renewed every two seconds. */
+/** Shows the live numbers of a running stream, renewed every two seconds. */
 import { IconCircleCheck, IconCircleX, IconSend } from '@tabler/icons-react';
 import type { LiveStats } from '../../api/api.ts';
 import { formatBitrate, formatBytes, formatCount, formatFps, formatMs, formatUptime, NONE } from '../../lib/format.ts';

@@ -1,4 +1,4 @@
-/** What happened to a stream, and when, in words and in the reader's own zone. Pure: no I/O, no clock. */
+/** Says where a stream that is not on air stands. Pure: no I/O, no clock. */
 import type { Stream, StreamEvent } from '../../api/api.ts';
 import { formatTime } from '../../lib/format.ts';
 

@@ -57,7 +57,7 @@ export const lookOf = (phase: string): PhaseLook =>
 export type PowerAction = 'start' | 'stop';
 const OFF_AIR: readonly string[] = ['idle', 'stopped', 'ended'];
 
-/** What a person can do in a state. A schedule that has not begun can be called off, or begun at once. */
+/** The acts that a person has in a state. A schedule that has not begun can be called off, or begun at once. */
 export function actionsIn(phase: string): readonly PowerAction[] {
   if (phase === 'stopping') return [];
   if (phase === 'scheduled') return ['start', 'stop'];
@@ -74,14 +74,14 @@ export const needsAttention = (phase: string): boolean => {
   return tone === 'attention' || tone === 'danger';
 };
 
-/** What a person just asked for; held until the system has taken it up. */
+/** A person's latest wish; held until the system has taken it up. */
 export interface PowerIntent {
   want: PowerAction;
   /** Milliseconds since the Unix epoch. */
   at: number;
 }
 
-/** How long a wish colours the state that is shown. After it the page shows what is so, whatever was asked. */
+/** How long a wish colours the state that is shown. After it the page shows the truth. */
 export const INTENT_MS = 10_000;
 
 /** The state to show: a wish that the operator has not seen yet shows as `starting` or `stopping`. */

@@ -1,4 +1,4 @@
-/** What the pages read and do, when they look again, and what they show while a wish is on its way. */
+/** Reads and changes streams, and shows a wish while it is on its way. */
 import { notifications } from '@mantine/notifications';
 import {
   type InfiniteData,
@@ -41,7 +41,7 @@ const keys = {
 
 export type StreamListFilter = Pick<StreamQuery, 'status' | 'q'>;
 
-/** Newest first. What was found for another filter is shown until the answer comes. */
+/** Newest first. The streams found for another filter are shown until the answer comes. */
 export function useStreams(filter: StreamListFilter = {}) {
   const { streams } = useApi().calls;
   return useInfiniteQuery({
@@ -54,7 +54,7 @@ export function useStreams(filter: StreamListFilter = {}) {
   });
 }
 
-/** One stream; what a list already knows of it is shown until the answer comes. */
+/** One stream; the copy in a list is shown until the answer comes. */
 export function useStream(id: string) {
   const api = useApi();
   const queries = useQueryClient();
@@ -123,7 +123,7 @@ export function useEvents(id: string) {
   });
 }
 
-/** The state to show for a stream: a wish just made shows at once, and gives way to what the system says. */
+/** The state to show for a stream: a wish shows at once, and gives way to the system's answer. */
 export function useShownPhase(stream: Pick<Stream, 'id' | 'status'>): string {
   const { data: intent } = useQuery<PowerIntent | null>({
     queryKey: keys.intent(stream.id),

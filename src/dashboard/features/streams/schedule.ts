@@ -109,7 +109,7 @@ const isWithin = (value: number | string, most: number): boolean =>
 
 export type ScheduleMistakes = Partial<Record<keyof ScheduleValues, string>>;
 
-/** What can be said before anybody is asked; the rest the server says. */
+/** Finds mistakes before the server is asked; it finds the rest. */
 export function scheduleMistakes(values: ScheduleValues): ScheduleMistakes {
   const { repeat, startAt, endAt, days, time, cron, hours, minutes } = values;
   const seconds = durationOf(values);

@@ -128,7 +128,7 @@ export function ScheduleForm({ stream, onClose, onDone }: ScheduleFormProps) {
   });
   const { submit, busy, problem } = useSubmit<ScheduleValues, Stream>({
     send: (values, idempotencyKey) => streams.schedule(stream.id, scheduleBody(values), { idempotencyKey }),
-    // What others have saved meanwhile is taken up in fields that are not seen, too.
+    // Changes that others have saved meanwhile are taken up in hidden fields, too.
     made: scheduleBody,
     fields: Object.keys(FIELDS),
     onMistakes: (mistakes) =>

@@ -1,4 +1,4 @@
-/** One stream: what it shows, how it does, and all that can be done with it. */
+/** One stream: its picture, its health, and all acts on it. */
 import { Skeleton } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { useEffect } from 'react';
@@ -30,7 +30,7 @@ import { ScheduleForm } from './scheduleForm.tsx';
 import { SchedulePanel } from './schedulePanel.tsx';
 import classes from './streamPage.module.css';
 
-/** What a panel says before its data is there, or when it did not come. */
+/** Stands in a panel before its data is there, or when it did not come. */
 function Pending({ error, lines = 2 }: { error: unknown; lines?: number }) {
   if (error) return <p className={page.dim}>{problemText(error)}</p>;
   return (
@@ -77,7 +77,7 @@ function Live({ stats, error, readAt }: { stats: LiveStats | undefined; error: u
   );
 }
 
-/** The forms that change a stream; what they made of it shows at once. */
+/** The forms that change a stream; their result shows at once. */
 function Forms({ stream, form, close }: { stream: Stream; form: string | undefined; close: () => void }) {
   const queries = useQueryClient();
   const done = (after: Stream) => {
@@ -93,7 +93,7 @@ function Forms({ stream, form, close }: { stream: Stream; form: string | undefin
   return form === 'schedule' ? <ScheduleForm stream={stream} onClose={close} onDone={done} /> : null;
 }
 
-/** What keeps it off air while it is there; what is wrong while it is on air. */
+/** Shows the obstacles while a stream is off air, and the faults while it is on air. */
 function Health({ stream, running, onMend }: { stream: Stream; running: boolean; onMend: (form: string) => void }) {
   const readiness = useReadiness(stream.id);
   return (

@@ -1,7 +1,7 @@
 /** A cron expression as a sentence; its words are loaded when the first one is shown. */
 import { useQuery } from '@tanstack/react-query';
 
-/** Undefined while it is being loaded, and for what is no cron expression: the server says what is wrong with it. */
+/** Undefined while it is being loaded, and for a text that is no cron expression: the server finds the mistake. */
 export function useCronWords(cron: string): string | undefined {
   const { data } = useQuery({
     queryKey: ['words of cron', cron],

@@ -4,7 +4,7 @@ import { type DragEvent, type RefObject, useRef, useState } from 'react';
 import page from '../../ui/page.module.css';
 import classes from './uploads.module.css';
 
-/** What the picker offers. A file of another kind can be chosen too, and the server says what it makes of it. */
+/** The picker offers these. A file of another kind can be chosen too, and the server judges it. */
 const ACCEPTED = 'video/*,audio/*,image/*,.mkv,.ts,.flv,.mov,.mp4,.m4a,.mp3,.wav';
 
 const holdsFiles = (event: DragEvent): boolean => event.dataTransfer.types.includes('Files');

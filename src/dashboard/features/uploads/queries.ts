@@ -1,4 +1,4 @@
-/** What the pages read of uploads. */
+/** Reads uploads for the pages. */
 import { keepPreviousData, useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query';
 import type { Upload } from '../../../client/index.ts';
 import type { Api } from '../../api/api.ts';

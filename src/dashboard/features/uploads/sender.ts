@@ -93,7 +93,7 @@ export class Sender {
     this.#next();
   }
 
-  /** Stops sending it for good; what the server has of it is deleted. Rejects as the API does. */
+  /** Stops sending it for good; the server deletes the part that it has. Rejects as the API does. */
   async giveUp(id: string): Promise<void> {
     const job = this.#jobs.get(id);
     if (!job) return;
@@ -105,7 +105,7 @@ export class Sender {
     this.onChanged();
   }
 
-  /** Signing out: nothing is sent any more. What has come is kept, and goes on when the file is chosen again. */
+  /** Signing out: nothing is sent any more. Sent parts are kept, and the transfer goes on when the file is chosen again. */
   stop(): void {
     for (const { transfer } of this.#jobs.values()) void transfer?.pause();
     this.#jobs.clear();

@@ -1,4 +1,4 @@
-/** Files on their way, for every page: whoever goes elsewhere in the dashboard does not stop them. */
+/** Sends files on every page: a person who goes elsewhere in the dashboard does not stop them. */
 import { useQueryClient } from '@tanstack/react-query';
 import { createContext, type ReactNode, use, useEffect, useMemo, useRef, useSyncExternalStore } from 'react';
 import { useApi } from '../../api/context.tsx';
@@ -15,10 +15,10 @@ const FilesContext = createContext<AccountFiles | undefined>(undefined);
 const NOTHING: readonly Sending[] = [];
 const silent = () => () => undefined;
 
-/** undefined until it is known whose files they would be. */
+/** undefined until the account is known. */
 export const useFiles = (): AccountFiles | undefined => use(FilesContext);
 
-/** Sends files; those that are chosen before it is known whose they would be go as soon as it is. */
+/** Sends files; those that are chosen before the account is known go as soon as it is. */
 export function useSend(): (chosen: readonly File[]) => void {
   const sender = useFiles()?.sender;
   const early = useRef<File[]>([]);

@@ -6,7 +6,7 @@ export interface Sample {
   bytes: number;
 }
 
-/** What is older says nothing of how fast it is now. */
+/** An older sample says nothing of how fast it is now. */
 const WINDOW_MS = 6000;
 /** Of less time nothing can be told. */
 const LEAST_MS = 500;

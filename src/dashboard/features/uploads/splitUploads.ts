@@ -1,4 +1,4 @@
-/** Which uploads are shown as being sent, and which as what the server has. Pure: no I/O, no clock. */
+/** Splits uploads into those that this browser has yet to send and all others. Pure: no I/O, no clock. */
 import type { Upload } from '../../../client/index.ts';
 import type { Sending } from './sender.ts';
 import type { Unfinished } from './unfinished.ts';
@@ -10,7 +10,7 @@ interface Split {
   rest: Upload[];
 }
 
-/** The server says `importing` of what has yet to come, too: what it has whole is its own matter, whatever is remembered. */
+/** The server says `importing` of uploads that have yet to come, too. An upload that it has whole is its own matter. */
 export function splitUploads(
   uploads: readonly Upload[],
   sendings: readonly Pick<Sending, 'objectID'>[],

@@ -1,4 +1,4 @@
-/** What is said of an upload: where it stands, what it is made of, and what to do when it failed. Pure: no I/O, no clock. */
+/** Describes an upload: where it stands, its media, and what to do when it failed. Pure: no I/O, no clock. */
 import type { Upload } from '../../../client/index.ts';
 import type { UploadErrorCode } from '../../../uploads/spec.ts';
 import { formatBytes, formatClock, formatFps, formatLength } from '../../lib/format.ts';
@@ -7,7 +7,7 @@ import type { Tone } from '../../ui/tone.ts';
 export interface StateLook {
   word: string;
   tone: Tone;
-  /** What happens meanwhile, where something does. */
+  /** Says what happens meanwhile, where something does. */
   doing?: string;
 }
 
@@ -21,7 +21,7 @@ const LOOKS: Record<Upload['state'], StateLook> = {
 export const lookOf = (state: string): StateLook =>
   Object.hasOwn(LOOKS, state) ? LOOKS[state as Upload['state']] : { word: state || 'Unknown', tone: 'quiet' };
 
-/** What to do about a failure, for each code that an upload may fail with. */
+/** The remedy for each code that an upload may fail with. */
 const FIXES: Record<UploadErrorCode, string> = {
   link_unreachable:
     'Open the link in a private window: it must lead to the file itself, without signing in. Then try it again.',
@@ -88,7 +88,7 @@ export function factsOf({ durationSeconds, sizeBytes, video, audio }: Upload): s
 
 const AUDIO_FILES = /\.(mp3|m4a|aac|wav|flac|ogg|oga|opus|wma|aiff?)$/i;
 
-/** What a file is to be used as: by what the browser says of it, and by its name where it says nothing. */
+/** The use of a file: by the type that the browser tells, or by its name where there is none. */
 export function typeOfFile({ name, type }: Pick<File, 'name' | 'type'>): Upload['type'] {
   if (type !== '') return type.startsWith('audio/') ? 'AUDIO' : 'VIDEO';
   return AUDIO_FILES.test(name) ? 'AUDIO' : 'VIDEO';

@@ -27,7 +27,7 @@ const isPassing = (status: number): boolean => status === 0 || status === 409 ||
 const statusOf = (error: Error | DetailedError): number | undefined =>
   'originalResponse' in error ? (error.originalResponse?.getStatus() ?? 0) : undefined;
 
-/** What the server said of it, if it did. */
+/** The server's reason, if it gave one. */
 function sentenceOf(error: Error | DetailedError): string {
   const status = statusOf(error);
   if (status === undefined) return 'The file could not be read. It may have been moved or changed: choose it again.';
@@ -42,7 +42,7 @@ function sentenceOf(error: Error | DetailedError): string {
   return 'The server did not take the file. Try again in a moment.';
 }
 
-/** The client is loaded with the first file. What was begun before with the same file goes on. */
+/** The client is loaded with the first file. A transfer of the same file that broke off goes on. */
 export async function beginTransfer(
   api: Api,
   memory: UnfinishedUploads,

@@ -1,6 +1,6 @@
 /**
- * What was begun to be sent and has not come whole, remembered by the browser over reloads, so that the same file goes on
- * where it broke off. Each account has its own: whoever signs in next on this computer sees no names of another one's files.
+ * Remembers the files that were not sent whole over reloads, so that the same file goes on where it broke off. Each account
+ * has its own list: the next person at this computer sees no names of another one's files.
  */
 import type { UrlStorage } from 'tus-js-client';
 
@@ -17,7 +17,7 @@ export interface Unfinished {
 
 const PREFIX = 'loopstream.sending';
 
-/** What stays the same of a file when it is chosen again. */
+/** These stay the same of a file when it is chosen again. */
 export const fingerprintOf = ({ name, size, lastModified }: Pick<File, 'name' | 'size' | 'lastModified'>): string =>
   `${size}.${lastModified}.${encodeURIComponent(name)}`;
 

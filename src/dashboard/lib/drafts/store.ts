@@ -1,7 +1,7 @@
 /**
- * What was typed and is not sent yet, kept by the tab: a reload, a session that ends or a key that is revoked in the middle,
- * and the way back of the browser lose none of it. All of it is one account's; whoever signs in as another one finds nothing,
- * and who signs out leaves nothing behind. Secrets are never kept. Pure but for the storage that it is given.
+ * Keeps in the tab what was typed and is not sent yet. A reload, the way back of the browser, a session that ends and a key
+ * that is revoked lose none of it. Drafts belong to one account: another account finds nothing, and signing out removes them.
+ * Secrets are never kept. Pure but for the storage that it is given.
  */
 import type { TabStorage } from '../tabStorage.ts';
 
@@ -35,17 +35,17 @@ export function writeDraft(storage: TabStorage, account: string, name: string, d
   try {
     storage.setItem(DRAFTS_KEY, JSON.stringify(next));
   } catch {
-    // Full: what is typed lives as long as the page does.
+    // Full: the draft lives as long as the page does.
   }
 }
 
 export type FormFields = Record<string, unknown>;
 
-/** What is not as it was at first, with what it was: so that it can be told what others have changed meanwhile. */
+/** The fields that differ from the first values, with those, so that changes by others can be told. */
 export type Typed = Record<string, { value: unknown; before: unknown }>;
 
 const same = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
-/** Of the same kind: whatever else is kept is of another version of the form. */
+/** Of the same kind: any other value is of another version of the form. */
 const fits = (a: unknown, b: unknown): boolean => typeof a === typeof b && Array.isArray(a) === Array.isArray(b);
 
 /** undefined where nothing but secrets was typed. */

@@ -4,9 +4,9 @@ import { useDrafts } from './context.tsx';
 import { type FormFields, taken, typedOf, withTyped } from './store.ts';
 
 interface KeptFormOptions<Values> extends UseFormInput<Values> {
-  /** By which its draft is known; the id of what is changed is part of it. */
+  /** The name of its draft; it includes the id of the thing that is changed. */
   name: string;
-  /** What the form begins with. Where that changes meanwhile, it is what others have made of it. */
+  /** The form begins with these. Where they change meanwhile, others have changed the thing. */
   initialValues: Values;
   /** Fields that are never kept. */
   secrets?: readonly (keyof Values & string)[];
