@@ -1,13 +1,13 @@
 import classes from './form.module.css';
 
-interface ElsewhereProps {
+interface ChangedElsewhereProps {
   fields: readonly string[];
   /** Field → what people call it. */
   labels: Readonly<Record<string, string>>;
 }
 
 /** Another tab, or a program, has changed what is being changed here. */
-export function Elsewhere({ fields, labels }: ElsewhereProps) {
+export function ChangedElsewhere({ fields, labels }: ChangedElsewhereProps) {
   if (fields.length === 0) return null;
   const names = [...new Set(fields.map((field) => labels[field] ?? field))];
   return (

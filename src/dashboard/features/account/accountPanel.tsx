@@ -1,7 +1,7 @@
 import { type ReactNode, useId } from 'react';
 import classes from './account.module.css';
 
-export function Panel({ title, lead, children }: { title: string; lead?: ReactNode; children: ReactNode }) {
+export function AccountPanel({ title, lead, children }: { title: string; lead?: ReactNode; children: ReactNode }) {
   const id = useId();
   return (
     <section className={classes.panel} aria-labelledby={id}>

@@ -4,7 +4,7 @@ import { askAgain } from './addresses.ts';
 import { Problem } from './fields.tsx';
 import classes from './frame.module.css';
 import { Frame } from './frame.tsx';
-import { askedBefore } from './pendingRequest.ts';
+import { findPendingRequest } from './pendingRequest.ts';
 import { people } from './people.ts';
 import { useAuthAction } from './useAuthAction.ts';
 
@@ -26,7 +26,7 @@ export function CheckMailPage() {
   const email = letter?.email;
   const { title, lead, again } = TEXTS[letter?.why ?? 'verify'];
   const { run, busy, done, problem } = useAuthAction(again, () => undefined);
-  const asked = askedBefore();
+  const asked = findPendingRequest();
   const words = 'Back to signing in';
   const back = asked === undefined ? <Link to="/sign-in">{words}</Link> : <a href={askAgain(asked)}>{words}</a>;
   return (

@@ -9,7 +9,7 @@ import { describingHost, mayFollow, oauthQueryOf, placeOf } from './addresses.ts
 import { Problem } from './fields.tsx';
 import classes from './frame.module.css';
 import { Frame } from './frame.tsx';
-import { keepAsked } from './pendingRequest.ts';
+import { keepPendingRequest } from './pendingRequest.ts';
 import { type AskingClient, people } from './people.ts';
 import { meaningsOf } from './scopes.ts';
 import { peopleText } from './sentences.ts';
@@ -90,7 +90,7 @@ const leadOf = (client: AskingClient | undefined): string | undefined =>
 function Asking({ wish, person }: { wish: ConsentRequest; person: Person }) {
   const session = useSession();
   // From here on the program is told of the end, whichever it is.
-  useEffect(() => keepAsked(undefined), []);
+  useEffect(() => keepPendingRequest(undefined), []);
   const [gone, setGone] = useState(false);
   const client = useQuery({ queryKey: ['client', wish.clientId], queryFn: () => people.client(wish.clientId) });
   const { run, busy, problem } = useAuthAction(

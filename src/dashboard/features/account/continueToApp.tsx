@@ -3,7 +3,7 @@ import { askAgain } from './addresses.ts';
 import { Frame } from './frame.tsx';
 
 /** Leads on to a program that waits, after a letter's link was followed. `asked`: its query. */
-export const GoOn = ({ title, asked }: { title: string; asked: string }) => (
+export const ContinueToApp = ({ title, asked }: { title: string; asked: string }) => (
   <Frame alert title={title} lead="Sign in, and go on with the app that sent you here.">
     <Button component="a" href={askAgain(asked)} size="md" fullWidth>
       Go on

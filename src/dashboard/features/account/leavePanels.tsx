@@ -6,7 +6,7 @@ import { problemText } from '../../api/problem.ts';
 import { saveFile } from '../../lib/download.ts';
 import { Dialog, DialogActions } from '../../ui/dialog.tsx';
 import forms from '../../ui/form.module.css';
-import { Panel } from './accountPanel.tsx';
+import { AccountPanel } from './accountPanel.tsx';
 import { AddressField, PasswordField, Problem, useFields } from './fields.tsx';
 import { people } from './people.ts';
 import { usePasskeys } from './queries.ts';
@@ -20,14 +20,17 @@ export function ExportPanel() {
       saveFile(new Blob([JSON.stringify(document, null, 2)], { type: 'application/json' }), 'loopstream-account.json'),
   );
   return (
-    <Panel title="Your data" lead="All that is kept of your account, as one file. Media and secret keys are not in it.">
+    <AccountPanel
+      title="Your data"
+      lead="All that is kept of your account, as one file. Media and secret keys are not in it."
+    >
       <Problem>{error && problemText(error)}</Problem>
       <div>
         <Button variant="default" loading={busy} onClick={() => run(undefined)}>
           Download
         </Button>
       </div>
-    </Panel>
+    </AccountPanel>
   );
 }
 
@@ -81,13 +84,13 @@ export function DeletePanel() {
   const { person } = useWho();
   const [asking, setAsking] = useState(false);
   return (
-    <Panel title="Delete the account" lead="With all that belongs to it, for good.">
+    <AccountPanel title="Delete the account" lead="With all that belongs to it, for good.">
       <div>
         <Button variant="danger" onClick={() => setAsking(true)}>
           Delete account…
         </Button>
       </div>
       {asking && person && <DeleteAccount email={person.email} onClose={() => setAsking(false)} />}
-    </Panel>
+    </AccountPanel>
   );
 }

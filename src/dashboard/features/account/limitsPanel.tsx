@@ -2,7 +2,7 @@ import type { AccountLimits } from '../../../client/index.ts';
 import { problemText } from '../../api/problem.ts';
 import { formatAmount } from '../../lib/format.ts';
 import classes from './account.module.css';
-import { Panel } from './accountPanel.tsx';
+import { AccountPanel } from './accountPanel.tsx';
 import { Problem } from './fields.tsx';
 import { useLimits } from './queries.ts';
 
@@ -30,7 +30,7 @@ function LimitRow({ limit }: { limit: AccountLimits['limits'][number] }) {
 export function LimitsPanel() {
   const { data, error } = useLimits();
   return (
-    <Panel title="Limits" lead={data?.howToLift ?? 'What this account has, and may have.'}>
+    <AccountPanel title="Limits" lead={data?.howToLift ?? 'What this account has, and may have.'}>
       <Problem>{error && problemText(error)}</Problem>
       {data && (
         <table className={classes.limits} aria-label="Limits of this account">
@@ -41,6 +41,6 @@ export function LimitsPanel() {
           </tbody>
         </table>
       )}
-    </Panel>
+    </AccountPanel>
   );
 }

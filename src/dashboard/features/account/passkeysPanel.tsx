@@ -9,7 +9,7 @@ import { Dialog } from '../../ui/dialog.tsx';
 import forms from '../../ui/form.module.css';
 import { FormEnd } from '../../ui/formEnd.tsx';
 import classes from './account.module.css';
-import { Panel } from './accountPanel.tsx';
+import { AccountPanel } from './accountPanel.tsx';
 import { hasPasskeys } from './addresses.ts';
 import { browserOf } from './browsers.ts';
 import { Problem, useFields, wrongText } from './fields.tsx';
@@ -119,7 +119,7 @@ export function PasskeysPanel() {
   const [adding, setAdding] = useState(false);
   const canAdd = hasPasskeys(location.hostname) && 'PublicKeyCredential' in window;
   return (
-    <Panel
+    <AccountPanel
       title="Passkeys"
       lead="Sign in with your fingerprint, face or PIN instead of the password. Nobody can be tricked out of one."
     >
@@ -151,6 +151,6 @@ export function PasskeysPanel() {
           told="The passkey is added. You can sign in with it from now on."
         />
       )}
-    </Panel>
+    </AccountPanel>
   );
 }

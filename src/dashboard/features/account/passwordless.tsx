@@ -58,7 +58,7 @@ function Providers({ providers }: { providers: readonly { id: string; name: stri
 }
 
 /** `arrive` takes a passkey's answer; its rejection is shown. */
-export function OtherWays({ arrive }: { arrive: Arrive }) {
+export function PasswordlessSignIn({ arrive }: { arrive: Arrive }) {
   const providers = useOptions()?.providers ?? [];
   const withPasskey = hasPasskeys(location.hostname);
   if (!withPasskey && providers.length === 0) return null;

@@ -8,7 +8,7 @@ const KEY = 'loopstream.asked';
 const KEEP_MS = 3_600_000;
 
 /** Remembers it, or forgets what was remembered where there is nothing. Browsers may refuse to keep anything. */
-export function keepAsked(query: string | undefined): void {
+export function keepPendingRequest(query: string | undefined): void {
   try {
     if (query === undefined) localStorage.removeItem(KEY);
     else localStorage.setItem(KEY, JSON.stringify({ query, until: Date.now() + KEEP_MS }));
@@ -18,7 +18,7 @@ export function keepAsked(query: string | undefined): void {
 }
 
 /** Undefined when there is none, or it is too long ago. */
-export function askedBefore(): string | undefined {
+export function findPendingRequest(): string | undefined {
   try {
     const { query, until } = JSON.parse(localStorage.getItem(KEY) ?? '{}') as { query?: unknown; until?: unknown };
     return typeof query === 'string' && typeof until === 'number' && until > Date.now() ? query : undefined;

@@ -4,7 +4,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useRef } from 'react';
 import { useSession, useWho } from '../../api/context.tsx';
 import classes from './account.module.css';
-import { Panel } from './accountPanel.tsx';
+import { AccountPanel } from './accountPanel.tsx';
 import {
   AddressField,
   KeepAccess,
@@ -43,7 +43,7 @@ export function ProfilePanel() {
   );
   if (!person) return null;
   return (
-    <Panel title="Profile">
+    <AccountPanel title="Profile">
       <form className={classes.form} aria-label="Profile" {...props}>
         <div className={classes.pair}>
           <NameField which="given-name" wrong={wrong.firstName} defaultValue={person.firstName} />
@@ -55,7 +55,7 @@ export function ProfilePanel() {
           Save
         </Button>
       </form>
-    </Panel>
+    </AccountPanel>
   );
 }
 
@@ -83,7 +83,7 @@ export function PasswordPanel() {
     error,
   );
   return (
-    <Panel title="Password" lead="A new one ends all other sessions, and we tell you by mail.">
+    <AccountPanel title="Password" lead="A new one ends all other sessions, and we tell you by mail.">
       <div ref={form}>
         <form className={classes.form} aria-label="Password" {...props}>
           {/* So that a password manager knows whose password it is. */}
@@ -97,6 +97,6 @@ export function PasswordPanel() {
           </Button>
         </form>
       </div>
-    </Panel>
+    </AccountPanel>
   );
 }

@@ -4,7 +4,7 @@ import { Link, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useSession } from '../../api/context.tsx';
 import { oauthQueryOf, tokenIn } from './addresses.ts';
-import { GoOn } from './continueToApp.tsx';
+import { ContinueToApp } from './continueToApp.tsx';
 import {
   AddressField,
   KeepAccess,
@@ -16,13 +16,13 @@ import {
 } from './fields.tsx';
 import classes from './frame.module.css';
 import { Frame } from './frame.tsx';
-import { askedBefore, keepAsked } from './pendingRequest.ts';
+import { findPendingRequest, keepPendingRequest } from './pendingRequest.ts';
 import { people } from './people.ts';
 import { useOptions } from './queries.ts';
-import { Way } from './signInLink.tsx';
+import { SignInLink } from './signInLink.tsx';
 import { useAuthAction } from './useAuthAction.ts';
 
-const Back = () => <Way to="/sign-in">Back to signing in</Way>;
+const Back = () => <SignInLink to="/sign-in">Back to signing in</SignInLink>;
 
 export function ForgotPasswordPage() {
   const options = useOptions();
@@ -30,7 +30,7 @@ export function ForgotPasswordPage() {
   const { run, busy, error } = useAuthAction(
     (email: string) => people.requestReset(email).then(() => email),
     (email) => {
-      keepAsked(oauthQueryOf(location.search));
+      keepPendingRequest(oauthQueryOf(location.search));
       return navigate({ to: '/check-mail', state: { letter: { email, why: 'reset' } } });
     },
   );
@@ -64,7 +64,7 @@ export function ResetPasswordPage() {
   const session = useSession();
   const navigate = useNavigate();
   const [token] = useState(() => tokenIn(location.hash));
-  const [asked] = useState(askedBefore);
+  const [asked] = useState(findPendingRequest);
   const { run, busy, done, error } = useAuthAction(
     ({ value, password, keep }: { value: string; password: string; keep: boolean }) =>
       people.reset(value, password, keep),
@@ -81,7 +81,7 @@ export function ResetPasswordPage() {
       token && run({ value: token, password: newPassword, keep: keepAccess === 'yes' }),
     error,
   );
-  if (done && asked !== undefined) return <GoOn title="Your new password is set" asked={asked} />;
+  if (done && asked !== undefined) return <ContinueToApp title="Your new password is set" asked={asked} />;
   const again = <Link to="/forgot-password">Ask for a new link</Link>;
   if (token === undefined)
     return <Frame title="This link is not whole" lead="Copy the whole address from the mail." below={again} />;

@@ -5,7 +5,7 @@ import { useApi, useNow } from '../../api/context.tsx';
 import { problemText } from '../../api/problem.ts';
 import { formatAgo } from '../../lib/format.ts';
 import classes from './account.module.css';
-import { Panel } from './accountPanel.tsx';
+import { AccountPanel } from './accountPanel.tsx';
 import { browserOf } from './browsers.ts';
 import { Problem } from './fields.tsx';
 import { keys, useSessions } from './queries.ts';
@@ -56,7 +56,10 @@ export function SessionsPanel() {
     () => queries.invalidateQueries({ queryKey: keys.sessions }),
   );
   return (
-    <Panel title="Sessions" lead="Where you have signed in. End what you do not know, and change your password then.">
+    <AccountPanel
+      title="Sessions"
+      lead="Where you have signed in. End what you do not know, and change your password then."
+    >
       <Problem>{error && problemText(error)}</Problem>
       <ul className={classes.sessions}>
         {data?.data.map((session) => (
@@ -71,6 +74,6 @@ export function SessionsPanel() {
           </Button>
         </div>
       )}
-    </Panel>
+    </AccountPanel>
   );
 }

@@ -7,7 +7,7 @@ import type { Person } from '../../api/session.ts';
 import { Dialog, DialogActions } from '../../ui/dialog.tsx';
 import forms from '../../ui/form.module.css';
 import { AddressField, PasswordField, Problem, useFields } from './fields.tsx';
-import { OtherWays } from './passwordless.tsx';
+import { PasswordlessSignIn } from './passwordless.tsx';
 import { PeopleError, people, type SignInResult } from './people.ts';
 import { useAuthAction } from './useAuthAction.ts';
 
@@ -54,7 +54,7 @@ export function SignInAgain({ person }: { person: Person }) {
         <Button type="submit" size="md" loading={busy} fullWidth>
           Sign in
         </Button>
-        <OtherWays arrive={comeBack} />
+        <PasswordlessSignIn arrive={comeBack} />
         <DialogActions>
           <Button variant="default" onClick={() => session.signOut()} disabled={busy}>
             Leave

@@ -3,17 +3,17 @@ import { Navigate, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useSession, useWho } from '../../api/context.tsx';
 import { isByLetter, mayFollow, nextOf, oauthQueryOf } from './addresses.ts';
-import { GoOn } from './continueToApp.tsx';
+import { ContinueToApp } from './continueToApp.tsx';
 import { AddressField, PasswordField, Problem, useFields, wrongAddress } from './fields.tsx';
 import classes from './frame.module.css';
 import { Frame } from './frame.tsx';
 import { KeyForm } from './keyForm.tsx';
-import { OtherWays } from './passwordless.tsx';
-import { askedBefore, keepAsked } from './pendingRequest.ts';
+import { PasswordlessSignIn } from './passwordless.tsx';
+import { findPendingRequest, keepPendingRequest } from './pendingRequest.ts';
 import { PeopleError, people, type SignInResult } from './people.ts';
 import { useOptions } from './queries.ts';
 import { outsideText } from './sentences.ts';
-import { Way } from './signInLink.tsx';
+import { SignInLink } from './signInLink.tsx';
 import { useAuthAction } from './useAuthAction.ts';
 
 /** A refusal by an outside provider comes back in the address. */
@@ -69,18 +69,18 @@ export function SignInPage() {
   const navigate = useNavigate();
   const options = useOptions();
   const arrive = useArrival();
-  const [asked] = useState(() => (isByLetter(location) ? askedBefore() : undefined));
+  const [asked] = useState(() => (isByLetter(location) ? findPendingRequest() : undefined));
   const [withKey, setWithKey] = useState(false);
   const { key, person } = useWho();
   const error = location.pathname === '/sign-in' ? errorHere() : null;
   const forProgram = oauthQueryOf(location.search) !== undefined;
-  if (asked !== undefined) return <GoOn title="You have an account already" asked={asked} />;
+  if (asked !== undefined) return <ContinueToApp title="You have an account already" asked={asked} />;
   // A person who has signed in already, in another tab perhaps, need not do it again.
   if (location.pathname === '/sign-in' && !forProgram && (person || key !== undefined))
     return <Navigate to={nextOf(location.search, location.origin)} replace />;
   const toHome = () => location.pathname === '/sign-in' && void navigate({ to: '/', replace: true });
   const askToConfirm = (email: string) => {
-    keepAsked(oauthQueryOf(location.search));
+    keepPendingRequest(oauthQueryOf(location.search));
     void navigate({ to: '/check-mail', state: { letter: { email, why: 'verify' } } });
   };
   return (
@@ -90,7 +90,7 @@ export function SignInPage() {
       below={
         options?.signUp && (
           <span>
-            New here? <Way to="/sign-up">Create an account</Way>
+            New here? <SignInLink to="/sign-up">Create an account</SignInLink>
           </span>
         )
       }
@@ -102,14 +102,14 @@ export function SignInPage() {
       )}
       {error !== null && <Problem>{outsideText(error)}</Problem>}
       {withKey ? <KeyForm onDone={toHome} /> : <PasswordForm onUnverified={askToConfirm} />}
-      {!withKey && <OtherWays arrive={arrive} />}
+      {!withKey && <PasswordlessSignIn arrive={arrive} />}
       <div className={classes.aside}>
         {!forProgram && (
           <UnstyledButton className={classes.link ?? ''} onClick={() => setWithKey(!withKey)}>
             {withKey ? 'Use your password instead' : 'Use an API key instead'}
           </UnstyledButton>
         )}
-        {!withKey && options?.passwordReset && <Way to="/forgot-password">Forgot your password?</Way>}
+        {!withKey && options?.passwordReset && <SignInLink to="/forgot-password">Forgot your password?</SignInLink>}
       </div>
     </Frame>
   );

@@ -14,10 +14,10 @@ import {
 } from './fields.tsx';
 import classes from './frame.module.css';
 import { Frame } from './frame.tsx';
-import { keepAsked } from './pendingRequest.ts';
+import { keepPendingRequest } from './pendingRequest.ts';
 import { people } from './people.ts';
 import { useOptions } from './queries.ts';
-import { Way } from './signInLink.tsx';
+import { SignInLink } from './signInLink.tsx';
 import { useAuthAction } from './useAuthAction.ts';
 
 interface NewPerson {
@@ -33,7 +33,7 @@ function SignUpForm() {
   const { run, busy, error } = useAuthAction(
     (who: NewPerson) => people.signUp(who).then(() => who.email),
     (email) => {
-      keepAsked(oauthQueryOf(location.search));
+      keepPendingRequest(oauthQueryOf(location.search));
       return navigate({ to: '/check-mail', state: { letter: { email, why: 'verify' } } });
     },
   );
@@ -66,7 +66,7 @@ export function SignUpPage() {
   const options = useOptions();
   const toSignIn = (
     <span>
-      Have an account? <Way to="/sign-in">Sign in</Way>
+      Have an account? <SignInLink to="/sign-in">Sign in</SignInLink>
     </span>
   );
   if (options && !options.signUp)

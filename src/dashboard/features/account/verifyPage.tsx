@@ -3,7 +3,7 @@ import { Link, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useSession } from '../../api/context.tsx';
 import { tokenIn } from './addresses.ts';
-import { GoOn } from './continueToApp.tsx';
+import { ContinueToApp } from './continueToApp.tsx';
 import {
   AddressField,
   NameField,
@@ -16,7 +16,7 @@ import {
 } from './fields.tsx';
 import classes from './frame.module.css';
 import { Frame } from './frame.tsx';
-import { askedBefore } from './pendingRequest.ts';
+import { findPendingRequest } from './pendingRequest.ts';
 import { PeopleError, people } from './people.ts';
 import { useAuthAction } from './useAuthAction.ts';
 
@@ -32,7 +32,7 @@ interface Chosen {
 function useVerify(token: string) {
   const session = useSession();
   const navigate = useNavigate();
-  const [asked] = useState(askedBefore);
+  const [asked] = useState(findPendingRequest);
   const once = useAuthAction(
     async (chosen: Chosen | undefined) => {
       await people.verify(token, chosen);
@@ -62,7 +62,7 @@ function ChoosePassword({ token, email }: { token: string; email: string }) {
       run({ password: newPassword, firstName, ...(lastName && { lastName }) }),
     error,
   );
-  if (done && asked !== undefined) return <GoOn title="Your address is confirmed" asked={asked} />;
+  if (done && asked !== undefined) return <ContinueToApp title="Your address is confirmed" asked={asked} />;
   return (
     <Frame
       title="Choose your password"
@@ -87,7 +87,7 @@ function Confirm({ token }: { token: string }) {
   const { run, busy, done, problem, error, asked } = useVerify(token);
   if (error instanceof PeopleError && error.code === 'PASSWORD_REQUIRED')
     return <ChoosePassword token={token} email={error.email} />;
-  if (done && asked !== undefined) return <GoOn title="Your address is confirmed" asked={asked} />;
+  if (done && asked !== undefined) return <ContinueToApp title="Your address is confirmed" asked={asked} />;
   return (
     <Frame
       title="Confirm your address"

@@ -8,7 +8,7 @@ import { problemText } from '../../api/problem.ts';
 import { saveFile } from '../../lib/download.ts';
 import { useKeptForm } from '../../lib/drafts/useKeptForm.ts';
 import { formatMinor } from '../../lib/format.ts';
-import { Elsewhere } from '../../ui/changedElsewhere.tsx';
+import { ChangedElsewhere } from '../../ui/changedElsewhere.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import forms from '../../ui/form.module.css';
 import { FormEnd } from '../../ui/formEnd.tsx';
@@ -119,7 +119,7 @@ function Fields({ address, onClose }: { address: BillingAddress; onClose: () => 
           <TextInput key={name} label={FIELDS[name]} autoComplete="off" {...form.getInputProps(name)} />
         ))}
       </div>
-      <Elsewhere fields={elsewhere} labels={FIELDS} />
+      <ChangedElsewhere fields={elsewhere} labels={FIELDS} />
       <FormEnd problem={problem} busy={busy} onCancel={cancel}>
         Save
       </FormEnd>

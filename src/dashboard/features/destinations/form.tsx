@@ -6,7 +6,7 @@ import { useState } from 'react';
 import type { Destination } from '../../../client/index.ts';
 import { useApi } from '../../api/context.tsx';
 import { useKeptForm } from '../../lib/drafts/useKeptForm.ts';
-import { Elsewhere } from '../../ui/changedElsewhere.tsx';
+import { ChangedElsewhere } from '../../ui/changedElsewhere.tsx';
 import { Choices } from '../../ui/choices.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import forms from '../../ui/form.module.css';
@@ -151,7 +151,7 @@ export function DestinationForm({ before, isGone = false, onClose, onDone }: Des
             The address is another one. If its key is another one too, enter that as well.
           </p>
         )}
-        <Elsewhere fields={elsewhere} labels={LABELS} />
+        <ChangedElsewhere fields={elsewhere} labels={LABELS} />
         <FormEnd problem={isGone ? GONE : problem} busy={busy} onCancel={cancel}>
           {before ? 'Save' : 'Add destination'}
         </FormEnd>

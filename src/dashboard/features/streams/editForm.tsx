@@ -5,7 +5,7 @@ import type { StreamUpdate } from '../../../client/index.ts';
 import type { Stream } from '../../api/api.ts';
 import { useApi } from '../../api/context.tsx';
 import { useKeptForm } from '../../lib/drafts/useKeptForm.ts';
-import { Elsewhere } from '../../ui/changedElsewhere.tsx';
+import { ChangedElsewhere } from '../../ui/changedElsewhere.tsx';
 import { Choices } from '../../ui/choices.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import forms from '../../ui/form.module.css';
@@ -164,7 +164,7 @@ export function EditForm({ stream, onClose, onDone }: EditFormProps) {
           onChange={(ids) => form.setFieldValue('destinationIDs', ids)}
           error={form.errors.destinationIDs}
         />
-        <Elsewhere fields={elsewhere} labels={LABELS} />
+        <ChangedElsewhere fields={elsewhere} labels={LABELS} />
         <FormEnd problem={problem} busy={busy} onCancel={cancel}>
           Save
         </FormEnd>

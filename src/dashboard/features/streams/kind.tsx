@@ -1,3 +1,4 @@
+/** Describes streams as a kind of thing that has pages of its own. */
 import { Link } from '@tanstack/react-router';
 import type { DetailKind } from '../../ui/detailPage.tsx';
 

@@ -6,7 +6,7 @@ import type { Stream } from '../../api/api.ts';
 import { useApi } from '../../api/context.tsx';
 import { useKeptForm } from '../../lib/drafts/useKeptForm.ts';
 import { findTimeZone } from '../../lib/format.ts';
-import { Elsewhere } from '../../ui/changedElsewhere.tsx';
+import { ChangedElsewhere } from '../../ui/changedElsewhere.tsx';
 import { Choices } from '../../ui/choices.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import forms from '../../ui/form.module.css';
@@ -156,7 +156,7 @@ export function ScheduleForm({ stream, onClose, onDone }: ScheduleFormProps) {
           onChange={(next) => form.setFieldValue('repeat', next)}
         />
         {form.values.repeat === 'once' ? <Once form={form} /> : <Recurring form={form} />}
-        <Elsewhere fields={elsewhere.length > 0 ? ['schedule'] : []} labels={{ schedule: 'Its schedule' }} />
+        <ChangedElsewhere fields={elsewhere.length > 0 ? ['schedule'] : []} labels={{ schedule: 'Its schedule' }} />
         <FormEnd problem={problem ?? hidden} busy={busy} onCancel={cancel}>
           Save schedule
         </FormEnd>
