@@ -11,7 +11,7 @@ const WORTH_BYTES = 1024;
 /** The highest takes twenty times as long, for a twentieth less. */
 const BROTLI = { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } };
 
-/** Puts beside each file what it is when it is packed: the API server sends that, and packs nothing itself. */
+/** Puts a packed copy beside each file: the API server sends that, and packs nothing itself. */
 const packed = (): Plugin => ({
   name: 'packed',
   apply: 'build',
@@ -50,7 +50,7 @@ export default defineConfig({
     assetsInlineLimit: 0,
     // mpegts.js alone is larger than the warning's default; it is loaded when a live preview is shown.
     chunkSizeWarningLimit: 700,
-    // What every page needs is one file: on a slow connection each further one is waited for as long as the first.
+    // The modules that every page needs are one file: on a slow connection each further file costs as much time as the first.
     rolldownOptions: { output: { codeSplitting: { groups: [{ name: 'base', tags: ['$initial'] }] } } },
   },
 });

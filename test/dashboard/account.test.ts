@@ -11,11 +11,11 @@ import {
   placeOf,
   signInAgain,
   tokenIn,
-} from '../../src/dashboard/account/addresses.ts';
-import { PeopleError } from '../../src/dashboard/account/people.ts';
-import { meaningsOf } from '../../src/dashboard/account/scopes.ts';
-import { outsideText, peopleMistakes, peopleText } from '../../src/dashboard/account/sentences.ts';
-import { browserOf } from '../../src/dashboard/account/words.ts';
+} from '../../src/dashboard/features/account/addresses.ts';
+import { browserOf } from '../../src/dashboard/features/account/browsers.ts';
+import { PeopleError } from '../../src/dashboard/features/account/people.ts';
+import { meaningsOf } from '../../src/dashboard/features/account/scopes.ts';
+import { outsideText, peopleMistakes, peopleText } from '../../src/dashboard/features/account/sentences.ts';
 
 const ORIGIN = 'https://loops.example.com';
 

@@ -2,7 +2,7 @@ import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
 import { LoopstreamError, ProblemError } from '../../src/client/index.ts';
-import { createApi } from '../../src/dashboard/api.ts';
+import { createApi } from '../../src/dashboard/api/api.ts';
 
 const closing: (() => void)[] = [];
 afterEach(() => {

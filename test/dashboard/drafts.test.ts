@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { readDraft, taken, typedOf, withTyped, writeDraft } from '../../src/dashboard/drafts.ts';
+import { readDraft, taken, typedOf, withTyped, writeDraft } from '../../src/dashboard/lib/drafts/store.ts';
 
 function storage() {
   const kept = new Map<string, string>();

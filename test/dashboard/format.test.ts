@@ -12,7 +12,7 @@ import {
   NONE,
   secondsSince,
   spokenDuration,
-} from '../../src/dashboard/format.ts';
+} from '../../src/dashboard/lib/format.ts';
 
 describe('numbers as people read them', () => {
   test('limits are said as they are set', () => {

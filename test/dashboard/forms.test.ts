@@ -6,7 +6,7 @@ import { FORMS, type Made, OPEN_FORMS, SEARCHES } from '../support/forms.ts';
 
 const ROOT = resolve(import.meta.dirname, '../../src/dashboard');
 /** Where the fields are made that others use by name. */
-const SHARED = 'account/fields.tsx';
+const SHARED = 'features/account/fields.tsx';
 const FIELD = /<(\w*(?:Input|Field|Autocomplete|Combobox|[Ss]elect|[Aa]rea)|input)(?=[\s/>])/g;
 /** Nothing can be typed there. */
 const CHOICES =

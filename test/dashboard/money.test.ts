@@ -1,21 +1,17 @@
 /** Money as the pages write and read it: to the last digit, and never more than there is. */
 import { getNiceTickValues } from 'recharts';
 import { describe, expect, test } from 'vitest';
+import { staleAfter } from '../../src/dashboard/app/stale.ts';
+import { depositLine, depositLook, kindWord, outlookOf, topUpLook } from '../../src/dashboard/features/billing/text.ts';
 import {
-  axisFormat,
-  decimal,
-  depositLine,
-  depositLook,
+  createAxisFormat as axisFormat,
+  formatDecimal as decimal,
   formatCredits,
   formatMinor,
-  kindWord,
-  lengthOf,
-  minorOf,
-  outlookOf,
-  toNumber,
-  topUpLook,
-} from '../../src/dashboard/billing/words.ts';
-import { staleAfter } from '../../src/dashboard/stale.ts';
+  formatTimeSpan as lengthOf,
+  parseMinor as minorOf,
+  toChartNumber as toNumber,
+} from '../../src/dashboard/lib/format.ts';
 
 const USD = { currency: 'USD', creditsPerMinorUnit: '100' };
 const en = { locale: 'en' };

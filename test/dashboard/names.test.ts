@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { idsIn, withNames } from '../../src/dashboard/parts/names.ts';
+import { idsIn, withNames } from '../../src/dashboard/features/references/names.ts';
 
 const [dst, upl] = ['dst-01m839c7r12h4450m5qh47fyhp', 'upl-01m8396gsb8a5q62m0v662n2dc'];
 

@@ -7,7 +7,7 @@ import {
   needsAttention,
   PHASE_LOOKS,
   shownPhase,
-} from '../../src/dashboard/streams/phase.ts';
+} from '../../src/dashboard/features/streams/phase.ts';
 import { PHASES } from '../../src/resources/stream/spec.ts';
 
 describe('states of a stream', () => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { differenceOf } from '../../src/dashboard/playlists/difference.ts';
+import { differenceOf } from '../../src/dashboard/features/playlists/difference.ts';
 import { changesBetween } from '../../src/domain/playlists/changes.ts';
 
 const items = (text: string) => [...text].map((uploadObjectID) => ({ uploadObjectID }));

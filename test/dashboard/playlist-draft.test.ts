@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
   type Base,
-  type Draft,
+  type PlaylistDraft as Draft,
   draftOf,
   isSavedAs,
   rebased,
@@ -10,7 +10,7 @@ import {
   withAdded,
   withMoved,
   without,
-} from '../../src/dashboard/playlists/draft.ts';
+} from '../../src/dashboard/features/playlists/draft.ts';
 
 const base = (objectIDs: string, version = 1, rest: Partial<Base> = {}): Base => ({
   ...{ version, name: 'Show', mode: 'sequential', objectIDs: [...objectIDs] },

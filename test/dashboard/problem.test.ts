@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { ConnectionError, LoopstreamError } from '../../src/client/index.ts';
 import { problemOf } from '../../src/client/problem.ts';
-import { problemText } from '../../src/dashboard/problem.ts';
+import { problemText } from '../../src/dashboard/api/problem.ts';
 
 test('a problem is told in its own words', () => {
   const body = { code: 'stream_not_ready', detail: 'The media is still being prepared.' };

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { failuresAfter, GOOD_PLAY_MS, retryDelay } from '../../src/dashboard/player/retry.ts';
+import { failuresAfter, GOOD_PLAY_MS, retryDelay } from '../../src/dashboard/features/player/retry.ts';
 
 test('a broken preview is tried again quickly first and never less often than every ten seconds', () => {
   expect([0, 1, 2, 3, 4, 50, 5000].map(retryDelay)).toEqual([1000, 2000, 4000, 8000, 10_000, 10_000, 10_000]);

@@ -5,13 +5,13 @@ import {
   cronOf,
   DAYS,
   durationOf,
-  lengthInWords,
   localInput,
   scheduleBody,
   scheduleMistakes,
   scheduleValues,
   weeklyOf,
-} from '../../src/dashboard/streams/schedule.ts';
+} from '../../src/dashboard/features/streams/schedule.ts';
+import { formatHours as lengthInWords } from '../../src/dashboard/lib/format.ts';
 
 const NONE = { scheduleStartAt: null, scheduleEndAt: null, recurrence: null };
 const recurring = (cron: string) => ({

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { keyFromFragment, Session } from '../../src/dashboard/session.ts';
+import { keyFromFragment, PageSession as Session } from '../../src/dashboard/api/session.ts';
 
 function host(hash: string, stored?: string) {
   const kept = new Map<string, string>(stored ? [['loopstream.key', stored]] : []);

@@ -1,16 +1,16 @@
 /** What the pages of streams decide, apart from how they look. */
 import { describe, expect, test } from 'vitest';
 import type { Upload } from '../../src/client/index.ts';
-import { draftFrom, EMPTY_DRAFT } from '../../src/dashboard/create/draft.ts';
-import { stagesOf } from '../../src/dashboard/create/stages.ts';
-import { bodyOf, createSearchOf, nameFrom, stepOf } from '../../src/dashboard/create/steps.ts';
-import { overviewOf, summaryOf } from '../../src/dashboard/overview/select.ts';
-import { listCommands, playlistCommands } from '../../src/dashboard/parts/commands.ts';
-import { checksOf } from '../../src/dashboard/streams/checklist.ts';
-import { kubectlSnippet, restSnippet } from '../../src/dashboard/streams/commands.ts';
-import { changesOf, valuesOf } from '../../src/dashboard/streams/edit.ts';
-import { searchOf } from '../../src/dashboard/streams/filter.ts';
-import { lineOf } from '../../src/dashboard/streams/line.ts';
+import { listCommands, playlistCommands } from '../../src/dashboard/features/commands/commands.ts';
+import { draftFrom, EMPTY_DRAFT } from '../../src/dashboard/features/create/draft.ts';
+import { stagesOf } from '../../src/dashboard/features/create/stages.ts';
+import { bodyOf, createSearchOf, nameFrom, stepOf } from '../../src/dashboard/features/create/steps.ts';
+import { overviewOf, summaryOf } from '../../src/dashboard/features/overview/select.ts';
+import { checksOf } from '../../src/dashboard/features/streams/checklist.ts';
+import { kubectlSnippet, restSnippet } from '../../src/dashboard/features/streams/commands.ts';
+import { changesOf, valuesOf } from '../../src/dashboard/features/streams/edit.ts';
+import { searchOf } from '../../src/dashboard/features/streams/filter.ts';
+import { lineOf } from '../../src/dashboard/features/streams/line.ts';
 import type { ReadinessIssue, Stream } from '../../src/domain/streams/record.ts';
 
 const stream = (more: Partial<Stream> = {}): Stream => ({

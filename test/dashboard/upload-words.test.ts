@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import type { Upload } from '../../src/client/index.ts';
-import { formatLength } from '../../src/dashboard/format.ts';
-import { splitUploads } from '../../src/dashboard/uploads/onTheWay.ts';
-import { leftInWords, secondsLeft, speedOf, withSample } from '../../src/dashboard/uploads/speed.ts';
-import { fingerprintOf, UnfinishedUploads } from '../../src/dashboard/uploads/unfinished.ts';
-import { factsOf, fixOf, lookOf, typeOfFile } from '../../src/dashboard/uploads/words.ts';
+import { secondsLeft, speedOf, withSample } from '../../src/dashboard/features/uploads/speed.ts';
+import { splitUploads } from '../../src/dashboard/features/uploads/splitUploads.ts';
+import { factsOf, fixOf, lookOf, typeOfFile } from '../../src/dashboard/features/uploads/text.ts';
+import { fingerprintOf, UnfinishedUploads } from '../../src/dashboard/features/uploads/unfinished.ts';
+import { formatLength, formatTimeLeft as leftInWords } from '../../src/dashboard/lib/format.ts';
 import { UPLOAD_ERRORS, UPLOAD_STATES } from '../../src/resources/upload/spec.ts';
 
 const upload = (rest: Partial<Upload> = {}): Upload => ({

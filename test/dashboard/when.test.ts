@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { clockTime, offAirSince, restingLine, wordsOf } from '../../src/dashboard/streams/when.ts';
+import { offAirSince, restingLine } from '../../src/dashboard/features/streams/offAir.ts';
+import { formatTime as clockTime, formatReason as wordsOf } from '../../src/dashboard/lib/format.ts';
 import type { StreamEvent } from '../../src/domain/streams/record.ts';
 import { PHASES } from '../../src/resources/stream/spec.ts';
 

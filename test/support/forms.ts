@@ -75,7 +75,7 @@ const SMALL = `<b>&'--`;
 /** The login of a destination's server: one without the other is wrong. */
 const LOGIN: readonly Field[] = [strict('User', 'publisher'), name('Password')].map((field) => ({
   ...field,
-  file: 'destinations/login.tsx',
+  file: 'features/destinations/login.tsx',
 }));
 const LINK = 'http://127.0.0.1:1024/never.mp4';
 
@@ -92,12 +92,17 @@ const destinations = (client: Client) => lengthOf(client.destinations.list({ lim
 
 const OF_MEDIA: Record<string, Form> = {
   'a link to an upload': {
-    ...{ file: 'uploads/linkForm.tsx', path: () => '/uploads?form=link', form: dialog, submit: 'Add upload' },
+    ...{ file: 'features/uploads/linkForm.tsx', path: () => '/uploads?form=link', form: dialog, submit: 'Add upload' },
     ...{ sends: 'POST /v1/uploads', keyed: true, count: uploads },
     fields: () => [strict('Link', LINK), optional('Name')],
   },
   'a new destination': {
-    ...{ file: 'destinations/form.tsx', path: () => '/destinations?form=new', form: dialog, submit: 'Add destination' },
+    ...{
+      file: 'features/destinations/form.tsx',
+      path: () => '/destinations?form=new',
+      form: dialog,
+      submit: 'Add destination',
+    },
     ...{ sends: 'POST /v1/destinations', keyed: true, count: destinations },
     open: unfold('This server asks for a login'),
     fields: () => [
@@ -108,7 +113,7 @@ const OF_MEDIA: Record<string, Form> = {
     ],
   },
   'a destination that is changed': {
-    ...{ file: 'destinations/form.tsx', path: ({ destination }) => `/destinations?form=edit+${destination}` },
+    ...{ file: 'features/destinations/form.tsx', path: ({ destination }) => `/destinations?form=edit+${destination}` },
     ...{ form: dialog, submit: 'Save', sends: 'PATCH /v1/destinations/' },
     open: unfold('This server asks for a login'),
     fields: () => [
@@ -119,12 +124,17 @@ const OF_MEDIA: Record<string, Form> = {
     ],
   },
   'a new playlist': {
-    ...{ file: 'playlists/createForm.tsx', path: () => '/playlists?form=new', form: dialog, submit: 'Create playlist' },
+    ...{
+      file: 'features/playlists/createForm.tsx',
+      path: () => '/playlists?form=new',
+      form: dialog,
+      submit: 'Create playlist',
+    },
     ...{ sends: 'POST /v1/playlists', keyed: true, count: ({ playlists }) => lengthOf(playlists.list({ limit: 100 })) },
-    fields: () => [name('Name'), search('Search your uploads', 'playlists/picker.tsx')],
+    fields: () => [name('Name'), search('Search your uploads', 'features/playlists/picker.tsx')],
   },
   'a playlist that is changed': {
-    ...{ file: 'playlists/editor.tsx', path: ({ playlist }) => `/playlists/${playlist}` },
+    ...{ file: 'features/playlists/editor.tsx', path: ({ playlist }) => `/playlists/${playlist}` },
     ...{ form: (page: Page) => page.getByRole('main'), submit: 'Save', sends: 'PATCH /v1/playlists/' },
     ...{ fields: () => [name('Name')], done: (page: Page) => page.getByRole('heading', { level: 1, name: NASTY }) },
     count: async ({ playlists }, _, { playlist }) => (await playlists.get(playlist)).version,
@@ -132,13 +142,17 @@ const OF_MEDIA: Record<string, Form> = {
 };
 
 const ofSchedule = (repeat: string, fields: readonly Field[]): Form => ({
-  ...{ file: 'streams/scheduleForm.tsx', path: ({ stream }) => `/streams/${stream}?form=schedule`, form: dialog },
+  ...{
+    file: 'features/streams/scheduleForm.tsx',
+    path: ({ stream }) => `/streams/${stream}?form=schedule`,
+    form: dialog,
+  },
   ...{ open: choose(repeat), submit: 'Save schedule', sends: 'POST /v1/streams/', keyed: true, fields: () => fields },
 });
 
 const OF_STREAMS: Record<string, Form> = {
   'a stream that is edited': {
-    ...{ file: 'streams/editForm.tsx', path: ({ stream }) => `/streams/${stream}?form=edit`, form: dialog },
+    ...{ file: 'features/streams/editForm.tsx', path: ({ stream }) => `/streams/${stream}?form=edit`, form: dialog },
     ...{ submit: 'Save', sends: 'PATCH /v1/streams/', fields: () => [name('Name')] },
   },
   'a schedule of one time': ofSchedule('Once', [
@@ -152,14 +166,20 @@ const OF_STREAMS: Record<string, Form> = {
   ]),
   'a schedule by an expression': ofSchedule('Cron', [strict('Cron expression', '0 18 1 1 *')]),
   'a new stream’s link': {
-    ...{ file: 'create/media.tsx', path: () => '/create', submit: 'Next', sends: 'POST /v1/uploads', keyed: true },
+    ...{
+      file: 'features/create/media.tsx',
+      path: () => '/create',
+      submit: 'Next',
+      sends: 'POST /v1/uploads',
+      keyed: true,
+    },
     ...{ form: (page: Page) => page.getByRole('region', { name: 'Media' }), count: uploads },
     open: (page) => page.getByRole('radio', { name: 'A link' }).check(),
     fields: () => [strict('Link to the video', LINK)],
   },
   'a new stream’s name': {
     ...{
-      file: 'create/stream.tsx',
+      file: 'features/create/stream.tsx',
       path: () => '/create',
       submit: 'Create only',
       sends: 'POST /v1/streams',
@@ -187,12 +207,22 @@ const inAddress = { source: 'FIELDS[name]' };
 
 const OF_MONEY: Record<string, Form> = {
   'a top-up': {
-    ...{ file: 'billing/topUpForm.tsx', path: () => '/billing?form=top-up', form: dialog, submit: 'Go to payment' },
+    ...{
+      file: 'features/billing/topUpForm.tsx',
+      path: () => '/billing?form=top-up',
+      form: dialog,
+      submit: 'Go to payment',
+    },
     ...{ open: choose('Other'), sends: 'POST /v1/billing/top-ups', refused: true },
     fields: () => [{ label: 'Other amount', right: '12.50', wrong: [...EMPTY, LONG, CONTROL, NASTY, ...AMOUNTS] }],
   },
   'a deposit': {
-    ...{ file: 'billing/depositForm.tsx', path: () => '/billing?form=deposit', form: dialog, submit: 'Get an address' },
+    ...{
+      file: 'features/billing/depositForm.tsx',
+      path: () => '/billing?form=deposit',
+      form: dialog,
+      submit: 'Get an address',
+    },
     ...{ sends: 'POST /v1/crypto/deposits', refused: true },
     prepare: (page) => page.route('**/v1/crypto/assets', (route) => route.fulfill({ json: { data: [ASSET] } })),
     fields: () => [
@@ -203,7 +233,7 @@ const OF_MONEY: Record<string, Form> = {
     ],
   },
   'an invoice address': {
-    ...{ file: 'billing/invoices.tsx', path: () => '/billing?form=address', form: dialog, submit: 'Save' },
+    ...{ file: 'features/billing/invoices.tsx', path: () => '/billing?form=address', form: dialog, submit: 'Save' },
     sends: 'PATCH /v1/billing/address',
     fields: () => [
       ...['Company or person', 'Street and number', 'Address, continued'].map((label) => optional(label, inAddress)),
@@ -248,20 +278,25 @@ async function endSession(page: Page): Promise<void> {
 
 const OF_PEOPLE: Record<string, Form> = {
   'an API key': {
-    ...{ file: 'account/keysPage.tsx', path: () => '/account/keys?form=new', form: dialog, submit: 'Make the key' },
+    ...{
+      file: 'features/account/keysPage.tsx',
+      path: () => '/account/keys?form=new',
+      form: dialog,
+      submit: 'Make the key',
+    },
     ...{ sends: 'POST /v1/api-keys', fields: () => [name('Name')] },
     done: (page) => page.getByTestId('new-key'),
     count: async (_, page) =>
       (await (await page.request.get(new URL('/v1/api-keys', page.url()).href)).json()).data.length,
   },
   'who one is': {
-    ...{ file: 'account/profilePanels.tsx', path: () => '/account', form: formOf('Profile'), submit: 'Save' },
+    ...{ file: 'features/account/profilePanels.tsx', path: () => '/account', form: formOf('Profile'), submit: 'Save' },
     ...{ sends: 'POST /api/auth/update-user', fields: () => names },
     done: (page) => page.getByText('Your name is saved.'),
   },
   'another password': {
     ...{
-      file: 'account/profilePanels.tsx',
+      file: 'features/account/profilePanels.tsx',
       path: () => '/account',
       form: formOf('Password'),
       submit: 'Change password',
@@ -274,18 +309,24 @@ const OF_PEOPLE: Record<string, Form> = {
     ],
   },
   'a passkey’s name': {
-    ...{ file: 'account/passkeysPanel.tsx', path: () => '/account', form: dialog, submit: 'Save', refused: true },
+    ...{
+      file: 'features/account/passkeysPanel.tsx',
+      path: () => '/account',
+      form: dialog,
+      submit: 'Save',
+      refused: true,
+    },
     prepare: (page) => page.route('**/list-user-passkeys', (route) => route.fulfill({ json: [PASSKEY] })),
     open: press(/^Rename/),
     ...{ sends: 'POST /api/auth/passkey/update-passkey', fields: () => [name('Name')] },
   },
   'signing in again': {
-    ...{ file: 'shell/again.tsx', path: () => '/account', form: dialog, submit: 'Sign in' },
+    ...{ file: 'features/account/signInAgain.tsx', path: () => '/account', form: dialog, submit: 'Sign in' },
     ...{ prepare: endSession, sends: 'POST /api/auth/sign-in/email' },
     fields: ({ facts }) => [{ ...password(facts), wrong: ['', NASTY] }],
   },
   'leaving for good': {
-    ...{ file: 'account/leavePanels.tsx', path: () => '/account', form: dialog, submit: 'Delete everything' },
+    ...{ file: 'features/account/leavePanels.tsx', path: () => '/account', form: dialog, submit: 'Delete everything' },
     ...{ open: press('Delete account…'), sends: 'POST /v1/account/deletion', alone: true },
     done: (page) => page.getByText('Your account is deleted.'),
     fields: ({ facts }) => [
@@ -301,17 +342,17 @@ const OF_PEOPLE: Record<string, Form> = {
 /** Nobody need have signed in for these. */
 export const OPEN_FORMS: Record<string, Form> = {
   'signing in': {
-    ...{ file: 'account/signInPage.tsx', path: () => '/sign-in', form: formOf('Sign in'), submit: 'Sign in' },
+    ...{ file: 'features/account/signInPage.tsx', path: () => '/sign-in', form: formOf('Sign in'), submit: 'Sign in' },
     sends: 'POST /api/auth/sign-in/email',
     fields: ({ facts }) => [address(facts.email ?? ''), password(facts)],
   },
   'signing up': {
-    ...{ file: 'account/signUpPage.tsx', path: () => '/sign-up', form: formOf('Create an account') },
+    ...{ file: 'features/account/signUpPage.tsx', path: () => '/sign-up', form: formOf('Create an account') },
     ...{ submit: 'Create account', sends: 'POST /api/auth/sign-up/email' },
     fields: () => [...names, address('new.person@example.com'), newPassword('Password')],
   },
   'a password that is chosen in another browser than the one that signed up': {
-    ...{ file: 'account/verifyPage.tsx', path: () => '/verify#token=x', form: formOf('Choose your password') },
+    ...{ file: 'features/account/verifyPage.tsx', path: () => '/verify#token=x', form: formOf('Choose your password') },
     prepare: (page) =>
       page.route('**/verify-email', (route) =>
         route.fulfill({ status: 403, json: { code: 'PASSWORD_REQUIRED', email: 'new.person@example.com' } }),
@@ -321,17 +362,30 @@ export const OPEN_FORMS: Record<string, Form> = {
     fields: () => [...names, newPassword('Password')],
   },
   'a password that is forgotten': {
-    ...{ file: 'account/resetPages.tsx', path: () => '/forgot-password', form: formOf('Choose a new password') },
+    ...{
+      file: 'features/account/resetPages.tsx',
+      path: () => '/forgot-password',
+      form: formOf('Choose a new password'),
+    },
     ...{ submit: 'Send the link', sends: 'POST /api/auth/request-password-reset' },
     fields: ({ facts }) => [address(facts.email ?? '')],
   },
   'a password that is chosen anew': {
-    ...{ file: 'account/resetPages.tsx', path: () => '/reset-password#token=x', form: formOf('Choose a new password') },
+    ...{
+      file: 'features/account/resetPages.tsx',
+      path: () => '/reset-password#token=x',
+      form: formOf('Choose a new password'),
+    },
     ...{ submit: 'Set the new password', sends: 'POST /api/auth/reset-password' },
     fields: () => [newPassword('New password', 'NewPasswordField')],
   },
   'a key instead': {
-    ...{ file: 'shell/keyForm.tsx', path: () => '/sign-in', open: press('Use an API key instead'), submit: 'Sign in' },
+    ...{
+      file: 'features/account/keyForm.tsx',
+      path: () => '/sign-in',
+      open: press('Use an API key instead'),
+      submit: 'Sign in',
+    },
     ...{ form: (page: Page) => page.locator('form'), sends: 'GET /v1/me' },
     fields: ({ facts }) => [strict('API key', facts.apiKey, { wrong: [...EMPTY, LONG, CONTROL, NASTY, 'lsk_wrong'] })],
   },
@@ -341,7 +395,7 @@ export const FORMS: Record<string, Form> = { ...OF_MEDIA, ...OF_STREAMS, ...OF_M
 
 /** What is typed there is looked for, and nothing can be wrong with it. */
 export const SEARCHES = [
-  { file: 'streams/listPage.tsx', label: 'Find streams by name', path: '/streams', most: 200 },
-  { file: 'playlists/picker.tsx', label: 'Search your uploads', path: '/playlists?form=new', most: 10_000 },
+  { file: 'features/streams/listPage.tsx', label: 'Find streams by name', path: '/streams', most: 200 },
+  { file: 'features/playlists/picker.tsx', label: 'Search your uploads', path: '/playlists?form=new', most: 10_000 },
 ] as const;
 export const WORDS = [...EMPTY, LONG, CONTROL, NASTY, 'true', '123', '"a"', '%', '\\'];

@@ -1,0 +1,149 @@
+/** The API as this page uses it: the public client, and an observer that learns from every answer. */
+import {
+  type Client,
+  ConnectionError,
+  createClient,
+  type Destination,
+  type FeedNews,
+  type List,
+  type LiveStats,
+  type Page,
+  problems,
+  type Readiness,
+  type Stream,
+  type StreamEvent,
+  type User,
+} from '../../client/index.ts';
+import { listOf } from '../../client/list.ts';
+import { openBody } from '../../client/send.ts';
+
+export type { LiveStats, Page, Readiness, Stream, StreamEvent };
+
+/** Tells the page what it learns from an answer besides the body. */
+export interface ApiObserver {
+  /** An answer came (of any status), or none did. */
+  reached: (yes: boolean) => void;
+  /** The server's clock less ours, in milliseconds, from the Date header. */
+  clockOffset: (ms: number) => void;
+  /** The key is no longer accepted, or the session is over. */
+  refused: () => void;
+}
+
+/** Where media is, and the headers to ask for it with. */
+export interface MediaSource {
+  url: string;
+  headers: Record<string, string>;
+}
+
+export interface Api {
+  me(signal?: AbortSignal): Promise<User>;
+  stream(id: string, signal?: AbortSignal): Promise<Stream>;
+  destinations(signal?: AbortSignal): Promise<Page<Destination>>;
+  readiness(id: string, signal?: AbortSignal): Promise<Readiness>;
+  liveStats(id: string, signal?: AbortSignal): Promise<LiveStats>;
+  events(id: string, signal?: AbortSignal): Promise<Page<StreamEvent>>;
+  start(id: string): Promise<Stream>;
+  stop(id: string): Promise<Stream>;
+  /** The changes, as they happen; ends with the connection. */
+  changes(signal: AbortSignal): AsyncIterable<FeedNews>;
+  /** The calls that pages change things by; the observer learns from each of their answers, too. */
+  calls: Pick<Client, 'streams' | 'uploads' | 'playlists' | 'destinations'> &
+    Pick<Client, 'apiKeys' | 'sessions' | 'connectedApps' | 'account'> &
+    Pick<Client, 'billing' | 'topUps' | 'crypto' | 'invoices' | 'billingAddress' | 'limits'>;
+  /** A file of the API, of a media type; `path` with its query. */
+  file(path: string, type: string): Promise<Blob>;
+  /** Address for resumable uploads (tus) and the headers to send along. */
+  resumable(): { url: string; headers: Record<string, string> };
+  /** Address of the live preview (HTTP-FLV) and the headers to ask for it with. */
+  preview(id: string): MediaSource;
+  /** Address of an upload's first minute (FLV). */
+  uploadPreview(id: string): MediaSource;
+}
+
+/** A request is given up after this time, so that a server that accepts and never answers is noticed. */
+const TIMEOUT_MS = 15_000;
+/** A proxy that answers for a server that is gone; for a person that is a lost connection too. */
+const GATEWAY_STATUSES = [502, 503, 504];
+
+type Told = <T>(answer: Promise<T>) => Promise<T>;
+
+/** The same calls, observed; a list is observed page by page. */
+function observed<Calls extends object>(calls: Calls, told: Told): Calls {
+  const observe =
+    (call: (...args: unknown[]) => Promise<unknown> | List<unknown>) =>
+    (...args: unknown[]) => {
+      const answer = call(...args);
+      return answer instanceof Promise ? told(answer) : listOf((cursor) => told(answer.page(cursor)));
+    };
+  return Object.fromEntries(Object.entries(calls).map(([name, call]) => [name, observe(call)])) as Calls;
+}
+
+/**
+ * Speaks to `base` (for example `https://host/v1`) with an API key; without one, the browser adds the cookie of the session.
+ * It tries nothing again: the page's queries decide that.
+ */
+export function createApi(base: string, key: string | undefined, observer: Partial<ApiObserver> = {}): Api {
+  const headers = key === undefined ? {} : { 'X-API-Key': key };
+  const watched: typeof fetch = async (input, init) => {
+    const response = await fetch(input, { ...init, cache: 'no-store' });
+    observer.reached?.(!GATEWAY_STATUSES.includes(response.status));
+    const date = Date.parse(response.headers.get('date') ?? '');
+    if (!Number.isNaN(date)) observer.clockOffset?.(date - Date.now());
+    return response;
+  };
+  const options = {
+    baseUrl: base,
+    fetch: watched,
+    timeoutMs: TIMEOUT_MS,
+    maxRetries: 0,
+    ...(key !== undefined && { apiKey: key }),
+  };
+  const { me, changes, streams, destinations, uploads, playlists, ...person } = createClient(options);
+
+  const told: Told = (answer) =>
+    answer.catch((error: unknown) => {
+      if (error instanceof ConnectionError) observer.reached?.(false);
+      if (error instanceof problems.Unauthenticated) observer.refused?.();
+      throw error;
+    });
+  const page = <T>(list: List<T>, cursor?: string): Promise<Page<T>> => told(list.page(cursor));
+
+  return {
+    me: (signal) => told(me({ signal })),
+    stream: (id, signal) => told(streams.get(id, { signal })),
+    destinations: (signal) => page(destinations.list({ limit: 100 }, { signal })),
+    readiness: (id, signal) => told(streams.readiness(id, { signal })),
+    liveStats: (id, signal) => told(streams.liveStats(id, { signal })),
+    events: (id, signal) => page(streams.events(id, { limit: 20 }, { signal })),
+    start: (id) => told(streams.start(id)),
+    stop: (id) => told(streams.stop(id)),
+    async *changes(signal) {
+      const feed = changes({ signal });
+      // Only a feed that does not begin says that the server is away: one that breaks off later begins again at once.
+      const first = await told(feed.next());
+      if (first.done) return;
+      yield first.value;
+      yield* feed;
+    },
+    calls: {
+      streams: observed(streams, told),
+      uploads: observed(uploads, told),
+      playlists: observed(playlists, told),
+      destinations: observed(destinations, told),
+      limits: (call) => told(person.limits(call)),
+      apiKeys: observed(person.apiKeys, told),
+      sessions: observed(person.sessions, told),
+      connectedApps: observed(person.connectedApps, told),
+      account: observed(person.account, told),
+      billing: observed(person.billing, told),
+      topUps: observed(person.topUps, told),
+      crypto: observed(person.crypto, told),
+      invoices: observed(person.invoices, told),
+      billingAddress: observed(person.billingAddress, told),
+    },
+    file: (path, type) => told(openBody(options, path, type).then((body) => new Response(body).blob())),
+    resumable: () => ({ url: `${base}/uploads/resumable`, headers }),
+    preview: (id) => ({ url: `${base}/streams/${encodeURIComponent(id)}/preview.flv`, headers }),
+    uploadPreview: (id) => ({ url: `${base}/uploads/${encodeURIComponent(id)}/preview.flv`, headers }),
+  };
+}

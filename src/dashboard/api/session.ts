@@ -1,0 +1,120 @@
+/**
+ * Knows who is at this page: a person who has signed in, or the holder of an API key. The browser keeps the person's cookie,
+ * and this program never sees it. The key comes from the address's fragment (`#key=lsk_…`, which browsers never send to a
+ * server) or from the sign-in card. It lives in sessionStorage: a new tab or a closed browser asks again. It comes before the
+ * person.
+ */
+import { DRAFTS_KEY } from '../lib/drafts/store.ts';
+import type { TabStorage } from '../lib/tabStorage.ts';
+
+const STORAGE_KEY = 'loopstream.key';
+
+/** The key in a fragment such as `#key=lsk_abc`, and the fragment that is left without it. Pure. */
+export function keyFromFragment(hash: string): { key: string | undefined; rest: string } {
+  const fields = new URLSearchParams(hash.replace(/^#/, ''));
+  const key = fields.get('key')?.trim() || undefined;
+  if (key === undefined) return { key, rest: hash };
+  fields.delete('key');
+  const rest = fields.toString();
+  return { key, rest: rest && `#${rest}` };
+}
+
+/** A person who has signed in. */
+export interface Person {
+  id: string;
+  email: string;
+  firstName: string;
+  lastName: string | null;
+}
+
+type SessionListener = () => void;
+
+/** The part of the browser that the session needs, so that it can be tested without one. */
+export interface SessionHost {
+  hash: string;
+  /** Puts another fragment into the address bar, without an entry in the history. */
+  replaceHash: (hash: string) => void;
+  storage: TabStorage;
+}
+
+/** One value, so that all parts of the page see the same. */
+export interface Who {
+  readonly key: string | undefined;
+  /** Undefined until the server has been asked; null when nobody has signed in. */
+  readonly person: Person | null | undefined;
+  /** The person's session has ended while they were at work. The page stays as it is until they are back. */
+  readonly isOver: boolean;
+  /** Why the last session ended, for the sign-in card. */
+  readonly notice: string | undefined;
+}
+
+export class PageSession {
+  readonly #storage: SessionHost['storage'];
+  readonly #listeners = new Set<SessionListener>();
+  #who: Who;
+
+  constructor(host: SessionHost) {
+    this.#storage = host.storage;
+    const key = host.storage.getItem(STORAGE_KEY) ?? undefined;
+    this.#who = { key, person: undefined, isOver: false, notice: undefined };
+    this.adopt(host);
+  }
+
+  get who(): Who {
+    return this.#who;
+  }
+
+  get key(): string | undefined {
+    return this.#who.key;
+  }
+
+  /** Why the last session ended, for the sign-in card. */
+  get notice(): string | undefined {
+    return this.#who.notice;
+  }
+
+  /** Takes the key out of the address, if there is one; also when a person pastes such an address into an open page. */
+  adopt(host: Pick<SessionHost, 'hash' | 'replaceHash'>): boolean {
+    const { key, rest } = keyFromFragment(host.hash);
+    if (key === undefined) return false;
+    host.replaceHash(rest);
+    this.signIn(key);
+    return true;
+  }
+
+  signIn(key: string): void {
+    this.#storage.setItem(STORAGE_KEY, key);
+    this.#set({ key, notice: undefined });
+  }
+
+  /** Takes the server's answer to who has signed in. */
+  knowPerson(person: Person | null): void {
+    this.#set({ person, isOver: false, ...(person && { notice: undefined }) });
+  }
+
+  /** The server no longer knows the person's session. */
+  end(): void {
+    if (this.#who.person && !this.#who.key) this.#set({ isOver: true });
+  }
+
+  /**
+   * Forgets whoever was here, and what they had typed unless they did not leave of their own accord (`notice` says why). Who has
+   * signed in is asked for again where it was a key that is gone.
+   */
+  signOut(notice?: string): void {
+    this.#storage.removeItem(STORAGE_KEY);
+    if (notice === undefined) this.#storage.removeItem(DRAFTS_KEY);
+    const person = this.#who.key === undefined ? null : undefined;
+    this.#set({ key: undefined, person, isOver: false, notice });
+  }
+
+  subscribe = (listener: SessionListener): (() => void) => {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  };
+
+  #set(change: Partial<Who>): void {
+    this.#who = { ...this.#who, ...change };
+    for (const listener of this.#listeners) listener();
+  }
+}

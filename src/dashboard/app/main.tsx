@@ -1,0 +1,49 @@
+import './styles.ts';
+import { MantineProvider } from '@mantine/core';
+import { Notifications } from '@mantine/notifications';
+import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
+import { RouterProvider } from '@tanstack/react-router';
+import { StrictMode } from 'react';
+import { createRoot } from 'react-dom/client';
+import { LoopstreamError } from '../../client/index.ts';
+import { SessionProvider } from '../api/context.tsx';
+import { PageSession } from '../api/session.ts';
+import { tabStorage } from '../lib/tabStorage.ts';
+import { createAppRouter } from './router.tsx';
+import { theme } from './theme.ts';
+
+const replaceHash = (hash: string): void =>
+  history.replaceState(history.state, '', `${location.pathname}${location.search}${hash}`);
+
+// The key leaves the address bar before anything else runs, the router included.
+const session = new PageSession({ hash: location.hash, replaceHash, storage: tabStorage });
+window.addEventListener('hashchange', () => session.adopt({ hash: location.hash, replaceHash }));
+
+const queryClient = new QueryClient({
+  defaultOptions: {
+    queries: {
+      // A server on this machine answers without a network, whatever the browser thinks of being online.
+      networkMode: 'always',
+      retry: (failures, error) => failures < 1 && error instanceof LoopstreamError && error.isPassing,
+      retryDelay: (_, error) => ((error instanceof LoopstreamError && error.retryAfterSeconds) || 1) * 1000,
+    },
+    mutations: { networkMode: 'always', retry: false },
+  },
+});
+
+const router = createAppRouter();
+const root = document.getElementById('root');
+if (!root) throw new Error('index.html has no #root');
+
+createRoot(root).render(
+  <StrictMode>
+    <MantineProvider theme={theme} defaultColorScheme="auto" withCssVariables={false} withGlobalClasses={false}>
+      <Notifications position="bottom-right" notificationMaxHeight={480} />
+      <QueryClientProvider client={queryClient}>
+        <SessionProvider session={session}>
+          <RouterProvider router={router} />
+        </SessionProvider>
+      </QueryClientProvider>
+    </MantineProvider>
+  </StrictMode>,
+);

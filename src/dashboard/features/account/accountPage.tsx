@@ -1,0 +1,34 @@
+import { Link } from '@tanstack/react-router';
+import { PageHead } from '../../ui/page.tsx';
+import { useBilling } from '../billing/queries.ts';
+import classes from './account.module.css';
+import { DeletePanel, ExportPanel } from './leavePanels.tsx';
+import { LimitsPanel } from './limitsPanel.tsx';
+import { PasskeysPanel } from './passkeysPanel.tsx';
+import { PersonOnly } from './personOnly.tsx';
+import { PasswordPanel, ProfilePanel } from './profilePanels.tsx';
+import { SessionsPanel } from './sessionsPanel.tsx';
+
+export function AccountPage() {
+  const costs = useBilling().data !== undefined;
+  return (
+    <PersonOnly title="Account">
+      <PageHead title="Account" lead="Who you are here, where you have signed in, and what is yours." />
+      <div className={classes.panels}>
+        <div className={classes.ways}>
+          {costs && <Link to="/billing">Billing</Link>}
+          <Link to="/account/keys">API keys</Link>
+          <Link to="/account/apps">Connected apps</Link>
+          <a href="/third-party-notices.txt">Open source notices</a>
+        </div>
+        <ProfilePanel />
+        <PasswordPanel />
+        <PasskeysPanel />
+        <SessionsPanel />
+        <LimitsPanel />
+        <ExportPanel />
+        <DeletePanel />
+      </div>
+    </PersonOnly>
+  );
+}

@@ -1,0 +1,94 @@
+import { Button } from '@mantine/core';
+import { IconPlugConnected, IconShieldQuestion } from '@tabler/icons-react';
+import { useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import type { ConnectedApp } from '../../../client/index.ts';
+import { useApi, useNow } from '../../api/context.tsx';
+import { formatAgo, formatDay } from '../../lib/format.ts';
+import { DeleteDialog } from '../../ui/deleteDialog.tsx';
+import { Failure } from '../../ui/notices.tsx';
+import { Empty, PageHead, RowsLoading } from '../../ui/page.tsx';
+import { Tag } from '../../ui/tag.tsx';
+import classes from './account.module.css';
+import { PersonOnly } from './personOnly.tsx';
+import { keys, useConnectedApps } from './queries.ts';
+import { meaningsOf } from './scopes.ts';
+
+const LEAD = 'Programs that you have let act for you. What they may do is what you allowed.';
+const nameOf = ({ name }: ConnectedApp): string => name ?? 'An app without a name';
+
+function AppRow({ app, now, onCut }: { app: ConnectedApp; now: number; onCut: () => void }) {
+  return (
+    <li className={classes.row}>
+      <div className={classes.rowMain}>
+        <div className={classes.nameRow}>
+          <h2>{nameOf(app)}</h2>
+          {!app.isVerified && (
+            <Tag tone="attention" icon={IconShieldQuestion}>
+              Unverified
+            </Tag>
+          )}
+        </div>
+        <ul className={classes.allowed}>
+          {meaningsOf(app.scopes).map(({ text }) => (
+            <li key={text}>{text}</li>
+          ))}
+        </ul>
+        <p className={classes.dim}>
+          Connected {formatDay(app.connectedAt)} ·{' '}
+          {app.lastUsedAt === null
+            ? 'has not come back since'
+            : `last came for access ${formatAgo(new Date(app.lastUsedAt), new Date(now))}`}
+        </p>
+      </div>
+      <Button variant="default" size="sm" onClick={onCut} aria-label={`Disconnect ${nameOf(app)}`}>
+        Disconnect
+      </Button>
+    </li>
+  );
+}
+
+function Apps() {
+  const { data, error, isPending, refetch } = useConnectedApps();
+  const { connectedApps } = useApi().calls;
+  const queries = useQueryClient();
+  const now = useNow(false);
+  const [cutting, setCutting] = useState<ConnectedApp>();
+  if (error && !data) return <Failure title="Your apps could not be loaded" error={error} retry={refetch} />;
+  return (
+    <>
+      <PageHead title="Connected apps" lead={LEAD} />
+      {isPending && <RowsLoading what="your apps" />}
+      {data?.data.length === 0 && (
+        <Empty icon={IconPlugConnected} title="No app is connected">
+          Give an app the address of this loopstream. It sends you here, to a page that asks what it may do.
+        </Empty>
+      )}
+      <ul className={classes.rows}>
+        {data?.data.map((app) => (
+          <AppRow key={app.id} app={app} now={now} onCut={() => setCutting(app)} />
+        ))}
+      </ul>
+      {cutting && (
+        <DeleteDialog
+          noun="connection"
+          name={nameOf(cutting)}
+          remove={() => connectedApps.disconnect(cutting.id)}
+          onClose={() => setCutting(undefined)}
+          onDone={() => {
+            setCutting(undefined);
+            void queries.invalidateQueries({ queryKey: keys.apps });
+          }}
+        >
+          The app is refused from now on. What it has changed stays. To come back it has to ask you again.
+        </DeleteDialog>
+      )}
+    </>
+  );
+}
+
+export const AppsPage = () => (
+  <PersonOnly title="Connected apps">
+    <Apps />
+  </PersonOnly>
+);

@@ -1,0 +1,50 @@
+import { Button } from '@mantine/core';
+import { Link, useLocation } from '@tanstack/react-router';
+import { askAgain } from './addresses.ts';
+import { Problem } from './fields.tsx';
+import classes from './frame.module.css';
+import { Frame } from './frame.tsx';
+import { findPendingRequest } from './pendingRequest.ts';
+import { people } from './people.ts';
+import { useAuthAction } from './useAuthAction.ts';
+
+const TEXTS = {
+  verify: {
+    title: 'Check your mail',
+    lead: 'Open the link in our mail “Confirm your e-mail address”, best in this browser: there one press is all. It may take a minute, or be in the folder for spam.',
+    again: (email: string) => people.sendVerification(email),
+  },
+  reset: {
+    title: 'Check your mail',
+    lead: 'If this address has an account, a link to choose a new password is on its way. It may take a minute, or be in the folder for spam.',
+    again: (email: string) => people.requestReset(email),
+  },
+};
+
+export function CheckMailPage() {
+  const letter = useLocation({ select: ({ state }) => state.letter });
+  const email = letter?.email;
+  const { title, lead, again } = TEXTS[letter?.why ?? 'verify'];
+  const { run, busy, done, problem } = useAuthAction(again, () => undefined);
+  const asked = findPendingRequest();
+  const words = 'Back to signing in';
+  const back = asked === undefined ? <Link to="/sign-in">{words}</Link> : <a href={askAgain(asked)}>{words}</a>;
+  return (
+    <Frame title={title} lead={lead} below={back}>
+      {email && (
+        <>
+          <p className={classes.facts}>
+            Sent to <strong>{email}</strong>
+          </p>
+          <Problem>{problem}</Problem>
+          <Button variant="default" loading={busy} onClick={() => run(email)}>
+            Send it again
+          </Button>
+          <p role="status">
+            {done && !busy && 'Sent again, unless we have sent several within the hour. Links of before work too.'}
+          </p>
+        </>
+      )}
+    </Frame>
+  );
+}

@@ -1,0 +1,195 @@
+import { Button, CopyButton, TextInput } from '@mantine/core';
+import { IconCheck, IconCopy, IconKey, IconPlus } from '@tabler/icons-react';
+import { useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import type { ApiKey, CreatedApiKey } from '../../../client/index.ts';
+import { useApi, useNow } from '../../api/context.tsx';
+import { useKeptForm } from '../../lib/drafts/useKeptForm.ts';
+import { formatAgo, formatDay } from '../../lib/format.ts';
+import { Choices } from '../../ui/choices.tsx';
+import { DeleteDialog } from '../../ui/deleteDialog.tsx';
+import { Dialog, DialogActions } from '../../ui/dialog.tsx';
+import forms from '../../ui/form.module.css';
+import { FormEnd } from '../../ui/formEnd.tsx';
+import { Failure } from '../../ui/notices.tsx';
+import { Empty, PageHead, RowsLoading } from '../../ui/page.tsx';
+import { useOpen } from '../../ui/useOpen.ts';
+import { useSubmit } from '../../ui/useSubmit.ts';
+import classes from './account.module.css';
+import { PersonOnly } from './personOnly.tsx';
+import { keys, useApiKeys } from './queries.ts';
+
+const LEAD = 'For programs of yours. A key may do all that you may, so it is as secret as your password.';
+
+const LIVES = [
+  { value: '30', label: '30 days' },
+  { value: '90', label: '90 days' },
+  { value: '365', label: 'A year' },
+  { value: 'ever', label: 'No end' },
+] as const;
+interface KeyValues {
+  name: string;
+  life: (typeof LIVES)[number]['value'];
+}
+
+function CreateKey({ onClose, onMade }: { onClose: () => void; onMade: (key: CreatedApiKey) => void }) {
+  const { apiKeys } = useApi().calls;
+  const { form, forget } = useKeptForm<KeyValues>({
+    name: 'key',
+    initialValues: { name: '', life: '90' },
+    validate: { name: (name) => (name.trim() === '' ? 'Say what it is for.' : null) },
+  });
+  const { submit, busy, problem } = useSubmit<KeyValues, CreatedApiKey>({
+    send: ({ name, life }) =>
+      apiKeys.create({ name: name.trim(), ...(life !== 'ever' && { expiresInDays: Number(life) }) }),
+    fields: ['name'],
+    onMistakes: form.setErrors,
+    onDone: (key) => {
+      forget();
+      return onMade(key);
+    },
+  });
+  const cancel = () => {
+    forget();
+    onClose();
+  };
+  return (
+    <Dialog title="New API key" onClose={cancel} busy={busy}>
+      <form className={forms.form} aria-label="New API key" onSubmit={form.onSubmit(submit)} noValidate>
+        <TextInput
+          label="Name"
+          description="What it is for, so that you know it again."
+          placeholder="Playout server"
+          autoComplete="off"
+          data-autofocus
+          {...form.getInputProps('name')}
+        />
+        <Choices
+          legend="Good for"
+          name="life"
+          choices={LIVES}
+          value={form.values.life}
+          onChange={(life) => form.setFieldValue('life', life)}
+        />
+        <FormEnd problem={problem} busy={busy} onCancel={cancel}>
+          Make the key
+        </FormEnd>
+      </form>
+    </Dialog>
+  );
+}
+
+/** The one time that a key is seen. */
+function ShownOnce({ made, onClose }: { made: CreatedApiKey; onClose: () => void }) {
+  return (
+    <Dialog title="Copy your key now" onClose={onClose}>
+      <p className={forms.help}>
+        This is the only time that it is shown. Keep it where you keep passwords; whoever has it can use your account.
+      </p>
+      <div className={classes.secret}>
+        <code data-testid="new-key">{made.key}</code>
+        <CopyButton value={made.key}>
+          {({ copied, copy }) => (
+            <Button
+              variant="default"
+              leftSection={copied ? <IconCheck size={15} aria-hidden /> : <IconCopy size={15} aria-hidden />}
+              onClick={copy}
+              data-autofocus
+            >
+              {copied ? 'Copied' : 'Copy'}
+            </Button>
+          )}
+        </CopyButton>
+      </div>
+      <DialogActions>
+        <Button onClick={onClose}>I have it</Button>
+      </DialogActions>
+    </Dialog>
+  );
+}
+
+function KeyRow({ apiKey, now, onRevoke }: { apiKey: ApiKey; now: number; onRevoke: () => void }) {
+  const { name, hint, createdAt, expiresAt, lastUsedAt } = apiKey;
+  const ended = expiresAt !== null && Date.parse(expiresAt) <= now;
+  return (
+    <li className={classes.row}>
+      <div className={classes.rowMain}>
+        <h2>{name}</h2>
+        <p className={classes.dim}>
+          <code>{hint}…</code> · made {formatDay(createdAt)} ·{' '}
+          {expiresAt === null ? 'no end' : `${ended ? 'ended' : 'good until'} ${formatDay(expiresAt)}`} ·{' '}
+          {lastUsedAt === null ? 'never used' : `last used ${formatAgo(new Date(lastUsedAt), new Date(now))}`}
+        </p>
+      </div>
+      <Button variant="default" size="sm" onClick={onRevoke} aria-label={`Revoke ${name}`}>
+        Revoke
+      </Button>
+    </li>
+  );
+}
+
+function Keys() {
+  const { data, error, isPending, refetch } = useApiKeys();
+  const { apiKeys } = useApi().calls;
+  const queries = useQueryClient();
+  const now = useNow(false);
+  const { opened, open, close } = useOpen();
+  const [made, setMade] = useState<CreatedApiKey>();
+  const [revoking, setRevoking] = useState<ApiKey>();
+  const changed = () => queries.invalidateQueries({ queryKey: keys.apiKeys });
+  const create = (
+    <Button leftSection={<IconPlus size={17} aria-hidden />} onClick={() => open('new')}>
+      New API key
+    </Button>
+  );
+  if (error && !data) return <Failure title="Your keys could not be loaded" error={error} retry={refetch} />;
+  return (
+    <>
+      <PageHead title="API keys" lead={LEAD}>
+        {data && data.data.length > 0 && create}
+      </PageHead>
+      {isPending && <RowsLoading what="your keys" />}
+      {data?.data.length === 0 && (
+        <Empty icon={IconKey} title="No key yet" action={create}>
+          Make one for each program that is to use your account, so that you can revoke it without the others.
+        </Empty>
+      )}
+      <ul className={classes.rows}>
+        {data?.data.map((key) => (
+          <KeyRow key={key.id} apiKey={key} now={now} onRevoke={() => setRevoking(key)} />
+        ))}
+      </ul>
+      {opened === 'new' && (
+        <CreateKey
+          onClose={close}
+          onMade={(key) => {
+            close();
+            setMade(key);
+            return changed();
+          }}
+        />
+      )}
+      {made && <ShownOnce made={made} onClose={() => setMade(undefined)} />}
+      {revoking && (
+        <DeleteDialog
+          noun="API key"
+          name={revoking.name}
+          remove={() => apiKeys.revoke(revoking.id)}
+          onClose={() => setRevoking(undefined)}
+          onDone={() => {
+            setRevoking(undefined);
+            void changed();
+          }}
+        >
+          Programs that use it are refused at once. It cannot be made good again.
+        </DeleteDialog>
+      )}
+    </>
+  );
+}
+
+export const KeysPage = () => (
+  <PersonOnly title="API keys">
+    <Keys />
+  </PersonOnly>
+);

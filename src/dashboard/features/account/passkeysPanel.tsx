@@ -1,0 +1,156 @@
+/** The passkeys of an account: made by the device in front of the person, named, and taken away again. */
+import { Button, TextInput } from '@mantine/core';
+import { notifications } from '@mantine/notifications';
+import { useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { formatDay } from '../../lib/format.ts';
+import { DeleteDialog } from '../../ui/deleteDialog.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
+import forms from '../../ui/form.module.css';
+import { FormEnd } from '../../ui/formEnd.tsx';
+import classes from './account.module.css';
+import { AccountPanel } from './accountPanel.tsx';
+import { hasPasskeys } from './addresses.ts';
+import { browserOf } from './browsers.ts';
+import { Problem, useFields, wrongText } from './fields.tsx';
+import { type Passkey, people } from './people.ts';
+import { keys, usePasskeys } from './queries.ts';
+import { peopleText } from './sentences.ts';
+import { useAuthAction } from './useAuthAction.ts';
+
+const MAX_NAME = 64;
+
+const NamePasskeyField = ({ wrong, value }: { wrong: string | undefined; value: string }) => (
+  <TextInput
+    name="name"
+    label="Name"
+    description="Where it is kept, so that you know it again."
+    autoComplete="off"
+    defaultValue={value}
+    error={wrong}
+    data-autofocus
+  />
+);
+
+interface NameProps {
+  title: string;
+  /** The label of the button. */
+  action: string;
+  name: string;
+  send: (name: string) => Promise<unknown>;
+  onClose: () => void;
+  told: string;
+}
+
+/** Asks for a name, and sends it. */
+function NameDialog({ title, action, name, send, onClose, told }: NameProps) {
+  const queries = useQueryClient();
+  const { run, busy, error } = useAuthAction(send, () => {
+    notifications.show({ message: told });
+    onClose();
+    return queries.invalidateQueries({ queryKey: keys.passkeys });
+  });
+  const { wrong, problem, props } = useFields(
+    ({ name: typed = '' }) => ({ name: typed === '' ? 'Give it a name.' : wrongText(typed, MAX_NAME) }),
+    ({ name: typed = '' }) => run(typed),
+    error,
+  );
+  return (
+    <Dialog title={title} onClose={onClose} busy={busy}>
+      <form className={forms.form} aria-label={title} {...props}>
+        <NamePasskeyField wrong={wrong.name} value={name} />
+        <FormEnd problem={problem} busy={busy} onCancel={onClose}>
+          {action}
+        </FormEnd>
+      </form>
+    </Dialog>
+  );
+}
+
+function PasskeyLine({ passkey }: { passkey: Passkey }) {
+  const queries = useQueryClient();
+  const [asking, setAsking] = useState<'rename' | 'remove'>();
+  const { id, name, createdAt } = passkey;
+  const close = () => setAsking(undefined);
+  return (
+    <li>
+      <div>
+        <p>{name}</p>
+        <p className={classes.dim}>Added {formatDay(createdAt)}</p>
+      </div>
+      <div className={classes.nameRow}>
+        <Button variant="default" size="xs" onClick={() => setAsking('rename')} aria-label={`Rename ${name}`}>
+          Rename
+        </Button>
+        <Button variant="default" size="xs" onClick={() => setAsking('remove')} aria-label={`Remove ${name}`}>
+          Remove
+        </Button>
+      </div>
+      {asking === 'rename' && (
+        <NameDialog
+          title="Rename this passkey"
+          action="Save"
+          name={name}
+          send={(typed) => people.renamePasskey(id, typed)}
+          onClose={close}
+          told="The passkey has its new name."
+        />
+      )}
+      {asking === 'remove' && (
+        <DeleteDialog
+          noun="passkey"
+          name={name}
+          remove={() => people.removePasskey(id)}
+          onClose={close}
+          onDone={() => {
+            close();
+            void queries.invalidateQueries({ queryKey: keys.passkeys });
+          }}
+        >
+          It lets nobody in any more. Your device may go on offering it until you remove it there too.
+        </DeleteDialog>
+      )}
+    </li>
+  );
+}
+
+export function PasskeysPanel() {
+  const { data, error } = usePasskeys();
+  const [adding, setAdding] = useState(false);
+  const canAdd = hasPasskeys(location.hostname) && 'PublicKeyCredential' in window;
+  return (
+    <AccountPanel
+      title="Passkeys"
+      lead="Sign in with your fingerprint, face or PIN instead of the password. Nobody can be tricked out of one."
+    >
+      <Problem>{error && peopleText(error)}</Problem>
+      <ul className={classes.sessions}>
+        {data?.map((passkey) => (
+          <PasskeyLine key={passkey.id} passkey={passkey} />
+        ))}
+      </ul>
+      {canAdd ? (
+        <div>
+          <Button variant="default" onClick={() => setAdding(true)}>
+            Add a passkey…
+          </Button>
+        </div>
+      ) : (
+        <p className={classes.dim}>
+          Devices keep passkeys for a host with a name alone, and in a browser that knows them. This page is at{' '}
+          {location.hostname}.
+        </p>
+      )}
+      {adding && (
+        <NameDialog
+          title="Add a passkey"
+          action="Go on"
+          name={browserOf(navigator.userAgent)}
+          send={(name) => people.addPasskey(name)}
+          onClose={() => setAdding(false)}
+          told="The passkey is added. You can sign in with it from now on."
+        />
+      )}
+    </AccountPanel>
+  );
+}

@@ -1,0 +1,72 @@
+/** Signing in without the password: by a passkey, or with an account that somebody has elsewhere. */
+import { Button } from '@mantine/core';
+import { IconFingerprint } from '@tabler/icons-react';
+import { hasPasskeys, mayFollow, nextOf, oauthQueryOf, signInAgain } from './addresses.ts';
+import { Problem } from './fields.tsx';
+import classes from './frame.module.css';
+import { people, type SignInResult } from './people.ts';
+import { useOptions } from './queries.ts';
+import { useAuthAction } from './useAuthAction.ts';
+
+type Arrive = (arrival: SignInResult) => Promise<unknown>;
+
+function PasskeyButton({ arrive }: { arrive: Arrive }) {
+  const { run, busy, problem } = useAuthAction(
+    async () => arrive(await people.signInWithPasskey(oauthQueryOf(location.search))),
+    () => undefined,
+  );
+  return (
+    <>
+      <Button
+        variant="default"
+        size="md"
+        leftSection={<IconFingerprint size={18} aria-hidden />}
+        loading={busy}
+        onClick={() => run(undefined)}
+        fullWidth
+      >
+        Sign in with a passkey
+      </Button>
+      <Problem>{problem}</Problem>
+    </>
+  );
+}
+
+/** The browser goes there, and comes back to this very page: the tab keeps the drafts. */
+function Providers({ providers }: { providers: readonly { id: string; name: string }[] }) {
+  const { run, busy, problem } = useAuthAction(
+    (id: string) => {
+      const { pathname, search, hash, origin } = location;
+      const next = pathname === '/sign-in' ? nextOf(search, origin) : `${pathname}${search}${hash}`;
+      const query = oauthQueryOf(search);
+      const isOwn = pathname === '/sign-in' || query !== undefined;
+      const back = signInAgain(isOwn ? search : `?${new URLSearchParams({ next })}`);
+      return people.signInElsewhere(id, { next: `${origin}${next}`, back: `${origin}${back}` }, query);
+    },
+    (next) => next !== undefined && mayFollow(next) && location.assign(next),
+  );
+  return (
+    <>
+      {providers.map(({ id, name }) => (
+        <Button key={id} variant="default" size="md" loading={busy} onClick={() => run(id)} fullWidth>
+          Continue with {name}
+        </Button>
+      ))}
+      <Problem>{problem}</Problem>
+    </>
+  );
+}
+
+/** `arrive` takes a passkey's answer; its rejection is shown. */
+export function PasswordlessSignIn({ arrive }: { arrive: Arrive }) {
+  const providers = useOptions()?.providers ?? [];
+  const withPasskey = hasPasskeys(location.hostname);
+  if (!withPasskey && providers.length === 0) return null;
+  return (
+    <>
+      <p className={classes.or}>or</p>
+      {withPasskey && <PasskeyButton arrive={arrive} />}
+      <Providers providers={providers} />
+    </>
+  );
+}

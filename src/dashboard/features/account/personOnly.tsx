@@ -1,0 +1,26 @@
+/** Shows its children to a person who has signed in, and tells the holder of a key how to sign in. */
+import { Button } from '@mantine/core';
+import { IconUserCheck } from '@tabler/icons-react';
+import type { ReactNode } from 'react';
+import { useSession, useWho } from '../../api/context.tsx';
+import { Empty, PageHead, useTitle } from '../../ui/page.tsx';
+
+/** `title`: of the page, whose own head comes with its children. */
+export function PersonOnly({ title, children }: { title: string; children: ReactNode }) {
+  const { key } = useWho();
+  const session = useSession();
+  useTitle(title);
+  if (key === undefined) return children;
+  return (
+    <>
+      <PageHead title={title} />
+      <Empty
+        icon={IconUserCheck}
+        title="Sign in as yourself"
+        action={<Button onClick={() => session.signOut()}>Sign in with your password</Button>}
+      >
+        You are here by an API key. What lets others into the account can be seen and changed only by its owner.
+      </Empty>
+    </>
+  );
+}

@@ -1,0 +1,39 @@
+/** Explains the scopes of a program in words that people know. Pure: no I/O, no clock. */
+
+export interface ScopeMeaning {
+  /** As a sentence's end: "It will be able to …". */
+  text: string;
+  /** Allows acts that cannot be taken back. */
+  grave: boolean;
+}
+
+/** By the text behind the prefix, which each installation chooses. */
+const OF_THE_API: Record<string, ScopeMeaning> = {
+  read: {
+    text: 'See your streams, uploads, playlists and destinations, but never a stream key',
+    grave: false,
+  },
+  write: {
+    text: 'Create and change streams, uploads, playlists and destinations, and start and stop what is on air',
+    grave: false,
+  },
+  destructive: { text: 'Delete streams, uploads, playlists and destinations for good', grave: true },
+  billing: { text: 'See what you pay and use, and make links to top up', grave: true },
+};
+
+const OF_THE_PERSON: Record<string, ScopeMeaning> = {
+  openid: { text: 'Know that it is you', grave: false },
+  profile: { text: 'See your name', grave: false },
+  email: { text: 'See your e-mail address', grave: false },
+  offline_access: { text: 'Stay connected when you are away, until you disconnect it', grave: false },
+};
+
+/** One that is not known is shown by its own name, and taken to be grave. */
+export const meaningOf = (scope: string): ScopeMeaning =>
+  OF_THE_PERSON[scope] ?? OF_THE_API[scope.slice(scope.indexOf(':') + 1)] ?? { text: scope, grave: true };
+
+/** Each once, the grave ones last. */
+export function meaningsOf(scopes: readonly string[]): ScopeMeaning[] {
+  const all = [...new Set(scopes)].map(meaningOf);
+  return [...all.filter(({ grave }) => !grave), ...all.filter(({ grave }) => grave)];
+}

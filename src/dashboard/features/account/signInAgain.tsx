@@ -1,0 +1,66 @@
+/** A session that ended while somebody was at work: they sign in over the page, which stays as it is with all that was typed. */
+import { Button } from '@mantine/core';
+import { useQueryClient } from '@tanstack/react-query';
+import { useEffect, useRef } from 'react';
+import { useSession } from '../../api/context.tsx';
+import type { Person } from '../../api/session.ts';
+import { Dialog, DialogActions } from '../../ui/dialog.tsx';
+import forms from '../../ui/form.module.css';
+import { AddressField, PasswordField, Problem, useFields } from './fields.tsx';
+import { PasswordlessSignIn } from './passwordless.tsx';
+import { PeopleError, people, type SignInResult } from './people.ts';
+import { useAuthAction } from './useAuthAction.ts';
+
+/** Gives the page back to its person. The owner of another passkey is not let in here: the page is not theirs. */
+function useReturn({ id }: Pick<Person, 'id'>) {
+  const session = useSession();
+  const queries = useQueryClient();
+  return async ({ person }: SignInResult) => {
+    const found = person ?? (await people.session());
+    if (found && found.id !== id) {
+      await people.signOut();
+      throw new PeopleError(403, 'OTHER_PERSON', '');
+    }
+    session.knowPerson(found ?? null);
+    await queries.invalidateQueries();
+  };
+}
+
+export function SignInAgain({ person }: { person: Person }) {
+  const session = useSession();
+  const comeBack = useReturn(person);
+  const before = useRef(document.activeElement);
+  useEffect(() => {
+    const focused = before.current;
+    return () => (focused instanceof HTMLElement ? focused.focus() : undefined);
+  }, []);
+  const { email } = person;
+  const { run, busy, error } = useAuthAction(
+    async (password: string) => comeBack(await people.signIn({ email, password })),
+    () => undefined,
+  );
+  const { wrong, problem, props } = useFields(
+    ({ password }) => ({ password: password ? undefined : 'Enter your password.' }),
+    ({ password = '' }) => run(password),
+    error,
+  );
+  return (
+    <Dialog title="Sign in again" onClose={() => session.signOut()} busy={busy}>
+      <form className={forms.form} aria-label="Sign in again" {...props}>
+        <p className={forms.help}>Your session has ended. What you were doing is still here.</p>
+        <AddressField defaultValue={email} readOnly />
+        <PasswordField wrong={wrong.password} autoFocus />
+        <Problem>{problem}</Problem>
+        <Button type="submit" size="md" loading={busy} fullWidth>
+          Sign in
+        </Button>
+        <PasswordlessSignIn arrive={comeBack} />
+        <DialogActions>
+          <Button variant="default" onClick={() => session.signOut()} disabled={busy}>
+            Leave
+          </Button>
+        </DialogActions>
+      </form>
+    </Dialog>
+  );
+}

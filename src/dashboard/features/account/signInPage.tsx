@@ -1,0 +1,116 @@
+import { Button, UnstyledButton } from '@mantine/core';
+import { Navigate, useNavigate } from '@tanstack/react-router';
+import { useState } from 'react';
+import { useSession, useWho } from '../../api/context.tsx';
+import { isByLetter, mayFollow, nextOf, oauthQueryOf } from './addresses.ts';
+import { ContinueToApp } from './continueToApp.tsx';
+import { AddressField, PasswordField, Problem, useFields, wrongAddress } from './fields.tsx';
+import classes from './frame.module.css';
+import { Frame } from './frame.tsx';
+import { KeyForm } from './keyForm.tsx';
+import { PasswordlessSignIn } from './passwordless.tsx';
+import { findPendingRequest, keepPendingRequest } from './pendingRequest.ts';
+import { PeopleError, people, type SignInResult } from './people.ts';
+import { useOptions } from './queries.ts';
+import { outsideText } from './sentences.ts';
+import { SignInLink } from './signInLink.tsx';
+import { useAuthAction } from './useAuthAction.ts';
+
+/** A refusal by an outside provider comes back in the address. */
+const errorHere = (): string | null => new URLSearchParams(location.search).get('error');
+
+/** Where one goes after signing in: back to the program that sent one here, or on within this site. */
+function useArrival() {
+  const session = useSession();
+  const navigate = useNavigate();
+  return async ({ next, person }: SignInResult) => {
+    if (next !== undefined && mayFollow(new URL(next, location.href).href)) return location.assign(next);
+    // Where a page asked for signing in at its own address, it is that page which is shown now.
+    const here = location.pathname === '/sign-in';
+    const path = here ? nextOf(location.search, location.origin) : undefined;
+    session.knowPerson(person ?? (await people.session()) ?? null);
+    if (path !== undefined) await navigate({ to: path, replace: true });
+  };
+}
+
+function PasswordForm({ onUnverified }: { onUnverified: (email: string) => void }) {
+  const arrive = useArrival();
+  const { run, busy, error } = useAuthAction(async (who: { email: string; password: string }) => {
+    try {
+      return await people.signIn(who, oauthQueryOf(location.search));
+    } catch (refusal) {
+      if (refusal instanceof PeopleError && refusal.code === 'EMAIL_NOT_VERIFIED') onUnverified(who.email);
+      throw refusal;
+    }
+  }, arrive);
+  const { wrong, problem, props } = useFields(
+    ({ email = '', password }) => ({
+      email: wrongAddress(email),
+      password: password ? undefined : 'Enter your password.',
+    }),
+    ({ email = '', password = '' }) => run({ email, password }),
+    error,
+  );
+  return (
+    <form className={classes.form} aria-label="Sign in" {...props}>
+      <AddressField wrong={wrong.email} autoFocus />
+      <PasswordField wrong={wrong.password} />
+      <Problem>{problem}</Problem>
+      <Button type="submit" size="md" loading={busy} fullWidth>
+        Sign in
+      </Button>
+    </form>
+  );
+}
+
+/** At its own address, and in the place of any page that needs somebody to have signed in. */
+export function SignInPage() {
+  const session = useSession();
+  const navigate = useNavigate();
+  const options = useOptions();
+  const arrive = useArrival();
+  const [asked] = useState(() => (isByLetter(location) ? findPendingRequest() : undefined));
+  const [withKey, setWithKey] = useState(false);
+  const { key, person } = useWho();
+  const error = location.pathname === '/sign-in' ? errorHere() : null;
+  const forProgram = oauthQueryOf(location.search) !== undefined;
+  if (asked !== undefined) return <ContinueToApp title="You have an account already" asked={asked} />;
+  // A person who has signed in already, in another tab perhaps, need not do it again.
+  if (location.pathname === '/sign-in' && !forProgram && (person || key !== undefined))
+    return <Navigate to={nextOf(location.search, location.origin)} replace />;
+  const toHome = () => location.pathname === '/sign-in' && void navigate({ to: '/', replace: true });
+  const askToConfirm = (email: string) => {
+    keepPendingRequest(oauthQueryOf(location.search));
+    void navigate({ to: '/check-mail', state: { letter: { email, why: 'verify' } } });
+  };
+  return (
+    <Frame
+      title="Sign in to loopstream"
+      lead={forProgram ? 'An app wants to use your account. Sign in first.' : 'See what is on air, and put it there.'}
+      below={
+        options?.signUp && (
+          <span>
+            New here? <SignInLink to="/sign-up">Create an account</SignInLink>
+          </span>
+        )
+      }
+    >
+      {session.notice && (
+        <p className={classes.notice} role="status">
+          {session.notice}
+        </p>
+      )}
+      {error !== null && <Problem>{outsideText(error)}</Problem>}
+      {withKey ? <KeyForm onDone={toHome} /> : <PasswordForm onUnverified={askToConfirm} />}
+      {!withKey && <PasswordlessSignIn arrive={arrive} />}
+      <div className={classes.aside}>
+        {!forProgram && (
+          <UnstyledButton className={classes.link ?? ''} onClick={() => setWithKey(!withKey)}>
+            {withKey ? 'Use your password instead' : 'Use an API key instead'}
+          </UnstyledButton>
+        )}
+        {!withKey && options?.passwordReset && <SignInLink to="/forgot-password">Forgot your password?</SignInLink>}
+      </div>
+    </Frame>
+  );
+}

@@ -1,0 +1,25 @@
+import { IconCreditCard } from '@tabler/icons-react';
+import { Link } from '@tanstack/react-router';
+import { Banner } from '../../ui/banner.tsx';
+import { useBilling } from './queries.ts';
+import { outlookOf } from './text.ts';
+
+/** Comes before the outlook, which says all of an account that is suspended. */
+const URGENT: Readonly<Record<string, string>> = {
+  low: 'Your credit is running out. ',
+  exhausted: 'Your credit is over. ',
+  suspended: '',
+};
+
+/** On every page, while credit is running out or the account is suspended. */
+export function CreditBanner() {
+  const { data } = useBilling();
+  const said = data && URGENT[data.state];
+  if (!data || said === undefined) return null;
+  return (
+    <Banner icon={IconCreditCard} data-testid="credit-banner">
+      {said}
+      {outlookOf(data)} <Link to="/billing">Billing</Link>
+    </Banner>
+  );
+}

@@ -1,0 +1,143 @@
+/** Invoices as files, and whom they are sent to. */
+import { Button, Skeleton, TextInput } from '@mantine/core';
+import { IconFileTypePdf } from '@tabler/icons-react';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import type { BillingAddress, InvoiceSummary } from '../../../client/index.ts';
+import { useApi } from '../../api/context.tsx';
+import { problemText } from '../../api/problem.ts';
+import { saveFile } from '../../lib/download.ts';
+import { useKeptForm } from '../../lib/drafts/useKeptForm.ts';
+import { formatMinor } from '../../lib/format.ts';
+import { ChangedElsewhere } from '../../ui/changedElsewhere.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
+import forms from '../../ui/form.module.css';
+import { FormEnd } from '../../ui/formEnd.tsx';
+import { useOnce } from '../../ui/useOnce.ts';
+import { useSubmit } from '../../ui/useSubmit.ts';
+import classes from './billing.module.css';
+import { Entries } from './entries.tsx';
+import { useInvoices } from './queries.ts';
+
+function Pdf({ id, number }: InvoiceSummary) {
+  const api = useApi();
+  const { run, busy, problem } = useOnce(
+    () => api.file(`/billing/invoices/${encodeURIComponent(id)}.pdf`, 'application/pdf'),
+    (file) => saveFile(file, `${number}.pdf`),
+  );
+  return (
+    <>
+      <Button
+        size="compact-sm"
+        variant="default"
+        aria-label={`PDF of ${number}`}
+        leftSection={<IconFileTypePdf size={15} aria-hidden />}
+        loading={busy}
+        onClick={() => run(undefined)}
+      >
+        PDF
+      </Button>
+      {problem && <p role="alert">{problem}</p>}
+    </>
+  );
+}
+
+export const Invoices = () => (
+  <Entries<InvoiceSummary>
+    query={useInvoices()}
+    none="The first one comes after a month in which something was used."
+    keyOf={({ id }) => id}
+  >
+    {(invoice) => (
+      <>
+        <div>
+          <strong>
+            {invoice.kind === 'credit_note' && 'Credit note '}
+            {invoice.number}
+          </strong>
+          <span>
+            {invoice.issuedOn} · {formatMinor(invoice.totalMinor, invoice.currency)}
+          </span>
+        </div>
+        <Pdf {...invoice} />
+      </>
+    )}
+  </Entries>
+);
+
+/** Field → what people call it, in the order of an address. */
+const FIELDS = {
+  name: 'Company or person',
+  line1: 'Street and number',
+  line2: 'Address, continued',
+  postalCode: 'Postal code',
+  city: 'City',
+  region: 'State or province',
+  country: 'Country (two letters)',
+  taxID: 'Tax number',
+} as const satisfies Record<keyof BillingAddress, string>;
+type AddressFieldName = keyof typeof FIELDS;
+type AddressValues = Record<AddressFieldName, string>;
+const NAMES = Object.keys(FIELDS) as AddressFieldName[];
+
+const valuesOf = (address: BillingAddress): AddressValues =>
+  Object.fromEntries(NAMES.map((name) => [name, address[name] ?? ''])) as AddressValues;
+
+/** An empty text takes a field away again. */
+const changesOf = (before: AddressValues, after: AddressValues): BillingAddress =>
+  Object.fromEntries(
+    NAMES.map(
+      (name) => [name, name === 'country' ? after[name].trim().toUpperCase() : after[name].trim()] as const,
+    ).filter(([name, value]) => value !== before[name]),
+  );
+
+function Fields({ address, onClose }: { address: BillingAddress; onClose: () => void }) {
+  const { billingAddress } = useApi().calls;
+  const queries = useQueryClient();
+  const { form, forget, elsewhere } = useKeptForm<AddressValues>({ name: 'address', initialValues: valuesOf(address) });
+  const { submit, busy, problem } = useSubmit<AddressValues, BillingAddress>({
+    send: (values) => {
+      const changes = changesOf(form.getInitialValues(), values);
+      return Object.keys(changes).length === 0 ? Promise.resolve(address) : billingAddress.update(changes);
+    },
+    fields: NAMES,
+    onMistakes: form.setErrors,
+    onDone: (after) => {
+      forget();
+      queries.setQueryData(['money', 'address'], after);
+      onClose();
+    },
+  });
+  const cancel = () => {
+    forget();
+    onClose();
+  };
+  return (
+    <form className={forms.form} onSubmit={form.onSubmit(submit)} noValidate>
+      <p className={forms.help}>It stands on the invoices from now on. Those that are there do not change.</p>
+      <div className={classes.address}>
+        {NAMES.map((name) => (
+          <TextInput key={name} label={FIELDS[name]} autoComplete="off" {...form.getInputProps(name)} />
+        ))}
+      </div>
+      <ChangedElsewhere fields={elsewhere} labels={FIELDS} />
+      <FormEnd problem={problem} busy={busy} onCancel={cancel}>
+        Save
+      </FormEnd>
+    </form>
+  );
+}
+
+export function AddressForm({ onClose }: { onClose: () => void }) {
+  const { billingAddress } = useApi().calls;
+  const { data, error } = useQuery({
+    queryKey: ['money', 'address'],
+    queryFn: ({ signal }) => billingAddress.get({ signal }),
+  });
+  return (
+    <Dialog title="Invoice address" onClose={onClose} wide>
+      {error && <p role="alert">{problemText(error)}</p>}
+      {!data && !error && <Skeleton height={220} />}
+      {data && <Fields address={data} onClose={onClose} />}
+    </Dialog>
+  );
+}

@@ -1,0 +1,19 @@
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { useApi } from '../../api/context.tsx';
+
+/** A stream may be gone, and its cost is still told. */
+export function StreamName({ id }: { id: string }) {
+  const { streams } = useApi().calls;
+  const { data, error } = useQuery({
+    queryKey: ['streams', 'name', id],
+    queryFn: ({ signal }) => streams.get(id, { signal }),
+    retry: false,
+  });
+  if (error) return <>{id} (deleted)</>;
+  return (
+    <Link to="/streams/$id" params={{ id }}>
+      {data?.name ?? id}
+    </Link>
+  );
+}

@@ -1,0 +1,75 @@
+/** Money in words: amounts exactly as they are booked, states, and how long the credit lasts. Pure: no I/O, no clock. */
+import type { Billing, CryptoDeposit, LedgerEntry, TopUp } from '../../../client/index.ts';
+import { formatTimeSpan } from '../../lib/format.ts';
+import type { Tone } from '../../ui/tone.ts';
+
+/** Beyond it, a number of days would tell nobody anything. */
+const YEAR_SECONDS = 365 * 86_400;
+
+/** Explains what the balance means for the streams on air. */
+export function outlookOf({ state, secondsLeft }: Pick<Billing, 'state' | 'secondsLeft'>): string {
+  if (state === 'suspended') return 'The account is suspended. Ask whoever runs this service.';
+  if (state === 'exhausted') return 'It is used up: streams stop, and start again when it is topped up.';
+  if (secondsLeft === null) return 'Nothing is on air, so nothing is used.';
+  if (secondsLeft > YEAR_SECONDS) return 'Lasts for more than a year with what is on air now.';
+  return `Lasts about ${formatTimeSpan(secondsLeft)} with what is on air now.`;
+}
+
+export interface Look {
+  word: string;
+  tone: Tone;
+}
+
+const TOP_UPS: Record<TopUp['state'], Look> = {
+  open: { word: 'To be paid', tone: 'planned' },
+  processing: { word: 'Under way', tone: 'busy' },
+  paid: { word: 'Paid', tone: 'good' },
+  failed: { word: 'Failed', tone: 'danger' },
+  expired: { word: 'Expired', tone: 'quiet' },
+  partially_refunded: { word: 'Partly refunded', tone: 'quiet' },
+  refunded: { word: 'Refunded', tone: 'quiet' },
+  disputed: { word: 'Disputed', tone: 'attention' },
+  charged_back: { word: 'Charged back', tone: 'danger' },
+  review: { word: 'Looked at', tone: 'attention' },
+};
+
+const DEPOSITS: Record<CryptoDeposit['state'], Look> = {
+  waiting: { word: 'Waiting', tone: 'planned' },
+  seen: { word: 'Seen', tone: 'busy' },
+  confirming: { word: 'Confirming', tone: 'busy' },
+  credited: { word: 'Credited', tone: 'good' },
+  underpaid: { word: 'Underpaid', tone: 'attention' },
+  expired: { word: 'Expired', tone: 'quiet' },
+  reorged: { word: 'Unsettled', tone: 'attention' },
+};
+
+const KINDS: Record<LedgerEntry['kind'], string> = {
+  charge: 'Time on air',
+  topup: 'Card top-up',
+  deposit: 'Crypto deposit',
+  grant: 'Granted',
+  refund: 'Refund',
+  dispute: 'Dispute',
+  correction: 'Correction',
+  writeoff: 'Written off',
+};
+
+const find = <T>(table: Readonly<Record<string, T>>, key: string, otherwise: T): T =>
+  Object.hasOwn(table, key) ? (table[key] as T) : otherwise;
+
+/** A state that is newer than this page keeps the server's name. */
+export const topUpLook = (state: string): Look => find<Look>(TOP_UPS, state, { word: state, tone: 'quiet' });
+export const depositLook = (state: string): Look => find<Look>(DEPOSITS, state, { word: state, tone: 'quiet' });
+export const kindWord = (kind: string): string => find(KINDS, kind, kind);
+
+/** Says in a sentence what a deposit waits for. */
+export function depositLine({ state, confirmations, neededConfirmations }: CryptoDeposit): string {
+  if (state === 'waiting') return 'Pay to the address below. This page notices by itself.';
+  if (state === 'seen') return 'The payment was seen. It is waited for the network to confirm it.';
+  if (state === 'confirming')
+    return `${confirmations ?? 0} of ${neededConfirmations} confirmations. It is credited with the last.`;
+  if (state === 'credited') return 'It is credited to your balance.';
+  if (state === 'underpaid') return 'Less than the amount has come. Pay the rest to the same address.';
+  if (state === 'expired') return 'The rate is no longer held. What you pay now is credited at the rate of that time.';
+  return 'The network has changed its mind about the payment. It is waited for what becomes of it.';
+}

@@ -1,0 +1,151 @@
+/** Shows usage by day as a chart and by stream as a table, and offers both as a file. */
+import { Button, NativeSelect, Skeleton, VisuallyHidden } from '@mantine/core';
+import { IconDownload } from '@tabler/icons-react';
+import { lazy, Suspense, useState } from 'react';
+import type { Billing, Usage } from '../../../client/index.ts';
+import { useApi } from '../../api/context.tsx';
+import { problemText } from '../../api/problem.ts';
+import { saveFile } from '../../lib/download.ts';
+import {
+  createAxisFormat,
+  findTimeZone,
+  formatCredits,
+  formatDayOfMonth,
+  formatIsoDay,
+  formatTimeSpan,
+  toChartNumber,
+} from '../../lib/format.ts';
+import page from '../../ui/page.module.css';
+import { Panel } from '../../ui/panel.tsx';
+import { useOnce } from '../../ui/useOnce.ts';
+import classes from './billing.module.css';
+import { type DayRange, useUsage } from './queries.ts';
+import { StreamName } from './streamName.tsx';
+
+const UsageChart = lazy(() => import('./chart.tsx'));
+
+const DAYS = [
+  { value: '7', label: 'The last 7 days' },
+  { value: '30', label: 'The last 30 days' },
+  { value: '90', label: 'The last 90 days' },
+];
+
+function rangeOf(days: number): DayRange {
+  const first = new Date();
+  first.setDate(first.getDate() - days + 1);
+  return { from: formatIsoDay(first), to: formatIsoDay(new Date()) };
+}
+
+function ByDay({ usage, billing }: { usage: Usage; billing: Billing }) {
+  const days = usage.lines.map(({ day, credits }) => ({
+    day: formatDayOfMonth(day ?? ''),
+    cost: toChartNumber(credits, billing),
+  }));
+  const format = createAxisFormat(Math.max(0, ...days.map(({ cost }) => cost)), billing.currency);
+  return (
+    <figure className={classes.chart} data-testid="usage-chart">
+      <div aria-hidden>
+        <Suspense fallback={<Skeleton height={220} />}>
+          <UsageChart days={days} format={format} />
+        </Suspense>
+      </div>
+      <VisuallyHidden component="div">
+        <table>
+          <caption>What each day cost</caption>
+          <tbody>
+            {usage.lines
+              .filter(({ credits }) => credits !== '0')
+              .map(({ day, credits }) => (
+                <tr key={day}>
+                  <th scope="row">{day}</th>
+                  <td>{formatCredits(credits, billing)}</td>
+                </tr>
+              ))}
+          </tbody>
+        </table>
+      </VisuallyHidden>
+    </figure>
+  );
+}
+
+function ByStream({ usage, billing }: { usage: Usage; billing: Billing }) {
+  return (
+    <table className={classes.table}>
+      <caption>By stream</caption>
+      <thead>
+        <tr>
+          <th scope="col">Stream</th>
+          <th scope="col">On air</th>
+          <th scope="col">Cost</th>
+        </tr>
+      </thead>
+      <tbody>
+        {usage.lines.map(({ streamID, credits, onAirSeconds }) => (
+          <tr key={streamID}>
+            <th scope="row">{streamID && <StreamName id={streamID} />}</th>
+            <td>{formatTimeSpan(onAirSeconds)}</td>
+            <td>{formatCredits(credits, billing, { exactly: true })}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+function Download({ range }: { range: DayRange }) {
+  const api = useApi();
+  const query = new URLSearchParams({ ...range, groupBy: 'stream', timeZone: findTimeZone(), format: 'csv' });
+  const { run, busy, problem } = useOnce(
+    () => api.file(`/billing/usage?${query}`, 'text/csv'),
+    (file) => saveFile(file, `usage-${range.from}-${range.to}.csv`),
+  );
+  return (
+    <>
+      <Button
+        size="compact-sm"
+        variant="default"
+        leftSection={<IconDownload size={15} aria-hidden />}
+        loading={busy}
+        onClick={() => run(undefined)}
+      >
+        CSV
+      </Button>
+      {problem && <p role="alert">{problem}</p>}
+    </>
+  );
+}
+
+export function UsagePanel({ billing }: { billing: Billing }) {
+  const [days, setDays] = useState('30');
+  const range = rangeOf(Number(days));
+  const byDay = useUsage(range, 'day');
+  const byStream = useUsage(range, 'stream');
+  const error = byDay.error ?? byStream.error;
+  return (
+    <Panel
+      title="Usage"
+      action={
+        <div className={classes.acts}>
+          <NativeSelect
+            size="xs"
+            aria-label="Which days"
+            data={DAYS}
+            value={days}
+            onChange={(event) => setDays(event.currentTarget.value)}
+          />
+          <Download range={range} />
+        </div>
+      }
+    >
+      {error && <p role="alert">{problemText(error)}</p>}
+      {byDay.data && (
+        <p className={page.dim} data-testid="usage-sum">
+          {formatCredits(byDay.data.credits, billing)} for {formatTimeSpan(byDay.data.onAirSeconds)} on air, in days of{' '}
+          {findTimeZone()}.
+        </p>
+      )}
+      {byDay.data ? <ByDay usage={byDay.data} billing={billing} /> : !error && <Skeleton height={220} />}
+      {byStream.data && byStream.data.lines.length > 0 && <ByStream usage={byStream.data} billing={billing} />}
+    </Panel>
+  );
+}

@@ -1,0 +1,39 @@
+/**
+ * The choices for a stream that is not made yet. The draft is kept in the tab, so that going back, a reload or a session that
+ * ends in the middle loses nothing. No secret is in it: the key of a channel is sent where it is entered. Pure: no I/O, no clock.
+ */
+import type { Stream } from '../../api/api.ts';
+
+export interface NewStream {
+  source: 'link' | 'upload' | 'playlist';
+  /** The link that `uploadID` was made from. */
+  link: string;
+  uploadID: string;
+  playlistID: string;
+  destinationID: string;
+  name: string;
+  quality: Stream['quality'];
+  framerate: Stream['framerate'];
+  onItemFailure: Stream['onItemFailure'];
+}
+
+export const EMPTY_DRAFT: NewStream = {
+  source: 'link',
+  link: '',
+  uploadID: '',
+  playlistID: '',
+  destinationID: '',
+  name: '',
+  quality: 'q_1080p',
+  framerate: 'f_30',
+  onItemFailure: 'Skip',
+};
+
+/** Reads a draft that was kept. Fields of another version are left out. */
+export function draftFrom(kept: unknown): NewStream {
+  if (typeof kept !== 'object' || kept === null) return EMPTY_DRAFT;
+  const fields = Object.entries(kept).filter(
+    ([name, value]) => typeof value === 'string' && typeof EMPTY_DRAFT[name as keyof NewStream] === 'string',
+  );
+  return { ...EMPTY_DRAFT, ...Object.fromEntries(fields) };
+}

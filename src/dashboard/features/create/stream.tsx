@@ -1,0 +1,102 @@
+/** The last step: the name and the quality; then the stream is made, and goes on air as soon as it can. */
+import { Button, NativeSelect, TextInput } from '@mantine/core';
+import { useForm } from '@mantine/form';
+import { IconPlayerPlayFilled } from '@tabler/icons-react';
+import { ProblemError, problems } from '../../../client/index.ts';
+import type { Stream } from '../../api/api.ts';
+import { useApi } from '../../api/context.tsx';
+import forms from '../../ui/form.module.css';
+import { useSubmit } from '../../ui/useSubmit.ts';
+import { FRAMERATES, ITEM_FAILURES, QUALITIES } from '../streams/choices.ts';
+import { tellRefused } from '../streams/queries.ts';
+import classes from './create.module.css';
+import type { NewStream } from './draft.ts';
+import { bodyOf } from './steps.ts';
+
+type StreamStepValues = Pick<NewStream, 'name' | 'quality' | 'framerate' | 'onItemFailure'>;
+
+interface Order {
+  draft: NewStream;
+  start: boolean;
+}
+
+interface StreamStepProps {
+  draft: NewStream;
+  change: (more: Partial<NewStream>) => void;
+  onBack: () => void;
+  onDone: (stream: Stream, started: boolean) => unknown;
+}
+
+/** A refusal stands in the way of starting alone: the stream is made by then, and not to be made again. */
+const mayBeTriedAgain = (error: unknown): boolean =>
+  !(error instanceof ProblemError) || error.isPassing || error instanceof problems.Unauthenticated;
+
+const FIELDS = ['name', 'quality', 'framerate', 'destinationIDs', 'videoUploadObjectID', 'playlistIDs'];
+
+export function StreamStep({ draft, change, onBack, onDone }: StreamStepProps) {
+  const { streams } = useApi().calls;
+  const form = useForm<StreamStepValues>({
+    initialValues: (({ name, quality, framerate, onItemFailure }) => ({ name, quality, framerate, onItemFailure }))(
+      draft,
+    ),
+    validate: { name: (name) => (name.trim() === '' ? 'Enter a name.' : null) },
+    onValuesChange: (values) => change(values),
+  });
+  const { submit, busy, problem } = useSubmit<Order, { stream: Stream; started: boolean }>({
+    send: async ({ draft: wanted, start }, idempotencyKey) => {
+      const stream = await streams.create(bodyOf(wanted), { idempotencyKey });
+      if (!start) return { stream, started: false };
+      // Sent again after its answer was lost, it finds the stream that it has made, and starts that.
+      try {
+        return { stream: await streams.start(stream.id, { whenReady: true }), started: true };
+      } catch (error) {
+        if (mayBeTriedAgain(error)) throw error;
+        tellRefused(stream.name, 'start', error);
+        return { stream, started: false };
+      }
+    },
+    made: ({ draft: wanted }) => wanted,
+    fields: FIELDS,
+    onMistakes: form.setErrors,
+    onDone: ({ stream, started }) => onDone(stream, started),
+  });
+  const send = (start: boolean) => (values: StreamStepValues) => submit({ draft: { ...draft, ...values }, start });
+  const elsewhere = form.errors.destinationIDs ?? form.errors.videoUploadObjectID ?? form.errors.playlistIDs;
+  return (
+    <form className={forms.form} onSubmit={form.onSubmit(send(true))} noValidate>
+      <TextInput
+        label="Name"
+        description="For you; viewers see what the platform shows."
+        autoComplete="off"
+        {...form.getInputProps('name')}
+      />
+      <div className={classes.pair}>
+        <NativeSelect label="Quality" data={[...QUALITIES]} {...form.getInputProps('quality')} />
+        <NativeSelect label="Frame rate" data={[...FRAMERATES]} {...form.getInputProps('framerate')} />
+        {draft.source === 'playlist' && (
+          <NativeSelect
+            label="Items that cannot be played"
+            data={[...ITEM_FAILURES]}
+            {...form.getInputProps('onItemFailure')}
+          />
+        )}
+      </div>
+      {(problem || elsewhere) && (
+        <p className={forms.problem} role="alert">
+          {problem ?? elsewhere}
+        </p>
+      )}
+      <div className={classes.buttons}>
+        <Button variant="default" onClick={onBack} disabled={busy}>
+          Back
+        </Button>
+        <Button variant="default" disabled={busy} onClick={() => form.onSubmit(send(false))()}>
+          Create only
+        </Button>
+        <Button type="submit" loading={busy} leftSection={<IconPlayerPlayFilled size={15} aria-hidden />}>
+          Create and start
+        </Button>
+      </div>
+    </form>
+  );
+}

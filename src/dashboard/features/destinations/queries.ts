@@ -1,0 +1,44 @@
+/** Reads and changes the data of the page of destinations. */
+import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import type { Destination } from '../../../client/index.ts';
+import { useApi } from '../../api/context.tsx';
+import { unlessFollowed } from '../../api/feed.ts';
+
+/** While changes are not heard of. */
+const REFRESH_MS = 5000;
+const PAGE_SIZE = 50;
+const all = ['destinations'] as const;
+
+export function useDestinations() {
+  const api = useApi();
+  return useInfiniteQuery({
+    queryKey: [...all, 'list'],
+    queryFn: ({ pageParam, signal }) => api.calls.destinations.list({ limit: PAGE_SIZE }, { signal }).page(pageParam),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: (last) => last.page.nextCursor ?? undefined,
+    refetchInterval: unlessFollowed(REFRESH_MS),
+  });
+}
+
+/** One that is not among those that were read: it may be on a later page, or be gone. */
+export function useDestination(id: string, enabled: boolean) {
+  const api = useApi();
+  return useQuery({
+    queryKey: [...all, 'one', id],
+    queryFn: ({ signal }) => api.calls.destinations.get(id, { signal }),
+    enabled,
+    refetchInterval: unlessFollowed(REFRESH_MS),
+  });
+}
+
+/** To be called when a destination was made, changed or deleted. */
+export function useDestinationsChanged(): () => Promise<void> {
+  const queries = useQueryClient();
+  return () => queries.invalidateQueries({ queryKey: all });
+}
+
+/** Publishes to it for a moment. Pressing twice is one test. */
+export function useDestinationTest({ id }: Destination) {
+  const api = useApi();
+  return useMutation({ mutationFn: () => api.calls.destinations.test(id) });
+}

@@ -1,0 +1,51 @@
+/** Shows how far a test came, step by step, and its meaning. */
+import { VisuallyHidden } from '@mantine/core';
+import { IconCircleCheckFilled, IconCircleDashed, IconCircleXFilled, type TablerIcon } from '@tabler/icons-react';
+import { type DestinationTest, ProblemError } from '../../../client/index.ts';
+import { problemText } from '../../api/problem.ts';
+import { formatMs } from '../../lib/format.ts';
+import forms from '../../ui/form.module.css';
+import { StreamLinks } from '../references/holders.tsx';
+import classes from './destinations.module.css';
+import { type DestinationTestStep, stepsOf } from './stages.ts';
+
+const ICONS: Record<DestinationTestStep['state'], TablerIcon> = {
+  passed: IconCircleCheckFilled,
+  failed: IconCircleXFilled,
+  'not reached': IconCircleDashed,
+};
+
+export function TestResult({ test, rtmpUrl }: { test: DestinationTest; rtmpUrl: string }) {
+  return (
+    <div className={classes.result} data-ok={test.ok} role="status" data-testid="test-result">
+      <ol className={classes.steps}>
+        {stepsOf(rtmpUrl, test).map(({ stage, label, state }) => {
+          const Icon = ICONS[state];
+          return (
+            <li key={stage} data-state={state}>
+              <Icon size={17} aria-hidden /> {label}
+              <VisuallyHidden>: {state}</VisuallyHidden>
+            </li>
+          );
+        })}
+      </ol>
+      <p>
+        {test.message} <span className={classes.took}>Took {formatMs(test.tookMs)}.</span>
+      </p>
+    </div>
+  );
+}
+
+/** Why there was no test. */
+export function TestProblem({ error }: { error: unknown }) {
+  const streamIDs = error instanceof ProblemError ? (error.problem.streamIDs ?? []) : [];
+  const isOnAir = error instanceof ProblemError && error.code === 'destination_on_air';
+  return (
+    <div className={forms.problem} role="alert">
+      {isOnAir
+        ? 'A stream is on air there, and a test would cut it off. Its page shows whether the destination takes it; or stop it, and test then.'
+        : problemText(error)}
+      <StreamLinks ids={streamIDs} />
+    </div>
+  );
+}

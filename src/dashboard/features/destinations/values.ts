@@ -1,0 +1,23 @@
+/** The values of a destination's form, and the part of them that is sent. Pure: no I/O, no clock. */
+import type { Destination } from '../../../client/index.ts';
+
+export const FIELDS = ['name', 'rtmpUrl', 'rtmpKey', 'rtmpUser', 'rtmpPassword'] as const;
+type DestinationFormField = (typeof FIELDS)[number];
+export type DestinationValues = Record<DestinationFormField, string> & { endLogin: boolean };
+type SentFields = Partial<Record<DestinationFormField, string>>;
+
+/** Where SRT needs no key, and where an address ends with one, the field of the key may stay empty. */
+export const mayLackKey = (rtmpUrl: string): boolean =>
+  /^(srt:\/\/|rtmps?:\/\/[^/]+\/[^/?]+\/[^/?])/i.test(rtmpUrl.trim());
+
+/** Leaves out the spaces around copied texts, and the values that stay as they are. */
+export function changesOf(values: DestinationValues, before: Destination | undefined): SentFields {
+  const given = FIELDS.map((field) => [field, values[field].trim()] as const);
+  const kept = (field: DestinationFormField): string =>
+    before && (field === 'name' || field === 'rtmpUrl') ? before[field] : '';
+  const isAsked = (field: DestinationFormField) => !before && ['name', 'rtmpUrl', 'rtmpKey'].includes(field);
+  const changes: SentFields = Object.fromEntries(
+    given.filter(([field, value]) => isAsked(field) || value !== kept(field)),
+  );
+  return values.endLogin ? { ...changes, rtmpUser: '', rtmpPassword: '' } : changes;
+}

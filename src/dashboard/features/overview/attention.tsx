@@ -1,0 +1,108 @@
+/** Shows beside the streams on air which things need a person, with the remedy, and which streams start next. */
+import { IconCircleCheck } from '@tabler/icons-react';
+import { Link } from '@tanstack/react-router';
+import type { Upload } from '../../../client/index.ts';
+import type { Stream } from '../../api/api.ts';
+import { useNow } from '../../api/context.tsx';
+import { formatIn, formatTime } from '../../lib/format.ts';
+import { Named } from '../references/named.tsx';
+import { PhaseBadge } from '../streams/badge.tsx';
+import { IssueLines } from '../streams/issues.tsx';
+import { isRunning, lookOf } from '../streams/phase.ts';
+import { useReadiness } from '../streams/queries.ts';
+import { UploadTag } from '../uploads/row.tsx';
+import { fixOf } from '../uploads/text.ts';
+import classes from './overview.module.css';
+
+const NEEDING_SHOWN = 6;
+const NEXT_SHOWN = 5;
+
+/** The reason and the remedy: its readiness where something keeps it off air, else the fault on air. */
+function Reason({ stream }: { stream: Stream }) {
+  const { data } = useReadiness(stream.id, !stream.ready);
+  if (data && data.issues.length > 0) return <IssueLines issues={data.issues.slice(0, 2)} named />;
+  if (!isRunning(stream.status) || !stream.degraded)
+    return <p className={classes.dim}>{lookOf(stream.status).meaning}</p>;
+  return (
+    <p>
+      <Named>{stream.degraded.message}</Named>
+    </p>
+  );
+}
+
+function FailedUpload({ upload: { name, error } }: { upload: Upload }) {
+  const fix = error ? fixOf(error.code) : undefined;
+  return (
+    <>
+      <div className={classes.needHead}>
+        <h3>
+          <Link to="/uploads">{name}</Link>
+        </h3>
+        <UploadTag state="failed" />
+      </div>
+      <p>{error?.message ?? 'It could not be taken.'}</p>
+      <p className={classes.dim}>{fix ?? 'Delete it, and add it again.'}</p>
+    </>
+  );
+}
+
+interface NeedingProps {
+  streams: readonly Stream[];
+  /** The failed ones. */
+  uploads: readonly Upload[];
+}
+
+export function Needing({ streams, uploads }: NeedingProps) {
+  const count = streams.length + uploads.length;
+  if (count === 0)
+    return (
+      <p className={classes.fine}>
+        <IconCircleCheck size={18} stroke={1.8} aria-hidden /> Nothing needs you.
+      </p>
+    );
+  return (
+    <>
+      <ul className={classes.needs}>
+        {streams.slice(0, NEEDING_SHOWN).map((stream) => (
+          <li key={stream.id} data-testid="needs-you">
+            <div className={classes.needHead}>
+              <h3>
+                <Link to="/streams/$id" params={{ id: stream.id }}>
+                  {stream.name}
+                </Link>
+              </h3>
+              <PhaseBadge phase={stream.status} />
+            </div>
+            <Reason stream={stream} />
+          </li>
+        ))}
+        {uploads.slice(0, Math.max(0, NEEDING_SHOWN - streams.length)).map((upload) => (
+          <li key={upload.objectID} data-testid="needs-you">
+            <FailedUpload upload={upload} />
+          </li>
+        ))}
+      </ul>
+      {count > NEEDING_SHOWN && <p className={classes.dim}>And {count - NEEDING_SHOWN} more.</p>}
+    </>
+  );
+}
+
+export function NextStarts({ streams }: { streams: readonly Stream[] }) {
+  const now = new Date(useNow(streams.length > 0));
+  if (streams.length === 0)
+    return <p className={classes.dim}>No stream is scheduled. A stream’s page has its schedule.</p>;
+  return (
+    <ol className={classes.next}>
+      {streams.slice(0, NEXT_SHOWN).map(({ id, name, nextStartAt }) => (
+        <li key={id}>
+          <Link to="/streams/$id" params={{ id }}>
+            {name}
+          </Link>
+          <time dateTime={nextStartAt ?? undefined}>
+            {formatTime(nextStartAt)} <span>{formatIn(nextStartAt, now)}</span>
+          </time>
+        </li>
+      ))}
+    </ol>
+  );
+}

@@ -1,0 +1,46 @@
+/** Selects the streams for the overview. Pure: no I/O, no clock. */
+import type { Upload } from '../../../client/index.ts';
+import type { Stream } from '../../api/api.ts';
+import { isRunning, needsAttention } from '../streams/phase.ts';
+
+/** States that the overview is about: a stream in any other is not on air and nobody waits for it. */
+export const OVERVIEW_PHASES = ['live', 'starting', 'reconnecting', 'waiting', 'failed', 'scheduled'] as const;
+
+export interface Overview {
+  onAir: Stream[];
+  /** On air and not as they should be, kept off air, or soon to be. */
+  needing: Stream[];
+  /** Failed uploads; their owner has to add them again. */
+  failed: readonly Upload[];
+  /** The streams that go on air by themselves, the next one first. */
+  next: Stream[];
+}
+
+const byTime =
+  (time: (stream: Stream) => string | null) =>
+  (a: Stream, b: Stream): number =>
+    Date.parse(time(a) ?? '') - Date.parse(time(b) ?? '') || (a.id < b.id ? -1 : 1);
+
+export function overviewOf(streams: readonly Stream[], failed: readonly Upload[] = []): Overview {
+  return {
+    failed,
+    onAir: streams.filter(({ status }) => isRunning(status)),
+    needing: streams.filter(
+      ({ status, degraded, ready }) =>
+        needsAttention(status) || (isRunning(status) && degraded !== null) || (status === 'scheduled' && !ready),
+    ),
+    next: streams
+      .filter(({ status, nextStartAt }) => nextStartAt !== null && !isRunning(status))
+      .sort(byTime(({ nextStartAt }) => nextStartAt)),
+  };
+}
+
+const HEADLINES = ['on air', 'needs you', 'need you'] as const;
+
+/** `2 on air · 1 needs you`: the overview in a line. */
+export function summaryOf({ onAir, needing, failed }: Overview): string {
+  const count = needing.length + failed.length;
+  const [air, one, more] = HEADLINES;
+  const parts = [`${onAir.length} ${air}`, count > 0 && `${count} ${count === 1 ? one : more}`];
+  return parts.filter(Boolean).join(' · ');
+}

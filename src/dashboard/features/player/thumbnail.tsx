@@ -1,0 +1,37 @@
+/** Shows a picture of a stream, renewed now and then. */
+import { IconBroadcast } from '@tabler/icons-react';
+import { useEffect, useRef, useState } from 'react';
+import { sleep } from '../../../lib/clock.ts';
+import { useApi } from '../../api/context.tsx';
+import { drawSnapshot } from './snapshot.ts';
+import classes from './thumbnail.module.css';
+
+const RENEW_MS = 30_000;
+const AGAIN_MS = 5_000;
+
+export function Thumbnail({ streamId, live }: { streamId: string; live: boolean }) {
+  const api = useApi();
+  const canvas = useRef<HTMLCanvasElement>(null);
+  const [drawn, setDrawn] = useState(false);
+  useEffect(() => {
+    const element = canvas.current;
+    if (!live || !element) return;
+    const stop = new AbortController();
+    const renew = async () => {
+      for (;;) {
+        // Nobody sees a page that is hidden, and its browser plays nothing there.
+        const done = !document.hidden && (await drawSnapshot(element, api.preview(streamId), stop.signal));
+        if (done) setDrawn(true);
+        await sleep(done ? RENEW_MS : AGAIN_MS, stop.signal);
+      }
+    };
+    renew().catch(() => undefined);
+    return () => stop.abort();
+  }, [api, streamId, live]);
+  return (
+    <div className={classes.frame} data-drawn={drawn || undefined}>
+      <IconBroadcast size={30} stroke={1.4} aria-hidden />
+      <canvas ref={canvas} width={480} height={270} aria-hidden data-testid="thumbnail" data-drawn={drawn} />
+    </div>
+  );
+}

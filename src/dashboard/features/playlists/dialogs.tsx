@@ -1,0 +1,46 @@
+/** Asks before something happens to a playlist that others notice, or that cannot be taken back. */
+import { useNavigate } from '@tanstack/react-router';
+import type { Playlist } from '../../../client/index.ts';
+import { useApi } from '../../api/context.tsx';
+import { Confirm } from '../../ui/confirm.tsx';
+import { DeleteDialog } from '../../ui/deleteDialog.tsx';
+import { HolderList } from '../references/holders.tsx';
+import { usePlaylistsChanged } from './queries.ts';
+import type { PlaylistActs } from './useActs.ts';
+
+export function PublishQuestion({ acts: { asked, answer, publishNow } }: { acts: PlaylistActs }) {
+  if (asked === undefined) return null;
+  return (
+    <Confirm
+      title={`Publish version ${asked}?`}
+      yes="Publish"
+      no="Not now"
+      onYes={() => publishNow(asked)}
+      onClose={answer}
+    >
+      Streams that play this playlist go on with it after their current clip, without a break. They stay with what they
+      play until all of it is prepared.
+    </Confirm>
+  );
+}
+
+export function DeletePlaylist({ playlist: { id, name }, onClose }: { playlist: Playlist; onClose: () => void }) {
+  const { playlists } = useApi().calls;
+  const navigate = useNavigate();
+  const changed = usePlaylistsChanged();
+  return (
+    <DeleteDialog
+      noun="playlist"
+      name={name}
+      holders={(error) => <HolderList noun="playlist" error={error} />}
+      remove={() => playlists.delete(id)}
+      onClose={onClose}
+      onDone={() => {
+        void changed();
+        return navigate({ to: '/playlists' });
+      }}
+    >
+      It goes with all of its versions, for good. Its clips stay among your uploads.
+    </DeleteDialog>
+  );
+}

@@ -1,0 +1,40 @@
+/** Lists the differences between two versions, one line a clip. */
+import { Skeleton } from '@mantine/core';
+import { IconArrowsUpDown, IconMinus, IconPlus, type TablerIcon } from '@tabler/icons-react';
+import { problemText } from '../../api/problem.ts';
+import page from '../../ui/page.module.css';
+import { useUploadsById } from '../uploads/queries.ts';
+import { type DifferenceLine, differenceOf } from './difference.ts';
+import classes from './playlists.module.css';
+import { useDifference } from './queries.ts';
+import { lineText, MODE_WORDS } from './text.ts';
+
+const ICONS: Record<DifferenceLine['what'], TablerIcon> = {
+  added: IconPlus,
+  removed: IconMinus,
+  moved: IconArrowsUpDown,
+};
+const NO_UPLOADS = new Map();
+
+export function Difference({ id, from, to }: { id: string; from: number; to: number }) {
+  const { data, error } = useDifference(id, from, to);
+  const lines = data ? differenceOf(data.before, data.diff.changes) : [];
+  const uploads = useUploadsById(lines.map(({ objectID }) => objectID)) ?? NO_UPLOADS;
+  if (error) return <p className={page.dim}>{problemText(error)}</p>;
+  if (!data) return <Skeleton height={18} width="60%" />;
+  const { mode } = data.diff;
+  return (
+    <ul className={classes.lines} aria-label={`What changed in version ${to}`}>
+      {mode && <li>Played {MODE_WORDS[mode].toLowerCase()} from then on</li>}
+      {lines.map((line) => {
+        const Icon = ICONS[line.what];
+        return (
+          <li key={`${line.what} ${line.place} ${line.objectID}`} data-what={line.what}>
+            <Icon size={15} stroke={2} aria-hidden /> {lineText(line, uploads)}
+          </li>
+        );
+      })}
+      {lines.length === 0 && !mode && <li>The clips and their order are the same; only the name is another one.</li>}
+    </ul>
+  );
+}

@@ -1,0 +1,87 @@
+/** The name, the order and the clips of a playlist, changed here and saved as one new version. */
+import { Button, TextInput } from '@mantine/core';
+import { IconPlus } from '@tabler/icons-react';
+import { useState } from 'react';
+import type { Playlist } from '../../../client/index.ts';
+import { Choices } from '../../ui/choices.tsx';
+import page from '../../ui/page.module.css';
+import { Empty } from '../../ui/page.tsx';
+import { useUploadsById } from '../uploads/queries.ts';
+import { Clips } from './clips.tsx';
+import { MODES } from './createForm.tsx';
+import { type PlaylistDraft, withAdded, withMoved, without } from './draft.ts';
+import { Picker } from './picker.tsx';
+import classes from './playlists.module.css';
+import { totalOf } from './text.ts';
+
+const NO_UPLOADS = new Map();
+
+interface EditorProps {
+  kind: Playlist['kind'];
+  draft: PlaylistDraft;
+  edit: (draft: PlaylistDraft) => void;
+  nameError: string | undefined;
+  /** While a save is on its way nothing can be changed. */
+  busy: boolean;
+}
+
+export function Editor({ kind, draft, edit, nameError, busy }: EditorProps) {
+  const [picking, setPicking] = useState(false);
+  const ids = draft.entries.map(({ objectID }) => objectID);
+  const uploads = useUploadsById(ids);
+  const known = uploads ?? NO_UPLOADS;
+  const add = (
+    <Button variant="default" leftSection={<IconPlus size={16} aria-hidden />} onClick={() => setPicking(true)}>
+      Add clips
+    </Button>
+  );
+  return (
+    <div className={classes.editor} inert={busy}>
+      <div className={classes.settings}>
+        <TextInput
+          label="Name"
+          autoComplete="off"
+          value={draft.name}
+          error={nameError}
+          onChange={(event) => edit({ ...draft, name: event.currentTarget.value })}
+        />
+        <Choices
+          legend="Played"
+          name="mode"
+          choices={MODES}
+          value={draft.mode}
+          onChange={(mode) => edit({ ...draft, mode })}
+        />
+      </div>
+      <div className={classes.clipsHead}>
+        <h2>Clips</h2>
+        <p className={page.dim} data-testid="total">
+          {uploads ? totalOf(ids, uploads) : 'Reading the clips…'}
+        </p>
+        {ids.length > 0 && add}
+      </div>
+      {ids.length === 0 ? (
+        <Empty icon={IconPlus} title="No clips in it" action={add}>
+          Add some of your uploads. A playlist without clips cannot be published.
+        </Empty>
+      ) : (
+        <Clips
+          entries={draft.entries}
+          uploads={known}
+          onMove={(key, place) => edit(withMoved(draft, key, place))}
+          onRemove={(key) => edit(without(draft, key))}
+        />
+      )}
+      {picking && (
+        <Picker
+          kind={kind}
+          onClose={() => setPicking(false)}
+          onAdd={(chosen) => {
+            setPicking(false);
+            edit(withAdded(draft, chosen));
+          }}
+        />
+      )}
+    </div>
+  );
+}

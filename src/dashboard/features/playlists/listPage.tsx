@@ -1,0 +1,99 @@
+import { Button } from '@mantine/core';
+import { IconMusic, IconPlaylist, IconPlus, IconVideo } from '@tabler/icons-react';
+import { Link, useNavigate } from '@tanstack/react-router';
+import type { PlaylistSummary } from '../../../client/index.ts';
+import { useNow } from '../../api/context.tsx';
+import { formatAgo } from '../../lib/format.ts';
+import { Failure } from '../../ui/notices.tsx';
+import page from '../../ui/page.module.css';
+import { Empty, More, PageHead, RowsLoading, useTitle } from '../../ui/page.tsx';
+import { Row } from '../../ui/row.tsx';
+import { useOpen } from '../../ui/useOpen.ts';
+import { listCommands } from '../commands/commands.ts';
+import { ForPrograms } from '../commands/snippets.tsx';
+import { CreateForm } from './createForm.tsx';
+import classes from './playlists.module.css';
+import { usePlaylists, usePlaylistsChanged } from './queries.ts';
+import { KIND_WORDS, MODE_WORDS } from './text.ts';
+
+const LEAD = 'Clips that a stream loops one after the other. What you change goes on air when you publish it.';
+
+/** `Video · In order · version 4, of which 3 is published`. */
+function summaryOf({ kind, mode, version, publishedVersion }: PlaylistSummary): string {
+  const played = publishedVersion !== null && publishedVersion !== version ? `, streams play ${publishedVersion}` : '';
+  return `${KIND_WORDS[kind]} · ${MODE_WORDS[mode]} · version ${version}${played}`;
+}
+
+function PlaylistRow({ playlist }: { playlist: PlaylistSummary }) {
+  const { id, name, kind, createdAt, streamID } = playlist;
+  const now = useNow(false);
+  const Icon = kind === 'audio' ? IconMusic : IconVideo;
+  return (
+    <Row
+      data-testid="playlist"
+      name={name}
+      icon={<Icon size={22} stroke={1.6} aria-hidden />}
+      title={
+        <Link to="/playlists/$id" params={{ id }} className={classes.link}>
+          {name}
+        </Link>
+      }
+      facts={<p className={page.dim}>{summaryOf(playlist)}</p>}
+      actions={
+        <p className={classes.aside}>
+          {streamID === '' ? 'Not in any stream' : 'In a stream'}
+          <span>Created {formatAgo(new Date(createdAt), new Date(now))}</span>
+        </p>
+      }
+    />
+  );
+}
+
+export function PlaylistsPage() {
+  useTitle('Playlists');
+  const { data, error, isPending, refetch, hasNextPage, isFetchingNextPage, fetchNextPage } = usePlaylists();
+  const changed = usePlaylistsChanged();
+  const navigate = useNavigate();
+  const { opened, open, close } = useOpen();
+  const playlists = data?.pages.flatMap((one) => one.data) ?? [];
+  const add = (
+    <Button leftSection={<IconPlus size={17} aria-hidden />} onClick={() => open('new')}>
+      New playlist
+    </Button>
+  );
+
+  if (error && !data) return <Failure title="Your playlists could not be loaded" error={error} retry={refetch} />;
+  return (
+    <>
+      <PageHead title="Playlists" lead={LEAD}>
+        {playlists.length > 0 && add}
+      </PageHead>
+      {isPending && <RowsLoading what="your playlists" />}
+      {data && playlists.length === 0 && (
+        <Empty icon={IconPlaylist} title="No playlist yet" action={add}>
+          Put several clips into one list, in your order or shuffled, and give it to a stream in place of a single
+          video.
+        </Empty>
+      )}
+      <ul className={page.list}>
+        {playlists.map((playlist) => (
+          <li key={playlist.id}>
+            <PlaylistRow playlist={playlist} />
+          </li>
+        ))}
+      </ul>
+      {hasNextPage && <More loading={isFetchingNextPage} onClick={() => fetchNextPage()} />}
+      <ForPrograms about="Playlists" {...listCommands(location.origin, 'playlists')} />
+      {opened === 'new' && (
+        <CreateForm
+          onClose={close}
+          onDone={({ id }) => {
+            void changed();
+            // Going back from there does not lead into a form that was sent.
+            return navigate({ to: '/playlists/$id', params: { id }, replace: true });
+          }}
+        />
+      )}
+    </>
+  );
+}

@@ -1,0 +1,42 @@
+/** Shows which version of a playlist streams play, how far it is prepared, and which streams they are. */
+import { Link } from '@tanstack/react-router';
+import type { Playlist } from '../../../client/index.ts';
+import { problemText } from '../../api/problem.ts';
+import page from '../../ui/page.module.css';
+import { Bar } from '../../ui/page.tsx';
+import { PhaseBadge } from '../streams/badge.tsx';
+import classes from './playlists.module.css';
+import { useStreamsOf } from './queries.ts';
+import { publicationText } from './text.ts';
+
+function Streams({ playlist }: { playlist: Playlist }) {
+  const { data, error } = useStreamsOf(playlist);
+  if (playlist.streamID === '')
+    return <p className={page.dim}>No stream plays it yet. Choose it when you create or edit a stream.</p>;
+  if (!data) return <p className={page.dim}>{error ? problemText(error) : 'Looking for its streams…'}</p>;
+  return (
+    <ul className={classes.streams} aria-label="Streams that play it">
+      {data.map(({ id, name, status }) => (
+        <li key={id}>
+          <Link to="/streams/$id" params={{ id }}>
+            {name}
+          </Link>
+          <PhaseBadge phase={status} />
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+export function Published({ playlist }: { playlist: Playlist }) {
+  const { state, progress, itemsTotal } = playlist.publication;
+  return (
+    <>
+      <p className={classes.publication} data-state={itemsTotal === 0 ? 'failed' : state} role="status">
+        {publicationText(playlist)}
+      </p>
+      {state === 'preparing' && <Bar value={progress > 0 ? progress : undefined} label="Being prepared" />}
+      <Streams playlist={playlist} />
+    </>
+  );
+}

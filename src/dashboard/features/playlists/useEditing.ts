@@ -1,0 +1,47 @@
+import { useEffect } from 'react';
+import type { Playlist } from '../../../client/index.ts';
+import { useDraft } from '../../lib/drafts/useDraft.ts';
+import { type Base, baseOf, draftOf, isSavedAs, type PlaylistDraft, rebased, updateOf } from './draft.ts';
+
+export interface Editing {
+  draft: PlaylistDraft;
+  /** The changes to save; undefined when nothing is changed. */
+  update: ReturnType<typeof updateOf>;
+  /** The version that others have saved meanwhile, while there are changes of mine to an older one. */
+  conflict: Base | undefined;
+  edit: (draft: PlaylistDraft) => void;
+  /** Away with my changes: they are saved, or not wanted. */
+  discard: () => void;
+  /** My changes to the version that others have saved. */
+  rebase: () => void;
+}
+
+const isPlaylistDraft = (kept: unknown): kept is PlaylistDraft =>
+  typeof kept === 'object' && kept !== null && 'base' in kept && 'entries' in kept && Array.isArray(kept.entries);
+
+/**
+ * The changes to a playlist. What others save is taken up while there are none of mine; then mine stay, and it is told. They
+ * are remembered until they are saved or discarded.
+ */
+export function useEditing(playlist: Playlist): Editing {
+  const {
+    draft: mine,
+    change,
+    forget,
+  } = useDraft(`playlist ${playlist.id}`, (kept) => (isPlaylistDraft(kept) ? kept : undefined));
+  const theirs = baseOf(playlist);
+  const isDone = mine === undefined || updateOf(mine) === undefined || isSavedAs(mine, theirs);
+  const draft = isDone ? draftOf(theirs) : mine;
+  const update = updateOf(draft);
+  useEffect(() => {
+    if (mine !== undefined && update === undefined) forget();
+  }, [mine, update, forget]);
+  return {
+    draft,
+    update,
+    edit: (next) => change(() => next),
+    conflict: update && draft.base.version < theirs.version ? theirs : undefined,
+    discard: () => change(() => undefined),
+    rebase: () => change(() => rebased(draft, theirs)),
+  };
+}

@@ -1,0 +1,109 @@
+/** The acts on a stream besides starting and stopping it. */
+import { Button, Popover } from '@mantine/core';
+import { notifications } from '@mantine/notifications';
+import { IconDots, IconPencil, IconPlayerSkipForward, IconTrash } from '@tabler/icons-react';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { useState } from 'react';
+import type { Stream } from '../../api/api.ts';
+import { useApi } from '../../api/context.tsx';
+import { problemText } from '../../api/problem.ts';
+import { DeleteDialog } from '../../ui/deleteDialog.tsx';
+import classes from './actions.module.css';
+import { isRunning } from './phase.ts';
+
+/** Taking it off air comes first, which takes as long as the streamer needs to say goodbye. */
+const DELETE_MS = 40_000;
+
+function SkipButton({ stream }: { stream: Stream }) {
+  const { streams } = useApi().calls;
+  const queries = useQueryClient();
+  const { mutate, isPending } = useMutation({
+    mutationFn: () => streams.skip(stream.id),
+    onSuccess: () => queries.invalidateQueries({ queryKey: ['stats', stream.id] }),
+    onError: (error) =>
+      notifications.show({
+        id: `skip-${stream.id}`,
+        color: 'red',
+        withBorder: true,
+        title: `“${stream.name}” did not go on to the next item`,
+        message: problemText(error),
+      }),
+  });
+  return (
+    <Button
+      variant="default"
+      leftSection={<IconPlayerSkipForward size={16} aria-hidden />}
+      aria-label={`Skip to the next item of ${stream.name}`}
+      loading={isPending}
+      onClick={() => mutate()}
+      data-testid="stream-skip"
+    >
+      Skip
+    </Button>
+  );
+}
+
+function DeleteStream({ stream, onClose }: { stream: Stream; onClose: () => void }) {
+  const { streams } = useApi().calls;
+  const queries = useQueryClient();
+  const navigate = useNavigate();
+  return (
+    <DeleteDialog
+      noun="stream"
+      name={stream.name}
+      remove={() => streams.delete(stream.id, { timeoutMs: DELETE_MS })}
+      onClose={onClose}
+      onDone={async () => {
+        await navigate({ to: '/streams' });
+        queries.removeQueries({ queryKey: ['stream', stream.id] });
+        await queries.invalidateQueries({ queryKey: ['streams'] });
+      }}
+    >
+      {isRunning(stream.status) && 'It is taken off air first, on every destination. '}
+      Its media, playlists and destinations stay. This cannot be undone.
+    </DeleteDialog>
+  );
+}
+
+interface MoreActionsProps {
+  stream: Stream;
+  phase: string;
+  onEdit: () => void;
+}
+
+export function MoreActions({ stream, phase, onEdit }: MoreActionsProps) {
+  const [open, setOpen] = useState(false);
+  const [deleting, setDeleting] = useState(false);
+  const choose = (act: () => void) => () => {
+    setOpen(false);
+    act();
+  };
+  return (
+    <>
+      {(phase === 'live' || phase === 'reconnecting') && <SkipButton stream={stream} />}
+      <Button variant="default" leftSection={<IconPencil size={16} aria-hidden />} onClick={onEdit}>
+        Edit
+      </Button>
+      <Popover opened={open} onChange={setOpen} position="bottom-end" trapFocus returnFocus>
+        <Popover.Target>
+          <Button
+            variant="default"
+            px={10}
+            aria-label="More actions"
+            aria-expanded={open}
+            onClick={() => setOpen((before) => !before)}
+          >
+            <IconDots size={18} aria-hidden />
+          </Button>
+        </Popover.Target>
+        <Popover.Dropdown className={classes.menu ?? ''} aria-label="More actions">
+          <button type="button" className={classes.danger} onClick={choose(() => setDeleting(true))}>
+            <IconTrash size={17} aria-hidden /> Delete stream…
+          </button>
+        </Popover.Dropdown>
+      </Popover>
+      {deleting && <DeleteStream stream={stream} onClose={() => setDeleting(false)} />}
+    </>
+  );
+}

@@ -1,0 +1,127 @@
+import { Skeleton } from '@mantine/core';
+import { IconAlertCircle, IconCircleCheck, IconSend } from '@tabler/icons-react';
+import { Link } from '@tanstack/react-router';
+import type { Stream } from '../../api/api.ts';
+import { formatProfile } from '../../lib/format.ts';
+import { useAnnounceChange } from '../../ui/announce.tsx';
+import { Named } from '../references/named.tsx';
+import { PhaseBadge } from './badge.tsx';
+import classes from './card.module.css';
+import { restingLine } from './offAir.ts';
+import { isRunning, lookOf } from './phase.ts';
+import { PowerButtons } from './power.tsx';
+import { useReadiness, useShownPhase } from './queries.ts';
+import { Uptime } from './uptime.tsx';
+
+/** `Main channel`, `Main channel + 2 more`; ids where the names are not known. */
+export function destinationLine(stream: Stream, names: ReadonlyMap<string, string>): string {
+  const ids = stream.destinationIDs?.length ? stream.destinationIDs : [stream.destinationID];
+  const known = ids.filter((id): id is string => Boolean(id)).map((id) => names.get(id) ?? id);
+  const [first, ...more] = known;
+  if (first === undefined) return 'No destination';
+  return more.length > 0 ? `${first} + ${more.length} more` : first;
+}
+
+/** States in which readiness says nothing that the state itself does not say better. */
+const SPEAKS_FOR_ITSELF: readonly string[] = ['starting', 'live', 'reconnecting', 'stopping', 'failed'];
+
+function ReadinessLine({ stream, phase }: { stream: Stream; phase: string }) {
+  const spoken = SPEAKS_FOR_ITSELF.includes(phase);
+  // The list says when nothing is wrong; only an obstacle needs a request of its own.
+  const { data } = useReadiness(stream.id, !stream.ready && !spoken);
+  const { meaning, tone } = lookOf(phase);
+  if (spoken && stream.degraded) {
+    return (
+      <p className={classes.readiness} data-tone="attention" data-testid="stream-degraded">
+        <IconAlertCircle size={16} aria-hidden />{' '}
+        <span>
+          <Named>{stream.degraded.message}</Named>
+        </span>
+      </p>
+    );
+  }
+  if (spoken) {
+    return (
+      <p className={classes.readiness} data-tone={tone === 'danger' ? 'attention' : undefined}>
+        {meaning}
+      </p>
+    );
+  }
+  if (stream.ready || data?.ready) {
+    return (
+      <p className={classes.readiness} data-tone="good">
+        <IconCircleCheck size={16} aria-hidden /> <span>Ready</span>
+      </p>
+    );
+  }
+  const issue = data?.issues[0];
+  if (!issue) return <p className={classes.readiness}>Checking…</p>;
+  return (
+    <p className={classes.readiness} data-tone="attention" title={issue.fix}>
+      <IconAlertCircle size={16} aria-hidden />{' '}
+      <span>
+        <Named>{issue.message}</Named>
+      </span>
+    </p>
+  );
+}
+
+/** Stands large on a card: how long the stream has been on air, or why it is not. */
+function Headline({ stream, phase }: { stream: Stream; phase: string }) {
+  if (isRunning(phase) && stream.liveSince) return <Uptime since={stream.liveSince} />;
+  const resting =
+    phase === 'starting' ? 'Going on air…' : phase === 'reconnecting' ? 'Trying to get back on air…' : undefined;
+  return <span className={classes.resting}>{resting ?? restingLine(stream, phase)}</span>;
+}
+
+export function StreamCard({ stream, destinations }: { stream: Stream; destinations: ReadonlyMap<string, string> }) {
+  const phase = useShownPhase(stream);
+  const { tone, word } = lookOf(phase);
+  useAnnounceChange(`${stream.name}: ${word}`);
+  return (
+    <article className={classes.card} data-tone={tone} data-testid="stream-card" data-stream-id={stream.id}>
+      <div className={classes.top}>
+        <h2>
+          <Link to="/streams/$id" params={{ id: stream.id }} className={classes.link}>
+            {stream.name}
+          </Link>
+        </h2>
+        <PhaseBadge phase={phase} />
+      </div>
+      <p className={classes.clock}>
+        <Headline stream={stream} phase={phase} />
+      </p>
+      <dl className={classes.facts}>
+        <dt>Picture</dt>
+        <dd>{formatProfile(stream.quality, stream.framerate)}</dd>
+        <dt>To</dt>
+        <dd>
+          <IconSend size={14} aria-hidden /> {destinationLine(stream, destinations)}
+        </dd>
+      </dl>
+      <div className={classes.bottom}>
+        <ReadinessLine stream={stream} phase={phase} />
+        <div className={classes.actions}>
+          <PowerButtons stream={stream} phase={phase} />
+        </div>
+      </div>
+    </article>
+  );
+}
+
+export function CardSkeleton() {
+  return (
+    <div className={classes.card} aria-hidden>
+      <div className={classes.top}>
+        <Skeleton height={18} width="55%" />
+        <Skeleton height={26} width={72} radius="xl" />
+      </div>
+      <Skeleton height={30} width="48%" />
+      <Skeleton height={14} width="70%" />
+      <div className={classes.bottom}>
+        <Skeleton height={14} width="40%" />
+        <Skeleton height={36} width={92} />
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,41 @@
+/** Makes a checklist of a stream's readiness. Pure: no I/O, no clock. */
+import type { ReadinessIssue } from '../../../client/index.ts';
+import type { Readiness } from '../../api/api.ts';
+
+/** The stream goes on air in spite of these. */
+export const warningsOf = ({ warnings }: Readiness): string[] =>
+  warnings.map(({ message, fix }) => `${message} ${fix}`);
+
+export interface Check {
+  label: string;
+  /** The issues that keep it from being ticked off; none: it is fine. */
+  issues: ReadinessIssue[];
+  /** The form that mends it. */
+  mend?: 'edit' | 'schedule';
+}
+
+const CHECKS = [
+  { label: 'Media', mend: 'edit', fields: ['videoUploadObjectID', 'playlistIDs', 'audioPlaylistIDs'] },
+  { label: 'Destination', mend: 'edit', fields: ['destinationIDs', 'destinationID'] },
+  { label: 'Schedule', mend: 'schedule', fields: ['scheduleStartAt', 'scheduleEndAt', 'recurrence'] },
+] as const;
+
+/** Codes whose fix is to wait: nothing on the page would mend them sooner. */
+const PASSING: readonly string[] = [
+  'media_importing',
+  'media_preparing',
+  'media_awaits_credit',
+  'media_awaits_gate',
+  'not_checked',
+];
+
+export function checksOf({ issues }: Readiness): Check[] {
+  const known: Check[] = CHECKS.map(({ label, mend, fields }) => {
+    const own = issues.filter(({ field }) => (fields as readonly string[]).includes(field));
+    const mendable = own.some(({ code }) => !PASSING.includes(code));
+    return { label, issues: own, ...(mendable && { mend }) };
+  });
+  const all = CHECKS.flatMap(({ fields }) => fields) as readonly string[];
+  const others = issues.filter(({ field }) => !all.includes(field));
+  return others.length > 0 ? [...known, { label: 'Room to run', issues: others }] : known;
+}

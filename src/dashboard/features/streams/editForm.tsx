@@ -1,0 +1,174 @@
+/** A stream changed in place. Only changed fields are sent, so that the changes of another tab stay. */
+import { NativeSelect, TextInput } from '@mantine/core';
+import type { UseFormReturnType } from '@mantine/form';
+import type { StreamUpdate } from '../../../client/index.ts';
+import type { Stream } from '../../api/api.ts';
+import { useApi } from '../../api/context.tsx';
+import { useKeptForm } from '../../lib/drafts/useKeptForm.ts';
+import { ChangedElsewhere } from '../../ui/changedElsewhere.tsx';
+import { Choices } from '../../ui/choices.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
+import forms from '../../ui/form.module.css';
+import { FormEnd } from '../../ui/formEnd.tsx';
+import { Ticks } from '../../ui/ticks.tsx';
+import { useSubmit } from '../../ui/useSubmit.ts';
+import { FRAMERATES, ITEM_FAILURES, QUALITIES, type StreamChoices, useChoices } from './choices.ts';
+import { changesOf, type EditValues, mediaTicks, playlistTicks, valuesOf } from './edit.ts';
+
+/** Field → what people call it. */
+const LABELS = {
+  name: 'Name',
+  quality: 'Quality',
+  framerate: 'Frame rate',
+  destinationIDs: 'Destinations',
+  videoUploadObjectID: 'Video',
+  playlistIDs: 'Playlists',
+  audioPlaylistIDs: 'Audio playlists',
+  onItemFailure: 'Items that cannot be played',
+};
+const FIELDS = Object.keys(LABELS);
+const MOST_DESTINATIONS = 5;
+const MOST_PLAYLISTS = 20;
+
+/** A person who has no audio playlist is not asked about them. */
+function Sound({ form, choices }: { form: EditFormState; choices: StreamChoices }) {
+  const { audioPlaylistIDs } = form.values;
+  const ticks = playlistTicks(choices.playlists, audioPlaylistIDs, 'audio');
+  if (ticks.length === 0) return null;
+  return (
+    <Ticks
+      legend="Sound from audio playlists, in place of its own"
+      name="audio"
+      most={MOST_PLAYLISTS}
+      ticks={ticks}
+      values={audioPlaylistIDs}
+      onChange={(ids) => form.setFieldValue('audioPlaylistIDs', ids)}
+      error={form.errors.audioPlaylistIDs}
+    />
+  );
+}
+
+const KINDS = [
+  { value: 'video', label: 'One video' },
+  { value: 'playlists', label: 'Playlists' },
+] as const;
+
+type EditFormState = UseFormReturnType<EditValues>;
+
+function Media({ form, choices }: { form: EditFormState; choices: StreamChoices }) {
+  const { kind, videoUploadObjectID, playlistIDs } = form.values;
+  return (
+    <>
+      <Choices
+        legend="What it plays"
+        name="kind"
+        choices={KINDS}
+        value={kind}
+        onChange={(next) => form.setFieldValue('kind', next)}
+      />
+      {kind === 'video' ? (
+        <Ticks
+          single
+          legend="Video"
+          name="video"
+          most={1}
+          ticks={mediaTicks(choices.uploads, videoUploadObjectID)}
+          values={videoUploadObjectID ? [videoUploadObjectID] : []}
+          onChange={([id = '']) => form.setFieldValue('videoUploadObjectID', id)}
+          error={form.errors.videoUploadObjectID}
+        />
+      ) : (
+        <Ticks
+          legend="Playlists, played one after the other"
+          name="playlists"
+          most={MOST_PLAYLISTS}
+          ticks={playlistTicks(choices.playlists, playlistIDs)}
+          values={playlistIDs}
+          onChange={(ids) => form.setFieldValue('playlistIDs', ids)}
+          error={form.errors.playlistIDs}
+        />
+      )}
+    </>
+  );
+}
+
+const validate = {
+  name: (name: string) => (name.trim() === '' ? 'Enter a name.' : null),
+  destinationIDs: (ids: string[]) => (ids.length === 0 ? 'Choose where it is sent to.' : null),
+  videoUploadObjectID: (id: string, { kind }: EditValues) =>
+    kind === 'video' && id === '' ? 'Choose the video to loop.' : null,
+  playlistIDs: (ids: string[], { kind }: EditValues) =>
+    kind === 'playlists' && ids.length === 0 ? 'Choose a playlist.' : null,
+};
+
+interface EditFormProps {
+  stream: Stream;
+  onClose: () => void;
+  onDone: (stream: Stream) => unknown;
+}
+
+export function EditForm({ stream, onClose, onDone }: EditFormProps) {
+  const { streams } = useApi().calls;
+  const choices = useChoices();
+  const { form, forget, elsewhere } = useKeptForm<EditValues>({
+    name: `stream ${stream.id}`,
+    initialValues: valuesOf(stream),
+    validate,
+  });
+  const { submit, busy, problem } = useSubmit<EditValues, Stream>({
+    send: (values) => {
+      const changes: StreamUpdate = changesOf(form.getInitialValues(), values);
+      return Object.keys(changes).length === 0 ? Promise.resolve(stream) : streams.update(stream.id, changes);
+    },
+    fields: FIELDS,
+    onMistakes: form.setErrors,
+    onDone: (after) => {
+      forget();
+      return onDone(after);
+    },
+  });
+  const cancel = () => {
+    forget();
+    onClose();
+  };
+  const destinations = (choices.destinations ?? []).map(({ id, name, rtmpUrl }) => ({
+    value: id,
+    label: name,
+    hint: rtmpUrl,
+  }));
+  const reshaped = form.isDirty('quality') || form.isDirty('framerate');
+  return (
+    <Dialog title="Edit stream" onClose={cancel} busy={busy} wide>
+      <form className={forms.form} onSubmit={form.onSubmit(submit)} noValidate>
+        <TextInput label="Name" autoComplete="off" data-autofocus {...form.getInputProps('name')} />
+        <NativeSelect label="Quality" data={[...QUALITIES]} {...form.getInputProps('quality')} />
+        <NativeSelect label="Frame rate" data={[...FRAMERATES]} {...form.getInputProps('framerate')} />
+        {reshaped && (
+          <p className={forms.help} role="status">
+            The media is prepared anew for this, which takes a while.
+          </p>
+        )}
+        <Media form={form} choices={choices} />
+        <Sound form={form} choices={choices} />
+        <NativeSelect
+          label="Items that cannot be played"
+          data={[...ITEM_FAILURES]}
+          {...form.getInputProps('onItemFailure')}
+        />
+        <Ticks
+          legend="Destinations"
+          name="destinations"
+          most={MOST_DESTINATIONS}
+          ticks={destinations}
+          values={form.values.destinationIDs}
+          onChange={(ids) => form.setFieldValue('destinationIDs', ids)}
+          error={form.errors.destinationIDs}
+        />
+        <ChangedElsewhere fields={elsewhere} labels={LABELS} />
+        <FormEnd problem={problem} busy={busy} onCancel={cancel}>
+          Save
+        </FormEnd>
+      </form>
+    </Dialog>
+  );
+}

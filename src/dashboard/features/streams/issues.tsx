@@ -1,0 +1,79 @@
+/** Shows why a stream is not ready, with the remedy beside each reason. */
+import { Button } from '@mantine/core';
+import { IconAlertTriangle, IconCircleCheck, IconCircleX } from '@tabler/icons-react';
+import type { ReadinessIssue } from '../../../client/index.ts';
+import type { Readiness } from '../../api/api.ts';
+import { Named } from '../references/named.tsx';
+import { type Check, checksOf, warningsOf } from './checklist.ts';
+import classes from './issues.module.css';
+
+interface IssueLinesProps {
+  issues: readonly ReadinessIssue[];
+  /** With names in place of ids: within a page, where they can be asked for. */
+  named?: boolean;
+}
+
+export function IssueLines({ issues, named = false }: IssueLinesProps) {
+  return (
+    <ul className={classes.issues}>
+      {issues.map((issue) => (
+        <li key={`${issue.code} ${issue.message}`}>
+          <IconCircleX size={18} stroke={1.8} aria-hidden />
+          <div>
+            <p>{named ? <Named>{issue.message}</Named> : issue.message}</p>
+            {issue.fix && <p className={classes.fix}>{issue.fix}</p>}
+          </div>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+type Mend = NonNullable<Check['mend']>;
+const MENDS: Record<Mend, string> = { edit: 'Edit the stream', schedule: 'Change the schedule' };
+
+/** Each requirement, ticked off or with the remedy; `onMend` opens the form for it. */
+export function Checklist({ readiness, onMend }: { readiness: Readiness; onMend: (mend: Mend) => void }) {
+  return (
+    <ul className={classes.issues} data-testid="readiness" data-ready={readiness.ready}>
+      {checksOf(readiness).map(({ label, issues, mend }) => (
+        <li key={label} data-fine={issues.length === 0 || undefined}>
+          {issues.length === 0 ? (
+            <IconCircleCheck size={18} stroke={1.8} aria-hidden />
+          ) : (
+            <IconCircleX size={18} stroke={1.8} aria-hidden />
+          )}
+          <div>
+            <p>
+              <strong>{label}</strong>
+              {issues.length === 0 && <span className={classes.state}> ready</span>}
+            </p>
+            {issues.map(({ code, message, fix }) => (
+              <div key={`${code} ${message}`}>
+                <p>
+                  <Named>{message}</Named>
+                </p>
+                {fix && <p className={classes.fix}>{fix}</p>}
+              </div>
+            ))}
+            {mend && (
+              <Button size="compact-sm" variant="default" mt={8} onClick={() => onMend(mend)}>
+                {MENDS[mend]}
+              </Button>
+            )}
+          </div>
+        </li>
+      ))}
+      {warningsOf(readiness).map((text) => (
+        <li key={text} data-testid="left-out">
+          <IconAlertTriangle size={18} stroke={1.8} aria-hidden />
+          <div>
+            <p>
+              <Named>{text}</Named>
+            </p>
+          </div>
+        </li>
+      ))}
+    </ul>
+  );
+}

@@ -1,0 +1,10 @@
+/** Describes streams as a kind of thing that has pages of its own. */
+import { Link } from '@tanstack/react-router';
+import type { DetailKind } from '../../ui/detailPage.tsx';
+
+export const STREAM: DetailKind = {
+  noun: 'stream',
+  list: '/streams',
+  remains: 'It is off air. What it played and where it was sent to are still among your uploads and destinations.',
+  create: <Link to="/create">Create a stream</Link>,
+};

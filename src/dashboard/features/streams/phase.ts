@@ -1,0 +1,92 @@
+/**
+ * How each state of a stream looks and what a person can do in it. Colour never stands alone: every state has its own
+ * icon and word.
+ * Pure: no I/O, no clock.
+ */
+import type { Phase } from '../../../resources/stream/spec.ts';
+
+export type PhaseIcon =
+  | 'moon'
+  | 'calendar'
+  | 'hourglass'
+  | 'rocket'
+  | 'broadcast'
+  | 'refresh'
+  | 'stopping'
+  | 'stopped'
+  | 'flag'
+  | 'alert';
+
+export interface PhaseLook {
+  word: string;
+  /** One sentence on what the state means, for the tooltip and the empty player. */
+  meaning: string;
+  icon: PhaseIcon;
+  tone: 'live' | 'busy' | 'attention' | 'danger' | 'planned' | 'quiet';
+}
+
+export const PHASE_LOOKS: Record<Phase, PhaseLook> = {
+  idle: { word: 'Idle', meaning: 'Never been on air.', icon: 'moon', tone: 'quiet' },
+  scheduled: { word: 'Scheduled', meaning: 'Goes on air by itself.', icon: 'calendar', tone: 'planned' },
+  waiting: {
+    word: 'Waiting',
+    meaning: 'Starts as soon as nothing stands in its way.',
+    icon: 'hourglass',
+    tone: 'attention',
+  },
+  starting: { word: 'Starting', meaning: 'Connecting to the destination.', icon: 'rocket', tone: 'busy' },
+  live: { word: 'Live', meaning: 'The destination is receiving the stream.', icon: 'broadcast', tone: 'live' },
+  reconnecting: {
+    word: 'Reconnecting',
+    meaning: 'The destination went away; trying again until it is back.',
+    icon: 'refresh',
+    tone: 'attention',
+  },
+  stopping: { word: 'Stopping', meaning: 'Going off air.', icon: 'stopping', tone: 'busy' },
+  stopped: { word: 'Stopped', meaning: 'Off air.', icon: 'stopped', tone: 'quiet' },
+  ended: { word: 'Ended', meaning: 'Its schedule is over.', icon: 'flag', tone: 'quiet' },
+  failed: { word: 'Failed', meaning: 'Needs a change before it can run.', icon: 'alert', tone: 'danger' },
+};
+
+/** The look of a state; one that this page does not know yet is shown by its own word. */
+export const lookOf = (phase: string): PhaseLook =>
+  Object.hasOwn(PHASE_LOOKS, phase)
+    ? PHASE_LOOKS[phase as Phase]
+    : { word: phase || 'Unknown', meaning: 'This page does not know the state yet.', icon: 'moon', tone: 'quiet' };
+
+export type PowerAction = 'start' | 'stop';
+const OFF_AIR: readonly string[] = ['idle', 'stopped', 'ended'];
+
+/** The acts that a person has in a state. A schedule that has not begun can be called off, or begun at once. */
+export function actionsIn(phase: string): readonly PowerAction[] {
+  if (phase === 'stopping') return [];
+  if (phase === 'scheduled') return ['start', 'stop'];
+  return OFF_AIR.includes(phase) ? ['start'] : ['stop'];
+}
+
+/** States in which the streamer runs, so that there are numbers and a preview to ask for. */
+export const isRunning = (phase: string): boolean =>
+  phase === 'live' || phase === 'reconnecting' || phase === 'starting';
+
+/** States that ask for a person. */
+export const needsAttention = (phase: string): boolean => {
+  const { tone } = lookOf(phase);
+  return tone === 'attention' || tone === 'danger';
+};
+
+/** A person's latest wish; held until the system has taken it up. */
+export interface PowerIntent {
+  want: PowerAction;
+  /** Milliseconds since the Unix epoch. */
+  at: number;
+}
+
+/** How long a wish colours the state that is shown. After it the page shows the truth. */
+export const INTENT_MS = 10_000;
+
+/** The state to show: a wish that the operator has not seen yet shows as `starting` or `stopping`. */
+export function shownPhase(phase: string, intent: PowerIntent | undefined, now: number): string {
+  if (!intent || now - intent.at > INTENT_MS) return phase;
+  if (intent.want === 'start') return [...OFF_AIR, 'scheduled', 'stopping'].includes(phase) ? 'starting' : phase;
+  return [...OFF_AIR, 'failed'].includes(phase) ? phase : 'stopping';
+}

@@ -1,0 +1,166 @@
+/** A schedule made or changed: once, on days of the week, or by a cron expression. */
+import { NativeSelect, NumberInput, TextInput } from '@mantine/core';
+import type { UseFormReturnType } from '@mantine/form';
+import { useMemo } from 'react';
+import type { Stream } from '../../api/api.ts';
+import { useApi } from '../../api/context.tsx';
+import { useKeptForm } from '../../lib/drafts/useKeptForm.ts';
+import { findTimeZone } from '../../lib/format.ts';
+import { ChangedElsewhere } from '../../ui/changedElsewhere.tsx';
+import { Choices } from '../../ui/choices.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
+import forms from '../../ui/form.module.css';
+import { FormEnd } from '../../ui/formEnd.tsx';
+import { Ticks } from '../../ui/ticks.tsx';
+import { useSubmit } from '../../ui/useSubmit.ts';
+import classes from './schedule.module.css';
+import { cronIn, DAYS, type ScheduleValues, scheduleBody, scheduleMistakes, scheduleValues } from './schedule.ts';
+import { useCronWords } from './useCronWords.ts';
+
+const REPEATS = [
+  { value: 'once', label: 'Once' },
+  { value: 'weekly', label: 'On days' },
+  { value: 'cron', label: 'Cron' },
+] as const;
+
+/** By the server's names, which field of the form each is. */
+const FIELDS: Record<string, keyof ScheduleValues> = {
+  scheduleStartAt: 'startAt',
+  scheduleEndAt: 'endAt',
+  'recurrence/timeZone': 'timeZone',
+  'recurrence/durationSeconds': 'hours',
+  recurrence: 'cron',
+};
+
+type ScheduleFormState = UseFormReturnType<ScheduleValues>;
+
+function Once({ form }: { form: ScheduleFormState }) {
+  return (
+    <>
+      <TextInput
+        type="datetime-local"
+        label="Goes on air"
+        description={`On your clock (${findTimeZone()}).`}
+        {...form.getInputProps('startAt')}
+      />
+      <TextInput
+        type="datetime-local"
+        label="Ends"
+        description="Left empty, it stays on air until you stop it."
+        {...form.getInputProps('endAt')}
+      />
+    </>
+  );
+}
+
+function Recurring({ form }: { form: ScheduleFormState }) {
+  const { repeat, days } = form.values;
+  const words = useCronWords(cronIn(form.values));
+  const zones = useMemo(() => [...new Set([findTimeZone(), 'UTC', ...Intl.supportedValuesOf('timeZone')])], []);
+  return (
+    <>
+      {repeat === 'weekly' ? (
+        <>
+          <div className={classes.days}>
+            <Ticks
+              legend="Days"
+              name="days"
+              most={DAYS.length}
+              ticks={DAYS}
+              values={days}
+              onChange={(next) => form.setFieldValue('days', next)}
+              error={form.errors.days}
+            />
+          </div>
+          <TextInput type="time" label="Goes on air at" {...form.getInputProps('time')} />
+        </>
+      ) : (
+        <TextInput
+          label="Cron expression"
+          description="Minute, hour, day of month, month, day of week."
+          autoComplete="off"
+          spellCheck={false}
+          {...form.getInputProps('cron')}
+        />
+      )}
+      {words && (
+        <p className={forms.help} role="status">
+          {words}.
+        </p>
+      )}
+      <NativeSelect label="On the clocks of" data={zones} {...form.getInputProps('timeZone')} />
+      <div className={classes.length}>
+        <NumberInput
+          hideControls
+          label="Hours"
+          min={0}
+          max={744}
+          clampBehavior="none"
+          allowDecimal={false}
+          {...form.getInputProps('hours')}
+        />
+        <NumberInput
+          hideControls
+          label="Minutes"
+          min={0}
+          max={59}
+          clampBehavior="none"
+          allowDecimal={false}
+          {...form.getInputProps('minutes')}
+        />
+      </div>
+    </>
+  );
+}
+
+interface ScheduleFormProps {
+  stream: Stream;
+  onClose: () => void;
+  onDone: (stream: Stream) => unknown;
+}
+
+export function ScheduleForm({ stream, onClose, onDone }: ScheduleFormProps) {
+  const { streams } = useApi().calls;
+  const { form, forget, elsewhere } = useKeptForm<ScheduleValues>({
+    name: `schedule ${stream.id}`,
+    initialValues: scheduleValues(stream, findTimeZone()),
+    validate: (values) => scheduleMistakes(values),
+  });
+  const { submit, busy, problem } = useSubmit<ScheduleValues, Stream>({
+    send: (values, idempotencyKey) => streams.schedule(stream.id, scheduleBody(values), { idempotencyKey }),
+    // Changes that others have saved meanwhile are taken up in hidden fields, too.
+    made: scheduleBody,
+    fields: Object.keys(FIELDS),
+    onMistakes: (mistakes) =>
+      form.setErrors(
+        Object.fromEntries(Object.entries(mistakes).map(([field, text]) => [FIELDS[field] ?? field, text])),
+      ),
+    onDone: (after) => {
+      forget();
+      return onDone(after);
+    },
+  });
+  const cancel = () => {
+    forget();
+    onClose();
+  };
+  const hidden = form.values.repeat === 'weekly' ? form.errors.cron : undefined;
+  return (
+    <Dialog title={`Schedule of “${stream.name}”`} onClose={cancel} busy={busy}>
+      <form className={forms.form} onSubmit={form.onSubmit(submit)} noValidate>
+        <Choices
+          legend="When"
+          name="repeat"
+          choices={REPEATS}
+          value={form.values.repeat}
+          onChange={(next) => form.setFieldValue('repeat', next)}
+        />
+        {form.values.repeat === 'once' ? <Once form={form} /> : <Recurring form={form} />}
+        <ChangedElsewhere fields={elsewhere.length > 0 ? ['schedule'] : []} labels={{ schedule: 'Its schedule' }} />
+        <FormEnd problem={problem ?? hidden} busy={busy} onCancel={cancel}>
+          Save schedule
+        </FormEnd>
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,128 @@
+/** When a stream goes on air by itself: in words, and the next times as the server has them. */
+import { Button } from '@mantine/core';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import type { Stream } from '../../api/api.ts';
+import { useApi, useNow } from '../../api/context.tsx';
+import { problemText } from '../../api/problem.ts';
+import { formatHours, formatIn, formatTime } from '../../lib/format.ts';
+import { Confirm } from '../../ui/confirm.tsx';
+import { Panel } from '../../ui/panel.tsx';
+import { useSchedule } from './queries.ts';
+import classes from './schedule.module.css';
+import { useCronWords } from './useCronWords.ts';
+
+type Recurrence = NonNullable<Stream['recurrence']>;
+
+function Recurring({ cron, timeZone, durationSeconds }: Recurrence) {
+  const words = useCronWords(cron);
+  return (
+    <p>
+      {words ?? <code>{cron}</code>}, for {formatHours(durationSeconds)}, on the clocks of {timeZone}.
+    </p>
+  );
+}
+
+function Words({ stream }: { stream: Stream }) {
+  const { scheduleStartAt, scheduleEndAt, recurrence } = stream;
+  if (recurrence) return <Recurring {...recurrence} />;
+  const [start, end] = [formatTime(scheduleStartAt), formatTime(scheduleEndAt)];
+  if (!start && !end)
+    return <p className={classes.dim}>None. It is on air from when you start it until you stop it.</p>;
+  return (
+    <p>
+      {start ? `From ${start}` : 'From when you start it'}
+      {end ? ` until ${end}.` : ' until you stop it.'}
+    </p>
+  );
+}
+
+function NextWindows({ stream }: { stream: Stream }) {
+  const { data } = useSchedule(stream);
+  const now = new Date(useNow(Boolean(data?.windows.length)));
+  if (!data || data.windows.length === 0) return null;
+  return (
+    <ol className={classes.windows} aria-label="Next starts" data-testid="next-starts">
+      {data.windows.map(({ startAt, endAt }) => (
+        <li key={startAt}>
+          <time dateTime={startAt}>{formatTime(startAt)}</time>
+          <span>
+            {formatIn(startAt, now)}
+            {endAt && `, until ${formatTime(endAt)}`}
+          </span>
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+interface SchedulePanelProps {
+  stream: Stream;
+  onChange: () => void;
+}
+
+export function SchedulePanel({ stream, onChange }: SchedulePanelProps) {
+  const { streams } = useApi().calls;
+  const queries = useQueryClient();
+  const [asking, setAsking] = useState(false);
+  const has = stream.scheduleStartAt !== null || stream.scheduleEndAt !== null || stream.recurrence !== null;
+  const remove = useMutation({
+    mutationFn: () => streams.unschedule(stream.id),
+    onSuccess: (after) => {
+      queries.setQueryData(['stream', stream.id], after);
+      return queries.invalidateQueries({ queryKey: ['schedule', stream.id] });
+    },
+  });
+  return (
+    <Panel
+      title="Schedule"
+      action={
+        <div className={classes.actions}>
+          {has && (
+            <Button
+              size="compact-sm"
+              variant="subtle"
+              loading={remove.isPending}
+              aria-label="Remove the schedule"
+              onClick={() => setAsking(true)}
+            >
+              Remove
+            </Button>
+          )}
+          <Button
+            size="compact-sm"
+            variant="default"
+            onClick={onChange}
+            aria-label={has ? 'Change the schedule' : 'Set a schedule'}
+          >
+            {has ? 'Change' : 'Set'}
+          </Button>
+        </div>
+      }
+    >
+      <div className={classes.words}>
+        <Words stream={stream} />
+        {remove.error && (
+          <p className={classes.error} role="alert">
+            {problemText(remove.error)}
+          </p>
+        )}
+      </div>
+      <NextWindows stream={stream} />
+      {asking && (
+        <Confirm
+          title="Remove the schedule?"
+          yes="Remove schedule"
+          no="Keep it"
+          onYes={() => remove.mutate()}
+          onClose={() => setAsking(false)}
+        >
+          <p>
+            “{stream.name}” is then on air only from when you start it until you stop it. Whether it is on air now does
+            not change.
+          </p>
+        </Confirm>
+      )}
+    </Panel>
+  );
+}

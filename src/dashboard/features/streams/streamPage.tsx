@@ -1,0 +1,185 @@
+/** One stream: its picture, its health, and all acts on it. */
+import { Skeleton } from '@mantine/core';
+import { useQueryClient } from '@tanstack/react-query';
+import { useEffect } from 'react';
+import type { LiveStats, Stream } from '../../api/api.ts';
+import { problemText } from '../../api/problem.ts';
+import { formatProfile } from '../../lib/format.ts';
+import { useAnnounceChange } from '../../ui/announce.tsx';
+import { DetailPage } from '../../ui/detailPage.tsx';
+import page from '../../ui/page.module.css';
+import { Panel } from '../../ui/panel.tsx';
+import { useOpen } from '../../ui/useOpen.ts';
+import { Snippets } from '../commands/snippets.tsx';
+import { Player } from '../player/player.tsx';
+import { Named } from '../references/named.tsx';
+import { MoreActions } from './actions.tsx';
+import { PhaseBadge } from './badge.tsx';
+import { destinationLine } from './card.tsx';
+import { kubectlSnippet, restSnippet } from './commands.ts';
+import { EditForm } from './editForm.tsx';
+import { Events } from './events.tsx';
+import { Checklist } from './issues.tsx';
+import { STREAM } from './kind.tsx';
+import { DestinationRows, NowAndNext, Numbers } from './numbers.tsx';
+import { offAirSince, restingLine } from './offAir.ts';
+import { isRunning, lookOf } from './phase.ts';
+import { PowerButtons } from './power.tsx';
+import { useDestinationNames, useEvents, useLiveStats, useReadiness, useShownPhase, useStream } from './queries.ts';
+import { ScheduleForm } from './scheduleForm.tsx';
+import { SchedulePanel } from './schedulePanel.tsx';
+import classes from './streamPage.module.css';
+
+/** Stands in a panel before its data is there, or when it did not come. */
+function Pending({ error, lines = 2 }: { error: unknown; lines?: number }) {
+  if (error) return <p className={page.dim}>{problemText(error)}</p>;
+  return (
+    <div className={classes.lines} aria-hidden>
+      {Array.from({ length: lines }, (_, i) => `line ${i}`).map((key) => (
+        <Skeleton key={key} height={14} />
+      ))}
+    </div>
+  );
+}
+
+interface StreamHeadProps {
+  stream: Stream;
+  phase: string;
+  names: ReadonlyMap<string, string>;
+  onEdit: () => void;
+}
+
+function Head({ stream, phase, names, onEdit }: StreamHeadProps) {
+  return (
+    <div className={page.head}>
+      <div className={page.title}>
+        <div className={classes.nameRow}>
+          <h1>{stream.name}</h1>
+          <PhaseBadge phase={phase} large />
+        </div>
+        <p className={page.dim}>
+          {formatProfile(stream.quality, stream.framerate)} · to {destinationLine(stream, names)}
+        </p>
+      </div>
+      <div className={page.actions}>
+        <PowerButtons stream={stream} phase={phase} />
+        <MoreActions stream={stream} phase={phase} onEdit={onEdit} />
+      </div>
+    </div>
+  );
+}
+
+function Live({ stats, error, readAt }: { stats: LiveStats | undefined; error: unknown; readAt: number }) {
+  return (
+    <Panel title="Live numbers">
+      {stats ? <Numbers stats={stats} readAt={readAt} /> : <Pending error={error} lines={5} />}
+    </Panel>
+  );
+}
+
+/** The forms that change a stream; their result shows at once. */
+function Forms({ stream, form, close }: { stream: Stream; form: string | undefined; close: () => void }) {
+  const queries = useQueryClient();
+  const done = (after: Stream) => {
+    queries.setQueryData(['stream', stream.id], after);
+    close();
+    return Promise.all(
+      [['readiness', stream.id], ['schedule', stream.id], ['streams']].map((queryKey) =>
+        queries.invalidateQueries({ queryKey }),
+      ),
+    );
+  };
+  if (form === 'edit') return <EditForm stream={stream} onClose={close} onDone={done} />;
+  return form === 'schedule' ? <ScheduleForm stream={stream} onClose={close} onDone={done} /> : null;
+}
+
+/** Shows the obstacles while a stream is off air, and the faults while it is on air. */
+function Health({ stream, running, onMend }: { stream: Stream; running: boolean; onMend: (form: string) => void }) {
+  const readiness = useReadiness(stream.id);
+  return (
+    <>
+      {running && stream.degraded && (
+        <Panel title="Not as it should be">
+          <p className={classes.degraded} role="status">
+            <Named>{stream.degraded.message}</Named>
+          </p>
+        </Panel>
+      )}
+      <Panel title="Readiness">
+        {readiness.data ? (
+          <Checklist readiness={readiness.data} onMend={onMend} />
+        ) : (
+          <Pending error={readiness.error} lines={3} />
+        )}
+      </Panel>
+    </>
+  );
+}
+
+function StreamView({ stream }: { stream: Stream }) {
+  const phase = useShownPhase(stream);
+  const running = isRunning(phase);
+  const names = useDestinationNames();
+  const stats = useLiveStats(stream.id, phase);
+  const events = useEvents(stream.id);
+  const { opened, open, close } = useOpen();
+  const { word, meaning } = lookOf(phase);
+  useAnnounceChange(`${stream.name} is now ${word.toLowerCase()}`);
+  useEffect(() => {
+    document.title = `${phase === 'live' ? '● ' : ''}${stream.name} · ${word} · loopstream`;
+  }, [stream.name, phase, word]);
+
+  const numbers = running ? stats.data : undefined;
+  const rows = stream.destinationIDs.map((id) => {
+    const own = numbers?.destinations.find((one) => one.id === id);
+    return { id, name: own?.name ?? names.get(id) ?? id, stats: own };
+  });
+  return (
+    <>
+      <Head stream={stream} phase={phase} names={names} onEdit={() => open('edit')} />
+      <div className={page.columns}>
+        <div className={page.column}>
+          <Player
+            streamId={stream.id}
+            name={stream.name}
+            phase={phase}
+            meaning={meaning}
+            resting={restingLine(stream, phase, offAirSince(events.data?.data))}
+          />
+          {numbers && (
+            <Panel title="Playing">
+              <NowAndNext stats={numbers} />
+            </Panel>
+          )}
+          <Panel title="Destinations">
+            <DestinationRows rows={rows} />
+          </Panel>
+          <Panel title="API and kubectl">
+            <Snippets
+              about="This stream"
+              rest={restSnippet(location.origin, stream)}
+              kubectl={kubectlSnippet(stream)}
+            />
+          </Panel>
+        </div>
+        <div className={page.column}>
+          {running && <Live stats={numbers} error={stats.error} readAt={stats.dataUpdatedAt} />}
+          <Health stream={stream} running={running} onMend={open} />
+          <SchedulePanel stream={stream} onChange={() => open('schedule')} />
+          <Panel title="Recent events">
+            {events.data ? <Events events={events.data.data} /> : <Pending error={events.error} lines={4} />}
+          </Panel>
+        </div>
+      </div>
+      <Forms stream={stream} form={opened} close={close} />
+    </>
+  );
+}
+
+export function StreamPage({ id }: { id: string }) {
+  return (
+    <DetailPage kind={STREAM} query={useStream(id)}>
+      {(stream) => <StreamView stream={stream} />}
+    </DetailPage>
+  );
+}

@@ -1,0 +1,82 @@
+/** An upload from a link: the server fetches it, so that the page may be closed. */
+import { TextInput } from '@mantine/core';
+import { IconMusic, IconVideo } from '@tabler/icons-react';
+import type { Upload, UploadFromLink } from '../../../client/index.ts';
+import { useApi } from '../../api/context.tsx';
+import { useKeptForm } from '../../lib/drafts/useKeptForm.ts';
+import { Choices } from '../../ui/choices.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
+import forms from '../../ui/form.module.css';
+import { FormEnd } from '../../ui/formEnd.tsx';
+import { useSubmit } from '../../ui/useSubmit.ts';
+
+interface LinkValues {
+  type: Upload['type'];
+  url: string;
+  name: string;
+}
+
+const TYPES = [
+  { value: 'VIDEO', label: 'Video', icon: <IconVideo size={22} stroke={1.6} aria-hidden /> },
+  { value: 'AUDIO', label: 'Audio', icon: <IconMusic size={22} stroke={1.6} aria-hidden /> },
+] as const;
+
+const bodyOf = ({ type, url, name }: LinkValues): UploadFromLink => ({
+  type,
+  url: url.trim(),
+  ...(name.trim() !== '' && { name: name.trim() }),
+});
+
+export function LinkForm({ onClose, onDone }: { onClose: () => void; onDone: () => unknown }) {
+  const { uploads } = useApi().calls;
+  const { form, forget } = useKeptForm<LinkValues>({
+    name: 'upload',
+    initialValues: { type: 'VIDEO', url: '', name: '' },
+    validate: { url: (value) => (value.trim() === '' ? 'Paste the link to the file.' : null) },
+  });
+  const { submit, busy, problem } = useSubmit({
+    send: (values: LinkValues, idempotencyKey) => uploads.fromLink(bodyOf(values), { idempotencyKey }),
+    fields: ['url', 'name', 'type'],
+    onMistakes: form.setErrors,
+    onDone: () => {
+      forget();
+      return onDone();
+    },
+  });
+  const cancel = () => {
+    forget();
+    onClose();
+  };
+  return (
+    <Dialog title="Add from a link" onClose={cancel} busy={busy}>
+      <form className={forms.form} onSubmit={form.onSubmit(submit)} noValidate>
+        <TextInput
+          label="Link"
+          description="A public address of the file itself, not of a page that plays it."
+          placeholder="https://example.com/show.mp4"
+          inputMode="url"
+          autoComplete="off"
+          spellCheck={false}
+          data-autofocus
+          {...form.getInputProps('url')}
+        />
+        <Choices
+          legend="Use it as"
+          name="type"
+          choices={TYPES}
+          value={form.values.type}
+          onChange={(type) => form.setFieldValue('type', type)}
+        />
+        <TextInput
+          label="Name"
+          description="Left empty, it is called like the file."
+          autoComplete="off"
+          {...form.getInputProps('name')}
+        />
+        <FormEnd problem={problem} busy={busy} onCancel={cancel}>
+          Add upload
+        </FormEnd>
+      </form>
+    </Dialog>
+  );
+}

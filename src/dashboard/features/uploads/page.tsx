@@ -1,0 +1,86 @@
+import { Button } from '@mantine/core';
+import { IconLink } from '@tabler/icons-react';
+import { useRef, useState } from 'react';
+import { Failure } from '../../ui/notices.tsx';
+import page from '../../ui/page.module.css';
+import { More, PageHead, RowsLoading, useTitle } from '../../ui/page.tsx';
+import { useOpen } from '../../ui/useOpen.ts';
+import { listCommands } from '../commands/commands.ts';
+import { ForPrograms } from '../commands/snippets.tsx';
+import { Drop } from './drop.tsx';
+import { LinkForm } from './linkForm.tsx';
+import { useUploads, useUploadsChanged } from './queries.ts';
+import { UploadRow } from './row.tsx';
+import { useFiles, useSend, useSendings } from './sending.tsx';
+import { SendingRow, UnfinishedRow } from './sendingRows.tsx';
+import { splitUploads } from './splitUploads.ts';
+import classes from './uploads.module.css';
+
+const LEAD = 'The videos and sounds that your streams loop. Add one from a link, or send files from this computer.';
+
+export function UploadsPage() {
+  useTitle('Uploads');
+  const { data, error, isPending, refetch, hasNextPage, isFetchingNextPage, fetchNextPage } = useUploads();
+  const changed = useUploadsChanged();
+  const files = useFiles();
+  const send = useSend();
+  const sendings = useSendings();
+  const { opened, open, close } = useOpen();
+  const [, lookAgain] = useState(0);
+  const picker = useRef<HTMLInputElement>(null);
+
+  if (error && !data) return <Failure title="Your uploads could not be loaded" error={error} retry={refetch} />;
+  const uploads = data?.pages.flatMap((one) => one.data) ?? [];
+  const { unfinished, rest } = splitUploads(uploads, sendings, files?.memory.list() ?? []);
+  return (
+    <>
+      <PageHead title="Uploads" lead={LEAD}>
+        <Button leftSection={<IconLink size={17} aria-hidden />} onClick={() => open('link')}>
+          Add from a link
+        </Button>
+      </PageHead>
+      <Drop picker={picker} onFiles={send} />
+      {files && sendings.length + unfinished.length > 0 && (
+        <section className={classes.sendings} aria-label="On the way">
+          {sendings.map((sending) => (
+            <SendingRow key={sending.id} sending={sending} sender={files.sender} />
+          ))}
+          {unfinished.map((one) => (
+            <UnfinishedRow
+              key={one.key}
+              unfinished={one}
+              memory={files.memory}
+              choose={() => picker.current?.click()}
+              onForgotten={() => {
+                lookAgain((n) => n + 1);
+                return changed();
+              }}
+            />
+          ))}
+        </section>
+      )}
+      {isPending && <RowsLoading what="your uploads" />}
+      {data && uploads.length === 0 && (
+        <p className={classes.none}>No uploads yet. What you add shows up here, and tells when it can be played.</p>
+      )}
+      <ul className={page.list}>
+        {rest.map((upload) => (
+          <li key={upload.objectID}>
+            <UploadRow upload={upload} />
+          </li>
+        ))}
+      </ul>
+      {hasNextPage && <More loading={isFetchingNextPage} onClick={() => fetchNextPage()} />}
+      <ForPrograms about="Uploads" {...listCommands(location.origin, 'uploads')} />
+      {opened === 'link' && (
+        <LinkForm
+          onClose={close}
+          onDone={() => {
+            close();
+            return changed();
+          }}
+        />
+      )}
+    </>
+  );
+}

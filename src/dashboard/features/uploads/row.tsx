@@ -1,0 +1,156 @@
+import { ActionIcon, Button, Tooltip } from '@mantine/core';
+import {
+  IconAlertTriangle,
+  IconCircleCheck,
+  IconDownload,
+  IconInfoCircle,
+  IconMusic,
+  IconPlayerPlay,
+  IconSettings,
+  IconTrash,
+  IconVideo,
+  type TablerIcon,
+} from '@tabler/icons-react';
+import { useMutation } from '@tanstack/react-query';
+import { useState } from 'react';
+import type { Upload } from '../../../client/index.ts';
+import { useApi } from '../../api/context.tsx';
+import { DeleteDialog } from '../../ui/deleteDialog.tsx';
+import page from '../../ui/page.module.css';
+import { Bar } from '../../ui/page.tsx';
+import { Row } from '../../ui/row.tsx';
+import { Tag } from '../../ui/tag.tsx';
+import { ClipPreview } from '../player/clip.tsx';
+import { HolderList } from '../references/holders.tsx';
+import { useUploadsChanged } from './queries.ts';
+import { canRetry, factsOf, fixOf, lookOf, waitOf } from './text.ts';
+import classes from './uploads.module.css';
+
+const ICONS: Record<string, TablerIcon> = {
+  importing: IconDownload,
+  preparing: IconSettings,
+  ready: IconCircleCheck,
+  failed: IconAlertTriangle,
+};
+
+export function TypeIcon({ type }: Pick<Upload, 'type'>) {
+  const Icon = type === 'AUDIO' ? IconMusic : IconVideo;
+  return <Icon size={22} stroke={1.6} aria-label={type === 'AUDIO' ? 'Audio' : 'Video'} />;
+}
+
+export function UploadTag({ state }: Pick<Upload, 'state'>) {
+  const { word, tone } = lookOf(state);
+  return (
+    <Tag tone={tone} icon={ICONS[state] ?? IconSettings}>
+      {word}
+    </Tag>
+  );
+}
+
+function Waits({ waiting }: { waiting: NonNullable<Upload['waiting']> }) {
+  return (
+    <p className={page.dim} data-testid="upload-waiting">
+      {waitOf(waiting)}
+    </p>
+  );
+}
+
+function Failed({ code, message, retry }: { code: string; message: string; retry: () => Promise<void> }) {
+  const fix = fixOf(code);
+  const again = useMutation({ mutationFn: retry });
+  return (
+    <div className={classes.failure}>
+      <p>{message}</p>
+      {fix && <p className={classes.fix}>{fix}</p>}
+      {canRetry(code) && (
+        <Button variant="default" size="xs" loading={again.isPending} onClick={() => again.mutate()}>
+          Try again
+        </Button>
+      )}
+      {again.error && <p role="alert">{again.error.message}</p>}
+    </div>
+  );
+}
+
+function Warnings({ warnings }: Pick<Upload, 'warnings'>) {
+  return (
+    <ul className={classes.warnings} data-testid="upload-warnings">
+      {warnings.map(({ code, message }) => (
+        <li key={code}>
+          <IconInfoCircle size={18} stroke={1.7} aria-hidden />
+          {message}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function Doing({ name, progress, what }: { name: string; progress: number; what: string }) {
+  return (
+    <div className={classes.doing}>
+      <Bar value={progress > 0 ? progress : undefined} label={`${what}: ${name}`} />
+      <p className={page.dim}>
+        {what}
+        {progress > 0 && ` · ${Math.floor(progress * 100)} %`}
+      </p>
+    </div>
+  );
+}
+
+export function UploadRow({ upload }: { upload: Upload }) {
+  const { calls } = useApi();
+  const changed = useUploadsChanged();
+  const [asking, setAsking] = useState(false);
+  const [playing, setPlaying] = useState(false);
+  const { objectID, name, type, state, progress, warnings, waiting, error } = upload;
+  const retry = () => calls.uploads.retry(objectID).then(changed);
+  const { doing } = lookOf(state);
+  const facts = factsOf(upload);
+  return (
+    <Row
+      data-testid="upload"
+      data-state={state}
+      name={name}
+      icon={<TypeIcon type={type} />}
+      facts={facts.length > 0 && <p className={page.dim}>{facts.join(' · ')}</p>}
+      actions={
+        <>
+          <UploadTag state={state} />
+          {(state === 'ready' || state === 'preparing') && (
+            <Tooltip label="Play its first minute">
+              <ActionIcon aria-label={`Play ${name}`} onClick={() => setPlaying(true)}>
+                <IconPlayerPlay size={18} stroke={1.7} aria-hidden />
+              </ActionIcon>
+            </Tooltip>
+          )}
+          <Tooltip label="Delete">
+            <ActionIcon aria-label={`Delete ${name}`} onClick={() => setAsking(true)}>
+              <IconTrash size={18} stroke={1.7} aria-hidden />
+            </ActionIcon>
+          </Tooltip>
+        </>
+      }
+    >
+      {doing && <Doing name={name} progress={progress} what={doing} />}
+      {warnings.length > 0 && <Warnings warnings={warnings} />}
+      {waiting && <Waits waiting={waiting} />}
+      {error && <Failed code={error.code} message={error.message} retry={retry} />}
+      {playing && <ClipPreview upload={upload} onClose={() => setPlaying(false)} />}
+      {asking && (
+        <DeleteDialog
+          noun="upload"
+          name={name}
+          holders={(error) => <HolderList noun="upload" error={error} />}
+          remove={() => calls.uploads.delete(objectID)}
+          onClose={() => setAsking(false)}
+          onDone={() => {
+            setAsking(false);
+            return changed();
+          }}
+        >
+          The file and all that was prepared of it are deleted for good.
+        </DeleteDialog>
+      )}
+    </Row>
+  );
+}

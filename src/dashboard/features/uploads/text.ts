@@ -1,0 +1,102 @@
+/** Describes an upload: where it stands, its media, and what to do when it failed. Pure: no I/O, no clock. */
+import type { Upload } from '../../../client/index.ts';
+import type { UploadErrorCode } from '../../../resources/upload/spec.ts';
+import { formatBytes, formatClock, formatFps, formatLength } from '../../lib/format.ts';
+import type { Tone } from '../../ui/tone.ts';
+
+export interface StateLook {
+  word: string;
+  tone: Tone;
+  /** Says what happens meanwhile, where something does. */
+  doing?: string;
+}
+
+const LOOKS: Record<Upload['state'], StateLook> = {
+  importing: { word: 'Importing', tone: 'busy', doing: 'Being fetched and looked through' },
+  preparing: { word: 'Preparing', tone: 'busy', doing: 'Being prepared for the streams that play it' },
+  ready: { word: 'Ready', tone: 'good' },
+  failed: { word: 'Failed', tone: 'danger' },
+};
+
+export const lookOf = (state: string): StateLook =>
+  Object.hasOwn(LOOKS, state) ? LOOKS[state as Upload['state']] : { word: state || 'Unknown', tone: 'quiet' };
+
+/** The remedy for each code that an upload may fail with. */
+const FIXES: Record<UploadErrorCode, string> = {
+  link_unreachable:
+    'Open the link in a private window: it must lead to the file itself, without signing in. Then try it again.',
+  link_forbidden: 'Use a public http or https address: one inside a private network cannot be reached.',
+  link_is_a_page:
+    'Use the link with which the file itself is downloaded, and share it with everybody who has the link; or download the file and upload it from your computer.',
+  link_too_slow: 'Download the file to your computer and upload it from there.',
+  media_too_large:
+    'Make it smaller, with fewer minutes or a lower bit rate, or split it and loop the parts as a playlist.',
+  media_too_long: 'Cut it into parts and loop them as a playlist, or export it anew if it is shorter than it claims.',
+  media_too_many_pixels: 'Export it in 4K (3840 × 2160) or less, and add that.',
+  media_too_complex: 'Export it anew, as MP4 with H.264 at 60 frames a second or fewer and stereo sound, and add that.',
+  media_unreadable:
+    'Play the file from beginning to end on your computer; if that works, export it as MP4 and add it again.',
+  media_format_unsupported: 'Export it in a common format, such as MP4, MP3, JPEG or PNG, and add that.',
+  media_encrypted: 'Add a copy without copy protection.',
+  media_colors_unsupported: 'Export a video in SDR, HDR10 or HLG, or a picture in sRGB, and add that.',
+  media_has_no_video: 'Add it again as audio, or choose a file with pictures.',
+  media_has_no_audio: 'Add it again as video, or choose a file with sound.',
+  storage_full: 'Delete uploads that you no longer need, then add it again.',
+  prepare_timeout: 'Try a shorter file, or a lower quality of the stream that plays it.',
+  prepare_failed: 'Export the file anew, as MP4 with H.264 and AAC, and add that.',
+};
+
+/** undefined for a code that is newer than this page. */
+export const fixOf = (code: string): string | undefined =>
+  Object.hasOwn(FIXES, code) ? FIXES[code as UploadErrorCode] : undefined;
+
+const CODECS: Record<string, string> = {
+  h264: 'H.264',
+  hevc: 'H.265',
+  av1: 'AV1',
+  vp8: 'VP8',
+  vp9: 'VP9',
+  mpeg4: 'MPEG-4',
+  mpeg2video: 'MPEG-2',
+  aac: 'AAC',
+  mp3: 'MP3',
+  opus: 'Opus',
+  vorbis: 'Vorbis',
+  flac: 'FLAC',
+  ac3: 'AC-3',
+};
+const codecName = (codec: string): string => CODECS[codec] ?? codec;
+const CHANNELS: Record<number, string> = { 1: 'mono', 2: 'stereo', 6: '5.1' };
+
+/** `1920×1080, 30 fps, H.264`. */
+const pictureOf = ({ width, height, framerate, codec }: NonNullable<Upload['video']>): string =>
+  [`${width}×${height}`, `${formatFps(framerate)} fps`, codecName(codec)].join(', ');
+
+/** `AAC stereo`. */
+const soundOf = ({ codec, channels }: NonNullable<Upload['audio']>): string =>
+  [codecName(codec), CHANNELS[channels] ?? `${channels} channels`].join(' ');
+
+/** All that is known of it, in the order one looks for it: length, size, picture, sound. */
+export function factsOf({ durationSeconds, sizeBytes, video, audio }: Upload): string[] {
+  return [
+    durationSeconds !== null && formatLength(durationSeconds),
+    sizeBytes !== null && formatBytes(sizeBytes),
+    video && pictureOf(video),
+    audio && soundOf(audio),
+  ].filter((fact): fact is string => typeof fact === 'string');
+}
+
+const AUDIO_FILES = /\.(mp3|m4a|aac|wav|flac|ogg|oga|opus|wma|aiff?)$/i;
+
+/** The use of a file: by the type that the browser tells, or by its name where there is none. */
+export function typeOfFile({ name, type }: Pick<File, 'name' | 'type'>): Upload['type'] {
+  if (type !== '') return type.startsWith('audio/') ? 'AUDIO' : 'VIDEO';
+  return AUDIO_FILES.test(name) ? 'AUDIO' : 'VIDEO';
+}
+
+/** Failures of links: whether the upload has one is not told, so that the server has the last word. */
+export const canRetry = (code: string): boolean => code.startsWith('link_') && code !== 'link_forbidden';
+
+/** `The server answered 503. Tried again at 12:05, given up at 12:30.` */
+export const waitOf = ({ message, nextTryAt, until }: NonNullable<Upload['waiting']>): string =>
+  `${message} Tried again at ${formatClock(nextTryAt)}, given up at ${formatClock(until)}.`;

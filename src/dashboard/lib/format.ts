@@ -1,0 +1,273 @@
+/**
+ * Numbers and times as people read them. Whatever is missing is an en dash, so that a column keeps its place.
+ * Pure: no I/O, no clock.
+ */
+import type { Billing } from '../../client/index.ts';
+
+export const NONE = '–';
+
+type Maybe = number | null | undefined;
+const known = (value: Maybe): value is number => typeof value === 'number' && Number.isFinite(value);
+
+const two = (n: number): string => String(n).padStart(2, '0');
+
+/** Seconds as a running clock: `00:07:09`, and with days in front from one day on: `3d 04:00:12`. */
+export function formatUptime(seconds: Maybe): string {
+  if (!known(seconds)) return NONE;
+  const s = Math.max(0, Math.floor(seconds));
+  const days = Math.floor(s / 86_400);
+  const clock = `${two(Math.floor(s / 3600) % 24)}:${two(Math.floor(s / 60) % 60)}:${two(s % 60)}`;
+  return days > 0 ? `${days}d ${clock}` : clock;
+}
+
+/** Seconds in words for screen readers, which read a clock badly: `3 days 4 hours`, `7 minutes`, `9 seconds`. */
+export function spokenDuration(seconds: Maybe): string {
+  if (!known(seconds)) return 'unknown';
+  const s = Math.max(0, Math.floor(seconds));
+  const parts: [number, string][] = [
+    [Math.floor(s / 86_400), 'day'],
+    [Math.floor(s / 3600) % 24, 'hour'],
+    [Math.floor(s / 60) % 60, 'minute'],
+    [s % 60, 'second'],
+  ];
+  const first = parts.findIndex(([n]) => n > 0);
+  if (first < 0) return '0 seconds';
+  return parts
+    .slice(first, first + (first >= 2 ? 1 : 2))
+    .filter(([n]) => n > 0)
+    .map(([n, unit]) => `${n} ${unit}${n === 1 ? '' : 's'}`)
+    .join(' ');
+}
+
+/** Kilobits a second: `870 kbps` below 1,000, `4.50 Mbps` from there. */
+export function formatBitrate(kbps: Maybe): string {
+  if (!known(kbps)) return NONE;
+  return kbps < 999.5 ? `${Math.round(kbps)} kbps` : `${(kbps / 1000).toFixed(2)} Mbps`;
+}
+
+/** Frames a second with two decimals at most: `30`, `29.97`. */
+export function formatFps(fps: Maybe): string {
+  return known(fps) ? String(Math.round(fps * 100) / 100) : NONE;
+}
+
+/** Milliseconds: `0.3 ms` below ten, `12 ms`, `1.2 s` from one second; the sign is kept. */
+export function formatMs(ms: Maybe): string {
+  if (!known(ms)) return NONE;
+  const size = Math.abs(ms);
+  if (size >= 999.5) return `${(ms / 1000).toFixed(1)} s`;
+  return `${size < 9.95 ? Math.round(ms * 10) / 10 : Math.round(ms)} ms`;
+}
+
+/** A whole number with separators: `12,034`. */
+export function formatCount(n: Maybe): string {
+  return known(n) ? Math.round(n).toLocaleString('en-US') : NONE;
+}
+
+/** Bytes in powers of 1,000: `1.2 GB`. */
+export function formatBytes(bytes: Maybe): string {
+  if (!known(bytes)) return NONE;
+  const units = ['B', 'kB', 'MB', 'GB', 'TB', 'PB'];
+  const power = bytes < 1 ? 0 : Math.min(units.length - 1, Math.floor(Math.log10(bytes) / 3));
+  const value = bytes / 1000 ** power;
+  return `${power === 0 ? Math.round(value) : value.toFixed(1)} ${units[power]}`;
+}
+
+const BINARY = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB'];
+
+/** A limit of the account, in powers of 1,024 as limits are set: `5 GiB`; a unit other than bytes is a count. */
+export function formatAmount(amount: number, unit: string): string {
+  if (unit === 'seconds') return spokenDuration(amount);
+  if (unit !== 'bytes') return formatCount(amount);
+  const power = amount < 1024 ? 0 : Math.min(BINARY.length - 1, Math.floor(Math.log2(amount) / 10));
+  return `${Math.floor((amount / 1024 ** power) * 10) / 10} ${BINARY[power]}`;
+}
+
+/** `q_1080p` and `f_30` (or without the prefixes) as `1080p30`'s readable form: `1080p · 30 fps`. */
+export function formatProfile(quality: string | undefined, framerate: string | number | undefined): string {
+  const q = quality?.replace(/^q_/, '');
+  const f = framerate === undefined ? undefined : String(framerate).replace(/^f_/, '');
+  return [q, f && `${f} fps`].filter(Boolean).join(' · ') || NONE;
+}
+
+/** How long ago: `just now`, `42 s ago`, `5 min ago`, `3 h ago`, `2 days ago`. */
+export function formatAgo(then: Date, now: Date): string {
+  const s = Math.floor((now.getTime() - then.getTime()) / 1000);
+  if (!Number.isFinite(s)) return NONE;
+  if (s < 5) return 'just now';
+  if (s < 60) return `${s} s ago`;
+  if (s < 3600) return `${Math.floor(s / 60)} min ago`;
+  if (s < 86_400) return `${Math.floor(s / 3600)} h ago`;
+  const days = Math.floor(s / 86_400);
+  return days === 1 ? 'yesterday' : `${days} days ago`;
+}
+
+/** Seconds from an RFC 3339 time to now; undefined when the time is missing or unreadable. */
+export function secondsSince(then: string | null | undefined, now: number): number | undefined {
+  const at = then ? Date.parse(then) : Number.NaN;
+  return Number.isNaN(at) ? undefined : Math.max(0, (now - at) / 1000);
+}
+
+/** Seconds of media as players show them: `0:42`, `12:07`, `1:02:03`. */
+export function formatLength(seconds: Maybe): string {
+  if (!known(seconds)) return NONE;
+  const s = Math.max(0, Math.round(seconds));
+  const hours = Math.floor(s / 3600);
+  const minutes = Math.floor(s / 60) % 60;
+  return hours > 0 ? `${hours}:${two(minutes)}:${two(s % 60)}` : `${minutes}:${two(s % 60)}`;
+}
+
+/** `3 days 4 h`, `5 h 20 min`, `less than a minute`. */
+export function formatTimeSpan(seconds: number): string {
+  const [days, hours, minutes] = [
+    Math.floor(seconds / 86_400),
+    Math.floor(seconds / 3600) % 24,
+    Math.floor(seconds / 60) % 60,
+  ];
+  if (days > 0) return [`${days} ${days === 1 ? 'day' : 'days'}`, hours > 0 && `${hours} h`].filter(Boolean).join(' ');
+  if (hours > 0) return [`${hours} h`, minutes > 0 && `${minutes} min`].filter(Boolean).join(' ');
+  return minutes > 0 ? `${minutes} min` : 'less than a minute';
+}
+
+/** Seconds in hours and minutes, rounded: `2 h 30 min`, `30 h`, `0 min`. */
+export function formatHours(seconds: number): string {
+  const [hours, minutes] = [Math.floor(seconds / 3600), Math.round((seconds % 3600) / 60)];
+  return [hours > 0 && `${hours} h`, (minutes > 0 || hours === 0) && `${minutes} min`].filter(Boolean).join(' ');
+}
+
+/** `about 3 min left`: to the second it would only flicker. */
+export function formatTimeLeft(seconds: number | undefined): string | undefined {
+  if (seconds === undefined) return undefined;
+  if (seconds < 10) return 'a few seconds left';
+  if (seconds < 60) return `about ${Math.ceil(seconds / 10) * 10} s left`;
+  if (seconds < 3600) return `about ${Math.ceil(seconds / 60)} min left`;
+  return `about ${Math.ceil(seconds / 360) / 10} h left`;
+}
+
+const TIME: Intl.DateTimeFormatOptions = {
+  weekday: 'short',
+  month: 'short',
+  day: 'numeric',
+  hour: '2-digit',
+  minute: '2-digit',
+};
+
+/** `Fri, Nov 20, 18:00` in the reader's zone and language; undefined for a time that is missing or unreadable. */
+export function formatTime(at: string | null | undefined, locale?: string, timeZone?: string): string | undefined {
+  const date = at ? new Date(at) : undefined;
+  if (!date || Number.isNaN(date.getTime())) return undefined;
+  return date.toLocaleString(locale, timeZone ? { ...TIME, timeZone } : TIME);
+}
+
+/** `18:00` in the reader's zone and language. */
+export const formatClock = (text: string): string =>
+  new Date(text).toLocaleTimeString(undefined, { hour: '2-digit', minute: '2-digit' });
+
+/** `31 January 2027`, in the reader's language and zone. */
+export const formatDay = (time: string): string =>
+  new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'long', year: 'numeric' }).format(new Date(time));
+
+/** `2027-01-31`, on the reader's own clock. */
+export function formatIsoDay(at: Date): string {
+  const [month, day] = [at.getMonth() + 1, at.getDate()].map(two);
+  return `${at.getFullYear()}-${month}-${day}`;
+}
+
+/** `Jan 31`, as the reader writes it: a day has no zone. */
+export const formatDayOfMonth = (day: string): string =>
+  new Date(day).toLocaleDateString(undefined, { month: 'short', day: 'numeric', timeZone: 'UTC' });
+
+/** The reader's own time zone. */
+export const findTimeZone = (): string => Intl.DateTimeFormat().resolvedOptions().timeZone || 'UTC';
+
+/** How long until then: `in a moment`, `in 5 min`, `in 3 h`, `in 2 days`; nothing for a time that is missing or over. */
+export function formatIn(at: string | null | undefined, now: Date): string {
+  const minutes = Math.round((Date.parse(at ?? '') - now.getTime()) / 60_000);
+  if (Number.isNaN(minutes) || minutes < 0) return '';
+  if (minutes === 0) return 'in a moment';
+  if (minutes < 60) return `in ${minutes} min`;
+  const hours = Math.round(minutes / 60);
+  return hours < 36 ? `in ${hours} h` : `in ${Math.round(hours / 24)} days`;
+}
+
+/** `NotReady` as `Not ready`: reasons are CamelCase for machines. */
+export function formatReason(reason: string): string {
+  const words = reason.replace(/(?<=[a-z0-9])[A-Z]/g, ' $&').toLowerCase();
+  return words === '' ? 'Event' : words.charAt(0).toUpperCase() + words.slice(1);
+}
+
+export type Currency = Pick<Billing, 'currency' | 'creditsPerMinorUnit'>;
+
+const countDigits = (currency: string): number =>
+  new Intl.NumberFormat('en', { style: 'currency', currency }).resolvedOptions().maximumFractionDigits ?? 2;
+
+/** A whole number of the smallest unit, as a decimal number; exact, however large it is. */
+export function formatDecimal(amount: string, decimals: number): string {
+  const sign = amount.startsWith('-') ? '-' : '';
+  const text = amount.replace('-', '').padStart(decimals + 1, '0');
+  const whole = text.slice(0, text.length - decimals);
+  const part = text.slice(text.length - decimals).replace(/0+$/, '');
+  return `${sign}${whole}${part && `.${part}`}`;
+}
+
+const formatCurrency = (number: string, currency: string, most: number, locale?: string): string => {
+  const digits = countDigits(currency);
+  return new Intl.NumberFormat(locale, {
+    style: 'currency',
+    currency,
+    minimumFractionDigits: digits,
+    maximumFractionDigits: Math.max(digits, most),
+    // A fraction is never shown as more than it is.
+    roundingMode: 'trunc',
+  } as Intl.NumberFormatOptions).format(number as Intl.StringNumericLiteral);
+};
+
+/** `$12.34`, of minor units. */
+export const formatMinor = (amountMinor: string, currency: string, locale?: string): string =>
+  formatCurrency(formatDecimal(amountMinor, countDigits(currency)), currency, 0, locale);
+
+/** `$12.34` of credits; `exactly`: with the parts of a cent that one second costs. */
+export function formatCredits(
+  credits: string,
+  { currency, creditsPerMinorUnit }: Currency,
+  { exactly = false, locale }: { exactly?: boolean; locale?: string } = {},
+): string {
+  const parts = creditsPerMinorUnit.length - 1;
+  return formatCurrency(
+    formatDecimal(credits, countDigits(currency) + parts),
+    currency,
+    exactly ? countDigits(currency) + parts : 0,
+    locale,
+  );
+}
+
+/** A sum for a chart, whose axis needs numbers. It is no more exact than a picture is. */
+export const toChartNumber = (credits: string, { currency, creditsPerMinorUnit }: Currency): number =>
+  Number(formatDecimal(credits, countDigits(currency) + creditsPerMinorUnit.length - 1));
+
+/** Parts of an axis of a chart: between its labels are so many steps, more or less. */
+const AXIS_STEPS = 3;
+
+/**
+ * Formats the labels of an axis up to `most`, with as many digits as its steps have, which are two that count: so no two labels
+ * are alike, however small the sums are.
+ */
+export function createAxisFormat(most: number, currency: string, locale?: string): (cost: number) => string {
+  const digits = countDigits(currency);
+  const needed = most > 0 ? 1 - Math.floor(Math.log10(most / AXIS_STEPS)) : digits;
+  const format = new Intl.NumberFormat(locale, {
+    style: 'currency',
+    currency,
+    minimumFractionDigits: digits,
+    maximumFractionDigits: Math.min(12, Math.max(digits, needed)),
+  });
+  return (cost) => format.format(cost);
+}
+
+/** `25`, `25.5` and `25,50` as minor units; undefined for a text that is no amount. */
+export function parseMinor(text: string, currency: string): string | undefined {
+  const digits = countDigits(currency);
+  const [, whole, part = ''] = /^(\d{1,9})(?:[.,](\d+))?$/.exec(text.trim()) ?? [];
+  if (whole === undefined || part.length > digits) return undefined;
+  const minor = BigInt(`${whole}${part.padEnd(digits, '0')}`);
+  return minor > 0n ? String(minor) : undefined;
+}

@@ -1,0 +1,23 @@
+/** A part of a page with a heading of its own. */
+import { type ReactNode, useId } from 'react';
+import classes from './panel.module.css';
+
+interface PanelProps {
+  title: string;
+  children: ReactNode;
+  /** Stands beside the heading. */
+  action?: ReactNode;
+}
+
+export function Panel({ title, children, action }: PanelProps) {
+  const id = useId();
+  return (
+    <section className={classes.panel} aria-labelledby={id}>
+      <div className={classes.head}>
+        <h2 id={id}>{title}</h2>
+        {action}
+      </div>
+      {children}
+    </section>
+  );
+}

@@ -1,0 +1,30 @@
+/** A thing in a list: its kind, facts about it, its acts, and below them its progress. */
+import type { ReactNode } from 'react';
+import classes from './page.module.css';
+
+interface RowProps {
+  name: string;
+  icon: ReactNode;
+  /** In place of the name, where that leads somewhere. */
+  title?: ReactNode;
+  /** Under the name. */
+  facts: ReactNode;
+  actions?: ReactNode;
+  children?: ReactNode;
+  'data-testid': string;
+  'data-state'?: string;
+}
+
+export function Row({ name, icon, title, facts, actions, children, ...data }: RowProps) {
+  return (
+    <article className={classes.row} aria-label={name} {...data}>
+      <div className={classes.kind}>{icon}</div>
+      <div className={classes.facts}>
+        <h2>{title ?? name}</h2>
+        {facts}
+      </div>
+      <div className={classes.rowActions}>{actions}</div>
+      {children}
+    </article>
+  );
+}
