@@ -6,7 +6,7 @@
  *     test-programs.ts [file]   to the file, e.g. a pipe, a line is written once Debian's packages are there
  */
 import { writeFileSync } from 'node:fs';
-import { environment, localEnvironment } from '../src/settings/environment.ts';
+import { environment } from '../src/settings/environment.ts';
 import { ensureImageBases } from '../test/support/cluster/images.ts';
 import { clusterLayout } from '../test/support/cluster/layout.ts';
 import { MACHINE_PROGRAMS, whyNot } from '../test/support/cluster/programs.ts';
@@ -18,6 +18,7 @@ import { ensureHelms } from '../test/support/helm/program.ts';
 import { ensureSchemathesis } from '../test/support/schemathesis/program.ts';
 import { ensureBinaries } from '../tools/control-plane/binaries.ts';
 import { NODE_PROGRAM_KEYS, PROGRAM_KEYS } from '../tools/control-plane/programs.ts';
+import { localEnvironment } from '../tools/local/environment.ts';
 import { ensurePrograms, type NeededProgram } from '../tools/process/preflight.ts';
 
 const say = (step: string) => void process.stdout.write(`${step}\n`);

@@ -4,31 +4,29 @@
  */
 import { readFileSync } from 'node:fs';
 import { DISPLAY_NAME_PATTERN } from '../lib/sentences.ts';
-import { ConfigError, type Env, reader } from '../settings/settings.ts';
+import { ConfigError, type Env, reader, type SecretName, variable } from '../settings/settings.ts';
 import type { OutsideProvider } from './outside-claims.ts';
 
-/** The variable, or what is in the file that the variable with `_FILE` at its end names. */
-function secret(env: Env, name: string): string | undefined {
-  const { optional } = reader(env);
-  const [value, file] = [optional(name), optional(`${name}_FILE`)];
-  if (file === undefined) return value;
-  if (value !== undefined) throw new ConfigError(`Set either LOOPSTREAM_${name} or LOOPSTREAM_${name}_FILE.`);
-  let found: string;
+/** Reads the secret, from its file where it has one. */
+function readSecret(env: Env, name: SecretName): string | undefined {
+  const found = reader(env).secret(name);
+  if (!found || 'text' in found) return found?.text;
+  let text: string;
   try {
-    found = readFileSync(file, 'utf8').trim();
+    text = readFileSync(found.file, 'utf8').trim();
   } catch (error) {
     const { code = '' } = error as NodeJS.ErrnoException;
-    throw new ConfigError(`The file that LOOPSTREAM_${name}_FILE names cannot be read (${code}).`);
+    throw new ConfigError(`The file that ${variable(name)}_FILE names cannot be read (${code}).`);
   }
-  if (found === '') throw new ConfigError(`The file that LOOPSTREAM_${name}_FILE names is empty.`);
-  return found;
+  if (text === '') throw new ConfigError(`The file that ${variable(name)}_FILE names is empty.`);
+  return text;
 }
 
 const ADDRESS = /^[^\s<>@]+@[^\s<>@]+$/;
 
 /** By which server mail is sent, and who it is from; without the first no mail is sent. */
 export const mail = (env: Env): { smtpUrl: string; from: string } | undefined => {
-  const smtpUrl = secret(env, 'SMTP_URL');
+  const smtpUrl = readSecret(env, 'SMTP_URL');
   if (smtpUrl === undefined) return undefined;
   // It holds a password, so it is not repeated.
   if (!URL.canParse(smtpUrl) || !/^smtps?:$/.test(new URL(smtpUrl).protocol) || new URL(smtpUrl).hostname === '')
@@ -65,8 +63,8 @@ export const outsideProvider = (env: Env): OutsideProvider | undefined => {
     issuer,
     name,
     clientId: text('OIDC_CLIENT_ID'),
-    clientSecret: secret(env, 'OIDC_CLIENT_SECRET'),
-    signUp: flag('OIDC_SIGN_UP', flag('SIGN_UP', true)),
+    clientSecret: readSecret(env, 'OIDC_CLIENT_SECRET'),
+    signUp: flag('OIDC_SIGN_UP', flag('SIGN_UP')),
     trustsEmail: flag('OIDC_TRUST_EMAIL'),
   });
 };
@@ -76,10 +74,10 @@ export const authLimits = (env: Env) => {
   const { integer } = reader(env);
   return Object.freeze({
     /** For one account in ten minutes. */
-    attempts: integer('SIGN_IN_ATTEMPTS', 20, 1),
+    attempts: integer('SIGN_IN_ATTEMPTS'),
     /** In an hour. */
-    registrations: integer('CLIENT_REGISTRATIONS', 20, 1),
+    registrations: integer('CLIENT_REGISTRATIONS'),
     /** To one mailbox in an hour, whoever causes them and from wherever. */
-    mails: integer('MAILS_PER_HOUR', 5, 1),
+    mails: integer('MAILS_PER_HOUR'),
   });
 };

@@ -10,19 +10,20 @@ import { parsePrices } from './ledger/prices.ts';
 /** Crypto deposits: JSON that is checked where it is used (crypto/settings.ts), since that needs libraries that few roles do. */
 const crypto = (env: Env) => {
   const { integer, optional, json, text } = reader(env);
-  const maybe = (name: string) => (optional(name) === undefined ? undefined : json<unknown>(name));
+  const maybe = (name: 'CRYPTO_NETWORKS' | 'CRYPTO_RATES') =>
+    optional(name) === undefined ? undefined : json<unknown>(name);
   return Object.freeze({
     networks: maybe('CRYPTO_NETWORKS'),
     rates: maybe('CRYPTO_RATES'),
     ratesUrl: optional('CRYPTO_RATES_URL'),
-    quoteSeconds: integer('CRYPTO_QUOTE_SECONDS', 900, 60, 86_400),
-    currency: text('CURRENCY', 'USD'),
+    quoteSeconds: integer('CRYPTO_QUOTE_SECONDS'),
+    currency: text('CURRENCY'),
   });
 };
 
 /** What is alike for all that has to do with money. */
 export const money = (env: Env) => {
-  const currency = reader(env).text('CURRENCY', 'USD');
+  const currency = reader(env).text('CURRENCY');
   if (!isCurrency(currency)) throw new ConfigError('LOOPSTREAM_CURRENCY must be a code of ISO 4217, such as USD.');
   return {
     currency,
@@ -42,11 +43,11 @@ export const billingConfig = (env: Env) => {
     ...kube(env),
     databaseUrl: text('DATABASE_URL'),
     /** From one count of what streams have used to the next. */
-    meterIntervalMs: 1000 * integer('METER_INTERVAL_SECONDS', 10, 1, 3600),
+    meterIntervalMs: 1000 * integer('METER_INTERVAL_SECONDS'),
     /** How long streams stay on air after the credit of their account is used up. */
-    creditGraceSeconds: integer('CREDIT_GRACE_SECONDS', 0, 0, 31 * 86_400),
-    opsHost: text('OPS_HOST', '0.0.0.0'),
-    opsPort: integer('OPS_PORT', 9404, 0, 65_535),
+    creditGraceSeconds: integer('CREDIT_GRACE_SECONDS'),
+    opsHost: text('OPS_HOST'),
+    opsPort: integer('OPS_PORT', 'billing'),
     ...money(env),
   });
 };

@@ -3,8 +3,8 @@
  * they start for little: this file imports nothing heavy. Pure: no I/O, no clock.
  */
 import { common, maxSourceBytes } from '../settings/common.ts';
-import { ConfigError, type Env, reader } from '../settings/settings.ts';
-import { CONFINE_MODES, type ConfineMode } from './confinement/modes.ts';
+import { type Env, reader } from '../settings/settings.ts';
+import type { ConfineMode } from './confinement/modes.ts';
 import { mediaLimits } from './limits.ts';
 
 /**
@@ -20,16 +20,7 @@ export const storageCredentials = (env: Env) => {
 };
 
 /** Whether ffmpeg and ffprobe are confined by the kernel: as far as it can, wholly or not at all, or not. */
-export function confineMode(env: Env): ConfineMode {
-  const value = reader(env).text('CONFINE', 'auto');
-  const mode = CONFINE_MODES.find((each) => each === value);
-  if (mode) return mode;
-  throw new ConfigError(`LOOPSTREAM_CONFINE must be ${CONFINE_MODES.join(', ')}.`);
-}
-
-export const DEFAULT_CACHE_BYTES = 2 * 2 ** 30;
-/** Half a minute of the highest quality: with less, what is read ahead would push out what is being played. */
-export const MIN_CACHE_BYTES = 256 * 2 ** 20;
+export const confineMode = (env: Env) => reader(env).text('CONFINE') as ConfineMode;
 
 /** The streamer: inside the pod of one stream. Paths are where the pod's volumes are mounted. */
 export const streamerConfig = (env: Env) => {
@@ -43,15 +34,15 @@ export const streamerConfig = (env: Env) => {
     storageCredentials: storageCredentials(env),
     /** Where media from S3 is kept to be read again; the directory of one process. Without it nothing is kept. */
     cacheDir: optional('CACHE_DIR'),
-    cacheBytes: integer('CACHE_BYTES', DEFAULT_CACHE_BYTES, MIN_CACHE_BYTES),
+    cacheBytes: integer('CACHE_BYTES'),
     host: text('HOST', '0.0.0.0'),
-    port: integer('PORT', 9400, 0, 65_535),
+    port: integer('PORT', 'streamer'),
     /** Where /metrics is; without it, at the same port as all else. */
-    metricsPort: optional('METRICS_PORT') === undefined ? undefined : integer('METRICS_PORT', 9405, 0, 65_535),
+    metricsPort: optional('METRICS_PORT') === undefined ? undefined : integer('METRICS_PORT'),
     /** PEM file of the authorities that are trusted for RTMPS, instead of the system's. */
     caFile: optional('CA_FILE'),
     allowPrivateDestinations: flag('ALLOW_PRIVATE_DESTINATIONS'),
-    sender: text('SENDER', text('FFMPEG', 'ffmpeg')),
+    sender: text('SENDER', text('FFMPEG')),
     confine: confineMode(env),
     /** Holds the token that the operator shows; without it nobody may control the stream. */
     controlTokenFile: reader(env).optional('CONTROL_TOKEN_FILE'),
@@ -61,7 +52,7 @@ export const streamerConfig = (env: Env) => {
     publisherFile: optional('PUBLISHER_FILE'),
     podUid: optional('POD_UID') ?? '',
     /** How long it goes on publishing after SIGTERM, unless it is told to stop: until then another one can take over. */
-    lingerSeconds: integer('LINGER_SECONDS', 0, 0, 3600),
+    lingerSeconds: integer('LINGER_SECONDS'),
     /** Where the time on air is written: what Kubernetes reads at the end, and what the next process of the pod reads. */
     resultFile: optional('RESULT_FILE'),
     sessionsFile: optional('SESSIONS_FILE'),
@@ -74,9 +65,9 @@ export const fetchLimits = (env: Env) => {
   const { integer } = reader(env);
   return {
     /** For all of it. */
-    fetchTimeoutSeconds: integer('FETCH_TIMEOUT_SECONDS', 3600, 1, 7 * 86_400),
+    fetchTimeoutSeconds: integer('FETCH_TIMEOUT_SECONDS'),
     /** A server that sends less for half a minute is given up; 0 for any rate. */
-    minFetchBytesPerSecond: integer('MIN_FETCH_BYTES_PER_SECOND', 16 * 1024, 0),
+    minFetchBytesPerSecond: integer('MIN_FETCH_BYTES_PER_SECOND'),
   };
 };
 
@@ -89,16 +80,16 @@ export const prepareConfig = (env: Env) => {
     resultFile: text('RESULT_FILE'),
     /** Where it tells how far it is; without a host it tells nobody. */
     host: optional('HOST'),
-    port: integer('PORT', 9403, 0, 65_535),
+    port: integer('PORT', 'prepare'),
     storageUrl: text('STORAGE_URL'),
     storageCredentials: storageCredentials(env),
     allowPrivateLinks: flag('ALLOW_PRIVATE_LINKS'),
     maxSourceBytes: maxSourceBytes(env),
     ...fetchLimits(env),
     mediaLimits: mediaLimits(env),
-    ffmpeg: text('FFMPEG', 'ffmpeg'),
+    ffmpeg: text('FFMPEG'),
     confine: confineMode(env),
-    ffprobe: text('FFPROBE', 'ffprobe'),
+    ffprobe: text('FFPROBE'),
     /** Where the container beside this one is to come for work, which then runs both of them. */
     decoderSocket: optional('DECODER_SOCKET'),
     /** Where files are put that it reads. */
@@ -113,8 +104,8 @@ export const decoderConfig = (env: Env) => {
   return Object.freeze({
     ...common(env),
     socket: text('DECODER_SOCKET'),
-    ffmpeg: text('FFMPEG', 'ffmpeg'),
-    ffprobe: text('FFPROBE', 'ffprobe'),
+    ffmpeg: text('FFMPEG'),
+    ffprobe: text('FFPROBE'),
     confine: confineMode(env),
   });
 };
@@ -131,8 +122,8 @@ export const probeConfig = (env: Env) => {
     /** As a streamer's. */
     caFile: optional('CA_FILE'),
     allowPrivateDestinations: flag('ALLOW_PRIVATE_DESTINATIONS'),
-    ffmpeg: text('FFMPEG', 'ffmpeg'),
-    sender: text('SENDER', text('FFMPEG', 'ffmpeg')),
+    ffmpeg: text('FFMPEG'),
+    sender: text('SENDER', text('FFMPEG')),
     confine: confineMode(env),
   });
 };

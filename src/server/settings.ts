@@ -13,12 +13,12 @@ const uploadLimits = (env: Env) => {
   const { integer } = reader(env);
   return Object.freeze({
     /** Bytes of memory in which uploads wait for the storage. */
-    memoryBytes: integer('UPLOAD_MEMORY_BYTES', 32 * 2 ** 20, 2 ** 20, 2 ** 34),
+    memoryBytes: integer('UPLOAD_MEMORY_BYTES'),
     /** Requests that send uploads at the same time, in all and of one account. Stock clients send twenty files at once. */
-    atOnce: integer('UPLOADS_AT_ONCE', 256, 1, 100_000),
-    atOnceEach: integer('UPLOADS_AT_ONCE_PER_ACCOUNT', 32, 1, 100_000),
+    atOnce: integer('UPLOADS_AT_ONCE'),
+    atOnceEach: integer('UPLOADS_AT_ONCE_PER_ACCOUNT'),
     /** Bytes a second, averaged over 30 seconds: twenty files at once on a line of 1 Mbit/s have more each. */
-    minBytesPerSecond: integer('UPLOAD_MIN_BYTES_PER_SECOND', 4096, 0),
+    minBytesPerSecond: integer('UPLOAD_MIN_BYTES_PER_SECOND'),
   });
 };
 
@@ -27,37 +27,32 @@ const previewLimits = (env: Env) => {
   const { integer } = reader(env);
   return Object.freeze({
     /** Open at the same time: of one stream, of one account, in all. */
-    perStream: integer('PREVIEWS_PER_STREAM', 4, 1, 100_000),
-    perServer: integer('PREVIEWS_PER_SERVER', 48, 1, 100_000),
+    perStream: integer('PREVIEWS_PER_STREAM'),
+    perServer: integer('PREVIEWS_PER_SERVER'),
     /** Seconds after which a preview ends; whoever is still looking opens it again. */
-    seconds: integer('PREVIEW_SECONDS', 600, 1, 86_400),
+    seconds: integer('PREVIEW_SECONDS'),
   });
 };
 
 /** Feeds of changes that are open at the same time, of all accounts. */
-const feedsPerServer = (env: Env): number => reader(env).integer('FEEDS_PER_SERVER', 2000, 1, 1_000_000);
+const feedsPerServer = (env: Env): number => reader(env).integer('FEEDS_PER_SERVER');
 
 /** How long clients may take, in milliseconds. */
 const timeouts = (env: Env) => {
   const { integer } = reader(env);
-  const seconds = (name: string, fallback: number) => 1000 * integer(`${name}_TIMEOUT_SECONDS`, fallback, 1, 86_400);
   return Object.freeze({
     /** From the first byte of a request to the end of its headers. */
-    headersMs: seconds('HEADERS', 15),
+    headersMs: 1000 * integer('HEADERS_TIMEOUT_SECONDS'),
     /** For a body of JSON. */
-    bodyMs: seconds('BODY', 30),
+    bodyMs: 1000 * integer('BODY_TIMEOUT_SECONDS'),
     /** For a whole request, the bytes of an upload among them. */
-    requestMs: seconds('REQUEST', 3600),
+    requestMs: 1000 * integer('REQUEST_TIMEOUT_SECONDS'),
     /** Between two requests: longer than load balancers keep a connection, which are often told 60 s. */
-    keepAliveMs: seconds('KEEP_ALIVE', 65),
+    keepAliveMs: 1000 * integer('KEEP_ALIVE_TIMEOUT_SECONDS'),
     /** With no byte in either direction: longer than the longest `wait`. */
-    connectionMs: seconds('CONNECTION', 120),
+    connectionMs: 1000 * integer('CONNECTION_TIMEOUT_SECONDS'),
   });
 };
-
-/** Divided by commas; empty when it is not set. */
-const list = (env: Env, name: string): string[] =>
-  (reader(env).optional(name) ?? '').split(',').flatMap((part) => part.trim() || []);
 
 const PROXIES = ['loopback', 'linklocal', 'uniquelocal'];
 const isNetwork = (text: string): boolean => {
@@ -76,7 +71,7 @@ const redisUrl = (env: Env): string | undefined => {
 
 /** Whose X-Forwarded-For counts; a mere number of proxies could be had by anybody who comes past them. */
 const trustProxy = (env: Env): string[] | false => {
-  const networks = list(env, 'TRUST_PROXY');
+  const networks = reader(env).list('TRUST_PROXY');
   if (networks.every((network) => PROXIES.includes(network) || isNetwork(network)))
     return networks.length > 0 && networks;
   throw new ConfigError(
@@ -86,7 +81,7 @@ const trustProxy = (env: Env): string[] | false => {
 
 /** Origins whose pages may read answers: `https://app.example.com`, or `*` for all of them. */
 const corsOrigins = (env: Env): string[] => {
-  const origins = list(env, 'CORS_ORIGINS');
+  const origins = reader(env).list('CORS_ORIGINS');
   if (origins.every((origin) => origin === '*' || (URL.canParse(origin) && new URL(origin).origin === origin)))
     return origins;
   throw new ConfigError('LOOPSTREAM_CORS_ORIGINS must be origins such as https://app.example.com, or *.');
@@ -99,31 +94,31 @@ export const apiConfig = (env: Env) => {
     ...databaseConfig(env),
     ...kube(env),
     host: text('HOST', '0.0.0.0'),
-    port: integer('PORT', 8080, 0, 65_535),
-    opsHost: text('OPS_HOST', '0.0.0.0'),
-    opsPort: integer('OPS_PORT', 9402, 0, 65_535),
-    publicUrl: text('PUBLIC_URL', `http://127.0.0.1:${integer('PORT', 8080, 0, 65_535)}`).replace(/\/$/, ''),
+    port: integer('PORT', 'api'),
+    opsHost: text('OPS_HOST'),
+    opsPort: integer('OPS_PORT', 'api'),
+    publicUrl: text('PUBLIC_URL', `http://127.0.0.1:${integer('PORT', 'api')}`).replace(/\/$/, ''),
     rateLimit: Object.freeze({
-      requests: integer('RATE_LIMIT_REQUESTS', 600, 1),
-      windowMs: 1000 * integer('RATE_LIMIT_WINDOW_SECONDS', 60, 1, 86_400),
+      requests: integer('RATE_LIMIT_REQUESTS'),
+      windowMs: 1000 * integer('RATE_LIMIT_WINDOW_SECONDS'),
     }),
     authLimits: authLimits(env),
     /** OAuth clients that nobody has used for so long are removed. */
-    unusedClientDays: integer('UNUSED_CLIENT_DAYS', 30, 1, 3660),
+    unusedClientDays: integer('UNUSED_CLIENT_DAYS'),
     /** Where requests are counted for all replicas together; without it each replica counts its own. */
     redisUrl: redisUrl(env),
     trustProxy: trustProxy(env),
     corsOrigins: corsOrigins(env),
     timeouts: timeouts(env),
     /** How long it answers as before once it is to end, and only /readyz says so. */
-    shutdownDelayMs: 1000 * integer('SHUTDOWN_DELAY_SECONDS', 0, 0, 600),
-    scopePrefix: text('SCOPE_PREFIX', 'service'),
+    shutdownDelayMs: 1000 * integer('SHUTDOWN_DELAY_SECONDS'),
+    scopePrefix: text('SCOPE_PREFIX'),
     allowPrivateLinks: flag('ALLOW_PRIVATE_LINKS'),
     allowPrivateDestinations: flag('ALLOW_PRIVATE_DESTINATIONS'),
     maxSourceBytes: maxSourceBytes(env),
     limits: accountLimits(env),
     /** How long a client may take to send an upload, from its beginning on. */
-    uploadExpireHours: integer('UPLOAD_EXPIRE_HOURS', 72, 1, 24 * 366),
+    uploadExpireHours: integer('UPLOAD_EXPIRE_HOURS'),
     uploadLimits: uploadLimits(env),
     previewLimits: previewLimits(env),
     feedsPerServer: feedsPerServer(env),
@@ -135,7 +130,7 @@ export const apiConfig = (env: Env) => {
     /** Where people may sign in besides here. */
     outside: outsideProvider(env),
     /** Whether strangers may make accounts; where no mail is sent they cannot. */
-    signUp: flag('SIGN_UP', true),
+    signUp: flag('SIGN_UP'),
     /** Streams cost credits, which the role `billing` counts. */
     billing: flag('BILLING'),
     /** A font file for letters that ours lack (invoices/font.ts). */

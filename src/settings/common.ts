@@ -2,13 +2,13 @@
 import { type Env, reader } from './settings.ts';
 
 /** For every role. */
-export const common = (env: Env) => ({ logLevel: reader(env).text('LOG_LEVEL', 'info') });
+export const common = (env: Env) => ({ logLevel: reader(env).text('LOG_LEVEL') });
 
 /** Kubernetes: the kubeconfig file, or the pod's service account when there is none. */
 export const kube = (env: Env) => ({
   kubeconfig: env.KUBECONFIG,
-  namespace: reader(env).text('NAMESPACE', 'loopstream'),
+  namespace: reader(env).text('NAMESPACE'),
 });
 
 /** The largest source file, in bytes. */
-export const maxSourceBytes = (env: Env): number => reader(env).integer('MAX_SOURCE_BYTES', 20 * 2 ** 30, 1);
+export const maxSourceBytes = (env: Env): number => reader(env).integer('MAX_SOURCE_BYTES');

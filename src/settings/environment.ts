@@ -1,8 +1,8 @@
 /**
- * The only place that looks at the environment itself; what its variables mean for a role is in config.ts. It brings no more than
- * itself: the smallest programs have to know what to hand on to those that they start.
+ * Reads the environment of the process: no other file does. This file imports nothing heavy, since the smallest programs hand parts of
+ * it on to those that they start.
  */
-import { type Env, reader } from './settings.ts';
+import type { Env } from './settings.ts';
 
 /** The environment of this process, for main.ts to hand to the role it starts. */
 export const environment = (): Env => process.env;
@@ -28,36 +28,3 @@ export const toolEnvironment = (env: Env = environment()): Record<string, string
       return value === undefined ? [] : [[name, value]];
     }),
   );
-
-const PREFIX = 'LOOPSTREAM_';
-/** Read by the local system itself, set by what started it, or for tests: no role has such a setting. */
-const NO_SETTING = /^LOOPSTREAM_(TO|RECEIVER|NODE_CONTAINER|WRITE_RESULTS|TEST_.*)$/;
-
-/** Settings of roles, as `make run` hands them on. Empty values count as not set. */
-const roleSettings = (env: Env): Record<string, string> =>
-  Object.fromEntries(
-    Object.entries(env).flatMap(([name, value]) =>
-      value && name.startsWith(PREFIX) && !NO_SETTING.test(name) ? [[name, value]] : [],
-    ),
-  );
-
-/** What the local system reads of its environment; everything else is an option on its command line. */
-export const localEnvironment = (env: Env = environment()) => {
-  const { text, optional, json } = reader(env);
-  return Object.freeze({
-    kubebuilderAssets: env.KUBEBUILDER_ASSETS || undefined,
-    cacheDir: `${env.XDG_CACHE_HOME || `${env.HOME || '/var/tmp'}/.cache`}/loopstream`,
-    /** For the programs that we start to install or build something: proxies and the like are theirs. */
-    all: env,
-    path: env.PATH ?? '/usr/local/bin:/usr/bin:/bin',
-    home: env.HOME ?? '/',
-    /** `--to` without showing the key in the process list. */
-    to: optional('TO'),
-    logLevel: text('LOG_LEVEL', 'info'),
-    /** LOOPSTREAM_* for the roles: each limit can be tried here. What connects the parts with each other overrides it. */
-    settings: Object.freeze(roleSettings(env)),
-    /** Handed by the supervisor to the receiver it starts. */
-    receiver: () => json<unknown>('RECEIVER'),
-  });
-};
-export type LocalEnvironment = ReturnType<typeof localEnvironment>;

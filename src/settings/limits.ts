@@ -158,8 +158,8 @@ export function parseLimits(value: unknown): LimitOverrides {
 export const accountLimits = (env: Env) => {
   const { optional, integer, json } = reader(env);
   const { trial, full } = optional('LIMITS') === undefined ? {} : parseLimits(json<unknown>('LIMITS'));
-  const uploads = integer('UPLOAD_QUOTA_COUNT', LIMIT_ROWS.uploads.full, 1);
-  const uploadBytes = integer('UPLOAD_QUOTA_BYTES', LIMIT_ROWS.uploadBytes.full, 1);
+  const uploads = integer('UPLOAD_QUOTA_COUNT');
+  const uploadBytes = integer('UPLOAD_QUOTA_BYTES');
   return withOverrides({
     ...(trial && { trial }),
     full: { uploads, uploadBytes, largestUploadBytes: maxSourceBytes(env), ...full },

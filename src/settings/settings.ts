@@ -1,7 +1,8 @@
 /**
- * How settings are read from an environment: by their names without the prefix, each checked, so that one that is missing or
- * wrong is named in the error. Pure: no I/O, no clock.
+ * Reads settings from an environment by their names in the table, without the prefix. Each value is checked, so that an error names the
+ * variable that is missing or wrong. Pure: no I/O, no clock.
  */
+import { type Role, SETTINGS, type Setting, type SettingName } from './table.ts';
 
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
@@ -9,30 +10,84 @@ export class ConfigError extends Error {
 
 export type Env = Record<string, string | undefined>;
 
+/** The names of the settings of a type. */
+type Named<Type extends Setting['type']> = {
+  [Name in SettingName]: (typeof SETTINGS)[Name]['type'] extends Type ? Name : never;
+}[SettingName];
+
+/** A secret that may stand in a file, which neither a process list nor the description of a pod shows. */
+export type SecretName = {
+  [Name in SettingName]: (typeof SETTINGS)[Name] extends { file: true } ? Name : never;
+}[SettingName];
+export type SecretSetting = Readonly<{ text: string } | { file: string }>;
+
+/** Settings whose default depends on the role. */
+type ByRole = {
+  [Name in SettingName]: (typeof SETTINGS)[Name] extends { default: Record<string, unknown> } ? Name : never;
+}[SettingName];
+
+const PREFIX = 'LOOPSTREAM_';
+export const variable = (name: SettingName): string => `${PREFIX}${name}`;
+
+/** Every function throws a ConfigError where the variable is missing or wrong. */
 export function reader(env: Env) {
-  const text = (name: string, fallback?: string): string => {
-    const value = env[`LOOPSTREAM_${name}`] || fallback;
-    if (value === undefined) throw new ConfigError(`LOOPSTREAM_${name} is not set.`);
+  const optional = (name: SettingName): string | undefined => env[variable(name)] || undefined;
+  const required = (name: SettingName, fallback?: string): string => {
+    const value = optional(name) ?? fallback;
+    if (value === undefined) throw new ConfigError(`${variable(name)} is not set.`);
     return value;
   };
-  const optional = (name: string): string | undefined => env[`LOOPSTREAM_${name}`] || undefined;
-  const integer = (name: string, fallback: number, min = 0, max = Number.MAX_SAFE_INTEGER): number => {
-    const value = Number(text(name, String(fallback)));
-    if (Number.isInteger(value) && value >= min && value <= max) return value;
-    throw new ConfigError(`LOOPSTREAM_${name} must be a whole number from ${min} to ${max}.`);
+
+  /** `fallback` is for a default that the code computes. */
+  const text = (name: Named<'text' | 'secret'>, fallback?: string): string => {
+    const row: Setting = SETTINGS[name];
+    const { default: usual, enum: allowed }: { default?: string; enum?: readonly string[] } =
+      row.type === 'text' ? row : {};
+    const value = required(name, fallback ?? usual);
+    if (allowed && !allowed.includes(value)) throw new ConfigError(`${variable(name)} must be ${allowed.join(', ')}.`);
+    return value;
   };
-  const flag = (name: string, fallback = false): boolean => {
-    const value = text(name, String(fallback));
-    if (value !== 'true' && value !== 'false') throw new ConfigError(`LOOPSTREAM_${name} must be true or false.`);
+
+  function integer(name: Exclude<Named<'integer'>, ByRole>): number;
+  function integer(name: Named<'integer'>, role: Role): number;
+  function integer(name: Named<'integer'>, role?: Role): number {
+    const row: Extract<Setting, { type: 'integer' }> = SETTINGS[name];
+    const usual = typeof row.default === 'object' ? role && row.default[role] : row.default;
+    const { min, max = Number.MAX_SAFE_INTEGER } = row;
+    const value = Number(required(name, usual?.toString()));
+    if (Number.isInteger(value) && value >= min && value <= max) return value;
+    throw new ConfigError(`${variable(name)} must be a whole number from ${min} to ${max}.`);
+  }
+
+  /** `fallback` is for a default that the code computes. */
+  const flag = (name: Named<'flag'>, fallback?: boolean): boolean => {
+    const row: Extract<Setting, { type: 'flag' }> = SETTINGS[name];
+    const value = required(name, (fallback ?? row.default)?.toString());
+    if (value !== 'true' && value !== 'false') throw new ConfigError(`${variable(name)} must be true or false.`);
     return value === 'true';
   };
-  const json = <T>(name: string): T => {
+
+  /** The text, or the path of the file that holds it, which the variable with the suffix `_FILE` names; undefined without both. */
+  const secret = (name: SecretName): SecretSetting | undefined => {
+    const [value, file] = [optional(name), env[`${variable(name)}_FILE`] || undefined];
+    if (value !== undefined && file !== undefined)
+      throw new ConfigError(`Set either ${variable(name)} or ${variable(name)}_FILE, not both.`);
+    if (file !== undefined) return Object.freeze({ file });
+    return value === undefined ? undefined : Object.freeze({ text: value });
+  };
+
+  /** Empty when it is not set. */
+  const list = (name: Named<'list'>): string[] =>
+    (optional(name) ?? '').split(',').flatMap((part) => part.trim() || []);
+
+  const json = <T>(name: Named<'json'>): T => {
     try {
-      return JSON.parse(text(name)) as T;
+      return JSON.parse(required(name)) as T;
     } catch (error) {
       if (error instanceof ConfigError) throw error;
-      throw new ConfigError(`LOOPSTREAM_${name} must be JSON.`);
+      throw new ConfigError(`${variable(name)} must be JSON.`);
     }
   };
-  return { text, optional, integer, flag, json };
+
+  return { text, optional, integer, flag, secret, list, json };
 }

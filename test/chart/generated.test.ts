@@ -3,10 +3,15 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
+import { type Role, SETTINGS, type Setting, type SettingName } from '../../src/settings/table.ts';
 import { chartFiles } from '../../tools/generate/chart/files.ts';
 import { CHART, sources } from '../../tools/generate/chart/generate.ts';
 import { defaultOf, leaves, type Value } from '../../tools/generate/chart/schema.ts';
+import { valueFor } from '../../tools/generate/chart/settings.ts';
 import { VALUES } from '../../tools/generate/chart/values.ts';
+import { settingsDocument } from '../../tools/generate/settings.ts';
+
+const CHART_ROLES: readonly Role[] = ['operator', 'api', 'billing'];
 
 const read = (path: string) => readFileSync(join(CHART, path), 'utf8');
 
@@ -32,6 +37,20 @@ test('values.yaml says the defaults, the schema refuses what it does not name, a
   for (const { path, value } of leaves(VALUES)) expect(value.description, path).toMatch(/^\S.*\.$/s);
 });
 
+test('a value that sets a setting has its sentence, default and bounds', () => {
+  const values = new Map(leaves(VALUES).map(({ path, value }) => [path, value]));
+  for (const [name, setting] of Object.entries(SETTINGS) as [SettingName, Setting][]) {
+    if (setting.chart === undefined) continue;
+    const value = values.get(setting.chart);
+    const expected = setting.type === 'list' ? { description: setting.description } : valueFor(name);
+    expect(value, `${name} at ${setting.chart}`).toMatchObject(expected);
+  }
+});
+
+test('docs/settings.md is what the table of settings says (mend with `make generate`)', () => {
+  expect(readFileSync(join(CHART, '../../docs/settings.md'), 'utf8')).toBe(settingsDocument());
+});
+
 test('every value is used', () => {
   const templates = readdirSync(join(CHART, 'templates')).map((name) => read(`templates/${name}`));
   const text = templates.join('\n');
@@ -39,22 +58,22 @@ test('every value is used', () => {
   expect(unused.map(({ path }) => path)).toEqual([]);
 });
 
-test('every setting of the operator and the API server that a cluster can set is set, or left to extraEnv', () => {
-  const section = (folder: string, from: string, to: string) => {
-    const source = readFileSync(join(CHART, `../../src/${folder}/settings.ts`), 'utf8');
-    return source.slice(source.indexOf(from), source.indexOf(to));
-  };
-  const namesIn = (source: string) => [...source.matchAll(/(?:text|integer|flag|optional|volume|json)\('([A-Z_]+)'/g)];
-  const wanted = [
-    section('operator', 'export const operatorConfig', 'export type OperatorConfig'),
-    section('db', 'export const databaseConfig', 'export type DatabaseConfig'),
-    section('server', 'const uploadLimits', 'export type ApiConfig'),
-  ].flatMap((source) => namesIn(source).map((match) => `LOOPSTREAM_${match[1]}`));
-  // Where the servers listen is the chart's own affair: probes and Services name those ports. The image holds the page.
-  const fixed = ['HOST', 'PORT', 'OPS_HOST', 'OPS_PORT', 'DASHBOARD_DIR'].map((name) => `LOOPSTREAM_${name}`);
+/** Settings that the chart leaves to `extraEnv`: few installations change them. */
+const LEFT_TO_EXTRA_ENV = [
+  'STRIPE_URL',
+  ...['HEADERS', 'BODY', 'REQUEST', 'KEEP_ALIVE', 'CONNECTION'].map((name) => `${name}_TIMEOUT_SECONDS`),
+  ...['DURATION', 'RENEW_DEADLINE', 'RETRY_PERIOD'].map((name) => `LEASE_${name}_SECONDS`),
+];
+/** The chart's own affair: probes and Services name the ports, credentials are files, and the image holds the page. */
+const FIXED = ['HOST', 'PORT', 'OPS_HOST', 'OPS_PORT', 'DASHBOARD_DIR', 'S3_ACCESS_KEY_ID', 'S3_SECRET_ACCESS_KEY'];
+
+test('every setting of the operator, the API server and billing is set, or left to extraEnv', () => {
   const text = readdirSync(join(CHART, 'templates'))
     .map((name) => read(`templates/${name}`))
     .join('\n');
-  expect(wanted.length).toBeGreaterThan(15);
-  expect([...new Set(wanted)].filter((name) => !fixed.includes(name) && !text.includes(name))).toEqual([]);
+  const missing = (Object.entries(SETTINGS) as [SettingName, Setting][])
+    .filter(([, { roles, section }]) => section !== 'pods' && roles.some((role) => CHART_ROLES.includes(role)))
+    .map(([name]) => name)
+    .filter((name) => !new RegExp(`LOOPSTREAM_${name}(?![A-Z_])`).test(text));
+  expect(missing.filter((name) => !FIXED.includes(name)).sort()).toEqual([...LEFT_TO_EXTRA_ENV].sort());
 });

@@ -50,10 +50,10 @@ test('it takes nobody without the password, which only its owner can read', asyn
 });
 
 test('Ctrl-C in the terminal reaches its parent alone, and it ends when its parent dies without a word', async () => {
-  const src = new URL('../../src/', import.meta.url).href;
+  const root = new URL('../../', import.meta.url).href;
   const program = `
-    import { startPostgres } from '${src}local/postgres.ts';
-    import { createLogger } from '${src}log.ts';
+    import { startPostgres } from '${root}tools/local/postgres.ts';
+    import { createLogger } from '${root}src/lib/log.ts';
     const dataDir = ${JSON.stringify(join(dir, 'postgres'))};
     const { url, pid } = await startPostgres({ dataDir, log: createLogger('test', 'silent') });
     process.on('SIGINT', () => process.stdout.write('interrupted\\n'));

@@ -2,9 +2,10 @@
 import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { environment, localEnvironment } from '../../src/settings/environment.ts';
+import { environment } from '../../src/settings/environment.ts';
 import { isExecutable } from '../../tools/control-plane/binaries.ts';
 import { buildPrograms } from '../../tools/control-plane/gobuild.ts';
+import { localEnvironment } from '../../tools/local/environment.ts';
 import { withFileLock } from '../../tools/process/filelock.ts';
 
 interface GoProgram {

@@ -8,21 +8,25 @@ import { generateSchema } from './graphql.ts';
 import { metricsDocument } from './metrics.ts';
 import { writeMonitoring } from './monitoring/generate.ts';
 import { generateApi } from './openapi.ts';
+import { settingsDocument } from './settings.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const DOCS = join(ROOT, 'docs');
 
 async function writeDocs(): Promise<string[]> {
   mkdirSync(DOCS, { recursive: true });
-  const [metrics, graphql, agents] = ['metrics.md', 'schema.graphql', 'agents.md'].map((name) => join(DOCS, name)) as [
-    string,
-    string,
-    string,
+  const file = (name: string) => join(DOCS, name);
+  const [metrics, settings, graphql, agents] = [
+    file('metrics.md'),
+    file('settings.md'),
+    file('schema.graphql'),
+    file('agents.md'),
   ];
   writeFileSync(metrics, metricsDocument());
+  writeFileSync(settings, settingsDocument());
   await generateSchema(graphql);
   await generateAgents(agents);
-  return [metrics, graphql, agents, ...(await generateApi(DOCS))];
+  return [metrics, settings, graphql, agents, ...(await generateApi(DOCS))];
 }
 
 // The chart contains the definitions, so these come first.

@@ -3,10 +3,11 @@
 import { spawn } from 'node:child_process';
 import { closeSync, openSync, readSync, rmSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { environment, localEnvironment } from '../../src/settings/environment.ts';
+import { environment } from '../../src/settings/environment.ts';
 import { ConfigError } from '../../src/settings/settings.ts';
 import { PROJECT_ROOT } from '../process/root.ts';
 import { LOCAL_MAIN } from './context.ts';
+import { localEnvironment } from './environment.ts';
 import { LOCAL_HELP, type LocalOptions, parseLocalOptions } from './options.ts';
 import type { ReceiverOptions } from './receiver.ts';
 import { openState } from './state.ts';

@@ -1,11 +1,11 @@
 /** Which media goes on air where, and the steps that put it there. */
 import { copyFileSync, mkdirSync, statSync } from 'node:fs';
 import { basename, extname, resolve } from 'node:path';
-import type { LocalEnvironment } from '../../src/settings/environment.ts';
 import { ConfigError } from '../../src/settings/settings.ts';
 import { PROJECT_ROOT } from '../process/root.ts';
 import { type Context, mediaDir } from './context.ts';
 import { type KnownStream, putOnAir } from './demo.ts';
+import type { LocalEnvironment } from './environment.ts';
 import { type LocalOptions, splitTarget } from './options.ts';
 import type { LocalFacts, LocalMemory } from './state.ts';
 

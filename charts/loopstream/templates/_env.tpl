@@ -1,7 +1,7 @@
-{{/* The operator's settings (README, "Settings"): `dict "root" $ "namespace" …`. */}}
+{{/* The operator's settings (docs/settings.md): `dict "root" $ "namespace" …`. */}}
 {{- define "loopstream.operatorEnv" -}}
 {{- $storage := .root.Values.storage -}}
-{{- $env := dict -}}
+{{- $env := include "loopstream.settings.operator" .root | fromYaml -}}
 {{- $env = set $env "LOOPSTREAM_LOG_LEVEL" .root.Values.logLevel -}}
 {{- $env = set $env "LOOPSTREAM_NAMESPACE" .namespace -}}
 {{- $env = set $env "LOOPSTREAM_OPERATOR_NAMESPACE" .root.Release.Namespace -}}
@@ -16,7 +16,6 @@
 {{- $env = set $env "LOOPSTREAM_CACHE_BYTES" ($storage.s3.cacheBytes | int64 | toString) -}}
 {{- end -}}
 {{- with $storage.scratchVolume }}{{ $env = set $env "LOOPSTREAM_SCRATCH_VOLUME" (toJson .) }}{{ end -}}
-{{- $env = set $env "LOOPSTREAM_CONFINE" .root.Values.confine -}}
 {{- $placement := dict -}}
 {{- with .root.Values.jobs -}}
 {{- with .runtimeClassName }}{{ $placement = set $placement "runtimeClassName" . }}{{ end -}}
@@ -26,38 +25,19 @@
 {{- with .priorityClassName }}{{ $placement = set $placement "priorityClassName" . }}{{ end -}}
 {{- end -}}
 {{- with $placement }}{{ $env = set $env "LOOPSTREAM_JOB_PLACEMENT" (toJson .) }}{{ end -}}
-{{- with .root.Values.operator -}}
-{{- $env = set $env "LOOPSTREAM_LEADER_ELECTION" (toString .leaderElection) -}}
-{{- $env = set $env "LOOPSTREAM_WORKERS" (.workers | int | toString) -}}
-{{- $env = set $env "LOOPSTREAM_IMPORT_CONCURRENCY" (.importConcurrency | int | toString) -}}
-{{- $env = set $env "LOOPSTREAM_PREPARE_CONCURRENCY" (.prepareConcurrency | int | toString) -}}
-{{- $env = set $env "LOOPSTREAM_ROLLOUT_SECONDS" (.rolloutSeconds | int | toString) -}}
-{{- $env = set $env "LOOPSTREAM_METERED" (toString (or .metered $.root.Values.billing.enabled)) -}}
-{{- $env = set $env "LOOPSTREAM_ALLOW_PRIVATE_LINKS" (toString .allowPrivateLinks) -}}
-{{- $env = set $env "LOOPSTREAM_MAX_PREPARE_SECONDS" (.maxPrepareSeconds | int | toString) -}}
-{{- $env = set $env "LOOPSTREAM_SHARE_RENDITIONS" (toString .shareRenditions) -}}
-{{- $env = set $env "LOOPSTREAM_ALLOW_PRIVATE_DESTINATIONS" (toString .allowPrivateDestinations) -}}
-{{- $env = set $env "LOOPSTREAM_MAX_SOURCE_BYTES" ($.root.Values.uploads.maxSizeBytes | int64 | toString) -}}
-{{- $env = set $env "LOOPSTREAM_LIMITS" (dict "trial" $.root.Values.limits.trial "full" $.root.Values.limits.full | toJson) -}}
-{{- $env = set $env "LOOPSTREAM_SWEEP" (toString .sweep.enabled) -}}
-{{- $env = set $env "LOOPSTREAM_SWEEP_GRACE_HOURS" (.sweep.graceHours | int | toString) -}}
-{{- $env = set $env "LOOPSTREAM_KEEP_UNUSED_DAYS" (.sweep.keepUnusedDays | int | toString) -}}
-{{- end -}}
-{{- with .root.Values.uploads -}}
-{{- $env = set $env "LOOPSTREAM_MAX_DURATION_SECONDS" (.limits.durationSeconds | int64 | toString) -}}
-{{- $env = set $env "LOOPSTREAM_MAX_SECONDS_PER_KILOBYTE" (.limits.secondsPerKilobyte | int64 | toString) -}}
-{{- $env = set $env "LOOPSTREAM_MAX_FRAMES" (.limits.frames | int64 | toString) -}}
-{{- $env = set $env "LOOPSTREAM_MAX_PIXELS" (.limits.pixels | int64 | toString) -}}
-{{- $env = set $env "LOOPSTREAM_MAX_GIGAPIXELS" (.limits.gigapixels | int64 | toString) -}}
-{{- $env = set $env "LOOPSTREAM_MAX_GAP_SECONDS" (.limits.gapSeconds | int64 | toString) -}}
-{{- $env = set $env "LOOPSTREAM_MAX_SAMPLE_RATE" (.limits.sampleRate | int64 | toString) -}}
-{{- $env = set $env "LOOPSTREAM_MAX_CHANNELS" (.limits.channels | int64 | toString) -}}
-{{- $env = set $env "LOOPSTREAM_MAX_TRACKS" (.limits.tracks | int64 | toString) -}}
-{{- $env = set $env "LOOPSTREAM_MAX_PROBE_SECONDS" (.limits.probeSeconds | int64 | toString) -}}
-{{- $env = set $env "LOOPSTREAM_FETCH_TIMEOUT_SECONDS" (.link.timeoutSeconds | int | toString) -}}
-{{- $env = set $env "LOOPSTREAM_MIN_FETCH_BYTES_PER_SECOND" (.link.minBytesPerSecond | int64 | toString) -}}
+{{- with .root.Values -}}
+{{- $env = set $env "LOOPSTREAM_METERED" (toString (or .operator.metered .billing.enabled)) -}}
+{{- $env = set $env "LOOPSTREAM_LIMITS" (dict "trial" .limits.trial "full" .limits.full | toJson) -}}
 {{- end -}}
 {{- range $name, $value := $env }}
+- name: {{ $name }}
+  value: {{ $value | quote }}
+{{- end }}
+{{- end }}
+
+{{/* Settings that come from values of the same meaning: `dict "root" $ "role" …`. */}}
+{{- define "loopstream.settingsEnv" -}}
+{{- range $name, $value := include (printf "loopstream.settings.%s" .role) .root | fromYaml }}
 - name: {{ $name }}
   value: {{ $value | quote }}
 {{- end }}

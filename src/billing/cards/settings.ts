@@ -1,36 +1,19 @@
-/**
- * The settings of payments by card, read by config.ts. Secrets may be in files, which no process list and no description of a
- * pod shows; whoever needs them opens them (open.ts). Pure: no I/O, no clock.
- */
-import { ConfigError, type Env, reader } from '../../settings/settings.ts';
-
-/** A text, or the path of the file that holds it. */
-export type Secret = Readonly<{ text: string } | { file: string }>;
+/** Reads the settings of payments by card; open.ts opens the files of secrets. Pure: no I/O, no clock. */
+import { ConfigError, type Env, reader, type SecretSetting } from '../../settings/settings.ts';
 
 export interface CardSettings {
   /** Undefined where no card can be taken. */
-  stripe: Readonly<{ key: Secret; webhookSecret: Secret; url: string }> | undefined;
+  stripe: Readonly<{ key: SecretSetting; webhookSecret: SecretSetting; url: string }> | undefined;
   /** What one top-up may be, in minor units. */
   minMinor: bigint;
   maxMinor: bigint;
 }
 
-const STRIPE = 'https://api.stripe.com';
-
-/** By its name, or by the name with _FILE; both would leave open which one holds. */
-function secret(env: Env, name: string): Secret | undefined {
-  const { optional } = reader(env);
-  const [text, file] = [optional(name), optional(`${name}_FILE`)];
-  if (text !== undefined && file !== undefined)
-    throw new ConfigError(`Set either LOOPSTREAM_${name} or LOOPSTREAM_${name}_FILE, not both.`);
-  if (file !== undefined) return Object.freeze({ file });
-  return text === undefined ? undefined : Object.freeze({ text });
-}
-
 function stripe(env: Env): CardSettings['stripe'] {
-  const key = secret(env, 'STRIPE_KEY');
-  const webhookSecret = secret(env, 'STRIPE_WEBHOOK_SECRET');
-  const url = reader(env).text('STRIPE_URL', STRIPE);
+  const { secret, text } = reader(env);
+  const key = secret('STRIPE_KEY');
+  const webhookSecret = secret('STRIPE_WEBHOOK_SECRET');
+  const url = text('STRIPE_URL');
   if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
     throw new ConfigError('LOOPSTREAM_STRIPE_URL must be http://… or https://….');
   if (!key && !webhookSecret) return undefined;
@@ -42,9 +25,8 @@ function stripe(env: Env): CardSettings['stripe'] {
 
 export function cardSettings(env: Env): Readonly<CardSettings> {
   const { integer } = reader(env);
-  // Stripe takes up to eight digits.
-  const minMinor = BigInt(integer('TOP_UP_MIN_MINOR', 500, 1, 99_999_999));
-  const maxMinor = BigInt(integer('TOP_UP_MAX_MINOR', 100_000, 1, 99_999_999));
+  const minMinor = BigInt(integer('TOP_UP_MIN_MINOR'));
+  const maxMinor = BigInt(integer('TOP_UP_MAX_MINOR'));
   if (minMinor > maxMinor)
     throw new ConfigError('LOOPSTREAM_TOP_UP_MIN_MINOR must not be more than LOOPSTREAM_TOP_UP_MAX_MINOR.');
   return Object.freeze({ stripe: stripe(env), minMinor, maxMinor });

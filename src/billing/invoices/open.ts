@@ -1,10 +1,11 @@
 /** Reads who sends invoices, where that is in a file. */
 import { readFile } from 'node:fs/promises';
+import type { SecretSetting } from '../../settings/settings.ts';
 import { ConfigError } from '../../settings/settings.ts';
-import { parseSeller, type Seller, type SellerSetting } from './settings.ts';
+import { parseSeller, type Seller } from './settings.ts';
 
 /** Undefined where nobody sends invoices. Throws ConfigError. */
-export async function readSeller(setting: SellerSetting | undefined): Promise<Seller | undefined> {
+export async function readSeller(setting: SecretSetting | undefined): Promise<Seller | undefined> {
   if (!setting) return undefined;
   if ('text' in setting) return parseSeller(setting.text);
   const json = await readFile(setting.file, 'utf8').catch(() => {

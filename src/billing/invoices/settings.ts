@@ -5,7 +5,7 @@
 import { type Static, Type } from 'typebox';
 import { Value } from 'typebox/value';
 import { isTimeZone } from '../../resources/stream/recurrence.ts';
-import { ConfigError, type Env, reader } from '../../settings/settings.ts';
+import { ConfigError, type Env, reader, type SecretSetting } from '../../settings/settings.ts';
 
 const text = (maxLength = 200) => Type.String({ minLength: 1, maxLength });
 const lines = Type.Array(text(), { maxItems: 8 });
@@ -52,18 +52,11 @@ const Seller = Type.Object(
 );
 export type Seller = Static<typeof Seller>;
 
-export type SellerSetting = Readonly<{ text: string } | { file: string }>;
-
 /** Undefined where nobody sends invoices. */
-export function sellerSetting(env: Env): SellerSetting | undefined {
-  const { optional } = reader(env);
-  const [json, file] = [optional('SELLER'), optional('SELLER_FILE')];
-  if (json !== undefined && file !== undefined)
-    throw new ConfigError('Set either LOOPSTREAM_SELLER or LOOPSTREAM_SELLER_FILE, not both.');
-  if (file !== undefined) return Object.freeze({ file });
-  if (json === undefined) return undefined;
-  parseSeller(json);
-  return Object.freeze({ text: json });
+export function sellerSetting(env: Env): SecretSetting | undefined {
+  const seller = reader(env).secret('SELLER');
+  if (seller && 'text' in seller) parseSeller(seller.text);
+  return seller;
 }
 
 /** Throws ConfigError that names the field which is wrong. */

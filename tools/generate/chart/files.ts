@@ -4,6 +4,7 @@
  */
 import { Document, parseAllDocuments, stringify } from 'yaml';
 import { defaultOf, leaves, type Value } from './schema.ts';
+import { settingsTemplate } from './settings.ts';
 import { VALUES } from './values.ts';
 
 const MADE = 'Made by `npm run generate`; a test fails when it is not current.';
@@ -84,6 +85,7 @@ function rules(rbac: string): [path: string, text: string][] {
 export const chartFiles = ({ crds, rbac, readme }: Sources): Map<string, string> =>
   new Map([
     ['values.yaml', `# Values of the chart. ${MADE}\n${valuesYaml(VALUES.properties ?? {})}`],
+    ['templates/_settings.tpl', settingsTemplate(MADE)],
     ['values.schema.json', `${JSON.stringify(schema(), undefined, 2)}\n`],
     ['README.md', `<!-- ${MADE} -->\n\n${readme.trimEnd()}\n\n${valuesTable()}\n`],
     ...[...crds].map(([name, crd]): [string, string] => [`files/crds/${name}`, crd]),

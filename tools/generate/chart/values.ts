@@ -1,10 +1,12 @@
 /** Every value of the chart: values.yaml, values.schema.json and the table of its README are made of this. Pure: no I/O, no clock. */
+import { SETTINGS } from '../../../src/settings/table.ts';
 import { networkPolicy, policies, streamsNamespace } from './isolation.ts';
 import { limits, resourceQuota } from './limits.ts';
 import { crypto, invoices, stripe } from './money.ts';
 import { grafana, monitoring } from './monitoring.ts';
 import { mail, oidc } from './people.ts';
 import { choice, flag, group, list, name, native, secretName, strings, text, type Value, whole } from './schema.ts';
+import { valueFor } from './settings.ts';
 import { uploads } from './uploads.ts';
 
 const DNS_LABEL = '^([a-z0-9]([-a-z0-9]*[a-z0-9])?)?$';
@@ -106,41 +108,20 @@ const jobs = group(
 
 const operator = group('The operator.', {
   replicas: whole('Replicas; one leads. More than one needs leaderElection.', 2, 1, 10),
-  leaderElection: flag('Let the replicas elect a leader by a Lease.', true),
-  workers: whole('Resources of a kind that are looked at at the same time.', 8, 1, 256),
-  importConcurrency: whole(
-    'Jobs that import media at the same time, in each namespace. An account has at most half of them.',
-    8,
-    1,
-    1000,
-  ),
-  prepareConcurrency: whole(
-    'Jobs that make renditions at the same time, in each namespace. An account has at most half of them.',
-    4,
-    1,
-    1000,
-  ),
-  maxPrepareSeconds: whole('Seconds that making a rendition may take.', 43_200, 60, 604_800),
-  shareRenditions: flag(
-    'Let accounts share the renditions of files with the same content. It saves work, and the time that preparation takes tells whether somebody else has a file.',
-    false,
-  ),
-  rolloutSeconds: whole(
-    'Over how many seconds the streams on air are given another image, so that not all of them are at once.',
-    600,
-    0,
-    604_800,
-  ),
+  leaderElection: valueFor('LEADER_ELECTION'),
+  workers: valueFor('WORKERS'),
+  importConcurrency: valueFor('IMPORT_CONCURRENCY'),
+  prepareConcurrency: valueFor('PREPARE_CONCURRENCY'),
+  maxPrepareSeconds: valueFor('MAX_PREPARE_SECONDS'),
+  shareRenditions: valueFor('SHARE_RENDITIONS'),
+  rolloutSeconds: valueFor('ROLLOUT_SECONDS'),
   metered: flag('Somebody counts what streams use: their sessions are kept until they are acknowledged.', false),
-  allowPrivateLinks: flag('Let uploads come from private addresses. Never where strangers make uploads.', false),
-  allowPrivateDestinations: flag(
-    'Let streams be sent to private addresses. Never where strangers make destinations.',
-    false,
-  ),
+  allowPrivateLinks: valueFor('ALLOW_PRIVATE_LINKS'),
+  allowPrivateDestinations: valueFor('ALLOW_PRIVATE_DESTINATIONS'),
   sweep: group('Clearing away of media.', {
-    enabled: flag('Clear away media that nothing refers to.', true),
-    graceHours: whole('Hours that media stays that nothing refers to.', 24, 0, 8784),
-    keepUnusedDays: whole('Days that a rendition stays that no stream asks for; 0 is for ever.', 30, 0, 3660),
+    enabled: valueFor('SWEEP'),
+    graceHours: valueFor('SWEEP_GRACE_HOURS'),
+    keepUnusedDays: valueFor('KEEP_UNUSED_DAYS'),
   }),
   ...deployment('operator', {
     requests: { cpu: '50m', memory: '128Mi' },
@@ -148,11 +129,7 @@ const operator = group('The operator.', {
   }),
 });
 
-const confine = choice(
-  'How ffmpeg is confined by the kernel, in each pod: `auto` as far as the node’s can, `required` wholly or it does not start, `off`.',
-  'auto',
-  ['auto', 'required', 'off'],
-);
+const confine = valueFor('CONFINE');
 
 const exposure = {
   service: group('The Service of the API server.', {
@@ -183,34 +160,28 @@ const api = group('The API server: REST, GraphQL and the page. Leave it out to w
   enabled: flag('Install it. It needs PostgreSQL.', true),
   replicas: whole('Replicas, where autoscaling is off.', 2, 0, 100),
   namespace: name('The watched namespace in which it writes; the first one when empty.'),
-  publicUrl: text(
-    'Its address as clients see it, e.g. `https://loops.example.com`. It names the issuer of access tokens, so OAuth needs it.',
-    '',
-    {
-      pattern: '^(https?://[^/]+.*)?$',
-    },
-  ),
+  publicUrl: { ...valueFor('PUBLIC_URL'), pattern: '^(https?://[^/]+.*)?$' },
   rateLimit: group('How much each account, and each address without a key, may ask for.', {
-    requests: whole('Requests in a window.', 600, 1),
-    windowSeconds: whole('Length of the window.', 60, 1, 86_400),
+    requests: valueFor('RATE_LIMIT_REQUESTS'),
+    windowSeconds: valueFor('RATE_LIMIT_WINDOW_SECONDS'),
   }),
   accessLimits: group('Against the guessing of passwords and floods of letters and clients; each for one address.', {
-    signInAttempts: whole('Passwords that may be tried for one account in ten minutes.', 20, 1),
-    clientRegistrations: whole('OAuth clients that may be registered in an hour.', 20, 1),
-    mailsPerHour: whole('Letters to one mailbox in an hour, whoever causes them.', 5, 1),
-    unusedClientDays: whole('Days after which an OAuth client that nobody has let in is removed.', 30, 1, 3660),
+    signInAttempts: valueFor('SIGN_IN_ATTEMPTS'),
+    clientRegistrations: valueFor('CLIENT_REGISTRATIONS'),
+    mailsPerHour: valueFor('MAILS_PER_HOUR'),
+    unusedClientDays: valueFor('UNUSED_CLIENT_DAYS'),
   }),
   previews: group('Live previews that one server shows at the same time.', {
-    perStream: whole('Of a stream.', 4, 1, 100_000),
-    perServer: whole('Of all accounts.', 48, 1, 100_000),
-    seconds: whole('Seconds after which one ends; a page that is still looked at opens it again.', 600, 1, 86_400),
+    perStream: valueFor('PREVIEWS_PER_STREAM'),
+    perServer: valueFor('PREVIEWS_PER_SERVER'),
+    seconds: valueFor('PREVIEW_SECONDS'),
   }),
-  feedsPerServer: whole('Feeds of changes that are open at one server at the same time.', 2000, 1, 1_000_000),
-  trustProxy: list('Addresses or networks of the proxies before it, whose X-Forwarded-For counts, e.g. `10.0.0.0/8`.', {
+  feedsPerServer: valueFor('FEEDS_PER_SERVER'),
+  trustProxy: list(SETTINGS.TRUST_PROXY.description, {
     type: 'string',
     minLength: 1,
   }),
-  corsOrigins: list('Origins whose pages may use it, e.g. `https://app.example.com`; `*` for all.', {
+  corsOrigins: list(SETTINGS.CORS_ORIGINS.description, {
     type: 'string',
     pattern: '^(\\*|https?://[^/]+)$',
   }),
@@ -228,10 +199,7 @@ const api = group('The API server: REST, GraphQL and the page. Leave it out to w
       pattern: '^(.{32,})?$',
     }),
   }),
-  signUp: flag(
-    'Let strangers make accounts. Where no mail is sent they cannot, and keys are made by `loopstream keys`.',
-    true,
-  ),
+  signUp: valueFor('SIGN_UP'),
   autoscaling: group('HorizontalPodAutoscaler of the API server.', {
     enabled: flag('Make it.', false),
     minReplicas: whole('The least replicas.', 2, 1),
@@ -270,13 +238,8 @@ const billing = group('Streams cost credits: what they use is counted and charge
   stripe,
   invoices,
   crypto,
-  intervalSeconds: whole('From one count of what streams have used to the next.', 10, 1, 3600),
-  graceSeconds: whole(
-    'How long streams stay on air after the credit of their account is used up; what they use then is owed.',
-    0,
-    0,
-    31 * 86_400,
-  ),
+  intervalSeconds: valueFor('METER_INTERVAL_SECONDS'),
+  graceSeconds: valueFor('CREDIT_GRACE_SECONDS'),
   ...deployment('role billing', {
     requests: { cpu: '50m', memory: '128Mi' },
     limits: { memory: '512Mi' },

@@ -3,9 +3,9 @@ import { userInfo } from 'node:os';
 import { parseArgs } from 'node:util';
 import { createDb, createPool, type Db } from '../../../db/pool.ts';
 import { environment } from '../../../settings/environment.ts';
+import type { SecretSetting } from '../../../settings/settings.ts';
 import { ConfigError } from '../../../settings/settings.ts';
 import { readSeller } from '../../invoices/open.ts';
-import type { SellerSetting } from '../../invoices/settings.ts';
 import { createLedger } from '../../ledger/ledger.ts';
 import { creditsOfMinor, formatMinor, minorDigits, minorOfCredits } from '../../ledger/money.ts';
 import { billingConfig } from '../../settings.ts';
@@ -116,7 +116,7 @@ interface Context {
   currency: string;
   values: Values;
   account: string | undefined;
-  seller: SellerSetting | undefined;
+  seller: SecretSetting | undefined;
   sources: Sources;
 }
 
@@ -241,7 +241,7 @@ export async function runAdmin(
     open: () => Db;
     currency: string;
     /** Who sends credit notes. */
-    seller?: SellerSetting | undefined;
+    seller?: SecretSetting | undefined;
     /** What is compared besides what is in the database. */
     sources?: Sources;
     print: (text: string) => void;
