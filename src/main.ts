@@ -32,7 +32,7 @@ Usage: loopstream <role> [options]
   remove-finalizers  lets streams be deleted whose operator is gone
   sweep-plan  unsigned transactions that bring together what crypto deposits have brought
 
-Settings are environment variables that begin with LOOPSTREAM_; README.md lists them.
+Settings are environment variables that begin with LOOPSTREAM_; docs/settings.md lists them.
 Notices of the packages inside: THIRD_PARTY_NOTICES.txt in the image, and /third-party-notices.txt of the dashboard.
 `;
 

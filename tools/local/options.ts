@@ -29,7 +29,7 @@ Usage: make run ARGS="[options]"
 
 Environment: KUBEBUILDER_ASSETS (ready-made etcd and kube-apiserver), XDG_CACHE_HOME (where binaries are cached),
 LOOPSTREAM_TO (like --to, but not visible in the process list). Other LOOPSTREAM_* variables are settings of the API
-server, the operator and billing (README.md lists them), so that each limit can be tried here.
+server, the operator and billing (docs/settings.md lists them), so that each limit can be tried here.
 `;
 
 export type LocalCommand = 'up' | 'stop' | 'reset' | 'receiver' | 'pay' | 'help';
