@@ -3,7 +3,7 @@
  * be had ready-made (helm/program.ts).
  */
 import { join } from 'node:path';
-import { ensureGoModule } from './go-module.ts';
+import { ensureGoModule } from '../../tools/control-plane/go-module.ts';
 
 const set = (variable: string, value: string) => `-X helm.sh/helm/${variable}=${value}`;
 

@@ -3,10 +3,10 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { environment } from '../../src/settings/environment.ts';
-import { isExecutable } from '../../tools/control-plane/binaries.ts';
-import { buildPrograms } from '../../tools/control-plane/gobuild.ts';
-import { localEnvironment } from '../../tools/local/environment.ts';
-import { withFileLock } from '../../tools/process/filelock.ts';
+import { localEnvironment } from '../local/environment.ts';
+import { withFileLock } from '../process/filelock.ts';
+import { isExecutable } from './binaries.ts';
+import { buildPrograms } from './gobuild.ts';
 
 interface GoProgram {
   goPackage: string;
