@@ -86,7 +86,7 @@ const ROLES: Record<string, Role> = {
   streamer: server(
     'streamer',
     async () => (await import('./media/settings.ts')).streamerConfig,
-    async () => (await import('./media/streamer/run.ts')).runStreamer,
+    async () => (await import('./media/streamer/main.ts')).runStreamer,
   ),
   prepare: server(
     'prepare',

@@ -13,7 +13,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { systemClock } from '../../src/lib/clock.ts';
 import { probe } from '../../src/media/probe/probe.ts';
 import { publish } from '../../src/media/probe/publish.ts';
-import { addressOf } from '../../src/media/streamer/address.ts';
+import { addressOf } from '../../src/media/streamer/output/address.ts';
 import { SRT_OPTIONS } from '../../src/resources/destination/srt.ts';
 import { until } from '../support/rtmp.ts';
 import { makeStrangers, type Stranger } from '../support/strangers.ts';

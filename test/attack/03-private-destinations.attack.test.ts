@@ -7,7 +7,7 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { probe } from '../../src/media/probe/probe.ts';
-import type { Lookup } from '../../src/media/streamer/resolve.ts';
+import type { Lookup } from '../../src/media/streamer/output/resolve.ts';
 import { destinationStatus } from '../../src/operator/target.ts';
 import { ingestForbidden, readIngest } from '../../src/resources/destination/ingest.ts';
 import { failed } from '../support/destinations.ts';

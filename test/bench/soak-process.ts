@@ -9,10 +9,10 @@ import { setImmediate } from 'node:timers/promises';
 import { systemClock } from '../../src/lib/clock.ts';
 import { createLogger } from '../../src/lib/log.ts';
 import { openStorage } from '../../src/media/storage/open.ts';
-import { Feed } from '../../src/media/streamer/feed.ts';
-import { Segmenter } from '../../src/media/streamer/segment.ts';
-import { Splicer } from '../../src/media/streamer/splice.ts';
-import { Track } from '../../src/media/streamer/track.ts';
+import { Feed } from '../../src/media/streamer/output/output-queue.ts';
+import { Segmenter } from '../../src/media/streamer/timeline/segment.ts';
+import { Splicer } from '../../src/media/streamer/timeline/splicer.ts';
+import { Track } from '../../src/media/streamer/tracks/track.ts';
 import type { ProgramItem } from '../../src/resources/stream/program.ts';
 import { programOf } from '../support/streamer.ts';
 

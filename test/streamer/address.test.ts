@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { AddressError, addressOf, directTo, withLogin } from '../../src/media/streamer/address.ts';
+import { AddressError, addressOf, directTo, withLogin } from '../../src/media/streamer/output/address.ts';
 import {
   backoffMs,
   classify,
@@ -8,7 +8,7 @@ import {
   type FailureCode,
   progressBytes,
   redact,
-} from '../../src/media/streamer/failure.ts';
+} from '../../src/media/streamer/output/failure.ts';
 
 test.each([
   ['rtmp://a.example/live2', 'abc-def', 'rtmp://a.example:1935', 'rtmp_app=live2\nrtmp_playpath=abc-def\n'],

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { Airtime, type Run } from '../../src/media/streamer/airtime.ts';
+import { Airtime, type Run } from '../../src/media/streamer/control/airtime.ts';
 import { silent } from '../support/kube.ts';
 
 const START = Date.parse('2026-06-01T12:00:00Z');

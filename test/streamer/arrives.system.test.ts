@@ -2,8 +2,8 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { addressOf, directTo } from '../../src/media/streamer/address.ts';
-import { Transport } from '../../src/media/streamer/transport.ts';
+import { addressOf, directTo } from '../../src/media/streamer/output/address.ts';
+import { Transport } from '../../src/media/streamer/output/transport.ts';
 import { until } from '../support/rtmp.ts';
 import { type RtmpRecorder, startRtmpRecorder } from '../support/rtmp-recorder.ts';
 

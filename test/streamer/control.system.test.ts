@@ -4,8 +4,8 @@ import { once } from 'node:events';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { orderOf } from '../../src/media/streamer/radio.ts';
-import type { StreamerStats } from '../../src/media/streamer/stats.ts';
+import type { StreamerStats } from '../../src/media/streamer/control/stats.ts';
+import { orderOf } from '../../src/media/streamer/timeline/playhead.ts';
 import type { Program, ProgramItem } from '../../src/resources/stream/program.ts';
 import { MAIN } from '../support/app.ts';
 import {

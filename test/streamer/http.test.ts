@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Registry } from 'prom-client';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import { Control } from '../../src/media/streamer/control.ts';
-import { type HttpOptions, serveHttp } from '../../src/media/streamer/http.ts';
+import { Control } from '../../src/media/streamer/control/commands.ts';
+import { type HttpOptions, serveHttp } from '../../src/media/streamer/control/http.ts';
 import { silent } from '../support/kube.ts';
 
 let dir: string;

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { encodeHeader, parseFlv, TAG_AUDIO, TAG_VIDEO } from '../../src/media/rendition/flv.ts';
-import { DEFAULT_AUDIO_HEADER, type Item, Splicer } from '../../src/media/streamer/splice.ts';
-import { Station } from '../../src/media/streamer/station.ts';
+import { Station } from '../../src/media/streamer/output/broadcaster.ts';
+import { DEFAULT_AUDIO_HEADER, type Item, Splicer } from '../../src/media/streamer/timeline/splicer.ts';
 import { until } from '../support/rtmp.ts';
 
 function itemOf(frames: number): Item {

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { sleep, systemClock } from '../../src/lib/clock.ts';
 import { encodeHeader, encodeTag, TAG_AUDIO, TAG_VIDEO } from '../../src/media/rendition/flv.ts';
 import type { Storage } from '../../src/media/storage/storage.ts';
-import { Track } from '../../src/media/streamer/track.ts';
+import { Track } from '../../src/media/streamer/tracks/track.ts';
 import { until } from '../support/rtmp.ts';
 import { indexOf, programOf } from '../support/streamer.ts';
 

@@ -7,8 +7,8 @@ import {
   type NextItem,
   type OutTag,
   Splicer,
-} from '../../src/media/streamer/splice.ts';
-import { AUDIO_FRAME_TICKS, frameTicks } from '../../src/media/streamer/timeline.ts';
+} from '../../src/media/streamer/timeline/splicer.ts';
+import { AUDIO_FRAME_TICKS, frameTicks } from '../../src/media/streamer/timeline/ticks.ts';
 
 const AUDIO_FRAME_MS = 1024 / 48;
 const LONGEST_FRAME_MS = 1001 / 24;

@@ -6,8 +6,8 @@ import { randomBytes } from 'node:crypto';
 import { connect, isIP, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import type { TestStage } from '../../resources/destination/spec.ts';
-import type { Address } from '../streamer/address.ts';
-import { classifySystem, type Failure, failure } from '../streamer/failure.ts';
+import type { Address } from '../streamer/output/address.ts';
+import { classifySystem, type Failure, failure } from '../streamer/output/failure.ts';
 
 /** A stage that was not passed, and why. */
 export interface Stopped {

@@ -7,9 +7,9 @@ import { type Clock, sleep, systemClock } from '../../lib/clock.ts';
 import type { GivenDestination } from '../../resources/destination/read.ts';
 import type { ProbeResult, TestStage } from '../../resources/destination/spec.ts';
 import type { Program } from '../confinement/confine.ts';
-import { type Address, AddressError, addressOf } from '../streamer/address.ts';
-import { type FailureCode, failure } from '../streamer/failure.ts';
-import { type Lookup, resolveHost } from '../streamer/resolve.ts';
+import { type Address, AddressError, addressOf } from '../streamer/output/address.ts';
+import { type FailureCode, failure } from '../streamer/output/failure.ts';
+import { type Lookup, resolveHost } from '../streamer/output/resolve.ts';
 import { approach, type Stopped } from './approach.ts';
 import { publish } from './publish.ts';
 

@@ -3,12 +3,12 @@ import { spawn } from 'node:child_process';
 import type { Clock } from '../../lib/clock.ts';
 import { toolEnvironment } from '../../settings/environment.ts';
 import { commandLine, type Program } from '../confinement/confine.ts';
-import { type Address, directTo } from '../streamer/address.ts';
-import { type Failure, failure } from '../streamer/failure.ts';
-import { Health } from '../streamer/health.ts';
-import { logIn } from '../streamer/login.ts';
-import { openRelay } from '../streamer/relay.ts';
-import { Transport } from '../streamer/transport.ts';
+import { type Address, directTo } from '../streamer/output/address.ts';
+import { Health } from '../streamer/output/connection-health.ts';
+import { type Failure, failure } from '../streamer/output/failure.ts';
+import { logIn } from '../streamer/output/login.ts';
+import { openRelay } from '../streamer/output/relay.ts';
+import { Transport } from '../streamer/output/transport.ts';
 
 export interface PublishOptions {
   /** Makes the media of the test. */

@@ -4,11 +4,11 @@ import type { Lifecycle } from '../../lib/lifecycle.ts';
 import type { Logger } from '../../lib/log.ts';
 import type { Program } from '../../resources/stream/program.ts';
 import type { Storage } from '../storage/storage.ts';
-import { Sound } from './sound.ts';
-import { Splicer } from './splice.ts';
-import { Station } from './station.ts';
-import { msToTicks } from './timeline.ts';
-import { Track } from './track.ts';
+import { Station } from './output/broadcaster.ts';
+import { Splicer } from './timeline/splicer.ts';
+import { msToTicks } from './timeline/ticks.ts';
+import { Sound } from './tracks/soundtrack.ts';
+import { Track } from './tracks/track.ts';
 
 export interface EngineOptions {
   storage: Storage;

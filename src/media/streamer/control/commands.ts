@@ -1,0 +1,124 @@
+/**
+ * What the operator may ask of a stream on air: to go on to the next item, to publish, to publish no more. It shows a token
+ * that both read from the same Secret; without a token file nobody may ask anything. Who wants to look shows another one.
+ */
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import type { Logger } from '../../../lib/log.ts';
+import type { Program } from '../../../resources/stream/program.ts';
+import type { Track, TrackClock } from '../tracks/track.ts';
+import type { Gate } from './publisher-lock.ts';
+
+/** The next item is open long before this, unless the storage does not answer. */
+const SKIP_MS = 3000;
+const MAX_ID = 256;
+
+export interface SkipRequest {
+  /** Names the request: the same one again is the same skip. */
+  id: string;
+  track: 'video' | 'audio';
+}
+
+/** Status and body for an HTTP answer. */
+export interface ControlAnswer {
+  status: 200 | 202 | 400 | 409;
+  body: { code: string; clock?: { video: TrackClock | null; audio: TrackClock | null } };
+}
+
+export interface ControlOptions {
+  tokenFile: string | undefined;
+  /** Holds the token of those who may only look; undefined where everybody may. */
+  viewTokenFile?: string | undefined;
+  video: Track;
+  /** Undefined while the program has no list of songs. */
+  audio: () => Track | undefined;
+  /** The skips that were carried out before this process began. */
+  skipped: Program['skipped'];
+  /** Undefined when this process publishes come what may. */
+  gate?: Gate | undefined;
+  log: Logger;
+}
+
+const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
+
+function requestOf(body: unknown): SkipRequest | undefined {
+  if (typeof body !== 'object' || body === null || !('id' in body)) return undefined;
+  const { id } = body;
+  const track = 'track' in body ? body.track : 'video';
+  if (typeof id !== 'string' || id === '' || id.length > MAX_ID) return undefined;
+  return track === 'video' || track === 'audio' ? { id, track } : undefined;
+}
+
+async function carries(authorization: string | undefined, file: string | undefined): Promise<boolean> {
+  const token = file === undefined ? '' : await readFile(file, 'utf8').catch(() => '');
+  const told = /^Bearer (\S+)$/i.exec(authorization ?? '')?.[1] ?? '';
+  return timingSafeEqual(digest(token.trim()), digest(told)) && told !== '';
+}
+
+export class Control {
+  readonly #options: ControlOptions;
+  readonly #last: Partial<Record<SkipRequest['track'], { id: string; done: Promise<boolean> }>> = {};
+
+  constructor(options: ControlOptions) {
+    this.#options = options;
+    const { video, audio } = options.skipped ?? {};
+    const done = Promise.resolve(true);
+    if (video !== undefined) this.#last.video = { id: video, done };
+    if (audio !== undefined) this.#last.audio = { id: audio, done };
+  }
+
+  /** Whether an Authorization header carries the token; takes the same time whatever is wrong with it. */
+  mayAsk(authorization: string | undefined): Promise<boolean> {
+    return carries(authorization, this.#options.tokenFile);
+  }
+
+  /** Whether it carries the token of those who may look, or the other one. */
+  async mayLook(authorization: string | undefined): Promise<boolean> {
+    const { viewTokenFile } = this.#options;
+    return (
+      viewTokenFile === undefined || (await carries(authorization, viewTokenFile)) || (await this.mayAsk(authorization))
+    );
+  }
+
+  /** It may publish, if it is the pod that is meant. */
+  release(body: unknown): ControlAnswer {
+    const podUid = typeof body === 'object' && body !== null && 'podUID' in body ? body.podUID : undefined;
+    const open = this.#options.gate?.release(podUid) ?? false;
+    return open ? { status: 200, body: { code: 'released' } } : { status: 409, body: { code: 'not_released' } };
+  }
+
+  /** It publishes no more; what it has begun to send is still sent. */
+  stop(): ControlAnswer {
+    this.#options.gate?.close();
+    return { status: 200, body: { code: 'stopping' } };
+  }
+
+  /** 202 while the next item cannot play yet: ask again. */
+  async skip(body: unknown): Promise<ControlAnswer> {
+    const { video, log } = this.#options;
+    const audio = this.#options.audio();
+    const request = requestOf(body);
+    if (!request) return { status: 400, body: { code: 'request_invalid' } };
+    const track = request.track === 'audio' ? audio : video;
+    if (!track) return { status: 409, body: { code: 'track_missing' } };
+    let last = this.#last[request.track];
+    if (last?.id !== request.id) {
+      log.info({ track: request.track }, 'a skip was asked for');
+      last = { id: request.id, done: track.skip() };
+      this.#last[request.track] = last;
+    }
+    const late = Promise.withResolvers<'late'>();
+    const timer = setTimeout(late.resolve, SKIP_MS, 'late');
+    const done = await Promise.race([last.done, late.promise]);
+    clearTimeout(timer);
+    if (done === 'late') return { status: 202, body: { code: 'skip_pending' } };
+    if (!done) {
+      delete this.#last[request.track];
+      return { status: 409, body: { code: 'nothing_plays' } };
+    }
+    return {
+      status: 200,
+      body: { code: 'skipped', clock: { video: video.stats().clock, audio: audio?.stats().clock ?? null } },
+    };
+  }
+}

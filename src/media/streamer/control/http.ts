@@ -1,0 +1,197 @@
+/**
+ * What a stream shows of itself over plain HTTP: health for all, numbers and a preview for those with the view token, control for
+ * the operator, and metrics at a port of their own.
+ */
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Registry } from 'prom-client';
+import { RELEASE_PATH, SKIP_PATH, STOP_PATH } from '../../../resources/common/names.ts';
+import type { Station } from '../output/broadcaster.ts';
+import { Feed } from '../output/output-queue.ts';
+import type { Control, ControlAnswer } from './commands.ts';
+import type { StreamerStats } from './stats.ts';
+
+/**
+ * An ES import of node:http reads all that it exports, and its WebSocket is a getter that loads a whole HTTP client: 15 MB
+ * in every stream for something that none of them uses.
+ */
+const { createServer } = process.getBuiltinModule('node:http');
+
+export interface HttpOptions {
+  host: string;
+  port: number;
+  /** Where /metrics is; undefined: at `port`. */
+  metricsPort?: number | undefined;
+  station: Station;
+  profile: () => string;
+  stats: () => StreamerStats;
+  metrics: () => Promise<Registry>;
+  control: Control;
+}
+
+export interface StreamerHttp {
+  port: number;
+  metricsPort: number;
+  close(): Promise<void>;
+}
+
+/** A station that has not gone round its loop for this long hangs. It does so at least twice a second, media or not. */
+export const HUNG_MS = 10_000;
+
+/** What is asked is a few words. */
+const MAX_BODY_BYTES = 4096;
+
+const READS = ['GET', 'HEAD'];
+
+type Handler = (request: IncomingMessage, response: ServerResponse) => void | Promise<void>;
+
+function json(response: ServerResponse, status: number, body: unknown): void {
+  const text = `${JSON.stringify(body)}\n`;
+  response.writeHead(status, { 'content-type': 'application/json', 'cache-control': 'no-store' });
+  response.end(text);
+}
+
+/**
+ * The stream as HTTP-FLV from the keyframe on air; a viewer that is too slow is let go. Any page may show it: it is what
+ * goes to the public anyway, and players in a browser fetch it from another origin.
+ */
+function preview({ station, profile }: HttpOptions): Handler {
+  return (request, response) => {
+    response.writeHead(200, {
+      'content-type': 'video/x-flv',
+      'cache-control': 'no-store',
+      'access-control-allow-origin': '*',
+    });
+    if (request.method === 'HEAD') return void response.end();
+    response.flushHeaders();
+    const feed = new Feed({ profile: profile(), sink: response, onOverflow: () => response.destroy() });
+    const unlisten = station.listen((segment) => feed.offer(segment), { watched: true });
+    response.once('close', () => {
+      unlisten();
+      feed.close();
+    });
+  };
+}
+
+/** Undefined when it is too long or not JSON. */
+async function bodyOf(request: IncomingMessage): Promise<unknown> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > MAX_BODY_BYTES) return undefined;
+    chunks.push(chunk);
+  }
+  try {
+    return JSON.parse(Buffer.concat(chunks).toString());
+  } catch {
+    return undefined;
+  }
+}
+
+const asked =
+  (control: Control, act: (body: unknown) => ControlAnswer | Promise<ControlAnswer>): Handler =>
+  async (request, response) => {
+    if (!(await control.mayAsk(request.headers.authorization))) {
+      response.setHeader('www-authenticate', 'Bearer');
+      return json(response, 401, { code: 'token_wrong' });
+    }
+    const { status, body } = await act(await bodyOf(request));
+    json(response, status, body);
+  };
+
+const forViewers =
+  (control: Control, handler: Handler): Handler =>
+  async (request, response) => {
+    if (await control.mayLook(request.headers.authorization)) return handler(request, response);
+    response.setHeader('www-authenticate', 'Bearer');
+    json(response, 401, { code: 'token_wrong' });
+  };
+
+function routes(options: HttpOptions): Record<string, Handler> {
+  const { station, stats, control } = options;
+  return {
+    // Restarting would mend a loop that hangs; it would not mend media that cannot be played, so that is not asked here.
+    '/healthz': (_, response) => {
+      const { idleMs } = station.stats();
+      json(response, idleMs < HUNG_MS ? 200 : 503, {
+        status: idleMs < HUNG_MS ? 'ok' : 'hung',
+        playable: stats().playable,
+      });
+    },
+    '/readyz': (_, response) => {
+      const { live, playable, destinations, cache } = stats();
+      const status = live && playable ? 'ready' : playable ? 'no_destination_connected' : 'no_playable_item';
+      const errors = destinations.flatMap((d) => (d.lastError ? [{ name: d.name, ...d.lastError }] : []));
+      const storage = cache?.failure === undefined ? [] : [{ code: 'storage_unavailable', message: cache.failure }];
+      json(response, status === 'ready' ? 200 : 503, { status, errors: [...storage, ...errors] });
+    },
+    '/stats': forViewers(control, (_, response) => json(response, 200, stats())),
+    '/preview.flv': forViewers(control, preview(options)),
+  };
+}
+
+const metricsRoutes = ({ metrics }: HttpOptions): Record<string, Handler> => ({
+  '/metrics': async (_, response) => {
+    const registry = await metrics();
+    const text = await registry.metrics();
+    response.writeHead(200, { 'content-type': registry.contentType });
+    response.end(text);
+  },
+});
+
+type Table = Map<string, { handler: Handler; methods: string[] }>;
+
+const readsOf = (handlers: Record<string, Handler>): Table =>
+  new Map(Object.entries(handlers).map(([path, handler]) => [path, { handler, methods: READS }]));
+
+function serverOf(table: Table): Server {
+  return createServer((request, response) => {
+    const path = (request.url ?? '/').split('?', 1)[0] ?? '/';
+    const route = table.get(path);
+    if (!route) return json(response, 404, { error: 'There is nothing here.' });
+    const allow = route.methods.join(', ');
+    if (!route.methods.includes(request.method ?? '')) {
+      response.setHeader('allow', allow);
+      return json(response, 405, { error: `Only ${allow}.` });
+    }
+    Promise.resolve(route.handler(request, response)).catch(() => response.destroy());
+  });
+}
+
+const closed = (server: Server): Promise<void> =>
+  new Promise((resolve) => {
+    server.close(() => resolve());
+    server.closeAllConnections();
+  });
+
+async function listen(server: Server, host: string, port: number): Promise<number> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  server.once('error', reject).listen(port, host, resolve);
+  await promise;
+  server.off('error', reject);
+  return (server.address() as AddressInfo).port;
+}
+
+/** Rejects when a port cannot be listened on. */
+export async function serveHttp(options: HttpOptions): Promise<StreamerHttp> {
+  const { control, host, metricsPort } = options;
+  const apart = metricsPort === undefined ? undefined : serverOf(readsOf(metricsRoutes(options)));
+  const table = readsOf({ ...routes(options), ...(apart ? {} : metricsRoutes(options)) });
+  const actions: Record<string, Parameters<typeof asked>[1]> = {
+    [SKIP_PATH]: (body) => control.skip(body),
+    [RELEASE_PATH]: (body) => control.release(body),
+    [STOP_PATH]: () => control.stop(),
+  };
+  for (const [path, act] of Object.entries(actions))
+    table.set(path, { handler: asked(control, act), methods: ['POST'] });
+  const server = serverOf(table);
+  const port = await listen(server, host, options.port);
+  return {
+    port,
+    metricsPort: apart && metricsPort !== undefined ? await listen(apart, host, metricsPort) : port,
+    close: async () => {
+      await Promise.all([closed(server), apart && closed(apart)]);
+    },
+  };
+}

@@ -1,0 +1,111 @@
+/**
+ * The numbers of a stream as one JSON document: what /stats answers and what the metrics are made of.
+ * Pure: no I/O, no clock.
+ */
+import type { CacheStats } from '../../storage/cache.ts';
+import type { StationStats } from '../output/broadcaster.ts';
+import type { TargetStats } from '../output/output.ts';
+import type { SpliceStats } from '../timeline/splicer.ts';
+import type { BrokenItem, ShownItem, TrackClock, TrackStats } from '../tracks/track.ts';
+import type { Run } from './airtime.ts';
+
+export interface StreamerStats {
+  /** A destination is taking media. */
+  live: boolean;
+  /** It may not publish (yet): another pod of the stream does. */
+  held: boolean;
+  /** When a destination first took media (RFC 3339); null before that. */
+  startedAt: string | null;
+  uptimeSeconds: number;
+  /** Made over the last seconds. */
+  bitrateKbps: number;
+  fps: number;
+  framesSent: number;
+  /** Rounds of the video list since the on-air epoch. */
+  loopCount: number;
+  seam: {
+    count: number;
+    maxStepMs: number;
+    maxAudioStepMs: number;
+    hour: { maxStepMs: number; maxAudioStepMs: number };
+  };
+  /** Sound minus picture at the last seam. */
+  avSkewMs: number;
+  reconnects: number;
+  currentItem: ShownItem | null;
+  nextItem: ShownItem | null;
+  currentAudioItem: ShownItem | null;
+  programVersion: number;
+  /** Where each track stands: what another streamer would have to be given to stand there too. */
+  clock: { video: TrackClock | null; audio: TrackClock | null };
+  /** False while no item can be played. */
+  playable: boolean;
+  skippedItems: number;
+  /** Items that could not be played when it was last their turn. */
+  brokenItems: (BrokenItem & { track: 'video' | 'audio' })[];
+  /** Media sent ahead of its time. */
+  leadMs: number;
+  /** The processes of this pod that were on air and for how long, in order; the last is this one if it was. */
+  runs: readonly Run[];
+  /** Of the media that is read through a cache on disk, since start; null without one. */
+  cache: CacheStats | null;
+  destinations: Omit<TargetStats, 'reconnectsByCode' | 'failuresByCode'>[];
+}
+
+export interface StatsParts {
+  splice: SpliceStats;
+  station: StationStats;
+  video: TrackStats;
+  audio: TrackStats | undefined;
+  targets: readonly TargetStats[];
+  startedAt: Date | undefined;
+  now: Date;
+  programVersion: number;
+  held?: boolean;
+  cache?: CacheStats | undefined;
+  runs?: readonly Run[];
+}
+
+const sum = (numbers: Iterable<number>): number => {
+  let total = 0;
+  for (const n of numbers) total += n;
+  return total;
+};
+const tenth = (n: number): number => Math.round(n * 10) / 10;
+
+export function streamerStats(parts: StatsParts): StreamerStats {
+  const { splice, station, video, audio, targets, startedAt, now } = parts;
+  return {
+    live: targets.some((t) => t.connected),
+    held: parts.held ?? false,
+    startedAt: startedAt?.toISOString() ?? null,
+    uptimeSeconds: startedAt ? Math.max(0, Math.floor((now.getTime() - startedAt.getTime()) / 1000)) : 0,
+    bitrateKbps: station.bitrateKbps,
+    fps: station.fps,
+    framesSent: splice.videoFrames,
+    loopCount: video.loopCount,
+    seam: {
+      count: splice.seams,
+      maxStepMs: splice.maxVideoStepMs,
+      maxAudioStepMs: splice.maxAudioStepMs,
+      hour: { maxStepMs: station.hour.videoStepMs, maxAudioStepMs: station.hour.audioStepMs },
+    },
+    avSkewMs: tenth(splice.avSkewMs),
+    reconnects: sum(targets.map((t) => t.reconnects)),
+    currentItem: video.current,
+    nextItem: video.next,
+    currentAudioItem: audio?.current ?? null,
+    programVersion: parts.programVersion,
+    clock: { video: video.clock, audio: audio?.clock ?? null },
+    playable: video.playable,
+    skippedItems: sum([...Object.values(video.skipped), ...Object.values(audio?.skipped ?? {})]),
+    brokenItems: [
+      ...video.broken.map((item) => ({ ...item, track: 'video' as const })),
+      ...(audio?.broken ?? []).map((item) => ({ ...item, track: 'audio' as const })),
+    ],
+    leadMs: station.leadMs,
+    runs: parts.runs ?? [],
+    cache: parts.cache ?? null,
+    destinations: targets.map(({ reconnectsByCode: _, failuresByCode: __, ...shown }) => shown),
+  };
+}

@@ -1,0 +1,155 @@
+/** The streamer: wires files, engine, destinations and HTTP together, and takes them apart again. */
+import { type Clock, sleep, systemClock } from '../../lib/clock.ts';
+import type { Lifecycle } from '../../lib/lifecycle.ts';
+import type { Logger } from '../../lib/log.ts';
+import { confineSender } from '../confinement/confine.ts';
+import type { StreamerConfig } from '../settings.ts';
+import type { CacheOptions } from '../storage/cache.ts';
+import { Airtime } from './control/airtime.ts';
+import { Control } from './control/commands.ts';
+import { type StreamerHttp, serveHttp } from './control/http.ts';
+import { Gate, type GateState } from './control/publisher-lock.ts';
+import { type StatsParts, streamerStats } from './control/stats.ts';
+import { createEngine, type Engine } from './engine.ts';
+import { openMedia } from './media-storage.ts';
+import { type FileEvents, readDestinations, readProgram, watchFiles } from './mounted-files.ts';
+import type { Timeouts } from './output/output.ts';
+import { Targets } from './output/outputs.ts';
+import type { Lookup } from './output/resolve.ts';
+
+/** For every process to be gone within five seconds of SIGTERM. */
+const FINISH_MS = 3000;
+
+export interface StreamerOptions {
+  /** Where the timeline begins: close to a wrap of 32 bits in a test, or else 49.7 days have to go by before it is seen. */
+  timelineStartMs?: number;
+  /** Other times and sizes than the cache's own. */
+  cache?: Partial<CacheOptions>;
+  /** Other times than a destination's own. */
+  timeouts?: Partial<Timeouts>;
+  /** Answers for destinations' names other than those of DNS. */
+  lookup?: Lookup;
+}
+
+/**
+ * Resolves when the stream runs; it ends with the lifecycle. Rejects when there is no usable program to begin with, or the
+ * port is taken. Returns the port that is listened on.
+ */
+export async function startStreamer(
+  config: StreamerConfig,
+  lifecycle: Lifecycle,
+  log: Logger,
+  clock: Clock = systemClock,
+  options: StreamerOptions = {},
+): Promise<{ port: number }> {
+  const airtime = new Airtime({ message: config.resultFile, history: config.sessionsFile }, clock, log);
+  // Released last: what is taken until the end counts.
+  lifecycle.defer('time on air', () => airtime.close());
+  const { storage, cache } = await openMedia(config, lifecycle, log, options.cache);
+  const first = await readProgram(config.programFile);
+  const { timelineStartMs = 0, timeouts } = options;
+  const engine = await createEngine(first, { storage, clock, log, timelineStartMs }, lifecycle);
+  const { station } = engine;
+  let startedAt: Date | undefined;
+  const targets = new Targets({
+    profile: () => engine.program().profile,
+    ffmpeg: confineSender(config, log),
+    caFile: config.caFile,
+    allowPrivate: config.allowPrivateDestinations,
+    lookup: options.lookup,
+    station,
+    clock,
+    log,
+    onConnected: () => (startedAt ??= clock.now()),
+    onTaken: airtime.taken,
+    onLost: airtime.lost,
+    timeouts: { finishMs: FINISH_MS, ...timeouts },
+  });
+  /** Opens and closes destinations as the program and the gate have it. */
+  const send = () => {
+    const open = !lifecycle.signal.aborted && (gate === undefined || gate.state === 'open');
+    targets.set(open ? engine.program().destinations : []);
+  };
+  const gate = gateOf(config, lifecycle, (state) => {
+    log.info({ publish: state }, state === 'open' ? 'this pod publishes' : 'this pod publishes no more');
+    send();
+  });
+  const parts = (): StatsParts => ({
+    splice: engine.splicer.stats,
+    station: station.stats(),
+    video: engine.video.stats(),
+    audio: engine.sound.track?.stats(),
+    targets: targets.stats(),
+    startedAt,
+    now: clock.now(),
+    programVersion: engine.program().version,
+    held: gate !== undefined && gate.state !== 'open',
+    cache: cache(),
+    runs: airtime.runs(),
+  });
+  const http = await serve(config, engine, { parts, gate, log });
+  lifecycle.defer('http', () => http.close());
+
+  const loop = station.run(lifecycle.signal);
+  lifecycle.defer('station', () => loop);
+  targets.configure((await readDestinations(config.destinationsFile)) ?? new Map());
+  await gate?.look();
+  send();
+  lifecycle.defer('destinations', () => targets.close());
+  const events: FileEvents = {
+    onProgram: async (next) => {
+      // The same version may only know better where it stands, or be sent to others: what plays is left alone.
+      await engine.take(next).finally(send);
+    },
+    onDestinations: (secrets) => targets.configure(secrets),
+    onLook: () => gate?.look(),
+  };
+  const watching = watchFiles(config, first, events, log, lifecycle.signal);
+  lifecycle.defer('files', () => watching);
+  log.info({ port: http.port, destinations: first.destinations }, 'on air');
+  return { port: http.port };
+}
+
+/** Undefined where nobody says which pod publishes. A pod that publishes lingers when it is to end, for the next one. */
+function gateOf(
+  { publisherFile: file, podUid, lingerSeconds }: StreamerConfig,
+  lifecycle: Lifecycle,
+  changed: (state: GateState) => void,
+): Gate | undefined {
+  if (file === undefined) return undefined;
+  const gate = new Gate({ podUid, file, changed });
+  lifecycle.linger = async () => {
+    if (gate.state !== 'open') return;
+    const over = new AbortController();
+    await Promise.race([gate.closed, sleep(lingerSeconds * 1000, over.signal).catch(() => undefined)]);
+    over.abort(new Error('over'));
+  };
+  return gate;
+}
+
+function serve(
+  config: StreamerConfig,
+  engine: Engine,
+  { parts, gate, log }: { parts: () => StatsParts; gate: Gate | undefined; log: Logger },
+): Promise<StreamerHttp> {
+  const { host, port, metricsPort, controlTokenFile: tokenFile, viewTokenFile } = config;
+  const { station, video, sound } = engine;
+  const { skipped } = engine.program();
+  let registry: ReturnType<typeof import('./control/metrics.ts').streamerMetrics> | undefined;
+  return serveHttp({
+    host,
+    port,
+    metricsPort,
+    station,
+    profile: () => engine.program().profile,
+    control: new Control({ tokenFile, viewTokenFile, video, audio: () => sound.track, skipped, gate, log }),
+    stats: () => streamerStats(parts()),
+    // Loaded when it is first asked for: a stream that nobody scrapes does not carry its weight.
+    metrics: async () => (registry ??= (await import('./control/metrics.ts')).streamerMetrics(parts)),
+  });
+}
+
+/** The role: runs until the lifecycle stops. */
+export async function runStreamer(config: StreamerConfig, lifecycle: Lifecycle, log: Logger): Promise<void> {
+  await startStreamer(config, lifecycle, log);
+}

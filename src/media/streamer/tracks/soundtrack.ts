@@ -1,0 +1,59 @@
+/**
+ * The list of songs over the pictures, while the program has one. It comes and goes on air: the change is heard from the
+ * next item of the pictures on, and what was heard before is given up then.
+ */
+import type { Program } from '../../../resources/stream/program.ts';
+import type { Splicer } from '../timeline/splicer.ts';
+import type { Track } from './track.ts';
+
+export class Sound {
+  readonly #make: (signal: AbortSignal) => Track;
+  #current: { track: Track; stop: AbortController } | undefined;
+  /** No longer in the program, but perhaps still heard. */
+  #leaving: { track: Track; stop: AbortController }[] = [];
+  #splicer: Splicer | undefined;
+
+  /** `make`: a track that ends its work when its signal is aborted. */
+  constructor(make: (signal: AbortSignal) => Track) {
+    this.#make = make;
+  }
+
+  /** Undefined while the program has no list of songs. */
+  get track(): Track | undefined {
+    return this.#current?.track;
+  }
+
+  /** Tells the splicer of every change from now on; it has been given the track as it is. */
+  attach(splicer: Splicer): void {
+    this.#splicer = splicer;
+  }
+
+  /** Rejects as Track.load does; what was heard before is heard on then. */
+  async load(program: Program): Promise<void> {
+    const had = this.#current;
+    if (program.audio) {
+      const stop = new AbortController();
+      const current = had ?? { track: this.#make(stop.signal), stop };
+      await current.track.load(program, program.audio);
+      this.#current = current;
+    } else if (had) {
+      this.#leaving.push(had);
+      this.#current = undefined;
+    }
+    if (this.#current !== had) this.#splicer?.setAudio(this.track?.next, () => this.#release());
+  }
+
+  close(): void {
+    this.#release();
+    this.#end(this.#current);
+  }
+
+  #release(): void {
+    for (const left of this.#leaving.splice(0)) this.#end(left);
+  }
+
+  #end(ended: { track: Track; stop: AbortController } | undefined): void {
+    ended?.stop.abort();
+    ended?.track.close();
+  }
+}

@@ -1,0 +1,342 @@
+/**
+ * A track: the items of a program's list, one after the other for ever, the next one opened while the last one plays. An
+ * item that cannot be played is skipped, counted and tried again on its next turn.
+ */
+import { type Clock, sleep } from '../../../lib/clock.ts';
+import type { Logger } from '../../../lib/log.ts';
+import {
+  findPlace,
+  isLeftOut,
+  type Track as List,
+  type Place,
+  type Program,
+  type ProgramItem,
+} from '../../../resources/stream/program.ts';
+import type { Storage } from '../../storage/storage.ts';
+import { Cuttable } from '../timeline/cuttable-item.ts';
+import { EpochKeeper } from '../timeline/epoch-keeper.ts';
+import {
+  following,
+  itemAt,
+  type Loop,
+  learn,
+  type Position,
+  positionAt,
+  resume,
+  ticksBefore,
+} from '../timeline/playhead.ts';
+import type { Item } from '../timeline/splicer.ts';
+import { msToTicks, ticksToMs } from '../timeline/ticks.ts';
+import { ItemReader } from './item-reader.ts';
+import { measure } from './measure-list.ts';
+import { ItemError, itemError, type TrackKind } from './rendition-index.ts';
+
+/** A whole turn over the list without one item that plays: wait, longer each time. */
+const RETRY_MS = { first: 500, longest: 15_000 };
+/** Items that cannot be played are told by name up to this many. */
+const MAX_BROKEN = 20;
+
+export interface TrackOptions {
+  storage: Storage;
+  kind: TrackKind;
+  clock: Clock;
+  log: Logger;
+  signal: AbortSignal;
+  /** Called when `next` may have a new answer, or an item more to give. */
+  onData: () => void;
+  /** Milliseconds by which media is made before its time; 0 when left out. */
+  leadMs?: () => number;
+}
+
+/** Index of the item `id` that is nearest to where it was: a list may hold it more than once. */
+function nearest(items: readonly ProgramItem[], id: string, was: number): number | undefined {
+  const found = items.flatMap((item, index) => (item.id === id ? [index] : []));
+  return found.sort((a, b) => Math.abs(a - was) - Math.abs(b - was))[0];
+}
+
+/** The item of a turn, as it is shown. */
+function show({ id, name }: Pick<ProgramItem, 'id' | 'name'>, listing: Listing | undefined, turn: Position): ShownItem {
+  const index = (listing && itemAt(listing.loop, turn)) ?? 0;
+  return { id, name, ...findPlace(listing?.lists, index) };
+}
+
+/** The list of one version of the program, with what has to be known of its items before the first of them plays. */
+interface Listing {
+  version: number;
+  /** Undefined until the first item of a version that was taken up on air begins. */
+  epochMs: number | undefined;
+  items: readonly ProgramItem[];
+  lists: List['lists'];
+  loop: Loop;
+  /** Largest B-frame delay of its items, in ticks. */
+  delayTicks: number;
+  /** Nothing is known of its items, because the storage did not answer. */
+  unanswered: boolean;
+}
+
+export interface TrackStats {
+  /** Items that could not be played, by code, since start. */
+  skipped: Record<string, number>;
+  /** Rounds that have been played through, by the radio clock. */
+  loopCount: number;
+  current: ShownItem | null;
+  next: ShownItem | null;
+  /** False when nothing of the list can be played. */
+  playable: boolean;
+  /** The version that plays and the epoch by which another streamer would stand where this one does; null before that. */
+  clock: TrackClock | null;
+  /** The items that could not be played when it was last their turn. */
+  broken: BrokenItem[];
+}
+
+export interface TrackClock {
+  version: number;
+  /** RFC 3339. */
+  epoch: string;
+}
+
+/** An item and where it is in the stream's own lists. */
+export type ShownItem = { id: string; name: string } & Place;
+
+export interface BrokenItem extends ShownItem {
+  code: string;
+  message: string;
+}
+
+export class Track {
+  readonly #options: TrackOptions;
+  #listing: Listing | undefined;
+  /** The turn after the one given out last. */
+  #cursor: Position | undefined;
+  #ready: ItemReader | undefined;
+  #opening: Promise<void> | undefined;
+  /** Rises when a new listing makes what is being opened worthless. */
+  #generation = 0;
+  #changed = new AbortController();
+  #playing: ItemReader | undefined;
+  /** The turn of #playing. */
+  #at: Position = { round: 0, turn: 0, offsetTicks: 0 };
+  /** The listing that #playing is of. */
+  #onAir: Listing | undefined;
+  readonly #epoch = new EpochKeeper();
+  #skipping: PromiseWithResolvers<void> | undefined;
+  readonly #skipped: Record<string, number> = {};
+  readonly #broken = new Map<string, BrokenItem>();
+  #playable = true;
+  /** Loads the program again, while nothing of its list is known because the storage was away. */
+  #again: (() => Promise<void>) | undefined;
+  /** Number of the last load that began, and of the last that ended. */
+  #loads = 0;
+  #loaded = 0;
+
+  constructor(options: TrackOptions) {
+    this.#options = options;
+  }
+
+  get delayTicks(): number {
+    return this.#listing?.delayTicks ?? 0;
+  }
+
+  /** Takes a program: the first is joined where its clock stands, a later one at the end of the item that plays. */
+  async load(program: Program, list: List): Promise<void> {
+    const load = ++this.#loads;
+    const listing = await this.#list(program, list);
+    // A newer program came meanwhile.
+    if (load !== this.#loads) return;
+    this.#loaded = load;
+    // Nothing is known of it yet: what plays goes on, and whoever has the program brings it again.
+    if (this.#playing && listing.unanswered)
+      throw new ItemError('storage_unavailable', 'The storage tells nothing of the new list.');
+    const told = Date.parse((this.#options.kind === 'audio' ? program.audioEpoch : undefined) ?? program.epoch);
+    const epochMs = this.#onAir?.epochMs ?? told;
+    const elapsed = msToTicks(this.#options.clock.now().getTime() - epochMs);
+    if (this.#playing) {
+      const index = this.#onAir ? itemAt(this.#onAir.loop, this.#at) : undefined;
+      const playing = nearest(listing.items, this.#playing.id, index ?? 0);
+      this.#cursor = resume(listing.loop, elapsed, { playing, round: this.#at.round });
+    } else {
+      listing.epochMs = epochMs;
+      this.#cursor = positionAt(listing.loop, elapsed);
+    }
+    // Where nothing is known to play, the list is tried from its beginning until something does.
+    this.#cursor ??= { round: 0, turn: 0, offsetTicks: 0 };
+    for (const id of this.#broken.keys())
+      if (!listing.items.some((item) => item.id === id && !isLeftOut(item))) this.#broken.delete(id);
+    this.#listing = listing;
+    this.#again = listing.unanswered ? () => this.load(program, list) : undefined;
+    this.#generation++;
+    this.#changed.abort();
+    this.#changed = new AbortController();
+    this.#ready?.close();
+    this.#ready = undefined;
+    this.#open();
+  }
+
+  /** The splicer's NextItem. */
+  readonly next = (): Item | 'wait' | 'none' => {
+    const item = this.#ready;
+    if (!item) return this.#playable ? 'wait' : 'none';
+    this.#report(this.#playing);
+    this.#ready = undefined;
+    this.#playing = item;
+    const cursor = this.#cursor;
+    const listing = this.#listing;
+    if (cursor && listing) {
+      this.#setClock(listing, cursor, item);
+      this.#at = cursor;
+      this.#cursor = following(listing.loop, cursor);
+    }
+    this.#skipping?.resolve();
+    this.#skipping = undefined;
+    this.#open();
+    const { kind } = this.#options;
+    return new Cuttable(item, kind, () => this.#skipping !== undefined && this.#ready !== undefined);
+  };
+
+  /**
+   * Ends the item that plays as soon as the next can play: at once, or within a few pictures. Resolves when that one has
+   * begun, with false when nothing plays.
+   */
+  async skip(): Promise<boolean> {
+    if (!this.#playing) return false;
+    this.#skipping ??= Promise.withResolvers();
+    await this.#skipping.promise;
+    return true;
+  }
+
+  stats(): TrackStats {
+    const { version, epochMs } = this.#onAir ?? {};
+    return {
+      skipped: this.#skipped,
+      loopCount: this.#at.round,
+      current: this.#playing ? show(this.#playing, this.#onAir, this.#at) : null,
+      next: this.#nextItem(),
+      playable: this.#playable,
+      clock:
+        version === undefined || epochMs === undefined ? null : { version, epoch: new Date(epochMs).toISOString() },
+      broken: [...this.#broken.values()].slice(0, MAX_BROKEN),
+    };
+  }
+
+  close(): void {
+    this.#generation++;
+    this.#ready?.close();
+    this.#playing?.close();
+  }
+
+  /** `item` begins at `cursor`: its epoch is what the clock says, unless a skip or a new version has moved it. */
+  #setClock(listing: Listing, cursor: Position, item: ItemReader): void {
+    const { clock, kind, leadMs } = this.#options;
+    const joined = cursor.offsetTicks > 0;
+    const duration = listing.loop.durations[itemAt(listing.loop, cursor) ?? -1] ?? 0;
+    // A video is joined at the keyframe before the place.
+    const offset = joined && kind === 'video' ? duration - item.videoFrames * item.frameTicks : cursor.offsetTicks;
+    const dueMs = clock.now().getTime() + (leadMs?.() ?? 0);
+    const epochMs = Math.round(dueMs - ticksToMs(ticksBefore(listing.loop, cursor) + offset));
+    listing.epochMs = this.#epoch.begin({
+      epochMs,
+      knownMs: listing.epochMs,
+      skipped: this.#skipping !== undefined,
+      monotonicMs: clock.monotonicMs(),
+    });
+    this.#onAir = listing;
+  }
+
+  /** The item of the coming turn plays for so long, whatever was known of it before: 0 when it cannot be played. */
+  #learn(listing: Listing, cursor: Position, ticks: number): void {
+    const learnt = learn(listing.loop, itemAt(listing.loop, cursor) ?? 0, ticks, this.#at);
+    if (!learnt) return;
+    listing.loop = learnt.loop;
+    if (this.#onAir === listing && listing.epochMs !== undefined) listing.epochMs += ticksToMs(learnt.shiftTicks);
+  }
+
+  #upcoming(): ProgramItem | undefined {
+    const index = this.#listing && this.#cursor ? itemAt(this.#listing.loop, this.#cursor) : undefined;
+    return index === undefined ? undefined : this.#listing?.items[index];
+  }
+
+  /** The item that follows the one that plays, with those passed over that are left out. */
+  #nextItem(): ShownItem | null {
+    const listing = this.#listing;
+    let cursor = this.#cursor;
+    if (!listing || !cursor) return null;
+    for (let turn = 0; turn < listing.items.length; turn++) {
+      const item = listing.items[itemAt(listing.loop, cursor) ?? -1];
+      if (item && !isLeftOut(item)) return show(item, listing, cursor);
+      cursor = following(listing.loop, cursor);
+    }
+    return null;
+  }
+
+  async #list(program: Program, list: List) {
+    const { storage, kind, signal } = this.#options;
+    const onFault = (item: ProgramItem, error: unknown) =>
+      this.#skip({ ...item, ...findPlace(list.lists, list.items.indexOf(item)) }, error);
+    const { durations, delayTicks, unanswered } = await measure(list.items, { storage, kind, signal, onFault });
+    const loop: Loop = { mode: list.mode, seed: program.seed, durations };
+    const { version } = program;
+    const { items, lists } = list;
+    const listing: Listing = { version, epochMs: undefined, items, lists, loop, delayTicks, unanswered };
+    return listing;
+  }
+
+  /** Opens the next item that plays, once at a time. */
+  #open(): void {
+    if (this.#opening) return;
+    this.#opening = this.#openNext()
+      .catch((error: unknown) => {
+        if (!this.#options.signal.aborted) this.#options.log.error({ err: error }, 'opening the next item failed');
+      })
+      .finally(() => {
+        this.#opening = undefined;
+        this.#options.onData();
+      });
+  }
+
+  async #openNext(): Promise<void> {
+    const { storage, kind, onData, signal } = this.#options;
+    for (let failures = 0, retryMs = RETRY_MS.first; !signal.aborted; ) {
+      const generation = this.#generation;
+      const item = this.#upcoming();
+      const cursor = this.#cursor;
+      const listing = this.#listing;
+      if (!item || !cursor || !listing) return;
+      try {
+        if (isLeftOut(item)) throw new ItemError('item_missing', 'The item is left out.');
+        const opened = await ItemReader.open({ storage, item, kind, offsetTicks: cursor.offsetTicks, onData });
+        if (generation === this.#generation) {
+          this.#learn(listing, cursor, opened.ticks);
+          this.#ready = opened;
+          this.#playable = true;
+          return;
+        }
+        opened.close();
+      } catch (error) {
+        if (generation !== this.#generation) continue;
+        if (!isLeftOut(item)) this.#skip(show(item, listing, cursor), error);
+        if (itemError(error).code !== 'storage_unavailable') this.#learn(listing, cursor, 0);
+        this.#cursor = following(listing.loop, cursor);
+        if (++failures % listing.items.length !== 0) continue;
+        this.#playable = false;
+        onData();
+        this.#options.log.error({ track: kind, retryMs }, 'no item can be played');
+        await sleep(retryMs, AbortSignal.any([signal, this.#changed.signal])).catch(() => signal.throwIfAborted());
+        retryMs = Math.min(retryMs * 2, RETRY_MS.longest);
+        if (generation === this.#generation && this.#loads === this.#loaded) await this.#again?.();
+      }
+    }
+  }
+
+  #skip({ id, name, playlistID, index }: ShownItem, error: unknown): void {
+    const { code, message } = itemError(error);
+    this.#skipped[code] = (this.#skipped[code] ?? 0) + 1;
+    this.#broken.set(id, { id, name, playlistID, index, code, message });
+    this.#options.log.warn({ item: id, name, code, err: error }, message);
+  }
+
+  /** An item that broke while it was played. */
+  #report(item: ItemReader | undefined): void {
+    if (item?.error) this.#skip(show(item, this.#onAir, this.#at), item.error);
+    else if (item) this.#broken.delete(item.id);
+  }
+}
