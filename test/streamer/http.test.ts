@@ -19,7 +19,7 @@ async function serve(viewTokenFile: string | undefined, metricsPort: number | un
   const controlOptions = { tokenFile: join(dir, 'control'), viewTokenFile, audio: () => undefined, log: silent };
   const options = {
     ...{ host: '127.0.0.1', port: 0, metricsPort },
-    station: { stats: () => ({ idleMs: 0 }), listen: () => () => undefined },
+    broadcaster: { stats: () => ({ idleMs: 0 }), listen: () => () => undefined },
     profile: () => '720p30',
     stats: () => ({ live: true, playable: true, destinations: [] }),
     metrics: async () => new Registry(),

@@ -8,7 +8,7 @@ import {
   TAG_SCRIPT,
   TAG_VIDEO,
 } from '../../src/media/rendition/flv.ts';
-import { Feed } from '../../src/media/streamer/output/output-queue.ts';
+import { OutputQueue } from '../../src/media/streamer/output/output-queue.ts';
 import { type Segment, Segmenter } from '../../src/media/streamer/timeline/segment.ts';
 import { DEFAULT_AUDIO_HEADER, type OutTag } from '../../src/media/streamer/timeline/splicer.ts';
 
@@ -63,8 +63,8 @@ function slowSink() {
 test('whoever joins in the middle begins at a keyframe, behind file header, metadata and decoder headers', () => {
   const { sink, data, open } = slowSink();
   open();
-  const feed = new Feed({ profile: '720p30', sink });
-  for (const segment of segments(5).slice(13)) feed.offer(segment);
+  const queue = new OutputQueue({ profile: '720p30', sink });
+  for (const segment of segments(5).slice(13)) queue.offer(segment);
   const tags = parseFlv(data());
   expect(tags.slice(0, 4).map((t) => t.type)).toEqual([TAG_SCRIPT, TAG_VIDEO, TAG_AUDIO, TAG_VIDEO]);
   expect(isAvcSequenceHeader(tags[1] as (typeof tags)[0])).toBe(true);
@@ -72,18 +72,18 @@ test('whoever joins in the middle begins at a keyframe, behind file header, meta
   expect(tags[1]?.timestampMs).toBe(2000);
   expect(tags[3]?.timestampMs).toBe(2000);
   expect(tags[3]?.body.readIntBE(2, 3)).toBe(66);
-  expect(feed.dropped).toBe(0);
+  expect(queue.dropped).toBe(0);
 });
 
 test('a slow receiver loses whole GOPs, counted, and goes on at a keyframe with headers, however long it lasts', async () => {
   const { sink, data, open } = slowSink();
-  const feed = new Feed({ profile: '720p30', sink });
+  const queue = new OutputQueue({ profile: '720p30', sink });
   const all = segments(60);
-  for (const segment of all.slice(0, 555)) feed.offer(segment);
-  expect(feed.dropped).toBeGreaterThanOrEqual(40);
+  for (const segment of all.slice(0, 555)) queue.offer(segment);
+  expect(queue.dropped).toBeGreaterThanOrEqual(40);
   open();
   await new Promise((resolve) => setImmediate(resolve));
-  for (const segment of all.slice(555)) feed.offer(segment);
+  for (const segment of all.slice(555)) queue.offer(segment);
   await new Promise((resolve) => setImmediate(resolve));
   const tags = parseFlv(data()).filter((t) => t.type === TAG_VIDEO);
   const frames = tags.filter((t) => !isAvcSequenceHeader(t));
@@ -101,37 +101,37 @@ test('a slow receiver loses whole GOPs, counted, and goes on at a keyframe with 
 
 test('what waits is bounded in bytes and time for as long as nothing is taken', () => {
   const { sink } = slowSink();
-  const feed = new Feed({ profile: '720p30', sink });
+  const queue = new OutputQueue({ profile: '720p30', sink });
   const all = segments(600);
   let most = 0;
   for (const segment of all) {
-    feed.offer(segment);
-    most = Math.max(most, feed.queuedBytes);
+    queue.offer(segment);
+    most = Math.max(most, queue.queuedBytes);
   }
   const perSecond = all.slice(0, 10).reduce((sum, { bytes }) => sum + bytes.length, 0);
   // The rest of the GOP that was begun, four seconds behind it, and headers.
   expect(most).toBeLessThan(6 * perSecond);
-  expect(feed.dropped).toBeGreaterThan(590);
-  feed.close();
-  expect(feed.queuedBytes).toBe(0);
+  expect(queue.dropped).toBeGreaterThan(590);
+  queue.close();
+  expect(queue.queuedBytes).toBe(0);
 });
 
 test('a slow viewer is let go instead', () => {
   const { sink } = slowSink();
   let gone = 0;
-  const feed = new Feed({ profile: '720p30', sink, onOverflow: () => gone++ });
-  for (const segment of segments(20)) feed.offer(segment);
+  const queue = new OutputQueue({ profile: '720p30', sink, onOverflow: () => gone++ });
+  for (const segment of segments(20)) queue.offer(segment);
   expect(gone).toBe(1);
-  expect(feed.dropped).toBe(0);
+  expect(queue.dropped).toBe(0);
 });
 
 test('of each part that is handed over it tells how much a receiver must have taken to have anything of it', () => {
   const { sink, data, open } = slowSink();
   open();
   const told: number[] = [];
-  const feed = new Feed({ profile: '720p30', sink, onHanded: (fromBytes) => told.push(fromBytes) });
+  const queue = new OutputQueue({ profile: '720p30', sink, onHanded: (fromBytes) => told.push(fromBytes) });
   const all = segments(2);
-  for (const segment of all) feed.offer(segment);
+  for (const segment of all) queue.offer(segment);
   const ends = parseFlv(data()).map(({ offset, body }) => offset + 11 + body.length + 4);
   expect(told).toHaveLength(all.length);
   // Each is the end of a tag, and what was handed over before it ends sooner.

@@ -1,10 +1,10 @@
-/** The engine of a stream: its tracks, the splicer that joins them and the station that sends at the pace of the clock. */
+/** The engine of a stream: its tracks, the splicer that joins them and the broadcaster that sends at the pace of the clock. */
 import type { Clock } from '../../lib/clock.ts';
 import type { Lifecycle } from '../../lib/lifecycle.ts';
 import type { Logger } from '../../lib/log.ts';
 import type { Program } from '../../resources/stream/program.ts';
 import type { Storage } from '../storage/storage.ts';
-import { Station } from './output/broadcaster.ts';
+import { Broadcaster } from './output/broadcaster.ts';
 import { Splicer } from './timeline/splicer.ts';
 import { msToTicks } from './timeline/ticks.ts';
 import { Sound } from './tracks/soundtrack.ts';
@@ -20,7 +20,7 @@ export interface EngineOptions {
 
 export interface Engine {
   splicer: Splicer;
-  station: Station;
+  broadcaster: Broadcaster;
   video: Track;
   sound: Sound;
   /** The program that is played. */
@@ -32,13 +32,13 @@ export interface Engine {
   take(program: Program): Promise<void>;
 }
 
-/** Resolves when the first program is loaded; the station does not run yet. It is taken apart with the lifecycle. */
+/** Resolves when the first program is loaded; the broadcaster does not run yet. It is taken apart with the lifecycle. */
 export async function createEngine(first: Program, options: EngineOptions, lifecycle: Lifecycle): Promise<Engine> {
   const { storage, clock, log, timelineStartMs } = options;
   const { signal } = lifecycle;
-  let station: Station | undefined;
-  const onData = () => station?.notify();
-  const leadMs = () => station?.leadMs ?? 0;
+  let broadcaster: Broadcaster | undefined;
+  const onData = () => broadcaster?.notify();
+  const leadMs = () => broadcaster?.leadMs ?? 0;
   const shared = { storage, clock, log, signal, onData, leadMs };
   const video = new Track({ ...shared, kind: 'video' });
   const sound = new Sound((ended) => new Track({ ...shared, kind: 'audio', signal: AbortSignal.any([signal, ended]) }));
@@ -66,11 +66,11 @@ export async function createEngine(first: Program, options: EngineOptions, lifec
     startTicks: msToTicks(timelineStartMs),
   });
   sound.attach(splicer);
-  station = new Station({ splicer, clock });
+  broadcaster = new Broadcaster({ splicer, clock });
   lifecycle.defer('tracks', () => {
     splicer.close();
     video.close();
     sound.close();
   });
-  return { splicer, station, video, sound, program: () => program, take };
+  return { splicer, broadcaster, video, sound, program: () => program, take };
 }

@@ -49,7 +49,7 @@ export async function startStreamer(
   const first = await readProgram(config.programFile);
   const { timelineStartMs = 0, timeouts } = options;
   const engine = await createEngine(first, { storage, clock, log, timelineStartMs }, lifecycle);
-  const { station } = engine;
+  const { broadcaster } = engine;
   let startedAt: Date | undefined;
   const targets = new Targets({
     profile: () => engine.program().profile,
@@ -57,7 +57,7 @@ export async function startStreamer(
     caFile: config.caFile,
     allowPrivate: config.allowPrivateDestinations,
     lookup: options.lookup,
-    station,
+    broadcaster,
     clock,
     log,
     onConnected: () => (startedAt ??= clock.now()),
@@ -76,7 +76,7 @@ export async function startStreamer(
   });
   const parts = (): StatsParts => ({
     splice: engine.splicer.stats,
-    station: station.stats(),
+    broadcaster: broadcaster.stats(),
     video: engine.video.stats(),
     audio: engine.sound.track?.stats(),
     targets: targets.stats(),
@@ -90,8 +90,8 @@ export async function startStreamer(
   const http = await serve(config, engine, { parts, gate, log });
   lifecycle.defer('http', () => http.close());
 
-  const loop = station.run(lifecycle.signal);
-  lifecycle.defer('station', () => loop);
+  const loop = broadcaster.run(lifecycle.signal);
+  lifecycle.defer('broadcaster', () => loop);
   targets.configure((await readDestinations(config.destinationsFile)) ?? new Map());
   await gate?.look();
   send();
@@ -133,14 +133,14 @@ function serve(
   { parts, gate, log }: { parts: () => StatsParts; gate: Gate | undefined; log: Logger },
 ): Promise<StreamerHttp> {
   const { host, port, metricsPort, controlTokenFile: tokenFile, viewTokenFile } = config;
-  const { station, video, sound } = engine;
+  const { broadcaster, video, sound } = engine;
   const { skipped } = engine.program();
   let registry: ReturnType<typeof import('./control/metrics.ts').streamerMetrics> | undefined;
   return serveHttp({
     host,
     port,
     metricsPort,
-    station,
+    broadcaster,
     profile: () => engine.program().profile,
     control: new Control({ tokenFile, viewTokenFile, video, audio: () => sound.track, skipped, gate, log }),
     stats: () => streamerStats(parts()),

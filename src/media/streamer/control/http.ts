@@ -6,8 +6,8 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Registry } from 'prom-client';
 import { RELEASE_PATH, SKIP_PATH, STOP_PATH } from '../../../resources/common/names.ts';
-import type { Station } from '../output/broadcaster.ts';
-import { Feed } from '../output/output-queue.ts';
+import type { Broadcaster } from '../output/broadcaster.ts';
+import { OutputQueue } from '../output/output-queue.ts';
 import type { Control, ControlAnswer } from './commands.ts';
 import type { StreamerStats } from './stats.ts';
 
@@ -22,7 +22,7 @@ export interface HttpOptions {
   port: number;
   /** Where /metrics is; undefined: at `port`. */
   metricsPort?: number | undefined;
-  station: Station;
+  broadcaster: Broadcaster;
   profile: () => string;
   stats: () => StreamerStats;
   metrics: () => Promise<Registry>;
@@ -35,7 +35,7 @@ export interface StreamerHttp {
   close(): Promise<void>;
 }
 
-/** A station that has not gone round its loop for this long hangs. It does so at least twice a second, media or not. */
+/** A broadcaster whose loop has not turned for this long hangs. The loop turns at least twice a second, with or without media. */
 export const HUNG_MS = 10_000;
 
 /** What is asked is a few words. */
@@ -55,7 +55,7 @@ function json(response: ServerResponse, status: number, body: unknown): void {
  * The stream as HTTP-FLV from the keyframe on air; a viewer that is too slow is let go. Any page may show it: it is what
  * goes to the public anyway, and players in a browser fetch it from another origin.
  */
-function preview({ station, profile }: HttpOptions): Handler {
+function preview({ broadcaster, profile }: HttpOptions): Handler {
   return (request, response) => {
     response.writeHead(200, {
       'content-type': 'video/x-flv',
@@ -64,11 +64,11 @@ function preview({ station, profile }: HttpOptions): Handler {
     });
     if (request.method === 'HEAD') return void response.end();
     response.flushHeaders();
-    const feed = new Feed({ profile: profile(), sink: response, onOverflow: () => response.destroy() });
-    const unlisten = station.listen((segment) => feed.offer(segment), { watched: true });
+    const queue = new OutputQueue({ profile: profile(), sink: response, onOverflow: () => response.destroy() });
+    const unlisten = broadcaster.listen((segment) => queue.offer(segment), { watched: true });
     response.once('close', () => {
       unlisten();
-      feed.close();
+      queue.close();
     });
   };
 }
@@ -109,11 +109,11 @@ const forViewers =
   };
 
 function routes(options: HttpOptions): Record<string, Handler> {
-  const { station, stats, control } = options;
+  const { broadcaster, stats, control } = options;
   return {
     // Restarting would mend a loop that hangs; it would not mend media that cannot be played, so that is not asked here.
     '/healthz': (_, response) => {
-      const { idleMs } = station.stats();
+      const { idleMs } = broadcaster.stats();
       json(response, idleMs < HUNG_MS ? 200 : 503, {
         status: idleMs < HUNG_MS ? 'ok' : 'hung',
         playable: stats().playable,

@@ -29,7 +29,7 @@ const byDestination =
 
 const seconds = (ms: number): number => ms / 1000;
 
-const largestSteps: Read = ({ splice, station: { hour } }) => [
+const largestSteps: Read = ({ splice, broadcaster: { hour } }) => [
   [seconds(splice.maxVideoStepMs), { track: 'video', window: 'start' }],
   [seconds(hour.videoStepMs), { track: 'video', window: 'hour' }],
   [seconds(splice.maxAudioStepMs), { track: 'audio', window: 'start' }],
@@ -50,13 +50,13 @@ const COUNTERS: [name: string, help: string, labels: string[], read: Read][] = [
     [],
     one((p) => p.splice.silentFrames),
   ],
-  ['media_bytes_total', 'FLV bytes made, before they go to destinations.', [], one((p) => p.station.bytes)],
+  ['media_bytes_total', 'FLV bytes made, before they go to destinations.', [], one((p) => p.broadcaster.bytes)],
   ['seams_total', 'Changes from one item to the next.', [], one((p) => p.splice.seams)],
   [
     'timeline_resets_total',
     'Times the timeline waited because it had fallen behind.',
     [],
-    one((p) => p.station.rebased),
+    one((p) => p.broadcaster.rebased),
   ],
   ['items_skipped_total', 'Items that could not be played.', ['track', 'code'], skipped],
   ['cache_hits_total', 'Reads of media that the cache on disk answered.', [], ofCache((c) => c.hits)],
@@ -116,8 +116,8 @@ const GAUGES: [name: string, help: string, labels: string[], read: Read][] = [
       [audio?.broken.length ?? 0, { track: 'audio' }],
     ],
   ],
-  ['viewers', 'Open previews.', [], one((p) => p.station.viewers)],
-  ['lead_seconds', 'Media sent ahead of its time.', [], one((p) => seconds(p.station.leadMs))],
+  ['viewers', 'Open previews.', [], one((p) => p.broadcaster.viewers)],
+  ['lead_seconds', 'Media sent ahead of its time.', [], one((p) => seconds(p.broadcaster.leadMs))],
   ['cache_bytes', 'Disk that the cache takes.', [], ofCache((c) => c.bytes)],
   ['cache_limit_bytes', 'Disk that the cache may take.', [], ofCache((c) => c.maxBytes)],
   ['cache_writable', '0 while the disk of the cache takes nothing.', [], ofCache((c) => Number(c.writable))],

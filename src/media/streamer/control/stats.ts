@@ -3,7 +3,7 @@
  * Pure: no I/O, no clock.
  */
 import type { CacheStats } from '../../storage/cache.ts';
-import type { StationStats } from '../output/broadcaster.ts';
+import type { BroadcastStats } from '../output/broadcaster.ts';
 import type { TargetStats } from '../output/output.ts';
 import type { SpliceStats } from '../timeline/splicer.ts';
 import type { BrokenItem, ShownItem, TrackClock, TrackStats } from '../tracks/track.ts';
@@ -54,7 +54,7 @@ export interface StreamerStats {
 
 export interface StatsParts {
   splice: SpliceStats;
-  station: StationStats;
+  broadcaster: BroadcastStats;
   video: TrackStats;
   audio: TrackStats | undefined;
   targets: readonly TargetStats[];
@@ -74,21 +74,21 @@ const sum = (numbers: Iterable<number>): number => {
 const tenth = (n: number): number => Math.round(n * 10) / 10;
 
 export function streamerStats(parts: StatsParts): StreamerStats {
-  const { splice, station, video, audio, targets, startedAt, now } = parts;
+  const { splice, broadcaster, video, audio, targets, startedAt, now } = parts;
   return {
     live: targets.some((t) => t.connected),
     held: parts.held ?? false,
     startedAt: startedAt?.toISOString() ?? null,
     uptimeSeconds: startedAt ? Math.max(0, Math.floor((now.getTime() - startedAt.getTime()) / 1000)) : 0,
-    bitrateKbps: station.bitrateKbps,
-    fps: station.fps,
+    bitrateKbps: broadcaster.bitrateKbps,
+    fps: broadcaster.fps,
     framesSent: splice.videoFrames,
     loopCount: video.loopCount,
     seam: {
       count: splice.seams,
       maxStepMs: splice.maxVideoStepMs,
       maxAudioStepMs: splice.maxAudioStepMs,
-      hour: { maxStepMs: station.hour.videoStepMs, maxAudioStepMs: station.hour.audioStepMs },
+      hour: { maxStepMs: broadcaster.hour.videoStepMs, maxAudioStepMs: broadcaster.hour.audioStepMs },
     },
     avSkewMs: tenth(splice.avSkewMs),
     reconnects: sum(targets.map((t) => t.reconnects)),
@@ -103,7 +103,7 @@ export function streamerStats(parts: StatsParts): StreamerStats {
       ...video.broken.map((item) => ({ ...item, track: 'video' as const })),
       ...(audio?.broken ?? []).map((item) => ({ ...item, track: 'audio' as const })),
     ],
-    leadMs: station.leadMs,
+    leadMs: broadcaster.leadMs,
     runs: parts.runs ?? [],
     cache: parts.cache ?? null,
     destinations: targets.map(({ reconnectsByCode: _, failuresByCode: __, ...shown }) => shown),

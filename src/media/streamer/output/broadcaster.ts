@@ -1,6 +1,6 @@
 /**
- * The station: runs the splicer at the pace of the clock, makes each segment once and hands it to every listener. It keeps
- * the GOP that is on air, so that whoever joins begins at a keyframe at once.
+ * Runs the splicer at the speed of the clock, makes each segment once, and hands it to every listener. The broadcaster keeps
+ * the GOP that is on air, so that a new listener begins at a keyframe without waiting for the next one.
  */
 import type { Clock } from '../../../lib/clock.ts';
 import { TAG_VIDEO } from '../../rendition/flv.ts';
@@ -8,22 +8,22 @@ import { LargestSteps } from '../timeline/largest-steps.ts';
 import { type Segment, Segmenter } from '../timeline/segment.ts';
 import type { OutTag, Splicer } from '../timeline/splicer.ts';
 import { ticksToMs } from '../timeline/ticks.ts';
-import { DEFAULT_PACE, Pace, type PaceOptions } from './pacer.ts';
+import { DEFAULT_PACING, Pacer, type PacerOptions } from './pacer.ts';
 
 export type Listener = (segment: Segment) => void;
 
-/** Rates are taken over this. */
+/** Rates are averages over this window. */
 const WINDOW_MS = 5000;
-/** The GOP that is kept is 2 s; one that does not end (damaged media) is not kept beyond this. */
+/** A kept GOP is 2 s long. A GOP without an end, of damaged media, is not kept beyond this size. */
 const MAX_KEPT_BYTES = 32 * 2 ** 20;
 
-export interface StationStats {
+export interface BroadcastStats {
   bytes: number;
   bitrateKbps: number;
   fps: number;
   leadMs: number;
   rebased: number;
-  /** Listeners that a person looks at. */
+  /** Open previews. */
   viewers: number;
   /** The largest steps between two timestamps of the last hour. */
   hour: { videoStepMs: number; audioStepMs: number };
@@ -33,10 +33,10 @@ export interface StationStats {
   idleMs: number;
 }
 
-export class Station {
+export class Broadcaster {
   readonly #splicer: Splicer;
   readonly #clock: Clock;
-  readonly #pace: Pace;
+  readonly #pacer: Pacer;
   readonly #segmenter = new Segmenter();
   readonly #listeners = new Set<Listener>();
   readonly #watched = new Set<Listener>();
@@ -52,19 +52,19 @@ export class Station {
   readonly #audioSteps = new LargestSteps();
   #samples: { atMs: number; bytes: number; frames: number }[] = [];
 
-  constructor(options: { splicer: Splicer; clock: Clock; pace?: PaceOptions }) {
+  constructor(options: { splicer: Splicer; clock: Clock; pacing?: PacerOptions }) {
     this.#splicer = options.splicer;
     this.#clock = options.clock;
-    this.#pace = new Pace(options.pace ?? DEFAULT_PACE);
+    this.#pacer = new Pacer(options.pacing ?? DEFAULT_PACING);
     this.#lastMediaMs = this.#lastRoundMs = options.clock.monotonicMs();
   }
 
-  /** Media may be there again: goes on at once if it was waiting for it. */
+  /** Wakes the loop when it has run out of media: more may have been read. */
   readonly notify = (): void => {
     if (this.#starved) this.#wake?.();
   };
 
-  /** From the keyframe that is on air on; `watched` asks for small batches. Returns what ends it. */
+  /** Adds a listener, beginning at the keyframe on air; `watched` asks for small batches. Returns a function that removes it. */
   listen(listener: Listener, { watched = false } = {}): () => void {
     for (const segment of this.#kept) listener(segment);
     this.#listeners.add(listener);
@@ -75,7 +75,7 @@ export class Station {
     };
   }
 
-  /** Small batches for a while, the first one at once, for who wants to know soon what becomes of them. Returns what ends it. */
+  /** Sends small batches, the first one at once, until the returned function is called. A new connection is measured sooner by it. */
   hurry(): () => void {
     this.#hasty++;
     this.#wake?.();
@@ -90,9 +90,9 @@ export class Station {
     return this.#listeners.size;
   }
 
-  /** Milliseconds of media that have been made ahead of their time; 0 before the first. */
+  /** Milliseconds of media made ahead of time; 0 before the first. */
   get leadMs(): number {
-    return this.#pace.leadMs(this.#clock.monotonicMs(), this.#sentMs);
+    return this.#pacer.leadMs(this.#clock.monotonicMs(), this.#sentMs);
   }
 
   /** Resolves when `signal` is aborted. */
@@ -102,24 +102,24 @@ export class Station {
     while (!signal.aborted) {
       this.#produce();
       const resting = this.#watched.size === 0 && this.#hasty === 0;
-      await this.#wait(this.#pace.waitMs(this.#clock.monotonicMs(), resting));
+      await this.#wait(this.#pacer.waitMs(this.#clock.monotonicMs(), resting));
     }
     signal.removeEventListener('abort', stop);
   }
 
-  stats(): StationStats {
+  stats(): BroadcastStats {
     const now = this.#clock.monotonicMs();
     const first = this.#samples[0];
     const last = this.#samples.at(-1);
     const seconds = first && last ? (last.atMs - first.atMs) / 1000 : 0;
-    const rate = (of: (sample: { bytes: number; frames: number }) => number) =>
-      first && last && seconds > 0 ? (of(last) - of(first)) / seconds : 0;
+    const rate = (count: (sample: { bytes: number; frames: number }) => number) =>
+      first && last && seconds > 0 ? (count(last) - count(first)) / seconds : 0;
     return {
       bytes: this.#bytes,
       bitrateKbps: Math.round(rate((s) => s.bytes) * 0.008),
       fps: Math.round(rate((s) => s.frames) * 100) / 100,
       leadMs: Math.round(this.leadMs),
-      rebased: this.#pace.rebased,
+      rebased: this.#pacer.rebased,
       viewers: this.#watched.size,
       hour: { videoStepMs: this.#videoSteps.largestMs(now), audioStepMs: this.#audioSteps.largestMs(now) },
       silentForMs: Math.round(now - this.#lastMediaMs),
@@ -134,7 +134,7 @@ export class Station {
   #produce(): void {
     const now = this.#clock.monotonicMs();
     this.#lastRoundMs = now;
-    const due = this.#pace.due(now, this.#sentMs);
+    const due = this.#pacer.due(now, this.#sentMs);
     this.#starved = false;
     while (this.#sentMs < due) {
       const tag = this.#splicer.step();

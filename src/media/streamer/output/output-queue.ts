@@ -1,55 +1,55 @@
 /**
- * A feed: one receiver's bounded share of the stream. A receiver that is too slow loses whole GOPs and goes on at a
- * keyframe; it never holds up the others, and memory does not grow. A GOP that has been begun is sent to its end, so that
- * what arrives is decodable and ends where a GOP ends.
+ * Queues segments for one output or preview, within bounds. A slow receiver loses whole GOPs and goes on at a keyframe, so
+ * that it never holds up the others and memory does not grow. A GOP that was begun is sent to its end: the stream stays
+ * decodable and ends where a GOP ends.
  */
 import type { Writable } from 'node:stream';
 import { tagLength } from '../../rendition/flv.ts';
 import { decoderHeaders, preamble, type Segment } from '../timeline/segment.ts';
 
-/** Whole GOPs that may wait for one receiver, behind the rest of the one it is being sent. Twice a GOP: a hiccup costs nothing. */
+/** Limit of the whole GOPs that wait behind the one being sent. It is two GOPs long, so that a short stall loses nothing. */
 const MAX_QUEUED_MS = 4000;
 const MAX_QUEUED_BYTES = 32 * 2 ** 20;
 
-export interface FeedOptions {
+export interface OutputQueueOptions {
   profile: string;
   sink: Writable;
-  /** Called instead of leaving media out: the receiver is to be let go. */
+  /** Called instead of dropping media: the caller disconnects the receiver. */
   onOverflow?: () => void;
-  /** Called when media was handed to the sink: from so many bytes in all on, the receiver has some of it. */
+  /** Called when a segment was written to the sink. The receiver has some of it after `fromBytes` bytes in total. */
   onHanded?: (fromBytes: number) => void;
 }
 
 interface Queued extends Segment {
-  /** How many of its bytes a receiver needs to have anything of it: up to the end of its first tag. */
+  /** Bytes up to the end of its first tag: a receiver with fewer has nothing of the segment. */
   leastBytes: number;
 }
 
-export class Feed {
-  readonly #options: FeedOptions;
+export class OutputQueue {
+  readonly #options: OutputQueueOptions;
   #queue: Queued[] = [];
   #queuedBytes = 0;
   #blocked = false;
-  /** Nothing is sent until a keyframe: at the beginning, and after media was left out. */
+  /** Nothing is sent until a keyframe: at the beginning, and after a drop. */
   #waiting = true;
   #started = false;
   #closed = false;
-  /** GOPs that were left out. */
+  /** GOPs that were dropped. */
   dropped = 0;
-  /** Bytes handed to the sink. */
+  /** Bytes written to the sink. */
   bytes = 0;
 
-  constructor(options: FeedOptions) {
+  constructor(options: OutputQueueOptions) {
     this.#options = options;
     options.sink.on('drain', this.#drained);
   }
 
-  /** Media that was offered and not yet taken; since when is the caller's to watch. */
+  /** True while the sink takes nothing. */
   get blocked(): boolean {
     return this.#blocked;
   }
 
-  /** Bytes that wait here; beyond them, one segment may wait in the sink. */
+  /** Bytes in the queue. One more segment may wait in the sink. */
   get queuedBytes(): number {
     return this.#queuedBytes;
   }
@@ -63,7 +63,7 @@ export class Feed {
         this.#options.onOverflow();
         return;
       }
-      this.#leaveOut(segment);
+      this.#drop(segment);
       if (!segment.keyframe) return;
       if (this.#full(segment)) {
         this.dropped++;
@@ -81,21 +81,21 @@ export class Feed {
     this.#options.sink.off('drain', this.#drained);
   }
 
-  /** Where the first GOP begins that the receiver has been sent nothing of; the queue's length when there is none. */
+  /** Returns the index of the first GOP that was not begun; the queue's length when there is none. */
   #firstWhole(): number {
     const index = this.#queue.findIndex((segment) => segment.keyframe);
     return index < 0 ? this.#queue.length : index;
   }
 
-  /** What is left of a GOP that was begun long ago takes no room from the next ones, unless it does not end. */
+  /** The rest of a GOP that was begun long ago takes no room from the next ones, unless it does not end. */
   #full({ startMs, bytes, keyframe }: Segment): boolean {
     const oldest = this.#queue[this.#firstWhole()] ?? (keyframe ? undefined : this.#queue[0]);
     const tooLong = oldest !== undefined && startMs - oldest.startMs > MAX_QUEUED_MS;
     return tooLong || (this.#queue.length > 0 && this.#queuedBytes + bytes.length > MAX_QUEUED_BYTES);
   }
 
-  /** Makes room by leaving out every GOP that is not begun; where there is none, the rest of the one that goes on. */
-  #leaveOut({ keyframe }: Segment): void {
+  /** Makes room by dropping every GOP that was not begun; where there is none, the rest of the begun one. */
+  #drop({ keyframe }: Segment): void {
     this.#waiting = true;
     const whole = this.#firstWhole();
     if (whole === this.#queue.length && keyframe) return;
@@ -107,7 +107,7 @@ export class Feed {
   #push(segment: Segment): void {
     const resumed = this.#waiting && this.#started;
     this.#waiting = false;
-    // What a receiver needs before it can decode goes with the keyframe as one piece.
+    // The headers that a decoder needs go with the keyframe as one piece.
     const lead = this.#started
       ? resumed
         ? decoderHeaders(segment)

@@ -11,12 +11,12 @@ import type { Logger } from '../../../lib/log.ts';
 import { type DestinationField, FIELDS } from '../../../resources/destination/read.ts';
 import type { Program } from '../../confinement/confine.ts';
 import { type Address, AddressError, addressOf, directTo } from './address.ts';
-import type { Station } from './broadcaster.ts';
+import type { Broadcaster } from './broadcaster.ts';
 import { Taken } from './connection-airtime.ts';
 import { Health, type Timeouts as HealthTimeouts } from './connection-health.ts';
 import { backoffMs, classifySystem, type Failure, failure } from './failure.ts';
 import { logIn } from './login.ts';
-import { Feed } from './output-queue.ts';
+import { OutputQueue } from './output-queue.ts';
 import { openRelay, type Relay } from './relay.ts';
 import { type Lookup, resolveHost } from './resolve.ts';
 import { Transport } from './transport.ts';
@@ -35,7 +35,7 @@ export interface TargetOptions {
   lookup?: Lookup | undefined;
   /** That is on air, or will be in a moment. */
   profile: () => string;
-  station: Station;
+  broadcaster: Broadcaster;
   clock: Clock;
   log: Logger;
   /** Called when it becomes connected. */
@@ -96,7 +96,7 @@ export class Target {
   #bytesBefore = 0;
   #bytesNow = 0;
   #droppedBefore = 0;
-  #feed: Feed | undefined;
+  #queue: OutputQueue | undefined;
   #lastError: Failure | null = null;
   /** Attempts that came to nothing: of several addresses each has its turn. */
   #missed = 0;
@@ -132,7 +132,7 @@ export class Target {
       bytesSent: this.#bytesBefore + this.#bytesNow,
       reconnects: Object.values(this.#reconnects).reduce((sum, n) => sum + n, 0),
       lastError: this.#lastError,
-      dropped: this.#droppedBefore + (this.#feed?.dropped ?? 0),
+      dropped: this.#droppedBefore + (this.#queue?.dropped ?? 0),
       reconnectsByCode: this.#reconnects,
       failuresByCode: this.#failures,
     };
@@ -210,7 +210,7 @@ export class Target {
     relay: Relay | undefined,
     change: AbortSignal,
   ): Promise<{ reason: Failure | undefined; connectedMs: number }> {
-    const { station, clock, ffmpeg, profile, log, name } = this.#options;
+    const { broadcaster, clock, ffmpeg, profile, log, name } = this.#options;
     const health = new Health(this.#timeouts, clock.monotonicMs());
     const taken = new Taken({ sameBytes: address.format === 'flv' });
     let rest: (() => void) | undefined;
@@ -222,15 +222,15 @@ export class Target {
       const onAir = taken.reported(bytes, now);
       // Connected: the sooner it is known that media was taken, the less of it is not counted.
       if (taken.begun) rest?.();
-      else if (bytes > 0) rest ??= station.hurry();
+      else if (bytes > 0) rest ??= broadcaster.hurry();
       if (onAir) this.#options.onTaken?.(onAir.sinceMs, onAir.untilMs);
       this.#show(health);
     };
     const transport = new Transport(ffmpeg, address, { onProgress }, this.#timeouts.finishMs);
     const onHanded = (fromBytes: number) => taken.handed(fromBytes, clock.monotonicMs());
-    const feed = new Feed({ profile: profile(), sink: transport.stdin, onHanded });
-    this.#feed = feed;
-    const unlisten = station.listen((segment) => feed.offer(segment));
+    const queue = new OutputQueue({ profile: profile(), sink: transport.stdin, onHanded });
+    this.#queue = queue;
+    const unlisten = broadcaster.listen((segment) => queue.offer(segment));
     // Who was asked to end, or has taken nothing for long, may have left what he was sent to the kernel.
     const check = async (leastMs = 0) => {
       const bytes = (await unreceivedBytes(transport.pid ?? 0)) + ((await relay?.unreceivedBytes()) ?? 0);
@@ -256,10 +256,10 @@ export class Target {
     clearInterval(watch);
     rest?.();
     unlisten();
-    feed.close();
-    this.#feed = undefined;
+    queue.close();
+    this.#queue = undefined;
     this.#connected = false;
-    this.#droppedBefore += feed.dropped;
+    this.#droppedBefore += queue.dropped;
     this.#bytesBefore += this.#bytesNow;
     this.#bytesNow = 0;
     const connectedMs = health.connectedMs(clock.monotonicMs());
@@ -270,9 +270,9 @@ export class Target {
   }
 
   async #watch(transport: Transport, health: Health, check: () => Promise<void>): Promise<void> {
-    const { station, clock } = this.#options;
+    const { broadcaster, clock } = this.#options;
     const now = clock.monotonicMs();
-    if (station.stats().silentForMs > SILENCE_MS) health.silent(now);
+    if (broadcaster.stats().silentForMs > SILENCE_MS) health.silent(now);
     const verdict = health.verdict(now);
     this.#show(health);
     if (!verdict) return;
@@ -283,7 +283,7 @@ export class Target {
   #show(health: Health): void {
     const { clock, log, name, onConnected } = this.#options;
     const connected = health.connected(clock.monotonicMs());
-    if (connected === this.#connected || (connected && !this.#feed)) return;
+    if (connected === this.#connected || (connected && !this.#queue)) return;
     this.#connected = connected;
     if (!connected) return;
     this.#lastError = null;

@@ -1,33 +1,33 @@
 /**
- * Pace: how far the timeline should have come. It runs with the monotonic clock, a lead ahead of it, in steps of one batch.
+ * Computes how far the timeline should have come: with the monotonic clock, a lead ahead of it, in steps of one batch.
  * Pure: no I/O, no clock.
  */
 
-export interface PaceOptions {
+export interface PacerOptions {
   /** Media sent before it is due, so that a receiver has something in hand at once. */
   leadMs: number;
   batchMs: number;
-  /** The same while only destinations listen, which have the lead in hand: each batch wakes two processes of a stream. */
+  /** Batches while only outputs listen. Receivers have the lead to play from, and each batch wakes two processes of a stream. */
   restBatchMs?: number;
-  /** Further behind than this, the time is given up: a receiver would rather wait than get it all at once. */
+  /** Further behind than this, the pacer skips the lost time instead of sending a burst. */
   maxBehindMs: number;
 }
 
-export const DEFAULT_PACE: PaceOptions = { leadMs: 1000, batchMs: 100, restBatchMs: 500, maxBehindMs: 2000 };
+export const DEFAULT_PACING: PacerOptions = { leadMs: 1000, batchMs: 100, restBatchMs: 500, maxBehindMs: 2000 };
 
-export class Pace {
-  readonly #options: PaceOptions;
+export class Pacer {
+  readonly #options: PacerOptions;
   #startMs: number | undefined;
   /** Timeline milliseconds at #startMs. */
   #originMs = 0;
-  /** Times that the timeline was set anew because it had fallen behind. */
+  /** Times that the pacer skipped lost time. */
   rebased = 0;
 
-  constructor(options: PaceOptions = DEFAULT_PACE) {
+  constructor(options: PacerOptions = DEFAULT_PACING) {
     this.#options = options;
   }
 
-  /** Timeline milliseconds to be sent by now, when `sentMs` have been sent. */
+  /** Returns the timeline milliseconds that are due by now, when `sentMs` have been sent. */
   due(nowMs: number, sentMs: number): number {
     const { leadMs, maxBehindMs } = this.#options;
     if (this.#startMs === undefined) this.#set(nowMs, sentMs);
@@ -38,14 +38,14 @@ export class Pace {
     return sentMs + leadMs;
   }
 
-  /** Milliseconds until the next batch; a late one does not move those after it. */
+  /** Returns the milliseconds until the next batch; a late batch does not move the ones after it. */
   waitMs(nowMs: number, resting = false): number {
     const { batchMs: watched, restBatchMs = watched } = this.#options;
     const batchMs = resting ? restBatchMs : watched;
     return batchMs - ((nowMs - (this.#startMs ?? nowMs)) % batchMs);
   }
 
-  /** Milliseconds of media that have been sent ahead of their time. */
+  /** Returns the milliseconds of media sent ahead of time. */
   leadMs(nowMs: number, sentMs: number): number {
     return this.#startMs === undefined ? 0 : sentMs - this.#at(nowMs);
   }
