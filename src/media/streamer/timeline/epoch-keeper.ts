@@ -1,32 +1,32 @@
 /**
- * The epoch of a track on air. Where its items begin tells which epoch would have put them there; that differs a little from
- * the one it has, and only what is more than a little moves it. Pure: no I/O, no clock.
+ * Keeps the epoch of a track on air. The start of an item implies an epoch, which differs a little from the known one. Only a
+ * difference beyond JOIN_MS or DRIFT moves the epoch. Pure: no I/O, no clock.
  */
 
-/** Joining, a stream stands up to a GOP (2 s) behind its clock; further away than this the clock is set instead. */
+/** A stream joins up to one GOP (2 s) behind its clock. Beyond this difference, the epoch moves instead. */
 const JOIN_MS = 4000;
-/** When the timeline has waited, or a clock was set: the epoch follows, but not after every item of a list that is damaged. */
+/** The epoch follows when the timeline has waited or a clock was set, but not after every item of a damaged list. */
 const DRIFT = { longestMs: 1000, everyMs: 600_000 };
 
-export interface Begin {
-  /** The epoch by which the item begins when it does. */
+export interface ItemStart {
+  /** The epoch that the start of the item implies. */
   epochMs: number;
-  /** The epoch of its listing; undefined when it has none yet. */
+  /** The epoch of the item's listing; undefined before it has one. */
   knownMs: number | undefined;
-  /** A skip has brought it. */
+  /** The item begins because of a skip. */
   skipped: boolean;
-  /** Now, by a clock that never goes back. */
+  /** Now, on the monotonic clock. */
   monotonicMs: number;
 }
 
 export class EpochKeeper {
   #begun = false;
-  /** How far the timeline stands behind its epoch. */
+  /** Distance of the timeline behind its epoch. */
   #lagMs = 0;
-  #setRightMs = Number.NEGATIVE_INFINITY;
+  #movedMs = Number.NEGATIVE_INFINITY;
 
-  /** An item begins: the epoch of its listing from now on. */
-  begin({ epochMs, knownMs, skipped, monotonicMs }: Begin): number {
+  /** Records that an item begins, and returns the epoch of its listing from now on. */
+  begin({ epochMs, knownMs, skipped, monotonicMs }: ItemStart): number {
     const first = !this.#begun;
     this.#begun = true;
     const behindMs = epochMs - (knownMs ?? epochMs);
@@ -37,8 +37,8 @@ export class EpochKeeper {
       return knownMs;
     }
     const drifted = Math.abs(behindMs - this.#lagMs) > DRIFT.longestMs;
-    if (!drifted || monotonicMs - this.#setRightMs <= DRIFT.everyMs) return knownMs;
-    this.#setRightMs = monotonicMs;
+    if (!drifted || monotonicMs - this.#movedMs <= DRIFT.everyMs) return knownMs;
+    this.#movedMs = monotonicMs;
     return this.#set(epochMs);
   }
 

@@ -16,14 +16,14 @@ import type { Storage } from '../../storage/storage.ts';
 import { Cuttable } from '../timeline/cuttable-item.ts';
 import { EpochKeeper } from '../timeline/epoch-keeper.ts';
 import {
-  following,
-  itemAt,
+  advance,
+  computePlayhead,
+  correctDuration,
+  countTicksBefore,
+  findItem,
   type Loop,
-  learn,
-  type Position,
-  positionAt,
-  resume,
-  ticksBefore,
+  type Playhead,
+  resumeAfter,
 } from '../timeline/playhead.ts';
 import type { Item } from '../timeline/splicer.ts';
 import { msToTicks, ticksToMs } from '../timeline/ticks.ts';
@@ -55,8 +55,8 @@ function nearest(items: readonly ProgramItem[], id: string, was: number): number
 }
 
 /** The item of a turn, as it is shown. */
-function show({ id, name }: Pick<ProgramItem, 'id' | 'name'>, listing: Listing | undefined, turn: Position): ShownItem {
-  const index = (listing && itemAt(listing.loop, turn)) ?? 0;
+function show({ id, name }: Pick<ProgramItem, 'id' | 'name'>, listing: Listing | undefined, turn: Playhead): ShownItem {
+  const index = (listing && findItem(listing.loop, turn)) ?? 0;
   return { id, name, ...findPlace(listing?.lists, index) };
 }
 
@@ -77,7 +77,7 @@ interface Listing {
 export interface TrackStats {
   /** Items that could not be played, by code, since start. */
   skipped: Record<string, number>;
-  /** Rounds that have been played through, by the radio clock. */
+  /** Rounds that have been played through, by the playhead. */
   loopCount: number;
   current: ShownItem | null;
   next: ShownItem | null;
@@ -107,7 +107,7 @@ export class Track {
   readonly #options: TrackOptions;
   #listing: Listing | undefined;
   /** The turn after the one given out last. */
-  #cursor: Position | undefined;
+  #cursor: Playhead | undefined;
   #ready: ItemReader | undefined;
   #opening: Promise<void> | undefined;
   /** Rises when a new listing makes what is being opened worthless. */
@@ -115,7 +115,7 @@ export class Track {
   #changed = new AbortController();
   #playing: ItemReader | undefined;
   /** The turn of #playing. */
-  #at: Position = { round: 0, turn: 0, offsetTicks: 0 };
+  #at: Playhead = { round: 0, turn: 0, offsetTicks: 0 };
   /** The listing that #playing is of. */
   #onAir: Listing | undefined;
   readonly #epoch = new EpochKeeper();
@@ -151,12 +151,12 @@ export class Track {
     const epochMs = this.#onAir?.epochMs ?? told;
     const elapsed = msToTicks(this.#options.clock.now().getTime() - epochMs);
     if (this.#playing) {
-      const index = this.#onAir ? itemAt(this.#onAir.loop, this.#at) : undefined;
+      const index = this.#onAir ? findItem(this.#onAir.loop, this.#at) : undefined;
       const playing = nearest(listing.items, this.#playing.id, index ?? 0);
-      this.#cursor = resume(listing.loop, elapsed, { playing, round: this.#at.round });
+      this.#cursor = resumeAfter(listing.loop, elapsed, { playing, round: this.#at.round });
     } else {
       listing.epochMs = epochMs;
-      this.#cursor = positionAt(listing.loop, elapsed);
+      this.#cursor = computePlayhead(listing.loop, elapsed);
     }
     // Where nothing is known to play, the list is tried from its beginning until something does.
     this.#cursor ??= { round: 0, turn: 0, offsetTicks: 0 };
@@ -184,7 +184,7 @@ export class Track {
     if (cursor && listing) {
       this.#setClock(listing, cursor, item);
       this.#at = cursor;
-      this.#cursor = following(listing.loop, cursor);
+      this.#cursor = advance(listing.loop, cursor);
     }
     this.#skipping?.resolve();
     this.#skipping = undefined;
@@ -225,14 +225,14 @@ export class Track {
   }
 
   /** `item` begins at `cursor`: its epoch is what the clock says, unless a skip or a new version has moved it. */
-  #setClock(listing: Listing, cursor: Position, item: ItemReader): void {
+  #setClock(listing: Listing, cursor: Playhead, item: ItemReader): void {
     const { clock, kind, leadMs } = this.#options;
     const joined = cursor.offsetTicks > 0;
-    const duration = listing.loop.durations[itemAt(listing.loop, cursor) ?? -1] ?? 0;
+    const duration = listing.loop.durations[findItem(listing.loop, cursor) ?? -1] ?? 0;
     // A video is joined at the keyframe before the place.
     const offset = joined && kind === 'video' ? duration - item.videoFrames * item.frameTicks : cursor.offsetTicks;
     const dueMs = clock.now().getTime() + (leadMs?.() ?? 0);
-    const epochMs = Math.round(dueMs - ticksToMs(ticksBefore(listing.loop, cursor) + offset));
+    const epochMs = Math.round(dueMs - ticksToMs(countTicksBefore(listing.loop, cursor) + offset));
     listing.epochMs = this.#epoch.begin({
       epochMs,
       knownMs: listing.epochMs,
@@ -243,15 +243,15 @@ export class Track {
   }
 
   /** The item of the coming turn plays for so long, whatever was known of it before: 0 when it cannot be played. */
-  #learn(listing: Listing, cursor: Position, ticks: number): void {
-    const learnt = learn(listing.loop, itemAt(listing.loop, cursor) ?? 0, ticks, this.#at);
-    if (!learnt) return;
-    listing.loop = learnt.loop;
-    if (this.#onAir === listing && listing.epochMs !== undefined) listing.epochMs += ticksToMs(learnt.shiftTicks);
+  #correctDuration(listing: Listing, cursor: Playhead, ticks: number): void {
+    const corrected = correctDuration(listing.loop, findItem(listing.loop, cursor) ?? 0, ticks, this.#at);
+    if (!corrected) return;
+    listing.loop = corrected.loop;
+    if (this.#onAir === listing && listing.epochMs !== undefined) listing.epochMs += ticksToMs(corrected.shiftTicks);
   }
 
   #upcoming(): ProgramItem | undefined {
-    const index = this.#listing && this.#cursor ? itemAt(this.#listing.loop, this.#cursor) : undefined;
+    const index = this.#listing && this.#cursor ? findItem(this.#listing.loop, this.#cursor) : undefined;
     return index === undefined ? undefined : this.#listing?.items[index];
   }
 
@@ -261,9 +261,9 @@ export class Track {
     let cursor = this.#cursor;
     if (!listing || !cursor) return null;
     for (let turn = 0; turn < listing.items.length; turn++) {
-      const item = listing.items[itemAt(listing.loop, cursor) ?? -1];
+      const item = listing.items[findItem(listing.loop, cursor) ?? -1];
       if (item && !isLeftOut(item)) return show(item, listing, cursor);
-      cursor = following(listing.loop, cursor);
+      cursor = advance(listing.loop, cursor);
     }
     return null;
   }
@@ -305,7 +305,7 @@ export class Track {
         if (isLeftOut(item)) throw new ItemError('item_missing', 'The item is left out.');
         const opened = await ItemReader.open({ storage, item, kind, offsetTicks: cursor.offsetTicks, onData });
         if (generation === this.#generation) {
-          this.#learn(listing, cursor, opened.ticks);
+          this.#correctDuration(listing, cursor, opened.ticks);
           this.#ready = opened;
           this.#playable = true;
           return;
@@ -314,8 +314,8 @@ export class Track {
       } catch (error) {
         if (generation !== this.#generation) continue;
         if (!isLeftOut(item)) this.#skip(show(item, listing, cursor), error);
-        if (itemError(error).code !== 'storage_unavailable') this.#learn(listing, cursor, 0);
-        this.#cursor = following(listing.loop, cursor);
+        if (itemError(error).code !== 'storage_unavailable') this.#correctDuration(listing, cursor, 0);
+        this.#cursor = advance(listing.loop, cursor);
         if (++failures % listing.items.length !== 0) continue;
         this.#playable = false;
         onData();
