@@ -2,70 +2,70 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Gate } from '../../src/media/streamer/control/publisher-lock.ts';
+import { PublisherLock } from '../../src/media/streamer/control/publisher-lock.ts';
 
 let dir: string;
 let file: string;
 beforeAll(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'gate-'));
+  dir = await mkdtemp(join(tmpdir(), 'lock-'));
   file = join(dir, 'publisher');
 });
 afterAll(() => rm(dir, { recursive: true, force: true }));
 
-const gateAt = async (named: string) => {
+const openLock = async (named: string) => {
   await writeFile(file, named);
   const told: string[] = [];
-  const gate = new Gate({ podUid: 'me', file, changed: (state) => told.push(state) });
-  await gate.look();
-  return { gate, told };
+  const lock = new PublisherLock({ podUid: 'me', file, onChange: (state) => told.push(state) });
+  await lock.refresh();
+  return { lock, told };
 };
-const names = async (gate: Gate, named: string) => {
+const names = async (lock: PublisherLock, named: string) => {
   await writeFile(file, named);
-  await gate.look();
+  await lock.refresh();
 };
 
 describe('a pod of a stream', () => {
-  it('is held while another one is named, or nobody, and opens when it is', async () => {
-    const { gate, told } = await gateAt('other');
-    expect(gate.state).toBe('held');
-    await names(gate, '');
-    expect(gate.state).toBe('held');
-    await names(gate, 'me\n');
-    expect([gate.state, told]).toEqual(['open', ['open']]);
+  it('waits while the file names another pod or nobody, and acquires the lock when it is named', async () => {
+    const { lock, told } = await openLock('other');
+    expect(lock.state).toBe('waiting');
+    await names(lock, '');
+    expect(lock.state).toBe('waiting');
+    await names(lock, 'me\n');
+    expect([lock.state, told]).toEqual(['acquired', ['acquired']]);
   });
 
-  it('opens by word of the operator before its files know, and only when it is meant', async () => {
-    const { gate } = await gateAt('other');
-    expect(gate.release('other')).toBe(false);
-    expect(gate.release('me')).toBe(true);
-    await gate.look();
-    expect(gate.state).toBe('open');
-    await names(gate, 'me');
-    expect(gate.state).toBe('open');
+  it('acquires the lock from the operator before its file says so, and only in its own name', async () => {
+    const { lock } = await openLock('other');
+    expect(lock.acquire('other')).toBe(false);
+    expect(lock.acquire('me')).toBe(true);
+    await lock.refresh();
+    expect(lock.state).toBe('acquired');
+    await names(lock, 'me');
+    expect(lock.state).toBe('acquired');
   });
 
-  it('closes for ever when another one is named after it', async () => {
-    const { gate } = await gateAt('me');
-    await names(gate, 'third');
-    expect(gate.state).toBe('closed');
-    expect(gate.release('me')).toBe(false);
-    await names(gate, 'me');
-    expect(gate.state).toBe('closed');
+  it('releases the lock for ever when another pod is named after it', async () => {
+    const { lock } = await openLock('me');
+    await names(lock, 'third');
+    expect(lock.state).toBe('released');
+    expect(lock.acquire('me')).toBe(false);
+    await names(lock, 'me');
+    expect(lock.state).toBe('released');
   });
 
-  it('closes for ever when it is told to stop, also before it was open', async () => {
+  it('releases the lock for ever when it is told to stop, also before it was named', async () => {
     for (const named of ['me', 'other']) {
-      const { gate } = await gateAt(named);
-      gate.close();
-      await gate.closed;
-      expect(gate.release('me')).toBe(false);
+      const { lock } = await openLock(named);
+      lock.release();
+      await lock.released;
+      expect(lock.acquire('me')).toBe(false);
     }
   });
 
-  it('goes on as it is while the file cannot be read', async () => {
-    const { gate } = await gateAt('me');
+  it('changes nothing while the file cannot be read', async () => {
+    const { lock } = await openLock('me');
     await rm(file);
-    await gate.look();
-    expect(gate.state).toBe('open');
+    await lock.refresh();
+    expect(lock.state).toBe('acquired');
   });
 });

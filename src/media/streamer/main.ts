@@ -8,7 +8,7 @@ import type { CacheOptions } from '../storage/cache.ts';
 import { Airtime } from './control/airtime.ts';
 import { Control } from './control/commands.ts';
 import { type StreamerHttp, serveHttp } from './control/http.ts';
-import { Gate, type GateState } from './control/publisher-lock.ts';
+import { PublisherLock, type PublisherLockState } from './control/publisher-lock.ts';
 import { type StatsParts, streamerStats } from './control/stats.ts';
 import { createEngine, type Engine } from './engine.ts';
 import { openMedia } from './media-storage.ts';
@@ -65,13 +65,13 @@ export async function startStreamer(
     onLost: airtime.lost,
     timeouts: { finishMs: FINISH_MS, ...timeouts },
   });
-  /** Opens and closes destinations as the program and the gate have it. */
+  /** Opens outputs for the destinations of the program while this pod holds the publisher lock. */
   const send = () => {
-    const open = !lifecycle.signal.aborted && (gate === undefined || gate.state === 'open');
+    const open = !lifecycle.signal.aborted && (lock === undefined || lock.state === 'acquired');
     targets.set(open ? engine.program().destinations : []);
   };
-  const gate = gateOf(config, lifecycle, (state) => {
-    log.info({ publish: state }, state === 'open' ? 'this pod publishes' : 'this pod publishes no more');
+  const lock = createLock(config, lifecycle, (state) => {
+    log.info({ publish: state }, state === 'acquired' ? 'this pod publishes' : 'this pod publishes no more');
     send();
   });
   const parts = (): StatsParts => ({
@@ -83,17 +83,17 @@ export async function startStreamer(
     startedAt,
     now: clock.now(),
     programVersion: engine.program().version,
-    held: gate !== undefined && gate.state !== 'open',
+    held: lock !== undefined && lock.state !== 'acquired',
     cache: cache(),
     runs: airtime.runs(),
   });
-  const http = await serve(config, engine, { parts, gate, log });
+  const http = await serve(config, engine, { parts, lock, log });
   lifecycle.defer('http', () => http.close());
 
   const loop = broadcaster.run(lifecycle.signal);
   lifecycle.defer('broadcaster', () => loop);
   targets.configure((await readDestinations(config.destinationsFile)) ?? new Map());
-  await gate?.look();
+  await lock?.refresh();
   send();
   lifecycle.defer('destinations', () => targets.close());
   const events: FileEvents = {
@@ -102,7 +102,7 @@ export async function startStreamer(
       await engine.take(next).finally(send);
     },
     onDestinations: (secrets) => targets.configure(secrets),
-    onLook: () => gate?.look(),
+    onPoll: () => lock?.refresh(),
   };
   const watching = watchFiles(config, first, events, log, lifecycle.signal);
   lifecycle.defer('files', () => watching);
@@ -110,27 +110,27 @@ export async function startStreamer(
   return { port: http.port };
 }
 
-/** Undefined where nobody says which pod publishes. A pod that publishes lingers when it is to end, for the next one. */
-function gateOf(
+/** Undefined without a publisher file. A pod that publishes lingers at its end until the next one takes over. */
+function createLock(
   { publisherFile: file, podUid, lingerSeconds }: StreamerConfig,
   lifecycle: Lifecycle,
-  changed: (state: GateState) => void,
-): Gate | undefined {
+  onChange: (state: PublisherLockState) => void,
+): PublisherLock | undefined {
   if (file === undefined) return undefined;
-  const gate = new Gate({ podUid, file, changed });
+  const lock = new PublisherLock({ podUid, file, onChange });
   lifecycle.linger = async () => {
-    if (gate.state !== 'open') return;
+    if (lock.state !== 'acquired') return;
     const over = new AbortController();
-    await Promise.race([gate.closed, sleep(lingerSeconds * 1000, over.signal).catch(() => undefined)]);
+    await Promise.race([lock.released, sleep(lingerSeconds * 1000, over.signal).catch(() => undefined)]);
     over.abort(new Error('over'));
   };
-  return gate;
+  return lock;
 }
 
 function serve(
   config: StreamerConfig,
   engine: Engine,
-  { parts, gate, log }: { parts: () => StatsParts; gate: Gate | undefined; log: Logger },
+  { parts, lock, log }: { parts: () => StatsParts; lock: PublisherLock | undefined; log: Logger },
 ): Promise<StreamerHttp> {
   const { host, port, metricsPort, controlTokenFile: tokenFile, viewTokenFile } = config;
   const { broadcaster, video, sound } = engine;
@@ -142,7 +142,7 @@ function serve(
     metricsPort,
     broadcaster,
     profile: () => engine.program().profile,
-    control: new Control({ tokenFile, viewTokenFile, video, audio: () => sound.track, skipped, gate, log }),
+    control: new Control({ tokenFile, viewTokenFile, video, audio: () => sound.track, skipped, lock, log }),
     stats: () => streamerStats(parts()),
     // Loaded when it is first asked for: a stream that nobody scrapes does not carry its weight.
     metrics: async () => (registry ??= (await import('./control/metrics.ts')).streamerMetrics(parts)),

@@ -50,8 +50,8 @@ export interface FileEvents {
   /** Anything in it is another: what is played, or where it is sent. */
   onProgram: (program: Program) => void | Promise<void>;
   onDestinations: (destinations: ReadonlyMap<string, Secrets>) => void;
-  /** Each time: for what is looked at elsewhere. */
-  onLook: () => void | Promise<void>;
+  /** Called at each poll, for the file that the publisher lock reads. */
+  onPoll: () => void | Promise<void>;
 }
 
 /** Reads the files until `signal` is aborted. What cannot be read leaves things as they are. */
@@ -78,7 +78,7 @@ export async function watchFiles(
       if (!complained) log.warn({ err: error }, 'the program file cannot be used; the one before stays on air');
       complained = true;
     }
-    await events.onLook();
+    await events.onPoll();
     const destinations = await readDestinations(paths.destinationsFile);
     if (destinations) events.onDestinations(destinations);
   }

@@ -7,7 +7,7 @@ import { readFile } from 'node:fs/promises';
 import type { Logger } from '../../../lib/log.ts';
 import type { Program } from '../../../resources/stream/program.ts';
 import type { Track, TrackClock } from '../tracks/track.ts';
-import type { Gate } from './publisher-lock.ts';
+import type { PublisherLock } from './publisher-lock.ts';
 
 /** The next item is open long before this, unless the storage does not answer. */
 const SKIP_MS = 3000;
@@ -34,8 +34,8 @@ export interface ControlOptions {
   audio: () => Track | undefined;
   /** The skips that were carried out before this process began. */
   skipped: Program['skipped'];
-  /** Undefined when this process publishes come what may. */
-  gate?: Gate | undefined;
+  /** Undefined when this process publishes without a lock. */
+  lock?: PublisherLock | undefined;
   log: Logger;
 }
 
@@ -80,16 +80,16 @@ export class Control {
     );
   }
 
-  /** It may publish, if it is the pod that is meant. */
-  release(body: unknown): ControlAnswer {
+  /** Acquires the publisher lock, if the request names this pod. */
+  publish(body: unknown): ControlAnswer {
     const podUid = typeof body === 'object' && body !== null && 'podUID' in body ? body.podUID : undefined;
-    const open = this.#options.gate?.release(podUid) ?? false;
-    return open ? { status: 200, body: { code: 'released' } } : { status: 409, body: { code: 'not_released' } };
+    const acquired = this.#options.lock?.acquire(podUid) ?? false;
+    return acquired ? { status: 200, body: { code: 'released' } } : { status: 409, body: { code: 'not_released' } };
   }
 
-  /** It publishes no more; what it has begun to send is still sent. */
+  /** Releases the publisher lock; outputs send the rest of their queues. */
   stop(): ControlAnswer {
-    this.#options.gate?.close();
+    this.#options.lock?.release();
     return { status: 200, body: { code: 'stopping' } };
   }
 

@@ -180,7 +180,7 @@ export async function serveHttp(options: HttpOptions): Promise<StreamerHttp> {
   const table = readsOf({ ...routes(options), ...(apart ? {} : metricsRoutes(options)) });
   const actions: Record<string, Parameters<typeof asked>[1]> = {
     [SKIP_PATH]: (body) => control.skip(body),
-    [RELEASE_PATH]: (body) => control.release(body),
+    [RELEASE_PATH]: (body) => control.publish(body),
     [STOP_PATH]: () => control.stop(),
   };
   for (const [path, act] of Object.entries(actions))

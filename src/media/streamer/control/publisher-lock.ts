@@ -1,74 +1,78 @@
 /**
- * Whether this pod may publish. A stream has one publisher, and an RTMP key takes one: two pods of a stream may be there at
- * once while one takes over from the other, and the one that the stream's Secret does not name is held. It reads ahead and
- * keeps the clock, and opens no destination.
+ * Decides whether this pod may publish. A stream has one publisher, and an RTMP key takes one: two pods of a stream exist at once
+ * while one takes over from the other. The pod that the stream's Secret does not name waits: it reads ahead and keeps the
+ * playhead, but opens no output.
  *
- *   held    until the file `publisher` names this pod, or the operator says that it does
- *   open    it publishes
- *   closed  for ever: it was told to stop, or another pod has been named since
+ *   waiting   until the file `publisher` names this pod, or the operator does
+ *   acquired  this pod publishes
+ *   released  for ever: this pod was told to stop, or another pod was named
  *
- * The operator names another pod only when nothing of the one before runs any more (operator/secret.ts), so what the file
- * says is never too old to be true of this pod; it is only read late. A container that is started anew reads it again.
+ * The operator names another pod only when no container of the one before runs any more (operator/secret.ts), so a name in the
+ * file is never wrong; this pod only reads it late. A restarted container reads it again.
  */
 import { readFile } from 'node:fs/promises';
 
-export type GateState = 'held' | 'open' | 'closed';
+export type PublisherLockState = 'waiting' | 'acquired' | 'released';
 
-export class Gate {
-  readonly #podUid: string;
-  readonly #file: string;
-  readonly #changed: (state: GateState) => void;
-  readonly #closed = Promise.withResolvers<void>();
-  #state: GateState = 'held';
-  /** What the file said last. */
-  #read: string | undefined;
-  /** What it said when the gate was opened. */
-  #opened: string | undefined;
+export interface PublisherLockOptions {
+  podUid: string;
+  /** Names the pod that publishes. */
+  file: string;
+  onChange: (state: PublisherLockState) => void;
+}
 
-  constructor(of: { podUid: string; file: string; changed: (state: GateState) => void }) {
-    this.#podUid = of.podUid;
-    this.#file = of.file;
-    this.#changed = of.changed;
+export class PublisherLock {
+  readonly #options: PublisherLockOptions;
+  readonly #released = Promise.withResolvers<void>();
+  #state: PublisherLockState = 'waiting';
+  /** The name in the file at the last read. */
+  #named: string | undefined;
+  /** The name in the file when the lock was acquired. */
+  #namedAtAcquire: string | undefined;
+
+  constructor(options: PublisherLockOptions) {
+    this.#options = options;
   }
 
-  get state(): GateState {
+  get state(): PublisherLockState {
     return this.#state;
   }
 
-  /** Resolves when nothing is published any more, nor will be. */
-  get closed(): Promise<void> {
-    return this.#closed.promise;
+  /** Resolves when this pod stops publishing for ever. */
+  get released(): Promise<void> {
+    return this.#released.promise;
   }
 
-  /** The operator names a pod; false when it is another one, or this one has been told to stop. */
-  release(podUid: unknown): boolean {
-    if (podUid !== this.#podUid) return false;
-    this.#become('open');
-    return this.#state === 'open';
+  /** Acquires the lock in the name of the operator; false when it names another pod, or this pod has released the lock. */
+  acquire(podUid: unknown): boolean {
+    if (podUid !== this.#options.podUid) return false;
+    this.#become('acquired');
+    return this.#state === 'acquired';
   }
 
-  close(): void {
-    this.#become('closed');
-    this.#closed.resolve();
+  release(): void {
+    this.#become('released');
+    this.#released.resolve();
   }
 
-  /** Looks into the file. What cannot be read leaves things as they are. */
-  async look(): Promise<void> {
-    const named = await readFile(this.#file, 'utf8').then(
+  /** Reads the file. A file that cannot be read changes nothing. */
+  async refresh(): Promise<void> {
+    const { file, podUid } = this.#options;
+    const named = await readFile(file, 'utf8').then(
       (text) => text.trim(),
       () => '',
     );
-    if (named === '' || named === this.#read) return;
-    this.#read = named;
-    if (named === this.#podUid) this.#become('open');
-    // It was open by word of the operator when the file was of before that; a file that then names another is news.
-    else if (this.#state === 'open' && this.#opened !== named) this.close();
+    if (named === '' || named === this.#named) return;
+    this.#named = named;
+    if (named === podUid) this.#become('acquired');
+    // The operator may have named this pod before its file did; then the old name in the file is not a new publisher.
+    else if (this.#state === 'acquired' && this.#namedAtAcquire !== named) this.release();
   }
 
-  #become(state: GateState): void {
-    if (this.#state === state || this.#state === 'closed') return;
-    if (state === 'open') this.#opened = this.#read;
+  #become(state: PublisherLockState): void {
+    if (this.#state === state || this.#state === 'released') return;
+    if (state === 'acquired') this.#namedAtAcquire = this.#named;
     this.#state = state;
-    this.#changed(state);
+    this.#options.onChange(state);
   }
 }

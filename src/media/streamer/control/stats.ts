@@ -12,7 +12,7 @@ import type { Run } from './airtime.ts';
 export interface StreamerStats {
   /** A destination is taking media. */
   live: boolean;
-  /** It may not publish (yet): another pod of the stream does. */
+  /** True while this pod does not hold the publisher lock. */
   held: boolean;
   /** When a destination first took media (RFC 3339); null before that. */
   startedAt: string | null;
