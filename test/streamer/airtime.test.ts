@@ -28,14 +28,14 @@ function begin(atMs = 0, message = `message-${atMs}`) {
       for (let ms = fromMs; ms < toMs; ) {
         const next = Math.min(ms + 2000, toMs);
         time.ms = atMs + next;
-        airtime.taken(ms, next);
+        airtime.add(ms, next);
         ms = next;
       }
     },
     /** One report for all of it. */
     late(fromMs: number, toMs: number) {
       time.ms = atMs + toMs;
-      airtime.taken(fromMs, toMs);
+      airtime.add(fromMs, toMs);
     },
   };
 }

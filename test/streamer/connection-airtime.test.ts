@@ -1,43 +1,43 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { type Interval, Taken } from '../../src/media/streamer/output/connection-airtime.ts';
+import { type AirtimeInterval, ConnectionAirtime } from '../../src/media/streamer/output/connection-airtime.ts';
 import { queuesOf } from '../../src/media/streamer/output/unreceived-bytes.ts';
 
-const msOf = (intervals: readonly (Interval | undefined)[]): number =>
+const msOf = (intervals: readonly (AirtimeInterval | undefined)[]): number =>
   intervals.reduce((sum, one) => sum + (one ? one.untilMs - one.sinceMs : 0), 0);
 
 test('it counts from the first report of media to when the media was handed over that was taken last', () => {
-  const taken = new Taken({ sameBytes: true });
-  taken.handed(100, 0);
-  taken.handed(1100, 500);
+  const airtime = new ConnectionAirtime({ sameBytes: true });
+  airtime.addSent(100, 0);
+  airtime.addSent(1100, 500);
   // The publish was accepted late: what had waited was taken at once, and the receiver has it since now.
-  expect(taken.reported(2000, 800)).toBeUndefined();
-  taken.handed(2100, 1000);
-  expect(taken.reported(3000, 1040)).toEqual({ sinceMs: 800, untilMs: 1000 });
-  taken.handed(3100, 1500);
+  expect(airtime.addTaken(2000, 800)).toBeUndefined();
+  airtime.addSent(2100, 1000);
+  expect(airtime.addTaken(3000, 1040)).toEqual({ sinceMs: 800, untilMs: 1000 });
+  airtime.addSent(3100, 1500);
   // Nothing of that was taken, however often it is told.
-  expect(taken.reported(3000, 1900)).toBeUndefined();
-  expect(taken.reported(3099, 2100)).toBeUndefined();
-  expect(taken.reported(3100, 2300)).toEqual({ sinceMs: 1000, untilMs: 1500 });
+  expect(airtime.addTaken(3000, 1900)).toBeUndefined();
+  expect(airtime.addTaken(3099, 2100)).toBeUndefined();
+  expect(airtime.addTaken(3100, 2300)).toEqual({ sinceMs: 1000, untilMs: 1500 });
 });
 
 test('headers alone are no media', () => {
-  const taken = new Taken({ sameBytes: true });
-  taken.handed(100, 0);
-  expect(taken.reported(99, 200)).toBeUndefined();
-  taken.handed(200, 500);
-  expect(taken.reported(150, 600)).toBeUndefined();
-  taken.handed(300, 1000);
-  expect(taken.reported(350, 1100)).toEqual({ sinceMs: 600, untilMs: 1000 });
+  const airtime = new ConnectionAirtime({ sameBytes: true });
+  airtime.addSent(100, 0);
+  expect(airtime.addTaken(99, 200)).toBeUndefined();
+  airtime.addSent(200, 500);
+  expect(airtime.addTaken(150, 600)).toBeUndefined();
+  airtime.addSent(300, 1000);
+  expect(airtime.addTaken(350, 1100)).toEqual({ sinceMs: 600, untilMs: 1000 });
 });
 
 test('in another container, growth stands for all that was handed over before', () => {
-  const taken = new Taken({ sameBytes: false });
-  taken.handed(1_000_000, 0);
-  expect(taken.reported(188, 300)).toBeUndefined();
-  taken.handed(2_000_000, 500);
-  expect(taken.reported(376, 600)).toEqual({ sinceMs: 300, untilMs: 500 });
-  expect(taken.reported(376, 1200)).toBeUndefined();
+  const airtime = new ConnectionAirtime({ sameBytes: false });
+  airtime.addSent(1_000_000, 0);
+  expect(airtime.addTaken(188, 300)).toBeUndefined();
+  airtime.addSent(2_000_000, 500);
+  expect(airtime.addTaken(376, 600)).toEqual({ sinceMs: 300, untilMs: 500 });
+  expect(airtime.addTaken(376, 1200)).toBeUndefined();
 });
 
 const batch = fc.record({ everyMs: fc.integer({ min: 1, max: 900 }), bytes: fc.integer({ min: 20, max: 200_000 }) });
@@ -51,7 +51,7 @@ test('whatever the link takes, and whenever that is told: never more than the re
       fc.integer({ min: 50, max: 1500 }),
       fc.integer({ min: 0, max: 40_000 }),
       (batches, acceptedMs, bytesPerSecond, reportMs, endMs) => {
-        const taken = new Taken({ sameBytes: true });
+        const airtime = new ConnectionAirtime({ sameBytes: true });
         // Each batch begins with a tag of ten bytes; the first has a header of five before it.
         let at = 0;
         let handed = 0;
@@ -62,7 +62,7 @@ test('whatever the link takes, and whenever that is told: never more than the re
           return { atMs: at, fromBytes: from, throughBytes: handed };
         });
         const arrivals: number[] = [];
-        const counted: (Interval | undefined)[] = [];
+        const counted: (AirtimeInterval | undefined)[] = [];
         let took = 0;
         let next = 0;
         let reportedMs = 0;
@@ -70,7 +70,7 @@ test('whatever the link takes, and whenever that is told: never more than the re
         for (let now = 0; now <= endMs; now += 10) {
           while (plan[next] && (plan[next]?.atMs ?? 0) <= now) {
             const { fromBytes, atMs } = plan[next] as { fromBytes: number; atMs: number };
-            taken.handed(fromBytes, atMs);
+            airtime.addSent(fromBytes, atMs);
             next++;
           }
           const there = plan[next - 1]?.throughBytes ?? 0;
@@ -80,7 +80,7 @@ test('whatever the link takes, and whenever that is told: never more than the re
           if (plan.some(({ fromBytes }) => fromBytes > before && fromBytes <= took)) arrivals.push(now);
           if (now - reportedMs < reportMs) continue;
           reportedMs = now;
-          counted.push(taken.reported(took, now));
+          counted.push(airtime.addTaken(took, now));
           notToldSince = now;
         }
         const seen = (arrivals.at(-1) ?? 0) - (arrivals[0] ?? 0);
@@ -95,17 +95,17 @@ test('whatever the link takes, and whenever that is told: never more than the re
 });
 
 test('what came to nobody is told once, and what may be on its way not at all', () => {
-  const taken = new Taken({ sameBytes: true });
+  const airtime = new ConnectionAirtime({ sameBytes: true });
   for (let n = 0; n <= 10; n++) {
-    taken.handed(n * 1000 + 100, n * 500);
-    taken.reported((n + 1) * 1000, n * 500);
+    airtime.addSent(n * 1000 + 100, n * 500);
+    airtime.addTaken((n + 1) * 1000, n * 500);
   }
-  expect(taken.lost(0)).toBe(0);
+  expect(airtime.revoke(0)).toBe(0);
   // The last two batches, in part or as a whole.
-  expect(taken.lost(2500, 1001)).toBe(0);
-  expect(taken.lost(2500)).toBe(1000);
-  expect(taken.lost(2500)).toBe(0);
-  expect(taken.lost(1_000_000)).toBe(4000);
+  expect(airtime.revoke(2500, 1001)).toBe(0);
+  expect(airtime.revoke(2500)).toBe(1000);
+  expect(airtime.revoke(2500)).toBe(0);
+  expect(airtime.revoke(1_000_000)).toBe(4000);
 });
 
 test('of the connections of a process it is known what nobody has acknowledged', () => {

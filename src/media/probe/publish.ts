@@ -4,7 +4,7 @@ import type { Clock } from '../../lib/clock.ts';
 import { toolEnvironment } from '../../settings/environment.ts';
 import { commandLine, type Program } from '../confinement/confine.ts';
 import { type Address, directTo } from '../streamer/output/address.ts';
-import { Health } from '../streamer/output/connection-health.ts';
+import { ConnectionHealth } from '../streamer/output/connection-health.ts';
 import { type Failure, failure } from '../streamer/output/failure.ts';
 import { logIn } from '../streamer/output/login.ts';
 import { openRelay } from '../streamer/output/relay.ts';
@@ -53,10 +53,10 @@ async function send(
   address: Address,
   { ffmpeg, sender = ffmpeg, acceptMs, clock, signal }: PublishOptions,
 ): Promise<Failure | undefined> {
-  const health = new Health({ connectMs: acceptMs, stallMs: STALL_MS }, clock.monotonicMs());
+  const health = new ConnectionHealth({ connectMs: acceptMs, stallMs: STALL_MS }, clock.monotonicMs());
   const taken = Promise.withResolvers<undefined>();
   const onProgress = (bytes: number) => {
-    health.reported(bytes, clock.monotonicMs());
+    health.report(bytes, clock.monotonicMs());
     if (health.connectedMs(clock.monotonicMs()) >= PUBLISH_MS) taken.resolve(undefined);
   };
   const transport = new Transport(sender, address, { onProgress });
@@ -68,8 +68,8 @@ async function send(
     picture.once('exit', (code, by) => reject(new Error(`no picture could be made: ${by ?? `status ${code}`}`)));
   });
   const watch = setInterval(() => {
-    const verdict = health.verdict(clock.monotonicMs());
-    if (verdict) transport.kill(failure(verdict));
+    const fault = health.findFault(clock.monotonicMs());
+    if (fault) transport.kill(failure(fault));
   }, WATCH_MS);
   const leave = () => taken.resolve(undefined);
   signal?.addEventListener('abort', leave);

@@ -13,8 +13,8 @@ import { type StatsParts, streamerStats } from './control/stats.ts';
 import { createEngine, type Engine } from './engine.ts';
 import { openMedia } from './media-storage.ts';
 import { type FileEvents, readDestinations, readProgram, watchFiles } from './mounted-files.ts';
-import type { Timeouts } from './output/output.ts';
-import { Targets } from './output/outputs.ts';
+import type { OutputTimeouts } from './output/output.ts';
+import { Outputs } from './output/outputs.ts';
 import type { Lookup } from './output/resolve.ts';
 
 /** For every process to be gone within five seconds of SIGTERM. */
@@ -26,7 +26,7 @@ export interface StreamerOptions {
   /** Other times and sizes than the cache's own. */
   cache?: Partial<CacheOptions>;
   /** Other times than a destination's own. */
-  timeouts?: Partial<Timeouts>;
+  timeouts?: Partial<OutputTimeouts>;
   /** Answers for destinations' names other than those of DNS. */
   lookup?: Lookup;
 }
@@ -51,7 +51,7 @@ export async function startStreamer(
   const engine = await createEngine(first, { storage, clock, log, timelineStartMs }, lifecycle);
   const { broadcaster } = engine;
   let startedAt: Date | undefined;
-  const targets = new Targets({
+  const outputs = new Outputs({
     profile: () => engine.program().profile,
     ffmpeg: confineSender(config, log),
     caFile: config.caFile,
@@ -61,14 +61,14 @@ export async function startStreamer(
     clock,
     log,
     onConnected: () => (startedAt ??= clock.now()),
-    onTaken: airtime.taken,
-    onLost: airtime.lost,
+    onAirtime: airtime.add,
+    onAirtimeLost: airtime.subtract,
     timeouts: { finishMs: FINISH_MS, ...timeouts },
   });
   /** Opens outputs for the destinations of the program while this pod holds the publisher lock. */
   const send = () => {
     const open = !lifecycle.signal.aborted && (lock === undefined || lock.state === 'acquired');
-    targets.set(open ? engine.program().destinations : []);
+    outputs.set(open ? engine.program().destinations : []);
   };
   const lock = createLock(config, lifecycle, (state) => {
     log.info({ publish: state }, state === 'acquired' ? 'this pod publishes' : 'this pod publishes no more');
@@ -79,7 +79,7 @@ export async function startStreamer(
     broadcaster: broadcaster.stats(),
     video: engine.video.stats(),
     audio: engine.sound.track?.stats(),
-    targets: targets.stats(),
+    outputs: outputs.stats(),
     startedAt,
     now: clock.now(),
     programVersion: engine.program().version,
@@ -92,16 +92,16 @@ export async function startStreamer(
 
   const loop = broadcaster.run(lifecycle.signal);
   lifecycle.defer('broadcaster', () => loop);
-  targets.configure((await readDestinations(config.destinationsFile)) ?? new Map());
+  outputs.configure((await readDestinations(config.destinationsFile)) ?? new Map());
   await lock?.refresh();
   send();
-  lifecycle.defer('destinations', () => targets.close());
+  lifecycle.defer('destinations', () => outputs.close());
   const events: FileEvents = {
     onProgram: async (next) => {
       // The same version may only know better where it stands, or be sent to others: what plays is left alone.
       await engine.take(next).finally(send);
     },
-    onDestinations: (secrets) => targets.configure(secrets),
+    onDestinations: (secrets) => outputs.configure(secrets),
     onPoll: () => lock?.refresh(),
   };
   const watching = watchFiles(config, first, events, log, lifecycle.signal);

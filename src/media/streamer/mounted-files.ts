@@ -36,9 +36,9 @@ export async function readDestinations(path: string): Promise<Map<string, Secret
   try {
     const told: unknown = JSON.parse(await readFile(path, 'utf8'));
     if (typeof told !== 'object' || told === null) return undefined;
-    const found = Object.entries(told).map(([name, of]): [string, Secrets] => [
+    const found = Object.entries(told).map(([name, given]): [string, Secrets] => [
       name,
-      Object.fromEntries(FIELDS.map((field) => [field, text(of?.[field])])) as Secrets,
+      Object.fromEntries(FIELDS.map((field) => [field, text(given?.[field])])) as Secrets,
     ]);
     return new Map(found.filter(([, { rtmpUrl }]) => rtmpUrl !== ''));
   } catch {

@@ -1,11 +1,11 @@
 /**
- * How long this process has been on air: the time in which a destination took media, whichever of them; starting and
- * reconnecting are not in it. It is never above what a receiver sees from the first media of each connection to the last
- * (output/connection-airtime.ts), and falls short of it by what was taken since the last report where the connection broke off.
+ * Counts the time on air of this process: the time in which at least one destination took media, without starts and
+ * reconnects. The count never exceeds the time that a receiver sees (output/connection-airtime.ts). Where a connection breaks
+ * off, the media taken since the last report is missing.
  *
- * The count outlives this process. It is written to the container's termination message, which kubelet reads whatever ended
- * the container, at each report: so a process that is killed loses as much. And to a file beside the media of the pod,
- * which the process after it goes on with: so the message of the last container tells of those before it too.
+ * The count outlives this process. Each report is written to the container's termination message, which kubelet reads however
+ * the container ended; a killed process loses only the time since the last report. It is also written to a history file on
+ * the pod's volume, which the next process continues. So the message of the last container includes the runs before it.
  */
 import { closeSync, constants, openSync, readFileSync, writeSync } from 'node:fs';
 import { type Clock, kubeTime } from '../../../lib/clock.ts';
@@ -16,17 +16,17 @@ export interface Run {
   /** Rises from one process of a pod to the next. */
   run: number;
   startedAt: string;
-  /** When media was taken last. */
+  /** Time of the last taken media. */
   lastAt: string;
   onAirSeconds: number;
 }
 
 /**
- * More than this between two reports is not all on air: this process was held up, or the link nearly stood still. Reports come
- * twice a second, and every two seconds over a link that takes a fifth of the bitrate (output/connection-health.ts).
+ * A longer gap between two reports counts only this much: this process did not run, or the link nearly stood still. Reports
+ * come twice a second, or every two seconds over a link that takes a fifth of the bitrate (output/connection-health.ts).
  */
 const LONGEST_MS = 2500;
-/** A termination message may have 4096 bytes; the runs before these are forgotten. */
+/** A termination message has at most 4096 bytes, so older runs are dropped. */
 const MAX_RUNS = 24;
 
 export interface AirtimeFiles {
@@ -46,7 +46,7 @@ const isRun = (value: unknown): value is Run =>
   'startedAt' in value &&
   'lastAt' in value;
 
-/** The runs before this one; none where the file does not exist or cannot be read. */
+/** Reads the runs before this one; none if the file does not exist or cannot be read. */
 function readRuns(path: string | undefined): Run[] {
   try {
     const told: unknown = path === undefined ? [] : JSON.parse(readFileSync(path, 'utf8')).runs;
@@ -56,8 +56,8 @@ function readRuns(path: string | undefined): Run[] {
   }
 }
 
-/** A file that is written over in place: it may be mounted by itself, and whoever ends this process leaves it whole. */
-class Slate {
+/** Overwrites a file in place: a file that is mounted by itself cannot be replaced, and a kill leaves one write whole. */
+class InPlaceFile {
   readonly #fd: number;
   #length = 0;
 
@@ -66,7 +66,7 @@ class Slate {
   }
 
   write(text: string): void {
-    // What is shorter than before is filled up: cutting the file off would be a second step.
+    // A shorter text is padded: truncating the file would be a second step.
     this.#length = Math.max(this.#length, text.length);
     writeSync(this.#fd, text.padEnd(this.#length), 0);
   }
@@ -80,34 +80,34 @@ export class Airtime {
   readonly #clock: Clock;
   readonly #log: Logger;
   readonly #before: readonly Run[];
-  readonly #slates: Slate[] = [];
+  readonly #files: InPlaceFile[] = [];
   readonly #run: number;
   #startedAt: string | undefined;
   #lastAt = '';
   #ms = 0;
-  /** All before this moment (monotonic) is counted or was not on air. */
+  /** Time before this moment (monotonic) was counted, or was not on air. */
   #coveredMs = Number.NEGATIVE_INFINITY;
 
   constructor(files: AirtimeFiles, clock: Clock, log: Logger) {
     this.#clock = clock;
     this.#log = log;
     this.#before = readRuns(files.history).slice(1 - MAX_RUNS);
-    // The seconds of the clock, so that a history that was lost does not make it fall.
+    // The number is at least the clock's seconds, so that it rises even if the history was lost.
     this.#run = Math.max((this.#before.at(-1)?.run ?? 0) + 1, Math.floor(clock.now().getTime() / 1000));
     for (const path of [files.message, files.history]) {
       if (path === undefined) continue;
       try {
-        this.#slates.push(new Slate(path));
+        this.#files.push(new InPlaceFile(path));
       } catch (err) {
         this.#log.warn({ err }, 'the time on air cannot be written down');
       }
     }
-    // A message without a word of this run still tells of those before it.
+    // The message lists the runs before this one even if this one never goes on air.
     if (this.#before.length > 0) this.#write();
   }
 
-  /** A destination took media between these two moments of the monotonic clock, in milliseconds. */
-  readonly taken = (sinceMs: number, untilMs: number): void => {
+  /** Adds the time in which a destination took media, between two moments of the monotonic clock in milliseconds. */
+  readonly add = (sinceMs: number, untilMs: number): void => {
     const from = Math.max(sinceMs, this.#coveredMs, untilMs - LONGEST_MS);
     if (untilMs <= from) return;
     const now = this.#clock.now().getTime();
@@ -119,34 +119,34 @@ export class Airtime {
     this.#write();
   };
 
-  /** So much of what was counted was not on air after all: nobody has received it. */
-  readonly lost = (ms: number): void => {
+  /** Subtracts counted time whose media did not arrive. */
+  readonly subtract = (ms: number): void => {
     if (ms <= 0 || this.#startedAt === undefined) return;
     this.#ms = Math.max(0, this.#ms - ms);
     this.#write();
   };
 
-  /** This run, if it has been on air, behind those before it. */
+  /** Returns the earlier runs, and this one if it has been on air. */
   runs(): Run[] {
     if (this.#startedAt === undefined) return [...this.#before];
     const onAirSeconds = Math.floor(this.#ms / 100) / 10;
     return [...this.#before, { run: this.#run, startedAt: this.#startedAt, lastAt: this.#lastAt, onAirSeconds }];
   }
 
-  /** No more is counted. */
+  /** Stops counting. */
   close(): void {
     this.#coveredMs = Number.POSITIVE_INFINITY;
-    for (const slate of this.#slates.splice(0)) slate.close();
+    for (const file of this.#files.splice(0)) file.close();
   }
 
   #write(): void {
     const text = JSON.stringify({ runs: this.runs() });
-    for (const slate of [...this.#slates]) {
+    for (const file of [...this.#files]) {
       try {
-        slate.write(text);
+        file.write(text);
       } catch (err) {
-        this.#slates.splice(this.#slates.indexOf(slate), 1);
-        slate.close();
+        this.#files.splice(this.#files.indexOf(file), 1);
+        file.close();
         this.#log.warn({ err }, 'the time on air cannot be written down any more');
       }
     }

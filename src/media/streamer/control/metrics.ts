@@ -14,18 +14,18 @@ const skipped: Read = ({ video, audio }) => [
   ...Object.entries(video.skipped).map(([code, n]) => [n, { track: 'video', code }] as const),
   ...Object.entries(audio?.skipped ?? {}).map(([code, n]) => [n, { track: 'audio', code }] as const),
 ];
-const reconnects: Read = ({ targets }) =>
-  targets.flatMap((t) =>
+const reconnects: Read = ({ outputs }) =>
+  outputs.flatMap((t) =>
     Object.entries(t.reconnectsByCode).map(([code, n]) => [n, { destination: t.name, code }] as const),
   );
-const failures: Read = ({ targets }) =>
-  targets.flatMap((t) =>
+const failures: Read = ({ outputs }) =>
+  outputs.flatMap((t) =>
     Object.entries(t.failuresByCode).map(([code, n]) => [n, { destination: t.name, code }] as const),
   );
 const byDestination =
-  (read: (target: StatsParts['targets'][number]) => number): Read =>
-  ({ targets }) =>
-    targets.map((t) => [read(t), { destination: t.name }] as const);
+  (read: (output: StatsParts['outputs'][number]) => number): Read =>
+  ({ outputs }) =>
+    outputs.map((t) => [read(t), { destination: t.name }] as const);
 
 const seconds = (ms: number): number => ms / 1000;
 

@@ -4,7 +4,7 @@
  */
 import type { CacheStats } from '../../storage/cache.ts';
 import type { BroadcastStats } from '../output/broadcaster.ts';
-import type { TargetStats } from '../output/output.ts';
+import type { OutputStats } from '../output/output.ts';
 import type { SpliceStats } from '../timeline/splicer.ts';
 import type { BrokenItem, ShownItem, TrackClock, TrackStats } from '../tracks/track.ts';
 import type { Run } from './airtime.ts';
@@ -49,7 +49,7 @@ export interface StreamerStats {
   runs: readonly Run[];
   /** Of the media that is read through a cache on disk, since start; null without one. */
   cache: CacheStats | null;
-  destinations: Omit<TargetStats, 'reconnectsByCode' | 'failuresByCode'>[];
+  destinations: Omit<OutputStats, 'reconnectsByCode' | 'failuresByCode'>[];
 }
 
 export interface StatsParts {
@@ -57,7 +57,7 @@ export interface StatsParts {
   broadcaster: BroadcastStats;
   video: TrackStats;
   audio: TrackStats | undefined;
-  targets: readonly TargetStats[];
+  outputs: readonly OutputStats[];
   startedAt: Date | undefined;
   now: Date;
   programVersion: number;
@@ -74,9 +74,9 @@ const sum = (numbers: Iterable<number>): number => {
 const tenth = (n: number): number => Math.round(n * 10) / 10;
 
 export function streamerStats(parts: StatsParts): StreamerStats {
-  const { splice, broadcaster, video, audio, targets, startedAt, now } = parts;
+  const { splice, broadcaster, video, audio, outputs, startedAt, now } = parts;
   return {
-    live: targets.some((t) => t.connected),
+    live: outputs.some((t) => t.connected),
     held: parts.held ?? false,
     startedAt: startedAt?.toISOString() ?? null,
     uptimeSeconds: startedAt ? Math.max(0, Math.floor((now.getTime() - startedAt.getTime()) / 1000)) : 0,
@@ -91,7 +91,7 @@ export function streamerStats(parts: StatsParts): StreamerStats {
       hour: { maxStepMs: broadcaster.hour.videoStepMs, maxAudioStepMs: broadcaster.hour.audioStepMs },
     },
     avSkewMs: tenth(splice.avSkewMs),
-    reconnects: sum(targets.map((t) => t.reconnects)),
+    reconnects: sum(outputs.map((t) => t.reconnects)),
     currentItem: video.current,
     nextItem: video.next,
     currentAudioItem: audio?.current ?? null,
@@ -106,6 +106,6 @@ export function streamerStats(parts: StatsParts): StreamerStats {
     leadMs: broadcaster.leadMs,
     runs: parts.runs ?? [],
     cache: parts.cache ?? null,
-    destinations: targets.map(({ reconnectsByCode: _, failuresByCode: __, ...shown }) => shown),
+    destinations: outputs.map(({ reconnectsByCode: _, failuresByCode: __, ...shown }) => shown),
   };
 }

@@ -1,53 +1,53 @@
 /**
- * For how long one connection was on air, seen from here so that whoever receives has seen no less: from the report that first
- * showed that media was taken, which was there by then, to the moment at which the media was handed over that was taken last,
- * which was not there before. What is handed over and not taken yet, be it in this process, in ffmpeg or in the kernel, does not
- * count until it is. So a connection is told too short by what was taken since the last report, and never too long.
+ * Measures how long one connection was on air, never longer than the receiver saw. The interval begins with the first report
+ * of taken media, which had arrived by then. It ends when the last taken media was sent, which had not arrived before. Media
+ * on its way (in this process, in ffmpeg or in the kernel) does not count yet. The result is too short by the media taken
+ * since the last report, and never too long.
  * Pure: no I/O, no clock.
  */
 
 /** Between two moments of the monotonic clock, in milliseconds. */
-export interface Interval {
+export interface AirtimeInterval {
   sinceMs: number;
   untilMs: number;
 }
 
-/** Of half a second each: what a kernel keeps for a connection is less, but for the lowest of bitrates. */
+/** Entries of half a second each. A kernel queues less for a connection, except at the lowest bitrates. */
 const MOST_COUNTED = 600;
 
-export class Taken {
-  /** Media that was handed over and is not known to be taken: from how many bytes in all on the receiver has some of it. */
-  #handed: { fromBytes: number; atMs: number }[] = [];
-  /** What was counted last, each with the bytes at whose taking it ends. */
+export class ConnectionAirtime {
+  /** Media that was sent and not reported as taken. The receiver has some of it after `fromBytes` bytes in total. */
+  #sent: { fromBytes: number; atMs: number }[] = [];
+  /** The last counted entries, each with the total bytes at its end. */
   #counted: { fromBytes: number; ms: number }[] = [];
   readonly #sameBytes: boolean;
   #bytes = 0;
   #untilMs: number | undefined;
 
   /**
-   * `sameBytes`: the bytes that are reported are those that are handed over. Where they are put into another container, any
-   * growth of them stands for all that was handed over before.
+   * `sameBytes`: reports count the bytes that were sent. Where ffmpeg changes the container, any growth stands for all media
+   * sent before.
    */
   constructor({ sameBytes }: { sameBytes: boolean }) {
     this.#sameBytes = sameBytes;
   }
 
-  /** Some of it is known to be taken: from here on all that is taken counts. */
-  get begun(): boolean {
+  /** True once media was reported as taken: airtime counts from then on. */
+  get hasBegun(): boolean {
     return this.#untilMs !== undefined;
   }
 
-  /** Media was handed over, which begins for the receiver when it has taken `fromBytes` in all. */
-  handed(fromBytes: number, nowMs: number): void {
-    this.#handed.push({ fromBytes: this.#sameBytes ? fromBytes : 0, atMs: nowMs });
+  /** Records sent media, which begins for the receiver after `fromBytes` bytes in total. */
+  addSent(fromBytes: number, nowMs: number): void {
+    this.#sent.push({ fromBytes: this.#sameBytes ? fromBytes : 0, atMs: nowMs });
   }
 
-  /** So many bytes are taken in all: answers the time on air that is known by it and was not before. */
-  reported(bytes: number, nowMs: number): Interval | undefined {
+  /** Records a report of all bytes taken so far, and returns the airtime that it adds. */
+  addTaken(bytes: number, nowMs: number): AirtimeInterval | undefined {
     if (bytes <= this.#bytes) return undefined;
     this.#bytes = bytes;
-    const end = this.#handed.findIndex(({ fromBytes }) => fromBytes > bytes);
-    const last = this.#handed.splice(0, end < 0 ? this.#handed.length : end).at(-1);
+    const end = this.#sent.findIndex(({ fromBytes }) => fromBytes > bytes);
+    const last = this.#sent.splice(0, end < 0 ? this.#sent.length : end).at(-1);
     if (last === undefined) return undefined;
     const sinceMs = this.#untilMs;
     this.#untilMs ??= nowMs;
@@ -59,10 +59,10 @@ export class Taken {
   }
 
   /**
-   * So many of the bytes that were taken have come to nobody: answers how much of what was counted was not on air, in
-   * milliseconds; 0 when it is less than `leastMs`.
+   * Records that the last `bytes` taken bytes did not arrive, and returns the milliseconds of counted airtime that were not
+   * on air; 0 when that is less than `leastMs`.
    */
-  lost(bytes: number, leastMs = 0): number {
+  revoke(bytes: number, leastMs = 0): number {
     if (bytes <= 0 || !this.#sameBytes) return 0;
     const received = this.#bytes - bytes;
     const kept = this.#counted.findIndex(({ fromBytes }) => fromBytes > received);

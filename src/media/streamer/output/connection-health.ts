@@ -1,39 +1,39 @@
 /**
- * Whether a destination takes media: what its transport has reported, against the time. ffmpeg's reports stop while it waits
- * to write, so a slow link makes them rare: at a fifth of a bitrate of 2 Mbit/s they came every two seconds at the latest,
- * which is no stall; at a sixteenth more than five seconds apart, which is one (Linux, packets of 1500 bytes).
+ * Decides whether a destination takes media, by ffmpeg's reports over time. ffmpeg does not report while it waits to write,
+ * so reports are rare on a slow link. At a fifth of a bitrate of 2 Mbit/s they came at least every two seconds, which is no
+ * stall; at a sixteenth they came more than five seconds apart, which is one (Linux, packets of 1500 bytes).
  * Pure: no I/O, no clock.
  */
-export interface Timeouts {
-  /** From start until the destination has accepted the stream. */
+export interface HealthTimeouts {
+  /** Limit from the start until the destination accepts the stream. */
   connectMs: number;
-  /** Without bytes taken while there is media to send. */
+  /** Limit without taken bytes while there is media to send. */
   stallMs: number;
 }
 
-/** Of the time between two looks, which are half a second apart, no more counts: the rest we did not run. */
+/** Checks are half a second apart. In a longer gap this process did not run, and the rest of the gap does not count. */
 const MAX_GAP_MS = 1000;
 
-export class Health {
-  readonly #timeouts: Timeouts;
+export class ConnectionHealth {
+  readonly #timeouts: HealthTimeouts;
   #connectedAtMs: number | undefined;
-  /** The last time that more had been taken, or the start, before there was one; later by as long as we did not run since. */
+  /** Time of the last growth, or the start before any, moved on by the time that this process did not run. */
   #takenMs: number;
-  /** Until then nothing was there to be sent, or what was sent was taken: a destination was not at fault. */
+  /** Until then there was nothing to send, or the destination had taken all of it: no fault. */
   #faultFromMs: number;
   #bytes: number | undefined;
   #lookedMs: number;
 
-  constructor(timeouts: Timeouts, nowMs: number) {
+  constructor(timeouts: HealthTimeouts, nowMs: number) {
     this.#timeouts = timeouts;
     this.#takenMs = this.#faultFromMs = this.#lookedMs = nowMs;
   }
 
   /**
-   * The transport reports its output so far. Its first bytes come after the publish was accepted, and growth from one report
-   * to the next says that they are taken.
+   * Records the transport's output bytes so far. The first bytes come after the publish was accepted, and growth between two
+   * reports shows that the destination takes them.
    */
-  reported(bytes: number, nowMs: number): void {
+  report(bytes: number, nowMs: number): void {
     const grew = this.#bytes !== undefined && bytes > this.#bytes;
     this.#bytes = bytes;
     if (!grew) return;
@@ -41,26 +41,26 @@ export class Health {
     this.#connectedAtMs ??= nowMs;
   }
 
-  /** There is nothing to send. */
-  silent(nowMs: number): void {
+  /** Records that there is nothing to send. */
+  pause(nowMs: number): void {
     this.#faultFromMs = nowMs;
   }
 
-  /** The destination takes media. */
-  connected(nowMs: number): boolean {
+  /** True while the destination takes media. */
+  isConnected(nowMs: number): boolean {
     return this.#connectedAtMs !== undefined && nowMs - this.#takenMs <= this.#timeouts.stallMs;
   }
 
-  /** Since when it has accepted the stream, in milliseconds; 0 when it has not. */
+  /** Milliseconds since the destination accepted the stream; 0 before. */
   connectedMs(nowMs: number): number {
     return this.#connectedAtMs === undefined ? 0 : nowMs - this.#connectedAtMs;
   }
 
   /**
-   * Why it is to be given up, if it is. To be asked twice a second: a process that did not run meanwhile (its machine was
-   * suspended, or had no time for it) has sent nothing, and sees what was taken only after this.
+   * Returns the reason to end the connection, if there is one. The caller checks twice a second. A process that did not run
+   * (its machine was suspended or overloaded) has sent nothing, and reads the waiting reports only after this check.
    */
-  verdict(nowMs: number): 'connect_timeout' | 'stalled' | undefined {
+  findFault(nowMs: number): 'connect_timeout' | 'stalled' | undefined {
     const missedMs = Math.max(0, nowMs - this.#lookedMs - MAX_GAP_MS);
     this.#lookedMs = nowMs;
     this.#takenMs = Math.min(nowMs, this.#takenMs + missedMs);

@@ -1,9 +1,9 @@
 /**
- * A destination: one ffmpeg at a time, started again when it ends, told to go when it stalls. What happens here touches no
- * other destination.
+ * Sends the stream to one destination: runs one ffmpeg at a time, starts it again when it ends, and kills it when it stalls.
+ * Outputs do not affect each other.
  *
  * `connected` means that the destination takes media: ffmpeg reports output bytes only after the destination has accepted
- * the publish, and they have grown from one report to the next within the last seconds.
+ * the publish, and the bytes have grown between two reports within the last seconds.
  */
 import { connect } from 'node:net';
 import { type Clock, sleep } from '../../../lib/clock.ts';
@@ -12,8 +12,8 @@ import { type DestinationField, FIELDS } from '../../../resources/destination/re
 import type { Program } from '../../confinement/confine.ts';
 import { type Address, AddressError, addressOf, directTo } from './address.ts';
 import type { Broadcaster } from './broadcaster.ts';
-import { Taken } from './connection-airtime.ts';
-import { Health, type Timeouts as HealthTimeouts } from './connection-health.ts';
+import { ConnectionAirtime } from './connection-airtime.ts';
+import { ConnectionHealth, type HealthTimeouts } from './connection-health.ts';
 import { backoffMs, classifySystem, type Failure, failure } from './failure.ts';
 import { logIn } from './login.ts';
 import { OutputQueue } from './output-queue.ts';
@@ -22,71 +22,71 @@ import { type Lookup, resolveHost } from './resolve.ts';
 import { Transport } from './transport.ts';
 import { unreceivedBytes } from './unreceived-bytes.ts';
 
-/** Of one destination, as its owner wrote them; what is not there is empty. */
+/** The fields of one destination, as its owner wrote them; a missing field is empty. */
 export type Secrets = Record<DestinationField, string>;
 
-export interface TargetOptions {
+export interface OutputOptions {
   name: string;
   ffmpeg: Program;
   /** PEM file of the authorities to trust for RTMPS, instead of the system's. */
   caFile?: string | undefined;
-  /** Private addresses may be sent to as well. */
+  /** True where destinations at private addresses are allowed. */
   allowPrivate: boolean;
   lookup?: Lookup | undefined;
-  /** That is on air, or will be in a moment. */
+  /** Returns the profile on air. */
   profile: () => string;
   broadcaster: Broadcaster;
   clock: Clock;
   log: Logger;
-  /** Called when it becomes connected. */
+  /** Called when the destination begins to take media. */
   onConnected?: () => void;
-  /** Called when it has taken media between these two moments of the monotonic clock. */
-  onTaken?: (sinceMs: number, untilMs: number) => void;
-  /** Called when so much of that, in milliseconds, turns out to have come to nobody. */
-  onLost?: (ms: number) => void;
-  timeouts?: Partial<Timeouts>;
+  /** Called when the destination has taken media between two moments of the monotonic clock. */
+  onAirtime?: (sinceMs: number, untilMs: number) => void;
+  /** Called when that many milliseconds of reported airtime did not reach the destination. */
+  onAirtimeLost?: (ms: number) => void;
+  timeouts?: Partial<OutputTimeouts>;
 }
 
-export interface Timeouts extends HealthTimeouts {
-  /** For ffmpeg to say goodbye. */
+export interface OutputTimeouts extends HealthTimeouts {
+  /** Time for ffmpeg to close its connection. */
   finishMs: number;
-  /** After this long a connection that carries MPEG-TS is made anew. */
+  /** Age at which a connection that carries MPEG-TS is replaced. */
   renewMs: number;
 }
 
 /**
- * MPEG-TS is made by ffmpeg from FLV, and its demuxer loses every timestamp of a process that has seen 32 bits of
- * milliseconds go by, 49.7 days. Long before that another one takes over: a break of about a second, announced in the log.
+ * ffmpeg makes MPEG-TS from FLV, and its demuxer loses all timestamps once 32 bits of milliseconds (49.7 days) have passed in
+ * a process. A new process takes over long before: a break of about a second, announced in the log.
  */
 const RENEW_MS = 30 * 86_400_000;
-const TIMEOUTS: Timeouts = { connectMs: 10_000, stallMs: 5000, finishMs: 3000, renewMs: RENEW_MS };
+const TIMEOUTS: OutputTimeouts = { connectMs: 10_000, stallMs: 5000, finishMs: 3000, renewMs: RENEW_MS };
 const WATCH_MS = 500;
 const SILENCE_MS = 1000;
-/** Who is asked to end may still have sent so much that will arrive. */
+/** Airtime on its way that may still arrive when ffmpeg ends in good order. */
 const ON_ITS_WAY_MS = 1000;
 const PROBE_TIMEOUT_MS = 2000;
-/** Who takes nothing from the relay for this long takes nothing of what ffmpeg reports. */
+/** A destination that takes nothing from the relay for this long takes no bytes that ffmpeg reports. */
 const BLOCKED_MS = 2000;
-/** Connected for this long, the next failure counts as a first one. */
+/** After a connection of this length, the next failure counts as the first one. */
 const SETTLED_MS = 10_000;
 
-export interface TargetStats {
+export interface OutputStats {
   name: string;
   connected: boolean;
   bytesSent: number;
   reconnects: number;
   lastError: Failure | null;
-  /** GOPs left out because the destination was too slow. */
+  /** GOPs dropped because the destination was too slow. */
   dropped: number;
   /** Connections that ended. */
   reconnectsByCode: Record<string, number>;
-  /** The same, and attempts that came to nothing. */
+  /** Connections that ended, and attempts that failed. */
   failuresByCode: Record<string, number>;
 }
 
-export class Target {
-  readonly #options: TargetOptions;
-  readonly #timeouts: Timeouts;
+export class Output {
+  readonly #options: OutputOptions;
+  readonly #timeouts: OutputTimeouts;
   #secrets: Secrets | undefined;
   #stop = new AbortController();
   /** Aborted when secrets change: ends the wait before the next attempt and the running transport. */
@@ -98,17 +98,17 @@ export class Target {
   #droppedBefore = 0;
   #queue: OutputQueue | undefined;
   #lastError: Failure | null = null;
-  /** Attempts that came to nothing: of several addresses each has its turn. */
+  /** Failed attempts. Each of several addresses has its turn by this number. */
   #missed = 0;
   readonly #reconnects: Record<string, number> = {};
   readonly #failures: Record<string, number> = {};
 
-  constructor(options: TargetOptions) {
+  constructor(options: OutputOptions) {
     this.#options = options;
     this.#timeouts = { ...TIMEOUTS, ...options.timeouts };
   }
 
-  /** Starts sending, or sends to where the new values say; undefined while there are none. */
+  /** Starts sending, or connects again with the new values; undefined while there are none. */
   configure(secrets: Secrets | undefined): void {
     const same = FIELDS.every((field) => secrets?.[field] === this.#secrets?.[field]);
     this.#secrets = secrets;
@@ -118,14 +118,14 @@ export class Target {
     this.#running ??= this.#run();
   }
 
-  /** Resolves when its process is gone. */
+  /** Resolves when ffmpeg is gone. */
   async close(): Promise<void> {
     this.#stop.abort();
     this.#change.abort();
     await this.#running;
   }
 
-  stats(): TargetStats {
+  stats(): OutputStats {
     return {
       name: this.#options.name,
       connected: this.#connected,
@@ -155,7 +155,7 @@ export class Target {
 
   #note(reason: Failure, connectedMs: number): void {
     const { log, name } = this.#options;
-    // The same answer again and again is one line in the log, not one a second.
+    // Repeats of a failure are not logged: there may be one a second.
     if (this.#lastError?.code !== reason.code || connectedMs > 0) {
       log.warn({ destination: name, code: reason.code, connectedMs: Math.round(connectedMs) }, reason.message);
     }
@@ -164,7 +164,7 @@ export class Target {
     if (connectedMs > 0) this.#reconnects[reason.code] = (this.#reconnects[reason.code] ?? 0) + 1;
   }
 
-  /** One attempt, until it ends; no reason when it was ended from here. */
+  /** Runs one attempt to its end; no reason when this streamer ended it. */
   async #attempt(change: AbortSignal, attempt: number): Promise<{ reason: Failure | undefined; connectedMs: number }> {
     const no = (reason: Failure | undefined) => ({ reason, connectedMs: 0 });
     let address: Address;
@@ -178,7 +178,7 @@ export class Target {
     const { addresses, failure: unresolved } = await resolveHost(address.host, { allowPrivate, lookup });
     if (unresolved) return no(unresolved);
     const ip = addresses[this.#missed % addresses.length] ?? addresses[0];
-    // Whether anyone listens is found out more cheaply than by starting ffmpeg once a second.
+    // Opening a connection is cheaper than starting ffmpeg once a second.
     const last = this.#lastError?.code;
     if (
       attempt > 1 &&
@@ -189,9 +189,9 @@ export class Target {
       if (refusal) return this.#miss(refusal);
     }
     const signal = AbortSignal.any([change, this.#stop.signal]);
-    const { address: known, failure: stranger } = await logIn(address, { ip, caFile, signal });
+    const { address: known, failure: refused } = await logIn(address, { ip, caFile, signal });
     if (signal.aborted) return no(undefined);
-    if (stranger) return this.#miss(stranger);
+    if (refused) return this.#miss(refused);
     const { host, port } = address;
     const relay = address.protocol === 'rtmps' ? await openRelay({ host, address: ip, port, caFile }) : undefined;
     const direct = directTo(known, relay ? { relayPort: relay.port } : { ip });
@@ -211,36 +211,36 @@ export class Target {
     change: AbortSignal,
   ): Promise<{ reason: Failure | undefined; connectedMs: number }> {
     const { broadcaster, clock, ffmpeg, profile, log, name } = this.#options;
-    const health = new Health(this.#timeouts, clock.monotonicMs());
-    const taken = new Taken({ sameBytes: address.format === 'flv' });
+    const health = new ConnectionHealth(this.#timeouts, clock.monotonicMs());
+    const airtime = new ConnectionAirtime({ sameBytes: address.format === 'flv' });
     let rest: (() => void) | undefined;
     const onProgress = (bytes: number) => {
       if (relay && relay.blockedMs() > BLOCKED_MS) return;
       this.#bytesNow = bytes;
       const now = clock.monotonicMs();
-      health.reported(bytes, now);
-      const onAir = taken.reported(bytes, now);
-      // Connected: the sooner it is known that media was taken, the less of it is not counted.
-      if (taken.begun) rest?.();
+      health.report(bytes, now);
+      const onAir = airtime.addTaken(bytes, now);
+      // Airtime counts from the first report of taken media, so small batches until then count more of it.
+      if (airtime.hasBegun) rest?.();
       else if (bytes > 0) rest ??= broadcaster.hurry();
-      if (onAir) this.#options.onTaken?.(onAir.sinceMs, onAir.untilMs);
+      if (onAir) this.#options.onAirtime?.(onAir.sinceMs, onAir.untilMs);
       this.#show(health);
     };
     const transport = new Transport(ffmpeg, address, { onProgress }, this.#timeouts.finishMs);
-    const onHanded = (fromBytes: number) => taken.handed(fromBytes, clock.monotonicMs());
+    const onHanded = (fromBytes: number) => airtime.addSent(fromBytes, clock.monotonicMs());
     const queue = new OutputQueue({ profile: profile(), sink: transport.stdin, onHanded });
     this.#queue = queue;
     const unlisten = broadcaster.listen((segment) => queue.offer(segment));
-    // Who was asked to end, or has taken nothing for long, may have left what he was sent to the kernel.
-    const check = async (leastMs = 0) => {
+    // A connection that ends or stalls may leave sent bytes in the kernel, which the destination never receives.
+    const revokeUnreceived = async (leastMs = 0) => {
       const bytes = (await unreceivedBytes(transport.pid ?? 0)) + ((await relay?.unreceivedBytes()) ?? 0);
-      this.#options.onLost?.(taken.lost(bytes, leastMs));
+      this.#options.onAirtimeLost?.(airtime.revoke(bytes, leastMs));
     };
-    const leave = () => void check(ON_ITS_WAY_MS).then(() => transport.finish());
+    const leave = () => void revokeUnreceived(ON_ITS_WAY_MS).then(() => transport.finish());
     const startedMs = clock.monotonicMs();
     let renewed = false;
     const watch = setInterval(() => {
-      void this.#watch(transport, health, check);
+      void this.#watch(transport, health, revokeUnreceived);
       const old = address.format === 'mpegts' && clock.monotonicMs() - startedMs > this.#timeouts.renewMs;
       if (!old || renewed) return;
       renewed = true;
@@ -264,25 +264,25 @@ export class Target {
     this.#bytesNow = 0;
     const connectedMs = health.connectedMs(clock.monotonicMs());
     if (!signal.aborted && !renewed) return { reason, connectedMs };
-    // It was told to go; that it had to be killed is told all the same.
+    // This streamer ended the attempt, but a transport that had to be killed is still reported.
     if (reason.code === 'hung') this.#note(reason, connectedMs);
     return { reason: undefined, connectedMs };
   }
 
-  async #watch(transport: Transport, health: Health, check: () => Promise<void>): Promise<void> {
+  async #watch(transport: Transport, health: ConnectionHealth, revokeUnreceived: () => Promise<void>): Promise<void> {
     const { broadcaster, clock } = this.#options;
     const now = clock.monotonicMs();
-    if (broadcaster.stats().silentForMs > SILENCE_MS) health.silent(now);
-    const verdict = health.verdict(now);
+    if (broadcaster.stats().silentForMs > SILENCE_MS) health.pause(now);
+    const fault = health.findFault(now);
     this.#show(health);
-    if (!verdict) return;
-    await check();
-    transport.kill(failure(verdict));
+    if (!fault) return;
+    await revokeUnreceived();
+    transport.kill(failure(fault));
   }
 
-  #show(health: Health): void {
+  #show(health: ConnectionHealth): void {
     const { clock, log, name, onConnected } = this.#options;
-    const connected = health.connected(clock.monotonicMs());
+    const connected = health.isConnected(clock.monotonicMs());
     if (connected === this.#connected || (connected && !this.#queue)) return;
     this.#connected = connected;
     if (!connected) return;
@@ -292,13 +292,13 @@ export class Target {
   }
 }
 
-/** No process, descriptor or space for another transport is this destination's failure, and must not be the stream's. */
+/** A transport that cannot start (no process, descriptor or space) fails its destination, not the stream. */
 const couldNotStart = (error: unknown) => ({
   reason: failure('exited', error instanceof Error ? error.message : String(error)),
   connectedMs: 0,
 });
 
-/** Opens a connection and closes it; undefined when someone listens. */
+/** Opens a connection and closes it; undefined when a server listens. */
 function probe(ip: string, port: number): Promise<Failure | undefined> {
   return new Promise((resolve) => {
     const socket = connect({ host: ip, port });

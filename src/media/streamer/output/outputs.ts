@@ -1,46 +1,46 @@
-/** All destinations of the program: the ones it names exist, the others are gone. */
-import { type Secrets, Target, type TargetOptions, type TargetStats } from './output.ts';
+/** Keeps one output for each destination of the program. */
+import { Output, type OutputOptions, type OutputStats, type Secrets } from './output.ts';
 
-export class Targets {
-  readonly #targets = new Map<string, Target>();
-  /** Those that say goodbye. */
+export class Outputs {
+  readonly #outputs = new Map<string, Output>();
+  /** Outputs that are closing. */
   readonly #leaving = new Set<Promise<void>>();
-  readonly #options: Omit<TargetOptions, 'name'>;
+  readonly #options: Omit<OutputOptions, 'name'>;
   #secrets: ReadonlyMap<string, Secrets> = new Map();
 
-  constructor(options: Omit<TargetOptions, 'name'>) {
+  constructor(options: Omit<OutputOptions, 'name'>) {
     this.#options = options;
   }
 
-  stats(): TargetStats[] {
-    return [...this.#targets.values()].map((target) => target.stats());
+  stats(): OutputStats[] {
+    return [...this.#outputs.values()].map((output) => output.stats());
   }
 
-  /** Opens those that are new and closes those that are gone; the others do not notice. */
+  /** Opens outputs for new names and closes those of missing names; the others run on. */
   set(names: readonly string[]): void {
-    for (const [name, target] of [...this.#targets].filter(([of]) => !names.includes(of))) {
-      this.#targets.delete(name);
-      const gone = target.close().finally(() => this.#leaving.delete(gone));
+    for (const [name, output] of [...this.#outputs].filter(([existing]) => !names.includes(existing))) {
+      this.#outputs.delete(name);
+      const gone = output.close().finally(() => this.#leaving.delete(gone));
       this.#leaving.add(gone);
     }
-    for (const name of names.filter((n) => !this.#targets.has(n))) {
-      // While another destination takes media, the stream is on air whatever becomes of this one.
-      const onLost = (ms: number) => {
-        if (![...this.#targets].some(([other, one]) => other !== name && one.stats().connected))
-          this.#options.onLost?.(ms);
+    for (const name of names.filter((n) => !this.#outputs.has(n))) {
+      // The stream is on air while any destination takes media, so lost media of one output counts only alone.
+      const onAirtimeLost = (ms: number) => {
+        if (![...this.#outputs].some(([other, one]) => other !== name && one.stats().connected))
+          this.#options.onAirtimeLost?.(ms);
       };
-      const target = new Target({ ...this.#options, name, onLost });
-      this.#targets.set(name, target);
-      target.configure(this.#secrets.get(name));
+      const output = new Output({ ...this.#options, name, onAirtimeLost });
+      this.#outputs.set(name, output);
+      output.configure(this.#secrets.get(name));
     }
   }
 
-  /** What is not in it any more stays as it was: that it is not sent to is said by `set` alone. */
+  /** Configures outputs. A destination that is missing here keeps its values: only `set` closes outputs. */
   configure(secrets: ReadonlyMap<string, Secrets>): void {
     this.#secrets = new Map([...this.#secrets, ...secrets]);
-    for (const [name, target] of this.#targets) {
+    for (const [name, output] of this.#outputs) {
       const known = this.#secrets.get(name);
-      if (known) target.configure(known);
+      if (known) output.configure(known);
     }
   }
 
