@@ -7,7 +7,7 @@ import type { MediaLimits } from '../limits.ts';
 import { PrepareError } from './failure.ts';
 import { checkSeconds } from './limits.ts';
 import { soundFilters } from './plan.ts';
-import type { Workshop } from './rendition.ts';
+import type { Tools } from './probe.ts';
 import { PAUSE_MS } from './rewrite.ts';
 import { keepsTime, type Scan, type Source } from './source.ts';
 import { eachLine, ToolError } from './tool.ts';
@@ -24,7 +24,7 @@ export async function decodeSound(
   path: string,
   source: Source,
   scan: Scan,
-  { tools, signal }: Pick<Workshop, 'tools' | 'signal'>,
+  { tools, signal }: { tools: Tools; signal: AbortSignal },
   limits: MediaLimits,
 ): Promise<number> {
   const stop = new AbortController();
