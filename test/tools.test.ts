@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { startTool } from '../src/media/prepare/tool.ts';
+import { startTool } from '../src/media/prepare/tools/tool.ts';
 import { Transport } from '../src/media/streamer/output/transport.ts';
 import { until } from './support/rtmp.ts';
 

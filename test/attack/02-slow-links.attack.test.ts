@@ -4,8 +4,8 @@ import type { AddressInfo } from 'node:net';
 import { createServer, type Socket } from 'node:net';
 import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
-import { type FetchOptions, fetchInto } from '../../src/media/prepare/fetch.ts';
-import { Pace } from '../../src/media/prepare/pace.ts';
+import { type FetchOptions, fetchInto } from '../../src/media/prepare/link/fetch.ts';
+import { Pace } from '../../src/media/prepare/link/server-speed.ts';
 import { quiet, room, serve } from '../support/prepare.ts';
 
 /** As an installation has them, but shorter. */

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { describe, expect, test } from 'vitest';
 import type { Job } from '../../src/kube/core.ts';
-import { makeRendition } from '../../src/media/prepare/rendition.ts';
+import { makeRendition } from '../../src/media/prepare/job/make-rendition.ts';
 import { indexKey } from '../../src/media/rendition/index.ts';
 import { renditionWish, type Wish, workKey } from '../../src/operator/job.ts';
 import { decideUpload } from '../../src/operator/preparation.ts';

@@ -8,7 +8,6 @@ import { sleep, systemClock } from '../../../lib/clock.ts';
 import type { Lookup } from '../../../lib/guarded-agent.ts';
 import type { Logger } from '../../../lib/log.ts';
 import { PrepareError } from '../failure.ts';
-import { Pace, WINDOW_SECONDS } from '../pace.ts';
 import { decodeBody, readCodings } from './codings.ts';
 import { Cookies } from './cookies.ts';
 import { nameOfDisposition } from './disposition.ts';
@@ -16,6 +15,7 @@ import { type Answer, discard, first, follow, type Response } from './hops.ts';
 import { BrokenOffError, explainError, explainStatus, PassingError, readRetryAfter } from './outage.ts';
 import { PAGE_BYTES, readErrorDocument, recognizePage } from './page.ts';
 import { peek } from './peek.ts';
+import { Pace, WINDOW_SECONDS } from './server-speed.ts';
 import { findBehindPage } from './share-links.ts';
 
 export interface FetchOptions {

@@ -1,8 +1,8 @@
 /** Asks for a link and follows its redirects. Every hop passes the gates of guard.ts, and tells nobody what another host is told. */
 import { type Dispatcher, request } from 'undici';
 import { PrepareError } from '../failure.ts';
-import { checkLink } from '../guard.ts';
 import type { Cookies } from './cookies.ts';
+import { checkLink } from './guard.ts';
 import { toDirectLink } from './share-links.ts';
 import { percentEncode } from './text.ts';
 

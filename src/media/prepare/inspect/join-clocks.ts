@@ -1,0 +1,270 @@
+/**
+ * Makes one line of time out of the clocks of a source. A clock begins anew where recordings were joined byte by byte, and jumps
+ * where a recorder lost its input; a player goes on at once in both cases. Pure: no I/O, no clock.
+ */
+import { PrepareError } from '../failure.ts';
+
+/** Containers of live signals: a time that jumps ahead is a break there, and not a pause. */
+const LIVE = /\b(mpegts|mpeg|ogg|flv|live_flv|mp3|aac|ac3|eac3|dts)\b/;
+/** The timeline of MP4 is made by its index and its edit lists, so a hole in it is meant. */
+const EXPLICIT = /\bmov\b/;
+const AHEAD_SECONDS = { live: 0.2, other: 10 };
+/** A single track may pause for so long; two that pause at once for less have both lost their input. */
+const PAUSE_SECONDS = 1;
+/** A shorter pause is none to people. */
+const NOTICED_SECONDS = 0.5;
+/** A slide show has long steps from its beginning to its end; a break is longer than the steps before it. */
+const AHEAD_FACTOR = 5;
+const MIN_PACKETS = 8;
+/** What ffmpeg allows: packets that were written in a slightly wrong order. */
+const BACK_SECONDS = 0.1;
+/** Times of showing go back wherever pictures are reordered. */
+const REORDERED_SECONDS = 2;
+/** Each break is a term of a filter's expression. A clock that begins anew more often is refused. */
+const MAX_PIECES = 1000;
+/** How far apart two tracks may break for it to be one break. */
+const SAME_BREAK_SECONDS = 5;
+const SAME_BREAK_PACKETS = 500;
+
+/** Times in seconds, as stored. */
+export interface Piece {
+  /** Where its first packet stands in the file. */
+  fromByte: number | undefined;
+  startSeconds: number;
+  endSeconds: number;
+  packets: number;
+  largestStepSeconds: number;
+  /** Seconds in it during which there is nothing. */
+  pauseSeconds: number;
+  /** How the clock got here. */
+  begins: 'first' | 'back' | 'ahead';
+  /** By how much it moved, beyond what was expected. */
+  jumpSeconds: number;
+  /** Packets of all tracks before its first one, and before the last one so far. */
+  firstPacket: number;
+  lastPacket: number;
+}
+
+export interface Shift {
+  /** Frames of packets that stand there or later are shown so many seconds later than their own time. */
+  fromByte: number;
+  seconds: number;
+}
+
+export interface PacketTimes {
+  /** In seconds; NaN where the container keeps no times of decoding. */
+  dts: number;
+  pts: number;
+  duration: number;
+  byte: number | undefined;
+  /** Not only there to be decoded. */
+  shown: boolean;
+  /** Packets of all tracks before this one. */
+  ordinal: number;
+}
+
+/** Cuts one track into pieces within which its clock is regular. */
+export class TrackClock {
+  readonly #explicit: boolean;
+  readonly #aheadSeconds: number;
+  readonly pieces: Piece[] = [];
+  #last = Number.NaN;
+  #next = Number.NaN;
+  /** Seconds of all pieces but the last. */
+  #before = 0;
+
+  constructor(format: string) {
+    this.#explicit = EXPLICIT.test(format);
+    this.#aheadSeconds = LIVE.test(format) ? AHEAD_SECONDS.live : AHEAD_SECONDS.other;
+  }
+
+  /** Throws PrepareError media_too_complex. */
+  add({ dts, pts, duration, byte, shown, ordinal }: PacketTimes): void {
+    const at = Number.isNaN(dts) ? pts : dts;
+    const piece = this.#pieceAt(at, Number.isNaN(dts) ? REORDERED_SECONDS : BACK_SECONDS, ordinal);
+    if (piece.packets > 0) {
+      piece.largestStepSeconds = Math.max(piece.largestStepSeconds, at - this.#last);
+      if (at - this.#next > NOTICED_SECONDS) piece.pauseSeconds += at - this.#next;
+    }
+    piece.packets++;
+    piece.fromByte ??= byte;
+    piece.lastPacket = ordinal;
+    if (shown) {
+      piece.startSeconds = Math.min(piece.startSeconds, pts);
+      piece.endSeconds = Math.max(piece.endSeconds, pts + duration);
+    }
+    this.#last = at;
+    this.#next = at + duration;
+  }
+
+  /** Seconds of all pieces, without what is between them. */
+  get seconds(): number {
+    return this.#before + lengthOf(this.pieces.at(-1));
+  }
+
+  #pieceAt(at: number, backSeconds: number, ordinal: number): Piece {
+    const current = this.pieces.at(-1);
+    const begins = current ? this.#breakAt(at, backSeconds, current) : 'first';
+    if (current && !begins) return current;
+    this.#before += lengthOf(current);
+    const piece: Piece = {
+      fromByte: undefined,
+      startSeconds: Number.POSITIVE_INFINITY,
+      endSeconds: Number.NEGATIVE_INFINITY,
+      packets: 0,
+      largestStepSeconds: 0,
+      pauseSeconds: 0,
+      begins: begins || 'first',
+      jumpSeconds: current ? at - this.#next : 0,
+      firstPacket: ordinal,
+      lastPacket: ordinal,
+    };
+    this.pieces.push(piece);
+    return piece;
+  }
+
+  #breakAt(at: number, backSeconds: number, current: Piece): 'back' | 'ahead' | false {
+    if (this.#explicit) return false;
+    const step = at - this.#last;
+    if (step < -backSeconds) {
+      if (this.pieces.length < MAX_PIECES) return 'back';
+      const detail = `Its time begins anew more than ${MAX_PIECES} times. Export it anew with one line of time.`;
+      throw new PrepareError('media_too_complex', detail);
+    }
+    const ahead = Math.max(this.#aheadSeconds, AHEAD_FACTOR * current.largestStepSeconds);
+    return step > ahead && current.packets >= MIN_PACKETS && this.pieces.length < MAX_PIECES && 'ahead';
+  }
+}
+
+const lengthOf = (piece: Piece | undefined): number => (piece ? Math.max(0, piece.endSeconds - piece.startSeconds) : 0);
+
+/** One track on the line of time that it shares with the other. */
+export interface Track {
+  startSeconds: number;
+  endSeconds: number;
+  shifts: Shift[];
+  /** The longest pause that is left in it. */
+  largestStepSeconds: number;
+  pauseSeconds: number;
+  /** Where time began anew or jumped. */
+  breaks: number;
+}
+
+/** Puts the pieces of the tracks one behind the other, those of one recording side by side. */
+export function joinTracks(format: string, clocks: readonly (TrackClock | undefined)[]): (Track | undefined)[] {
+  const lines = clocks.map((clock) => clock && new Line(clock.pieces));
+  const [one, other] = lines.filter((line) => line !== undefined);
+  const live = LIVE.test(format);
+  for (;;) {
+    const first = [one, other].filter((line) => line?.next).sort(byOrder)[0];
+    if (!first?.next) break;
+    const second = first === one ? other : one;
+    const partner = second?.next;
+    if (second && partner && isSameBreak(first, second)) joinBoth(first, second);
+    else joinAlone(first, second, live);
+  }
+  return lines.map((line) => line?.result());
+}
+
+const byOrder = (a: Line | undefined, b: Line | undefined): number =>
+  (a?.next?.firstPacket ?? 0) - (b?.next?.firstPacket ?? 0);
+
+/** The pieces of one track that have found their place, and those that have not. */
+class Line {
+  readonly #waiting: Piece[];
+  /** The last one that has its place; it grows by what is only a pause. */
+  #piece: Piece;
+  #shift = 0;
+  readonly #track: Track;
+
+  constructor([first, ...waiting]: readonly Piece[]) {
+    this.#piece = first ?? { ...NOTHING };
+    this.#waiting = waiting;
+    const { startSeconds, endSeconds, largestStepSeconds, pauseSeconds } = this.#piece;
+    this.#track = { startSeconds, endSeconds, shifts: [], largestStepSeconds, pauseSeconds, breaks: 0 };
+  }
+
+  get next(): Piece | undefined {
+    return this.#waiting[0];
+  }
+  get piece(): Piece {
+    return this.#piece;
+  }
+  /** Where it ends so far, on the common line. */
+  get endSeconds(): number {
+    return this.#track.endSeconds;
+  }
+
+  /** Moves the next piece by so many seconds. */
+  place(seconds: number, isBreak: boolean): void {
+    const piece = this.#waiting.shift();
+    if (!piece) return;
+    const track = this.#track;
+    if (isBreak) track.breaks++;
+    else {
+      track.largestStepSeconds = Math.max(track.largestStepSeconds, piece.jumpSeconds);
+      track.pauseSeconds += Math.max(0, piece.jumpSeconds);
+    }
+    track.pauseSeconds += piece.pauseSeconds;
+    if (seconds !== this.#shift && piece.fromByte !== undefined) {
+      track.shifts.push({ fromByte: piece.fromByte, seconds });
+      this.#shift = seconds;
+    }
+    track.startSeconds = Math.min(track.startSeconds, piece.startSeconds + this.#shift);
+    track.endSeconds = Math.max(track.endSeconds, piece.endSeconds + this.#shift);
+    track.largestStepSeconds = Math.max(track.largestStepSeconds, piece.largestStepSeconds);
+    this.#piece = piece;
+  }
+
+  /** Leaves the next piece where it is: it comes after a pause. */
+  pause(): void {
+    this.place(this.#shift, false);
+  }
+
+  result(): Track {
+    const track = this.#track;
+    return track.startSeconds === Number.POSITIVE_INFINITY ? { ...track, startSeconds: 0, endSeconds: 0 } : track;
+  }
+}
+
+const NOTHING: Piece = {
+  fromByte: undefined,
+  startSeconds: Number.POSITIVE_INFINITY,
+  endSeconds: Number.NEGATIVE_INFINITY,
+  packets: 0,
+  largestStepSeconds: 0,
+  pauseSeconds: 0,
+  begins: 'first',
+  jumpSeconds: 0,
+  firstPacket: 0,
+  lastPacket: 0,
+};
+
+/** Both clocks break at about the same place of the file, and go on from about the same time. */
+function isSameBreak(one: Line, other: Line): boolean {
+  const [a, b] = [one.next, other.next];
+  if (!a || !b || Math.abs(a.startSeconds - b.startSeconds) > SAME_BREAK_SECONDS) return false;
+  const endTogether = Math.abs(one.piece.endSeconds - other.piece.endSeconds) < SAME_BREAK_SECONDS;
+  return endTogether || Math.abs(a.firstPacket - b.firstPacket) < SAME_BREAK_PACKETS;
+}
+
+function joinBoth(one: Line, other: Line): void {
+  const end = Math.max(one.endSeconds, other.endSeconds);
+  const start = Math.min(one.next?.startSeconds ?? 0, other.next?.startSeconds ?? 0);
+  one.place(end - start, true);
+  other.place(end - start, true);
+}
+
+/** A track whose clock breaks while the other one goes on, or has ended. */
+function joinAlone(line: Line, other: Line | undefined, live: boolean): void {
+  const { next } = line;
+  if (!next) return;
+  const ended = !other || (!other.next && other.piece.lastPacket < next.firstPacket);
+  const isPause = next.begins === 'ahead' && !(live && ended && next.jumpSeconds > PAUSE_SECONDS);
+  if (isPause) {
+    line.pause();
+    return;
+  }
+  const end = ended && other ? Math.max(line.endSeconds, other.endSeconds) : line.endSeconds;
+  line.place(end - next.startSeconds, true);
+}

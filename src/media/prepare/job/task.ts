@@ -1,0 +1,91 @@
+/**
+ * What the operator asks of a prepare Job (environment LOOPSTREAM_TASK, JSON) and what the Job answers (its termination
+ * message, JSON, at most 4096 bytes: Kubernetes cuts there). Pure: no I/O, no clock.
+ */
+import { type Static, Type } from 'typebox';
+import {
+  MediaInfo,
+  RenditionStatus,
+  UPLOAD_ERRORS,
+  UPLOAD_TYPES,
+  type UploadErrorCode,
+} from '../../../resources/upload/spec.ts';
+import { UploadWarnings } from '../../../resources/upload/warnings.ts';
+
+/** The longest source that is taken, where that is less than the service takes. */
+const MaxDurationSeconds = Type.Optional(Type.Integer({ minimum: 1 }));
+
+export const PrepareTask = Type.Union([
+  Type.Object({
+    action: Type.Literal('import'),
+    url: Type.String(),
+    /** The largest source that is taken, where that is less than the service takes. */
+    maxBytes: Type.Optional(Type.Integer({ minimum: 1 })),
+    maxDurationSeconds: MaxDurationSeconds,
+    type: Type.Enum(UPLOAD_TYPES),
+    /** Storage key to put the source under. */
+    sourceKey: Type.String(),
+  }),
+  Type.Object({
+    action: Type.Literal('import'),
+    /** Pieces that a client has sent, below this storage key; or below `keys`, one after the other. */
+    sent: Type.Object({
+      key: Type.String(),
+      sizeBytes: Type.Integer({ minimum: 1 }),
+      keys: Type.Optional(Type.Array(Type.String())),
+    }),
+    maxDurationSeconds: MaxDurationSeconds,
+    type: Type.Enum(UPLOAD_TYPES),
+    sourceKey: Type.String(),
+  }),
+  Type.Object({
+    action: Type.Literal('rendition'),
+    type: Type.Enum(UPLOAD_TYPES),
+    sourceKey: Type.String(),
+    profile: Type.String(),
+    /** Storage key to put the rendition under; its index goes to indexKey() of it. */
+    renditionKey: Type.String(),
+  }),
+  Type.Object({
+    action: Type.Literal('sweep'),
+    /** What must stay (keep-list.ts), of the part `shard` of `shards`. */
+    keep: Type.String(),
+    shard: Type.Integer({ minimum: 0 }),
+    shards: Type.Integer({ minimum: 1 }),
+    /** How long nothing must have referred to what is deleted. */
+    graceSeconds: Type.Number({ minimum: 0 }),
+  }),
+]);
+export type PrepareTask = Static<typeof PrepareTask>;
+
+export const SweepResult = Type.Object({
+  action: Type.Literal('swept'),
+  /** Renditions and sources. */
+  deleted: Type.Integer({ minimum: 0 }),
+  /** Those that are deleted when the grace time is over. */
+  marked: Type.Integer({ minimum: 0 }),
+});
+export type SweepResult = Static<typeof SweepResult>;
+
+export const PrepareResult = Type.Union([
+  SweepResult,
+  Type.Object({ action: Type.Literal('import'), media: MediaInfo, warnings: Type.Optional(UploadWarnings) }),
+  Type.Object({
+    action: Type.Literal('rendition'),
+    rendition: RenditionStatus,
+    warnings: Type.Optional(UploadWarnings),
+  }),
+  /** The Job exits 0 with this when trying again would not help; it exits non-zero when it might. */
+  Type.Object({
+    action: Type.Literal('failed'),
+    error: Type.Object({ code: Type.Enum(Object.keys(UPLOAD_ERRORS) as UploadErrorCode[]), message: Type.String() }),
+    /** Set when the server of the link may be back later: for how long it asks to be left alone; 0 where it says nothing. */
+    retryAfterSeconds: Type.Optional(Type.Number({ minimum: 0 })),
+  }),
+]);
+export type PrepareResult = Static<typeof PrepareResult>;
+
+/** What a working Job answers when it is asked how far it is: 0 to 1 of what it does. */
+export const PROGRESS_PATH = '/progress';
+export const PrepareProgress = Type.Object({ progress: Type.Number({ minimum: 0, maximum: 1 }) });
+export type PrepareProgress = Static<typeof PrepareProgress>;
