@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type AirtimeInterval, ConnectionAirtime } from '../../src/media/streamer/output/connection-airtime.ts';
-import { queuesOf } from '../../src/media/streamer/output/unreceived-bytes.ts';
+import { parseQueues } from '../../src/media/streamer/output/unreceived-bytes.ts';
 
 const msOf = (intervals: readonly (AirtimeInterval | undefined)[]): number =>
   intervals.reduce((sum, one) => sum + (one ? one.untilMs - one.sinceMs : 0), 0);
@@ -116,5 +116,5 @@ test('of the connections of a process it is known what nobody has acknowledged',
     line(0, '0000C350', 4711),
     line(1, '00000000', 12),
   ].join('\n');
-  expect([...queuesOf(table)]).toEqual([...Object.entries({ 4711: 50_000 }), ...Object.entries({ 12: 0 })]);
+  expect([...parseQueues(table)]).toEqual([...Object.entries({ 4711: 50_000 }), ...Object.entries({ 12: 0 })]);
 });

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type FlvTag, TAG_AUDIO, TAG_VIDEO } from '../../src/media/rendition/flv.ts';
-import { Cuttable } from '../../src/media/streamer/timeline/cuttable-item.ts';
+import { CuttableItem } from '../../src/media/streamer/timeline/cuttable-item.ts';
 import type { Item } from '../../src/media/streamer/timeline/splicer.ts';
 
 const FRAME_TICKS = 4000;
@@ -45,7 +45,7 @@ test('a skip ends pictures where every slot up to there has been shown, within t
   fc.assert(
     fc.property(pictures, fc.nat(40), (shown, after) => {
       let over = false;
-      const item = new Cuttable(itemOf(shown, 2), 'video', () => over);
+      const item = new CuttableItem(itemOf(shown, 2), 'video', () => over);
       let taken = 0;
       for (; taken < after && item.takeVideo() !== 'end'; taken++);
       over = true;
@@ -60,6 +60,6 @@ test('a skip ends pictures where every slot up to there has been shown, within t
 
 test('sound that leads ends at its next frame; sound that follows goes on until the pictures end', () => {
   const over = () => true;
-  expect(new Cuttable(itemOf([0], 0), 'audio', over).takeAudio()).toBe('end');
-  expect(new Cuttable(itemOf([0], 0), 'video', over).takeAudio()).not.toBe('end');
+  expect(new CuttableItem(itemOf([0], 0), 'audio', over).takeAudio()).toBe('end');
+  expect(new CuttableItem(itemOf([0], 0), 'video', over).takeAudio()).not.toBe('end');
 });

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Registry } from 'prom-client';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import { Control } from '../../src/media/streamer/control/commands.ts';
+import { Commands } from '../../src/media/streamer/control/commands.ts';
 import { type HttpOptions, serveHttp } from '../../src/media/streamer/control/http.ts';
 import { silent } from '../support/kube.ts';
 
@@ -23,7 +23,7 @@ async function serve(viewTokenFile: string | undefined, metricsPort: number | un
     profile: () => '720p30',
     stats: () => ({ live: true, playable: true, destinations: [] }),
     metrics: async () => new Registry(),
-    control: new Control({ ...controlOptions, skipped: undefined, video: undefined as never }),
+    commands: new Commands({ ...controlOptions, skipped: undefined, video: undefined as never }),
   } as unknown as HttpOptions;
   const http = await serveHttp(options);
   onTestFinished(() => http.close());

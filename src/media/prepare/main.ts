@@ -38,7 +38,7 @@ export async function runPrepare(config: PrepareConfig, lifecycle: Lifecycle, lo
     const { storageUrl, storageCredentials: credentials, inputDir } = config;
     const shop: Workshop = {
       storage: await openStorage(storageUrl, { credentials, inputDir }),
-      tools: await toolsOf(task, config, lifecycle, log),
+      tools: await openTools(task, config, lifecycle, log),
       inputDir,
       signal: lifecycle.signal,
       log,
@@ -57,7 +57,7 @@ export async function runPrepare(config: PrepareConfig, lifecycle: Lifecycle, lo
       return TRY_AGAIN;
     }
     const { code, message, again, retryAfterSeconds } = explain(error);
-    log.warn({ action: task.action, code, again, retryAfterSeconds, err: error, stderr: stderrOf(error) }, message);
+    log.warn({ action: task.action, code, again, retryAfterSeconds, err: error, stderr: readStderr(error) }, message);
     const result: PrepareResult = {
       action: 'failed',
       error: { code, message: message.slice(0, MAX_MESSAGE_CHARS).toWellFormed() },
@@ -90,7 +90,7 @@ async function tellProgress(task: PrepareTask, { host, port }: PrepareConfig, li
 }
 
 /** Those of the container beside this one, where there is one; else this machine's own. */
-async function toolsOf({ action }: PrepareTask, config: PrepareConfig, lifecycle: Lifecycle, log: Logger) {
+async function openTools({ action }: PrepareTask, config: PrepareConfig, lifecycle: Lifecycle, log: Logger) {
   // A sweep opens no media.
   if (config.decoderSocket === undefined || action === 'sweep') return confinedTools(config, log);
   const keeper = await openKeeper(config.decoderSocket);
@@ -130,7 +130,7 @@ function explain(error: unknown): PrepareError {
 }
 
 /** ffmpeg's own words, for the log alone. */
-function stderrOf(error: unknown): string | undefined {
+function readStderr(error: unknown): string | undefined {
   if (error instanceof ToolError) return error.stderr;
-  return error instanceof Error ? stderrOf(error.cause) : undefined;
+  return error instanceof Error ? readStderr(error.cause) : undefined;
 }

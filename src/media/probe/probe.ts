@@ -7,7 +7,7 @@ import { type Clock, sleep, systemClock } from '../../lib/clock.ts';
 import type { GivenDestination } from '../../resources/destination/read.ts';
 import type { ProbeResult, TestStage } from '../../resources/destination/spec.ts';
 import type { Program } from '../confinement/confine.ts';
-import { type Address, AddressError, addressOf } from '../streamer/output/address.ts';
+import { type Address, AddressError, readAddress } from '../streamer/output/address.ts';
 import { type FailureCode, failure } from '../streamer/output/failure.ts';
 import { type Lookup, resolveHost } from '../streamer/output/resolve.ts';
 import { approach, type Stopped } from './approach.ts';
@@ -73,7 +73,7 @@ async function attempt(
 ): Promise<Stopped | undefined> {
   let address: Address;
   try {
-    address = addressOf(given);
+    address = readAddress(given);
   } catch (error) {
     if (!(error instanceof AddressError)) throw error;
     return { stage: 'resolve', failure: failure('not_configured', error.message) };

@@ -58,8 +58,8 @@ export interface CacheStats {
   failure: string | undefined;
 }
 
-const nameOf = (...parts: (string | number)[]): string => createHash('sha1').update(parts.join('\0')).digest('hex');
-const chunkName = ({ key, version, piece }: Wanted) => nameOf('chunk', key, version, piece);
+const hashName = (...parts: (string | number)[]): string => createHash('sha1').update(parts.join('\0')).digest('hex');
+const chunkName = ({ key, version, piece }: Wanted) => hashName('chunk', key, version, piece);
 
 export class CachedStorage implements Storage {
   readonly #storage: Storage;
@@ -132,7 +132,7 @@ export class CachedStorage implements Storage {
     const first = Math.floor(start / CHUNK_BYTES);
     const whole = Math.floor((end - 1) / CHUNK_BYTES) === first && this.#there({ key, version, piece: first });
     if (whole) return yield* this.#pieces(key, version, start, end, signal);
-    yield await this.#take(nameOf('part', key, version, start, end), key, { start, end, version }, signal);
+    yield await this.#take(hashName('part', key, version, start, end), key, { start, end, version }, signal);
   }
 
   async *#pieces(key: string, version: string, start: number, end: number, signal: AbortSignal | undefined) {

@@ -74,7 +74,7 @@ export class DirectoryStorage implements Storage {
     try {
       const stats = await stat(this.#path(key), { bigint: true });
       if (!stats.isFile()) return undefined;
-      return { sizeBytes: Number(stats.size), modifiedAt: stats.mtime, version: versionOf(stats) };
+      return { sizeBytes: Number(stats.size), modifiedAt: stats.mtime, version: formatVersion(stats) };
     } catch (error) {
       if (isMissing(error)) return undefined;
       throw storageError(error);
@@ -92,7 +92,8 @@ export class DirectoryStorage implements Storage {
     try {
       const stats = await file.stat({ bigint: true });
       if (!stats.isFile()) throw notFound(key);
-      if (version !== undefined && version !== versionOf(stats)) throw new StorageError('changed', MESSAGES.changed);
+      if (version !== undefined && version !== formatVersion(stats))
+        throw new StorageError('changed', MESSAGES.changed);
       if (end > start) {
         // A file stream's `end` is inclusive, ours is not.
         return file.createReadStream({ start, end: end - 1, ...(signal && { signal }) });
@@ -206,7 +207,7 @@ export class DirectoryStorage implements Storage {
 }
 
 /** A write makes a new file, so the number of its inode and its time tell it from the one before. */
-const versionOf = (stats: { ino: bigint; size: bigint; mtimeNs: bigint }): string =>
+const formatVersion = (stats: { ino: bigint; size: bigint; mtimeNs: bigint }): string =>
   `${stats.ino}-${stats.size}-${stats.mtimeNs}`;
 
 function isMissing(error: unknown): boolean {

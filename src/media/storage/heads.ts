@@ -23,7 +23,7 @@ interface Known {
   checkedAtMs: number;
 }
 
-const fileOf = (key: string): string => createHash('sha1').update(`head\0${key}`).digest('hex');
+const hashHeadKey = (key: string): string => createHash('sha1').update(`head\0${key}`).digest('hex');
 
 export class Heads {
   readonly #options: HeadsOptions;
@@ -38,11 +38,11 @@ export class Heads {
     const { store, clock, freshMs, patienceMs } = this.#options;
     const known = this.#known.get(key);
     if (known) {
-      store.touch(fileOf(key));
+      store.touch(hashHeadKey(key));
       if (clock.monotonicMs() - known.checkedAtMs >= freshMs) void this.#check(key).catch(() => undefined);
       return known.object;
     }
-    const kept = parse(await store.get(fileOf(key)));
+    const kept = parse(await store.get(hashHeadKey(key)));
     if (!kept) return this.#check(key);
     // From here on it is known: only the first reader of a process waits for a storage that does not answer.
     const believe = () => {
@@ -66,7 +66,7 @@ export class Heads {
   /** It is not so any more: the next one who wants to know asks the storage. */
   forget(key: string): Promise<void> {
     this.#known.delete(key);
-    return this.#options.store.delete(fileOf(key));
+    return this.#options.store.delete(hashHeadKey(key));
   }
 
   /** Resolves when nobody is being asked. */
@@ -89,7 +89,7 @@ export class Heads {
       if (object?.version !== this.#known.get(key)?.object.version) await this.forget(key);
       if (!object) return undefined;
       this.#know(key, object);
-      await store.put(fileOf(key), Buffer.from(JSON.stringify(object)));
+      await store.put(hashHeadKey(key), Buffer.from(JSON.stringify(object)));
       return object;
     } catch (error) {
       // It is asked again after a while, not by each reader.

@@ -26,7 +26,7 @@ interface Piece {
   end: number;
 }
 
-const keyOf = (prefix: string, start: number, end: number): string =>
+const formatPieceKey = (prefix: string, start: number, end: number): string =>
   `${prefix}/${[start, end].map((n) => String(n).padStart(DIGITS, '0')).join('-')}`;
 
 /** All pieces, in order, and the byte from which on they are not verified. */
@@ -57,7 +57,7 @@ function follow(pieces: readonly Piece[]): Piece[] {
   });
 }
 
-async function piecesOf(storage: Storage, prefix: string): Promise<Piece[]> {
+async function listVerified(storage: Storage, prefix: string): Promise<Piece[]> {
   const { all, from } = await listPieces(storage, prefix);
   return follow(all.filter(({ end }) => end <= from));
 }
@@ -83,7 +83,7 @@ export async function dropUnverified(storage: Storage, prefix: string): Promise<
 
 /** How many bytes have come, from the first one on without a gap. Rejects with StorageError. */
 export async function arrivedBytes(storage: Storage, prefix: string): Promise<number> {
-  return (await piecesOf(storage, prefix)).at(-1)?.end ?? 0;
+  return (await listVerified(storage, prefix)).at(-1)?.end ?? 0;
 }
 
 /** Buffers in which pieces are put together. */
@@ -157,7 +157,7 @@ export async function appendPieces(
 ): Promise<number> {
   let at = start;
   const filling = new Filling(memory, async (bytes) => {
-    await storage.write(keyOf(prefix, at, at + bytes.length), bytes);
+    await storage.write(formatPieceKey(prefix, at, at + bytes.length), bytes);
     at += bytes.length;
     await onKept(at);
   });
@@ -180,7 +180,7 @@ export async function appendPieces(
 
 /** All that has come, in order. Rejects with StorageError or the signal's reason. */
 export async function* joinedPieces(storage: Storage, prefix: string, signal: AbortSignal): AsyncGenerator<Buffer> {
-  for (const { key } of await piecesOf(storage, prefix)) {
+  for (const { key } of await listVerified(storage, prefix)) {
     const body: Readable = await storage.read(key, {}, signal);
     for await (const chunk of body) yield chunk as Buffer;
   }

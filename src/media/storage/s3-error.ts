@@ -23,7 +23,7 @@ interface Answer {
 }
 
 /** What can be known of an error of the SDK, whose classes differ from call to call. */
-export function answerOf(error: unknown): Answer {
+export function readAnswer(error: unknown): Answer {
   const { name, code, $metadata } = (error ?? {}) as { name?: unknown; code?: unknown; $metadata?: unknown };
   const status = ($metadata as { httpStatusCode?: unknown } | undefined)?.httpStatusCode;
   return {
@@ -35,7 +35,7 @@ export function answerOf(error: unknown): Answer {
 
 /** Any error of the SDK about `bucket`. An abort and what already is a StorageError stay as they are. */
 export function s3Error(error: unknown, bucket: string): unknown {
-  const answer = answerOf(error);
+  const answer = readAnswer(error);
   if (error instanceof StorageError || answer.name === 'AbortError') return error;
   const { code, message } = explain(answer, bucket);
   // The SDK's own error holds the request's headers and, when a signature is wrong, the key id: only its name goes on.
@@ -46,7 +46,7 @@ export function s3Error(error: unknown, bucket: string): unknown {
 
 /** Whether asking again may help: there was no answer, or that of a server in trouble. */
 export function mayPass(error: unknown): boolean {
-  const { status } = answerOf(error);
+  const { status } = readAnswer(error);
   return status === undefined || status >= 500 || status === 429;
 }
 

@@ -19,7 +19,7 @@ import { Upload } from '@aws-sdk/lib-storage';
 import { readCredentials } from './credentials.ts';
 import { isStorageKey, keySegments } from './key.ts';
 import { type BodyPart, ContinuedBody } from './s3-body.ts';
-import { answerOf, s3Error } from './s3-error.ts';
+import { readAnswer, s3Error } from './s3-error.ts';
 import type { S3Address } from './s3-url.ts';
 import { withScratchFile } from './scratch.ts';
 import {
@@ -75,7 +75,7 @@ export class S3Storage implements Storage {
   }
 
   #error(error: unknown, key: string): unknown {
-    return answerOf(error).name === 'NoSuchKey' ? notFound(key) : s3Error(error, this.#bucket);
+    return readAnswer(error).name === 'NoSuchKey' ? notFound(key) : s3Error(error, this.#bucket);
   }
 
   async head(key: string): Promise<StoredObject | undefined> {
@@ -85,7 +85,7 @@ export class S3Storage implements Storage {
       const modifiedAt = LastModified ?? new Date(0);
       return { sizeBytes: ContentLength, modifiedAt, version: ETag ?? `${ContentLength}-${modifiedAt.getTime()}` };
     } catch (error) {
-      if (answerOf(error).status !== HTTP_NOT_FOUND) throw this.#error(error, key);
+      if (readAnswer(error).status !== HTTP_NOT_FOUND) throw this.#error(error, key);
       await this.#requireBucket();
       return undefined;
     }
@@ -98,7 +98,7 @@ export class S3Storage implements Storage {
       await this.#client.send(new ListObjectsV2Command({ Bucket: this.#bucket, Prefix: this.#prefix, MaxKeys: 1 }));
     } catch (error) {
       // Rights to the objects need not include this question.
-      if (answerOf(error).status !== HTTP_FORBIDDEN) throw s3Error(error, this.#bucket);
+      if (readAnswer(error).status !== HTTP_FORBIDDEN) throw s3Error(error, this.#bucket);
     }
     this.#bucketSeen = true;
   }
@@ -146,7 +146,7 @@ export class S3Storage implements Storage {
       const { Body, ETag } = await this.#client.send(command, { ...(signal && { abortSignal: signal }) });
       return { body: Body as Readable, etag: ETag };
     } catch (error) {
-      if (answerOf(error).status === HTTP_RANGE_NOT_SATISFIABLE) return undefined;
+      if (readAnswer(error).status === HTTP_RANGE_NOT_SATISFIABLE) return undefined;
       throw error;
     }
   }
@@ -197,7 +197,7 @@ export class S3Storage implements Storage {
     try {
       await this.#client.send(new DeleteObjectCommand(target));
     } catch (error) {
-      if (answerOf(error).name !== 'NoSuchKey') throw this.#error(error, key);
+      if (readAnswer(error).name !== 'NoSuchKey') throw this.#error(error, key);
     }
   }
 

@@ -7,7 +7,7 @@ import type { Storage } from '../storage/storage.ts';
 import { Broadcaster } from './output/broadcaster.ts';
 import { Splicer } from './timeline/splicer.ts';
 import { msToTicks } from './timeline/ticks.ts';
-import { Sound } from './tracks/soundtrack.ts';
+import { Soundtrack } from './tracks/soundtrack.ts';
 import { Track } from './tracks/track.ts';
 
 export interface EngineOptions {
@@ -22,7 +22,7 @@ export interface Engine {
   splicer: Splicer;
   broadcaster: Broadcaster;
   video: Track;
-  sound: Sound;
+  soundtrack: Soundtrack;
   /** The program that is played. */
   program(): Program;
   /**
@@ -41,11 +41,13 @@ export async function createEngine(first: Program, options: EngineOptions, lifec
   const leadMs = () => broadcaster?.leadMs ?? 0;
   const shared = { storage, clock, log, signal, onData, leadMs };
   const video = new Track({ ...shared, kind: 'video' });
-  const sound = new Sound((ended) => new Track({ ...shared, kind: 'audio', signal: AbortSignal.any([signal, ended]) }));
+  const soundtrack = new Soundtrack(
+    (ended) => new Track({ ...shared, kind: 'audio', signal: AbortSignal.any([signal, ended]) }),
+  );
   let program = first;
   const load = async (next: Program) => {
     await video.load(next, next.video);
-    await sound.load(next);
+    await soundtrack.load(next);
     program = next;
     log.info({ version: next.version, items: next.video.items.length }, 'program taken');
   };
@@ -61,16 +63,16 @@ export async function createEngine(first: Program, options: EngineOptions, lifec
   await load(first);
   const splicer = new Splicer({
     video: video.next,
-    audio: sound.track?.next,
+    audio: soundtrack.track?.next,
     delayTicks: video.delayTicks,
     startTicks: msToTicks(timelineStartMs),
   });
-  sound.attach(splicer);
+  soundtrack.attach(splicer);
   broadcaster = new Broadcaster({ splicer, clock });
   lifecycle.defer('tracks', () => {
     splicer.close();
     video.close();
-    sound.close();
+    soundtrack.close();
   });
-  return { splicer, broadcaster, video, sound, program: () => program, take };
+  return { splicer, broadcaster, video, soundtrack, program: () => program, take };
 }

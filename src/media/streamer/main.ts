@@ -6,7 +6,7 @@ import { confineSender } from '../confinement/confine.ts';
 import type { StreamerConfig } from '../settings.ts';
 import type { CacheOptions } from '../storage/cache.ts';
 import { Airtime } from './control/airtime.ts';
-import { Control } from './control/commands.ts';
+import { Commands } from './control/commands.ts';
 import { type StreamerHttp, serveHttp } from './control/http.ts';
 import { PublisherLock, type PublisherLockState } from './control/publisher-lock.ts';
 import { type StatsParts, streamerStats } from './control/stats.ts';
@@ -78,7 +78,7 @@ export async function startStreamer(
     splice: engine.splicer.stats,
     broadcaster: broadcaster.stats(),
     video: engine.video.stats(),
-    audio: engine.sound.track?.stats(),
+    audio: engine.soundtrack.track?.stats(),
     outputs: outputs.stats(),
     startedAt,
     now: clock.now(),
@@ -133,7 +133,7 @@ function serve(
   { parts, lock, log }: { parts: () => StatsParts; lock: PublisherLock | undefined; log: Logger },
 ): Promise<StreamerHttp> {
   const { host, port, metricsPort, controlTokenFile: tokenFile, viewTokenFile } = config;
-  const { broadcaster, video, sound } = engine;
+  const { broadcaster, video, soundtrack } = engine;
   const { skipped } = engine.program();
   let registry: ReturnType<typeof import('./control/metrics.ts').streamerMetrics> | undefined;
   return serveHttp({
@@ -142,7 +142,7 @@ function serve(
     metricsPort,
     broadcaster,
     profile: () => engine.program().profile,
-    control: new Control({ tokenFile, viewTokenFile, video, audio: () => sound.track, skipped, lock, log }),
+    commands: new Commands({ tokenFile, viewTokenFile, video, audio: () => soundtrack.track, skipped, lock, log }),
     stats: () => streamerStats(parts()),
     // Loaded when it is first asked for: a stream that nobody scrapes does not carry its weight.
     metrics: async () => (registry ??= (await import('./control/metrics.ts')).streamerMetrics(parts)),

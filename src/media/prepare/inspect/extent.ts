@@ -19,7 +19,7 @@ export interface Extent {
 const beyond = (seconds: number): number => (seconds > PADDING_SECONDS ? seconds : 0);
 
 /** The extent of the tracks in `scan`; that of the sound alone where there are no pictures. */
-export function extentOf({ video, audio, decodedSeconds }: Scan): Extent {
+export function computeExtent({ video, audio, decodedSeconds }: Scan): Extent {
   const one = video ?? audio;
   if (!one) return { startSeconds: 0, seconds: 0, heldBeforeSeconds: 0, heldAfterSeconds: 0 };
   const heldBeforeSeconds = video && audio ? beyond(video.startSeconds - audio.startSeconds) : 0;

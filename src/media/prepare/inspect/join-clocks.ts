@@ -99,14 +99,14 @@ export class TrackClock {
 
   /** Seconds of all pieces, without what is between them. */
   get seconds(): number {
-    return this.#before + lengthOf(this.pieces.at(-1));
+    return this.#before + measureLength(this.pieces.at(-1));
   }
 
   #pieceAt(at: number, backSeconds: number, ordinal: number): Piece {
     const current = this.pieces.at(-1);
     const begins = current ? this.#breakAt(at, backSeconds, current) : 'first';
     if (current && !begins) return current;
-    this.#before += lengthOf(current);
+    this.#before += measureLength(current);
     const piece: Piece = {
       fromByte: undefined,
       startSeconds: Number.POSITIVE_INFINITY,
@@ -136,7 +136,8 @@ export class TrackClock {
   }
 }
 
-const lengthOf = (piece: Piece | undefined): number => (piece ? Math.max(0, piece.endSeconds - piece.startSeconds) : 0);
+const measureLength = (piece: Piece | undefined): number =>
+  piece ? Math.max(0, piece.endSeconds - piece.startSeconds) : 0;
 
 /** One track on the line of time that it shares with the other. */
 export interface Track {

@@ -5,7 +5,7 @@ import { PrepareError } from '../failure.ts';
 import { eachLine, type Tool, ToolError } from '../tools/tool.ts';
 import { inputPath, UNTRUSTED_INPUT } from '../tools/untrusted-input.ts';
 import { checkPackets, checkTrack } from './check-limits.ts';
-import { extentOf } from './extent.ts';
+import { computeExtent } from './extent.ts';
 import { joinTracks, type Track, TrackClock } from './join-clocks.ts';
 import { parseSource, type Scan, type Source, type StreamScan } from './source.ts';
 
@@ -257,7 +257,7 @@ export function describeMedia(source: Source, scan: Scan): Omit<MediaInfo, 'sha2
   const round = (value: number) => Math.round(value * 1000) / 1000;
   const { video, audio } = source;
   return {
-    durationSeconds: round(extentOf(scan).seconds),
+    durationSeconds: round(computeExtent(scan).seconds),
     ...(video && {
       video: {
         codec: video.codec,

@@ -120,7 +120,7 @@ function ratio(value: unknown, fallback: Ratio): Ratio {
   return num > 0 && den > 0 ? [num, den] : fallback;
 }
 
-function endOf(stream: Json): number | undefined {
+function computeEnd(stream: Json): number | undefined {
   const duration = number(stream.duration);
   if (duration !== undefined) return (number(stream.start_time) ?? 0) + duration;
   return clockTime(object(stream.tags).DURATION);
@@ -132,13 +132,13 @@ function clockTime(value: unknown): number | undefined {
   return seconds === undefined ? undefined : Number(hours) * 3600 + Number(minutes) * 60 + Number(seconds);
 }
 
-function rotationOf(stream: Json): number {
+function readRotation(stream: Json): number {
   const matrix = list(stream.side_data_list).find((data) => data.rotation !== undefined);
   const degrees = number(matrix?.rotation) ?? number(object(stream.tags).rotate) ?? 0;
   return (((Math.round(degrees / 90) * 90) % 360) + 360) % 360;
 }
 
-function dolbyVisionOf(stream: Json): VideoStream['dolbyVision'] {
+function readDolbyVision(stream: Json): VideoStream['dolbyVision'] {
   const record = list(stream.side_data_list).find((data) => data.dv_profile !== undefined);
   if (!record) return undefined;
   return {
@@ -148,7 +148,7 @@ function dolbyVisionOf(stream: Json): VideoStream['dolbyVision'] {
 }
 
 function videoStream(stream: Json): VideoStream {
-  const dolbyVision = dolbyVisionOf(stream);
+  const dolbyVision = readDolbyVision(stream);
   const framerate = ratio(stream.avg_frame_rate, ratio(stream.r_frame_rate, [25, 1]));
   return {
     index: number(stream.index) ?? 0,
@@ -160,14 +160,14 @@ function videoStream(stream: Json): VideoStream {
     width: number(stream.width) ?? 0,
     height: number(stream.height) ?? 0,
     sampleAspect: ratio(stream.sample_aspect_ratio, [1, 1]),
-    rotation: rotationOf(stream),
+    rotation: readRotation(stream),
     framerate,
     interlaced: ['tt', 'bb', 'tb', 'bt'].includes(text(stream.field_order)),
     bFrames: (number(stream.has_b_frames) ?? 0) > 0,
     colorSpace: text(stream.color_space),
     colorTransfer: text(stream.color_transfer),
     declaredStartSeconds: number(stream.start_time),
-    declaredEndSeconds: endOf(stream),
+    declaredEndSeconds: computeEnd(stream),
     frames: number(stream.nb_frames),
   };
 }
@@ -180,7 +180,7 @@ const audioStream = (stream: Json): AudioStream => ({
   sampleRate: number(stream.sample_rate) ?? 0,
   channels: number(stream.channels) ?? 0,
   declaredStartSeconds: number(stream.start_time),
-  declaredEndSeconds: endOf(stream),
+  declaredEndSeconds: computeEnd(stream),
 });
 
 /** As a player would choose: the one marked as default, else the first. */

@@ -1,6 +1,6 @@
 /** Warnings about the time of a source: what is held, filled, joined or left out. Pure: no I/O, no clock. */
 import { type UploadWarning, warn } from '../../../resources/upload/warnings.ts';
-import { extentOf } from './extent.ts';
+import { computeExtent } from './extent.ts';
 import type { MediaType, Scan, Source } from './source.ts';
 
 export type Rule = (source: Source, scan: Scan, type: MediaType) => UploadWarning | undefined;
@@ -11,7 +11,7 @@ const NOTICED_SECONDS = 0.5;
 const written = (seconds: number): string => `${seconds.toFixed(1)} s`;
 
 const pictureHeld: Rule = (_source, scan) => {
-  const { heldBeforeSeconds, heldAfterSeconds } = extentOf(scan);
+  const { heldBeforeSeconds, heldAfterSeconds } = computeExtent(scan);
   const held = [
     ...(heldBeforeSeconds > 0 ? [`the first one for ${written(heldBeforeSeconds)} at the beginning`] : []),
     ...(heldAfterSeconds > 0 ? [`the last one for ${written(heldAfterSeconds)} at the end`] : []),

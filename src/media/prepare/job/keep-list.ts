@@ -12,19 +12,19 @@ const KEYS_PER_SHARD = 8000;
 /** What belongs together is kept together: a rendition and its index have one base, and so have the pieces of an upload. */
 export const baseOf = (key: string): string => key.replace(/\.json$|(?<=^incoming\/[^/]+)\/.*$/, '');
 
-const hashOf = (base: string): Buffer => createHash('sha256').update(base).digest();
+const hashBase = (base: string): Buffer => createHash('sha256').update(base).digest();
 
 /** In how many parts so many keys are swept. */
 export const shardsFor = (keys: number): number => Math.max(1, Math.ceil(keys / KEYS_PER_SHARD));
 
 /** Which part a base belongs to. The bytes are not those of the hash that is kept, so that shards stay even. */
-export const shardOf = (base: string, shards: number): number => hashOf(base).readUInt32BE(HASH_BYTES) % shards;
+export const shardOf = (base: string, shards: number): number => hashBase(base).readUInt32BE(HASH_BYTES) % shards;
 
 /** The bases of one part, for KeepList. */
 export function packKeep(bases: Iterable<string>, shard: number, shards: number): string {
   const hashes = [...new Set(bases)]
     .filter((base) => shardOf(base, shards) === shard)
-    .map((base) => hashOf(base).subarray(0, HASH_BYTES));
+    .map((base) => hashBase(base).subarray(0, HASH_BYTES));
   return Buffer.concat(hashes.sort(Buffer.compare)).toString('base64');
 }
 
@@ -40,6 +40,6 @@ export class KeepList {
   }
 
   has(base: string): boolean {
-    return this.#hashes.has(hashOf(base).toString('latin1', 0, HASH_BYTES));
+    return this.#hashes.has(hashBase(base).toString('latin1', 0, HASH_BYTES));
   }
 }

@@ -139,7 +139,7 @@ async function copyAtOnce(
  * A little more than a source promises may come out of it: clocks are rounded. The packets of sound promise less than is decoded in
  * some containers, so sound alone may last as long as its bytes may.
  */
-function mostOf(input: PlanInput, promised: number, limits: MediaLimits): Most {
+function limitOutput(input: PlanInput, promised: number, limits: MediaLimits): Most {
   const { type, source, previewSeconds } = input;
   const whole = type === 'video' ? promised : Math.max(promised, longestFor(limits, source.sizeBytes));
   const most = Math.min(whole, previewSeconds ?? whole);
@@ -171,7 +171,7 @@ async function makeBy(
       const { profile } = task;
       const progress = onProgress && { onProgress };
       const { durationSeconds: seconds } = plan;
-      const most = mostOf(input, seconds, shop.limits);
+      const most = limitOutput(input, seconds, shop.limits);
       const pauses = keepsTime(input.source);
       const mending = { sound: plan.audio !== 'copy', pauses, videoFrames: plan.videoFrames };
       const options = { ffmpeg: tools.ffmpeg, profile, framerate, seconds, most, mending, signal, log, ...progress };

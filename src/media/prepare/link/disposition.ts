@@ -67,7 +67,7 @@ function lastPart(text: string): string | undefined {
 }
 
 /** The name that a server gives its file; `header` as it came, a byte in each character. Undefined where it gives none. */
-export function nameOfDisposition(header: string | string[] | undefined): string | undefined {
+export function readDispositionName(header: string | string[] | undefined): string | undefined {
   for (const value of [header ?? []].flat()) {
     const parameters = new Map<string, string>();
     // Some servers leave out the type, and begin with the parameter.

@@ -10,12 +10,12 @@ import type { Logger } from '../../../lib/log.ts';
 import { PrepareError } from '../failure.ts';
 import { decodeBody, readCodings } from './codings.ts';
 import { Cookies } from './cookies.ts';
-import { nameOfDisposition } from './disposition.ts';
+import { readDispositionName } from './disposition.ts';
 import { type Answer, discard, first, follow, type Response } from './hops.ts';
 import { BrokenOffError, explainError, explainStatus, PassingError, readRetryAfter } from './outage.ts';
 import { PAGE_BYTES, readErrorDocument, recognizePage } from './page.ts';
 import { peek } from './peek.ts';
-import { Pace, WINDOW_SECONDS } from './server-speed.ts';
+import { ServerSpeed, WINDOW_SECONDS } from './server-speed.ts';
 import { findBehindPage } from './share-links.ts';
 
 export interface FetchOptions {
@@ -68,7 +68,7 @@ const ADVICE: Record<number, string> = {
 export class Download {
   readonly #agent: Dispatcher;
   readonly #options: FetchOptions;
-  readonly #pace: Pace;
+  readonly #speed: ServerSpeed;
   readonly #cookies = new Cookies();
   #link: string | URL;
   /** Since when the server is waited for; undefined before its first answer. */
@@ -91,7 +91,7 @@ export class Download {
     this.#link = link;
     this.#agent = agent;
     this.#options = options;
-    this.#pace = new Pace(options.minBytesPerSecond, options.windowSeconds);
+    this.#speed = new ServerSpeed(options.minBytesPerSecond, options.windowSeconds);
   }
 
   /** The file, unpacked. Rejects with PrepareError, BrokenOffError, or the signal's reason. */
@@ -100,7 +100,7 @@ export class Download {
     let sizeBytes = 0;
     for await (const chunk of whole) {
       sizeBytes += chunk.length;
-      if (this.#codings.length > 0) this.#checkPace(chunk.length, 0);
+      if (this.#codings.length > 0) this.#checkSpeed(chunk.length, 0);
       this.#checkSize(sizeBytes);
       yield chunk;
     }
@@ -159,7 +159,7 @@ export class Download {
 
   #countSent({ length }: Buffer): void {
     const isPacked = this.#codings.length > 0;
-    this.#checkPace(isPacked ? 0 : length);
+    this.#checkSpeed(isPacked ? 0 : length);
     this.#received += length;
     this.#checkSize(isPacked ? Math.floor((this.#received - PACKED_SLACK_BYTES) / PACKED_SLACK) : this.#received);
     if (this.#total) this.#options.onProgress?.(this.#received / this.#total);
@@ -173,7 +173,7 @@ export class Download {
     if (!(failure instanceof PassingError)) throw failure;
     // Without a word of the server on whether it is still the same, a rest might be that of another file.
     if (this.#received > 0 && !this.#canResume()) throw this.#brokenOff('');
-    this.#checkPace(0);
+    this.#checkSpeed(0);
     const backoff = Math.min(retryDelayMs * 2 ** (failures - 1), LONGEST_WAIT_MS);
     const wait = Math.max(backoff, failure.retryAfterMs ?? 0);
     const [most, longest] =
@@ -207,11 +207,11 @@ export class Download {
   }
 
   /** Throws PrepareError link_too_slow. `waitedMs`: for these bytes, where that is not the time since the last ones. */
-  #checkPace(bytes: number, waitedMs?: number): void {
+  #checkSpeed(bytes: number, waitedMs?: number): void {
     if (this.#waitsSince === undefined) return;
     const now = performance.now();
     const { minBytesPerSecond, windowSeconds = WINDOW_SECONDS } = this.#options;
-    const rate = this.#pace.add(bytes, waitedMs ?? Math.max(0, now - this.#waitsSince));
+    const rate = this.#speed.add(bytes, waitedMs ?? Math.max(0, now - this.#waitsSince));
     if (waitedMs === undefined) this.#waitsSince = now;
     if (rate === undefined) return;
     throw new PrepareError(
@@ -249,7 +249,7 @@ export class Download {
     this.#url = url;
     this.#codings = readCodings(headers['content-encoding']);
     this.#contentType = first(headers['content-type']) ?? '';
-    this.name = nameOfDisposition(headers['content-disposition']);
+    this.name = readDispositionName(headers['content-disposition']);
     const length = Number(first(headers['content-length']) || Number.NaN);
     this.#total = Number.isSafeInteger(length) ? length : undefined;
     if (this.#codings.length === 0) this.#checkSize(this.#total ?? 0);

@@ -71,7 +71,7 @@ function ask(url: URL, login: string | undefined, cookie: string | undefined, op
 }
 
 /** Where an answer redirects to; undefined where it does not. Throws PrepareError link_unreachable. */
-function redirectOf({ statusCode, headers }: Response, url: URL): URL | undefined {
+function findRedirect({ statusCode, headers }: Response, url: URL): URL | undefined {
   const location = first(headers.location)?.trim();
   if (!REDIRECTS.has(statusCode) || !location) return undefined;
   const next = URL.parse(percentEncode(location), url.href);
@@ -93,7 +93,7 @@ export async function follow(link: string | URL, options: HopOptions): Promise<A
     const response = await ask(url, url.origin === origin ? login : undefined, await cookies.header(url), options);
     try {
       await cookies.take(response.headers['set-cookie'], url);
-      const next = redirectOf(response, url);
+      const next = findRedirect(response, url);
       if (!next) return { response, url };
       discard(response);
       url = check(next);

@@ -79,16 +79,16 @@ const OUTAGE_REASONS: Record<string, string> = {
 /** What OpenSSL and Node call a certificate that is not good for the name, not yet or no more valid, or of an unknown issuer. */
 const CERTIFICATE = /^(CERT_|ERR_TLS_CERT|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_(GET|VERIFY)|HOSTNAME_MISMATCH)/;
 
-function codeOf(error: unknown): string {
+function findCode(error: unknown): string {
   // Where a name has several addresses, each of which failed.
-  if (error instanceof AggregateError && !('code' in error && error.code)) return codeOf(error.errors[0]);
+  if (error instanceof AggregateError && !('code' in error && error.code)) return findCode(error.errors[0]);
   return error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
 }
 
 /** A network error as what it means here: final (PrepareError) or worth another try. */
 export function explainError(error: unknown): PrepareError | PassingError | BrokenOffError {
   if (error instanceof PrepareError || error instanceof PassingError || error instanceof BrokenOffError) return error;
-  const code = codeOf(error);
+  const code = findCode(error);
   const final = (detail: string) => new PrepareError('link_unreachable', detail, { cause: error });
   if (code === 'ENOTFOUND') return final('Its name does not exist.');
   if (CERTIFICATE.test(code)) return final(`The certificate of the server is not valid (${code}).`);

@@ -6,7 +6,7 @@
 /** Seconds over which a rate is averaged; the first of these windows is free. */
 export const WINDOW_SECONDS = 30;
 
-export class Pace {
+export class ServerSpeed {
   readonly #minBytesPerSecond: number;
   readonly #windowMs: number;
   #waitedMs = 0;

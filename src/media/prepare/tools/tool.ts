@@ -38,14 +38,14 @@ export interface ToolStarter {
 export type Tool = Program | ToolStarter;
 
 /** The files that ffmpeg or ffprobe is told to open. */
-const inputsOf = (args: readonly string[]): string[] =>
+const findInputs = (args: readonly string[]): string[] =>
   args.flatMap((arg, at) => (args[at - 1] === '-i' && arg.startsWith('file:') ? [arg.slice('file:'.length)] : []));
 
 /** Starts `tool`; the signal kills it at once: it writes to a pipe alone, so it leaves nothing behind. */
 export function startTool(tool: Tool, args: string[], signal: AbortSignal): RunningTool {
   signal.throwIfAborted();
   if (typeof tool === 'object') return tool.start(args, signal);
-  const [program, ...words] = commandLine(tool, args, { reads: inputsOf(args) });
+  const [program, ...words] = commandLine(tool, args, { reads: findInputs(args) });
   const command = typeof tool === 'string' ? tool : (words[words.indexOf('--') + 1] ?? program);
   const child = spawn(program, words, { stdio: ['ignore', 'pipe', 'pipe'], env: toolEnvironment() });
   const kill = () => child.kill('SIGKILL');

@@ -5,7 +5,7 @@
 
 import { DIMENSIONS, type Framerate, type Quality } from '../../../resources/stream/profile.ts';
 import { AUDIO_SAMPLE_RATE, SAMPLES_PER_FRAME } from '../../rendition/index.ts';
-import { extentOf } from '../inspect/extent.ts';
+import { computeExtent } from '../inspect/extent.ts';
 import type { Shift } from '../inspect/join-clocks.ts';
 import type { AudioStream, MediaType, Scan, Source, StreamScan, VideoStream } from '../inspect/source.ts';
 import { pictureFilters } from '../inspect/stills.ts';
@@ -40,7 +40,7 @@ export const bitrateKbps = (quality: Quality, framerate: Framerate): number =>
 const PREVIEW_SHAPE = { width: 640, height: 360, kbps: 800 };
 
 /** Width and height in pixels, and kbit/s. */
-const shapeOf = ({ quality, framerate, previewSeconds }: PlanInput) =>
+const chooseShape = ({ quality, framerate, previewSeconds }: PlanInput) =>
   previewSeconds === undefined ? { ...DIMENSIONS[quality], kbps: bitrateKbps(quality, framerate) } : PREVIEW_SHAPE;
 
 /**
@@ -49,7 +49,7 @@ const shapeOf = ({ quality, framerate, previewSeconds }: PlanInput) =>
  * frame and channel).
  */
 export function maxBytes(input: PlanInput, seconds: number): number {
-  const kbps = (input.type === 'video' ? shapeOf(input).kbps * COPY_BITRATE_FACTOR : 0) + MAX_AUDIO_KBPS;
+  const kbps = (input.type === 'video' ? chooseShape(input).kbps * COPY_BITRATE_FACTOR : 0) + MAX_AUDIO_KBPS;
   return 2 ** 24 + Math.ceil((1.25 * seconds * kbps * 1000) / 8);
 }
 
@@ -87,7 +87,7 @@ export function planRendition(input: PlanInput): Plan {
   const wantsVideo = type === 'video';
   const video = !wantsVideo ? 'none' : input.allowCopy && fitsVideo(input) ? 'copy' : 'encode';
   const audio = !source.audio ? 'silence' : input.allowCopy && fitsAudio(input) ? 'copy' : 'encode';
-  const extent = extentOf(wantsVideo ? scan : { ...scan, video: undefined });
+  const extent = computeExtent(wantsVideo ? scan : { ...scan, video: undefined });
   const seconds = Math.min(extent.seconds, input.previewSeconds ?? Number.POSITIVE_INFINITY);
   const audioSeconds = wantsVideo ? seconds + AUDIO_MARGIN_SECONDS : input.previewSeconds;
   // Each track is read by itself: none waits for packets of the other, wherever they stand in the file and whenever they end.
@@ -183,7 +183,7 @@ function fitsVideo({ source, scan, quality, framerate }: PlanInput): boolean {
     !measured.breaks &&
     measured.hidden === 0 &&
     measured.startSeconds === source.startSeconds &&
-    extentOf(scan).heldAfterSeconds === 0 &&
+    computeExtent(scan).heldAfterSeconds === 0 &&
     (measured.bytes * 8) / seconds / 1000 <= bitrateKbps(quality, framerate) * COPY_BITRATE_FACTOR
   );
 }
@@ -212,7 +212,7 @@ export const isHdr = (video: VideoStream): boolean => ['smpte2084', 'arib-std-b6
 
 function videoArgs(input: PlanInput, how: 'copy' | 'encode', seconds: number): string[] {
   if (how === 'copy' || !input.source.video) return ['-c:v', 'copy'];
-  const { kbps } = shapeOf(input);
+  const { kbps } = chooseShape(input);
   const gop = String(gopFrames(input.framerate));
   const timing = standsLong(input) ? ['-fps_mode', 'passthrough'] : ['-fps_mode', 'cfr', '-r', String(input.framerate)];
   return [
@@ -239,7 +239,7 @@ function standsLong({ source: { video }, scan }: PlanInput): boolean {
  */
 function videoFilters(video: VideoStream, input: PlanInput, seconds: number): string {
   const { framerate, canTonemap, scan } = input;
-  const { width, height } = shapeOf(input);
+  const { width, height } = chooseShape(input);
   const sourceFps = video.framerate[0] / video.framerate[1];
   // Fields become frames where the profile has room for them: 25 interlaced frames show 50 moments.
   const fields = framerate >= 1.9 * sourceFps ? 'send_field' : 'send_frame';
@@ -257,7 +257,7 @@ function videoFilters(video: VideoStream, input: PlanInput, seconds: number): st
     // Frames are dropped before the work on them, and doubled after it.
     ...(long ? [] : [`select='isnan(prev_selected_t)+gt(${slot('t')},${slot('prev_selected_t')})'`]),
     ...(tonemap ? [TONEMAP] : []),
-    ...fitFilters(width, height, tonemap ? 'bt709' : matrixOf(video)),
+    ...fitFilters(width, height, tonemap ? 'bt709' : chooseMatrix(video)),
     'format=yuv420p',
     'tpad=stop=-1:stop_mode=clone',
     ...(long ? [`fps=${framerate}:start_time=0`] : []),
@@ -299,7 +299,7 @@ const TONEMAP =
  * The matrix of each picture, where the pictures say theirs. ffmpeg takes BT.601 for whatever does not say; by long custom HD that
  * does not say is BT.709.
  */
-function matrixOf({ colorSpace, width, height }: VideoStream): string {
+function chooseMatrix({ colorSpace, width, height }: VideoStream): string {
   if (['bt709', 'smpte170m', 'bt470bg', 'bt2020nc', 'bt2020c', 'smpte240m', 'fcc'].includes(colorSpace)) return 'auto';
   return Math.min(width, height) >= 720 ? 'bt709' : 'bt601';
 }

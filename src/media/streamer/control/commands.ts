@@ -20,12 +20,12 @@ export interface SkipRequest {
 }
 
 /** Status and body for an HTTP answer. */
-export interface ControlAnswer {
+export interface CommandAnswer {
   status: 200 | 202 | 400 | 409;
   body: { code: string; clock?: { video: TrackClock | null; audio: TrackClock | null } };
 }
 
-export interface ControlOptions {
+export interface CommandsOptions {
   tokenFile: string | undefined;
   /** Holds the token of those who may only look; undefined where everybody may. */
   viewTokenFile?: string | undefined;
@@ -41,7 +41,7 @@ export interface ControlOptions {
 
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
 
-function requestOf(body: unknown): SkipRequest | undefined {
+function parseSkipRequest(body: unknown): SkipRequest | undefined {
   if (typeof body !== 'object' || body === null || !('id' in body)) return undefined;
   const { id } = body;
   const track = 'track' in body ? body.track : 'video';
@@ -55,11 +55,11 @@ async function carries(authorization: string | undefined, file: string | undefin
   return timingSafeEqual(digest(token.trim()), digest(told)) && told !== '';
 }
 
-export class Control {
-  readonly #options: ControlOptions;
+export class Commands {
+  readonly #options: CommandsOptions;
   readonly #last: Partial<Record<SkipRequest['track'], { id: string; done: Promise<boolean> }>> = {};
 
-  constructor(options: ControlOptions) {
+  constructor(options: CommandsOptions) {
     this.#options = options;
     const { video, audio } = options.skipped ?? {};
     const done = Promise.resolve(true);
@@ -81,23 +81,23 @@ export class Control {
   }
 
   /** Acquires the publisher lock, if the request names this pod. */
-  publish(body: unknown): ControlAnswer {
+  publish(body: unknown): CommandAnswer {
     const podUid = typeof body === 'object' && body !== null && 'podUID' in body ? body.podUID : undefined;
     const acquired = this.#options.lock?.acquire(podUid) ?? false;
     return acquired ? { status: 200, body: { code: 'released' } } : { status: 409, body: { code: 'not_released' } };
   }
 
   /** Releases the publisher lock; outputs send the rest of their queues. */
-  stop(): ControlAnswer {
+  stop(): CommandAnswer {
     this.#options.lock?.release();
     return { status: 200, body: { code: 'stopping' } };
   }
 
   /** 202 while the next item cannot play yet: ask again. */
-  async skip(body: unknown): Promise<ControlAnswer> {
+  async skip(body: unknown): Promise<CommandAnswer> {
     const { video, log } = this.#options;
     const audio = this.#options.audio();
-    const request = requestOf(body);
+    const request = parseSkipRequest(body);
     if (!request) return { status: 400, body: { code: 'request_invalid' } };
     const track = request.track === 'audio' ? audio : video;
     if (!track) return { status: 409, body: { code: 'track_missing' } };

@@ -8,7 +8,7 @@ import type { Registry } from 'prom-client';
 import { RELEASE_PATH, SKIP_PATH, STOP_PATH } from '../../../resources/common/names.ts';
 import type { Broadcaster } from '../output/broadcaster.ts';
 import { OutputQueue } from '../output/output-queue.ts';
-import type { Control, ControlAnswer } from './commands.ts';
+import type { CommandAnswer, Commands } from './commands.ts';
 import type { StreamerStats } from './stats.ts';
 
 /**
@@ -26,7 +26,7 @@ export interface HttpOptions {
   profile: () => string;
   stats: () => StreamerStats;
   metrics: () => Promise<Registry>;
-  control: Control;
+  commands: Commands;
 }
 
 export interface StreamerHttp {
@@ -74,7 +74,7 @@ function preview({ broadcaster, profile }: HttpOptions): Handler {
 }
 
 /** Undefined when it is too long or not JSON. */
-async function bodyOf(request: IncomingMessage): Promise<unknown> {
+async function readBody(request: IncomingMessage): Promise<unknown> {
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {
@@ -90,26 +90,26 @@ async function bodyOf(request: IncomingMessage): Promise<unknown> {
 }
 
 const asked =
-  (control: Control, act: (body: unknown) => ControlAnswer | Promise<ControlAnswer>): Handler =>
+  (commands: Commands, act: (body: unknown) => CommandAnswer | Promise<CommandAnswer>): Handler =>
   async (request, response) => {
-    if (!(await control.mayAsk(request.headers.authorization))) {
+    if (!(await commands.mayAsk(request.headers.authorization))) {
       response.setHeader('www-authenticate', 'Bearer');
       return json(response, 401, { code: 'token_wrong' });
     }
-    const { status, body } = await act(await bodyOf(request));
+    const { status, body } = await act(await readBody(request));
     json(response, status, body);
   };
 
 const forViewers =
-  (control: Control, handler: Handler): Handler =>
+  (commands: Commands, handler: Handler): Handler =>
   async (request, response) => {
-    if (await control.mayLook(request.headers.authorization)) return handler(request, response);
+    if (await commands.mayLook(request.headers.authorization)) return handler(request, response);
     response.setHeader('www-authenticate', 'Bearer');
     json(response, 401, { code: 'token_wrong' });
   };
 
 function routes(options: HttpOptions): Record<string, Handler> {
-  const { broadcaster, stats, control } = options;
+  const { broadcaster, stats, commands } = options;
   return {
     // Restarting would mend a loop that hangs; it would not mend media that cannot be played, so that is not asked here.
     '/healthz': (_, response) => {
@@ -126,8 +126,8 @@ function routes(options: HttpOptions): Record<string, Handler> {
       const storage = cache?.failure === undefined ? [] : [{ code: 'storage_unavailable', message: cache.failure }];
       json(response, status === 'ready' ? 200 : 503, { status, errors: [...storage, ...errors] });
     },
-    '/stats': forViewers(control, (_, response) => json(response, 200, stats())),
-    '/preview.flv': forViewers(control, preview(options)),
+    '/stats': forViewers(commands, (_, response) => json(response, 200, stats())),
+    '/preview.flv': forViewers(commands, preview(options)),
   };
 }
 
@@ -142,10 +142,10 @@ const metricsRoutes = ({ metrics }: HttpOptions): Record<string, Handler> => ({
 
 type Table = Map<string, { handler: Handler; methods: string[] }>;
 
-const readsOf = (handlers: Record<string, Handler>): Table =>
+const routeReads = (handlers: Record<string, Handler>): Table =>
   new Map(Object.entries(handlers).map(([path, handler]) => [path, { handler, methods: READS }]));
 
-function serverOf(table: Table): Server {
+function createRouteServer(table: Table): Server {
   return createServer((request, response) => {
     const path = (request.url ?? '/').split('?', 1)[0] ?? '/';
     const route = table.get(path);
@@ -175,17 +175,17 @@ async function listen(server: Server, host: string, port: number): Promise<numbe
 
 /** Rejects when a port cannot be listened on. */
 export async function serveHttp(options: HttpOptions): Promise<StreamerHttp> {
-  const { control, host, metricsPort } = options;
-  const apart = metricsPort === undefined ? undefined : serverOf(readsOf(metricsRoutes(options)));
-  const table = readsOf({ ...routes(options), ...(apart ? {} : metricsRoutes(options)) });
+  const { commands, host, metricsPort } = options;
+  const apart = metricsPort === undefined ? undefined : createRouteServer(routeReads(metricsRoutes(options)));
+  const table = routeReads({ ...routes(options), ...(apart ? {} : metricsRoutes(options)) });
   const actions: Record<string, Parameters<typeof asked>[1]> = {
-    [SKIP_PATH]: (body) => control.skip(body),
-    [RELEASE_PATH]: (body) => control.publish(body),
-    [STOP_PATH]: () => control.stop(),
+    [SKIP_PATH]: (body) => commands.skip(body),
+    [RELEASE_PATH]: (body) => commands.publish(body),
+    [STOP_PATH]: () => commands.stop(),
   };
   for (const [path, act] of Object.entries(actions))
-    table.set(path, { handler: asked(control, act), methods: ['POST'] });
-  const server = serverOf(table);
+    table.set(path, { handler: asked(commands, act), methods: ['POST'] });
+  const server = createRouteServer(table);
   const port = await listen(server, host, options.port);
   return {
     port,

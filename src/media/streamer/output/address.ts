@@ -44,7 +44,7 @@ export const PRESET_NAMES: ReadonlySet<string> = new Set([
 const MAX_LINE_BYTES = 990;
 
 /** The text of a preset file. One line for each option: nothing in a value can end its line or make the line a comment. */
-function presetOf(options: Iterable<readonly [name: string, value: string]>): string {
+function writePreset(options: Iterable<readonly [name: string, value: string]>): string {
   const lines = new Map<string, string>();
   for (const [name, value] of options) {
     if (value === '') continue;
@@ -63,10 +63,10 @@ function presetOf(options: Iterable<readonly [name: string, value: string]>): st
 }
 
 /** A key is hidden in every form in which a program may print it; one character or two would hide half of every message. */
-const secretsOf = (...values: string[]): string[] =>
+const listSecrets = (...values: string[]): string[] =>
   [...new Set(values.flatMap((v) => [v, encodeURIComponent(v)]))].filter((v) => v.length > 2);
 
-const urlOf = (protocol: string, host: string, port: number): string =>
+const formatUrl = (protocol: string, host: string, port: number): string =>
   `${protocol}://${host.includes(':') ? `[${host}]` : host}:${port}`;
 
 /**
@@ -77,12 +77,12 @@ export function directTo(address: Address, to: { ip: string } | { relayPort: num
   const { protocol, host, port, app, url } = address;
   const isRelayed = 'relayPort' in to;
   if (isRelayed !== (protocol === 'rtmps')) throw new AddressError('There is no way to the destination.');
-  const direct = isRelayed ? urlOf('rtmp', '127.0.0.1', to.relayPort) : urlOf(protocol, to.ip, port);
+  const direct = isRelayed ? formatUrl('rtmp', '127.0.0.1', to.relayPort) : formatUrl(protocol, to.ip, port);
   const isNamed = isRelayed || (protocol === 'rtmp' && to.ip !== host);
   return {
     ...address,
     url: direct,
-    preset: address.preset + presetOf([['rtmp_tcurl', isNamed ? `${url}/${app}` : '']]),
+    preset: address.preset + writePreset([['rtmp_tcurl', isNamed ? `${url}/${app}` : '']]),
   };
 }
 
@@ -93,19 +93,19 @@ export function withLogin(address: Address, query: string): Address {
 }
 
 const rtmpPreset = (app: string, playpath: string): string =>
-  presetOf([
+  writePreset([
     ['rtmp_app', app],
     ['rtmp_playpath', playpath],
   ]);
 
 /** Throws AddressError without a secret in it. */
-export function addressOf(given: GivenDestination): Address {
+export function readAddress(given: GivenDestination): Address {
   // The operator has refused these already, with the name of the Secret; here they only must not get through.
   const { read, field, problem } = readDestination(given, () => '');
   if (!read) throw new AddressError(`The ${NAMES[field]} ${problem}.`);
   const { ingest, streamName, rtmpKey, rtmpUser, rtmpPassword } = read;
   const { protocol, host, port } = ingest;
-  const shared = { protocol, host, port, url: urlOf(protocol, host, port) };
+  const shared = { protocol, host, port, url: formatUrl(protocol, host, port) };
   if (protocol === 'srt') {
     const options = new Map(ingest.options);
     if (streamName !== '') options.set('streamid', streamName);
@@ -115,8 +115,8 @@ export function addressOf(given: GivenDestination): Address {
       format: 'mpegts',
       app: '',
       playpath: '',
-      preset: presetOf(options),
-      secrets: secretsOf(rtmpKey, ...own),
+      preset: writePreset(options),
+      secrets: listSecrets(rtmpKey, ...own),
     };
   }
   const app = ingest.path + ingest.query;
@@ -127,7 +127,7 @@ export function addressOf(given: GivenDestination): Address {
     playpath: streamName,
     ...(rtmpUser !== '' && { login: { user: rtmpUser, password: rtmpPassword } }),
     preset: rtmpPreset(app, streamName),
-    secrets: secretsOf(
+    secrets: listSecrets(
       rtmpKey,
       streamName,
       ...streamName.split(/[/?&]/).filter((part) => part.length > 5),

@@ -32,7 +32,7 @@ function readQuery(text: string): ReadonlyMap<string, string> {
   return new Map(pairs.filter(([, value]) => FIT.test(value)));
 }
 
-export interface Publisher {
+export interface LoginAttempt {
   login: Login;
   /** As it was asked for first, without an answer. */
   app: string;
@@ -41,20 +41,20 @@ export interface Publisher {
 }
 
 /** `description`: why the server has refused the connection, e.g. `[ code=403 need auth; authmod=adobe ]`. */
-export function answerChallenge(description: string, publisher: Publisher): Challenge {
+export function answerChallenge(description: string, attempt: LoginAttempt): Challenge {
   const [, mod] = /authmod=(adobe|llnw)\b/.exec(description) ?? [];
   if (mod === undefined) return NONE;
   const [, reason, rest = ''] = /\?reason=(\w+)([^\s\]]*)/.exec(description) ?? [];
   if (reason === 'nosuchuser') return { kind: 'refused', why: 'it does not know the user name' };
   if (reason !== undefined && reason !== 'needauth') return { kind: 'refused', why: '' };
-  const { user } = publisher.login;
+  const { user } = attempt.login;
   if (reason === undefined) return { kind: 'name', query: `?authmod=${mod}&user=${user}` };
   const asked = readQuery(rest.replace(/^[?&]/, ''));
-  const answer = mod === 'adobe' ? answerAdobe(asked, publisher) : answerDigest(asked, publisher);
+  const answer = mod === 'adobe' ? answerAdobe(asked, attempt) : answerDigest(asked, attempt);
   return { kind: 'password', query: `?authmod=${mod}&user=${user}&${answer}` };
 }
 
-function answerAdobe(asked: ReadonlyMap<string, string>, { login, nonce }: Publisher): string {
+function answerAdobe(asked: ReadonlyMap<string, string>, { login, nonce }: LoginAttempt): string {
   const opaque = asked.get('opaque');
   const salted = md5('base64', login.user, asked.get('salt') ?? '', login.password);
   const response = md5('base64', salted, opaque ?? asked.get('challenge') ?? '', nonce);
@@ -62,7 +62,7 @@ function answerAdobe(asked: ReadonlyMap<string, string>, { login, nonce }: Publi
 }
 
 /** RFC 2617, 3.2.2, with the realm and the count that all servers of it have. */
-function answerDigest(asked: ReadonlyMap<string, string>, { login, app, nonce: cnonce }: Publisher): string {
+function answerDigest(asked: ReadonlyMap<string, string>, { login, app, nonce: cnonce }: LoginAttempt): string {
   const [nonce, count] = [asked.get('nonce') ?? '', '00000001'];
   const path = app.split('?', 1)[0] ?? '';
   const secret = md5('hex', `${login.user}:live:${login.password}`);

@@ -10,7 +10,7 @@ import { type Clock, sleep } from '../../../lib/clock.ts';
 import type { Logger } from '../../../lib/log.ts';
 import { type DestinationField, FIELDS } from '../../../resources/destination/read.ts';
 import type { Program } from '../../confinement/confine.ts';
-import { type Address, AddressError, addressOf, directTo } from './address.ts';
+import { type Address, AddressError, directTo, readAddress } from './address.ts';
 import type { Broadcaster } from './broadcaster.ts';
 import { ConnectionAirtime } from './connection-airtime.ts';
 import { ConnectionHealth, type HealthTimeouts } from './connection-health.ts';
@@ -170,7 +170,7 @@ export class Output {
     let address: Address;
     try {
       if (!this.#secrets) return no(failure('not_configured'));
-      address = addressOf(this.#secrets);
+      address = readAddress(this.#secrets);
     } catch (error) {
       return no(failure('not_configured', error instanceof AddressError ? error.message : ''));
     }

@@ -86,7 +86,7 @@ function* readMessages(data: Buffer): Generator<{ type: number; body: Buffer }> 
 }
 
 /** The string that an object of AMF 0 has under a name; other values need not be understood for it. */
-function stringOf(body: Buffer, name: string): string {
+function readString(body: Buffer, name: string): string {
   const at = body.indexOf(text(name));
   if (at < 0) return '';
   const start = at + 2 + name.length;
@@ -103,8 +103,8 @@ export function readConnectReply(data: Buffer): ConnectReply | undefined {
     const name =
       command[0] === 2 && command.length >= 3 ? command.toString('latin1', 3, 3 + command.readUInt16BE(1)) : '';
     if (name !== '_result' && name !== '_error') continue;
-    const isGranted = name === '_result' && !stringOf(command, 'code').includes('Rejected');
-    return { isGranted, description: stringOf(command, 'description') };
+    const isGranted = name === '_result' && !readString(command, 'code').includes('Rejected');
+    return { isGranted, description: readString(command, 'description') };
   }
   return undefined;
 }

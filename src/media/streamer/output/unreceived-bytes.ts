@@ -8,7 +8,7 @@ import { readdir, readFile, readlink } from 'node:fs/promises';
 const LINE = /^\s*\d+: \S+ \S+ \S+ ([0-9A-F]+):[0-9A-F]+ \S+ \S+ +\d+ +\d+ (\d+) /gm;
 
 /** Bytes by the inode of the connection, as /proc tells of it. */
-export function queuesOf(table: string): Map<string, number> {
+export function parseQueues(table: string): Map<string, number> {
   return new Map([...table.matchAll(LINE)].map(([, bytes = '0', inode = '']) => [inode, Number.parseInt(bytes, 16)]));
 }
 
@@ -20,7 +20,7 @@ export async function unreceivedBytes(pid: number): Promise<number> {
     const inodes = links.flatMap((link) => /^socket:\[(\d+)\]$/.exec(link)?.[1] ?? []);
     if (inodes.length === 0) return 0;
     const read = (table: string) => readFile(`/proc/${pid}/net/${table}`, 'latin1').catch(() => '');
-    const queues = queuesOf((await Promise.all(['tcp', 'tcp6'].map(read))).join('\n'));
+    const queues = parseQueues((await Promise.all(['tcp', 'tcp6'].map(read))).join('\n'));
     return inodes.reduce((sum, inode) => sum + (queues.get(inode) ?? 0), 0);
   } catch {
     return 0;

@@ -7,7 +7,7 @@ import { compositionTimeMs, type FlvTag } from '../../rendition/flv.ts';
 import type { Item } from './splicer.ts';
 import { TICKS_PER_SECOND } from './ticks.ts';
 
-export class Cuttable implements Item {
+export class CuttableItem implements Item {
   readonly #item: Item;
   readonly #isOver: () => boolean;
   readonly #leading: 'video' | 'audio';

@@ -6,7 +6,7 @@ import type { Program } from '../../../resources/stream/program.ts';
 import type { Splicer } from '../timeline/splicer.ts';
 import type { Track } from './track.ts';
 
-export class Sound {
+export class Soundtrack {
   readonly #make: (signal: AbortSignal) => Track;
   #current: { track: Track; stop: AbortController } | undefined;
   /** No longer in the program, but perhaps still heard. */

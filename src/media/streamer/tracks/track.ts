@@ -13,7 +13,7 @@ import {
   type ProgramItem,
 } from '../../../resources/stream/program.ts';
 import type { Storage } from '../../storage/storage.ts';
-import { Cuttable } from '../timeline/cuttable-item.ts';
+import { CuttableItem } from '../timeline/cuttable-item.ts';
 import { EpochKeeper } from '../timeline/epoch-keeper.ts';
 import {
   advance,
@@ -190,7 +190,7 @@ export class Track {
     this.#skipping = undefined;
     this.#open();
     const { kind } = this.#options;
-    return new Cuttable(item, kind, () => this.#skipping !== undefined && this.#ready !== undefined);
+    return new CuttableItem(item, kind, () => this.#skipping !== undefined && this.#ready !== undefined);
   };
 
   /**
