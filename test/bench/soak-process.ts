@@ -12,7 +12,7 @@ import { openStorage } from '../../src/media/storage/open.ts';
 import { OutputQueue } from '../../src/media/streamer/output/output-queue.ts';
 import { Segmenter } from '../../src/media/streamer/timeline/segment.ts';
 import { Splicer } from '../../src/media/streamer/timeline/splicer.ts';
-import { Track } from '../../src/media/streamer/tracks/track.ts';
+import { TrackPlayer } from '../../src/media/streamer/tracks/track.ts';
 import type { ProgramItem } from '../../src/resources/stream/program.ts';
 import { programOf } from '../support/streamer.ts';
 
@@ -28,7 +28,7 @@ if (!gc) throw new Error('run it with --expose-gc');
 
 let wake: (() => void) | undefined;
 const stop = new AbortController();
-const track = new Track({
+const track = new TrackPlayer({
   kind: 'video',
   storage: await openStorage(`file://${dir}`),
   clock: systemClock,

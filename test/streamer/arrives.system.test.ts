@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { directTo, readAddress } from '../../src/media/streamer/output/address.ts';
-import { Transport } from '../../src/media/streamer/output/transport.ts';
+import { FfmpegTransport } from '../../src/media/streamer/output/transport.ts';
 import { until } from '../support/rtmp.ts';
 import { type RtmpRecorder, startRtmpRecorder } from '../support/rtmp-recorder.ts';
 
@@ -22,7 +22,7 @@ const taken = async () => {
 
 async function send(rtmpUrl: string, rtmpKey: string) {
   const address = directTo(readAddress({ rtmpUrl, rtmpKey }), { ip: '127.0.0.1' });
-  const transport = new Transport('ffmpeg', address, { onProgress: () => undefined });
+  const transport = new FfmpegTransport('ffmpeg', address, { onProgress: () => undefined });
   transport.stdin.write(Buffer.alloc(2 ** 16));
   try {
     return await taken();

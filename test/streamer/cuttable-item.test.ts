@@ -2,13 +2,13 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type FlvTag, TAG_AUDIO, TAG_VIDEO } from '../../src/media/rendition/flv.ts';
 import { CuttableItem } from '../../src/media/streamer/timeline/cuttable-item.ts';
-import type { Item } from '../../src/media/streamer/timeline/splicer.ts';
+import type { TimelineItem } from '../../src/media/streamer/timeline/splicer.ts';
 
 const FRAME_TICKS = 4000;
 const FRAME_MS = FRAME_TICKS / 120;
 
 /** Pictures in decoding order, each with the slot in which it is shown. */
-function itemOf(shown: number[], delayFrames: number): Item {
+function itemOf(shown: number[], delayFrames: number): TimelineItem {
   let at = 0;
   return {
     id: 'a',

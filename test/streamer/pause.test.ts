@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import { encodeHeader, parseFlv, TAG_AUDIO, TAG_VIDEO } from '../../src/media/rendition/flv.ts';
 import { Broadcaster } from '../../src/media/streamer/output/broadcaster.ts';
-import { DEFAULT_AUDIO_HEADER, type Item, Splicer } from '../../src/media/streamer/timeline/splicer.ts';
+import { DEFAULT_AUDIO_HEADER, Splicer, type TimelineItem } from '../../src/media/streamer/timeline/splicer.ts';
 import { until } from '../support/rtmp.ts';
 
-function itemOf(frames: number): Item {
+function itemOf(frames: number): TimelineItem {
   let video = frames;
   let audio = Math.ceil((frames * 4000) / 2560);
   const tag = (type: typeof TAG_AUDIO | typeof TAG_VIDEO, body: number[]) =>

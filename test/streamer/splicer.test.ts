@@ -3,10 +3,10 @@ import { describe, expect, test } from 'vitest';
 import { type FlvTag, TAG_AUDIO, TAG_VIDEO } from '../../src/media/rendition/flv.ts';
 import {
   DEFAULT_AUDIO_HEADER,
-  type Item,
   type OutTag,
   SILENT_FRAME,
   Splicer,
+  type TimelineItem,
 } from '../../src/media/streamer/timeline/splicer.ts';
 import { AUDIO_FRAME_TICKS, frameTicks } from '../../src/media/streamer/timeline/ticks.ts';
 
@@ -42,7 +42,7 @@ const audioTag = (n: number): FlvTag => audioTags[n % 256] as FlvTag;
 const videoHeaders = [0, 1, 2, 3].map((n) => Buffer.from([0x17, 0, 0, 0, 0, n]));
 
 /** An item as a well-read rendition gives it; `waits` makes it answer `wait` now and then. */
-function item(shape: Shape, waits?: () => boolean): Item {
+function item(shape: Shape, waits?: () => boolean): TimelineItem {
   const ticks = frameTicks(...shape.rate) as number;
   const frameMs = (1000 * shape.rate[1]) / shape.rate[0];
   let video = shape.frames - (shape.missing ?? 0);
@@ -173,7 +173,7 @@ describe('for any list of items', () => {
         (shapes, songs) => {
           let v = 0;
           let a = 0;
-          const song = (): Item => {
+          const song = (): TimelineItem => {
             const frames = songs[a++ % songs.length] as number;
             let left = frames;
             return { ...item(shapes[0] as Shape), takeAudio: () => (left-- > 0 ? audioTag(left) : 'end') };

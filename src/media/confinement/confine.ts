@@ -26,10 +26,10 @@ export interface Needs {
 }
 
 /** A program: its name or path, or how it is started confined. */
-export type Program = string | ((args: readonly string[], needs?: Needs) => [string, ...string[]]);
+export type Executable = string | ((args: readonly string[], needs?: Needs) => [string, ...string[]]);
 
 /** The words to start `program` with. */
-export const commandLine = (program: Program, args: readonly string[], needs?: Needs): [string, ...string[]] =>
+export const commandLine = (program: Executable, args: readonly string[], needs?: Needs): [string, ...string[]] =>
   typeof program === 'string' ? [program, ...args] : program(args, needs);
 
 /** Beside the bundle in an image, in dist/ of a checkout. */
@@ -54,7 +54,7 @@ function findMissing(launcher: string | undefined): string | null {
  * How `command` is started from now on. `base` holds for each start. Throws ConfigError where `mode` is `required` and
  * something is missing.
  */
-export function confine(command: string, mode: ConfineMode, log: Logger, base: Needs = {}): Program {
+export function confine(command: string, mode: ConfineMode, log: Logger, base: Needs = {}): Executable {
   if (mode === 'off') return command;
   const launcher = LAUNCHERS.find((path) => existsSync(path));
   if (missing === undefined) {
@@ -87,4 +87,4 @@ export function confine(command: string, mode: ConfineMode, log: Logger, base: N
 export const confineSender = (
   { sender, confine: mode, caFile }: { sender: string; confine: ConfineMode; caFile: string | undefined },
   log: Logger,
-): Program => confine(sender, mode, log, { network: true, reads: caFile === undefined ? [] : [caFile] });
+): Executable => confine(sender, mode, log, { network: true, reads: caFile === undefined ? [] : [caFile] });

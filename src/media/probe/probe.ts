@@ -6,23 +6,23 @@
 import { type Clock, sleep, systemClock } from '../../lib/clock.ts';
 import type { GivenDestination } from '../../resources/destination/read.ts';
 import type { ProbeResult, TestStage } from '../../resources/destination/spec.ts';
-import type { Program } from '../confinement/confine.ts';
+import type { Executable } from '../confinement/confine.ts';
 import { type Address, AddressError, readAddress } from '../streamer/output/address.ts';
 import { type FailureCode, failure } from '../streamer/output/failure.ts';
-import { type Lookup, resolveHost } from '../streamer/output/resolve.ts';
+import { type DnsLookup, resolveHost } from '../streamer/output/resolve.ts';
 import { approach, type Stopped } from './approach.ts';
 import { publish } from './publish.ts';
 
 export interface ProbeOptions {
   /** Makes the media of the test. */
-  ffmpeg: Program;
+  ffmpeg: Executable;
   /** The ffmpeg that sends it; the same unless told. */
-  sender?: Program;
+  sender?: Executable;
   /** PEM file of the authorities to trust for RTMPS, instead of the system's. */
   caFile?: string | undefined;
   /** Private addresses may be sent to as well. */
   allowPrivate: boolean;
-  lookup?: Lookup;
+  lookup?: DnsLookup;
   /** Ends it; what it then answers says nothing. */
   signal?: AbortSignal;
   clock?: Clock;

@@ -2,19 +2,19 @@
 import { spawn } from 'node:child_process';
 import type { Clock } from '../../lib/clock.ts';
 import { toolEnvironment } from '../../settings/environment.ts';
-import { commandLine, type Program } from '../confinement/confine.ts';
+import { commandLine, type Executable } from '../confinement/confine.ts';
 import { type Address, directTo } from '../streamer/output/address.ts';
 import { ConnectionHealth } from '../streamer/output/connection-health.ts';
 import { type Failure, failure } from '../streamer/output/failure.ts';
 import { logIn } from '../streamer/output/login.ts';
 import { openRelay } from '../streamer/output/relay.ts';
-import { Transport } from '../streamer/output/transport.ts';
+import { FfmpegTransport } from '../streamer/output/transport.ts';
 
 export interface PublishOptions {
   /** Makes the media of the test. */
-  ffmpeg: Program;
+  ffmpeg: Executable;
   /** The ffmpeg that sends it; the same unless told. */
-  sender?: Program;
+  sender?: Executable;
   /** PEM file of the authorities to trust for RTMPS, instead of the system's. */
   caFile?: string | undefined;
   /** For the destination to accept it. */
@@ -59,7 +59,7 @@ async function send(
     health.report(bytes, clock.monotonicMs());
     if (health.connectedMs(clock.monotonicMs()) >= PUBLISH_MS) taken.resolve(undefined);
   };
-  const transport = new Transport(sender, address, { onProgress });
+  const transport = new FfmpegTransport(sender, address, { onProgress });
   const [program, ...words] = commandLine(ffmpeg, PICTURE);
   const picture = spawn(program, words, { stdio: ['ignore', 'pipe', 'ignore'], env: toolEnvironment() });
   picture.stdout.on('error', () => undefined).pipe(transport.stdin);

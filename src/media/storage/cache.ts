@@ -10,9 +10,9 @@ import { type Clock, sleep, systemClock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/log.ts';
 import { ChunkStore } from './chunks.ts';
 import { Heads, within } from './heads.ts';
-import { Health } from './health.ts';
+import { StorageHealth } from './health.ts';
 import { keySegments } from './key.ts';
-import { ReadAhead, type Wanted } from './read-ahead.ts';
+import { ReadAhead, type WantedPiece } from './read-ahead.ts';
 import { type ReadRange, type Storage, StorageError, type StoredObject } from './storage.ts';
 
 /** 3 s of 2.5 Mbit/s; at 50 Mbit/s six requests a second. */
@@ -59,7 +59,7 @@ export interface CacheStats {
 }
 
 const hashName = (...parts: (string | number)[]): string => createHash('sha1').update(parts.join('\0')).digest('hex');
-const chunkName = ({ key, version, piece }: Wanted) => hashName('chunk', key, version, piece);
+const chunkName = ({ key, version, piece }: WantedPiece) => hashName('chunk', key, version, piece);
 
 export class CachedStorage implements Storage {
   readonly #storage: Storage;
@@ -67,7 +67,7 @@ export class CachedStorage implements Storage {
   readonly #maxBytes: number;
   readonly #ahead: ReadAhead;
   readonly #heads: Heads;
-  readonly #health: Health;
+  readonly #health: StorageHealth;
   readonly #flights = new Map<string, Promise<Buffer>>();
   readonly #fetchers = new Set<Promise<void>>();
   /** What is being written to the disk of it, after whoever waited for it has it. */
@@ -83,7 +83,7 @@ export class CachedStorage implements Storage {
     this.#store = store;
     this.#maxBytes = maxBytes;
     this.#ahead = new ReadAhead(Math.floor(readAheadBytes / CHUNK_BYTES));
-    this.#health = new Health(log);
+    this.#health = new StorageHealth(log);
     const ask = (key: string) => this.#health.ask(key, () => answerWithin(HEAD_TIMEOUT_MS, storage.head(key)));
     const { freshMs = FRESH_MS, patienceMs = PATIENCE_MS } = options;
     this.#heads = new Heads({ store, clock, ask, freshMs, patienceMs });
@@ -149,7 +149,7 @@ export class CachedStorage implements Storage {
     }
   }
 
-  #there(wanted: Wanted): boolean {
+  #there(wanted: WantedPiece): boolean {
     const name = chunkName(wanted);
     return this.#store.has(name) || this.#flights.has(name);
   }
@@ -192,7 +192,7 @@ export class CachedStorage implements Storage {
     return fetched;
   }
 
-  #readOn(at: Wanted): void {
+  #readOn(at: WantedPiece): void {
     const sizeBytes = this.#heads.sizeOf(at.key, at.version);
     if (sizeBytes === undefined) return;
     this.#ahead.at(at.key, at.version, at.piece, Math.ceil(sizeBytes / CHUNK_BYTES));
@@ -205,13 +205,13 @@ export class CachedStorage implements Storage {
   }
 
   /** Nothing is fetched ahead that could not be kept. */
-  #nextWanted(): Wanted | undefined {
+  #nextWanted(): WantedPiece | undefined {
     return this.#store.writable ? this.#ahead.next((wanted) => this.#there(wanted)) : undefined;
   }
 
-  async #fetchAhead(first: Wanted): Promise<void> {
+  async #fetchAhead(first: WantedPiece): Promise<void> {
     let retryMs = RETRY_MS.first;
-    for (let wanted: Wanted | undefined = first; wanted; wanted = this.#nextWanted()) {
+    for (let wanted: WantedPiece | undefined = first; wanted; wanted = this.#nextWanted()) {
       const { key, version, piece } = wanted;
       const start = piece * CHUNK_BYTES;
       const name = chunkName(wanted);

@@ -2,7 +2,7 @@
 import type { Logger } from '../../lib/log.ts';
 import { StorageError } from './storage.ts';
 
-export class Health {
+export class StorageHealth {
   /** What it refused or left unanswered, by StorageError's code; that an object does not exist is no error. */
   readonly errors: Record<string, number> = {};
   /** What it said when it was last asked; undefined when it answered. Free of secrets. */

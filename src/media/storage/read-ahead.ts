@@ -13,7 +13,7 @@ interface Cursor {
   until: number;
 }
 
-export interface Wanted {
+export interface WantedPiece {
   key: string;
   version: string;
   piece: number;
@@ -45,7 +45,7 @@ export class ReadAhead {
   }
 
   /** The next piece that is not `there`; undefined when all that is wanted is. */
-  next(there: (wanted: Wanted) => boolean): Wanted | undefined {
+  next(there: (wanted: WantedPiece) => boolean): WantedPiece | undefined {
     for (;;) {
       let neediest: Cursor | undefined;
       for (const cursor of this.#cursors.values()) {
@@ -59,7 +59,7 @@ export class ReadAhead {
   }
 
   /** A piece that could not be fetched is looked at again. */
-  again({ key, version, piece }: Wanted): void {
+  again({ key, version, piece }: WantedPiece): void {
     const cursor = this.#cursors.get(`${key} ${version}`);
     if (cursor && cursor.at < piece) cursor.next = Math.min(cursor.next, piece);
   }

@@ -8,7 +8,7 @@ import { Broadcaster } from './output/broadcaster.ts';
 import { Splicer } from './timeline/splicer.ts';
 import { msToTicks } from './timeline/ticks.ts';
 import { Soundtrack } from './tracks/soundtrack.ts';
-import { Track } from './tracks/track.ts';
+import { TrackPlayer } from './tracks/track.ts';
 
 export interface EngineOptions {
   storage: Storage;
@@ -21,7 +21,7 @@ export interface EngineOptions {
 export interface Engine {
   splicer: Splicer;
   broadcaster: Broadcaster;
-  video: Track;
+  video: TrackPlayer;
   soundtrack: Soundtrack;
   /** The program that is played. */
   program(): Program;
@@ -40,9 +40,9 @@ export async function createEngine(first: Program, options: EngineOptions, lifec
   const onData = () => broadcaster?.notify();
   const leadMs = () => broadcaster?.leadMs ?? 0;
   const shared = { storage, clock, log, signal, onData, leadMs };
-  const video = new Track({ ...shared, kind: 'video' });
+  const video = new TrackPlayer({ ...shared, kind: 'video' });
   const soundtrack = new Soundtrack(
-    (ended) => new Track({ ...shared, kind: 'audio', signal: AbortSignal.any([signal, ended]) }),
+    (ended) => new TrackPlayer({ ...shared, kind: 'audio', signal: AbortSignal.any([signal, ended]) }),
   );
   let program = first;
   const load = async (next: Program) => {

@@ -5,7 +5,7 @@ import type { Logger } from '../../lib/log.ts';
 import { confineSender } from '../confinement/confine.ts';
 import type { StreamerConfig } from '../settings.ts';
 import type { CacheOptions } from '../storage/cache.ts';
-import { Airtime } from './control/airtime.ts';
+import { AirtimeCounter } from './control/airtime.ts';
 import { Commands } from './control/commands.ts';
 import { type StreamerHttp, serveHttp } from './control/http.ts';
 import { PublisherLock, type PublisherLockState } from './control/publisher-lock.ts';
@@ -15,7 +15,7 @@ import { openMedia } from './media-storage.ts';
 import { type FileEvents, readDestinations, readProgram, watchFiles } from './mounted-files.ts';
 import type { OutputTimeouts } from './output/output.ts';
 import { Outputs } from './output/outputs.ts';
-import type { Lookup } from './output/resolve.ts';
+import type { DnsLookup } from './output/resolve.ts';
 
 /** For every process to be gone within five seconds of SIGTERM. */
 const FINISH_MS = 3000;
@@ -28,7 +28,7 @@ export interface StreamerOptions {
   /** Other times than a destination's own. */
   timeouts?: Partial<OutputTimeouts>;
   /** Answers for destinations' names other than those of DNS. */
-  lookup?: Lookup;
+  lookup?: DnsLookup;
 }
 
 /**
@@ -42,7 +42,7 @@ export async function startStreamer(
   clock: Clock = systemClock,
   options: StreamerOptions = {},
 ): Promise<{ port: number }> {
-  const airtime = new Airtime({ message: config.resultFile, history: config.sessionsFile }, clock, log);
+  const airtime = new AirtimeCounter({ message: config.resultFile, history: config.sessionsFile }, clock, log);
   // Released last: what is taken until the end counts.
   lifecycle.defer('time on air', () => airtime.close());
   const { storage, cache } = await openMedia(config, lifecycle, log, options.cache);

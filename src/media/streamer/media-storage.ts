@@ -7,7 +7,7 @@ import type { CacheOptions, CacheStats } from '../storage/cache.ts';
 import { openStorage } from '../storage/open.ts';
 import type { Storage } from '../storage/storage.ts';
 
-export interface Media {
+export interface MediaStorage {
   storage: Storage;
   /** Undefined without a cache. */
   cache: () => CacheStats | undefined;
@@ -19,7 +19,7 @@ export async function openMedia(
   lifecycle: Lifecycle,
   log: Logger,
   tuning: Partial<CacheOptions> = {},
-): Promise<Media> {
+): Promise<MediaStorage> {
   const storage = await openStorage(config.storageUrl, { credentials: config.storageCredentials });
   const { cacheDir: dir, cacheBytes: maxBytes } = config;
   if (dir === undefined || config.storageUrl.startsWith('file:')) return { storage, cache: () => undefined };

@@ -1,6 +1,6 @@
 /** Reads a source to its end, and decides which of its tracks are played. */
 import { PrepareError } from '../failure.ts';
-import { type ScanOptions, scanPackets, type Tools } from './probe.ts';
+import { type MediaTools, type ScanOptions, scanPackets } from './probe.ts';
 import { checkComplete, type EmptyTrack, type MediaType, type Scan, type Source } from './source.ts';
 import { holdStill } from './stills.ts';
 
@@ -19,7 +19,7 @@ export async function examine(
   path: string,
   header: Source,
   type: MediaType,
-  tools: Tools,
+  tools: MediaTools,
   signal: AbortSignal,
   options: ScanOptions = {},
 ): Promise<Examined> {

@@ -27,7 +27,7 @@ const SAME_BREAK_SECONDS = 5;
 const SAME_BREAK_PACKETS = 500;
 
 /** Times in seconds, as stored. */
-export interface Piece {
+export interface ClockPiece {
   /** Where its first packet stands in the file. */
   fromByte: number | undefined;
   startSeconds: number;
@@ -64,10 +64,10 @@ export interface PacketTimes {
 }
 
 /** Cuts one track into pieces within which its clock is regular. */
-export class TrackClock {
+export class PacketClock {
   readonly #explicit: boolean;
   readonly #aheadSeconds: number;
-  readonly pieces: Piece[] = [];
+  readonly pieces: ClockPiece[] = [];
   #last = Number.NaN;
   #next = Number.NaN;
   /** Seconds of all pieces but the last. */
@@ -102,12 +102,12 @@ export class TrackClock {
     return this.#before + measureLength(this.pieces.at(-1));
   }
 
-  #pieceAt(at: number, backSeconds: number, ordinal: number): Piece {
+  #pieceAt(at: number, backSeconds: number, ordinal: number): ClockPiece {
     const current = this.pieces.at(-1);
     const begins = current ? this.#breakAt(at, backSeconds, current) : 'first';
     if (current && !begins) return current;
     this.#before += measureLength(current);
-    const piece: Piece = {
+    const piece: ClockPiece = {
       fromByte: undefined,
       startSeconds: Number.POSITIVE_INFINITY,
       endSeconds: Number.NEGATIVE_INFINITY,
@@ -123,7 +123,7 @@ export class TrackClock {
     return piece;
   }
 
-  #breakAt(at: number, backSeconds: number, current: Piece): 'back' | 'ahead' | false {
+  #breakAt(at: number, backSeconds: number, current: ClockPiece): 'back' | 'ahead' | false {
     if (this.#explicit) return false;
     const step = at - this.#last;
     if (step < -backSeconds) {
@@ -136,11 +136,11 @@ export class TrackClock {
   }
 }
 
-const measureLength = (piece: Piece | undefined): number =>
+const measureLength = (piece: ClockPiece | undefined): number =>
   piece ? Math.max(0, piece.endSeconds - piece.startSeconds) : 0;
 
 /** One track on the line of time that it shares with the other. */
-export interface Track {
+export interface JoinedTrack {
   startSeconds: number;
   endSeconds: number;
   shifts: Shift[];
@@ -152,7 +152,7 @@ export interface Track {
 }
 
 /** Puts the pieces of the tracks one behind the other, those of one recording side by side. */
-export function joinTracks(format: string, clocks: readonly (TrackClock | undefined)[]): (Track | undefined)[] {
+export function joinTracks(format: string, clocks: readonly (PacketClock | undefined)[]): (JoinedTrack | undefined)[] {
   const lines = clocks.map((clock) => clock && new Line(clock.pieces));
   const [one, other] = lines.filter((line) => line !== undefined);
   const live = LIVE.test(format);
@@ -172,23 +172,23 @@ const byOrder = (a: Line | undefined, b: Line | undefined): number =>
 
 /** The pieces of one track that have found their place, and those that have not. */
 class Line {
-  readonly #waiting: Piece[];
+  readonly #waiting: ClockPiece[];
   /** The last one that has its place; it grows by what is only a pause. */
-  #piece: Piece;
+  #piece: ClockPiece;
   #shift = 0;
-  readonly #track: Track;
+  readonly #track: JoinedTrack;
 
-  constructor([first, ...waiting]: readonly Piece[]) {
+  constructor([first, ...waiting]: readonly ClockPiece[]) {
     this.#piece = first ?? { ...NOTHING };
     this.#waiting = waiting;
     const { startSeconds, endSeconds, largestStepSeconds, pauseSeconds } = this.#piece;
     this.#track = { startSeconds, endSeconds, shifts: [], largestStepSeconds, pauseSeconds, breaks: 0 };
   }
 
-  get next(): Piece | undefined {
+  get next(): ClockPiece | undefined {
     return this.#waiting[0];
   }
-  get piece(): Piece {
+  get piece(): ClockPiece {
     return this.#piece;
   }
   /** Where it ends so far, on the common line. */
@@ -222,13 +222,13 @@ class Line {
     this.place(this.#shift, false);
   }
 
-  result(): Track {
+  result(): JoinedTrack {
     const track = this.#track;
     return track.startSeconds === Number.POSITIVE_INFINITY ? { ...track, startSeconds: 0, endSeconds: 0 } : track;
   }
 }
 
-const NOTHING: Piece = {
+const NOTHING: ClockPiece = {
   fromByte: undefined,
   startSeconds: Number.POSITIVE_INFINITY,
   endSeconds: Number.NEGATIVE_INFINITY,

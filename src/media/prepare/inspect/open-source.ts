@@ -7,13 +7,13 @@ import { eachLine } from '../tools/tool.ts';
 import { inputPath, UNTRUSTED_INPUT } from '../tools/untrusted-input.ts';
 import { checkHeader, checkPicture } from './check-limits.ts';
 import { checkPlayable } from './playable.ts';
-import { probe, probeFirstFrame, type Tools } from './probe.ts';
+import { type MediaTools, probe, probeFirstFrame } from './probe.ts';
 import { HEAD_BYTES, nameFormat, pictureSize } from './sniff.ts';
 import { checkType, type MediaType, type Source } from './source.ts';
 import { hasAlpha } from './stills.ts';
 
 interface OpenOptions {
-  tools: Tools;
+  tools: MediaTools;
   signal: AbortSignal;
   limits: MediaLimits;
 }

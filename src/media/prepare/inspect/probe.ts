@@ -2,16 +2,16 @@
 import type { MediaInfo } from '../../../resources/upload/spec.ts';
 import { DEFAULT_LIMITS, type MediaLimits } from '../../limits.ts';
 import { PrepareError } from '../failure.ts';
-import { eachLine, type Tool, ToolError } from '../tools/tool.ts';
+import { eachLine, type MediaTool, ToolError } from '../tools/tool.ts';
 import { inputPath, UNTRUSTED_INPUT } from '../tools/untrusted-input.ts';
 import { checkPackets, checkTrack } from './check-limits.ts';
 import { computeExtent } from './extent.ts';
-import { joinTracks, type Track, TrackClock } from './join-clocks.ts';
+import { type JoinedTrack, joinTracks, PacketClock } from './join-clocks.ts';
 import { parseSource, type Scan, type Source, type StreamScan } from './source.ts';
 
-export interface Tools {
-  ffmpeg: Tool;
-  ffprobe: Tool;
+export interface MediaTools {
+  ffmpeg: MediaTool;
+  ffprobe: MediaTool;
 }
 
 const HEADER_TIMEOUT_MS = 120_000;
@@ -31,7 +31,7 @@ const HEADER_ENTRIES = [
 ].join(':');
 
 /** Reads the header. Rejects with PrepareError media_unreadable when this is no media, or the signal's reason. */
-export async function probe(path: string, tools: Tools, signal: AbortSignal): Promise<Source> {
+export async function probe(path: string, tools: MediaTools, signal: AbortSignal): Promise<Source> {
   const lines: string[] = [];
   let chars = 0;
   const args = ['-show_entries', HEADER_ENTRIES, '-read_intervals', '%+#16', '-of', 'json', '-i', inputPath(path)];
@@ -49,7 +49,7 @@ export async function probe(path: string, tools: Tools, signal: AbortSignal): Pr
  */
 export async function probeFirstFrame(
   path: string,
-  tools: Tools,
+  tools: MediaTools,
   signal: AbortSignal,
 ): Promise<{ orientation: number }> {
   const lines: string[] = [];
@@ -65,7 +65,7 @@ export async function probeFirstFrame(
 
 /** Runs ffprobe; it has been killed by the time that this rejects, be it with what `onLine` throws. */
 async function readLines(
-  tools: Tools,
+  tools: MediaTools,
   args: string[],
   { signal, deadline }: { signal: AbortSignal; deadline: AbortSignal },
   onLine: (line: string) => void,
@@ -96,7 +96,7 @@ export interface ScanOptions {
 export async function scanPackets(
   path: string,
   source: Source,
-  tools: Tools,
+  tools: MediaTools,
   signal: AbortSignal,
   { framerate = 0, limits = DEFAULT_LIMITS, seconds }: ScanOptions = {},
 ): Promise<Scan> {
@@ -176,7 +176,7 @@ interface TallyOptions {
 
 /** Adds up the packets of one stream. */
 class Tally {
-  readonly clock: TrackClock;
+  readonly clock: PacketClock;
   readonly #options: TallyOptions;
   #packets = 0;
   #hidden = 0;
@@ -188,7 +188,7 @@ class Tally {
   #origin = Number.POSITIVE_INFINITY;
 
   constructor(format: string, options: TallyOptions) {
-    this.clock = new TrackClock(format);
+    this.clock = new PacketClock(format);
     this.#options = options;
   }
 
@@ -226,7 +226,7 @@ class Tally {
     return { packets: this.#packets, seconds: this.clock.seconds, gapSeconds: this.#largestStepSeconds };
   }
 
-  result({ startSeconds, endSeconds, shifts, breaks, largestStepSeconds, pauseSeconds }: Track): StreamScan {
+  result({ startSeconds, endSeconds, shifts, breaks, largestStepSeconds, pauseSeconds }: JoinedTrack): StreamScan {
     return {
       packets: this.#packets,
       hidden: this.#hidden,

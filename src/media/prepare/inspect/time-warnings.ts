@@ -3,14 +3,14 @@ import { type UploadWarning, warn } from '../../../resources/upload/warnings.ts'
 import { computeExtent } from './extent.ts';
 import type { MediaType, Scan, Source } from './source.ts';
 
-export type Rule = (source: Source, scan: Scan, type: MediaType) => UploadWarning | undefined;
+export type TimeRule = (source: Source, scan: Scan, type: MediaType) => UploadWarning | undefined;
 
 /** Less of silence is nothing to people. */
 const NOTICED_SECONDS = 0.5;
 
 const written = (seconds: number): string => `${seconds.toFixed(1)} s`;
 
-const pictureHeld: Rule = (_source, scan) => {
+const pictureHeld: TimeRule = (_source, scan) => {
   const { heldBeforeSeconds, heldAfterSeconds } = computeExtent(scan);
   const held = [
     ...(heldBeforeSeconds > 0 ? [`the first one for ${written(heldBeforeSeconds)} at the beginning`] : []),
@@ -23,7 +23,7 @@ const pictureHeld: Rule = (_source, scan) => {
 const emptySeconds = ({ video, audio }: Scan): number =>
   video && audio ? Math.min(video.pauseSeconds ?? 0, audio.pauseSeconds ?? 0) : 0;
 
-const silenceAdded: Rule = (_source, scan, type) => {
+const silenceAdded: TimeRule = (_source, scan, type) => {
   const { video, audio } = scan;
   if (!audio) return undefined;
   const before = video ? Math.max(0, audio.startSeconds - video.startSeconds) : 0;
@@ -33,18 +33,18 @@ const silenceAdded: Rule = (_source, scan, type) => {
   return warn('silence_added', `It plays silence for ${written(silence)} in all.`);
 };
 
-const gapFilled: Rule = (_source, scan) => {
+const gapFilled: TimeRule = (_source, scan) => {
   const seconds = emptySeconds(scan);
   return seconds < NOTICED_SECONDS ? undefined : warn('gap_filled', `The gap lasts ${written(seconds)} in all.`);
 };
 
-const timeRestarts: Rule = (_source, { video, audio }) => {
+const timeRestarts: TimeRule = (_source, { video, audio }) => {
   const breaks = Math.max(video?.breaks ?? 0, audio?.breaks ?? 0);
   if (breaks === 0) return undefined;
   return warn('time_restarts', breaks === 1 ? 'It has two parts.' : `It has ${breaks + 1} parts.`);
 };
 
-const trackEmpty: Rule = ({ empty = [] }) => {
+const trackEmpty: TimeRule = ({ empty = [] }) => {
   if (empty.length === 0) return undefined;
   const names = { video: 'pictures', audio: 'sound' };
   return warn('track_empty', `The track of ${empty.map((kind) => names[kind]).join(' and the track of ')} is empty.`);
@@ -56,7 +56,7 @@ const ENDS_EARLY = /\b(mov|flv)\b/;
 const UNREAD_SHARE = 0.4;
 const INDEX_BYTES = { file: 16_384, packet: 64 };
 
-const fileShortened: Rule = ({ format, sizeBytes }, { fileEndByte, packets }) => {
+const fileShortened: TimeRule = ({ format, sizeBytes }, { fileEndByte, packets }) => {
   if (!fileEndByte || !ENDS_EARLY.test(format)) return undefined;
   const all = [...(packets?.values() ?? [])].reduce((sum, count) => sum + count, 0);
   const unread = sizeBytes - fileEndByte - INDEX_BYTES.file - INDEX_BYTES.packet * all;
@@ -65,7 +65,7 @@ const fileShortened: Rule = ({ format, sizeBytes }, { fileEndByte, packets }) =>
   return warn('file_shortened', `About ${percent} % of its bytes are behind the end of what it declares.`);
 };
 
-export const TIME_RULES: readonly Rule[] = [
+export const TIME_RULES: readonly TimeRule[] = [
   pictureHeld,
   silenceAdded,
   gapFilled,

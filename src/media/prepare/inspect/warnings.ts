@@ -5,9 +5,9 @@
 import { mergeWarnings, type UploadWarning, warn } from '../../../resources/upload/warnings.ts';
 import type { MediaType, Scan, Source } from './source.ts';
 import { STILL_SECONDS } from './stills.ts';
-import { type Rule, TIME_RULES } from './time-warnings.ts';
+import { TIME_RULES, type TimeRule } from './time-warnings.ts';
 
-const RULES: Rule[] = [
+const RULES: TimeRule[] = [
   ...TIME_RULES,
   (_source, { video }, type) =>
     type === 'video' && video?.isStill ? warn('still_picture', `The clip lasts ${STILL_SECONDS} s.`) : undefined,

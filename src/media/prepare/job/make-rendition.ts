@@ -13,7 +13,7 @@ import { PrepareError } from '../failure.ts';
 import { longestFor } from '../inspect/check-limits.ts';
 import { examine } from '../inspect/examine.ts';
 import { openSource } from '../inspect/open-source.ts';
-import type { Tools } from '../inspect/probe.ts';
+import type { MediaTools } from '../inspect/probe.ts';
 import { keepsTime, type Source } from '../inspect/source.ts';
 import { eachLine } from '../tools/tool.ts';
 import { BrokenPromiseError } from '../transcode/frame-times.ts';
@@ -26,7 +26,7 @@ type RenditionTask = Extract<PrepareTask, { action: 'rendition' }>;
 
 export interface Workshop {
   storage: Storage;
-  tools: Tools;
+  tools: MediaTools;
   /** A local directory for the files that tools read. */
   inputDir?: string | undefined;
   signal: AbortSignal;
@@ -195,7 +195,7 @@ async function makeBy(
 }
 
 /** Asked only where it matters: whether this ffmpeg can turn HDR into SDR. */
-async function tonemaps(source: Source, tools: Tools, signal: AbortSignal): Promise<boolean> {
+async function tonemaps(source: Source, tools: MediaTools, signal: AbortSignal): Promise<boolean> {
   if (!source.video || !isHdr(source.video)) return false;
   const filters = new Set<string>();
   await eachLine(tools.ffmpeg, ['-hide_banner', '-v', 'error', '-filters'], signal, (line) => {

@@ -11,7 +11,7 @@ import { PrepareError } from '../failure.ts';
 import { decodeBody, readCodings } from './codings.ts';
 import { Cookies } from './cookies.ts';
 import { readDispositionName } from './disposition.ts';
-import { type Answer, discard, first, follow, type Response } from './hops.ts';
+import { discard, first, follow, type LinkAnswer, type LinkResponse } from './hops.ts';
 import { BrokenOffError, explainError, explainStatus, PassingError, readRetryAfter } from './outage.ts';
 import { PAGE_BYTES, readErrorDocument, recognizePage } from './page.ts';
 import { peek } from './peek.ts';
@@ -228,7 +228,7 @@ export class Download {
   }
 
   /** The answer whose body begins at the first byte that is still missing. */
-  async #open(): Promise<Response> {
+  async #open(): Promise<LinkResponse> {
     const { response, url } = await this.#followInTime();
     const { statusCode, headers } = response;
     try {
@@ -243,7 +243,7 @@ export class Download {
     }
   }
 
-  async #begin(response: Response, url: URL): Promise<void> {
+  async #begin(response: LinkResponse, url: URL): Promise<void> {
     const { statusCode, headers } = response;
     if (statusCode !== 200) throw await this.#refusal(response);
     this.#url = url;
@@ -259,7 +259,7 @@ export class Download {
   }
 
   /** What a server says that does not give the file, in its own words where it has some. */
-  async #refusal({ statusCode, body }: Response): Promise<PrepareError> {
+  async #refusal({ statusCode, body }: LinkResponse): Promise<PrepareError> {
     const status = `The server answered ${statusCode}`;
     const timer = setTimeout(() => body.destroy(), ERROR_DOCUMENT_MS);
     try {
@@ -275,7 +275,7 @@ export class Download {
     }
   }
 
-  #checkResumed({ statusCode, headers }: Response): void {
+  #checkResumed({ statusCode, headers }: LinkResponse): void {
     const range = /^bytes (\d+)-\d+\/(\d+|\*)$/.exec(first(headers['content-range']) ?? '');
     const size = range?.[2] === '*' ? this.#total : Number(range?.[2]);
     const etag = first(headers.etag);
@@ -294,7 +294,7 @@ export class Download {
   }
 
   /** Each wait for a connection or for headers has an end of its own, and a server may ask for many of them. */
-  async #followInTime(): Promise<Answer> {
+  async #followInTime(): Promise<LinkAnswer> {
     const { signal, openTimeoutMs = OPEN_TIMEOUT_MS, allowPrivateLinks, standIns } = this.#options;
     const stop = new AbortController();
     const late = new PassingError('The server did not answer in time.');

@@ -10,7 +10,7 @@ import { percentEncode } from './text.ts';
 const MAX_REDIRECTS = 20;
 const REDIRECTS = new Set([300, 301, 302, 303, 307, 308]);
 
-export type Response = Dispatcher.ResponseData;
+export type LinkResponse = Dispatcher.ResponseData;
 
 export interface HopOptions {
   agent: Dispatcher;
@@ -23,8 +23,8 @@ export interface HopOptions {
   standIns?: ReadonlyMap<string, string> | undefined;
 }
 
-export interface Answer {
-  response: Response;
+export interface LinkAnswer {
+  response: LinkResponse;
   /** Of the last hop. */
   url: URL;
 }
@@ -32,7 +32,7 @@ export interface Answer {
 export const first = (header: string | string[] | undefined): string | undefined => [header ?? []].flat()[0];
 
 /** Leaves a body that nobody reads. */
-export const discard = ({ body }: Response): void => {
+export const discard = ({ body }: LinkResponse): void => {
   body.on('error', () => undefined).destroy();
 };
 
@@ -52,7 +52,12 @@ function credentials({ username, password }: URL): string | undefined {
   return `Basic ${login.toString('base64')}`;
 }
 
-function ask(url: URL, login: string | undefined, cookie: string | undefined, options: HopOptions): Promise<Response> {
+function ask(
+  url: URL,
+  login: string | undefined,
+  cookie: string | undefined,
+  options: HopOptions,
+): Promise<LinkResponse> {
   const { agent, signal, headers, standIns } = options;
   const standIn = standIns?.get(url.origin);
   return request(`${standIn ?? url.origin}${url.pathname}${url.search}`, {
@@ -71,7 +76,7 @@ function ask(url: URL, login: string | undefined, cookie: string | undefined, op
 }
 
 /** Where an answer redirects to; undefined where it does not. Throws PrepareError link_unreachable. */
-function findRedirect({ statusCode, headers }: Response, url: URL): URL | undefined {
+function findRedirect({ statusCode, headers }: LinkResponse, url: URL): URL | undefined {
   const location = first(headers.location)?.trim();
   if (!REDIRECTS.has(statusCode) || !location) return undefined;
   const next = URL.parse(percentEncode(location), url.href);
@@ -83,7 +88,7 @@ function findRedirect({ statusCode, headers }: Response, url: URL): URL | undefi
  * The first answer that is no redirect. Rejects with PrepareError link_forbidden or link_unreachable, an error of the network, or the
  * signal's reason.
  */
-export async function follow(link: string | URL, options: HopOptions): Promise<Answer> {
+export async function follow(link: string | URL, options: HopOptions): Promise<LinkAnswer> {
   const { allowPrivateLinks, cookies } = options;
   const check = (url: string | URL) => checkLink(toDirectLink(checkLink(url, allowPrivateLinks)), allowPrivateLinks);
   const { origin } = checkLink(link, allowPrivateLinks);

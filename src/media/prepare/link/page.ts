@@ -60,13 +60,13 @@ export function readErrorDocument(head: Buffer): string | undefined {
 const ADVICE =
   'Use the link with which the file itself is downloaded, and share the file with everybody who has the link; or download it, and upload it yourself.';
 
-export interface Page {
+export interface WebPage {
   isHtml: boolean;
   /** Whole sentences that say what came and what to do. */
   detail: string;
 }
 
-function explainHtml(text: string): Page {
+function explainHtml(text: string): WebPage {
   const title = element(text, 'title');
   return { isHtml: true, detail: `${title === undefined ? '' : `The page is called “${title}”. `}${ADVICE}` };
 }
@@ -75,7 +75,7 @@ function explainHtml(text: string): Page {
  * What came in place of a media file; undefined where it may be one. A type alone says little: some servers call every file a page,
  * and some call a page a video.
  */
-export function recognizePage(head: Buffer, contentType: string): Page | undefined {
+export function recognizePage(head: Buffer, contentType: string): WebPage | undefined {
   const text = decodeText(head, contentType);
   if (text === undefined) return undefined;
   const start = text.trimStart();

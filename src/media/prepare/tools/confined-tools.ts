@@ -3,14 +3,14 @@
 import type { Logger } from '../../../lib/log.ts';
 import { confine } from '../../confinement/confine.ts';
 import type { DecoderConfig } from '../../settings.ts';
-import type { Tool } from './tool.ts';
+import type { MediaTool } from './tool.ts';
 
 /** More private memory than any sound file needs; the container's own limit is lower. */
 const MEMORY_BYTES = 8 * 2 ** 30;
 /** Four days of one processor: more than the longest Job may take on several. */
 const CPU_SECONDS = 4 * 86_400;
 
-export type ConfinedTools = Record<'ffmpeg' | 'ffprobe', Tool>;
+export type ConfinedTools = Record<'ffmpeg' | 'ffprobe', MediaTool>;
 
 /** The tools of this machine as strangers' files are opened with. */
 export function confinedTools(

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { toolEnvironment } from '../../../settings/environment.ts';
-import { commandLine, type Program } from '../../confinement/confine.ts';
+import { commandLine, type Executable } from '../../confinement/confine.ts';
 
 const STDERR_TAIL_CHARS = 4096;
 /** native/confine.c */
@@ -35,14 +35,14 @@ export interface ToolStarter {
 }
 
 /** ffmpeg or ffprobe: a program of this machine, or of the container beside this one. */
-export type Tool = Program | ToolStarter;
+export type MediaTool = Executable | ToolStarter;
 
 /** The files that ffmpeg or ffprobe is told to open. */
 const findInputs = (args: readonly string[]): string[] =>
   args.flatMap((arg, at) => (args[at - 1] === '-i' && arg.startsWith('file:') ? [arg.slice('file:'.length)] : []));
 
 /** Starts `tool`; the signal kills it at once: it writes to a pipe alone, so it leaves nothing behind. */
-export function startTool(tool: Tool, args: string[], signal: AbortSignal): RunningTool {
+export function startTool(tool: MediaTool, args: string[], signal: AbortSignal): RunningTool {
   signal.throwIfAborted();
   if (typeof tool === 'object') return tool.start(args, signal);
   const [program, ...words] = commandLine(tool, args, { reads: findInputs(args) });
@@ -72,7 +72,7 @@ export function startTool(tool: Tool, args: string[], signal: AbortSignal): Runn
 
 /** Runs `tool` to its end and hands over each line of its stdout. */
 export async function eachLine(
-  tool: Tool,
+  tool: MediaTool,
   args: string[],
   signal: AbortSignal,
   onLine: (line: string) => void,

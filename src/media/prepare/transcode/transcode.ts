@@ -6,7 +6,7 @@ import type { UploadWarning } from '../../../resources/upload/warnings.ts';
 import { FlvParser } from '../../rendition/flv.ts';
 import type { RenditionIndex } from '../../rendition/index.ts';
 import { PrepareError } from '../failure.ts';
-import { startTool, type Tool, ToolError } from '../tools/tool.ts';
+import { type MediaTool, startTool, ToolError } from '../tools/tool.ts';
 import { EarlySync } from './early-sync.ts';
 import { BrokenPromiseError } from './frame-times.ts';
 import { Indexer } from './indexer.ts';
@@ -37,7 +37,7 @@ export function checkMost(seconds: number, bytes: number, most: Most): void {
 }
 
 export interface TranscodeOptions {
-  ffmpeg: Tool;
+  ffmpeg: MediaTool;
   profile: string;
   framerate: Framerate | undefined;
   /** Expected length, for progress. */

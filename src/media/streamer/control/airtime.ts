@@ -12,7 +12,7 @@ import { type Clock, kubeTime } from '../../../lib/clock.ts';
 import type { Logger } from '../../../lib/log.ts';
 
 /** One process that was on air. Times are RFC 3339, seconds have one digit behind the point. */
-export interface Run {
+export interface StreamerRun {
   /** Rises from one process of a pod to the next. */
   run: number;
   startedAt: string;
@@ -36,7 +36,7 @@ export interface AirtimeFiles {
   history?: string | undefined;
 }
 
-const isRun = (value: unknown): value is Run =>
+const isRun = (value: unknown): value is StreamerRun =>
   typeof value === 'object' &&
   value !== null &&
   'run' in value &&
@@ -47,7 +47,7 @@ const isRun = (value: unknown): value is Run =>
   'lastAt' in value;
 
 /** Reads the runs before this one; none if the file does not exist or cannot be read. */
-function readRuns(path: string | undefined): Run[] {
+function readRuns(path: string | undefined): StreamerRun[] {
   try {
     const told: unknown = path === undefined ? [] : JSON.parse(readFileSync(path, 'utf8')).runs;
     return Array.isArray(told) ? told.filter(isRun) : [];
@@ -76,10 +76,10 @@ class InPlaceFile {
   }
 }
 
-export class Airtime {
+export class AirtimeCounter {
   readonly #clock: Clock;
   readonly #log: Logger;
-  readonly #before: readonly Run[];
+  readonly #before: readonly StreamerRun[];
   readonly #files: InPlaceFile[] = [];
   readonly #run: number;
   #startedAt: string | undefined;
@@ -127,7 +127,7 @@ export class Airtime {
   };
 
   /** Returns the earlier runs, and this one if it has been on air. */
-  runs(): Run[] {
+  runs(): StreamerRun[] {
     if (this.#startedAt === undefined) return [...this.#before];
     const onAirSeconds = Math.floor(this.#ms / 100) / 10;
     return [...this.#before, { run: this.#run, startedAt: this.#startedAt, lastAt: this.#lastAt, onAirSeconds }];

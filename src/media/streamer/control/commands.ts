@@ -6,7 +6,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import type { Logger } from '../../../lib/log.ts';
 import type { Program } from '../../../resources/stream/program.ts';
-import type { Track, TrackClock } from '../tracks/track.ts';
+import type { TrackEpoch, TrackPlayer } from '../tracks/track.ts';
 import type { PublisherLock } from './publisher-lock.ts';
 
 /** The next item is open long before this, unless the storage does not answer. */
@@ -22,16 +22,16 @@ export interface SkipRequest {
 /** Status and body for an HTTP answer. */
 export interface CommandAnswer {
   status: 200 | 202 | 400 | 409;
-  body: { code: string; clock?: { video: TrackClock | null; audio: TrackClock | null } };
+  body: { code: string; clock?: { video: TrackEpoch | null; audio: TrackEpoch | null } };
 }
 
 export interface CommandsOptions {
   tokenFile: string | undefined;
   /** Holds the token of those who may only look; undefined where everybody may. */
   viewTokenFile?: string | undefined;
-  video: Track;
+  video: TrackPlayer;
   /** Undefined while the program has no list of songs. */
-  audio: () => Track | undefined;
+  audio: () => TrackPlayer | undefined;
   /** The skips that were carried out before this process began. */
   skipped: Program['skipped'];
   /** Undefined when this process publishes without a lock. */

@@ -6,8 +6,8 @@ import type { CacheStats } from '../../storage/cache.ts';
 import type { BroadcastStats } from '../output/broadcaster.ts';
 import type { OutputStats } from '../output/output.ts';
 import type { SpliceStats } from '../timeline/splicer.ts';
-import type { BrokenItem, ShownItem, TrackClock, TrackStats } from '../tracks/track.ts';
-import type { Run } from './airtime.ts';
+import type { ShownItem, TrackEpoch, TrackStats, UnplayableItem } from '../tracks/track.ts';
+import type { StreamerRun } from './airtime.ts';
 
 export interface StreamerStats {
   /** A destination is taking media. */
@@ -37,16 +37,16 @@ export interface StreamerStats {
   currentAudioItem: ShownItem | null;
   programVersion: number;
   /** Where each track stands: what another streamer would have to be given to stand there too. */
-  clock: { video: TrackClock | null; audio: TrackClock | null };
+  clock: { video: TrackEpoch | null; audio: TrackEpoch | null };
   /** False while no item can be played. */
   playable: boolean;
   skippedItems: number;
   /** Items that could not be played when it was last their turn. */
-  brokenItems: (BrokenItem & { track: 'video' | 'audio' })[];
+  brokenItems: (UnplayableItem & { track: 'video' | 'audio' })[];
   /** Media sent ahead of its time. */
   leadMs: number;
   /** The processes of this pod that were on air and for how long, in order; the last is this one if it was. */
-  runs: readonly Run[];
+  runs: readonly StreamerRun[];
   /** Of the media that is read through a cache on disk, since start; null without one. */
   cache: CacheStats | null;
   destinations: Omit<OutputStats, 'reconnectsByCode' | 'failuresByCode'>[];
@@ -63,7 +63,7 @@ export interface StatsParts {
   programVersion: number;
   held?: boolean;
   cache?: CacheStats | undefined;
-  runs?: readonly Run[];
+  runs?: readonly StreamerRun[];
 }
 
 const sum = (numbers: Iterable<number>): number => {

@@ -9,7 +9,7 @@ import { connect } from 'node:net';
 import { type Clock, sleep } from '../../../lib/clock.ts';
 import type { Logger } from '../../../lib/log.ts';
 import { type DestinationField, FIELDS } from '../../../resources/destination/read.ts';
-import type { Program } from '../../confinement/confine.ts';
+import type { Executable } from '../../confinement/confine.ts';
 import { type Address, AddressError, directTo, readAddress } from './address.ts';
 import type { Broadcaster } from './broadcaster.ts';
 import { ConnectionAirtime } from './connection-airtime.ts';
@@ -18,8 +18,8 @@ import { backoffMs, classifySystem, type Failure, failure } from './failure.ts';
 import { logIn } from './login.ts';
 import { OutputQueue } from './output-queue.ts';
 import { openRelay, type Relay } from './relay.ts';
-import { type Lookup, resolveHost } from './resolve.ts';
-import { Transport } from './transport.ts';
+import { type DnsLookup, resolveHost } from './resolve.ts';
+import { FfmpegTransport } from './transport.ts';
 import { unreceivedBytes } from './unreceived-bytes.ts';
 
 /** The fields of one destination, as its owner wrote them; a missing field is empty. */
@@ -27,12 +27,12 @@ export type Secrets = Record<DestinationField, string>;
 
 export interface OutputOptions {
   name: string;
-  ffmpeg: Program;
+  ffmpeg: Executable;
   /** PEM file of the authorities to trust for RTMPS, instead of the system's. */
   caFile?: string | undefined;
   /** True where destinations at private addresses are allowed. */
   allowPrivate: boolean;
-  lookup?: Lookup | undefined;
+  lookup?: DnsLookup | undefined;
   /** Returns the profile on air. */
   profile: () => string;
   broadcaster: Broadcaster;
@@ -226,7 +226,7 @@ export class Output {
       if (onAir) this.#options.onAirtime?.(onAir.sinceMs, onAir.untilMs);
       this.#show(health);
     };
-    const transport = new Transport(ffmpeg, address, { onProgress }, this.#timeouts.finishMs);
+    const transport = new FfmpegTransport(ffmpeg, address, { onProgress }, this.#timeouts.finishMs);
     const onHanded = (fromBytes: number) => airtime.addSent(fromBytes, clock.monotonicMs());
     const queue = new OutputQueue({ profile: profile(), sink: transport.stdin, onHanded });
     this.#queue = queue;
@@ -269,7 +269,11 @@ export class Output {
     return { reason: undefined, connectedMs };
   }
 
-  async #watch(transport: Transport, health: ConnectionHealth, revokeUnreceived: () => Promise<void>): Promise<void> {
+  async #watch(
+    transport: FfmpegTransport,
+    health: ConnectionHealth,
+    revokeUnreceived: () => Promise<void>,
+  ): Promise<void> {
     const { broadcaster, clock } = this.#options;
     const now = clock.monotonicMs();
     if (broadcaster.stats().silentForMs > SILENCE_MS) health.pause(now);

@@ -8,11 +8,11 @@ import { isAllowedAddress, isInternalHost } from '../../../lib/public-address.ts
 import { type Failure, failure } from './failure.ts';
 
 /** DNS as node:dns/promises asks for it; tests bring their own answers. */
-export type Lookup = (host: string, options: { all: true }) => Promise<{ address: string }[]>;
+export type DnsLookup = (host: string, options: { all: true }) => Promise<{ address: string }[]>;
 
 export interface ResolveOptions {
   allowPrivate: boolean;
-  lookup?: Lookup | undefined;
+  lookup?: DnsLookup | undefined;
 }
 
 export type Resolved =
@@ -51,7 +51,7 @@ export async function resolveHost(
 const none = () => [];
 const isIPv4 = (host: string): boolean => /^[\d.]+$/.test(host);
 
-async function ask(lookup: Lookup, host: string): Promise<{ address: string }[]> {
+async function ask(lookup: DnsLookup, host: string): Promise<{ address: string }[]> {
   while (lookups >= MAX_LOOKUPS) await new Promise<void>((resolve) => waiting.push(resolve));
   lookups += 1;
   try {

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
 import { toolEnvironment } from '../../../settings/environment.ts';
-import { commandLine, type Program } from '../../confinement/confine.ts';
+import { commandLine, type Executable } from '../../confinement/confine.ts';
 import type { Address } from './address.ts';
 import { classify, classifyEnd, type Failure, failure, progressBytes, redact } from './failure.ts';
 
@@ -63,7 +63,7 @@ export interface TransportEvents {
   onProgress: (bytes: number) => void;
 }
 
-export class Transport {
+export class FfmpegTransport {
   readonly #child: ChildProcess;
   readonly #secrets: readonly string[];
   readonly #graceMs: number;
@@ -75,7 +75,7 @@ export class Transport {
   readonly ended: Promise<Failure>;
 
   /** `graceMs`: for it to end when it is done. */
-  constructor(ffmpeg: Program, address: Address, events: TransportEvents, graceMs = GRACE_MS) {
+  constructor(ffmpeg: Executable, address: Address, events: TransportEvents, graceMs = GRACE_MS) {
     this.#secrets = address.secrets;
     this.#graceMs = graceMs;
     const preset = nameless(address.preset);

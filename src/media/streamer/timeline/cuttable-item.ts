@@ -4,11 +4,11 @@
  * Pure: no I/O, no clock.
  */
 import { compositionTimeMs, type FlvTag } from '../../rendition/flv.ts';
-import type { Item } from './splicer.ts';
+import type { TimelineItem } from './splicer.ts';
 import { TICKS_PER_SECOND } from './ticks.ts';
 
-export class CuttableItem implements Item {
-  readonly #item: Item;
+export class CuttableItem implements TimelineItem {
+  readonly #item: TimelineItem;
   readonly #isOver: () => boolean;
   readonly #leading: 'video' | 'audio';
   #ended = false;
@@ -17,7 +17,7 @@ export class CuttableItem implements Item {
   #lastShown = -1;
 
   /** `isOver` is asked before each frame of the `leading` track: true ends the item at the next good place. */
-  constructor(item: Item, leading: 'video' | 'audio', isOver: () => boolean) {
+  constructor(item: TimelineItem, leading: 'video' | 'audio', isOver: () => boolean) {
     this.#item = item;
     this.#leading = leading;
     this.#isOver = isOver;

@@ -8,7 +8,7 @@ import { compositionTimeMs, type FlvTag, isKeyframe, TAG_AUDIO, TAG_VIDEO, type 
 import { AUDIO_FRAME_TICKS, TICKS_PER_SECOND, ticksToMs } from './ticks.ts';
 
 /** An item that is being played, from a keyframe on. */
-export interface Item {
+export interface TimelineItem {
   readonly id: string;
   readonly name: string;
   /** Bodies of the sequence header tags; undefined where the item has no such track. */
@@ -28,7 +28,7 @@ export interface Item {
 }
 
 /** Gives the item after the last one it gave. `none`: nothing can be played now. */
-export type NextItem = () => Item | 'wait' | 'none';
+export type NextItem = () => TimelineItem | 'wait' | 'none';
 
 export interface OutTag {
   type: TagType;
@@ -67,10 +67,10 @@ export class Splicer {
   #nextAudio: NextItem | undefined;
   /** What #nextAudio becomes with the next item of the pictures. */
   #turn: { to: NextItem | undefined; taken: (() => void) | undefined } | undefined;
-  #video: Item | undefined;
-  #audio: Item | undefined;
+  #video: TimelineItem | undefined;
+  #audio: TimelineItem | undefined;
   /** The item behind #video when the sound has gone over to it first, up to half an AAC frame before the pictures. */
-  #ahead: Item | undefined;
+  #ahead: TimelineItem | undefined;
   /** Ticks of the next picture (decoding) and of the next AAC frame. */
   #videoAt: number;
   #audioAt: number;
@@ -108,7 +108,7 @@ export class Splicer {
     return this.#videoAt;
   }
 
-  get playing(): { video: Item | undefined; audio: Item | undefined } {
+  get playing(): { video: TimelineItem | undefined; audio: TimelineItem | undefined } {
     return { video: this.#video, audio: this.#nextAudio ? this.#audio : this.#video };
   }
 
@@ -165,7 +165,7 @@ export class Splicer {
   }
 
   /** With an item of the pictures, what gives the sound may change. */
-  #turnAudio(next: Item): void {
+  #turnAudio(next: TimelineItem): void {
     const had = this.#nextAudio;
     const turn = this.#turn;
     this.#turn = undefined;
@@ -185,7 +185,7 @@ export class Splicer {
   }
 
   /** The item behind the one on the video track; it stays where it is until #turnVideo takes it. */
-  #peekNext(): Item | undefined {
+  #peekNext(): TimelineItem | undefined {
     if (!this.#ahead) {
       const next = this.#nextVideo();
       if (next === 'wait' || next === 'none') return undefined;
@@ -197,7 +197,7 @@ export class Splicer {
     return this.#ahead;
   }
 
-  #emitVideo(item: Item, tag: FlvTag): OutTag {
+  #emitVideo(item: TimelineItem, tag: FlvTag): OutTag {
     const timestampMs = ticksToMs(this.#videoAt);
     const compositionFrames = Math.round((compositionTimeMs(tag) * TICKS_PER_SECOND) / 1000 / item.frameTicks);
     const shown =
@@ -278,7 +278,7 @@ export class Splicer {
     if (this.#video && this.#audioAt + HALF_AUDIO_FRAME >= this.#soundFrom) this.#begin(this.#video, this.#soundFrom);
   }
 
-  #begin(item: Item, shownAt: number): void {
+  #begin(item: TimelineItem, shownAt: number): void {
     this.#audio = item;
     this.stats.avSkewMs = (this.#audioAt - shownAt) / (TICKS_PER_SECOND / 1000);
   }

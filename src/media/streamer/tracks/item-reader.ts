@@ -15,7 +15,7 @@ import {
 } from '../../rendition/flv.ts';
 import type { RenditionIndex } from '../../rendition/index.ts';
 import type { Storage } from '../../storage/storage.ts';
-import type { Item } from '../timeline/splicer.ts';
+import type { TimelineItem } from '../timeline/splicer.ts';
 import { AUDIO_FRAME_TICKS, frameTicks, itemTicks, TICKS_PER_SECOND, ticksToMs } from '../timeline/ticks.ts';
 import { ItemError, itemError, loadRendition, type TrackKind } from './rendition-index.ts';
 
@@ -69,7 +69,7 @@ class Queue {
 
 const decode = (base64: string | undefined) => (base64 === undefined ? undefined : Buffer.from(base64, 'base64'));
 
-export class ItemReader implements Item {
+export class ItemReader implements TimelineItem {
   readonly id: string;
   readonly name: string;
   readonly videoHeader: Buffer | undefined;

@@ -4,22 +4,22 @@
  */
 import type { Program } from '../../../resources/stream/program.ts';
 import type { Splicer } from '../timeline/splicer.ts';
-import type { Track } from './track.ts';
+import type { TrackPlayer } from './track.ts';
 
 export class Soundtrack {
-  readonly #make: (signal: AbortSignal) => Track;
-  #current: { track: Track; stop: AbortController } | undefined;
+  readonly #make: (signal: AbortSignal) => TrackPlayer;
+  #current: { track: TrackPlayer; stop: AbortController } | undefined;
   /** No longer in the program, but perhaps still heard. */
-  #leaving: { track: Track; stop: AbortController }[] = [];
+  #leaving: { track: TrackPlayer; stop: AbortController }[] = [];
   #splicer: Splicer | undefined;
 
   /** `make`: a track that ends its work when its signal is aborted. */
-  constructor(make: (signal: AbortSignal) => Track) {
+  constructor(make: (signal: AbortSignal) => TrackPlayer) {
     this.#make = make;
   }
 
   /** Undefined while the program has no list of songs. */
-  get track(): Track | undefined {
+  get track(): TrackPlayer | undefined {
     return this.#current?.track;
   }
 
@@ -28,7 +28,7 @@ export class Soundtrack {
     this.#splicer = splicer;
   }
 
-  /** Rejects as Track.load does; what was heard before is heard on then. */
+  /** Rejects as TrackPlayer.load does; what was heard before is heard on then. */
   async load(program: Program): Promise<void> {
     const had = this.#current;
     if (program.audio) {
@@ -52,7 +52,7 @@ export class Soundtrack {
     for (const left of this.#leaving.splice(0)) this.#end(left);
   }
 
-  #end(ended: { track: Track; stop: AbortController } | undefined): void {
+  #end(ended: { track: TrackPlayer; stop: AbortController } | undefined): void {
     ended?.stop.abort();
     ended?.track.close();
   }

@@ -7,10 +7,10 @@ import type { Logger } from '../../../lib/log.ts';
 import {
   findPlace,
   isLeftOut,
-  type Track as List,
   type Place,
   type Program,
   type ProgramItem,
+  type Track,
 } from '../../../resources/stream/program.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { CuttableItem } from '../timeline/cuttable-item.ts';
@@ -25,7 +25,7 @@ import {
   type Playhead,
   resumeAfter,
 } from '../timeline/playhead.ts';
-import type { Item } from '../timeline/splicer.ts';
+import type { TimelineItem } from '../timeline/splicer.ts';
 import { msToTicks, ticksToMs } from '../timeline/ticks.ts';
 import { ItemReader } from './item-reader.ts';
 import { measure } from './measure-list.ts';
@@ -66,7 +66,7 @@ interface Listing {
   /** Undefined until the first item of a version that was taken up on air begins. */
   epochMs: number | undefined;
   items: readonly ProgramItem[];
-  lists: List['lists'];
+  lists: Track['lists'];
   loop: Loop;
   /** Largest B-frame delay of its items, in ticks. */
   delayTicks: number;
@@ -84,12 +84,12 @@ export interface TrackStats {
   /** False when nothing of the list can be played. */
   playable: boolean;
   /** The version that plays and the epoch by which another streamer would stand where this one does; null before that. */
-  clock: TrackClock | null;
+  clock: TrackEpoch | null;
   /** The items that could not be played when it was last their turn. */
-  broken: BrokenItem[];
+  broken: UnplayableItem[];
 }
 
-export interface TrackClock {
+export interface TrackEpoch {
   version: number;
   /** RFC 3339. */
   epoch: string;
@@ -98,12 +98,12 @@ export interface TrackClock {
 /** An item and where it is in the stream's own lists. */
 export type ShownItem = { id: string; name: string } & Place;
 
-export interface BrokenItem extends ShownItem {
+export interface UnplayableItem extends ShownItem {
   code: string;
   message: string;
 }
 
-export class Track {
+export class TrackPlayer {
   readonly #options: TrackOptions;
   #listing: Listing | undefined;
   /** The turn after the one given out last. */
@@ -121,7 +121,7 @@ export class Track {
   readonly #epoch = new EpochKeeper();
   #skipping: PromiseWithResolvers<void> | undefined;
   readonly #skipped: Record<string, number> = {};
-  readonly #broken = new Map<string, BrokenItem>();
+  readonly #broken = new Map<string, UnplayableItem>();
   #playable = true;
   /** Loads the program again, while nothing of its list is known because the storage was away. */
   #again: (() => Promise<void>) | undefined;
@@ -138,7 +138,7 @@ export class Track {
   }
 
   /** Takes a program: the first is joined where its clock stands, a later one at the end of the item that plays. */
-  async load(program: Program, list: List): Promise<void> {
+  async load(program: Program, list: Track): Promise<void> {
     const load = ++this.#loads;
     const listing = await this.#list(program, list);
     // A newer program came meanwhile.
@@ -173,7 +173,7 @@ export class Track {
   }
 
   /** The splicer's NextItem. */
-  readonly next = (): Item | 'wait' | 'none' => {
+  readonly next = (): TimelineItem | 'wait' | 'none' => {
     const item = this.#ready;
     if (!item) return this.#playable ? 'wait' : 'none';
     this.#report(this.#playing);
@@ -268,7 +268,7 @@ export class Track {
     return null;
   }
 
-  async #list(program: Program, list: List) {
+  async #list(program: Program, list: Track) {
     const { storage, kind, signal } = this.#options;
     const onFault = (item: ProgramItem, error: unknown) =>
       this.#skip({ ...item, ...findPlace(list.lists, list.items.indexOf(item)) }, error);
