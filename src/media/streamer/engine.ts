@@ -1,4 +1,7 @@
-/** The engine of a stream: its tracks, the splicer that joins them and the broadcaster that sends at the pace of the clock. */
+/**
+ * Builds the engine of a stream: tracks read items, the splicer joins them, and the broadcaster sends them at the speed
+ * of the clock.
+ */
 import type { Clock } from '../../lib/clock.ts';
 import type { Lifecycle } from '../../lib/lifecycle.ts';
 import type { Logger } from '../../lib/log.ts';
@@ -14,7 +17,7 @@ export interface EngineOptions {
   storage: Storage;
   clock: Clock;
   log: Logger;
-  /** Where the timeline begins, in milliseconds. */
+  /** Start of the timeline, in milliseconds. */
   timelineStartMs: number;
 }
 
@@ -23,16 +26,16 @@ export interface Engine {
   broadcaster: Broadcaster;
   video: TrackPlayer;
   soundtrack: Soundtrack;
-  /** The program that is played. */
+  /** Returns the program that plays. */
   program(): Program;
   /**
-   * Takes another program. Of the same version, only where it is sent can be another. Rejects when storage tells nothing of
-   * what is to be played; what was played before goes on.
+   * Takes another program. A program of the same version can only change its destinations. Rejects when the storage
+   * does not answer for the new items; the old program plays on.
    */
   take(program: Program): Promise<void>;
 }
 
-/** Resolves when the first program is loaded; the broadcaster does not run yet. It is taken apart with the lifecycle. */
+/** Resolves when the first program is loaded; the broadcaster does not run yet. The lifecycle closes the engine. */
 export async function createEngine(first: Program, options: EngineOptions, lifecycle: Lifecycle): Promise<Engine> {
   const { storage, clock, log, timelineStartMs } = options;
   const { signal } = lifecycle;
@@ -55,7 +58,7 @@ export async function createEngine(first: Program, options: EngineOptions, lifec
     const { destinations } = next;
     if (next.version === program.version) program = next;
     else {
-      // Where it is sent does not wait for what is played.
+      // New destinations do not wait for the new items to load.
       program = { ...program, destinations };
       await load(next);
     }

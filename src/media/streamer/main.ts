@@ -1,4 +1,4 @@
-/** The streamer: wires files, engine, destinations and HTTP together, and takes them apart again. */
+/** Runs the streamer: wires files, engine, outputs and HTTP together, and takes them apart again. */
 import { type Clock, sleep, systemClock } from '../../lib/clock.ts';
 import type { Lifecycle } from '../../lib/lifecycle.ts';
 import type { Logger } from '../../lib/log.ts';
@@ -17,23 +17,23 @@ import type { OutputTimeouts } from './output/output.ts';
 import { Outputs } from './output/outputs.ts';
 import type { DnsLookup } from './output/resolve.ts';
 
-/** For every process to be gone within five seconds of SIGTERM. */
+/** All processes must be gone within five seconds of SIGTERM. */
 const FINISH_MS = 3000;
 
 export interface StreamerOptions {
-  /** Where the timeline begins: close to a wrap of 32 bits in a test, or else 49.7 days have to go by before it is seen. */
+  /** Start of the timeline. Tests begin close to the wrap of 32 bits, which otherwise comes after 49.7 days. */
   timelineStartMs?: number;
-  /** Other times and sizes than the cache's own. */
+  /** Overrides of the cache's times and sizes. */
   cache?: Partial<CacheOptions>;
-  /** Other times than a destination's own. */
+  /** Overrides of the outputs' times. */
   timeouts?: Partial<OutputTimeouts>;
-  /** Answers for destinations' names other than those of DNS. */
+  /** Replaces DNS for the names of destinations. */
   lookup?: DnsLookup;
 }
 
 /**
- * Resolves when the stream runs; it ends with the lifecycle. Rejects when there is no usable program to begin with, or the
- * port is taken. Returns the port that is listened on.
+ * Resolves when the stream runs, with the port that it listens on; the lifecycle ends it. Rejects when there is no
+ * usable program, or when the port is taken.
  */
 export async function startStreamer(
   config: StreamerConfig,
@@ -43,7 +43,7 @@ export async function startStreamer(
   options: StreamerOptions = {},
 ): Promise<{ port: number }> {
   const airtime = new AirtimeCounter({ message: config.resultFile, history: config.sessionsFile }, clock, log);
-  // Released last: what is taken until the end counts.
+  // The first deferred close runs last: media taken until the end counts.
   lifecycle.defer('time on air', () => airtime.close());
   const { storage, cache } = await openMedia(config, lifecycle, log, options.cache);
   const first = await readProgram(config.programFile);
@@ -98,7 +98,7 @@ export async function startStreamer(
   lifecycle.defer('destinations', () => outputs.close());
   const events: FileEvents = {
     onProgram: async (next) => {
-      // The same version may only know better where it stands, or be sent to others: what plays is left alone.
+      // A program of the same version can change the epoch or the destinations; the engine leaves the items alone then.
       await engine.take(next).finally(send);
     },
     onDestinations: (secrets) => outputs.configure(secrets),
@@ -144,12 +144,12 @@ function serve(
     profile: () => engine.program().profile,
     commands: new Commands({ tokenFile, viewTokenFile, video, audio: () => soundtrack.track, skipped, lock, log }),
     stats: () => streamerStats(parts()),
-    // Loaded when it is first asked for: a stream that nobody scrapes does not carry its weight.
+    // prom-client is loaded on the first scrape: a stream that is not scraped does not carry its weight.
     metrics: async () => (registry ??= (await import('./control/metrics.ts')).streamerMetrics(parts)),
   });
 }
 
-/** The role: runs until the lifecycle stops. */
+/** Runs the role until the lifecycle stops. */
 export async function runStreamer(config: StreamerConfig, lifecycle: Lifecycle, log: Logger): Promise<void> {
   await startStreamer(config, lifecycle, log);
 }

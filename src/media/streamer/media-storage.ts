@@ -1,4 +1,4 @@
-/** The storage that a streamer reads its media from; what does not lie on a local disk is read through a cache on one. */
+/** Opens the storage of a streamer's media, with a cache on the local disk unless the media is on one. */
 
 import type { Lifecycle } from '../../lib/lifecycle.ts';
 import type { Logger } from '../../lib/log.ts';
@@ -13,7 +13,7 @@ export interface MediaStorage {
   cache: () => CacheStats | undefined;
 }
 
-/** Released by the lifecycle. `tuning`: other times and sizes than the cache's own. */
+/** Opens the storage; the lifecycle closes it. `tuning` overrides the cache's times and sizes. */
 export async function openMedia(
   config: StreamerConfig,
   lifecycle: Lifecycle,
@@ -23,7 +23,7 @@ export async function openMedia(
   const storage = await openStorage(config.storageUrl, { credentials: config.storageCredentials });
   const { cacheDir: dir, cacheBytes: maxBytes } = config;
   if (dir === undefined || config.storageUrl.startsWith('file:')) return { storage, cache: () => undefined };
-  // A stream whose media is in a directory carries nothing of it.
+  // A stream whose media is in a directory never loads the cache.
   const { CachedStorage } = await import('../storage/cache.ts');
   const cached = await CachedStorage.open(storage, { dir, maxBytes, log, ...tuning });
   lifecycle.defer('cache', () => cached.close());

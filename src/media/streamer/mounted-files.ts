@@ -1,7 +1,7 @@
 /**
- * The files that a pod is given: its program and its destinations' secrets. Kubernetes replaces them by swapping a symbolic
- * link. They are read again every two seconds: the handful of small reads costs nothing, while a watch would take one of a
- * node's few inotify instances for every stream and miss a swap that comes before it is set up.
+ * Reads the mounted files of a pod: its program and the secrets of its destinations. Kubernetes replaces them by
+ * swapping a symbolic link. Polling every two seconds costs a handful of small reads. A watch would take one of a
+ * node's few inotify instances for every stream, and would miss a swap before it is set up.
  */
 import { readFile } from 'node:fs/promises';
 import { sleep } from '../../lib/clock.ts';
@@ -17,7 +17,7 @@ export class ProgramError extends Error {
   override readonly name = 'ProgramError';
 }
 
-/** Rejects with ProgramError, whose message names no content of the file. */
+/** Rejects with ProgramError, whose message repeats no content of the file. */
 export async function readProgram(path: string): Promise<Program> {
   let program: unknown;
   try {
@@ -31,7 +31,10 @@ export async function readProgram(path: string): Promise<Program> {
 
 const text = (value: unknown): string => (typeof value === 'string' ? value.trim() : '');
 
-/** Those that have a URL, by name; undefined when the file cannot be read. What is in it is in no error and no log. */
+/**
+ * Reads the destinations that have a URL, by name; undefined when the file cannot be read. No error and no log repeats
+ * the content.
+ */
 export async function readDestinations(path: string): Promise<Map<string, Secrets> | undefined> {
   try {
     const told: unknown = JSON.parse(await readFile(path, 'utf8'));
@@ -47,14 +50,14 @@ export async function readDestinations(path: string): Promise<Map<string, Secret
 }
 
 export interface FileEvents {
-  /** Anything in it is another: what is played, or where it is sent. */
+  /** Called when the program differs in anything: its items or its destinations. */
   onProgram: (program: Program) => void | Promise<void>;
   onDestinations: (destinations: ReadonlyMap<string, Secrets>) => void;
-  /** Called at each poll, for the file that the publisher lock reads. */
+  /** Called at each poll, for the file of the publisher lock. */
   onPoll: () => void | Promise<void>;
 }
 
-/** Reads the files until `signal` is aborted. What cannot be read leaves things as they are. */
+/** Polls the files until `signal` is aborted. A file that cannot be read changes nothing. */
 export async function watchFiles(
   paths: { programFile: string; destinationsFile: string },
   first: Program,

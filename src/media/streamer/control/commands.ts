@@ -1,6 +1,6 @@
 /**
- * What the operator may ask of a stream on air: to go on to the next item, to publish, to publish no more. It shows a token
- * that both read from the same Secret; without a token file nobody may ask anything. Who wants to look shows another one.
+ * Carries out the operator's commands to a stream on air: skip, publish, stop. The operator shows a token from a Secret
+ * that both read; without a token file all commands are refused. A second token lets its holder look.
  */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
@@ -9,17 +9,17 @@ import type { Program } from '../../../resources/stream/program.ts';
 import type { TrackEpoch, TrackPlayer } from '../tracks/track.ts';
 import type { PublisherLock } from './publisher-lock.ts';
 
-/** The next item is open long before this, unless the storage does not answer. */
+/** The next item is open long before this limit, unless the storage does not answer. */
 const SKIP_MS = 3000;
 const MAX_ID = 256;
 
 export interface SkipRequest {
-  /** Names the request: the same one again is the same skip. */
+  /** Id of the request: a repeat with the same id is the same skip. */
   id: string;
   track: 'video' | 'audio';
 }
 
-/** Status and body for an HTTP answer. */
+/** Status and body of the HTTP response. */
 export interface CommandAnswer {
   status: 200 | 202 | 400 | 409;
   body: { code: string; clock?: { video: TrackEpoch | null; audio: TrackEpoch | null } };
@@ -27,12 +27,12 @@ export interface CommandAnswer {
 
 export interface CommandsOptions {
   tokenFile: string | undefined;
-  /** Holds the token of those who may only look; undefined where everybody may. */
+  /** File with the token for viewers; undefined where everybody may look. */
   viewTokenFile?: string | undefined;
   video: TrackPlayer;
   /** Undefined while the program has no list of songs. */
   audio: () => TrackPlayer | undefined;
-  /** The skips that were carried out before this process began. */
+  /** Skips that were carried out before this process began. */
   skipped: Program['skipped'];
   /** Undefined when this process publishes without a lock. */
   lock?: PublisherLock | undefined;
@@ -67,12 +67,12 @@ export class Commands {
     if (audio !== undefined) this.#last.audio = { id: audio, done };
   }
 
-  /** Whether an Authorization header carries the token; takes the same time whatever is wrong with it. */
+  /** Checks an Authorization header against the token, in constant time. */
   mayAsk(authorization: string | undefined): Promise<boolean> {
     return carries(authorization, this.#options.tokenFile);
   }
 
-  /** Whether it carries the token of those who may look, or the other one. */
+  /** Checks an Authorization header against both tokens. */
   async mayLook(authorization: string | undefined): Promise<boolean> {
     const { viewTokenFile } = this.#options;
     return (
@@ -93,7 +93,7 @@ export class Commands {
     return { status: 200, body: { code: 'stopping' } };
   }
 
-  /** 202 while the next item cannot play yet: ask again. */
+  /** Skips the current item. Returns 202 while the next item cannot play yet: the caller asks again. */
   async skip(body: unknown): Promise<CommandAnswer> {
     const { video, log } = this.#options;
     const audio = this.#options.audio();

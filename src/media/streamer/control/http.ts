@@ -1,6 +1,6 @@
 /**
- * What a stream shows of itself over plain HTTP: health for all, numbers and a preview for those with the view token, control for
- * the operator, and metrics at a port of their own.
+ * Serves a stream's plain HTTP: health for all, numbers and a preview for holders of the view token, control for the
+ * operator, and metrics on a port of their own.
  */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -12,15 +12,15 @@ import type { CommandAnswer, Commands } from './commands.ts';
 import type { StreamerStats } from './stats.ts';
 
 /**
- * An ES import of node:http reads all that it exports, and its WebSocket is a getter that loads a whole HTTP client: 15 MB
- * in every stream for something that none of them uses.
+ * An ES import of node:http reads every export, and its WebSocket getter loads a whole HTTP client: 15 MB in every
+ * stream for nothing.
  */
 const { createServer } = process.getBuiltinModule('node:http');
 
 export interface HttpOptions {
   host: string;
   port: number;
-  /** Where /metrics is; undefined: at `port`. */
+  /** Port of /metrics; undefined: `port`. */
   metricsPort?: number | undefined;
   broadcaster: Broadcaster;
   profile: () => string;
@@ -38,7 +38,7 @@ export interface StreamerHttp {
 /** A broadcaster whose loop has not turned for this long hangs. The loop turns at least twice a second, with or without media. */
 export const HUNG_MS = 10_000;
 
-/** What is asked is a few words. */
+/** Commands are a few words. */
 const MAX_BODY_BYTES = 4096;
 
 const READS = ['GET', 'HEAD'];
@@ -52,8 +52,8 @@ function json(response: ServerResponse, status: number, body: unknown): void {
 }
 
 /**
- * The stream as HTTP-FLV from the keyframe on air; a viewer that is too slow is let go. Any page may show it: it is what
- * goes to the public anyway, and players in a browser fetch it from another origin.
+ * Serves the stream as HTTP-FLV, beginning at the keyframe on air, and disconnects a slow viewer. Any page may show it:
+ * the stream is public anyway, and players in a browser fetch it from another origin.
  */
 function preview({ broadcaster, profile }: HttpOptions): Handler {
   return (request, response) => {
@@ -73,7 +73,7 @@ function preview({ broadcaster, profile }: HttpOptions): Handler {
   };
 }
 
-/** Undefined when it is too long or not JSON. */
+/** Undefined when the body is too long or not JSON. */
 async function readBody(request: IncomingMessage): Promise<unknown> {
   const chunks: Buffer[] = [];
   let size = 0;
@@ -111,7 +111,7 @@ const forViewers =
 function routes(options: HttpOptions): Record<string, Handler> {
   const { broadcaster, stats, commands } = options;
   return {
-    // Restarting would mend a loop that hangs; it would not mend media that cannot be played, so that is not asked here.
+    // A restart mends a hung loop. It does not mend media that cannot be played, so `playable` does not count here.
     '/healthz': (_, response) => {
       const { idleMs } = broadcaster.stats();
       json(response, idleMs < HUNG_MS ? 200 : 503, {
@@ -173,7 +173,7 @@ async function listen(server: Server, host: string, port: number): Promise<numbe
   return (server.address() as AddressInfo).port;
 }
 
-/** Rejects when a port cannot be listened on. */
+/** Rejects when it cannot listen on a port. */
 export async function serveHttp(options: HttpOptions): Promise<StreamerHttp> {
   const { commands, host, metricsPort } = options;
   const apart = metricsPort === undefined ? undefined : createRouteServer(routeReads(metricsRoutes(options)));

@@ -1,4 +1,6 @@
-/** The numbers for Prometheus, in base units. They are read from the stream when asked for, so they cost nothing between. */
+/**
+ * Exposes the numbers for Prometheus, in base units. Values are read on collection, so they cost nothing in between.
+ */
 import { Counter, Gauge, Registry } from 'prom-client';
 import type { StatsParts } from './stats.ts';
 
@@ -35,7 +37,7 @@ const largestSteps: Read = ({ splice, broadcaster: { hour } }) => [
   [seconds(splice.maxAudioStepMs), { track: 'audio', window: 'start' }],
   [seconds(hour.audioStepMs), { track: 'audio', window: 'hour' }],
 ];
-/** Nothing while media is read without a cache. */
+/** Reads nothing while media has no cache. */
 const ofCache =
   (read: (cache: NonNullable<StatsParts['cache']>) => number): Read =>
   ({ cache }) =>
@@ -85,7 +87,7 @@ const COUNTERS: [name: string, help: string, labels: string[], read: Read][] = [
   ],
 ];
 
-/** Every code from the start, so that the first error is seen as a rise. */
+/** Lists every code from the start, so that the first error shows as a rise. */
 function storageErrors({ cache }: StatsParts) {
   if (!cache) return [];
   return (['unavailable', 'changed', 'full'] as const).map((code) => [cache.errors[code] ?? 0, { code }] as const);
@@ -141,15 +143,15 @@ function onAirSeconds({ startedAt, now }: StatsParts): number {
   return startedAt ? Math.max(0, seconds(now.getTime() - startedAt.getTime())) : 0;
 }
 
-/** What is shown, for the documentation. */
+/** All metrics, for the documentation. */
 export const METRICS = [
   ...COUNTERS.map((metric) => ({ type: 'counter', metric })),
   ...GAUGES.map((metric) => ({ type: 'gauge', metric })),
 ].map(({ type, metric: [name, help, labels] }) => ({ name: PREFIX + name, type, help, labels }));
 
 /**
- * A registry whose metrics call `read` once each time they are collected. Without a value a metric is not shown: prom-client
- * resets one without labels to 0, which would say of a storage that nobody asked that it does not answer.
+ * Builds a registry whose metrics call `read` on each collection. A metric without a value is removed: prom-client
+ * resets an unlabelled one to 0, which would claim that an unused storage does not answer.
  */
 export function streamerMetrics(read: () => StatsParts): Registry {
   const registry = new Registry();

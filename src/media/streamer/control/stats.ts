@@ -1,5 +1,5 @@
 /**
- * The numbers of a stream as one JSON document: what /stats answers and what the metrics are made of.
+ * Builds the numbers of a stream as one JSON document, which /stats returns and the metrics use.
  * Pure: no I/O, no clock.
  */
 import type { CacheStats } from '../../storage/cache.ts';
@@ -10,14 +10,14 @@ import type { ShownItem, TrackEpoch, TrackStats, UnplayableItem } from '../track
 import type { StreamerRun } from './airtime.ts';
 
 export interface StreamerStats {
-  /** A destination is taking media. */
+  /** True while a destination takes media. */
   live: boolean;
   /** True while this pod does not hold the publisher lock. */
   held: boolean;
-  /** When a destination first took media (RFC 3339); null before that. */
+  /** Time when a destination first took media (RFC 3339); null before. */
   startedAt: string | null;
   uptimeSeconds: number;
-  /** Made over the last seconds. */
+  /** Averages over the last seconds. */
   bitrateKbps: number;
   fps: number;
   framesSent: number;
@@ -36,18 +36,18 @@ export interface StreamerStats {
   nextItem: ShownItem | null;
   currentAudioItem: ShownItem | null;
   programVersion: number;
-  /** Where each track stands: what another streamer would have to be given to stand there too. */
+  /** The playhead of each track, as another streamer would need it to stand at the same place. */
   clock: { video: TrackEpoch | null; audio: TrackEpoch | null };
   /** False while no item can be played. */
   playable: boolean;
   skippedItems: number;
-  /** Items that could not be played when it was last their turn. */
+  /** Items that could not be played at their last turn. */
   brokenItems: (UnplayableItem & { track: 'video' | 'audio' })[];
-  /** Media sent ahead of its time. */
+  /** Media sent ahead of time. */
   leadMs: number;
-  /** The processes of this pod that were on air and for how long, in order; the last is this one if it was. */
+  /** The processes of this pod that were on air, in order; the last one is this process if it was. */
   runs: readonly StreamerRun[];
-  /** Of the media that is read through a cache on disk, since start; null without one. */
+  /** Cache statistics since the start; null without a cache. */
   cache: CacheStats | null;
   destinations: Omit<OutputStats, 'reconnectsByCode' | 'failuresByCode'>[];
 }

@@ -1,9 +1,8 @@
 /**
- * From a destination's URL and key to what ffmpeg is told, and by which way. An argument list can be read by everyone on a
- * node, so it holds scheme, host and port alone; application, key and everything else are options of the protocol, which
- * ffmpeg reads from a preset file (`-fpre`, one `name=value` a line, in ffmpeg 5.1 and newer). A preset can set every option that
- * ffmpeg has, files to write and libraries to load among them: its names come from this file and from destinations/srt.ts, never
- * from a URL.
+ * Turns a destination's URL and key into ffmpeg's arguments and options. Everybody on a node can read an argument list,
+ * so it holds scheme, host and port alone. The application, the key and the rest are protocol options in a preset file
+ * (`-fpre`, one `name=value` a line, ffmpeg 5.1 and newer). A preset can set every option of ffmpeg, including files to
+ * write and libraries to load. So option names come from this file and from destinations/srt.ts, never from a URL.
  * Pure: no I/O, no clock.
  */
 import type { Ingest } from '../../../resources/destination/ingest.ts';
@@ -15,19 +14,22 @@ export interface Address {
   protocol: Ingest['protocol'];
   host: string;
   port: number;
-  /** Muxer. */
+  /** Name of the muxer. */
   format: 'flv' | 'mpegts';
-  /** Goes into the argument list; holds no secret. */
+  /** URL for the argument list; holds no secret. */
   url: string;
-  /** RTMP: with its query. */
+  /** RTMP application, with its query. */
   app: string;
-  /** RTMP: what is published there. */
+  /** RTMP stream name. */
   playpath: string;
-  /** For a server that asks for it (login.ts); ffmpeg never has it, since it takes a password in an argument alone. */
+  /**
+   * Login for a server that asks for one (login.ts). ffmpeg never has it, since it takes a password in its arguments
+   * alone.
+   */
   login?: Login;
   /** Lines of the preset file. */
   preset: string;
-  /** What must never be shown. */
+  /** Strings that must never be shown. */
   secrets: string[];
 }
 
@@ -43,7 +45,9 @@ export const PRESET_NAMES: ReadonlySet<string> = new Set([
 /** ffmpeg reads a preset in lines of at most 999 bytes. */
 const MAX_LINE_BYTES = 990;
 
-/** The text of a preset file. One line for each option: nothing in a value can end its line or make the line a comment. */
+/**
+ * Formats a preset file, one line for each option. A value can neither end its line nor turn the line into a comment.
+ */
 function writePreset(options: Iterable<readonly [name: string, value: string]>): string {
   const lines = new Map<string, string>();
   for (const [name, value] of options) {
@@ -62,7 +66,10 @@ function writePreset(options: Iterable<readonly [name: string, value: string]>):
   return [...lines.values()].join('');
 }
 
-/** A key is hidden in every form in which a program may print it; one character or two would hide half of every message. */
+/**
+ * Lists a key in every form in which a program may print it. One or two characters are not redacted: that would hide
+ * half of every message.
+ */
 const listSecrets = (...values: string[]): string[] =>
   [...new Set(values.flatMap((v) => [v, encodeURIComponent(v)]))].filter((v) => v.length > 2);
 
@@ -70,8 +77,8 @@ const formatUrl = (protocol: string, host: string, port: number): string =>
   `${protocol}://${host.includes(':') ? `[${host}]` : host}:${port}`;
 
 /**
- * The address as ffmpeg is told it, which then resolves nothing: `ip` is one of the host's that has been checked, or the port of the relay
- * that leads to it (relay.ts), by which RTMPS goes. An RTMP server is told the name all the same.
+ * Returns the address in a form that needs no name resolution: `ip` is a checked address of the host, or `relayPort`
+ * the port of the relay (relay.ts) that RTMPS uses. An RTMP server still gets the host's name.
  */
 export function directTo(address: Address, to: { ip: string } | { relayPort: number }): Address {
   const { protocol, host, port, app, url } = address;
@@ -86,7 +93,7 @@ export function directTo(address: Address, to: { ip: string } | { relayPort: num
   };
 }
 
-/** The address for a server that is shown who publishes by a query behind the application (login.ts). */
+/** Adds a login query behind the application (login.ts). */
 export function withLogin(address: Address, query: string): Address {
   const app = address.app + query;
   return { ...address, app, preset: rtmpPreset(app, address.playpath) };
@@ -98,9 +105,9 @@ const rtmpPreset = (app: string, playpath: string): string =>
     ['rtmp_playpath', playpath],
   ]);
 
-/** Throws AddressError without a secret in it. */
+/** Throws AddressError, which repeats no secret. */
 export function readAddress(given: GivenDestination): Address {
-  // The operator has refused these already, with the name of the Secret; here they only must not get through.
+  // The operator has refused bad values already and named the Secret. This check only keeps them out.
   const { read, field, problem } = readDestination(given, () => '');
   if (!read) throw new AddressError(`The ${NAMES[field]} ${problem}.`);
   const { ingest, streamName, rtmpKey, rtmpUser, rtmpPassword } = read;
@@ -138,5 +145,5 @@ export function readAddress(given: GivenDestination): Address {
   };
 }
 
-/** As its owner knows them. */
+/** Names that owners know. */
 const NAMES = { rtmpUrl: 'URL', rtmpKey: 'key', rtmpUser: 'user name', rtmpPassword: 'password' } as const;

@@ -1,23 +1,24 @@
 /**
- * Answers the challenge of an RTMP server that asks for a user name and password. Nobody has specified it: Adobe's Flash Media Live
- * Encoder began it (`authmod=adobe`), Limelight varied it (`authmod=llnw`, RFC 2617's digest); ffmpeg (`rtmpproto.c`) and librtmp, of
- * which OBS is made, do the same. Each turn is a connection of its own: the server refuses it with a description of what it wants, and
- * the answer is a query behind the application and tcUrl of the next one.
+ * Answers the challenge of an RTMP server that asks for a user name and password. The protocol has no specification:
+ * Adobe's Flash Media Live Encoder began it (`authmod=adobe`), and Limelight varied it (`authmod=llnw`, the digest of
+ * RFC 2617). ffmpeg (`rtmpproto.c`) and librtmp, which OBS uses, do the same. Each turn is a connection of its own: the
+ * server refuses it with a description of its demand. The answer is a query behind the application and tcUrl of the
+ * next connection.
  * Pure: no I/O, no clock.
  */
 import { createHash } from 'node:crypto';
 import type { Login } from '../../../resources/destination/login.ts';
 
 export type Challenge =
-  /** The server does not ask for a login, or has another reason to refuse. */
+  /** The server asks for no login, or refuses for another reason. */
   | { kind: 'none' }
-  /** It asks who it is. */
+  /** The server asks for the user name. */
   | { kind: 'name'; query: string }
   | { kind: 'password'; query: string }
   | { kind: 'refused'; why: string };
 
 const NONE: Challenge = { kind: 'none' };
-/** From a server that nobody knows to a line of ffmpeg's preset. */
+/** Values from an unknown server end up in a line of ffmpeg's preset. */
 const FIT = /^[^\s&\p{Cc}]{1,300}$/u;
 
 const md5 = (encoding: 'base64' | 'hex', ...parts: string[]): string =>
@@ -34,13 +35,13 @@ function readQuery(text: string): ReadonlyMap<string, string> {
 
 export interface LoginAttempt {
   login: Login;
-  /** As it was asked for first, without an answer. */
+  /** The application of the first attempt, without an answer. */
   app: string;
   /** Eight hexadecimal digits, new for each answer. */
   nonce: string;
 }
 
-/** `description`: why the server has refused the connection, e.g. `[ code=403 need auth; authmod=adobe ]`. */
+/** Answers a refusal; `description` is the server's reason, e.g. `[ code=403 need auth; authmod=adobe ]`. */
 export function answerChallenge(description: string, attempt: LoginAttempt): Challenge {
   const [, mod] = /authmod=(adobe|llnw)\b/.exec(description) ?? [];
   if (mod === undefined) return NONE;
@@ -61,7 +62,7 @@ function answerAdobe(asked: ReadonlyMap<string, string>, { login, nonce }: Login
   return `challenge=${nonce}&response=${response}${opaque === undefined ? '' : `&opaque=${opaque}`}`;
 }
 
-/** RFC 2617, 3.2.2, with the realm and the count that all servers of it have. */
+/** Computes the digest of RFC 2617, 3.2.2, with the realm and the count that all such servers use. */
 function answerDigest(asked: ReadonlyMap<string, string>, { login, app, nonce: cnonce }: LoginAttempt): string {
   const [nonce, count] = [asked.get('nonce') ?? '', '00000001'];
   const path = app.split('?', 1)[0] ?? '';

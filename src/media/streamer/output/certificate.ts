@@ -1,7 +1,7 @@
-/** What is wrong with a server's certificate, in words for people. */
+/** Explains a fault of a server's certificate to people. */
 import type { TLSSocket } from 'node:tls';
 
-/** Undefined when the certificate is one of an authority that is trusted, and for this host. */
+/** Undefined when a trusted authority issued the certificate for this host. */
 export function certificateFault(socket: TLSSocket, host: string): string | undefined {
   if (socket.authorized) return undefined;
   const fault = String(socket.authorizationError as unknown);

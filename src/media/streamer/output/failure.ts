@@ -1,13 +1,13 @@
 /**
- * Why a destination does not take the stream: what ffmpeg and the system say, as a stable code; and how long to wait
- * before the next attempt.
+ * Classifies failures of a destination: ffmpeg's and the system's messages become stable codes, with the wait before
+ * the next attempt.
  * Pure: no I/O, no clock.
  */
 
-/** Code → the sentence for people. */
+/** Sentences for people, by code. */
 export const FAILURES = {
   not_configured: 'The destination has no usable URL yet.',
-  // The same for a name that does not exist and for one that leads to where nothing may be sent (resolve.ts).
+  // One sentence covers unknown names and names of forbidden addresses (resolve.ts).
   dns_failed: 'The destination’s host name could not be resolved to an address that streams may be sent to.',
   connection_refused: 'The destination refuses connections.',
   unreachable: 'The destination cannot be reached.',
@@ -27,7 +27,7 @@ export type FailureCode = keyof typeof FAILURES;
 
 export interface Failure {
   code: FailureCode;
-  /** The sentence of the code, and the transport's own words where there are any; free of secrets. */
+  /** The sentence of the code, with the transport's own words if there are any; free of secrets. */
   message: string;
 }
 
@@ -43,24 +43,24 @@ export const failure = (code: FailureCode, detail = ''): Failure => ({
 });
 
 /**
- * In order: the first that fits is the code. The words are those of ffmpeg 5.1 to 8 with GnuTLS or OpenSSL, of libsrt and
- * of the C library; what a server says itself stands behind `Server error: `.
+ * The first match is the code. The words are those of ffmpeg 5.1 to 8 with GnuTLS or OpenSSL, of libsrt and of the C
+ * library. A server's own words stand behind `Server error: `.
  */
 const SIGNS: [FailureCode, RegExp][] = [
   ['dns_failed', /failed to resolve|name or service not known|name resolution|no address associated/i],
   ['connection_refused', /connection refused|connection setup failure: connection refused/i],
   ['tls_failed', /\[tls\b|certificate|gnutls|ssl routines/i],
-  // ffmpeg has no password, so whatever a server says of a login comes with "No credentials set".
+  // ffmpeg has no password, so every answer about a login comes with "No credentials set".
   ['login_refused', /reason=(authfailed|nosuchuser)|incorrect username/i],
   ['login_required', /need ?auth|no credentials set|authmod=/i],
   ['key_in_use', /server error: .*(already|in use|badname|busy)/i],
   ['publish_rejected', /server error|unauthorized|rejected|reject reported/i],
   ['unreachable', /no route to host|network is unreachable|host is unreachable|connection timed out/i],
-  // SRT is spoken over UDP, where nobody answers in the same way as nobody is there.
+  // SRT runs over UDP, where a missing server and a silent one look the same.
   ['unreachable', /connection to srt:.* failed/i],
-  // What answers RTMP's handshake with something else, or not at all, has not seen the key yet.
+  // A server that does not complete RTMP's handshake has not seen the key yet.
   ['reset', /rtmp handshake/i],
-  // The usual answer to a wrong key is no answer: the connection is closed before the publish was accepted.
+  // Most servers do not answer a wrong key: they close the connection before they accept the publish.
   [
     'publish_rejected',
     /\[(error|fatal)\] (error opening output (file )?)?rtmps?:\/\/\S+: (input\/output error|end of file|broken pipe)/i,
@@ -71,13 +71,13 @@ const SIGNS: [FailureCode, RegExp][] = [
   ],
 ];
 
-/** `stderr`: the transport's last error lines, already redacted. */
+/** Classifies the transport's last error lines, which are already redacted. */
 export function classify(stderr: readonly string[]): Failure {
   for (const [code, sign] of SIGNS) {
     const line = stderr.find((l) => sign.test(l));
-    // What a server says of a login is meant for programs.
+    // A server's words about a login are meant for programs.
     if (line !== undefined && code.startsWith('login_')) return failure(code);
-    // Where in its memory ffmpeg keeps an object helps nobody, and makes the same failure look like another one.
+    // Memory addresses help nobody, and make the same failure look like another one.
     if (line !== undefined) return failure(code, line.replace(/^\[(\S+) @ 0x[0-9a-f]+\] (\[error\] )?/, '$1: '));
   }
   return failure('exited', stderr.at(-1) ?? '');
@@ -86,13 +86,16 @@ export function classify(stderr: readonly string[]): Failure {
 /** ffmpeg's status after a signal that asked it to end, e.g. SIGTERM. */
 const ENDED_BY_SIGNAL = 255;
 
-/** How a transport without a word ended: `signal` is what ended it from outside, e.g. SIGKILL where memory ran out. */
+/**
+ * Classifies the end of a transport without error lines; `signal` ended it from outside, e.g. SIGKILL when memory ran
+ * out.
+ */
 export function classifyEnd(status: number | null, signal: string | null): Failure {
   if (signal) return failure('killed', `signal ${signal}`);
   return failure(status === ENDED_BY_SIGNAL ? 'killed' : 'exited', `status ${status}`);
 }
 
-/** A system error code of a connection attempt. */
+/** Classifies the system error code of a connection attempt. */
 export function classifySystem(code: string | undefined): Failure {
   if (code === 'ECONNREFUSED') return failure('connection_refused');
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return failure('dns_failed');
@@ -100,8 +103,8 @@ export function classifySystem(code: string | undefined): Failure {
 }
 
 /**
- * The longest wait between attempts. Where nothing listens an attempt is one packet, so it is made often enough for media
- * to flow within 2 s of the port listening again; who says no is asked less often.
+ * The longest wait between attempts. Where no server listens, an attempt is one packet, so attempts are frequent enough
+ * for media to flow within 2 s of the port listening again. A server that refuses is asked less often.
  */
 const LONGEST_MS: Record<FailureCode, number> = {
   not_configured: 2000,
@@ -121,13 +124,13 @@ const LONGEST_MS: Record<FailureCode, number> = {
   exited: 5000,
 };
 
-/** Milliseconds before attempt `attempt` (1 is the first after a failure); `random` is in [0, 1). */
+/** Returns the milliseconds before attempt `attempt` (1 is the first after a failure); `random` is in [0, 1). */
 export function backoffMs(code: FailureCode, attempt: number, random: number): number {
   const base = attempt <= 1 ? 150 : Math.min(LONGEST_MS[code], 250 * 2 ** Math.min(attempt - 2, 10));
   return Math.round(base * (0.75 + 0.25 * random));
 }
 
-/** One report of ffmpeg's `-progress`: its output bytes so far. */
+/** Reads the output bytes from one report of ffmpeg's `-progress`. */
 export function progressBytes(report: string): number | undefined {
   const match = /^total_size=(\d+)$/m.exec(report);
   return match ? Number(match[1]) : undefined;

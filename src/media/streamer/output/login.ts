@@ -1,7 +1,7 @@
 /**
- * Logs in to an RTMP server that asks who publishes. ffmpeg could do it, but takes a password only within a URL in its arguments,
- * which everybody on a node can read. So the server is asked for its challenge here, and ffmpeg is given the answer, which serves once
- * and tells nothing of the password (authmod.ts).
+ * Logs in to an RTMP server that asks for a user name. ffmpeg could do it, but takes a password only in a URL in its
+ * arguments, which everybody on a node can read. So this module asks the server for its challenge and gives ffmpeg the
+ * answer, which works once and reveals nothing of the password (authmod.ts).
  */
 import { randomBytes } from 'node:crypto';
 import { connect, type Socket } from 'node:net';
@@ -12,7 +12,7 @@ import { openRelay } from './relay.ts';
 import { askToConnect, type ConnectReply } from './rtmp-connect.ts';
 
 export interface LoginOptions {
-  /** One of the host's addresses, which has been checked. */
+  /** A checked address of the host. */
   ip: string;
   /** PEM file of the authorities to trust for RTMPS, instead of the system's. */
   caFile?: string | undefined;
@@ -21,14 +21,14 @@ export interface LoginOptions {
 
 export type LoggedIn = { address: Address; failure?: undefined } | { address?: undefined; failure: Failure };
 
-/** For one connection. */
+/** Limit for one connection. */
 const ASK_MS = 5000;
-/** Who it is, and the challenge. */
+/** One turn for the name, and one for the challenge. */
 const MAX_TURNS = 2;
 
 /**
- * The address with the answer to the server's challenge. It stays as it is without a login, where the server asks for none, and where
- * something else is wrong, which ffmpeg then finds too and tells better.
+ * Adds the answer to the server's challenge to the address. The address stays unchanged if it has no login, if the
+ * server asks for none, or if something else is wrong, which ffmpeg then reports better.
  */
 export async function logIn(address: Address, options: LoginOptions): Promise<LoggedIn> {
   const { login, app, url } = address;
@@ -48,7 +48,7 @@ export async function logIn(address: Address, options: LoginOptions): Promise<Lo
   return { address };
 }
 
-/** One connection, which is closed again. Without a reply, ffmpeg may tell why. */
+/** Opens one connection and closes it again. Without a reply, ffmpeg may report the reason. */
 async function ask(
   { protocol, host, port }: Address,
   names: { app: string; tcUrl: string },

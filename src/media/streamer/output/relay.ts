@@ -1,7 +1,7 @@
 /**
- * The way of RTMPS from ffmpeg to a destination: ffmpeg speaks RTMP to this relay on loopback, which speaks TLS with the address that was
- * checked. ffmpeg itself sends the name of the host (SNI) only when its URL has the name, and then it resolves the name once more;
- * its option `http_proxy` would leave that to a proxy, but then each of its writes waits for the server to say something (ffmpeg 5.1).
+ * Relays RTMPS from ffmpeg to a destination: ffmpeg speaks RTMP to this relay on loopback, and the relay speaks TLS
+ * with the checked address. ffmpeg sends the host's name (SNI) only if its URL has it, and then resolves the name once
+ * more. Its option `http_proxy` would avoid that, but makes each write wait for the server (ffmpeg 5.1).
  */
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
@@ -10,25 +10,27 @@ import { certificateFault } from './certificate.ts';
 import { classifySystem, type Failure, failure } from './failure.ts';
 
 export interface Relay {
-  /** The port of 127.0.0.1 to which ffmpeg connects. */
+  /** The port of 127.0.0.1 for ffmpeg. */
   port: number;
-  /** Why there is no secure connection; undefined while nothing is known against it. */
+  /** The reason why there is no secure connection; undefined while none is known. */
   failure(): Failure | undefined;
-  /** For how long the destination has taken nothing of what waits for it; 0 when nothing waits. */
+  /** Milliseconds since the destination took anything of the waiting bytes; 0 when none wait. */
   blockedMs(): number;
-  /** Bytes that are on their way through here and that nobody has acknowledged. */
+  /** Bytes in the relay and the kernel that the destination has not acknowledged. */
   unreceivedBytes(): Promise<number>;
-  /** Resolves when what ffmpeg has left is sent, or after a moment. */
+  /** Resolves when ffmpeg's last bytes are sent, or after a moment. */
   close(): Promise<void>;
 }
 
 const CONNECT_MS = 5000;
-/** For ffmpeg's last words to leave after it. */
+/** Time for ffmpeg's last bytes to leave. */
 const FLUSH_MS = 1000;
 
 const hex = (number: number) => number.toString(16).toUpperCase().padStart(4, '0');
 
-/** Bytes that the kernel keeps for a connection between these ports (/proc/net/tcp); 0 where nobody tells. */
+/**
+ * Reads the bytes that the kernel queues for a connection between these ports (/proc/net/tcp); 0 where it is unknown.
+ */
 async function queued({ localPort = 0, remotePort = 0 }: Socket): Promise<number> {
   const tables = ['tcp', 'tcp6'].map((table) => readFile(`/proc/self/net/${table}`, 'latin1').catch(() => ''));
   const line = new RegExp(`^\\s*\\d+: \\w+:${hex(localPort)} \\w+:${hex(remotePort)} \\w+ (\\w+):`, 'm');
@@ -37,9 +39,9 @@ async function queued({ localPort = 0, remotePort = 0 }: Socket): Promise<number
 }
 
 export interface RelayOptions {
-  /** The name that the certificate has to be for. */
+  /** Host name that the certificate must be for. */
   host: string;
-  /** One of its addresses, which has been checked. */
+  /** A checked address of the host. */
   address: string;
   port: number;
   /** PEM file of the authorities to trust, instead of the system's. */
@@ -48,7 +50,7 @@ export interface RelayOptions {
 
 /** Rejects when the file of authorities cannot be read. */
 export async function openRelay({ host, address, port, caFile }: RelayOptions): Promise<Relay> {
-  // Loaded where it is needed: TLS weighs more than a stream.
+  // TLS is loaded on demand: it weighs more than a stream.
   const tls = await import('node:tls');
   const system = () => tls.getCACertificates('system');
   const ca = caFile === undefined ? system() : [await readFile(caFile, 'utf8')];
@@ -62,7 +64,7 @@ export async function openRelay({ host, address, port, caFile }: RelayOptions): 
     const upstream = tls.connect({
       ...{ host: address, port, allowHalfOpen: true },
       ...(ca.length > 0 && { ca }),
-      // What is wrong is told in words below; nothing is sent before.
+      // The checks below explain the fault in words; nothing is sent before them.
       rejectUnauthorized: false,
       ...(isIP(host) === 0 && { servername: host.replace(/\.$/, '') }),
     });

@@ -1,13 +1,13 @@
 /**
- * From a destination's host to the addresses that may be connected to. ffmpeg is handed one of these and resolves nothing itself, so
- * that the address that was checked is the one that it connects to.
+ * Resolves a destination's host to addresses that may be connected to. ffmpeg gets one of them and resolves nothing
+ * itself, so that it connects to the address that was checked.
  */
 import { lookup as dnsLookup } from 'node:dns/promises';
 import { sleep } from '../../../lib/clock.ts';
 import { isAllowedAddress, isInternalHost } from '../../../lib/public-address.ts';
 import { type Failure, failure } from './failure.ts';
 
-/** DNS as node:dns/promises asks for it; tests bring their own answers. */
+/** The signature of node:dns/promises; tests replace it. */
 export type DnsLookup = (host: string, options: { all: true }) => Promise<{ address: string }[]>;
 
 export interface ResolveOptions {
@@ -20,7 +20,7 @@ export type Resolved =
   | { addresses?: undefined; failure: Failure };
 
 const RESOLVE_MS = 5000;
-/** Names are resolved by threads that files are read by as well, four by default: those that hang must leave some. */
+/** Lookups use the threads that file reads use, four by default: hanging lookups must leave some free. */
 const MAX_LOOKUPS = 2;
 let lookups = 0;
 const waiting: (() => void)[] = [];
@@ -28,16 +28,16 @@ const waiting: (() => void)[] = [];
 const FAILED: Resolved = { failure: failure('dns_failed') };
 
 /**
- * The addresses of a host, in the order in which they should be tried. A name that does not exist, one that nobody answers for and one
- * with an address that is not allowed all fail alike: which of these it is tells what is in our network. One forbidden
- * address among good ones is an attack or a mistake, and luck must not decide.
+ * Returns the addresses of a host, in the order in which to try them. Unknown names, unanswered names and names with a
+ * forbidden address fail alike: the difference would reveal our network. One forbidden address among good ones is an
+ * attack or a mistake, and luck must not decide.
  */
 export async function resolveHost(
   host: string,
   { allowPrivate, lookup = dnsLookup }: ResolveOptions,
 ): Promise<Resolved> {
   if (isInternalHost(host, allowPrivate)) return FAILED;
-  // With a dot at its end a name is looked up as it is, and not below the domains of the cluster.
+  // A dot at the end keeps the resolver from trying the cluster's domains.
   const absolute = allowPrivate || host.endsWith('.') || host.includes(':') ? host : `${host}.`;
   const over = new AbortController();
   const late = sleep(RESOLVE_MS, over.signal).then(none, none);

@@ -1,6 +1,7 @@
 /**
- * The beginning of RTMP as a publisher speaks it: the simple handshake, and the command `connect`, which the server grants or refuses
- * with a description. Adobe's RTMP specification 1.0, sections 5.2, 5.3 and 7.2.1; AMF 0 specification, sections 2.2 to 2.5.
+ * Speaks the beginning of RTMP as a publisher: the simple handshake and the command `connect`, which the server grants
+ * or refuses with a description. Adobe's RTMP specification 1.0, sections 5.2, 5.3 and 7.2.1; AMF 0 specification,
+ * sections 2.2 to 2.5.
  * Pure but for the socket that it is given.
  */
 import { randomBytes } from 'node:crypto';
@@ -9,16 +10,16 @@ import type { Socket } from 'node:net';
 /** C0 and C1, which S0 and S1 answer; S2 follows. */
 const HELLO_BYTES = 1 + 1536;
 const HANDSHAKE_BYTES = HELLO_BYTES + 1536;
-/** Whatever a server says before it answers. All of it is read anew with each packet. */
+/** Limit of the bytes before an answer. All of them are parsed again with each packet. */
 const MAX_REPLY_BYTES = 16_384;
 const CHUNK_BYTES = 128;
 const SET_CHUNK_SIZE = 1;
-/** Of AMF 3, which begins with a zero, and of AMF 0. */
+/** Types of AMF 3, whose body begins with a zero, and of AMF 0. */
 const COMMANDS = new Set([17, 20]);
 
 export interface ConnectReply {
   isGranted: boolean;
-  /** Why not, in the server's words. */
+  /** The server's reason. */
   description: string;
 }
 
@@ -29,7 +30,10 @@ const text = (value: string): Buffer => {
   return Buffer.concat([length, bytes]);
 };
 
-/** The command as a message in chunks of 128 bytes, with a header of 12 before the first and of one before each other. */
+/**
+ * Builds the command as a message in chunks of 128 bytes: a header of 12 bytes for the first chunk, of one for the
+ * others.
+ */
 export function connectCommand(app: string, tcUrl: string): Buffer {
   const string = (value: string) => Buffer.concat([Buffer.of(2), text(value)]);
   const one = Buffer.of(0, 0x3f, 0xf0, 0, 0, 0, 0, 0, 0);
@@ -55,7 +59,7 @@ interface Partial {
   got: number;
 }
 
-/** Messages of what a server has sent after its handshake; one that is not complete is left out. */
+/** Yields the messages behind the handshake; an incomplete one is left out. */
 function* readMessages(data: Buffer): Generator<{ type: number; body: Buffer }> {
   const streams = new Map<number, Partial>();
   let chunkBytes = CHUNK_BYTES;
@@ -85,7 +89,7 @@ function* readMessages(data: Buffer): Generator<{ type: number; body: Buffer }> 
   }
 }
 
-/** The string that an object of AMF 0 has under a name; other values need not be understood for it. */
+/** Reads a string member of an AMF 0 object by its name, without parsing the other values. */
 function readString(body: Buffer, name: string): string {
   const at = body.indexOf(text(name));
   if (at < 0) return '';
@@ -94,7 +98,7 @@ function readString(body: Buffer, name: string): string {
   return body.toString('utf8', start + 3, start + 3 + body.readUInt16BE(start + 1));
 }
 
-/** What the server answers to `connect`; undefined while it has not. `data` begins with its handshake. */
+/** Reads the server's answer to `connect`; undefined before there is one. `data` begins with the handshake. */
 export function readConnectReply(data: Buffer): ConnectReply | undefined {
   if (data.length < HANDSHAKE_BYTES) return undefined;
   for (const { type, body } of readMessages(data.subarray(HANDSHAKE_BYTES))) {
@@ -109,7 +113,9 @@ export function readConnectReply(data: Buffer): ConnectReply | undefined {
   return undefined;
 }
 
-/** Asks for a connection to an application, and waits for the answer; undefined when none comes. Leaves the socket open. */
+/**
+ * Asks for a connection to an application and waits for the answer; undefined when none comes. Leaves the socket open.
+ */
 export async function askToConnect(
   socket: Socket,
   { app, tcUrl, timeoutMs }: { app: string; tcUrl: string; timeoutMs: number },
@@ -121,7 +127,7 @@ export async function askToConnect(
   socket.on('data', (chunk: Buffer) => {
     const isNew = data.length < HELLO_BYTES;
     data = Buffer.concat([data, chunk]);
-    // C2 shows the server its own S1.
+    // C2 repeats the server's S1.
     if (isNew && data.length >= HELLO_BYTES)
       socket.write(Buffer.concat([data.subarray(1, HELLO_BYTES), connectCommand(app, tcUrl)]));
     const reply = readConnectReply(data);

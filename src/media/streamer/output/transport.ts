@@ -1,4 +1,4 @@
-/** One ffmpeg process: takes the stream on its standard input and sends it to one destination. */
+/** Runs one ffmpeg process, which takes the stream on its standard input and sends it to one destination. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -10,32 +10,32 @@ import { commandLine, type Executable } from '../../confinement/confine.ts';
 import type { Address } from './address.ts';
 import { classify, classifyEnd, type Failure, failure, progressBytes, redact } from './failure.ts';
 
-/** The descriptors that the child gets behind the standard three. */
+/** File descriptors behind the standard three. */
 const PROGRESS_FD = 3;
 const PRESET_FD = 4;
 /**
- * ffmpeg reports where it has written something and this long has passed. Media comes in batches, twice a second: each gets a
- * report behind the first that is written of it, and no more than that.
+ * ffmpeg reports when it has written something and this time has passed. Media comes in batches, twice a second, so
+ * each batch gets one report.
  */
 const REPORT_SECONDS = 0.1;
 const STDERR_LINES = 20;
-/** For what a process has said to arrive after it has gone; another one may hold its pipes open for ever. */
+/** Time for the last output of an ended process to arrive; another process may hold its pipes open for ever. */
 const LAST_WORDS_MS = 1000;
 const GRACE_MS = 3000;
 
 /**
- * RTMP is made of FLV tags, and the protocol takes them as bytes. Through the FLV demuxer and muxer it would lose the clock:
- * the muxer writes 31 bits of a timestamp, so a receiver sees it go back after 24.8 days, and the demuxer throws away every
- * timestamp of a connection that is older than the 32 bits, 49.7 days. As bytes, all 32 bits arrive and wrap as they should.
+ * RTMP consists of FLV tags, and ffmpeg's protocol takes them as bytes. The FLV demuxer and muxer would break the
+ * clock. The muxer writes 31 bits of a timestamp, so a receiver sees it go back after 24.8 days. The demuxer drops
+ * every timestamp of a connection older than 32 bits, 49.7 days. As bytes, all 32 bits arrive and wrap as they should.
  */
 const UNTOUCHED = [...['-f', 'data', '-raw_packet_size', '65536', '-i', 'pipe:0', '-map', '0', '-flush_packets', '1']];
-/** Below 300 ms the sound is not found; the default of 5 s would hold back the start. */
+/** With less than 300 ms ffmpeg does not find the sound; the default of 5 s would delay the start. */
 const REWRAPPED = [...['-analyzeduration', '300000', '-f', 'flv', '-i', 'pipe:0', '-map', '0:v', '-map', '0:a']];
 
-/** The protocols that ffmpeg may open on the way to a destination; RTMPS goes by a relay. */
+/** Protocols that ffmpeg may open on the way to a destination; RTMPS uses a relay. */
 const PROTOCOLS = { rtmp: 'rtmp,tcp', rtmps: 'rtmp,tcp', srt: 'srt' } as const;
 
-/** What follows the preset has the last word over it: the codec is a copy, whatever it says. */
+/** Options behind the preset override it: the codec is always a copy. */
 const ARGUMENTS = (address: Address): string[] => [
   ...['-hide_banner', '-nostdin', '-nostats', '-loglevel', 'level+error'],
   ...['-stats_period', String(REPORT_SECONDS), '-progress', `pipe:${PROGRESS_FD}`],
@@ -45,12 +45,12 @@ const ARGUMENTS = (address: Address): string[] => [
   ...['-protocol_whitelist', PROTOCOLS[address.protocol], address.url],
 ];
 
-/** A descriptor of a file that has no name any more, so that nothing is left on disk whatever ends this process. */
+/** Opens a file without a name, so that no end of this process leaves it on disk. */
 function nameless(content: string): number {
   const dir = mkdtempSync(join(tmpdir(), 'loopstream-'));
   try {
     const fd = openSync(join(dir, 'preset'), 'wx+', 0o600);
-    // Written at a position, which leaves the descriptor's own at the beginning.
+    // A write at a position leaves the descriptor's own position at the beginning.
     if (content !== '') writeSync(fd, content, 0);
     return fd;
   } finally {
@@ -59,7 +59,7 @@ function nameless(content: string): number {
 }
 
 export interface TransportEvents {
-  /** ffmpeg reported how many bytes the destination's connection has taken so far. */
+  /** Called with the bytes that the destination's connection has taken so far. */
   onProgress: (bytes: number) => void;
 }
 
@@ -69,12 +69,12 @@ export class FfmpegTransport {
   readonly #graceMs: number;
   readonly #stderr: string[] = [];
   #killed: Failure | undefined;
-  /** It was asked to end, or has told that it does. */
+  /** The process was asked to end, or has reported its end. */
   #done = false;
-  /** Resolves when the process is gone, with why. */
+  /** Resolves with the reason when the process is gone. */
   readonly ended: Promise<Failure>;
 
-  /** `graceMs`: for it to end when it is done. */
+  /** `graceMs`: time for the process to end after it is done. */
   constructor(ffmpeg: Executable, address: Address, events: TransportEvents, graceMs = GRACE_MS) {
     this.#secrets = address.secrets;
     this.#graceMs = graceMs;
@@ -102,9 +102,9 @@ export class FfmpegTransport {
         this.#child.once('close', () => clearTimeout(timer));
       });
     });
-    // Where no descriptor is left, there is no process either, and its event, which tells so, has been listened to above.
+    // Without a free descriptor there is no process either; its event, handled above, reports that.
     if (!this.#child.stdin) throw new Error('no pipe could be made');
-    // A broken pipe is told by the process's end; without a listener it would end this one.
+    // The end of the process reports a broken pipe; without a listener the error would end this process.
     this.stdin.on('error', () => undefined);
     this.#listen(events);
   }
@@ -117,7 +117,7 @@ export class FfmpegTransport {
     return this.#child.pid;
   }
 
-  /** Ends it at once, for this reason; when it had already said that it ends, that it did not is the reason. */
+  /** Kills the process for this reason. If it had reported its end already, the reason is that it hung. */
   kill(reason: Failure): void {
     if (this.#child.exitCode !== null || this.#child.signalCode !== null) return;
     const why = this.#stderr.length > 0 ? classify(this.#stderr).message : '';
@@ -125,14 +125,14 @@ export class FfmpegTransport {
     this.#child.kill('SIGKILL');
   }
 
-  /** Lets it send what it has and say goodbye; kills it when that takes too long. */
+  /** Lets the process send the rest and close its connection; kills it after the grace time. */
   async finish(): Promise<void> {
     this.stdin.end();
     this.#end();
     await this.ended;
   }
 
-  /** All that is left to do is to close the connection. */
+  /** Starts the grace time: closing the connection is all that is left. */
   #end(): void {
     if (this.#done) return;
     this.#done = true;
@@ -144,7 +144,7 @@ export class FfmpegTransport {
     const progress = this.#child.stdio[PROGRESS_FD] as Readable | null;
     let report = '';
     progress?.setEncoding('latin1').on('data', (text: string) => {
-      // ffmpeg writes a report at once, so most often this is a whole one; its last line begins with `progress=`.
+      // ffmpeg writes a report at once, so this is most often a whole one; its last line begins with `progress=`.
       report += text;
       const end = report.lastIndexOf('progress=');
       if (end < 0) return;

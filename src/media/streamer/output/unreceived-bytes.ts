@@ -1,18 +1,18 @@
 /**
- * What a process has sent and nobody has received: bytes that wait in the kernel for a peer that has not acknowledged them. Linux
- * tells of it in /proc, which takes a while where there are many connections; elsewhere it is not known.
+ * Counts the bytes that a process has sent and its peers have not acknowledged. Linux shows them in /proc, which is
+ * slow where there are many connections; on other systems the count is 0.
  */
 import { readdir, readFile, readlink } from 'node:fs/promises';
 
-/** Of one line of /proc/net/tcp: its inode, and the bytes that are not acknowledged. */
+/** Matches one line of /proc/net/tcp: the queued bytes and the inode. */
 const LINE = /^\s*\d+: \S+ \S+ \S+ ([0-9A-F]+):[0-9A-F]+ \S+ \S+ +\d+ +\d+ (\d+) /gm;
 
-/** Bytes by the inode of the connection, as /proc tells of it. */
+/** Parses the queued bytes of each connection, by its inode. */
 export function parseQueues(table: string): Map<string, number> {
   return new Map([...table.matchAll(LINE)].map(([, bytes = '0', inode = '']) => [inode, Number.parseInt(bytes, 16)]));
 }
 
-/** Bytes of all TCP connections of the process; 0 where it is gone, or where nobody tells. */
+/** Counts the queued bytes of all TCP connections of a process; 0 if it is gone or the system does not show them. */
 export async function unreceivedBytes(pid: number): Promise<number> {
   try {
     const dir = `/proc/${pid}/fd`;
