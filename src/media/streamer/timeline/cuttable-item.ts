@@ -1,6 +1,6 @@
 /**
- * An item that can be ended early, in a place where a decoder notices nothing: a skip. Pictures end where every one that was
- * sent has been shown in its turn, because a B-frame that is left out would leave a hole before the next item's keyframe.
+ * Ends an item early, for a skip, at a place where a decoder notices nothing. Pictures end where every sent picture has
+ * been shown in its turn: a missing B-frame would leave a hole before the next item's keyframe.
  * Pure: no I/O, no clock.
  */
 import { compositionTimeMs, type FlvTag } from '../../rendition/flv.ts';
@@ -12,11 +12,11 @@ export class CuttableItem implements TimelineItem {
   readonly #isOver: () => boolean;
   readonly #leading: 'video' | 'audio';
   #ended = false;
-  /** Pictures taken, and the last slot in which one of them is shown. */
+  /** Number of pictures taken, and the last slot that shows one of them. */
   #taken = 0;
   #lastShown = -1;
 
-  /** `isOver` is asked before each frame of the `leading` track: true ends the item at the next good place. */
+  /** `isOver` is called before each frame of the `leading` track; true ends the item at the next good place. */
   constructor(item: TimelineItem, leading: 'video' | 'audio', isOver: () => boolean) {
     this.#item = item;
     this.#leading = leading;

@@ -1,5 +1,5 @@
 /**
- * The largest step between two timestamps of a track over the last hour, in an hour's worth of minutes.
+ * Tracks the largest step between two timestamps of a track over the last hour, minute by minute.
  * Pure: no I/O, no clock.
  */
 
@@ -7,11 +7,11 @@ const MINUTE_MS = 60_000;
 const MINUTES = 60;
 
 export class LargestSteps {
-  /** The largest of each minute that had one, oldest first. */
+  /** The largest step of each minute that had one, oldest first. */
   #minutes: { minute: number; ms: number }[] = [];
   #before: number | undefined;
 
-  /** The next timestamp, in milliseconds, at a moment of a clock that never goes back. */
+  /** Adds the next timestamp in milliseconds, at a moment of the monotonic clock. */
   add(timestampMs: number, nowMs: number): void {
     const ms = timestampMs - (this.#before ?? timestampMs);
     this.#before = timestampMs;
@@ -25,7 +25,7 @@ export class LargestSteps {
     }
   }
 
-  /** 0 when there was none. */
+  /** Returns the largest step of the last hour; 0 when there was none. */
   largestMs(nowMs: number): number {
     this.#forget(Math.floor(nowMs / MINUTE_MS));
     return this.#minutes.reduce((largest, { ms }) => Math.max(largest, ms), 0);

@@ -1,6 +1,6 @@
 /**
- * Segments: a batch of encoded tags, made once and handed to everyone who wants the stream. A keyframe always begins
- * one, so that a receiver can join or leave out media between two of them and never in the middle of a tag or a GOP.
+ * Encodes tags into segments, once for all receivers. A keyframe always begins a segment, so that a receiver can join
+ * or lose media between two segments and never in the middle of a tag or a GOP.
  * Pure: no I/O, no clock.
  */
 
@@ -20,11 +20,11 @@ import type { OutTag } from './splicer.ts';
 
 export interface Segment {
   bytes: Buffer;
-  /** True when its first picture is a keyframe, with nothing before it that a decoder could not use. */
+  /** True when the first picture is a keyframe and only media that a decoder can use comes before it. */
   keyframe: boolean;
-  /** Timeline milliseconds of its first tag. */
+  /** Timeline milliseconds of the first tag. */
   startMs: number;
-  /** Decoder headers that were in force before it, for whoever joins here. */
+  /** Decoder headers in force before the segment, for a receiver that joins here. */
   videoHeader: Buffer | undefined;
   audioHeader: Buffer | undefined;
 }
@@ -45,7 +45,7 @@ function encode(tags: readonly OutTag[]): Buffer {
 export class Segmenter {
   #tags: OutTag[] = [];
   #startsWithKeyframe = false;
-  /** Headers that came since the last frame: they belong to the segment of the keyframe behind them. */
+  /** Headers since the last frame. They belong to the segment of the next keyframe. */
   #headers: OutTag[] = [];
   #videoHeader: Buffer | undefined;
   #audioHeader: Buffer | undefined;
@@ -68,7 +68,7 @@ export class Segmenter {
     return closed;
   }
 
-  /** Closes the segment that is open, if any. */
+  /** Closes the open segment, if there is one. */
   flush(): Segment | undefined {
     return this.#close();
   }
@@ -89,7 +89,7 @@ export class Segmenter {
   }
 }
 
-/** What comes before the first segment that a receiver gets: file header, metadata, decoder headers. */
+/** Encodes the start of a receiver's stream: file header, metadata, decoder headers. */
 export function preamble(profile: string, segment: Segment): Buffer {
   const format = parseProfile(profile);
   const metadata = encodeMetaData({
@@ -103,13 +103,13 @@ export function preamble(profile: string, segment: Segment): Buffer {
   });
   return Buffer.concat([
     encodeHeader({ audio: true, video: true }),
-    // At 0 wherever the stream is joined: ffmpeg takes metadata with a later timestamp for a track of text.
+    // The timestamp is 0 wherever the receiver joins: ffmpeg takes later metadata for a text track.
     encodeTag(TAG_SCRIPT, 0, metadata),
     decoderHeaders(segment),
   ]);
 }
 
-/** The decoder headers alone, for a receiver that was cut off in between and goes on at this segment. */
+/** Encodes the decoder headers alone, for a receiver that lost media and goes on at this segment. */
 export function decoderHeaders({ startMs, videoHeader, audioHeader }: Segment): Buffer {
   return Buffer.concat([
     ...(videoHeader ? [encodeTag(TAG_VIDEO, startMs, videoHeader)] : []),

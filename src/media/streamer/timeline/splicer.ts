@@ -1,33 +1,33 @@
 /**
- * The splicer: joins items into one endless stream of FLV tags by giving every tag a new timestamp, counted in frames and
- * samples. Pictures and sound are two tracks. Without an audio track of its own, the sound follows the pictures' items;
- * with one, it loops by itself. One can come and go while the stream is on air, between two items of the pictures.
- * Pure: no I/O, no clock. Items hand over what they have read; when they have nothing yet, the splicer waits.
+ * Joins items into one endless stream of FLV tags: each tag gets a new timestamp, counted in frames and samples.
+ * Pictures and sound are two tracks. Without an audio track of its own, the sound follows the pictures' items; an audio
+ * track loops by itself. An audio track can come and go on air, between two items of the pictures.
+ * Pure: no I/O, no clock. Items return media that they have read; when they have none yet, the splicer waits.
  */
 import { compositionTimeMs, type FlvTag, isKeyframe, TAG_AUDIO, TAG_VIDEO, type TagType } from '../../rendition/flv.ts';
 import { AUDIO_FRAME_TICKS, TICKS_PER_SECOND, ticksToMs } from './ticks.ts';
 
-/** An item that is being played, from a keyframe on. */
+/** An item that plays, from a keyframe on. */
 export interface TimelineItem {
   readonly id: string;
   readonly name: string;
   /** Bodies of the sequence header tags; undefined where the item has no such track. */
   readonly videoHeader: Buffer | undefined;
   readonly audioHeader: Buffer | undefined;
-  /** Ticks of a picture, and how many pictures are to come from where it is joined. */
+  /** Ticks of a picture, and the number of pictures from the joined one on. */
   readonly frameTicks: number;
   readonly videoFrames: number;
   /** Frames between decoding and showing the first picture (its B-frame delay). */
   readonly delayFrames: number;
-  /** The next picture or AAC frame; `wait` when it has not been read yet, `end` when there is none any more. */
+  /** Returns the next picture or AAC frame; `wait` when it has not been read yet, `end` after the last one. */
   takeVideo(): FlvTag | 'wait' | 'end';
   takeAudio(): FlvTag | 'wait' | 'end';
-  /** Nobody will take its sound: it need not be kept. */
+  /** Drops the item's sound, which is not played. */
   mute(): void;
   close(): void;
 }
 
-/** Gives the item after the last one it gave. `none`: nothing can be played now. */
+/** Returns the next item; `none` when nothing can be played now. */
 export type NextItem = () => TimelineItem | 'wait' | 'none';
 
 export interface OutTag {
@@ -35,7 +35,7 @@ export interface OutTag {
   /** Milliseconds on the stream's timeline; not wrapped. */
   timestampMs: number;
   body: Buffer;
-  /** The composition time to write into the body, where it is not what the body has. */
+  /** Composition time to write into the body, where it differs from the body's own. */
   compositionMs: number | undefined;
   kind: 'header' | 'frame';
   keyframe: boolean;
@@ -47,9 +47,9 @@ export interface SpliceStats {
   seams: number;
   maxVideoStepMs: number;
   maxAudioStepMs: number;
-  /** Where an item's sound began minus where its picture did, at the last seam; 0 with sound of its own. */
+  /** Start of an item's sound minus start of its pictures, at the last seam; 0 with an audio track. */
   avSkewMs: number;
-  /** AAC frames of silence put in where an item's sound was shorter than its pictures. */
+  /** AAC frames of silence that filled up sound shorter than its pictures. */
   silentFrames: number;
 }
 
@@ -65,18 +65,18 @@ export const SILENT_FRAME = Buffer.from([0xaf, 0x01, 0x21, 0x00, 0x00, 0x00, 0x0
 export class Splicer {
   readonly #nextVideo: NextItem;
   #nextAudio: NextItem | undefined;
-  /** What #nextAudio becomes with the next item of the pictures. */
+  /** The change of #nextAudio at the next item of the pictures. */
   #turn: { to: NextItem | undefined; taken: (() => void) | undefined } | undefined;
   #video: TimelineItem | undefined;
   #audio: TimelineItem | undefined;
-  /** The item behind #video when the sound has gone over to it first, up to half an AAC frame before the pictures. */
+  /** The item behind #video once the sound has moved on to it, up to half an AAC frame before the pictures. */
   #ahead: TimelineItem | undefined;
   /** Ticks of the next picture (decoding) and of the next AAC frame. */
   #videoAt: number;
   #audioAt: number;
   /** Ticks at which the first picture of #video is shown. */
   #soundFrom = 0;
-  /** Ticks by which everything is shown later than pictures are decoded: the largest B-frame delay seen. */
+  /** Ticks between decoding and showing: the largest B-frame delay seen. */
   #delay: number;
   #framesLeft = 0;
   #videoHeader: Buffer | undefined;
@@ -94,7 +94,7 @@ export class Splicer {
     silentFrames: 0,
   };
 
-  /** `delayTicks`: the largest B-frame delay to be expected. `startTicks`: where the timeline begins. */
+  /** `delayTicks`: the largest expected B-frame delay. `startTicks`: the start of the timeline. */
   constructor(options: { video: NextItem; audio?: NextItem | undefined; delayTicks?: number; startTicks?: number }) {
     this.#nextVideo = options.video;
     this.#nextAudio = options.audio;
@@ -103,7 +103,7 @@ export class Splicer {
     this.#audioAt = this.#videoAt + this.#delay;
   }
 
-  /** Ticks up to which pictures have been given out. */
+  /** Ticks of the pictures returned so far. */
   get position(): number {
     return this.#videoAt;
   }
@@ -113,19 +113,19 @@ export class Splicer {
   }
 
   /**
-   * From the next item of the pictures on, sound comes from `audio`; from the items themselves when there is none. `taken`
-   * is called when that has happened and what gave the sound before is asked no more; not when another call comes first.
+   * Changes the source of the sound at the next item of the pictures: `audio`, or the items themselves when undefined.
+   * `taken` is called after the change, when the old source is no longer in use; a newer call of setAudio replaces it.
    */
   setAudio(audio: NextItem | undefined, taken?: () => void): void {
     this.#turn = { to: audio, taken };
   }
 
-  /** The next tag, or undefined when an item has not been read far enough (or none can be played now). */
+  /** Returns the next tag; undefined when an item has not been read far enough, or none can be played now. */
   step(): OutTag | undefined {
     const pending = this.#pending.shift();
     if (pending) return pending;
     if (!this.#video && !this.#turnVideo()) return undefined;
-    // The sound of a moment is sent before its picture's decoding time passes it, as a muxer would order them.
+    // Sound comes before the picture whose decoding time passes it, in a muxer's order.
     return this.#audioAt < this.#videoAt + this.#delay ? this.#stepAudio() : this.#stepVideo();
   }
 
@@ -141,13 +141,13 @@ export class Splicer {
       const tag = this.#framesLeft > 0 ? item.takeVideo() : 'end';
       if (tag === 'wait') return undefined;
       if (tag !== 'end') return this.#emitVideo(item, tag);
-      // A file that ends before its index says: what is next begins here, and the sound goes over with it.
+      // The file ends before its index says. The next item begins here, and the sound moves on with it.
       this.#framesLeft = 0;
       if (!this.#turnVideo()) return undefined;
     }
   }
 
-  /** Goes to the next item on the video track; false when there is none yet. */
+  /** Moves on to the next item of the pictures; false when there is none yet. */
   #turnVideo(): boolean {
     const next = this.#peekNext();
     if (!next) return false;
@@ -164,14 +164,14 @@ export class Splicer {
     return true;
   }
 
-  /** With an item of the pictures, what gives the sound may change. */
+  /** Changes the source of the sound, if that is due, with a new item of the pictures. */
   #turnAudio(next: TimelineItem): void {
     const had = this.#nextAudio;
     const turn = this.#turn;
     this.#turn = undefined;
     if (turn) this.#nextAudio = turn.to;
     if (had && !this.#nextAudio) this.#audio?.close();
-    // A song begins at its beginning, and what the pictures' items would have given is not heard any more.
+    // A song begins at its beginning, and the sound of the pictures' items ends.
     if (!had && this.#nextAudio) this.#audio = undefined;
     this.#soundFrom = this.#videoAt + this.#delay;
     if (this.#nextAudio) {
@@ -184,14 +184,14 @@ export class Splicer {
     turn?.taken?.();
   }
 
-  /** The item behind the one on the video track; it stays where it is until #turnVideo takes it. */
+  /** Returns the item behind the one on the video track, without moving on to it. */
   #peekNext(): TimelineItem | undefined {
     if (!this.#ahead) {
       const next = this.#nextVideo();
       if (next === 'wait' || next === 'none') return undefined;
       this.#ahead = next;
-      // Only a program that was published later can bring a larger delay than was expected. Its pictures are shown that
-      // much later, once; the sound before it is held for as long.
+      // Only a program that was published later can bring a larger delay than expected. Its pictures are shown later by
+      // the difference, once; the sound before it waits as long.
       this.#delay = Math.max(this.#delay, next.delayFrames * next.frameTicks);
     }
     return this.#ahead;
@@ -252,9 +252,9 @@ export class Splicer {
   }
 
   /**
-   * Sound that belongs to the pictures: it changes items at the AAC frame nearest to the pictures' end, so the two are
-   * never more than half an AAC frame apart however many seams there were. What is left over then, at most one frame of a
-   * well-made rendition, is dropped; what is missing is silence.
+   * Returns sound of the pictures' items. It changes items at the AAC frame nearest to the end of the pictures, so the
+   * two are never more than half an AAC frame apart after any number of seams. Surplus sound, at most one frame of a
+   * well-made rendition, is dropped; missing sound is silence.
    */
   #followingAudio(): FlvTag | 'wait' | 'end' {
     if (!this.#audio) this.#joinSound();
@@ -271,8 +271,8 @@ export class Splicer {
   }
 
   /**
-   * The sound of the item on the video track, from when its first picture is shown: that is later than the sound before it
-   * ends when the item brings a larger delay.
+   * Begins the sound of the item on the video track when its first picture is shown. An item with a larger delay shows
+   * it after the end of the sound before.
    */
   #joinSound(): void {
     if (this.#video && this.#audioAt + HALF_AUDIO_FRAME >= this.#soundFrom) this.#begin(this.#video, this.#soundFrom);
@@ -283,7 +283,7 @@ export class Splicer {
     this.stats.avSkewMs = (this.#audioAt - shownAt) / (TICKS_PER_SECOND / 1000);
   }
 
-  /** Sound of its own: item after item, none cut. Silence while none of them can be played. */
+  /** Returns sound of the audio track: item after item, none cut. Silence while none can be played. */
   #ownAudio(next: NextItem): FlvTag | 'wait' | 'end' {
     for (;;) {
       const tag = this.#audio?.takeAudio() ?? 'end';

@@ -1,6 +1,6 @@
 /**
- * Whether a document that was handed over has the shape that its schema asks for. Written out by hand: the schema library
- * would take more memory than all the rest of a streamer. A test holds these to the schemas.
+ * Checks the shape of a program or an index against its schema. The checks are written by hand, because the schema
+ * library takes more memory than all the rest of a streamer. A test compares them with the schemas.
  * Pure: no I/O, no clock.
  */
 
@@ -18,7 +18,7 @@ const atLeast =
   (value) =>
     isInteger(value) && value >= minimum;
 
-/** An object with these members; more are allowed. */
+/** Checks an object's members; more members are allowed. */
 const object =
   (members: Record<string, Check>, optional: Record<string, Check> = {}): Check =>
   (value) => {

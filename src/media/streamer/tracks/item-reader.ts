@@ -1,6 +1,6 @@
 /**
- * One item being read: range after range of its rendition, a bounded piece ahead of what is played. The splicer takes tags
- * synchronously; when they run out `onData` says that there are more.
+ * Reads one item, range after range of its rendition, a bounded piece ahead of the playhead. The splicer takes tags
+ * synchronously; when they have run out, `onData` announces new ones.
  */
 import { sleep } from '../../../lib/clock.ts';
 import type { ProgramItem } from '../../../resources/stream/program.ts';
@@ -21,9 +21,9 @@ import { ItemError, itemError, loadRendition, type TrackKind } from './rendition
 
 /** One read: 1.6 s at 2.5 Mbit/s. At most two are held. */
 const CHUNK_BYTES = 512 * 1024;
-/** Sound and picture of a rendition lie side by side; a file in which they are further apart than this is damaged. */
+/** Sound and picture of a rendition lie side by side. A file with a larger distance is damaged. */
 const MAX_QUEUED_BYTES = 32 * 2 ** 20;
-/** Storage that answers nothing for this long has failed. */
+/** A storage that returns nothing for this long has failed. */
 export const READ_TIMEOUT_MS = 10_000;
 const READ_ATTEMPTS = 3;
 const RETRY_MS = 200;
@@ -32,13 +32,13 @@ export interface OpenOptions {
   storage: Storage;
   item: ProgramItem;
   kind: TrackKind;
-  /** Where in the item to begin; a video track begins at the keyframe at or before it. */
+  /** Position in the item to begin at; a video track begins at the keyframe at or before it. */
   offsetTicks: number;
   /** Called when tags have been read, and when reading has ended. */
   onData: () => void;
 }
 
-/** A first-in-first-out list whose taking does not move the rest. */
+/** A first-in-first-out list that does not move its entries on removal. */
 class Queue {
   #tags: FlvTag[] = [];
   #at = 0;
@@ -76,9 +76,9 @@ export class ItemReader implements TimelineItem {
   readonly audioHeader: Buffer | undefined;
   readonly frameTicks: number;
   readonly videoFrames: number;
-  /** How long the whole item plays on this track. */
+  /** Ticks that the whole item plays on this track. */
   readonly ticks: number;
-  /** What went wrong while it was played; the item ends there. */
+  /** The error that ended the item while it played. */
   error: ItemError | undefined;
   readonly #options: OpenOptions;
   readonly #version: string;
@@ -91,7 +91,7 @@ export class ItemReader implements TimelineItem {
   #offset: number;
   #reading: Promise<void> | undefined;
   #ended = false;
-  /** Sound before this is not of the part that is played. */
+  /** Sound before this time is before the joined picture. */
   #soundFromMs = 0;
   readonly #joined: boolean;
   #delayFrames: number | undefined;
@@ -114,7 +114,7 @@ export class ItemReader implements TimelineItem {
     if (keyframe && this.#joined) {
       this.#offset = keyframe.offset;
     } else if (kind === 'audio' && !index.video && offsetTicks >= AUDIO_FRAME_TICKS) {
-      // Sound alone has no table of keyframes: its bit rate is even, so the place is found by proportion.
+      // Sound alone has no table of keyframes. Its bit rate is even, so the offset is proportional.
       this.#offset = Math.floor((offsetTicks / itemTicks(index, 'audio')) * index.sizeBytes);
     } else {
       this.#offset = 0;
@@ -227,14 +227,14 @@ export class ItemReader implements TimelineItem {
     if (this.#delayFrames === undefined) {
       const delayMs = Math.max(0, compositionTimeMs(tag));
       this.#delayFrames = Math.round((delayMs * TICKS_PER_SECOND) / 1000 / this.frameTicks);
-      // Joined in the middle, the sound begins with the AAC frame nearest to when the first picture is shown.
+      // In a joined item, the sound begins with the AAC frame nearest to the first picture.
       if (this.#joined) this.#soundFromMs = tag.timestampMs + delayMs - ticksToMs(AUDIO_FRAME_TICKS / 2);
     }
     this.#video.push(tag);
   }
 }
 
-/** A fault in the bytes, as an ItemError. */
+/** Turns a fault in the bytes into an ItemError. */
 function damage(error: unknown): ItemError | undefined {
   return error instanceof Error && error.name === 'FlvError'
     ? new ItemError('item_invalid', 'The rendition is damaged.', error)

@@ -1,21 +1,24 @@
-/** What has to be known of a list before the first of its items plays: how long each one is, and the largest B-frame delay. */
+/** Measures a list before its first item plays: the length of each item, and the largest B-frame delay. */
 
 import { isLeftOut, type ProgramItem } from '../../../resources/stream/program.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { frameTicks, itemTicks } from '../timeline/ticks.ts';
 import { itemError, loadDelay, loadIndex, type TrackKind } from './rendition-index.ts';
 
-/** A storage that left so many questions unanswered at first is not asked about the rest of the list. */
+/** After this many unanswered requests at the start, the storage is not asked about the rest of the list. */
 const MAX_UNANSWERED = 3;
-/** Of a list's items. One after the other, 500 in a storage that takes 50 ms an answer would hold the start for minutes. */
+/**
+ * Items that are read at once. One by one, 500 items in a storage that takes 50 ms a request would delay the start by
+ * minutes.
+ */
 const ASKED_AT_ONCE = 32;
 
 export interface Measures {
-  /** Ticks that each item plays; 0 for one that cannot be played now. */
+  /** Ticks that each item plays; 0 while an item cannot be played. */
   durations: number[];
   /** Largest B-frame delay, in ticks. */
   delayTicks: number;
-  /** Nothing is known, because the storage did not answer. */
+  /** True when nothing is known because the storage did not answer. */
   unanswered: boolean;
 }
 
@@ -23,7 +26,7 @@ export interface MeasureOptions {
   storage: Storage;
   kind: TrackKind;
   signal: AbortSignal;
-  /** Called with every item that cannot be played, and why. */
+  /** Called for each item that cannot be played, with the reason. */
   onFault: (item: ProgramItem, error: unknown) => void;
 }
 
@@ -31,7 +34,7 @@ export interface MeasureOptions {
 export async function measure(items: readonly ProgramItem[], options: MeasureOptions): Promise<Measures> {
   const durations = items.map(() => 0);
   let delayTicks = 0;
-  // Not a number as soon as the storage has answered.
+  // NaN once the storage has answered.
   let failures = 0;
   const ask = async ([at, item]: [number, ProgramItem]) => {
     if (isLeftOut(item)) return;

@@ -1,4 +1,4 @@
-/** Reads and checks the index of a rendition: nothing of an item is played before its index has been found sound. */
+/** Reads and checks the index of a rendition. An item plays only after its index was found valid. */
 
 import type { ProgramItem } from '../../../resources/stream/program.ts';
 import {
@@ -18,10 +18,10 @@ import { isRenditionIndex } from './document-shape.ts';
 
 export type TrackKind = 'video' | 'audio';
 
-/** Why an item cannot be played. */
+/** The reason why an item cannot be played. */
 export class ItemError extends Error {
   /**
-   * `item_missing`: no rendition under this key. `item_invalid`: its index or its bytes are not what they must be.
+   * `item_missing`: there is no rendition under this key. `item_invalid`: its index or its bytes are wrong.
    * `storage_unavailable`: the storage did not answer.
    */
   readonly code: 'item_missing' | 'item_invalid' | 'storage_unavailable';
@@ -60,7 +60,7 @@ function parse(json: string): RenditionIndex {
   return index;
 }
 
-/** What the schema cannot say: that numbers fit each other. */
+/** Checks rules that the schema cannot express: the numbers must fit each other. */
 function checkSense(index: RenditionIndex, kind: TrackKind): void {
   const invalid = (message: string) => new ItemError('item_invalid', message);
   if (!index[kind]) throw invalid(`The rendition has no ${kind}.`);
@@ -79,7 +79,10 @@ function checkSense(index: RenditionIndex, kind: TrackKind): void {
 export const loadIndex = async (storage: Storage, item: ProgramItem, kind: TrackKind, signal?: AbortSignal) =>
   (await loadRendition(storage, item, kind, signal)).index;
 
-/** The index, and the version of the file that it fits: to be read as that or not at all. Rejects with ItemError. */
+/**
+ * Returns the index and the version of the file that it describes; readers must read that version. Rejects with
+ * ItemError.
+ */
 export async function loadRendition(
   storage: Storage,
   item: ProgramItem,
@@ -104,7 +107,10 @@ export async function loadRendition(
   }
 }
 
-/** Frames between decoding and showing the first picture. Rejects with ItemError when no keyframe is where one must be. */
+/**
+ * Returns the frames between decoding and showing the first picture. Rejects with ItemError when the index names a
+ * place without a keyframe.
+ */
 export async function loadDelay(
   storage: Storage,
   item: ProgramItem,

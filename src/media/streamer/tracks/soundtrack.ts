@@ -1,6 +1,6 @@
 /**
- * The list of songs over the pictures, while the program has one. It comes and goes on air: the change is heard from the
- * next item of the pictures on, and what was heard before is given up then.
+ * Plays the program's list of songs over the pictures, while there is one. The list comes and goes on air: each change
+ * takes effect at the next item of the pictures.
  */
 import type { Program } from '../../../resources/stream/program.ts';
 import type { Splicer } from '../timeline/splicer.ts';
@@ -9,11 +9,11 @@ import type { TrackPlayer } from './track.ts';
 export class Soundtrack {
   readonly #make: (signal: AbortSignal) => TrackPlayer;
   #current: { track: TrackPlayer; stop: AbortController } | undefined;
-  /** No longer in the program, but perhaps still heard. */
+  /** Removed from the program, but perhaps still played. */
   #leaving: { track: TrackPlayer; stop: AbortController }[] = [];
   #splicer: Splicer | undefined;
 
-  /** `make`: a track that ends its work when its signal is aborted. */
+  /** `make` creates a track that stops when its signal is aborted. */
   constructor(make: (signal: AbortSignal) => TrackPlayer) {
     this.#make = make;
   }
@@ -23,12 +23,12 @@ export class Soundtrack {
     return this.#current?.track;
   }
 
-  /** Tells the splicer of every change from now on; it has been given the track as it is. */
+  /** Connects the splicer, which has the current track already, to future changes. */
   attach(splicer: Splicer): void {
     this.#splicer = splicer;
   }
 
-  /** Rejects as TrackPlayer.load does; what was heard before is heard on then. */
+  /** Rejects as TrackPlayer.load does; the old track then plays on. */
   async load(program: Program): Promise<void> {
     const had = this.#current;
     if (program.audio) {

@@ -1,6 +1,6 @@
 /**
- * A track: the items of a program's list, one after the other for ever, the next one opened while the last one plays. An
- * item that cannot be played is skipped, counted and tried again on its next turn.
+ * Plays the items of a program's list, one after the other for ever; the next item is opened while the current one
+ * plays. An item that cannot be played is skipped, counted and tried again on its next turn.
  */
 import { type Clock, sleep } from '../../../lib/clock.ts';
 import type { Logger } from '../../../lib/log.ts';
@@ -31,9 +31,9 @@ import { ItemReader } from './item-reader.ts';
 import { measure } from './measure-list.ts';
 import { ItemError, itemError, type TrackKind } from './rendition-index.ts';
 
-/** A whole turn over the list without one item that plays: wait, longer each time. */
+/** Wait after a whole round without a playable item, longer each time. */
 const RETRY_MS = { first: 500, longest: 15_000 };
-/** Items that cannot be played are told by name up to this many. */
+/** Limit of the broken items that are listed by name. */
 const MAX_BROKEN = 20;
 
 export interface TrackOptions {
@@ -42,50 +42,50 @@ export interface TrackOptions {
   clock: Clock;
   log: Logger;
   signal: AbortSignal;
-  /** Called when `next` may have a new answer, or an item more to give. */
+  /** Called when `next` may return something new, or an item has more media. */
   onData: () => void;
-  /** Milliseconds by which media is made before its time; 0 when left out. */
+  /** Milliseconds of media made ahead of time; 0 when missing. */
   leadMs?: () => number;
 }
 
-/** Index of the item `id` that is nearest to where it was: a list may hold it more than once. */
+/** Returns the index of item `id` that is nearest to its old index: a list may hold an item more than once. */
 function nearest(items: readonly ProgramItem[], id: string, was: number): number | undefined {
   const found = items.flatMap((item, index) => (item.id === id ? [index] : []));
   return found.sort((a, b) => Math.abs(a - was) - Math.abs(b - was))[0];
 }
 
-/** The item of a turn, as it is shown. */
+/** Describes the item of a turn for display. */
 function show({ id, name }: Pick<ProgramItem, 'id' | 'name'>, listing: Listing | undefined, turn: Playhead): ShownItem {
   const index = (listing && findItem(listing.loop, turn)) ?? 0;
   return { id, name, ...findPlace(listing?.lists, index) };
 }
 
-/** The list of one version of the program, with what has to be known of its items before the first of them plays. */
+/** The list of one program version, with the measures that its first item needs. */
 interface Listing {
   version: number;
-  /** Undefined until the first item of a version that was taken up on air begins. */
+  /** Undefined until the first item of a version that was published on air begins. */
   epochMs: number | undefined;
   items: readonly ProgramItem[];
   lists: Track['lists'];
   loop: Loop;
-  /** Largest B-frame delay of its items, in ticks. */
+  /** Largest B-frame delay of the items, in ticks. */
   delayTicks: number;
-  /** Nothing is known of its items, because the storage did not answer. */
+  /** True when nothing is known of the items because the storage did not answer. */
   unanswered: boolean;
 }
 
 export interface TrackStats {
-  /** Items that could not be played, by code, since start. */
+  /** Items that could not be played, by code, since the start. */
   skipped: Record<string, number>;
-  /** Rounds that have been played through, by the playhead. */
+  /** Completed rounds, by the playhead. */
   loopCount: number;
   current: ShownItem | null;
   next: ShownItem | null;
-  /** False when nothing of the list can be played. */
+  /** False while no item of the list can be played. */
   playable: boolean;
-  /** The version that plays and the epoch by which another streamer would stand where this one does; null before that. */
+  /** The version on air, and the epoch that puts another streamer at the same place; null before the first item. */
   clock: TrackEpoch | null;
-  /** The items that could not be played when it was last their turn. */
+  /** Items that could not be played at their last turn. */
   broken: UnplayableItem[];
 }
 
@@ -95,7 +95,7 @@ export interface TrackEpoch {
   epoch: string;
 }
 
-/** An item and where it is in the stream's own lists. */
+/** An item and its place in the stream's lists. */
 export type ShownItem = { id: string; name: string } & Place;
 
 export interface UnplayableItem extends ShownItem {
@@ -106,24 +106,24 @@ export interface UnplayableItem extends ShownItem {
 export class TrackPlayer {
   readonly #options: TrackOptions;
   #listing: Listing | undefined;
-  /** The turn after the one given out last. */
+  /** The turn after the last one returned. */
   #cursor: Playhead | undefined;
   #ready: ItemReader | undefined;
   #opening: Promise<void> | undefined;
-  /** Rises when a new listing makes what is being opened worthless. */
+  /** Rises when a new listing makes the item that is being opened useless. */
   #generation = 0;
   #changed = new AbortController();
   #playing: ItemReader | undefined;
   /** The turn of #playing. */
   #at: Playhead = { round: 0, turn: 0, offsetTicks: 0 };
-  /** The listing that #playing is of. */
+  /** The listing of #playing. */
   #onAir: Listing | undefined;
   readonly #epoch = new EpochKeeper();
   #skipping: PromiseWithResolvers<void> | undefined;
   readonly #skipped: Record<string, number> = {};
   readonly #broken = new Map<string, UnplayableItem>();
   #playable = true;
-  /** Loads the program again, while nothing of its list is known because the storage was away. */
+  /** Loads the program again, after the storage did not answer for its list. */
   #again: (() => Promise<void>) | undefined;
   /** Number of the last load that began, and of the last that ended. */
   #loads = 0;
@@ -137,14 +137,14 @@ export class TrackPlayer {
     return this.#listing?.delayTicks ?? 0;
   }
 
-  /** Takes a program: the first is joined where its clock stands, a later one at the end of the item that plays. */
+  /** Takes a program: the first one begins at its playhead, later ones at the end of the current item. */
   async load(program: Program, list: Track): Promise<void> {
     const load = ++this.#loads;
     const listing = await this.#list(program, list);
-    // A newer program came meanwhile.
+    // A newer program has arrived.
     if (load !== this.#loads) return;
     this.#loaded = load;
-    // Nothing is known of it yet: what plays goes on, and whoever has the program brings it again.
+    // The current item plays on, and the caller brings the program again.
     if (this.#playing && listing.unanswered)
       throw new ItemError('storage_unavailable', 'The storage tells nothing of the new list.');
     const told = Date.parse((this.#options.kind === 'audio' ? program.audioEpoch : undefined) ?? program.epoch);
@@ -158,7 +158,7 @@ export class TrackPlayer {
       listing.epochMs = epochMs;
       this.#cursor = computePlayhead(listing.loop, elapsed);
     }
-    // Where nothing is known to play, the list is tried from its beginning until something does.
+    // While no item is known to play, the list is tried from its beginning.
     this.#cursor ??= { round: 0, turn: 0, offsetTicks: 0 };
     for (const id of this.#broken.keys())
       if (!listing.items.some((item) => item.id === id && !isLeftOut(item))) this.#broken.delete(id);
@@ -172,7 +172,7 @@ export class TrackPlayer {
     this.#open();
   }
 
-  /** The splicer's NextItem. */
+  /** Implements the splicer's NextItem. */
   readonly next = (): TimelineItem | 'wait' | 'none' => {
     const item = this.#ready;
     if (!item) return this.#playable ? 'wait' : 'none';
@@ -194,8 +194,8 @@ export class TrackPlayer {
   };
 
   /**
-   * Ends the item that plays as soon as the next can play: at once, or within a few pictures. Resolves when that one has
-   * begun, with false when nothing plays.
+   * Ends the current item as soon as the next one can play, at once or within a few pictures. Resolves when the next
+   * one has begun, with false when nothing plays.
    */
   async skip(): Promise<boolean> {
     if (!this.#playing) return false;
@@ -224,12 +224,12 @@ export class TrackPlayer {
     this.#playing?.close();
   }
 
-  /** `item` begins at `cursor`: its epoch is what the clock says, unless a skip or a new version has moved it. */
+  /** Records that `item` begins at `cursor`. Its epoch changes only after a skip or with a new version. */
   #setClock(listing: Listing, cursor: Playhead, item: ItemReader): void {
     const { clock, kind, leadMs } = this.#options;
     const joined = cursor.offsetTicks > 0;
     const duration = listing.loop.durations[findItem(listing.loop, cursor) ?? -1] ?? 0;
-    // A video is joined at the keyframe before the place.
+    // A video is joined at the keyframe before the playhead.
     const offset = joined && kind === 'video' ? duration - item.videoFrames * item.frameTicks : cursor.offsetTicks;
     const dueMs = clock.now().getTime() + (leadMs?.() ?? 0);
     const epochMs = Math.round(dueMs - ticksToMs(countTicksBefore(listing.loop, cursor) + offset));
@@ -242,7 +242,7 @@ export class TrackPlayer {
     this.#onAir = listing;
   }
 
-  /** The item of the coming turn plays for so long, whatever was known of it before: 0 when it cannot be played. */
+  /** Records the true length of the coming item: 0 when it cannot be played. */
   #correctDuration(listing: Listing, cursor: Playhead, ticks: number): void {
     const corrected = correctDuration(listing.loop, findItem(listing.loop, cursor) ?? 0, ticks, this.#at);
     if (!corrected) return;
@@ -255,7 +255,7 @@ export class TrackPlayer {
     return index === undefined ? undefined : this.#listing?.items[index];
   }
 
-  /** The item that follows the one that plays, with those passed over that are left out. */
+  /** Returns the next item that is not left out. */
   #nextItem(): ShownItem | null {
     const listing = this.#listing;
     let cursor = this.#cursor;
@@ -280,7 +280,7 @@ export class TrackPlayer {
     return listing;
   }
 
-  /** Opens the next item that plays, once at a time. */
+  /** Opens the next playable item, one at a time. */
   #open(): void {
     if (this.#opening) return;
     this.#opening = this.#openNext()
@@ -334,7 +334,7 @@ export class TrackPlayer {
     this.#options.log.warn({ item: id, name, code, err: error }, message);
   }
 
-  /** An item that broke while it was played. */
+  /** Reports an item that broke while it played. */
   #report(item: ItemReader | undefined): void {
     if (item?.error) this.#skip(show(item, this.#onAir, this.#at), item.error);
     else if (item) this.#broken.delete(item.id);
