@@ -7,8 +7,13 @@ import { peek } from './peek.ts';
 type Coding = 'gzip' | 'deflate' | 'br' | 'zstd';
 
 const CODINGS: Record<string, Coding> = {
-  ...{ gzip: 'gzip', 'x-gzip': 'gzip', deflate: 'deflate', 'x-deflate': 'deflate' },
-  ...{ br: 'br', brotli: 'br', zstd: 'zstd' },
+  gzip: 'gzip',
+  'x-gzip': 'gzip',
+  deflate: 'deflate',
+  'x-deflate': 'deflate',
+  br: 'br',
+  brotli: 'br',
+  zstd: 'zstd',
 };
 /** Registered codings (IANA, HTTP Content Coding) that are not decoded here. */
 const UNREADABLE = new Set(['compress', 'x-compress', 'exi', 'pack200-gzip', 'aes128gcm', 'dcb', 'dcz']);

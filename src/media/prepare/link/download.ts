@@ -301,7 +301,10 @@ export class Download {
     const timer = setTimeout(() => stop.abort(late), openTimeoutMs);
     try {
       return await follow(this.#link, {
-        ...{ agent: this.#agent, cookies: this.#cookies, allowPrivateLinks, standIns },
+        agent: this.#agent,
+        cookies: this.#cookies,
+        allowPrivateLinks,
+        standIns,
         signal: AbortSignal.any([signal, stop.signal]),
         headers: {
           ...(this.#received > 0 && { range: `bytes=${this.#received}-` }),

@@ -126,11 +126,11 @@ export function planRendition(input: PlanInput): Plan {
  */
 export function assumedScan({ format, video, audio, sizeBytes }: Source, framerate: Framerate): Scan | undefined {
   if (!/\bmov\b/.test(format) || !video || !audio) return undefined;
-  const stream = (of: VideoStream | AudioStream, packets: number): StreamScan => ({
+  const stream = (declared: VideoStream | AudioStream, packets: number): StreamScan => ({
     packets,
     hidden: 0,
-    startSeconds: of.declaredStartSeconds ?? Number.NaN,
-    endSeconds: of.declaredEndSeconds ?? Number.NaN,
+    startSeconds: declared.declaredStartSeconds ?? Number.NaN,
+    endSeconds: declared.declaredEndSeconds ?? Number.NaN,
     largestStepSeconds: 0,
     // More than the pictures alone have, so that the limit is kept.
     bytes: sizeBytes,

@@ -61,13 +61,17 @@ export async function openRelay({ host, address, port, caFile }: RelayOptions): 
   const clients = new Set<Socket>();
 
   const begin = (client: Socket) => {
-    const upstream = tls.connect({
-      ...{ host: address, port, allowHalfOpen: true },
+    // @types/node leaves allowHalfOpen out of tls.connect, so the options stand apart.
+    const options = {
+      host: address,
+      port,
+      allowHalfOpen: true,
       ...(ca.length > 0 && { ca }),
       // The checks below explain the fault in words; nothing is sent before them.
       rejectUnauthorized: false,
       ...(isIP(host) === 0 && { servername: host.replace(/\.$/, '') }),
-    });
+    };
+    const upstream = tls.connect(options);
     out = upstream;
     left = new Promise((resolve) => upstream.once('close', resolve));
     let connected = false;
