@@ -1,4 +1,7 @@
-/** The prepare Job: one task from the environment, one answer in the file that Kubernetes reads when the container ends. */
+/**
+ * Runs the prepare Job: one task from the environment, one result in the file that Kubernetes reads when the container
+ * ends.
+ */
 import { writeFile } from 'node:fs/promises';
 import { Value } from 'typebox/value';
 import { systemClock } from '../../lib/clock.ts';
@@ -19,17 +22,17 @@ import { ToolError } from './tools/tool.ts';
 
 const DONE = 0;
 const TRY_AGAIN = 1;
-/** The CRD takes no longer one; it keeps the answer far below the 4096 bytes at which Kubernetes cuts. */
+/** The CRD takes no longer message, and the result stays far below the 4096 bytes at which Kubernetes cuts. */
 const MAX_MESSAGE_CHARS = 512;
 
 /**
- * Does the task and writes PrepareResult to `config.resultFile`. Resolves with the exit code: 0 when it is done or can
- * never be, 1 when trying again may help (also after SIGTERM). Throws ConfigError when the task is none.
+ * Does the task and writes PrepareResult to `config.resultFile`. Resolves with the exit code: 0 when the task is done
+ * or can never be, 1 when a retry may help (also after SIGTERM). Throws ConfigError when the task is invalid.
  */
 export async function runPrepare(config: PrepareConfig, lifecycle: Lifecycle, log: Logger): Promise<number> {
   const task = config.task;
   if (!Value.Check(PrepareTask, task)) throw new ConfigError('LOOPSTREAM_TASK is not a task of prepare.');
-  // The process must not end before ffmpeg has and the temporary files are gone.
+  // ffmpeg must end and the temporary files must go before the process ends.
   const { promise: settled, resolve: settle } = Promise.withResolvers<void>();
   lifecycle.exitStatus = TRY_AGAIN;
   lifecycle.defer('prepare', () => settled);
@@ -45,7 +48,7 @@ export async function runPrepare(config: PrepareConfig, lifecycle: Lifecycle, lo
       limits: config.mediaLimits,
       onProgress: await tellProgress(task, config, lifecycle, log),
     };
-    // A rendition's Job mounts parts, which are there since the import.
+    // A rendition's Job mounts parts of the storage, which exist since the import.
     if (task.action !== 'rendition') await shop.storage.ensureLayout?.();
     const result = await perform(task, shop, config);
     await writeFile(config.resultFile, JSON.stringify(result));
@@ -70,7 +73,7 @@ export async function runPrepare(config: PrepareConfig, lifecycle: Lifecycle, lo
   }
 }
 
-/** Takes the fraction done, for the log and for whoever asks the pod. */
+/** Records the fraction done, for the log and the progress server. */
 async function tellProgress(task: PrepareTask, { host, port }: PrepareConfig, lifecycle: Lifecycle, log: Logger) {
   let progress = 0;
   if (host !== undefined) {
@@ -78,7 +81,7 @@ async function tellProgress(task: PrepareTask, { host, port }: PrepareConfig, li
       const server = await serveProgress(host, port, () => progress);
       lifecycle.defer('progress', server.close);
     } catch (error) {
-      // Nobody can see how far it is then, but the work itself is not in the way.
+      // Without the server nobody sees the progress, but the work goes on.
       log.warn({ err: error }, 'the progress cannot be served');
     }
   }
@@ -89,7 +92,7 @@ async function tellProgress(task: PrepareTask, { host, port }: PrepareConfig, li
   };
 }
 
-/** Those of the container beside this one, where there is one; else this machine's own. */
+/** Opens the tools of the container beside this one, if there is one; else this machine's own. */
 async function openTools({ action }: PrepareTask, config: PrepareConfig, lifecycle: Lifecycle, log: Logger) {
   // A sweep opens no media.
   if (config.decoderSocket === undefined || action === 'sweep') return confinedTools(config, log);
@@ -115,7 +118,7 @@ async function perform(task: PrepareTask, shop: Workshop, config: PrepareConfig)
   return { action: 'import', ...imported };
 }
 
-/** Any error as one of the upload's codes. What is not understood may be a fault of the moment. */
+/** Converts any error to one of the upload's codes. An unknown error may be temporary. */
 function explain(error: unknown): PrepareError {
   if (error instanceof PrepareError) return error;
   const cause = { cause: error };
@@ -123,13 +126,13 @@ function explain(error: unknown): PrepareError {
   if (error instanceof StorageError && error.code === 'not_found') {
     return new PrepareError('prepare_failed', 'Its source is no longer in the media storage.', cause);
   }
-  // The storage says what to do, e.g. to create the bucket, in a sentence without secrets.
+  // The storage's message says what to do, e.g. to create the bucket, in a sentence without secrets.
   if (error instanceof StorageError)
     return new PrepareError('prepare_failed', error.message, { ...cause, again: true });
   return new PrepareError('prepare_failed', '', { ...cause, again: true });
 }
 
-/** ffmpeg's own words, for the log alone. */
+/** Returns ffmpeg's own words, for the log alone. */
 function readStderr(error: unknown): string | undefined {
   if (error instanceof ToolError) return error.stderr;
   return error instanceof Error ? readStderr(error.cause) : undefined;

@@ -1,13 +1,13 @@
 /**
- * Holds media to its limits (media/limits.ts): by its header before it is read, and by its packets while it is. Each refusal
- * names what was measured, the limit, and the way on. Pure: no I/O, no clock.
+ * Holds media to its limits (media/limits.ts): by its header before it is read, and by its packets while it is. Each
+ * refusal names the measured value, the limit, and the way on. Pure: no I/O, no clock.
  */
 
 import type { MediaLimits } from '../../limits.ts';
 import { PrepareError } from '../failure.ts';
 import type { MediaType, Source } from './source.ts';
 
-/** So much output needs no bytes to speak for it: a still picture that is shown for ten minutes. */
+/** This much output is allowed for any number of bytes: a still picture that is shown for ten minutes. */
 const FREE_SECONDS = 600;
 /** A picture may be a strip, but no decoder takes a longer side. */
 const MAX_SIDE = 16_384;
@@ -18,7 +18,7 @@ const written = (value: number): string => {
   return decimals === undefined ? grouped : `${grouped}.${decimals}`;
 };
 
-/** The longest that a source of so many bytes may last. */
+/** Returns the longest duration of a source of this size. */
 export const longestFor = ({ durationSeconds, secondsPerKilobyte }: MediaLimits, sizeBytes: number): number =>
   Math.min(durationSeconds, FREE_SECONDS + (sizeBytes / 1000) * secondsPerKilobyte);
 
@@ -73,12 +73,12 @@ function checkSound({ sampleRate, channels }: NonNullable<Source['audio']>, limi
   if (channels > limits.channels) throw complex(`${channels} channels of sound`, String(limits.channels), advice);
 }
 
-/** Where a header states duration and frames as facts. Elsewhere (MP3, MPEG-TS, WAV) they are estimates. */
+/** Containers whose headers state duration and frames as facts. Elsewhere (MP3, MPEG-TS, WAV) they are estimates. */
 const STATES_FACTS = /\b(mov|matroska)\b/;
 
 /**
- * Checks what the header claims, before the packets are read. Throws PrepareError media_too_long, media_too_many_pixels or
- * media_too_complex.
+ * Checks the claims of the header, before the packets are read. Throws PrepareError media_too_long,
+ * media_too_many_pixels or media_too_complex.
  */
 export function checkHeader(source: Source, type: MediaType, limits: MediaLimits): void {
   const { video, audio, sizeBytes, tracks } = source;
@@ -95,8 +95,8 @@ export function checkHeader(source: Source, type: MediaType, limits: MediaLimits
 }
 
 /**
- * Checks one track while its packets are counted; `seen` is what has been seen of it so far. Throws PrepareError
- * media_too_long or media_too_complex.
+ * Checks one track while its packets are counted; `seen` holds the counts so far. Throws PrepareError media_too_long or
+ * media_too_complex.
  */
 export function checkTrack(
   seen: { packets: number; seconds: number; gapSeconds: number; pixels: number },

@@ -5,14 +5,14 @@ import { checkComplete, type EmptyTrack, type MediaType, type Scan, type Source 
 import { holdStill } from './stills.ts';
 
 export interface Examined {
-  /** Without the tracks that are not played. */
+  /** The source without the tracks that are not played. */
   source: Source;
   scan: Scan;
 }
 
 /**
- * Resolves with the tracks that a rendition of this type plays. A track that is declared and has no packets is taken for absent,
- * and the next of its kind is played in its place. Rejects as scanPackets() and checkComplete() do, and with PrepareError
+ * Resolves with the tracks that a rendition of this type plays. A declared track without packets counts as absent, and
+ * the next track of its kind plays in its place. Rejects as scanPackets() and checkComplete() do, and with PrepareError
  * media_has_no_video or media_has_no_audio where all tracks that the type needs are empty.
  */
 export async function examine(

@@ -1,24 +1,24 @@
-/** How long a source plays: the tracks that are chosen decide, and of these the one that ends last. Pure: no I/O, no clock. */
+/** Computes how long a source plays: the chosen track that ends last decides. Pure: no I/O, no clock. */
 import type { Scan } from './source.ts';
 
 /**
- * Sound that is longer or earlier by less is padding of its codec, or what cameras and editors leave over: the pictures decide, and
- * may be copied.
+ * A smaller difference between sound and pictures is padding of a codec, or a rest of cameras and editors. The pictures
+ * decide then, and may be copied.
  */
 const PADDING_SECONDS = 0.15;
 
 export interface Extent {
-  /** The time, on the source's line, that becomes zero. */
+  /** The time on the source's line that becomes zero. */
   startSeconds: number;
   seconds: number;
-  /** How long the first and the last picture stand beyond their time while there is sound. */
+  /** Seconds that the first and the last picture are held while there is sound. */
   heldBeforeSeconds: number;
   heldAfterSeconds: number;
 }
 
 const beyond = (seconds: number): number => (seconds > PADDING_SECONDS ? seconds : 0);
 
-/** The extent of the tracks in `scan`; that of the sound alone where there are no pictures. */
+/** Computes the extent of the tracks in `scan`, or of the sound alone without pictures. */
 export function computeExtent({ video, audio, decodedSeconds }: Scan): Extent {
   const one = video ?? audio;
   if (!one) return { startSeconds: 0, seconds: 0, heldBeforeSeconds: 0, heldAfterSeconds: 0 };

@@ -1,44 +1,44 @@
 /**
- * Makes one line of time out of the clocks of a source. A clock begins anew where recordings were joined byte by byte, and jumps
- * where a recorder lost its input; a player goes on at once in both cases. Pure: no I/O, no clock.
+ * Joins the clocks of a source into one line of time. A clock restarts where recordings were joined byte by byte, and
+ * jumps where a recorder lost its input; a player goes on at once in both cases. Pure: no I/O, no clock.
  */
 import { PrepareError } from '../failure.ts';
 
-/** Containers of live signals: a time that jumps ahead is a break there, and not a pause. */
+/** Containers of live signals: a jump of time is a break there, not a pause. */
 const LIVE = /\b(mpegts|mpeg|ogg|flv|live_flv|mp3|aac|ac3|eac3|dts)\b/;
-/** The timeline of MP4 is made by its index and its edit lists, so a hole in it is meant. */
+/** The index and edit lists of an MP4 define its timeline, so a hole in it is intended. */
 const EXPLICIT = /\bmov\b/;
 const AHEAD_SECONDS = { live: 0.2, other: 10 };
-/** A single track may pause for so long; two that pause at once for less have both lost their input. */
+/** A single track may pause for this long; two that pause at once for less have both lost their input. */
 const PAUSE_SECONDS = 1;
-/** A shorter pause is none to people. */
+/** A shorter pause is not noticed. */
 const NOTICED_SECONDS = 0.5;
 /** A slide show has long steps from its beginning to its end; a break is longer than the steps before it. */
 const AHEAD_FACTOR = 5;
 const MIN_PACKETS = 8;
-/** What ffmpeg allows: packets that were written in a slightly wrong order. */
+/** ffmpeg's own tolerance: packets that were written in a slightly wrong order. */
 const BACK_SECONDS = 0.1;
-/** Times of showing go back wherever pictures are reordered. */
+/** Presentation times go back wherever pictures are reordered. */
 const REORDERED_SECONDS = 2;
-/** Each break is a term of a filter's expression. A clock that begins anew more often is refused. */
+/** Each break is a term of a filter's expression. A clock that restarts more often is refused. */
 const MAX_PIECES = 1000;
-/** How far apart two tracks may break for it to be one break. */
+/** Breaks of two tracks within this distance are one break. */
 const SAME_BREAK_SECONDS = 5;
 const SAME_BREAK_PACKETS = 500;
 
 /** Times in seconds, as stored. */
 export interface ClockPiece {
-  /** Where its first packet stands in the file. */
+  /** Position of its first packet in the file. */
   fromByte: number | undefined;
   startSeconds: number;
   endSeconds: number;
   packets: number;
   largestStepSeconds: number;
-  /** Seconds in it during which there is nothing. */
+  /** Seconds without packets inside the piece. */
   pauseSeconds: number;
-  /** How the clock got here. */
+  /** The cause of the piece's beginning. */
   begins: 'first' | 'back' | 'ahead';
-  /** By how much it moved, beyond what was expected. */
+  /** Distance that the clock moved beyond the expected time. */
   jumpSeconds: number;
   /** Packets of all tracks before its first one, and before the last one so far. */
   firstPacket: number;
@@ -46,24 +46,24 @@ export interface ClockPiece {
 }
 
 export interface Shift {
-  /** Frames of packets that stand there or later are shown so many seconds later than their own time. */
+  /** Frames of packets at or behind this position are shown this many seconds after their own time. */
   fromByte: number;
   seconds: number;
 }
 
 export interface PacketTimes {
-  /** In seconds; NaN where the container keeps no times of decoding. */
+  /** In seconds; NaN where the container stores no decoding times. */
   dts: number;
   pts: number;
   duration: number;
   byte: number | undefined;
-  /** Not only there to be decoded. */
+  /** False for a packet that is only decoded. */
   shown: boolean;
   /** Packets of all tracks before this one. */
   ordinal: number;
 }
 
-/** Cuts one track into pieces within which its clock is regular. */
+/** Cuts one track into pieces with a regular clock. */
 export class PacketClock {
   readonly #explicit: boolean;
   readonly #aheadSeconds: number;
@@ -97,7 +97,7 @@ export class PacketClock {
     this.#next = at + duration;
   }
 
-  /** Seconds of all pieces, without what is between them. */
+  /** Seconds of all pieces, without the time between them. */
   get seconds(): number {
     return this.#before + measureLength(this.pieces.at(-1));
   }
@@ -139,19 +139,19 @@ export class PacketClock {
 const measureLength = (piece: ClockPiece | undefined): number =>
   piece ? Math.max(0, piece.endSeconds - piece.startSeconds) : 0;
 
-/** One track on the line of time that it shares with the other. */
+/** A track on the line of time that it shares with the other. */
 export interface JoinedTrack {
   startSeconds: number;
   endSeconds: number;
   shifts: Shift[];
-  /** The longest pause that is left in it. */
+  /** The longest pause that is left in the track. */
   largestStepSeconds: number;
   pauseSeconds: number;
-  /** Where time began anew or jumped. */
+  /** Number of restarts and jumps. */
   breaks: number;
 }
 
-/** Puts the pieces of the tracks one behind the other, those of one recording side by side. */
+/** Puts the pieces of the tracks one behind the other; pieces of one recording lie side by side. */
 export function joinTracks(format: string, clocks: readonly (PacketClock | undefined)[]): (JoinedTrack | undefined)[] {
   const lines = clocks.map((clock) => clock && new Line(clock.pieces));
   const [one, other] = lines.filter((line) => line !== undefined);
@@ -170,10 +170,10 @@ export function joinTracks(format: string, clocks: readonly (PacketClock | undef
 const byOrder = (a: Line | undefined, b: Line | undefined): number =>
   (a?.next?.firstPacket ?? 0) - (b?.next?.firstPacket ?? 0);
 
-/** The pieces of one track that have found their place, and those that have not. */
+/** The placed pieces of one track, and the others. */
 class Line {
   readonly #waiting: ClockPiece[];
-  /** The last one that has its place; it grows by what is only a pause. */
+  /** The last placed piece; pauses extend it. */
   #piece: ClockPiece;
   #shift = 0;
   readonly #track: JoinedTrack;
@@ -191,12 +191,12 @@ class Line {
   get piece(): ClockPiece {
     return this.#piece;
   }
-  /** Where it ends so far, on the common line. */
+  /** End of the track so far, on the common line. */
   get endSeconds(): number {
     return this.#track.endSeconds;
   }
 
-  /** Moves the next piece by so many seconds. */
+  /** Moves the next piece by this many seconds. */
   place(seconds: number, isBreak: boolean): void {
     const piece = this.#waiting.shift();
     if (!piece) return;
@@ -217,7 +217,7 @@ class Line {
     this.#piece = piece;
   }
 
-  /** Leaves the next piece where it is: it comes after a pause. */
+  /** Leaves the next piece at its time: a pause precedes it. */
   pause(): void {
     this.place(this.#shift, false);
   }
@@ -241,7 +241,7 @@ const NOTHING: ClockPiece = {
   lastPacket: 0,
 };
 
-/** Both clocks break at about the same place of the file, and go on from about the same time. */
+/** True when both clocks break at about the same place of the file, and go on from about the same time. */
 function isSameBreak(one: Line, other: Line): boolean {
   const [a, b] = [one.next, other.next];
   if (!a || !b || Math.abs(a.startSeconds - b.startSeconds) > SAME_BREAK_SECONDS) return false;
@@ -256,7 +256,7 @@ function joinBoth(one: Line, other: Line): void {
   other.place(end - start, true);
 }
 
-/** A track whose clock breaks while the other one goes on, or has ended. */
+/** Places a track whose clock breaks while the other one goes on or has ended. */
 function joinAlone(line: Line, other: Line | undefined, live: boolean): void {
   const { next } = line;
   if (!next) return;

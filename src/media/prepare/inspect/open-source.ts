@@ -1,4 +1,7 @@
-/** Opens a source: by its header, and by its first picture where that is all there is. Whatever cannot be played is refused by name. */
+/**
+ * Opens a source: by its header, and by its first picture if that is its only content. Refuses a source that cannot be
+ * played, with its name.
+ */
 import { open } from 'node:fs/promises';
 import { type UploadWarning, warn } from '../../../resources/upload/warnings.ts';
 import type { MediaLimits } from '../../limits.ts';
@@ -39,7 +42,7 @@ export async function openSource(path: string, type: MediaType, options: OpenOpt
 
 const isPictureFile = ({ format }: Source): boolean => format.endsWith('_pipe');
 
-/** A refusal that says what the file is, in place of one that says what it is not. */
+/** Replaces a refusal that says what the file is not by one that says what it is. */
 async function nameRefusal(path: string, cause: unknown, type: MediaType, limits: MediaLimits) {
   const head = await readHead(path);
   const unknown = nameFormat(head);
@@ -70,12 +73,12 @@ async function turnUpright(path: string, source: Source, { tools, signal }: Open
   return { ...source, video: { ...video, orientation, rotation } };
 }
 
-/** Pictures whose transparency is looked at; one that fades in later is not told of. */
+/** Number of pictures that are checked for transparency; one that fades in later is not reported. */
 const ALPHA_FRAMES = 30;
-/** Of 255: what encoders make of opaque. */
+/** Opaque pixels have at least this alpha of 255 after encoding. */
 const OPAQUE = 250;
 
-/** The warning of pictures that are transparent somewhere; to have an alpha channel alone says little. */
+/** Returns a warning for pictures that are transparent somewhere; an alpha channel alone says little. */
 export async function findTransparency(path: string, source: Source, options: OpenOptions): Promise<UploadWarning[]> {
   const { tools, signal, limits } = options;
   const { video } = source;
@@ -93,7 +96,7 @@ export async function findTransparency(path: string, source: Source, options: Op
       least = Math.min(least, Number(value ?? 255));
     });
   } catch {
-    // A file that cannot be decoded is found out when the rendition is made.
+    // The rendition reports a file that cannot be decoded.
     signal.throwIfAborted();
   }
   return least < OPAQUE ? [warn('transparency_on_black')] : [];

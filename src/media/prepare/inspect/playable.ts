@@ -1,6 +1,6 @@
 /**
- * Refuses a source that ffmpeg opens and nobody could look at: encrypted tracks, and colours that would come out wrong. Pure: no
- * I/O, no clock.
+ * Refuses a source that ffmpeg opens but nobody could watch: encrypted tracks, and colours that would come out wrong.
+ * Pure: no I/O, no clock.
  */
 import { PrepareError } from '../failure.ts';
 import type { Source, VideoStream } from './source.ts';
@@ -13,8 +13,8 @@ const isCmyk = ({ codec, pixelFormat }: VideoStream): boolean =>
   (codec === 'mjpeg' && /^(?:gbrap|yuva)/.test(pixelFormat)) || (codec === 'tiff' && pixelFormat === 'rgb0');
 
 /**
- * Profile 5, and whatever else says that its pictures are compatible with nothing: they are in IPT-PQ-c2 colours, which come out
- * green and violet where they are taken for YCbCr.
+ * Profile 5, and others whose pictures claim no compatibility: their IPT-PQ-c2 colours come out green and violet when
+ * they are taken for YCbCr.
  */
 const isDolbyVisionAlone = ({ dolbyVision }: VideoStream): boolean =>
   dolbyVision !== undefined && (dolbyVision.profile === 5 || dolbyVision.compatibility === 0);

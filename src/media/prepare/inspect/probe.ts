@@ -1,4 +1,4 @@
-/** Asks ffprobe what a file holds: once by its header, once by every packet in it. */
+/** Asks ffprobe about a file: once by its header, once by every packet in it. */
 import type { MediaInfo } from '../../../resources/upload/spec.ts';
 import { DEFAULT_LIMITS, type MediaLimits } from '../../limits.ts';
 import { PrepareError } from '../failure.ts';
@@ -15,9 +15,9 @@ export interface MediaTools {
 }
 
 const HEADER_TIMEOUT_MS = 120_000;
-/** What is asked of 256 tracks takes a quarter of this. */
+/** The answer about 256 tracks takes a quarter of this. */
 const MAX_HEADER_CHARS = 2 ** 20;
-/** All that source.ts reads. Tags are the file's own words, of any length, and only these of them are wanted. */
+/** Fields that source.ts reads. Tags are the file's own words, of any length, and only these are needed. */
 const HEADER_ENTRIES = [
   'stream=index,codec_name,codec_type,codec_tag_string,profile,pix_fmt,width,height,sample_aspect_ratio,avg_frame_rate,r_frame_rate,' +
     'field_order,has_b_frames,color_space,color_transfer,start_time,duration,nb_frames,sample_rate,channels',
@@ -26,7 +26,7 @@ const HEADER_ENTRIES = [
   'stream_side_data=rotation,dv_profile,dv_bl_signal_compatibility_id',
   'format=format_name,start_time,duration,size',
   'format_tags=ASF_Protection_Type',
-  // Of the first packets: where MP4 is encrypted, its tracks are told by the names that they had before.
+  // In an encrypted MP4, the first packets show the original names of the tracks.
   'packet_side_data=side_data_type',
 ].join(':');
 
@@ -44,8 +44,8 @@ export async function probe(path: string, tools: MediaTools, signal: AbortSignal
 }
 
 /**
- * Decodes the first picture. `orientation` is Exif's number, 1 where nothing is said. Rejects with PrepareError media_unreadable
- * when there is none, or with the signal's reason.
+ * Decodes the first picture. `orientation` is Exif's number, 1 by default. Rejects with PrepareError media_unreadable
+ * when there is no picture, or with the signal's reason.
  */
 export async function probeFirstFrame(
   path: string,
@@ -63,7 +63,7 @@ export async function probeFirstFrame(
   return { orientation: orientation >= 1 && orientation <= 8 ? orientation : 1 };
 }
 
-/** Runs ffprobe; it has been killed by the time that this rejects, be it with what `onLine` throws. */
+/** Runs ffprobe. The process has ended when this rejects, also with an error of `onLine`. */
 async function readLines(
   tools: MediaTools,
   args: string[],
@@ -81,15 +81,15 @@ async function readLines(
 }
 
 export interface ScanOptions {
-  /** Of the profile that a rendition is wanted for; decides StreamScan.regular. */
+  /** Frame rate of the wanted rendition; decides StreamScan.regular. */
   framerate?: number;
   limits?: MediaLimits;
-  /** Only so much of the beginning is read. */
+  /** Reads only this much of the beginning. */
   seconds?: number;
 }
 
 /**
- * Reads every packet of the source's video and audio stream without decoding them, and stops at the first that is beyond a
+ * Reads every packet of the source's video and audio stream without decoding them, and stops at the first one beyond a
  * limit. Rejects with PrepareError media_unreadable, media_too_long, media_too_complex or prepare_timeout, or with the
  * signal's reason.
  */
@@ -156,7 +156,7 @@ export async function scanPackets(
   return scan;
 }
 
-/** From where the earlier of the two tracks begins to where this one ends. */
+/** Returns the time from the start of the earlier track to the end of this one. */
 const secondsFrom = ({ endSeconds, startSeconds }: StreamScan, { video, audio }: Scan): number =>
   Math.max(
     0,
@@ -170,7 +170,7 @@ const fields = (line: string): Record<string, string> =>
 interface TallyOptions {
   rate: number;
   keyInterval: number;
-  /** How long a packet lasts that does not say so. */
+  /** Duration of a packet that does not state one. */
   frameSeconds: number;
 }
 
@@ -184,7 +184,7 @@ class Tally {
   #regular = true;
   #last: number | undefined;
   #largestStepSeconds = 0;
-  /** The first packet's time: an edit list may keep it, and others, from being shown. */
+  /** Time of the first packet: an edit list may hide it and others. */
   #origin = Number.POSITIVE_INFINITY;
 
   constructor(format: string, options: TallyOptions) {
@@ -196,7 +196,7 @@ class Tally {
     const { rate, keyInterval, frameSeconds } = this.#options;
     const duration = Number(packet.duration_time) || frameSeconds;
     const dts = Number(packet.dts_time);
-    // A stream without timestamps of its own (raw, some AVI) has the decoding ones.
+    // A stream without timestamps of its own (raw, some AVI) has decoding timestamps.
     const pts = Number.isNaN(Number(packet.pts_time)) ? dts : Number(packet.pts_time);
     this.#bytes += Number(packet.size ?? 0);
     const isKey = packet.flags?.includes('K') === true;
@@ -206,7 +206,7 @@ class Tally {
       return;
     }
     this.#origin = Math.min(this.#origin, pts);
-    // What is only there to be decoded is no part of the source's length.
+    // Packets that are only decoded do not count for the source's length.
     const shown = packet.flags?.includes('D') !== true;
     if (!shown) this.#hidden++;
     const byte = Number.isNaN(Number(packet.pos)) ? undefined : Number(packet.pos);
@@ -215,13 +215,13 @@ class Tally {
     if (this.#last !== undefined && pieces === this.clock.pieces.length)
       this.#largestStepSeconds = Math.max(this.#largestStepSeconds, pts - this.#last);
     this.#last = pts;
-    // Containers keep times in milliseconds at worst.
+    // Containers store times in milliseconds at worst.
     const onTime = Math.abs(pts - this.#origin - number / rate) < 0.0015;
     const inOrder = Number.isNaN(dts) || dts === pts;
     this.#regular &&= onTime && inOrder && isKey === (number % keyInterval === 0);
   }
 
-  /** What checkTrack() asks. */
+  /** Returns the counts for checkTrack(). */
   seen() {
     return { packets: this.#packets, seconds: this.clock.seconds, gapSeconds: this.#largestStepSeconds };
   }
@@ -252,7 +252,7 @@ function unreadable(error: unknown, signal: AbortSignal): unknown {
     : new PrepareError('media_unreadable', '', { cause: error });
 }
 
-/** What the Upload's status says about a source. */
+/** Describes a source for the Upload's status. */
 export function describeMedia(source: Source, scan: Scan): Omit<MediaInfo, 'sha256' | 'sizeBytes'> {
   const round = (value: number) => Math.round(value * 1000) / 1000;
   const { video, audio } = source;

@@ -1,13 +1,14 @@
 /**
- * Names a file that ffmpeg cannot open by its first bytes, so that a refusal says what the file is and what to do with it.
+ * Names a file that ffmpeg cannot open by its first bytes, so that a refusal says what the file is and what to do with
+ * it.
  * Pure: no I/O, no clock.
  */
 
-/** So much of a file is enough: a JPEG may have a preview of 64 KiB before its size. */
+/** This much of a file is enough: a JPEG may have a preview of 64 KiB before its size. */
 export const HEAD_BYTES = 2 ** 18;
 
 export interface UnknownFormat {
-  /** With its article, e.g. "a PDF document". */
+  /** Name with its article, e.g. "a PDF document". */
   name: string;
   /** A whole sentence. */
   advice: string;
@@ -31,11 +32,11 @@ const brand =
   (...brands: string[]) =>
   (head: string): boolean =>
     head.slice(4, 8) === 'ftyp' && brands.includes(head.slice(8, 12));
-/** Text may begin with a mark of its encoding, blanks and comments. */
+/** Text may begin with a byte order mark, blanks and comments. */
 const markup = (pattern: RegExp) => (head: string) =>
   pattern.test(head.replace(/^(?:\u00ef\u00bb\u00bf)?\s*(?:<\?xml[^>]*>\s*|<!--[\s\S]*?-->\s*)*/, ''));
 
-/** The first row that matches wins. Heads are Latin-1 text. */
+/** The first matching row wins. Heads are Latin-1 text. */
 const FORMATS: readonly (readonly [test: (head: string) => boolean, name: string, advice: string])[] = [
   [brand('heic', 'heix', 'heim', 'heis', 'hevc', 'hevx', 'mif1', 'msf1'), 'a HEIC picture', HEIC],
   [brand('avif', 'avis'), 'an AVIF picture that cannot be read here', AS_PICTURE],
@@ -77,7 +78,7 @@ const FORMATS: readonly (readonly [test: (head: string) => boolean, name: string
   [startsWith('SQLite format 3'), 'a database', 'Choose a video or audio file.'],
 ];
 
-/** What the file is, where these bytes tell. */
+/** Names the format, if these bytes show it. */
 export function nameFormat(head: Buffer): UnknownFormat | undefined {
   const text = head.toString('latin1');
   const [, name, advice] = FORMATS.find(([test]) => test(text)) ?? [];
@@ -85,7 +86,7 @@ export function nameFormat(head: Buffer): UnknownFormat | undefined {
   return { name, advice, holdsNoMedia: name === WEB_PAGE || name === LIST };
 }
 
-/** Width and height of a PNG or JPEG as its header has them; a decoder may refuse them for their size. */
+/** Reads width and height from the header of a PNG or JPEG; a decoder may refuse the file for its size. */
 export function pictureSize(head: Buffer): { width: number; height: number } | undefined {
   if (head.length >= 24 && head.toString('latin1', 1, 4) === 'PNG')
     return { width: head.readUInt32BE(16), height: head.readUInt32BE(20) };

@@ -1,4 +1,4 @@
-/** What ffprobe says about a source, in our words, and what follows from it. Pure: no I/O, no clock. */
+/** Translates ffprobe's description of a source, and draws conclusions from it. Pure: no I/O, no clock. */
 import type { UPLOAD_TYPES } from '../../../resources/upload/spec.ts';
 import { PrepareError } from '../failure.ts';
 import type { Shift } from './join-clocks.ts';
@@ -26,14 +26,14 @@ export interface VideoStream {
   colorTransfer: string;
   /** Name of its sample entry, e.g. `avc1`; `encv` where it is encrypted. */
   tag?: string;
-  /** Exif's number of how a picture stands, where ffmpeg must be told (stills.ts). */
+  /** Exif's orientation, where ffmpeg must be told (stills.ts). */
   orientation?: number;
-  /** ETSI TS 103 572: profile, and what its pictures are compatible with. */
+  /** ETSI TS 103 572: the profile, and the compatibility of its pictures. */
   dolbyVision?: { profile: number; compatibility: number };
-  /** When the container says that this stream begins and ends, in seconds; undefined where it does not say. */
+  /** Start and end of this stream by the container, in seconds; undefined where it states none. */
   declaredStartSeconds: number | undefined;
   declaredEndSeconds: number | undefined;
-  /** How many frames the container says it holds, shown or not. */
+  /** Number of frames by the container, shown or not. */
   frames: number | undefined;
 }
 
@@ -41,7 +41,7 @@ export interface AudioStream {
   index: number;
   codec: string;
   profile: string;
-  /** As of a VideoStream. */
+  /** As for a VideoStream. */
   tag?: string;
   sampleRate: number;
   channels: number;
@@ -49,7 +49,7 @@ export interface AudioStream {
   declaredEndSeconds: number | undefined;
 }
 
-/** What is declared as a track of its kind and has nothing in it. */
+/** A declared track of this kind without content. */
 export type EmptyTrack = 'video' | 'audio';
 
 export interface Source {
@@ -57,12 +57,12 @@ export interface Source {
   format: string;
   /** First timestamp of all streams; ffmpeg counts from here. */
   startSeconds: number;
-  /** Duration of the file as its header has it. */
+  /** Duration of the file by its header. */
   declaredEndSeconds: number | undefined;
   sizeBytes: number;
-  /** Streams of any kind, also those that are not used. */
+  /** Streams of any kind, also unused ones. */
   tracks: number;
-  /** The container says that its tracks are encrypted. */
+  /** True when the container declares its tracks encrypted. */
   isProtected?: boolean;
   video: VideoStream | undefined;
   audio: AudioStream | undefined;
@@ -72,37 +72,37 @@ export interface Source {
   empty?: readonly EmptyTrack[];
 }
 
-/** What was found by reading every packet of one stream. Times in seconds, as stored. */
+/** Result of reading every packet of one stream. Times in seconds, as stored. */
 export interface StreamScan {
   packets: number;
-  /** How many of the packets are decoded and not shown: an edit list or the encoder's delay says so. */
+  /** Packets that are decoded and not shown, because of an edit list or the encoder's delay. */
   hidden: number;
   startSeconds: number;
   endSeconds: number;
   largestStepSeconds: number;
   bytes: number;
-  /** Every packet comes exactly when a rendition of the asked profile has one, and keyframes begin its GOPs. */
+  /** True when each packet comes exactly at a frame time of the asked profile, and keyframes begin its GOPs. */
   regular: boolean;
-  /** What puts its clock, which begins anew or jumps, on one line of time; start and end above are on that line. */
+  /** Shifts that put a restarting or jumping clock on one line of time; start and end above are on that line. */
   shifts?: readonly Shift[];
-  /** How often the clock begins anew or jumps. */
+  /** Number of restarts and jumps of the clock. */
   breaks?: number;
   /** Seconds of its pauses. */
   pauseSeconds?: number;
-  /** One picture that nobody gave a length (stills.ts); the times above are those of its clip. */
+  /** True for one picture without a length (stills.ts); the times above are those of its clip. */
   isStill?: boolean;
 }
 
 export interface Scan {
   video: StreamScan | undefined;
   audio: StreamScan | undefined;
-  /** How many packets each track has, by its index, also those that are not used. */
+  /** Packets of each track by its index, also of unused ones. */
   packets?: ReadonlyMap<number, number>;
-  /** When the last packet of any track ends, as stored. */
+  /** End of the last packet of any track, as stored. */
   fileEndSeconds?: number;
-  /** Where in the file the last packet of any track ends. */
+  /** Position in the file where the last packet of any track ends. */
   fileEndByte?: number;
-  /** What decoding the sound gives, in seconds, where that has been measured. */
+  /** Seconds of decoded sound, where that was measured. */
   decodedSeconds?: number;
 }
 
@@ -114,7 +114,7 @@ const number = (value: unknown): number | undefined =>
 const object = (value: unknown): Json => (typeof value === 'object' && value !== null ? (value as Json) : {});
 const list = (value: unknown): Json[] => (Array.isArray(value) ? value.map(object) : []);
 
-/** `num/den` or `num:den`; `fallback` where it is missing, zero or infinite. */
+/** Parses `num/den` or `num:den`; `fallback` where it is missing, zero or infinite. */
 function ratio(value: unknown, fallback: Ratio): Ratio {
   const [num = 0, den = 0] = text(value).split(/[/:]/).map(Number);
   return num > 0 && den > 0 ? [num, den] : fallback;
@@ -126,7 +126,7 @@ function computeEnd(stream: Json): number | undefined {
   return clockTime(object(stream.tags).DURATION);
 }
 
-/** Seconds of `hh:mm:ss.fraction`, in which Matroska's muxers write down when a track ends. */
+/** Parses seconds from `hh:mm:ss.fraction`, in which Matroska's muxers note the end of a track. */
 function clockTime(value: unknown): number | undefined {
   const [, hours, minutes, seconds] = /^(\d+):(\d\d):(\d\d(?:\.\d+)?)$/.exec(text(value)) ?? [];
   return seconds === undefined ? undefined : Number(hours) * 3600 + Number(minutes) * 60 + Number(seconds);
@@ -183,7 +183,7 @@ const audioStream = (stream: Json): AudioStream => ({
   declaredEndSeconds: computeEnd(stream),
 });
 
-/** As a player would choose: the one marked as default, else the first. */
+/** Chooses as a player would: the default track, else the first. */
 function byPreference(streams: Json[]): Json[] {
   const preferred = streams.find((stream) => object(stream.disposition).default === 1);
   return preferred ? [preferred, ...streams.filter((stream) => stream !== preferred)] : streams;
@@ -191,7 +191,7 @@ function byPreference(streams: Json[]): Json[] {
 
 const isEncryption = ({ side_data_type }: Json): boolean => text(side_data_type).startsWith('Encryption');
 
-/** From the JSON of `ffprobe -show_streams -show_format`. Cover art is no video. */
+/** Parses the JSON of `ffprobe -show_streams -show_format`. Cover art is no video. */
 export function parseSource(json: unknown): Source {
   const { streams, format, packets } = object(json);
   const known = list(streams).filter((stream) => text(stream.codec_name) !== '');
@@ -220,22 +220,25 @@ export function parseSource(json: unknown): Source {
   };
 }
 
-/** Containers that keep times. Those of others are reckoned by the reader from the first frame's rate. */
+/** Containers that store times. For others, the reader derives times from the frame rate. */
 const TIMED = /\b(mov|matroska|avi|flv|live_flv|mpegts|mpeg|asf|ogg|mxf|gxf|nut|rm)\b/;
 export const keepsTime = ({ format }: Source): boolean => TIMED.test(format);
 
-/** Throws PrepareError media_has_no_video or media_has_no_audio when the source lacks what its type promises. */
+/** Throws PrepareError media_has_no_video or media_has_no_audio when the source lacks the content of its type. */
 export function checkType(source: Source, type: MediaType): void {
   if (type === 'video' && !source.video) throw new PrepareError('media_has_no_video');
   if (type === 'audio' && !source.audio) throw new PrepareError('media_has_no_audio');
 }
 
-/** Where a header states the duration as a fact. Elsewhere (MP3, MPEG-TS) it is an estimate and proves nothing. */
+/**
+ * Containers whose headers state the duration as a fact. Elsewhere (MP3, MPEG-TS) it is an estimate and proves nothing.
+ */
 const DECLARES_DURATION = /\b(mov|matroska)\b/;
 
 /**
- * Throws PrepareError media_unreadable when nothing can be read, or when the packets end well before the header says they
- * do: the file was cut off. A broken last frame, or a second of rounding in a long file, is no reason to refuse it.
+ * Throws PrepareError media_unreadable when nothing can be read, or when the packets end well before the header's
+ * duration: the file was cut off. A broken last frame, or a second of rounding in a long file, is no reason to refuse
+ * it.
  */
 export function checkComplete(source: Source, scan: Scan): void {
   const scanned = [scan.video, scan.audio].filter((stream) => stream !== undefined);
@@ -249,7 +252,7 @@ export function checkComplete(source: Source, scan: Scan): void {
   if (isMatroska && source.declaredEndSeconds !== undefined) {
     const told = [source.video, source.audio].some((track) => track?.declaredEndSeconds !== undefined);
     const found = Math.max(longest.endSeconds, told ? 0 : (scan.fileEndSeconds ?? 0));
-    // Its tracks tell their own ends in tags, which may have been copied from another file.
+    // Its tracks note their own ends in tags, which may have been copied from another file.
     if (endsAsDeclared(source.declaredEndSeconds, found, longest)) return;
     if (!told) throw cutOff(source.declaredEndSeconds, found);
   }

@@ -1,14 +1,14 @@
 /**
- * A still picture as a source: it becomes a clip of STILL_SECONDS, so that music can play over it. Also what any picture needs
- * before it is scaled: to be upright, and to stand on black where it is transparent. Pure: no I/O, no clock.
+ * Turns a still picture into a clip of STILL_SECONDS, so that music can play over it. Also prepares any picture for
+ * scaling: it must be upright, and stand on black where it is transparent. Pure: no I/O, no clock.
  */
 import type { Scan, Source, VideoStream } from './source.ts';
 
 export const STILL_SECONDS = 10;
-/** ffmpeg gives 0.04 s to a picture without a time, an AVIF a second; one that says that it lasts longer does so. */
+/** ffmpeg gives 0.04 s to a picture without a time, an AVIF a second. A picture with a longer duration keeps it. */
 const MAX_UNTIMED_SECONDS = 1;
 
-/** The scan of a still picture lasts as long as its clip; any other stays as it is. */
+/** Extends the scan of a still picture to the length of its clip; other scans stay as they are. */
 export function holdStill({ audio }: Source, scan: Scan): Scan {
   const { video } = scan;
   if (!video || audio || video.packets - video.hidden !== 1) return scan;
@@ -17,7 +17,7 @@ export function holdStill({ audio }: Source, scan: Scan): Scan {
   return { ...scan, video: { ...video, endSeconds, regular: false, isStill: true } };
 }
 
-/** Exif 2.32, Orientation: how what is stored becomes upright. */
+/** Exif 2.32, Orientation: the filters that turn stored pictures upright. */
 const UPRIGHT: Record<number, readonly string[]> = {
   2: ['hflip'],
   3: ['hflip', 'vflip'],
@@ -31,9 +31,9 @@ const UPRIGHT: Record<number, readonly string[]> = {
 export const hasAlpha = ({ codec, pixelFormat }: VideoStream): boolean =>
   /^(?:rgba|bgra|argb|abgr|gbrap|ya8|ya16|yuva|ayuv|pal8|vuya)/.test(pixelFormat) && codec !== 'mjpeg';
 
-/** Filters before all others. */
+/** Returns the filters before all others. */
 export const pictureFilters = (video: VideoStream): string[] => [
   ...(UPRIGHT[video.orientation ?? 1] ?? []),
-  // Black shows through as far as it is transparent.
+  // Black shows through transparent pixels.
   ...(hasAlpha(video) ? ['format=gbrap', 'premultiply=inplace=1'] : []),
 ];

@@ -1,11 +1,11 @@
-/** Warnings about the time of a source: what is held, filled, joined or left out. Pure: no I/O, no clock. */
+/** Warns about the time of a source: held, filled, joined or left-out parts. Pure: no I/O, no clock. */
 import { type UploadWarning, warn } from '../../../resources/upload/warnings.ts';
 import { computeExtent } from './extent.ts';
 import type { MediaType, Scan, Source } from './source.ts';
 
 export type TimeRule = (source: Source, scan: Scan, type: MediaType) => UploadWarning | undefined;
 
-/** Less of silence is nothing to people. */
+/** Shorter silence is not noticed. */
 const NOTICED_SECONDS = 0.5;
 
 const written = (seconds: number): string => `${seconds.toFixed(1)} s`;
@@ -19,7 +19,7 @@ const pictureHeld: TimeRule = (_source, scan) => {
   return held.length > 0 ? warn('picture_held', `It holds ${held.join(' and ')}.`) : undefined;
 };
 
-/** Seconds in which neither of two tracks has anything. */
+/** Returns the seconds in which neither of two tracks has anything. */
 const emptySeconds = ({ video, audio }: Scan): number =>
   video && audio ? Math.min(video.pauseSeconds ?? 0, audio.pauseSeconds ?? 0) : 0;
 
@@ -50,9 +50,9 @@ const trackEmpty: TimeRule = ({ empty = [] }) => {
   return warn('track_empty', `The track of ${empty.map((kind) => names[kind]).join(' and the track of ')} is empty.`);
 };
 
-/** Containers that are one index, or one chain of tags: another file behind it is not found. */
+/** Containers with one index, or one chain of tags: another file behind it is not found. */
 const ENDS_EARLY = /\b(mov|flv)\b/;
-/** What cameras note down of themselves takes far less, and an index has its size for each packet. */
+/** Notes of cameras take far less, and an index has its size for each packet. */
 const UNREAD_SHARE = 0.4;
 const INDEX_BYTES = { file: 16_384, packet: 64 };
 

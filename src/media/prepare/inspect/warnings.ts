@@ -1,6 +1,7 @@
 /**
- * Finds what a rendition of a source will change: each row of the table reads the header and the packets, and gives a warning or
- * none. A rendition that finds more on its way adds it to `Made.warnings` (transcode.ts). Pure: no I/O, no clock.
+ * Finds the changes that a rendition of a source will make: each row of the table reads the header and the packets, and
+ * returns a warning or none. A rendition that finds more on its way adds it to `Made.warnings` (transcode.ts). Pure: no
+ * I/O, no clock.
  */
 import { mergeWarnings, type UploadWarning, warn } from '../../../resources/upload/warnings.ts';
 import type { MediaType, Scan, Source } from './source.ts';
@@ -13,6 +14,6 @@ const RULES: TimeRule[] = [
     type === 'video' && video?.isStill ? warn('still_picture', `The clip lasts ${STILL_SECONDS} s.`) : undefined,
 ];
 
-/** The warnings of an import. */
+/** Returns the warnings of an import. */
 export const describeWarnings = (source: Source, scan: Scan, type: MediaType): UploadWarning[] =>
   mergeWarnings(RULES.flatMap((rule) => rule(source, scan, type) ?? []));

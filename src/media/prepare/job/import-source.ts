@@ -1,6 +1,6 @@
 /**
- * Imports one source: fetched from a link or put together of what was sent, read to its end, described, and only then put
- * into storage. Until then it is a file on a local disk, the one thing that the program that reads it can see.
+ * Imports one source: fetches it from a link or joins its uploaded pieces, reads it to its end, describes it, and only
+ * then puts it into storage. Until then it is a file on a local disk, and the program that reads it sees nothing else.
  */
 import { createReadStream, createWriteStream } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -43,7 +43,7 @@ export function importSource(task: ImportTask, shop: Workshop, limits: ImportLim
     const options = { tools, signal, limits: media };
     const header = await openSource(path, task.type, options);
     const { source, scan } = await examine(path, header, task.type, tools, signal, { limits: media });
-    // What is not played is described all the same.
+    // The description includes tracks that are not played.
     const pictures = task.type === 'audio' ? header.video : undefined;
     const decodedSeconds = task.type === 'audio' ? await decodeSound(path, source, scan, shop, media) : undefined;
     const measured = { ...scan, ...(decodedSeconds !== undefined && { decodedSeconds }) };
@@ -52,7 +52,7 @@ export function importSource(task: ImportTask, shop: Workshop, limits: ImportLim
     if (!isThere) {
       await storage.write(task.sourceKey, createReadStream(path, { highWaterMark: BUFFER_BYTES }), signal);
     }
-    // What failed above may be tried again, so the pieces stay until here; from here on they are only in the way.
+    // A failure above may be retried, so the pieces stay until here; from here on they are useless.
     if ('sent' in task) for (const key of keysOf(task.sent)) await deletePieces(storage, key);
     return {
       media: { ...fetched, ...describeMedia({ ...source, video: source.video ?? pictures }, measured) },
@@ -61,7 +61,7 @@ export function importSource(task: ImportTask, shop: Workshop, limits: ImportLim
   });
 }
 
-/** A file as something that can be written like storage; the key says nothing. */
+/** Presents a file as something to write to like storage; the key is ignored. */
 const fileSink = (path: string): Pick<Storage, 'write'> => ({
   write: (_key, body, signal) => pipeline(body, createWriteStream(path), { ...(signal && { signal }) }),
 });

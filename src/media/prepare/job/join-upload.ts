@@ -1,4 +1,4 @@
-/** Import of what a client has sent: the pieces in storage become the source, hashed on the way. */
+/** Joins the uploaded pieces in storage into the source, and hashes it on the way. */
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { arrivedBytes, joinedPieces } from '../../storage/pieces.ts';
@@ -8,11 +8,11 @@ import type { Fetched } from '../link/fetch.ts';
 
 const BUFFER_BYTES = 2 ** 20;
 
-/** Where the pieces are and how many bytes they have together. */
+/** Place of the pieces and their total bytes. */
 export interface Sent {
   key: string;
   sizeBytes: number;
-  /** In place of `key`, where it was sent in parts. */
+  /** Keys of an upload in parts, instead of `key`. */
   keys?: readonly string[];
 }
 
@@ -29,8 +29,8 @@ async function* joined(storage: Storage, keys: readonly string[], signal: AbortS
 }
 
 /**
- * Writes what was sent to `sink`. Rejects with PrepareError prepare_failed, StorageError or the signal's reason; nothing is
- * written then.
+ * Writes the uploaded bytes to `sink`. Rejects with PrepareError prepare_failed, StorageError or the signal's reason;
+ * nothing is written then.
  */
 export async function joinInto(
   sink: Pick<Storage, 'write'>,
@@ -51,7 +51,7 @@ export async function joinInto(
       yield chunk;
     }
   };
-  // An earlier try may have got as far as the source, and to delete the pieces: a source is written whole or not at all.
+  // An earlier attempt may have stored the source and deleted the pieces: a source is written whole or not at all.
   const isThere = await hasSource(storage, sourceKey, sizeBytes);
   if (!isThere && (await arrived(storage, keys)) !== sizeBytes) {
     throw new PrepareError('prepare_failed', 'What was sent is no longer in the media storage: send it again.');
@@ -61,6 +61,6 @@ export async function joinInto(
   return { sha256: hash.digest('hex'), sizeBytes: done };
 }
 
-/** Whether what was sent has become the source already. */
+/** True when the upload has become the source already. */
 export const hasSource = async (storage: Storage, sourceKey: string, sizeBytes: number): Promise<boolean> =>
   (await storage.head(sourceKey))?.sizeBytes === sizeBytes;

@@ -1,26 +1,30 @@
 /**
- * The list of what a sweep must keep, small enough for a Job's environment: the first bytes of a hash for each key. Two keys
- * with the same ones (one chance in 10^13 for a million keys) would keep something that nobody needs, never the reverse.
+ * Packs the list of objects that a sweep must keep, small enough for a Job's environment: the first bytes of a hash for
+ * each key. A collision (one chance in 10^13 for a million keys) would keep an object that nobody needs, never delete
+ * one that is needed.
  * Pure: no I/O, no clock.
  */
 import { createHash } from 'node:crypto';
 
 const HASH_BYTES = 8;
-/** An environment variable takes 128 KiB on Linux (MAX_ARG_STRLEN); so many hashes take 86,000 characters. */
+/** An environment variable takes 128 KiB on Linux (MAX_ARG_STRLEN); this number of hashes takes 86,000 characters. */
 const KEYS_PER_SHARD = 8000;
 
-/** What belongs together is kept together: a rendition and its index have one base, and so have the pieces of an upload. */
+/**
+ * Returns the base of a key. Objects that belong together share one: a rendition and its index, the pieces of an
+ * upload.
+ */
 export const baseOf = (key: string): string => key.replace(/\.json$|(?<=^incoming\/[^/]+)\/.*$/, '');
 
 const hashBase = (base: string): Buffer => createHash('sha256').update(base).digest();
 
-/** In how many parts so many keys are swept. */
+/** Returns the number of parts for this many keys. */
 export const shardsFor = (keys: number): number => Math.max(1, Math.ceil(keys / KEYS_PER_SHARD));
 
-/** Which part a base belongs to. The bytes are not those of the hash that is kept, so that shards stay even. */
+/** Returns the part of a base. Its bytes are not those of the kept hash, so that parts stay even. */
 export const shardOf = (base: string, shards: number): number => hashBase(base).readUInt32BE(HASH_BYTES) % shards;
 
-/** The bases of one part, for KeepList. */
+/** Packs the bases of one part for KeepList. */
 export function packKeep(bases: Iterable<string>, shard: number, shards: number): string {
   const hashes = [...new Set(bases)]
     .filter((base) => shardOf(base, shards) === shard)
@@ -28,7 +32,7 @@ export function packKeep(bases: Iterable<string>, shard: number, shards: number)
   return Buffer.concat(hashes.sort(Buffer.compare)).toString('base64');
 }
 
-/** What was packed. */
+/** Reads a packed list. */
 export class KeepList {
   readonly #hashes = new Set<string>();
 

@@ -1,4 +1,4 @@
-/** Makes one rendition of a source, or finds that it has been made. */
+/** Makes one rendition of a source, unless it exists already. */
 import { text } from 'node:stream/consumers';
 import type { Logger } from '../../../lib/log.ts';
 import { parseAs } from '../../../lib/parse.ts';
@@ -27,11 +27,11 @@ type RenditionTask = Extract<PrepareTask, { action: 'rendition' }>;
 export interface Workshop {
   storage: Storage;
   tools: MediaTools;
-  /** A local directory for the files that tools read. */
+  /** Local directory for the files that tools read. */
   inputDir?: string | undefined;
   signal: AbortSignal;
   log: Logger;
-  /** Of the media that is taken. */
+  /** Limits of the media. */
   limits: MediaLimits;
   onProgress?: (fraction: number) => void;
 }
@@ -67,7 +67,7 @@ const ready = ({ profile, renditionKey }: RenditionTask, index: RenditionIndex):
   warnings: index.warnings ?? [],
 });
 
-/** The index of a rendition that is there and whole. */
+/** Returns the index of a complete rendition. */
 async function readIndex(task: RenditionTask, storage: Storage): Promise<RenditionIndex | undefined> {
   const key = indexKey(task.renditionKey);
   if (!(await storage.head(key))) return undefined;
@@ -79,12 +79,12 @@ async function readIndex(task: RenditionTask, storage: Storage): Promise<Renditi
 }
 
 type Profile = { quality: Quality; framerate: Framerate };
-/** Its quality says nothing: how large a preview is, is the plan's. */
+/** The plan decides a preview's size, so its quality here has no meaning. */
 const PREVIEW: Profile = { quality: '720p', framerate: 30 };
 
 async function make(task: RenditionTask, profile: Profile, path: string, shop: Workshop): Promise<RenditionIndex> {
   const { tools, signal, limits } = shop;
-  // It has passed at its import, but that may have been under other limits.
+  // The import has checked the source, but perhaps under other limits.
   const source = await openSource(path, task.type, { tools, signal, limits });
   if (profile === PREVIEW) return makePreview(source, path, task, shop);
   const copied = await copyAtOnce(source, { path, type: task.type, ...profile }, task, shop);
@@ -101,7 +101,7 @@ async function make(task: RenditionTask, profile: Profile, path: string, shop: W
   }
 }
 
-/** The import has read it to its end, and nothing of it is copied: so only its beginning is read before it is made. */
+/** The import has read the source to its end, and a preview copies nothing. So only the beginning is read first. */
 async function makePreview(header: Source, path: string, task: RenditionTask, shop: Workshop): Promise<RenditionIndex> {
   const { tools, signal, limits } = shop;
   const seconds = PREVIEW_SECONDS;
@@ -112,8 +112,8 @@ async function makePreview(header: Source, path: string, task: RenditionTask, sh
 }
 
 /**
- * Copies a source whose header says that it fits, without reading it twice: the rewriting proves each promise. Undefined
- * when it does not fit, or when the header did not tell the truth.
+ * Copies a source that fits by its header, without reading it twice: the rewriter proves each promise. Undefined when
+ * the source does not fit, or when the header was wrong.
  */
 async function copyAtOnce(
   source: Source,
@@ -136,8 +136,8 @@ async function copyAtOnce(
 }
 
 /**
- * A little more than a source promises may come out of it: clocks are rounded. The packets of sound promise less than is decoded in
- * some containers, so sound alone may last as long as its bytes may.
+ * Clocks are rounded, so a source may give a little more than it promises. In some containers sound decodes to more
+ * than its packets promise, so sound alone may last as long as its bytes may.
  */
 function limitOutput(input: PlanInput, promised: number, limits: MediaLimits): Most {
   const { type, source, previewSeconds } = input;
@@ -147,12 +147,12 @@ function limitOutput(input: PlanInput, promised: number, limits: MediaLimits): M
   return { seconds, bytes: maxBytes(input, seconds) };
 }
 
-/** A copy that did not keep the promises, or a broken one: encoding everything may. */
+/** True for a copy that broke a promise, or a broken copy: encoding everything may work. */
 class Retry extends Error {}
 
 /**
- * With `asAssumed` it goes the short way (remux.ts), on a scan that nobody made; `asAssumed` refuses what came out when the
- * scan was wrong.
+ * With `asAssumed` the source takes the short way (remux.ts), on an assumed scan. `asAssumed` refuses the result when
+ * the scan was wrong.
  */
 async function makeBy(
   input: PlanInput,
@@ -194,7 +194,7 @@ async function makeBy(
   return warnings && warnings.length > 0 ? { ...index, warnings } : index;
 }
 
-/** Asked only where it matters: whether this ffmpeg can turn HDR into SDR. */
+/** Asks ffmpeg only where it matters: whether it can turn HDR into SDR. */
 async function tonemaps(source: Source, tools: MediaTools, signal: AbortSignal): Promise<boolean> {
   if (!source.video || !isHdr(source.video)) return false;
   const filters = new Set<string>();

@@ -1,4 +1,4 @@
-/** How far a task is, for those who follow its log. */
+/** Logs the progress of a task. */
 import type { Clock } from '../../../lib/clock.ts';
 import type { Logger } from '../../../lib/log.ts';
 
@@ -6,8 +6,8 @@ const STEP = 0.05;
 const PAUSE_MS = 2_000;
 
 /**
- * Takes the fraction done, 0 to 1, as often as the task likes, and logs a line for each twentieth of the way but never two
- * within two seconds. The end has a line of its own elsewhere, so that a short task says nothing on the way.
+ * Takes the fraction done, 0 to 1, any number of times. Logs a line for each twentieth, but never two within two
+ * seconds. The end has a line of its own elsewhere, so a short task logs no progress.
  */
 export function progressLog(
   action: string,

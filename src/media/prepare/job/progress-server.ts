@@ -1,4 +1,4 @@
-/** Tells the operator how far the task is: the Job's pod has no token with which it could write it to the Upload itself. */
+/** Serves the progress of the task to the operator: the Job's pod has no token to write it to the Upload. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { PROGRESS_PATH, type PrepareProgress } from './task.ts';

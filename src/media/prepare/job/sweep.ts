@@ -1,6 +1,6 @@
 /**
- * Clears away what nothing refers to any more. A sweep only marks what it finds unreferenced; a later one deletes what has
- * been marked for the whole grace time and was never found referenced in between.
+ * Deletes objects without references. A sweep only marks the unreferenced objects. A later one deletes those that were
+ * marked for the whole grace time and never found referenced in between.
  */
 import { text } from 'node:stream/consumers';
 import { type Static, Type } from 'typebox';
@@ -12,13 +12,13 @@ import type { PrepareTask, SweepResult } from './task.ts';
 
 type SweepTask = Extract<PrepareTask, { action: 'sweep' }>;
 
-/** Everything that clients send and that the Jobs make lies below these. */
+/** Prefixes of all objects that clients send and that the Jobs make. */
 const PREFIXES = ['incoming/', 'sources/', 'renditions/'];
 const MARKS_PREFIX = 'sweep/';
-/** More than this is left for the next sweep, so that memory and the marks stay small. */
+/** Limit of one sweep, so that memory and the marks stay small; the next sweep takes the rest. */
 const MAX_CANDIDATES = 50_000;
 
-/** Since when (RFC 3339) nothing has referred to a base. */
+/** Time (RFC 3339) since which a base has had no reference. */
 const Marks = Type.Record(Type.String(), Type.String());
 type Marks = Static<typeof Marks>;
 
@@ -28,13 +28,13 @@ async function readMarks(storage: Storage, key: string): Promise<Marks> {
     const marks: unknown = JSON.parse(await text(await storage.read(key)));
     return Value.Check(Marks, marks) ? marks : {};
   } catch (error) {
-    // Marks that cannot be read are begun anew: what they said is lost time, not lost media.
+    // Unreadable marks begin again: that loses time, not media.
     if (error instanceof SyntaxError) return {};
     throw error;
   }
 }
 
-/** The objects of this part that are not on the list, by base. */
+/** Lists the objects of this part that are not on the list, by base. */
 async function unreferenced(storage: Storage, { keep, shard, shards }: SweepTask, signal: AbortSignal) {
   const list = new KeepList(keep);
   const found = new Map<string, string[]>();
@@ -50,7 +50,7 @@ async function unreferenced(storage: Storage, { keep, shard, shards }: SweepTask
   return found;
 }
 
-/** Rejects with StorageError or the signal's reason; what was deleted until then was due. */
+/** Rejects with StorageError or the signal's reason; all objects deleted until then were due. */
 export async function sweep(
   task: SweepTask,
   { storage, signal, log }: { storage: Storage; signal: AbortSignal; log: Logger },
@@ -67,7 +67,7 @@ export async function sweep(
       kept[base] = Number.isNaN(since) ? now.toISOString() : (marks[base] ?? '');
       continue;
     }
-    // The index says that a rendition is whole, so it goes first.
+    // The index says that a rendition is complete, so it goes first.
     for (const key of keys.sort((a, b) => b.length - a.length)) await storage.delete(key);
     log.info({ key: base, since: marks[base] }, 'deleted what nothing refers to');
     deleted++;

@@ -1,6 +1,6 @@
 /**
- * What the operator asks of a prepare Job (environment LOOPSTREAM_TASK, JSON) and what the Job answers (its termination
- * message, JSON, at most 4096 bytes: Kubernetes cuts there). Pure: no I/O, no clock.
+ * Defines the task that the operator gives a prepare Job (environment LOOPSTREAM_TASK, JSON) and the Job's result (its
+ * termination message, JSON, at most 4096 bytes: Kubernetes cuts there). Pure: no I/O, no clock.
  */
 import { type Static, Type } from 'typebox';
 import {
@@ -12,18 +12,18 @@ import {
 } from '../../../resources/upload/spec.ts';
 import { UploadWarnings } from '../../../resources/upload/warnings.ts';
 
-/** The longest source that is taken, where that is less than the service takes. */
+/** The longest source, if that is less than the service's limit. */
 const MaxDurationSeconds = Type.Optional(Type.Integer({ minimum: 1 }));
 
 export const PrepareTask = Type.Union([
   Type.Object({
     action: Type.Literal('import'),
     url: Type.String(),
-    /** The largest source that is taken, where that is less than the service takes. */
+    /** The largest source, if that is less than the service's limit. */
     maxBytes: Type.Optional(Type.Integer({ minimum: 1 })),
     maxDurationSeconds: MaxDurationSeconds,
     type: Type.Enum(UPLOAD_TYPES),
-    /** Storage key to put the source under. */
+    /** Storage key for the source. */
     sourceKey: Type.String(),
   }),
   Type.Object({
@@ -43,16 +43,16 @@ export const PrepareTask = Type.Union([
     type: Type.Enum(UPLOAD_TYPES),
     sourceKey: Type.String(),
     profile: Type.String(),
-    /** Storage key to put the rendition under; its index goes to indexKey() of it. */
+    /** Storage key for the rendition; its index goes to indexKey() of it. */
     renditionKey: Type.String(),
   }),
   Type.Object({
     action: Type.Literal('sweep'),
-    /** What must stay (keep-list.ts), of the part `shard` of `shards`. */
+    /** The objects to keep (keep-list.ts), of the part `shard` of `shards`. */
     keep: Type.String(),
     shard: Type.Integer({ minimum: 0 }),
     shards: Type.Integer({ minimum: 1 }),
-    /** How long nothing must have referred to what is deleted. */
+    /** Time without references after which an object is deleted. */
     graceSeconds: Type.Number({ minimum: 0 }),
   }),
 ]);
@@ -62,7 +62,7 @@ export const SweepResult = Type.Object({
   action: Type.Literal('swept'),
   /** Renditions and sources. */
   deleted: Type.Integer({ minimum: 0 }),
-  /** Those that are deleted when the grace time is over. */
+  /** Objects that are deleted when the grace time is over. */
   marked: Type.Integer({ minimum: 0 }),
 });
 export type SweepResult = Static<typeof SweepResult>;
@@ -75,17 +75,17 @@ export const PrepareResult = Type.Union([
     rendition: RenditionStatus,
     warnings: Type.Optional(UploadWarnings),
   }),
-  /** The Job exits 0 with this when trying again would not help; it exits non-zero when it might. */
+  /** Failure that a retry would not change: the Job exits 0. It exits non-zero when a retry might help. */
   Type.Object({
     action: Type.Literal('failed'),
     error: Type.Object({ code: Type.Enum(Object.keys(UPLOAD_ERRORS) as UploadErrorCode[]), message: Type.String() }),
-    /** Set when the server of the link may be back later: for how long it asks to be left alone; 0 where it says nothing. */
+    /** Seconds that the link's server asks to be left alone, when it may be back later; 0 where it names no time. */
     retryAfterSeconds: Type.Optional(Type.Number({ minimum: 0 })),
   }),
 ]);
 export type PrepareResult = Static<typeof PrepareResult>;
 
-/** What a working Job answers when it is asked how far it is: 0 to 1 of what it does. */
+/** The progress that a working Job reports: 0 to 1. */
 export const PROGRESS_PATH = '/progress';
 export const PrepareProgress = Type.Object({ progress: Type.Number({ minimum: 0, maximum: 1 }) });
 export type PrepareProgress = Static<typeof PrepareProgress>;
