@@ -1,6 +1,6 @@
 /**
- * Imports from a link: streams what a URL serves into storage while hashing it. A source that breaks off and cannot be gone on with is
- * begun anew.
+ * Imports from a link: streams its content into storage while hashing it. A source that breaks off and cannot be
+ * continued begins again.
  */
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
@@ -12,20 +12,21 @@ import { BrokenOffError } from './outage.ts';
 
 export type { FetchOptions } from './download.ts';
 
-/** How often a source is begun that cannot be gone on with. */
+/** Number of times that a source begins that cannot be continued. */
 const MAX_BEGINNINGS = 3;
 const BUFFER_BYTES = 2 ** 20;
 
 export interface Fetched {
   sha256: string;
   sizeBytes: number;
-  /** What the server of a link calls the file. */
+  /** The server's name of the file. */
   name?: string;
 }
 
 /**
- * Writes what `link` serves to `key`. Rejects with PrepareError (link_unreachable, link_forbidden, link_is_a_page, link_too_slow,
- * media_too_large, prepare_timeout), StorageError, or the signal's reason; the object is then not written.
+ * Writes the content of `link` to `key`. Rejects with PrepareError (link_unreachable, link_forbidden, link_is_a_page,
+ * link_too_slow, media_too_large, prepare_timeout), StorageError, or the signal's reason; the object is then not
+ * written.
  */
 export async function fetchInto(
   storage: Pick<Storage, 'write'>,
@@ -42,7 +43,7 @@ export async function fetchInto(
         return await writeOnce(storage, key, new Download(link, agent, { ...options, signal }), signal);
       } catch (error) {
         if (!(error instanceof BrokenOffError)) throw error;
-        // A server that breaks off each time may be in trouble; later it may not be.
+        // A server that breaks off each time may be in trouble, and well again later.
         const later = { cause: error, retryAfterSeconds: 0 };
         if (beginnings >= MAX_BEGINNINGS) throw new PrepareError('link_unreachable', error.message, later);
         options.log.info({ reason: error.message }, 'beginning the link anew');

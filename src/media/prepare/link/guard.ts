@@ -1,4 +1,4 @@
-/** Keeps links from leading to where nothing may be imported from: in their text, and at every connection. */
+/** Keeps links from leading to forbidden places: by their text, and at every connection. */
 import type { Agent } from 'undici';
 import { guardedAgent, type Lookup } from '../../../lib/guarded-agent.ts';
 import { linkRefusal } from '../../../resources/upload/link.ts';
@@ -6,7 +6,7 @@ import { PrepareError } from '../failure.ts';
 
 const forbidden = (detail: string) => new PrepareError('link_forbidden', detail);
 
-/** The parsed link. Throws PrepareError link_forbidden when its text tells that nothing may be imported from there. */
+/** Parses a link. Throws PrepareError link_forbidden when its text shows that it leads to a forbidden place. */
 export function checkLink(link: string | URL, allowPrivate: boolean): URL {
   const refusal = linkRefusal(link, allowPrivate);
   if (refusal !== undefined) throw forbidden(refusal);
@@ -15,6 +15,6 @@ export function checkLink(link: string | URL, allowPrivate: boolean): URL {
   return url;
 }
 
-/** An agent for links, whose every connection passes the gates (PrepareError link_forbidden). Close it after use. */
+/** Creates an agent for links that checks every connection (PrepareError link_forbidden). Close it after use. */
 export const linkAgent = (allowPrivate: boolean, lookup?: Lookup): Agent =>
   guardedAgent({ allowPrivate, lookup, forbid: forbidden });

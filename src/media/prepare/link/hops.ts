@@ -1,4 +1,7 @@
-/** Asks for a link and follows its redirects. Every hop passes the gates of guard.ts, and tells nobody what another host is told. */
+/**
+ * Requests a link and follows its redirects. Every hop passes the checks of guard.ts, and no host learns what another
+ * one is told.
+ */
 import { type Dispatcher, request } from 'undici';
 import { PrepareError } from '../failure.ts';
 import type { Cookies } from './cookies.ts';
@@ -6,7 +9,7 @@ import { checkLink } from './guard.ts';
 import { toDirectLink } from './share-links.ts';
 import { percentEncode } from './text.ts';
 
-/** As browsers do (WHATWG Fetch, HTTP-redirect fetch); podcasts have many counters in front of their files. */
+/** The limit of browsers (WHATWG Fetch, HTTP-redirect fetch); podcasts have many counters in front of their files. */
 const MAX_REDIRECTS = 20;
 const REDIRECTS = new Set([300, 301, 302, 303, 307, 308]);
 
@@ -17,26 +20,26 @@ export interface HopOptions {
   cookies: Cookies;
   allowPrivateLinks: boolean;
   signal: AbortSignal;
-  /** Besides those that each request has. */
+  /** Headers besides those of every request. */
   headers: Record<string, string>;
-  /** Tests put stand-ins in the place of services: the origin that is connected to, for that of a link. */
+  /** Stand-ins for services in tests: the origin to connect to, by the origin of a link. */
   standIns?: ReadonlyMap<string, string> | undefined;
 }
 
 export interface LinkAnswer {
   response: LinkResponse;
-  /** Of the last hop. */
+  /** URL of the last hop. */
   url: URL;
 }
 
 export const first = (header: string | string[] | undefined): string | undefined => [header ?? []].flat()[0];
 
-/** Leaves a body that nobody reads. */
+/** Discards a body that is not read. */
 export const discard = ({ body }: LinkResponse): void => {
   body.on('error', () => undefined).destroy();
 };
 
-/** A part of the userinfo of a URL; WHATWG URL leaves percent signs that encode nothing as they are. */
+/** Decodes a part of the userinfo of a URL; WHATWG URL leaves percent signs that encode nothing as they are. */
 function decodePart(text: string): string {
   try {
     return decodeURIComponent(text);
@@ -45,7 +48,7 @@ function decodePart(text: string): string {
   }
 }
 
-/** Basic credentials out of a link (RFC 7617); undefined where it has none. */
+/** Reads Basic credentials from a link (RFC 7617); undefined where it has none. */
 function credentials({ username, password }: URL): string | undefined {
   if (!username && !password) return undefined;
   const login = Buffer.from(`${decodePart(username)}:${decodePart(password)}`);
@@ -75,7 +78,7 @@ function ask(
   });
 }
 
-/** Where an answer redirects to; undefined where it does not. Throws PrepareError link_unreachable. */
+/** Returns the target of a redirect; undefined where the answer is none. Throws PrepareError link_unreachable. */
 function findRedirect({ statusCode, headers }: LinkResponse, url: URL): URL | undefined {
   const location = first(headers.location)?.trim();
   if (!REDIRECTS.has(statusCode) || !location) return undefined;
@@ -85,8 +88,8 @@ function findRedirect({ statusCode, headers }: LinkResponse, url: URL): URL | un
 }
 
 /**
- * The first answer that is no redirect. Rejects with PrepareError link_forbidden or link_unreachable, an error of the network, or the
- * signal's reason.
+ * Returns the first answer that is no redirect. Rejects with PrepareError link_forbidden or link_unreachable, an error
+ * of the network, or the signal's reason.
  */
 export async function follow(link: string | URL, options: HopOptions): Promise<LinkAnswer> {
   const { allowPrivateLinks, cookies } = options;

@@ -1,9 +1,9 @@
 /**
- * Watches how fast a server sends. The caller adds only time that it spends on waiting for the server: a storage that takes
- * bytes slowly is not the server's fault. Pure: no I/O, no clock.
+ * Measures how fast a server sends. The caller adds only the time that it waits for the server: a slow storage is not
+ * the server's fault. Pure: no I/O, no clock.
  */
 
-/** Seconds over which a rate is averaged; the first of these windows is free. */
+/** Seconds of the window for an average; the first window is free. */
 export const WINDOW_SECONDS = 30;
 
 export class ServerSpeed {
@@ -13,13 +13,13 @@ export class ServerSpeed {
   #bytes = 0;
   #isFirst = true;
 
-  /** A rate of 0 is kept by every server. */
+  /** A limit of 0 allows any rate. */
   constructor(minBytesPerSecond: number, windowSeconds = WINDOW_SECONDS) {
     this.#minBytesPerSecond = minBytesPerSecond;
     this.#windowMs = windowSeconds * 1000;
   }
 
-  /** Takes what came after so long a wait. Returns the rate in bytes a second when it is too low, else undefined. */
+  /** Adds bytes that came after a wait. Returns the rate in bytes a second when it is too low, else undefined. */
   add(bytes: number, waitedMs: number): number | undefined {
     this.#bytes += bytes;
     this.#waitedMs += waitedMs;

@@ -1,4 +1,4 @@
-/** ffmpeg and ffprobe of this machine, as strangers' files are opened with them. */
+/** Confines ffmpeg and ffprobe of this machine for strangers' files. */
 
 import type { Logger } from '../../../lib/log.ts';
 import { confine } from '../../confinement/confine.ts';
@@ -12,7 +12,7 @@ const CPU_SECONDS = 4 * 86_400;
 
 export type ConfinedTools = Record<'ffmpeg' | 'ffprobe', MediaTool>;
 
-/** The tools of this machine as strangers' files are opened with. */
+/** Returns the confined tools of this machine. */
 export function confinedTools(
   { ffmpeg, ffprobe, confine: mode }: Pick<DecoderConfig, 'ffmpeg' | 'ffprobe' | 'confine'>,
   log: Logger,

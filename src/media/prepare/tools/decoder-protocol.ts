@@ -1,11 +1,12 @@
 /**
- * What a decoder tells its keeper of a tool that runs: frames of a kind (one byte), a length (four bytes, big-endian) and so
- * many bytes. Nothing in them is believed: the decoder opens strangers' files. Pure: no I/O, no clock.
+ * Defines the frames that a decoder sends its keeper about a running tool: a kind (one byte), a length (four bytes,
+ * big-endian) and the bytes. The keeper trusts none of them: the decoder opens strangers' files. Pure: no I/O, no
+ * clock.
  */
 import { type Static, Type } from 'typebox';
 import { Value } from 'typebox/value';
 
-/** What a keeper asks for, as one line of JSON. */
+/** A keeper's request, as one line of JSON. */
 export const ToolRequest = Type.Object({
   tool: Type.Enum(['ffmpeg', 'ffprobe']),
   args: Type.Array(Type.String({ maxLength: 65_536 }), { maxItems: 512 }),
@@ -13,14 +14,14 @@ export const ToolRequest = Type.Object({
 export type ToolRequest = Static<typeof ToolRequest>;
 export const MAX_REQUEST_BYTES = 2 ** 18;
 
-/** How a tool ended. */
+/** The end of a tool. */
 export const ToolEnd = Type.Object({
   ok: Type.Boolean(),
-  /** Why not, in a sentence. */
+  /** The reason of a failure, in a sentence. */
   message: Type.String({ maxLength: 512 }),
-  /** Something from outside ended it. */
+  /** True when something from outside ended it. */
   killed: Type.Boolean(),
-  /** The end of what it wrote to stderr. */
+  /** The last part of its stderr. */
   stderr: Type.String({ maxLength: 4096 }),
 });
 export type ToolEnd = Static<typeof ToolEnd>;
@@ -48,7 +49,7 @@ export function encodeEnd(end: ToolEnd): Buffer {
   return Buffer.concat([header(END, text.length), text]);
 }
 
-/** Takes bytes as they come and hands over output at once, and the end when it is whole. */
+/** Parses a stream of frames: returns output at once, and the end when it is complete. */
 export class FrameParser {
   readonly #onOutput: (bytes: Buffer) => void;
   readonly #onEnd: (end: ToolEnd) => void;
@@ -61,7 +62,7 @@ export class FrameParser {
     this.#onEnd = onEnd;
   }
 
-  /** Throws FrameError for what is no frame. */
+  /** Throws FrameError for bytes that are no frame. */
   push(chunk: Buffer): void {
     let bytes = this.#kept.length > 0 ? Buffer.concat([this.#kept, chunk]) : chunk;
     this.#kept = Buffer.alloc(0);
@@ -103,7 +104,7 @@ function parseEnd(bytes: Buffer): ToolEnd {
   throw new FrameError('the decoder sent an end that is none');
 }
 
-/** The request in a line; undefined when it is none. */
+/** Parses the request in a line; undefined when it is none. */
 export function parseRequest(line: string): ToolRequest | undefined {
   try {
     const request: unknown = JSON.parse(line);

@@ -1,7 +1,7 @@
 /**
- * The decoder: a container beside the keeper of a Job (keeper.ts) that runs ffmpeg and ffprobe on strangers' files, and has
- * nothing that a broken one of them could give away: no credentials, no storage, no folder to write to. It connects to
- * the keeper's socket, is told one run of one tool, sends what that writes and how it ends, and connects again.
+ * Runs ffmpeg and ffprobe on strangers' files, in a container beside the keeper of a Job (keeper.ts). A compromised
+ * decoder has nothing to give away: no credentials, no storage, no folder to write to. It connects to the keeper's
+ * socket, gets one run of one tool, sends the tool's output and end, and connects again.
  */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
@@ -24,7 +24,7 @@ import { startTool, ToolError } from './tool.ts';
 /** Tools at a time: the next one need not wait for the connection of the last. */
 const PARALLEL = 2;
 const RETRY_MS = { first: 10, longest: 250 };
-/** Works until the lifecycle ends, and then ends what runs. Resolves with the exit code. */
+/** Works until the lifecycle ends, and then ends its tools. Resolves with the exit code. */
 export async function runDecoder(config: DecoderConfig, lifecycle: Lifecycle, log: Logger): Promise<number> {
   const tools = confinedTools(config, log);
   const { promise: settled, resolve: settle } = Promise.withResolvers<void>();
@@ -55,7 +55,7 @@ async function serve(path: string, tools: ConfinedTools, signal: AbortSignal, lo
   }
 }
 
-/** Undefined when nobody listens there yet, or any more. */
+/** Connects to the keeper; undefined when it does not listen yet, or no longer. */
 function open(path: string): Promise<Socket | undefined> {
   return new Promise((resolve) => {
     let address: string;
@@ -67,13 +67,13 @@ function open(path: string): Promise<Socket | undefined> {
     }
     const socket = connect(address);
     socket.once('connect', () => resolve(socket));
-    // Later ones are seen by the connection's end.
+    // The end of the connection reports later errors.
     socket.on('error', () => resolve(undefined));
     for (const event of ['connect', 'error']) socket.once(event, () => release?.());
   });
 }
 
-/** One connection: one request, one run. The run ends with the connection, whoever closes it. */
+/** Serves one connection: one request, one run. The run ends with the connection, whichever side closes it. */
 async function perform(socket: Socket, tools: ConfinedTools, log: Logger): Promise<void> {
   const gone = new AbortController();
   socket.once('close', () => gone.abort(new Error('the keeper is gone')));
@@ -87,11 +87,11 @@ async function perform(socket: Socket, tools: ConfinedTools, log: Logger): Promi
   const seconds = Math.round(performance.now() - startedAt) / 1000;
   log.info({ tool: request.tool, seconds, ok: end.ok }, end.ok ? 'the tool is done' : end.message);
   if (!socket.destroyed) socket.end(encodeEnd(end));
-  // The keeper closes it when it has read the end.
+  // The keeper closes the connection when it has read the end.
   if (!socket.closed) await once(socket, 'close').catch(() => undefined);
 }
 
-/** The first line; undefined when the connection ends before one, or it is no request. */
+/** Reads the first line; undefined when the connection ends before one, or it is no request. */
 function read(socket: Socket): Promise<ToolRequest | undefined> {
   return new Promise((resolve) => {
     let line = '';
@@ -118,7 +118,7 @@ async function run(
 ): Promise<ToolEnd> {
   try {
     const running = startTool(tools[tool], args, signal);
-    // What else the keeper sends is nothing; without a reader its end would not be seen.
+    // The keeper sends nothing more; without a reader, the end would not be seen.
     socket.resume();
     for await (const bytes of running.stdout as AsyncIterable<Buffer>) {
       socket.cork();

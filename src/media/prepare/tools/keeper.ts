@@ -1,7 +1,7 @@
 /**
- * The keeper's side of a Job: ffmpeg and ffprobe run in the container beside it, the decoder (decoder.ts), which has no
- * credentials and sees one folder, read-only. The keeper listens on a socket in a folder that both see, the decoder connects and
- * waits for work: so the decoder needs to write nowhere. A connection serves one run of a tool.
+ * Runs ffmpeg and ffprobe for a Job through the decoder (decoder.ts), the container beside it, which has no credentials
+ * and sees one folder, read-only. The keeper listens on a socket in a shared folder, and the decoder connects and waits
+ * for work: so the decoder needs no folder to write to. A connection serves one run of a tool.
  */
 import { chmodSync, rmSync } from 'node:fs';
 import { createServer, type Socket } from 'node:net';
@@ -10,9 +10,11 @@ import { FrameParser, type ToolEnd, type ToolRequest } from './decoder-protocol.
 import { shortSocketPath } from './socket-path.ts';
 import { type RunningTool, ToolError, type ToolStarter } from './tool.ts';
 
-/** For the decoder to come: its image is there, so it takes as long as a process needs to start on a busy node. */
+/**
+ * Limit for the decoder's arrival: its image is there, so it takes as long as a process needs to start on a busy node.
+ */
 const ARRIVAL_MS = 120_000;
-/** A decoder offers few at a time; more is none of ours. */
+/** A decoder opens few connections at a time; further ones are refused. */
 const MAX_CONNECTIONS = 16;
 
 export interface Keeper {
@@ -20,12 +22,12 @@ export interface Keeper {
   close(): Promise<void>;
 }
 
-/** Rejects when nobody can listen at `path`. */
+/** Rejects when it cannot listen at `path`. */
 export async function openKeeper(path: string, arrivalMs = ARRIVAL_MS): Promise<Keeper> {
   const idle: Socket[] = [];
   const waiting: ((socket: Socket) => void)[] = [];
   const server = createServer((socket) => {
-    // What becomes of a connection is seen by its end.
+    // The end of a connection reports its errors.
     socket.on('error', () => undefined);
     const take = waiting.shift();
     if (take) return take(socket);
@@ -42,7 +44,7 @@ export async function openKeeper(path: string, arrivalMs = ARRIVAL_MS): Promise<
   // The decoder has another user, and the group of the pod's volumes.
   chmodSync(path, 0o660);
 
-  /** A connection of the decoder; rejects with ToolError when none comes, or with the signal's reason. */
+  /** Waits for a connection of the decoder; rejects with ToolError when none comes, or with the signal's reason. */
   const connection = (signal: AbortSignal): Promise<Socket> => {
     const ready = idle.shift();
     if (ready) return Promise.resolve(ready);
@@ -92,7 +94,7 @@ function runRemotely(
     socket = taken;
     return follow(taken, request, stdout, signal);
   });
-  // Its output ends in any case; whether that was all of it `done` knows.
+  // The output ends in any case; `done` knows whether it was complete.
   done.then(
     () => stdout.push(null),
     () => stdout.push(null),
@@ -100,7 +102,7 @@ function runRemotely(
   return { stdout, done };
 }
 
-/** Sends the request and hands its output on, as fast as it is read. Resolves with the tail of stderr. */
+/** Sends the request and passes its output on, as fast as it is read. Resolves with the tail of stderr. */
 function follow(socket: Socket, request: ToolRequest, stdout: Readable, signal: AbortSignal): Promise<string> {
   return new Promise((resolve, reject) => {
     let end: ToolEnd | undefined;

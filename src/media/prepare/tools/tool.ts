@@ -1,4 +1,4 @@
-/** Runs ffmpeg and ffprobe on files that strangers made. */
+/** Runs ffmpeg and ffprobe on strangers' files. */
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
@@ -6,7 +6,7 @@ import { toolEnvironment } from '../../../settings/environment.ts';
 import { commandLine, type Executable } from '../../confinement/confine.ts';
 
 const STDERR_TAIL_CHARS = 4096;
-/** native/confine.c */
+/** Exit status of native/confine.c. */
 const LAUNCHER_FAILED = 126;
 
 /** A program that ended with an error. */
@@ -14,7 +14,7 @@ export class ToolError extends Error {
   override readonly name = 'ToolError';
   /** True when something from outside ended it, e.g. the kernel for want of memory. */
   readonly killed: boolean;
-  /** The end of what it wrote to stderr. */
+  /** The last part of its stderr. */
   readonly stderr: string;
   constructor(message: string, killed: boolean, stderr: string) {
     super(message);
@@ -25,11 +25,11 @@ export class ToolError extends Error {
 
 export interface RunningTool {
   stdout: Readable;
-  /** Resolves with the tail of stderr; rejects with ToolError, or with the signal's reason when that ended it. */
+  /** Resolves with the tail of stderr; rejects with ToolError, or with the signal's reason when that ended the tool. */
   done: Promise<string>;
 }
 
-/** Starts a tool elsewhere. */
+/** Starts a tool in another container. */
 export interface ToolStarter {
   start(args: string[], signal: AbortSignal): RunningTool;
 }
@@ -37,11 +37,11 @@ export interface ToolStarter {
 /** ffmpeg or ffprobe: a program of this machine, or of the container beside this one. */
 export type MediaTool = Executable | ToolStarter;
 
-/** The files that ffmpeg or ffprobe is told to open. */
+/** Finds the input files in the arguments of ffmpeg or ffprobe. */
 const findInputs = (args: readonly string[]): string[] =>
   args.flatMap((arg, at) => (args[at - 1] === '-i' && arg.startsWith('file:') ? [arg.slice('file:'.length)] : []));
 
-/** Starts `tool`; the signal kills it at once: it writes to a pipe alone, so it leaves nothing behind. */
+/** Starts `tool`. The signal kills it at once: it writes to a pipe alone, so it leaves nothing behind. */
 export function startTool(tool: MediaTool, args: string[], signal: AbortSignal): RunningTool {
   signal.throwIfAborted();
   if (typeof tool === 'object') return tool.start(args, signal);
@@ -60,17 +60,17 @@ export function startTool(tool: MediaTool, args: string[], signal: AbortSignal):
       signal.removeEventListener('abort', kill);
       if (code === 0) return resolve(stderr);
       if (signal.aborted) return reject(signal.reason);
-      // The launcher says so when there is no such program: that is no word about the media.
+      // The launcher's status means that the program is missing, which says nothing about the media.
       const notBegun = program !== command && code === LAUNCHER_FAILED && stderr.startsWith('confine: ');
       reject(new ToolError(`${command} ended with ${by ?? `status ${code}`}`, by !== null || notBegun, stderr));
     });
   });
-  // Whoever reads stdout may fail first; that the process failed too is then no news.
+  // A reader of stdout may fail first and handle that; this rejection must not end the process.
   done.catch(() => undefined);
   return { stdout: child.stdout, done };
 }
 
-/** Runs `tool` to its end and hands over each line of its stdout. */
+/** Runs `tool` to its end and passes on each line of its stdout. */
 export async function eachLine(
   tool: MediaTool,
   args: string[],

@@ -1,8 +1,8 @@
-/** How ffmpeg and ffprobe open a file that a stranger made. Pure: no I/O, no clock. */
+/** Defines how ffmpeg and ffprobe open a stranger's file. Pure: no I/O, no clock. */
 
 /**
- * Containers that are opened at all. Formats that name other files or URLs (HLS, DASH, concat, image sequences) are not
- * among them: a playlist sent as an upload must not make ffmpeg read our disk or our network.
+ * The only containers that are opened. Formats that name other files or URLs (HLS, DASH, concat, image sequences) are
+ * missing: a playlist sent as an upload must not make ffmpeg read our disk or our network.
  */
 const FORMATS = [
   ...['mov', 'matroska', 'avi', 'flv', 'live_flv', 'mpegts', 'mpeg', 'mpegvideo', 'm4v', 'h264', 'hevc', 'obu', 'ivf'],
@@ -29,8 +29,8 @@ const FORMATS = [
 ];
 
 /**
- * The largest block of memory that a header may have allocated by a number that it claims. The index of the longest track that
- * is taken (media/limits.ts) has 12 million entries of 24 bytes.
+ * The largest block of memory that a number in a header may allocate. The index of the longest allowed track
+ * (media/limits.ts) has 12 million entries of 24 bytes.
  */
 const MAX_BLOCK_BYTES = 2 ** 29;
 
@@ -40,5 +40,5 @@ export const UNTRUSTED_INPUT = [
   ...['-max_alloc', String(MAX_BLOCK_BYTES)],
 ];
 
-/** The path as ffmpeg takes it without guessing a protocol from its first letters. */
+/** Writes the path so that ffmpeg does not guess a protocol from its first letters. */
 export const inputPath = (path: string): string => `file:${path}`;

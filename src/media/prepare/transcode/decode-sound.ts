@@ -1,6 +1,6 @@
 /**
- * Measures how long a source's sound plays by decoding it. Packets promise another length in some containers: a packet of WMA holds
- * several frames, APE counts blocks, and a chained Ogg begins its time anew.
+ * Measures how long a source's sound plays by decoding it. In some containers packets promise another length: a packet
+ * of WMA holds several frames, APE counts blocks, and a chained Ogg restarts its time.
  */
 
 import type { MediaLimits } from '../../limits.ts';
@@ -13,11 +13,11 @@ import { inputPath, UNTRUSTED_INPUT } from '../tools/untrusted-input.ts';
 import { soundFilters } from './plan.ts';
 import { PAUSE_MS } from './rewriter.ts';
 
-/** Enough to count in; less is less work. */
+/** A low rate is enough for counting, and cheaper. */
 const RATE = 8000;
 
 /**
- * Resolves with seconds: what comes out of the decoder, and the pauses that its timestamps make. Rejects with PrepareError
+ * Resolves with seconds: the decoded sound, and the pauses in its timestamps. Rejects with PrepareError
  * media_unreadable where nothing can be decoded, media_too_long or prepare_timeout, or with the signal's reason.
  */
 export async function decodeSound(
@@ -33,7 +33,7 @@ export async function decodeSound(
   const args = [
     ...['-v', 'error', '-hide_banner', '-nostdin', '-copyts', ...UNTRUSTED_INPUT, '-i', inputPath(path)],
     ...['-map', `0:${source.audio?.index}`, '-af', filters.join(',')],
-    // What the image's own ffmpeg has (scripts/build-ffmpeg).
+    // The encoder and muxer are in the image's own ffmpeg (scripts/build-ffmpeg).
     ...['-c:a', 'pcm_s16le', '-f', 'framehash', '-hash', 'adler32', 'pipe:1'],
   ];
   const pauses = keepsTime(source);

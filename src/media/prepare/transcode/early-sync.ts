@@ -1,4 +1,4 @@
-/** Sends on to the disk what is written to a file, in steps, so that little is left to wait for at the end. */
+/** Syncs a growing file to the disk in steps, so that the last sync is short. */
 import type { FileHandle } from 'node:fs/promises';
 
 const STEP_BYTES = 64 * 2 ** 20;
@@ -12,7 +12,7 @@ export class EarlySync {
     this.#file = file;
   }
 
-  /** So many more bytes are in the file. Whoever publishes it syncs it in the end, and hears of what fails then. */
+  /** Records new bytes in the file. The last sync, before publishing, reports any failure. */
   wrote(bytes: number): void {
     this.#waiting += bytes;
     if (this.#waiting < STEP_BYTES || this.#syncing) return;

@@ -1,6 +1,6 @@
 /**
- * Reads a rendition from its first byte to its last, proves every promise of the format and makes its index. It is given
- * the bytes as they stand in the file; the one that made them is not asked.
+ * Reads a rendition from its first byte to its last, proves every promise of the format and makes its index. It reads
+ * the bytes as they stand in the file, and takes no word of their writer.
  */
 import { createHash } from 'node:crypto';
 import type { Framerate } from '../../../resources/stream/profile.ts';
@@ -30,7 +30,7 @@ function promise(kept: boolean, broken: string): asserts kept {
   if (!kept) throw new BrokenPromiseError(broken);
 }
 
-/** Takes the bytes of a rendition in pieces of any size. Throws BrokenPromiseError or FlvError as soon as it finds one. */
+/** Takes the bytes of a rendition in pieces of any size. Throws BrokenPromiseError or FlvError at the first fault. */
 export class Indexer {
   readonly #hash = createHash('sha256');
   readonly #parser = new FlvParser();
@@ -55,8 +55,8 @@ export class Indexer {
   }
 
   /**
-   * The same for a caller that reads into one buffer again and again: `data` is what the last call left, and `fresh` more
-   * bytes behind it. Returns how many of its bytes are done with.
+   * Indexes bytes for a caller that reuses one buffer: `data` is the rest of the last call with `fresh` new bytes
+   * behind it. Returns the number of bytes done with.
    */
   parse(data: Buffer, fresh: number): number {
     this.#count(data.subarray(data.length - fresh));
@@ -168,7 +168,7 @@ class Checker {
   }
 }
 
-/** ISO/IEC 14496-15 5.3.4: NAL units behind their four-byte lengths, after FLV's five bytes. */
+/** Yields the NAL units behind their four-byte lengths, after FLV's five bytes (ISO/IEC 14496-15 5.3.4). */
 function holdsIdr(body: Buffer): boolean {
   for (let at = 5; at + 5 <= body.length; at += 4 + body.readUInt32BE(at)) {
     if ((body.readUInt8(at + 4) & 0x1f) === NAL_IDR) return true;

@@ -1,6 +1,7 @@
 /**
- * Decides how a source becomes a rendition: what is copied, what is encoded, and ffmpeg's arguments for it. ffmpeg writes
- * FLV to its stdout with every timestamp moved up by ORIGIN_MS; rewriter.ts makes the exact file of it. Pure: no I/O, no clock.
+ * Decides how a source becomes a rendition: the copied tracks, the encoded ones, and ffmpeg's arguments. ffmpeg writes
+ * FLV to its stdout with every timestamp moved up by ORIGIN_MS; rewriter.ts makes the exact file of it. Pure: no I/O,
+ * no clock.
  */
 
 import { DIMENSIONS, type Framerate, type Quality } from '../../../resources/stream/profile.ts';
@@ -14,16 +15,16 @@ import { audioFramesFor } from './frame-times.ts';
 
 /** The FLV format has no negative times, and the AAC encoder's first frame lies before zero. */
 export const ORIGIN_MS = 1000;
-/** Sound is made for so much longer than the pictures by their timestamps; the rewriting cuts it exactly. */
+/** Surplus of sound over the pictures by their timestamps; the rewriter cuts it exactly. */
 const AUDIO_MARGIN_SECONDS = 2;
 const GOP_SECONDS = 2;
 const AUDIO_KBPS = 160;
 const MAX_AUDIO_KBPS = (2 * 6144 * AUDIO_SAMPLE_RATE) / SAMPLES_PER_FRAME / 1000;
 
 /**
- * Video bitrate in kbit/s, for up to 30 and for 60 frames per second. 720p, 1440p and 2160p: YouTube's recommendation for
- * H.264 (support.google.com/youtube/answer/2853702). 1080p stays at Twitch's ceiling of 6000
- * (help.twitch.tv, Broadcasting Guidelines), well inside what YouTube takes, because one rendition serves every destination.
+ * Video bitrate in kbit/s, for up to 30 and for 60 frames per second. 720p, 1440p and 2160p: YouTube's recommendation
+ * for H.264 (support.google.com/youtube/answer/2853702). 1080p stays at Twitch's ceiling of 6000 (help.twitch.tv,
+ * Broadcasting Guidelines), well inside YouTube's limits, because one rendition serves every destination.
  */
 const BITRATES_KBPS: Record<Quality, readonly [number, number]> = {
   '720p': [4000, 6000],
@@ -31,22 +32,22 @@ const BITRATES_KBPS: Record<Quality, readonly [number, number]> = {
   '1440p': [15_000, 24_000],
   '2160p': [30_000, 35_000],
 };
-/** A source that is copied may have this much more than the table: beyond it destinations would stall. */
+/** Surplus of a copied source over the table: beyond it destinations would stall. */
 const COPY_BITRATE_FACTOR = 1.25;
 
 export const bitrateKbps = (quality: Quality, framerate: Framerate): number =>
   BITRATES_KBPS[quality][framerate > 30 ? 1 : 0];
-/** Of what is only looked at: a second of it is made in a tenth of one. */
+/** Size of a preview: a second of it is made in a tenth of one. */
 const PREVIEW_SHAPE = { width: 640, height: 360, kbps: 800 };
 
-/** Width and height in pixels, and kbit/s. */
+/** Returns width and height in pixels, and kbit/s. */
 const chooseShape = ({ quality, framerate, previewSeconds }: PlanInput) =>
   previewSeconds === undefined ? { ...DIMENSIONS[quality], kbps: bitrateKbps(quality, framerate) } : PREVIEW_SHAPE;
 
 /**
- * The most bytes that a rendition of so many seconds may take. Encoders keep to their rate within a second or two, and what is
- * copied has at most COPY_BITRATE_FACTOR of it; sound is copied at whatever AAC-LC may have (ISO/IEC 14496-3: 6144 bits a
- * frame and channel).
+ * Returns the most bytes that a rendition of this many seconds may take. Encoders keep to their rate within a second or
+ * two, and a copy has at most COPY_BITRATE_FACTOR of it; sound is copied at any rate of AAC-LC (ISO/IEC 14496-3: 6144
+ * bits a frame and channel).
  */
 export function maxBytes(input: PlanInput, seconds: number): number {
   const kbps = (input.type === 'video' ? chooseShape(input).kbps * COPY_BITRATE_FACTOR : 0) + MAX_AUDIO_KBPS;
@@ -62,11 +63,11 @@ export interface PlanInput {
   type: MediaType;
   quality: Quality;
   framerate: Framerate;
-  /** Only the first so many seconds, and small: to be looked at, and not to be sent. */
+  /** Only the first seconds, and small: a preview is watched here, and not sent. */
   previewSeconds?: number;
   /** Larger pictures are not decoded, whatever the header said. */
   maxPixels: number;
-  /** Whether this ffmpeg can map HDR to SDR (filters zscale and tonemap). */
+  /** True where this ffmpeg can map HDR to SDR (filters zscale and tonemap). */
   canTonemap: boolean;
   /** False after a copy turned out not to keep the rendition's promises. */
   allowCopy: boolean;
@@ -77,7 +78,7 @@ export interface Plan {
   audio: 'copy' | 'encode' | 'silence';
   /** Expected length, for progress. */
   durationSeconds: number;
-  /** Of the pictures that come out, so many are wanted. */
+  /** Number of pictures to take from the output. */
   videoFrames: number | undefined;
   args: string[];
 }
@@ -90,7 +91,8 @@ export function planRendition(input: PlanInput): Plan {
   const extent = computeExtent(wantsVideo ? scan : { ...scan, video: undefined });
   const seconds = Math.min(extent.seconds, input.previewSeconds ?? Number.POSITIVE_INFINITY);
   const audioSeconds = wantsVideo ? seconds + AUDIO_MARGIN_SECONDS : input.previewSeconds;
-  // Each track is read by itself: none waits for packets of the other, wherever they stand in the file and whenever they end.
+  // Each track is read by itself: none waits for packets of the other, wherever they stand in the file and whenever
+  // they end.
   const open = (more: string[]) => [
     ...[...UNTRUSTED_INPUT, ...more, '-itsoffset', (-extent.startSeconds).toFixed(6), '-i', inputPath(path)],
   ];
@@ -107,7 +109,7 @@ export function planRendition(input: PlanInput): Plan {
     durationSeconds: Math.max(0.001, seconds),
     videoFrames: video === 'encode' ? Math.max(1, Math.round(seconds * framerate)) : undefined,
     args: [
-      // The line of time is made here (inspect/join-clocks.ts), so ffmpeg must not make another one.
+      // The filters make the line of time (inspect/join-clocks.ts), so ffmpeg must not make another one.
       ...['-v', 'error', '-hide_banner', '-nostdin', '-copyts', ...(wantsVideo ? pictures : []), ...sound],
       ...(video === 'none' ? ['-vn'] : ['-map', `0:${source.video?.index}`, ...videoArgs(input, video, seconds)]),
       ...['-map', audio === 'silence' ? `${soundInput}:0` : `${soundInput}:${source.audio?.index}`],
@@ -121,8 +123,8 @@ export function planRendition(input: PlanInput): Plan {
 }
 
 /**
- * What reading every packet of a source would find if its header told the whole truth; undefined where the header does not
- * say enough. MP4 alone counts its frames: more than are shown means that an edit list hides some.
+ * Assumes the result of reading every packet, by a header that tells the whole truth; undefined where the header does
+ * not say enough. MP4 alone counts its frames: more frames than shown ones mean that an edit list hides some.
  */
 export function assumedScan({ format, video, audio, sizeBytes }: Source, framerate: Framerate): Scan | undefined {
   if (!/\bmov\b/.test(format) || !video || !audio) return undefined;
@@ -132,7 +134,7 @@ export function assumedScan({ format, video, audio, sizeBytes }: Source, framera
     startSeconds: declared.declaredStartSeconds ?? Number.NaN,
     endSeconds: declared.declaredEndSeconds ?? Number.NaN,
     largestStepSeconds: 0,
-    // More than the pictures alone have, so that the limit is kept.
+    // The pictures alone have less, so the limit holds.
     bytes: sizeBytes,
     regular: true,
   });
@@ -142,12 +144,12 @@ export function assumedScan({ format, video, audio, sizeBytes }: Source, framera
 }
 
 /**
- * ffmpeg's arguments to write a rendition to `file` itself, of a source whose pictures and sound are copied. Sound before
- * the first picture (the encoder's run-up) and behind the last one is left out.
+ * Returns ffmpeg's arguments for a source whose pictures and sound are copied; ffmpeg then writes the rendition itself.
+ * Sound before the first picture (the encoder's run-up) and behind the last one is left out.
  */
 export function remuxArgs({ path, source, scan, framerate }: PlanInput): string[] {
   const soundFrames = audioFramesFor(scan.video?.packets ?? 0, framerate);
-  // A moment before the first AAC frame that is too many, which is after the last picture in every frame rate.
+  // A moment before the first surplus AAC frame, which is after the last picture in every frame rate.
   const seconds = (soundFrames * SAMPLES_PER_FRAME) / AUDIO_SAMPLE_RATE - 0.001;
   return [
     ...['-v', 'error', '-hide_banner', '-nostdin', ...UNTRUSTED_INPUT, '-i', inputPath(path)],
@@ -161,7 +163,7 @@ export function remuxArgs({ path, source, scan, framerate }: PlanInput): string[
 /** Containers that keep the codec's configuration in their header, as FLV wants it. */
 const COPY_FORMATS = /\b(mov|matroska|flv)\b/;
 
-/** Whether the source's pictures can go into the rendition as they are. The rewriting proves it, frame by frame. */
+/** True where the source's pictures can be copied. The rewriter proves it, frame by frame. */
 function fitsVideo({ source, scan, quality, framerate }: PlanInput): boolean {
   const { video } = source;
   const measured = scan.video;
@@ -188,7 +190,7 @@ function fitsVideo({ source, scan, quality, framerate }: PlanInput): boolean {
   );
 }
 
-/** Whether the source's sound can go into the rendition as it is: it must begin with the pictures and last as long. */
+/** True where the source's sound can be copied: it must begin with the pictures and last as long. */
 function fitsAudio({ source, scan, type }: PlanInput): boolean {
   const { audio } = source;
   const measured = scan.audio;
@@ -217,7 +219,7 @@ function videoArgs(input: PlanInput, how: 'copy' | 'encode', seconds: number): s
   const timing = standsLong(input) ? ['-fps_mode', 'passthrough'] : ['-fps_mode', 'cfr', '-r', String(input.framerate)];
   return [
     ...['-vf', videoFilters(input.source.video, input, seconds), ...timing],
-    // The fastest preset that Twitch's guidelines start from; slower ones would take a small machine too long.
+    // The fastest preset in Twitch's guidelines; slower ones would take a small machine too long.
     ...['-c:v', 'libx264', '-preset', 'veryfast', '-profile:v', 'high', '-pix_fmt', 'yuv420p'],
     // Without B-frames decoding order is showing order, so a splice needs no reordering delay.
     ...['-bf', '0', '-g', gop, '-keyint_min', gop, '-sc_threshold', '0', '-flags', '+cgop'],
@@ -226,7 +228,7 @@ function videoArgs(input: PlanInput, how: 'copy' | 'encode', seconds: number): s
   ];
 }
 
-/** ffmpeg repeats a picture in one go, while the sound waits; beyond this a filter repeats it as it is asked for more. */
+/** ffmpeg repeats a picture in one go, while the sound waits; beyond this a filter repeats it on demand. */
 const LONG_STEP_SECONDS = 60;
 function standsLong({ source: { video }, scan }: PlanInput): boolean {
   const frameSeconds = video ? video.framerate[1] / video.framerate[0] : 0;
@@ -234,8 +236,8 @@ function standsLong({ source: { video }, scan }: PlanInput): boolean {
 }
 
 /**
- * ffmpeg makes all filters anew where the size or the format of the pictures changes. So none of these counts from its first
- * picture (as `fps` does), and each takes sizes from the picture that it has: what has been sent is known to the encoder alone.
+ * ffmpeg makes all filters anew when the size or format of the pictures changes. So no filter counts from its first
+ * picture (as `fps` does), and each takes sizes from its own picture: only the encoder knows what was sent.
  */
 function videoFilters(video: VideoStream, input: PlanInput, seconds: number): string {
   const { framerate, canTonemap, scan } = input;
@@ -245,10 +247,10 @@ function videoFilters(video: VideoStream, input: PlanInput, seconds: number): st
   const fields = framerate >= 1.9 * sourceFps ? 'send_field' : 'send_frame';
   const tonemap = isHdr(video) && canTonemap;
   const long = standsLong(input);
-  // The encoder's repetition of pictures rounds down from 0.6, and so shows each at the time that is nearest to its own.
+  // The encoder's repetition of pictures rounds down from 0.6, and so shows each at the nearest time.
   const early = long ? 0 : 0.4 / framerate;
   const slot = (time: string) => `floor(${time}*${framerate}-0.15)`;
-  // A slow source has a last picture that lasts longer than one of the rendition's.
+  // The last picture of a slow source lasts longer than one of the rendition's.
   const margin = 2 + 2 / sourceFps;
   return [
     ...pictureFilters(video),
@@ -265,10 +267,10 @@ function videoFilters(video: VideoStream, input: PlanInput, seconds: number): st
   ].join(',');
 }
 
-/** An expression of setpts or asetpts: a frame's time on the line that the clocks of its source were joined to. */
+/** Returns an expression of setpts or asetpts: a frame's time on the joined line of its source's clocks. */
 function joinedPts(shifts: readonly Shift[] = []): string {
   if (shifts.length === 0) return 'PTS';
-  // Only the first frame of a packet knows where the packet stands in the file.
+  // Only the first frame of a packet knows the packet's position in the file.
   const byte = 'st(0,if(isnan(POS),ld(0),POS))';
   const steps = shifts.map(({ fromByte, seconds }, at) => {
     const more = seconds - (shifts[at - 1]?.seconds ?? 0);
@@ -277,7 +279,9 @@ function joinedPts(shifts: readonly Shift[] = []): string {
   return `PTS+0*${byte}+(${steps.join('+')})/TB`;
 }
 
-/** Filters that scale a picture of any size and pixel aspect into the frame, in the middle, with even borders. */
+/**
+ * Returns filters that scale a picture of any size and pixel aspect into the frame, in the middle, with even borders.
+ */
 export function fitFilters(width: number, height: number, inMatrix = 'auto'): string[] {
   // Chroma has half the resolution, and the border on each side must be even too.
   const even = (value: string, max: number) => `max(4,${max}-4*round((${max}-${value})/4))`;
@@ -296,15 +300,15 @@ const TONEMAP =
   'zscale=transfer=bt709:matrix=bt709:range=tv,format=yuv420p';
 
 /**
- * The matrix of each picture, where the pictures say theirs. ffmpeg takes BT.601 for whatever does not say; by long custom HD that
- * does not say is BT.709.
+ * Chooses the colour matrix, where the pictures do not state theirs. ffmpeg assumes BT.601; by long custom, HD without
+ * a statement is BT.709.
  */
 function chooseMatrix({ colorSpace, width, height }: VideoStream): string {
   if (['bt709', 'smpte170m', 'bt470bg', 'bt2020nc', 'bt2020c', 'smpte240m', 'fcc'].includes(colorSpace)) return 'auto';
   return Math.min(width, height) >= 720 ? 'bt709' : 'bt601';
 }
 
-/** Filters that bring sound of any rate and layout, which may change, onto one line of time. */
+/** Returns filters that bring sound of any rate and layout, which may change, onto one line of time. */
 export const soundFilters = (
   scan: StreamScan | undefined,
   { rate, layout, follows }: { rate: number; layout: 'mono' | 'stereo'; follows: boolean },
@@ -319,11 +323,11 @@ const MAX_FILTERED_GAP_SECONDS = 10;
 
 function audioArgs({ scan, type }: PlanInput, how: Plan['audio'], seconds: number | undefined): string[] {
   if (how === 'copy') return ['-c:a', 'copy'];
-  // Sound with pictures keeps to their time. Without them every sample is played: their timestamps may promise less.
+  // Sound with pictures keeps to their time. Without them every sample is played: the timestamps may promise less.
   const follows = type === 'video' && (scan.audio?.largestStepSeconds ?? 0) <= MAX_FILTERED_GAP_SECONDS;
   const filters = [
     ...soundFilters(scan.audio, { rate: AUDIO_SAMPLE_RATE, layout: 'stereo', follows }),
-    // Alone it begins with its first sample: an encoder's run-up that is not played may stand before it (Opus, WMA).
+    // Sound alone begins with its first sample: an encoder's run-up that is not played may precede it (Opus, WMA).
     ...(type === 'video' ? ['apad'] : ['asetpts=PTS-STARTPTS']),
     ...(seconds === undefined ? [] : [`atrim=end=${seconds.toFixed(3)}`]),
   ];

@@ -1,6 +1,6 @@
 /**
- * The short way for a source that needs no change but of its container: what ffmpeg writes is the rendition, and is proven,
- * promise by promise, on its way into the file. Nothing is mended here: whatever is not exact goes the long way.
+ * Remuxes a source that only needs another container: ffmpeg's output is the rendition, and is proven, promise by
+ * promise, on its way into the file. Nothing is repaired here: an inexact result takes the long way.
  */
 import { type FileHandle, open } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
@@ -47,7 +47,7 @@ export async function remux(args: string[], path: string, options: TranscodeOpti
   }
 }
 
-/** `onBatch` is told after each batch how many bytes have come. */
+/** Calls `onBatch` after each batch with the bytes so far. */
 async function copyProven(
   from: Readable,
   file: FileHandle,
@@ -55,8 +55,8 @@ async function copyProven(
   onBatch: (bytes: number) => void,
 ): Promise<void> {
   const sync = new EarlySync(file);
-  // One buffer for all: at this pace, new ones would cost as much as what is done with them. It begins with what is left
-  // of a tag that was not whole.
+  // One buffer serves all batches: at this speed, new ones would cost as much as the work on them. It begins with the
+  // rest of an incomplete tag.
   const buffer = Buffer.allocUnsafeSlow(MAX_TAG_BYTES + BATCH_BYTES);
   let kept = 0;
   let fresh = 0;
@@ -64,7 +64,7 @@ async function copyProven(
   const flush = async () => {
     const end = kept + fresh;
     const written = writeAll(file, buffer.subarray(kept, end));
-    // It is awaited below; a broken promise comes first.
+    // The write is awaited below; a broken promise comes first.
     written.catch(() => undefined);
     const used = indexer.parse(buffer.subarray(0, end), fresh);
     await written;

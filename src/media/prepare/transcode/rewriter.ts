@@ -1,6 +1,6 @@
 /**
- * Makes the exact FLV of a rendition from the one that ffmpeg writes: timestamps by counting, sound cut or filled to the
- * length of the pictures, tags in the order of their times. Pure: no I/O, no clock.
+ * Makes the exact FLV of a rendition from ffmpeg's output: timestamps by counting, sound cut or filled to the length of
+ * the pictures, tags in the order of their times. Pure: no I/O, no clock.
  */
 import {
   compositionTimeMs,
@@ -23,28 +23,31 @@ import { ORIGIN_MS } from './plan.ts';
 
 /** FLV's rounding and the container's before it. */
 const TOLERANCE_MS = 3;
-/** ffmpeg interleaves within a few seconds; more than this waiting for its partner means that a track has ended early. */
+/** ffmpeg interleaves within a few seconds; a longer queue means that a track has ended early. */
 const MAX_WAITING_FRAMES = 20_000;
-/** One AAC-LC frame of silence, stereo (ISO/IEC 14496-3 4.4.2: a channel pair without any section), behind FLV's two bytes. */
+/**
+ * One AAC-LC frame of silence, stereo (ISO/IEC 14496-3 4.4.2: a channel pair without any section), behind FLV's two
+ * bytes.
+ */
 export const SILENT_FRAME = Buffer.from('af01211004608c1c', 'hex');
 
-/** Sound without pictures is played as it comes; a pause in it is one only from here on. */
+/** Sound without pictures plays as it comes; a shorter gap in it is no pause. */
 export const PAUSE_MS = 100;
-/** The limits of media (media/limits.ts) refuse what is far shorter. */
+/** The limits of media (media/limits.ts) refuse far shorter pauses. */
 const MAX_PAUSE_MS = 2 ** 27;
 
-/** What is to be written; the body is still the one that came in. */
+/** A tag to write; the body is still the input's. */
 export type NewTag = Pick<FlvTag, 'type' | 'timestampMs' | 'body'>;
 
-/** The beginning of the file, before its first tag. */
+/** Encodes the beginning of the file, before its first tag. */
 export const fileHeader = (framerate: number | undefined): Buffer =>
   encodeHeader({ audio: true, video: framerate !== undefined });
 
-/** Bytes that these tags take in a file. */
+/** Returns the bytes that these tags take in a file. */
 export const encodedBytes = (tags: readonly NewTag[]): number =>
   tags.reduce((sum, { body }) => sum + encodedTagBytes(body), 0);
 
-/** Writes tags into `target` one behind the other, as they stand in a file. Answers how many bytes that are. */
+/** Writes tags into `target` one behind the other. Returns the number of bytes. */
 export function encodeTags(tags: readonly NewTag[], target: Buffer): number {
   let at = 0;
   for (const { type, timestampMs, body } of tags) at = writeTag(target, at, type, timestampMs, body);
@@ -52,11 +55,11 @@ export function encodeTags(tags: readonly NewTag[], target: Buffer): number {
 }
 
 export interface Mending {
-  /** Whether what is missing of the sound is filled with silence, and what is too much of it left out. */
+  /** True where missing sound is filled with silence, and surplus sound is left out. */
   sound: boolean;
-  /** Whether the times of sound without pictures say when it pauses; otherwise its frames follow each other. */
+  /** True where the times of sound without pictures show its pauses; otherwise its frames follow each other. */
   pauses?: boolean;
-  /** Pictures beyond so many are left out. */
+  /** Number of pictures after which further ones are left out. */
   videoFrames: number | undefined;
 }
 
@@ -72,7 +75,7 @@ export class Rewriter {
   #audioFrames = 0;
   #videoWritten = 0;
   #audioWritten = 0;
-  /** AAC frames of silence that had to be added at the end. */
+  /** AAC frames of silence added at the end. */
   silentFrames = 0;
 
   /** `framerate` of the profile; undefined for a rendition of sound alone. */
@@ -81,26 +84,26 @@ export class Rewriter {
     this.#mending = mending;
   }
 
-  /** Seconds of media that have come in. */
+  /** Seconds of input so far. */
   get seconds(): number {
     return this.#framerate ? this.#videoFrames / this.#framerate : (this.#audioFrames * AUDIO_FRAME_MS) / 1000;
   }
 
-  /** Takes the next tag of ffmpeg's, gives what can be written. Throws BrokenPromiseError. */
+  /** Takes ffmpeg's next tag and returns the tags to write. Throws BrokenPromiseError. */
   push(tag: FlvTag): NewTag[] {
     if (isAvcSequenceHeader(tag)) this.#videoHeader = sameHeader(this.#videoHeader, tag.body);
     else if (isAacSequenceHeader(tag)) this.#audioHeader = sameHeader(this.#audioHeader, tag.body);
     else if (isVideoFrame(tag)) this.#pushVideo(tag);
     else if (isAudioFrame(tag)) this.#pushAudio(tag);
     else return [];
-    // The frames of silence are one and the same.
+    // The frames of silence are one and the same buffer.
     if (this.#video.length + this.#audio.length - this.silentFrames > MAX_WAITING_FRAMES) {
       throw new BrokenPromiseError('sound and pictures are too far apart');
     }
     return this.#drain(false);
   }
 
-  /** The input is over: gives the rest. Throws BrokenPromiseError when a track is missing. */
+  /** Ends the input and returns the rest. Throws BrokenPromiseError when a track is missing. */
   end(): NewTag[] {
     if (this.#framerate) {
       const wanted = audioFramesFor(this.#videoFrames, this.#framerate);
@@ -125,7 +128,7 @@ export class Rewriter {
   }
 
   #pushAudio(tag: FlvTag): void {
-    // A frame that is mostly before zero is the encoder's run-up: its sound is what the next frame overlaps with.
+    // A frame mostly before zero is the encoder's run-up: the next frame overlaps with its sound.
     if (this.#audioFrames === 0 && tag.timestampMs < ORIGIN_MS - AUDIO_FRAME_MS / 2) return;
     const expected = ORIGIN_MS + audioSlotMs(this.#audioFrames);
     const late = tag.timestampMs - expected;
@@ -145,7 +148,7 @@ export class Rewriter {
     this.silentFrames += frames;
   }
 
-  /** Writes the earlier of the two next frames, as long as it is known which one that is. */
+  /** Writes the earlier of the two next frames, as long as both are known. */
   #drain(last: boolean): NewTag[] {
     const out: NewTag[] = [];
     if (!this.#begun) {
@@ -190,7 +193,7 @@ export class Rewriter {
 }
 
 function sameHeader(known: Buffer | undefined, header: Buffer): Buffer {
-  // The parser's chunk may be large; a header that stays must not hold it.
+  // The parser's chunk may be large; a kept header must not hold it.
   if (known === undefined) return Buffer.from(header);
   if (known.equals(header)) return known;
   throw new BrokenPromiseError('the codec’s configuration changes');

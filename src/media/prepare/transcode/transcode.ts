@@ -1,4 +1,4 @@
-/** Runs ffmpeg: its FLV, made exact on the way, into a file. */
+/** Runs ffmpeg, and writes its FLV, made exact on the way, into a file. */
 import { type FileHandle, open } from 'node:fs/promises';
 import type { Logger } from '../../../lib/log.ts';
 import type { Framerate } from '../../../resources/stream/profile.ts';
@@ -12,16 +12,16 @@ import { BrokenPromiseError } from './frame-times.ts';
 import { Indexer } from './indexer.ts';
 import { encodedBytes, encodeTags, fileHeader, type Mending, type NewTag, Rewriter } from './rewriter.ts';
 
-/** ffmpeg that gives nothing for so long hangs: even 2160p on a slow machine makes a frame in a tenth of it. */
+/** ffmpeg hangs when it writes nothing for this long: even 2160p on a slow machine takes a tenth of it for a frame. */
 export const STALL_MS = 180_000;
 /** One write per tag took 26 s for a copy of 730 MB, batches took 6 s (single runs on a busy machine). */
 const BATCH_BYTES = 2 ** 20;
 
 export interface Made {
   index: RenditionIndex;
-  /** AAC frames of silence that had to be added at the end. */
+  /** AAC frames of silence added at the end. */
   silentFrames: number;
-  /** What was found only while it was made; it is kept in the index, for those who share the rendition. */
+  /** Warnings found during the work; the index keeps them for all users of the rendition. */
   warnings?: UploadWarning[];
 }
 
@@ -30,7 +30,7 @@ export interface Most {
   bytes: number;
 }
 
-/** Throws BrokenPromiseError when more has come out than was promised of the source. */
+/** Throws BrokenPromiseError when more has come out than the source promised. */
 export function checkMost(seconds: number, bytes: number, most: Most): void {
   if (seconds > most.seconds) throw new BrokenPromiseError(`more than ${Math.round(most.seconds)} s come out`);
   if (bytes > most.bytes) throw new BrokenPromiseError(`more than ${most.bytes} bytes come out`);
@@ -42,21 +42,21 @@ export interface TranscodeOptions {
   framerate: Framerate | undefined;
   /** Expected length, for progress. */
   seconds: number;
-  /** What may come out at most. */
+  /** Limits of the output. */
   most: Most;
   mending?: Mending;
   signal: AbortSignal;
   log: Logger;
-  /** 0 to 1. */
+  /** Called with 0 to 1. */
   onProgress?: (fraction: number) => void;
-  /** Without a byte from ffmpeg for so long it is given up. */
+  /** Time without a byte from ffmpeg after which it is given up. */
   stallMs?: number;
 }
 
 /**
- * Writes the rendition to `path` and answers its index. Rejects with BrokenPromiseError or FlvError when what comes out is
- * no rendition, PrepareError (prepare_failed, prepare_timeout), a file system error, or the signal's reason. ffmpeg has
- * ended in every case.
+ * Writes the rendition to `path` and resolves with its index. Rejects with BrokenPromiseError or FlvError when the
+ * output is no rendition, PrepareError (prepare_failed, prepare_timeout), a file system error, or the signal's reason.
+ * ffmpeg has ended in every case.
  */
 export async function transcode(args: string[], path: string, options: TranscodeOptions): Promise<Made> {
   const { framerate, profile, seconds, log, onProgress, stallMs = STALL_MS } = options;
@@ -79,7 +79,7 @@ export async function transcode(args: string[], path: string, options: Transcode
       checkMost(rewriter.seconds, writer.bytes, options.most);
       onProgress?.(Math.min(1, rewriter.seconds / seconds));
     }
-    // What came out is only whole when ffmpeg says so.
+    // The output is complete only when ffmpeg says so.
     await ffmpeg.done;
     parser.end();
     await writer.write(rewriter.end());
@@ -98,7 +98,7 @@ export async function transcode(args: string[], path: string, options: Transcode
   }
 }
 
-/** Joins what comes in small pieces; `onPiece` hears of each. */
+/** Joins small pieces; calls `onPiece` for each. */
 async function* inBatches(stream: AsyncIterable<Buffer>, onPiece: () => void): AsyncGenerator<Buffer> {
   let pieces: Buffer[] = [];
   let bytes = 0;
@@ -114,11 +114,11 @@ async function* inBatches(stream: AsyncIterable<Buffer>, onPiece: () => void): A
   yield Buffer.concat(pieces, bytes);
 }
 
-/** Appends tags to a file and shows the bytes to the indexer. While one batch is on its way to the file, the next is made. */
+/** Appends tags to a file and passes the bytes to the indexer. While one batch is being written, the next is made. */
 class Writer {
   readonly #file: FileHandle;
   readonly #indexer: Indexer;
-  /** Two that take turns: to allocate one for each batch kept the garbage collector busy for a third of the time. */
+  /** Two buffers take turns: allocating one for each batch kept the garbage collector busy for a third of the time. */
   #buffers = [Buffer.alloc(0), Buffer.alloc(0)];
   #writing: Promise<void> = Promise.resolve();
   readonly #sync: EarlySync;
@@ -129,7 +129,7 @@ class Writer {
     this.#indexer = indexer;
   }
 
-  /** How many have been handed over. */
+  /** Number of bytes handed over. */
   bytes = 0;
 
   async write(what: readonly NewTag[] | readonly [Buffer]): Promise<void> {
@@ -138,7 +138,7 @@ class Writer {
     this.bytes += bytes.length;
     await this.#writing;
     this.#writing = this.#append(bytes);
-    // It is awaited before the next one; until then its failure is nobody's.
+    // The write is awaited before the next one; until then nothing handles its failure.
     this.#writing.catch(() => undefined);
   }
 
