@@ -43,8 +43,8 @@ const sourceIn = async (place: Room): Promise<void> => {
 async function proveCleared(place: Room): Promise<void> {
   const long = new Date(Date.now() - 86_400_000);
   for (const name of await tempFiles(place)) await utimes(place.path(`media/${name}`), long, long);
-  const shop = { storage: await openStorage(place.storageUrl), signal: new AbortController().signal, log: quiet };
-  await sweep({ action: 'sweep', keep: '', shard: 0, shards: 1, graceSeconds: 60 }, shop, new Date());
+  const context = { storage: await openStorage(place.storageUrl), signal: new AbortController().signal, log: quiet };
+  await sweep({ action: 'sweep', keep: '', shard: 0, shards: 1, graceSeconds: 60 }, context, new Date());
   expect(await tempFiles(place)).toEqual([]);
 }
 

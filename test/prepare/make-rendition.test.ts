@@ -6,7 +6,7 @@ import { makeRendition } from '../../src/media/prepare/job/make-rendition.ts';
 import { indexKey } from '../../src/media/rendition/index.ts';
 import { FRAMERATES, profileOf } from '../../src/resources/stream/profile.ts';
 import { ffmpeg, halfWritten, media, room } from '../support/prepare.ts';
-import { picture, pictureIn, played, rendition, shopOf, TONE, taskFor } from '../support/rendition.ts';
+import { createContext, picture, pictureIn, played, rendition, TONE, taskFor } from '../support/rendition.ts';
 
 const DEMO = fileURLToPath(new URL('../../tools/local/demo/bigbuckbunny.mp4', import.meta.url));
 
@@ -191,8 +191,8 @@ describe('a rendition is made once', () => {
     await copyFile(await media(place.path('in.mp4'), fitting), place.path('media/sources/x'));
     const ffprobe = place.path('ffprobe');
     await writeFile(ffprobe, `#!/bin/sh\necho asked >> '${place.path('asked')}'\nexec ffprobe "$@"\n`, { mode: 0o755 });
-    const shop = { ...shopOf(place), tools: { ffmpeg: 'ffmpeg', ffprobe } };
-    expect(await makeRendition(taskFor('video', '720p30'), shop)).toMatchObject({
+    const context = { ...createContext(place), tools: { ffmpeg: 'ffmpeg', ffprobe } };
+    expect(await makeRendition(taskFor('video', '720p30'), context)).toMatchObject({
       rendition: { durationSeconds: 2.5 },
     });
     expect(await readFile(place.path('asked'), 'utf8')).toBe('asked\n');
@@ -206,10 +206,10 @@ describe('a rendition is made once', () => {
     const task = taskFor('video', '720p30');
     const first = await stat(made.file);
     await place.storage.delete('sources/x');
-    expect(await makeRendition(task, shopOf(place))).toMatchObject({ rendition: { state: 'ready' } });
+    expect(await makeRendition(task, createContext(place))).toMatchObject({ rendition: { state: 'ready' } });
     expect((await stat(made.file)).ino).toBe(first.ino);
     await place.storage.delete(indexKey(task.renditionKey));
-    await expect(makeRendition(task, shopOf(place))).rejects.toMatchObject({ code: 'not_found' });
+    await expect(makeRendition(task, createContext(place))).rejects.toMatchObject({ code: 'not_found' });
   });
 
   test('stopping it in the middle leaves nothing', async () => {
@@ -224,7 +224,7 @@ describe('a rendition is made once', () => {
       shares.push(share);
       stop.abort(new Error('SIGTERM'));
     };
-    await expect(makeRendition(task, { ...shopOf(place, stop.signal), onProgress })).rejects.toThrow('SIGTERM');
+    await expect(makeRendition(task, { ...createContext(place, stop.signal), onProgress })).rejects.toThrow('SIGTERM');
     expect(shares[0]).toBeLessThan(1);
     expect(await halfWritten(place.path('media'))).toEqual([]);
     expect(await place.storage.head(task.renditionKey)).toBeUndefined();

@@ -24,7 +24,7 @@ export const taskFor = (type: MediaType, profile: string) => ({
   renditionKey: `renditions/x/${type}-${profile}.flv`,
 });
 
-export const shopOf = ({ storage }: Room, signal = new AbortController().signal) => ({
+export const createContext = ({ storage }: Room, signal = new AbortController().signal) => ({
   storage,
   tools,
   signal,
@@ -43,7 +43,7 @@ export async function rendition(
   await mkdir(join(place.dir, 'media', 'sources'), { recursive: true });
   await copyFile(path, join(place.dir, 'media', 'sources', 'x'));
   const task = taskFor(type, profile);
-  const { rendition: status, warnings } = await makeRendition(task, { ...shopOf(place), limits });
+  const { rendition: status, warnings } = await makeRendition(task, { ...createContext(place), limits });
   const file = join(place.dir, 'media', task.renditionKey);
   const found = await inspect(file);
   const index: unknown = JSON.parse(await text(await place.storage.read(indexKey(task.renditionKey))));

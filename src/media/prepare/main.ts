@@ -12,7 +12,7 @@ import type { PrepareConfig } from '../settings.ts';
 import { openStorage } from '../storage/open.ts';
 import { StorageError } from '../storage/storage.ts';
 import { PrepareError } from './failure.ts';
-import { makeRendition, type Workshop } from './job/make-rendition.ts';
+import { type JobContext, makeRendition } from './job/make-rendition.ts';
 import { progressLog } from './job/progress-log.ts';
 import { serveProgress } from './job/progress-server.ts';
 import { type PrepareResult, PrepareTask } from './job/task.ts';
@@ -39,7 +39,7 @@ export async function runPrepare(config: PrepareConfig, lifecycle: Lifecycle, lo
   const startedAt = performance.now();
   try {
     const { storageUrl, storageCredentials: credentials, inputDir } = config;
-    const shop: Workshop = {
+    const context: JobContext = {
       storage: await openStorage(storageUrl, { credentials, inputDir }),
       tools: await openTools(task, config, lifecycle, log),
       inputDir,
@@ -49,8 +49,8 @@ export async function runPrepare(config: PrepareConfig, lifecycle: Lifecycle, lo
       onProgress: await tellProgress(task, config, lifecycle, log),
     };
     // A rendition's Job mounts parts of the storage, which exist since the import.
-    if (task.action !== 'rendition') await shop.storage.ensureLayout?.();
-    const result = await perform(task, shop, config);
+    if (task.action !== 'rendition') await context.storage.ensureLayout?.();
+    const result = await perform(task, context, config);
     await writeFile(config.resultFile, JSON.stringify(result));
     log.info({ action: task.action, seconds: Math.round(performance.now() - startedAt) / 1000 }, 'done');
     return DONE;
@@ -101,15 +101,15 @@ async function openTools({ action }: PrepareTask, config: PrepareConfig, lifecyc
   return { ffmpeg: keeper.tool('ffmpeg'), ffprobe: keeper.tool('ffprobe') };
 }
 
-async function perform(task: PrepareTask, shop: Workshop, config: PrepareConfig): Promise<PrepareResult> {
-  if (task.action === 'rendition') return { action: 'rendition', ...(await makeRendition(task, shop)) };
+async function perform(task: PrepareTask, context: JobContext, config: PrepareConfig): Promise<PrepareResult> {
+  if (task.action === 'rendition') return { action: 'rendition', ...(await makeRendition(task, context)) };
   if (task.action === 'sweep') {
     const { sweep } = await import('./job/sweep.ts');
-    return await sweep(task, shop, systemClock.now());
+    return await sweep(task, context, systemClock.now());
   }
   // Only an import needs the HTTP client.
   const { importSource } = await import('./job/import-source.ts');
-  const imported = await importSource(task, shop, {
+  const imported = await importSource(task, context, {
     allowPrivateLinks: config.allowPrivateLinks,
     maxBytes: config.maxSourceBytes,
     timeoutSeconds: config.fetchTimeoutSeconds,

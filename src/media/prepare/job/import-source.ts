@@ -17,7 +17,7 @@ import { describeWarnings } from '../inspect/warnings.ts';
 import { type Fetched, type FetchOptions, fetchInto } from '../link/fetch.ts';
 import { decodeSound } from '../transcode/decode-sound.ts';
 import { hasSource, joinInto, keysOf } from './join-upload.ts';
-import type { Workshop } from './make-rendition.ts';
+import type { JobContext } from './make-rendition.ts';
 import type { PrepareTask } from './task.ts';
 
 type ImportTask = Extract<PrepareTask, { action: 'import' }>;
@@ -34,18 +34,18 @@ export interface Imported {
 }
 
 /** Rejects with PrepareError, StorageError or the signal's reason; the source is then not in storage. */
-export function importSource(task: ImportTask, shop: Workshop, limits: ImportLimits): Promise<Imported> {
-  const { storage, tools, signal, inputDir = tmpdir() } = shop;
-  const { maxDurationSeconds = shop.limits.durationSeconds } = task;
-  const media = { ...shop.limits, durationSeconds: Math.min(shop.limits.durationSeconds, maxDurationSeconds) };
+export function importSource(task: ImportTask, context: JobContext, limits: ImportLimits): Promise<Imported> {
+  const { storage, tools, signal, inputDir = tmpdir() } = context;
+  const { maxDurationSeconds = context.limits.durationSeconds } = task;
+  const media = { ...context.limits, durationSeconds: Math.min(context.limits.durationSeconds, maxDurationSeconds) };
   return withScratchFile(inputDir, async (path) => {
-    const fetched = await bring(task, path, shop, limits);
+    const fetched = await bring(task, path, context, limits);
     const options = { tools, signal, limits: media };
     const header = await openSource(path, task.type, options);
     const { source, scan } = await examine(path, header, task.type, tools, signal, { limits: media });
     // The description includes tracks that are not played.
     const pictures = task.type === 'audio' ? header.video : undefined;
-    const decodedSeconds = task.type === 'audio' ? await decodeSound(path, source, scan, shop, media) : undefined;
+    const decodedSeconds = task.type === 'audio' ? await decodeSound(path, source, scan, context, media) : undefined;
     const measured = { ...scan, ...(decodedSeconds !== undefined && { decodedSeconds }) };
     const transparency = task.type === 'video' ? await findTransparency(path, source, options) : [];
     const isThere = 'sent' in task && (await hasSource(storage, task.sourceKey, fetched.sizeBytes));
@@ -66,8 +66,8 @@ const fileSink = (path: string): Pick<Storage, 'write'> => ({
   write: (_key, body, signal) => pipeline(body, createWriteStream(path), { ...(signal && { signal }) }),
 });
 
-function bring(task: ImportTask, path: string, shop: Workshop, limits: ImportLimits): Promise<Fetched> {
-  const { storage, signal, log, onProgress } = shop;
+function bring(task: ImportTask, path: string, context: JobContext, limits: ImportLimits): Promise<Fetched> {
+  const { storage, signal, log, onProgress } = context;
   const sink = fileSink(path);
   if ('sent' in task) return joinInto(sink, storage, task.sourceKey, task.sent, { signal, onProgress });
   const maxBytes = Math.min(limits.maxBytes, task.maxBytes ?? limits.maxBytes);

@@ -24,7 +24,7 @@ import type { PrepareTask } from './task.ts';
 
 type RenditionTask = Extract<PrepareTask, { action: 'rendition' }>;
 
-export interface Workshop {
+export interface JobContext {
   storage: Storage;
   tools: MediaTools;
   /** Local directory for the files that tools read. */
@@ -42,17 +42,17 @@ export interface Rendered {
 }
 
 /** Rejects with PrepareError, StorageError or the signal's reason; then nothing of the rendition is visible. */
-export async function makeRendition(task: RenditionTask, shop: Workshop): Promise<Rendered> {
+export async function makeRendition(task: RenditionTask, context: JobContext): Promise<Rendered> {
   const profile = task.profile === PREVIEW_PROFILE ? PREVIEW : parseProfile(task.profile);
   if (!profile) throw new PrepareError('prepare_failed', `There is no profile ${task.profile}.`);
-  const made = await readIndex(task, shop.storage);
+  const made = await readIndex(task, context.storage);
   if (made) {
-    shop.log.info({ key: task.renditionKey }, 'the rendition was made before');
+    context.log.info({ key: task.renditionKey }, 'the rendition was made before');
     return ready(task, made);
   }
-  const index = await shop.storage.withLocalFile(task.sourceKey, (path) => make(task, profile, path, shop));
+  const index = await context.storage.withLocalFile(task.sourceKey, (path) => make(task, profile, path, context));
   // The index says that the rendition is complete, so it comes last.
-  await shop.storage.write(indexKey(task.renditionKey), Buffer.from(JSON.stringify(index)));
+  await context.storage.write(indexKey(task.renditionKey), Buffer.from(JSON.stringify(index)));
   return ready(task, index);
 }
 
@@ -82,33 +82,38 @@ type Profile = { quality: Quality; framerate: Framerate };
 /** The plan decides a preview's size, so its quality here has no meaning. */
 const PREVIEW: Profile = { quality: '720p', framerate: 30 };
 
-async function make(task: RenditionTask, profile: Profile, path: string, shop: Workshop): Promise<RenditionIndex> {
-  const { tools, signal, limits } = shop;
+async function make(task: RenditionTask, profile: Profile, path: string, context: JobContext): Promise<RenditionIndex> {
+  const { tools, signal, limits } = context;
   // The import has checked the source, but perhaps under other limits.
   const source = await openSource(path, task.type, { tools, signal, limits });
-  if (profile === PREVIEW) return makePreview(source, path, task, shop);
-  const copied = await copyAtOnce(source, { path, type: task.type, ...profile }, task, shop);
+  if (profile === PREVIEW) return makePreview(source, path, task, context);
+  const copied = await copyAtOnce(source, { path, type: task.type, ...profile }, task, context);
   if (copied) return copied;
   const { framerate } = profile;
   const examined = await examine(path, source, task.type, tools, signal, { framerate, limits });
   const canTonemap = await tonemaps(source, tools, signal);
   const input = { path, ...examined, type: task.type, ...profile, maxPixels: limits.pixels, canTonemap };
   try {
-    return await makeBy({ ...input, allowCopy: true }, task, shop);
+    return await makeBy({ ...input, allowCopy: true }, task, context);
   } catch (error) {
     if (!(error instanceof Retry)) throw error;
-    return await makeBy({ ...input, allowCopy: false }, task, shop);
+    return await makeBy({ ...input, allowCopy: false }, task, context);
   }
 }
 
 /** The import has read the source to its end, and a preview copies nothing. So only the beginning is read first. */
-async function makePreview(header: Source, path: string, task: RenditionTask, shop: Workshop): Promise<RenditionIndex> {
-  const { tools, signal, limits } = shop;
+async function makePreview(
+  header: Source,
+  path: string,
+  task: RenditionTask,
+  context: JobContext,
+): Promise<RenditionIndex> {
+  const { tools, signal, limits } = context;
   const seconds = PREVIEW_SECONDS;
   const examined = await examine(path, header, task.type, tools, signal, { limits, seconds });
   const canTonemap = await tonemaps(header, tools, signal);
   const only = { previewSeconds: seconds, maxPixels: limits.pixels, allowCopy: false };
-  return makeBy({ path, ...examined, type: task.type, ...PREVIEW, canTonemap, ...only }, task, shop);
+  return makeBy({ path, ...examined, type: task.type, ...PREVIEW, canTonemap, ...only }, task, context);
 }
 
 /**
@@ -119,16 +124,16 @@ async function copyAtOnce(
   source: Source,
   input: Pick<PlanInput, 'path' | 'type' | 'quality' | 'framerate'>,
   task: RenditionTask,
-  shop: Workshop,
+  context: JobContext,
 ): Promise<RenditionIndex | undefined> {
   const scan = assumedScan(source, input.framerate);
   if (!scan || task.type !== 'video') return undefined;
-  const assumed = { ...input, source, scan, maxPixels: shop.limits.pixels, canTonemap: false, allowCopy: true };
+  const assumed = { ...input, source, scan, maxPixels: context.limits.pixels, canTonemap: false, allowCopy: true };
   const { video, audio } = planRendition(assumed);
   if (video !== 'copy' || audio !== 'copy') return undefined;
   const asAssumed = ({ index }: Made) => index.video?.frames === source.video?.frames;
   try {
-    return await makeBy(assumed, task, shop, asAssumed);
+    return await makeBy(assumed, task, context, asAssumed);
   } catch (error) {
     if (!(error instanceof Retry)) throw error;
     return undefined;
@@ -157,10 +162,10 @@ class Retry extends Error {}
 async function makeBy(
   input: PlanInput,
   task: RenditionTask,
-  shop: Workshop,
+  context: JobContext,
   asAssumed?: (made: Made) => boolean,
 ): Promise<RenditionIndex> {
-  const { storage, tools, signal, log, onProgress } = shop;
+  const { storage, tools, signal, log, onProgress } = context;
   const plan = planRendition(input);
   const copies = plan.video === 'copy' || plan.audio === 'copy';
   const framerate = task.type === 'video' ? input.framerate : undefined;
@@ -171,7 +176,7 @@ async function makeBy(
       const { profile } = task;
       const progress = onProgress && { onProgress };
       const { durationSeconds: seconds } = plan;
-      const most = limitOutput(input, seconds, shop.limits);
+      const most = limitOutput(input, seconds, context.limits);
       const pauses = keepsTime(input.source);
       const mending = { sound: plan.audio !== 'copy', pauses, videoFrames: plan.videoFrames };
       const options = { ffmpeg: tools.ffmpeg, profile, framerate, seconds, most, mending, signal, log, ...progress };
