@@ -1,4 +1,4 @@
-/** The processes of a pod that were on air, as its streamer tells of them (src/media/streamer/control/airtime.ts). Pure: no I/O, no clock. */
+/** The processes of a pod that were on air, as its streamer tells of them (src/media/streamer/airtime.ts). Pure: no I/O, no clock. */
 
 /** One process of a pod that was on air, as the streamer tells of it. */
 export interface Run {

@@ -48,7 +48,7 @@ async function find({ kube }: Pick<Tools, 'kube'>, namespace: string, name: stri
 const found = (tools: Pick<Tools, 'kube'>, { metadata }: LoopStream): Promise<Stored<Secret> | undefined> =>
   find(tools, metadata.namespace ?? '', streamSecretName(metadata.uid));
 
-/** What the streamer reads (streamer/mounted-files.ts): a destination whose Secret is not there is left out. */
+/** What the streamer reads (streamer/files.ts): a destination whose Secret is not there is left out. */
 async function destinationsOf(tools: Pick<Tools, 'kube'>, stream: LoopStream, world: World): Promise<string> {
   const { namespace = '' } = stream.metadata;
   const destinations = await Promise.all(
@@ -139,7 +139,7 @@ export async function podsNow({ kube }: Pick<Tools, 'kube'>, { metadata }: LoopS
  * anything of that may still run, and whether it has been named just now. This is the only place where a publisher is made, and all that one stream with one
  * publisher rests on:
  *
- * - A pod publishes only when the Secret names it (streamer/control/publisher-lock.ts).
+ * - A pod publishes only when the Secret names it (streamer/gate.ts).
  * - Another one is named only when the one before is over (podview.ts). Nothing that is over ever runs again, so it does not
  *   matter how much later the name is written, by which of several operators, or from how old a cache it was decided.
  * - The write is of the version of the Secret in which the one before was read, so of two that do this at once one fails.
