@@ -1,19 +1,18 @@
 /**
- * Defines the limits of accounts' media. Each row of the table is a setting of the operator, which hands it on to its
- * Jobs. Preparation costs processor time by the seconds of output and the pixels decoded, so these are bounded. A gap
- * between two frames alone is no reason to refuse: slide shows and cameras with still pictures have long ones.
+ * Limits of the media that accounts bring. Each row of the table is a setting of the operator, which hands it on to its Jobs.
+ * Preparation costs processor time by the seconds of output and by the pixels that are decoded, so these are bounded, and a
+ * gap between two frames is not refused for its own sake: slide shows and cameras with still pictures have long ones.
  * Pure: no I/O, no clock.
  */
 import { type Env, reader } from '../settings/settings.ts';
 
-/** `setting` is the environment variable without LOOPSTREAM_; `fallback` its default. */
+/** `setting` is the name of the environment variable without LOOPSTREAM_; `fallback` its default. */
 const TABLE = {
-  /** Seconds of a source. */
+  /** Seconds that a source may last. */
   durationSeconds: { setting: 'MAX_DURATION_SECONDS', fallback: 86_400 },
   /**
-   * Seconds of output for each 1000 bytes of source, beyond the first ten minutes. A silent slide show of one colour
-   * with a frame every ten seconds has 1.6 bytes a second (620 s per 1000 bytes), sound at 6 kbit/s 750 (1.3 s per 1000
-   * bytes).
+   * Seconds of output for each 1000 bytes of source, beyond the first ten minutes. A silent slide show of one colour with a
+   * frame every ten seconds has 1.6 bytes a second (620 s per 1000 bytes), sound at 6 kbit/s 750 (1.3 s per 1000 bytes).
    */
   secondsPerKilobyte: { setting: 'MAX_SECONDS_PER_KILOBYTE', fallback: 1000 },
   /** Packets of one track: 24 hours of 120 frames a second have 10.4 million. */
@@ -29,7 +28,7 @@ const TABLE = {
   channels: { setting: 'MAX_CHANNELS', fallback: 64 },
   /** Streams in a file, with subtitles and attached fonts. */
   tracks: { setting: 'MAX_TRACKS', fallback: 256 },
-  /** Seconds for reading a source to its end. */
+  /** Seconds that reading a source to its end may take. */
   probeSeconds: { setting: 'MAX_PROBE_SECONDS', fallback: 1800 },
 } as const;
 
@@ -44,9 +43,9 @@ export const mediaLimits = (env: Env): MediaLimits =>
     Object.fromEntries(ROWS.map(([name, { setting, fallback }]) => [name, reader(env).integer(setting, fallback, 1)])),
   ) as MediaLimits;
 
-/** Limits of an installation that sets none. */
+/** Of an installation that sets none. */
 export const DEFAULT_LIMITS = mediaLimits({});
 
-/** Writes the environment from which mediaLimits() reads the same limits. */
+/** The environment that mediaLimits() reads the same limits from. */
 export const mediaLimitsEnv = (limits: MediaLimits) =>
   ROWS.map(([name, { setting }]) => ({ name: `LOOPSTREAM_${setting}`, value: String(limits[name]) }));

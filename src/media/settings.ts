@@ -1,6 +1,6 @@
 /**
- * Reads the settings of the roles that run once for each stream, file or test, in a pod of their own. Many of these
- * pods start for little work, so this file imports nothing heavy. Pure: no I/O, no clock.
+ * Reads the settings of the roles that run once for each stream, file or test, in a pod of their own. There are many of these, and
+ * they start for little: this file imports nothing heavy. Pure: no I/O, no clock.
  */
 import { common, maxSourceBytes } from '../settings/common.ts';
 import { ConfigError, type Env, reader } from '../settings/settings.ts';
@@ -8,8 +8,8 @@ import { CONFINE_MODES, type ConfineMode } from './confinement/modes.ts';
 import { mediaLimits } from './limits.ts';
 
 /**
- * Credentials for media in S3: a directory with two files, which no process list shows, or two variables. Both
- * variables or neither: a server would refuse a half later, in other words.
+ * For media in S3: a directory with two files, which no process list shows, or two variables. Both or neither: half of them
+ * would be refused later, by a server, in other words.
  */
 export const storageCredentials = (env: Env) => {
   const { text, optional } = reader(env);
@@ -19,7 +19,7 @@ export const storageCredentials = (env: Env) => {
   return Object.freeze({ accessKeyId: text('S3_ACCESS_KEY_ID'), secretAccessKey: text('S3_SECRET_ACCESS_KEY') });
 };
 
-/** How far the kernel confines ffmpeg and ffprobe: as far as it can, wholly or not at all, or not. */
+/** Whether ffmpeg and ffprobe are confined by the kernel: as far as it can, wholly or not at all, or not. */
 export function confineMode(env: Env): ConfineMode {
   const value = reader(env).text('CONFINE', 'auto');
   const mode = CONFINE_MODES.find((each) => each === value);
@@ -28,66 +28,66 @@ export function confineMode(env: Env): ConfineMode {
 }
 
 export const DEFAULT_CACHE_BYTES = 2 * 2 ** 30;
-/** Half a minute of the highest quality: a smaller cache would evict the playing media for the media read ahead. */
+/** Half a minute of the highest quality: with less, what is read ahead would push out what is being played. */
 export const MIN_CACHE_BYTES = 256 * 2 ** 20;
 
-/** Settings of the streamer, inside the pod of one stream. Paths are mount points of the pod's volumes. */
+/** The streamer: inside the pod of one stream. Paths are where the pod's volumes are mounted. */
 export const streamerConfig = (env: Env) => {
   const { text, integer, optional, flag } = reader(env);
   return Object.freeze({
     ...common(env),
     programFile: text('PROGRAM_FILE'),
-    /** JSON: destinations by name, each with rtmpUrl, rtmpKey, rtmpUser and rtmpPassword. */
+    /** JSON: what each destination is called → its rtmpUrl, rtmpKey, rtmpUser and rtmpPassword. */
     destinationsFile: text('DESTINATIONS_FILE'),
     storageUrl: text('STORAGE_URL'),
     storageCredentials: storageCredentials(env),
-    /** Cache of media from S3; the directory belongs to one process. Without it nothing is cached. */
+    /** Where media from S3 is kept to be read again; the directory of one process. Without it nothing is kept. */
     cacheDir: optional('CACHE_DIR'),
     cacheBytes: integer('CACHE_BYTES', DEFAULT_CACHE_BYTES, MIN_CACHE_BYTES),
     host: text('HOST', '0.0.0.0'),
     port: integer('PORT', 9400, 0, 65_535),
-    /** Port of /metrics; by default the port of everything else. */
+    /** Where /metrics is; without it, at the same port as all else. */
     metricsPort: optional('METRICS_PORT') === undefined ? undefined : integer('METRICS_PORT', 9405, 0, 65_535),
-    /** PEM file of the authorities to trust for RTMPS, instead of the system's. */
+    /** PEM file of the authorities that are trusted for RTMPS, instead of the system's. */
     caFile: optional('CA_FILE'),
     allowPrivateDestinations: flag('ALLOW_PRIVATE_DESTINATIONS'),
     sender: text('SENDER', text('FFMPEG', 'ffmpeg')),
     confine: confineMode(env),
-    /** File with the operator's token; without it the stream takes no commands. */
+    /** Holds the token that the operator shows; without it nobody may control the stream. */
     controlTokenFile: reader(env).optional('CONTROL_TOKEN_FILE'),
-    /** File with the token for numbers and the preview; without it everybody may look. */
+    /** Holds the token that whoever wants numbers or the preview shows; without it everybody may look. */
     viewTokenFile: optional('VIEW_TOKEN_FILE'),
-    /** File with the UID of the one pod that may publish; without it this process publishes. */
+    /** Names the one pod of the stream that may publish, by its UID; without it this process publishes. */
     publisherFile: optional('PUBLISHER_FILE'),
     podUid: optional('POD_UID') ?? '',
-    /** Seconds of publishing after SIGTERM, unless it is told to stop: the next pod takes over meanwhile. */
+    /** How long it goes on publishing after SIGTERM, unless it is told to stop: until then another one can take over. */
     lingerSeconds: integer('LINGER_SECONDS', 0, 0, 3600),
-    /** Files for the time on air: one that Kubernetes reads at the end, and one that the pod's next process reads. */
+    /** Where the time on air is written: what Kubernetes reads at the end, and what the next process of the pod reads. */
     resultFile: optional('RESULT_FILE'),
     sessionsFile: optional('SESSIONS_FILE'),
   });
 };
 export type StreamerConfig = ReturnType<typeof streamerConfig>;
 
-/** Settings of the transfer of a link. */
+/** Of the transfer of a link. */
 export const fetchLimits = (env: Env) => {
   const { integer } = reader(env);
   return {
-    /** Limit of the whole transfer. */
+    /** For all of it. */
     fetchTimeoutSeconds: integer('FETCH_TIMEOUT_SECONDS', 3600, 1, 7 * 86_400),
-    /** A server that sends less for half a minute is given up; 0 allows any rate. */
+    /** A server that sends less for half a minute is given up; 0 for any rate. */
     minFetchBytesPerSecond: integer('MIN_FETCH_BYTES_PER_SECOND', 16 * 1024, 0),
   };
 };
 
-/** Settings of the prepare Job: one task, one result. */
+/** The prepare Job: one task, one answer. */
 export const prepareConfig = (env: Env) => {
   const { text, optional, integer, flag, json } = reader(env);
   return Object.freeze({
     ...common(env),
     task: json<unknown>('TASK'),
     resultFile: text('RESULT_FILE'),
-    /** Address that serves the progress; without a host it is not served. */
+    /** Where it tells how far it is; without a host it tells nobody. */
     host: optional('HOST'),
     port: integer('PORT', 9403, 0, 65_535),
     storageUrl: text('STORAGE_URL'),
@@ -99,15 +99,15 @@ export const prepareConfig = (env: Env) => {
     ffmpeg: text('FFMPEG', 'ffmpeg'),
     confine: confineMode(env),
     ffprobe: text('FFPROBE', 'ffprobe'),
-    /** Socket at which the container beside this one asks for work; it then runs both tools. */
+    /** Where the container beside this one is to come for work, which then runs both of them. */
     decoderSocket: optional('DECODER_SOCKET'),
-    /** Directory for the files that it reads. */
+    /** Where files are put that it reads. */
     inputDir: optional('INPUT_DIR'),
   });
 };
 export type PrepareConfig = ReturnType<typeof prepareConfig>;
 
-/** Settings of the decoder, the container beside it, which runs ffmpeg and ffprobe and has nothing else. */
+/** The container beside it, which runs ffmpeg and ffprobe and has nothing else. */
 export const decoderConfig = (env: Env) => {
   const { text } = reader(env);
   return Object.freeze({
@@ -120,15 +120,15 @@ export const decoderConfig = (env: Env) => {
 };
 export type DecoderConfig = ReturnType<typeof decoderConfig>;
 
-/** Settings of a destination's test: one attempt, one result. */
+/** The test of a destination: one attempt, one answer. */
 export const probeConfig = (env: Env) => {
   const { text, optional, flag } = reader(env);
   return Object.freeze({
     ...common(env),
-    /** Directory with the files rtmpUrl and rtmpKey, and rtmpUser and rtmpPassword for a login. */
+    /** Holds the files rtmpUrl and rtmpKey, and rtmpUser and rtmpPassword where there is a login. */
     destinationDir: text('DESTINATION_DIR'),
     resultFile: text('RESULT_FILE'),
-    /** As for the streamer. */
+    /** As a streamer's. */
     caFile: optional('CA_FILE'),
     allowPrivateDestinations: flag('ALLOW_PRIVATE_DESTINATIONS'),
     ffmpeg: text('FFMPEG', 'ffmpeg'),
