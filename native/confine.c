@@ -4,12 +4,12 @@
  *   confine [--network] [--read PATH]... [--read-fd N]... [--fds N] [--memory BYTES] [--cpu SECONDS] [--require] -- PROGRAM ARG...
  *   confine --check        prints what this kernel offers: landlock=ABI seccomp=0|1
  *
- * In force before PROGRAM begins, and for good: no_new_privs, no capabilities, resource limits, Landlock (reads libraries and what
+ * Applied before PROGRAM begins, and for good: no_new_privs, no capabilities, resource limits, Landlock (reads libraries and what
  * --read names, writes no file, executes nothing but itself) and a seccomp filter (no process, no tracing, no kernel
  * interfaces that a media program has no use for; without --network no socket). A PROGRAM that is a script may execute
- * what the system has. Without --require, what the kernel lacks is left out.
+ * programs of the system. Without --require, protections that the kernel lacks are left out.
  *
- * Sources: landlock(7), seccomp(2), capabilities(7), setrlimit(2). It is small and static so that it costs a millisecond.
+ * Sources: landlock(7), seccomp(2), capabilities(7), setrlimit(2). The launcher is small and static, so that it costs a millisecond.
  */
 #define _GNU_SOURCE
 #include <elf.h>
@@ -82,7 +82,7 @@ static void allow_fd(int ruleset, int fd, uint64_t access) {
   syscall(__NR_landlock_add_rule, ruleset, 1, &rule, 0);
 }
 
-/* What is not there needs no right. */
+/* A missing file needs no right. */
 static void allow(int ruleset, const char *path, uint64_t access) {
   int fd = open(path, O_PATH | O_CLOEXEC);
   if (fd < 0) return;
@@ -90,7 +90,7 @@ static void allow(int ruleset, const char *path, uint64_t access) {
   close(fd);
 }
 
-/* The file that execvp(3) would take. */
+/* Finds the file that execvp(3) would run. */
 static void find(const char *name, char *path, size_t size) {
   if (strchr(name, '/')) {
     snprintf(path, size, "%s", name);
@@ -107,7 +107,7 @@ static void find(const char *name, char *path, size_t size) {
   fail("%s: %s", name, strerror(ENOENT));
 }
 
-/* Whether it is a script; else `loader` becomes the dynamic loader that it names, or stays empty. */
+/* Returns whether the program is a script; otherwise stores the dynamic loader that it names, if any, in `loader`. */
 static int read_program(const char *path, char *loader, size_t size) {
   int fd = open(path, O_RDONLY | O_CLOEXEC);
   if (fd < 0) fail("%s: %s", path, strerror(errno));
@@ -156,7 +156,7 @@ static void restrict_files(const struct grants *grants, const char *program, con
   close(ruleset);
 }
 
-/* Root keeps its number and nothing of its power. */
+/* Root keeps its user id and loses its capabilities. */
 static void drop_capabilities(void) {
   for (int cap = 0; cap < 64; cap++) prctl(PR_CAPBSET_DROP, cap, 0, 0, 0);
   prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
@@ -202,7 +202,7 @@ static void add(unsigned short op, uint32_t k, uint8_t yes, uint8_t no) {
 }
 static void answer(uint32_t what) { add(BPF_RET | BPF_K, what, 0, 0); }
 static void load(size_t offset) { add(BPF_LD | BPF_W | BPF_ABS, offset, 0, 0); }
-/* With the call's number loaded: `what` when it is `call`. */
+/* Needs the number of the call to be loaded; returns `what` for `call`. */
 static void on(int call, uint32_t what) {
   add(BPF_JMP | BPF_JEQ | BPF_K, call, 0, 1);
   answer(what);
@@ -229,7 +229,7 @@ static void filter_calls(int network, int script) {
   for (size_t n = 0; n < sizeof NEVER / sizeof *NEVER; n++) on(NEVER[n], REFUSE);
   if (!network)
     for (size_t n = 0; n < sizeof SOCKETS / sizeof *SOCKETS; n++) on(SOCKETS[n], REFUSE);
-  /* The flags of clone3 cannot be seen; without it the C library takes clone. */
+  /* The filter cannot see the flags of clone3; without clone3 the C library uses clone. */
   on(__NR_clone3, SECCOMP_RET_ERRNO | ENOSYS);
   /* Threads, and no namespaces. */
   add(BPF_JMP | BPF_JEQ | BPF_K, __NR_clone, 0, 6);
@@ -239,7 +239,7 @@ static void filter_calls(int network, int script) {
   answer(SECCOMP_RET_ALLOW);
   answer(REFUSE);
   load(offsetof(struct seccomp_data, nr));
-  /* Signals to itself alone, and its own limits. A script's children have numbers that nobody knows yet. */
+  /* Signals only to itself, and only its own limits. A script may signal its children, whose ids are not known yet. */
   add(BPF_JMP | BPF_JEQ | BPF_K, __NR_tgkill, 0, 5);
   load(ARGUMENT(0));
   add(BPF_JMP | (script ? BPF_JGE : BPF_JEQ) | BPF_K, script ? 1 : getpid(), 0, 1);

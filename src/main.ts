@@ -86,17 +86,17 @@ const ROLES: Record<string, Role> = {
   streamer: server(
     'streamer',
     async () => (await import('./media/settings.ts')).streamerConfig,
-    async () => (await import('./media/streamer/run.ts')).runStreamer,
+    async () => (await import('./media/streamer/main.ts')).runStreamer,
   ),
   prepare: server(
     'prepare',
     async () => (await import('./media/settings.ts')).prepareConfig,
-    async () => (await import('./media/prepare/run.ts')).runPrepare,
+    async () => (await import('./media/prepare/main.ts')).runPrepare,
   ),
   decoder: server(
     'decoder',
     async () => (await import('./media/settings.ts')).decoderConfig,
-    async () => (await import('./media/prepare/decoder.ts')).runDecoder,
+    async () => (await import('./media/prepare/tools/decoder.ts')).runDecoder,
   ),
   probe: server(
     'probe',

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { startTool } from '../src/media/prepare/tool.ts';
-import { Transport } from '../src/media/streamer/transport.ts';
+import { startTool } from '../src/media/prepare/tools/tool.ts';
+import { FfmpegTransport } from '../src/media/streamer/output/transport.ts';
 import { until } from './support/rtmp.ts';
 
 beforeEach(() => {
@@ -34,7 +34,11 @@ test('so does the ffmpeg that sends a stream', async () => {
     app: '',
     playpath: '',
   } as const;
-  const transport = new Transport('ffmpeg', { ...address, preset: '', secrets: [] }, { onProgress: () => undefined });
+  const transport = new FfmpegTransport(
+    'ffmpeg',
+    { ...address, preset: '', secrets: [] },
+    { onProgress: () => undefined },
+  );
   try {
     // Between fork and exec a child has its parent's.
     await until('it runs', async () => (await readFile(`/proc/${transport.pid}/cmdline`, 'utf8')).startsWith('ffmpeg'));

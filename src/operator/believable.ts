@@ -3,7 +3,7 @@
  * result. A number beyond what the task and the settings allow is not written to a status. Pure: no I/O, no clock.
  */
 import type { MediaLimits } from '../media/limits.ts';
-import type { PrepareResult } from '../media/prepare/task.ts';
+import type { PrepareResult } from '../media/prepare/job/task.ts';
 import { nameFrom } from '../resources/upload/name.ts';
 import type { MediaInfo, RenditionStatus } from '../resources/upload/spec.ts';
 import { MAX_WARNING_CHARS, mergeWarnings, type UploadWarning } from '../resources/upload/warnings.ts';
@@ -13,7 +13,7 @@ import type { PodSettings } from './restricted.ts';
 type Bounds = Pick<PodSettings, 'maxSourceBytes' | 'mediaLimits'>;
 type Of<Action> = Extract<MakingTask, { action: Action }>;
 
-/** A rendition may be a little longer than its source (rendition.ts), and times are rounded. */
+/** A rendition may be a little longer than its source (prepare/job/make-rendition.ts), and times are rounded. */
 const LONGER = 1.05;
 const MORE_SECONDS = 31;
 /** No rendition has a tenth of it. */

@@ -7,7 +7,7 @@ import { Agent, request } from 'undici';
 import type { Job, Pod } from '../kube/core.ts';
 import { sleep } from '../lib/clock.ts';
 import type { Lifecycle } from '../lib/lifecycle.ts';
-import { PROGRESS_PATH, PrepareProgress } from '../media/prepare/task.ts';
+import { PROGRESS_PATH, PrepareProgress } from '../media/prepare/job/task.ts';
 import { PREPARE_PORT, UPLOAD_LABEL } from '../resources/common/names.ts';
 import { BY_OWNER, type Caches, keyIn } from './caches.ts';
 import { addressToAsk, hasMoved, isActive } from './progress.ts';

@@ -5,7 +5,7 @@
  * I/O, no clock.
  */
 import { mediaLimitsEnv } from '../media/limits.ts';
-import type { PrepareTask } from '../media/prepare/task.ts';
+import type { PrepareTask } from '../media/prepare/job/task.ts';
 import { PREPARE_PORT } from '../resources/common/names.ts';
 import {
   CONTAINER_SECURITY,

@@ -2,7 +2,7 @@
 import { Value } from 'typebox/value';
 import type { Job, JobStatus } from '../kube/core.ts';
 import type { KubeObject } from '../kube/types.ts';
-import { PrepareTask } from '../media/prepare/task.ts';
+import { PrepareTask } from '../media/prepare/job/task.ts';
 import {
   ACCOUNT_LABEL,
   GENERATION_ANNOTATION,

@@ -2,7 +2,7 @@
 
 import type { Job, Pod } from '../kube/core.ts';
 import { parseAs } from '../lib/parse.ts';
-import { PrepareResult } from '../media/prepare/task.ts';
+import { PrepareResult } from '../media/prepare/job/task.ts';
 import { UPLOAD_ERRORS, type UploadErrorCode } from '../resources/upload/spec.ts';
 import { terminations } from './podview.ts';
 

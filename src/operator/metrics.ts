@@ -4,7 +4,7 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 import { reflectorMetrics, requestMetrics, type WorkqueueMetrics, workqueueMetrics } from '../kube/metrics.ts';
 import type { OnRequest } from '../kube/transport.ts';
 import type { Clock } from '../lib/clock.ts';
-import { FAILURES } from '../media/streamer/failure.ts';
+import { FAILURES } from '../media/streamer/output/failure.ts';
 import { findCondition } from '../resources/common/conditions.ts';
 import { STREAM_LABEL } from '../resources/common/names.ts';
 import { NOT_RUN, ON_AIR } from '../resources/destination/spec.ts';

@@ -6,8 +6,8 @@
 import { JOBS, type Job, type Pod } from '../kube/core.ts';
 import { sleep } from '../lib/clock.ts';
 import type { Lifecycle } from '../lib/lifecycle.ts';
-import { baseOf, KeepList, packKeep, shardOf, shardsFor } from '../media/prepare/keep.ts';
-import { keysOf } from '../media/prepare/received.ts';
+import { keysOf } from '../media/prepare/job/join-upload.ts';
+import { baseOf, KeepList, packKeep, shardOf, shardsFor } from '../media/prepare/job/keep-list.ts';
 import { SWEEP_JOB } from '../resources/common/names.ts';
 import { itemsOf, programOfPod } from '../resources/stream/program.ts';
 import type { LoopStream } from '../resources/stream/resource.ts';

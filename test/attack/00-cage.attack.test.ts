@@ -12,8 +12,8 @@ import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { commandLine, confine, type Needs } from '../../src/media/confinement/confine.ts';
-import { confinedTools } from '../../src/media/prepare/confined-tools.ts';
-import { startTool } from '../../src/media/prepare/tool.ts';
+import { confinedTools } from '../../src/media/prepare/tools/confined-tools.ts';
+import { startTool } from '../../src/media/prepare/tools/tool.ts';
 import { quiet } from '../support/prepare.ts';
 
 const run = promisify(execFile);

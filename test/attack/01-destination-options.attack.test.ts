@@ -13,7 +13,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { systemClock } from '../../src/lib/clock.ts';
 import { probe } from '../../src/media/probe/probe.ts';
 import { publish } from '../../src/media/probe/publish.ts';
-import { addressOf } from '../../src/media/streamer/address.ts';
+import { readAddress } from '../../src/media/streamer/output/address.ts';
 import { SRT_OPTIONS } from '../../src/resources/destination/srt.ts';
 import { until } from '../support/rtmp.ts';
 import { makeStrangers, type Stranger } from '../support/strangers.ts';
@@ -112,7 +112,7 @@ describe('a destination whose URL', () => {
 
 test('a preset that names an encoder all the same makes nothing but a copy', async () => {
   await makeVictim();
-  const address = addressOf({ rtmpUrl: `srt://127.0.0.1:${await listen()}`, rtmpKey: 'k' });
+  const address = readAddress({ rtmpUrl: `srt://127.0.0.1:${await listen()}`, rtmpKey: 'k' });
   const preset = `${address.preset}vcodec=libx264\nflags=+pass1\nstats=${victimFile}\n`;
   await publish({ ...address, preset }, '127.0.0.1', { ffmpeg: 'ffmpeg', acceptMs: 10_000, clock: systemClock });
   await expectUntouched();

@@ -4,8 +4,8 @@ import type { AddressInfo } from 'node:net';
 import { createServer, type Socket } from 'node:net';
 import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
-import { type FetchOptions, fetchInto } from '../../src/media/prepare/fetch.ts';
-import { Pace } from '../../src/media/prepare/pace.ts';
+import { type FetchOptions, fetchInto } from '../../src/media/prepare/link/fetch.ts';
+import { ServerSpeed } from '../../src/media/prepare/link/server-speed.ts';
 import { quiet, room, serve } from '../support/prepare.ts';
 
 /** As an installation has them, but shorter. */
@@ -79,15 +79,15 @@ describe('a server that sends too slowly is given up', () => {
   });
 
   test('and one that is slower than its storage takes is not: a storage that stands still is not the server’s fault', () => {
-    const pace = new Pace(1000, 1);
-    expect(pace.add(10, 1500)).toBeUndefined();
-    for (let piece = 0; piece < 100; piece++) expect(pace.add(10_000, 100)).toBeUndefined();
-    expect(pace.add(10, 2000)).toBeLessThan(1000);
+    const speed = new ServerSpeed(1000, 1);
+    expect(speed.add(10, 1500)).toBeUndefined();
+    for (let piece = 0; piece < 100; piece++) expect(speed.add(10_000, 100)).toBeUndefined();
+    expect(speed.add(10, 2000)).toBeLessThan(1000);
   });
 
   test('by a setting: 0 takes any rate', async () => {
-    const pace = new Pace(0, 1);
-    for (let piece = 0; piece < 10; piece++) expect(pace.add(0, 1000)).toBeUndefined();
+    const speed = new ServerSpeed(0, 1);
+    for (let piece = 0; piece < 10; piece++) expect(speed.add(0, 1000)).toBeUndefined();
   });
 });
 

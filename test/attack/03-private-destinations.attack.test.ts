@@ -7,7 +7,7 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { probe } from '../../src/media/probe/probe.ts';
-import type { Lookup } from '../../src/media/streamer/resolve.ts';
+import type { DnsLookup } from '../../src/media/streamer/output/resolve.ts';
 import { destinationStatus } from '../../src/operator/target.ts';
 import { ingestForbidden, readIngest } from '../../src/resources/destination/ingest.ts';
 import { failed } from '../support/destinations.ts';
@@ -48,13 +48,13 @@ afterAll(async () => {
 });
 
 const options = { ffmpeg: 'ffmpeg', allowPrivate: false };
-const test_ = (rtmpUrl: string, lookup?: Lookup) =>
+const test_ = (rtmpUrl: string, lookup?: DnsLookup) =>
   probe({ rtmpUrl, rtmpKey: 'k' }, { ...options, ...(lookup && { lookup }) });
 const answering =
-  (...addresses: string[]): Lookup =>
+  (...addresses: string[]): DnsLookup =>
   async () =>
     addresses.map((address) => ({ address }));
-const unknown: Lookup = () => Promise.reject(Object.assign(new Error('no such name'), { code: 'ENOTFOUND' }));
+const unknown: DnsLookup = () => Promise.reject(Object.assign(new Error('no such name'), { code: 'ENOTFOUND' }));
 
 /** Hosts that lead into a private network as far as their text tells, in every spelling that a C library would understand. */
 const LITERAL = [
@@ -124,7 +124,7 @@ describe('a host that is private by its text', () => {
         });
         expect(status.conditions?.[0]).toMatchObject({ status: 'False', reason: 'DestinationInvalid' });
       }
-      const never: Lookup = () => Promise.reject(new Error('must not be asked'));
+      const never: DnsLookup = () => Promise.reject(new Error('must not be asked'));
       expect(await test_(`rtmp://${host}:${port}/live`, never)).toMatchObject({ ok: false, code: 'dns_failed' });
     },
   );
@@ -158,7 +158,7 @@ test('link-local addresses are out of reach even where private ones are allowed'
 test('a stream on air connects to nothing private, whatever DNS answers the second time, and shows the same of all', async () => {
   let asked = 0;
   // A name that is public when it is checked and private when it is used: nothing asks a second time for one attempt.
-  const rebinding: Lookup = async (host) => {
+  const rebinding: DnsLookup = async (host) => {
     if (host.startsWith('rebound')) return [{ address: '127.0.0.1' }];
     asked += 1;
     throw new Error('no such name');

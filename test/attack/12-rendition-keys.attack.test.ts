@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { describe, expect, test } from 'vitest';
 import type { Job } from '../../src/kube/core.ts';
-import { makeRendition } from '../../src/media/prepare/rendition.ts';
+import { makeRendition } from '../../src/media/prepare/job/make-rendition.ts';
 import { indexKey } from '../../src/media/rendition/index.ts';
 import { renditionWish, type Wish, workKey } from '../../src/operator/job.ts';
 import { decideUpload } from '../../src/operator/preparation.ts';
@@ -13,7 +13,7 @@ import type { Upload } from '../../src/resources/upload/resource.ts';
 import { renditionKey, renditionOf } from '../../src/resources/upload/spec.ts';
 import { endedPod, jobOf, MEDIA, NOW, SETTINGS, upload } from '../support/operator.ts';
 import { media, room } from '../support/prepare.ts';
-import { shopOf, TONE, taskFor } from '../support/rendition.ts';
+import { createContext, TONE, taskFor } from '../support/rendition.ts';
 
 /** An imported upload of an account; every one of them has the same content. */
 function of(account: string | undefined, namespace = 'tv', renditions: { key: string }[] = []): Upload {
@@ -74,11 +74,11 @@ describe('a file that another account has too', () => {
       renditionKey: keyOf(of(account)),
     }));
     const [first, second] = tasks as [(typeof tasks)[0], (typeof tasks)[0]];
-    await makeRendition(first, shopOf(place));
+    await makeRendition(first, createContext(place));
     expect(await storage.head(second.renditionKey)).toBeUndefined();
     await storage.write(first.renditionKey, Buffer.from('poison'));
     await storage.write(indexKey(first.renditionKey), Buffer.from('{}'));
-    const made = await makeRendition(second, shopOf(place));
+    const made = await makeRendition(second, createContext(place));
     expect(made.rendition).toMatchObject({ state: 'ready', key: second.renditionKey });
     expect((await storage.head(second.renditionKey))?.sizeBytes).toBeGreaterThan(1000);
   });

@@ -1,5 +1,5 @@
 /**
- * A day of media as fast as one ffmpeg takes it: track, splicer, segmenter and feed as a streamer has them, without its pace.
+ * A day of media as fast as one ffmpeg takes it: track, splicer, segmenter and queue as a streamer has them, without its pace.
  * Started by soak.ts with --expose-gc. Arguments: storage directory, items as JSON, hours. Each hour of media prints a line:
  * hours of media so far, MiB resident, MiB held (heap and buffers) after a collection.
  */
@@ -9,10 +9,10 @@ import { setImmediate } from 'node:timers/promises';
 import { systemClock } from '../../src/lib/clock.ts';
 import { createLogger } from '../../src/lib/log.ts';
 import { openStorage } from '../../src/media/storage/open.ts';
-import { Feed } from '../../src/media/streamer/feed.ts';
-import { Segmenter } from '../../src/media/streamer/segment.ts';
-import { Splicer } from '../../src/media/streamer/splice.ts';
-import { Track } from '../../src/media/streamer/track.ts';
+import { OutputQueue } from '../../src/media/streamer/output/output-queue.ts';
+import { Segmenter } from '../../src/media/streamer/timeline/segment.ts';
+import { Splicer } from '../../src/media/streamer/timeline/splicer.ts';
+import { TrackPlayer } from '../../src/media/streamer/tracks/track.ts';
 import type { ProgramItem } from '../../src/resources/stream/program.ts';
 import { programOf } from '../support/streamer.ts';
 
@@ -28,7 +28,7 @@ if (!gc) throw new Error('run it with --expose-gc');
 
 let wake: (() => void) | undefined;
 const stop = new AbortController();
-const track = new Track({
+const track = new TrackPlayer({
   kind: 'video',
   storage: await openStorage(`file://${dir}`),
   clock: systemClock,
@@ -41,7 +41,7 @@ await track.load(program, program.video);
 const splicer = new Splicer({ video: track.next, delayTicks: track.delayTicks });
 const sinkArgs = ['-v', 'error', '-analyzeduration', '300000', '-f', 'flv', '-i', 'pipe:0', '-c', 'copy', '-f', 'flv'];
 const ffmpeg = spawn('ffmpeg', [...sinkArgs, '-y', '/dev/null'], { stdio: ['pipe', 'ignore', 'inherit'] });
-const feed = new Feed({ profile: program.profile, sink: ffmpeg.stdin });
+const queue = new OutputQueue({ profile: program.profile, sink: ffmpeg.stdin });
 const segmenter = new Segmenter();
 
 let toldMs = 0;
@@ -55,13 +55,13 @@ for (let sentMs = 0, flushedMs = 0; sentMs < untilMs; ) {
   }
   sentMs = tag.timestampMs;
   const done = segmenter.add(tag);
-  if (done) feed.offer(done);
+  if (done) queue.offer(done);
   if (sentMs - flushedMs < BATCH_MS) continue;
   flushedMs = sentMs;
   const rest = segmenter.flush();
-  if (rest) feed.offer(rest);
+  if (rest) queue.offer(rest);
   // Nothing may be left out: the sink is waited for instead of being given up.
-  if (feed.blocked) await once(ffmpeg.stdin, 'drain');
+  if (queue.blocked) await once(ffmpeg.stdin, 'drain');
   if (sentMs - toldMs < 3_600_000) continue;
   toldMs = sentMs;
   // The memory of buffers is freed after the collection that found them dead, and counted by the next.
@@ -72,7 +72,7 @@ for (let sentMs = 0, flushedMs = 0; sentMs < untilMs; ) {
   const { rss, heapUsed, external } = process.memoryUsage();
   process.stdout.write(`${sentMs / 3_600_000} ${rss / MIB} ${(heapUsed + external) / MIB}\n`);
 }
-if (feed.dropped > 0) throw new Error(`${feed.dropped} GOPs were left out`);
+if (queue.dropped > 0) throw new Error(`${queue.dropped} GOPs were left out`);
 stop.abort();
 track.close();
 ffmpeg.stdin.end();

@@ -1,7 +1,7 @@
 /** Destination URLs that strangers write: whatever they hold, ffmpeg is told of no option but those of the one table. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { type Address, AddressError, addressOf, PRESET_NAMES } from '../../src/media/streamer/address.ts';
+import { type Address, AddressError, PRESET_NAMES, readAddress } from '../../src/media/streamer/output/address.ts';
 import { shownUrl } from '../../src/resources/destination/ingest.ts';
 import { readDestination } from '../../src/resources/destination/read.ts';
 import { SRT_OPTIONS } from '../../src/resources/destination/srt.ts';
@@ -185,7 +185,7 @@ const key = fc.oneof(some('k3y', '', 'key app=x', 'a\nvcodec=b', ...VALUES), noi
 
 const addressIn = (rtmpUrl: string, rtmpKey: string): Address | undefined => {
   try {
-    return addressOf({ rtmpUrl, rtmpKey });
+    return readAddress({ rtmpUrl, rtmpKey });
   } catch (error) {
     if (error instanceof AddressError) return undefined;
     throw error;

@@ -12,7 +12,7 @@ import type { Resource } from '../../src/kube/types.ts';
 import { Lifecycle } from '../../src/lib/lifecycle.ts';
 import type { CacheStats } from '../../src/media/storage/cache.ts';
 import { openStorage } from '../../src/media/storage/open.ts';
-import type { StreamerStats } from '../../src/media/streamer/stats.ts';
+import type { StreamerStats } from '../../src/media/streamer/control/stats.ts';
 import { runOperator } from '../../src/operator/main.ts';
 import { operatorConfig } from '../../src/operator/settings.ts';
 import { API_VERSION, streamSecretName, VIEW_TOKEN_KEY } from '../../src/resources/common/names.ts';

@@ -4,9 +4,9 @@ import { once } from 'node:events';
 import { chmod, copyFile, mkdir, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import { planRendition } from '../../src/media/prepare/plan.ts';
-import { sweep } from '../../src/media/prepare/sweep.ts';
-import { transcode } from '../../src/media/prepare/transcode.ts';
+import { sweep } from '../../src/media/prepare/job/sweep.ts';
+import { planRendition } from '../../src/media/prepare/transcode/plan.ts';
+import { transcode } from '../../src/media/prepare/transcode/transcode.ts';
 import { indexKey } from '../../src/media/rendition/index.ts';
 import { openStorage } from '../../src/media/storage/open.ts';
 import { halfWritten, media, quiet, room, serve } from '../support/prepare.ts';
@@ -43,8 +43,8 @@ const sourceIn = async (place: Room): Promise<void> => {
 async function proveCleared(place: Room): Promise<void> {
   const long = new Date(Date.now() - 86_400_000);
   for (const name of await tempFiles(place)) await utimes(place.path(`media/${name}`), long, long);
-  const shop = { storage: await openStorage(place.storageUrl), signal: new AbortController().signal, log: quiet };
-  await sweep({ action: 'sweep', keep: '', shard: 0, shards: 1, graceSeconds: 60 }, shop, new Date());
+  const context = { storage: await openStorage(place.storageUrl), signal: new AbortController().signal, log: quiet };
+  await sweep({ action: 'sweep', keep: '', shard: 0, shards: 1, graceSeconds: 60 }, context, new Date());
   expect(await tempFiles(place)).toEqual([]);
 }
 

@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { describe, expect, test } from 'vitest';
-import { type FetchOptions, fetchInto } from '../../src/media/prepare/fetch.ts';
+import { type FetchOptions, fetchInto } from '../../src/media/prepare/link/fetch.ts';
 import { halfWritten, quiet, room, serve } from '../support/prepare.ts';
 
 const CONTENT = randomBytes(300_000);

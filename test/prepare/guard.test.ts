@@ -4,7 +4,7 @@ import { request } from 'undici';
 import { afterEach, describe, expect, test } from 'vitest';
 import type { Lookup } from '../../src/lib/guarded-agent.ts';
 import { isAllowedAddress } from '../../src/lib/public-address.ts';
-import { checkLink, linkAgent } from '../../src/media/prepare/guard.ts';
+import { checkLink, linkAgent } from '../../src/media/prepare/link/guard.ts';
 
 const PRIVATE = [
   '127.0.0.1',

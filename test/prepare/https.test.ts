@@ -7,7 +7,7 @@ import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import type { PrepareResult } from '../../src/media/prepare/task.ts';
+import type { PrepareResult } from '../../src/media/prepare/job/task.ts';
 import { type Issued, makeAuthority } from '../support/certificates.ts';
 import { media, room } from '../support/prepare.ts';
 

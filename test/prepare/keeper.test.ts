@@ -5,10 +5,16 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { Lifecycle } from '../../src/lib/lifecycle.ts';
-import { runDecoder } from '../../src/media/prepare/decoder.ts';
-import { encodeEnd, FrameError, FrameParser, outputHeader, parseRequest } from '../../src/media/prepare/frames.ts';
-import { type Keeper, openKeeper } from '../../src/media/prepare/keeper.ts';
-import { ToolError } from '../../src/media/prepare/tool.ts';
+import { runDecoder } from '../../src/media/prepare/tools/decoder.ts';
+import {
+  encodeEnd,
+  FrameError,
+  FrameParser,
+  outputHeader,
+  parseRequest,
+} from '../../src/media/prepare/tools/decoder-protocol.ts';
+import { type Keeper, openKeeper } from '../../src/media/prepare/tools/keeper.ts';
+import { ToolError } from '../../src/media/prepare/tools/tool.ts';
 import { decoderConfig } from '../../src/media/settings.ts';
 import { quiet } from '../support/prepare.ts';
 import { until } from '../support/rtmp.ts';

@@ -1,7 +1,7 @@
 /** Sources that are made by hand: what encoders, phones and editors leave behind. */
 import { stat, truncate, writeFile } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
-import { describeMedia, probe, scanPackets } from '../../src/media/prepare/probe.ts';
+import { describeMedia, probe, scanPackets } from '../../src/media/prepare/inspect/probe.ts';
 import { ffmpeg, media, room } from '../support/prepare.ts';
 import { picture, played, rendition, tools } from '../support/rendition.ts';
 

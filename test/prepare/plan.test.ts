@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { bitrateKbps, fitFilters, type PlanInput, planRendition } from '../../src/media/prepare/plan.ts';
-import type { AudioStream, Scan, Source, StreamScan, VideoStream } from '../../src/media/prepare/source.ts';
+import type { AudioStream, Scan, Source, StreamScan, VideoStream } from '../../src/media/prepare/inspect/source.ts';
+import { bitrateKbps, fitFilters, type PlanInput, planRendition } from '../../src/media/prepare/transcode/plan.ts';
 
 import { FRAMERATES, PROFILES, parseProfile, QUALITIES } from '../../src/resources/stream/profile.ts';
 import { ffmpeg } from '../support/prepare.ts';

@@ -1,7 +1,7 @@
 import { Writable } from 'node:stream';
 import pino from 'pino';
 import { expect, test } from 'vitest';
-import { progressLog } from '../../src/media/prepare/progress.ts';
+import { progressLog } from '../../src/media/prepare/job/progress-log.ts';
 
 /** Gives each [milliseconds since the start, fraction] and answers the fractions that were logged. */
 function logged(steps: [number, number][]): number[] {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { nameFormat, pictureSize } from '../../src/media/prepare/sniff.ts';
+import { nameFormat, pictureSize } from '../../src/media/prepare/inspect/sniff.ts';
 
 test.each([
   ['\0\0\0\u0018ftypmif1', /HEIC/],

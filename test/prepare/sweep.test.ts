@@ -2,8 +2,8 @@ import { utimes } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { baseOf, KeepList, packKeep, shardOf, shardsFor } from '../../src/media/prepare/keep.ts';
-import { sweep } from '../../src/media/prepare/sweep.ts';
+import { baseOf, KeepList, packKeep, shardOf, shardsFor } from '../../src/media/prepare/job/keep-list.ts';
+import { sweep } from '../../src/media/prepare/job/sweep.ts';
 import type { Storage } from '../../src/media/storage/storage.ts';
 import { quiet, room } from '../support/prepare.ts';
 

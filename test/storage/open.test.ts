@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { streamerConfig } from '../../src/media/settings.ts';
 import { openStorage } from '../../src/media/storage/open.ts';
-import { answerOf, s3Error } from '../../src/media/storage/s3-error.ts';
+import { readAnswer, s3Error } from '../../src/media/storage/s3-error.ts';
 import { parseS3Url } from '../../src/media/storage/s3-url.ts';
 
 describe('the storage URL', () => {
@@ -107,6 +107,6 @@ describe('what S3 answers becomes a StorageError that says what to do', () => {
   test('an abort stays an abort', () => {
     const abort = new DOMException('stop', 'AbortError');
     expect(s3Error(abort, 'media')).toBe(abort);
-    expect(answerOf(undefined).name).toBe('Error');
+    expect(readAnswer(undefined).name).toBe('Error');
   });
 });

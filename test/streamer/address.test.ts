@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { AddressError, addressOf, directTo, withLogin } from '../../src/media/streamer/address.ts';
+import { AddressError, directTo, readAddress, withLogin } from '../../src/media/streamer/output/address.ts';
 import {
   backoffMs,
   classify,
@@ -8,7 +8,7 @@ import {
   type FailureCode,
   progressBytes,
   redact,
-} from '../../src/media/streamer/failure.ts';
+} from '../../src/media/streamer/output/failure.ts';
 
 test.each([
   ['rtmp://a.example/live2', 'abc-def', 'rtmp://a.example:1935', 'rtmp_app=live2\nrtmp_playpath=abc-def\n'],
@@ -33,7 +33,7 @@ test.each([
   ['rtmp://0x7f.1/live', 'abc', 'rtmp://127.0.0.1:1935', 'rtmp_app=live\nrtmp_playpath=abc\n'],
   ['rtmp://[2001:DB8::1]/live', 'abc', 'rtmp://[2001:db8::1]:1935', 'rtmp_app=live\nrtmp_playpath=abc\n'],
 ])('%s: the argument holds scheme, host and port alone', (url, key, argument, preset) => {
-  const address = addressOf({ rtmpUrl: url, rtmpKey: key });
+  const address = readAddress({ rtmpUrl: url, rtmpKey: key });
   expect(address).toMatchObject({ url: argument, preset });
   expect(address.secrets.length).toBeGreaterThan(0);
 });
@@ -54,9 +54,9 @@ test.each([
   ['rtmp://a.example/live', 'two\nlines'],
   ['rtmp://a.example/live', 'x'.repeat(2000)],
 ])('%s with a bad part is refused in words that show no secret', (url, key) => {
-  expect(() => addressOf({ rtmpUrl: url, rtmpKey: key })).toThrow(AddressError);
+  expect(() => readAddress({ rtmpUrl: url, rtmpKey: key })).toThrow(AddressError);
   try {
-    addressOf({ rtmpUrl: url, rtmpKey: key });
+    readAddress({ rtmpUrl: url, rtmpKey: key });
   } catch (error) {
     expect(String(error)).not.toContain(key.length > 1 ? key : 'pw@');
     expect(String(error)).not.toMatch(/vcodec|enough|constructor/);
@@ -74,12 +74,12 @@ test.each([
 
 test('a login is in nothing that ffmpeg is told, and hidden wherever it is printed', () => {
   const login = { rtmpUser: 'publisher@example.com', rtmpPassword: 'p@ss/w:rd?&=' };
-  const address = addressOf({ rtmpUrl: 'rtmp://a.example/live', rtmpKey: 'k3y', ...login });
+  const address = readAddress({ rtmpUrl: 'rtmp://a.example/live', rtmpKey: 'k3y', ...login });
   expect(address.login).toEqual({ user: login.rtmpUser, password: login.rtmpPassword });
   expect(address.preset + address.url).not.toMatch(/publisher|p@ss/);
   expect(redact(`${login.rtmpUser} ${login.rtmpPassword}`, address.secrets)).toBe('[redacted] [redacted]');
   // As the URL that people copy has them.
-  const pasted = addressOf({
+  const pasted = readAddress({
     rtmpUrl: 'rtmp://publisher%40example.com:p%40ss%2Fw:rd%3F&=@a.example/live',
     rtmpKey: 'k3y',
   });
@@ -90,7 +90,7 @@ test('a login is in nothing that ffmpeg is told, and hidden wherever it is print
 });
 
 test('a key is hidden as it is, and as a URL writes it', () => {
-  const { secrets } = addressOf({ rtmpUrl: 'rtmp://a.example/live', rtmpKey: 'se+cret/ü1' });
+  const { secrets } = readAddress({ rtmpUrl: 'rtmp://a.example/live', rtmpKey: 'se+cret/ü1' });
   expect(redact('rtmp://a.example/live/se+cret/ü1 and se%2Bcret%2F%C3%BC1', secrets)).toBe(
     'rtmp://a.example/live/[redacted] and [redacted]',
   );
@@ -123,20 +123,22 @@ test('a transport that a signal ended was killed; one that ended by itself says 
 });
 
 test('ffmpeg is told an address, and the server a name', () => {
-  const plain = addressOf({ rtmpUrl: 'rtmp://a.example/live?t=1', rtmpKey: 'k' });
+  const plain = readAddress({ rtmpUrl: 'rtmp://a.example/live?t=1', rtmpKey: 'k' });
   expect(directTo(plain, { ip: '192.0.2.1' })).toMatchObject({
     url: 'rtmp://192.0.2.1:1935',
     preset: 'rtmp_app=live?t=1\nrtmp_playpath=k\nrtmp_tcurl=rtmp://a.example:1935/live?t=1\n',
   });
-  expect(directTo(addressOf({ rtmpUrl: 'rtmps://a.example/live', rtmpKey: 'k' }), { relayPort: 4711 })).toMatchObject({
-    url: 'rtmp://127.0.0.1:4711',
-    preset: 'rtmp_app=live\nrtmp_playpath=k\nrtmp_tcurl=rtmps://a.example:443/live\n',
-  });
-  expect(directTo(addressOf({ rtmpUrl: 'srt://a.example:9000', rtmpKey: 'k' }), { ip: '2001:db8::1' }).url).toBe(
+  expect(directTo(readAddress({ rtmpUrl: 'rtmps://a.example/live', rtmpKey: 'k' }), { relayPort: 4711 })).toMatchObject(
+    {
+      url: 'rtmp://127.0.0.1:4711',
+      preset: 'rtmp_app=live\nrtmp_playpath=k\nrtmp_tcurl=rtmps://a.example:443/live\n',
+    },
+  );
+  expect(directTo(readAddress({ rtmpUrl: 'srt://a.example:9000', rtmpKey: 'k' }), { ip: '2001:db8::1' }).url).toBe(
     'srt://[2001:db8::1]:9000',
   );
   // TLS is not ffmpeg's to speak.
-  expect(() => directTo(addressOf({ rtmpUrl: 'rtmps://a.example/live', rtmpKey: 'k' }), { ip: '192.0.2.1' })).toThrow(
+  expect(() => directTo(readAddress({ rtmpUrl: 'rtmps://a.example/live', rtmpKey: 'k' }), { ip: '192.0.2.1' })).toThrow(
     AddressError,
   );
 });

@@ -4,9 +4,9 @@ import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Run } from '../../src/media/streamer/airtime.ts';
-import type { StreamerStats } from '../../src/media/streamer/stats.ts';
-import { unreceivedBytes } from '../../src/media/streamer/unreceived.ts';
+import type { StreamerRun } from '../../src/media/streamer/control/airtime.ts';
+import type { StreamerStats } from '../../src/media/streamer/control/stats.ts';
+import { unreceivedBytes } from '../../src/media/streamer/output/unreceived-bytes.ts';
 import { MAIN } from '../support/app.ts';
 import { processWith } from '../support/destinations.ts';
 import { openStudio, type Studio } from '../support/onair.ts';
@@ -55,7 +55,7 @@ async function begin(name: string) {
   const live = (is: boolean) =>
     until(`live: ${is}`, async () => (await stats().catch(() => undefined))?.live === is, 30_000);
   const onAir = async () => (await stats()).runs.at(-1)?.onAirSeconds ?? 0;
-  const told = async (file: string) => JSON.parse(await readFile(file, 'utf8')) as { runs: Run[] };
+  const told = async (file: string) => JSON.parse(await readFile(file, 'utf8')) as { runs: StreamerRun[] };
   return {
     ...{ files, tap, live, onAir },
     seen: () => tap.publishes.reduce((sum, { onAirMs }) => sum + onAirMs, 0) / 1000,

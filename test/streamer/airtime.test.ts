@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { Airtime, type Run } from '../../src/media/streamer/airtime.ts';
+import { AirtimeCounter, type StreamerRun } from '../../src/media/streamer/control/airtime.ts';
 import { silent } from '../support/kube.ts';
 
 const START = Date.parse('2026-06-01T12:00:00Z');
@@ -18,24 +18,24 @@ function begin(atMs = 0, message = `message-${atMs}`) {
   const time = { ms: atMs };
   const clock = { now: () => new Date(START + time.ms), monotonicMs: () => time.ms - atMs };
   const files = { message: join(dir, message), history: join(dir, 'sessions.json') };
-  const airtime = new Airtime(files, clock, silent);
+  const airtime = new AirtimeCounter(files, clock, silent);
   return {
     airtime,
     /** What kubelet would read now. */
-    said: (): Run[] => JSON.parse(readFileSync(files.message, 'utf8') || '{"runs":[]}').runs,
+    said: (): StreamerRun[] => JSON.parse(readFileSync(files.message, 'utf8') || '{"runs":[]}').runs,
     /** Told by a report every two seconds at the least. */
     taken(fromMs: number, toMs: number) {
       for (let ms = fromMs; ms < toMs; ) {
         const next = Math.min(ms + 2000, toMs);
         time.ms = atMs + next;
-        airtime.taken(ms, next);
+        airtime.add(ms, next);
         ms = next;
       }
     },
     /** One report for all of it. */
     late(fromMs: number, toMs: number) {
       time.ms = atMs + toMs;
-      airtime.taken(fromMs, toMs);
+      airtime.add(fromMs, toMs);
     },
   };
 }

@@ -2,8 +2,8 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { addressOf, directTo } from '../../src/media/streamer/address.ts';
-import { Transport } from '../../src/media/streamer/transport.ts';
+import { directTo, readAddress } from '../../src/media/streamer/output/address.ts';
+import { FfmpegTransport } from '../../src/media/streamer/output/transport.ts';
 import { until } from '../support/rtmp.ts';
 import { type RtmpRecorder, startRtmpRecorder } from '../support/rtmp-recorder.ts';
 
@@ -21,8 +21,8 @@ const taken = async () => {
 };
 
 async function send(rtmpUrl: string, rtmpKey: string) {
-  const address = directTo(addressOf({ rtmpUrl, rtmpKey }), { ip: '127.0.0.1' });
-  const transport = new Transport('ffmpeg', address, { onProgress: () => undefined });
+  const address = directTo(readAddress({ rtmpUrl, rtmpKey }), { ip: '127.0.0.1' });
+  const transport = new FfmpegTransport('ffmpeg', address, { onProgress: () => undefined });
   transport.stdin.write(Buffer.alloc(2 ** 16));
   try {
     return await taken();

@@ -4,8 +4,8 @@ import { once } from 'node:events';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { orderOf } from '../../src/media/streamer/radio.ts';
-import type { StreamerStats } from '../../src/media/streamer/stats.ts';
+import type { StreamerStats } from '../../src/media/streamer/control/stats.ts';
+import { orderRound } from '../../src/media/streamer/timeline/playhead.ts';
 import type { Program, ProgramItem } from '../../src/resources/stream/program.ts';
 import { MAIN } from '../support/app.ts';
 import {
@@ -206,7 +206,7 @@ test('a streamer that is killed in the middle of a shuffled round is followed by
   const seed = 11;
   const loop = { mode: 'shuffle' as const, seed, durations: lengths };
   const round = 3;
-  const order = orderOf(loop, round);
+  const order = orderRound(loop, round);
   const total = lengths.reduce((sum, ms) => sum + ms, 0);
   const startOf = (turn: number) =>
     order.slice(0, turn).reduce((sum, item) => sum + (lengths[item] ?? 0), round * total);

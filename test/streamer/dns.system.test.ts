@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { mkdtemp, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import type { StreamerStats } from '../../src/media/streamer/stats.ts';
+import type { StreamerStats } from '../../src/media/streamer/control/stats.ts';
 import { environment } from '../../src/settings/environment.ts';
 import { MAIN } from '../support/app.ts';
 import { connected, counted, expectUntouched, failed } from '../support/destinations.ts';

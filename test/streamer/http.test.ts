@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Registry } from 'prom-client';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import { Control } from '../../src/media/streamer/control.ts';
-import { type HttpOptions, serveHttp } from '../../src/media/streamer/http.ts';
+import { Commands } from '../../src/media/streamer/control/commands.ts';
+import { type HttpOptions, serveHttp } from '../../src/media/streamer/control/http.ts';
 import { silent } from '../support/kube.ts';
 
 let dir: string;
@@ -19,11 +19,11 @@ async function serve(viewTokenFile: string | undefined, metricsPort: number | un
   const controlOptions = { tokenFile: join(dir, 'control'), viewTokenFile, audio: () => undefined, log: silent };
   const options = {
     ...{ host: '127.0.0.1', port: 0, metricsPort },
-    station: { stats: () => ({ idleMs: 0 }), listen: () => () => undefined },
+    broadcaster: { stats: () => ({ idleMs: 0 }), listen: () => () => undefined },
     profile: () => '720p30',
     stats: () => ({ live: true, playable: true, destinations: [] }),
     metrics: async () => new Registry(),
-    control: new Control({ ...controlOptions, skipped: undefined, video: undefined as never }),
+    commands: new Commands({ ...controlOptions, skipped: undefined, video: undefined as never }),
   } as unknown as HttpOptions;
   const http = await serveHttp(options);
   onTestFinished(() => http.close());

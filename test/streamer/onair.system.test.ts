@@ -99,7 +99,7 @@ test('a new version is taken up at the end of the item, in the same publish, and
   expect(stepsOf(packets, 'audio').longestMs).toBeLessThanOrEqual(AUDIO_STEP_MS);
 });
 
-test('a stream joins where the radio clock stands, at the keyframe before it', async () => {
+test('a stream joins at its playhead, from the keyframe before it', async () => {
   const storage = join(root, 'storage');
   const long = await makeRendition(storage, 'long', { frames: 900, bitrateKbps: 100 });
   const songs = [await makeRendition(storage, 'song', { frames: 600, audioOnly: true })];

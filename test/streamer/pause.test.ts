@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import { encodeHeader, parseFlv, TAG_AUDIO, TAG_VIDEO } from '../../src/media/rendition/flv.ts';
-import { DEFAULT_AUDIO_HEADER, type Item, Splicer } from '../../src/media/streamer/splice.ts';
-import { Station } from '../../src/media/streamer/station.ts';
+import { Broadcaster } from '../../src/media/streamer/output/broadcaster.ts';
+import { DEFAULT_AUDIO_HEADER, Splicer, type TimelineItem } from '../../src/media/streamer/timeline/splicer.ts';
 import { until } from '../support/rtmp.ts';
 
-function itemOf(frames: number): Item {
+function itemOf(frames: number): TimelineItem {
   let video = frames;
   let audio = Math.ceil((frames * 4000) / 2560);
   const tag = (type: typeof TAG_AUDIO | typeof TAG_VIDEO, body: number[]) =>
@@ -28,19 +28,19 @@ test('a process that was stopped for a minute, again and again, goes on where it
   let jumpedMs = 0;
   const clock = { now: () => new Date(), monotonicMs: () => performance.now() + jumpedMs };
   const splicer = new Splicer({ video: () => itemOf(45) });
-  const station = new Station({ splicer, clock });
+  const broadcaster = new Broadcaster({ splicer, clock });
   const parts: Buffer[] = [];
-  station.listen((segment) => parts.push(segment.bytes), { watched: true });
+  broadcaster.listen((segment) => parts.push(segment.bytes), { watched: true });
   const ended = new AbortController();
-  const running = station.run(ended.signal);
+  const running = broadcaster.run(ended.signal);
   for (const pauses of [1, 2, 3]) {
-    const bytes = station.stats().bytes;
-    await until('media goes on', () => station.stats().bytes > bytes);
+    const bytes = broadcaster.stats().bytes;
+    await until('media goes on', () => broadcaster.stats().bytes > bytes);
     jumpedMs += 60_000;
-    await until('the pause is noticed', () => station.stats().rebased === pauses);
+    await until('the pause is noticed', () => broadcaster.stats().rebased === pauses);
   }
-  const { bytes } = station.stats();
-  await until('media after it', () => station.stats().bytes > bytes);
+  const { bytes } = broadcaster.stats();
+  await until('media after it', () => broadcaster.stats().bytes > bytes);
   ended.abort();
   await running;
   const tags = parseFlv(Buffer.concat([encodeHeader({ audio: true, video: true }), ...parts]));

@@ -1,8 +1,8 @@
 /** What a server answers to `connect`, in whatever pieces it comes, and from whoever it comes. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { answerChallenge } from '../../src/media/streamer/authmod.ts';
-import { connectCommand, readConnectReply } from '../../src/media/streamer/rtmp-connect.ts';
+import { answerChallenge } from '../../src/media/streamer/output/authmod.ts';
+import { connectCommand, readConnectReply } from '../../src/media/streamer/output/rtmp-connect.ts';
 
 const HANDSHAKE = Buffer.alloc(3073, 3);
 /** A reply in the chunks that a command is sent in. */

@@ -36,7 +36,7 @@ test('a destination at a fifth of the bitrate stays connected and loses whole GO
   await until('the first are left out', async () => (await slow()).dropped >= 3, 90_000);
   const before = process.memoryUsage().rss;
   await until('many more', async () => (await slow()).dropped >= 8, 90_000);
-  // Ten seconds of media have come to the feed in between, and went nowhere.
+  // Ten seconds of media have come to the output queue in between, and went nowhere.
   expect(process.memoryUsage().rss - before).toBeLessThan(64 * 2 ** 20);
   expect((await slow()).connected).toBe(true);
   proxy.throttle();

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { StreamerStats } from '../../src/media/streamer/stats.ts';
+import type { StreamerStats } from '../../src/media/streamer/control/stats.ts';
 import { MAIN } from '../support/app.ts';
 import { expectNoSeam, openStudio, type Studio } from '../support/onair.ts';
 import { freePort, until } from '../support/rtmp.ts';

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { sleep, systemClock } from '../../src/lib/clock.ts';
 import { encodeHeader, encodeTag, TAG_AUDIO, TAG_VIDEO } from '../../src/media/rendition/flv.ts';
 import type { Storage } from '../../src/media/storage/storage.ts';
-import { Track } from '../../src/media/streamer/track.ts';
+import { TrackPlayer } from '../../src/media/streamer/tracks/track.ts';
 import { until } from '../support/rtmp.ts';
 import { indexOf, programOf } from '../support/streamer.ts';
 
@@ -53,7 +53,7 @@ test('500 items in a storage that takes 50 ms an answer are on air a few seconds
   const epoch = new Date(Date.now() - 601_000).toISOString();
   const program = programOf(items, { epoch });
   const log = pino({ level: 'silent' });
-  const track = new Track({
+  const track = new TrackPlayer({
     storage: storage as Partial<Storage> as Storage,
     kind: 'video',
     clock: systemClock,
@@ -84,7 +84,7 @@ test('a skip passes over items that are left out, and one that joins later is go
     { id: 'b', name: 'b', rendition: 'r/b.flv' },
   ];
   const program = programOf(items, { epoch: new Date().toISOString() });
-  const track = new Track({
+  const track = new TrackPlayer({
     storage: slowStorage() as Partial<Storage> as Storage,
     kind: 'video',
     clock: systemClock,

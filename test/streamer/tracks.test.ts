@@ -3,12 +3,12 @@ import { expect, test } from 'vitest';
 import { type FlvTag, TAG_AUDIO, TAG_VIDEO } from '../../src/media/rendition/flv.ts';
 import {
   DEFAULT_AUDIO_HEADER,
-  type Item,
   type NextItem,
   type OutTag,
   Splicer,
-} from '../../src/media/streamer/splice.ts';
-import { AUDIO_FRAME_TICKS, frameTicks } from '../../src/media/streamer/timeline.ts';
+  type TimelineItem,
+} from '../../src/media/streamer/timeline/splicer.ts';
+import { AUDIO_FRAME_TICKS, frameTicks } from '../../src/media/streamer/timeline/ticks.ts';
 
 const AUDIO_FRAME_MS = 1024 / 48;
 const LONGEST_FRAME_MS = 1001 / 24;
@@ -69,7 +69,7 @@ function itemOf({ rate, frames, played, extraAudio, delayFrames }: Clip, waits: 
     bytes.writeIntBE(Math.round((delayFrames * 1000 * rate[1]) / rate[0]), 2, 3);
     return bytes;
   };
-  const item: Item = {
+  const item: TimelineItem = {
     id: 'clip',
     name: 'Clip',
     videoHeader: Buffer.from([0x17, 0, 0, 0, 0, delayFrames]),

@@ -4,10 +4,10 @@ import { chmod, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DEFAULT_LIMITS } from '../../src/media/limits.ts';
 import { PrepareError } from '../../src/media/prepare/failure.ts';
-import { checkHeader } from '../../src/media/prepare/limits.ts';
-import { planRendition } from '../../src/media/prepare/plan.ts';
-import { describeMedia, probe, scanPackets } from '../../src/media/prepare/probe.ts';
-import { checkComplete, checkType } from '../../src/media/prepare/source.ts';
+import { checkHeader } from '../../src/media/prepare/inspect/check-limits.ts';
+import { describeMedia, probe, scanPackets } from '../../src/media/prepare/inspect/probe.ts';
+import { checkComplete, checkType } from '../../src/media/prepare/inspect/source.ts';
+import { planRendition } from '../../src/media/prepare/transcode/plan.ts';
 import { ffmpeg } from './prepare.ts';
 import { ROOT } from './system.ts';
 

@@ -18,8 +18,8 @@ import {
   TAG_VIDEO,
 } from '../../src/media/rendition/flv.ts';
 import type { Storage } from '../../src/media/storage/storage.ts';
-import { loadIndex } from '../../src/media/streamer/catalog.ts';
-import { ItemReader, READ_TIMEOUT_MS } from '../../src/media/streamer/source.ts';
+import { ItemReader, READ_TIMEOUT_MS } from '../../src/media/streamer/tracks/item-reader.ts';
+import { loadIndex } from '../../src/media/streamer/tracks/rendition-index.ts';
 import { indexOf } from './streamer.ts';
 
 export interface FuzzReport {

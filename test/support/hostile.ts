@@ -7,7 +7,7 @@ import { createSocket } from 'node:dgram';
 import { createServer, type Server } from 'node:http';
 import { isIPv6 } from 'node:net';
 import ipaddr from 'ipaddr.js';
-import { fetchInto } from '../../src/media/prepare/fetch.ts';
+import { fetchInto } from '../../src/media/prepare/link/fetch.ts';
 import { quiet, room } from './prepare.ts';
 
 export const PUBLIC = '93.184.216.34';

@@ -2,8 +2,8 @@
 import { readFile } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { DEFAULT_LIMITS, type MediaLimits } from '../../src/media/limits.ts';
-import { type Imported, importSource } from '../../src/media/prepare/import.ts';
-import type { MediaType } from '../../src/media/prepare/source.ts';
+import type { MediaType } from '../../src/media/prepare/inspect/source.ts';
+import { type Imported, importSource } from '../../src/media/prepare/job/import-source.ts';
 import type { MediaInfo } from '../../src/resources/upload/spec.ts';
 import { quiet, room } from './prepare.ts';
 

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { createServer, type Socket } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { expect } from 'vitest';
-import { type FetchOptions, fetchInto } from '../../src/media/prepare/fetch.ts';
+import { type FetchOptions, fetchInto } from '../../src/media/prepare/link/fetch.ts';
 import { halfWritten, quiet, room, serve } from './prepare.ts';
 
 /** What a link serves; rejects as fetchInto() does, and then nothing of it may stay. */

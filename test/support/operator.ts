@@ -3,7 +3,7 @@
 import type { Job, Pod } from '../../src/kube/core.ts';
 import { kubeTime } from '../../src/lib/clock.ts';
 import { DEFAULT_LIMITS } from '../../src/media/limits.ts';
-import type { PrepareResult } from '../../src/media/prepare/task.ts';
+import type { PrepareResult } from '../../src/media/prepare/job/task.ts';
 import { decide } from '../../src/operator/decide.ts';
 import { buildJob, type Wish } from '../../src/operator/job.ts';
 import { programOf } from '../../src/operator/media.ts';

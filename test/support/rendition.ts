@@ -5,8 +5,8 @@ import { text } from 'node:stream/consumers';
 import { Value } from 'typebox/value';
 import { expect } from 'vitest';
 import { DEFAULT_LIMITS } from '../../src/media/limits.ts';
-import { makeRendition } from '../../src/media/prepare/rendition.ts';
-import type { MediaType } from '../../src/media/prepare/source.ts';
+import type { MediaType } from '../../src/media/prepare/inspect/source.ts';
+import { makeRendition } from '../../src/media/prepare/job/make-rendition.ts';
 import { indexKey, RenditionIndex } from '../../src/media/rendition/index.ts';
 import { DIMENSIONS, parseProfile } from '../../src/resources/stream/profile.ts';
 import { PREVIEW_PROFILE } from '../../src/resources/upload/spec.ts';
@@ -24,7 +24,7 @@ export const taskFor = (type: MediaType, profile: string) => ({
   renditionKey: `renditions/x/${type}-${profile}.flv`,
 });
 
-export const shopOf = ({ storage }: Room, signal = new AbortController().signal) => ({
+export const createContext = ({ storage }: Room, signal = new AbortController().signal) => ({
   storage,
   tools,
   signal,
@@ -43,7 +43,7 @@ export async function rendition(
   await mkdir(join(place.dir, 'media', 'sources'), { recursive: true });
   await copyFile(path, join(place.dir, 'media', 'sources', 'x'));
   const task = taskFor(type, profile);
-  const { rendition: status, warnings } = await makeRendition(task, { ...shopOf(place), limits });
+  const { rendition: status, warnings } = await makeRendition(task, { ...createContext(place), limits });
   const file = join(place.dir, 'media', task.renditionKey);
   const found = await inspect(file);
   const index: unknown = JSON.parse(await text(await place.storage.read(indexKey(task.renditionKey))));

@@ -9,8 +9,8 @@ import { PODS, SECRETS } from '../../src/kube/core.ts';
 import type { Kube } from '../../src/kube/types.ts';
 import { Lifecycle } from '../../src/lib/lifecycle.ts';
 import { streamerConfig } from '../../src/media/settings.ts';
-import { startStreamer } from '../../src/media/streamer/run.ts';
-import type { StreamerStats } from '../../src/media/streamer/stats.ts';
+import type { StreamerStats } from '../../src/media/streamer/control/stats.ts';
+import { startStreamer } from '../../src/media/streamer/main.ts';
 import {
   CONTROL_TOKEN_KEY,
   DESTINATIONS_KEY,

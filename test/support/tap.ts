@@ -23,7 +23,7 @@ export interface Tap {
 
 /** What comes after the last media to say goodbye is smaller, and what carries media is larger. */
 const LEAST_BYTES = 300;
-/** As the service has it (src/media/streamer/airtime.ts): a longer pause is not all on air, the picture stands. */
+/** As the service has it (src/media/streamer/control/airtime.ts): a longer pause is not all on air, the picture stands. */
 const LONGEST_MS = 2500;
 
 const now = (): number => performance.timeOrigin + performance.now();

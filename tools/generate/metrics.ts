@@ -1,7 +1,7 @@
 /** docs/metrics.md: every metric of every role, read from what the roles register. */
 import type { Registry } from 'prom-client';
 import { createBillingMetrics } from '../../src/billing/metering/metrics.ts';
-import { METRICS as STREAMER_METRICS } from '../../src/media/streamer/metrics.ts';
+import { METRICS as STREAMER_METRICS } from '../../src/media/streamer/control/metrics.ts';
 import { createMetrics } from '../../src/operator/metrics.ts';
 import { OBJECT_COUNT_METRICS } from '../../src/operator/objects.ts';
 import { OBJECT_METRICS } from '../../src/operator/series.ts';

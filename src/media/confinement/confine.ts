@@ -1,6 +1,6 @@
 /**
- * Starts ffmpeg and ffprobe with no more rights than they need, by the launcher that is built from native/confine.c: no file
- * but libraries and what is named, no process, no privilege, and no network where none is asked for.
+ * Starts ffmpeg and ffprobe with minimal rights, by the launcher that is built from native/confine.c: no files but
+ * libraries and the named ones, no new processes, no privileges, and no network unless asked for.
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -10,35 +10,35 @@ import { environment } from '../../settings/environment.ts';
 import { ConfigError } from '../../settings/settings.ts';
 import type { ConfineMode } from './modes.ts';
 
-/** What a program may do besides computing. */
+/** Rights of a program besides computing. */
 export interface Needs {
   network?: boolean;
-  /** Files, and directories with all below them, that it may read. */
+  /** Readable files and directories, with everything below them. */
   reads?: readonly string[];
-  /** Descriptors of files that it may open once more by /dev/fd. */
+  /** Descriptors of files that the program may open again by /dev/fd. */
   readFds?: readonly number[];
-  /** The first descriptor that it does not get; 3 unless told. */
+  /** The first descriptor that the program does not get; 3 by default. */
   fds?: number;
-  /** Most of private memory, in bytes. */
+  /** Limit of private memory, in bytes. */
   memoryBytes?: number;
-  /** Most of processor time, in seconds. */
+  /** Limit of processor time, in seconds. */
   cpuSeconds?: number;
 }
 
-/** A program: its name or path, or how it is started confined. */
-export type Program = string | ((args: readonly string[], needs?: Needs) => [string, ...string[]]);
+/** A program: its name or path, or a function that returns its confined command line. */
+export type Executable = string | ((args: readonly string[], needs?: Needs) => [string, ...string[]]);
 
-/** The words to start `program` with. */
-export const commandLine = (program: Program, args: readonly string[], needs?: Needs): [string, ...string[]] =>
+/** Returns the words that start `program`. */
+export const commandLine = (program: Executable, args: readonly string[], needs?: Needs): [string, ...string[]] =>
   typeof program === 'string' ? [program, ...args] : program(args, needs);
 
 /** Beside the bundle in an image, in dist/ of a checkout. */
 const LAUNCHERS = ['../confine', '../../../dist/confine'].map((path) => join(import.meta.dirname, path));
 
-/** Variables by which libraries are told of files that they then have to read. */
+/** Variables that name files which libraries read. */
 const FILES_OF_LIBRARIES = ['SSL_CERT_FILE', 'SSL_CERT_DIR', 'FONTCONFIG_PATH'];
 
-/** What is missing for all of it; null when nothing is, undefined before somebody has looked. */
+/** The missing part of full confinement; null when nothing is missing, undefined before the check. */
 let missing: string | null | undefined;
 
 function findMissing(launcher: string | undefined): string | null {
@@ -51,10 +51,10 @@ function findMissing(launcher: string | undefined): string | null {
 }
 
 /**
- * How `command` is started from now on. `base` holds for each start. Throws ConfigError where `mode` is `required` and
- * something is missing.
+ * Confines `command` for all later starts; `base` applies to each. Throws ConfigError where `mode` is `required` and a
+ * part is missing.
  */
-export function confine(command: string, mode: ConfineMode, log: Logger, base: Needs = {}): Program {
+export function confine(command: string, mode: ConfineMode, log: Logger, base: Needs = {}): Executable {
   if (mode === 'off') return command;
   const launcher = LAUNCHERS.find((path) => existsSync(path));
   if (missing === undefined) {
@@ -83,8 +83,8 @@ export function confine(command: string, mode: ConfineMode, log: Logger, base: N
   };
 }
 
-/** The ffmpeg that sends to a destination: it has the network, and reads the authorities that it is to trust. */
+/** Confines the ffmpeg that sends to a destination: it has the network, and reads the authorities to trust. */
 export const confineSender = (
   { sender, confine: mode, caFile }: { sender: string; confine: ConfineMode; caFile: string | undefined },
   log: Logger,
-): Program => confine(sender, mode, log, { network: true, reads: caFile === undefined ? [] : [caFile] });
+): Executable => confine(sender, mode, log, { network: true, reads: caFile === undefined ? [] : [caFile] });

@@ -1,4 +1,4 @@
-/** Why a task cannot be done, in the words of UPLOAD_ERRORS. Pure: no I/O, no clock. */
+/** Defines the failure of a task, in the words of UPLOAD_ERRORS. Pure: no I/O, no clock. */
 import { UPLOAD_ERRORS, type UploadErrorCode } from '../../resources/upload/spec.ts';
 
 interface FailureOptions {
@@ -7,14 +7,16 @@ interface FailureOptions {
   retryAfterSeconds?: number;
 }
 
-/** An end that trying again would not change, unless `again` or `retryAfterSeconds` says so. The message is for people. */
+/**
+ * A failure that a retry would not change, unless `again` or `retryAfterSeconds` says so. The message is for people.
+ */
 export class PrepareError extends Error {
   readonly code: UploadErrorCode;
-  /** True when the same task may work a minute later: the Job is then allowed another try. */
+  /** True when the same task may work a minute later: the Job may then retry. */
   readonly again: boolean;
   /**
-   * Set when the server of a link may be back later: how long it asks to be left alone, 0 where it says nothing. The Job ends, and
-   * the operator makes another one then, so that the wait takes no place from others.
+   * Seconds that the server of a link asks to be left alone, when it may be back later; 0 where it names no time. The
+   * Job ends, and the operator makes another one then, so that the wait takes no place from others.
    */
   readonly retryAfterSeconds: number | undefined;
 

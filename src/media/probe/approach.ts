@@ -1,29 +1,29 @@
 /**
- * From a host to an RTMP server: a connection, TLS where it is asked for, and RTMP's simple handshake, whose two sides show
- * each other a version and 1536 bytes (Adobe's RTMP specification 1.0, section 5.2). The key is not named yet.
+ * Approaches an RTMP server step by step: a connection, TLS if needed, and RTMP's simple handshake, in which both sides
+ * show a version and 1536 bytes (Adobe's RTMP specification 1.0, section 5.2). The key is not named yet.
  */
 import { randomBytes } from 'node:crypto';
 import { connect, isIP, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import type { TestStage } from '../../resources/destination/spec.ts';
-import type { Address } from '../streamer/address.ts';
-import { classifySystem, type Failure, failure } from '../streamer/failure.ts';
+import type { Address } from '../streamer/output/address.ts';
+import { classifySystem, type Failure, failure } from '../streamer/output/failure.ts';
 
-/** A stage that was not passed, and why. */
+/** A stage that failed, and the reason. */
 export interface Stopped {
   stage: TestStage;
   failure: Failure;
 }
 
-/** For each of the three. */
+/** Limit for each of the three stages. */
 const STEP_MS = 5000;
 const VERSION = 3;
-/** C1 and S1, with the version before each. */
+/** C1 and S1, each with the version before it. */
 const HELLO_BYTES = 1 + 1536;
 
 const FOREIGN: Failure = { code: 'reset', message: 'What answers there does not speak RTMP.' };
 
-/** `ip` is the host's. Undefined when there is an RTMP server; the connection is closed again. */
+/** Resolves with undefined when an RTMP server answers at `ip`, an address of the host. Closes the connection again. */
 export async function approach({ protocol, host, port }: Address, ip: string): Promise<Stopped | undefined> {
   const socket = connect({ host: ip, port });
   let top: Socket = socket;
@@ -31,7 +31,7 @@ export async function approach({ protocol, host, port }: Address, ip: string): P
     const refused = await opened(socket);
     if (refused) return { stage: 'connect', failure: refused };
     if (protocol === 'rtmps') {
-      // Who is trusted is for the transport to say; here it only matters whether TLS is spoken.
+      // The transport checks the certificate; this step only needs TLS to be spoken.
       top = connectTls({ socket, rejectUnauthorized: false, ...(isIP(host) === 0 && { servername: host }) });
       const plain = await secured(top);
       if (plain) return { stage: 'tls', failure: plain };
@@ -44,7 +44,7 @@ export async function approach({ protocol, host, port }: Address, ip: string): P
   }
 }
 
-/** Whichever comes first: what `begin` finds, an error or an end of which `fault` makes a failure, or `late`. */
+/** Resolves with the first of three results: of `begin`, of `fault` after an error or an end, or `late`. */
 async function step(
   socket: Socket,
   begin: (done: (failure?: Failure) => void) => void,
@@ -53,7 +53,7 @@ async function step(
 ): Promise<Failure | undefined> {
   const { promise, resolve } = Promise.withResolvers<Failure | undefined>();
   const timer = setTimeout(() => resolve(late), STEP_MS);
-  // The listener of errors stays: what breaks between two steps is told by the next one, and must not end the process.
+  // The listener of errors stays: the next step reports an error between two steps, which must not end the process.
   socket.on('error', (error) => resolve(fault(error))).once('close', () => resolve(fault()));
   begin(resolve);
   return promise.finally(() => clearTimeout(timer));
@@ -85,7 +85,7 @@ const greeted = (socket: Socket) =>
         got += chunk.length;
         if (got >= HELLO_BYTES) done();
       });
-      // The version; a time and four zeros; then whatever bytes.
+      // The version; a time and four zeros; then any bytes.
       socket.write(Buffer.concat([Buffer.of(VERSION), Buffer.alloc(8), randomBytes(HELLO_BYTES - 9)]));
     },
     () => failure('reset'),

@@ -1,47 +1,46 @@
 /**
- * One attempt at a destination, stage by stage, so that it can be said how far it came. What no server but an RTMP server
- * would answer is asked here; the publish is made by the streamer's own transport, which then tells the same of it as it
- * would on air.
+ * Tests a destination stage by stage, to report how far the attempt came. This module makes the steps that only an RTMP
+ * server answers. The streamer's own transport makes the publish, and so reports the same as on air.
  */
 import { type Clock, sleep, systemClock } from '../../lib/clock.ts';
 import type { GivenDestination } from '../../resources/destination/read.ts';
 import type { ProbeResult, TestStage } from '../../resources/destination/spec.ts';
-import type { Program } from '../confinement/confine.ts';
-import { type Address, AddressError, addressOf } from '../streamer/address.ts';
-import { type FailureCode, failure } from '../streamer/failure.ts';
-import { type Lookup, resolveHost } from '../streamer/resolve.ts';
+import type { Executable } from '../confinement/confine.ts';
+import { type Address, AddressError, readAddress } from '../streamer/output/address.ts';
+import { type FailureCode, failure } from '../streamer/output/failure.ts';
+import { type DnsLookup, resolveHost } from '../streamer/output/resolve.ts';
 import { approach, type Stopped } from './approach.ts';
 import { publish } from './publish.ts';
 
 export interface ProbeOptions {
-  /** Makes the media of the test. */
-  ffmpeg: Program;
-  /** The ffmpeg that sends it; the same unless told. */
-  sender?: Program;
+  /** The ffmpeg that makes the test's media. */
+  ffmpeg: Executable;
+  /** The ffmpeg that sends it; the same by default. */
+  sender?: Executable;
   /** PEM file of the authorities to trust for RTMPS, instead of the system's. */
   caFile?: string | undefined;
-  /** Private addresses may be sent to as well. */
+  /** True where destinations at private addresses are allowed. */
   allowPrivate: boolean;
-  lookup?: Lookup;
-  /** Ends it; what it then answers says nothing. */
+  lookup?: DnsLookup;
+  /** Ends the test; its result is then meaningless. */
   signal?: AbortSignal;
   clock?: Clock;
 }
 
 /**
- * A host that may not be sent to is told after a whole number of these: how soon a name server answers tells whether it knows the
- * name.
+ * A refused host is reported after a whole number of these intervals. The delay of a name server would reveal whether
+ * it knows the name.
  */
 const EVEN_MS = 1000;
-/** Addresses of one host that are tried. */
+/** Limit of the addresses of one host that are tried. */
 const MAX_ADDRESSES = 3;
-/** All of it, so that whoever waits is told. */
+/** Limit of the whole test, within the time that the caller waits. */
 const LIMIT_MS = 20_000;
-/** For the publish to be accepted: no longer than a stream waits for it, and not so short that nobody could. */
+/** Limit until the publish is accepted: no longer than a stream waits, and long enough for a slow server. */
 const ACCEPT_MS = { most: 10_000, least: 3000 };
 const MAX_MESSAGE = 500;
 
-/** By what a publish says that failed; what has no place of its own happened at the publish. */
+/** Stages of failed publishes; codes without a stage of their own belong to the publish. */
 const STAGES: Partial<Record<FailureCode, TestStage>> = {
   dns_failed: 'resolve',
   connection_refused: 'connect',
@@ -49,7 +48,7 @@ const STAGES: Partial<Record<FailureCode, TestStage>> = {
   tls_failed: 'tls',
 };
 
-/** Never rejects but for a fault of our own. */
+/** Rejects only for a fault of our own. */
 export async function probe(given: GivenDestination, options: ProbeOptions): Promise<ProbeResult> {
   const { clock = systemClock } = options;
   const startedMs = clock.monotonicMs();
@@ -73,7 +72,7 @@ async function attempt(
 ): Promise<Stopped | undefined> {
   let address: Address;
   try {
-    address = addressOf(given);
+    address = readAddress(given);
   } catch (error) {
     if (!(error instanceof AddressError)) throw error;
     return { stage: 'resolve', failure: failure('not_configured', error.message) };

@@ -1,34 +1,34 @@
-/** A publish for a moment: black pictures and silence, at the pace at which they are meant to be seen. */
+/** Publishes for a moment: black pictures and silence, in real time. */
 import { spawn } from 'node:child_process';
 import type { Clock } from '../../lib/clock.ts';
 import { toolEnvironment } from '../../settings/environment.ts';
-import { commandLine, type Program } from '../confinement/confine.ts';
-import { type Address, directTo } from '../streamer/address.ts';
-import { type Failure, failure } from '../streamer/failure.ts';
-import { Health } from '../streamer/health.ts';
-import { logIn } from '../streamer/login.ts';
-import { openRelay } from '../streamer/relay.ts';
-import { Transport } from '../streamer/transport.ts';
+import { commandLine, type Executable } from '../confinement/confine.ts';
+import { type Address, directTo } from '../streamer/output/address.ts';
+import { ConnectionHealth } from '../streamer/output/connection-health.ts';
+import { type Failure, failure } from '../streamer/output/failure.ts';
+import { logIn } from '../streamer/output/login.ts';
+import { openRelay } from '../streamer/output/relay.ts';
+import { FfmpegTransport } from '../streamer/output/transport.ts';
 
 export interface PublishOptions {
-  /** Makes the media of the test. */
-  ffmpeg: Program;
-  /** The ffmpeg that sends it; the same unless told. */
-  sender?: Program;
+  /** The ffmpeg that makes the test's media. */
+  ffmpeg: Executable;
+  /** The ffmpeg that sends it; the same by default. */
+  sender?: Executable;
   /** PEM file of the authorities to trust for RTMPS, instead of the system's. */
   caFile?: string | undefined;
-  /** For the destination to accept it. */
+  /** Limit until the destination accepts the publish. */
   acceptMs: number;
   clock: Clock;
   signal?: AbortSignal;
 }
 
-/** Many a server looks at a key only when media comes, and closes the connection then. */
+/** Some servers check a key only when media comes, and then close the connection. */
 const PUBLISH_MS = 2000;
 const STALL_MS = 5000;
 const WATCH_MS = 250;
 
-/** What any ingest takes: H.264 and AAC, a keyframe each second, small and even. */
+/** Media that every ingest takes: H.264 and AAC, a keyframe each second, small and even. */
 const PICTURE = [
   ...['-v', 'error', '-nostdin', '-re', '-f', 'lavfi', '-i', 'color=black:s=640x360:r=30'],
   ...['-re', '-f', 'lavfi', '-i', 'anullsrc=r=48000:cl=stereo'],
@@ -37,7 +37,9 @@ const PICTURE = [
   ...['-f', 'flv', '-flvflags', 'no_duration_filesize', 'pipe:1'],
 ];
 
-/** `ip` is the host's. Undefined when the destination took media for a while. Rejects when there was no media to send. */
+/**
+ * Resolves with undefined when the destination at `ip` took media for a while. Rejects when there was no media to send.
+ */
 export async function publish(address: Address, ip: string, options: PublishOptions): Promise<Failure | undefined> {
   const { caFile, signal } = options;
   const { address: known, failure: stranger } = await logIn(address, { ip, caFile, signal });
@@ -53,13 +55,13 @@ async function send(
   address: Address,
   { ffmpeg, sender = ffmpeg, acceptMs, clock, signal }: PublishOptions,
 ): Promise<Failure | undefined> {
-  const health = new Health({ connectMs: acceptMs, stallMs: STALL_MS }, clock.monotonicMs());
+  const health = new ConnectionHealth({ connectMs: acceptMs, stallMs: STALL_MS }, clock.monotonicMs());
   const taken = Promise.withResolvers<undefined>();
   const onProgress = (bytes: number) => {
-    health.reported(bytes, clock.monotonicMs());
+    health.report(bytes, clock.monotonicMs());
     if (health.connectedMs(clock.monotonicMs()) >= PUBLISH_MS) taken.resolve(undefined);
   };
-  const transport = new Transport(sender, address, { onProgress });
+  const transport = new FfmpegTransport(sender, address, { onProgress });
   const [program, ...words] = commandLine(ffmpeg, PICTURE);
   const picture = spawn(program, words, { stdio: ['ignore', 'pipe', 'ignore'], env: toolEnvironment() });
   picture.stdout.on('error', () => undefined).pipe(transport.stdin);
@@ -68,8 +70,8 @@ async function send(
     picture.once('exit', (code, by) => reject(new Error(`no picture could be made: ${by ?? `status ${code}`}`)));
   });
   const watch = setInterval(() => {
-    const verdict = health.verdict(clock.monotonicMs());
-    if (verdict) transport.kill(failure(verdict));
+    const fault = health.findFault(clock.monotonicMs());
+    if (fault) transport.kill(failure(fault));
   }, WATCH_MS);
   const leave = () => taken.resolve(undefined);
   signal?.addEventListener('abort', leave);
@@ -82,7 +84,7 @@ async function send(
     noPicture.catch(() => undefined);
     picture.stdout.unpipe();
     picture.kill('SIGKILL');
-    // The destination is told that the publish is over, so that the key is free at once.
+    // An orderly end frees the key at once.
     await transport.finish();
   }
 }

@@ -1,4 +1,7 @@
-/** The pod of a destination's test: one attempt, one answer in the file that Kubernetes reads when the container ends. */
+/**
+ * Runs the pod of a destination's test: one attempt, one result in the file that Kubernetes reads when the container
+ * ends.
+ */
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Lifecycle } from '../../lib/lifecycle.ts';
@@ -20,18 +23,18 @@ const readAll = async <Name extends string>(
     string
   >;
 
-/** Where the server asks for no login, there is no file of it. */
+/** Without a login there is no file of it. */
 function missing(error: NodeJS.ErrnoException): string {
   if (error.code === 'ENOENT') return '';
   throw error;
 }
 
-/** Writes a ProbeResult to `config.resultFile`. Resolves with the exit code: 0 when there is an answer, whatever it says. */
+/** Writes a ProbeResult to `config.resultFile`. Resolves with the exit code: 0 whenever there is a result. */
 export async function runProbe(config: ProbeConfig, lifecycle: Lifecycle, log: Logger): Promise<number> {
   const { destinationDir, resultFile, caFile, allowPrivateDestinations: allowPrivate } = config;
   const ffmpeg = confine(config.ffmpeg, config.confine, log);
   const sender = confineSender(config, log);
-  // The process must not end before its ffmpeg has said goodbye: the destination would hold the key for longer.
+  // The process waits for its ffmpeg to end the publish: the destination would hold the key for longer otherwise.
   const { promise: settled, resolve: settle } = Promise.withResolvers<void>();
   lifecycle.exitStatus = NOT_DONE;
   lifecycle.defer('probe', () => settled);

@@ -1,6 +1,6 @@
 /**
- * FLV tags, read and written (Adobe Flash Video File Format Specification 10.1, annex E). Shared by the Job that makes a
- * rendition and the pod that plays it. Input is never trusted: whatever is wrong with it ends in an FlvError.
+ * Reads and writes FLV tags (Adobe Flash Video File Format Specification 10.1, annex E), for the Job that makes a
+ * rendition and the pod that plays it. Input is not trusted: any fault in it ends in an FlvError.
  * Pure: no I/O, no clock.
  */
 
@@ -15,7 +15,7 @@ export const FLV_HEADER_BYTES = 13;
 /** E.4.1: type 1, body size 3, timestamp 3 + 1, stream id 3. */
 export const TAG_HEADER_BYTES = 11;
 const PREVIOUS_SIZE_BYTES = 4;
-/** A body that is larger than this is taken for damage; the largest keyframe at 2160p is a tenth of it. */
+/** A larger body counts as damage; the largest keyframe at 2160p is a tenth of it. */
 const MAX_BODY_BYTES = 8 * 2 ** 20;
 export const MAX_TAG_BYTES = TAG_HEADER_BYTES + MAX_BODY_BYTES + PREVIOUS_SIZE_BYTES;
 /** Timestamps are unsigned 32-bit milliseconds: they wrap after 49.7 days. */
@@ -26,7 +26,7 @@ export type FlvErrorCode = 'not_flv' | 'bad_tag' | 'truncated';
 export class FlvError extends Error {
   /** `not_flv`: no FLV header. `bad_tag`: a tag that cannot be one. `truncated`: the data ends inside a tag. */
   readonly code: FlvErrorCode;
-  /** Byte offset in the file where the trouble is. */
+  /** Byte offset of the fault in the file. */
   readonly offset: number;
   constructor(code: FlvErrorCode, offset: number, message: string) {
     super(`${message} (byte ${offset})`);
@@ -40,15 +40,15 @@ export interface FlvTag {
   type: TagType;
   /** 0 to 2^32 - 1. */
   timestampMs: number;
-  /** A view into the chunk it was parsed from wherever the tag did not straddle two chunks. */
+  /** A view into the parsed chunk, unless the tag spans two chunks. */
   body: Buffer;
-  /** Byte offset of the tag's first byte in the file. */
+  /** Byte offset of the tag in the file. */
   offset: number;
 }
 
 const isTagType = (byte: number): byte is TagType => byte === TAG_AUDIO || byte === TAG_VIDEO || byte === TAG_SCRIPT;
 
-/** Incremental: give it chunks of any size, get whole tags. Memory is bounded by one tag and one chunk. */
+/** Parses incrementally: takes chunks of any size, returns whole tags. Memory is bounded by one tag and one chunk. */
 export class FlvParser {
   #chunks: Buffer[] = [];
   #bytes = 0;
@@ -56,19 +56,19 @@ export class FlvParser {
   #offset: number;
   #inHeader: boolean;
 
-  /** `offset`: where in the file the first chunk begins; anything but 0 must be the first byte of a tag. */
+  /** `offset`: position of the first chunk in the file; anything but 0 must be the first byte of a tag. */
   constructor(offset = 0) {
     this.#offset = offset;
     this.#inHeader = offset === 0;
     this.#need = this.#inHeader ? FLV_HEADER_BYTES : TAG_HEADER_BYTES;
   }
 
-  /** Throws FlvError; after that the parser is of no more use. */
+  /** Throws FlvError, which makes the parser unusable. */
   push(chunk: Buffer): FlvTag[] {
     this.#chunks.push(chunk);
     this.#bytes += chunk.length;
     const tags: FlvTag[] = [];
-    // Chunks are joined only when they complete something, so that many tiny ones cost linear time.
+    // Chunks are joined only to complete a tag, so that many tiny ones cost linear time.
     if (this.#bytes < this.#need) return tags;
     const data = this.#chunks.length === 1 ? chunk : Buffer.concat(this.#chunks, this.#bytes);
     const used = this.parse(data, (tag) => tags.push(tag));
@@ -77,8 +77,8 @@ export class FlvParser {
   }
 
   /**
-   * The same without keeping anything: gives the whole tags that `data` begins with and returns how many bytes they take;
-   * the next `data` begins with the rest. Not to be mixed with `push`. Throws FlvError.
+   * Parses without keeping bytes: returns the whole tags at the beginning of `data` and their size; the next `data`
+   * begins with the rest. Not to be mixed with `push`. Throws FlvError.
    */
   parse(data: Buffer, give: (tag: FlvTag) => void): number {
     this.#bytes = data.length;
@@ -101,7 +101,7 @@ export class FlvParser {
     return at;
   }
 
-  /** The data is over. Throws FlvError `truncated` when that is inside a tag. */
+  /** Ends the input. Throws FlvError `truncated` inside a tag. */
   end(): void {
     if (this.#bytes > 0 || this.#inHeader)
       throw new FlvError('truncated', this.#offset + this.#bytes, 'The data ends inside a tag');
@@ -115,7 +115,7 @@ function readHeader(data: Buffer): number {
   return FLV_HEADER_BYTES;
 }
 
-/** Length of the whole tag with its PreviousTagSize. `at + TAG_HEADER_BYTES` must lie inside `data`. */
+/** Returns the length of a whole tag with its PreviousTagSize. `at + TAG_HEADER_BYTES` must lie inside `data`. */
 export function tagLength(data: Buffer, at: number, offset: number): number {
   const size = data.readUIntBE(at + 1, 3);
   // The type's upper bits mark reserved and encrypted tags; the stream id is always 0.
@@ -137,7 +137,7 @@ function readTag(data: Buffer, at: number, offset: number): FlvTag {
   };
 }
 
-/** Every tag of a whole file in memory. Throws FlvError. */
+/** Parses all tags of a whole file in memory. Throws FlvError. */
 export function parseFlv(data: Buffer): FlvTag[] {
   const parser = new FlvParser();
   const tags = parser.push(data);
@@ -146,8 +146,8 @@ export function parseFlv(data: Buffer): FlvTag[] {
 }
 
 /**
- * Index of the first whole tag in a piece from the middle of a file, or -1. A place counts as a tag when the size behind
- * its body is its own and what follows is a tag again (or the end of the piece).
+ * Finds the first whole tag in a piece from the middle of a file, or returns -1. A tag must repeat its size behind its
+ * body, followed by another tag or the end of the piece.
  */
 export function findTag(data: Buffer): number {
   for (let at = 0; at + TAG_HEADER_BYTES <= data.length; at++) {
@@ -160,7 +160,7 @@ export function findTag(data: Buffer): number {
   return -1;
 }
 
-/** File header with the first PreviousTagSize. */
+/** Encodes the file header with the first PreviousTagSize. */
 export function encodeHeader(has: { audio: boolean; video: boolean }): Buffer {
   const header = Buffer.alloc(FLV_HEADER_BYTES);
   header.write('FLV', 'latin1');
@@ -170,10 +170,10 @@ export function encodeHeader(has: { audio: boolean; video: boolean }): Buffer {
   return header;
 }
 
-/** Bytes that a tag with this body takes in a file. */
+/** Returns the bytes that a tag with this body takes in a file. */
 export const encodedTagBytes = (body: Buffer): number => TAG_HEADER_BYTES + body.length + PREVIOUS_SIZE_BYTES;
 
-/** Writes a tag and its PreviousTagSize into `target` at `at`; the timestamp wraps by itself. Returns where it ends. */
+/** Writes a tag and its PreviousTagSize into `target` at `at`; the timestamp wraps. Returns the end. */
 export function writeTag(target: Buffer, at: number, type: TagType, timestampMs: number, body: Buffer): number {
   const timestamp = timestampMs % TIMESTAMP_WRAP_MS;
   target[at] = type;
@@ -201,22 +201,22 @@ const avcPacket = (tag: Body): number | undefined =>
 const aacPacket = (tag: Body): number | undefined =>
   tag.type === TAG_AUDIO && tag.body.length > 2 && (tag.body[0] ?? 0) >> 4 === 10 ? tag.body[1] : undefined;
 
-/** The decoder's configuration, not a picture. */
+/** True for the decoder's configuration. */
 export const isAvcSequenceHeader = (tag: Body): boolean => avcPacket(tag) === 0 && tag.body.length > 5;
 export const isAvcEndOfSequence = (tag: Body): boolean => avcPacket(tag) === 2;
-/** A picture. */
+/** True for a picture. */
 export const isVideoFrame = (tag: Body): boolean => avcPacket(tag) === 1 && tag.body.length > 5;
-/** A picture from which decoding can begin. */
+/** True for a picture from which decoding can begin. */
 export const isKeyframe = (tag: Body): boolean => isVideoFrame(tag) && (tag.body[0] ?? 0) >> 4 === 1;
-/** The decoder's configuration, not sound. ffmpeg may write an empty one before the real one; that does not count. */
+/** True for the decoder's configuration. ffmpeg may write an empty one before the real one, which does not count. */
 export const isAacSequenceHeader = (tag: Body): boolean => aacPacket(tag) === 0;
-/** An AAC frame. */
+/** True for an AAC frame. */
 export const isAudioFrame = (tag: Body): boolean => aacPacket(tag) === 1;
 
-/** Milliseconds between decoding and showing a picture (signed, E.4.3.1). */
+/** Returns the milliseconds between decoding and showing a picture (signed, E.4.3.1). */
 export const compositionTimeMs = (tag: Body): number => (tag.body.length >= 5 ? tag.body.readIntBE(2, 3) : 0);
 
-/** E.4.4: a script tag's body that carries `onMetaData`. */
+/** Encodes a script tag's body with `onMetaData` (E.4.4). */
 export function encodeMetaData(values: Record<string, number | boolean | string>): Buffer {
   const name = (text: string): Buffer => {
     const bytes = Buffer.from(text);

@@ -1,6 +1,6 @@
 /**
- * The numbers of the rendition format (index.ts tells the rest). They stand apart so that the pod that plays a rendition
- * does not load the schema library with them, which takes more memory than everything else in that process.
+ * Holds the numbers of the rendition format; index.ts describes the rest. They stand apart so that the pod that plays a
+ * rendition does not load the schema library, which takes more memory than everything else in that process.
  * Pure: no I/O, no clock.
  */
 

@@ -1,7 +1,7 @@
 /**
- * The rendition format, shared by the Job that makes one and the pod that plays it: an FLV file (H.264 High + AAC-LC 48 kHz
- * stereo, constant frame rate, closed GOPs of 2 s) and beside it this index, as JSON, under the same key plus `.json`.
- * The index is written last, so a rendition whose index can be read is complete.
+ * Defines the rendition format, shared by the Job that makes one and the pod that plays it: an FLV file (H.264 High +
+ * AAC-LC 48 kHz stereo, constant frame rate, closed GOPs of 2 s) and beside it this index, as JSON, under the same key
+ * plus `.json`. The index is written last, so a rendition with a readable index is complete.
  */
 import { type Static, Type } from 'typebox';
 import { UploadWarnings } from '../../resources/upload/warnings.ts';
@@ -17,7 +17,7 @@ export const RenditionIndex = Type.Object({
   sha256: Type.String({ pattern: '^[0-9a-f]{64}$' }),
   durationSeconds: Type.Number({ exclusiveMinimum: 0 }),
   bitrateKbps: Type.Number({ minimum: 0 }),
-  /** What was changed of the source while it was made. */
+  /** Changes that the rendition makes to its source. */
   warnings: Type.Optional(UploadWarnings),
   video: Type.Optional(
     Type.Object({

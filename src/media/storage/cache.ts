@@ -1,7 +1,8 @@
 /**
- * A storage with a cache on the local disk in front of it, for whoever reads the same objects again and again. Objects are
- * kept in pieces, so that a small cache serves large objects; what is being read is fetched ahead. A piece is of one version
- * of its object, and a read is of one version to its end. While the storage is away, everything that is kept can be read.
+ * Puts a cache on the local disk in front of a storage, for readers that read the same objects again and again. Objects
+ * are cached in pieces, so that a small cache serves large objects, and running reads are fetched ahead. A piece
+ * belongs to one version of its object, and a read stays with one version to its end. While the storage is away, all
+ * cached pieces can be read.
  */
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
@@ -10,21 +11,21 @@ import { type Clock, sleep, systemClock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/log.ts';
 import { ChunkStore } from './chunks.ts';
 import { Heads, within } from './heads.ts';
-import { Health } from './health.ts';
+import { StorageHealth } from './health.ts';
 import { keySegments } from './key.ts';
-import { ReadAhead, type Wanted } from './read-ahead.ts';
+import { ReadAhead, type WantedPiece } from './read-ahead.ts';
 import { type ReadRange, type Storage, StorageError, type StoredObject } from './storage.ts';
 
 /** 3 s of 2.5 Mbit/s; at 50 Mbit/s six requests a second. */
 const CHUNK_BYTES = 2 ** 20;
-/** A read of less looks something up in the object and does not begin to read it: kept as it is, nothing fetched ahead. */
+/** A smaller read looks something up in the object. It is cached as it is, and nothing is fetched ahead. */
 const PEEK_BYTES = 64 * 1024;
 /** 256 MiB ahead with the default of 2 GiB; two items of two tracks then take half of the cache. */
 const READ_AHEAD_PART = 8;
 const FETCHERS = 2;
 const FRESH_MS = 30_000;
 const PATIENCE_MS = 3000;
-/** A client that tries again and again where nothing answers takes longer than a stream has to come up. */
+/** Retries of the client against a dead server take longer than a stream has to come up. */
 const HEAD_TIMEOUT_MS = 5000;
 const RETRY_MS = { first: 500, longest: 15_000 };
 
@@ -34,32 +35,32 @@ export interface CacheOptions {
   log: Logger;
   clock?: Clock;
   readAheadBytes?: number;
-  /** For how long nobody asks whether an object has changed. After that its reader is not kept waiting for the answer. */
+  /** Time in which an object is not checked for changes. Later readers do not wait for the check. */
   freshMs?: number;
-  /** How long the storage may take to tell of an object that only the disk knows, before the disk is believed. */
+  /** Limit for the storage to describe an object that only the disk knows; after it the disk is believed. */
   patienceMs?: number;
 }
 
 export interface CacheStats {
-  /** Pieces that were there when they were asked for, and pieces that were not. */
+  /** Pieces found in the cache, and pieces not found. */
   hits: number;
   misses: number;
-  /** Room taken on the disk, and how much there may be. */
+  /** Bytes taken on the disk, and their limit. */
   bytes: number;
   maxBytes: number;
   evictions: number;
-  /** Bytes that came from the storage. */
+  /** Bytes read from the storage. */
   fetchedBytes: number;
   /** False while the disk takes nothing. */
   writable: boolean;
-  /** What the storage refused or left unanswered, by StorageError's code; an object that does not exist is no error. */
+  /** Failed requests to the storage, by StorageError's code; a missing object is no error. */
   errors: Record<string, number>;
-  /** What it said when it was last asked; undefined when it answered. */
+  /** Message of the last failure; undefined when the last request succeeded. */
   failure: string | undefined;
 }
 
-const nameOf = (...parts: (string | number)[]): string => createHash('sha1').update(parts.join('\0')).digest('hex');
-const chunkName = ({ key, version, piece }: Wanted) => nameOf('chunk', key, version, piece);
+const hashName = (...parts: (string | number)[]): string => createHash('sha1').update(parts.join('\0')).digest('hex');
+const chunkName = ({ key, version, piece }: WantedPiece) => hashName('chunk', key, version, piece);
 
 export class CachedStorage implements Storage {
   readonly #storage: Storage;
@@ -67,10 +68,10 @@ export class CachedStorage implements Storage {
   readonly #maxBytes: number;
   readonly #ahead: ReadAhead;
   readonly #heads: Heads;
-  readonly #health: Health;
+  readonly #health: StorageHealth;
   readonly #flights = new Map<string, Promise<Buffer>>();
   readonly #fetchers = new Set<Promise<void>>();
-  /** What is being written to the disk of it, after whoever waited for it has it. */
+  /** Pieces that their readers have, and that are still being written to the disk. */
   readonly #keeping = new Set<Promise<void>>();
   readonly #abort = new AbortController();
   #hits = 0;
@@ -83,25 +84,25 @@ export class CachedStorage implements Storage {
     this.#store = store;
     this.#maxBytes = maxBytes;
     this.#ahead = new ReadAhead(Math.floor(readAheadBytes / CHUNK_BYTES));
-    this.#health = new Health(log);
+    this.#health = new StorageHealth(log);
     const ask = (key: string) => this.#health.ask(key, () => answerWithin(HEAD_TIMEOUT_MS, storage.head(key)));
     const { freshMs = FRESH_MS, patienceMs = PATIENCE_MS } = options;
     this.#heads = new Heads({ store, clock, ask, freshMs, patienceMs });
   }
 
-  /** What an earlier process left in the directory is used. Never rejects: without a usable directory nothing is kept. */
+  /** Takes over the directory of an earlier process. Never rejects: without a usable directory nothing is cached. */
   static async open(storage: Storage, options: CacheOptions): Promise<CachedStorage> {
     const { dir, maxBytes, log, clock = systemClock } = options;
     return new CachedStorage(storage, await ChunkStore.open({ dir, maxBytes, log, clock }), options);
   }
 
-  /** Ends what is being fetched; resolves when nothing of it is at work any more. */
+  /** Stops fetching; resolves when no fetch or write is left. */
   async close(): Promise<void> {
     this.#abort.abort(new Error('the cache is closed'));
     await Promise.allSettled([...this.#fetchers, ...this.#keeping, this.#heads.settled()]);
   }
 
-  /** Nothing is being fetched or written. */
+  /** True when nothing is being fetched or written. */
   get idle(): boolean {
     return this.#fetchers.size === 0 && this.#flights.size === 0;
   }
@@ -109,8 +110,15 @@ export class CachedStorage implements Storage {
   stats(): CacheStats {
     const { bytes, evictions, writable } = this.#store;
     return {
-      ...{ hits: this.#hits, misses: this.#misses, bytes, maxBytes: this.#maxBytes, evictions, writable },
-      ...{ fetchedBytes: this.#fetchedBytes, errors: { ...this.#health.errors }, failure: this.#health.failure },
+      hits: this.#hits,
+      misses: this.#misses,
+      bytes,
+      maxBytes: this.#maxBytes,
+      evictions,
+      writable,
+      fetchedBytes: this.#fetchedBytes,
+      errors: { ...this.#health.errors },
+      failure: this.#health.failure,
     };
   }
 
@@ -132,7 +140,7 @@ export class CachedStorage implements Storage {
     const first = Math.floor(start / CHUNK_BYTES);
     const whole = Math.floor((end - 1) / CHUNK_BYTES) === first && this.#there({ key, version, piece: first });
     if (whole) return yield* this.#pieces(key, version, start, end, signal);
-    yield await this.#take(nameOf('part', key, version, start, end), key, { start, end, version }, signal);
+    yield await this.#take(hashName('part', key, version, start, end), key, { start, end, version }, signal);
   }
 
   async *#pieces(key: string, version: string, start: number, end: number, signal: AbortSignal | undefined) {
@@ -149,12 +157,12 @@ export class CachedStorage implements Storage {
     }
   }
 
-  #there(wanted: Wanted): boolean {
+  #there(wanted: WantedPiece): boolean {
     const name = chunkName(wanted);
     return this.#store.has(name) || this.#flights.has(name);
   }
 
-  /** From the disk, or from the storage and then onto the disk. */
+  /** Reads a piece from the disk, or from the storage and then onto the disk. */
   async #take(name: string, key: string, range: ReadRange, signal: AbortSignal | undefined): Promise<Buffer> {
     signal?.throwIfAborted();
     const kept = this.#flights.has(name) ? undefined : await this.#store.get(name);
@@ -166,7 +174,7 @@ export class CachedStorage implements Storage {
     return untilAborted(this.#fetch(name, key, range), signal);
   }
 
-  /** One request for each piece, however many wait for it; none of them can end it for the others. */
+  /** Sends one request for each piece, however many readers wait for it; no reader can end it for the others. */
   #fetch(name: string, key: string, range: ReadRange): Promise<Buffer> {
     const flight = this.#flights.get(name);
     if (flight) return flight;
@@ -177,10 +185,10 @@ export class CachedStorage implements Storage {
       this.#fetchedBytes += data.length;
       await this.#store.put(name, data);
     };
-    // Whoever waits has the bytes before the disk has them; until it does they are handed out from here.
+    // Readers get the bytes before the disk does; until then memory serves them.
     const kept = keep()
       .catch((error: unknown) => {
-        // What is known of this object is no longer so; the next one who opens it asks.
+        // The known version of this object is outdated; the next reader asks the storage.
         const gone = error instanceof StorageError && (error.code === 'changed' || error.code === 'not_found');
         return gone ? this.#heads.forget(key) : undefined;
       })
@@ -192,7 +200,7 @@ export class CachedStorage implements Storage {
     return fetched;
   }
 
-  #readOn(at: Wanted): void {
+  #readOn(at: WantedPiece): void {
     const sizeBytes = this.#heads.sizeOf(at.key, at.version);
     if (sizeBytes === undefined) return;
     this.#ahead.at(at.key, at.version, at.piece, Math.ceil(sizeBytes / CHUNK_BYTES));
@@ -204,14 +212,14 @@ export class CachedStorage implements Storage {
     }
   }
 
-  /** Nothing is fetched ahead that could not be kept. */
-  #nextWanted(): Wanted | undefined {
+  /** Nothing is fetched ahead that could not be cached. */
+  #nextWanted(): WantedPiece | undefined {
     return this.#store.writable ? this.#ahead.next((wanted) => this.#there(wanted)) : undefined;
   }
 
-  async #fetchAhead(first: Wanted): Promise<void> {
+  async #fetchAhead(first: WantedPiece): Promise<void> {
     let retryMs = RETRY_MS.first;
-    for (let wanted: Wanted | undefined = first; wanted; wanted = this.#nextWanted()) {
+    for (let wanted: WantedPiece | undefined = first; wanted; wanted = this.#nextWanted()) {
       const { key, version, piece } = wanted;
       const start = piece * CHUNK_BYTES;
       const name = chunkName(wanted);

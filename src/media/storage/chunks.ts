@@ -1,7 +1,7 @@
 /**
- * Pieces of objects in files of a local directory, bounded by the room they take: the least recently used goes first. A
- * piece is checked by its CRC whenever it is read; one that is damaged, cut short or gone is simply not there. What cannot
- * be written is not kept. The directory belongs to one process at a time.
+ * Keeps pieces of objects in files of a local directory, within a size; the least recently used piece goes first. Each
+ * read checks the piece's CRC, and a damaged, truncated or missing piece counts as absent. A piece that cannot be
+ * written is not kept. The directory belongs to one process at a time.
  */
 import { randomUUID } from 'node:crypto';
 import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
@@ -10,11 +10,11 @@ import { crc32 } from 'node:zlib';
 import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/log.ts';
 
-/** Before the bytes: a mark with the version of this format, then their CRC-32. */
+/** Header of a file: a mark with the version of this format, then the CRC-32 of the bytes. */
 const MARK = Buffer.from('LSC1');
 const HEADER_BYTES = 8;
 const NAME = /^[0-9a-f]{40}$/;
-/** File systems hand out room in blocks, so a small file takes as much. */
+/** File systems allocate blocks, so a small file takes a whole one. */
 const BLOCK_BYTES = 4096;
 /** A disk that took nothing is left alone for this long. */
 const PAUSE_MS = 30_000;
@@ -29,7 +29,7 @@ export interface ChunkOptions {
 }
 
 export class ChunkStore {
-  /** Names are 40 hexadecimal digits, e.g. a SHA-1. Least recently used first. */
+  /** Entries by name, 40 hexadecimal digits (e.g. a SHA-1), least recently used first. */
   readonly #files = new Map<string, number>();
   readonly #options: ChunkOptions;
   #bytes = 0;
@@ -41,7 +41,7 @@ export class ChunkStore {
     this.#options = options;
   }
 
-  /** Takes over what is in the directory. Never rejects: a directory that cannot be used keeps nothing. */
+  /** Takes over the directory's files. Never rejects: an unusable directory keeps nothing. */
   static async open(options: ChunkOptions): Promise<ChunkStore> {
     const store = new ChunkStore(options);
     try {
@@ -68,7 +68,7 @@ export class ChunkStore {
     return this.#files.has(name);
   }
 
-  /** Counts as a use. */
+  /** Reads a piece, which counts as a use. */
   touch(name: string): boolean {
     const size = this.#files.get(name);
     if (size === undefined) return false;
@@ -85,11 +85,11 @@ export class ChunkStore {
     return undefined;
   }
 
-  /** Resolves when the piece is kept, or when it is clear that it cannot be. */
+  /** Resolves when the piece is kept, or when it cannot be. */
   async put(name: string, data: Buffer): Promise<void> {
     const size = room(data.length);
     if (!this.writable || this.#files.has(name) || size > this.#options.maxBytes) return;
-    // The room is taken before the file is there, so that two writers together stay within it.
+    // The room is reserved before the file exists, so that two writers together stay within it.
     this.#bytes += size;
     const temp = join(this.#options.dir, `${randomUUID()}.tmp`);
     try {
@@ -151,14 +151,14 @@ export class ChunkStore {
   }
 }
 
-/** Not synced to disk: what a power cut damages is found by its CRC. */
+/** Writes without a sync: the CRC finds the damage of a power cut. */
 async function write(path: string, data: Buffer): Promise<void> {
   const header = Buffer.alloc(HEADER_BYTES);
   MARK.copy(header);
   header.writeUInt32BE(crc32(data), MARK.length);
   const file = await open(path, 'wx', 0o600);
   try {
-    // Each goes on after a write that was cut short, as one is on a disk that fills up.
+    // A short write, as on a disk that fills up, is continued.
     await file.writeFile(header);
     await file.writeFile(data);
   } finally {

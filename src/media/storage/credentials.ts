@@ -1,4 +1,4 @@
-/** The credentials of S3 in two files, as Kubernetes shows the keys of a Secret. */
+/** Reads the credentials of S3 from two files, which Kubernetes mounts from the keys of a Secret. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type StorageCredentials, StorageError } from './storage.ts';
@@ -24,7 +24,7 @@ async function readBoth(directory: string): Promise<StorageCredentials> {
 /** Rejects with StorageError `unavailable`. */
 export async function readCredentials(directory: string): Promise<StorageCredentials> {
   let found = await readBoth(directory);
-  // Kubernetes replaces both files at once, and that may happen between our two reads.
+  // Kubernetes replaces both files at once, which may happen between the two reads.
   for (let reads = 1; reads < READS; reads++) {
     const again = await readBoth(directory);
     if (again.accessKeyId === found.accessKeyId && again.secretAccessKey === found.secretAccessKey) break;

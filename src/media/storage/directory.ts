@@ -1,6 +1,6 @@
 /**
- * Storage in a directory: an object is a file, its key the path below the root. A write goes to a temporary file in the
- * same tree, is synced to disk and renamed, so readers never see a part of it, whatever kills the writer.
+ * Stores objects in a directory: an object is a file, its key the path below the root. A write goes to a temporary file
+ * in the same tree, is synced to disk and renamed, so that readers never see a part of it, however the writer ends.
  */
 import { randomUUID } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
@@ -12,13 +12,13 @@ import { keySegments } from './key.ts';
 import { type ReadRange, type Storage, StorageError, type StoredObject } from './storage.ts';
 
 /**
- * Below the first segment of the key, because a rename is atomic only within one mount, and a pod may mount no more than
- * that segment; no key can name it.
+ * Temporary files lie below the first segment of the key: a rename is atomic only within one mount, and a pod may mount
+ * only that segment. No key can name this directory.
  */
 const TEMP_DIRECTORY = '.tmp';
-/** First segments of keys. They are never removed: pods mount them, and would go on looking at the one that is gone. */
+/** First segments of keys. They are never removed: pods mount them, and would keep the removed directory. */
 const TOP_DIRECTORIES = ['incoming', 'sources', 'renditions'];
-/** A living writer touches its file all the time; one that was not touched for this long belongs to nobody. */
+/** A running writer touches its file all the time; a file without a touch for this long has no writer. */
 const LEFTOVER_AGE_MS = 6 * 3_600_000;
 
 const CODES: Record<string, StorageError['code']> = {
@@ -41,7 +41,7 @@ const MESSAGES: Record<StorageError['code'], string> = {
 const systemCode = (error: unknown): string | undefined =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
 
-/** What the file system said, as a StorageError; any other error (the body's own, an abort) stays as it is. */
+/** Turns an error of the file system into a StorageError; other errors (of the body, an abort) stay. */
 function storageError(error: unknown): unknown {
   const code = CODES[systemCode(error) ?? ''];
   return code && !(error instanceof StorageError) ? new StorageError(code, MESSAGES[code], error) : error;
@@ -74,7 +74,7 @@ export class DirectoryStorage implements Storage {
     try {
       const stats = await stat(this.#path(key), { bigint: true });
       if (!stats.isFile()) return undefined;
-      return { sizeBytes: Number(stats.size), modifiedAt: stats.mtime, version: versionOf(stats) };
+      return { sizeBytes: Number(stats.size), modifiedAt: stats.mtime, version: formatVersion(stats) };
     } catch (error) {
       if (isMissing(error)) return undefined;
       throw storageError(error);
@@ -92,9 +92,10 @@ export class DirectoryStorage implements Storage {
     try {
       const stats = await file.stat({ bigint: true });
       if (!stats.isFile()) throw notFound(key);
-      if (version !== undefined && version !== versionOf(stats)) throw new StorageError('changed', MESSAGES.changed);
+      if (version !== undefined && version !== formatVersion(stats))
+        throw new StorageError('changed', MESSAGES.changed);
       if (end > start) {
-        // A file stream's `end` is inclusive, ours is not.
+        // A file stream's `end` is inclusive, the storage's is not.
         return file.createReadStream({ start, end: end - 1, ...(signal && { signal }) });
       }
     } catch (error) {
@@ -139,7 +140,7 @@ export class DirectoryStorage implements Storage {
     }
     await mkdir(dirname(path), { recursive: true });
     await rename(temp, path).catch(async (error: unknown) => {
-      // A delete beside us may have taken the directory away between the two calls.
+      // Another process may have deleted the directory between the two calls.
       if (!isMissing(error)) throw error;
       await mkdir(dirname(path), { recursive: true });
       await rename(temp, path);
@@ -159,7 +160,7 @@ export class DirectoryStorage implements Storage {
     } catch (error) {
       throw storageError(error);
     }
-    // Directories exist only for their objects; rmdir refuses one that still holds any.
+    // Directories exist only for their objects; rmdir refuses one that is not empty.
     for (let depth = segments.length - 1; depth > 1; depth--) {
       if (!(await tryRmdir(join(this.#root, ...segments.slice(0, depth))))) return;
     }
@@ -184,7 +185,10 @@ export class DirectoryStorage implements Storage {
     }
   }
 
-  /** Removes what killed writers left, once a process; another sweeper may be faster, so a missing file is no error. */
+  /**
+   * Removes the files of killed writers, once a process. Another process may do the same, so a missing file is no
+   * error.
+   */
   async #sweep(): Promise<void> {
     for (const above of ['', ...(await readdir(this.#root))]) {
       const directory = join(this.#root, above, TEMP_DIRECTORY);
@@ -205,8 +209,8 @@ export class DirectoryStorage implements Storage {
   }
 }
 
-/** A write makes a new file, so the number of its inode and its time tell it from the one before. */
-const versionOf = (stats: { ino: bigint; size: bigint; mtimeNs: bigint }): string =>
+/** A write makes a new file, so the inode number and the time identify the version. */
+const formatVersion = (stats: { ino: bigint; size: bigint; mtimeNs: bigint }): string =>
   `${stats.ino}-${stats.size}-${stats.mtimeNs}`;
 
 function isMissing(error: unknown): boolean {

@@ -1,6 +1,6 @@
 /**
- * What is known of objects: their size and version, from the storage, and kept on the disk for a process that starts while
- * the storage is away. Whoever asks again is answered at once; whether the object has changed is found out meanwhile.
+ * Caches size and version of objects, also on the disk for a process that starts while the storage is away. A repeated
+ * question is answered at once, and a check for changes runs in the background.
  */
 import { createHash } from 'node:crypto';
 import type { Clock } from '../../lib/clock.ts';
@@ -23,7 +23,7 @@ interface Known {
   checkedAtMs: number;
 }
 
-const fileOf = (key: string): string => createHash('sha1').update(`head\0${key}`).digest('hex');
+const hashHeadKey = (key: string): string => createHash('sha1').update(`head\0${key}`).digest('hex');
 
 export class Heads {
   readonly #options: HeadsOptions;
@@ -38,13 +38,13 @@ export class Heads {
     const { store, clock, freshMs, patienceMs } = this.#options;
     const known = this.#known.get(key);
     if (known) {
-      store.touch(fileOf(key));
+      store.touch(hashHeadKey(key));
       if (clock.monotonicMs() - known.checkedAtMs >= freshMs) void this.#check(key).catch(() => undefined);
       return known.object;
     }
-    const kept = parse(await store.get(fileOf(key)));
+    const kept = parse(await store.get(hashHeadKey(key)));
     if (!kept) return this.#check(key);
-    // From here on it is known: only the first reader of a process waits for a storage that does not answer.
+    // Only the first reader of a process waits for a storage that does not answer.
     const believe = () => {
       if (!this.#known.has(key)) this.#know(key, kept);
       return kept;
@@ -57,19 +57,19 @@ export class Heads {
     return within(asked, patienceMs, believe);
   }
 
-  /** Size of this version in bytes; undefined when another one is the present one, or none is known. */
+  /** Returns the size of this version in bytes; undefined when another version is current, or none is known. */
   sizeOf(key: string, version: string): number | undefined {
     const object = this.#known.get(key)?.object;
     return object?.version === version ? object.sizeBytes : undefined;
   }
 
-  /** It is not so any more: the next one who wants to know asks the storage. */
+  /** Forgets an object: the next reader asks the storage. */
   forget(key: string): Promise<void> {
     this.#known.delete(key);
-    return this.#options.store.delete(fileOf(key));
+    return this.#options.store.delete(hashHeadKey(key));
   }
 
-  /** Resolves when nobody is being asked. */
+  /** Resolves when no request is running. */
   async settled(): Promise<void> {
     await Promise.allSettled(this.#checks.values());
   }
@@ -89,10 +89,10 @@ export class Heads {
       if (object?.version !== this.#known.get(key)?.object.version) await this.forget(key);
       if (!object) return undefined;
       this.#know(key, object);
-      await store.put(fileOf(key), Buffer.from(JSON.stringify(object)));
+      await store.put(hashHeadKey(key), Buffer.from(JSON.stringify(object)));
       return object;
     } catch (error) {
-      // It is asked again after a while, not by each reader.
+      // A failed check is repeated after a while, not by each reader.
       const known = this.#known.get(key);
       if (known) known.checkedAtMs = clock.monotonicMs();
       throw error;
@@ -113,7 +113,7 @@ function parse(json: Buffer | undefined): StoredObject | undefined {
   return { sizeBytes, modifiedAt: new Date(modifiedAt), version };
 }
 
-/** `late()` when the promise has not settled after so many milliseconds. */
+/** Resolves with `late()` when the promise has not settled within the time. */
 export async function within<T>(promise: Promise<T>, ms: number, late: () => T): Promise<T> {
   const timer = Promise.withResolvers<undefined>();
   const handle = setTimeout(timer.resolve, ms, undefined);

@@ -1,11 +1,11 @@
-/** How a storage answers: every question goes through here, so that its errors are counted and its state is known. */
+/** Records how a storage answers: every request passes here, so that errors are counted and the state is known. */
 import type { Logger } from '../../lib/log.ts';
 import { StorageError } from './storage.ts';
 
-export class Health {
-  /** What it refused or left unanswered, by StorageError's code; that an object does not exist is no error. */
+export class StorageHealth {
+  /** Failed requests, by StorageError's code; a missing object is no error. */
   readonly errors: Record<string, number> = {};
-  /** What it said when it was last asked; undefined when it answered. Free of secrets. */
+  /** Message of the last failure; undefined when the last request succeeded. Free of secrets. */
   failure: string | undefined;
   readonly #log: Logger;
 

@@ -1,12 +1,12 @@
-/** Chooses the keeper of the media bytes by the URL that the configuration names. */
+/** Opens the storage that a URL of the configuration names. */
 import { fileURLToPath } from 'node:url';
 import { DirectoryStorage } from './directory.ts';
 import { parseS3Url } from './s3-url.ts';
 import type { Storage, StorageOptions } from './storage.ts';
 
 /**
- * `url` is `file:///absolute/path`, or `s3://bucket/prefix?endpoint=…&region=…&forcePathStyle=…`. Rejects with a TypeError,
- * in one sentence, for anything else. Touches nothing yet.
+ * `url` is `file:///absolute/path`, or `s3://bucket/prefix?endpoint=…&region=…&forcePathStyle=…`. Rejects with a
+ * TypeError, in one sentence, for anything else. Makes no request yet.
  */
 export async function openStorage(url: string, options: StorageOptions = {}): Promise<Storage> {
   const parsed = URL.canParse(url) ? new URL(url) : undefined;

@@ -1,22 +1,25 @@
 /**
- * An object that arrives in pieces, over hours and over servers that die meanwhile. Each piece is an object of its own whose
- * key says which bytes it holds: a listing tells how far it has come, and nothing has to be remembered anywhere. One at a time
- * may append; who does so sees to that.
+ * Stores an object that arrives in pieces, over hours and across dying servers. Each piece is an object of its own,
+ * whose key names its bytes: a listing shows the progress, and no other state exists. Callers must ensure that only one
+ * appends at a time.
  */
 import type { Readable } from 'node:stream';
 import { settlesWithin } from '../../lib/settles.ts';
 import type { Storage } from './storage.ts';
 
-/** The bytes that a server which is killed loses at most, and the memory of one arrival. */
+/** Limit of the bytes that a killed server loses, and of the memory of one arrival. */
 export const LARGEST_PIECE = 4 * 2 ** 20;
-/** The first piece of an arrival; each one that was filled doubles the next. */
+/** Size of the first piece of an arrival; each full piece doubles the next. */
 export const SMALLEST_PIECE = 256 * 1024;
-/** A piece that fills slowly is written after so long, so that its memory serves others. */
+/** A slow piece is written after this time, so that its memory serves others. */
 const HOLD_MS = 5_000;
-/** So that keys are in the order of the bytes: 2^53 has sixteen digits. */
+/** Digits that keep keys in the order of the bytes: 2^53 has sixteen. */
 const DIGITS = 16;
 const PIECE = /\/(\d{16})-(\d{16})$/;
-/** Says that the bytes from here on are not verified: a client has sent a checksum with them, and not all have come. */
+/**
+ * Key of a mark: bytes from here on are not verified, because a client's checksum covers bytes that have not all
+ * arrived.
+ */
 const UNVERIFIED = /\/unverified-(\d{16})$/;
 
 /** Bytes [start, end) of the whole. */
@@ -26,10 +29,10 @@ interface Piece {
   end: number;
 }
 
-const keyOf = (prefix: string, start: number, end: number): string =>
+const formatPieceKey = (prefix: string, start: number, end: number): string =>
   `${prefix}/${[start, end].map((n) => String(n).padStart(DIGITS, '0')).join('-')}`;
 
-/** All pieces, in order, and the byte from which on they are not verified. */
+/** Lists all pieces in order, and the byte at which unverified ones begin. */
 async function listPieces(storage: Storage, prefix: string): Promise<{ all: Piece[]; marks: string[]; from: number }> {
   const all: Piece[] = [];
   const marks: string[] = [];
@@ -42,12 +45,12 @@ async function listPieces(storage: Storage, prefix: string): Promise<{ all: Piec
     marks.push(key);
     from = Math.min(from, Number(mark[1]));
   }
-  // Of two that begin at the same byte the longer one counts.
+  // Of two pieces with the same start, the longer one counts.
   all.sort((a, b) => a.start - b.start || b.end - a.end);
   return { all, marks, from };
 }
 
-/** Those that follow on each other from the first byte on; others were made twice and are not needed. */
+/** Filters the pieces that follow each other from the first byte on; others are duplicates. */
 function follow(pieces: readonly Piece[]): Piece[] {
   let at = 0;
   return pieces.filter(({ start, end }) => {
@@ -57,45 +60,45 @@ function follow(pieces: readonly Piece[]): Piece[] {
   });
 }
 
-async function piecesOf(storage: Storage, prefix: string): Promise<Piece[]> {
+async function listVerified(storage: Storage, prefix: string): Promise<Piece[]> {
   const { all, from } = await listPieces(storage, prefix);
   return follow(all.filter(({ end }) => end <= from));
 }
 
-/** Marks the bytes from `start` on as not verified. Answers what takes the mark away when they are. */
+/** Marks the bytes from `start` on as not verified. Returns a function that removes the mark. */
 export async function markUnverified(storage: Storage, prefix: string, start: number): Promise<() => Promise<void>> {
   const key = `${prefix}/unverified-${String(start).padStart(DIGITS, '0')}`;
   await storage.write(key, Buffer.from('-'));
   return () => storage.delete(key);
 }
 
-/** Deletes what is not verified, and answers how many bytes are left. Nobody may append meanwhile. */
+/** Deletes unverified pieces and returns the bytes left. No one may append meanwhile. */
 export async function dropUnverified(storage: Storage, prefix: string): Promise<number> {
   const { all, marks, from } = await listPieces(storage, prefix);
   const good = all.filter(({ end }) => end <= from);
   if (marks.length > 0) {
     for (const { key } of all.filter(({ end }) => end > from)) await storage.delete(key);
-    // Last, so that what is left of this by a death in between is still not verified.
+    // Marks go last: after a crash in between, the remaining pieces are still unverified.
     for (const key of marks) await storage.delete(key);
   }
   return follow(good).at(-1)?.end ?? 0;
 }
 
-/** How many bytes have come, from the first one on without a gap. Rejects with StorageError. */
+/** Returns the bytes that have arrived, from the first one on without a gap. Rejects with StorageError. */
 export async function arrivedBytes(storage: Storage, prefix: string): Promise<number> {
-  return (await piecesOf(storage, prefix)).at(-1)?.end ?? 0;
+  return (await listVerified(storage, prefix)).at(-1)?.end ?? 0;
 }
 
-/** Buffers in which pieces are put together. */
+/** Buffers for pieces. */
 export interface PieceMemory {
-  /** A buffer of `bytes`, or a smaller one while memory is short. Rejects when there is none for too long. */
+  /** Returns a buffer of `bytes`, or a smaller one while memory is short. Rejects when there is none for too long. */
   take(bytes: number): Promise<Buffer>;
   give(buffer: Buffer): void;
 }
 
 const OWN_MEMORY: PieceMemory = { take: async (bytes) => Buffer.allocUnsafe(bytes), give: () => undefined };
 
-/** One piece on its way to storage. It holds memory only while it holds bytes. */
+/** A piece on its way to storage. It holds memory only while it holds bytes. */
 class Filling {
   readonly #memory: PieceMemory;
   readonly #keep: (bytes: Buffer) => Promise<void>;
@@ -109,7 +112,7 @@ class Filling {
     this.#keep = keep;
   }
 
-  /** Milliseconds until it is to be written, full or not. */
+  /** Milliseconds until the piece must be written, full or not. */
   get dueMs(): number {
     return this.#buffer ? Math.max(0, this.#since + HOLD_MS - performance.now()) : Number.POSITIVE_INFINITY;
   }
@@ -143,9 +146,9 @@ class Filling {
 }
 
 /**
- * Keeps what `body` brings as the bytes from `start` on, and answers where they end. When `body` breaks off, rejects with
- * its error after what had come is kept. `onKept` is told how far it is. Rejects with StorageError and with the memory's
- * error too.
+ * Stores the bytes of `body` from `start` on, and resolves with their end. When `body` breaks off, the bytes so far are
+ * stored before its error is thrown. `onKept` is called with the progress. Rejects also with StorageError and with the
+ * memory's error.
  */
 export async function appendPieces(
   storage: Pick<Storage, 'write'>,
@@ -157,7 +160,7 @@ export async function appendPieces(
 ): Promise<number> {
   let at = start;
   const filling = new Filling(memory, async (bytes) => {
-    await storage.write(keyOf(prefix, at, at + bytes.length), bytes);
+    await storage.write(formatPieceKey(prefix, at, at + bytes.length), bytes);
     at += bytes.length;
     await onKept(at);
   });
@@ -171,22 +174,22 @@ export async function appendPieces(
       await filling.add(value);
     }
   } finally {
-    // A body that still waits for bytes ends when they come, or with its stream.
+    // A waiting body ends when its bytes come, or with its stream.
     void Promise.resolve(chunks.return?.()).catch(() => undefined);
     await filling.flush();
   }
   return at;
 }
 
-/** All that has come, in order. Rejects with StorageError or the signal's reason. */
+/** Reads all pieces in order. Rejects with StorageError or the signal's reason. */
 export async function* joinedPieces(storage: Storage, prefix: string, signal: AbortSignal): AsyncGenerator<Buffer> {
-  for (const { key } of await piecesOf(storage, prefix)) {
+  for (const { key } of await listVerified(storage, prefix)) {
     const body: Readable = await storage.read(key, {}, signal);
     for await (const chunk of body) yield chunk as Buffer;
   }
 }
 
-/** Rejects with StorageError; what was deleted until then is gone. */
+/** Rejects with StorageError; deleted pieces stay deleted. */
 export async function deletePieces(storage: Storage, prefix: string): Promise<void> {
   const keys: string[] = [];
   for await (const key of storage.list(`${prefix}/`)) keys.push(key);

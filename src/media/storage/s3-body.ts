@@ -1,9 +1,9 @@
-/** The body of an answer of S3 that goes on where it broke off, from the same version of the object. */
+/** Reads a body of S3 to its end: a broken body continues where it broke off, from the same version of the object. */
 import type { Readable } from 'node:stream';
 import { sleep } from '../../lib/clock.ts';
 import { mayPass } from './s3-error.ts';
 
-/** A body is given up after so many continuations without a single byte: together with the pauses about half a minute. */
+/** Continuations in a row without a byte, after which the body fails: about half a minute with the pauses. */
 const CONTINUATIONS = 10;
 const PAUSE_MS = { first: 100, most: 5000 };
 
@@ -19,7 +19,7 @@ export class ContinuedBody {
   readonly #goOn: (offset: number) => Promise<BodyPart | undefined>;
   readonly #fail: (error: unknown) => unknown;
 
-  /** `goOn` asks for what follows after so many bytes; `fail` makes of the SDK's error the one that is thrown. */
+  /** `goOn` requests the rest from an offset; `fail` converts the SDK's error. */
   constructor(
     first: BodyPart,
     goOn: (offset: number) => Promise<BodyPart | undefined>,
@@ -68,5 +68,5 @@ export class ContinuedBody {
   }
 }
 
-/** Whoever destroys the stream before reading it must not be hit by the connection's last word. */
+/** A caller may destroy the stream before reading it; late errors of the connection must not reach the process. */
 const quiet = (body: Readable): Readable => body.on('error', () => undefined);

@@ -1,4 +1,4 @@
-/** What S3 said, as a StorageError that says what to do. Pure: no I/O, no clock. */
+/** Converts errors of S3 to StorageErrors that say what to do. Pure: no I/O, no clock. */
 import { StorageError } from './storage.ts';
 
 const REFUSED = new Set([
@@ -7,7 +7,7 @@ const REFUSED = new Set([
   'InvalidToken',
   'ExpiredToken',
   'InvalidClientTokenId',
-  // versitygw's name for a key ID that it does not know.
+  // versitygw's name for an unknown key id.
   'XAdminUserNotFound',
 ]);
 const FULL = new Set(['QuotaExceeded', 'InsufficientStorage', 'XMinioStorageFull', 'InsufficientCapacity']);
@@ -18,12 +18,12 @@ interface Answer {
   name: string;
   /** HTTP status; undefined when there was no answer. */
   status: number | undefined;
-  /** The system's word for why there was none, e.g. ECONNREFUSED. */
+  /** The system's code without an answer, e.g. ECONNREFUSED. */
   code: string | undefined;
 }
 
-/** What can be known of an error of the SDK, whose classes differ from call to call. */
-export function answerOf(error: unknown): Answer {
+/** Reads the common parts of the SDK's errors, whose classes differ from call to call. */
+export function readAnswer(error: unknown): Answer {
   const { name, code, $metadata } = (error ?? {}) as { name?: unknown; code?: unknown; $metadata?: unknown };
   const status = ($metadata as { httpStatusCode?: unknown } | undefined)?.httpStatusCode;
   return {
@@ -33,20 +33,20 @@ export function answerOf(error: unknown): Answer {
   };
 }
 
-/** Any error of the SDK about `bucket`. An abort and what already is a StorageError stay as they are. */
+/** Converts an error of the SDK about `bucket`. Aborts and StorageErrors stay as they are. */
 export function s3Error(error: unknown, bucket: string): unknown {
-  const answer = answerOf(error);
+  const answer = readAnswer(error);
   if (error instanceof StorageError || answer.name === 'AbortError') return error;
   const { code, message } = explain(answer, bucket);
-  // The SDK's own error holds the request's headers and, when a signature is wrong, the key id: only its name goes on.
+  // The SDK's error holds the request's headers and, after a wrong signature, the key id. Only its name goes on.
   const { name, status, code: system } = answer;
   const cause = new Error([name, status && `HTTP ${status}`, system].filter(Boolean).join(', '));
   return new StorageError(code, message, cause);
 }
 
-/** Whether asking again may help: there was no answer, or that of a server in trouble. */
+/** True if a retry may help: there was no answer, or one of a server in trouble. */
 export function mayPass(error: unknown): boolean {
-  const { status } = answerOf(error);
+  const { status } = readAnswer(error);
   return status === undefined || status >= 500 || status === 429;
 }
 
@@ -69,7 +69,7 @@ function explain({ name, status, code }: Answer, bucket: string): Pick<StorageEr
   if (ELSEWHERE.has(name) || status === 301) {
     return unavailable(`The bucket ${bucket} is in another region: correct the region in the storage URL.`);
   }
-  // An answer to HEAD has no body, so that wrong credentials and missing rights look the same.
+  // An answer to HEAD has no body, so wrong credentials and missing rights look the same.
   if (status === 403) {
     return unavailable(`The S3 storage does not let these credentials use the bucket ${bucket}: check both.`);
   }

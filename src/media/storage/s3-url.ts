@@ -1,14 +1,14 @@
-/** The address of a storage in S3, as the configuration writes it. Pure: no I/O, no clock. */
+/** Parses the address of a storage in S3. Pure: no I/O, no clock. */
 import { isStorageKey } from './key.ts';
 
 export interface S3Address {
   bucket: string;
-  /** Stands before every key; empty, or ends with a slash. */
+  /** Prefix of every key; empty, or ends with a slash. */
   prefix: string;
   region: string;
-  /** The server's URL where it is not Amazon's. */
+  /** URL of a server other than Amazon's. */
   endpoint: string | undefined;
-  /** The bucket in the path of the URL and not in the host name. */
+  /** True where the bucket is in the path of the URL, not in the host name. */
   forcePathStyle: boolean;
 }
 
@@ -16,9 +16,9 @@ const BUCKET = /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/;
 const PARAMETERS = new Set(['endpoint', 'region', 'forcePathStyle']);
 
 /**
- * `s3://bucket/prefix?endpoint=http://host:9000&region=eu-central-1&forcePathStyle=true`; all but the bucket may be left
- * out. With an endpoint the path style is the default, because few other servers have a host name for each bucket. Throws
- * a TypeError in one sentence that repeats nothing of the URL but parameter names: people do write keys into URLs.
+ * Parses `s3://bucket/prefix?endpoint=http://host:9000&region=eu-central-1&forcePathStyle=true`; only the bucket is
+ * required. With an endpoint the path style is the default, because few other servers have a host name for each bucket.
+ * Throws a TypeError in one sentence that repeats only parameter names of the URL: people write keys into URLs.
  */
 export function parseS3Url(url: URL): S3Address {
   if (url.username !== '' || url.password !== '') throw wrong('must not hold credentials');

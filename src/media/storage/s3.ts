@@ -1,7 +1,7 @@
 /**
- * Storage in a bucket of S3 or of a server that speaks it. Large objects go up in parts and appear when all of them are
- * there. The client tries each request several times, with growing pauses; a body that breaks off is asked for again from
- * where it broke. Parts that a killed writer left are the bucket's to clear (its AbortIncompleteMultipartUpload rule).
+ * Stores objects in a bucket of S3 or of a compatible server. Large objects are uploaded in parts and appear when all
+ * parts are there. The client retries each request several times, with growing pauses, and continues a broken body
+ * where it broke off. The bucket clears the parts of killed writers (its AbortIncompleteMultipartUpload rule).
  */
 import { createReadStream, createWriteStream } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
@@ -19,7 +19,7 @@ import { Upload } from '@aws-sdk/lib-storage';
 import { readCredentials } from './credentials.ts';
 import { isStorageKey, keySegments } from './key.ts';
 import { type BodyPart, ContinuedBody } from './s3-body.ts';
-import { answerOf, s3Error } from './s3-error.ts';
+import { readAnswer, s3Error } from './s3-error.ts';
 import type { S3Address } from './s3-url.ts';
 import { withScratchFile } from './scratch.ts';
 import {
@@ -31,13 +31,13 @@ import {
   type StoredObject,
 } from './storage.ts';
 
-/** S3 takes at most 10,000 parts: 80 GiB. Memory is bounded by the parts on their way and the one being filled. */
+/** S3 takes at most 10,000 parts: 80 GiB. Memory holds the parts on their way and the one being filled. */
 const PART_BYTES = 8 * 2 ** 20;
 const PARTS_AT_ONCE = 3;
 const CONNECT_TIMEOUT_MS = 5000;
 /** Without a byte for this long, a connection counts as lost. */
 const IDLE_TIMEOUT_MS = 30_000;
-/** The client's pauses between them: up to 0.1 s, 0.2 s, 0.4 s and 0.8 s, drawn by lot. */
+/** The client's pauses between attempts: up to 0.1 s, 0.2 s, 0.4 s and 0.8 s, at random. */
 const ATTEMPTS = 5;
 const HTTP_FORBIDDEN = 403;
 const HTTP_NOT_FOUND = 404;
@@ -62,7 +62,7 @@ export class S3Storage implements Storage {
       maxAttempts: ATTEMPTS,
       retryMode: 'standard',
       requestHandler: { connectionTimeout: CONNECT_TIMEOUT_MS, socketTimeout: IDLE_TIMEOUT_MS },
-      // Checksums in trailers are Amazon's; other servers refuse them. The signature covers the body all the same.
+      // Checksums in trailers are Amazon's own; other servers refuse them. The signature covers the body anyway.
       requestChecksumCalculation: 'WHEN_REQUIRED',
       responseChecksumValidation: 'WHEN_REQUIRED',
       ...(address.endpoint && { endpoint: address.endpoint }),
@@ -75,7 +75,7 @@ export class S3Storage implements Storage {
   }
 
   #error(error: unknown, key: string): unknown {
-    return answerOf(error).name === 'NoSuchKey' ? notFound(key) : s3Error(error, this.#bucket);
+    return readAnswer(error).name === 'NoSuchKey' ? notFound(key) : s3Error(error, this.#bucket);
   }
 
   async head(key: string): Promise<StoredObject | undefined> {
@@ -85,20 +85,20 @@ export class S3Storage implements Storage {
       const modifiedAt = LastModified ?? new Date(0);
       return { sizeBytes: ContentLength, modifiedAt, version: ETag ?? `${ContentLength}-${modifiedAt.getTime()}` };
     } catch (error) {
-      if (answerOf(error).status !== HTTP_NOT_FOUND) throw this.#error(error, key);
+      if (readAnswer(error).status !== HTTP_NOT_FOUND) throw this.#error(error, key);
       await this.#requireBucket();
       return undefined;
     }
   }
 
-  /** An answer to HEAD has no body: whether the object, the whole bucket or our account is missing has to be asked. */
+  /** An answer to HEAD has no body. A second request tells a missing object from a missing bucket or account. */
   async #requireBucket(): Promise<void> {
     if (this.#bucketSeen) return;
     try {
       await this.#client.send(new ListObjectsV2Command({ Bucket: this.#bucket, Prefix: this.#prefix, MaxKeys: 1 }));
     } catch (error) {
-      // Rights to the objects need not include this question.
-      if (answerOf(error).status !== HTTP_FORBIDDEN) throw s3Error(error, this.#bucket);
+      // Rights to the objects need not include this request.
+      if (readAnswer(error).status !== HTTP_FORBIDDEN) throw s3Error(error, this.#bucket);
     }
     this.#bucketSeen = true;
   }
@@ -119,23 +119,26 @@ export class S3Storage implements Storage {
     });
     if (!first) return Readable.from([]);
     const goOn = async (offset: number) =>
-      // A range without a byte in it would be ignored, and answered with the whole object.
+      // S3 ignores an empty range and returns the whole object.
       start + offset < end ? this.#get(target, start + offset, end, { signal, etag: first.etag }) : undefined;
     const body = new ContinuedBody(first, goOn, fail);
     const stream = Readable.from(body.chunks(signal), { objectMode: false });
-    // Also when nobody has begun to read, in which case the generator never runs.
+    // A reader may never start, and then the generator never runs.
     stream.once('close', () => body.destroy());
     return signal ? addAbortSignal(signal, stream) : stream;
   }
 
-  /** One request for [start, end); undefined when the object ends before `start`. Rejects with the SDK's errors. */
+  /**
+   * Sends one request for [start, end); undefined when the object ends before `start`. Rejects with the SDK's errors.
+   */
   async #get(
     target: { Bucket: string; Key: string },
     start: number,
     end: number,
     { signal, etag }: { signal: AbortSignal | undefined; etag?: string | undefined },
   ): Promise<BodyPart | undefined> {
-    // The last byte of a Range is inclusive, our end is not. A whole object is asked for without: an empty one has no range.
+    // The last byte of a Range is inclusive, the storage's end is not. A read of the whole object has no Range: an
+    // empty object has none.
     const last = Number.isFinite(end) ? end - 1 : '';
     const command = new GetObjectCommand({
       ...target,
@@ -146,7 +149,7 @@ export class S3Storage implements Storage {
       const { Body, ETag } = await this.#client.send(command, { ...(signal && { abortSignal: signal }) });
       return { body: Body as Readable, etag: ETag };
     } catch (error) {
-      if (answerOf(error).status === HTTP_RANGE_NOT_SATISFIABLE) return undefined;
+      if (readAnswer(error).status === HTTP_RANGE_NOT_SATISFIABLE) return undefined;
       throw error;
     }
   }
@@ -155,9 +158,9 @@ export class S3Storage implements Storage {
     const target = this.#target(key);
     signal?.throwIfAborted();
     if (body instanceof Readable) {
-      // The upload reports it; without a listener an error between two reads would end the process.
+      // The upload reports the error; without a listener, an error between two reads would end the process.
       body.on('error', () => undefined);
-      // The upload then fails by its body and takes its parts back, which its own abort does not wait for.
+      // The upload then fails by its body and removes its parts; its own abort would not wait for that.
       if (signal) addAbortSignal(signal, body);
     }
     const upload = new Upload({
@@ -169,7 +172,7 @@ export class S3Storage implements Storage {
     try {
       await upload.done();
     } catch (error) {
-      // What the body says is not the storage's error.
+      // An error of the body is not the storage's.
       throw (body instanceof Readable && body.errored) || this.#error(error, key);
     } finally {
       if (body instanceof Readable) body.destroy();
@@ -197,7 +200,7 @@ export class S3Storage implements Storage {
     try {
       await this.#client.send(new DeleteObjectCommand(target));
     } catch (error) {
-      if (answerOf(error).name !== 'NoSuchKey') throw this.#error(error, key);
+      if (readAnswer(error).name !== 'NoSuchKey') throw this.#error(error, key);
     }
   }
 
@@ -212,7 +215,7 @@ export class S3Storage implements Storage {
       });
       for (const { Key = '' } of page.Contents ?? []) {
         const key = Key.slice(this.#prefix.length);
-        // What others keep in the bucket may have names that are none of ours.
+        // Other users' objects in the bucket may have names that are not valid keys.
         if (isStorageKey(key)) yield key;
       }
       token = page.NextContinuationToken;
@@ -220,7 +223,9 @@ export class S3Storage implements Storage {
   }
 }
 
-/** The SDK asks again five minutes before they expire: with this, once a minute, and only when there is something to sign. */
+/**
+ * The SDK refreshes credentials five minutes before they expire: with this value once a minute, and only when it signs.
+ */
 const RENEW_MS = 6 * 60_000;
 const fromFiles =
   ({ directory }: CredentialFiles) =>

@@ -1,14 +1,14 @@
-/** Files on a local disk for as long as they are worked on. */
+/** Creates files on a local disk that exist only while they are in use. */
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { StorageError } from './storage.ts';
 
-/** Readable by the group: the decoder of a Job has another user. */
+/** The group may read: the decoder of a Job has another user. */
 const DIRECTORY_MODE = 0o750;
 
 /**
- * Runs `use` with a path at which nothing is yet, in a directory of its own below `directory`. Nothing stays behind. Rejects with
- * StorageError `unavailable` where there can be no directory, or `full` where `use` found no room.
+ * Runs `use` with an unused path in a new directory below `directory`, and removes both afterwards. Rejects with
+ * StorageError `unavailable` if the directory cannot be made, or `full` if `use` runs out of room.
  */
 export async function withScratchFile<T>(directory: string, use: (path: string) => Promise<T>): Promise<T> {
   const own = await mkdtemp(join(directory, 'loopstream-')).catch((error: unknown) => {

@@ -1,14 +1,14 @@
-/** Where media bytes are kept. One small interface, kept by a directory or by S3. */
+/** Defines where media bytes are stored: one small interface, implemented by a directory and by S3. */
 import type { Readable } from 'node:stream';
 
 export interface StoredObject {
   sizeBytes: number;
   modifiedAt: Date;
-  /** Another one whenever the content is another; what a read can be held to. */
+  /** Differs whenever the content differs; a read can require it. */
   version: string;
 }
 
-/** Bytes [start, end), all by default. With a `version`, of that version or not at all. */
+/** Bytes [start, end), all by default. With a `version`, only of that version. */
 export interface ReadRange {
   start?: number;
   end?: number;
@@ -21,24 +21,24 @@ export interface StorageCredentials {
   secretAccessKey: string;
 }
 
-/** A directory with the files accessKeyId and secretAccessKey, which are read again as long as they are needed. */
+/** Directory with the files accessKeyId and secretAccessKey, which are read again as long as they are needed. */
 export interface CredentialFiles {
   directory: string;
 }
 
 export interface StorageOptions {
-  /** For S3. Without them the SDK looks where it always does: the pod's identity, its own files. */
+  /** Credentials for S3. Without them the SDK uses its defaults: the pod's identity, its own files. */
   credentials?: StorageCredentials | CredentialFiles | undefined;
-  /** A local directory for files on their way to or from S3; the system's temporary one by default. */
+  /** Local directory for files on their way to or from S3; the system's temporary one by default. */
   scratchDir?: string | undefined;
-  /** A directory for local files of objects, which another user of the same group may read; `scratchDir` by default. */
+  /** Directory for local files of objects that another user of the same group may read; `scratchDir` by default. */
   inputDir?: string | undefined;
 }
 
 export class StorageError extends Error {
   /**
-   * `not_found`: no such object. `changed`: it was replaced, so the rest of the version that is being read is gone. `full`:
-   * no room left. `unavailable`: the storage did not answer.
+   * `not_found`: no such object. `changed`: the object was replaced, so the rest of the version being read is gone.
+   * `full`: no room left. `unavailable`: the storage did not answer.
    */
   readonly code: 'not_found' | 'changed' | 'full' | 'unavailable';
   constructor(code: StorageError['code'], message: string, cause?: unknown) {
@@ -49,22 +49,24 @@ export class StorageError extends Error {
 }
 
 export interface Storage {
-  /** Makes the directories of which pods mount parts, so that they belong to the user that writes. */
+  /** Creates the directories that pods mount, so that they belong to the user that writes. */
   ensureLayout?(): Promise<void>;
-  /** Size, time and version of an object; undefined when there is none. */
+  /** Returns size, time and version of an object; undefined when there is none. */
   head(key: string): Promise<StoredObject | undefined>;
-  /** Part of an object or all of it. Rejects with StorageError `not_found`, or `changed` for a version that is gone. */
+  /**
+   * Reads an object or a part of it. Rejects with StorageError `not_found`, or `changed` for a version that is gone.
+   */
   read(key: string, range?: ReadRange, signal?: AbortSignal): Promise<Readable>;
   /** Writes an object whole: readers see the old one or the new one, never a part. */
   write(key: string, body: Readable | Buffer, signal?: AbortSignal): Promise<void>;
   /**
-   * Runs `fill` with the path of an empty file on a local disk; what it holds afterwards becomes the object, atomically.
-   * For programs that need a file to write to (ffmpeg). Nothing is left behind when `fill` throws.
+   * Runs `fill` with the path of an empty file on a local disk; its content becomes the object, atomically. Some
+   * programs need a file to write to (ffmpeg). Nothing stays behind when `fill` throws.
    */
   publish(key: string, fill: (path: string) => Promise<void>): Promise<void>;
   /** Runs `use` with the path of a local file that holds the object (ffmpeg needs to seek). */
   withLocalFile<T>(key: string, use: (path: string) => Promise<T>): Promise<T>;
   delete(key: string): Promise<void>;
-  /** Keys that begin with `prefix`. */
+  /** Lists the keys that begin with `prefix`. */
   list(prefix: string): AsyncIterable<string>;
 }

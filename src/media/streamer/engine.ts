@@ -1,51 +1,56 @@
-/** The engine of a stream: its tracks, the splicer that joins them and the station that sends at the pace of the clock. */
+/**
+ * Builds the engine of a stream: tracks read items, the splicer joins them, and the broadcaster sends them at the speed
+ * of the clock.
+ */
 import type { Clock } from '../../lib/clock.ts';
 import type { Lifecycle } from '../../lib/lifecycle.ts';
 import type { Logger } from '../../lib/log.ts';
 import type { Program } from '../../resources/stream/program.ts';
 import type { Storage } from '../storage/storage.ts';
-import { Sound } from './sound.ts';
-import { Splicer } from './splice.ts';
-import { Station } from './station.ts';
-import { msToTicks } from './timeline.ts';
-import { Track } from './track.ts';
+import { Broadcaster } from './output/broadcaster.ts';
+import { Splicer } from './timeline/splicer.ts';
+import { msToTicks } from './timeline/ticks.ts';
+import { Soundtrack } from './tracks/soundtrack.ts';
+import { TrackPlayer } from './tracks/track.ts';
 
 export interface EngineOptions {
   storage: Storage;
   clock: Clock;
   log: Logger;
-  /** Where the timeline begins, in milliseconds. */
+  /** Start of the timeline, in milliseconds. */
   timelineStartMs: number;
 }
 
 export interface Engine {
   splicer: Splicer;
-  station: Station;
-  video: Track;
-  sound: Sound;
-  /** The program that is played. */
+  broadcaster: Broadcaster;
+  video: TrackPlayer;
+  soundtrack: Soundtrack;
+  /** Returns the program that plays. */
   program(): Program;
   /**
-   * Takes another program. Of the same version, only where it is sent can be another. Rejects when storage tells nothing of
-   * what is to be played; what was played before goes on.
+   * Takes another program. A program of the same version can only change its destinations. Rejects when the storage
+   * does not answer for the new items; the old program plays on.
    */
   take(program: Program): Promise<void>;
 }
 
-/** Resolves when the first program is loaded; the station does not run yet. It is taken apart with the lifecycle. */
+/** Resolves when the first program is loaded; the broadcaster does not run yet. The lifecycle closes the engine. */
 export async function createEngine(first: Program, options: EngineOptions, lifecycle: Lifecycle): Promise<Engine> {
   const { storage, clock, log, timelineStartMs } = options;
   const { signal } = lifecycle;
-  let station: Station | undefined;
-  const onData = () => station?.notify();
-  const leadMs = () => station?.leadMs ?? 0;
+  let broadcaster: Broadcaster | undefined;
+  const onData = () => broadcaster?.notify();
+  const leadMs = () => broadcaster?.leadMs ?? 0;
   const shared = { storage, clock, log, signal, onData, leadMs };
-  const video = new Track({ ...shared, kind: 'video' });
-  const sound = new Sound((ended) => new Track({ ...shared, kind: 'audio', signal: AbortSignal.any([signal, ended]) }));
+  const video = new TrackPlayer({ ...shared, kind: 'video' });
+  const soundtrack = new Soundtrack(
+    (ended) => new TrackPlayer({ ...shared, kind: 'audio', signal: AbortSignal.any([signal, ended]) }),
+  );
   let program = first;
   const load = async (next: Program) => {
     await video.load(next, next.video);
-    await sound.load(next);
+    await soundtrack.load(next);
     program = next;
     log.info({ version: next.version, items: next.video.items.length }, 'program taken');
   };
@@ -53,7 +58,7 @@ export async function createEngine(first: Program, options: EngineOptions, lifec
     const { destinations } = next;
     if (next.version === program.version) program = next;
     else {
-      // Where it is sent does not wait for what is played.
+      // New destinations do not wait for the new items to load.
       program = { ...program, destinations };
       await load(next);
     }
@@ -61,16 +66,16 @@ export async function createEngine(first: Program, options: EngineOptions, lifec
   await load(first);
   const splicer = new Splicer({
     video: video.next,
-    audio: sound.track?.next,
+    audio: soundtrack.track?.next,
     delayTicks: video.delayTicks,
     startTicks: msToTicks(timelineStartMs),
   });
-  sound.attach(splicer);
-  station = new Station({ splicer, clock });
+  soundtrack.attach(splicer);
+  broadcaster = new Broadcaster({ splicer, clock });
   lifecycle.defer('tracks', () => {
     splicer.close();
     video.close();
-    sound.close();
+    soundtrack.close();
   });
-  return { splicer, station, video, sound, program: () => program, take };
+  return { splicer, broadcaster, video, soundtrack, program: () => program, take };
 }

@@ -2,7 +2,7 @@
  * Codes that no request is answered with: they stand in what an answer shows of an upload, a stream or a destination. Where
  * the tables of these nouns have a sentence, it is theirs; what to do about each is said here. Pure: no I/O, no clock.
  */
-import { FAILURES, type FailureCode } from '../../media/streamer/failure.ts';
+import { FAILURES, type FailureCode } from '../../media/streamer/output/failure.ts';
 import { READINESS_ISSUES } from '../../resources/stream/spec.ts';
 import { UPLOAD_ERRORS, type UploadErrorCode } from '../../resources/upload/spec.ts';
 import { UPLOAD_WARNINGS } from '../../resources/upload/warnings.ts';

@@ -1,6 +1,6 @@
 /** Names of files as servers write them: by the book (RFC 6266, RFC 8187), and otherwise. */
 import { describe, expect, test } from 'vitest';
-import { nameOfDisposition } from '../../../src/media/prepare/link/disposition.ts';
+import { readDispositionName } from '../../../src/media/prepare/link/disposition.ts';
 import { fetchedFrom } from '../../support/links.ts';
 
 const latin1 = (text: string) => Buffer.from(text).toString('latin1');
@@ -31,7 +31,7 @@ describe('a file is named', () => {
     [latin1('attachment; filename="ночь.mp4"'), 'ночь.mp4'],
     ['attachment; filename="\xe9t\xe9.mp4"', 'été.mp4'],
   ])('by %s', (header, name) => {
-    expect(nameOfDisposition(header)).toBe(name);
+    expect(readDispositionName(header)).toBe(name);
   });
 
   test.each<[string, string]>([
@@ -44,7 +44,7 @@ describe('a file is named', () => {
     [`attachment; filename="${'x'.repeat(500)}"`, 'x'.repeat(200)],
     [`attachment; filename*=UTF-8''${'x'.repeat(199)}%F0%9F%98%80`, 'x'.repeat(199)],
   ])('without what could hurt, by %s', (header, name) => {
-    expect(nameOfDisposition(header)).toBe(name);
+    expect(readDispositionName(header)).toBe(name);
   });
 
   test.each([
@@ -55,7 +55,7 @@ describe('a file is named', () => {
     'attachment; filename=".."',
     'attachment; filename="/"',
   ])('by nothing where there is no name: %j', (header) => {
-    expect(nameOfDisposition(header)).toBeUndefined();
+    expect(readDispositionName(header)).toBeUndefined();
   });
 
   test('by the answer that has the file, not by those before it', async () => {

@@ -7,12 +7,17 @@ import { peek } from './peek.ts';
 type Coding = 'gzip' | 'deflate' | 'br' | 'zstd';
 
 const CODINGS: Record<string, Coding> = {
-  ...{ gzip: 'gzip', 'x-gzip': 'gzip', deflate: 'deflate', 'x-deflate': 'deflate' },
-  ...{ br: 'br', brotli: 'br', zstd: 'zstd' },
+  gzip: 'gzip',
+  'x-gzip': 'gzip',
+  deflate: 'deflate',
+  'x-deflate': 'deflate',
+  br: 'br',
+  brotli: 'br',
+  zstd: 'zstd',
 };
 /** Registered codings (IANA, HTTP Content Coding) that are not decoded here. */
 const UNREADABLE = new Set(['compress', 'x-compress', 'exi', 'pack200-gzip', 'aes128gcm', 'dcb', 'dcz']);
-/** Nobody means more than two; each takes memory of its own. */
+/** Real bodies have at most two codings, and each takes memory. */
 const MAX_LAYERS = 4;
 const CHUNK_BYTES = 64 * 1024;
 /** RFC 9659 allows 2^23 in HTTP; some senders do not know it. */
@@ -21,9 +26,9 @@ const ZSTD_WINDOW_LOG = 25;
 const unreadable = (detail: string, cause?: unknown) => new PrepareError('link_unreachable', detail, { cause });
 
 /**
- * The codings of a body in the order in which they were applied. Whatever is no coding is passed over: object stores keep
- * `aws-chunked` of the upload, or an empty value, and some servers name a character set; all of these send plain bytes. Throws
- * PrepareError link_unreachable.
+ * Returns the codings of a body in the order in which they were applied. Values that are no coding are skipped: object
+ * stores keep `aws-chunked` of the upload, or an empty value, and some servers name a character set; all of these send
+ * plain bytes. Throws PrepareError link_unreachable.
  */
 export function readCodings(header: string | string[] | undefined): Coding[] {
   const names = [header ?? []]
@@ -46,7 +51,10 @@ const isZstd = ([a = 0, b, c, d]: Uint8Array): boolean =>
   (a === 0x28 && b === 0xb5 && c === 0x2f && d === 0xfd) ||
   ((a & 0xf0) === 0x50 && b === 0x2a && c === 0x4d && d === 0x18);
 
-/** The decoder for a body that begins with `head`; undefined where the body is not coded, whatever the header says. */
+/**
+ * Returns the decoder for a body that begins with `head`; undefined where the body is not coded, whatever the header
+ * says.
+ */
 function createDecoder(coding: Coding, head: Uint8Array): Transform | undefined {
   const options = { chunkSize: CHUNK_BYTES };
   if (coding === 'gzip') return isGzip(head) ? zlib.createGunzip(options) : undefined;
@@ -69,7 +77,7 @@ async function* decodeOne(source: AsyncIterable<Buffer>, coding: Coding): AsyncG
   const { head, whole } = await peek(watched(), 4);
   const decoder = head.length > 0 ? createDecoder(coding, head) : undefined;
   if (!decoder) return yield* whole;
-  // One piece at a time: an outer limit is to stop the reading at once.
+  // One piece at a time lets an outer limit stop the reading at once.
   const input = Readable.from(whole, { highWaterMark: 1 });
   pipeline(input, decoder, () => undefined);
   try {
@@ -83,6 +91,6 @@ async function* decodeOne(source: AsyncIterable<Buffer>, coding: Coding): AsyncG
   }
 }
 
-/** The bytes as they were before the codings. Rejects with the source's own error, or PrepareError link_unreachable. */
+/** Decodes a body. Rejects with the source's own error, or PrepareError link_unreachable. */
 export const decodeBody = (source: AsyncIterable<Buffer>, codings: readonly Coding[]): AsyncIterable<Buffer> =>
   codings.reduceRight<AsyncIterable<Buffer>>((body, coding) => decodeOne(body, coding), source);

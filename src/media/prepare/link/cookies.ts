@@ -1,16 +1,16 @@
-/** Keeps the cookies of one import, and gives each back to the host that set it and to no other. */
+/** Keeps the cookies of one import, and returns each to the host that set it and to no other. */
 import { Cookie, CookieJar } from 'tough-cookie';
 
-/** More than any share link needs; a server that sets more is left with the first ones. */
+/** More than any share link needs; further cookies of a server are dropped. */
 const MAX_COOKIES = 50;
 const MAX_COOKIE_CHARS = 4096;
 
 export class Cookies {
-  // By host: a cookie for a whole domain would be seen by hosts that did not set it.
+  // By host: other hosts would see a cookie for a whole domain.
   readonly #jars = new Map<string, CookieJar>();
   #count = 0;
 
-  /** Takes the Set-Cookie headers of an answer; passes over what is no cookie, or is not for this host to set. */
+  /** Stores the Set-Cookie headers of an answer; skips values that are no cookie, or that this host may not set. */
   async take(headers: string | string[] | undefined, url: URL): Promise<void> {
     for (const text of [headers ?? []].flat()) {
       const cookie = text.length <= MAX_COOKIE_CHARS ? Cookie.parse(text) : undefined;
@@ -22,7 +22,7 @@ export class Cookies {
     }
   }
 
-  /** The header Cookie for a request; undefined where there is none to send. */
+  /** Returns the Cookie header of a request; undefined where there is nothing to send. */
   async header(url: URL): Promise<string | undefined> {
     return (await this.#jars.get(url.host)?.getCookieString(url.href)) || undefined;
   }

@@ -1,11 +1,11 @@
-/** Reads the name of a file out of Content-Disposition (RFC 6266), as servers really send it. Pure: no I/O, no clock. */
+/** Reads the name of a file from Content-Disposition (RFC 6266), as servers really send it. Pure: no I/O, no clock. */
 import { nameFrom } from '../../../resources/upload/name.ts';
 import { decodeBytes } from './text.ts';
 
-/** A parameter: its name, and its value quoted (RFC 9110 5.6.4) or up to the next semicolon, blanks and all. */
+/** Matches a parameter: its name, and its value quoted (RFC 9110 5.6.4) or up to the next semicolon, blanks and all. */
 const PARAMETER = /;\s*([\w!#$%&'*+.^`|~-]+)\s*=\s*(?:"((?:[^"\\]|\\[\s\S])*)"?|([^;]*))/g;
 
-/** RFC 8187: charset'language'percent-encoded. Returns undefined where it is not that. */
+/** Decodes RFC 8187's charset'language'percent-encoded; undefined for other values. */
 function decodeExtended(value: string): string | undefined {
   const [, charset = '', text = ''] = /^\s*([\w-]*)'[^']*'(.*)$/s.exec(value) ?? [];
   if (text === '') return undefined;
@@ -16,7 +16,7 @@ function decodeExtended(value: string): string | undefined {
   return /^(iso-8859-1|windows-1252|us-ascii)$/i.test(charset) ? bytes.toString('latin1') : decodeBytes(bytes);
 }
 
-/** RFC 2047: what mail programs write, and some servers too. */
+/** Decodes RFC 2047, which mail programs write, and some servers too. */
 const decodeWords = (value: string): string =>
   value.replace(/=\?([\w-]+)\?([bq])\?([^?]*)\?=\s*/gi, (_, _charset, kind: string, text: string) =>
     decodeBytes(
@@ -34,7 +34,7 @@ const decodeWords = (value: string): string =>
 function decodePlain(value: string): string {
   const text = decodeBytes(Buffer.from(value, 'latin1'));
   if (text.includes('=?')) return decodeWords(text);
-  // RFC 6266 appendix D: percent signs are not to be decoded, and browsers do, since servers encode.
+  // RFC 6266 appendix D forbids to decode percent signs. Browsers do it, since servers encode.
   if (!/%[0-9a-f]{2}/i.test(text)) return text;
   try {
     return decodeURIComponent(text);
@@ -43,10 +43,12 @@ function decodePlain(value: string): string {
   }
 }
 
-/** Only a backslash before a quote or itself is an escape: Windows programs send whole paths. */
+/**
+ * Unescapes a quoted value. Only a backslash before a quote or itself is an escape: Windows programs send whole paths.
+ */
 const unquote = (value: string): string => value.replace(/\\(["\\])/g, '$1');
 
-/** RFC 2231 3: `filename*0="a"; filename*1="b"` is one value in parts. */
+/** Joins the parts of one value, RFC 2231 3: `filename*0="a"; filename*1="b"`. */
 function joinParts(parameters: ReadonlyMap<string, string>): string | undefined {
   const parts: string[] = [];
   for (let part = 0; ; part++) {
@@ -56,7 +58,7 @@ function joinParts(parameters: ReadonlyMap<string, string>): string | undefined 
   }
 }
 
-/** The last part of a path, without what a file system or a terminal would take for something else. */
+/** Returns the last part of a path, without characters that are special to a file system or a terminal. */
 function lastPart(text: string): string | undefined {
   const name = nameFrom(
     (text.split(/[/\\]/).at(-1) ?? '')
@@ -66,8 +68,8 @@ function lastPart(text: string): string | undefined {
   return name === '.' || name === '..' ? undefined : name;
 }
 
-/** The name that a server gives its file; `header` as it came, a byte in each character. Undefined where it gives none. */
-export function nameOfDisposition(header: string | string[] | undefined): string | undefined {
+/** Returns the file's name by the server; `header` has a byte in each character. Undefined where there is none. */
+export function readDispositionName(header: string | string[] | undefined): string | undefined {
   for (const value of [header ?? []].flat()) {
     const parameters = new Map<string, string>();
     // Some servers leave out the type, and begin with the parameter.

@@ -1,42 +1,45 @@
-/** Asks for a link and follows its redirects. Every hop passes the gates of guard.ts, and tells nobody what another host is told. */
+/**
+ * Requests a link and follows its redirects. Every hop passes the checks of guard.ts, and no host learns what another
+ * one is told.
+ */
 import { type Dispatcher, request } from 'undici';
 import { PrepareError } from '../failure.ts';
-import { checkLink } from '../guard.ts';
 import type { Cookies } from './cookies.ts';
+import { checkLink } from './guard.ts';
 import { toDirectLink } from './share-links.ts';
 import { percentEncode } from './text.ts';
 
-/** As browsers do (WHATWG Fetch, HTTP-redirect fetch); podcasts have many counters in front of their files. */
+/** The limit of browsers (WHATWG Fetch, HTTP-redirect fetch); podcasts have many counters in front of their files. */
 const MAX_REDIRECTS = 20;
 const REDIRECTS = new Set([300, 301, 302, 303, 307, 308]);
 
-export type Response = Dispatcher.ResponseData;
+export type LinkResponse = Dispatcher.ResponseData;
 
 export interface HopOptions {
   agent: Dispatcher;
   cookies: Cookies;
   allowPrivateLinks: boolean;
   signal: AbortSignal;
-  /** Besides those that each request has. */
+  /** Headers besides those of every request. */
   headers: Record<string, string>;
-  /** Tests put stand-ins in the place of services: the origin that is connected to, for that of a link. */
+  /** Stand-ins for services in tests: the origin to connect to, by the origin of a link. */
   standIns?: ReadonlyMap<string, string> | undefined;
 }
 
-export interface Answer {
-  response: Response;
-  /** Of the last hop. */
+export interface LinkAnswer {
+  response: LinkResponse;
+  /** URL of the last hop. */
   url: URL;
 }
 
 export const first = (header: string | string[] | undefined): string | undefined => [header ?? []].flat()[0];
 
-/** Leaves a body that nobody reads. */
-export const discard = ({ body }: Response): void => {
+/** Discards a body that is not read. */
+export const discard = ({ body }: LinkResponse): void => {
   body.on('error', () => undefined).destroy();
 };
 
-/** A part of the userinfo of a URL; WHATWG URL leaves percent signs that encode nothing as they are. */
+/** Decodes a part of the userinfo of a URL; WHATWG URL leaves percent signs that encode nothing as they are. */
 function decodePart(text: string): string {
   try {
     return decodeURIComponent(text);
@@ -45,14 +48,19 @@ function decodePart(text: string): string {
   }
 }
 
-/** Basic credentials out of a link (RFC 7617); undefined where it has none. */
+/** Reads Basic credentials from a link (RFC 7617); undefined where it has none. */
 function credentials({ username, password }: URL): string | undefined {
   if (!username && !password) return undefined;
   const login = Buffer.from(`${decodePart(username)}:${decodePart(password)}`);
   return `Basic ${login.toString('base64')}`;
 }
 
-function ask(url: URL, login: string | undefined, cookie: string | undefined, options: HopOptions): Promise<Response> {
+function ask(
+  url: URL,
+  login: string | undefined,
+  cookie: string | undefined,
+  options: HopOptions,
+): Promise<LinkResponse> {
   const { agent, signal, headers, standIns } = options;
   const standIn = standIns?.get(url.origin);
   return request(`${standIn ?? url.origin}${url.pathname}${url.search}`, {
@@ -70,8 +78,8 @@ function ask(url: URL, login: string | undefined, cookie: string | undefined, op
   });
 }
 
-/** Where an answer redirects to; undefined where it does not. Throws PrepareError link_unreachable. */
-function redirectOf({ statusCode, headers }: Response, url: URL): URL | undefined {
+/** Returns the target of a redirect; undefined where the answer is none. Throws PrepareError link_unreachable. */
+function findRedirect({ statusCode, headers }: LinkResponse, url: URL): URL | undefined {
   const location = first(headers.location)?.trim();
   if (!REDIRECTS.has(statusCode) || !location) return undefined;
   const next = URL.parse(percentEncode(location), url.href);
@@ -80,10 +88,10 @@ function redirectOf({ statusCode, headers }: Response, url: URL): URL | undefine
 }
 
 /**
- * The first answer that is no redirect. Rejects with PrepareError link_forbidden or link_unreachable, an error of the network, or the
- * signal's reason.
+ * Returns the first answer that is no redirect. Rejects with PrepareError link_forbidden or link_unreachable, an error
+ * of the network, or the signal's reason.
  */
-export async function follow(link: string | URL, options: HopOptions): Promise<Answer> {
+export async function follow(link: string | URL, options: HopOptions): Promise<LinkAnswer> {
   const { allowPrivateLinks, cookies } = options;
   const check = (url: string | URL) => checkLink(toDirectLink(checkLink(url, allowPrivateLinks)), allowPrivateLinks);
   const { origin } = checkLink(link, allowPrivateLinks);
@@ -93,7 +101,7 @@ export async function follow(link: string | URL, options: HopOptions): Promise<A
     const response = await ask(url, url.origin === origin ? login : undefined, await cookies.header(url), options);
     try {
       await cookies.take(response.headers['set-cookie'], url);
-      const next = redirectOf(response, url);
+      const next = findRedirect(response, url);
       if (!next) return { response, url };
       discard(response);
       url = check(next);

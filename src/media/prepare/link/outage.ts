@@ -1,15 +1,18 @@
-/** Tells failures of a server that pass from those that last, and how long the server asks to be left alone. Pure: no I/O, no clock. */
+/**
+ * Tells passing failures of a server from lasting ones, and reads how long the server asks to be left alone. Pure: no
+ * I/O, no clock.
+ */
 import { PrepareError } from '../failure.ts';
 
 interface PassingOptions {
   cause?: unknown;
-  /** How long the server asks to be left alone, in milliseconds. */
+  /** Milliseconds that the server asks to be left alone. */
   retryAfterMs?: number | undefined;
-  /** Whether minutes may mend it; where they may not, only a few tries at once are worth it. */
+  /** True where minutes may mend the failure; otherwise only a few immediate retries are worth it. */
   isOutage?: boolean;
 }
 
-/** A failure that another try may mend. */
+/** A failure that a retry may mend. */
 export class PassingError extends Error {
   readonly retryAfterMs: number | undefined;
   readonly isOutage: boolean;
@@ -21,22 +24,22 @@ export class PassingError extends Error {
   }
 }
 
-/** The bytes that have come are worth nothing, because the rest of them cannot be had. */
+/** The bytes so far are worthless, because the rest cannot be had. */
 export class BrokenOffError extends Error {}
 
 /**
- * Statuses of a server that may be well in minutes: RFC 9110 15, RFC 6585, RFC 8470, and those that web hosts (509, 529) and
- * Cloudflare (520 to 524, 530) add. 202: the file is still being made.
+ * Statuses of a server that may be well in minutes: RFC 9110 15, RFC 6585, RFC 8470, and those that web hosts (509,
+ * 529) and Cloudflare (520 to 524, 530) add. 202: the file is still being made.
  */
 const OUTAGES = new Set([202, 408, 425, 429, 502, 503, 504, 509, 520, 521, 522, 523, 524, 529, 530]);
 /** Most often a fault of the server's program, which minutes do not mend. */
 const FAULT = 500;
 
-/** What an answer without the file means; undefined where it may be the file. */
+/** Explains an answer without the file; undefined where it may be the file. */
 export function explainStatus(status: number, retryAfterMs: number | undefined): PassingError | undefined {
   const message = `The server answered ${status}.`;
   if (OUTAGES.has(status)) return new PassingError(message, { retryAfterMs });
-  // A server that says when to come back means it, whatever its status.
+  // A server that names a time to come back means it, whatever its status.
   if (status >= 400 && retryAfterMs !== undefined) return new PassingError(message, { retryAfterMs });
   return status === FAULT ? new PassingError(message, { isOutage: false }) : undefined;
 }
@@ -44,8 +47,8 @@ export function explainStatus(status: number, retryAfterMs: number | undefined):
 const all = (header: string | string[] | undefined): string[] => [header ?? []].flat();
 
 /**
- * Reads Retry-After (RFC 9110 10.2.3): seconds, or a date, which counts from the server's own Date where it sends one. Returns
- * milliseconds from now; undefined where nothing of it can be read.
+ * Reads Retry-After (RFC 9110 10.2.3): seconds, or a date, which counts from the server's own Date if it sends one.
+ * Returns milliseconds from now; undefined for an unreadable value.
  */
 export function readRetryAfter(headers: Record<string, string | string[] | undefined>, now: Date): number | undefined {
   const sent = Date.parse(all(headers.date)[0] ?? '');
@@ -76,19 +79,21 @@ const OUTAGE_REASONS: Record<string, string> = {
   ETIMEDOUT: LATE,
 };
 
-/** What OpenSSL and Node call a certificate that is not good for the name, not yet or no more valid, or of an unknown issuer. */
+/**
+ * Codes of OpenSSL and Node for a certificate of another name, an expired or future one, or one of an unknown issuer.
+ */
 const CERTIFICATE = /^(CERT_|ERR_TLS_CERT|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_(GET|VERIFY)|HOSTNAME_MISMATCH)/;
 
-function codeOf(error: unknown): string {
-  // Where a name has several addresses, each of which failed.
-  if (error instanceof AggregateError && !('code' in error && error.code)) return codeOf(error.errors[0]);
+function findCode(error: unknown): string {
+  // An AggregateError: each of several addresses failed.
+  if (error instanceof AggregateError && !('code' in error && error.code)) return findCode(error.errors[0]);
   return error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
 }
 
-/** A network error as what it means here: final (PrepareError) or worth another try. */
+/** Classifies a network error: final (PrepareError) or worth a retry. */
 export function explainError(error: unknown): PrepareError | PassingError | BrokenOffError {
   if (error instanceof PrepareError || error instanceof PassingError || error instanceof BrokenOffError) return error;
-  const code = codeOf(error);
+  const code = findCode(error);
   const final = (detail: string) => new PrepareError('link_unreachable', detail, { cause: error });
   if (code === 'ENOTFOUND') return final('Its name does not exist.');
   if (CERTIFICATE.test(code)) return final(`The certificate of the server is not valid (${code}).`);

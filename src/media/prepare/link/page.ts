@@ -1,9 +1,9 @@
-/** Tells a page, an error document or a playlist from a media file, by the beginning of its bytes. Pure: no I/O, no clock. */
-/** So many bytes tell, also where comments and blank lines come first. */
+/** Tells a page, an error document or a playlist from a media file, by its first bytes. Pure: no I/O, no clock. */
+/** This many bytes are enough, also behind comments and blank lines. */
 export const PAGE_BYTES = 4096;
 const MAX_TITLE_CHARS = 80;
 
-/** WHATWG MIME Sniffing 7.1, and what of XHTML is as plain. */
+/** WHATWG MIME Sniffing 7.1, and the equally plain signs of XHTML. */
 const HTML =
   /^(?:<\?xml[^>]*>\s*)?(?:<!--[\s\S]*?-->\s*)*<(?:!doctype html|html|head|body|script|style|title|meta|link|iframe|h1|div|font|table|a|br|p|b|form|center|span|noscript)(?=[\s/>])/i;
 const XML = /^(?:<\?xml\b|<[a-z][\w:.-]*(?=[\s/>])[^<>]*>)/i;
@@ -18,7 +18,10 @@ function decodeAs(charset: string, bytes: Buffer, fatal: boolean): string | unde
   }
 }
 
-/** UTF-16 has a mark of its own; everything else reads as ASCII where it matters. Returns undefined where it is no text. */
+/**
+ * Decodes text; undefined for binary data. UTF-16 has a mark of its own; everything else reads as ASCII where it
+ * matters.
+ */
 function decodeText(head: Buffer, contentType = ''): string | undefined {
   const [a, b, c] = head;
   if (a === 0xff && b === 0xfe) return decodeAs('utf-16le', head, false);
@@ -34,7 +37,7 @@ function decodeText(head: Buffer, contentType = ''): string | undefined {
 
 const ENTITIES: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'", nbsp: ' ', '#39': "'" };
 
-/** Text of an element as a person reads it, in one line. */
+/** Returns the text of an element in one line. */
 const readable = (text: string): string =>
   text
     .replace(/<[^>]*>/g, ' ')
@@ -49,7 +52,10 @@ function element(text: string, name: string): string | undefined {
   return readable(content?.replace(/<!\[CDATA\[|\]\]>/g, '') ?? '') || undefined;
 }
 
-/** What an object store says in its error document, e.g. `AccessDenied: Request has expired`; undefined where it says nothing. */
+/**
+ * Reads the message of an object store's error document, e.g. `AccessDenied: Request has expired`; undefined without
+ * one.
+ */
 export function readErrorDocument(head: Buffer): string | undefined {
   const text = decodeText(head);
   if (text === undefined || !XML.test(text.trimStart())) return undefined;
@@ -60,22 +66,22 @@ export function readErrorDocument(head: Buffer): string | undefined {
 const ADVICE =
   'Use the link with which the file itself is downloaded, and share the file with everybody who has the link; or download it, and upload it yourself.';
 
-export interface Page {
+export interface WebPage {
   isHtml: boolean;
-  /** Whole sentences that say what came and what to do. */
+  /** Whole sentences: what came, and what to do. */
   detail: string;
 }
 
-function explainHtml(text: string): Page {
+function explainHtml(text: string): WebPage {
   const title = element(text, 'title');
   return { isHtml: true, detail: `${title === undefined ? '' : `The page is called “${title}”. `}${ADVICE}` };
 }
 
 /**
- * What came in place of a media file; undefined where it may be one. A type alone says little: some servers call every file a page,
- * and some call a page a video.
+ * Recognizes a page in place of a media file; undefined where it may be media. A type alone says little: some servers
+ * call every file a page, and some call a page a video.
  */
-export function recognizePage(head: Buffer, contentType: string): Page | undefined {
+export function recognizePage(head: Buffer, contentType: string): WebPage | undefined {
   const text = decodeText(head, contentType);
   if (text === undefined) return undefined;
   const start = text.trimStart();

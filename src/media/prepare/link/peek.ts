@@ -1,9 +1,9 @@
-/** Looks at the beginning of a stream of bytes without taking it away. Pure: no I/O, no clock. */
+/** Shows the beginning of a stream of bytes without consuming it. Pure: no I/O, no clock. */
 
 export interface Peeked {
-  /** At least as many bytes as were asked for, or all that there are. */
+  /** At least the requested number of bytes, or all that there are. */
   head: Buffer;
-  /** Everything, from the first byte. To be read, or returned from: the source stays open until then. */
+  /** All bytes, from the first. Callers must read or return it: the source stays open until then. */
   whole: AsyncGenerator<Buffer>;
 }
 

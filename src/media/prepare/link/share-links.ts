@@ -1,14 +1,14 @@
 /**
- * Turns share links, which show a page, into links to the file itself. One table of rules, a row for each service. The links that come
- * of them pass the same gates as any other (guard.ts). Pure: no I/O, no clock.
+ * Turns share links, which show a page, into links to the file itself. One table has a row for each service. The
+ * resulting links pass the same checks as any other (guard.ts). Pure: no I/O, no clock.
  */
 
 interface Rule {
   service: string;
   hosts: RegExp;
-  /** The direct link of a share link; undefined where the link is none. */
+  /** Returns the direct link of a share link; undefined for other links. */
   direct?: (url: URL) => URL | undefined;
-  /** Where a page of the service says that the file is; for hosts that anybody may have, asked only when a page came. */
+  /** Finds the file in a page of the service. For services on any host, it is called only when a page came. */
   behindPage?: (url: URL, html: string) => URL | undefined;
 }
 
@@ -32,14 +32,14 @@ const withQuery = (url: URL, query: Record<string, string | null>): URL => {
 };
 
 const DRIVE_DOWNLOAD = 'https://drive.usercontent.google.com/download';
-/** `/file/d/ID/view`, also below `/u/0/` or `/a/example.com/`. */
+/** Matches `/file/d/ID/view`, also below `/u/0/` or `/a/example.com/`. */
 const DRIVE_FILE = /^\/(?:(?:u\/\d+|a\/[\w.-]+)\/)?file\/(?:u\/\d+\/)?d\/([\w-]{10,})(?:\/|$)/;
 const DRIVE_QUERY = /^\/(?:(?:u\/\d+|a\/[\w.-]+)\/)?(?:open|uc|download)\/?$/;
 
 function driveLink(url: URL): URL | undefined {
   const id = DRIVE_FILE.exec(url.pathname)?.[1] ?? (DRIVE_QUERY.test(url.pathname) ? url.searchParams.get('id') : null);
   if (!id || !/^[\w-]{10,}$/.test(id)) return undefined;
-  // Large files are asked about first ("cannot be scanned for viruses"): confirm=t answers that.
+  // Google asks to confirm large files ("cannot be scanned for viruses"): confirm=t answers that.
   const query: Record<string, string> = { id, export: 'download', confirm: url.searchParams.get('confirm') || 't' };
   for (const name of ['resourcekey', 'authuser', 'uuid', 'at']) {
     const value = url.searchParams.get(name);
@@ -48,7 +48,7 @@ function driveLink(url: URL): URL | undefined {
   return withQuery(new URL(DRIVE_DOWNLOAD), query);
 }
 
-/** The form by which Google has a download confirmed; older pages have a link instead. */
+/** The form that confirms a download at Google; older pages have a link instead. */
 function driveForm(url: URL, html: string): URL | undefined {
   const [form = ''] = /<form\b[^>]*\bid=["']download-form["'][\s\S]*?<\/form>/i.exec(html) ?? [];
   const [tag = ''] = /^<form\b[^>]*>/i.exec(form) ?? [];
@@ -71,12 +71,12 @@ const DROPBOX_FILE = /^\/(?:s|sh|scl\/fi|scl\/fo)\/[^/]+/;
 const dropboxLink = (url: URL): URL | undefined =>
   DROPBOX_FILE.test(url.pathname) && url.searchParams.get('raw') !== '1' ? withQuery(url, { dl: '1' }) : undefined;
 
-/** `/:v:/g/personal/…`: the letters say what kind of file it is, and how it is opened. */
+/** Matches `/:v:/g/personal/…`: the letters name the kind of file, and how it is opened. */
 const SHAREPOINT_FILE = /^\/:[a-z]:\/[a-z]\//i;
 const sharepointLink = (url: URL): URL | undefined =>
   SHAREPOINT_FILE.test(url.pathname) ? withQuery(url, { download: '1', web: null }) : undefined;
 
-/** `1drv.ms/v/s!…` and `1drv.ms/v/c/…` lead on to one of the others, and take the wish with them. */
+/** Matches `1drv.ms/v/s!…` and `1drv.ms/v/c/…`, which redirect to one of the others and keep the query. */
 const shortLink = (url: URL): URL | undefined =>
   /^\/[a-z]\/[^/]+/i.test(url.pathname) ? withQuery(url, { download: '1' }) : undefined;
 
@@ -120,7 +120,7 @@ const RULES: readonly Rule[] = [
 
 const isSame = (a: URL, b: URL): boolean => a.href === b.href;
 
-/** The direct link of a share link; the link itself where it is none. Doing it twice changes nothing more. */
+/** Returns the direct link of a share link, or the link itself. A second call changes nothing more. */
 export function toDirectLink(url: URL): URL {
   for (const { hosts, direct } of RULES) {
     const found = hosts.test(url.hostname) ? direct?.(url) : undefined;
@@ -129,7 +129,7 @@ export function toDirectLink(url: URL): URL {
   return url;
 }
 
-/** Where the file is, when a page came from `url`; undefined where no rule knows. */
+/** Finds the file when a page came from `url`; undefined where no rule applies. */
 export function findBehindPage(url: URL, html: string): URL | undefined {
   for (const { hosts, behindPage } of RULES) {
     const found = hosts.test(url.hostname) ? behindPage?.(url, html) : undefined;

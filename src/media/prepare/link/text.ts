@@ -1,8 +1,8 @@
-/** Text out of bytes whose encoding nobody names. Pure: no I/O, no clock. */
+/** Decodes text whose encoding is unknown. Pure: no I/O, no clock. */
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-/** As UTF-8, or as ISO 8859-1 where it is none (RFC 9110 5.5: what headers were before). */
+/** Decodes UTF-8, or else ISO 8859-1 (RFC 9110 5.5: the old encoding of headers). */
 export function decodeBytes(bytes: Buffer): string {
   try {
     return utf8.decode(bytes);
@@ -11,6 +11,9 @@ export function decodeBytes(bytes: Buffer): string {
   }
 }
 
-/** Raw bytes beyond ASCII as percent signs, whatever their encoding: a path is bytes to its server. `text` has a byte in each character. */
+/**
+ * Encodes raw bytes beyond ASCII with percent signs, whatever their encoding: to its server, a path is bytes. `text`
+ * has a byte in each character.
+ */
 export const percentEncode = (text: string): string =>
   text.replace(/[\u0080-\u00ff]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`);

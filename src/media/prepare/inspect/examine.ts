@@ -1,0 +1,65 @@
+/** Reads a source to its end, and decides which of its tracks are played. */
+import { PrepareError } from '../failure.ts';
+import { type MediaTools, type ScanOptions, scanPackets } from './probe.ts';
+import { checkComplete, type EmptyTrack, type MediaType, type Scan, type Source } from './source.ts';
+import { holdStill } from './stills.ts';
+
+export interface Examined {
+  /** The source without the tracks that are not played. */
+  source: Source;
+  scan: Scan;
+}
+
+/**
+ * Resolves with the tracks that a rendition of this type plays. A declared track without packets counts as absent, and
+ * the next track of its kind plays in its place. Rejects as scanPackets() and checkComplete() do, and with PrepareError
+ * media_has_no_video or media_has_no_audio where all tracks that the type needs are empty.
+ */
+export async function examine(
+  path: string,
+  header: Source,
+  type: MediaType,
+  tools: MediaTools,
+  signal: AbortSignal,
+  options: ScanOptions = {},
+): Promise<Examined> {
+  const wanted = type === 'video' ? header : { ...header, video: undefined };
+  let source: Source = wanted;
+  let scan = await scanPackets(path, source, tools, signal, options);
+  const chosen = withoutEmpty(wanted, scan, type);
+  if (chosen !== wanted) {
+    const another = chosen.video !== wanted.video || chosen.audio !== wanted.audio;
+    const isRead = !another || (absentOrSame(wanted.video, chosen.video) && absentOrSame(wanted.audio, chosen.audio));
+    source = chosen;
+    scan = isRead ? only(scan, source) : await scanPackets(path, source, tools, signal, options);
+  }
+  if (options.seconds === undefined) checkComplete(source, scan);
+  return { source, scan: holdStill(source, scan) };
+}
+
+const absentOrSame = (before: unknown, after: unknown): boolean => after === undefined || after === before;
+
+const only = (scan: Scan, { video, audio }: Source): Scan => ({
+  ...scan,
+  video: video && scan.video,
+  audio: audio && scan.audio,
+});
+
+function withoutEmpty(source: Source, { packets }: Scan, type: MediaType): Source {
+  const holds = (track: { index: number } | undefined) => track !== undefined && (packets?.get(track.index) ?? 0) > 0;
+  const empty: EmptyTrack[] = [];
+  if (source.video && !holds(source.video)) empty.push('video');
+  if (source.audio && !holds(source.audio)) empty.push('audio');
+  if (empty.length === 0) return source;
+  const { video: videos = [], audio: audios = [] } = source.others ?? {};
+  const video = empty.includes('video') ? videos.find(holds) : source.video;
+  const audio = empty.includes('audio') ? audios.find(holds) : source.audio;
+  // A file without any packets is broken, and says nothing about its tracks.
+  if (video || audio) {
+    if (type === 'video' && !video)
+      throw new PrepareError('media_has_no_video', 'It names a track of pictures that is empty; it has only sound.');
+    if (type === 'audio' && !audio)
+      throw new PrepareError('media_has_no_audio', 'It names a track of sound that is empty.');
+  }
+  return { ...source, video, audio, empty };
+}

@@ -1,0 +1,273 @@
+/** Translates ffprobe's description of a source, and draws conclusions from it. Pure: no I/O, no clock. */
+import type { UPLOAD_TYPES } from '../../../resources/upload/spec.ts';
+import { PrepareError } from '../failure.ts';
+import type { Shift } from './join-clocks.ts';
+
+export type MediaType = (typeof UPLOAD_TYPES)[number];
+
+/** Numerator and denominator. */
+export type Ratio = readonly [number, number];
+
+export interface VideoStream {
+  index: number;
+  codec: string;
+  profile: string;
+  pixelFormat: string;
+  /** As stored, before rotation and pixel aspect. */
+  width: number;
+  height: number;
+  sampleAspect: Ratio;
+  /** Degrees, a multiple of 90. */
+  rotation: number;
+  framerate: Ratio;
+  interlaced: boolean;
+  bFrames: boolean;
+  colorSpace: string;
+  colorTransfer: string;
+  /** Name of its sample entry, e.g. `avc1`; `encv` where it is encrypted. */
+  tag?: string;
+  /** Exif's orientation, where ffmpeg must be told (stills.ts). */
+  orientation?: number;
+  /** ETSI TS 103 572: the profile, and the compatibility of its pictures. */
+  dolbyVision?: { profile: number; compatibility: number };
+  /** Start and end of this stream by the container, in seconds; undefined where it states none. */
+  declaredStartSeconds: number | undefined;
+  declaredEndSeconds: number | undefined;
+  /** Number of frames by the container, shown or not. */
+  frames: number | undefined;
+}
+
+export interface AudioStream {
+  index: number;
+  codec: string;
+  profile: string;
+  /** As for a VideoStream. */
+  tag?: string;
+  sampleRate: number;
+  channels: number;
+  declaredStartSeconds: number | undefined;
+  declaredEndSeconds: number | undefined;
+}
+
+/** A declared track of this kind without content. */
+export type EmptyTrack = 'video' | 'audio';
+
+export interface Source {
+  /** ffprobe's name of the container. */
+  format: string;
+  /** First timestamp of all streams; ffmpeg counts from here. */
+  startSeconds: number;
+  /** Duration of the file by its header. */
+  declaredEndSeconds: number | undefined;
+  sizeBytes: number;
+  /** Streams of any kind, also unused ones. */
+  tracks: number;
+  /** True when the container declares its tracks encrypted. */
+  isProtected?: boolean;
+  video: VideoStream | undefined;
+  audio: AudioStream | undefined;
+  /** Further tracks, in the order in which a player would choose them. */
+  others?: { video: readonly VideoStream[]; audio: readonly AudioStream[] };
+  /** Tracks that were chosen and left out again. */
+  empty?: readonly EmptyTrack[];
+}
+
+/** Result of reading every packet of one stream. Times in seconds, as stored. */
+export interface StreamScan {
+  packets: number;
+  /** Packets that are decoded and not shown, because of an edit list or the encoder's delay. */
+  hidden: number;
+  startSeconds: number;
+  endSeconds: number;
+  largestStepSeconds: number;
+  bytes: number;
+  /** True when each packet comes exactly at a frame time of the asked profile, and keyframes begin its GOPs. */
+  regular: boolean;
+  /** Shifts that put a restarting or jumping clock on one line of time; start and end above are on that line. */
+  shifts?: readonly Shift[];
+  /** Number of restarts and jumps of the clock. */
+  breaks?: number;
+  /** Seconds of its pauses. */
+  pauseSeconds?: number;
+  /** True for one picture without a length (stills.ts); the times above are those of its clip. */
+  isStill?: boolean;
+}
+
+export interface Scan {
+  video: StreamScan | undefined;
+  audio: StreamScan | undefined;
+  /** Packets of each track by its index, also of unused ones. */
+  packets?: ReadonlyMap<number, number>;
+  /** End of the last packet of any track, as stored. */
+  fileEndSeconds?: number;
+  /** Position in the file where the last packet of any track ends. */
+  fileEndByte?: number;
+  /** Seconds of decoded sound, where that was measured. */
+  decodedSeconds?: number;
+}
+
+type Json = Record<string, unknown>;
+
+const text = (value: unknown): string => (typeof value === 'string' ? value : '');
+const number = (value: unknown): number | undefined =>
+  value === undefined || value === null || Number.isNaN(Number(value)) ? undefined : Number(value);
+const object = (value: unknown): Json => (typeof value === 'object' && value !== null ? (value as Json) : {});
+const list = (value: unknown): Json[] => (Array.isArray(value) ? value.map(object) : []);
+
+/** Parses `num/den` or `num:den`; `fallback` where it is missing, zero or infinite. */
+function ratio(value: unknown, fallback: Ratio): Ratio {
+  const [num = 0, den = 0] = text(value).split(/[/:]/).map(Number);
+  return num > 0 && den > 0 ? [num, den] : fallback;
+}
+
+function computeEnd(stream: Json): number | undefined {
+  const duration = number(stream.duration);
+  if (duration !== undefined) return (number(stream.start_time) ?? 0) + duration;
+  return clockTime(object(stream.tags).DURATION);
+}
+
+/** Parses seconds from `hh:mm:ss.fraction`, in which Matroska's muxers note the end of a track. */
+function clockTime(value: unknown): number | undefined {
+  const [, hours, minutes, seconds] = /^(\d+):(\d\d):(\d\d(?:\.\d+)?)$/.exec(text(value)) ?? [];
+  return seconds === undefined ? undefined : Number(hours) * 3600 + Number(minutes) * 60 + Number(seconds);
+}
+
+function readRotation(stream: Json): number {
+  const matrix = list(stream.side_data_list).find((data) => data.rotation !== undefined);
+  const degrees = number(matrix?.rotation) ?? number(object(stream.tags).rotate) ?? 0;
+  return (((Math.round(degrees / 90) * 90) % 360) + 360) % 360;
+}
+
+function readDolbyVision(stream: Json): VideoStream['dolbyVision'] {
+  const record = list(stream.side_data_list).find((data) => data.dv_profile !== undefined);
+  if (!record) return undefined;
+  return {
+    profile: number(record.dv_profile) ?? 0,
+    compatibility: number(record.dv_bl_signal_compatibility_id) ?? 0,
+  };
+}
+
+function videoStream(stream: Json): VideoStream {
+  const dolbyVision = readDolbyVision(stream);
+  const framerate = ratio(stream.avg_frame_rate, ratio(stream.r_frame_rate, [25, 1]));
+  return {
+    index: number(stream.index) ?? 0,
+    codec: text(stream.codec_name),
+    profile: text(stream.profile),
+    tag: text(stream.codec_tag_string),
+    ...(dolbyVision && { dolbyVision }),
+    pixelFormat: text(stream.pix_fmt),
+    width: number(stream.width) ?? 0,
+    height: number(stream.height) ?? 0,
+    sampleAspect: ratio(stream.sample_aspect_ratio, [1, 1]),
+    rotation: readRotation(stream),
+    framerate,
+    interlaced: ['tt', 'bb', 'tb', 'bt'].includes(text(stream.field_order)),
+    bFrames: (number(stream.has_b_frames) ?? 0) > 0,
+    colorSpace: text(stream.color_space),
+    colorTransfer: text(stream.color_transfer),
+    declaredStartSeconds: number(stream.start_time),
+    declaredEndSeconds: computeEnd(stream),
+    frames: number(stream.nb_frames),
+  };
+}
+
+const audioStream = (stream: Json): AudioStream => ({
+  index: number(stream.index) ?? 0,
+  codec: text(stream.codec_name),
+  profile: text(stream.profile),
+  tag: text(stream.codec_tag_string),
+  sampleRate: number(stream.sample_rate) ?? 0,
+  channels: number(stream.channels) ?? 0,
+  declaredStartSeconds: number(stream.start_time),
+  declaredEndSeconds: computeEnd(stream),
+});
+
+/** Chooses as a player would: the default track, else the first. */
+function byPreference(streams: Json[]): Json[] {
+  const preferred = streams.find((stream) => object(stream.disposition).default === 1);
+  return preferred ? [preferred, ...streams.filter((stream) => stream !== preferred)] : streams;
+}
+
+const isEncryption = ({ side_data_type }: Json): boolean => text(side_data_type).startsWith('Encryption');
+
+/** Parses the JSON of `ffprobe -show_streams -show_format`. Cover art is no video. */
+export function parseSource(json: unknown): Source {
+  const { streams, format, packets } = object(json);
+  const known = list(streams).filter((stream) => text(stream.codec_name) !== '');
+  const [video, ...otherVideos] = byPreference(
+    known.filter(
+      ({ codec_type, disposition, width }) =>
+        codec_type === 'video' && object(disposition).attached_pic !== 1 && (number(width) ?? 0) > 0,
+    ),
+  ).map(videoStream);
+  const [audio, ...otherAudios] = byPreference(
+    known.filter(({ codec_type, channels }) => codec_type === 'audio' && (number(channels) ?? 0) > 0),
+  ).map(audioStream);
+  return {
+    format: text(object(format).format_name),
+    startSeconds: number(object(format).start_time) ?? 0,
+    // Matroska counts its duration from zero, wherever the first timestamp is.
+    declaredEndSeconds: number(object(format).duration),
+    sizeBytes: number(object(format).size) ?? 0,
+    tracks: list(streams).length,
+    isProtected:
+      text(object(object(format).tags).ASF_Protection_Type) !== '' ||
+      list(packets).some((packet) => list(packet.side_data_list).some(isEncryption)),
+    video,
+    audio,
+    others: { video: otherVideos, audio: otherAudios },
+  };
+}
+
+/** Containers that store times. For others, the reader derives times from the frame rate. */
+const TIMED = /\b(mov|matroska|avi|flv|live_flv|mpegts|mpeg|asf|ogg|mxf|gxf|nut|rm)\b/;
+export const keepsTime = ({ format }: Source): boolean => TIMED.test(format);
+
+/** Throws PrepareError media_has_no_video or media_has_no_audio when the source lacks the content of its type. */
+export function checkType(source: Source, type: MediaType): void {
+  if (type === 'video' && !source.video) throw new PrepareError('media_has_no_video');
+  if (type === 'audio' && !source.audio) throw new PrepareError('media_has_no_audio');
+}
+
+/**
+ * Containers whose headers state the duration as a fact. Elsewhere (MP3, MPEG-TS) it is an estimate and proves nothing.
+ */
+const DECLARES_DURATION = /\b(mov|matroska)\b/;
+
+/**
+ * Throws PrepareError media_unreadable when nothing can be read, or when the packets end well before the header's
+ * duration: the file was cut off. A broken last frame, or a second of rounding in a long file, is no reason to refuse
+ * it.
+ */
+export function checkComplete(source: Source, scan: Scan): void {
+  const scanned = [scan.video, scan.audio].filter((stream) => stream !== undefined);
+  if (scanned.length === 0 || scanned.some((stream) => stream.packets === 0)) {
+    throw new PrepareError('media_unreadable', 'It holds no pictures or sound that can be read.');
+  }
+  if (!DECLARES_DURATION.test(source.format)) return;
+  const isMatroska = source.format.includes('matroska');
+  const longest = scanned.reduce((a, b) => (a.endSeconds > b.endSeconds ? a : b));
+  // Matroska declares one end for the whole file, which any track may reach.
+  if (isMatroska && source.declaredEndSeconds !== undefined) {
+    const told = [source.video, source.audio].some((track) => track?.declaredEndSeconds !== undefined);
+    const found = Math.max(longest.endSeconds, told ? 0 : (scan.fileEndSeconds ?? 0));
+    // Its tracks note their own ends in tags, which may have been copied from another file.
+    if (endsAsDeclared(source.declaredEndSeconds, found, longest)) return;
+    if (!told) throw cutOff(source.declaredEndSeconds, found);
+  }
+  const pairs = [
+    [source.video?.declaredEndSeconds, scan.video],
+    [source.audio?.declaredEndSeconds, scan.audio],
+  ] as const;
+  for (const [declared, stream] of pairs) {
+    if (!stream || declared === undefined) continue;
+    if (!endsAsDeclared(declared, stream.endSeconds, stream)) throw cutOff(declared, stream.endSeconds);
+  }
+}
+
+const endsAsDeclared = (declared: number, found: number, { largestStepSeconds }: StreamScan): boolean =>
+  declared - found <= Math.max(0.5, 2 * largestStepSeconds, Math.min(5, declared / 100));
+
+const cutOff = (declared: number, found: number) =>
+  new PrepareError('media_unreadable', `It is cut off: ${found.toFixed(1)} s of ${declared.toFixed(1)} s are there.`);

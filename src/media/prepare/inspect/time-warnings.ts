@@ -1,0 +1,75 @@
+/** Warns about the time of a source: held, filled, joined or left-out parts. Pure: no I/O, no clock. */
+import { type UploadWarning, warn } from '../../../resources/upload/warnings.ts';
+import { computeExtent } from './extent.ts';
+import type { MediaType, Scan, Source } from './source.ts';
+
+export type TimeRule = (source: Source, scan: Scan, type: MediaType) => UploadWarning | undefined;
+
+/** Shorter silence is not noticed. */
+const NOTICED_SECONDS = 0.5;
+
+const written = (seconds: number): string => `${seconds.toFixed(1)} s`;
+
+const pictureHeld: TimeRule = (_source, scan) => {
+  const { heldBeforeSeconds, heldAfterSeconds } = computeExtent(scan);
+  const held = [
+    ...(heldBeforeSeconds > 0 ? [`the first one for ${written(heldBeforeSeconds)} at the beginning`] : []),
+    ...(heldAfterSeconds > 0 ? [`the last one for ${written(heldAfterSeconds)} at the end`] : []),
+  ];
+  return held.length > 0 ? warn('picture_held', `It holds ${held.join(' and ')}.`) : undefined;
+};
+
+/** Returns the seconds in which neither of two tracks has anything. */
+const emptySeconds = ({ video, audio }: Scan): number =>
+  video && audio ? Math.min(video.pauseSeconds ?? 0, audio.pauseSeconds ?? 0) : 0;
+
+const silenceAdded: TimeRule = (_source, scan, type) => {
+  const { video, audio } = scan;
+  if (!audio) return undefined;
+  const before = video ? Math.max(0, audio.startSeconds - video.startSeconds) : 0;
+  const after = video ? Math.max(0, video.endSeconds - audio.endSeconds) : 0;
+  const silence = before + after + (audio.pauseSeconds ?? 0) - emptySeconds(scan);
+  if (silence < NOTICED_SECONDS || (type === 'audio' && scan.decodedSeconds === undefined)) return undefined;
+  return warn('silence_added', `It plays silence for ${written(silence)} in all.`);
+};
+
+const gapFilled: TimeRule = (_source, scan) => {
+  const seconds = emptySeconds(scan);
+  return seconds < NOTICED_SECONDS ? undefined : warn('gap_filled', `The gap lasts ${written(seconds)} in all.`);
+};
+
+const timeRestarts: TimeRule = (_source, { video, audio }) => {
+  const breaks = Math.max(video?.breaks ?? 0, audio?.breaks ?? 0);
+  if (breaks === 0) return undefined;
+  return warn('time_restarts', breaks === 1 ? 'It has two parts.' : `It has ${breaks + 1} parts.`);
+};
+
+const trackEmpty: TimeRule = ({ empty = [] }) => {
+  if (empty.length === 0) return undefined;
+  const names = { video: 'pictures', audio: 'sound' };
+  return warn('track_empty', `The track of ${empty.map((kind) => names[kind]).join(' and the track of ')} is empty.`);
+};
+
+/** Containers with one index, or one chain of tags: another file behind it is not found. */
+const ENDS_EARLY = /\b(mov|flv)\b/;
+/** Notes of cameras take far less, and an index has its size for each packet. */
+const UNREAD_SHARE = 0.4;
+const INDEX_BYTES = { file: 16_384, packet: 64 };
+
+const fileShortened: TimeRule = ({ format, sizeBytes }, { fileEndByte, packets }) => {
+  if (!fileEndByte || !ENDS_EARLY.test(format)) return undefined;
+  const all = [...(packets?.values() ?? [])].reduce((sum, count) => sum + count, 0);
+  const unread = sizeBytes - fileEndByte - INDEX_BYTES.file - INDEX_BYTES.packet * all;
+  if (unread < UNREAD_SHARE * sizeBytes) return undefined;
+  const percent = Math.round((100 * unread) / sizeBytes);
+  return warn('file_shortened', `About ${percent} % of its bytes are behind the end of what it declares.`);
+};
+
+export const TIME_RULES: readonly TimeRule[] = [
+  pictureHeld,
+  silenceAdded,
+  gapFilled,
+  timeRestarts,
+  trackEmpty,
+  fileShortened,
+];

@@ -1,0 +1,210 @@
+/** Makes one rendition of a source, unless it exists already. */
+import { text } from 'node:stream/consumers';
+import type { Logger } from '../../../lib/log.ts';
+import { parseAs } from '../../../lib/parse.ts';
+import { type Framerate, parseProfile, type Quality } from '../../../resources/stream/profile.ts';
+import { PREVIEW_PROFILE, PREVIEW_SECONDS, type RenditionStatus } from '../../../resources/upload/spec.ts';
+import type { UploadWarning } from '../../../resources/upload/warnings.ts';
+import type { MediaLimits } from '../../limits.ts';
+import { FlvError } from '../../rendition/flv.ts';
+import { indexKey, RenditionIndex } from '../../rendition/index.ts';
+import type { Storage } from '../../storage/storage.ts';
+import { PrepareError } from '../failure.ts';
+import { longestFor } from '../inspect/check-limits.ts';
+import { examine } from '../inspect/examine.ts';
+import { openSource } from '../inspect/open-source.ts';
+import type { MediaTools } from '../inspect/probe.ts';
+import { keepsTime, type Source } from '../inspect/source.ts';
+import { eachLine } from '../tools/tool.ts';
+import { BrokenPromiseError } from '../transcode/frame-times.ts';
+import { assumedScan, isHdr, maxBytes, type PlanInput, planRendition, remuxArgs } from '../transcode/plan.ts';
+import { remux } from '../transcode/remux.ts';
+import { type Made, type Most, transcode } from '../transcode/transcode.ts';
+import type { PrepareTask } from './task.ts';
+
+type RenditionTask = Extract<PrepareTask, { action: 'rendition' }>;
+
+export interface JobContext {
+  storage: Storage;
+  tools: MediaTools;
+  /** Local directory for the files that tools read. */
+  inputDir?: string | undefined;
+  signal: AbortSignal;
+  log: Logger;
+  /** Limits of the media. */
+  limits: MediaLimits;
+  onProgress?: (fraction: number) => void;
+}
+
+export interface Rendered {
+  rendition: RenditionStatus;
+  warnings: UploadWarning[];
+}
+
+/** Rejects with PrepareError, StorageError or the signal's reason; then nothing of the rendition is visible. */
+export async function makeRendition(task: RenditionTask, context: JobContext): Promise<Rendered> {
+  const profile = task.profile === PREVIEW_PROFILE ? PREVIEW : parseProfile(task.profile);
+  if (!profile) throw new PrepareError('prepare_failed', `There is no profile ${task.profile}.`);
+  const made = await readIndex(task, context.storage);
+  if (made) {
+    context.log.info({ key: task.renditionKey }, 'the rendition was made before');
+    return ready(task, made);
+  }
+  const index = await context.storage.withLocalFile(task.sourceKey, (path) => make(task, profile, path, context));
+  // The index says that the rendition is complete, so it comes last.
+  await context.storage.write(indexKey(task.renditionKey), Buffer.from(JSON.stringify(index)));
+  return ready(task, index);
+}
+
+const ready = ({ profile, renditionKey }: RenditionTask, index: RenditionIndex): Rendered => ({
+  rendition: {
+    profile,
+    state: 'ready',
+    key: renditionKey,
+    durationSeconds: index.durationSeconds,
+    bitrateKbps: index.bitrateKbps,
+  },
+  warnings: index.warnings ?? [],
+});
+
+/** Returns the index of a complete rendition. */
+async function readIndex(task: RenditionTask, storage: Storage): Promise<RenditionIndex | undefined> {
+  const key = indexKey(task.renditionKey);
+  if (!(await storage.head(key))) return undefined;
+  const index = parseAs(RenditionIndex, await text(await storage.read(key)));
+  if (index?.profile !== task.profile) return undefined;
+  if ((index.video !== undefined) !== (task.type === 'video')) return undefined;
+  const flv = await storage.head(task.renditionKey);
+  return flv?.sizeBytes === index.sizeBytes ? index : undefined;
+}
+
+type Profile = { quality: Quality; framerate: Framerate };
+/** The plan decides a preview's size, so its quality here has no meaning. */
+const PREVIEW: Profile = { quality: '720p', framerate: 30 };
+
+async function make(task: RenditionTask, profile: Profile, path: string, context: JobContext): Promise<RenditionIndex> {
+  const { tools, signal, limits } = context;
+  // The import has checked the source, but perhaps under other limits.
+  const source = await openSource(path, task.type, { tools, signal, limits });
+  if (profile === PREVIEW) return makePreview(source, path, task, context);
+  const copied = await copyAtOnce(source, { path, type: task.type, ...profile }, task, context);
+  if (copied) return copied;
+  const { framerate } = profile;
+  const examined = await examine(path, source, task.type, tools, signal, { framerate, limits });
+  const canTonemap = await tonemaps(source, tools, signal);
+  const input = { path, ...examined, type: task.type, ...profile, maxPixels: limits.pixels, canTonemap };
+  try {
+    return await makeBy({ ...input, allowCopy: true }, task, context);
+  } catch (error) {
+    if (!(error instanceof Retry)) throw error;
+    return await makeBy({ ...input, allowCopy: false }, task, context);
+  }
+}
+
+/** The import has read the source to its end, and a preview copies nothing. So only the beginning is read first. */
+async function makePreview(
+  header: Source,
+  path: string,
+  task: RenditionTask,
+  context: JobContext,
+): Promise<RenditionIndex> {
+  const { tools, signal, limits } = context;
+  const seconds = PREVIEW_SECONDS;
+  const examined = await examine(path, header, task.type, tools, signal, { limits, seconds });
+  const canTonemap = await tonemaps(header, tools, signal);
+  const only = { previewSeconds: seconds, maxPixels: limits.pixels, allowCopy: false };
+  return makeBy({ path, ...examined, type: task.type, ...PREVIEW, canTonemap, ...only }, task, context);
+}
+
+/**
+ * Copies a source that fits by its header, without reading it twice: the rewriter proves each promise. Undefined when
+ * the source does not fit, or when the header was wrong.
+ */
+async function copyAtOnce(
+  source: Source,
+  input: Pick<PlanInput, 'path' | 'type' | 'quality' | 'framerate'>,
+  task: RenditionTask,
+  context: JobContext,
+): Promise<RenditionIndex | undefined> {
+  const scan = assumedScan(source, input.framerate);
+  if (!scan || task.type !== 'video') return undefined;
+  const assumed = { ...input, source, scan, maxPixels: context.limits.pixels, canTonemap: false, allowCopy: true };
+  const { video, audio } = planRendition(assumed);
+  if (video !== 'copy' || audio !== 'copy') return undefined;
+  const asAssumed = ({ index }: Made) => index.video?.frames === source.video?.frames;
+  try {
+    return await makeBy(assumed, task, context, asAssumed);
+  } catch (error) {
+    if (!(error instanceof Retry)) throw error;
+    return undefined;
+  }
+}
+
+/**
+ * Clocks are rounded, so a source may give a little more than it promises. In some containers sound decodes to more
+ * than its packets promise, so sound alone may last as long as its bytes may.
+ */
+function limitOutput(input: PlanInput, promised: number, limits: MediaLimits): Most {
+  const { type, source, previewSeconds } = input;
+  const whole = type === 'video' ? promised : Math.max(promised, longestFor(limits, source.sizeBytes));
+  const most = Math.min(whole, previewSeconds ?? whole);
+  const seconds = most + Math.max(30, most / 20);
+  return { seconds, bytes: maxBytes(input, seconds) };
+}
+
+/** True for a copy that broke a promise, or a broken copy: encoding everything may work. */
+class Retry extends Error {}
+
+/**
+ * With `asAssumed` the source takes the short way (remux.ts), on an assumed scan. `asAssumed` refuses the result when
+ * the scan was wrong.
+ */
+async function makeBy(
+  input: PlanInput,
+  task: RenditionTask,
+  context: JobContext,
+  asAssumed?: (made: Made) => boolean,
+): Promise<RenditionIndex> {
+  const { storage, tools, signal, log, onProgress } = context;
+  const plan = planRendition(input);
+  const copies = plan.video === 'copy' || plan.audio === 'copy';
+  const framerate = task.type === 'video' ? input.framerate : undefined;
+  log.info({ video: plan.video, audio: plan.audio, durationSeconds: plan.durationSeconds }, 'making the rendition');
+  let made: Made | undefined;
+  try {
+    await storage.publish(task.renditionKey, async (file) => {
+      const { profile } = task;
+      const progress = onProgress && { onProgress };
+      const { durationSeconds: seconds } = plan;
+      const most = limitOutput(input, seconds, context.limits);
+      const pauses = keepsTime(input.source);
+      const mending = { sound: plan.audio !== 'copy', pauses, videoFrames: plan.videoFrames };
+      const options = { ffmpeg: tools.ffmpeg, profile, framerate, seconds, most, mending, signal, log, ...progress };
+      made = asAssumed ? await remux(remuxArgs(input), file, options) : await transcode(plan.args, file, options);
+      if (asAssumed?.(made) === false) throw new BrokenPromiseError('it is not what its header says');
+    });
+  } catch (error) {
+    const broken = error instanceof BrokenPromiseError || error instanceof FlvError;
+    const failed = error instanceof PrepareError && error.code === 'prepare_failed' && !error.again;
+    if (!broken && !failed) throw error;
+    if (copies) {
+      log.info({ reason: error.message }, 'the copy is no rendition; encoding instead');
+      throw new Retry();
+    }
+    if (failed) throw error;
+    throw new PrepareError('prepare_failed', `In what was made, ${error.message}.`, { cause: error });
+  }
+  if (!made) throw new Error('publish resolved without filling the file');
+  const { index, warnings } = made;
+  return warnings && warnings.length > 0 ? { ...index, warnings } : index;
+}
+
+/** Asks ffmpeg only where it matters: whether it can turn HDR into SDR. */
+async function tonemaps(source: Source, tools: MediaTools, signal: AbortSignal): Promise<boolean> {
+  if (!source.video || !isHdr(source.video)) return false;
+  const filters = new Set<string>();
+  await eachLine(tools.ffmpeg, ['-hide_banner', '-v', 'error', '-filters'], signal, (line) => {
+    filters.add(line.trim().split(/\s+/)[1] ?? '');
+  });
+  return filters.has('zscale') && filters.has('tonemap');
+}

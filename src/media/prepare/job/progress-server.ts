@@ -1,0 +1,29 @@
+/** Serves the progress of the task to the operator: the Job's pod has no token to write it to the Upload. */
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { PROGRESS_PATH, type PrepareProgress } from './task.ts';
+
+export interface ProgressServer {
+  port: number;
+  close(): Promise<void>;
+}
+
+/** Serves GET /progress as PrepareProgress and nothing else. Rejects when it cannot listen there. */
+export async function serveProgress(host: string, port: number, progress: () => number): Promise<ProgressServer> {
+  const server = createServer((request, response) => {
+    if (request.method !== 'GET' || request.url !== PROGRESS_PATH) return response.writeHead(404).end();
+    const body: PrepareProgress = { progress: progress() };
+    return response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+  });
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  server.once('error', reject);
+  server.listen(port, host, resolve);
+  await promise;
+  return {
+    port: (server.address() as AddressInfo).port,
+    async close() {
+      server.closeAllConnections();
+      await new Promise((done) => server.close(done));
+    },
+  };
+}

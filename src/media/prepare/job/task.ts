@@ -1,0 +1,91 @@
+/**
+ * Defines the task that the operator gives a prepare Job (environment LOOPSTREAM_TASK, JSON) and the Job's result (its
+ * termination message, JSON, at most 4096 bytes: Kubernetes cuts there). Pure: no I/O, no clock.
+ */
+import { type Static, Type } from 'typebox';
+import {
+  MediaInfo,
+  RenditionStatus,
+  UPLOAD_ERRORS,
+  UPLOAD_TYPES,
+  type UploadErrorCode,
+} from '../../../resources/upload/spec.ts';
+import { UploadWarnings } from '../../../resources/upload/warnings.ts';
+
+/** The longest source, if that is less than the service's limit. */
+const MaxDurationSeconds = Type.Optional(Type.Integer({ minimum: 1 }));
+
+export const PrepareTask = Type.Union([
+  Type.Object({
+    action: Type.Literal('import'),
+    url: Type.String(),
+    /** The largest source, if that is less than the service's limit. */
+    maxBytes: Type.Optional(Type.Integer({ minimum: 1 })),
+    maxDurationSeconds: MaxDurationSeconds,
+    type: Type.Enum(UPLOAD_TYPES),
+    /** Storage key for the source. */
+    sourceKey: Type.String(),
+  }),
+  Type.Object({
+    action: Type.Literal('import'),
+    /** Pieces that a client has sent, below this storage key; or below `keys`, one after the other. */
+    sent: Type.Object({
+      key: Type.String(),
+      sizeBytes: Type.Integer({ minimum: 1 }),
+      keys: Type.Optional(Type.Array(Type.String())),
+    }),
+    maxDurationSeconds: MaxDurationSeconds,
+    type: Type.Enum(UPLOAD_TYPES),
+    sourceKey: Type.String(),
+  }),
+  Type.Object({
+    action: Type.Literal('rendition'),
+    type: Type.Enum(UPLOAD_TYPES),
+    sourceKey: Type.String(),
+    profile: Type.String(),
+    /** Storage key for the rendition; its index goes to indexKey() of it. */
+    renditionKey: Type.String(),
+  }),
+  Type.Object({
+    action: Type.Literal('sweep'),
+    /** The objects to keep (keep-list.ts), of the part `shard` of `shards`. */
+    keep: Type.String(),
+    shard: Type.Integer({ minimum: 0 }),
+    shards: Type.Integer({ minimum: 1 }),
+    /** Time without references after which an object is deleted. */
+    graceSeconds: Type.Number({ minimum: 0 }),
+  }),
+]);
+export type PrepareTask = Static<typeof PrepareTask>;
+
+export const SweepResult = Type.Object({
+  action: Type.Literal('swept'),
+  /** Renditions and sources. */
+  deleted: Type.Integer({ minimum: 0 }),
+  /** Objects that are deleted when the grace time is over. */
+  marked: Type.Integer({ minimum: 0 }),
+});
+export type SweepResult = Static<typeof SweepResult>;
+
+export const PrepareResult = Type.Union([
+  SweepResult,
+  Type.Object({ action: Type.Literal('import'), media: MediaInfo, warnings: Type.Optional(UploadWarnings) }),
+  Type.Object({
+    action: Type.Literal('rendition'),
+    rendition: RenditionStatus,
+    warnings: Type.Optional(UploadWarnings),
+  }),
+  /** Failure that a retry would not change: the Job exits 0. It exits non-zero when a retry might help. */
+  Type.Object({
+    action: Type.Literal('failed'),
+    error: Type.Object({ code: Type.Enum(Object.keys(UPLOAD_ERRORS) as UploadErrorCode[]), message: Type.String() }),
+    /** Seconds that the link's server asks to be left alone, when it may be back later; 0 where it names no time. */
+    retryAfterSeconds: Type.Optional(Type.Number({ minimum: 0 })),
+  }),
+]);
+export type PrepareResult = Static<typeof PrepareResult>;
+
+/** The progress that a working Job reports: 0 to 1. */
+export const PROGRESS_PATH = '/progress';
+export const PrepareProgress = Type.Object({ progress: Type.Number({ minimum: 0, maximum: 1 }) });
+export type PrepareProgress = Static<typeof PrepareProgress>;

@@ -1,0 +1,139 @@
+/**
+ * Runs the prepare Job: one task from the environment, one result in the file that Kubernetes reads when the container
+ * ends.
+ */
+import { writeFile } from 'node:fs/promises';
+import { Value } from 'typebox/value';
+import { systemClock } from '../../lib/clock.ts';
+import type { Lifecycle } from '../../lib/lifecycle.ts';
+import type { Logger } from '../../lib/log.ts';
+import { ConfigError } from '../../settings/settings.ts';
+import type { PrepareConfig } from '../settings.ts';
+import { openStorage } from '../storage/open.ts';
+import { StorageError } from '../storage/storage.ts';
+import { PrepareError } from './failure.ts';
+import { type JobContext, makeRendition } from './job/make-rendition.ts';
+import { progressLog } from './job/progress-log.ts';
+import { serveProgress } from './job/progress-server.ts';
+import { type PrepareResult, PrepareTask } from './job/task.ts';
+import { confinedTools } from './tools/confined-tools.ts';
+import { openKeeper } from './tools/keeper.ts';
+import { ToolError } from './tools/tool.ts';
+
+const DONE = 0;
+const TRY_AGAIN = 1;
+/** The CRD takes no longer message, and the result stays far below the 4096 bytes at which Kubernetes cuts. */
+const MAX_MESSAGE_CHARS = 512;
+
+/**
+ * Does the task and writes PrepareResult to `config.resultFile`. Resolves with the exit code: 0 when the task is done
+ * or can never be, 1 when a retry may help (also after SIGTERM). Throws ConfigError when the task is invalid.
+ */
+export async function runPrepare(config: PrepareConfig, lifecycle: Lifecycle, log: Logger): Promise<number> {
+  const task = config.task;
+  if (!Value.Check(PrepareTask, task)) throw new ConfigError('LOOPSTREAM_TASK is not a task of prepare.');
+  // ffmpeg must end and the temporary files must go before the process ends.
+  const { promise: settled, resolve: settle } = Promise.withResolvers<void>();
+  lifecycle.exitStatus = TRY_AGAIN;
+  lifecycle.defer('prepare', () => settled);
+  const startedAt = performance.now();
+  try {
+    const { storageUrl, storageCredentials: credentials, inputDir } = config;
+    const context: JobContext = {
+      storage: await openStorage(storageUrl, { credentials, inputDir }),
+      tools: await openTools(task, config, lifecycle, log),
+      inputDir,
+      signal: lifecycle.signal,
+      log,
+      limits: config.mediaLimits,
+      onProgress: await tellProgress(task, config, lifecycle, log),
+    };
+    // A rendition's Job mounts parts of the storage, which exist since the import.
+    if (task.action !== 'rendition') await context.storage.ensureLayout?.();
+    const result = await perform(task, context, config);
+    await writeFile(config.resultFile, JSON.stringify(result));
+    log.info({ action: task.action, seconds: Math.round(performance.now() - startedAt) / 1000 }, 'done');
+    return DONE;
+  } catch (error) {
+    if (lifecycle.signal.aborted) {
+      log.info({ action: task.action }, 'stopped before the end');
+      return TRY_AGAIN;
+    }
+    const { code, message, again, retryAfterSeconds } = explain(error);
+    log.warn({ action: task.action, code, again, retryAfterSeconds, err: error, stderr: readStderr(error) }, message);
+    const result: PrepareResult = {
+      action: 'failed',
+      error: { code, message: message.slice(0, MAX_MESSAGE_CHARS).toWellFormed() },
+      ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
+    };
+    await writeFile(config.resultFile, JSON.stringify(result));
+    return again ? TRY_AGAIN : DONE;
+  } finally {
+    settle();
+  }
+}
+
+/** Records the fraction done, for the log and the progress server. */
+async function tellProgress(task: PrepareTask, { host, port }: PrepareConfig, lifecycle: Lifecycle, log: Logger) {
+  let progress = 0;
+  if (host !== undefined) {
+    try {
+      const server = await serveProgress(host, port, () => progress);
+      lifecycle.defer('progress', server.close);
+    } catch (error) {
+      // Without the server nobody sees the progress, but the work goes on.
+      log.warn({ err: error }, 'the progress cannot be served');
+    }
+  }
+  const toLog = progressLog(task.action, log, systemClock);
+  return (fraction: number) => {
+    progress = Math.min(1, Math.max(0, fraction));
+    toLog(fraction);
+  };
+}
+
+/** Opens the tools of the container beside this one, if there is one; else this machine's own. */
+async function openTools({ action }: PrepareTask, config: PrepareConfig, lifecycle: Lifecycle, log: Logger) {
+  // A sweep opens no media.
+  if (config.decoderSocket === undefined || action === 'sweep') return confinedTools(config, log);
+  const keeper = await openKeeper(config.decoderSocket);
+  lifecycle.defer('decoder', keeper.close);
+  return { ffmpeg: keeper.tool('ffmpeg'), ffprobe: keeper.tool('ffprobe') };
+}
+
+async function perform(task: PrepareTask, context: JobContext, config: PrepareConfig): Promise<PrepareResult> {
+  if (task.action === 'rendition') return { action: 'rendition', ...(await makeRendition(task, context)) };
+  if (task.action === 'sweep') {
+    const { sweep } = await import('./job/sweep.ts');
+    return await sweep(task, context, systemClock.now());
+  }
+  // Only an import needs the HTTP client.
+  const { importSource } = await import('./job/import-source.ts');
+  const imported = await importSource(task, context, {
+    allowPrivateLinks: config.allowPrivateLinks,
+    maxBytes: config.maxSourceBytes,
+    timeoutSeconds: config.fetchTimeoutSeconds,
+    minBytesPerSecond: config.minFetchBytesPerSecond,
+  });
+  return { action: 'import', ...imported };
+}
+
+/** Converts any error to one of the upload's codes. An unknown error may be temporary. */
+function explain(error: unknown): PrepareError {
+  if (error instanceof PrepareError) return error;
+  const cause = { cause: error };
+  if (error instanceof StorageError && error.code === 'full') return new PrepareError('storage_full', '', cause);
+  if (error instanceof StorageError && error.code === 'not_found') {
+    return new PrepareError('prepare_failed', 'Its source is no longer in the media storage.', cause);
+  }
+  // The storage's message says what to do, e.g. to create the bucket, in a sentence without secrets.
+  if (error instanceof StorageError)
+    return new PrepareError('prepare_failed', error.message, { ...cause, again: true });
+  return new PrepareError('prepare_failed', '', { ...cause, again: true });
+}
+
+/** Returns ffmpeg's own words, for the log alone. */
+function readStderr(error: unknown): string | undefined {
+  if (error instanceof ToolError) return error.stderr;
+  return error instanceof Error ? readStderr(error.cause) : undefined;
+}

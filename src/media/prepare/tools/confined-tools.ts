@@ -1,0 +1,22 @@
+/** Confines ffmpeg and ffprobe of this machine for strangers' files. */
+
+import type { Logger } from '../../../lib/log.ts';
+import { confine } from '../../confinement/confine.ts';
+import type { DecoderConfig } from '../../settings.ts';
+import type { MediaTool } from './tool.ts';
+
+/** More private memory than any sound file needs; the container's own limit is lower. */
+const MEMORY_BYTES = 8 * 2 ** 30;
+/** Four days of one processor: more than the longest Job may take on several. */
+const CPU_SECONDS = 4 * 86_400;
+
+export type ConfinedTools = Record<'ffmpeg' | 'ffprobe', MediaTool>;
+
+/** Returns the confined tools of this machine. */
+export function confinedTools(
+  { ffmpeg, ffprobe, confine: mode }: Pick<DecoderConfig, 'ffmpeg' | 'ffprobe' | 'confine'>,
+  log: Logger,
+): ConfinedTools {
+  const limits = { memoryBytes: MEMORY_BYTES, cpuSeconds: CPU_SECONDS };
+  return { ffmpeg: confine(ffmpeg, mode, log, limits), ffprobe: confine(ffprobe, mode, log, limits) };
+}

@@ -1,0 +1,83 @@
+/** Runs ffmpeg and ffprobe on strangers' files. */
+import { spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
+import type { Readable } from 'node:stream';
+import { toolEnvironment } from '../../../settings/environment.ts';
+import { commandLine, type Executable } from '../../confinement/confine.ts';
+
+const STDERR_TAIL_CHARS = 4096;
+/** Exit status of native/confine.c. */
+const LAUNCHER_FAILED = 126;
+
+/** A program that ended with an error. */
+export class ToolError extends Error {
+  override readonly name = 'ToolError';
+  /** True when something from outside ended it, e.g. the kernel for want of memory. */
+  readonly killed: boolean;
+  /** The last part of its stderr. */
+  readonly stderr: string;
+  constructor(message: string, killed: boolean, stderr: string) {
+    super(message);
+    this.killed = killed;
+    this.stderr = stderr;
+  }
+}
+
+export interface RunningTool {
+  stdout: Readable;
+  /** Resolves with the tail of stderr; rejects with ToolError, or with the signal's reason when that ended the tool. */
+  done: Promise<string>;
+}
+
+/** Starts a tool in another container. */
+export interface ToolStarter {
+  start(args: string[], signal: AbortSignal): RunningTool;
+}
+
+/** ffmpeg or ffprobe: a program of this machine, or of the container beside this one. */
+export type MediaTool = Executable | ToolStarter;
+
+/** Finds the input files in the arguments of ffmpeg or ffprobe. */
+const findInputs = (args: readonly string[]): string[] =>
+  args.flatMap((arg, at) => (args[at - 1] === '-i' && arg.startsWith('file:') ? [arg.slice('file:'.length)] : []));
+
+/** Starts `tool`. The signal kills it at once: it writes to a pipe alone, so it leaves nothing behind. */
+export function startTool(tool: MediaTool, args: string[], signal: AbortSignal): RunningTool {
+  signal.throwIfAborted();
+  if (typeof tool === 'object') return tool.start(args, signal);
+  const [program, ...words] = commandLine(tool, args, { reads: findInputs(args) });
+  const command = typeof tool === 'string' ? tool : (words[words.indexOf('--') + 1] ?? program);
+  const child = spawn(program, words, { stdio: ['ignore', 'pipe', 'pipe'], env: toolEnvironment() });
+  const kill = () => child.kill('SIGKILL');
+  signal.addEventListener('abort', kill, { once: true });
+  let stderr = '';
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    stderr = (stderr + text).slice(-STDERR_TAIL_CHARS);
+  });
+  const done = new Promise<string>((resolve, reject) => {
+    child.on('error', (error) => reject(new ToolError(`${command} cannot be run: ${error.message}`, true, '')));
+    child.on('close', (code, by) => {
+      signal.removeEventListener('abort', kill);
+      if (code === 0) return resolve(stderr);
+      if (signal.aborted) return reject(signal.reason);
+      // The launcher's status means that the program is missing, which says nothing about the media.
+      const notBegun = program !== command && code === LAUNCHER_FAILED && stderr.startsWith('confine: ');
+      reject(new ToolError(`${command} ended with ${by ?? `status ${code}`}`, by !== null || notBegun, stderr));
+    });
+  });
+  // A reader of stdout may fail first and handle that; this rejection must not end the process.
+  done.catch(() => undefined);
+  return { stdout: child.stdout, done };
+}
+
+/** Runs `tool` to its end and passes on each line of its stdout. */
+export async function eachLine(
+  tool: MediaTool,
+  args: string[],
+  signal: AbortSignal,
+  onLine: (line: string) => void,
+): Promise<void> {
+  const { stdout, done } = startTool(tool, args, signal);
+  for await (const line of createInterface({ input: stdout, crlfDelay: Number.POSITIVE_INFINITY })) onLine(line);
+  await done;
+}

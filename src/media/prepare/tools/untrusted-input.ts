@@ -1,0 +1,44 @@
+/** Defines how ffmpeg and ffprobe open a stranger's file. Pure: no I/O, no clock. */
+
+/**
+ * The only containers that are opened. Formats that name other files or URLs (HLS, DASH, concat, image sequences) are
+ * missing: a playlist sent as an upload must not make ffmpeg read our disk or our network.
+ */
+const FORMATS = [
+  ...['mov', 'matroska', 'avi', 'flv', 'live_flv', 'mpegts', 'mpeg', 'mpegvideo', 'm4v', 'h264', 'hevc', 'obu', 'ivf'],
+  ...['asf', 'mxf', 'gxf', 'dv', 'nut', 'rm', 'gif', 'apng', 'mp3', 'aac', 'ac3', 'eac3', 'dts', 'flac', 'ogg', 'wav'],
+  ...['png_pipe', 'jpeg_pipe', 'webp_pipe', 'bmp_pipe', 'tiff_pipe', 'jpegxl_pipe', 'j2k_pipe', 'qoi_pipe', 'ppm_pipe'],
+  ...[
+    'w64',
+    'aiff',
+    'au',
+    'caf',
+    'amr',
+    'ape',
+    'wv',
+    'tta',
+    'mpc',
+    'mpc8',
+    'tak',
+    'dsf',
+    'iff',
+    'truehd',
+    'mlp',
+    'voc',
+  ],
+];
+
+/**
+ * The largest block of memory that a number in a header may allocate. The index of the longest allowed track
+ * (media/limits.ts) has 12 million entries of 24 bytes.
+ */
+const MAX_BLOCK_BYTES = 2 ** 29;
+
+/** Options before every `-i` that opens an upload. */
+export const UNTRUSTED_INPUT = [
+  ...['-protocol_whitelist', 'file,pipe', '-format_whitelist', FORMATS.join(',')],
+  ...['-max_alloc', String(MAX_BLOCK_BYTES)],
+];
+
+/** Writes the path so that ffmpeg does not guess a protocol from its first letters. */
+export const inputPath = (path: string): string => `file:${path}`;

@@ -1,0 +1,177 @@
+/**
+ * Reads a rendition from its first byte to its last, proves every promise of the format and makes its index. It reads
+ * the bytes as they stand in the file, and takes no word of their writer.
+ */
+import { createHash } from 'node:crypto';
+import type { Framerate } from '../../../resources/stream/profile.ts';
+import {
+  compositionTimeMs,
+  FlvParser,
+  type FlvTag,
+  isAacSequenceHeader,
+  isAudioFrame,
+  isAvcSequenceHeader,
+  isKeyframe,
+  isVideoFrame,
+  TAG_SCRIPT,
+} from '../../rendition/flv.ts';
+import { AUDIO_SAMPLE_RATE, INDEX_VERSION, type RenditionIndex, SAMPLES_PER_FRAME } from '../../rendition/index.ts';
+import { audioFramesFor, audioSlotMs, BrokenPromiseError, videoSlotMs } from './frame-times.ts';
+import { gopFrames } from './plan.ts';
+
+/** ISO/IEC 14496-15 5.3.3: AVCProfileIndication of Baseline, Main and High. */
+const PROFILES = new Set([66, 77, 100]);
+/** ITU-T H.264 table 7-1: a slice of an IDR picture. */
+const NAL_IDR = 5;
+/** ISO/IEC 14496-3 1.6.2.1: AAC-LC, 48 kHz, two channels, in the first 13 bits of AudioSpecificConfig. */
+const AAC_LC_48K_STEREO = 0x1190;
+
+function promise(kept: boolean, broken: string): asserts kept {
+  if (!kept) throw new BrokenPromiseError(broken);
+}
+
+/** Takes the bytes of a rendition in pieces of any size. Throws BrokenPromiseError or FlvError at the first fault. */
+export class Indexer {
+  readonly #hash = createHash('sha256');
+  readonly #parser = new FlvParser();
+  readonly #check: Checker;
+  readonly #profile: string;
+  #sizeBytes = 0;
+
+  /** `framerate` is undefined for a rendition of sound alone. */
+  constructor(profile: string, framerate: Framerate | undefined) {
+    this.#profile = profile;
+    this.#check = new Checker(framerate);
+  }
+
+  /** Pictures so far. */
+  get videoFrames(): number {
+    return this.#check.videoFrames;
+  }
+
+  push(bytes: Buffer): void {
+    this.#count(bytes);
+    for (const tag of this.#parser.push(bytes)) this.#check.add(tag);
+  }
+
+  /**
+   * Indexes bytes for a caller that reuses one buffer: `data` is the rest of the last call with `fresh` new bytes
+   * behind it. Returns the number of bytes done with.
+   */
+  parse(data: Buffer, fresh: number): number {
+    this.#count(data.subarray(data.length - fresh));
+    return this.#parser.parse(data, (tag) => this.#check.add(tag));
+  }
+
+  #count(bytes: Buffer): void {
+    this.#hash.update(bytes);
+    this.#sizeBytes += bytes.length;
+  }
+
+  end(): RenditionIndex {
+    this.#parser.end();
+    const sizeBytes = this.#sizeBytes;
+    const { durationSeconds, video, audio } = this.#check.result();
+    return {
+      version: INDEX_VERSION,
+      profile: this.#profile,
+      sizeBytes,
+      sha256: this.#hash.digest('hex'),
+      durationSeconds,
+      bitrateKbps: Math.round((sizeBytes * 8) / durationSeconds / 1000),
+      ...(video && { video }),
+      audio,
+    };
+  }
+}
+
+class Checker {
+  readonly #framerate: Framerate | undefined;
+  #videoHeader: string | undefined;
+  #audioHeader: string | undefined;
+  #videoFrames = 0;
+  #audioFrames = 0;
+  #lastMs = 0;
+  readonly #keyframes: { frame: number; offset: number }[] = [];
+
+  constructor(framerate: Framerate | undefined) {
+    this.#framerate = framerate;
+  }
+
+  add(tag: FlvTag): void {
+    if (tag.type === TAG_SCRIPT) return;
+    promise(tag.timestampMs >= this.#lastMs, `the tag at byte ${tag.offset} goes back in time`);
+    this.#lastMs = tag.timestampMs;
+    if (isAvcSequenceHeader(tag)) this.#addVideoHeader(tag);
+    else if (isAacSequenceHeader(tag)) this.#addAudioHeader(tag);
+    else if (isVideoFrame(tag)) this.#addVideo(tag);
+    else if (isAudioFrame(tag)) this.#addAudio(tag);
+    else throw new BrokenPromiseError(`the tag at byte ${tag.offset} belongs in no rendition`);
+  }
+
+  get videoFrames(): number {
+    return this.#videoFrames;
+  }
+
+  #addVideoHeader({ body }: FlvTag): void {
+    promise(this.#videoHeader === undefined, 'there are two video headers');
+    promise(PROFILES.has(body[6] ?? 0), `the H.264 profile ${body[6]} is not one that destinations take`);
+    promise(((body[9] ?? 0) & 3) === 3, 'NAL units have no four-byte lengths');
+    this.#videoHeader = body.toString('base64');
+  }
+
+  #addAudioHeader({ body }: FlvTag): void {
+    promise(this.#audioHeader === undefined, 'there are two audio headers');
+    const config = body.length >= 4 ? body.readUInt16BE(2) & 0xfff8 : 0;
+    promise(config === AAC_LC_48K_STEREO, 'the sound is not AAC-LC 48 kHz stereo');
+    this.#audioHeader = body.toString('base64');
+  }
+
+  #addVideo(tag: FlvTag): void {
+    const frame = this.#videoFrames++;
+    const framerate = this.#framerate;
+    promise(framerate !== undefined && this.#videoHeader !== undefined, 'there are pictures without a header');
+    promise(tag.timestampMs === videoSlotMs(frame, framerate), `picture ${frame} is at ${tag.timestampMs} ms`);
+    promise(compositionTimeMs(tag) === 0, `picture ${frame} is reordered`);
+    const begins = frame % gopFrames(framerate) === 0;
+    promise(isKeyframe(tag) === begins, `picture ${frame} ${begins ? 'begins no GOP' : 'is a keyframe inside a GOP'}`);
+    if (!begins) return;
+    promise(holdsIdr(tag.body), `keyframe ${frame} does not close the GOP before it`);
+    this.#keyframes.push({ frame, offset: tag.offset });
+  }
+
+  #addAudio(tag: FlvTag): void {
+    const frame = this.#audioFrames++;
+    promise(this.#audioHeader !== undefined, 'there is sound without a header');
+    promise(tag.timestampMs === audioSlotMs(frame), `AAC frame ${frame} is at ${tag.timestampMs} ms`);
+  }
+
+  result() {
+    const framerate = this.#framerate;
+    promise(this.#audioHeader !== undefined && this.#audioFrames > 0, 'there is no sound');
+    const audio = { frames: this.#audioFrames, header: this.#audioHeader };
+    const audioSeconds = (audio.frames * SAMPLES_PER_FRAME) / AUDIO_SAMPLE_RATE;
+    if (framerate === undefined) return { durationSeconds: audioSeconds, video: undefined, audio };
+    promise(this.#videoHeader !== undefined && this.#videoFrames > 0, 'there are no pictures');
+    promise(
+      audio.frames === audioFramesFor(this.#videoFrames, framerate),
+      `${audio.frames} AAC frames are not as long as ${this.#videoFrames} pictures`,
+    );
+    const video = {
+      frameRateNum: framerate as number,
+      frameRateDen: 1,
+      frames: this.#videoFrames,
+      header: this.#videoHeader,
+      keyframes: this.#keyframes,
+    };
+    return { durationSeconds: this.#videoFrames / framerate, video, audio };
+  }
+}
+
+/** Yields the NAL units behind their four-byte lengths, after FLV's five bytes (ISO/IEC 14496-15 5.3.4). */
+function holdsIdr(body: Buffer): boolean {
+  for (let at = 5; at + 5 <= body.length; at += 4 + body.readUInt32BE(at)) {
+    if ((body.readUInt8(at + 4) & 0x1f) === NAL_IDR) return true;
+  }
+  return false;
+}

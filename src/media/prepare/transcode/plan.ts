@@ -1,0 +1,335 @@
+/**
+ * Decides how a source becomes a rendition: the copied tracks, the encoded ones, and ffmpeg's arguments. ffmpeg writes
+ * FLV to its stdout with every timestamp moved up by ORIGIN_MS; rewriter.ts makes the exact file of it. Pure: no I/O,
+ * no clock.
+ */
+
+import { DIMENSIONS, type Framerate, type Quality } from '../../../resources/stream/profile.ts';
+import { AUDIO_SAMPLE_RATE, SAMPLES_PER_FRAME } from '../../rendition/index.ts';
+import { computeExtent } from '../inspect/extent.ts';
+import type { Shift } from '../inspect/join-clocks.ts';
+import type { AudioStream, MediaType, Scan, Source, StreamScan, VideoStream } from '../inspect/source.ts';
+import { pictureFilters } from '../inspect/stills.ts';
+import { inputPath, UNTRUSTED_INPUT } from '../tools/untrusted-input.ts';
+import { audioFramesFor } from './frame-times.ts';
+
+/** The FLV format has no negative times, and the AAC encoder's first frame lies before zero. */
+export const ORIGIN_MS = 1000;
+/** Surplus of sound over the pictures by their timestamps; the rewriter cuts it exactly. */
+const AUDIO_MARGIN_SECONDS = 2;
+const GOP_SECONDS = 2;
+const AUDIO_KBPS = 160;
+const MAX_AUDIO_KBPS = (2 * 6144 * AUDIO_SAMPLE_RATE) / SAMPLES_PER_FRAME / 1000;
+
+/**
+ * Video bitrate in kbit/s, for up to 30 and for 60 frames per second. 720p, 1440p and 2160p: YouTube's recommendation
+ * for H.264 (support.google.com/youtube/answer/2853702). 1080p stays at Twitch's ceiling of 6000 (help.twitch.tv,
+ * Broadcasting Guidelines), well inside YouTube's limits, because one rendition serves every destination.
+ */
+const BITRATES_KBPS: Record<Quality, readonly [number, number]> = {
+  '720p': [4000, 6000],
+  '1080p': [6000, 6000],
+  '1440p': [15_000, 24_000],
+  '2160p': [30_000, 35_000],
+};
+/** Surplus of a copied source over the table: beyond it destinations would stall. */
+const COPY_BITRATE_FACTOR = 1.25;
+
+export const bitrateKbps = (quality: Quality, framerate: Framerate): number =>
+  BITRATES_KBPS[quality][framerate > 30 ? 1 : 0];
+/** Size of a preview: a second of it is made in a tenth of one. */
+const PREVIEW_SHAPE = { width: 640, height: 360, kbps: 800 };
+
+/** Returns width and height in pixels, and kbit/s. */
+const chooseShape = ({ quality, framerate, previewSeconds }: PlanInput) =>
+  previewSeconds === undefined ? { ...DIMENSIONS[quality], kbps: bitrateKbps(quality, framerate) } : PREVIEW_SHAPE;
+
+/**
+ * Returns the most bytes that a rendition of this many seconds may take. Encoders keep to their rate within a second or
+ * two, and a copy has at most COPY_BITRATE_FACTOR of it; sound is copied at any rate of AAC-LC (ISO/IEC 14496-3: 6144
+ * bits a frame and channel).
+ */
+export function maxBytes(input: PlanInput, seconds: number): number {
+  const kbps = (input.type === 'video' ? chooseShape(input).kbps * COPY_BITRATE_FACTOR : 0) + MAX_AUDIO_KBPS;
+  return 2 ** 24 + Math.ceil((1.25 * seconds * kbps * 1000) / 8);
+}
+
+export const gopFrames = (framerate: Framerate): number => GOP_SECONDS * framerate;
+
+export interface PlanInput {
+  path: string;
+  source: Source;
+  scan: Scan;
+  type: MediaType;
+  quality: Quality;
+  framerate: Framerate;
+  /** Only the first seconds, and small: a preview is watched here, and not sent. */
+  previewSeconds?: number;
+  /** Larger pictures are not decoded, whatever the header said. */
+  maxPixels: number;
+  /** True where this ffmpeg can map HDR to SDR (filters zscale and tonemap). */
+  canTonemap: boolean;
+  /** False after a copy turned out not to keep the rendition's promises. */
+  allowCopy: boolean;
+}
+
+export interface Plan {
+  video: 'copy' | 'encode' | 'none';
+  audio: 'copy' | 'encode' | 'silence';
+  /** Expected length, for progress. */
+  durationSeconds: number;
+  /** Number of pictures to take from the output. */
+  videoFrames: number | undefined;
+  args: string[];
+}
+
+export function planRendition(input: PlanInput): Plan {
+  const { source, scan, type, framerate, path } = input;
+  const wantsVideo = type === 'video';
+  const video = !wantsVideo ? 'none' : input.allowCopy && fitsVideo(input) ? 'copy' : 'encode';
+  const audio = !source.audio ? 'silence' : input.allowCopy && fitsAudio(input) ? 'copy' : 'encode';
+  const extent = computeExtent(wantsVideo ? scan : { ...scan, video: undefined });
+  const seconds = Math.min(extent.seconds, input.previewSeconds ?? Number.POSITIVE_INFINITY);
+  const audioSeconds = wantsVideo ? seconds + AUDIO_MARGIN_SECONDS : input.previewSeconds;
+  // Each track is read by itself: none waits for packets of the other, wherever they stand in the file and whenever
+  // they end.
+  const open = (more: string[]) => [
+    ...[...UNTRUSTED_INPUT, ...more, '-itsoffset', (-extent.startSeconds).toFixed(6), '-i', inputPath(path)],
+  ];
+  const pictures = open([
+    ...(video === 'encode' ? ['-max_pixels', String(input.maxPixels)] : []),
+    ...(source.video?.orientation === undefined ? [] : ['-noautorotate']),
+  ]);
+  const silence = ['-t', String(audioSeconds), '-f', 'lavfi', '-i', `anullsrc=r=${AUDIO_SAMPLE_RATE}:cl=stereo`];
+  const sound = audio === 'silence' ? silence : open([]);
+  const soundInput = wantsVideo ? 1 : 0;
+  return {
+    video,
+    audio,
+    durationSeconds: Math.max(0.001, seconds),
+    videoFrames: video === 'encode' ? Math.max(1, Math.round(seconds * framerate)) : undefined,
+    args: [
+      // The filters make the line of time (inspect/join-clocks.ts), so ffmpeg must not make another one.
+      ...['-v', 'error', '-hide_banner', '-nostdin', '-copyts', ...(wantsVideo ? pictures : []), ...sound],
+      ...(video === 'none' ? ['-vn'] : ['-map', `0:${source.video?.index}`, ...videoArgs(input, video, seconds)]),
+      ...['-map', audio === 'silence' ? `${soundInput}:0` : `${soundInput}:${source.audio?.index}`],
+      ...audioArgs(input, audio, audioSeconds),
+      ...['-sn', '-dn', '-map_metadata', '-1', '-map_chapters', '-1', '-max_muxing_queue_size', '4096'],
+      ...['-avoid_negative_ts', 'disabled', '-output_ts_offset', String(ORIGIN_MS / 1000)],
+      // A write for each packet would take longer than everything else of a copy.
+      ...['-flush_packets', '0', '-f', 'flv', '-flvflags', 'no_duration_filesize', 'pipe:1'],
+    ],
+  };
+}
+
+/**
+ * Assumes the result of reading every packet, by a header that tells the whole truth; undefined where the header does
+ * not say enough. MP4 alone counts its frames: more frames than shown ones mean that an edit list hides some.
+ */
+export function assumedScan({ format, video, audio, sizeBytes }: Source, framerate: Framerate): Scan | undefined {
+  if (!/\bmov\b/.test(format) || !video || !audio) return undefined;
+  const stream = (declared: VideoStream | AudioStream, packets: number): StreamScan => ({
+    packets,
+    hidden: 0,
+    startSeconds: declared.declaredStartSeconds ?? Number.NaN,
+    endSeconds: declared.declaredEndSeconds ?? Number.NaN,
+    largestStepSeconds: 0,
+    // The pictures alone have less, so the limit holds.
+    bytes: sizeBytes,
+    regular: true,
+  });
+  const scan = { video: stream(video, video.frames ?? 0), audio: stream(audio, 0) };
+  const shown = (scan.video.endSeconds - scan.video.startSeconds) * framerate;
+  return Math.abs(shown - scan.video.packets) < 0.5 && !Number.isNaN(scan.audio.endSeconds) ? scan : undefined;
+}
+
+/**
+ * Returns ffmpeg's arguments for a source whose pictures and sound are copied; ffmpeg then writes the rendition itself.
+ * Sound before the first picture (the encoder's run-up) and behind the last one is left out.
+ */
+export function remuxArgs({ path, source, scan, framerate }: PlanInput): string[] {
+  const soundFrames = audioFramesFor(scan.video?.packets ?? 0, framerate);
+  // A moment before the first surplus AAC frame, which is after the last picture in every frame rate.
+  const seconds = (soundFrames * SAMPLES_PER_FRAME) / AUDIO_SAMPLE_RATE - 0.001;
+  return [
+    ...['-v', 'error', '-hide_banner', '-nostdin', ...UNTRUSTED_INPUT, '-i', inputPath(path)],
+    ...['-map', `0:${source.video?.index}`, '-map', `0:${source.audio?.index}`, '-c', 'copy', '-sn', '-dn'],
+    ...['-bsf:a', 'noise=drop=lt(pts\\,0)', '-t', String(seconds)],
+    ...['-map_metadata', '-1', '-map_chapters', '-1', '-avoid_negative_ts', 'disabled'],
+    ...['-f', 'flv', '-flvflags', 'no_duration_filesize+no_sequence_end', 'pipe:1'],
+  ];
+}
+
+/** Containers that keep the codec's configuration in their header, as FLV wants it. */
+const COPY_FORMATS = /\b(mov|matroska|flv)\b/;
+
+/** True where the source's pictures can be copied. The rewriter proves it, frame by frame. */
+function fitsVideo({ source, scan, quality, framerate }: PlanInput): boolean {
+  const { video } = source;
+  const measured = scan.video;
+  if (!video || !measured || !COPY_FORMATS.test(source.format)) return false;
+  const seconds = measured.endSeconds - measured.startSeconds;
+  const { width, height } = DIMENSIONS[quality];
+  return (
+    video.codec === 'h264' &&
+    ['High', 'Main', 'Constrained Baseline'].includes(video.profile) &&
+    video.pixelFormat === 'yuv420p' &&
+    video.width === width &&
+    video.height === height &&
+    video.sampleAspect[0] === video.sampleAspect[1] &&
+    video.rotation === 0 &&
+    !video.interlaced &&
+    !video.bFrames &&
+    !isHdr(video) &&
+    measured.regular &&
+    !measured.breaks &&
+    measured.hidden === 0 &&
+    measured.startSeconds === source.startSeconds &&
+    computeExtent(scan).heldAfterSeconds === 0 &&
+    (measured.bytes * 8) / seconds / 1000 <= bitrateKbps(quality, framerate) * COPY_BITRATE_FACTOR
+  );
+}
+
+/** True where the source's sound can be copied: it must begin with the pictures and last as long. */
+function fitsAudio({ source, scan, type }: PlanInput): boolean {
+  const { audio } = source;
+  const measured = scan.audio;
+  if (!audio || !measured || !COPY_FORMATS.test(source.format)) return false;
+  const frameSeconds = SAMPLES_PER_FRAME / AUDIO_SAMPLE_RATE;
+  const pictures = type === 'video' ? scan.video : undefined;
+  return (
+    audio.codec === 'aac' &&
+    audio.profile === 'LC' &&
+    audio.sampleRate === AUDIO_SAMPLE_RATE &&
+    audio.channels === 2 &&
+    measured.regular &&
+    !measured.breaks &&
+    (!pictures ||
+      (measured.startSeconds - pictures.startSeconds < frameSeconds / 2 &&
+        pictures.endSeconds - measured.endSeconds < frameSeconds / 2))
+  );
+}
+
+export const isHdr = (video: VideoStream): boolean => ['smpte2084', 'arib-std-b67'].includes(video.colorTransfer);
+
+function videoArgs(input: PlanInput, how: 'copy' | 'encode', seconds: number): string[] {
+  if (how === 'copy' || !input.source.video) return ['-c:v', 'copy'];
+  const { kbps } = chooseShape(input);
+  const gop = String(gopFrames(input.framerate));
+  const timing = standsLong(input) ? ['-fps_mode', 'passthrough'] : ['-fps_mode', 'cfr', '-r', String(input.framerate)];
+  return [
+    ...['-vf', videoFilters(input.source.video, input, seconds), ...timing],
+    // The fastest preset in Twitch's guidelines; slower ones would take a small machine too long.
+    ...['-c:v', 'libx264', '-preset', 'veryfast', '-profile:v', 'high', '-pix_fmt', 'yuv420p'],
+    // Without B-frames decoding order is showing order, so a splice needs no reordering delay.
+    ...['-bf', '0', '-g', gop, '-keyint_min', gop, '-sc_threshold', '0', '-flags', '+cgop'],
+    ...['-b:v', `${kbps}k`, '-maxrate', `${kbps}k`, '-bufsize', `${2 * kbps}k`],
+    ...['-colorspace', 'bt709', '-color_primaries', 'bt709', '-color_trc', 'bt709', '-color_range', 'tv'],
+  ];
+}
+
+/** ffmpeg repeats a picture in one go, while the sound waits; beyond this a filter repeats it on demand. */
+const LONG_STEP_SECONDS = 60;
+function standsLong({ source: { video }, scan }: PlanInput): boolean {
+  const frameSeconds = video ? video.framerate[1] / video.framerate[0] : 0;
+  return Math.max(frameSeconds, scan.video?.largestStepSeconds ?? 0) > LONG_STEP_SECONDS;
+}
+
+/**
+ * ffmpeg makes all filters anew when the size or format of the pictures changes. So no filter counts from its first
+ * picture (as `fps` does), and each takes sizes from its own picture: only the encoder knows what was sent.
+ */
+function videoFilters(video: VideoStream, input: PlanInput, seconds: number): string {
+  const { framerate, canTonemap, scan } = input;
+  const { width, height } = chooseShape(input);
+  const sourceFps = video.framerate[0] / video.framerate[1];
+  // Fields become frames where the profile has room for them: 25 interlaced frames show 50 moments.
+  const fields = framerate >= 1.9 * sourceFps ? 'send_field' : 'send_frame';
+  const tonemap = isHdr(video) && canTonemap;
+  const long = standsLong(input);
+  // The encoder's repetition of pictures rounds down from 0.6, and so shows each at the nearest time.
+  const early = long ? 0 : 0.4 / framerate;
+  const slot = (time: string) => `floor(${time}*${framerate}-0.15)`;
+  // The last picture of a slow source lasts longer than one of the rendition's.
+  const margin = 2 + 2 / sourceFps;
+  return [
+    ...pictureFilters(video),
+    `setpts='${joinedPts(scan.video?.shifts)}+${early.toFixed(6)}/TB'`,
+    ...(video.interlaced ? [`yadif=mode=${fields}`] : []),
+    // Frames are dropped before the work on them, and doubled after it.
+    ...(long ? [] : [`select='isnan(prev_selected_t)+gt(${slot('t')},${slot('prev_selected_t')})'`]),
+    ...(tonemap ? [TONEMAP] : []),
+    ...fitFilters(width, height, tonemap ? 'bt709' : chooseMatrix(video)),
+    'format=yuv420p',
+    'tpad=stop=-1:stop_mode=clone',
+    ...(long ? [`fps=${framerate}:start_time=0`] : []),
+    `trim=end=${(seconds + margin).toFixed(3)}`,
+  ].join(',');
+}
+
+/** Returns an expression of setpts or asetpts: a frame's time on the joined line of its source's clocks. */
+function joinedPts(shifts: readonly Shift[] = []): string {
+  if (shifts.length === 0) return 'PTS';
+  // Only the first frame of a packet knows the packet's position in the file.
+  const byte = 'st(0,if(isnan(POS),ld(0),POS))';
+  const steps = shifts.map(({ fromByte, seconds }, at) => {
+    const more = seconds - (shifts[at - 1]?.seconds ?? 0);
+    return `gte(ld(0),${fromByte})*(${more.toFixed(6)})`;
+  });
+  return `PTS+0*${byte}+(${steps.join('+')})/TB`;
+}
+
+/**
+ * Returns filters that scale a picture of any size and pixel aspect into the frame, in the middle, with even borders.
+ */
+export function fitFilters(width: number, height: number, inMatrix = 'auto'): string[] {
+  // Chroma has half the resolution, and the border on each side must be even too.
+  const even = (value: string, max: number) => `max(4,${max}-4*round((${max}-${value})/4))`;
+  const wide = `gte(dar,${width}/${height})`;
+  return [
+    `scale=w='if(${wide},${width},${even(`${height}*dar`, width)})':h='if(${wide},${even(`${width}/dar`, height)},${height})'` +
+      `:eval=frame:flags=bicubic:in_color_matrix=${inMatrix}:out_color_matrix=bt709:out_range=tv`,
+    `pad=${width}:${height}:(ow-iw)/2:(oh-ih)/2:black:eval=frame`,
+    'setsar=1',
+  ];
+}
+
+/** Linear light, BT.709 primaries, Hable's curve: the usual way from PQ or HLG to SDR. */
+const TONEMAP =
+  'zscale=transfer=linear:npl=100,format=gbrpf32le,zscale=primaries=bt709,tonemap=tonemap=hable:desat=0,' +
+  'zscale=transfer=bt709:matrix=bt709:range=tv,format=yuv420p';
+
+/**
+ * Chooses the colour matrix, where the pictures do not state theirs. ffmpeg assumes BT.601; by long custom, HD without
+ * a statement is BT.709.
+ */
+function chooseMatrix({ colorSpace, width, height }: VideoStream): string {
+  if (['bt709', 'smpte170m', 'bt470bg', 'bt2020nc', 'bt2020c', 'smpte240m', 'fcc'].includes(colorSpace)) return 'auto';
+  return Math.min(width, height) >= 720 ? 'bt709' : 'bt601';
+}
+
+/** Returns filters that bring sound of any rate and layout, which may change, onto one line of time. */
+export const soundFilters = (
+  scan: StreamScan | undefined,
+  { rate, layout, follows }: { rate: number; layout: 'mono' | 'stereo'; follows: boolean },
+): string[] => [
+  ...(scan?.shifts ? [`asetpts='${joinedPts(scan.shifts)}'`] : []),
+  `aresample=${rate}${follows ? ':async=1' : ''}`,
+  `aformat=channel_layouts=${layout}`,
+];
+
+/** Longer holes are filled with silent frames behind the encoder: a filter would make all of one in memory. */
+const MAX_FILTERED_GAP_SECONDS = 10;
+
+function audioArgs({ scan, type }: PlanInput, how: Plan['audio'], seconds: number | undefined): string[] {
+  if (how === 'copy') return ['-c:a', 'copy'];
+  // Sound with pictures keeps to their time. Without them every sample is played: the timestamps may promise less.
+  const follows = type === 'video' && (scan.audio?.largestStepSeconds ?? 0) <= MAX_FILTERED_GAP_SECONDS;
+  const filters = [
+    ...soundFilters(scan.audio, { rate: AUDIO_SAMPLE_RATE, layout: 'stereo', follows }),
+    // Sound alone begins with its first sample: an encoder's run-up that is not played may precede it (Opus, WMA).
+    ...(type === 'video' ? ['apad'] : ['asetpts=PTS-STARTPTS']),
+    ...(seconds === undefined ? [] : [`atrim=end=${seconds.toFixed(3)}`]),
+  ];
+  return ['-af', filters.join(','), '-c:a', 'aac', '-profile:a', 'aac_low', '-b:a', `${AUDIO_KBPS}k`];
+}

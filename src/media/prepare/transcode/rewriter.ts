@@ -1,0 +1,200 @@
+/**
+ * Makes the exact FLV of a rendition from ffmpeg's output: timestamps by counting, sound cut or filled to the length of
+ * the pictures, tags in the order of their times. Pure: no I/O, no clock.
+ */
+import {
+  compositionTimeMs,
+  encodedTagBytes,
+  encodeHeader,
+  encodeMetaData,
+  type FlvTag,
+  isAacSequenceHeader,
+  isAudioFrame,
+  isAvcSequenceHeader,
+  isVideoFrame,
+  TAG_AUDIO,
+  TAG_SCRIPT,
+  TAG_VIDEO,
+  type TagType,
+  writeTag,
+} from '../../rendition/flv.ts';
+import { AUDIO_FRAME_MS, audioFramesFor, audioSlotMs, BrokenPromiseError, videoSlotMs } from './frame-times.ts';
+import { ORIGIN_MS } from './plan.ts';
+
+/** FLV's rounding and the container's before it. */
+const TOLERANCE_MS = 3;
+/** ffmpeg interleaves within a few seconds; a longer queue means that a track has ended early. */
+const MAX_WAITING_FRAMES = 20_000;
+/**
+ * One AAC-LC frame of silence, stereo (ISO/IEC 14496-3 4.4.2: a channel pair without any section), behind FLV's two
+ * bytes.
+ */
+export const SILENT_FRAME = Buffer.from('af01211004608c1c', 'hex');
+
+/** Sound without pictures plays as it comes; a shorter gap in it is no pause. */
+export const PAUSE_MS = 100;
+/** The limits of media (media/limits.ts) refuse far shorter pauses. */
+const MAX_PAUSE_MS = 2 ** 27;
+
+/** A tag to write; the body is still the input's. */
+export type NewTag = Pick<FlvTag, 'type' | 'timestampMs' | 'body'>;
+
+/** Encodes the beginning of the file, before its first tag. */
+export const fileHeader = (framerate: number | undefined): Buffer =>
+  encodeHeader({ audio: true, video: framerate !== undefined });
+
+/** Returns the bytes that these tags take in a file. */
+export const encodedBytes = (tags: readonly NewTag[]): number =>
+  tags.reduce((sum, { body }) => sum + encodedTagBytes(body), 0);
+
+/** Writes tags into `target` one behind the other. Returns the number of bytes. */
+export function encodeTags(tags: readonly NewTag[], target: Buffer): number {
+  let at = 0;
+  for (const { type, timestampMs, body } of tags) at = writeTag(target, at, type, timestampMs, body);
+  return at;
+}
+
+export interface Mending {
+  /** True where missing sound is filled with silence, and surplus sound is left out. */
+  sound: boolean;
+  /** True where the times of sound without pictures show its pauses; otherwise its frames follow each other. */
+  pauses?: boolean;
+  /** Number of pictures after which further ones are left out. */
+  videoFrames: number | undefined;
+}
+
+export class Rewriter {
+  readonly #framerate: number | undefined;
+  readonly #mending: Mending;
+  #videoHeader: Buffer | undefined;
+  #audioHeader: Buffer | undefined;
+  #begun = false;
+  #video: Buffer[] = [];
+  #audio: Buffer[] = [];
+  #videoFrames = 0;
+  #audioFrames = 0;
+  #videoWritten = 0;
+  #audioWritten = 0;
+  /** AAC frames of silence added at the end. */
+  silentFrames = 0;
+
+  /** `framerate` of the profile; undefined for a rendition of sound alone. */
+  constructor(framerate: number | undefined, mending: Mending = { sound: false, videoFrames: undefined }) {
+    this.#framerate = framerate;
+    this.#mending = mending;
+  }
+
+  /** Seconds of input so far. */
+  get seconds(): number {
+    return this.#framerate ? this.#videoFrames / this.#framerate : (this.#audioFrames * AUDIO_FRAME_MS) / 1000;
+  }
+
+  /** Takes ffmpeg's next tag and returns the tags to write. Throws BrokenPromiseError. */
+  push(tag: FlvTag): NewTag[] {
+    if (isAvcSequenceHeader(tag)) this.#videoHeader = sameHeader(this.#videoHeader, tag.body);
+    else if (isAacSequenceHeader(tag)) this.#audioHeader = sameHeader(this.#audioHeader, tag.body);
+    else if (isVideoFrame(tag)) this.#pushVideo(tag);
+    else if (isAudioFrame(tag)) this.#pushAudio(tag);
+    else return [];
+    // The frames of silence are one and the same buffer.
+    if (this.#video.length + this.#audio.length - this.silentFrames > MAX_WAITING_FRAMES) {
+      throw new BrokenPromiseError('sound and pictures are too far apart');
+    }
+    return this.#drain(false);
+  }
+
+  /** Ends the input and returns the rest. Throws BrokenPromiseError when a track is missing. */
+  end(): NewTag[] {
+    if (this.#framerate) {
+      const wanted = audioFramesFor(this.#videoFrames, this.#framerate);
+      this.#audio.length = Math.min(this.#audio.length, Math.max(0, wanted - this.#audioWritten));
+      this.#fill(wanted - this.#audioWritten - this.#audio.length);
+    }
+    const rest = this.#drain(true);
+    if (this.#framerate && this.#videoWritten === 0) throw new BrokenPromiseError('there are no pictures');
+    if (this.#audioWritten === 0) throw new BrokenPromiseError('there is no sound');
+    return rest;
+  }
+
+  #pushVideo(tag: FlvTag): void {
+    if (!this.#framerate || this.#videoFrames === this.#mending.videoFrames) return;
+    const expected = ORIGIN_MS + videoSlotMs(this.#videoFrames, this.#framerate);
+    if (Math.abs(tag.timestampMs - expected) > TOLERANCE_MS) {
+      throw new BrokenPromiseError(`picture ${this.#videoFrames} is at ${tag.timestampMs} ms, not ${expected} ms`);
+    }
+    if (compositionTimeMs(tag) !== 0) throw new BrokenPromiseError(`picture ${this.#videoFrames} is reordered`);
+    this.#videoFrames++;
+    this.#video.push(tag.body);
+  }
+
+  #pushAudio(tag: FlvTag): void {
+    // A frame mostly before zero is the encoder's run-up: the next frame overlaps with its sound.
+    if (this.#audioFrames === 0 && tag.timestampMs < ORIGIN_MS - AUDIO_FRAME_MS / 2) return;
+    const expected = ORIGIN_MS + audioSlotMs(this.#audioFrames);
+    const late = tag.timestampMs - expected;
+    if (Math.abs(late) > AUDIO_FRAME_MS / 2 + TOLERANCE_MS) {
+      if (!this.#mending.sound || late > MAX_PAUSE_MS)
+        throw new BrokenPromiseError(`AAC frame ${this.#audioFrames} is at ${tag.timestampMs} ms, not ${expected} ms`);
+      if (this.#framerate && late < 0) return;
+      if (this.#framerate || (this.#mending.pauses && late > PAUSE_MS)) this.#fill(Math.round(late / AUDIO_FRAME_MS));
+    }
+    this.#audioFrames++;
+    this.#audio.push(tag.body);
+  }
+
+  #fill(frames: number): void {
+    for (let added = 0; added < frames; added++) this.#audio.push(SILENT_FRAME);
+    this.#audioFrames += frames;
+    this.silentFrames += frames;
+  }
+
+  /** Writes the earlier of the two next frames, as long as both are known. */
+  #drain(last: boolean): NewTag[] {
+    const out: NewTag[] = [];
+    if (!this.#begun) {
+      if (!this.#audioHeader || (this.#framerate && !this.#videoHeader)) return out;
+      out.push(...this.#preamble(this.#audioHeader));
+      this.#begun = true;
+    }
+    let video = 0;
+    let audio = 0;
+    for (;;) {
+      const picture = this.#video[video];
+      const sound = this.#audio[audio];
+      if (!last && this.#framerate && !(picture && sound)) break;
+      if (!picture && !sound) break;
+      const pictureMs = picture ? videoSlotMs(this.#videoWritten, this.#framerate ?? 1) : Number.POSITIVE_INFINITY;
+      const soundMs = sound ? audioSlotMs(this.#audioWritten) : Number.POSITIVE_INFINITY;
+      if (picture && pictureMs <= soundMs) {
+        out.push({ type: TAG_VIDEO, timestampMs: pictureMs, body: picture });
+        this.#videoWritten++;
+        video++;
+      } else if (sound) {
+        out.push({ type: TAG_AUDIO, timestampMs: soundMs, body: sound });
+        this.#audioWritten++;
+        audio++;
+      }
+    }
+    this.#video.splice(0, video);
+    this.#audio.splice(0, audio);
+    return out;
+  }
+
+  #preamble(audioHeader: Buffer): NewTag[] {
+    const video = this.#framerate !== undefined;
+    const meta = { ...(this.#framerate && { framerate: this.#framerate, videocodecid: 7 }), audiocodecid: 10 };
+    const first = (type: TagType, body: Buffer): NewTag => ({ type, timestampMs: 0, body });
+    return [
+      first(TAG_SCRIPT, encodeMetaData(meta)),
+      ...(video && this.#videoHeader ? [first(TAG_VIDEO, this.#videoHeader)] : []),
+      first(TAG_AUDIO, audioHeader),
+    ];
+  }
+}
+
+function sameHeader(known: Buffer | undefined, header: Buffer): Buffer {
+  // The parser's chunk may be large; a kept header must not hold it.
+  if (known === undefined) return Buffer.from(header);
+  if (known.equals(header)) return known;
+  throw new BrokenPromiseError('the codec’s configuration changes');
+}

@@ -1,0 +1,124 @@
+/**
+ * Carries out the operator's commands to a stream on air: skip, publish, stop. The operator shows a token from a Secret
+ * that both read; without a token file all commands are refused. A second token lets its holder look.
+ */
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import type { Logger } from '../../../lib/log.ts';
+import type { Program } from '../../../resources/stream/program.ts';
+import type { TrackEpoch, TrackPlayer } from '../tracks/track.ts';
+import type { PublisherLock } from './publisher-lock.ts';
+
+/** The next item is open long before this limit, unless the storage does not answer. */
+const SKIP_MS = 3000;
+const MAX_ID = 256;
+
+export interface SkipRequest {
+  /** Id of the request: a repeat with the same id is the same skip. */
+  id: string;
+  track: 'video' | 'audio';
+}
+
+/** Status and body of the HTTP response. */
+export interface CommandAnswer {
+  status: 200 | 202 | 400 | 409;
+  body: { code: string; clock?: { video: TrackEpoch | null; audio: TrackEpoch | null } };
+}
+
+export interface CommandsOptions {
+  tokenFile: string | undefined;
+  /** File with the token for viewers; undefined where everybody may look. */
+  viewTokenFile?: string | undefined;
+  video: TrackPlayer;
+  /** Undefined while the program has no list of songs. */
+  audio: () => TrackPlayer | undefined;
+  /** Skips that were carried out before this process began. */
+  skipped: Program['skipped'];
+  /** Undefined when this process publishes without a lock. */
+  lock?: PublisherLock | undefined;
+  log: Logger;
+}
+
+const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
+
+function parseSkipRequest(body: unknown): SkipRequest | undefined {
+  if (typeof body !== 'object' || body === null || !('id' in body)) return undefined;
+  const { id } = body;
+  const track = 'track' in body ? body.track : 'video';
+  if (typeof id !== 'string' || id === '' || id.length > MAX_ID) return undefined;
+  return track === 'video' || track === 'audio' ? { id, track } : undefined;
+}
+
+async function carries(authorization: string | undefined, file: string | undefined): Promise<boolean> {
+  const token = file === undefined ? '' : await readFile(file, 'utf8').catch(() => '');
+  const told = /^Bearer (\S+)$/i.exec(authorization ?? '')?.[1] ?? '';
+  return timingSafeEqual(digest(token.trim()), digest(told)) && told !== '';
+}
+
+export class Commands {
+  readonly #options: CommandsOptions;
+  readonly #last: Partial<Record<SkipRequest['track'], { id: string; done: Promise<boolean> }>> = {};
+
+  constructor(options: CommandsOptions) {
+    this.#options = options;
+    const { video, audio } = options.skipped ?? {};
+    const done = Promise.resolve(true);
+    if (video !== undefined) this.#last.video = { id: video, done };
+    if (audio !== undefined) this.#last.audio = { id: audio, done };
+  }
+
+  /** Checks an Authorization header against the token, in constant time. */
+  mayAsk(authorization: string | undefined): Promise<boolean> {
+    return carries(authorization, this.#options.tokenFile);
+  }
+
+  /** Checks an Authorization header against both tokens. */
+  async mayLook(authorization: string | undefined): Promise<boolean> {
+    const { viewTokenFile } = this.#options;
+    return (
+      viewTokenFile === undefined || (await carries(authorization, viewTokenFile)) || (await this.mayAsk(authorization))
+    );
+  }
+
+  /** Acquires the publisher lock, if the request names this pod. */
+  publish(body: unknown): CommandAnswer {
+    const podUid = typeof body === 'object' && body !== null && 'podUID' in body ? body.podUID : undefined;
+    const acquired = this.#options.lock?.acquire(podUid) ?? false;
+    return acquired ? { status: 200, body: { code: 'released' } } : { status: 409, body: { code: 'not_released' } };
+  }
+
+  /** Releases the publisher lock; outputs send the rest of their queues. */
+  stop(): CommandAnswer {
+    this.#options.lock?.release();
+    return { status: 200, body: { code: 'stopping' } };
+  }
+
+  /** Skips the current item. Returns 202 while the next item cannot play yet: the caller asks again. */
+  async skip(body: unknown): Promise<CommandAnswer> {
+    const { video, log } = this.#options;
+    const audio = this.#options.audio();
+    const request = parseSkipRequest(body);
+    if (!request) return { status: 400, body: { code: 'request_invalid' } };
+    const track = request.track === 'audio' ? audio : video;
+    if (!track) return { status: 409, body: { code: 'track_missing' } };
+    let last = this.#last[request.track];
+    if (last?.id !== request.id) {
+      log.info({ track: request.track }, 'a skip was asked for');
+      last = { id: request.id, done: track.skip() };
+      this.#last[request.track] = last;
+    }
+    const late = Promise.withResolvers<'late'>();
+    const timer = setTimeout(late.resolve, SKIP_MS, 'late');
+    const done = await Promise.race([last.done, late.promise]);
+    clearTimeout(timer);
+    if (done === 'late') return { status: 202, body: { code: 'skip_pending' } };
+    if (!done) {
+      delete this.#last[request.track];
+      return { status: 409, body: { code: 'nothing_plays' } };
+    }
+    return {
+      status: 200,
+      body: { code: 'skipped', clock: { video: video.stats().clock, audio: audio?.stats().clock ?? null } },
+    };
+  }
+}

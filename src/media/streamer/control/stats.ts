@@ -1,0 +1,111 @@
+/**
+ * Builds the numbers of a stream as one JSON document, which /stats returns and the metrics use.
+ * Pure: no I/O, no clock.
+ */
+import type { CacheStats } from '../../storage/cache.ts';
+import type { BroadcastStats } from '../output/broadcaster.ts';
+import type { OutputStats } from '../output/output.ts';
+import type { SpliceStats } from '../timeline/splicer.ts';
+import type { ShownItem, TrackEpoch, TrackStats, UnplayableItem } from '../tracks/track.ts';
+import type { StreamerRun } from './airtime.ts';
+
+export interface StreamerStats {
+  /** True while a destination takes media. */
+  live: boolean;
+  /** True while this pod does not hold the publisher lock. */
+  held: boolean;
+  /** Time when a destination first took media (RFC 3339); null before. */
+  startedAt: string | null;
+  uptimeSeconds: number;
+  /** Averages over the last seconds. */
+  bitrateKbps: number;
+  fps: number;
+  framesSent: number;
+  /** Rounds of the video list since the on-air epoch. */
+  loopCount: number;
+  seam: {
+    count: number;
+    maxStepMs: number;
+    maxAudioStepMs: number;
+    hour: { maxStepMs: number; maxAudioStepMs: number };
+  };
+  /** Sound minus picture at the last seam. */
+  avSkewMs: number;
+  reconnects: number;
+  currentItem: ShownItem | null;
+  nextItem: ShownItem | null;
+  currentAudioItem: ShownItem | null;
+  programVersion: number;
+  /** The playhead of each track, as another streamer would need it to stand at the same place. */
+  clock: { video: TrackEpoch | null; audio: TrackEpoch | null };
+  /** False while no item can be played. */
+  playable: boolean;
+  skippedItems: number;
+  /** Items that could not be played at their last turn. */
+  brokenItems: (UnplayableItem & { track: 'video' | 'audio' })[];
+  /** Media sent ahead of time. */
+  leadMs: number;
+  /** The processes of this pod that were on air, in order; the last one is this process if it was. */
+  runs: readonly StreamerRun[];
+  /** Cache statistics since the start; null without a cache. */
+  cache: CacheStats | null;
+  destinations: Omit<OutputStats, 'reconnectsByCode' | 'failuresByCode'>[];
+}
+
+export interface StatsParts {
+  splice: SpliceStats;
+  broadcaster: BroadcastStats;
+  video: TrackStats;
+  audio: TrackStats | undefined;
+  outputs: readonly OutputStats[];
+  startedAt: Date | undefined;
+  now: Date;
+  programVersion: number;
+  held?: boolean;
+  cache?: CacheStats | undefined;
+  runs?: readonly StreamerRun[];
+}
+
+const sum = (numbers: Iterable<number>): number => {
+  let total = 0;
+  for (const n of numbers) total += n;
+  return total;
+};
+const tenth = (n: number): number => Math.round(n * 10) / 10;
+
+export function streamerStats(parts: StatsParts): StreamerStats {
+  const { splice, broadcaster, video, audio, outputs, startedAt, now } = parts;
+  return {
+    live: outputs.some((t) => t.connected),
+    held: parts.held ?? false,
+    startedAt: startedAt?.toISOString() ?? null,
+    uptimeSeconds: startedAt ? Math.max(0, Math.floor((now.getTime() - startedAt.getTime()) / 1000)) : 0,
+    bitrateKbps: broadcaster.bitrateKbps,
+    fps: broadcaster.fps,
+    framesSent: splice.videoFrames,
+    loopCount: video.loopCount,
+    seam: {
+      count: splice.seams,
+      maxStepMs: splice.maxVideoStepMs,
+      maxAudioStepMs: splice.maxAudioStepMs,
+      hour: { maxStepMs: broadcaster.hour.videoStepMs, maxAudioStepMs: broadcaster.hour.audioStepMs },
+    },
+    avSkewMs: tenth(splice.avSkewMs),
+    reconnects: sum(outputs.map((t) => t.reconnects)),
+    currentItem: video.current,
+    nextItem: video.next,
+    currentAudioItem: audio?.current ?? null,
+    programVersion: parts.programVersion,
+    clock: { video: video.clock, audio: audio?.clock ?? null },
+    playable: video.playable,
+    skippedItems: sum([...Object.values(video.skipped), ...Object.values(audio?.skipped ?? {})]),
+    brokenItems: [
+      ...video.broken.map((item) => ({ ...item, track: 'video' as const })),
+      ...(audio?.broken ?? []).map((item) => ({ ...item, track: 'audio' as const })),
+    ],
+    leadMs: broadcaster.leadMs,
+    runs: parts.runs ?? [],
+    cache: parts.cache ?? null,
+    destinations: outputs.map(({ reconnectsByCode: _, failuresByCode: __, ...shown }) => shown),
+  };
+}

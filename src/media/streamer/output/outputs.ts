@@ -1,0 +1,51 @@
+/** Keeps one output for each destination of the program. */
+import { Output, type OutputOptions, type OutputStats, type Secrets } from './output.ts';
+
+export class Outputs {
+  readonly #outputs = new Map<string, Output>();
+  /** Outputs that are closing. */
+  readonly #leaving = new Set<Promise<void>>();
+  readonly #options: Omit<OutputOptions, 'name'>;
+  #secrets: ReadonlyMap<string, Secrets> = new Map();
+
+  constructor(options: Omit<OutputOptions, 'name'>) {
+    this.#options = options;
+  }
+
+  stats(): OutputStats[] {
+    return [...this.#outputs.values()].map((output) => output.stats());
+  }
+
+  /** Opens outputs for new names and closes those of missing names; the others run on. */
+  set(names: readonly string[]): void {
+    for (const [name, output] of [...this.#outputs].filter(([existing]) => !names.includes(existing))) {
+      this.#outputs.delete(name);
+      const gone = output.close().finally(() => this.#leaving.delete(gone));
+      this.#leaving.add(gone);
+    }
+    for (const name of names.filter((n) => !this.#outputs.has(n))) {
+      // The stream is on air while any destination takes media, so lost media of one output counts only alone.
+      const onAirtimeLost = (ms: number) => {
+        if (![...this.#outputs].some(([other, one]) => other !== name && one.stats().connected))
+          this.#options.onAirtimeLost?.(ms);
+      };
+      const output = new Output({ ...this.#options, name, onAirtimeLost });
+      this.#outputs.set(name, output);
+      output.configure(this.#secrets.get(name));
+    }
+  }
+
+  /** Configures outputs. A destination that is missing here keeps its values: only `set` closes outputs. */
+  configure(secrets: ReadonlyMap<string, Secrets>): void {
+    this.#secrets = new Map([...this.#secrets, ...secrets]);
+    for (const [name, output] of this.#outputs) {
+      const known = this.#secrets.get(name);
+      if (known) output.configure(known);
+    }
+  }
+
+  async close(): Promise<void> {
+    this.set([]);
+    await Promise.all(this.#leaving);
+  }
+}

@@ -1,0 +1,37 @@
+/**
+ * Tracks the largest step between two timestamps of a track over the last hour, minute by minute.
+ * Pure: no I/O, no clock.
+ */
+
+const MINUTE_MS = 60_000;
+const MINUTES = 60;
+
+export class LargestSteps {
+  /** The largest step of each minute that had one, oldest first. */
+  #minutes: { minute: number; ms: number }[] = [];
+  #before: number | undefined;
+
+  /** Adds the next timestamp in milliseconds, at a moment of the monotonic clock. */
+  add(timestampMs: number, nowMs: number): void {
+    const ms = timestampMs - (this.#before ?? timestampMs);
+    this.#before = timestampMs;
+    const minute = Math.floor(nowMs / MINUTE_MS);
+    const last = this.#minutes.at(-1);
+    if (last?.minute === minute) {
+      last.ms = Math.max(last.ms, ms);
+    } else {
+      this.#minutes.push({ minute, ms });
+      this.#forget(minute);
+    }
+  }
+
+  /** Returns the largest step of the last hour; 0 when there was none. */
+  largestMs(nowMs: number): number {
+    this.#forget(Math.floor(nowMs / MINUTE_MS));
+    return this.#minutes.reduce((largest, { ms }) => Math.max(largest, ms), 0);
+  }
+
+  #forget(minute: number): void {
+    while ((this.#minutes[0]?.minute ?? minute) <= minute - MINUTES) this.#minutes.shift();
+  }
+}

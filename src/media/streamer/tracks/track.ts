@@ -1,0 +1,342 @@
+/**
+ * Plays the items of a program's list, one after the other for ever; the next item is opened while the current one
+ * plays. An item that cannot be played is skipped, counted and tried again on its next turn.
+ */
+import { type Clock, sleep } from '../../../lib/clock.ts';
+import type { Logger } from '../../../lib/log.ts';
+import {
+  findPlace,
+  isLeftOut,
+  type Place,
+  type Program,
+  type ProgramItem,
+  type Track,
+} from '../../../resources/stream/program.ts';
+import type { Storage } from '../../storage/storage.ts';
+import { CuttableItem } from '../timeline/cuttable-item.ts';
+import { EpochKeeper } from '../timeline/epoch-keeper.ts';
+import {
+  advance,
+  computePlayhead,
+  correctDuration,
+  countTicksBefore,
+  findItem,
+  type Loop,
+  type Playhead,
+  resumeAfter,
+} from '../timeline/playhead.ts';
+import type { TimelineItem } from '../timeline/splicer.ts';
+import { msToTicks, ticksToMs } from '../timeline/ticks.ts';
+import { ItemReader } from './item-reader.ts';
+import { measure } from './measure-list.ts';
+import { ItemError, itemError, type TrackKind } from './rendition-index.ts';
+
+/** Wait after a whole round without a playable item, longer each time. */
+const RETRY_MS = { first: 500, longest: 15_000 };
+/** Limit of the broken items that are listed by name. */
+const MAX_BROKEN = 20;
+
+export interface TrackOptions {
+  storage: Storage;
+  kind: TrackKind;
+  clock: Clock;
+  log: Logger;
+  signal: AbortSignal;
+  /** Called when `next` may return something new, or an item has more media. */
+  onData: () => void;
+  /** Milliseconds of media made ahead of time; 0 when missing. */
+  leadMs?: () => number;
+}
+
+/** Returns the index of item `id` that is nearest to its old index: a list may hold an item more than once. */
+function nearest(items: readonly ProgramItem[], id: string, was: number): number | undefined {
+  const found = items.flatMap((item, index) => (item.id === id ? [index] : []));
+  return found.sort((a, b) => Math.abs(a - was) - Math.abs(b - was))[0];
+}
+
+/** Describes the item of a turn for display. */
+function show({ id, name }: Pick<ProgramItem, 'id' | 'name'>, listing: Listing | undefined, turn: Playhead): ShownItem {
+  const index = (listing && findItem(listing.loop, turn)) ?? 0;
+  return { id, name, ...findPlace(listing?.lists, index) };
+}
+
+/** The list of one program version, with the measures that its first item needs. */
+interface Listing {
+  version: number;
+  /** Undefined until the first item of a version that was published on air begins. */
+  epochMs: number | undefined;
+  items: readonly ProgramItem[];
+  lists: Track['lists'];
+  loop: Loop;
+  /** Largest B-frame delay of the items, in ticks. */
+  delayTicks: number;
+  /** True when nothing is known of the items because the storage did not answer. */
+  unanswered: boolean;
+}
+
+export interface TrackStats {
+  /** Items that could not be played, by code, since the start. */
+  skipped: Record<string, number>;
+  /** Completed rounds, by the playhead. */
+  loopCount: number;
+  current: ShownItem | null;
+  next: ShownItem | null;
+  /** False while no item of the list can be played. */
+  playable: boolean;
+  /** The version on air, and the epoch that puts another streamer at the same place; null before the first item. */
+  clock: TrackEpoch | null;
+  /** Items that could not be played at their last turn. */
+  broken: UnplayableItem[];
+}
+
+export interface TrackEpoch {
+  version: number;
+  /** RFC 3339. */
+  epoch: string;
+}
+
+/** An item and its place in the stream's lists. */
+export type ShownItem = { id: string; name: string } & Place;
+
+export interface UnplayableItem extends ShownItem {
+  code: string;
+  message: string;
+}
+
+export class TrackPlayer {
+  readonly #options: TrackOptions;
+  #listing: Listing | undefined;
+  /** The turn after the last one returned. */
+  #cursor: Playhead | undefined;
+  #ready: ItemReader | undefined;
+  #opening: Promise<void> | undefined;
+  /** Rises when a new listing makes the item that is being opened useless. */
+  #generation = 0;
+  #changed = new AbortController();
+  #playing: ItemReader | undefined;
+  /** The turn of #playing. */
+  #at: Playhead = { round: 0, turn: 0, offsetTicks: 0 };
+  /** The listing of #playing. */
+  #onAir: Listing | undefined;
+  readonly #epoch = new EpochKeeper();
+  #skipping: PromiseWithResolvers<void> | undefined;
+  readonly #skipped: Record<string, number> = {};
+  readonly #broken = new Map<string, UnplayableItem>();
+  #playable = true;
+  /** Loads the program again, after the storage did not answer for its list. */
+  #again: (() => Promise<void>) | undefined;
+  /** Number of the last load that began, and of the last that ended. */
+  #loads = 0;
+  #loaded = 0;
+
+  constructor(options: TrackOptions) {
+    this.#options = options;
+  }
+
+  get delayTicks(): number {
+    return this.#listing?.delayTicks ?? 0;
+  }
+
+  /** Takes a program: the first one begins at its playhead, later ones at the end of the current item. */
+  async load(program: Program, list: Track): Promise<void> {
+    const load = ++this.#loads;
+    const listing = await this.#list(program, list);
+    // A newer program has arrived.
+    if (load !== this.#loads) return;
+    this.#loaded = load;
+    // The current item plays on, and the caller brings the program again.
+    if (this.#playing && listing.unanswered)
+      throw new ItemError('storage_unavailable', 'The storage tells nothing of the new list.');
+    const told = Date.parse((this.#options.kind === 'audio' ? program.audioEpoch : undefined) ?? program.epoch);
+    const epochMs = this.#onAir?.epochMs ?? told;
+    const elapsed = msToTicks(this.#options.clock.now().getTime() - epochMs);
+    if (this.#playing) {
+      const index = this.#onAir ? findItem(this.#onAir.loop, this.#at) : undefined;
+      const playing = nearest(listing.items, this.#playing.id, index ?? 0);
+      this.#cursor = resumeAfter(listing.loop, elapsed, { playing, round: this.#at.round });
+    } else {
+      listing.epochMs = epochMs;
+      this.#cursor = computePlayhead(listing.loop, elapsed);
+    }
+    // While no item is known to play, the list is tried from its beginning.
+    this.#cursor ??= { round: 0, turn: 0, offsetTicks: 0 };
+    for (const id of this.#broken.keys())
+      if (!listing.items.some((item) => item.id === id && !isLeftOut(item))) this.#broken.delete(id);
+    this.#listing = listing;
+    this.#again = listing.unanswered ? () => this.load(program, list) : undefined;
+    this.#generation++;
+    this.#changed.abort();
+    this.#changed = new AbortController();
+    this.#ready?.close();
+    this.#ready = undefined;
+    this.#open();
+  }
+
+  /** Implements the splicer's NextItem. */
+  readonly next = (): TimelineItem | 'wait' | 'none' => {
+    const item = this.#ready;
+    if (!item) return this.#playable ? 'wait' : 'none';
+    this.#report(this.#playing);
+    this.#ready = undefined;
+    this.#playing = item;
+    const cursor = this.#cursor;
+    const listing = this.#listing;
+    if (cursor && listing) {
+      this.#setClock(listing, cursor, item);
+      this.#at = cursor;
+      this.#cursor = advance(listing.loop, cursor);
+    }
+    this.#skipping?.resolve();
+    this.#skipping = undefined;
+    this.#open();
+    const { kind } = this.#options;
+    return new CuttableItem(item, kind, () => this.#skipping !== undefined && this.#ready !== undefined);
+  };
+
+  /**
+   * Ends the current item as soon as the next one can play, at once or within a few pictures. Resolves when the next
+   * one has begun, with false when nothing plays.
+   */
+  async skip(): Promise<boolean> {
+    if (!this.#playing) return false;
+    this.#skipping ??= Promise.withResolvers();
+    await this.#skipping.promise;
+    return true;
+  }
+
+  stats(): TrackStats {
+    const { version, epochMs } = this.#onAir ?? {};
+    return {
+      skipped: this.#skipped,
+      loopCount: this.#at.round,
+      current: this.#playing ? show(this.#playing, this.#onAir, this.#at) : null,
+      next: this.#nextItem(),
+      playable: this.#playable,
+      clock:
+        version === undefined || epochMs === undefined ? null : { version, epoch: new Date(epochMs).toISOString() },
+      broken: [...this.#broken.values()].slice(0, MAX_BROKEN),
+    };
+  }
+
+  close(): void {
+    this.#generation++;
+    this.#ready?.close();
+    this.#playing?.close();
+  }
+
+  /** Records that `item` begins at `cursor`. Its epoch changes only after a skip or with a new version. */
+  #setClock(listing: Listing, cursor: Playhead, item: ItemReader): void {
+    const { clock, kind, leadMs } = this.#options;
+    const joined = cursor.offsetTicks > 0;
+    const duration = listing.loop.durations[findItem(listing.loop, cursor) ?? -1] ?? 0;
+    // A video is joined at the keyframe before the playhead.
+    const offset = joined && kind === 'video' ? duration - item.videoFrames * item.frameTicks : cursor.offsetTicks;
+    const dueMs = clock.now().getTime() + (leadMs?.() ?? 0);
+    const epochMs = Math.round(dueMs - ticksToMs(countTicksBefore(listing.loop, cursor) + offset));
+    listing.epochMs = this.#epoch.begin({
+      epochMs,
+      knownMs: listing.epochMs,
+      skipped: this.#skipping !== undefined,
+      monotonicMs: clock.monotonicMs(),
+    });
+    this.#onAir = listing;
+  }
+
+  /** Records the true length of the coming item: 0 when it cannot be played. */
+  #correctDuration(listing: Listing, cursor: Playhead, ticks: number): void {
+    const corrected = correctDuration(listing.loop, findItem(listing.loop, cursor) ?? 0, ticks, this.#at);
+    if (!corrected) return;
+    listing.loop = corrected.loop;
+    if (this.#onAir === listing && listing.epochMs !== undefined) listing.epochMs += ticksToMs(corrected.shiftTicks);
+  }
+
+  #upcoming(): ProgramItem | undefined {
+    const index = this.#listing && this.#cursor ? findItem(this.#listing.loop, this.#cursor) : undefined;
+    return index === undefined ? undefined : this.#listing?.items[index];
+  }
+
+  /** Returns the next item that is not left out. */
+  #nextItem(): ShownItem | null {
+    const listing = this.#listing;
+    let cursor = this.#cursor;
+    if (!listing || !cursor) return null;
+    for (let turn = 0; turn < listing.items.length; turn++) {
+      const item = listing.items[findItem(listing.loop, cursor) ?? -1];
+      if (item && !isLeftOut(item)) return show(item, listing, cursor);
+      cursor = advance(listing.loop, cursor);
+    }
+    return null;
+  }
+
+  async #list(program: Program, list: Track) {
+    const { storage, kind, signal } = this.#options;
+    const onFault = (item: ProgramItem, error: unknown) =>
+      this.#skip({ ...item, ...findPlace(list.lists, list.items.indexOf(item)) }, error);
+    const { durations, delayTicks, unanswered } = await measure(list.items, { storage, kind, signal, onFault });
+    const loop: Loop = { mode: list.mode, seed: program.seed, durations };
+    const { version } = program;
+    const { items, lists } = list;
+    const listing: Listing = { version, epochMs: undefined, items, lists, loop, delayTicks, unanswered };
+    return listing;
+  }
+
+  /** Opens the next playable item, one at a time. */
+  #open(): void {
+    if (this.#opening) return;
+    this.#opening = this.#openNext()
+      .catch((error: unknown) => {
+        if (!this.#options.signal.aborted) this.#options.log.error({ err: error }, 'opening the next item failed');
+      })
+      .finally(() => {
+        this.#opening = undefined;
+        this.#options.onData();
+      });
+  }
+
+  async #openNext(): Promise<void> {
+    const { storage, kind, onData, signal } = this.#options;
+    for (let failures = 0, retryMs = RETRY_MS.first; !signal.aborted; ) {
+      const generation = this.#generation;
+      const item = this.#upcoming();
+      const cursor = this.#cursor;
+      const listing = this.#listing;
+      if (!item || !cursor || !listing) return;
+      try {
+        if (isLeftOut(item)) throw new ItemError('item_missing', 'The item is left out.');
+        const opened = await ItemReader.open({ storage, item, kind, offsetTicks: cursor.offsetTicks, onData });
+        if (generation === this.#generation) {
+          this.#correctDuration(listing, cursor, opened.ticks);
+          this.#ready = opened;
+          this.#playable = true;
+          return;
+        }
+        opened.close();
+      } catch (error) {
+        if (generation !== this.#generation) continue;
+        if (!isLeftOut(item)) this.#skip(show(item, listing, cursor), error);
+        if (itemError(error).code !== 'storage_unavailable') this.#correctDuration(listing, cursor, 0);
+        this.#cursor = advance(listing.loop, cursor);
+        if (++failures % listing.items.length !== 0) continue;
+        this.#playable = false;
+        onData();
+        this.#options.log.error({ track: kind, retryMs }, 'no item can be played');
+        await sleep(retryMs, AbortSignal.any([signal, this.#changed.signal])).catch(() => signal.throwIfAborted());
+        retryMs = Math.min(retryMs * 2, RETRY_MS.longest);
+        if (generation === this.#generation && this.#loads === this.#loaded) await this.#again?.();
+      }
+    }
+  }
+
+  #skip({ id, name, playlistID, index }: ShownItem, error: unknown): void {
+    const { code, message } = itemError(error);
+    this.#skipped[code] = (this.#skipped[code] ?? 0) + 1;
+    this.#broken.set(id, { id, name, playlistID, index, code, message });
+    this.#options.log.warn({ item: id, name, code, err: error }, message);
+  }
+
+  /** Reports an item that broke while it played. */
+  #report(item: ItemReader | undefined): void {
+    if (item?.error) this.#skip(show(item, this.#onAir, this.#at), item.error);
+    else if (item) this.#broken.delete(item.id);
+  }
+}
