@@ -18,7 +18,7 @@ import { ensureHelms } from '../test/support/helm/program.ts';
 import { ensureSchemathesis } from '../test/support/schemathesis/program.ts';
 import { ensureBinaries } from '../tools/control-plane/binaries.ts';
 import { NODE_PROGRAM_KEYS, PROGRAM_KEYS } from '../tools/control-plane/programs.ts';
-import { localEnvironment } from '../tools/local/environment.ts';
+import { localEnvironment } from '../tools/process/environment.ts';
 import { ensurePrograms, type NeededProgram } from '../tools/process/preflight.ts';
 
 const say = (step: string) => void process.stdout.write(`${step}\n`);

@@ -5,7 +5,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { billingConfig } from '../src/billing/settings.ts';
 import { apiConfig } from '../src/server/settings.ts';
 import { ConfigError } from '../src/settings/settings.ts';
-import { localEnvironment } from '../tools/local/environment.ts';
+import { localEnvironment } from '../tools/process/environment.ts';
 
 const required = { LOOPSTREAM_DATABASE_URL: 'postgres://none', LOOPSTREAM_AUTH_SECRET: 's' };
 const api = (name: string, value: string) => apiConfig({ ...required, [`LOOPSTREAM_${name}`]: value });

@@ -5,7 +5,7 @@ import { connect, type Socket } from 'node:net';
 import { createInterface } from 'node:readline';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { localEnvironment } from '../../tools/local/environment.ts';
+import { localEnvironment } from '../../tools/process/environment.ts';
 import { aroundContainers } from '../support/engine/containers.ts';
 import { chosenWay, testEngine, type Way } from '../support/engine/find.ts';
 import { query, startTestPostgres, type TestPostgres } from '../support/postgres.ts';

@@ -8,7 +8,7 @@ import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
-import { localEnvironment } from '../../tools/local/environment.ts';
+import { localEnvironment } from '../../tools/process/environment.ts';
 import { ensureApp } from './app.ts';
 import { clearShared } from './clear.ts';
 import { aroundContainers } from './engine/containers.ts';

@@ -2,10 +2,10 @@
 import { copyFileSync, mkdirSync, statSync } from 'node:fs';
 import { basename, extname, resolve } from 'node:path';
 import { ConfigError } from '../../src/settings/settings.ts';
+import type { LocalEnvironment } from '../process/environment.ts';
 import { PROJECT_ROOT } from '../process/root.ts';
 import { type Context, mediaDir } from './context.ts';
 import { type KnownStream, putOnAir } from './demo.ts';
-import type { LocalEnvironment } from './environment.ts';
 import { type LocalOptions, splitTarget } from './options.ts';
 import type { LocalFacts, LocalMemory } from './state.ts';
 

@@ -6,13 +6,13 @@
 import { Lifecycle } from '../../src/lib/lifecycle.ts';
 import { createLogger } from '../../src/lib/log.ts';
 import { ConfigError } from '../../src/settings/settings.ts';
+import { localEnvironment } from '../process/environment.ts';
 import { claimPort } from '../process/ports.ts';
 import { ensurePrograms } from '../process/preflight.ts';
 import { sweepLeftovers } from '../process/processes.ts';
 import { createSupervisor } from '../process/supervise.ts';
 import { requireAnvil } from './chain.ts';
 import type { Context, Ports } from './context.ts';
-import { localEnvironment } from './environment.ts';
 import { startInfrastructure } from './infrastructure.ts';
 import { goOnAir, wishOf } from './on-air.ts';
 import type { LocalOptions } from './options.ts';

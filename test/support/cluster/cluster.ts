@@ -8,7 +8,7 @@ import { createKube } from '../../../src/kube/client.ts';
 import { createLogger } from '../../../src/lib/log.ts';
 import { environment } from '../../../src/settings/environment.ts';
 import { type ControlPlane, startControlPlane } from '../../../tools/control-plane/controlplane.ts';
-import { localEnvironment } from '../../../tools/local/environment.ts';
+import { localEnvironment } from '../../../tools/process/environment.ts';
 import { withFileLock } from '../../../tools/process/filelock.ts';
 import { ensurePrograms } from '../../../tools/process/preflight.ts';
 import { spawnChild } from '../../../tools/process/processes.ts';

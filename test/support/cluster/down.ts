@@ -4,7 +4,7 @@
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { localEnvironment } from '../../../tools/local/environment.ts';
+import { localEnvironment } from '../../../tools/process/environment.ts';
 import { withFileLock } from '../../../tools/process/filelock.ts';
 import { sweepLeftovers } from '../../../tools/process/processes.ts';
 import { endCgroup, removeCgroup } from './cgroups.ts';

@@ -3,7 +3,7 @@
  * first line is the engine's address, unix://…, or why there is none. One that answers already is used as it is and left
  * alone; otherwise one of our own is started, and ended in the end.
  */
-import { localEnvironment } from '../../../tools/local/environment.ts';
+import { localEnvironment } from '../../../tools/process/environment.ts';
 import { removeContainers } from './containers.ts';
 import { findEngine } from './find.ts';
 import { ensureServersImage } from './image.ts';

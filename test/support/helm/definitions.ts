@@ -7,7 +7,7 @@ import { copyFileSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync } 
 import { basename, join, resolve } from 'node:path';
 import type { environment } from '../../../src/settings/environment.ts';
 import { withModules } from '../../../tools/control-plane/gobuild.ts';
-import { localEnvironment } from '../../../tools/local/environment.ts';
+import { localEnvironment } from '../../../tools/process/environment.ts';
 import { withFileLock } from '../../../tools/process/filelock.ts';
 
 const MONITORING = 'example/prometheus-operator-crd/monitoring.coreos.com_';
