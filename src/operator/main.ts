@@ -11,24 +11,25 @@ import { type Clock, systemClock } from '../lib/clock.ts';
 import type { Lifecycle } from '../lib/lifecycle.ts';
 import type { Logger } from '../lib/log.ts';
 import { COMPONENT_LABEL } from '../resources/common/names.ts';
-import { Admission } from './admission.ts';
-import { type Caches, createCaches, createNodeCache, type Enqueue, wire } from './caches.ts';
-import { clockHealth } from './clockhealth.ts';
-import type { Reconcile, Tools } from './control.ts';
-import { reconcileDestination } from './destinations.ts';
-import { isEnding, removeFinalizers } from './finalizers.ts';
-import { type Fractions, followProgress } from './follow.ts';
-import { isOutdated } from './handover.ts';
-import { createLeadership } from './leading.ts';
-import { createMetrics } from './metrics.ts';
-import { createOnAir, FOLLOW, type FollowOptions } from './onair.ts';
-import { serveOps } from './ops.ts';
-import { Rollout } from './rollout.ts';
-import type { OperatorConfig } from './settings.ts';
-import { reconcileStream } from './streams.ts';
-import { Sweeper, type SweepOptions, sweepRegularly } from './sweep.ts';
-import { reconcileUpload } from './uploads.ts';
-import { findViewToken } from './viewkey.ts';
+import { type Caches, createCaches, createNodeCache, type Enqueue, wire } from './caches/caches.ts';
+import type { Tools } from './caches/tools.ts';
+import { reconcileDestination } from './destination/reconcile.ts';
+import { isEnding, removeFinalizers } from './finalizers/remove.ts';
+import { createMetrics } from './metrics/metrics.ts';
+import { clockHealth } from './runtime/clock-health.ts';
+import type { Reconcile } from './runtime/controller.ts';
+import { createLeadership } from './runtime/leader-election.ts';
+import { serveOps } from './runtime/ops.ts';
+import type { OperatorConfig } from './runtime/settings.ts';
+import { isOutdated } from './stream/handover.ts';
+import { createOnAir, FOLLOW, type FollowOptions } from './stream/pod-reports.ts';
+import { reconcileStream } from './stream/reconcile.ts';
+import { Rollout } from './stream/rollout.ts';
+import { findViewToken } from './stream/view-key.ts';
+import { Admission } from './upload/admission.ts';
+import { type Fractions, followProgress } from './upload/follow.ts';
+import { reconcileUpload } from './upload/reconcile.ts';
+import { Sweeper, type SweepOptions, sweepRegularly } from './upload/sweep.ts';
 
 const DAY_MS = 86_400_000;
 /** Within the time that Kubernetes gives the operator to stop (terminationGracePeriodSeconds in the chart). */
@@ -94,7 +95,7 @@ export async function runOperator(
   );
   const { metered } = config;
   const rollout = rolloutOf(config, caches);
-  const tools: Tools = { kube, caches, settings: config, events, fractions, onAir, rollout, clock, log, metered };
+  const tools: Tools = { kube, caches, settings: config, events, clock, log };
 
   let synced = false;
   const ready = () => synced && !lifecycle.signal.aborted;
@@ -135,10 +136,10 @@ export async function runOperator(
   const keepUnusedMs = config.keepUnusedDays > 0 ? config.keepUnusedDays * DAY_MS : Number.POSITIVE_INFINITY;
   const lookAtUpload = (key: string) => queues.upload.add(key);
   const queues = {
-    stream: controller('stream', reconcileStream(tools)),
+    stream: controller('stream', reconcileStream({ ...tools, onAir, rollout, metered })),
     upload: controller(
       'upload',
-      reconcileUpload({ ...tools, admission, keepUnusedMs, maxPreparedBytes }, lookAtUpload),
+      reconcileUpload({ ...tools, admission, fractions, keepUnusedMs, maxPreparedBytes }, lookAtUpload),
     ),
     destination: controller('destination', reconcileDestination(tools)),
   };

@@ -8,7 +8,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { probe } from '../../src/media/probe/probe.ts';
 import type { Lookup } from '../../src/media/streamer/resolve.ts';
-import { destinationStatus } from '../../src/operator/target.ts';
+import { destinationStatus } from '../../src/operator/destination/status.ts';
 import { ingestForbidden, readIngest } from '../../src/resources/destination/ingest.ts';
 import { failed } from '../support/destinations.ts';
 import { openStudio, type Studio } from '../support/onair.ts';

@@ -15,7 +15,7 @@ import { createKube } from '../../src/kube/client.ts';
 import { NAMESPACES } from '../../src/kube/core.ts';
 import type { Kube } from '../../src/kube/types.ts';
 import { systemClock } from '../../src/lib/clock.ts';
-import { type Account, bookOf } from '../../src/operator/sessions.ts';
+import { type Account, bookOf } from '../../src/operator/stream/sessions.ts';
 import { ACCOUNT_LABEL, API_VERSION, FIELD_MANAGER_OPERATOR } from '../../src/resources/common/names.ts';
 import { applyCrds } from '../../src/resources/crd/install.ts';
 import { LOOPSTREAMS, type LoopStream } from '../../src/resources/stream/resource.ts';

@@ -1,9 +1,9 @@
 /** Who may prepare when, on a real control plane: limits, turns, one Job for one rendition. */
 import { expect, it } from 'vitest';
 import { JOBS, type Job } from '../../src/kube/core.ts';
-import { taskOf } from '../../src/operator/job.ts';
-import { hasEnded } from '../../src/operator/progress.ts';
-import { mayDelete } from '../../src/operator/sweep.ts';
+import { taskOf } from '../../src/operator/upload/job.ts';
+import { hasEnded } from '../../src/operator/upload/progress.ts';
+import { mayDelete } from '../../src/operator/upload/sweep.ts';
 import { findCondition } from '../../src/resources/common/conditions.ts';
 import { SWEEP_JOB } from '../../src/resources/common/names.ts';
 import { PLAYLISTS } from '../../src/resources/playlist/resource.ts';

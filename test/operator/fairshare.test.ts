@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type Claim, nextClaims, shareOf, Turns } from '../../src/operator/fairshare.ts';
+import { type Claim, nextClaims, shareOf, Turns } from '../../src/operator/upload/fair-share.ts';
 
 interface Sized extends Claim {
   /** Rounds that the Job takes. */

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { Node, Pod } from '../../src/kube/core.ts';
-import { nodeIsLeft } from '../../src/operator/handover.ts';
-import { settingsHash } from '../../src/operator/pod.ts';
-import { isOver } from '../../src/operator/podview.ts';
-import { Rollout } from '../../src/operator/rollout.ts';
+import { isOver } from '../../src/operator/pods/status.ts';
+import { nodeIsLeft } from '../../src/operator/stream/handover.ts';
+import { settingsHash } from '../../src/operator/stream/pod.ts';
+import { Rollout } from '../../src/operator/stream/rollout.ts';
 import { TEMPLATE_HASH_ANNOTATION } from '../../src/resources/common/names.ts';
 import { at, destination, podOf, SETTINGS, step, stream, world } from '../support/operator.ts';
 

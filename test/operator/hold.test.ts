@@ -1,8 +1,8 @@
 /** Which renditions are made: only those that a stream wants which may go on air. */
 import { describe, expect, it } from 'vitest';
 import type { Job, Pod } from '../../src/kube/core.ts';
-import { renditionWish } from '../../src/operator/job.ts';
-import { decideUpload } from '../../src/operator/preparation.ts';
+import { decideUpload } from '../../src/operator/upload/decide.ts';
+import { renditionWish } from '../../src/operator/upload/job.ts';
 import { findCondition } from '../../src/resources/common/conditions.ts';
 import { PREVIEW_ANNOTATION } from '../../src/resources/common/names.ts';
 import type { Upload } from '../../src/resources/upload/resource.ts';

@@ -1,9 +1,9 @@
 /** Items that become ready one after the other join what a pod plays together; what a person changes never waits. */
 import { describe, expect, it } from 'vitest';
 import type { Pod } from '../../src/kube/core.ts';
-import { decide } from '../../src/operator/decide.ts';
-import { JOIN_INTERVAL_MS } from '../../src/operator/joining.ts';
-import { statusOf } from '../../src/operator/status.ts';
+import { decide } from '../../src/operator/stream/decide.ts';
+import { JOIN_INTERVAL_MS } from '../../src/operator/stream/joining.ts';
+import { statusOf } from '../../src/operator/stream/status.ts';
 import { PROGRAM_ANNOTATION, PROGRAM_CHANGED_ANNOTATION, SKIP_ANNOTATIONS } from '../../src/resources/common/names.ts';
 import type { Playlist } from '../../src/resources/playlist/resource.ts';
 import { isLeftOut, programOfPod } from '../../src/resources/stream/program.ts';

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { toReadiness } from '../../src/domain/streams/view.ts';
-import { decide } from '../../src/operator/decide.ts';
-import { programOf } from '../../src/operator/media.ts';
-import { statusOf } from '../../src/operator/status.ts';
-import type { World } from '../../src/operator/world.ts';
+import { decide } from '../../src/operator/stream/decide.ts';
+import type { World } from '../../src/operator/stream/observe.ts';
+import { programOf } from '../../src/operator/stream/program.ts';
+import { statusOf } from '../../src/operator/stream/status.ts';
 import { findCondition } from '../../src/resources/common/conditions.ts';
 import { type LoopStreamSpec, MAX_UNPLAYABLE } from '../../src/resources/stream/spec.ts';
 import type { UploadStatus } from '../../src/resources/upload/spec.ts';

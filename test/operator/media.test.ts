@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { isWaiting, programOf, uploadNames } from '../../src/operator/media.ts';
-import { mediaProblem } from '../../src/operator/playable.ts';
+import { mediaProblem } from '../../src/operator/media/items.ts';
+import { isWaiting, uploadNames } from '../../src/operator/media/references.ts';
+import { programOf } from '../../src/operator/stream/program.ts';
 import { PUBLISHED_ANNOTATION, SUSPENDED_ANNOTATION } from '../../src/resources/common/names.ts';
 import type { UploadStatus } from '../../src/resources/upload/spec.ts';
 import { at, MEDIA, NOW, playlist, rendition, stream, upload, world } from '../support/operator.ts';

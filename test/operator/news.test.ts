@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { programOf } from '../../src/operator/media.ts';
-import { degraded, isBehind, newsOf, withClock } from '../../src/operator/news.ts';
-import { allSkipped, pendingSkip } from '../../src/operator/skip.ts';
+import { degraded, isBehind, newsOf, withClock } from '../../src/operator/stream/pod-report.ts';
+import { programOf } from '../../src/operator/stream/program.ts';
+import { allSkipped, pendingSkip } from '../../src/operator/stream/skip.ts';
 import { SKIP_ANNOTATIONS } from '../../src/resources/common/names.ts';
 import { at, NOW, podOf, step, stream, world } from '../support/operator.ts';
 

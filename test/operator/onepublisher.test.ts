@@ -5,7 +5,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Pod } from '../../src/kube/core.ts';
-import { letPublish, prepareSecret } from '../../src/operator/secret.ts';
+import { letPublish, prepareSecret } from '../../src/operator/stream/secret.ts';
 import type { LoopStream } from '../../src/resources/stream/resource.ts';
 import { podOf, stream, world } from '../support/operator.ts';
 import { Operator, Universe } from '../support/universe.ts';

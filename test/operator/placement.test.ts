@@ -1,11 +1,11 @@
 import { describe, expect, it, test } from 'vitest';
-import { buildJob, buildSweepJob, importWish, renditionWish } from '../../src/operator/job.ts';
-import { programOf } from '../../src/operator/media.ts';
-import { buildPod } from '../../src/operator/pod.ts';
-import { buildProbe } from '../../src/operator/probe.ts';
-import { parseBytes } from '../../src/operator/quantity.ts';
-import type { PodSettings } from '../../src/operator/restricted.ts';
-import { operatorConfig } from '../../src/operator/settings.ts';
+import { buildProbe } from '../../src/operator/destination/test-pod.ts';
+import { parseBytes } from '../../src/operator/pods/quantity.ts';
+import type { PodSettings } from '../../src/operator/pods/security.ts';
+import { operatorConfig } from '../../src/operator/runtime/settings.ts';
+import { buildPod } from '../../src/operator/stream/pod.ts';
+import { programOf } from '../../src/operator/stream/program.ts';
+import { buildJob, buildSweepJob, importWish, renditionWish } from '../../src/operator/upload/job.ts';
 import { destination, MEDIA, S3_SETTINGS, SETTINGS, stream, upload, world } from '../support/operator.ts';
 
 interface Container {

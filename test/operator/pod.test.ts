@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { streamerConfig } from '../../src/media/settings.ts';
-import { programOf } from '../../src/operator/media.ts';
-import { buildPod, templateHash } from '../../src/operator/pod.ts';
+import { buildPod, templateHash } from '../../src/operator/stream/pod.ts';
+import { programOf } from '../../src/operator/stream/program.ts';
 import { destination, SETTINGS, stream, world } from '../support/operator.ts';
 
 const of = stream({ destinationRefs: ['tv', 'backup.example'] });

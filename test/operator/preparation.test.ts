@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { Job, Pod } from '../../src/kube/core.ts';
 import { prepareConfig } from '../../src/media/settings.ts';
-import { buildJob, importWish, renditionWish, type Wish } from '../../src/operator/job.ts';
-import { decideUpload, whileWaiting } from '../../src/operator/preparation.ts';
-import { uploadEvents } from '../../src/operator/story.ts';
+import { decideUpload, whileWaiting } from '../../src/operator/upload/decide.ts';
+import { uploadEvents } from '../../src/operator/upload/events.ts';
+import { buildJob, importWish, renditionWish, type Wish } from '../../src/operator/upload/job.ts';
 import { findCondition } from '../../src/resources/common/conditions.ts';
 import { PREVIEW_ANNOTATION } from '../../src/resources/common/names.ts';
 import { previewOf, previewWish } from '../../src/resources/upload/asked.ts';

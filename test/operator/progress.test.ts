@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { Pod } from '../../src/kube/core.ts';
-import { importWish } from '../../src/operator/job.ts';
-import { addressToAsk, hasMoved, isActive, progressOf } from '../../src/operator/progress.ts';
+import { addressToAsk } from '../../src/operator/pods/status.ts';
+import { importWish } from '../../src/operator/upload/job.ts';
+import { hasMoved, isActive, progressOf } from '../../src/operator/upload/progress.ts';
 import { endedPod, jobOf, meta, upload } from '../support/operator.ts';
 
 describe('the progress that is shown', () => {

@@ -1,8 +1,8 @@
 /** What an upload does with the room that its account has. */
 import { describe, expect, it } from 'vitest';
 import type { Job } from '../../src/kube/core.ts';
-import { buildJob, type Wish } from '../../src/operator/job.ts';
-import { decideUpload, type UploadWorld } from '../../src/operator/preparation.ts';
+import { decideUpload, type UploadWorld } from '../../src/operator/upload/decide.ts';
+import { buildJob, type Wish } from '../../src/operator/upload/job.ts';
 import type { Upload } from '../../src/resources/upload/resource.ts';
 import { MEDIA, NOW, SETTINGS, upload } from '../support/operator.ts';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { same } from '../../src/operator/same.ts';
+import { same } from '../../src/operator/runtime/same.ts';
 
 it('a value equals what JSON makes of it, and nothing that JSON writes otherwise', () => {
   fc.assert(fc.property(fc.jsonValue(), (value) => same(value, JSON.parse(JSON.stringify(value)))));

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { EVENTS, PODS, SECRETS } from '../../src/kube/core.ts';
 import type { Resource } from '../../src/kube/types.ts';
-import { contentOf } from '../../src/operator/secret.ts';
+import { contentOf } from '../../src/operator/stream/secret.ts';
 import { findCondition } from '../../src/resources/common/conditions.ts';
 import { FINALIZER, PROGRAM_ANNOTATION, streamSecretName } from '../../src/resources/common/names.ts';
 import { DESTINATIONS } from '../../src/resources/destination/resource.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Secret } from '../../src/kube/core.ts';
-import { destinationStatus } from '../../src/operator/target.ts';
+import { destinationStatus } from '../../src/operator/destination/status.ts';
 import { destination, NOW } from '../support/operator.ts';
 
 const secret = (data: Record<string, string>): Secret =>

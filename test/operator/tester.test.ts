@@ -2,8 +2,8 @@
 import { expect, it } from 'vitest';
 import type { Pod } from '../../src/kube/core.ts';
 import { KubeError } from '../../src/kube/types.ts';
-import type { Tools } from '../../src/operator/control.ts';
-import { Tester } from '../../src/operator/tester.ts';
+import type { Tools } from '../../src/operator/caches/tools.ts';
+import { Tester } from '../../src/operator/destination/tester.ts';
 import { ACCOUNT_LABEL, TEST_ANNOTATION } from '../../src/resources/common/names.ts';
 import type { Destination } from '../../src/resources/destination/resource.ts';
 import { at, destination, endedPod, meta, NAMESPACE, SETTINGS } from '../support/operator.ts';

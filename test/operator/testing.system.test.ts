@@ -11,7 +11,7 @@ import type { KubeObject, Resource } from '../../src/kube/types.ts';
 import { Lifecycle } from '../../src/lib/lifecycle.ts';
 import { createLogger } from '../../src/lib/log.ts';
 import { runOperator } from '../../src/operator/main.ts';
-import { operatorConfig } from '../../src/operator/settings.ts';
+import { operatorConfig } from '../../src/operator/runtime/settings.ts';
 import { API_VERSION, TEST_ANNOTATION, testPodName } from '../../src/resources/common/names.ts';
 import { applyCrds } from '../../src/resources/crd/install.ts';
 import { DESTINATIONS } from '../../src/resources/destination/resource.ts';

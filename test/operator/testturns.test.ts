@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { TestTurns } from '../../src/operator/testturns.ts';
+import { TestTurns } from '../../src/operator/destination/test-turns.ts';
 
 const make = () => new TestTurns({ total: 20, each: 4, patienceMs: 5000 });
 

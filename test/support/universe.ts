@@ -6,8 +6,8 @@
 
 import type { Pod, Secret } from '../../src/kube/core.ts';
 import { type Kube, KubeError, type KubeObject, type Resource, type Stored } from '../../src/kube/types.ts';
-import type { Tools } from '../../src/operator/control.ts';
-import { reconcileStream } from '../../src/operator/streams.ts';
+import { reconcileStream } from '../../src/operator/stream/reconcile.ts';
+import type { StreamTools } from '../../src/operator/stream/tools.ts';
 import { PUBLISHER_KEY, streamSecretName } from '../../src/resources/common/names.ts';
 import type { LoopStream } from '../../src/resources/stream/resource.ts';
 import { clone, merge } from './json.ts';
@@ -303,7 +303,7 @@ export class Operator {
       log: silent,
       metered: false,
     };
-    this.#reconcile = reconcileStream(tools as unknown as Tools);
+    this.#reconcile = reconcileStream(tools as unknown as StreamTools);
   }
 
   #hear(key: string, object: Any): void {

@@ -1,0 +1,15 @@
+/** Tells what changed in the status of a destination as Events. Pure: no I/O, no clock. */
+
+import type { EventInput } from '../../kube/events.ts';
+import type { Condition } from '../../resources/common/conditions.ts';
+import type { TestStatus } from '../../resources/destination/spec.ts';
+import { normal, warning } from '../runtime/events.ts';
+
+/** `test`: one that has just come to its end. */
+export function destinationEvents(before: Condition | undefined, ready: Condition, test?: TestStatus): EventInput[] {
+  const told: EventInput[] = [];
+  if (before?.reason !== ready.reason)
+    told.push(ready.status === 'True' ? normal('Ready', ready.message) : warning(ready.reason, ready.message));
+  if (test) told.push(test.ok ? normal('TestPassed', test.message) : warning('TestFailed', test.message));
+  return told;
+}

@@ -1,0 +1,115 @@
+/**
+ * The test of a destination: what was asked for by an annotation, and what is to be done about it. The annotation's value is
+ * the test's id; the test is over when the status has a result of that id. Pure: no I/O, no clock.
+ */
+
+import type { Pod } from '../../kube/core.ts';
+import { kubeTime } from '../../lib/clock.ts';
+import { parseAs } from '../../lib/parse.ts';
+import { SECRET_VERSION_ANNOTATION, TEST_ANNOTATION } from '../../resources/common/names.ts';
+import type { Destination } from '../../resources/destination/resource.ts';
+import { NOT_RUN, ON_AIR, ProbeResult, type TestStatus } from '../../resources/destination/spec.ts';
+import { isOwnedBy } from '../pods/security.ts';
+import { isOver, podTrouble, terminations } from '../pods/status.ts';
+import type { Verdict } from '../runtime/status.ts';
+
+export interface TestWorld {
+  /** The destination's own condition, as of its Secret now. */
+  ready: Pick<Verdict, 'status' | 'message'> | undefined;
+  /** resourceVersion of its Secret. */
+  secretVersion: string | undefined;
+  /** What has the name of the pod of its test. */
+  pod: Pod | undefined;
+  /** Streams that publish there, or try to. */
+  onAir: readonly string[];
+  now: Date;
+}
+
+export interface TestStep {
+  /** What came of the test that was asked for. It is written before `remove` is done: what is removed cannot be read again. */
+  result?: TestStatus;
+  /** Make the pod. */
+  make?: boolean;
+  remove?: Pod;
+  lookAgainMs?: number;
+}
+
+/** Whoever asked does not wait for it any more. */
+const VALID_MS = 120_000;
+/** How long a pod may be on its way to run: whoever asked waits a little longer, and is told what keeps it. */
+const START_MS = 25_000;
+/** How long it may exist at all; it has a deadline of its own, which counts from when it runs. */
+const EXIST_MS = 90_000;
+const LOOK_AGAIN_MS = 1000;
+
+const no = (code: string, message: string): ProbeResult => ({ ok: false, stage: 'resolve', code, message, tookMs: 0 });
+
+/** A test that could not be made, as its result. */
+export const notRun = (id: string, message: string, now: Date): TestStatus => ({
+  id,
+  ...no(NOT_RUN, message.slice(0, 1000)),
+  finishedAt: kubeTime(now),
+});
+
+/** The test that is asked for and not over. */
+export function askedFor({ metadata, status }: Destination): string | undefined {
+  const id = metadata.annotations?.[TEST_ANNOTATION] || undefined;
+  return id === status?.test?.id ? undefined : id;
+}
+
+const isOld = (id: string, now: Date): boolean => now.getTime() - Date.parse(id.split(' ', 1)[0] ?? '') > VALID_MS;
+
+/** Its container's last words, or that there will be none. */
+function outcome(pod: Pod): ProbeResult | undefined {
+  const [end] = terminations(pod);
+  const result = parseAs(ProbeResult, end?.message);
+  if (result) return result;
+  if (!end && !isOver(pod)) return undefined;
+  const why = pod.status?.reason ?? end?.reason ?? 'no reason is known';
+  return no(NOT_RUN, `Its pod ended without an answer: ${why}.`);
+}
+
+/** What to do of a test that is asked for while its pod exists. */
+function follow(pod: Pod, { secretVersion, now }: TestWorld): ProbeResult | 'outdated' | undefined {
+  // Nothing is concluded from a pod that somebody takes away, and another one has to wait for its name.
+  if (pod.metadata.deletionTimestamp) return undefined;
+  if (pod.metadata.annotations?.[SECRET_VERSION_ANNOTATION] !== secretVersion) return 'outdated';
+  const result = outcome(pod);
+  if (result) return result;
+  const ageMs = now.getTime() - Date.parse(pod.metadata.creationTimestamp);
+  if (ageMs <= (pod.status?.phase === 'Running' ? EXIST_MS : START_MS)) return undefined;
+  return no(NOT_RUN, podTrouble(pod)?.message ?? 'Its pod has not come to an end in time.');
+}
+
+/** Why a test cannot be made at all, in the order in which it can be mended. */
+function obstacle(
+  destination: Destination,
+  id: string,
+  { ready, pod, onAir, now }: TestWorld,
+): ProbeResult | undefined {
+  if (ready?.status !== 'True')
+    return no('not_configured', ready?.message ?? 'The destination has not been looked at.');
+  if (onAir.length > 0)
+    return no(ON_AIR, `Streams are on air there, which a test would cut off: ${onAir.slice(0, 5).join(', ')}.`);
+  if (pod && !isOwnedBy(pod, destination)) {
+    return no(NOT_RUN, `A pod named "${pod.metadata.name}" exists that does not belong to it; delete it.`);
+  }
+  return !pod && isOld(id, now) ? no(NOT_RUN, 'It was asked for too long ago.') : undefined;
+}
+
+export function decideTest(destination: Destination, world: TestWorld): TestStep {
+  const id = askedFor(destination);
+  const pod = world.pod && isOwnedBy(world.pod, destination) ? world.pod : undefined;
+  const remove = pod && !pod.metadata.deletionTimestamp ? { remove: pod } : {};
+  if (id === undefined) return remove;
+  const over = (result: ProbeResult): TestStep => ({
+    ...{ result: { id, ...result, finishedAt: kubeTime(world.now) } },
+    ...remove,
+  });
+  const result = pod && follow(pod, world);
+  if (result && result !== 'outdated') return over(result);
+  const against = obstacle(destination, id, world);
+  if (against) return over(against);
+  if (!pod) return { make: true, lookAgainMs: LOOK_AGAIN_MS };
+  return { ...(result === 'outdated' && remove), lookAgainMs: LOOK_AGAIN_MS };
+}

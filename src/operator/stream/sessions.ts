@@ -1,0 +1,234 @@
+/**
+ * The book of a stream's sessions (streams/sessions.ts): what its pods have told goes in, nothing is counted twice and
+ * nothing is lost before it is acknowledged. A pod tells in two ways: to the operator that asks it (GET /stats), and with
+ * the message that its container leaves when it ends, whatever ended it. A pod's object stays until its last words are
+ * written here (POD_FINALIZER), as the Job controller does with the pods of Jobs.
+ *
+ * What a pod tells is what somebody pays, so it counts only as far as it can be so (plausible.ts).
+ *
+ * What is lost: of a pod whose node is lost, what it counted since it was asked
+ * last (15 s), and where the operator was restarted since and could not ask it, since the last full hour.
+ * Pure: no I/O, no clock.
+ */
+
+import type { Pod } from '../../kube/core.ts';
+import { kubeTime } from '../../lib/clock.ts';
+import { findCondition } from '../../resources/common/conditions.ts';
+import type { LoopStream } from '../../resources/stream/resource.ts';
+import { lastNumber, MAX_SESSIONS, type Session } from '../../resources/stream/sessions.ts';
+import { isOver, readySince, terminations } from '../pods/status.ts';
+import type { Verdict } from '../runtime/status.ts';
+import { judgeRun, type Lifetime, lifetimeOf, reportsTooMuch } from './plausible.ts';
+import { CHECKPOINT_SECONDS, type Run, runsOf } from './runs.ts';
+
+/** A pod of the stream and what is known of its time on air. */
+export interface Account {
+  podUID: string;
+  runs: readonly Run[];
+  /** Runs up to this one have ended. */
+  endedThrough: number;
+  /** Nothing of the pod runs any more, nor will. */
+  over: boolean;
+  /** Since when a destination takes media (RFC 3339), if one does. */
+  onAirSince: string | undefined;
+  /** When it can have been on air, by Kubernetes' own record. */
+  lifetime: Lifetime;
+  /** The pod reports much less time on air than it was seen Ready. */
+  reportsTooLittle?: boolean;
+}
+
+export interface Book {
+  sessions: Session[];
+  /** Sessions that nobody has acknowledged had to become one. */
+  behind?: Verdict;
+  /** A pod reports time on air that cannot be so. */
+  doubt?: Verdict;
+}
+
+/** The runs in the messages that a pod's containers have left. */
+function lastWords(pod: Pod): Run[] {
+  const ends = (pod.status?.containerStatuses ?? []).flatMap(({ state, lastState }) =>
+    [lastState?.terminated, state?.terminated].filter((end) => end !== undefined),
+  );
+  return ends.flatMap(({ message }) => {
+    try {
+      return runsOf(JSON.parse(message ?? ''));
+    } catch {
+      return [];
+    }
+  });
+}
+
+/** `told` is what the pod said when it was asked last. */
+export function accountOf(pod: Pod, told: readonly Run[] = [], reportsTooLittle = false): Account {
+  const words = lastWords(pod);
+  // The last word holds, also where it takes some back.
+  const runs = new Map([...told, ...words].map((run) => [run.run, run]));
+  const sorted = [...runs.values()].sort((a, b) => a.run - b.run);
+  const over = isOver(pod);
+  return {
+    podUID: pod.metadata.uid,
+    runs: sorted,
+    // A process begins when the one before it has ended.
+    endedThrough: Math.max(over ? (sorted.at(-1)?.run ?? 0) : (sorted.at(-2)?.run ?? 0), words.at(-1)?.run ?? 0),
+    over,
+    onAirSince: terminations(pod).length > 0 ? undefined : readySince(pod),
+    lifetime: lifetimeOf(pod),
+    ...(reportsTooLittle && { reportsTooLittle }),
+  };
+}
+
+const closed = ({ endedAt }: Session): boolean => endedAt !== undefined;
+const tenths = (seconds: number): number => Math.round(seconds * 10) / 10;
+
+/**
+ * Up to when the time of a pod is taken by what its sessions have, in milliseconds since 1970. Of several that have become one
+ * the seconds may be those of two pods.
+ */
+const takenBy = (sessions: readonly Session[]): number =>
+  Math.max(
+    Number.NEGATIVE_INFINITY,
+    ...sessions.map(
+      ({ startedAt, onAirSeconds, through }) =>
+        Date.parse(startedAt) + (through === undefined ? onAirSeconds * 1000 : 0),
+    ),
+  );
+
+/** What one pod has told, put into the list as far as it can be so. Returns whether all of it can. */
+function enter(list: Session[], account: Account, metered: boolean, now: Date): boolean {
+  const { podUID, runs, endedThrough, over, onAirSince, lifetime } = account;
+  let isPlausible = true;
+  const own = list.filter((session) => session.podUID === podUID);
+  const known = Math.max(0, ...own.map(({ run = 0 }) => run));
+  const add = (startedAt: string): Session => {
+    const last = list.at(-1);
+    const session: Session = { number: last ? lastNumber(last) + 1 : 1, podUID, startedAt, onAirSeconds: 0 };
+    list.push(session);
+    return session;
+  };
+  let open = own.find((session) => !closed(session));
+  for (const told of runs) {
+    const ended = told.run <= endedThrough;
+    if (told.run <= known && told.run !== open?.run) continue;
+    const isOpen = (session: Session) => session === open && (open.run === undefined || open.run === told.run);
+    const others = list.filter((session) => session.podUID === podUID && !isOpen(session));
+    const { run, isDoubtful } = judgeRun(told, takenBy(others), lifetime, now);
+    if (isDoubtful) isPlausible = false;
+    if (open?.run !== undefined && open.run < run.run) {
+      // What came of it is not told any more.
+      open.endedAt = run.startedAt;
+      open = undefined;
+    }
+    open ??= add(run.startedAt);
+    if (ended || metered) {
+      const hours = Math.floor(run.onAirSeconds / CHECKPOINT_SECONDS);
+      const seconds = ended ? run.onAirSeconds : hours * CHECKPOINT_SECONDS;
+      if (ended || hours > 0) Object.assign(open, { run: run.run, startedAt: run.startedAt });
+      open.onAirSeconds = tenths(Math.max(open.onAirSeconds, seconds));
+    }
+    if (!ended) continue;
+    open.endedAt = run.lastAt;
+    open = undefined;
+  }
+  if (open && over) open.endedAt = kubeTime(now);
+  if (!open && !over && onAirSince !== undefined) add(onAirSince);
+  return isPlausible;
+}
+
+/** Only there while it is False. */
+export const DOUBT_CONDITION = 'TimekeepingPlausible';
+/** Reasons of the condition. */
+export const DOUBTS = ['MoreThanPossible', 'LessThanSeen'] as const;
+const DOUBT = { type: DOUBT_CONDITION, status: 'False' } as const;
+const CHECK = 'See whether the image of its container and the clock of its node are what they should be.';
+
+/** The condition of a stream with a pod whose report cannot be so; it stays until a pod reports what can. */
+function doubtOf(stream: LoopStream, accounts: readonly Account[], odd: ReadonlySet<Account>, now: Date) {
+  const tooMuch = accounts.find((one) => odd.has(one) || reportsTooMuch(one.runs, one.lifetime, now));
+  if (tooMuch) {
+    const message =
+      `Pod ${tooMuch.podUID} reports more time on air than it can have had since Kubernetes started it. What exceeds ` +
+      `that is not charged. ${CHECK}`;
+    return { ...DOUBT, reason: 'MoreThanPossible', message };
+  }
+  const tooLittle = accounts.find((one) => one.reportsTooLittle);
+  if (tooLittle) {
+    const message =
+      `Pod ${tooLittle.podUID} reports less than half of the time on air that the operator sees. Only what it reports ` +
+      `is charged. ${CHECK}`;
+    return { ...DOUBT, reason: 'LessThanSeen', message };
+  }
+  const before = findCondition(stream.status?.conditions, DOUBT.type);
+  const isCleared = accounts.some(({ over, runs }) => !over && runs.length > 0);
+  return before && !isCleared ? { ...DOUBT, reason: before.reason, message: before.message } : undefined;
+}
+
+/** Entries that must stay as they are: of each pod that there is, what is open and what was told of last. */
+function needed(list: readonly Session[], accounts: readonly Account[]): Set<Session> {
+  const keep = new Set(list.filter((session) => !closed(session)));
+  for (const { podUID } of accounts) {
+    const told = list.filter((session) => session.podUID === podUID && session.run !== undefined);
+    const latest = told.sort((a, b) => (b.run ?? 0) - (a.run ?? 0))[0];
+    if (latest) keep.add(latest);
+  }
+  return keep;
+}
+
+/** Two sessions that follow one another, as one. */
+function joined(a: Session, b: Session): Session {
+  const [startedAt = a.startedAt] = [a.startedAt, b.startedAt].sort();
+  const ends = [a.endedAt, b.endedAt].filter((end) => end !== undefined).sort();
+  return {
+    number: a.number,
+    through: lastNumber(b),
+    podUID: b.podUID,
+    startedAt,
+    ...(ends.length > 0 && { endedAt: ends.at(-1) as string }),
+    onAirSeconds: tenths(a.onAirSeconds + b.onAirSeconds),
+  };
+}
+
+/**
+ * Down to MAX_SESSIONS: what is acknowledged goes, the oldest first; of what is not, two become one. The last one always
+ * stays, which the next number follows.
+ */
+function shorten(list: Session[], accounts: readonly Account[], acknowledged: number): Session[] {
+  const kept = [...list];
+  while (kept.length > MAX_SESSIONS) {
+    const keep = needed(kept, accounts);
+    const done = kept.findIndex((session) => !keep.has(session) && lastNumber(session) <= acknowledged);
+    if (done >= 0) {
+      kept.splice(done, 1);
+      continue;
+    }
+    const free = (session: Session | undefined) => session !== undefined && !keep.has(session);
+    const first = kept.findIndex((session, i) => free(session) && free(kept[i + 1]));
+    const [a, b] = [kept[first], kept[first + 1]];
+    if (!a || !b) return kept;
+    kept.splice(first, 2, joined(a, b));
+  }
+  return kept;
+}
+
+/**
+ * The sessions as they are now. `metered`: they are kept until they are acknowledged; otherwise the oldest closed ones go
+ * when the list is full. `accounts` are all pods of the stream that exist.
+ */
+export function bookOf(stream: LoopStream, accounts: readonly Account[], metered: boolean, now: Date): Book {
+  const { sessions = [], acknowledgedSession = 0 } = stream.status ?? {};
+  const list = sessions.map((session) => ({ ...session }));
+  const odd = new Set(accounts.filter((account) => !enter(list, account, metered, now)));
+  const doubt = doubtOf(stream, accounts, odd, now);
+  const pods = new Set(accounts.map(({ podUID }) => podUID));
+  for (const session of list) if (!closed(session) && !pods.has(session.podUID)) session.endedAt = kubeTime(now);
+  const acknowledged = metered ? acknowledgedSession : Number.POSITIVE_INFINITY;
+  const kept = shorten(list, accounts, acknowledged);
+  const late = kept.filter((session) => session.through !== undefined && lastNumber(session) > acknowledged);
+  const book = { sessions: kept, ...(doubt && { doubt }) };
+  if (late.length === 0) return book;
+  const count = late.reduce((sum, session) => sum + lastNumber(session) - session.number + 1, 0);
+  const message =
+    `Nobody has acknowledged sessions after ${acknowledged}: ${count} of them are kept as ${late.length}, with the sum ` +
+    'of their seconds. See whether the meter runs.';
+  return { ...book, behind: { type: 'SessionsMetered', status: 'False', reason: 'MeterBehind', message } };
+}

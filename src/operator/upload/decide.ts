@@ -1,0 +1,383 @@
+/**
+ * What an upload needs now: (upload, world) → status and the Jobs to make or to clear away. An upload is imported once; a
+ * failure is final until its spec is edited. Pure: no I/O, no clock.
+ */
+
+import type { Job, Pod } from '../../kube/core.ts';
+import { kubeTime } from '../../lib/clock.ts';
+import { importJobName, renditionJobName } from '../../resources/common/names.ts';
+import { previewOf, previewWantedUntil, retryOf } from '../../resources/upload/asked.ts';
+import type { Upload } from '../../resources/upload/resource.ts';
+import type {
+  MediaInfo,
+  RenditionStatus,
+  UPLOAD_ERRORS,
+  UploadState,
+  UploadStatus,
+  UploadWaiting,
+} from '../../resources/upload/spec.ts';
+import { isArriving, PREVIEW_PROFILE, renditionOf, sourceKey } from '../../resources/upload/spec.ts';
+import { mergeWarnings, type UploadWarning } from '../../resources/upload/warnings.ts';
+import { isOwnedBy, type PodSettings } from '../pods/security.ts';
+import { pascalCase } from '../runtime/events.ts';
+import type { Verdict } from '../runtime/status.ts';
+import { conditionsOf } from '../runtime/status.ts';
+import { believable } from './believable.ts';
+import { asBegun, fits, generationOf, importWish, renditionWish, retryOfJob, taskOf, type Wish } from './job.ts';
+import { outcomeOf } from './job-result.ts';
+import { describeWait, explainGivenUp, isWaiting, planWait } from './outage.ts';
+import { isActive, progressOf } from './progress.ts';
+import { type Grant, grantOf, noPreparedRoom, noRoom, ROOM_MS } from './room.ts';
+
+export interface UploadWorld {
+  /** Profiles that the streams which play this upload ask for. */
+  profiles: readonly string[];
+  /**
+   * Those of them that only streams ask for which may not go on air: no Job begins for them, and one that runs goes on until
+   * the time that is given here.
+   */
+  held: ReadonlyMap<string, Date | undefined>;
+  /** Those of them that a started stream waits for. */
+  urgent: ReadonlySet<string>;
+  /** Jobs in the upload's namespace by name, and their pods by the Job's UID. */
+  jobs: ReadonlyMap<string, Job>;
+  pods: ReadonlyMap<string, readonly Pod[]>;
+  /** How far the Jobs are that could be asked, 0 to 1, by UID. */
+  fractions: ReadonlyMap<string, number>;
+  /** Storage key of a source with this hash that another upload of the same account has. */
+  sameSource: (sha256: string) => string | undefined;
+  /** What the import of a link may bring (room.ts); asked when it is about to begin. */
+  grant: () => Grant;
+  /** Whether the account may have more prepared media than it has. */
+  hasPreparedRoom: () => boolean;
+  /** How long a rendition stays that no stream asks for, in milliseconds. */
+  keepUnusedMs: number;
+  settings: Pick<PodSettings, 'shareRenditions' | 'maxSourceBytes' | 'mediaLimits'>;
+  now: Date;
+}
+
+export interface UploadDecision {
+  status: UploadStatus;
+  create: Wish[];
+  remove: Job[];
+  /** The import waits for room in its account. */
+  waitsForRoom?: boolean;
+  lookAgainAt?: Date;
+}
+
+type UploadError = { code: keyof typeof UPLOAD_ERRORS; message: string };
+
+/** Collects what is to be done while the parts of an upload are looked at. */
+class Plan {
+  readonly create: Wish[] = [];
+  readonly remove: Job[] = [];
+  lookAgainAt: Date | undefined;
+  /** What Jobs have just reported. */
+  readonly warnings: UploadWarning[] = [];
+  /** Names of the Jobs that somebody wants. */
+  readonly #wanted = new Set<string>();
+  waitsForRoom = false;
+  /** The wish for another try that is met. */
+  readonly retry: string | undefined;
+  readonly #upload: Upload;
+  readonly #world: UploadWorld;
+
+  constructor(upload: Upload, world: UploadWorld) {
+    this.#upload = upload;
+    this.#world = world;
+    this.retry = retryOf(upload, world.now);
+  }
+
+  /** Removes a Job that has said what it had to say. */
+  clear(name: string): void {
+    const job = this.#world.jobs.get(name);
+    if (job && !job.metadata.deletionTimestamp && isOwnedBy(job, this.#upload)) this.remove.push(job);
+  }
+
+  lookAgain(at: Date): void {
+    if (!this.lookAgainAt || at < this.lookAgainAt) this.lookAgainAt = at;
+  }
+
+  /** How far a wish is, as far as its Job could be asked. */
+  fraction(name: string): number | undefined {
+    return this.#world.fractions.get(this.#world.jobs.get(name)?.metadata.uid ?? '');
+  }
+
+  /** Whether a Job works on a wish, or has done so, which may go on although no new one begins. */
+  goesOn({ name }: Wish, until: Date | undefined): boolean {
+    const job = this.#world.jobs.get(name);
+    if (!job || !isOwnedBy(job, this.#upload)) return false;
+    if (!this.#isRunning(job)) return true;
+    if (until === undefined || until <= this.#world.now) return false;
+    this.lookAgain(until);
+    return true;
+  }
+
+  #isRunning(job: Job): boolean {
+    const pods = this.#world.pods.get(job.metadata.uid) ?? [];
+    return isActive(job) && outcomeOf(job, pods, this.#world.now).kind === 'running';
+  }
+
+  /** Removes the Jobs that run for renditions which nobody wants any more. */
+  removeUnwanted(): void {
+    for (const job of this.#world.jobs.values()) {
+      if (this.#wanted.has(job.metadata.name) || !isOwnedBy(job, this.#upload)) continue;
+      if (taskOf(job)?.action === 'rendition' && this.#isRunning(job)) this.remove.push(job);
+    }
+  }
+
+  /** The result of a wish; undefined while it is worked on, or has to be (again). */
+  follow(wish: Wish) {
+    this.#wanted.add(wish.name);
+    const job = this.#world.jobs.get(wish.name);
+    if (!job) {
+      this.create.push({ ...wish, ...(this.retry !== undefined && { retry: this.retry }) });
+      return undefined;
+    }
+    // A Job that is going, or that an upload of the same name left behind, is waited for: the garbage collector takes it.
+    if (job.metadata.deletionTimestamp || !isOwnedBy(job, this.#upload)) return undefined;
+    const outcome = outcomeOf(job, this.#world.pods.get(job.metadata.uid) ?? [], this.#world.now);
+    if (outcome.kind === 'running' && fits(job, wish)) {
+      this.lookAgainAt = outcome.lookAgainAt ?? this.lookAgainAt;
+      return undefined;
+    }
+    const result =
+      outcome.kind === 'done' && fits(job, wish)
+        ? believable(outcome.result, wish.task, this.#world.settings)
+        : undefined;
+    const isEarlier = generationOf(job) < (this.#upload.metadata.generation ?? 0) || retryOfJob(job) !== this.retry;
+    const again = result?.action === 'failed' && isEarlier;
+    if (again || !result) {
+      this.remove.push(job);
+      return undefined;
+    }
+    if ('warnings' in result) this.warnings.push(...(result.warnings ?? []));
+    return result;
+  }
+}
+
+/** Where the source is. Once imported, one that another upload of the account has already is kept once: the older copy. */
+const keptSource = ({ metadata, status }: Upload, { sha256 }: MediaInfo, { sameSource }: UploadWorld): string =>
+  status?.sourceKey ?? sameSource(sha256) ?? sourceKey(metadata.uid);
+
+const unexpected: UploadError = { code: 'prepare_failed', message: 'The Job answered another question.' };
+
+/** The media of an upload, what keeps it from being had, or neither while it is fetched. */
+function imported(
+  upload: Upload,
+  world: UploadWorld,
+  plan: Plan,
+  edited: boolean,
+): { media?: MediaInfo; error?: UploadError; waiting?: UploadWaiting } {
+  const { media, error } = upload.status ?? {};
+  if (media) return { media };
+  if (isArriving(upload.spec)) return {};
+  if (error && !edited) return { error };
+  const waiting = edited ? undefined : upload.status?.waiting;
+  if (isWaiting(waiting, world.now)) {
+    plan.clear(importJobName(upload.metadata.name));
+    plan.lookAgain(new Date(waiting.nextTryAt));
+    return { waiting };
+  }
+  const goesOn = waiting ? { waiting } : {};
+  const grant = grantOf(upload, world);
+  if (grant === 'full') return { error: noRoom };
+  if (grant === 'wait') {
+    plan.waitsForRoom = true;
+    plan.lookAgain(new Date(world.now.getTime() + ROOM_MS));
+    return goesOn;
+  }
+  const result = plan.follow(importWish(upload, world.urgent.size > 0, grant.maxBytes));
+  if (!result) return goesOn;
+  if (result.action === 'import') return { media: result.media };
+  if (result.action !== 'failed') return { error: unexpected };
+  const next = planWait(waiting, result, world.now);
+  if (!next) return { error: waiting ? { ...result.error, message: explainGivenUp(result, waiting) } : result.error };
+  plan.clear(importJobName(upload.metadata.name));
+  plan.lookAgain(new Date(next.nextTryAt));
+  return { waiting: next };
+}
+
+/** One rendition that is wanted; undefined while it is not made since no stream that wants it may go on air. */
+function rendition(
+  upload: Upload,
+  media: MediaInfo,
+  profile: string,
+  world: UploadWorld,
+  plan: Plan,
+  edited: boolean,
+): RenditionStatus | undefined {
+  const current = renditionOf(upload, profile);
+  const hadNoRoom = current?.error?.message === noPreparedRoom.message;
+  if (current?.state === 'ready' || (current?.state === 'failed' && !edited && !hadNoRoom)) {
+    const { unwantedSince: _, ...wanted } = current;
+    return wanted;
+  }
+  const { urgent, jobs, settings } = world;
+  const from = keptSource(upload, media, world);
+  const wanted = renditionWish(upload, media, profile, urgent.has(profile), from, settings.shareRenditions);
+  const wish = asBegun(wanted, jobs.get(wanted.name), media);
+  if (world.held.has(profile) && !plan.goesOn(wish, world.held.get(profile))) return undefined;
+  if (!world.jobs.has(wish.name) && !world.hasPreparedRoom()) {
+    plan.lookAgain(new Date(world.now.getTime() + ROOM_MS));
+    return { profile, state: 'failed', error: noPreparedRoom };
+  }
+  const result = plan.follow(wish);
+  if (!result) return { profile, state: 'pending' };
+  if (result.action === 'rendition' && wish.task.action === 'rendition') {
+    const { durationSeconds = 0, bitrateKbps = 0 } = result.rendition;
+    return { profile, state: 'ready', key: wish.task.renditionKey, durationSeconds, bitrateKbps };
+  }
+  return { profile, state: 'failed', error: result.action === 'failed' ? result.error : unexpected };
+}
+
+/** A rendition that no stream asks for: since when, or nothing once that is too long ago. */
+function unwanted(of: RenditionStatus, { now, keepUnusedMs }: UploadWorld, plan: Plan): RenditionStatus[] {
+  if (!Number.isFinite(keepUnusedMs)) return [of];
+  const unwantedSince = of.unwantedSince ?? kubeTime(now);
+  const until = new Date(Date.parse(unwantedSince) + keepUnusedMs);
+  if (until <= now) return [];
+  plan.lookAgain(until);
+  return [{ ...of, unwantedSince }];
+}
+
+/**
+ * What somebody wants to look at, where nothing is there yet that could be shown. Streams do not wait for it, so it says
+ * nothing of whether the upload is prepared.
+ */
+function preview(upload: Upload, media: MediaInfo, world: UploadWorld, plan: Plan): RenditionStatus[] {
+  const until = previewWantedUntil(upload, world.now);
+  if (!until || previewOf(upload) === 'ready') return [];
+  plan.lookAgain(until);
+  const shown = rendition(upload, media, PREVIEW_PROFILE, world, plan, false);
+  return shown ? [shown] : [];
+}
+
+/** Everything that has been made, wanted or not, and the state of everything that is wanted. */
+function renditions(upload: Upload, media: MediaInfo, world: UploadWorld, plan: Plan, edited: boolean) {
+  const wanted = [...world.profiles]
+    .sort()
+    .flatMap((profile) => rendition(upload, media, profile, world, plan, edited) ?? []);
+  const held = world.profiles.filter((profile) => !wanted.some((one) => one.profile === profile)).sort();
+  const shown = preview(upload, media, world, plan);
+  const now = [...world.profiles, ...shown.map(({ profile }) => profile)];
+  const kept = (upload.status?.renditions ?? [])
+    .filter(
+      ({ profile, state }) => state === 'ready' && !now.includes(profile) && renditionOf(upload, profile) !== undefined,
+    )
+    .flatMap((of) => unwanted(of, world, plan));
+  plan.removeUnwanted();
+  return { wanted, held, all: [...wanted, ...shown, ...kept].sort((a, b) => a.profile.localeCompare(b.profile)) };
+}
+
+function verdicts(
+  { spec }: Upload,
+  media: MediaInfo | undefined,
+  error: UploadError | undefined,
+  wanted: RenditionStatus[],
+  held: readonly string[],
+  away: UploadWaiting | undefined,
+): Verdict[] {
+  const say = (type: string, status: Verdict['status'], reason: string, message: string): Verdict => ({
+    type,
+    status,
+    reason,
+    message,
+  });
+  if (!media) {
+    const doing = isArriving(spec)
+      ? ['Receiving', 'The file is being sent.']
+      : away
+        ? ['WaitingForLink', describeWait(away)]
+        : ['Importing', 'The file is being fetched.'];
+    const [reason = '', message = ''] = error ? [pascalCase(error.code), error.message] : doing;
+    return [say('Imported', 'False', reason, message), say('Prepared', 'False', reason, message)];
+  }
+  const fine = say('Imported', 'True', 'Imported', 'The file has been fetched and read.');
+  if (error) return [fine, say('Prepared', 'False', pascalCase(error.code), error.message)];
+  const ready = wanted.filter(({ state }) => state === 'ready').map(({ profile }) => profile);
+  if (ready.length === wanted.length && held.length > 0) {
+    const message = `Is prepared for ${held.join(', ')} once a stream that plays it may go on air.`;
+    return [fine, say('Prepared', 'False', 'OnHold', message)];
+  }
+  if (wanted.length === 0) return [fine, say('Prepared', 'True', 'NothingWanted', 'No stream plays this upload.')];
+  if (ready.length < wanted.length) {
+    const missing = wanted.filter(({ state }) => state === 'pending').map(({ profile }) => profile);
+    return [fine, say('Prepared', 'False', 'Preparing', `Being prepared for ${missing.join(', ')}.`)];
+  }
+  return [fine, say('Prepared', 'True', 'Prepared', `Prepared for ${ready.join(', ')}.`)];
+}
+
+/** 0 to 1 of what is done in this state; `shown` is what the status says while the state stays. */
+function progress(upload: Upload, state: UploadState, wanted: RenditionStatus[], plan: Plan): number {
+  const { name } = upload.metadata;
+  const shown = upload.status?.state === state ? upload.status.progress : undefined;
+  if (state === 'ready') return 1;
+  if (state === 'failed') return 0;
+  const { sent } = upload.spec.source;
+  if (state === 'importing') {
+    // What a client sends comes in two steps: to us, and out of the pieces.
+    const received = sent ? [sent.receivedBytes / (sent.sizeBytes ?? Number.POSITIVE_INFINITY)] : [];
+    return progressOf([...received, plan.fraction(importJobName(name))], shown);
+  }
+  const parts = wanted.map(({ profile, state: of }) =>
+    of === 'pending' ? plan.fraction(renditionJobName(name, profile)) : 1,
+  );
+  return progressOf(parts, shown);
+}
+
+export function decideUpload(upload: Upload, world: UploadWorld): UploadDecision {
+  const { generation } = upload.metadata;
+  const plan = new Plan(upload, world);
+  const { retry } = plan;
+  const edited = (upload.status?.observedGeneration ?? 0) < (generation ?? 0) || retry !== upload.status?.retried;
+  const { media, error: importError, waiting } = imported(upload, world, plan, edited);
+  const { wanted, held, all } = media
+    ? renditions(upload, media, world, plan, edited)
+    : { wanted: [], held: [], all: [] };
+  const pending = wanted.some(({ state }) => state === 'pending');
+  const error = importError ?? wanted.find(({ state }) => state === 'failed')?.error;
+  const state: UploadState = pending ? 'preparing' : error ? 'failed' : media ? 'ready' : 'importing';
+  const warnings = mergeWarnings(upload.status?.warnings, plan.warnings);
+  const status: UploadStatus = {
+    ...(generation !== undefined && { observedGeneration: generation }),
+    state,
+    progress: progress(upload, state, wanted, plan),
+    ...(media && { sourceKey: keptSource(upload, media, world), media }),
+    ...(all.length > 0 && { renditions: all }),
+    ...(media && warnings.length > 0 && { warnings }),
+    ...(error && { error }),
+    ...(waiting && { waiting }),
+    ...(retry !== undefined && { retried: retry }),
+    conditions: conditionsOf(
+      verdicts(upload, media, error, wanted, held, isWaiting(waiting, world.now) ? waiting : undefined),
+      upload.status?.conditions,
+      generation,
+      world.now,
+    ),
+  };
+  const { create, remove, waitsForRoom, lookAgainAt } = plan;
+  return { status, create, remove, ...(waitsForRoom && { waitsForRoom }), ...(lookAgainAt && { lookAgainAt }) };
+}
+
+/** What the status of an upload says while some of its Jobs wait for their turn; by the names of those Jobs. */
+export function whileWaiting(upload: Upload, status: UploadStatus, queued: ReadonlySet<string>): UploadStatus {
+  if (queued.size === 0) return status;
+  const { name } = upload.metadata;
+  const message = (type: string): string | undefined => {
+    if (status.state === 'importing') return 'The import waits for its turn.';
+    if (type !== 'Prepared') return undefined;
+    const pending = (status.renditions ?? [])
+      .filter(({ state, profile }) => state === 'pending' && profile !== PREVIEW_PROFILE)
+      .map(({ profile }) => profile);
+    const waits = pending.filter((profile) => queued.has(renditionJobName(name, profile)));
+    const made = pending.filter((profile) => !waits.includes(profile));
+    const waiting = `${waits.join(', ')} ${waits.length === 1 ? 'waits' : 'wait'} for a turn.`;
+    return made.length === 0 ? waiting : `Being prepared for ${made.join(', ')}; ${waiting}`;
+  };
+  const conditions = status.conditions?.map((condition) => {
+    const text = ['Importing', 'Preparing'].includes(condition.reason) ? message(condition.type) : undefined;
+    return text === undefined ? condition : { ...condition, reason: 'Queued', message: text };
+  });
+  return { ...status, ...(conditions && { conditions }) };
+}
