@@ -25,7 +25,7 @@ import { isOutdated } from './stream/handover.ts';
 import { createOnAir, FOLLOW, type FollowOptions } from './stream/pod-reports.ts';
 import { reconcileStream } from './stream/reconcile.ts';
 import { Rollout } from './stream/rollout.ts';
-import { findViewToken } from './stream/view-key.ts';
+import { findViewToken } from './stream/secret.ts';
 import { Admission } from './upload/admission.ts';
 import { type Fractions, followProgress } from './upload/follow.ts';
 import { reconcileUpload } from './upload/reconcile.ts';

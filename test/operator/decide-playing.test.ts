@@ -2,8 +2,8 @@
 import { describe, expect, it } from 'vitest';
 import type { Pod } from '../../src/kube/core.ts';
 import { kubeTime } from '../../src/lib/clock.ts';
-import { sameStatus } from '../../src/operator/runtime/status.ts';
-import { notCreated } from '../../src/operator/stream/refusal.ts';
+import { sameStatus } from '../../src/operator/runtime/controller.ts';
+import { notCreated } from '../../src/operator/stream/decide.ts';
 import { statusOf } from '../../src/operator/stream/status.ts';
 import { findCondition } from '../../src/resources/common/conditions.ts';
 import { PROGRAM_ANNOTATION, PUBLISHED_ANNOTATION } from '../../src/resources/common/names.ts';

@@ -1,7 +1,7 @@
 /** When a stream is on air by its schedule, its deadline, its owner's wish. */
 import { describe, expect, it } from 'vitest';
 import { kubeTime } from '../../src/lib/clock.ts';
-import { streamEvents, streamStory } from '../../src/operator/stream/events.ts';
+import { streamEvents, streamStory } from '../../src/operator/stream/status.ts';
 import { findCondition } from '../../src/resources/common/conditions.ts';
 import { CREDIT_CONDITION, FINALIZER } from '../../src/resources/common/names.ts';
 import type { LoopStream } from '../../src/resources/stream/resource.ts';

@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { kubeTime } from '../../src/lib/clock.ts';
-import { sameStatus } from '../../src/operator/runtime/status.ts';
-import { streamEvents } from '../../src/operator/stream/events.ts';
-import { notCreated } from '../../src/operator/stream/refusal.ts';
-import { statusOf } from '../../src/operator/stream/status.ts';
+import { sameStatus } from '../../src/operator/runtime/controller.ts';
+import { notCreated } from '../../src/operator/stream/decide.ts';
+import { statusOf, streamEvents } from '../../src/operator/stream/status.ts';
 import { findCondition } from '../../src/resources/common/conditions.ts';
 import { FINALIZER } from '../../src/resources/common/names.ts';
 import { at, destination, NOW, podOf, step, stream, upload, world } from '../support/operator.ts';

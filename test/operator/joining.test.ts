@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Pod } from '../../src/kube/core.ts';
 import { decide } from '../../src/operator/stream/decide.ts';
-import { JOIN_INTERVAL_MS } from '../../src/operator/stream/joining.ts';
+import { JOIN_INTERVAL_MS } from '../../src/operator/stream/program.ts';
 import { statusOf } from '../../src/operator/stream/status.ts';
 import { PROGRAM_ANNOTATION, PROGRAM_CHANGED_ANNOTATION, SKIP_ANNOTATIONS } from '../../src/resources/common/names.ts';
 import type { Playlist } from '../../src/resources/playlist/resource.ts';

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { mediaProblem } from '../../src/operator/media/items.ts';
-import { isWaiting, uploadNames } from '../../src/operator/media/references.ts';
+import { isWaiting, mediaProblem, uploadNames } from '../../src/operator/media/items.ts';
 import { programOf } from '../../src/operator/stream/program.ts';
 import { PUBLISHED_ANNOTATION, SUSPENDED_ANNOTATION } from '../../src/resources/common/names.ts';
 import type { UploadStatus } from '../../src/resources/upload/spec.ts';

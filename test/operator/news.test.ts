@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { degraded, isBehind, newsOf, withClock } from '../../src/operator/stream/pod-report.ts';
-import { programOf } from '../../src/operator/stream/program.ts';
-import { allSkipped, pendingSkip } from '../../src/operator/stream/skip.ts';
+import { degraded } from '../../src/operator/stream/conditions.ts';
+import { newsOf } from '../../src/operator/stream/pod-report.ts';
+import { allSkipped, isBehind, pendingSkip, programOf, withClock } from '../../src/operator/stream/program.ts';
 import { SKIP_ANNOTATIONS } from '../../src/resources/common/names.ts';
 import { at, NOW, podOf, step, stream, world } from '../support/operator.ts';
 

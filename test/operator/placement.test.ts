@@ -1,7 +1,6 @@
 import { describe, expect, it, test } from 'vitest';
 import { buildProbe } from '../../src/operator/destination/test-pod.ts';
-import { parseBytes } from '../../src/operator/pods/quantity.ts';
-import type { PodSettings } from '../../src/operator/pods/security.ts';
+import { type PodSettings, parseBytes } from '../../src/operator/pods/security.ts';
 import { operatorConfig } from '../../src/operator/runtime/settings.ts';
 import { buildPod } from '../../src/operator/stream/pod.ts';
 import { programOf } from '../../src/operator/stream/program.ts';

@@ -1,10 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { Pod } from '../../src/kube/core.ts';
 import { kubeTime } from '../../src/lib/clock.ts';
-import { sameStatus } from '../../src/operator/runtime/status.ts';
+import { sameStatus } from '../../src/operator/runtime/controller.ts';
 import { newsOf, sameNews } from '../../src/operator/stream/pod-report.ts';
-import { type Run, runsOf } from '../../src/operator/stream/runs.ts';
-import { type Account, accountOf, bookOf } from '../../src/operator/stream/sessions.ts';
+import { type Account, accountOf, bookOf, type Run, runsOf } from '../../src/operator/stream/sessions.ts';
 import type { LoopStream } from '../../src/resources/stream/resource.ts';
 import { MAX_SESSIONS, type Session } from '../../src/resources/stream/sessions.ts';
 import { at, NOW, podOf, step, stream, world } from '../support/operator.ts';

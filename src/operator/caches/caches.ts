@@ -3,6 +3,7 @@
 import { JOBS, NODES, type Node, PODS, type Pod } from '../../kube/core.ts';
 import { createReflector, type Reflector } from '../../kube/reflector.ts';
 import { type Kube, KubeError, type KubeObject } from '../../kube/types.ts';
+import { isSameJson } from '../../lib/json-equal.ts';
 import type { Logger } from '../../lib/log.ts';
 import {
   ACCOUNT_LABEL,
@@ -18,11 +19,8 @@ import { PLAYLISTS, type Playlist } from '../../resources/playlist/resource.ts';
 import { PROFILES, type Profile } from '../../resources/stream/profile.ts';
 import { LOOPSTREAMS, type LoopStream } from '../../resources/stream/resource.ts';
 import { UPLOADS, type Upload } from '../../resources/upload/resource.ts';
-import { holdOf } from '../media/hold.ts';
-import { profileOfStream } from '../media/items.ts';
-import { isWaiting, itemNames, playlistNames } from '../media/references.ts';
+import { holdOf, isWaiting, itemNames, playlistNames, profileOfStream } from '../media/items.ts';
 import { keyIn } from '../runtime/controller.ts';
-import { same } from '../runtime/same.ts';
 
 type Meta = Pick<KubeObject, 'metadata'>;
 
@@ -276,7 +274,7 @@ export function wire(caches: Caches, enqueue: Enqueue): void {
   }, REPLAY);
   caches.nodes?.onChange((_key, current, previous) => {
     // What its kubelet says of it every few minutes asks nothing of the streams.
-    if (same(current?.spec, previous?.spec)) return;
+    if (isSameJson(current?.spec, previous?.spec)) return;
     for (const { metadata } of caches.pods.byIndex(BY_NODE, (current ?? previous)?.metadata.name ?? '')) {
       const stream = metadata.labels?.[STREAM_LABEL];
       if (stream !== undefined) enqueue.stream(keyIn(metadata.namespace, stream));

@@ -3,7 +3,7 @@
 import type { EventInput } from '../../kube/events.ts';
 import type { Condition } from '../../resources/common/conditions.ts';
 import type { TestStatus } from '../../resources/destination/spec.ts';
-import { normal, warning } from '../runtime/events.ts';
+import { normal, warning } from '../runtime/controller.ts';
 
 /** `test`: one that has just come to its end. */
 export function destinationEvents(before: Condition | undefined, ready: Condition, test?: TestStatus): EventInput[] {

@@ -11,8 +11,7 @@ import {
 } from '../../resources/destination/read.ts';
 import type { Destination } from '../../resources/destination/resource.ts';
 import { type DestinationStatus, keyHint } from '../../resources/destination/spec.ts';
-import type { Verdict } from '../runtime/status.ts';
-import { conditionsOf } from '../runtime/status.ts';
+import { conditionsOf, type Verdict } from '../runtime/controller.ts';
 
 const text = (secret: Secret, key: string): string | undefined => {
   const value = secret.data?.[key];

@@ -11,7 +11,7 @@ import type { Destination } from '../../resources/destination/resource.ts';
 import { NOT_RUN, ON_AIR, ProbeResult, type TestStatus } from '../../resources/destination/spec.ts';
 import { isOwnedBy } from '../pods/security.ts';
 import { isOver, podTrouble, terminations } from '../pods/status.ts';
-import type { Verdict } from '../runtime/status.ts';
+import type { Verdict } from '../runtime/controller.ts';
 
 export interface TestWorld {
   /** The destination's own condition, as of its Secret now. */

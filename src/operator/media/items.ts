@@ -1,21 +1,22 @@
 /**
- * Judges each item of a stream's lists: whether it can be played in the stream's profile, and if not, why. A list goes on air with
- * the items that can (`spec.onItemFailure: Skip`), or only as a whole (`Block`). Pure: no I/O, no clock.
+ * Judges each item that a stream refers to: whether it can be played in the stream's profile, and if not, why. A list goes on air
+ * with the items that can (`spec.onItemFailure: Skip`), or only as a whole (`Block`). Preparing costs more than anything else that
+ * an account can ask for, so media is prepared only for streams whose readiness gates are all open. Pure: no I/O, no clock.
  */
 
 import { findCondition } from '../../resources/common/conditions.ts';
+import { CREDIT_CONDITION, SUSPENDED_ANNOTATION } from '../../resources/common/names.ts';
 import type { Playlist } from '../../resources/playlist/resource.ts';
 import { playedOf } from '../../resources/playlist/spec.ts';
 import { type Profile, profileOf } from '../../resources/stream/profile.ts';
 import type { Playing, Track } from '../../resources/stream/program.ts';
+import { gatesOf } from '../../resources/stream/readiness.ts';
 import type { LoopStream } from '../../resources/stream/resource.ts';
-import type { MediaField, ReadinessReason } from '../../resources/stream/spec.ts';
+import { isWanted, type MediaField, type Phase, type ReadinessReason } from '../../resources/stream/spec.ts';
 import { nameOfUpload } from '../../resources/upload/name.ts';
 import type { Upload } from '../../resources/upload/resource.ts';
 import { renditionOf } from '../../resources/upload/spec.ts';
-import type { Finding } from '../runtime/status.ts';
-import { type Hold, holdOf } from './hold.ts';
-import type { MediaObjects } from './references.ts';
+import type { Finding } from '../runtime/controller.ts';
 
 /** One place of a list, or a playlist that has none. */
 export interface Entry {
@@ -207,3 +208,73 @@ export function losesItems(
     ),
   );
 }
+
+/** Why nothing is prepared for a stream. */
+export interface Hold {
+  reason: ReadinessReason;
+  /** Completes "The media is prepared …". */
+  once: string;
+  /** Nobody has said yet whether the gate is open. */
+  isUnknown: boolean;
+  /** Since when the gate is closed (RFC 3339), where it was open before or somebody has said so. */
+  since?: string;
+}
+
+/** Undefined for a stream that may go on air. Without billing streams have no gates. */
+export function holdOf({ metadata, spec, status }: Pick<LoopStream, 'metadata' | 'spec' | 'status'>): Hold | undefined {
+  if (metadata.annotations?.[SUSPENDED_ANNOTATION] !== undefined)
+    return { reason: 'MediaAwaitsGate', once: 'once the account is no longer suspended', isUnknown: false };
+  const gate = gatesOf(spec, status?.conditions).find((one) => one.status !== 'True');
+  if (!gate) return undefined;
+  const since = findCondition(status?.conditions, gate.type)?.lastTransitionTime;
+  const isCredit = gate.type === CREDIT_CONDITION;
+  return {
+    reason: isCredit ? 'MediaAwaitsCredit' : 'MediaAwaitsGate',
+    once: isCredit ? 'once the account has credit' : `once "${gate.type}" is true`,
+    isUnknown: gate.status === 'Unknown',
+    ...(since !== undefined && { since }),
+  };
+}
+
+/** A Job that runs goes on for so long after a gate has closed: credit that is topped up at once loses no work. */
+const GRACE_MS = 120_000;
+
+/** Until when Jobs for a stream may go on although nothing new is prepared for it; undefined where they may not. */
+export function graceEnd(stream: LoopStream): Date | undefined {
+  const hold = holdOf(stream);
+  const since = Date.parse(hold?.since ?? '');
+  return Number.isNaN(since) ? undefined : new Date(since + GRACE_MS);
+}
+
+/** The playlists and uploads that a stream refers to, by name. Those that do not exist are not in the maps. */
+export interface MediaObjects {
+  playlists: ReadonlyMap<string, Playlist>;
+  uploads: ReadonlyMap<string, Upload>;
+}
+
+/** Phases in which preparing a stream's media sooner would bring nothing on air sooner. */
+const PATIENT = new Set<Phase | undefined>(['scheduled', 'live', 'reconnecting', 'stopping', 'ended', 'failed']);
+
+/** Whether a stream is meant to be on air now and is not there yet, so that somebody waits for it. */
+export const isWaiting = ({ spec, status }: Pick<LoopStream, 'spec' | 'status'>): boolean =>
+  isWanted(spec) && !PATIENT.has(status?.phase);
+
+/** Names of the playlists that a stream refers to, of both kinds. */
+export const playlistNames = (stream: Pick<LoopStream, 'spec'>): string[] => [
+  ...(stream.spec.playlistRefs ?? []),
+  ...(stream.spec.audioPlaylistRefs ?? []),
+];
+
+/** Names of the uploads that streams play of a playlist, in order. */
+export const itemNames = (playlist: Pick<Playlist, 'metadata' | 'spec'>): string[] =>
+  playedOf(playlist).items.map((item) => item.uploadRef);
+
+/** Names of all uploads that a stream plays, each once. */
+export function uploadNames({ spec }: Pick<LoopStream, 'spec'>, playlists: MediaObjects['playlists']): string[] {
+  const fromLists = (refs: string[] = []) => refs.flatMap((ref) => itemsOfList(playlists.get(ref)));
+  const single = spec.uploadRef === undefined ? [] : [spec.uploadRef];
+  const video = spec.playlistRefs?.length ? fromLists(spec.playlistRefs) : single;
+  return [...new Set([...video, ...fromLists(spec.audioPlaylistRefs)])];
+}
+
+const itemsOfList = (playlist: Playlist | undefined): string[] => (playlist ? itemNames(playlist) : []);

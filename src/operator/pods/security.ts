@@ -17,7 +17,6 @@ import type { Destination } from '../../resources/destination/resource.ts';
 import type { LoopStream } from '../../resources/stream/resource.ts';
 import type { Placement } from '../../resources/stream/template.ts';
 import type { Upload } from '../../resources/upload/resource.ts';
-import { parseBytes } from './quantity.ts';
 
 /** What the operator's configuration says about the pods that it makes. */
 export interface PodSettings {
@@ -261,3 +260,16 @@ export const isOwnedBy = (
   object: { metadata: { ownerReferences?: OwnerReference[] } },
   owner: { metadata: { uid: string } },
 ): boolean => object.metadata.ownerReferences?.some((ref) => ref.controller && ref.uid === owner.metadata.uid) ?? false;
+
+const BINARY = ['Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'];
+const DECIMAL = ['k', 'M', 'G', 'T', 'P', 'E'];
+const QUANTITY = /^(\d+(?:\.\d*)?|\.\d+)(?:([eE][+-]?\d+)|([KMGTPE]i|[kMGTPE]))?$/;
+
+/** Bytes of a quantity such as `64Gi`, `1.5G`, `1e9` or 4096; undefined when the value is none. */
+export function parseBytes(quantity: unknown): number | undefined {
+  const match = QUANTITY.exec(String(quantity));
+  if (!match) return undefined;
+  const [, digits = '', exponent = '', suffix = ''] = match;
+  const factor = suffix.endsWith('i') ? 1024 ** (BINARY.indexOf(suffix) + 1) : 1000 ** (DECIMAL.indexOf(suffix) + 1);
+  return Math.ceil(Number(`${digits}${exponent}`) * (suffix === '' ? 1 : factor));
+}

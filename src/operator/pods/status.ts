@@ -1,6 +1,6 @@
 /** What a pod's status says, in the words of the parts of Kubernetes that wrote it. Pure: no I/O, no clock. */
 import type { ContainerStatus, Pod } from '../../kube/core.ts';
-import type { Finding } from '../runtime/status.ts';
+import type { Finding } from '../runtime/controller.ts';
 
 /** States that a container passes through on its way up. */
 const ON_ITS_WAY = new Set(['ContainerCreating', 'PodInitializing']);

@@ -1,16 +1,27 @@
 /**
- * The readiness of a stream as ordered, named checks, one for each readiness condition. They are made for stopped streams
- * too, so that a person sees what is missing before starting. Pure: no I/O, no clock.
+ * Computes the conditions of a stream: readiness as ordered, named checks, PodScheduled, and Degraded with the items that are
+ * left out. Readiness is checked for stopped streams too, so that a person sees what is missing before starting.
+ * Pure: no I/O, no clock.
  */
 
+import type { Pod } from '../../kube/core.ts';
+import { kubeTime } from '../../lib/clock.ts';
 import { findCondition } from '../../resources/common/conditions.ts';
 import type { Destination } from '../../resources/destination/resource.ts';
 import type { LoopStream } from '../../resources/stream/resource.ts';
-import { READINESS_CONDITIONS } from '../../resources/stream/spec.ts';
+import {
+  MAX_UNPLAYABLE,
+  type MediaField,
+  READINESS_CONDITIONS,
+  READINESS_ISSUES,
+  type Unplayable,
+  type UnplayableItem,
+} from '../../resources/stream/spec.ts';
 import { assessTracks, countItems, type Entry, mediaProblem, unplayableEntries } from '../media/items.ts';
-import type { Finding, Verdict } from '../runtime/status.ts';
-import { describeLeftOut } from './left-out.ts';
+import { podTrouble, readySince, unschedulable } from '../pods/status.ts';
+import { type Finding, pascalCase, type Verdict } from '../runtime/controller.ts';
 import type { World } from './observe.ts';
+import type { BrokenItem, PodNews } from './pod-report.ts';
 import { airtime } from './schedule.ts';
 
 type ReadinessCondition = (typeof READINESS_CONDITIONS)[number];
@@ -86,3 +97,140 @@ export const readiness = (stream: LoopStream, world: World): Verdict[] =>
 /** A stream starts when nothing speaks against it and nothing is still unknown. */
 export const isReady = (verdicts: readonly Verdict[]): boolean =>
   verdicts.every((verdict) => verdict.status === 'True');
+
+/** Reasons for which there is no pod that could be scheduled. */
+const NO_POD: ReadonlySet<string> = new Set(['PodRefused', 'PodNameTaken', 'QuotaExceeded']);
+
+/**
+ * Whether a node has taken the pod. That one has is told with the next thing that is worth a write: that the pod is ready
+ * or in trouble. `before` is what was told of the same pod.
+ */
+function podScheduled(pod: Pod, before: Verdict | undefined): Verdict {
+  const type = 'PodScheduled';
+  const trouble = podTrouble(pod);
+  if (unschedulable(pod)) {
+    return { type, status: 'False', reason: 'Unschedulable', message: trouble?.message ?? '' };
+  }
+  if (before?.status === 'True') return before;
+  if (pod.spec.nodeName === undefined || (!trouble && readySince(pod) === undefined)) {
+    return { type, status: 'Unknown', reason: 'Scheduling', message: 'The pod has been made; a node is found for it.' };
+  }
+  return { type, status: 'True', reason: 'Scheduled', message: `The pod is on node "${pod.spec.nodeName}".` };
+}
+
+/** `progressing` says why there is no pod where there is to be one. Without a pod there is most often nothing to say. */
+export function scheduling(
+  { status }: LoopStream,
+  pod: Pod | undefined,
+  { reason, message }: Pick<Verdict, 'reason' | 'message'>,
+): Verdict | undefined {
+  if (!pod) return NO_POD.has(reason) ? { type: 'PodScheduled', status: 'False', reason, message } : undefined;
+  const before = findCondition(status?.conditions, 'PodScheduled');
+  if (!before || status?.podUID !== pod.metadata.uid) return podScheduled(pod, undefined);
+  return podScheduled(pod, {
+    type: before.type,
+    status: before.status,
+    reason: before.reason,
+    message: before.message,
+  });
+}
+
+/** Items that one sentence names; more are counted. */
+const MAX_NAMED = 3;
+
+export function describeLeftOut(count: number, total: number, messages: readonly string[]): string {
+  const more = count - Math.min(messages.length, MAX_NAMED);
+  return [
+    `${count} of ${total} items ${count === 1 ? 'is' : 'are'} left out.`,
+    ...messages.slice(0, MAX_NAMED),
+    ...(more > 0 ? [`${more} more cannot be played.`] : []),
+    `${count === 1 ? 'It joins' : 'Each joins'} by itself when it can be played.`,
+  ].join(' ');
+}
+
+type Found = Omit<UnplayableItem, 'since'>;
+
+const foundOf = ({ problem, ...entry }: Entry): Found[] =>
+  problem ? [{ ...entry, reason: problem.reason, message: problem.message }] : [];
+
+function brokenOf({ spec }: LoopStream, { id, name, track, code, message, index, playlist }: BrokenItem): Found {
+  const video: MediaField = spec.playlistRefs?.length ? 'playlistRefs' : 'uploadRef';
+  return {
+    field: track === 'audio' ? 'audioPlaylistRefs' : video,
+    ...(playlist !== undefined && { playlist }),
+    ...(index !== undefined && { index }),
+    ...{ upload: id, name, reason: pascalCase(code), message: `"${name}" (${id}) could not be played: ${message}` },
+  };
+}
+
+const samePlace = (a: Found, b: Found): boolean =>
+  a.field === b.field && a.playlist === b.playlist && a.index === b.index && a.upload === b.upload;
+
+interface About {
+  /** The stream has a pod. */
+  hasPod: boolean;
+  /** What the pod plays is another list than the stream now has: only what the pod says counts. */
+  brokenOnly?: boolean;
+}
+
+/** Items that the pod could not play, as it told last; as the status has them while it tells nothing. */
+function toldBy({ spec, status, ...rest }: LoopStream, { news }: World): Found[] {
+  if (news) return (news.broken ?? []).map((broken) => brokenOf({ spec, ...rest }, broken));
+  return (status?.unplayable?.items ?? []).filter(({ reason }) => !Object.hasOwn(READINESS_ISSUES, reason));
+}
+
+/** Undefined when everything can be played. */
+export function unplayableOf(
+  stream: LoopStream,
+  world: World,
+  { hasPod, brokenOnly = false }: About,
+): Unplayable | undefined {
+  const tracks = assessTracks(stream, world);
+  const known = unplayableEntries(tracks).flatMap(foundOf);
+  const told = (hasPod ? toldBy(stream, world) : []).filter(
+    ({ field, upload }) => !known.some((one) => one.field === field && one.upload === upload),
+  );
+  const all = brokenOnly ? told : [...told, ...known];
+  if (all.length === 0) return undefined;
+  const before = stream.status?.unplayable?.items ?? [];
+  const items = all.slice(0, MAX_UNPLAYABLE).map((item) => {
+    const since = before.find((one) => samePlace(one, item) && one.reason === item.reason)?.since;
+    return { ...item, since: since ?? kubeTime(world.now) };
+  });
+  return { total: countItems(tracks), count: all.length, items };
+}
+
+/** Sentences in one condition; more are counted. */
+const MAX_TOLD = 5;
+
+const HEALTHY: Verdict = {
+  type: 'Degraded',
+  status: 'False',
+  reason: 'Healthy',
+  message: 'Nothing is known to be wrong with what is on air.',
+};
+
+/**
+ * The condition of a stream on air. `leftOut` says which items it goes without, as far as anybody knows; without news of its pod
+ * the rest stays as it was.
+ */
+export function degraded(
+  news: PodNews | undefined,
+  before: Verdict | undefined,
+  leftOut: string | undefined = undefined,
+): Verdict {
+  if (!news && leftOut === undefined) return before && before.reason !== LEFT_OUT ? before : HEALTHY;
+  const { problems } = news ?? { problems: [] };
+  const nothing = problems.filter(({ reason }) => reason === 'NothingPlayable');
+  const destinations = problems.filter(({ reason }) => reason !== 'NothingPlayable');
+  const items = leftOut === undefined ? [] : [{ reason: LEFT_OUT, message: leftOut }];
+  const all = [...nothing, ...items, ...destinations];
+  const [first] = all;
+  if (!first) return HEALTHY;
+  const more = all.length - MAX_TOLD;
+  const sentences = all.slice(0, MAX_TOLD).map(({ message }) => message);
+  if (more > 0) sentences.push(`${more} more of the kind.`);
+  return { type: 'Degraded', status: 'True', reason: first.reason, message: sentences.join(' ') };
+}
+
+const LEFT_OUT = 'ItemsLeftOut';

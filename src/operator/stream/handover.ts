@@ -15,15 +15,15 @@
  */
 
 import type { Node, Pod } from '../../kube/core.ts';
+import { isSameJson } from '../../lib/json-equal.ts';
 import { TEMPLATE_HASH_ANNOTATION } from '../../resources/common/names.ts';
 import { type Program, programOfPod } from '../../resources/stream/program.ts';
 import type { LoopStream } from '../../resources/stream/resource.ts';
 import type { PodSettings } from '../pods/security.ts';
 import { isOver, isWarm, podTrouble } from '../pods/status.ts';
-import { same } from '../runtime/same.ts';
-import { type Action, nothing, STOP_GRACE_SECONDS } from './action.ts';
 import type { World } from './observe.ts';
 import { disruptionOf, settingsHash, templateHash } from './pod.ts';
+import type { Skip } from './program.ts';
 
 /** How soon a pod that was told something, or is awaited, is looked at again when nothing is heard. */
 const LOOK_AGAIN_MS = 1000;
@@ -141,7 +141,7 @@ export function exchange({ stream, world, main, settings, program }: Given): Exc
   if (!isWarm(other)) return wait('The next one is being made ready; this one goes on until then.');
   const playing = programOfPod(other);
   const wanted = program(playing);
-  if (wanted && !same(wanted, playing)) {
+  if (wanted && !isSameJson(wanted, playing)) {
     return { why, action: { do: 'patch', podUid: other.metadata.uid, program: wanted } };
   }
   const podUid = main.metadata.uid;
@@ -151,3 +151,28 @@ export function exchange({ stream, world, main, settings, program }: Given): Exc
   }
   return { ...soon, action: { do: 'delete', podUid, retire: true } };
 }
+
+export type Action =
+  | { do: 'nothing' }
+  /** Make what has to be there before a pod, for a start that is to come. */
+  | { do: 'hold' }
+  /** Make a pod. A standby is held: it publishes when nothing of the one before it is left, and not before. */
+  | { do: 'create'; program: Program; standby: boolean }
+  /** Let this pod publish, if nothing of the one that did is left. */
+  | { do: 'publish'; podUid: string }
+  /** Tell this pod to publish no more: another one is ready, and it is going already. */
+  | { do: 'stop'; podUid: string }
+  /** Take this pod away; `retire` lets it go on publishing until it is told to stop or its time is up. */
+  | { do: 'delete'; podUid: string; retire: boolean }
+  | { do: 'patch'; podUid: string; program: Program }
+  /** Ask the pod for the next item, and hand it over as done in this program. */
+  | { do: 'skip'; address: string; skip: Skip; program: Program }
+  /** Nothing is left on air: let the deleted stream go. */
+  | { do: 'release' }
+  /** Its schedule is over for longer than it was to be kept: delete the stream as it now is. */
+  | { do: 'expire' };
+
+export const nothing: Action = { do: 'nothing' };
+
+/** For a pod that is told to stop by its own control port first: it has no reason to take longer. */
+export const STOP_GRACE_SECONDS = 5;

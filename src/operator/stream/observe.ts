@@ -2,7 +2,7 @@
 
 import type { Node, Pod } from '../../kube/core.ts';
 import type { Destination } from '../../resources/destination/resource.ts';
-import type { MediaObjects } from '../media/references.ts';
+import type { MediaObjects } from '../media/items.ts';
 import type { PodNews } from './pod-report.ts';
 
 export interface World extends MediaObjects {

@@ -4,10 +4,8 @@
  * Pure: no I/O, no clock.
  */
 
-import type { Condition } from '../../resources/common/conditions.ts';
-import type { Program } from '../../resources/stream/program.ts';
-import { same } from '../runtime/same.ts';
-import { CHECKPOINT_SECONDS, isTime, type Run, runsOf } from './runs.ts';
+import { isSameJson } from '../../lib/json-equal.ts';
+import { CHECKPOINT_SECONDS, isTime, type Run, runsOf } from './sessions.ts';
 
 export interface TrackClock {
   version: number;
@@ -24,16 +22,16 @@ export interface PodNews {
   clock: StreamClock;
   /** It does not publish, because it does not know that it may. */
   held?: boolean;
-  problems: Problem[];
+  problems: PodProblem[];
   /** Items that it could not play when it was last their turn. */
   broken?: BrokenItem[];
   /** The processes of the pod that were on air; the last one may still be. */
   runs: Run[];
-  /** It reports much less time on air than the operator has seen (plausible.ts). */
+  /** It reports much less time on air than the operator has seen (sessions.ts). */
   reportsTooLittle?: boolean;
 }
 
-interface Problem {
+export interface PodProblem {
   reason: 'NothingPlayable' | 'DestinationReconnecting';
   message: string;
 }
@@ -49,8 +47,6 @@ export interface BrokenItem {
   playlist?: string;
 }
 
-/** Sentences in one condition; more are counted. */
-const MAX_TOLD = 5;
 const MAX_TEXT = 200;
 
 const isRecord = (value: unknown): value is Record<string, unknown> =>
@@ -74,10 +70,10 @@ export function clockOf(value: unknown): StreamClock {
   return { ...(video && { video }), ...(audio && { audio }) };
 }
 
-function problemsOf(stats: Record<string, unknown>): Problem[] {
-  const nothing: Problem[] =
+function problemsOf(stats: Record<string, unknown>): PodProblem[] {
+  const nothing: PodProblem[] =
     stats.playable === false ? [{ reason: 'NothingPlayable', message: 'No item can be played.' }] : [];
-  const destinations = records(stats.destinations).flatMap(({ name, connected, lastError }): Problem[] => {
+  const destinations = records(stats.destinations).flatMap(({ name, connected, lastError }): PodProblem[] => {
     if (connected !== false || !isRecord(lastError)) return [];
     return [
       {
@@ -119,61 +115,5 @@ export function sameNews(a: PodNews, b: PodNews | undefined): boolean {
     ...rest,
     runs: runs.map(({ run, onAirSeconds }) => [run, Math.floor(onAirSeconds / CHECKPOINT_SECONDS)]),
   });
-  return b !== undefined && same(steady(a), steady(b));
+  return b !== undefined && isSameJson(steady(a), steady(b));
 }
-
-type Verdict = Pick<Condition, 'type' | 'status' | 'reason' | 'message'>;
-
-const HEALTHY: Verdict = {
-  type: 'Degraded',
-  status: 'False',
-  reason: 'Healthy',
-  message: 'Nothing is known to be wrong with what is on air.',
-};
-
-/**
- * The condition of a stream on air. `leftOut` says which items it goes without, as far as anybody knows; without news of its pod
- * the rest stays as it was.
- */
-export function degraded(
-  news: PodNews | undefined,
-  before: Verdict | undefined,
-  leftOut: string | undefined = undefined,
-): Verdict {
-  if (!news && leftOut === undefined) return before && before.reason !== LEFT_OUT ? before : HEALTHY;
-  const { problems } = news ?? { problems: [] };
-  const nothing = problems.filter(({ reason }) => reason === 'NothingPlayable');
-  const destinations = problems.filter(({ reason }) => reason !== 'NothingPlayable');
-  const items = leftOut === undefined ? [] : [{ reason: LEFT_OUT, message: leftOut }];
-  const all = [...nothing, ...items, ...destinations];
-  const [first] = all;
-  if (!first) return HEALTHY;
-  const more = all.length - MAX_TOLD;
-  const sentences = all.slice(0, MAX_TOLD).map(({ message }) => message);
-  if (more > 0) sentences.push(`${more} more of the kind.`);
-  return { type: 'Degraded', status: 'True', reason: first.reason, message: sentences.join(' ') };
-}
-
-const LEFT_OUT = 'ItemsLeftOut';
-
-/** `told` when it is another moment than `known`: the two may be written differently. */
-const moved = (known: string, told: string | undefined): string =>
-  told !== undefined && Date.parse(told) !== Date.parse(known) ? told : known;
-
-/**
- * The program with the epochs that its pod now has, where they are of this version of it; the same object when they are
- * what it says. The pod knows what it has been given from then on; the one after it does not.
- */
-export function withClock(program: Program, { video, audio }: StreamClock): Program {
-  const told = (clock: TrackClock | undefined) => (clock?.version === program.version ? clock.epoch : undefined);
-  const { audioEpoch: audioBefore = program.epoch, ...rest } = program;
-  const epoch = moved(program.epoch, told(video));
-  const audioEpoch = moved(audioBefore, told(audio));
-  if (epoch === program.epoch && audioEpoch === audioBefore) return program;
-  return { ...rest, epoch, ...(program.audio && audioEpoch !== epoch && { audioEpoch }) };
-}
-
-/** True while a pod has not yet taken up the version that it was given. */
-export const isBehind = (program: Program, { clock }: PodNews): boolean =>
-  (clock.video !== undefined && clock.video.version !== program.version) ||
-  (clock.audio !== undefined && clock.audio.version !== program.version);

@@ -18,9 +18,9 @@ import { programOfPod } from '../../resources/stream/program.ts';
 import type { Caches } from '../caches/caches.ts';
 import { addressOf, addressToAsk, readySince } from '../pods/status.ts';
 import { keyIn } from '../runtime/controller.ts';
-import { compareWithSight, type Sight } from './plausible.ts';
-import { clockOf, isBehind, newsOf, type PodNews, type StreamClock, sameNews } from './pod-report.ts';
-import type { Skip } from './skip.ts';
+import { clockOf, newsOf, type PodNews, type StreamClock, sameNews } from './pod-report.ts';
+import { isBehind, type Skip } from './program.ts';
+import { compareWithSight, type Sight } from './sessions.ts';
 
 const TIMEOUT_MS = 1_000;
 /** The pod answers when the next item has begun; it gives up a little sooner than this. */
@@ -55,7 +55,7 @@ interface Kept {
   nextMs: number;
   /** Rises with each skip: what was asked before it is out of date. */
   skips: number;
-  /** What was seen of it since its last comparison (plausible.ts). */
+  /** What was seen of it since its last comparison (sessions.ts). */
   sight?: Sight | undefined;
 }
 

@@ -1,15 +1,20 @@
 /**
- * Tells which uploads a stream plays, and makes the Program of those that can be played (playable.ts).
+ * Builds the Program that a stream's pod plays, and decides when a program on air changes: for an edit at once, for items that
+ * have become ready in turns (a list of 500 would rewrite the program 500 times), for a skip when the pod has done it.
  * Pure: no I/O, no clock.
  */
+
 import { createHash } from 'node:crypto';
+import type { Pod } from '../../kube/core.ts';
+import { isSameJson } from '../../lib/json-equal.ts';
+import { PROGRAM_CHANGED_ANNOTATION, SKIP_ANNOTATIONS } from '../../resources/common/names.ts';
 import type { Profile } from '../../resources/stream/profile.ts';
-import type { Playing, Program, Track } from '../../resources/stream/program.ts';
+import { isLeftOut, type Playing, type Program, type Track } from '../../resources/stream/program.ts';
 import type { LoopStream } from '../../resources/stream/resource.ts';
 import { renditionOf } from '../../resources/upload/spec.ts';
-import { type Assessed, assessTracks, profileOfStream } from '../media/items.ts';
-import { same } from '../runtime/same.ts';
+import { type Assessed, assessTracks, isOnTheWay, profileOfStream } from '../media/items.ts';
 import type { World } from './observe.ts';
+import type { PodNews, StreamClock, TrackClock } from './pod-report.ts';
 
 /**
  * The track that the pod is given. An item that cannot be played keeps its place without a rendition, so that the order of a
@@ -72,8 +77,8 @@ export function programOf(stream: LoopStream, world: World, since: string | Sinc
   };
   if (!previous) return program;
   const unchanged = { ...program, version: previous.version };
-  if (same(unchanged, previous)) return previous;
-  return same(played(unchanged), played(previous)) ? unchanged : program;
+  if (isSameJson(unchanged, previous)) return previous;
+  return isSameJson(played(unchanged), played(previous)) ? unchanged : program;
 }
 
 /** The program of a stream that goes on with what it played, wherever it is sent now. */
@@ -84,3 +89,109 @@ export const programOfKept = (stream: LoopStream, world: World, since: Since, pl
   destinations: [...stream.spec.destinationRefs],
   destinationsRevision: revisionOf(stream, world),
 });
+
+export interface Skip {
+  track: 'video' | 'audio';
+  /** The value of the annotation. */
+  id: string;
+  /** Too old, or of a track that the stream does not have. */
+  void: boolean;
+}
+
+/** Whoever asked for the next item does not want it minutes later. */
+const VALID_MS = 120_000;
+const TRACKS = ['video', 'audio'] as const;
+
+const asked = ({ metadata }: LoopStream, track: Skip['track']): string | undefined =>
+  metadata.annotations?.[SKIP_ANNOTATIONS[track]] || undefined;
+
+const isOld = (id: string, now: Date): boolean => now.getTime() - Date.parse(id.split(' ', 1)[0] ?? '') > VALID_MS;
+
+export function pendingSkip(stream: LoopStream, { skipped, audio }: Program, now: Date): Skip | undefined {
+  for (const track of TRACKS) {
+    const id = asked(stream, track);
+    if (id === undefined || id === skipped?.[track]) continue;
+    return { track, id, void: isOld(id, now) || (track === 'audio' && !audio) };
+  }
+  return undefined;
+}
+
+/** Everything that was asked for until now, as done: a stream that goes on air anew begins at the beginning. */
+export function allSkipped(stream: LoopStream): Pick<Program, 'skipped'> {
+  const video = asked(stream, 'video');
+  const audio = asked(stream, 'audio');
+  if (video === undefined && audio === undefined) return {};
+  return { skipped: { ...(video !== undefined && { video }), ...(audio !== undefined && { audio }) } };
+}
+
+export const withSkipped = (program: Program, { track, id }: Skip): Program => ({
+  ...program,
+  skipped: { ...program.skipped, [track]: id },
+});
+
+/** Between two rewrites of a program that only let items join, while more of them are on their way. */
+export const JOIN_INTERVAL_MS = 30_000;
+
+/** The track as it was before items joined it: what `before` leaves out is left out. */
+function withoutJoined(track: Track | undefined, before: Track | undefined): Track | undefined {
+  return track && { ...track, items: track.items.map((item, i) => joins(item, before?.items[i]) ?? item) };
+}
+
+const joins = (item: Track['items'][number], before: Track['items'][number] | undefined) =>
+  before && isLeftOut(before) && item.id === before.id ? { ...item, rendition: '' } : undefined;
+
+/** Whether `next` differs from `current` only in items that play now and were left out. */
+function onlyJoins(next: Program, current: Program): boolean {
+  const video = withoutJoined(next.video, current.video) ?? next.video;
+  const audio = withoutJoined(next.audio, current.audio);
+  return isSameJson({ ...next, version: current.version, video, audio }, current);
+}
+
+const playsAll = ({ video, audio }: Program): boolean =>
+  [video, audio].every((track) => track === undefined || track.items.some((item) => !isLeftOut(item)));
+
+interface Given {
+  stream: LoopStream;
+  world: World;
+  pod: Pod;
+  current: Program;
+  next: Program;
+}
+
+/**
+ * Until when a pod keeps `current`; undefined when it is handed `next` now: because of more than items that join, because no
+ * other item is on its way, because nothing plays meanwhile, or because the last rewrite is long ago.
+ */
+export function joinAt({ stream, world, pod, current, next }: Given): Date | undefined {
+  if (!onlyJoins(next, current)) return undefined;
+  const isStuck = world.news?.problems.some(({ reason }) => reason === 'NothingPlayable');
+  if (isStuck || !playsAll(current)) return undefined;
+  const entries = assessTracks(stream, world).flatMap((track) => track.entries);
+  if (!entries.some(({ problem }) => problem !== undefined && isOnTheWay(problem.reason))) return undefined;
+  const changed = Date.parse(pod.metadata.annotations?.[PROGRAM_CHANGED_ANNOTATION] ?? '');
+  const [now, until] = [world.now.getTime(), changed + JOIN_INTERVAL_MS];
+  // A time ahead of now is of a clock that has been put right since.
+  return changed <= now && now < until ? new Date(until) : undefined;
+}
+
+/** `told` when it is another moment than `known`: the two may be written differently. */
+const moved = (known: string, told: string | undefined): string =>
+  told !== undefined && Date.parse(told) !== Date.parse(known) ? told : known;
+
+/**
+ * The program with the epochs that its pod now has, where they are of this version of it; the same object when they are
+ * what it says. The pod knows what it has been given from then on; the one after it does not.
+ */
+export function withClock(program: Program, { video, audio }: StreamClock): Program {
+  const told = (clock: TrackClock | undefined) => (clock?.version === program.version ? clock.epoch : undefined);
+  const { audioEpoch: audioBefore = program.epoch, ...rest } = program;
+  const epoch = moved(program.epoch, told(video));
+  const audioEpoch = moved(audioBefore, told(audio));
+  if (epoch === program.epoch && audioEpoch === audioBefore) return program;
+  return { ...rest, epoch, ...(program.audio && audioEpoch !== epoch && { audioEpoch }) };
+}
+
+/** True while a pod has not yet taken up the version that it was given. */
+export const isBehind = (program: Program, { clock }: PodNews): boolean =>
+  (clock.video !== undefined && clock.video.version !== program.version) ||
+  (clock.audio !== undefined && clock.audio.version !== program.version);

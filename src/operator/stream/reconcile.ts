@@ -12,22 +12,17 @@ import {
 } from '../../resources/common/names.ts';
 import { type Program, programOfPod } from '../../resources/stream/program.ts';
 import { LOOPSTREAMS, type LoopStream } from '../../resources/stream/resource.ts';
-import { playlistNames, uploadNames } from '../media/references.ts';
+import { playlistNames, uploadNames } from '../media/items.ts';
 import { isOwnedBy } from '../pods/security.ts';
 import { isOver } from '../pods/status.ts';
-import { isReason, isRefusal, type Reconcile, splitKey, waitUntil } from '../runtime/controller.ts';
-import { writeStatus } from '../runtime/status.ts';
-import { type Action, STOP_GRACE_SECONDS } from './action.ts';
-import { type Decision, decide } from './decide.ts';
-import { streamStory } from './events.ts';
-import { isOutdated } from './handover.ts';
+import { isReason, isRefusal, type Reconcile, splitKey, waitUntil, writeStatus } from '../runtime/controller.ts';
+import { type Decision, decide, noStandby, notCreated, notPatched } from './decide.ts';
+import { type Action, isOutdated, STOP_GRACE_SECONDS } from './handover.ts';
 import type { World } from './observe.ts';
 import { buildPod, disruptionOf } from './pod.ts';
-import { withClock } from './pod-report.ts';
-import { sinceOf } from './program.ts';
-import { noStandby, notCreated, notPatched } from './refusal.ts';
+import { sinceOf, withClock } from './program.ts';
 import { bringSecret, letFirstPublish, letPublish, podsNow, prepareSecret, readToken } from './secret.ts';
-import { sameSessions, statusOf } from './status.ts';
+import { sameSessions, statusOf, streamStory } from './status.ts';
 import { bookFor, cachedPods, letGo, overPods } from './timekeeping.ts';
 import type { StreamTools } from './tools.ts';
 

@@ -1,28 +1,35 @@
 /**
- * The one Secret of a stream: all that its pods are given and nobody else may see. It is named after the stream's UID and
- * goes when the stream goes. Destinations' Secrets are read by their names, never listed or watched.
+ * Keeps the one Secret of a stream, with all that its pods are given and nobody else may see, and the publisher lock in it. The
+ * Secret is named after the stream's UID and goes when the stream goes. Secrets of destinations are read by their names, never
+ * listed or watched. The key of view tokens (resources/stream/view-token.ts) is one Secret in the streams' namespace, which the
+ * operator makes and the API server may read; it is read once for each client and namespace.
  */
+
 import { randomBytes } from 'node:crypto';
 import { PODS, type Pod, SECRETS, type Secret } from '../../kube/core.ts';
-import type { Stored } from '../../kube/types.ts';
+import type { Kube, Stored } from '../../kube/types.ts';
 import {
   CONTROL_TOKEN_KEY,
   DESTINATIONS_KEY,
+  MANAGED_BY,
+  MANAGED_BY_LABEL,
   PUBLISHER_KEY,
   podNames,
   SECRET_KEY_KEY,
   SECRET_LOGIN_KEYS,
   SECRET_URL_KEY,
   streamSecretName,
+  VIEW_KEY_KEY,
+  VIEW_KEY_SECRET,
   VIEW_TOKEN_KEY,
 } from '../../resources/common/names.ts';
 import type { LoopStream } from '../../resources/stream/resource.ts';
+import { viewToken } from '../../resources/stream/view-token.ts';
 import type { Tools } from '../caches/tools.ts';
 import { isOwnedBy, labelsFor, ownedBy } from '../pods/security.ts';
 import { isOver } from '../pods/status.ts';
 import { isReason } from '../runtime/controller.ts';
 import type { World } from './observe.ts';
-import { findViewToken } from './view-key.ts';
 
 const TOKEN_BYTES = 32;
 
@@ -188,4 +195,51 @@ export async function letFirstPublish(
 export async function readToken(tools: Pick<Tools, 'kube'>, stream: LoopStream): Promise<string | undefined> {
   const secret = await found(tools, stream);
   return secret && contentOf(secret)[CONTROL_TOKEN_KEY];
+}
+
+const KEY_BYTES = 32;
+
+const known = new WeakMap<Kube, Map<string, Promise<string>>>();
+
+async function readKey(kube: Kube, namespace: string): Promise<string | undefined> {
+  try {
+    const { data } = await kube.get(SECRETS, namespace, VIEW_KEY_SECRET);
+    return Buffer.from(data?.[VIEW_KEY_KEY] ?? '', 'base64').toString() || undefined;
+  } catch (error) {
+    if (isReason(error, 'NotFound')) return undefined;
+    throw error;
+  }
+}
+
+async function findOrMakeKey(kube: Kube, namespace: string): Promise<string> {
+  const found = await readKey(kube, namespace);
+  if (found !== undefined) return found;
+  const made = randomBytes(KEY_BYTES).toString('base64url');
+  const secret = {
+    metadata: { name: VIEW_KEY_SECRET, labels: { [MANAGED_BY_LABEL]: MANAGED_BY } },
+    type: 'Opaque',
+    stringData: { [VIEW_KEY_KEY]: made },
+  };
+  try {
+    await kube.create(SECRETS, namespace, secret as unknown as Secret);
+    return made;
+  } catch (error) {
+    // Another operator has made it just now.
+    if (!isReason(error, 'AlreadyExists')) throw error;
+    return (await readKey(kube, namespace)) ?? made;
+  }
+}
+
+/** The token of a stream's pods. Makes the key where there is none; what fails is tried again at the next call. */
+export async function findViewToken(kube: Kube, namespace: string, streamUid: string): Promise<string> {
+  const keys = known.get(kube) ?? new Map<string, Promise<string>>();
+  known.set(kube, keys);
+  const key = keys.get(namespace) ?? findOrMakeKey(kube, namespace);
+  keys.set(namespace, key);
+  try {
+    return viewToken(await key, streamUid);
+  } catch (error) {
+    keys.delete(namespace);
+    throw error;
+  }
 }

@@ -8,20 +8,21 @@ import { kubeTime } from '../../lib/clock.ts';
 import { importJobName, renditionJobName } from '../../resources/common/names.ts';
 import { previewOf, previewWantedUntil, retryOf } from '../../resources/upload/asked.ts';
 import type { Upload } from '../../resources/upload/resource.ts';
-import type {
-  MediaInfo,
-  RenditionStatus,
-  UPLOAD_ERRORS,
-  UploadState,
-  UploadStatus,
-  UploadWaiting,
+import {
+  isArriving,
+  type MediaInfo,
+  PREVIEW_PROFILE,
+  type RenditionStatus,
+  renditionOf,
+  sourceKey,
+  type UPLOAD_ERRORS,
+  type UploadState,
+  type UploadStatus,
+  type UploadWaiting,
 } from '../../resources/upload/spec.ts';
-import { isArriving, PREVIEW_PROFILE, renditionOf, sourceKey } from '../../resources/upload/spec.ts';
 import { mergeWarnings, type UploadWarning } from '../../resources/upload/warnings.ts';
 import { isOwnedBy, type PodSettings } from '../pods/security.ts';
-import { pascalCase } from '../runtime/events.ts';
-import type { Verdict } from '../runtime/status.ts';
-import { conditionsOf } from '../runtime/status.ts';
+import { conditionsOf, pascalCase, type Verdict } from '../runtime/controller.ts';
 import { believable } from './believable.ts';
 import { asBegun, fits, generationOf, importWish, renditionWish, retryOfJob, taskOf, type Wish } from './job.ts';
 import { outcomeOf } from './job-result.ts';

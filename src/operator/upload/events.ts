@@ -2,7 +2,7 @@
 
 import type { EventInput } from '../../kube/events.ts';
 import type { UploadStatus } from '../../resources/upload/spec.ts';
-import { normal, pascalCase, warning } from '../runtime/events.ts';
+import { normal, pascalCase, warning } from '../runtime/controller.ts';
 
 export function uploadEvents(before: UploadStatus | undefined, status: UploadStatus): EventInput[] {
   const told: EventInput[] = [];

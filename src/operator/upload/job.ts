@@ -2,6 +2,7 @@
 import { Value } from 'typebox/value';
 import type { Job, JobStatus } from '../../kube/core.ts';
 import type { KubeObject } from '../../kube/types.ts';
+import { isSameJson } from '../../lib/json-equal.ts';
 import { PrepareTask } from '../../media/prepare/task.ts';
 import {
   ACCOUNT_LABEL,
@@ -26,7 +27,6 @@ import {
   sourceKey,
 } from '../../resources/upload/spec.ts';
 import { labelsFor, ownedBy, type PodSettings } from '../pods/security.ts';
-import { same } from '../runtime/same.ts';
 import { buildJobPod, TASK_VARIABLE } from './job-pod.ts';
 
 /** A task that puts something into storage. */
@@ -194,7 +194,7 @@ export function taskOf(job: Job): PrepareTask | undefined {
 export const workKey = (task: MakingTask): string => (task.action === 'import' ? task.sourceKey : task.renditionKey);
 
 /** Whether a Job works for what is wanted now. */
-export const fits = (job: Job, wish: Wish): boolean => same(writtenTask(job), wish.task);
+export const fits = (job: Job, wish: Wish): boolean => isSameJson(writtenTask(job), wish.task);
 
 /** The wish with the storage key that its Job was given: a Job that began under another setting of sharing goes on. */
 export function asBegun(wish: Wish, job: Job | undefined, { sha256 }: MediaInfo): Wish {

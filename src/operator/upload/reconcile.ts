@@ -15,11 +15,9 @@ import {
   uploadsOfAccount,
 } from '../caches/caches.ts';
 import type { Tools } from '../caches/tools.ts';
-import { graceEnd } from '../media/hold.ts';
-import { profileOfStream } from '../media/items.ts';
+import { graceEnd, profileOfStream } from '../media/items.ts';
 import { isOwnedBy } from '../pods/security.ts';
-import { isReason, isRefusal, keyIn, type Reconcile, splitKey, waitUntil } from '../runtime/controller.ts';
-import { writeStatus } from '../runtime/status.ts';
+import { isReason, isRefusal, keyIn, type Reconcile, splitKey, waitUntil, writeStatus } from '../runtime/controller.ts';
 import type { Admission } from './admission.ts';
 import { decideUpload, type UploadWorld, whileWaiting } from './decide.ts';
 import { uploadEvents } from './events.ts';
