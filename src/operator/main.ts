@@ -22,10 +22,10 @@ import { createLeadership } from './runtime/leader-election.ts';
 import { serveOps } from './runtime/ops.ts';
 import type { OperatorConfig } from './runtime/settings.ts';
 import { isOutdated } from './stream/handover.ts';
-import { createOnAir, FOLLOW, type FollowOptions } from './stream/pod-reports.ts';
 import { reconcileStream } from './stream/reconcile.ts';
 import { Rollout } from './stream/rollout.ts';
 import { findViewToken } from './stream/secret.ts';
+import { createStreamers, FOLLOW, type FollowOptions } from './stream/streamers.ts';
 import { Admission } from './upload/admission.ts';
 import { type Fractions, followProgress } from './upload/follow.ts';
 import { reconcileUpload } from './upload/reconcile.ts';
@@ -90,7 +90,7 @@ export async function runOperator(
   metrics.showReflectors({ ...own, ...(nodes && { nodes }) });
   const fractions: Fractions = new Map();
   const clock = options.clock ?? systemClock;
-  const onAir = createOnAir(lifecycle, ({ metadata }) =>
+  const streamers = createStreamers(lifecycle, ({ metadata }) =>
     findViewToken(kube, metadata.namespace ?? '', metadata.ownerReferences?.[0]?.uid ?? ''),
   );
   const { metered } = config;
@@ -136,7 +136,7 @@ export async function runOperator(
   const keepUnusedMs = config.keepUnusedDays > 0 ? config.keepUnusedDays * DAY_MS : Number.POSITIVE_INFINITY;
   const lookAtUpload = (key: string) => queues.upload.add(key);
   const queues = {
-    stream: controller('stream', reconcileStream({ ...tools, onAir, rollout, metered })),
+    stream: controller('stream', reconcileStream({ ...tools, streamers, rollout, metered })),
     upload: controller(
       'upload',
       reconcileUpload({ ...tools, admission, fractions, keepUnusedMs, maxPreparedBytes }, lookAtUpload),
@@ -161,7 +161,7 @@ export async function runOperator(
     // A Job that ends makes room, also one that belongs to no upload.
     caches.jobs.onChange(() => admission.due().forEach(lookAtUpload));
     if (config.sweep) sweepRegularly(sweeper, admission, tools, sweeping, lifecycle);
-    onAir.follow(caches.pods, enqueue.stream, options.follow ?? FOLLOW);
+    streamers.follow(caches.pods, enqueue.stream, options.follow ?? FOLLOW);
     followProgress(caches, fractions, enqueue.upload, lifecycle);
     log.info({ namespace: config.namespace }, 'the operator looks after the streams');
   });

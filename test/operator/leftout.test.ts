@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { toReadiness } from '../../src/domain/streams/view.ts';
 import { decide } from '../../src/operator/stream/decide.ts';
-import type { World } from '../../src/operator/stream/observe.ts';
 import { programOf } from '../../src/operator/stream/program.ts';
-import { statusOf } from '../../src/operator/stream/status.ts';
+import { buildStatus } from '../../src/operator/stream/status.ts';
 import { findCondition } from '../../src/resources/common/conditions.ts';
 import { type LoopStreamSpec, MAX_UNPLAYABLE } from '../../src/resources/stream/spec.ts';
 import type { UploadStatus } from '../../src/resources/upload/spec.ts';
+import type { World } from '../support/operator.ts';
 import { at, MEDIA, NOW, playlist, podOf, rendition, SETTINGS, stream, upload, world } from '../support/operator.ts';
 
 const importing: UploadStatus = { state: 'importing' };
@@ -31,8 +31,8 @@ const radio = (...items: string[]) => playlist('radio', items, { kind: 'audio' }
 
 /** The stream as its status says after one look at the world. */
 function observed(of: ReturnType<typeof stream>, seen: World) {
-  const decision = decide(of, seen, SETTINGS);
-  return { decision, stream: { ...of, status: statusOf(of, decision, seen.pod, seen) } };
+  const decision = decide({ ...seen, stream: of }, SETTINGS);
+  return { decision, stream: { ...of, status: buildStatus(of, decision, seen.pod, seen) } };
 }
 const readinessOf = (of: ReturnType<typeof stream>, seen: World) => toReadiness(observed(of, seen).stream);
 
@@ -91,9 +91,9 @@ describe('a list with items that cannot be played', () => {
     const of = listed();
     const pod = podOf(of, { ready: true }, seen);
     const started = { ...of, status: { ...observed(of, { ...seen, pod }).stream.status, podUID: pod.metadata.uid } };
-    expect(decide(started, { ...seen, pod }, SETTINGS).action.do).toBe('nothing');
+    expect(decide({ ...seen, pod, stream: started }, SETTINGS).action.do).toBe('nothing');
     const joined = { ...seen, pod, uploads: new Map(seen.uploads).set('late', upload('late')) };
-    const { action } = decide(started, joined, SETTINGS);
+    const { action } = decide({ ...joined, stream: started }, SETTINGS);
     const before = programOf(of, seen, NOW.toISOString());
     expect(action).toMatchObject({ do: 'patch', program: { version: before.version + 1 } });
     if (action.do !== 'patch') throw new Error('no patch');
@@ -136,7 +136,7 @@ describe('a start that does not wait to be ready', () => {
     });
   /** Whether each item plays in the pod that is made; the phase where none is. */
   const made = (of: ReturnType<typeof stream>, states: Record<string, UploadStatus | undefined>, now = NOW) => {
-    const { action, phase } = decide(of, seen(states, now), SETTINGS);
+    const { action, phase } = decide({ ...seen(states, now), stream: of }, SETTINGS);
     return action.do === 'create' ? action.program.video.items.map(({ rendition: key }) => key !== '') : phase;
   };
 
@@ -231,7 +231,7 @@ describe('a stream on air', () => {
   const live = { ...of, status: { ...observed(of, { ...seen, pod }).stream.status, podUID: pod.metadata.uid } };
 
   it('loses an item whose upload is deleted, and keeps the rest', () => {
-    const { action } = decide(live, { ...seen, pod, uploads: new Map([['b', upload('b')]]) }, SETTINGS);
+    const { action } = decide({ ...seen, pod, uploads: new Map([['b', upload('b')]]), stream: live }, SETTINGS);
     expect(action.do === 'patch' && action.program.video.items.map(({ rendition: key }) => key !== '')).toEqual([
       false,
       true,
@@ -239,7 +239,7 @@ describe('a stream on air', () => {
   });
 
   it('goes on as it is when nothing plays any more', () => {
-    const { action, phase } = decide(live, { ...seen, pod, uploads: new Map() }, SETTINGS);
+    const { action, phase } = decide({ ...seen, pod, uploads: new Map(), stream: live }, SETTINGS);
     expect({ action, phase }).toMatchObject({ action: { do: 'nothing' }, phase: 'live' });
   });
 
@@ -250,24 +250,27 @@ describe('a stream on air', () => {
       upload(name, { state: 'ready', media: MEDIA, renditions: [rendition('1080p30')] }),
     ];
     const partly = { ...seen, pod, uploads: new Map([ready('a'), ['b', upload('b', preparing)]]) };
-    const held = decide(edited, partly, SETTINGS);
+    const held = decide({ ...partly, stream: edited }, SETTINGS);
     expect(held.action.do).toBe('nothing');
     expect(held.playing?.profile).toBe('720p30');
     const settled = { ...seen, pod, uploads: new Map([ready('a'), ['b', upload('b', broken)]]) };
-    expect(decide(edited, settled, SETTINGS).action).toMatchObject({ do: 'patch', program: { profile: '1080p30' } });
+    expect(decide({ ...settled, stream: edited }, SETTINGS).action).toMatchObject({
+      do: 'patch',
+      program: { profile: '1080p30' },
+    });
   });
 
   it('is told of an item that its pod cannot read, and remembers it while the pod says nothing', () => {
     const item = { id: 'b', name: 'b', track: 'video' as const, code: 'item_missing', message: 'It is gone.' };
-    const news = { clock: {}, problems: [], runs: [], broken: [{ ...item, index: 1, playlist: 'mix' }] };
-    const told = observed(live, { ...seen, pod, news }).stream;
+    const report = { clock: {}, problems: [], runs: [], broken: [{ ...item, index: 1, playlist: 'mix' }] };
+    const told = observed(live, { ...seen, pod, report }).stream;
     expect(findCondition(told.status.conditions, 'Degraded')).toMatchObject({ status: 'True', reason: 'ItemsLeftOut' });
     expect(toReadiness(told).warnings).toMatchObject([
       { code: 'item_missing', field: 'playlistIDs', item: { playlistID: 'mix', index: 1, objectID: 'b' } },
     ]);
     const silent = observed(told, { ...seen, pod, now: at(60) }).stream;
     expect(silent.status).toEqual(told.status);
-    const well = observed(told, { ...seen, pod, news: { clock: {}, problems: [], runs: [] } }).stream;
+    const well = observed(told, { ...seen, pod, report: { clock: {}, problems: [], runs: [] } }).stream;
     expect(well.status.unplayable).toBeUndefined();
   });
 

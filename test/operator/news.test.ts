@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { degraded } from '../../src/operator/stream/conditions.ts';
-import { newsOf } from '../../src/operator/stream/pod-report.ts';
+import { judgeDegraded } from '../../src/operator/stream/conditions.ts';
+import { parsePodReport } from '../../src/operator/stream/pod-report.ts';
 import { allSkipped, isBehind, pendingSkip, programOf, withClock } from '../../src/operator/stream/program.ts';
 import { SKIP_ANNOTATIONS } from '../../src/resources/common/names.ts';
 import { at, NOW, podOf, step, stream, world } from '../support/operator.ts';
@@ -9,11 +9,11 @@ const EPOCH = NOW.toISOString();
 const program = programOf(stream(), world(), EPOCH);
 const clock = (epoch: string, version = program.version) => ({ version, epoch });
 const stats = { playable: true, clock: { video: clock(EPOCH), audio: null }, brokenItems: [], destinations: [] };
-const newsWith = (more: object) => newsOf({ ...stats, ...more });
+const newsWith = (more: object) => parsePodReport({ ...stats, ...more });
 
 describe('what a pod tells', () => {
   it.each([[undefined], [null], ['x'], [[]], [{}], [{ playable: 'yes' }]])('%j is no news', (told) => {
-    expect(newsOf(told)).toBeUndefined();
+    expect(parsePodReport(told)).toBeUndefined();
   });
 
   it('is taken as far as it makes sense', () => {
@@ -28,7 +28,7 @@ describe('what a pod tells', () => {
       { name: 'backup', connected: true, lastError: null },
       { name: 'new', connected: false, lastError: null },
     ];
-    const one = degraded(newsWith({ destinations }), undefined);
+    const one = judgeDegraded(newsWith({ destinations }), undefined);
     expect(one).toEqual({
       type: 'Degraded',
       status: 'True',
@@ -36,10 +36,10 @@ describe('what a pod tells', () => {
       message: 'Destination "tv" does not take the stream (connection_refused): Nobody listens.',
     });
     const many = Array.from({ length: 7 }, () => destinations[0]);
-    const both = degraded(newsWith({ destinations: many }), undefined, '1 of 2 items is left out.');
+    const both = judgeDegraded(newsWith({ destinations: many }), undefined, '1 of 2 items is left out.');
     expect(both.reason).toBe('ItemsLeftOut');
     expect(both.message).toMatch(/^1 of 2 items is left out\. Destination "tv" .* 3 more of the kind\.$/);
-    expect(degraded(newsWith({ playable: false }), undefined, 'One is left out.').reason).toBe('NothingPlayable');
+    expect(judgeDegraded(newsWith({ playable: false }), undefined, 'One is left out.').reason).toBe('NothingPlayable');
     expect(
       newsWith({ brokenItems: [item(1), { ...item(2), track: 'audio', index: 3, playlistID: 'p' }] })?.broken,
     ).toEqual([
@@ -49,10 +49,10 @@ describe('what a pod tells', () => {
   });
 
   it('keeps the condition while there is none, and takes it back when all is well', () => {
-    const before = degraded(newsWith({ playable: false }), undefined);
-    expect(degraded(undefined, before)).toEqual(before);
-    expect(degraded(newsWith({}), before)).toMatchObject({ status: 'False', reason: 'Healthy' });
-    expect(degraded(undefined, undefined)).toMatchObject({ status: 'False', reason: 'Healthy' });
+    const before = judgeDegraded(newsWith({ playable: false }), undefined);
+    expect(judgeDegraded(undefined, before)).toEqual(before);
+    expect(judgeDegraded(newsWith({}), before)).toMatchObject({ status: 'False', reason: 'Healthy' });
+    expect(judgeDegraded(undefined, undefined)).toMatchObject({ status: 'False', reason: 'Healthy' });
   });
 });
 
@@ -113,7 +113,7 @@ describe('a skip', () => {
     const seen = (ip?: string) => ({ ...pod, status: { ...pod.status, ...(ip && { podIP: ip }) } });
     const without = step(of, world({ pod: seen(), now: at(5) })).decision;
     expect(without.action).toEqual({ do: 'nothing' });
-    expect(without.lookAgainAt).toEqual(at(6));
+    expect(without.requeueAt).toEqual(at(6));
     expect(step(of, world({ pod: seen('10.0.0.1'), now: at(5) })).decision.action).toMatchObject({
       do: 'skip',
       address: '10.0.0.1',
@@ -131,7 +131,7 @@ describe('a skip', () => {
   it('and a place that moved are what the next pod is given', () => {
     const epoch = at(-30).toISOString();
     const pod = podOf(stream(), { ready: true });
-    const inWorld = { ...world({ pod }), news: { clock: { video: clock(epoch) }, problems: [], runs: [] } };
+    const inWorld = { ...world({ pod }), report: { clock: { video: clock(epoch) }, problems: [], runs: [] } };
     const { decision, stream: after } = step(stream(), inWorld);
     expect(decision.action).toMatchObject({ do: 'patch', program: { epoch, version: program.version } });
     expect(after.status?.epoch).toBe(epoch);

@@ -41,7 +41,7 @@ describe('an import whose server is away', () => {
     });
     expect(findCondition(first.status.conditions, 'Imported')).toMatchObject({ reason: 'WaitingForLink' });
     const waiting = see(fresh(first.status), { now: later(5) });
-    expect(waiting).toMatchObject({ create: [], lookAgainAt: later(10) });
+    expect(waiting).toMatchObject({ create: [], requeueAt: later(10) });
   });
 
   test('is tried again when the time has come, also by an operator that has just begun', () => {

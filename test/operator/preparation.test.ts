@@ -136,7 +136,7 @@ describe('the import of an upload', () => {
 
   it('waits for the status of a pod whose Job is complete, and does it again when that is lost', () => {
     const jobs = [jobOf(fresh(), importWish(fresh()), COMPLETE)];
-    expect(see(fresh(), { jobs, now: at(1) })).toMatchObject({ remove: [], create: [], lookAgainAt: at(15) });
+    expect(see(fresh(), { jobs, now: at(1) })).toMatchObject({ remove: [], create: [], requeueAt: at(15) });
     expect(see(fresh(), { jobs, now: at(16) }).remove).toEqual(jobs);
   });
 
@@ -229,7 +229,7 @@ describe('the renditions of an upload', () => {
     const unwanted = { ...upload(), status: see(upload()).status };
     const day = 86_400;
     const hourLater = see(unwanted, { now: at(3600) });
-    expect(hourLater).toMatchObject({ status: unwanted.status, lookAgainAt: at(day) });
+    expect(hourLater).toMatchObject({ status: unwanted.status, requeueAt: at(day) });
     const wanted = see(unwanted, { profiles: ['720p30'], now: at(day - 1) });
     expect(wanted.status.renditions).toEqual(upload().status?.renditions);
     const forgotten = see(unwanted, { now: at(day) });
@@ -273,7 +273,7 @@ describe('an upload that somebody wants to see', () => {
   const made = endedPod({ action: 'rendition', rendition: rendition('preview', { durationSeconds: 10 }) });
 
   it('has a preview made that no stream waits for, and is ready meanwhile', () => {
-    const { create, status, lookAgainAt } = see(asked(imported()));
+    const { create, status, requeueAt } = see(asked(imported()));
     expect(create).toMatchObject([{ name: 'film-preview', urgent: false, deadlineSeconds: 1880 }]);
     expect(status).toMatchObject({
       state: 'ready',
@@ -282,7 +282,7 @@ describe('an upload that somebody wants to see', () => {
     });
     expect(findCondition(status.conditions, 'Prepared')).toMatchObject({ status: 'True', reason: 'NothingWanted' });
     expect(previewOf({ ...imported(), status })).toBe('preparing');
-    expect(lookAgainAt).toEqual(at(3600));
+    expect(requeueAt).toEqual(at(3600));
     const queued = whileWaiting(asked(imported()), status, new Set(['film-preview']));
     expect(queued).toEqual(status);
   });
@@ -293,7 +293,7 @@ describe('an upload that somebody wants to see', () => {
     expect(previewOf({ ...imported(), status })).toBe('ready');
     const day = 86_400;
     const kept = see(asked({ ...imported(), status }), { now: at(1) });
-    expect(kept).toMatchObject({ create: [], lookAgainAt: at(day + 1) });
+    expect(kept).toMatchObject({ create: [], requeueAt: at(day + 1) });
     const forgotten = see({ ...asked(imported()), status: kept.status }, { now: at(day + 1) });
     expect(forgotten).toMatchObject({ create: [], status: { state: 'ready' } });
     expect(forgotten.status.renditions).toBeUndefined();

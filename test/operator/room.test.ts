@@ -32,7 +32,7 @@ describe('an import from a link', () => {
   it('waits while others may bring all that is left', () => {
     const waiting = see(limited(), { grant: () => 'wait' });
     expect(waiting).toMatchObject({ create: [], waitsForRoom: true, status: { state: 'importing' } });
-    expect(waiting.lookAgainAt?.getTime()).toBeGreaterThan(NOW.getTime());
+    expect(waiting.requeueAt?.getTime()).toBeGreaterThan(NOW.getTime());
   });
 
   it('fails where nothing is left', () => {

@@ -43,8 +43,8 @@ const result = (id: string, code: string, message: unknown = expect.any(String))
 
 describe('a test that is asked for', () => {
   it('has a pod made, and no other while that is on its way', () => {
-    expect(decideTest(asked(), world())).toEqual({ make: true, lookAgainMs: 1000 });
-    expect(decideTest(asked(), world({ pod: probePod() }))).toEqual({ lookAgainMs: 1000 });
+    expect(decideTest(asked(), world())).toEqual({ make: true, requeueAfterMs: 1000 });
+    expect(decideTest(asked(), world({ pod: probePod() }))).toEqual({ requeueAfterMs: 1000 });
   });
 
   it('is over with what its pod said, which then goes', () => {
@@ -64,16 +64,16 @@ describe('a test that is asked for', () => {
 
   it('while one is under way is one with it', () => {
     const later = asked(`${at(3).toISOString()} tst-2`, 'an earlier one');
-    expect(decideTest(later, world({ pod: probePod() }))).toEqual({ lookAgainMs: 1000 });
+    expect(decideTest(later, world({ pod: probePod() }))).toEqual({ requeueAfterMs: 1000 });
     const pod = ended(PASSED);
     expect(decideTest(later, world({ pod })).result?.id).toBe(`${at(3).toISOString()} tst-2`);
   });
 
   it('after a change of the Secret is not answered with a test of what was there before', () => {
     const pod = ended(PASSED);
-    expect(decideTest(asked(), world({ pod, secretVersion: '8' }))).toEqual({ remove: pod, lookAgainMs: 1000 });
+    expect(decideTest(asked(), world({ pod, secretVersion: '8' }))).toEqual({ remove: pod, requeueAfterMs: 1000 });
     const going = { ...pod, metadata: { ...pod.metadata, deletionTimestamp: 'now' } };
-    expect(decideTest(asked(), world({ pod: going, secretVersion: '8' }))).toEqual({ lookAgainMs: 1000 });
+    expect(decideTest(asked(), world({ pod: going, secretVersion: '8' }))).toEqual({ requeueAfterMs: 1000 });
   });
 });
 
@@ -115,9 +115,9 @@ describe('a test that cannot be made says why', () => {
   });
 
   it('but not before there was time for it', () => {
-    expect(decideTest(asked(), world({ pod: unschedulable, now: at(24) }))).toEqual({ lookAgainMs: 1000 });
+    expect(decideTest(asked(), world({ pod: unschedulable, now: at(24) }))).toEqual({ requeueAfterMs: 1000 });
     const running = probePod({ phase: 'Running' });
-    expect(decideTest(asked(), world({ pod: running, now: at(60) }))).toEqual({ lookAgainMs: 1000 });
+    expect(decideTest(asked(), world({ pod: running, now: at(60) }))).toEqual({ requeueAfterMs: 1000 });
   });
 
   it('without a time of its own, as a person may write it, at any time', () => {

@@ -64,7 +64,7 @@ function stage(count: number) {
     caches,
     settings: SETTINGS,
     events: { event: () => undefined },
-    onAir: { newsOf: () => undefined },
+    streamers: { report: () => undefined },
   };
   const reconcile = reconcileStream({ ...tools, clock: { now: () => now }, metered: false } as unknown as StreamTools);
   const queue = createQueue({

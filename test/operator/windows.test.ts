@@ -37,7 +37,7 @@ class Channel {
       const seen = world({ now: at(this.now), ...(this.pod && { pod: this.pod }) });
       const { decision, stream: after } = step(before, seen);
       this.stream = after;
-      const wait = waitUntil(decision.lookAgainAt, at(this.now))?.requeueAfterMs;
+      const wait = waitUntil(decision.requeueAt, at(this.now))?.requeueAfterMs;
       this.next = wait === undefined ? Number.POSITIVE_INFINITY : this.now + wait / 1000;
       if (decision.action.do === 'create') {
         const seconds = secondsLate(before, at(this.now));

@@ -6,10 +6,10 @@ import { DEFAULT_LIMITS } from '../../src/media/limits.ts';
 import type { PrepareResult } from '../../src/media/prepare/task.ts';
 import type { PodSettings } from '../../src/operator/pods/security.ts';
 import { decide } from '../../src/operator/stream/decide.ts';
-import type { World } from '../../src/operator/stream/observe.ts';
+import type { Observation } from '../../src/operator/stream/observation.ts';
 import { buildPod } from '../../src/operator/stream/pod.ts';
 import { programOf } from '../../src/operator/stream/program.ts';
-import { statusOf } from '../../src/operator/stream/status.ts';
+import { buildStatus } from '../../src/operator/stream/status.ts';
 import { buildJob, type Wish } from '../../src/operator/upload/job.ts';
 import type { Destination } from '../../src/resources/destination/resource.ts';
 import type { Playlist } from '../../src/resources/playlist/resource.ts';
@@ -56,6 +56,9 @@ export const S3_SETTINGS: PodSettings = {
   storageVolume: undefined,
   storageSecret: 's3-credentials',
 };
+
+/** What there is beside a stream. */
+export type World = Omit<Observation, 'stream'>;
 
 let serial = 0;
 export const meta = (name: string, generation = 1) => {
@@ -188,8 +191,8 @@ export function step(of: LoopStream, inWorld: World): { decision: ReturnType<typ
   // A pod of which the status does not say otherwise has been let publish.
   const podUID = of.status?.podUID ?? inWorld.pod?.metadata.uid;
   const before = podUID === undefined ? of : { ...of, status: { ...of.status, podUID } };
-  const decision = decide(before, inWorld, SETTINGS);
-  return { decision, stream: { ...of, status: statusOf(before, decision, inWorld.pod, inWorld) } };
+  const decision = decide({ ...inWorld, stream: before }, SETTINGS);
+  return { decision, stream: { ...of, status: buildStatus(before, decision, inWorld.pod, inWorld) } };
 }
 
 /** The Job that the operator would have made for a wish. */

@@ -62,7 +62,7 @@ export function reconcileDestination(tools: Tools): Reconcile {
     const judged = destinationStatus(destination, secret, clock.now(), tools.settings);
     const ready = findCondition(judged.conditions, 'Ready');
     const secretVersion = secret?.metadata.resourceVersion;
-    const { result, remove, lookAgainMs } = await tester.advance(key, destination, { ready, secretVersion });
+    const { result, remove, requeueAfterMs } = await tester.advance(key, destination, { ready, secretVersion });
     const status = result ? { ...judged, test: result } : judged;
     if ((await writeStatus(tools, DESTINATIONS, caches.destinations, destination, status)) && ready) {
       const before = findCondition(destination.status?.conditions, 'Ready');
@@ -71,6 +71,6 @@ export function reconcileDestination(tools: Tools): Reconcile {
     if (remove) await tester.remove(remove);
     const rest = restMs(caches.streams.byIndex(BY_DESTINATION, key));
     const wait = jittered(ready?.status === 'True' ? rest : Math.min(rest, patienceMs(ageMs)));
-    return { requeueAfterMs: Math.min(wait, lookAgainMs ?? wait) };
+    return { requeueAfterMs: Math.min(wait, requeueAfterMs ?? wait) };
   };
 }

@@ -31,7 +31,7 @@ export interface TestStep {
   /** Make the pod. */
   make?: boolean;
   remove?: Pod;
-  lookAgainMs?: number;
+  requeueAfterMs?: number;
 }
 
 /** Whoever asked does not wait for it any more. */
@@ -110,6 +110,6 @@ export function decideTest(destination: Destination, world: TestWorld): TestStep
   if (result && result !== 'outdated') return over(result);
   const against = obstacle(destination, id, world);
   if (against) return over(against);
-  if (!pod) return { make: true, lookAgainMs: LOOK_AGAIN_MS };
-  return { ...(result === 'outdated' && remove), lookAgainMs: LOOK_AGAIN_MS };
+  if (!pod) return { make: true, requeueAfterMs: LOOK_AGAIN_MS };
+  return { ...(result === 'outdated' && remove), requeueAfterMs: LOOK_AGAIN_MS };
 }

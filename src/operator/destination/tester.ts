@@ -52,7 +52,7 @@ export class Tester {
     const account = destination.metadata.labels?.[ACCOUNT_LABEL] ?? '';
     if (pod) this.#turns.hold(key, account);
     if (!step.make) return step;
-    if (!this.#turns.take(key, account, now.getTime())) return { lookAgainMs: TURN_AGAIN_MS };
+    if (!this.#turns.take(key, account, now.getTime())) return { requeueAfterMs: TURN_AGAIN_MS };
     const refusal = await this.#make(namespace, destination, seen.secretVersion ?? '');
     if (refusal === undefined) return step;
     this.leave(key);

@@ -20,16 +20,16 @@ import {
 import { assessTracks, countItems, type Entry, mediaProblem, unplayableEntries } from '../media/items.ts';
 import { podTrouble, readySince, unschedulable } from '../pods/status.ts';
 import { type Finding, pascalCase, type Verdict } from '../runtime/controller.ts';
-import type { World } from './observe.ts';
-import type { BrokenItem, PodNews } from './pod-report.ts';
+import type { Observation } from './observation.ts';
+import type { BrokenItem, PodReport } from './pod-report.ts';
 import { airtime } from './schedule.ts';
 
 type ReadinessCondition = (typeof READINESS_CONDITIONS)[number];
 
 interface Check {
   /** Reason and message of the condition while nothing is wrong. */
-  fine: (stream: LoopStream, world: World) => Finding;
-  problem: (stream: LoopStream, world: World) => Finding | undefined;
+  fine: (observed: Observation) => Finding;
+  problem: (observed: Observation) => Finding | undefined;
 }
 
 /** The Destination's own Ready condition is the judgement; it counts only for the spec it was made for. */
@@ -46,8 +46,8 @@ function destinationProblem(name: string, destination: Destination | undefined):
 const named = (names: readonly string[]): string => names.map((name) => `"${name}"`).join(', ');
 
 /** Something of each list can be played. */
-function mediaFine(stream: LoopStream, world: World): Finding {
-  const tracks = assessTracks(stream, world);
+function describeMedia(observed: Observation): Finding {
+  const tracks = assessTracks(observed.stream, observed);
   const left = unplayableEntries(tracks);
   if (left.length === 0) return { reason: 'MediaReady', message: 'All media is prepared.' };
   return { reason: 'ItemsLeftOut', message: describeLeftOut(left.length, countItems(tracks), left.map(messageOf)) };
@@ -57,40 +57,40 @@ const messageOf = ({ problem }: Entry): string => problem?.message ?? '';
 
 const CHECKS: Record<ReadinessCondition, Check> = {
   DestinationReady: {
-    fine: ({ spec }) => ({
+    fine: ({ stream: { spec } }) => ({
       reason: 'DestinationReady',
       message:
         spec.destinationRefs.length === 1
           ? `Destination ${named(spec.destinationRefs)} can be sent to.`
           : `Destinations ${named(spec.destinationRefs)} can be sent to.`,
     }),
-    problem: (stream, world) => {
-      const found = stream.spec.destinationRefs.map((name) => destinationProblem(name, world.destinations.get(name)));
+    problem: ({ stream, destinations }) => {
+      const found = stream.spec.destinationRefs.map((name) => destinationProblem(name, destinations.get(name)));
       return found.find((finding) => finding && !finding.unknown) ?? found.find((finding) => finding !== undefined);
     },
   },
   MediaReady: {
-    fine: mediaFine,
-    problem: mediaProblem,
+    fine: describeMedia,
+    problem: (observed) => mediaProblem(observed.stream, observed),
   },
   ScheduleValid: {
-    fine: ({ spec }) =>
+    fine: ({ stream: { spec } }) =>
       spec.schedule
         ? { reason: 'ScheduleValid', message: 'The schedule can be kept.' }
         : { reason: 'NoSchedule', message: 'The stream has no schedule: it is on air while replicas is 1.' },
-    problem: (stream, world) => {
-      const time = airtime(stream.spec.schedule, world.now);
+    problem: ({ stream, now }) => {
+      const time = airtime(stream.spec.schedule, now);
       return time.kind === 'invalid' ? { reason: 'ScheduleInvalid', message: time.message } : undefined;
     },
   },
 };
 
 /** The readiness conditions, in their order. */
-export const readiness = (stream: LoopStream, world: World): Verdict[] =>
+export const checkReadiness = (observed: Observation): Verdict[] =>
   READINESS_CONDITIONS.map((type) => {
     const { fine, problem } = CHECKS[type];
-    const found = problem(stream, world);
-    const { reason, message, unknown } = found ?? fine(stream, world);
+    const found = problem(observed);
+    const { reason, message, unknown } = found ?? fine(observed);
     return { type, status: found ? (unknown ? 'Unknown' : 'False') : 'True', reason, message };
   });
 
@@ -105,7 +105,7 @@ const NO_POD: ReadonlySet<string> = new Set(['PodRefused', 'PodNameTaken', 'Quot
  * Whether a node has taken the pod. That one has is told with the next thing that is worth a write: that the pod is ready
  * or in trouble. `before` is what was told of the same pod.
  */
-function podScheduled(pod: Pod, before: Verdict | undefined): Verdict {
+function judgePodScheduled(pod: Pod, before: Verdict | undefined): Verdict {
   const type = 'PodScheduled';
   const trouble = podTrouble(pod);
   if (unschedulable(pod)) {
@@ -119,15 +119,15 @@ function podScheduled(pod: Pod, before: Verdict | undefined): Verdict {
 }
 
 /** `progressing` says why there is no pod where there is to be one. Without a pod there is most often nothing to say. */
-export function scheduling(
+export function judgeScheduling(
   { status }: LoopStream,
   pod: Pod | undefined,
   { reason, message }: Pick<Verdict, 'reason' | 'message'>,
 ): Verdict | undefined {
   if (!pod) return NO_POD.has(reason) ? { type: 'PodScheduled', status: 'False', reason, message } : undefined;
   const before = findCondition(status?.conditions, 'PodScheduled');
-  if (!before || status?.podUID !== pod.metadata.uid) return podScheduled(pod, undefined);
-  return podScheduled(pod, {
+  if (!before || status?.podUID !== pod.metadata.uid) return judgePodScheduled(pod, undefined);
+  return judgePodScheduled(pod, {
     type: before.type,
     status: before.status,
     reason: before.reason,
@@ -153,7 +153,7 @@ type Found = Omit<UnplayableItem, 'since'>;
 const foundOf = ({ problem, ...entry }: Entry): Found[] =>
   problem ? [{ ...entry, reason: problem.reason, message: problem.message }] : [];
 
-function brokenOf({ spec }: LoopStream, { id, name, track, code, message, index, playlist }: BrokenItem): Found {
+function describeBroken({ spec }: LoopStream, { id, name, track, code, message, index, playlist }: BrokenItem): Found {
   const video: MediaField = spec.playlistRefs?.length ? 'playlistRefs' : 'uploadRef';
   return {
     field: track === 'audio' ? 'audioPlaylistRefs' : video,
@@ -169,39 +169,36 @@ const samePlace = (a: Found, b: Found): boolean =>
 interface About {
   /** The stream has a pod. */
   hasPod: boolean;
-  /** What the pod plays is another list than the stream now has: only what the pod says counts. */
+  /** The pod plays another list than the stream now has: only its report counts. */
   brokenOnly?: boolean;
 }
 
-/** Items that the pod could not play, as it told last; as the status has them while it tells nothing. */
-function toldBy({ spec, status, ...rest }: LoopStream, { news }: World): Found[] {
-  if (news) return (news.broken ?? []).map((broken) => brokenOf({ spec, ...rest }, broken));
-  return (status?.unplayable?.items ?? []).filter(({ reason }) => !Object.hasOwn(READINESS_ISSUES, reason));
+/** Items that the pod could not play, by its last report; as the status has them while there is none. */
+function findBroken({ stream, report }: Observation): Found[] {
+  if (report) return (report.broken ?? []).map((broken) => describeBroken(stream, broken));
+  return (stream.status?.unplayable?.items ?? []).filter(({ reason }) => !Object.hasOwn(READINESS_ISSUES, reason));
 }
 
 /** Undefined when everything can be played. */
-export function unplayableOf(
-  stream: LoopStream,
-  world: World,
-  { hasPod, brokenOnly = false }: About,
-): Unplayable | undefined {
-  const tracks = assessTracks(stream, world);
+export function findUnplayable(observed: Observation, { hasPod, brokenOnly = false }: About): Unplayable | undefined {
+  const { stream, now } = observed;
+  const tracks = assessTracks(stream, observed);
   const known = unplayableEntries(tracks).flatMap(foundOf);
-  const told = (hasPod ? toldBy(stream, world) : []).filter(
+  const broken = (hasPod ? findBroken(observed) : []).filter(
     ({ field, upload }) => !known.some((one) => one.field === field && one.upload === upload),
   );
-  const all = brokenOnly ? told : [...told, ...known];
+  const all = brokenOnly ? broken : [...broken, ...known];
   if (all.length === 0) return undefined;
   const before = stream.status?.unplayable?.items ?? [];
   const items = all.slice(0, MAX_UNPLAYABLE).map((item) => {
     const since = before.find((one) => samePlace(one, item) && one.reason === item.reason)?.since;
-    return { ...item, since: since ?? kubeTime(world.now) };
+    return { ...item, since: since ?? kubeTime(now) };
   });
   return { total: countItems(tracks), count: all.length, items };
 }
 
 /** Sentences in one condition; more are counted. */
-const MAX_TOLD = 5;
+const MAX_SENTENCES = 5;
 
 const HEALTHY: Verdict = {
   type: 'Degraded',
@@ -211,24 +208,24 @@ const HEALTHY: Verdict = {
 };
 
 /**
- * The condition of a stream on air. `leftOut` says which items it goes without, as far as anybody knows; without news of its pod
+ * The condition of a stream on air. `leftOut` says which items it goes without, as far as that is known; without a report of its pod
  * the rest stays as it was.
  */
-export function degraded(
-  news: PodNews | undefined,
+export function judgeDegraded(
+  report: PodReport | undefined,
   before: Verdict | undefined,
   leftOut: string | undefined = undefined,
 ): Verdict {
-  if (!news && leftOut === undefined) return before && before.reason !== LEFT_OUT ? before : HEALTHY;
-  const { problems } = news ?? { problems: [] };
+  if (!report && leftOut === undefined) return before && before.reason !== LEFT_OUT ? before : HEALTHY;
+  const { problems } = report ?? { problems: [] };
   const nothing = problems.filter(({ reason }) => reason === 'NothingPlayable');
   const destinations = problems.filter(({ reason }) => reason !== 'NothingPlayable');
   const items = leftOut === undefined ? [] : [{ reason: LEFT_OUT, message: leftOut }];
   const all = [...nothing, ...items, ...destinations];
   const [first] = all;
   if (!first) return HEALTHY;
-  const more = all.length - MAX_TOLD;
-  const sentences = all.slice(0, MAX_TOLD).map(({ message }) => message);
+  const more = all.length - MAX_SENTENCES;
+  const sentences = all.slice(0, MAX_SENTENCES).map(({ message }) => message);
   if (more > 0) sentences.push(`${more} more of the kind.`);
   return { type: 'Degraded', status: 'True', reason: first.reason, message: sentences.join(' ') };
 }

@@ -1,7 +1,7 @@
 /**
- * What a stream needs now: (stream, world) → conditions, phase and one action. The phases are described above PHASES in
- * streams/spec.ts. Nothing here remembers anything: what has to outlive a decision (whether the stream has been on air,
- * since when) stands in the status or on the pod. Pure: no I/O, no clock.
+ * Decides what a stream needs: observation → conditions, phase and one action. The phases are described above PHASES in
+ * resources/stream/spec.ts. Decisions share no memory: facts that outlive one (whether the stream has been on air, since when)
+ * are in the status or on the pod. Pure: no I/O, no clock.
  */
 
 import type { Pod } from '../../kube/core.ts';
@@ -17,9 +17,16 @@ import { losesItems } from '../media/items.ts';
 import { isOwnedBy, type PodSettings } from '../pods/security.ts';
 import { addressToAsk, isOver, podTrouble } from '../pods/status.ts';
 import type { Verdict } from '../runtime/controller.ts';
-import { degraded, describeLeftOut, isReady, readiness, scheduling, unplayableOf } from './conditions.ts';
-import { type Action, exchange, nothing, remove } from './handover.ts';
-import type { World } from './observe.ts';
+import {
+  checkReadiness,
+  describeLeftOut,
+  findUnplayable,
+  isReady,
+  judgeDegraded,
+  judgeScheduling,
+} from './conditions.ts';
+import { type Action, decideRemoval, exchange, nothing } from './handover.ts';
+import type { Observation } from './observation.ts';
 import { disruptionOf } from './pod.ts';
 import {
   allSkipped,
@@ -37,7 +44,7 @@ import { type Airtime, airtime, nextChange, windowAt } from './schedule.ts';
 export interface Decision {
   phase: Phase;
   /** Readiness conditions, Live, Progressing; of a stream with a pod PodScheduled, of one on air Degraded. */
-  verdicts: Verdict[];
+  conditions: Verdict[];
   ready: boolean;
   action: Action;
   /** Where the stream stands; nothing while it is not meant to be on air. */
@@ -50,112 +57,149 @@ export interface Decision {
   unplayable?: Unplayable;
   /** Start of the window of its schedule for which it was last put on air. */
   lastScheduleTime?: string;
-  /** What is to be told of it beside what has changed in the status. */
+  /** Events beside those for what changes in the status. */
   events?: EventInput[];
-  /** When to look again although nothing has changed. */
-  lookAgainAt?: Date;
+  /** When to reconcile again although nothing has changed. */
+  requeueAt?: Date;
 }
 
-export type Core = Pick<Decision, 'phase' | 'action'> & {
+type PartialDecision = Pick<Decision, 'phase' | 'action'> & {
   live: Omit<Verdict, 'type'>;
   progressing: Omit<Verdict, 'type'>;
   since?: Since | undefined;
   degraded?: Verdict;
   events?: EventInput[];
-  lookAgainAt?: Date | undefined;
+  requeueAt?: Date | undefined;
 };
 
 /** How long until a name that someone else's pod holds is tried again. That pod may have no label that we watch. */
-export const NAME_TAKEN_RETRY_MS = 30_000;
+const NAME_TAKEN_RETRY_MS = 30_000;
 
 const yes = (reason: string, message: string) => ({ status: 'True' as const, reason, message });
-export const no = (reason: string, message: string) => ({ status: 'False' as const, reason, message });
+const no = (reason: string, message: string) => ({ status: 'False' as const, reason, message });
 const SETTLED = yes('Settled', 'Everything is as asked.');
 const STOPPING = yes('Stopping', 'The pod is being stopped.');
 const SUSPENDED = yes('Suspended', 'spec.suspend keeps the stream off air.');
 
-/** Whether the stream has ever been on air, whether it has been live since it last went on air. */
-export function history(stream: LoopStream, pod: Pod | undefined) {
-  const live = findCondition(stream.status?.conditions, 'Live');
-  const been = pod !== undefined || stream.status?.epoch !== undefined || (live ? live.reason !== 'NotStarted' : false);
-  return { been, wasLive: live?.status === 'True' || live?.reason === 'Reconnecting' };
+/** An observation with what follows from it, computed once for the whole decision. */
+interface Situation extends Observation {
+  settings: PodSettings;
+  /** The stream's own pods. The one that publishes, or is to, comes first. */
+  ownPods: Pod[];
+  /** What the first of them plays. */
+  program: Program | undefined;
+  readiness: Verdict[];
+  /** Conditions of others that the stream waits for. */
+  gates: Verdict[];
+  airtime: Airtime;
+  /** The stream was live when its status was written, or is coming back from that. */
+  wasLive: boolean;
 }
 
-export const offAir = (been: boolean) =>
-  been ? no('Stopped', 'The stream is not on air.') : no('NotStarted', 'The stream has never been on air.');
+function assess(observed: Observation, settings: PodSettings): Situation {
+  const { stream, pod, other, now } = observed;
+  const ownPods = [pod, other].filter((one) => one !== undefined).filter((one) => isOwnedBy(one, stream));
+  const [ownPod] = ownPods;
+  const live = findCondition(stream.status?.conditions, 'Live');
+  return {
+    ...observed,
+    settings,
+    ownPods,
+    program: ownPod && programOfPod(ownPod),
+    readiness: checkReadiness(observed),
+    gates: gatesOf(stream.spec, stream.status?.conditions),
+    airtime: airtime(stream.spec.schedule, now, findLastStart(stream, ownPod)),
+    wasLive: live?.status === 'True' || live?.reason === 'Reconnecting',
+  };
+}
 
-/** The stream is not meant to be on air: whatever is there of it goes. */
-function off(stream: LoopStream, pods: Pod[], time: Airtime, now: Date): Core {
-  const [pod] = pods;
-  if (pod) {
-    const action = pods.map(remove).find((of) => of.do !== 'nothing') ?? nothing;
-    return { phase: 'stopping', action, live: no('Stopping', STOPPING.message), progressing: STOPPING };
+/** The condition Live of a stream that is not on air, by whether its status says that it ever was. */
+function describeOffAir({ status }: LoopStream) {
+  const live = findCondition(status?.conditions, 'Live');
+  const hasBeenOnAir = status?.epoch !== undefined || (live ? live.reason !== 'NotStarted' : false);
+  return hasBeenOnAir
+    ? no('Stopped', 'The stream is not on air.')
+    : no('NotStarted', 'The stream has never been on air.');
+}
+
+/** The stream is not meant to be on air: its pods are removed. */
+function keepOffAir(situation: Situation): PartialDecision {
+  const { stream, ownPods, airtime: time, now } = situation;
+  if (ownPods.length > 0) {
+    return {
+      phase: 'stopping',
+      action: removeFirst(ownPods),
+      live: no('Stopping', STOPPING.message),
+      progressing: STOPPING,
+    };
   }
-  const live = offAir(history(stream, pod).been);
-  const idle: Core = {
+  const live = describeOffAir(stream);
+  const idle: PartialDecision = {
     phase: live.reason === 'Stopped' ? 'stopped' : 'idle',
     action: nothing,
     live,
     progressing: SETTLED,
   };
   if (stream.metadata.deletionTimestamp) {
-    return stream.metadata.finalizers?.includes(FINALIZER) ? { ...idle, action: { do: 'release' } } : idle;
+    return stream.metadata.finalizers?.includes(FINALIZER) ? { ...idle, action: { do: 'removeFinalizer' } } : idle;
   }
   if (stream.spec.suspend && stream.spec.replicas > 0) return { ...idle, progressing: SUSPENDED };
   if (!isWanted(stream.spec)) return idle;
-  const missed = 'missed' in time && time.missed && missedStart(stream, time.missed);
+  const missed = 'missed' in time && time.missed && describeMissedStart(stream, time.missed);
   if (time.kind === 'before') {
     const message = `The stream goes on air at ${kubeTime(time.startAt)}.`;
     const progressing = missed ? no('ScheduleMissed', `${missed} ${message}`) : yes('Scheduled', message);
     // Many may start in the same second: what can be made before is made while there is time.
-    const action: Action = stream.metadata.finalizers?.includes(FINALIZER) ? nothing : { do: 'hold' };
+    const action: Action = stream.metadata.finalizers?.includes(FINALIZER) ? nothing : { do: 'prepare' };
     return { ...idle, action, phase: 'scheduled', progressing };
   }
   const message = time.kind === 'after' ? `The schedule ended at ${kubeTime(time.endedAt)}.` : 'The schedule is over.';
   const progressing = missed ? no('ScheduleMissed', missed) : SETTLED;
   const ended = live.reason === 'Stopped' ? no('Ended', message) : live;
-  return { ...idle, ...expiry(stream, time, now), phase: 'ended', live: ended, progressing };
+  return { ...idle, ...expire(stream, time, now), phase: 'ended', live: ended, progressing };
 }
 
-/** What is over is deleted when its time is up. */
-function expiry({ spec }: LoopStream, time: Airtime, now: Date): Pick<Core, 'action' | 'lookAgainAt'> {
+/** A stream whose schedule is over is deleted when its time is up. */
+function expire({ spec }: LoopStream, time: Airtime, now: Date): Pick<PartialDecision, 'action' | 'requeueAt'> {
   const { ttlSecondsAfterFinished: ttl } = spec;
   if (ttl === undefined || time.kind !== 'after') return { action: nothing };
   const at = new Date(time.endedAt.getTime() + ttl * 1000);
-  return now >= at ? { action: { do: 'expire' } } : { action: nothing, lookAgainAt: at };
+  return now >= at ? { action: { do: 'expire' } } : { action: nothing, requeueAt: at };
 }
 
-const missedStart = ({ spec }: LoopStream, start: Date): string =>
+const describeMissedStart = ({ spec }: LoopStream, start: Date): string =>
   `The start at ${kubeTime(start)} was missed by more than its deadline of ${spec.schedule?.startingDeadlineSeconds} s.`;
 
-/** What keeps a stream without a pod off air. One that was on air comes back with what it played, as a pod goes on with that. */
-const obstacleOf = ({ status }: LoopStream, verdicts: readonly Verdict[]): Verdict | undefined =>
-  verdicts.find((of) => of.status !== 'True' && !(of.type === 'MediaReady' && status?.epoch && status.playing));
+const removeFirst = (pods: readonly Pod[]): Action =>
+  pods.map(decideRemoval).find((action) => action.do !== 'nothing') ?? nothing;
+
+/** The condition that keeps a stream without a pod off air. One that was on air comes back with what it played. */
+const findObstacle = ({ status }: LoopStream, conditions: readonly Verdict[]): Verdict | undefined =>
+  conditions.find((one) => one.status !== 'True' && !(one.type === 'MediaReady' && status?.epoch && status.playing));
 
 /** The stream is meant to be on air and has no pod. */
-function start(stream: LoopStream, world: World, verdicts: Verdict[]): Core {
-  const { been, wasLive } = history(stream, undefined);
+function start(situation: Situation): PartialDecision {
+  const { stream, readiness, gates, wasLive, now } = situation;
+  const live = describeOffAir(stream);
   const kept = keptSince(stream);
-  const { playing: before } = stream.status ?? {};
-  const playing = before && goesOnWith(before, stream, world, verdicts) ? before : undefined;
-  const obstacle = obstacleOf(stream, verdicts);
+  const obstacle = findObstacle(stream, [...readiness, ...gates]);
   if (obstacle) {
-    const progressing = yes('Waiting', obstacle.message);
-    return { phase: 'waiting', action: nothing, live: offAir(been), progressing, since: kept };
+    return { phase: 'waiting', action: nothing, live, progressing: yes('Waiting', obstacle.message), since: kept };
   }
   const refusal = findCondition(stream.status?.conditions, 'Progressing');
   if (refusal?.reason === 'PodRefused' && refusal.observedGeneration === stream.metadata.generation) {
     const { reason, message } = refusal;
-    return { phase: 'failed', action: nothing, live: offAir(been), progressing: no(reason, message), since: kept };
+    return { phase: 'failed', action: nothing, live, progressing: no(reason, message), since: kept };
   }
-  const since = kept ?? { epoch: kubeTime(world.now), ...allSkipped(stream) };
+  const since = kept ?? { epoch: kubeTime(now), ...allSkipped(stream) };
+  const { playing } = stream.status ?? {};
+  const program =
+    playing && goesOnWith(playing, situation)
+      ? programOfKept(stream, situation, since, playing)
+      : programOf(stream, situation, since);
   return {
     phase: wasLive ? 'reconnecting' : 'starting',
-    action: {
-      do: 'create',
-      program: playing ? programOfKept(stream, world, since, playing) : programOf(stream, world, since),
-      standby: false,
-    },
+    action: { do: 'create', program, standby: false },
     live: wasLive ? no('Reconnecting', 'The pod is being replaced.') : no('Starting', 'The pod is starting.'),
     progressing: yes('Starting', 'The pod is starting.'),
     since,
@@ -163,52 +207,52 @@ function start(stream: LoopStream, world: World, verdicts: Verdict[]): Core {
 }
 
 /** Where the stream stood when its status was written last. */
-export const keptSince = ({ status }: LoopStream): Since | undefined =>
+const keptSince = ({ status }: LoopStream): Since | undefined =>
   status?.epoch === undefined ? undefined : sinceOf({ ...status, epoch: status.epoch });
 
 /** The stream is meant to be on air and has a pod: it may publish and fits, or something is done about that. */
-function run(stream: LoopStream, world: World, verdicts: Verdict[], pod: Pod, settings: PodSettings): Core {
-  const current = programOfPod(pod);
-  const since = (current && sinceOf(current)) ?? keptSince(stream) ?? { epoch: kubeTime(world.now) };
+function run(situation: Situation, pod: Pod): PartialDecision {
+  const { stream, program: current, readiness, report, settings, now } = situation;
+  const since = (current && sinceOf(current)) ?? keptSince(stream) ?? { epoch: kubeTime(now) };
   const before = findCondition(stream.status?.conditions, 'Degraded');
   // A stream on air is left as it is until what it is to become can be played: an edit never causes dead air by itself.
-  const stays = current !== undefined && goesOnWith(current, stream, world, verdicts);
-  const wrong = degraded(world.news, before && verdictOf(before), leftOutNow(stream, world, stays));
-  const core: Core = { ...onAir(stream, pod), action: nothing, since, degraded: wrong };
-  const released = stream.status?.podUID === pod.metadata.uid;
-  // The status names a pod when it has been let publish; one that says that it is held has not heard of that.
-  if (!isOver(pod) && !pod.metadata.deletionTimestamp && (!released || world.news?.held)) {
+  const stays = current !== undefined && goesOnWith(current, situation);
+  const degraded = judgeDegraded(report, before && withoutTimes(before), describeLeftOutNow(situation, stays));
+  const core: PartialDecision = { ...describeOnAir(situation, pod), action: nothing, since, degraded };
+  const isPublisher = stream.status?.podUID === pod.metadata.uid;
+  // The status names the pod that has the publisher lock. A pod that reports that it is held has not heard of it.
+  if (!isOver(pod) && !pod.metadata.deletionTimestamp && (!isPublisher || report?.held)) {
     return { ...core, action: { do: 'publish', podUid: pod.metadata.uid } };
   }
-  const ready = isReady(verdicts) && !stays;
-  const program = (previous = current) => (ready ? programOf(stream, world, since, previous) : previous);
-  const change = exchange({ stream, world, main: pod, settings, program });
+  const ready = isReady(readiness) && !stays;
+  const program = (previous = current) => (ready ? programOf(stream, situation, since, previous) : previous);
+  const change = exchange({ observed: situation, main: pod, settings, program });
   if (change?.why !== undefined) {
-    const { why, waitsFor, action, lookAgainAt } = change;
-    return { ...core, action, progressing: yes('Replacing', waitsFor ? `${why} ${waitsFor}` : why), lookAgainAt };
+    const { why, waitsFor, action, requeueAt } = change;
+    return { ...core, action, progressing: yes('Replacing', waitsFor ? `${why} ${waitsFor}` : why), requeueAt };
   }
   if (change && change.action !== nothing) return { ...core, action: change.action };
   const next = program();
-  // Who may move the pod is read from its label, by those who evict.
+  // The label tells those who evict pods whether they may move this one.
   const labelled = (pod.metadata.labels?.[DISRUPTION_LABEL] ?? 'OnDrain') === disruptionOf(stream);
-  const later = next && current && labelled ? joinAt({ stream, world, pod, current, next }) : undefined;
+  const later = next && current && labelled ? joinAt({ observed: situation, pod, current, next }) : undefined;
   if (next && !later && (next !== current || !labelled)) {
     return { ...core, action: { do: 'patch', podUid: pod.metadata.uid, program: next } };
   }
-  return current ? { ...core, lookAgainAt: later, ...follow(stream, world, pod, current) } : core;
+  return current ? { ...core, requeueAt: later, ...follow(situation, pod, current) } : core;
 }
 
-const verdictOf = ({ type, status, reason, message }: Verdict): Verdict => ({ type, status, reason, message });
+const withoutTimes = ({ type, status, reason, message }: Verdict): Verdict => ({ type, status, reason, message });
 
 /** How long until a pod that could not go on to the next item is asked again. */
-const SKIP_AGAIN_MS = 1000;
+const SKIP_RETRY_MS = 1000;
 
-/** The pod plays what it should: what has moved in it is written down, and what is asked of it is passed on. */
-function follow(stream: LoopStream, world: World, pod: Pod, current: Program): Partial<Core> {
+/** The pod plays what it should: its playhead is written to its program, and a skip is passed on to it. */
+function follow({ stream, report, now }: Situation, pod: Pod, current: Program): Partial<PartialDecision> {
   const podUid = pod.metadata.uid;
-  const program = withClock(current, world.news?.clock ?? {});
+  const program = withClock(current, report?.clock ?? {});
   if (program !== current) return { action: { do: 'patch', podUid, program }, since: sinceOf(program) };
-  const skip = pendingSkip(stream, current, world.now);
+  const skip = pendingSkip(stream, current, now);
   if (!skip) return {};
   const done = withSkipped(current, skip);
   if (skip.void) {
@@ -216,19 +260,19 @@ function follow(stream: LoopStream, world: World, pod: Pod, current: Program): P
     const events: EventInput[] = [{ type: 'Warning', reason: 'SkipExpired', message }];
     return { action: { do: 'patch', podUid, program: done }, since: sinceOf(done), events };
   }
-  const lookAgainAt = new Date(world.now.getTime() + SKIP_AGAIN_MS);
+  const requeueAt = new Date(now.getTime() + SKIP_RETRY_MS);
   const address = addressToAsk([pod]);
-  return { ...(address !== undefined && { action: { do: 'skip', address, skip, program: done } }), lookAgainAt };
+  return { ...(address !== undefined && { action: { do: 'skip', address, skip, program: done } }), requeueAt };
 }
 
-function onAir(stream: LoopStream, pod: Pod): Omit<Core, 'action'> {
+function describeOnAir({ wasLive }: Situation, pod: Pod): Omit<PartialDecision, 'action'> {
   const ready = pod.status?.conditions?.some((c) => c.type === 'Ready' && c.status === 'True') ?? false;
   if (ready && !isOver(pod))
     return { phase: 'live', live: yes('Live', 'A destination is accepting media.'), progressing: SETTLED };
   const trouble = podTrouble(pod);
   const progressing = trouble ? no(trouble.reason, trouble.message) : yes('Starting', 'The pod is starting.');
   const message = trouble?.message ?? 'No destination has accepted media yet.';
-  if (!history(stream, pod).wasLive) return { phase: 'starting', live: no('Starting', message), progressing };
+  if (!wasLive) return { phase: 'starting', live: no('Starting', message), progressing };
   const lost = trouble?.message ?? 'No destination accepts media at the moment.';
   return {
     phase: 'reconnecting',
@@ -237,80 +281,72 @@ function onAir(stream: LoopStream, pod: Pod): Omit<Core, 'action'> {
   };
 }
 
-export function nameTaken(stream: LoopStream, now: Date): Core {
+function describeNameTaken(stream: LoopStream, now: Date): PartialDecision {
   const message = `A pod named "${podName(stream.metadata.name)}" exists that does not belong to this stream; delete it.`;
   return {
     phase: 'failed',
     action: nothing,
-    live: offAir(history(stream, undefined).been),
+    live: describeOffAir(stream),
     progressing: no('PodNameTaken', message),
     since: keptSince(stream),
-    lookAgainAt: new Date(now.getTime() + NAME_TAKEN_RETRY_MS),
+    requeueAt: new Date(now.getTime() + NAME_TAKEN_RETRY_MS),
   };
 }
 
-/** Somebody else says that the stream may not be on air: it goes, and comes back to where it then stands. */
-function shutOff(stream: LoopStream, pods: Pod[], { message }: Verdict): Core {
-  const program = pods[0] && programOfPod(pods[0]);
-  const since = (program && sinceOf(program)) ?? keptSince(stream);
+/** A gate is closed: the stream goes off air, and comes back to where it then stands. */
+function shutOff({ stream, ownPods, program }: Situation, { message }: Verdict): PartialDecision {
   return {
     phase: 'stopping',
-    action: pods.map(remove).find((of) => of.do !== 'nothing') ?? nothing,
+    action: removeFirst(ownPods),
     live: no('Stopping', message),
     progressing: yes('Stopping', message),
-    since,
+    since: (program && sinceOf(program)) ?? keptSince(stream),
   };
 }
 
-function core(stream: LoopStream, world: World, verdicts: Verdict[], time: Airtime, settings: PodSettings): Core {
-  const pods = [world.pod, world.other].filter((of) => of !== undefined && isOwnedBy(of, stream)) as Pod[];
-  const [owned] = pods;
+function decideCourse(situation: Situation): PartialDecision {
+  const { stream, pod, ownPods, readiness, gates, airtime: time, now } = situation;
+  const [ownPod] = ownPods;
   const wanted = isWanted(stream.spec) && !stream.metadata.deletionTimestamp;
-  if (!wanted || time.kind === 'before' || time.kind === 'after') return off(stream, pods, time, world.now);
-  const gates = gatesOf(stream.spec, stream.status?.conditions);
+  if (!wanted || time.kind === 'before' || time.kind === 'after') return keepOffAir(situation);
   const shut = gates.find(({ status }) => status === 'False');
-  if (shut && pods.length > 0) return shutOff(stream, pods, shut);
-  if (owned) return run(stream, world, verdicts, owned, settings);
-  const all = [...verdicts, ...gates];
-  return world.pod && !obstacleOf(stream, all) ? nameTaken(stream, world.now) : start(stream, world, all);
+  if (shut && ownPod) return shutOff(situation, shut);
+  if (ownPod) return run(situation, ownPod);
+  if (pod && !findObstacle(stream, [...readiness, ...gates])) return describeNameTaken(stream, now);
+  return start(situation);
 }
 
-const isPlayable = (verdicts: readonly Verdict[]): boolean =>
-  verdicts.some(({ type, status }) => type === 'MediaReady' && status === 'True');
+const isPlayable = (conditions: readonly Verdict[]): boolean =>
+  conditions.some(({ type, status }) => type === 'MediaReady' && status === 'True');
 
-/** Whether what plays goes on: nothing of what is to follow can be played yet, or less of it than will be in a while. */
-const goesOnWith = (playing: Playing, stream: LoopStream, world: World, checks: readonly Verdict[]): boolean =>
-  !isPlayable(checks) || losesItems(stream, world, playing);
+/** Whether a stream goes on with `playing`: its media cannot be played yet, or less of it than will be in a while. */
+const goesOnWith = (playing: Playing, situation: Situation): boolean =>
+  !isPlayable(situation.readiness) || losesItems(situation.stream, situation, playing);
 
-/** The sentence about the items that a stream on air goes without. One that goes on with what it played lacks what its pod says. */
-function leftOutNow(stream: LoopStream, world: World, stays: boolean): string | undefined {
-  const { total = 0, items = [], count = 0 } = unplayableOf(stream, world, { hasPod: true, brokenOnly: stays }) ?? {};
+/** The sentence about the items that a stream on air goes without. One that `stays` as it is lacks what its pod reports. */
+function describeLeftOutNow(situation: Situation, stays: boolean): string | undefined {
+  const { total = 0, items = [], count = 0 } = findUnplayable(situation, { hasPod: true, brokenOnly: stays }) ?? {};
   const messages = items.map(({ message }) => message);
   return count === 0 ? undefined : describeLeftOut(count, total, messages);
 }
 
 /**
- * What is on air while the stream refers to what cannot be played yet (a version that was published, another upload, another
- * quality): nothing but its pod would know of it. Kept in the status before the pod can be gone (timekeeping.ts), for as
- * long as the stream is meant to be on air. The status is written then anyway, for it says what is not ready; of a stream
- * whose media is ready nothing is kept.
+ * What is on air while the stream refers to media that cannot be played yet (a version that was published, another upload, another
+ * quality): only its pod would know of it. It is kept in the status before the pod can be gone (removePodFinalizers), for as long
+ * as the stream is meant to be on air. This costs no write of its own, for the status says then what is not ready; nothing is
+ * kept of a stream whose media is ready.
  */
-function playingNow(
-  stream: LoopStream,
-  world: World,
-  pod: Pod | undefined,
-  checks: readonly Verdict[],
-): Playing | undefined {
-  const program = pod && programOfPod(pod);
+function findPlaying(situation: Situation): Playing | undefined {
+  const { stream, program } = situation;
   const playing = program ? playingOf(program) : stream.status?.playing;
-  return playing && goesOnWith(playing, stream, world, checks) ? playing : undefined;
+  return playing && goesOnWith(playing, situation) ? playing : undefined;
 }
 
 /** Phases in which the window that is open has been taken up. */
 const BEGUN: ReadonlySet<Phase> = new Set(['starting', 'live', 'reconnecting']);
 
-/** Start of the window for which the stream was last put on air: a pod that its status does not tell of yet says so first. */
-function lastStart({ spec, status }: LoopStream, pod: Pod | undefined): Date | undefined {
+/** Start of the window for which the stream was last put on air. A pod that the status does not name yet says so first. */
+function findLastStart({ spec, status }: LoopStream, pod: Pod | undefined): Date | undefined {
   const known = status?.lastScheduleTime === undefined ? undefined : new Date(status.lastScheduleTime);
   if (!pod || pod.metadata.uid === status?.podUID) return known;
   // Kubernetes tells whole seconds, and means the one that had begun.
@@ -320,33 +356,32 @@ function lastStart({ spec, status }: LoopStream, pod: Pod | undefined): Date | u
 
 const earliest = (a: Date | undefined, b: Date | undefined): Date | undefined => (a && b && a < b ? a : (b ?? a));
 
-export function decide(stream: LoopStream, world: World, settings: PodSettings): Decision {
-  const checks = readiness(stream, world);
-  const before = stream.status?.lastScheduleTime;
-  const owned = world.pod && isOwnedBy(world.pod, stream) ? world.pod : undefined;
-  const time = airtime(stream.spec.schedule, world.now, lastStart(stream, owned));
-  const { live, progressing, since, degraded, lookAgainAt, ...rest } = core(stream, world, checks, time, settings);
-  const wake = earliest(lookAgainAt, isWanted(stream.spec) ? nextChange(time) : undefined);
-  const begun = time.kind === 'on' && time.since && BEGUN.has(rest.phase) ? time.since.toISOString() : before;
-  const scheduled = scheduling(stream, owned, progressing);
-  const playing = since && playingNow(stream, world, owned, checks);
-  const unplayable = unplayableOf(stream, world, { hasPod: owned !== undefined });
-  const gates = gatesOf(stream.spec, stream.status?.conditions);
+export function decide(observed: Observation, settings: PodSettings): Decision {
+  const situation = assess(observed, settings);
+  const { stream, ownPods, readiness, gates, airtime: time } = situation;
+  const [ownPod] = ownPods;
+  const { live, progressing, since, degraded, requeueAt, ...rest } = decideCourse(situation);
+  const wakeAt = earliest(requeueAt, isWanted(stream.spec) ? nextChange(time) : undefined);
+  const isBegun = time.kind === 'on' && time.since && BEGUN.has(rest.phase);
+  const lastScheduleTime = isBegun ? time.since?.toISOString() : stream.status?.lastScheduleTime;
+  const scheduled = judgeScheduling(stream, ownPod, progressing);
+  const playing = since && findPlaying(situation);
+  const unplayable = findUnplayable(situation, { hasPod: ownPod !== undefined });
   return {
     ...rest,
-    verdicts: [
-      ...checks,
+    conditions: [
+      ...readiness,
       ...(scheduled ? [scheduled] : []),
       { type: 'Live', ...live },
       { type: 'Progressing', ...progressing },
       ...(degraded ? [degraded] : []),
     ],
-    ready: isReady([...checks, ...gates]) && scheduled?.status !== 'False',
+    ready: isReady([...readiness, ...gates]) && scheduled?.status !== 'False',
     ...since,
     ...(playing && { playing }),
     ...(unplayable && { unplayable }),
-    ...(begun !== undefined && { lastScheduleTime: begun }),
-    ...(wake && { lookAgainAt: wake }),
+    ...(lastScheduleTime !== undefined && { lastScheduleTime }),
+    ...(wakeAt && { requeueAt: wakeAt }),
   };
 }
 
@@ -357,55 +392,55 @@ export function decide(stream: LoopStream, world: World, settings: PodSettings):
 const QUOTA_RETRY_MS = { soonest: 5_000, latest: 60_000 };
 
 /** A quota is freed by others, so no edit of the stream is waited for (the words are those of its admission plugin). */
-function refused(stream: LoopStream, refusal: string, now: Date): Omit<Core, 'action'> {
-  const live = offAir(history(stream, undefined).been);
+function describeRefusal(stream: LoopStream, refusal: string, now: Date): Omit<PartialDecision, 'action'> {
+  const live = describeOffAir(stream);
   if (!/exceeded quota:/.test(refusal)) return { phase: 'failed', live, progressing: no('PodRefused', refusal) };
   const before = findCondition(stream.status?.conditions, 'Progressing');
   const waitedMs = before?.reason === 'QuotaExceeded' ? now.getTime() - Date.parse(before.lastTransitionTime) : 0;
   const { soonest, latest } = QUOTA_RETRY_MS;
-  const lookAgainAt = new Date(now.getTime() + Math.min(latest, Math.max(soonest, waitedMs / 2)));
+  const requeueAt = new Date(now.getTime() + Math.min(latest, Math.max(soonest, waitedMs / 2)));
   // What others use of it changes with every pod, and would be written each time.
   const message = refusal.replace(/, used: .*(?=, limited: )/, '');
-  return { phase: 'waiting', live, progressing: no('QuotaExceeded', message), lookAgainAt };
+  return { phase: 'waiting', live, progressing: no('QuotaExceeded', message), requeueAt };
 }
 
-const withProgress = (verdicts: Verdict[], progressing: Omit<Verdict, 'type'>): Verdict[] =>
-  verdicts.map((verdict) => (verdict.type === 'Progressing' ? { type: 'Progressing', ...progressing } : verdict));
+const withProgress = (conditions: Verdict[], progressing: Omit<Verdict, 'type'>): Verdict[] =>
+  conditions.map((one) => (one.type === 'Progressing' ? { type: 'Progressing', ...progressing } : one));
 
 /**
- * What becomes of a decision to make a pod that cannot be made: the stream is where it was before. A refusal lasts until
- * the stream is edited; a name that is taken and a quota that is used up are tried again.
+ * The decision after Kubernetes has refused its pod: the stream is where it was before. A refusal lasts until the stream is
+ * edited; a name that is taken and a quota that is used up are tried again.
  */
-export function notCreated(stream: LoopStream, decision: Decision, world: World, refusal?: string): Decision {
-  const { phase, live, progressing, lookAgainAt } =
-    refusal === undefined ? nameTaken(stream, world.now) : refused(stream, refusal, world.now);
+export function withoutPod({ stream, now }: Observation, decision: Decision, refusal?: string): Decision {
+  const { phase, live, progressing, requeueAt } =
+    refusal === undefined ? describeNameTaken(stream, now) : describeRefusal(stream, refusal, now);
   const { epoch: _, audioEpoch: __, skipped: ___, ...rest } = decision;
-  const scheduled = scheduling(stream, undefined, progressing);
-  const verdicts = withProgress(decision.verdicts, progressing).filter(({ type }) => type !== 'PodScheduled');
+  const scheduled = judgeScheduling(stream, undefined, progressing);
+  const conditions = withProgress(decision.conditions, progressing).filter(({ type }) => type !== 'PodScheduled');
   return {
     ...rest,
     phase,
     ready: false,
     action: nothing,
-    verdicts: [...verdicts, ...(scheduled ? [scheduled] : [])].map((verdict) =>
-      verdict.type === 'Live' ? { type: 'Live', ...live } : verdict,
+    conditions: [...conditions, ...(scheduled ? [scheduled] : [])].map((one) =>
+      one.type === 'Live' ? { type: 'Live', ...live } : one,
     ),
     ...keptSince(stream),
-    ...(lookAgainAt && { lookAgainAt }),
+    ...(requeueAt && { requeueAt }),
   };
 }
 
-/** What becomes of a decision to make a standby that Kubernetes refuses: what is on air stays as it is. */
-export const noStandby = (decision: Decision, refusal: string, now: Date): Decision => ({
+/** The decision after Kubernetes has refused a standby: the pod on air stays as it is. */
+export const withoutStandby = (decision: Decision, refusal: string, now: Date): Decision => ({
   ...decision,
   action: nothing,
-  verdicts: withProgress(decision.verdicts, no('StandbyRefused', refusal)),
-  lookAgainAt: new Date(now.getTime() + NAME_TAKEN_RETRY_MS),
+  conditions: withProgress(decision.conditions, no('StandbyRefused', refusal)),
+  requeueAt: new Date(now.getTime() + NAME_TAKEN_RETRY_MS),
 });
 
-/** What becomes of a decision to hand over a program that Kubernetes refuses: what is on air stays as it is. */
-export const notPatched = (decision: Decision, refusal: string): Decision => ({
+/** The decision after Kubernetes has refused a program: the pod on air keeps the one it has. */
+export const withoutProgram = (decision: Decision, refusal: string): Decision => ({
   ...decision,
   action: nothing,
-  verdicts: withProgress(decision.verdicts, no('ProgramRefused', refusal)),
+  conditions: withProgress(decision.conditions, no('ProgramRefused', refusal)),
 });

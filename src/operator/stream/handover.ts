@@ -18,15 +18,14 @@ import type { Node, Pod } from '../../kube/core.ts';
 import { isSameJson } from '../../lib/json-equal.ts';
 import { TEMPLATE_HASH_ANNOTATION } from '../../resources/common/names.ts';
 import { type Program, programOfPod } from '../../resources/stream/program.ts';
-import type { LoopStream } from '../../resources/stream/resource.ts';
 import type { PodSettings } from '../pods/security.ts';
 import { isOver, isWarm, podTrouble } from '../pods/status.ts';
-import type { World } from './observe.ts';
+import type { Observation } from './observation.ts';
 import { disruptionOf, settingsHash, templateHash } from './pod.ts';
 import type { Skip } from './program.ts';
 
-/** How soon a pod that was told something, or is awaited, is looked at again when nothing is heard. */
-const LOOK_AGAIN_MS = 1000;
+/** How soon a stream is reconciled again whose pod was told something or is awaited, when no event comes before. */
+const REQUEUE_MS = 1000;
 
 /** Taints that Kubernetes puts on a node that it does not hear of: nothing could be taken over from a pod there. */
 const UNHEARD = new Set(['node.kubernetes.io/not-ready', 'node.kubernetes.io/unreachable']);
@@ -50,7 +49,7 @@ const bears = ({ key, operator = 'Equal', value = '', effect }: Toleration, tain
   (operator === 'Exists' || value === (taint.value ?? ''));
 
 /** Why a pod has to leave its node; undefined when it may stay, or nobody knows. */
-export function nodeIsLeft(node: Node | undefined, pod: Pod): string | undefined {
+export function findReasonToDrain(node: Node | undefined, pod: Pod): string | undefined {
   if (!node) return undefined;
   const { name } = node.metadata;
   const tolerations = (pod.spec.tolerations ?? []) as Toleration[];
@@ -70,7 +69,8 @@ const hashOf = (pod: Pod): [own: string | undefined, shared: string | undefined]
 };
 
 /** Why the pod that is on air has to go; undefined when it may stay. */
-function reasonToLeave(stream: LoopStream, world: World, pod: Pod, settings: PodSettings): string | undefined {
+function findReasonToLeave(observed: Observation, pod: Pod, settings: PodSettings): string | undefined {
+  const { stream, node, mayRoll } = observed;
   if (isOver(pod)) {
     const { phase, reason, message } = pod.status ?? {};
     return `The pod ended (${[reason ?? phase, message].filter(Boolean).join(': ')}).`;
@@ -83,15 +83,15 @@ function reasonToLeave(stream: LoopStream, world: World, pod: Pod, settings: Pod
   const [madeOf, madeBy] = hashOf(pod);
   // A pod that an operator without such parts has made is exchanged in its turn.
   if (madeBy !== undefined && own !== madeOf) return 'The pod no longer fits the stream.';
-  const left = disruptionOf(stream) === 'OnDrain' ? nodeIsLeft(world.node, pod) : undefined;
+  const left = disruptionOf(stream) === 'OnDrain' ? findReasonToDrain(node, pod) : undefined;
   if (left !== undefined) return left;
-  return shared !== madeBy && world.mayRoll ? 'The operator has another image or storage for its pods.' : undefined;
+  return shared !== madeBy && mayRoll ? 'The operator has another image or storage for its pods.' : undefined;
 }
 
 /** Whether the operator would make this pod otherwise, whatever its stream says. */
 export const isOutdated = (pod: Pod, settings: PodSettings): boolean => settingsHash(settings) !== hashOf(pod)[1];
 
-export const remove = (pod: Pod): Action => {
+export const decideRemoval = (pod: Pod): Action => {
   const { deletionTimestamp, deletionGracePeriodSeconds = 0, uid } = pod.metadata;
   const going = deletionTimestamp !== undefined && (isOver(pod) || deletionGracePeriodSeconds <= STOP_GRACE_SECONDS);
   return going ? nothing : { do: 'delete', podUid: uid, retire: false };
@@ -102,37 +102,36 @@ export interface Exchange {
   /** Why, and what is waited for; undefined when there is nothing to say. */
   why?: string;
   waitsFor?: string;
-  lookAgainAt?: Date;
+  requeueAt?: Date;
 }
 
 interface Given {
-  stream: LoopStream;
-  world: World;
-  /** The one that publishes, or did. */
+  observed: Observation;
+  /** The pod that publishes, or did. */
   main: Pod;
   settings: PodSettings;
-  /** What the next pod is to play; undefined when that cannot be told. `previous` is what it plays already. */
+  /** Builds the program of the next pod; undefined when that is not possible. `previous` is the one it has already. */
   program: (previous?: Program) => Program | undefined;
 }
 
 /** What is to be done about the pods; undefined when the one on air may stay and is alone. */
-export function exchange({ stream, world, main, settings, program }: Given): Exchange | undefined {
-  const { other, now } = world;
-  const why = reasonToLeave(stream, world, main, settings);
+export function exchange({ observed, main, settings, program }: Given): Exchange | undefined {
+  const { other, freeName, now } = observed;
+  const why = findReasonToLeave(observed, main, settings);
   // What has ended by itself is taken away; a standby that is not needed any more too.
-  if (why === undefined) return other && { action: remove(other) };
-  const soon = { why, lookAgainAt: new Date(now.getTime() + LOOK_AGAIN_MS) };
+  if (why === undefined) return other && { action: decideRemoval(other) };
+  const soon = { why, requeueAt: new Date(now.getTime() + REQUEUE_MS) };
   const wait = (waitsFor: string): Exchange => ({ ...soon, action: nothing, waitsFor });
   const ended = isOver(main);
   if (!other) {
     const next = program();
     if (!next) return wait('The next one cannot be made yet.');
-    if (world.freeName === undefined) return wait('Its name is taken by a pod that does not belong to this stream.');
+    if (freeName === undefined) return wait('Its name is taken by a pod that does not belong to this stream.');
     return { why, action: { do: 'create', program: next, standby: !ended } };
   }
   if (isOver(other) || other.metadata.deletionTimestamp) {
     // One that is going has its time: it may be the one that publishes, which the status has not heard of yet.
-    const action = isOver(other) ? remove(other) : nothing;
+    const action = isOver(other) ? decideRemoval(other) : nothing;
     return { ...wait('The next one is made when nothing is left of one before.'), action };
   }
   if (ended) return { ...soon, action: { do: 'publish', podUid: other.metadata.uid } };
@@ -146,8 +145,8 @@ export function exchange({ stream, world, main, settings, program }: Given): Exc
   }
   const podUid = main.metadata.uid;
   if (main.metadata.deletionTimestamp) return { ...soon, action: { do: 'stop', podUid } };
-  if (reasonToLeave(stream, { ...world, node: undefined }, other, settings) !== undefined) {
-    return { ...soon, action: remove(other) };
+  if (findReasonToLeave({ ...observed, node: undefined }, other, settings) !== undefined) {
+    return { ...soon, action: decideRemoval(other) };
   }
   return { ...soon, action: { do: 'delete', podUid, retire: true } };
 }
@@ -155,7 +154,7 @@ export function exchange({ stream, world, main, settings, program }: Given): Exc
 export type Action =
   | { do: 'nothing' }
   /** Make what has to be there before a pod, for a start that is to come. */
-  | { do: 'hold' }
+  | { do: 'prepare' }
   /** Make a pod. A standby is held: it publishes when nothing of the one before it is left, and not before. */
   | { do: 'create'; program: Program; standby: boolean }
   /** Let this pod publish, if nothing of the one that did is left. */
@@ -167,8 +166,8 @@ export type Action =
   | { do: 'patch'; podUid: string; program: Program }
   /** Ask the pod for the next item, and hand it over as done in this program. */
   | { do: 'skip'; address: string; skip: Skip; program: Program }
-  /** Nothing is left on air: let the deleted stream go. */
-  | { do: 'release' }
+  /** Nothing is left on air of the deleted stream: remove its finalizer. */
+  | { do: 'removeFinalizer' }
   /** Its schedule is over for longer than it was to be kept: delete the stream as it now is. */
   | { do: 'expire' };
 

@@ -18,7 +18,7 @@ export interface StreamClock {
   audio?: TrackClock;
 }
 
-export interface PodNews {
+export interface PodReport {
   clock: StreamClock;
   /** It does not publish, because it does not know that it may. */
   held?: boolean;
@@ -97,7 +97,7 @@ const brokenOf = (stats: Record<string, unknown>): BrokenItem[] =>
   }));
 
 /** Undefined when it is not what a streamer says. */
-export function newsOf(told: unknown): PodNews | undefined {
+export function parsePodReport(told: unknown): PodReport | undefined {
   if (!isRecord(told) || typeof told.playable !== 'boolean') return undefined;
   const broken = brokenOf(told);
   return {
@@ -110,8 +110,8 @@ export function newsOf(told: unknown): PodNews | undefined {
 }
 
 /** Whether two answers say the same, but for time on air that only goes by: that is of interest once an hour. */
-export function sameNews(a: PodNews, b: PodNews | undefined): boolean {
-  const steady = ({ runs, ...rest }: PodNews) => ({
+export function isSameReport(a: PodReport, b: PodReport | undefined): boolean {
+  const steady = ({ runs, ...rest }: PodReport) => ({
     ...rest,
     runs: runs.map(({ run, onAirSeconds }) => [run, Math.floor(onAirSeconds / CHECKPOINT_SECONDS)]),
   });

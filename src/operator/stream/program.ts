@@ -13,18 +13,18 @@ import { isLeftOut, type Playing, type Program, type Track } from '../../resourc
 import type { LoopStream } from '../../resources/stream/resource.ts';
 import { renditionOf } from '../../resources/upload/spec.ts';
 import { type Assessed, assessTracks, isOnTheWay, profileOfStream } from '../media/items.ts';
-import type { World } from './observe.ts';
-import type { PodNews, StreamClock, TrackClock } from './pod-report.ts';
+import type { Observation, StreamObjects } from './observation.ts';
+import type { PodReport, StreamClock, TrackClock } from './pod-report.ts';
 
 /**
  * The track that the pod is given. An item that cannot be played keeps its place without a rendition, so that the order of a
  * shuffled list stays when it joins, and an index means the same in the pod and in the playlist.
  */
-function buildTrack({ mode, entries }: Assessed, world: World, profile: Profile): Track {
+function buildTrack({ mode, entries }: Assessed, objects: StreamObjects, profile: Profile): Track {
   const lists: NonNullable<Track['lists']> = [];
   const items = entries.flatMap(({ upload: id, name = '', playlist, problem }) => {
     if (id === undefined) return [];
-    const upload = problem ? undefined : world.uploads.get(id);
+    const upload = problem ? undefined : objects.uploads.get(id);
     const last = lists.at(-1);
     if (playlist !== undefined && last?.id === playlist) last.items += 1;
     else if (playlist !== undefined) lists.push({ id: playlist, items: 1 });
@@ -46,7 +46,7 @@ export const sinceOf = ({ epoch, audioEpoch, skipped }: Since): Since => ({
 });
 
 /** Another one when where the stream is sent has changed: a destination, its Secret, or what is in that. */
-const revisionOf = ({ spec }: Pick<LoopStream, 'spec'>, { destinations }: World): string => {
+const revisionOf = ({ spec }: Pick<LoopStream, 'spec'>, { destinations }: StreamObjects): string => {
   const parts = spec.destinationRefs.map((name) => {
     const { metadata, status } = destinations.get(name) ?? {};
     return [name, metadata?.uid, destinations.get(name)?.spec.secretName, status?.secretVersion];
@@ -62,9 +62,14 @@ const played = ({ destinations: _, destinationsRevision: __, ...rest }: Program)
  * is `previous`, so that an edit which changes nothing on air (a display name) changes no pod; when it plays something else,
  * its version rises.
  */
-export function programOf(stream: LoopStream, world: World, since: string | Since, previous?: Program): Program {
+export function programOf(
+  stream: LoopStream,
+  objects: StreamObjects,
+  since: string | Since,
+  previous?: Program,
+): Program {
   const profile = profileOfStream(stream);
-  const [video, audio] = assessTracks(stream, world).map((track) => buildTrack(track, world, profile));
+  const [video, audio] = assessTracks(stream, objects).map((track) => buildTrack(track, objects, profile));
   const program: Program = {
     version: previous ? previous.version + 1 : (stream.metadata.generation ?? 1),
     ...(typeof since === 'string' ? { epoch: since } : sinceOf(since)),
@@ -73,7 +78,7 @@ export function programOf(stream: LoopStream, world: World, since: string | Sinc
     video: video ?? { mode: 'sequential', items: [] },
     ...(audio && { audio }),
     destinations: [...stream.spec.destinationRefs],
-    destinationsRevision: revisionOf(stream, world),
+    destinationsRevision: revisionOf(stream, objects),
   };
   if (!previous) return program;
   const unchanged = { ...program, version: previous.version };
@@ -82,12 +87,12 @@ export function programOf(stream: LoopStream, world: World, since: string | Sinc
 }
 
 /** The program of a stream that goes on with what it played, wherever it is sent now. */
-export const programOfKept = (stream: LoopStream, world: World, since: Since, playing: Playing): Program => ({
+export const programOfKept = (stream: LoopStream, objects: StreamObjects, since: Since, playing: Playing): Program => ({
   ...playing,
   ...sinceOf(since),
   seed: seedOf(stream.metadata.uid),
   destinations: [...stream.spec.destinationRefs],
-  destinationsRevision: revisionOf(stream, world),
+  destinationsRevision: revisionOf(stream, objects),
 });
 
 export interface Skip {
@@ -151,8 +156,7 @@ const playsAll = ({ video, audio }: Program): boolean =>
   [video, audio].every((track) => track === undefined || track.items.some((item) => !isLeftOut(item)));
 
 interface Given {
-  stream: LoopStream;
-  world: World;
+  observed: Observation;
   pod: Pod;
   current: Program;
   next: Program;
@@ -162,14 +166,14 @@ interface Given {
  * Until when a pod keeps `current`; undefined when it is handed `next` now: because of more than items that join, because no
  * other item is on its way, because nothing plays meanwhile, or because the last rewrite is long ago.
  */
-export function joinAt({ stream, world, pod, current, next }: Given): Date | undefined {
+export function joinAt({ observed, pod, current, next }: Given): Date | undefined {
   if (!onlyJoins(next, current)) return undefined;
-  const isStuck = world.news?.problems.some(({ reason }) => reason === 'NothingPlayable');
+  const isStuck = observed.report?.problems.some(({ reason }) => reason === 'NothingPlayable');
   if (isStuck || !playsAll(current)) return undefined;
-  const entries = assessTracks(stream, world).flatMap((track) => track.entries);
+  const entries = assessTracks(observed.stream, observed).flatMap((track) => track.entries);
   if (!entries.some(({ problem }) => problem !== undefined && isOnTheWay(problem.reason))) return undefined;
   const changed = Date.parse(pod.metadata.annotations?.[PROGRAM_CHANGED_ANNOTATION] ?? '');
-  const [now, until] = [world.now.getTime(), changed + JOIN_INTERVAL_MS];
+  const [now, until] = [observed.now.getTime(), changed + JOIN_INTERVAL_MS];
   // A time ahead of now is of a clock that has been put right since.
   return changed <= now && now < until ? new Date(until) : undefined;
 }
@@ -192,6 +196,6 @@ export function withClock(program: Program, { video, audio }: StreamClock): Prog
 }
 
 /** True while a pod has not yet taken up the version that it was given. */
-export const isBehind = (program: Program, { clock }: PodNews): boolean =>
+export const isBehind = (program: Program, { clock }: PodReport): boolean =>
   (clock.video !== undefined && clock.video.version !== program.version) ||
   (clock.audio !== undefined && clock.audio.version !== program.version);

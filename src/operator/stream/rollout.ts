@@ -51,8 +51,8 @@ export class Rollout {
     return true;
   }
 
-  /** After how long a stream that may not be given it yet should ask again. */
-  againMs({ metadata }: Pick<LoopStream, 'metadata'>, now: Date): number {
+  /** After how long a stream that may not be given it yet is reconciled again. */
+  requeueAfterMs({ metadata }: Pick<LoopStream, 'metadata'>, now: Date): number {
     const ownMs = this.#untilOwnMs(metadata.uid, now);
     if (ownMs > 0) return Math.min(ownMs + MARGIN_MS, LONGEST_WAIT_MS);
     return Math.min(Math.max(this.#waiting * ASKED_EVERY_MS, AGAIN_MS.least), AGAIN_MS.most);

@@ -29,7 +29,10 @@ import type { Tools } from '../caches/tools.ts';
 import { isOwnedBy, labelsFor, ownedBy } from '../pods/security.ts';
 import { isOver } from '../pods/status.ts';
 import { isReason } from '../runtime/controller.ts';
-import type { World } from './observe.ts';
+import type { Observation } from './observation.ts';
+
+/** A stream and where it is sent. */
+type Sent = Pick<Observation, 'stream' | 'destinations'>;
 
 const TOKEN_BYTES = 32;
 
@@ -40,11 +43,11 @@ export type StreamSecret = Partial<
 
 const decode = (text: string): string => Buffer.from(text, 'base64').toString('utf8');
 
-export const contentOf = ({ data = {} }: Secret): StreamSecret =>
+export const decodeSecret = ({ data = {} }: Secret): StreamSecret =>
   Object.fromEntries(Object.entries(data).map(([key, value]) => [key, decode(value)]));
 
 /** Undefined when there is none of this name. */
-async function find({ kube }: Pick<Tools, 'kube'>, namespace: string, name: string) {
+async function findSecret({ kube }: Pick<Tools, 'kube'>, namespace: string, name: string) {
   try {
     return await kube.get(SECRETS, namespace, name);
   } catch (error) {
@@ -53,69 +56,73 @@ async function find({ kube }: Pick<Tools, 'kube'>, namespace: string, name: stri
   }
 }
 
-const found = (tools: Pick<Tools, 'kube'>, { metadata }: LoopStream): Promise<Stored<Secret> | undefined> =>
-  find(tools, metadata.namespace ?? '', streamSecretName(metadata.uid));
+const findStreamSecret = (tools: Pick<Tools, 'kube'>, { metadata }: LoopStream): Promise<Stored<Secret> | undefined> =>
+  findSecret(tools, metadata.namespace ?? '', streamSecretName(metadata.uid));
 
 /** What the streamer reads (streamer/files.ts): a destination whose Secret is not there is left out. */
-async function destinationsOf(tools: Pick<Tools, 'kube'>, stream: LoopStream, world: World): Promise<string> {
+async function readDestinations(tools: Pick<Tools, 'kube'>, { stream, destinations }: Sent): Promise<string> {
   const { namespace = '' } = stream.metadata;
-  const destinations = await Promise.all(
+  const read = await Promise.all(
     stream.spec.destinationRefs.map(async (name) => {
-      const of = world.destinations.get(name);
-      const data = of && (await find(tools, namespace, of.spec.secretName))?.data;
+      const destination = destinations.get(name);
+      const data = destination && (await findSecret(tools, namespace, destination.spec.secretName))?.data;
       if (data?.[SECRET_URL_KEY] === undefined) return [];
       const login = SECRET_LOGIN_KEYS.filter((key) => data[key] !== undefined);
       const members = [SECRET_URL_KEY, SECRET_KEY_KEY, ...login].map((key) => [key, decode(data[key] ?? '').trim()]);
       return [[name, Object.fromEntries(members) as Record<string, string>]] as const;
     }),
   );
-  return JSON.stringify(Object.fromEntries(destinations.flat()));
+  return JSON.stringify(Object.fromEntries(read.flat()));
 }
 
 const encode = (text: string): string => Buffer.from(text).toString('base64');
 
-/** Brings what the pods are given up to date; writes nothing when it says what it should. */
-export async function bringSecret(tools: Pick<Tools, 'kube'>, stream: LoopStream, world: World): Promise<void> {
-  const secret = await found(tools, stream);
+/** Brings the destinations in the Secret up to date; writes nothing when they are. */
+export async function updateSecret(tools: Pick<Tools, 'kube'>, sent: Sent): Promise<void> {
+  const { stream } = sent;
+  const secret = await findStreamSecret(tools, stream);
   if (!secret) return;
-  const destinations = await destinationsOf(tools, stream, world);
-  const content = contentOf(secret);
+  const destinations = await readDestinations(tools, sent);
+  const content = decodeSecret(secret);
   // One that an older operator made has no view token.
-  if (content[DESTINATIONS_KEY] === destinations && content[VIEW_TOKEN_KEY] === (await viewTokenOf(tools, stream)))
+  if (
+    content[DESTINATIONS_KEY] === destinations &&
+    content[VIEW_TOKEN_KEY] === (await findStreamViewToken(tools, stream))
+  )
     return;
-  await write(tools, stream, secret, { [DESTINATIONS_KEY]: destinations });
+  await writeSecret(tools, stream, secret, { [DESTINATIONS_KEY]: destinations });
 }
 
-const viewTokenOf = ({ kube }: Pick<Tools, 'kube'>, { metadata }: LoopStream): Promise<string> =>
+const findStreamViewToken = ({ kube }: Pick<Tools, 'kube'>, { metadata }: LoopStream): Promise<string> =>
   findViewToken(kube, metadata.namespace ?? '', metadata.uid);
 
-/** A write that another one came before is a Conflict, and the stream is looked at again. */
-async function write(
+/** Fails with Conflict when another write came before; the stream is reconciled again then. */
+async function writeSecret(
   tools: Pick<Tools, 'kube'>,
   stream: LoopStream,
   secret: Stored<Secret>,
   given: StreamSecret,
 ): Promise<void> {
-  const content = { ...given, [VIEW_TOKEN_KEY]: await viewTokenOf(tools, stream) };
+  const content = { ...given, [VIEW_TOKEN_KEY]: await findStreamViewToken(tools, stream) };
   const changed = Object.fromEntries(Object.entries(content).map(([key, value]) => [key, encode(value)]));
   const data = { ...secret.data, ...changed };
   await tools.kube.replace(SECRETS, stream.metadata.namespace ?? '', { ...secret, data });
 }
 
 /**
- * Makes the Secret ahead of the first pod, so that this need not wait for it. It names nobody, so whoever reads it is held.
- * One that is there stays as it is.
+ * Makes the Secret ahead of the first pod, which need not wait for it then. It names no publisher, so a pod that reads it is held.
+ * A Secret that exists stays as it is.
  */
-export async function prepareSecret(tools: Pick<Tools, 'kube'>, stream: LoopStream, world: World): Promise<void> {
+export async function ensureSecret(tools: Pick<Tools, 'kube'>, sent: Sent): Promise<void> {
   try {
-    await make(tools, stream, { [DESTINATIONS_KEY]: await destinationsOf(tools, stream, world) });
+    await createSecret(tools, sent.stream, { [DESTINATIONS_KEY]: await readDestinations(tools, sent) });
   } catch (error) {
     if (!isReason(error, 'AlreadyExists')) throw error;
   }
 }
 
-const make = async (tools: Pick<Tools, 'kube'>, stream: LoopStream, given: StreamSecret): Promise<void> => {
-  const content = { ...given, [VIEW_TOKEN_KEY]: await viewTokenOf(tools, stream) };
+const createSecret = async (tools: Pick<Tools, 'kube'>, stream: LoopStream, given: StreamSecret): Promise<void> => {
+  const content = { ...given, [VIEW_TOKEN_KEY]: await findStreamViewToken(tools, stream) };
   const made = {
     metadata: {
       name: streamSecretName(stream.metadata.uid),
@@ -129,72 +136,66 @@ const make = async (tools: Pick<Tools, 'kube'>, stream: LoopStream, given: Strea
 };
 
 /** The stream's pods as the API server has them at this moment, whatever the caches say. */
-export async function podsNow({ kube }: Pick<Tools, 'kube'>, { metadata }: LoopStream): Promise<Pod[]> {
+export async function fetchPods({ kube }: Pick<Tools, 'kube'>, { metadata }: LoopStream): Promise<Pod[]> {
   const { name, namespace = '' } = metadata;
-  const one = async (of: string): Promise<Pod[]> => {
+  const fetchOne = async (podName: string): Promise<Pod[]> => {
     try {
-      return [await kube.get(PODS, namespace, of)];
+      return [await kube.get(PODS, namespace, podName)];
     } catch (error) {
       if (isReason(error, 'NotFound')) return [];
       throw error;
     }
   };
-  return (await Promise.all(podNames(name).map(one))).flat().filter((pod) => isOwnedBy(pod, { metadata }));
+  return (await Promise.all(podNames(name).map(fetchOne))).flat().filter((pod) => isOwnedBy(pod, { metadata }));
 }
 
 /**
- * Names the pod as the one that may publish, and answers with the UID of the one that is named then, of another one while
- * anything of that may still run, and whether it has been named just now. This is the only place where a publisher is made, and all that one stream with one
- * publisher rests on:
+ * Acquires the publisher lock for a pod: the Secret names the pod that may publish. Returns the UID of the publisher, which is
+ * another pod's while anything of that may still run, and whether the lock has changed hands just now. One publisher for one
+ * stream rests on this function and on acquireFirstPublisher alone:
  *
  * - A pod publishes only when the Secret names it (streamer/gate.ts).
- * - Another one is named only when the one before is over (pods/status.ts). Nothing that is over ever runs again, so it does not
+ * - Another pod is named only when the one before is over (pods/status.ts). A pod that is over never runs again, so it does not
  *   matter how much later the name is written, by which of several operators, or from how old a cache it was decided.
- * - The write is of the version of the Secret in which the one before was read, so of two that do this at once one fails.
+ * - The write is of the version of the Secret in which the publisher was read, so of two at once one fails.
  */
-export async function letPublish(
+export async function acquirePublisher(
   tools: Pick<Tools, 'kube'>,
-  stream: LoopStream,
-  world: World,
+  sent: Sent,
   podUid: string,
-): Promise<{ named: string; isNew: boolean }> {
-  const secret = await found(tools, stream);
-  const named = secret && contentOf(secret)[PUBLISHER_KEY];
-  if (named === podUid) return { named, isNew: false };
-  // Nobody is named in a Secret that an older operator made, or that was deleted, as in one that was made before the first
-  // pod: then every other pod may publish.
-  const [pods, destinations] = await Promise.all([podsNow(tools, stream), destinationsOf(tools, stream, world)]);
+): Promise<{ publisherUid: string; isNew: boolean }> {
+  const { stream } = sent;
+  const secret = await findStreamSecret(tools, stream);
+  const publisherUid = secret && decodeSecret(secret)[PUBLISHER_KEY];
+  if (publisherUid === podUid) return { publisherUid, isNew: false };
+  // A Secret names no publisher that an older operator made, or that was deleted, or that was made before the first pod: then
+  // every other pod may publish.
+  const [pods, destinations] = await Promise.all([fetchPods(tools, stream), readDestinations(tools, sent)]);
   const others = pods.filter((pod) => pod.metadata.uid !== podUid && !isOver(pod));
-  const still = others.find((pod) => named === undefined || pod.metadata.uid === named);
-  if (still) return { named: still.metadata.uid, isNew: false };
+  const holder = others.find((pod) => publisherUid === undefined || pod.metadata.uid === publisherUid);
+  if (holder) return { publisherUid: holder.metadata.uid, isNew: false };
   const content = { [DESTINATIONS_KEY]: destinations, [PUBLISHER_KEY]: podUid };
-  // One that has been made in the meantime is AlreadyExists, and the stream is looked at again.
-  await (secret ? write(tools, stream, secret, content) : make(tools, stream, content));
-  return { named: podUid, isNew: true };
+  // A Secret that was made in the meantime is AlreadyExists, and the stream is reconciled again.
+  await (secret ? writeSecret(tools, stream, secret, content) : createSecret(tools, stream, content));
+  return { publisherUid: podUid, isNew: true };
 }
 
 /**
- * The same for the very first pod of a stream, which has no one before it: nothing is read but where it is sent. That no pod
- * was before is known by the finalizer, which is put on by one operator only and before any pod; that nobody is named, by the
- * Secret, which must not be there yet. Two that do this at once cannot both make it: AlreadyExists, and the stream is looked
- * at again.
+ * Acquires the publisher lock for the very first pod of a stream, reading nothing but its destinations. The finalizer, which one
+ * operator alone adds and before any pod, tells that there was no pod before. The Secret, which must not exist yet, tells that
+ * there is no publisher: of two at once one fails with AlreadyExists, and the stream is reconciled again.
  */
-export async function letFirstPublish(
-  tools: Pick<Tools, 'kube'>,
-  stream: LoopStream,
-  world: World,
-  podUid: string,
-): Promise<void> {
-  await make(tools, stream, {
-    [DESTINATIONS_KEY]: await destinationsOf(tools, stream, world),
+export async function acquireFirstPublisher(tools: Pick<Tools, 'kube'>, sent: Sent, podUid: string): Promise<void> {
+  await createSecret(tools, sent.stream, {
+    [DESTINATIONS_KEY]: await readDestinations(tools, sent),
     [PUBLISHER_KEY]: podUid,
   });
 }
 
 /** The token with which a stream's pods are controlled; undefined when there is none. */
-export async function readToken(tools: Pick<Tools, 'kube'>, stream: LoopStream): Promise<string | undefined> {
-  const secret = await found(tools, stream);
-  return secret && contentOf(secret)[CONTROL_TOKEN_KEY];
+export async function readControlToken(tools: Pick<Tools, 'kube'>, stream: LoopStream): Promise<string | undefined> {
+  const secret = await findStreamSecret(tools, stream);
+  return secret && decodeSecret(secret)[CONTROL_TOKEN_KEY];
 }
 
 const KEY_BYTES = 32;

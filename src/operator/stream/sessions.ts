@@ -21,7 +21,7 @@ import { isOver, readySince, terminations } from '../pods/status.ts';
 import type { Verdict } from '../runtime/controller.ts';
 
 /** A pod of the stream and what is known of its time on air. */
-export interface Account {
+export interface PodTime {
   podUID: string;
   runs: readonly Run[];
   /** Runs up to this one have ended. */
@@ -36,7 +36,7 @@ export interface Account {
   reportsTooLittle?: boolean;
 }
 
-export interface Book {
+export interface Sessions {
   sessions: Session[];
   /** Sessions that nobody has acknowledged had to become one. */
   behind?: Verdict;
@@ -59,7 +59,7 @@ function lastWords(pod: Pod): Run[] {
 }
 
 /** `told` is what the pod said when it was asked last. */
-export function accountOf(pod: Pod, told: readonly Run[] = [], reportsTooLittle = false): Account {
+export function readPodTime(pod: Pod, told: readonly Run[] = [], reportsTooLittle = false): PodTime {
   const words = lastWords(pod);
   // The last word holds, also where it takes some back.
   const runs = new Map([...told, ...words].map((run) => [run.run, run]));
@@ -94,7 +94,7 @@ const takenBy = (sessions: readonly Session[]): number =>
   );
 
 /** What one pod has told, put into the list as far as it can be so. Returns whether all of it can. */
-function enter(list: Session[], account: Account, metered: boolean, now: Date): boolean {
+function enter(list: Session[], account: PodTime, metered: boolean, now: Date): boolean {
   const { podUID, runs, endedThrough, over, onAirSince, lifetime } = account;
   let isPlausible = true;
   const own = list.filter((session) => session.podUID === podUID);
@@ -142,7 +142,7 @@ const DOUBT = { type: DOUBT_CONDITION, status: 'False' } as const;
 const CHECK = 'See whether the image of its container and the clock of its node are what they should be.';
 
 /** The condition of a stream with a pod whose report cannot be so; it stays until a pod reports what can. */
-function doubtOf(stream: LoopStream, accounts: readonly Account[], odd: ReadonlySet<Account>, now: Date) {
+function doubtOf(stream: LoopStream, accounts: readonly PodTime[], odd: ReadonlySet<PodTime>, now: Date) {
   const tooMuch = accounts.find((one) => odd.has(one) || reportsTooMuch(one.runs, one.lifetime, now));
   if (tooMuch) {
     const message =
@@ -163,7 +163,7 @@ function doubtOf(stream: LoopStream, accounts: readonly Account[], odd: Readonly
 }
 
 /** Entries that must stay as they are: of each pod that there is, what is open and what was told of last. */
-function needed(list: readonly Session[], accounts: readonly Account[]): Set<Session> {
+function needed(list: readonly Session[], accounts: readonly PodTime[]): Set<Session> {
   const keep = new Set(list.filter((session) => !closed(session)));
   for (const { podUID } of accounts) {
     const told = list.filter((session) => session.podUID === podUID && session.run !== undefined);
@@ -191,7 +191,7 @@ function joined(a: Session, b: Session): Session {
  * Down to MAX_SESSIONS: what is acknowledged goes, the oldest first; of what is not, two become one. The last one always
  * stays, which the next number follows.
  */
-function shorten(list: Session[], accounts: readonly Account[], acknowledged: number): Session[] {
+function shorten(list: Session[], accounts: readonly PodTime[], acknowledged: number): Session[] {
   const kept = [...list];
   while (kept.length > MAX_SESSIONS) {
     const keep = needed(kept, accounts);
@@ -213,7 +213,12 @@ function shorten(list: Session[], accounts: readonly Account[], acknowledged: nu
  * The sessions as they are now. `metered`: they are kept until they are acknowledged; otherwise the oldest closed ones go
  * when the list is full. `accounts` are all pods of the stream that exist.
  */
-export function bookOf(stream: LoopStream, accounts: readonly Account[], metered: boolean, now: Date): Book {
+export function computeSessions(
+  stream: LoopStream,
+  accounts: readonly PodTime[],
+  metered: boolean,
+  now: Date,
+): Sessions {
   const { sessions = [], acknowledgedSession = 0 } = stream.status ?? {};
   const list = sessions.map((session) => ({ ...session }));
   const odd = new Set(accounts.filter((account) => !enter(list, account, metered, now)));

@@ -14,23 +14,23 @@ import { type LoopStreamStatus, READINESS_CONDITIONS, READINESS_ISSUES } from '.
 import { readySince, restartsOf } from '../pods/status.ts';
 import { conditionsOf, normal, type Verdict, warning } from '../runtime/controller.ts';
 import type { Decision } from './decide.ts';
-import type { World } from './observe.ts';
+import type { Observation } from './observation.ts';
 import { sinceOf } from './program.ts';
-import type { Book } from './sessions.ts';
+import type { Sessions } from './sessions.ts';
 
 /** Destinations as people call them: those that the API made have ids for names, which tell nobody anything. */
-const called = ({ spec }: LoopStream, { destinations }: Pick<World, 'destinations'>): string =>
+const listDestinations = ({ spec }: LoopStream, { destinations }: Pick<Observation, 'destinations'>): string =>
   spec.destinationRefs.map((name) => destinations.get(name)?.spec.displayName || name).join(', ');
 
 /** `pod` is the stream's own pod after the decision was carried out. */
-export function statusOf(
+export function buildStatus(
   stream: LoopStream,
   decision: Decision,
   pod: Pod | undefined,
-  world: Pick<World, 'destinations' | 'now'>,
-  { sessions, behind, doubt }: Book = { sessions: stream.status?.sessions ?? [] },
+  observed: Pick<Observation, 'destinations' | 'now'>,
+  { sessions, behind, doubt }: Sessions = { sessions: stream.status?.sessions ?? [] },
 ): LoopStreamStatus {
-  const { now } = world;
+  const { now } = observed;
   const { generation } = stream.metadata;
   const liveSince =
     pod && decision.phase === 'live' ? (readySince(pod) ?? stream.status?.liveSince ?? kubeTime(now)) : undefined;
@@ -45,10 +45,10 @@ export function statusOf(
     ...(liveSince !== undefined && { liveSince }),
     ...(decision.lastScheduleTime !== undefined && { lastScheduleTime: decision.lastScheduleTime }),
     ...(pod && { podName: pod.metadata.name, podUID: pod.metadata.uid, restarts: restartsOf(pod) }),
-    destinations: called(stream, world),
+    destinations: listDestinations(stream, observed),
     ...(sessions.length > 0 && { sessions }),
     conditions: conditionsOf(
-      [...decision.verdicts, ...[behind, doubt].filter((one) => one !== undefined)],
+      [...decision.conditions, ...[behind, doubt].filter((one) => one !== undefined)],
       stream.status?.conditions,
       generation,
       now,
@@ -78,7 +78,7 @@ function failure(status: LoopStreamStatus): string {
 }
 
 /** That it starts is told by its conditions: an event more for each start would be a write more. */
-function ofPhase(status: LoopStreamStatus): EventInput[] {
+function describePhase(status: LoopStreamStatus): EventInput[] {
   switch (status.phase) {
     case 'scheduled':
       return [normal('Scheduled', messageOf(status, 'Progressing'))];
@@ -100,12 +100,12 @@ function ofPhase(status: LoopStreamStatus): EventInput[] {
 }
 
 /** `gates` are the conditions of others that the stream waits for. */
-export function streamEvents(
+export function buildStreamEvents(
   before: LoopStreamStatus | undefined,
   status: LoopStreamStatus,
   gates: readonly Verdict[] = [],
 ): EventInput[] {
-  const told = before?.phase === status.phase ? [] : ofPhase(status);
+  const told = before?.phase === status.phase ? [] : describePhase(status);
   const problem = obstacle(status);
   if (problem && problem.reason !== obstacle(before)?.reason) {
     const { reason, message } = problem;
@@ -139,6 +139,6 @@ function hasNewFault(before: LoopStreamStatus | undefined, { unplayable }: LoopS
   return faults.some(({ upload, reason }) => !known.some((one) => one.upload === upload && one.reason === reason));
 }
 
-/** What is to be told of a stream whose status becomes this one. */
-export const streamStory = ({ spec, status: before }: LoopStream, status: LoopStreamStatus): EventInput[] =>
-  streamEvents(before, status, gatesOf(spec, before?.conditions));
+/** The Events of a stream whose status becomes this one. */
+export const buildEvents = ({ spec, status: before }: LoopStream, status: LoopStreamStatus): EventInput[] =>
+  buildStreamEvents(before, status, gatesOf(spec, before?.conditions));

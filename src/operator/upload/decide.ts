@@ -63,7 +63,7 @@ export interface UploadDecision {
   remove: Job[];
   /** The import waits for room in its account. */
   waitsForRoom?: boolean;
-  lookAgainAt?: Date;
+  requeueAt?: Date;
 }
 
 type UploadError = { code: keyof typeof UPLOAD_ERRORS; message: string };
@@ -72,7 +72,7 @@ type UploadError = { code: keyof typeof UPLOAD_ERRORS; message: string };
 class Plan {
   readonly create: Wish[] = [];
   readonly remove: Job[] = [];
-  lookAgainAt: Date | undefined;
+  requeueAt: Date | undefined;
   /** What Jobs have just reported. */
   readonly warnings: UploadWarning[] = [];
   /** Names of the Jobs that somebody wants. */
@@ -96,7 +96,7 @@ class Plan {
   }
 
   lookAgain(at: Date): void {
-    if (!this.lookAgainAt || at < this.lookAgainAt) this.lookAgainAt = at;
+    if (!this.requeueAt || at < this.requeueAt) this.requeueAt = at;
   }
 
   /** How far a wish is, as far as its Job could be asked. */
@@ -139,7 +139,7 @@ class Plan {
     if (job.metadata.deletionTimestamp || !isOwnedBy(job, this.#upload)) return undefined;
     const outcome = outcomeOf(job, this.#world.pods.get(job.metadata.uid) ?? [], this.#world.now);
     if (outcome.kind === 'running' && fits(job, wish)) {
-      this.lookAgainAt = outcome.lookAgainAt ?? this.lookAgainAt;
+      this.requeueAt = outcome.requeueAt ?? this.requeueAt;
       return undefined;
     }
     const result =
@@ -357,8 +357,8 @@ export function decideUpload(upload: Upload, world: UploadWorld): UploadDecision
       world.now,
     ),
   };
-  const { create, remove, waitsForRoom, lookAgainAt } = plan;
-  return { status, create, remove, ...(waitsForRoom && { waitsForRoom }), ...(lookAgainAt && { lookAgainAt }) };
+  const { create, remove, waitsForRoom, requeueAt } = plan;
+  return { status, create, remove, ...(waitsForRoom && { waitsForRoom }), ...(requeueAt && { requeueAt }) };
 }
 
 /** What the status of an upload says while some of its Jobs wait for their turn; by the names of those Jobs. */

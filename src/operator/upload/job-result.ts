@@ -7,7 +7,7 @@ import { UPLOAD_ERRORS, type UploadErrorCode } from '../../resources/upload/spec
 import { terminations } from '../pods/status.ts';
 
 export type Outcome =
-  | { kind: 'running'; lookAgainAt?: Date }
+  | { kind: 'running'; requeueAt?: Date }
   | { kind: 'done'; result: PrepareResult }
   /** It finished, and what it said can no longer be had: it has to be done again. */
   | { kind: 'lost' };
@@ -46,6 +46,6 @@ export function outcomeOf(job: Job, pods: readonly Pod[], now: Date): Outcome {
   }
   if (!finished(job, 'Complete')) return { kind: 'running' };
   const since = Date.parse(job.status?.completionTime ?? '');
-  const lookAgainAt = new Date(since + LAG_MS);
-  return Number.isNaN(since) || now >= lookAgainAt ? { kind: 'lost' } : { kind: 'running', lookAgainAt };
+  const requeueAt = new Date(since + LAG_MS);
+  return Number.isNaN(since) || now >= requeueAt ? { kind: 'lost' } : { kind: 'running', requeueAt };
 }

@@ -148,7 +148,7 @@ async function reconcile(tools: UploadTools, key: string): Promise<{ requeueAfte
   if (await writeStatus(tools, UPLOADS, caches.uploads, upload, status)) {
     for (const event of uploadEvents(upload.status, status)) events.event(upload, event);
   }
-  return refusal === undefined ? waitUntil(decision.lookAgainAt, now) : { requeueAfterMs: RETRY_MS };
+  return refusal === undefined ? waitUntil(decision.requeueAt, now) : { requeueAfterMs: RETRY_MS };
 }
 
 /** `look` is called with the key of each upload that waited and may make a Job now. */

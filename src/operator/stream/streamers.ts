@@ -18,7 +18,7 @@ import { programOfPod } from '../../resources/stream/program.ts';
 import type { Caches } from '../caches/caches.ts';
 import { addressOf, addressToAsk, readySince } from '../pods/status.ts';
 import { keyIn } from '../runtime/controller.ts';
-import { clockOf, newsOf, type PodNews, type StreamClock, sameNews } from './pod-report.ts';
+import { clockOf, isSameReport, type PodReport, parsePodReport, type StreamClock } from './pod-report.ts';
 import { isBehind, type Skip } from './program.ts';
 import { compareWithSight, type Sight } from './sessions.ts';
 
@@ -38,9 +38,9 @@ export interface FollowOptions {
 
 export const FOLLOW: FollowOptions = { everyMs: 15_000, behindMs: 3_000 };
 
-export interface OnAir {
+export interface Streamers {
   /** What a pod told last, by its UID. */
-  newsOf(podUid: string): PodNews | undefined;
+  report(podUid: string): PodReport | undefined;
   /** Asks for the next item; undefined when the pod could not go on to it (yet). */
   skip(podUid: string, address: string, token: string, skip: Skip): Promise<StreamClock | undefined>;
   /** Tells a pod that it may publish, so that it need not wait for its files; and that it must not any more. */
@@ -51,7 +51,7 @@ export interface OnAir {
 }
 
 interface Kept {
-  news: PodNews | undefined;
+  report: PodReport | undefined;
   nextMs: number;
   /** Rises with each skip: what was asked before it is out of date. */
   skips: number;
@@ -59,17 +59,17 @@ interface Kept {
   sight?: Sight | undefined;
 }
 
-const newsWithoutHold = ({ held: _, ...rest }: PodNews): PodNews => rest;
+const withoutHold = ({ held: _, ...rest }: PodReport): PodReport => rest;
 
 const isStreamer = ({ metadata }: Pod): boolean =>
   metadata.labels?.[COMPONENT_LABEL] === 'streamer' && metadata.labels[STREAM_LABEL] !== undefined;
 
-/** `viewTokenOf`: what a pod is shown by whoever asks it how it is; a pod of an older release does not look at it. */
-export function createOnAir(lifecycle: Lifecycle, viewTokenOf?: (pod: Pod) => Promise<string>): OnAir {
+/** `findViewToken`: what a pod is shown by whoever asks it how it is; a pod of an older release does not look at it. */
+export function createStreamers(lifecycle: Lifecycle, findViewToken?: (pod: Pod) => Promise<string>): Streamers {
   const agent = new Agent({ connect: { timeout: TIMEOUT_MS }, keepAliveTimeout: TIMEOUT_MS });
   const pods = new Map<string, Kept>();
   const kept = (uid: string): Kept => {
-    const found = pods.get(uid) ?? { news: undefined, nextMs: 0, skips: 0 };
+    const found = pods.get(uid) ?? { report: undefined, nextMs: 0, skips: 0 };
     pods.set(uid, found);
     return found;
   };
@@ -105,21 +105,21 @@ export function createOnAir(lifecycle: Lifecycle, viewTokenOf?: (pod: Pod) => Pr
   const visit = async (pod: Pod, address: string, options: FollowOptions, look: (streamKey: string) => void) => {
     const entry = kept(pod.metadata.uid);
     const { skips } = entry;
-    const token = await viewTokenOf?.(pod).catch(() => undefined);
+    const token = await findViewToken?.(pod).catch(() => undefined);
     const shown = token === undefined ? {} : { token };
-    const news = newsOf(await ask(`http://${address}:${STREAMER_PORT}/stats`, TIMEOUT_MS, shown));
+    const report = parsePodReport(await ask(`http://${address}:${STREAMER_PORT}/stats`, TIMEOUT_MS, shown));
     const program = programOfPod(pod);
-    const soon = news && program && isBehind(program, news);
+    const soon = report && program && isBehind(program, report);
     // Up to a fifth sooner, so that streams that were started together are not asked in the same second for ever.
     entry.nextMs = performance.now() + (soon ? options.behindMs : options.everyMs) * (1 - Math.random() / 5);
-    if (!news || entry.skips !== skips) return;
-    const seconds = news.runs.reduce((sum, { onAirSeconds }) => sum + onAirSeconds, 0);
-    const report = { readySince: readySince(pod), seconds, atMs: performance.now() };
-    const { sight, isTooLittle = entry.news?.reportsTooLittle } = compareWithSight(entry.sight, report);
+    if (!report || entry.skips !== skips) return;
+    const seconds = report.runs.reduce((sum, { onAirSeconds }) => sum + onAirSeconds, 0);
+    const seen = { readySince: readySince(pod), seconds, atMs: performance.now() };
+    const { sight, isTooLittle = entry.report?.reportsTooLittle } = compareWithSight(entry.sight, seen);
     entry.sight = sight;
-    if (isTooLittle) news.reportsTooLittle = true;
-    const known = sameNews(news, entry.news);
-    entry.news = news;
+    if (isTooLittle) report.reportsTooLittle = true;
+    const known = isSameReport(report, entry.report);
+    entry.report = report;
     if (known) return;
     look(keyIn(pod.metadata.namespace, pod.metadata.labels?.[STREAM_LABEL] ?? ''));
   };
@@ -130,13 +130,13 @@ export function createOnAir(lifecycle: Lifecycle, viewTokenOf?: (pod: Pod) => Pr
     await ask(`http://${address}:${STREAMER_PORT}${path}`, TIMEOUT_MS, { method: 'POST', token, body });
     const entry = pods.get(pod.metadata.uid);
     // What it said before is out of date.
-    if (entry) pods.set(pod.metadata.uid, { ...entry, news: entry.news && newsWithoutHold(entry.news), nextMs: 0 });
+    if (entry) pods.set(pod.metadata.uid, { ...entry, report: entry.report && withoutHold(entry.report), nextMs: 0 });
   };
 
   return {
     release: (pod, token) => tell(pod, RELEASE_PATH, token, { podUID: pod.metadata.uid }),
     stop: (pod, token) => tell(pod, STOP_PATH, token, {}),
-    newsOf: (podUid) => pods.get(podUid)?.news,
+    report: (podUid) => pods.get(podUid)?.report,
     async skip(podUid, address, token, { id, track }) {
       const entry = kept(podUid);
       const answer = await ask(`http://${address}:${STREAMER_PORT}${SKIP_PATH}`, SKIP_TIMEOUT_MS, {
@@ -147,7 +147,7 @@ export function createOnAir(lifecycle: Lifecycle, viewTokenOf?: (pod: Pod) => Pr
       entry.skips++;
       if (typeof answer !== 'object' || answer === null || !('clock' in answer)) return undefined;
       const clock = clockOf(answer.clock);
-      if (entry.news) entry.news = { ...entry.news, clock };
+      if (entry.report) entry.report = { ...entry.report, clock };
       return clock;
     },
     follow(cache, look, options) {
