@@ -50,7 +50,7 @@ async function leaveForGood(kube: Kube, { operatorNamespace, namespace }: Operat
   log.info({ namespace, removed }, 'the namespace of the operator is deleted: streams and pods are held no more');
 }
 
-const rolloutOf = (config: OperatorConfig, caches: Caches): Rollout => {
+const createRollout = (config: OperatorConfig, caches: Caches): Rollout => {
   return new Rollout({
     seconds: config.rolloutSeconds,
     pods: () => caches.pods.list().filter(({ metadata }) => metadata.labels?.[COMPONENT_LABEL] === 'streamer'),
@@ -94,7 +94,7 @@ export async function runOperator(
     findViewToken(kube, metadata.namespace ?? '', metadata.ownerReferences?.[0]?.uid ?? ''),
   );
   const { metered } = config;
-  const rollout = rolloutOf(config, caches);
+  const rollout = createRollout(config, caches);
   const tools: Tools = { kube, caches, settings: config, events, clock, log };
 
   let synced = false;

@@ -11,8 +11,8 @@ import { parsePodReport } from '../../src/operator/stream/pod-report.ts';
 import {
   compareWithSight,
   computeSessions,
+  parseRuns,
   readPodTime,
-  runsOf,
   type Sight,
 } from '../../src/operator/stream/sessions.ts';
 import { buildStatus } from '../../src/operator/stream/status.ts';
@@ -26,7 +26,7 @@ const CHARGED = { hour: 3600, skew: 60, rounding: 2 };
 /** The pod of a stream that was made at NOW and reports `runs` when it is asked `seconds` later. */
 function report(runs: unknown, seconds: number, before: LoopStream = stream()) {
   const pod = podOf(before, { ready: true });
-  const book = computeSessions(before, [readPodTime(pod, runsOf({ runs }))], true, at(seconds));
+  const book = computeSessions(before, [readPodTime(pod, parseRuns({ runs }))], true, at(seconds));
   return { ...book, pod };
 }
 const ended = (pod: Pod, runs: unknown): Pod => ({
@@ -128,7 +128,7 @@ describe('a pod that tells the truth', () => {
     for (const off of [-3600, 3600]) {
       const pod = podOf(stream(), { ready: true });
       pod.status = { ...pod.status, startTime: kubeTime(at(off + 2)) };
-      const runs = runsOf({ runs: claim(500, kubeTime(at(off + 5)), kubeTime(at(off + 505))) });
+      const runs = parseRuns({ runs: claim(500, kubeTime(at(off + 5)), kubeTime(at(off + 505))) });
       const dead = { ...readPodTime(pod, runs), endedThrough: 7 };
       const { sessions, doubt } = computeSessions(stream(), [dead], true, at(510));
       expect(doubt).toBeUndefined();
@@ -179,7 +179,7 @@ describe('a pod that reports too little', () => {
 describe('whatever else a pod says', () => {
   it('cannot make a status that Kubernetes refuses', () => {
     for (const startedAt of ['Thu, 01 Jan 1970 00:00:00 GMT', '1', '+275760-09-13T00:00:00Z', 'June 1 2026'])
-      expect(runsOf({ runs: claim(1, startedAt) })).toEqual([]);
+      expect(parseRuns({ runs: claim(1, startedAt) })).toEqual([]);
     expect(parsePodReport({ playable: true, clock: { video: { version: 1, epoch: '2026' } } })?.clock).toEqual({});
   });
 

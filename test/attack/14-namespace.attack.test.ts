@@ -10,7 +10,7 @@ import { collectionPath, objectPath } from '../../src/kube/paths.ts';
 import type { Kube, KubeObject, Resource } from '../../src/kube/types.ts';
 import { buildProbe } from '../../src/operator/destination/test-pod.ts';
 import { buildPod } from '../../src/operator/stream/pod.ts';
-import { programOf } from '../../src/operator/stream/program.ts';
+import { buildProgram } from '../../src/operator/stream/program.ts';
 import { buildJob, importWish } from '../../src/operator/upload/job.ts';
 import { API_VERSION, FINALIZER } from '../../src/resources/common/names.ts';
 import { DESTINATIONS } from '../../src/resources/destination/resource.ts';
@@ -91,7 +91,7 @@ afterAll(async () => {
   await kubernetes?.stop();
 });
 
-const PROGRAM = programOf(stream(), world({ destinations: [destination()] }), '2026-06-01T12:00:00Z');
+const PROGRAM = buildProgram(stream(), world({ destinations: [destination()] }), '2026-06-01T12:00:00Z');
 const inStreams = <T extends KubeObject>(object: T): T => ({
   ...object,
   metadata: { ...object.metadata, namespace: STREAMS },

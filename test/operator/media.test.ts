@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { isWaiting, mediaProblem, uploadNames } from '../../src/operator/media/items.ts';
-import { programOf } from '../../src/operator/stream/program.ts';
+import { buildProgram } from '../../src/operator/stream/program.ts';
 import { PUBLISHED_ANNOTATION, SUSPENDED_ANNOTATION } from '../../src/resources/common/names.ts';
 import type { UploadStatus } from '../../src/resources/upload/spec.ts';
 import { at, MEDIA, NOW, playlist, rendition, stream, upload, world } from '../support/operator.ts';
@@ -121,7 +121,7 @@ describe('media readiness', () => {
     const playlists = [playlist('mix', ['a']), playlist('radio', ['song', 'a'], { kind: 'audio', mode: 'shuffle' })];
     const radio = looped(['mix'], ['radio']);
     expect(mediaProblem(radio, world({ uploads, playlists }))).toBeUndefined();
-    expect(programOf(radio, world({ uploads, playlists }), EPOCH).audio).toEqual({
+    expect(buildProgram(radio, world({ uploads, playlists }), EPOCH).audio).toEqual({
       mode: 'shuffle',
       items: [
         { id: 'song', name: 'song', rendition: `renditions/${MEDIA.sha256}/audio-720p30.flv` },
@@ -135,7 +135,7 @@ describe('media readiness', () => {
     const playlists = [playlist('one', ['a', 'b']), playlist('two', ['a'])];
     const both = looped(['one', 'two']);
     const uploads = [upload('a'), upload('b')];
-    expect(programOf(both, world({ uploads, playlists }), EPOCH).video.items.map(({ id }) => id)).toEqual([
+    expect(buildProgram(both, world({ uploads, playlists }), EPOCH).video.items.map(({ id }) => id)).toEqual([
       'a',
       'b',
       'a',
@@ -158,7 +158,7 @@ describe('media readiness', () => {
 });
 
 describe('the program', () => {
-  const first = programOf(stream(), world(), EPOCH);
+  const first = buildProgram(stream(), world(), EPOCH);
 
   it('names what is played, in which profile, since when and to where', () => {
     expect(first).toEqual({
@@ -178,11 +178,11 @@ describe('the program', () => {
   it('is the same object when an edit changes nothing that is played', () => {
     const renamed = stream({ displayName: 'Bunny TV' }, {});
     renamed.metadata.generation = 7;
-    expect(programOf(renamed, world({ now: at(99) }), EPOCH, first)).toBe(first);
+    expect(buildProgram(renamed, world({ now: at(99) }), EPOCH, first)).toBe(first);
   });
 
   it('rises by one version when what is played changes', () => {
-    const next = programOf(stream({ uploadRef: 'other' }), world({ uploads: [upload('other')] }), EPOCH, first);
+    const next = buildProgram(stream({ uploadRef: 'other' }), world({ uploads: [upload('other')] }), EPOCH, first);
     expect(next.version).toBe(first.version + 1);
     expect(next.video.items[0]?.id).toBe('other');
     expect(next.seed).toBe(first.seed);

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { judgeDegraded } from '../../src/operator/stream/conditions.ts';
 import { parsePodReport } from '../../src/operator/stream/pod-report.ts';
-import { allSkipped, isBehind, pendingSkip, programOf, withClock } from '../../src/operator/stream/program.ts';
+import { allSkipped, buildProgram, isBehind, pendingSkip, withClock } from '../../src/operator/stream/program.ts';
 import { SKIP_ANNOTATIONS } from '../../src/resources/common/names.ts';
 import { at, NOW, podOf, step, stream, world } from '../support/operator.ts';
 
 const EPOCH = NOW.toISOString();
-const program = programOf(stream(), world(), EPOCH);
+const program = buildProgram(stream(), world(), EPOCH);
 const clock = (epoch: string, version = program.version) => ({ version, epoch });
 const stats = { playable: true, clock: { video: clock(EPOCH), audio: null }, brokenItems: [], destinations: [] };
 const newsWith = (more: object) => parsePodReport({ ...stats, ...more });

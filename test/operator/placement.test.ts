@@ -3,7 +3,7 @@ import { buildProbe } from '../../src/operator/destination/test-pod.ts';
 import { type PodSettings, parseBytes } from '../../src/operator/pods/security.ts';
 import { operatorConfig } from '../../src/operator/runtime/settings.ts';
 import { buildPod } from '../../src/operator/stream/pod.ts';
-import { programOf } from '../../src/operator/stream/program.ts';
+import { buildProgram } from '../../src/operator/stream/program.ts';
 import { buildJob, buildSweepJob, importWish, renditionWish } from '../../src/operator/upload/job.ts';
 import { destination, MEDIA, S3_SETTINGS, SETTINGS, stream, upload, world } from '../support/operator.ts';
 
@@ -24,7 +24,7 @@ const of = stream();
 const objects = world({ destinations: [destination()] });
 const film = upload('film', {});
 const PODS: Record<string, (settings: PodSettings) => Spec & Record<string, unknown>> = {
-  stream: (settings) => plain(buildPod(of, programOf(of, objects, '2026-06-01T12:00:00Z'), settings).spec),
+  stream: (settings) => plain(buildPod(of, buildProgram(of, objects, '2026-06-01T12:00:00Z'), settings).spec),
   test: (settings) => plain(buildProbe(destination(), '1', settings).spec),
   import: (settings) => plain(templateOf(buildJob(film, importWish(film), settings))),
   rendition: (settings) => plain(templateOf(buildJob(film, renditionWish(film, MEDIA, '720p30'), settings))),

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Job, Pod } from '../../src/kube/core.ts';
 import { prepareConfig } from '../../src/media/settings.ts';
 import { decideUpload, whileWaiting } from '../../src/operator/upload/decide.ts';
-import { uploadEvents } from '../../src/operator/upload/events.ts';
+import { buildUploadEvents } from '../../src/operator/upload/events.ts';
 import { buildJob, importWish, renditionWish, type Wish } from '../../src/operator/upload/job.ts';
 import { findCondition } from '../../src/resources/common/conditions.ts';
 import { PREVIEW_ANNOTATION } from '../../src/resources/common/names.ts';
@@ -105,7 +105,7 @@ describe('the import of an upload', () => {
     const { status } = see(fresh(), { jobs, pods: [endedPod({ action: 'import', media: MEDIA })] });
     expect(status).toMatchObject({ state: 'ready', progress: 1, media: MEDIA, sourceKey: 'sources/uid-of-film' });
     expect(findCondition(status.conditions, 'Imported')?.status).toBe('True');
-    expect(uploadEvents({}, status).map(({ reason }) => reason)).toEqual(['MediaImported']);
+    expect(buildUploadEvents({}, status).map(({ reason }) => reason)).toEqual(['MediaImported']);
   });
 
   it.each([
@@ -247,7 +247,7 @@ describe('the renditions of an upload', () => {
     const jobs = [jobOf(before, wish('720p30'), COMPLETE)];
     const { status } = see(before, { profiles: ['720p30'], jobs, pods: [made] });
     expect(status).toMatchObject({ state: 'ready', warnings: [warnings[1], warnings[0]] });
-    expect(uploadEvents(before.status, status)).toMatchObject([
+    expect(buildUploadEvents(before.status, status)).toMatchObject([
       { type: 'Warning', reason: 'SilenceAdded', message: warnings[0]?.message },
       { reason: 'MediaPrepared' },
     ]);
@@ -260,7 +260,7 @@ describe('the renditions of an upload', () => {
     const { status } = see(imported(), { profiles: ['720p30'], jobs });
     expect(status).toMatchObject({ state: 'failed', error: { code: 'prepare_failed' } });
     expect(see({ ...imported(), status }, { profiles: ['720p30'] }).create).toEqual([]);
-    expect(uploadEvents(imported().status, status).map(({ reason }) => reason)).toEqual(['MediaFailed']);
+    expect(buildUploadEvents(imported().status, status).map(({ reason }) => reason)).toEqual(['MediaFailed']);
   });
 });
 

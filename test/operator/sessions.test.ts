@@ -3,7 +3,7 @@ import type { Pod } from '../../src/kube/core.ts';
 import { kubeTime } from '../../src/lib/clock.ts';
 import { sameStatus } from '../../src/operator/runtime/controller.ts';
 import { isSameReport, parsePodReport } from '../../src/operator/stream/pod-report.ts';
-import { computeSessions, type PodTime, type Run, readPodTime, runsOf } from '../../src/operator/stream/sessions.ts';
+import { computeSessions, type PodTime, parseRuns, type Run, readPodTime } from '../../src/operator/stream/sessions.ts';
 import type { LoopStream } from '../../src/resources/stream/resource.ts';
 import { MAX_SESSIONS, type Session } from '../../src/resources/stream/sessions.ts';
 import { at, NOW, podOf, step, stream, world } from '../support/operator.ts';
@@ -125,11 +125,11 @@ describe('what is known of a pod', () => {
   });
 
   it('is taken as far as it makes sense', () => {
-    expect(runsOf({ runs: [run(2, 1), run(1, 3), null, { run: 3 }, { ...run(4, 1), onAirSeconds: -1 }] })).toEqual([
+    expect(parseRuns({ runs: [run(2, 1), run(1, 3), null, { run: 3 }, { ...run(4, 1), onAirSeconds: -1 }] })).toEqual([
       run(1, 3),
       run(2, 1),
     ]);
-    for (const odd of [undefined, null, 'x', { runs: 'many' }]) expect(runsOf(odd)).toEqual([]);
+    for (const odd of [undefined, null, 'x', { runs: 'many' }]) expect(parseRuns(odd)).toEqual([]);
   });
 });
 

@@ -8,7 +8,7 @@ import type { PodSettings } from '../../src/operator/pods/security.ts';
 import { decide } from '../../src/operator/stream/decide.ts';
 import type { Observation } from '../../src/operator/stream/observation.ts';
 import { buildPod } from '../../src/operator/stream/pod.ts';
-import { programOf } from '../../src/operator/stream/program.ts';
+import { buildProgram } from '../../src/operator/stream/program.ts';
 import { buildStatus } from '../../src/operator/stream/status.ts';
 import { buildJob, type Wish } from '../../src/operator/upload/job.ts';
 import type { Destination } from '../../src/resources/destination/resource.ts';
@@ -162,7 +162,7 @@ export function podOf(
   state: { ready?: boolean; deleted?: boolean; phase?: 'Pending' | 'Running' | 'Failed'; waiting?: string } = {},
   inWorld: World = world(),
 ): Pod {
-  const built = buildPod(of, programOf(of, inWorld, kubeTime(NOW)), SETTINGS);
+  const built = buildPod(of, buildProgram(of, inWorld, kubeTime(NOW)), SETTINGS);
   return {
     ...built,
     spec: { ...built.spec, nodeName: 'node-a' },

@@ -1,4 +1,4 @@
-/** The caches that every decision is made from, and who has to be looked at when something in them changes. */
+/** Caches the objects that decisions are made from, and enqueues the keys that a change concerns. */
 
 import { JOBS, NODES, type Node, PODS, type Pod } from '../../kube/core.ts';
 import { createReflector, type Reflector } from '../../kube/reflector.ts';
@@ -19,7 +19,7 @@ import { PLAYLISTS, type Playlist } from '../../resources/playlist/resource.ts';
 import { PROFILES, type Profile } from '../../resources/stream/profile.ts';
 import { LOOPSTREAMS, type LoopStream } from '../../resources/stream/resource.ts';
 import { UPLOADS, type Upload } from '../../resources/upload/resource.ts';
-import { holdOf, isWaiting, itemNames, playlistNames, profileOfStream } from '../media/items.ts';
+import { findHold, findProfile, isWaiting, itemNames, playlistNames } from '../media/items.ts';
 import { keyIn } from '../runtime/controller.ts';
 
 type Meta = Pick<KubeObject, 'metadata'>;
@@ -43,7 +43,7 @@ export const BY_NODE = 'node';
 /** Pods by the UID of their controller. */
 export const BY_OWNER = 'owner';
 
-const inNamespaceOf = ({ metadata }: Meta, names: string[]): string[] =>
+const listKeys = ({ metadata }: Meta, names: string[]): string[] =>
   names.map((name) => keyIn(metadata.namespace, name));
 const uploadLabel = (object: Meta): string[] => {
   const name = object.metadata.labels?.[UPLOAD_LABEL];
@@ -67,24 +67,24 @@ const contentKey = ({ metadata }: Meta, sha256: string): string =>
 const LEVELS = ['held', 'open', 'urgent'] as const;
 type Level = (typeof LEVELS)[number];
 
-const levelOf = (stream: LoopStream): Level => (holdOf(stream) ? 'held' : isWaiting(stream) ? 'urgent' : 'open');
+const judgeLevel = (stream: LoopStream): Level => (findHold(stream) ? 'held' : isWaiting(stream) ? 'urgent' : 'open');
 
 const ask = (kind: typeof BY_UPLOAD | typeof BY_PLAYLIST, key: string, profile: Profile, level: Level): string =>
   `${kind} ${key} ${profile} ${level}`;
 
-function asksOf(stream: LoopStream): string[] {
+function listAsks(stream: LoopStream): string[] {
   const { metadata, spec } = stream;
   if (metadata.deletionTimestamp) return [];
-  const [profile, level] = [profileOfStream(stream), levelOf(stream)];
+  const [profile, level] = [findProfile(stream), judgeLevel(stream)];
   const by = (kind: Parameters<typeof ask>[0]) => (key: string) => ask(kind, key, profile, level);
   const uploads = spec.uploadRef === undefined ? [] : [spec.uploadRef];
   return [
-    ...inNamespaceOf(stream, uploads).map(by(BY_UPLOAD)),
-    ...inNamespaceOf(stream, playlistNames(stream)).map(by(BY_PLAYLIST)),
+    ...listKeys(stream, uploads).map(by(BY_UPLOAD)),
+    ...listKeys(stream, playlistNames(stream)).map(by(BY_PLAYLIST)),
   ];
 }
 
-/** Of a pod's spec the operator asks nothing but this; what it was made with is told by its annotations. */
+/** Keeps of a pod's spec only what the operator reads. The annotations have what the pod was made with. */
 const keepOfPod = <P extends Pod>(pod: P): P => {
   const { nodeName, tolerations } = pod.spec;
   return {
@@ -101,21 +101,21 @@ export function createCaches(kube: Kube, namespace: string, log: Logger) {
     streams: createReflector(kube, LOOPSTREAMS, {
       ...all,
       indexes: {
-        [BY_UPLOAD]: (of) => inNamespaceOf(of, of.spec.uploadRef === undefined ? [] : [of.spec.uploadRef]),
-        [BY_PLAYLIST]: (of) => inNamespaceOf(of, playlistNames(of)),
-        [BY_DESTINATION]: (of) => inNamespaceOf(of, of.spec.destinationRefs),
-        [BY_ASK]: asksOf,
+        [BY_UPLOAD]: (stream) => listKeys(stream, stream.spec.uploadRef === undefined ? [] : [stream.spec.uploadRef]),
+        [BY_PLAYLIST]: (stream) => listKeys(stream, playlistNames(stream)),
+        [BY_DESTINATION]: (stream) => listKeys(stream, stream.spec.destinationRefs),
+        [BY_ASK]: listAsks,
       },
     }),
     playlists: createReflector(kube, PLAYLISTS, {
       ...all,
-      indexes: { [BY_UPLOAD]: (of) => inNamespaceOf(of, itemNames(of)) },
+      indexes: { [BY_UPLOAD]: (playlist) => listKeys(playlist, itemNames(playlist)) },
     }),
     uploads: createReflector(kube, UPLOADS, {
       ...all,
       indexes: {
-        [BY_ACCOUNT]: (of) => [accountKey(of)],
-        [BY_CONTENT]: (of) => (of.status?.media ? [contentKey(of, of.status.media.sha256)] : []),
+        [BY_ACCOUNT]: (upload) => [accountKey(upload)],
+        [BY_CONTENT]: (upload) => (upload.status?.media ? [contentKey(upload, upload.status.media.sha256)] : []),
       },
     }),
     destinations: createReflector(kube, DESTINATIONS, all),
@@ -125,12 +125,12 @@ export function createCaches(kube: Kube, namespace: string, log: Logger) {
       indexes: {
         [BY_OWNER]: ({ metadata }) => (metadata.ownerReferences ?? []).map((owner) => owner.uid),
         [BY_NODE]: ({ spec }) => (spec.nodeName === undefined ? [] : [spec.nodeName]),
-        [BY_STREAM]: (of) => inNamespaceOf(of, streamLabel(of)),
+        [BY_STREAM]: (pod) => listKeys(pod, streamLabel(pod)),
       },
     }),
     jobs: createReflector(kube, JOBS, {
       ...made,
-      indexes: { [BY_UPLOAD]: (of) => inNamespaceOf(of, uploadLabel(of)) },
+      indexes: { [BY_UPLOAD]: (job) => listKeys(job, uploadLabel(job)) },
     }),
   };
 }
@@ -151,11 +151,11 @@ export function sameSource(caches: Pick<Caches, 'uploads'>, upload: Upload, sha2
 }
 
 /** All uploads of the account that an upload belongs to. */
-export const uploadsOfAccount = (caches: Pick<Caches, 'uploads'>, upload: Upload): Upload[] =>
+export const listUploadsOfAccount = (caches: Pick<Caches, 'uploads'>, upload: Upload): Upload[] =>
   caches.uploads.byIndex(BY_ACCOUNT, accountKey(upload));
 
 /** Streams that play an upload: directly, or through a playlist. */
-export function streamsOfUpload(caches: Pick<Caches, 'streams' | 'playlists'>, uploadKey: string): LoopStream[] {
+export function listStreamsOfUpload(caches: Pick<Caches, 'streams' | 'playlists'>, uploadKey: string): LoopStream[] {
   const direct = caches.streams.byIndex(BY_UPLOAD, uploadKey);
   const through = caches.playlists
     .byIndex(BY_UPLOAD, uploadKey)
@@ -175,9 +175,12 @@ export interface Asked {
 
 /**
  * The profiles in which streams play an upload, directly or through a playlist. It takes as long for one stream as for ten
- * thousand that play the same: each of them asks for a look when it changes.
+ * thousand that play the same: each of them enqueues the upload when it changes.
  */
-export function profilesAsked({ streams, playlists }: Pick<Caches, 'streams' | 'playlists'>, uploadKey: string): Asked {
+export function listProfilesAsked(
+  { streams, playlists }: Pick<Caches, 'streams' | 'playlists'>,
+  uploadKey: string,
+): Asked {
   const through = playlists.byIndex(BY_UPLOAD, uploadKey).map(keyOf);
   const isAsked = (profile: Profile, level: Level) =>
     streams.has(BY_ASK, ask(BY_UPLOAD, uploadKey, profile, level)) ||
@@ -191,7 +194,7 @@ export function profilesAsked({ streams, playlists }: Pick<Caches, 'streams' | '
   };
 }
 
-/** What each kind of key is handed to. */
+/** The queues that keys of each kind are added to. */
 export interface Enqueue {
   stream: (key: string) => void;
   upload: (key: string) => void;
@@ -199,7 +202,7 @@ export interface Enqueue {
 }
 
 /** The uploads whose wanted profiles depend on a stream. */
-function uploadKeysOf(caches: Caches, stream: LoopStream | undefined): string[] {
+function listUploadKeys(caches: Caches, stream: LoopStream | undefined): string[] {
   if (!stream) return [];
   const { namespace = '' } = stream.metadata;
   const items = playlistNames(stream).flatMap((name) => {
@@ -211,7 +214,7 @@ function uploadKeysOf(caches: Caches, stream: LoopStream | undefined): string[] 
 }
 
 const heldDestinations = (stream: LoopStream | undefined): string[] =>
-  stream && holdsDestination(stream.status?.phase) ? inNamespaceOf(stream, stream.spec.destinationRefs) : [];
+  stream && holdsDestination(stream.status?.phase) ? listKeys(stream, stream.spec.destinationRefs) : [];
 
 /** Where a stream has begun to be sent: the Secrets of these are read more often from now on (destination/reconcile.ts). */
 const newlyHeld = (current: LoopStream | undefined, previous: LoopStream | undefined): string[] => {
@@ -237,22 +240,22 @@ export async function createNodeCache(kube: Kube, log: Logger): Promise<NodeCach
   return createReflector(kube, NODES, { log });
 }
 
-/** A process that begins to lead looks at everything once: what has changed before was the one's before it. */
+/** A process that begins to lead reconciles everything once: earlier changes were the last leader's. */
 const REPLAY = { replay: true };
 
-/** Events say "look": each change names the keys to look at, of what it was and of what it is. */
+/** Enqueues for each change the keys that it concerns, of the object as it was and as it is. */
 export function wire(caches: Caches, enqueue: Enqueue): void {
   caches.streams.onChange((key, current, previous) => {
     enqueue.stream(key);
     for (const destination of newlyHeld(current, previous)) enqueue.destination(destination);
     // A status asks nothing new of the uploads, but for whether they are prepared and how urgently.
-    const sameLevel = current && previous && levelOf(current) === levelOf(previous);
+    const sameLevel = current && previous && judgeLevel(current) === judgeLevel(previous);
     if (sameLevel && current.metadata.generation === previous.metadata.generation) return;
-    for (const stream of [previous, current]) uploadKeysOf(caches, stream).forEach(enqueue.upload);
+    for (const stream of [previous, current]) listUploadKeys(caches, stream).forEach(enqueue.upload);
   }, REPLAY);
   caches.uploads.onChange((key) => {
     enqueue.upload(key);
-    for (const stream of streamsOfUpload(caches, key)) enqueue.stream(keyOf(stream));
+    for (const stream of listStreamsOfUpload(caches, key)) enqueue.stream(keyOf(stream));
   }, REPLAY);
   caches.playlists.onChange((key, current, previous) => {
     for (const stream of caches.streams.byIndex(BY_PLAYLIST, key)) enqueue.stream(keyOf(stream));

@@ -6,10 +6,14 @@ import type { TestStatus } from '../../resources/destination/spec.ts';
 import { normal, warning } from '../runtime/controller.ts';
 
 /** `test`: one that has just come to its end. */
-export function destinationEvents(before: Condition | undefined, ready: Condition, test?: TestStatus): EventInput[] {
-  const told: EventInput[] = [];
+export function buildDestinationEvents(
+  before: Condition | undefined,
+  ready: Condition,
+  test?: TestStatus,
+): EventInput[] {
+  const events: EventInput[] = [];
   if (before?.reason !== ready.reason)
-    told.push(ready.status === 'True' ? normal('Ready', ready.message) : warning(ready.reason, ready.message));
-  if (test) told.push(test.ok ? normal('TestPassed', test.message) : warning('TestFailed', test.message));
-  return told;
+    events.push(ready.status === 'True' ? normal('Ready', ready.message) : warning(ready.reason, ready.message));
+  if (test) events.push(test.ok ? normal('TestPassed', test.message) : warning('TestFailed', test.message));
+  return events;
 }

@@ -13,7 +13,7 @@ import type { LoopStream } from '../../resources/stream/resource.ts';
 import { BY_DESTINATION } from '../caches/caches.ts';
 import type { Tools } from '../caches/tools.ts';
 import { isReason, type Reconcile, splitKey, writeStatus } from '../runtime/controller.ts';
-import { destinationEvents } from './events.ts';
+import { buildDestinationEvents } from './events.ts';
 import { destinationStatus } from './status.ts';
 import { Tester } from './tester.ts';
 
@@ -21,21 +21,20 @@ import { Tester } from './tester.ts';
  * A pod takes up its new files within some seconds of being told. 10,000 streams on air ask for 400 Secrets a second, 1,000 that
  * are not for 10.
  */
-const LOOK_AGAIN_MS = { onAir: 25_000, used: 100_000, ready: 600_000, notReady: 60_000, soonest: 500 };
+const REQUEUE_MS = { onAir: 25_000, used: 100_000, ready: 600_000, notReady: 60_000, soonest: 500 };
 /** A Secret is made after the Destination that owns it, whose UID its owner reference needs; so for a moment it is missing. */
 const SECRET_GRACE_MS = 5_000;
 
 /** The younger a destination, the sooner its Secret may turn up: a quarter of its age, from half a second to a minute. */
-const patienceMs = (ageMs: number): number =>
-  Math.max(LOOK_AGAIN_MS.soonest, Math.min(LOOK_AGAIN_MS.notReady, ageMs / 4));
+const patienceMs = (ageMs: number): number => Math.max(REQUEUE_MS.soonest, Math.min(REQUEUE_MS.notReady, ageMs / 4));
 
 /** Up to a fifth sooner, so that a thousand destinations do not ask in the same second. */
 const jittered = (ms: number): number => Math.round(ms * (1 - Math.random() / 5));
 
 /** How long a Secret that can be used is left alone: it may be changed without anybody telling. */
 function restMs(streams: readonly LoopStream[]): number {
-  if (streams.some(({ status }) => holdsDestination(status?.phase))) return LOOK_AGAIN_MS.onAir;
-  return streams.length > 0 ? LOOK_AGAIN_MS.used : LOOK_AGAIN_MS.ready;
+  if (streams.some(({ status }) => holdsDestination(status?.phase))) return REQUEUE_MS.onAir;
+  return streams.length > 0 ? REQUEUE_MS.used : REQUEUE_MS.ready;
 }
 
 async function readSecret({ kube }: Tools, namespace: string, name: string): Promise<Secret | undefined> {
@@ -58,7 +57,7 @@ export function reconcileDestination(tools: Tools): Reconcile {
     }
     const secret = await readSecret(tools, destination.metadata.namespace ?? '', destination.spec.secretName);
     const ageMs = clock.now().getTime() - Date.parse(destination.metadata.creationTimestamp);
-    if (!secret && ageMs < SECRET_GRACE_MS) return { requeueAfterMs: LOOK_AGAIN_MS.soonest };
+    if (!secret && ageMs < SECRET_GRACE_MS) return { requeueAfterMs: REQUEUE_MS.soonest };
     const judged = destinationStatus(destination, secret, clock.now(), tools.settings);
     const ready = findCondition(judged.conditions, 'Ready');
     const secretVersion = secret?.metadata.resourceVersion;
@@ -66,7 +65,7 @@ export function reconcileDestination(tools: Tools): Reconcile {
     const status = result ? { ...judged, test: result } : judged;
     if ((await writeStatus(tools, DESTINATIONS, caches.destinations, destination, status)) && ready) {
       const before = findCondition(destination.status?.conditions, 'Ready');
-      for (const event of destinationEvents(before, ready, result)) events.event(destination, event);
+      for (const event of buildDestinationEvents(before, ready, result)) events.event(destination, event);
     }
     if (remove) await tester.remove(remove);
     const rest = restMs(caches.streams.byIndex(BY_DESTINATION, key));

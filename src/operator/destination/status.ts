@@ -11,7 +11,7 @@ import {
 } from '../../resources/destination/read.ts';
 import type { Destination } from '../../resources/destination/resource.ts';
 import { type DestinationStatus, keyHint } from '../../resources/destination/spec.ts';
-import { conditionsOf, type Verdict } from '../runtime/controller.ts';
+import { buildConditions, type Verdict } from '../runtime/controller.ts';
 
 const text = (secret: Secret, key: string): string | undefined => {
   const value = secret.data?.[key];
@@ -63,6 +63,6 @@ export function destinationStatus(
     ...(secret?.metadata.resourceVersion !== undefined && { secretVersion: secret.metadata.resourceVersion }),
     ...(hint !== '' && { rtmpKeyHint: hint }),
     ...(test && { test }),
-    conditions: conditionsOf([verdict], destination.status?.conditions, generation, now),
+    conditions: buildConditions([verdict], destination.status?.conditions, generation, now),
   };
 }

@@ -40,7 +40,7 @@ const VALID_MS = 120_000;
 const START_MS = 25_000;
 /** How long it may exist at all; it has a deadline of its own, which counts from when it runs. */
 const EXIST_MS = 90_000;
-const LOOK_AGAIN_MS = 1000;
+const REQUEUE_MS = 1000;
 
 const no = (code: string, message: string): ProbeResult => ({ ok: false, stage: 'resolve', code, message, tookMs: 0 });
 
@@ -103,13 +103,13 @@ export function decideTest(destination: Destination, world: TestWorld): TestStep
   const remove = pod && !pod.metadata.deletionTimestamp ? { remove: pod } : {};
   if (id === undefined) return remove;
   const over = (result: ProbeResult): TestStep => ({
-    ...{ result: { id, ...result, finishedAt: kubeTime(world.now) } },
+    result: { id, ...result, finishedAt: kubeTime(world.now) },
     ...remove,
   });
   const result = pod && follow(pod, world);
   if (result && result !== 'outdated') return over(result);
   const against = obstacle(destination, id, world);
   if (against) return over(against);
-  if (!pod) return { make: true, requeueAfterMs: LOOK_AGAIN_MS };
-  return { ...(result === 'outdated' && remove), requeueAfterMs: LOOK_AGAIN_MS };
+  if (!pod) return { make: true, requeueAfterMs: REQUEUE_MS };
+  return { ...(result === 'outdated' && remove), requeueAfterMs: REQUEUE_MS };
 }

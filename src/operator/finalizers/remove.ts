@@ -14,7 +14,7 @@ const OURS: ReadonlySet<string> = new Set([FINALIZER, COUNT_FINALIZER, POD_FINAL
 /** Patches at the same time. */
 const AT_ONCE = 16;
 /** A process that is stopping may put one on again: it is over when two looks, this far apart, find none. */
-const LOOK_AGAIN_MS = 2_000;
+const REQUEUE_MS = 2_000;
 
 /** The finalizers that remain; undefined where none of ours is among them. */
 export function finalizersLeft({ metadata }: KubeObject): string[] | undefined {
@@ -30,7 +30,7 @@ export function finalizersLeft({ metadata }: KubeObject): string[] | undefined {
 export async function removeFinalizers(
   kube: Pick<Kube, 'list' | 'mergePatch'>,
   namespace: string,
-  { signal, againMs = LOOK_AGAIN_MS }: { signal?: AbortSignal; againMs?: number } = {},
+  { signal, againMs = REQUEUE_MS }: { signal?: AbortSignal; againMs?: number } = {},
 ): Promise<number> {
   let removed = 0;
   for (let clean = 0; ; await sleep(againMs, signal)) {

@@ -39,7 +39,7 @@ export interface Assessed {
   entries: Entry[];
 }
 
-export const profileOfStream = (stream: Pick<LoopStream, 'spec'>): Profile =>
+export const findProfile = (stream: Pick<LoopStream, 'spec'>): Profile =>
   profileOf(stream.spec.quality, stream.spec.framerate);
 
 const finding = (reason: ReadinessReason, message: string): Finding => ({ reason, message });
@@ -93,8 +93,8 @@ function uploadProblem(
 /** The tracks of a stream with what can be played of them. Several playlists play one after the other, in the mode of the first. */
 export function assessTracks(stream: LoopStream, world: MediaObjects): Assessed[] {
   const { uploadRef, playlistRefs = [], audioPlaylistRefs = [] } = stream.spec;
-  const [profile, hold] = [profileOfStream(stream), holdOf(stream)];
-  const entryOf = (kind: Assessed['kind'], entry: Entry & { upload: string }, playlist?: Playlist): Entry => {
+  const [profile, hold] = [findProfile(stream), findHold(stream)];
+  const assessEntry = (kind: Assessed['kind'], entry: Entry & { upload: string }, playlist?: Playlist): Entry => {
     const upload = world.uploads.get(entry.upload);
     const name = (upload && nameOfUpload(upload)) ?? entry.upload;
     const problem = uploadProblem(subject({ ...entry, name }, playlist), upload, kind, profile, hold);
@@ -114,7 +114,7 @@ export function assessTracks(stream: LoopStream, world: MediaObjects): Assessed[
       if (played.items.length === 0) return fault('PlaylistEmpty', `Playlist "${name}" has no items.`);
       mode ??= played.mode;
       return played.items.map(({ uploadRef: upload }, index) =>
-        entryOf(kind, { field, playlist: name, index, upload }, playlist),
+        assessEntry(kind, { field, playlist: name, index, upload }, playlist),
       );
     });
     return { kind, mode: mode ?? 'sequential', entries };
@@ -124,7 +124,7 @@ export function assessTracks(stream: LoopStream, world: MediaObjects): Assessed[
     const entry: Entry =
       uploadRef === undefined
         ? { field: 'uploadRef', problem: none }
-        : entryOf('video', { field: 'uploadRef', upload: uploadRef });
+        : assessEntry('video', { field: 'uploadRef', upload: uploadRef });
     return { kind: 'video', mode: 'sequential', entries: [entry] };
   };
   const video = playlistRefs.length > 0 ? fromPlaylists('video', 'playlistRefs', playlistRefs) : single();
@@ -221,7 +221,11 @@ export interface Hold {
 }
 
 /** Undefined for a stream that may go on air. Without billing streams have no gates. */
-export function holdOf({ metadata, spec, status }: Pick<LoopStream, 'metadata' | 'spec' | 'status'>): Hold | undefined {
+export function findHold({
+  metadata,
+  spec,
+  status,
+}: Pick<LoopStream, 'metadata' | 'spec' | 'status'>): Hold | undefined {
   if (metadata.annotations?.[SUSPENDED_ANNOTATION] !== undefined)
     return { reason: 'MediaAwaitsGate', once: 'once the account is no longer suspended', isUnknown: false };
   const gate = gatesOf(spec, status?.conditions).find((one) => one.status !== 'True');
@@ -241,7 +245,7 @@ const GRACE_MS = 120_000;
 
 /** Until when Jobs for a stream may go on although nothing new is prepared for it; undefined where they may not. */
 export function graceEnd(stream: LoopStream): Date | undefined {
-  const hold = holdOf(stream);
+  const hold = findHold(stream);
   const since = Date.parse(hold?.since ?? '');
   return Number.isNaN(since) ? undefined : new Date(since + GRACE_MS);
 }

@@ -32,7 +32,7 @@ interface Sums {
   byAccount: Map<string, number>;
 }
 
-function sumsOf(objects: readonly Stored<KubeObject>[]): Map<string, Sums> {
+function sumByNamespace(objects: readonly Stored<KubeObject>[]): Map<string, Sums> {
   const sums = new Map<string, Sums>();
   for (const object of objects) {
     const { namespace = '', labels } = object.metadata;
@@ -49,7 +49,10 @@ function sumsOf(objects: readonly Stored<KubeObject>[]): Map<string, Sums> {
 /** In Prometheus' text format (version 0.0.4). `objects`: by the plural of their kind. */
 export function objectCounts(objects: Objects): string {
   const all = Object.entries(objects).flatMap(([kind, list]) =>
-    [...sumsOf(list)].map(([namespace, sums]) => ({ labels: `{namespace="${namespace}",kind="${kind}"}`, ...sums })),
+    [...sumByNamespace(list)].map(([namespace, sums]) => ({
+      labels: `{namespace="${namespace}",kind="${kind}"}`,
+      ...sums,
+    })),
   );
   const values = [
     ({ count }: Sums) => count,

@@ -44,13 +44,13 @@ export function isOver({ metadata, spec, status }: Pod): boolean {
 export const isWarm = ({ status }: Pod): boolean => status?.containerStatuses?.[0]?.started ?? false;
 
 /** Host part of the URL of a pod, also of one that is going; undefined while nothing of it runs. */
-export function addressOf(pod: Pod): string | undefined {
+export function findAddress(pod: Pod): string | undefined {
   const ip = pod.status?.phase === 'Running' && !isOver(pod) ? pod.status.podIP : undefined;
   return ip?.includes(':') ? `[${ip}]` : ip;
 }
 
 /** How often kubelet has started the containers of a pod anew. */
-export const restartsOf = (pod: Pod): number =>
+export const countRestarts = (pod: Pod): number =>
   (pod.status?.containerStatuses ?? []).reduce((sum, container) => sum + container.restartCount, 0);
 
 /** Since when the pod has been ready (RFC 3339); undefined while it is not. */

@@ -53,7 +53,7 @@ export interface Finding {
 }
 
 /** Conditions for `verdicts`, in their order; a condition whose status did not change keeps its transition time. */
-export const conditionsOf = (
+export const buildConditions = (
   verdicts: readonly Verdict[],
   current: readonly Condition[] | undefined,
   generation: number | undefined,

@@ -16,8 +16,8 @@ import { type Decision, withoutPod, withoutProgram, withoutStandby } from './dec
 import { addFinalizer, removeFinalizer } from './finalizers.ts';
 import { type Action, STOP_GRACE_SECONDS } from './handover.ts';
 import type { Observation } from './observation.ts';
-import { buildPod, disruptionOf } from './pod.ts';
-import { sinceOf, withClock } from './program.ts';
+import { buildPod, readDisruption } from './pod.ts';
+import { pickPlayhead, withClock } from './program.ts';
 import {
   acquireFirstPublisher,
   acquirePublisher,
@@ -203,7 +203,7 @@ async function patchProgram(scene: Scene, pod: Pod, program: Program, decision =
     [PROGRAM_ANNOTATION]: JSON.stringify(program),
     ...(isChanged && { [PROGRAM_CHANGED_ANNOTATION]: observed.now.toISOString() }),
   };
-  const labels = { [DISRUPTION_LABEL]: disruptionOf(observed.stream) };
+  const labels = { [DISRUPTION_LABEL]: readDisruption(observed.stream) };
   try {
     if (before?.destinationsRevision !== program.destinationsRevision) await updateSecret(tools, observed);
     const patched = await tools.kube.mergePatch(PODS, namespace, name, { metadata: { uid, annotations, labels } });
@@ -225,5 +225,5 @@ async function skip(scene: Scene, pod: Pod, action: Extract<Action, { do: 'skip'
   const { requeueAt: _, ...rest } = decision;
   const message = `Went on to the next ${action.skip.track} item, as was asked.`;
   const events: Decision['events'] = [{ type: 'Normal', reason: 'Skipped', message }];
-  return patchProgram(scene, pod, program, { ...rest, ...sinceOf(program), events });
+  return patchProgram(scene, pod, program, { ...rest, ...pickPlayhead(program), events });
 }

@@ -43,17 +43,17 @@ function destinationProblem(name: string, destination: Destination | undefined):
   return { reason: ready.reason, message: `Destination "${name}": ${ready.message}` };
 }
 
-const named = (names: readonly string[]): string => names.map((name) => `"${name}"`).join(', ');
+const quoteNames = (names: readonly string[]): string => names.map((name) => `"${name}"`).join(', ');
 
 /** Something of each list can be played. */
 function describeMedia(observed: Observation): Finding {
   const tracks = assessTracks(observed.stream, observed);
   const left = unplayableEntries(tracks);
   if (left.length === 0) return { reason: 'MediaReady', message: 'All media is prepared.' };
-  return { reason: 'ItemsLeftOut', message: describeLeftOut(left.length, countItems(tracks), left.map(messageOf)) };
+  return { reason: 'ItemsLeftOut', message: describeLeftOut(left.length, countItems(tracks), left.map(readMessage)) };
 }
 
-const messageOf = ({ problem }: Entry): string => problem?.message ?? '';
+const readMessage = ({ problem }: Entry): string => problem?.message ?? '';
 
 const CHECKS: Record<ReadinessCondition, Check> = {
   DestinationReady: {
@@ -61,8 +61,8 @@ const CHECKS: Record<ReadinessCondition, Check> = {
       reason: 'DestinationReady',
       message:
         spec.destinationRefs.length === 1
-          ? `Destination ${named(spec.destinationRefs)} can be sent to.`
-          : `Destinations ${named(spec.destinationRefs)} can be sent to.`,
+          ? `Destination ${quoteNames(spec.destinationRefs)} can be sent to.`
+          : `Destinations ${quoteNames(spec.destinationRefs)} can be sent to.`,
     }),
     problem: ({ stream, destinations }) => {
       const found = stream.spec.destinationRefs.map((name) => destinationProblem(name, destinations.get(name)));
@@ -102,8 +102,8 @@ export const isReady = (verdicts: readonly Verdict[]): boolean =>
 const NO_POD: ReadonlySet<string> = new Set(['PodRefused', 'PodNameTaken', 'QuotaExceeded']);
 
 /**
- * Whether a node has taken the pod. That one has is told with the next thing that is worth a write: that the pod is ready
- * or in trouble. `before` is what was told of the same pod.
+ * Whether a node has taken the pod. The condition becomes True with the next change that is worth a write: the pod is ready or in
+ * trouble. `before` is the condition of the same pod.
  */
 function judgePodScheduled(pod: Pod, before: Verdict | undefined): Verdict {
   const type = 'PodScheduled';
@@ -150,7 +150,7 @@ export function describeLeftOut(count: number, total: number, messages: readonly
 
 type Found = Omit<UnplayableItem, 'since'>;
 
-const foundOf = ({ problem, ...entry }: Entry): Found[] =>
+const describeEntry = ({ problem, ...entry }: Entry): Found[] =>
   problem ? [{ ...entry, reason: problem.reason, message: problem.message }] : [];
 
 function describeBroken({ spec }: LoopStream, { id, name, track, code, message, index, playlist }: BrokenItem): Found {
@@ -159,7 +159,10 @@ function describeBroken({ spec }: LoopStream, { id, name, track, code, message, 
     field: track === 'audio' ? 'audioPlaylistRefs' : video,
     ...(playlist !== undefined && { playlist }),
     ...(index !== undefined && { index }),
-    ...{ upload: id, name, reason: pascalCase(code), message: `"${name}" (${id}) could not be played: ${message}` },
+    upload: id,
+    name,
+    reason: pascalCase(code),
+    message: `"${name}" (${id}) could not be played: ${message}`,
   };
 }
 
@@ -183,7 +186,7 @@ function findBroken({ stream, report }: Observation): Found[] {
 export function findUnplayable(observed: Observation, { hasPod, brokenOnly = false }: About): Unplayable | undefined {
   const { stream, now } = observed;
   const tracks = assessTracks(stream, observed);
-  const known = unplayableEntries(tracks).flatMap(foundOf);
+  const known = unplayableEntries(tracks).flatMap(describeEntry);
   const broken = (hasPod ? findBroken(observed) : []).filter(
     ({ field, upload }) => !known.some((one) => one.field === field && one.upload === upload),
   );

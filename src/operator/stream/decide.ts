@@ -27,15 +27,15 @@ import {
 } from './conditions.ts';
 import { type Action, decideRemoval, exchange, nothing } from './handover.ts';
 import type { Observation } from './observation.ts';
-import { disruptionOf } from './pod.ts';
+import { readDisruption } from './pod.ts';
 import {
   allSkipped,
+  buildProgram,
   joinAt,
+  type Playhead,
   pendingSkip,
-  programOf,
-  programOfKept,
-  type Since,
-  sinceOf,
+  pickPlayhead,
+  rebuildProgram,
   withClock,
   withSkipped,
 } from './program.ts';
@@ -66,7 +66,7 @@ export interface Decision {
 type PartialDecision = Pick<Decision, 'phase' | 'action'> & {
   live: Omit<Verdict, 'type'>;
   progressing: Omit<Verdict, 'type'>;
-  since?: Since | undefined;
+  playhead?: Playhead | undefined;
   degraded?: Verdict;
   events?: EventInput[];
   requeueAt?: Date | undefined;
@@ -181,51 +181,51 @@ const findObstacle = ({ status }: LoopStream, conditions: readonly Verdict[]): V
 function start(situation: Situation): PartialDecision {
   const { stream, readiness, gates, wasLive, now } = situation;
   const live = describeOffAir(stream);
-  const kept = keptSince(stream);
+  const kept = findKeptPlayhead(stream);
   const obstacle = findObstacle(stream, [...readiness, ...gates]);
   if (obstacle) {
-    return { phase: 'waiting', action: nothing, live, progressing: yes('Waiting', obstacle.message), since: kept };
+    return { phase: 'waiting', action: nothing, live, progressing: yes('Waiting', obstacle.message), playhead: kept };
   }
   const refusal = findCondition(stream.status?.conditions, 'Progressing');
   if (refusal?.reason === 'PodRefused' && refusal.observedGeneration === stream.metadata.generation) {
     const { reason, message } = refusal;
-    return { phase: 'failed', action: nothing, live, progressing: no(reason, message), since: kept };
+    return { phase: 'failed', action: nothing, live, progressing: no(reason, message), playhead: kept };
   }
-  const since = kept ?? { epoch: kubeTime(now), ...allSkipped(stream) };
+  const playhead = kept ?? { epoch: kubeTime(now), ...allSkipped(stream) };
   const { playing } = stream.status ?? {};
   const program =
     playing && goesOnWith(playing, situation)
-      ? programOfKept(stream, situation, since, playing)
-      : programOf(stream, situation, since);
+      ? rebuildProgram(stream, situation, playhead, playing)
+      : buildProgram(stream, situation, playhead);
   return {
     phase: wasLive ? 'reconnecting' : 'starting',
     action: { do: 'create', program, standby: false },
     live: wasLive ? no('Reconnecting', 'The pod is being replaced.') : no('Starting', 'The pod is starting.'),
     progressing: yes('Starting', 'The pod is starting.'),
-    since,
+    playhead,
   };
 }
 
 /** Where the stream stood when its status was written last. */
-const keptSince = ({ status }: LoopStream): Since | undefined =>
-  status?.epoch === undefined ? undefined : sinceOf({ ...status, epoch: status.epoch });
+const findKeptPlayhead = ({ status }: LoopStream): Playhead | undefined =>
+  status?.epoch === undefined ? undefined : pickPlayhead({ ...status, epoch: status.epoch });
 
 /** The stream is meant to be on air and has a pod: it may publish and fits, or something is done about that. */
 function run(situation: Situation, pod: Pod): PartialDecision {
   const { stream, program: current, readiness, report, settings, now } = situation;
-  const since = (current && sinceOf(current)) ?? keptSince(stream) ?? { epoch: kubeTime(now) };
+  const playhead = (current && pickPlayhead(current)) ?? findKeptPlayhead(stream) ?? { epoch: kubeTime(now) };
   const before = findCondition(stream.status?.conditions, 'Degraded');
   // A stream on air is left as it is until what it is to become can be played: an edit never causes dead air by itself.
   const stays = current !== undefined && goesOnWith(current, situation);
   const degraded = judgeDegraded(report, before && withoutTimes(before), describeLeftOutNow(situation, stays));
-  const core: PartialDecision = { ...describeOnAir(situation, pod), action: nothing, since, degraded };
+  const core: PartialDecision = { ...describeOnAir(situation, pod), action: nothing, playhead, degraded };
   const isPublisher = stream.status?.podUID === pod.metadata.uid;
   // The status names the pod that has the publisher lock. A pod that reports that it is held has not heard of it.
   if (!isOver(pod) && !pod.metadata.deletionTimestamp && (!isPublisher || report?.held)) {
     return { ...core, action: { do: 'publish', podUid: pod.metadata.uid } };
   }
   const ready = isReady(readiness) && !stays;
-  const program = (previous = current) => (ready ? programOf(stream, situation, since, previous) : previous);
+  const program = (previous = current) => (ready ? buildProgram(stream, situation, playhead, previous) : previous);
   const change = exchange({ observed: situation, main: pod, settings, program });
   if (change?.why !== undefined) {
     const { why, waitsFor, action, requeueAt } = change;
@@ -234,7 +234,7 @@ function run(situation: Situation, pod: Pod): PartialDecision {
   if (change && change.action !== nothing) return { ...core, action: change.action };
   const next = program();
   // The label tells those who evict pods whether they may move this one.
-  const labelled = (pod.metadata.labels?.[DISRUPTION_LABEL] ?? 'OnDrain') === disruptionOf(stream);
+  const labelled = (pod.metadata.labels?.[DISRUPTION_LABEL] ?? 'OnDrain') === readDisruption(stream);
   const later = next && current && labelled ? joinAt({ observed: situation, pod, current, next }) : undefined;
   if (next && !later && (next !== current || !labelled)) {
     return { ...core, action: { do: 'patch', podUid: pod.metadata.uid, program: next } };
@@ -251,14 +251,14 @@ const SKIP_RETRY_MS = 1000;
 function follow({ stream, report, now }: Situation, pod: Pod, current: Program): Partial<PartialDecision> {
   const podUid = pod.metadata.uid;
   const program = withClock(current, report?.clock ?? {});
-  if (program !== current) return { action: { do: 'patch', podUid, program }, since: sinceOf(program) };
+  if (program !== current) return { action: { do: 'patch', podUid, program }, playhead: pickPlayhead(program) };
   const skip = pendingSkip(stream, current, now);
   if (!skip) return {};
   const done = withSkipped(current, skip);
   if (skip.void) {
     const message = `The next ${skip.track} item was asked for, and could not be gone on to in time.`;
     const events: EventInput[] = [{ type: 'Warning', reason: 'SkipExpired', message }];
-    return { action: { do: 'patch', podUid, program: done }, since: sinceOf(done), events };
+    return { action: { do: 'patch', podUid, program: done }, playhead: pickPlayhead(done), events };
   }
   const requeueAt = new Date(now.getTime() + SKIP_RETRY_MS);
   const address = addressToAsk([pod]);
@@ -288,7 +288,7 @@ function describeNameTaken(stream: LoopStream, now: Date): PartialDecision {
     action: nothing,
     live: describeOffAir(stream),
     progressing: no('PodNameTaken', message),
-    since: keptSince(stream),
+    playhead: findKeptPlayhead(stream),
     requeueAt: new Date(now.getTime() + NAME_TAKEN_RETRY_MS),
   };
 }
@@ -300,7 +300,7 @@ function shutOff({ stream, ownPods, program }: Situation, { message }: Verdict):
     action: removeFirst(ownPods),
     live: no('Stopping', message),
     progressing: yes('Stopping', message),
-    since: (program && sinceOf(program)) ?? keptSince(stream),
+    playhead: (program && pickPlayhead(program)) ?? findKeptPlayhead(stream),
   };
 }
 
@@ -360,12 +360,12 @@ export function decide(observed: Observation, settings: PodSettings): Decision {
   const situation = assess(observed, settings);
   const { stream, ownPods, readiness, gates, airtime: time } = situation;
   const [ownPod] = ownPods;
-  const { live, progressing, since, degraded, requeueAt, ...rest } = decideCourse(situation);
+  const { live, progressing, playhead, degraded, requeueAt, ...rest } = decideCourse(situation);
   const wakeAt = earliest(requeueAt, isWanted(stream.spec) ? nextChange(time) : undefined);
   const isBegun = time.kind === 'on' && time.since && BEGUN.has(rest.phase);
   const lastScheduleTime = isBegun ? time.since?.toISOString() : stream.status?.lastScheduleTime;
   const scheduled = judgeScheduling(stream, ownPod, progressing);
-  const playing = since && findPlaying(situation);
+  const playing = playhead && findPlaying(situation);
   const unplayable = findUnplayable(situation, { hasPod: ownPod !== undefined });
   return {
     ...rest,
@@ -377,7 +377,7 @@ export function decide(observed: Observation, settings: PodSettings): Decision {
       ...(degraded ? [degraded] : []),
     ],
     ready: isReady([...readiness, ...gates]) && scheduled?.status !== 'False',
-    ...since,
+    ...playhead,
     ...(playing && { playing }),
     ...(unplayable && { unplayable }),
     ...(lastScheduleTime !== undefined && { lastScheduleTime }),
@@ -425,7 +425,7 @@ export function withoutPod({ stream, now }: Observation, decision: Decision, ref
     conditions: [...conditions, ...(scheduled ? [scheduled] : [])].map((one) =>
       one.type === 'Live' ? { type: 'Live', ...live } : one,
     ),
-    ...keptSince(stream),
+    ...findKeptPlayhead(stream),
     ...(requeueAt && { requeueAt }),
   };
 }

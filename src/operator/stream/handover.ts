@@ -1,12 +1,12 @@
 /**
- * How one pod of a stream takes over from another with next to no dead air. Two pods may be there at once, only one of them
+ * Decides how one pod of a stream takes over from another with next to no dead air. Two pods may be there at once, only one of them
  * may publish (secret.ts, streamer/gate.ts):
  *
  *   1. There is a reason to leave: the pod is going (deleted, evicted, preempted), its template or the operator's image is
  *      another, its node is cordoned. Another pod is made under the other name. It is held: it reads ahead, opens nothing.
  *   2. It is warm. The old one is deleted, unless it is going already; it lingers, so it still publishes.
  *   3. The old one is told to stop, and ends.
- *   4. Nothing of it runs any more: the new one is named in the Secret and told so.
+ *   4. Nothing of it runs any more: the new one gets the publisher lock and is told so.
  *
  * "Nothing runs" is what kubelet says of it (pods/status.ts, isOver), never that the API server knows of no such pod: a finalizer
  * keeps the object until then. A pod on a node that does not answer may still publish, so nothing takes over until the node
@@ -21,7 +21,7 @@ import { type Program, programOfPod } from '../../resources/stream/program.ts';
 import type { PodSettings } from '../pods/security.ts';
 import { isOver, isWarm, podTrouble } from '../pods/status.ts';
 import type { Observation } from './observation.ts';
-import { disruptionOf, settingsHash, templateHash } from './pod.ts';
+import { readDisruption, settingsHash, templateHash } from './pod.ts';
 import type { Skip } from './program.ts';
 
 /** How soon a stream is reconciled again whose pod was told something or is awaited, when no event comes before. */
@@ -57,13 +57,13 @@ export function findReasonToDrain(node: Node | undefined, pod: Pod): string | un
   const cordon: Taint = { key: 'node.kubernetes.io/unschedulable', effect: 'NoSchedule' };
   if (node.spec?.unschedulable && !borne(cordon)) return `Node "${name}" is cordoned.`;
   const taint = (node.spec?.taints ?? []).find(
-    (of) => (of.effect === 'NoSchedule' || of.effect === 'NoExecute') && !UNHEARD.has(of.key) && !borne(of),
+    (one) => (one.effect === 'NoSchedule' || one.effect === 'NoExecute') && !UNHEARD.has(one.key) && !borne(one),
   );
   return taint && `Node "${name}" is tainted ${taint.key}:${taint.effect}.`;
 }
 
 /** The parts of the hash: what the stream says of its pod, and what the operator says of all. */
-const hashOf = (pod: Pod): [own: string | undefined, shared: string | undefined] => {
+const readTemplateHash = (pod: Pod): [own: string | undefined, shared: string | undefined] => {
   const [own, shared] = (pod.metadata.annotations?.[TEMPLATE_HASH_ANNOTATION] ?? '').split('.');
   return [own, shared];
 };
@@ -80,16 +80,17 @@ function findReasonToLeave(observed: Observation, pod: Pod, settings: PodSetting
     return disrupted?.reason ? `The pod is being removed (${disrupted.reason}).` : 'The pod is being removed.';
   }
   const [own, shared] = templateHash(stream, settings).split('.');
-  const [madeOf, madeBy] = hashOf(pod);
+  const [madeOf, madeBy] = readTemplateHash(pod);
   // A pod that an operator without such parts has made is exchanged in its turn.
   if (madeBy !== undefined && own !== madeOf) return 'The pod no longer fits the stream.';
-  const left = disruptionOf(stream) === 'OnDrain' ? findReasonToDrain(node, pod) : undefined;
+  const left = readDisruption(stream) === 'OnDrain' ? findReasonToDrain(node, pod) : undefined;
   if (left !== undefined) return left;
   return shared !== madeBy && mayRoll ? 'The operator has another image or storage for its pods.' : undefined;
 }
 
 /** Whether the operator would make this pod otherwise, whatever its stream says. */
-export const isOutdated = (pod: Pod, settings: PodSettings): boolean => settingsHash(settings) !== hashOf(pod)[1];
+export const isOutdated = (pod: Pod, settings: PodSettings): boolean =>
+  settingsHash(settings) !== readTemplateHash(pod)[1];
 
 export const decideRemoval = (pod: Pod): Action => {
   const { deletionTimestamp, deletionGracePeriodSeconds = 0, uid } = pod.metadata;

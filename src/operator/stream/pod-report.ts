@@ -1,11 +1,11 @@
 /**
- * What a streamer's pod tells of itself (GET /stats), as far as the operator has to know it: where it stands, and what is
+ * Parses the report of a streamer's pod (GET /stats), as far as the operator needs it: its playhead, its time on air, and what is
  * wrong while it is on air. A pod may be older or newer than this operator, so each part is taken as it is found.
  * Pure: no I/O, no clock.
  */
 
 import { isSameJson } from '../../lib/json-equal.ts';
-import { CHECKPOINT_SECONDS, isTime, type Run, runsOf } from './sessions.ts';
+import { CHECKPOINT_SECONDS, isTime, parseRuns, type Run } from './sessions.ts';
 
 export interface TrackClock {
   version: number;
@@ -64,13 +64,13 @@ function trackClock(value: unknown): TrackClock | undefined {
   return Number.isSafeInteger(version) && isTime(epoch) ? { version: version as number, epoch } : undefined;
 }
 
-export function clockOf(value: unknown): StreamClock {
+export function parseClock(value: unknown): StreamClock {
   const video = trackClock(record(value).video);
   const audio = trackClock(record(value).audio);
   return { ...(video && { video }), ...(audio && { audio }) };
 }
 
-function problemsOf(stats: Record<string, unknown>): PodProblem[] {
+function parseProblems(stats: Record<string, unknown>): PodProblem[] {
   const nothing: PodProblem[] =
     stats.playable === false ? [{ reason: 'NothingPlayable', message: 'No item can be played.' }] : [];
   const destinations = records(stats.destinations).flatMap(({ name, connected, lastError }): PodProblem[] => {
@@ -85,7 +85,7 @@ function problemsOf(stats: Record<string, unknown>): PodProblem[] {
   return [...nothing, ...destinations];
 }
 
-const brokenOf = (stats: Record<string, unknown>): BrokenItem[] =>
+const parseBroken = (stats: Record<string, unknown>): BrokenItem[] =>
   records(stats.brokenItems).map(({ id, name, track, code, message, index, playlistID }) => ({
     id: text(id),
     name: text(name),
@@ -96,16 +96,16 @@ const brokenOf = (stats: Record<string, unknown>): BrokenItem[] =>
     ...(text(playlistID) !== '' && { playlist: text(playlistID) }),
   }));
 
-/** Undefined when it is not what a streamer says. */
-export function parsePodReport(told: unknown): PodReport | undefined {
-  if (!isRecord(told) || typeof told.playable !== 'boolean') return undefined;
-  const broken = brokenOf(told);
+/** Undefined when the answer is not a streamer's. */
+export function parsePodReport(answer: unknown): PodReport | undefined {
+  if (!isRecord(answer) || typeof answer.playable !== 'boolean') return undefined;
+  const broken = parseBroken(answer);
   return {
-    clock: clockOf(told.clock),
-    ...(told.held === true && { held: true }),
-    problems: problemsOf(told),
+    clock: parseClock(answer.clock),
+    ...(answer.held === true && { held: true }),
+    problems: parseProblems(answer),
     ...(broken.length > 0 && { broken }),
-    runs: runsOf(told),
+    runs: parseRuns(answer),
   };
 }
 

@@ -161,7 +161,7 @@ const container = (settings: PodSettings, template: Template, volumes: readonly 
 });
 
 /** A stream that was stored before there was a choice has the default of today. */
-export const disruptionOf = ({ spec }: Pick<LoopStream, 'spec'>): Disruption => spec.disruption ?? 'OnDrain';
+export const readDisruption = ({ spec }: Pick<LoopStream, 'spec'>): Disruption => spec.disruption ?? 'OnDrain';
 
 /** `name` is one of the two that the stream's pods have. */
 export function buildPod(
@@ -187,7 +187,7 @@ export function buildPod(
         ...template.labels,
         ...labelsFor(stream, 'streamer'),
         [STREAM_LABEL]: stream.metadata.name,
-        [DISRUPTION_LABEL]: disruptionOf(stream),
+        [DISRUPTION_LABEL]: readDisruption(stream),
       },
       annotations: {
         ...template.annotations,

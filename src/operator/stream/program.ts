@@ -12,7 +12,7 @@ import type { Profile } from '../../resources/stream/profile.ts';
 import { isLeftOut, type Playing, type Program, type Track } from '../../resources/stream/program.ts';
 import type { LoopStream } from '../../resources/stream/resource.ts';
 import { renditionOf } from '../../resources/upload/spec.ts';
-import { type Assessed, assessTracks, isOnTheWay, profileOfStream } from '../media/items.ts';
+import { type Assessed, assessTracks, findProfile, isOnTheWay } from '../media/items.ts';
 import type { Observation, StreamObjects } from './observation.ts';
 import type { PodReport, StreamClock, TrackClock } from './pod-report.ts';
 
@@ -34,19 +34,19 @@ function buildTrack({ mode, entries }: Assessed, objects: StreamObjects, profile
 }
 
 /** The seed of the shuffle: the same for the whole life of a stream, different for each. */
-const seedOf = (uid: string): number => createHash('sha256').update(uid).digest().readUInt32BE(0);
+const computeSeed = (uid: string): number => createHash('sha256').update(uid).digest().readUInt32BE(0);
 
 /** Where a stream stands: what outlives a pod. */
-export type Since = Pick<Program, 'epoch' | 'audioEpoch' | 'skipped'>;
+export type Playhead = Pick<Program, 'epoch' | 'audioEpoch' | 'skipped'>;
 
-export const sinceOf = ({ epoch, audioEpoch, skipped }: Since): Since => ({
+export const pickPlayhead = ({ epoch, audioEpoch, skipped }: Playhead): Playhead => ({
   epoch,
   ...(audioEpoch !== undefined && { audioEpoch }),
   ...(skipped && { skipped }),
 });
 
 /** Another one when where the stream is sent has changed: a destination, its Secret, or what is in that. */
-const revisionOf = ({ spec }: Pick<LoopStream, 'spec'>, { destinations }: StreamObjects): string => {
+const hashDestinations = ({ spec }: Pick<LoopStream, 'spec'>, { destinations }: StreamObjects): string => {
   const parts = spec.destinationRefs.map((name) => {
     const { metadata, status } = destinations.get(name) ?? {};
     return [name, metadata?.uid, destinations.get(name)?.spec.secretName, status?.secretVersion];
@@ -62,23 +62,23 @@ const played = ({ destinations: _, destinationsRevision: __, ...rest }: Program)
  * is `previous`, so that an edit which changes nothing on air (a display name) changes no pod; when it plays something else,
  * its version rises.
  */
-export function programOf(
+export function buildProgram(
   stream: LoopStream,
   objects: StreamObjects,
-  since: string | Since,
+  playhead: string | Playhead,
   previous?: Program,
 ): Program {
-  const profile = profileOfStream(stream);
+  const profile = findProfile(stream);
   const [video, audio] = assessTracks(stream, objects).map((track) => buildTrack(track, objects, profile));
   const program: Program = {
     version: previous ? previous.version + 1 : (stream.metadata.generation ?? 1),
-    ...(typeof since === 'string' ? { epoch: since } : sinceOf(since)),
-    seed: seedOf(stream.metadata.uid),
+    ...(typeof playhead === 'string' ? { epoch: playhead } : pickPlayhead(playhead)),
+    seed: computeSeed(stream.metadata.uid),
     profile,
     video: video ?? { mode: 'sequential', items: [] },
     ...(audio && { audio }),
     destinations: [...stream.spec.destinationRefs],
-    destinationsRevision: revisionOf(stream, objects),
+    destinationsRevision: hashDestinations(stream, objects),
   };
   if (!previous) return program;
   const unchanged = { ...program, version: previous.version };
@@ -87,12 +87,17 @@ export function programOf(
 }
 
 /** The program of a stream that goes on with what it played, wherever it is sent now. */
-export const programOfKept = (stream: LoopStream, objects: StreamObjects, since: Since, playing: Playing): Program => ({
+export const rebuildProgram = (
+  stream: LoopStream,
+  objects: StreamObjects,
+  playhead: Playhead,
+  playing: Playing,
+): Program => ({
   ...playing,
-  ...sinceOf(since),
-  seed: seedOf(stream.metadata.uid),
+  ...pickPlayhead(playhead),
+  seed: computeSeed(stream.metadata.uid),
   destinations: [...stream.spec.destinationRefs],
-  destinationsRevision: revisionOf(stream, objects),
+  destinationsRevision: hashDestinations(stream, objects),
 });
 
 export interface Skip {
@@ -178,19 +183,19 @@ export function joinAt({ observed, pod, current, next }: Given): Date | undefine
   return changed <= now && now < until ? new Date(until) : undefined;
 }
 
-/** `told` when it is another moment than `known`: the two may be written differently. */
-const moved = (known: string, told: string | undefined): string =>
-  told !== undefined && Date.parse(told) !== Date.parse(known) ? told : known;
+/** `reported` when it is another moment than `known`: the two may be written differently. */
+const updateEpoch = (known: string, reported: string | undefined): string =>
+  reported !== undefined && Date.parse(reported) !== Date.parse(known) ? reported : known;
 
 /**
  * The program with the epochs that its pod now has, where they are of this version of it; the same object when they are
  * what it says. The pod knows what it has been given from then on; the one after it does not.
  */
 export function withClock(program: Program, { video, audio }: StreamClock): Program {
-  const told = (clock: TrackClock | undefined) => (clock?.version === program.version ? clock.epoch : undefined);
+  const read = (clock: TrackClock | undefined) => (clock?.version === program.version ? clock.epoch : undefined);
   const { audioEpoch: audioBefore = program.epoch, ...rest } = program;
-  const epoch = moved(program.epoch, told(video));
-  const audioEpoch = moved(audioBefore, told(audio));
+  const epoch = updateEpoch(program.epoch, read(video));
+  const audioEpoch = updateEpoch(audioBefore, read(audio));
   if (epoch === program.epoch && audioEpoch === audioBefore) return program;
   return { ...rest, epoch, ...(program.audio && audioEpoch !== epoch && { audioEpoch }) };
 }

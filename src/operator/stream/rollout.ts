@@ -64,13 +64,15 @@ export class Rollout {
     this.#countedMs = now.getTime();
     const pods = this.#options.pods();
     const done = new Set(
-      pods.filter((pod) => this.#options.isCurrent(pod) && readySince(pod) !== undefined).map((pod) => ownerOf(pod)),
+      pods
+        .filter((pod) => this.#options.isCurrent(pod) && readySince(pod) !== undefined)
+        .map((pod) => findOwnerUid(pod)),
     );
     for (const [uid, sinceMs] of this.#turns) {
       if (done.has(uid) || now.getTime() - sinceMs > TURN_MS) this.#turns.delete(uid);
     }
-    this.#waiting = new Set(pods.filter((pod) => !this.#options.isCurrent(pod)).map(ownerOf)).size;
-    this.#limit = Math.max(1, Math.floor(new Set(pods.map(ownerOf)).size * AT_A_TIME));
+    this.#waiting = new Set(pods.filter((pod) => !this.#options.isCurrent(pod)).map(findOwnerUid)).size;
+    this.#limit = Math.max(1, Math.floor(new Set(pods.map(findOwnerUid)).size * AT_A_TIME));
   }
 
   /** The stream's own moment is as long after the first look for every operator. */
@@ -80,4 +82,4 @@ export class Rollout {
   }
 }
 
-const ownerOf = ({ metadata }: Pod): string => metadata.ownerReferences?.[0]?.uid ?? '';
+const findOwnerUid = ({ metadata }: Pod): string => metadata.ownerReferences?.[0]?.uid ?? '';

@@ -22,9 +22,9 @@ interface Bounds {
   endAt: Date | undefined;
 }
 
-const dateOf = (text: string | undefined): Date | undefined => (text === undefined ? undefined : new Date(text));
+const parseDate = (text: string | undefined): Date | undefined => (text === undefined ? undefined : new Date(text));
 
-function problemOf(schedule: Schedule, { startAt, endAt }: Bounds, now: Date): string | undefined {
+function findProblem(schedule: Schedule, { startAt, endAt }: Bounds, now: Date): string | undefined {
   if (startAt && Number.isNaN(startAt.getTime())) return 'startAt is not a date and time.';
   if (endAt && Number.isNaN(endAt.getTime())) return 'endAt is not a date and time.';
   if (startAt && endAt && endAt <= startAt)
@@ -73,8 +73,8 @@ function recurring(recurrence: Recurrence, schedule: Schedule, bounds: Bounds, n
  */
 export function airtime(schedule: Schedule | undefined, now: Date, lastStart?: Date): Airtime {
   if (!schedule) return { kind: 'on' };
-  const bounds = { startAt: dateOf(schedule.startAt), endAt: dateOf(schedule.endAt) };
-  const message = problemOf(schedule, bounds, now);
+  const bounds = { startAt: parseDate(schedule.startAt), endAt: parseDate(schedule.endAt) };
+  const message = findProblem(schedule, bounds, now);
   if (message !== undefined) return { kind: 'invalid', message };
   return schedule.recurrence
     ? recurring(schedule.recurrence, schedule, bounds, now, lastStart)

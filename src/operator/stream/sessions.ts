@@ -51,7 +51,7 @@ function lastWords(pod: Pod): Run[] {
   );
   return ends.flatMap(({ message }) => {
     try {
-      return runsOf(JSON.parse(message ?? ''));
+      return parseRuns(JSON.parse(message ?? ''));
     } catch {
       return [];
     }
@@ -72,7 +72,7 @@ export function readPodTime(pod: Pod, told: readonly Run[] = [], reportsTooLittl
     endedThrough: Math.max(over ? (sorted.at(-1)?.run ?? 0) : (sorted.at(-2)?.run ?? 0), words.at(-1)?.run ?? 0),
     over,
     onAirSince: terminations(pod).length > 0 ? undefined : readySince(pod),
-    lifetime: lifetimeOf(pod),
+    lifetime: readLifetime(pod),
     ...(reportsTooLittle && { reportsTooLittle }),
   };
 }
@@ -142,7 +142,7 @@ const DOUBT = { type: DOUBT_CONDITION, status: 'False' } as const;
 const CHECK = 'See whether the image of its container and the clock of its node are what they should be.';
 
 /** The condition of a stream with a pod whose report cannot be so; it stays until a pod reports what can. */
-function doubtOf(stream: LoopStream, accounts: readonly PodTime[], odd: ReadonlySet<PodTime>, now: Date) {
+function judgeDoubt(stream: LoopStream, accounts: readonly PodTime[], odd: ReadonlySet<PodTime>, now: Date) {
   const tooMuch = accounts.find((one) => odd.has(one) || reportsTooMuch(one.runs, one.lifetime, now));
   if (tooMuch) {
     const message =
@@ -222,7 +222,7 @@ export function computeSessions(
   const { sessions = [], acknowledgedSession = 0 } = stream.status ?? {};
   const list = sessions.map((session) => ({ ...session }));
   const odd = new Set(accounts.filter((account) => !enter(list, account, metered, now)));
-  const doubt = doubtOf(stream, accounts, odd, now);
+  const doubt = judgeDoubt(stream, accounts, odd, now);
   const pods = new Set(accounts.map(({ podUID }) => podUID));
   for (const session of list) if (!closed(session) && !pods.has(session.podUID)) session.endedAt = kubeTime(now);
   const acknowledged = metered ? acknowledgedSession : Number.POSITIVE_INFINITY;
@@ -254,7 +254,7 @@ export interface Lifetime {
   endedMs?: number;
 }
 
-export function lifetimeOf(pod: Pod): Lifetime {
+export function readLifetime(pod: Pod): Lifetime {
   const createdMs = Date.parse(pod.metadata.creationTimestamp);
   const startMs = Date.parse(pod.status?.startTime ?? '');
   const ends = terminations(pod).map(({ finishedAt }) => Date.parse(finishedAt ?? ''));
@@ -362,7 +362,7 @@ export const isTime = (value: unknown): value is string =>
 const MAX_RUNS = 48;
 
 /** The runs in what a pod tells, in order; a pod may be older or newer than this operator. */
-export function runsOf(told: unknown): Run[] {
+export function parseRuns(told: unknown): Run[] {
   const runs = isRecord(told) && Array.isArray(told.runs) ? told.runs.filter(isRecord) : [];
   return runs
     .flatMap(({ run, startedAt, lastAt, onAirSeconds: seconds }): Run[] => {

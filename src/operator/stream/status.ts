@@ -11,11 +11,11 @@ import { type Condition, findCondition } from '../../resources/common/conditions
 import { fixOf, gatesOf } from '../../resources/stream/readiness.ts';
 import type { LoopStream } from '../../resources/stream/resource.ts';
 import { type LoopStreamStatus, READINESS_CONDITIONS, READINESS_ISSUES } from '../../resources/stream/spec.ts';
-import { readySince, restartsOf } from '../pods/status.ts';
-import { conditionsOf, normal, type Verdict, warning } from '../runtime/controller.ts';
+import { countRestarts, readySince } from '../pods/status.ts';
+import { buildConditions, normal, type Verdict, warning } from '../runtime/controller.ts';
 import type { Decision } from './decide.ts';
 import type { Observation } from './observation.ts';
-import { sinceOf } from './program.ts';
+import { pickPlayhead } from './program.ts';
 import type { Sessions } from './sessions.ts';
 
 /** Destinations as people call them: those that the API made have ids for names, which tell nobody anything. */
@@ -39,15 +39,15 @@ export function buildStatus(
     phase: decision.phase,
     replicas: pod ? 1 : 0,
     ready: decision.ready,
-    ...(decision.epoch !== undefined && sinceOf({ ...decision, epoch: decision.epoch })),
+    ...(decision.epoch !== undefined && pickPlayhead({ ...decision, epoch: decision.epoch })),
     ...(decision.playing && { playing: decision.playing }),
     ...(decision.unplayable && { unplayable: decision.unplayable }),
     ...(liveSince !== undefined && { liveSince }),
     ...(decision.lastScheduleTime !== undefined && { lastScheduleTime: decision.lastScheduleTime }),
-    ...(pod && { podName: pod.metadata.name, podUID: pod.metadata.uid, restarts: restartsOf(pod) }),
+    ...(pod && { podName: pod.metadata.name, podUID: pod.metadata.uid, restarts: countRestarts(pod) }),
     destinations: listDestinations(stream, observed),
     ...(sessions.length > 0 && { sessions }),
-    conditions: conditionsOf(
+    conditions: buildConditions(
       [...decision.conditions, ...[behind, doubt].filter((one) => one !== undefined)],
       stream.status?.conditions,
       generation,
@@ -59,7 +59,7 @@ export function buildStatus(
 export const sameSessions = (a: LoopStreamStatus | undefined, b: LoopStreamStatus): boolean =>
   isSameJson(a?.sessions, b.sessions);
 
-const messageOf = (status: { conditions?: Condition[] }, type: string): string =>
+const findMessage = (status: { conditions?: Condition[] }, type: string): string =>
   findCondition(status.conditions, type)?.message ?? '';
 
 /** What only takes time is no reason to warn anybody. */
@@ -69,31 +69,31 @@ const PATIENCE = new Set(['MediaImporting', 'MediaPreparing', 'DestinationChecki
 const withFix = (condition: Verdict): string => `${condition.message} ${fixOf(condition)}`;
 const isIssue = (reason: string): boolean => Object.hasOwn(READINESS_ISSUES, reason);
 
-const obstacle = (status: LoopStreamStatus | undefined): Condition | undefined =>
+const findObstacle = (status: LoopStreamStatus | undefined): Condition | undefined =>
   READINESS_CONDITIONS.map((type) => findCondition(status?.conditions, type)).find((c) => c?.status === 'False');
 
-function failure(status: LoopStreamStatus): string {
+function describeFailure(status: LoopStreamStatus): string {
   const stuck = findCondition(status.conditions, 'Progressing');
   return stuck && isIssue(stuck.reason) ? withFix(stuck) : (stuck?.message ?? '');
 }
 
-/** That it starts is told by its conditions: an event more for each start would be a write more. */
+/** A start has no Event: its conditions tell it, and an Event is a write more. */
 function describePhase(status: LoopStreamStatus): EventInput[] {
   switch (status.phase) {
     case 'scheduled':
-      return [normal('Scheduled', messageOf(status, 'Progressing'))];
+      return [normal('Scheduled', findMessage(status, 'Progressing'))];
     case 'live':
-      return [normal('Live', messageOf(status, 'Live'))];
+      return [normal('Live', findMessage(status, 'Live'))];
     case 'reconnecting':
-      return [warning('Reconnecting', messageOf(status, 'Live'))];
+      return [warning('Reconnecting', findMessage(status, 'Live'))];
     case 'stopping':
-      return [normal('Stopping', messageOf(status, 'Live'))];
+      return [normal('Stopping', findMessage(status, 'Live'))];
     case 'stopped':
-      return [normal('Stopped', messageOf(status, 'Live'))];
+      return [normal('Stopped', findMessage(status, 'Live'))];
     case 'ended':
       return [normal('Ended', 'The schedule is over.')];
     case 'failed':
-      return [warning('Failed', failure(status))];
+      return [warning('Failed', describeFailure(status))];
     default:
       return [];
   }
@@ -105,31 +105,31 @@ export function buildStreamEvents(
   status: LoopStreamStatus,
   gates: readonly Verdict[] = [],
 ): EventInput[] {
-  const told = before?.phase === status.phase ? [] : describePhase(status);
-  const problem = obstacle(status);
-  if (problem && problem.reason !== obstacle(before)?.reason) {
+  const events = before?.phase === status.phase ? [] : describePhase(status);
+  const problem = findObstacle(status);
+  if (problem && problem.reason !== findObstacle(before)?.reason) {
     const { reason, message } = problem;
-    told.push(PATIENCE.has(reason) ? normal('NotReady', message) : warning('NotReady', withFix(problem)));
+    events.push(PATIENCE.has(reason) ? normal('NotReady', message) : warning('NotReady', withFix(problem)));
   }
   const shut = gates.find((gate) => gate.status === 'False');
   // A gate is closed by others, so what is new of it is that the stream obeys.
-  const obeys = (of: LoopStreamStatus | undefined) =>
-    shut !== undefined && messageOf(of ?? {}, 'Progressing') === shut.message;
-  if (shut && obeys(status) && !obeys(before)) told.push(warning('NotReady', withFix(shut)));
+  const obeys = (one: LoopStreamStatus | undefined) =>
+    shut !== undefined && findMessage(one ?? {}, 'Progressing') === shut.message;
+  if (shut && obeys(status) && !obeys(before)) events.push(warning('NotReady', withFix(shut)));
   const stuck = findCondition(status.conditions, 'Progressing');
   if (status.phase !== 'failed' && stuck?.status === 'False') {
     const earlier = findCondition(before?.conditions, 'Progressing');
     const words = isIssue(stuck.reason) ? withFix(stuck) : stuck.message;
-    if (earlier?.reason !== stuck.reason) told.push(warning(stuck.reason, words));
+    if (earlier?.reason !== stuck.reason) events.push(warning(stuck.reason, words));
   }
   const wrong = findCondition(status.conditions, 'Degraded');
   const earlier = findCondition(before?.conditions, 'Degraded');
   if (wrong?.status === 'True' && earlier?.message !== wrong.message) {
-    if (wrong.reason !== 'ItemsLeftOut') told.push(warning(wrong.reason, wrong.message));
-    else if (hasNewFault(before, status)) told.push(warning(wrong.reason, wrong.message));
-    else if (earlier?.reason !== wrong.reason) told.push(normal(wrong.reason, wrong.message));
+    if (wrong.reason !== 'ItemsLeftOut') events.push(warning(wrong.reason, wrong.message));
+    else if (hasNewFault(before, status)) events.push(warning(wrong.reason, wrong.message));
+    else if (earlier?.reason !== wrong.reason) events.push(normal(wrong.reason, wrong.message));
   }
-  return told;
+  return events;
 }
 
 /** Whether an item is left out for another reason than time, and was not before. One that only takes time is no reason to warn. */

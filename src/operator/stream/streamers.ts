@@ -1,6 +1,6 @@
 /**
- * Talks to the pods of streams on air: asks each from time to time how it is, and passes on what is asked of it. What they
- * say is kept here for the next look at their stream; a pod that does not answer changes nothing.
+ * Talks to the pods of streams on air: asks each from time to time for its report, and passes on skips. The
+ * reports are kept here for the next reconcile of their stream; a pod that does not answer changes nothing.
  */
 import { Agent, request } from 'undici';
 import type { Pod } from '../../kube/core.ts';
@@ -16,9 +16,9 @@ import {
 } from '../../resources/common/names.ts';
 import { programOfPod } from '../../resources/stream/program.ts';
 import type { Caches } from '../caches/caches.ts';
-import { addressOf, addressToAsk, readySince } from '../pods/status.ts';
+import { addressToAsk, findAddress, readySince } from '../pods/status.ts';
 import { keyIn } from '../runtime/controller.ts';
-import { clockOf, isSameReport, type PodReport, parsePodReport, type StreamClock } from './pod-report.ts';
+import { isSameReport, type PodReport, parseClock, parsePodReport, type StreamClock } from './pod-report.ts';
 import { isBehind, type Skip } from './program.ts';
 import { compareWithSight, type Sight } from './sessions.ts';
 
@@ -39,15 +39,15 @@ export interface FollowOptions {
 export const FOLLOW: FollowOptions = { everyMs: 15_000, behindMs: 3_000 };
 
 export interface Streamers {
-  /** What a pod told last, by its UID. */
+  /** The last report of a pod, by its UID. */
   report(podUid: string): PodReport | undefined;
   /** Asks for the next item; undefined when the pod could not go on to it (yet). */
   skip(podUid: string, address: string, token: string, skip: Skip): Promise<StreamClock | undefined>;
   /** Tells a pod that it may publish, so that it need not wait for its files; and that it must not any more. */
   release(pod: Pod, token: string): Promise<void>;
   stop(pod: Pod, token: string): Promise<void>;
-  /** Asks the pods until the lifecycle stops; `look` is called with a stream's key when there is news. */
-  follow(pods: Caches['pods'], look: (streamKey: string) => void, options: FollowOptions): void;
+  /** Asks the pods until the lifecycle stops; `enqueue` is called with a stream's key when its report has changed. */
+  follow(pods: Caches['pods'], enqueue: (streamKey: string) => void, options: FollowOptions): void;
 }
 
 interface Kept {
@@ -102,7 +102,7 @@ export function createStreamers(lifecycle: Lifecycle, findViewToken?: (pod: Pod)
     }
   };
 
-  const visit = async (pod: Pod, address: string, options: FollowOptions, look: (streamKey: string) => void) => {
+  const visit = async (pod: Pod, address: string, options: FollowOptions, enqueue: (streamKey: string) => void) => {
     const entry = kept(pod.metadata.uid);
     const { skips } = entry;
     const token = await findViewToken?.(pod).catch(() => undefined);
@@ -121,11 +121,11 @@ export function createStreamers(lifecycle: Lifecycle, findViewToken?: (pod: Pod)
     const known = isSameReport(report, entry.report);
     entry.report = report;
     if (known) return;
-    look(keyIn(pod.metadata.namespace, pod.metadata.labels?.[STREAM_LABEL] ?? ''));
+    enqueue(keyIn(pod.metadata.namespace, pod.metadata.labels?.[STREAM_LABEL] ?? ''));
   };
 
   const tell = async (pod: Pod, path: string, token: string, body: unknown): Promise<void> => {
-    const address = addressOf(pod);
+    const address = findAddress(pod);
     if (address === undefined) return;
     await ask(`http://${address}:${STREAMER_PORT}${path}`, TIMEOUT_MS, { method: 'POST', token, body });
     const entry = pods.get(pod.metadata.uid);
@@ -146,11 +146,11 @@ export function createStreamers(lifecycle: Lifecycle, findViewToken?: (pod: Pod)
       });
       entry.skips++;
       if (typeof answer !== 'object' || answer === null || !('clock' in answer)) return undefined;
-      const clock = clockOf(answer.clock);
+      const clock = parseClock(answer.clock);
       if (entry.report) entry.report = { ...entry.report, clock };
       return clock;
     },
-    follow(cache, look, options) {
+    follow(cache, enqueue, options) {
       const round = async () => {
         const now = performance.now();
         const found = cache.list().filter(isStreamer);
@@ -162,7 +162,7 @@ export function createStreamers(lifecycle: Lifecycle, findViewToken?: (pod: Pod)
         });
         const worker = async () => {
           for (let next = due.shift(); next && !lifecycle.signal.aborted; next = due.shift()) {
-            await visit(next.pod, next.address, options, look);
+            await visit(next.pod, next.address, options, enqueue);
           }
         };
         await Promise.all(Array.from({ length: Math.min(AT_ONCE, due.length) }, worker));

@@ -1,5 +1,5 @@
 /**
- * Decides which Jobs may begin: imports and renditions have places of their own, and accounts share each kind (fairshare.ts).
+ * Decides which Jobs may begin: imports and renditions have places of their own, and accounts share each kind (fair-share.ts).
  * One Job makes one rendition, however many uploads want it.
  */
 
@@ -7,7 +7,7 @@ import type { Job } from '../../kube/core.ts';
 import { ACCOUNT_LABEL } from '../../resources/common/names.ts';
 import { splitKey } from '../runtime/controller.ts';
 import { type Claim, nextClaims, type Places, Turns } from './fair-share.ts';
-import { type MakingTask, taskOf, type Wish, workKey } from './job.ts';
+import { type MakingTask, readTask, type Wish, workKey } from './job.ts';
 import { hasEnded } from './progress.ts';
 
 /** An import mostly waits for a network, a rendition takes a processor: neither may hold the other's places. */
@@ -51,7 +51,7 @@ export interface Asker {
 
 function holderOf(job: Job): Holder | undefined {
   if (hasEnded(job)) return undefined;
-  const task = taskOf(job);
+  const task = readTask(job);
   if (!task || task.action === 'sweep') return undefined;
   return { pool: poolOf(task), account: job.metadata.labels?.[ACCOUNT_LABEL], workKey: workKey(task) };
 }
@@ -128,7 +128,12 @@ export class Admission {
     if (wishes.length === 0) return { allowed: [], waiting: new Map() };
     const own = wishes.map(
       (wish): Ticket => ({
-        ...{ uploadKey: key, wish, account, since, urgent: wish.urgent, name: wish.name },
+        uploadKey: key,
+        wish,
+        account,
+        since,
+        urgent: wish.urgent,
+        name: wish.name,
         workKey: workKey(wish.task),
       }),
     );

@@ -22,13 +22,13 @@ import {
 } from '../../resources/upload/spec.ts';
 import { mergeWarnings, type UploadWarning } from '../../resources/upload/warnings.ts';
 import { isOwnedBy, type PodSettings } from '../pods/security.ts';
-import { conditionsOf, pascalCase, type Verdict } from '../runtime/controller.ts';
+import { buildConditions, pascalCase, type Verdict } from '../runtime/controller.ts';
 import { believable } from './believable.ts';
-import { asBegun, fits, generationOf, importWish, renditionWish, retryOfJob, taskOf, type Wish } from './job.ts';
-import { outcomeOf } from './job-result.ts';
+import { asBegun, fits, importWish, readGeneration, readRetry, readTask, renditionWish, type Wish } from './job.ts';
+import { readOutcome } from './job-result.ts';
 import { describeWait, explainGivenUp, isWaiting, planWait } from './outage.ts';
-import { isActive, progressOf } from './progress.ts';
-import { type Grant, grantOf, noPreparedRoom, noRoom, ROOM_MS } from './room.ts';
+import { computeProgress, isActive } from './progress.ts';
+import { decideGrant, type Grant, noPreparedRoom, noRoom, ROOM_MS } from './room.ts';
 
 export interface UploadWorld {
   /** Profiles that the streams which play this upload ask for. */
@@ -68,7 +68,7 @@ export interface UploadDecision {
 
 type UploadError = { code: keyof typeof UPLOAD_ERRORS; message: string };
 
-/** Collects what is to be done while the parts of an upload are looked at. */
+/** Collects the changes that the parts of an upload need. */
 class Plan {
   readonly create: Wish[] = [];
   readonly remove: Job[] = [];
@@ -95,7 +95,7 @@ class Plan {
     if (job && !job.metadata.deletionTimestamp && isOwnedBy(job, this.#upload)) this.remove.push(job);
   }
 
-  lookAgain(at: Date): void {
+  requeue(at: Date): void {
     if (!this.requeueAt || at < this.requeueAt) this.requeueAt = at;
   }
 
@@ -110,20 +110,20 @@ class Plan {
     if (!job || !isOwnedBy(job, this.#upload)) return false;
     if (!this.#isRunning(job)) return true;
     if (until === undefined || until <= this.#world.now) return false;
-    this.lookAgain(until);
+    this.requeue(until);
     return true;
   }
 
   #isRunning(job: Job): boolean {
     const pods = this.#world.pods.get(job.metadata.uid) ?? [];
-    return isActive(job) && outcomeOf(job, pods, this.#world.now).kind === 'running';
+    return isActive(job) && readOutcome(job, pods, this.#world.now).kind === 'running';
   }
 
   /** Removes the Jobs that run for renditions which nobody wants any more. */
   removeUnwanted(): void {
     for (const job of this.#world.jobs.values()) {
       if (this.#wanted.has(job.metadata.name) || !isOwnedBy(job, this.#upload)) continue;
-      if (taskOf(job)?.action === 'rendition' && this.#isRunning(job)) this.remove.push(job);
+      if (readTask(job)?.action === 'rendition' && this.#isRunning(job)) this.remove.push(job);
     }
   }
 
@@ -137,7 +137,7 @@ class Plan {
     }
     // A Job that is going, or that an upload of the same name left behind, is waited for: the garbage collector takes it.
     if (job.metadata.deletionTimestamp || !isOwnedBy(job, this.#upload)) return undefined;
-    const outcome = outcomeOf(job, this.#world.pods.get(job.metadata.uid) ?? [], this.#world.now);
+    const outcome = readOutcome(job, this.#world.pods.get(job.metadata.uid) ?? [], this.#world.now);
     if (outcome.kind === 'running' && fits(job, wish)) {
       this.requeueAt = outcome.requeueAt ?? this.requeueAt;
       return undefined;
@@ -146,7 +146,7 @@ class Plan {
       outcome.kind === 'done' && fits(job, wish)
         ? believable(outcome.result, wish.task, this.#world.settings)
         : undefined;
-    const isEarlier = generationOf(job) < (this.#upload.metadata.generation ?? 0) || retryOfJob(job) !== this.retry;
+    const isEarlier = readGeneration(job) < (this.#upload.metadata.generation ?? 0) || readRetry(job) !== this.retry;
     const again = result?.action === 'failed' && isEarlier;
     if (again || !result) {
       this.remove.push(job);
@@ -177,15 +177,15 @@ function imported(
   const waiting = edited ? undefined : upload.status?.waiting;
   if (isWaiting(waiting, world.now)) {
     plan.clear(importJobName(upload.metadata.name));
-    plan.lookAgain(new Date(waiting.nextTryAt));
+    plan.requeue(new Date(waiting.nextTryAt));
     return { waiting };
   }
   const goesOn = waiting ? { waiting } : {};
-  const grant = grantOf(upload, world);
+  const grant = decideGrant(upload, world);
   if (grant === 'full') return { error: noRoom };
   if (grant === 'wait') {
     plan.waitsForRoom = true;
-    plan.lookAgain(new Date(world.now.getTime() + ROOM_MS));
+    plan.requeue(new Date(world.now.getTime() + ROOM_MS));
     return goesOn;
   }
   const result = plan.follow(importWish(upload, world.urgent.size > 0, grant.maxBytes));
@@ -195,7 +195,7 @@ function imported(
   const next = planWait(waiting, result, world.now);
   if (!next) return { error: waiting ? { ...result.error, message: explainGivenUp(result, waiting) } : result.error };
   plan.clear(importJobName(upload.metadata.name));
-  plan.lookAgain(new Date(next.nextTryAt));
+  plan.requeue(new Date(next.nextTryAt));
   return { waiting: next };
 }
 
@@ -220,7 +220,7 @@ function rendition(
   const wish = asBegun(wanted, jobs.get(wanted.name), media);
   if (world.held.has(profile) && !plan.goesOn(wish, world.held.get(profile))) return undefined;
   if (!world.jobs.has(wish.name) && !world.hasPreparedRoom()) {
-    plan.lookAgain(new Date(world.now.getTime() + ROOM_MS));
+    plan.requeue(new Date(world.now.getTime() + ROOM_MS));
     return { profile, state: 'failed', error: noPreparedRoom };
   }
   const result = plan.follow(wish);
@@ -232,14 +232,14 @@ function rendition(
   return { profile, state: 'failed', error: result.action === 'failed' ? result.error : unexpected };
 }
 
-/** A rendition that no stream asks for: since when, or nothing once that is too long ago. */
-function unwanted(of: RenditionStatus, { now, keepUnusedMs }: UploadWorld, plan: Plan): RenditionStatus[] {
-  if (!Number.isFinite(keepUnusedMs)) return [of];
-  const unwantedSince = of.unwantedSince ?? kubeTime(now);
+/** Keeps a rendition that no stream asks for, with the time since when; drops it once that is too long ago. */
+function keepUnwanted(made: RenditionStatus, { now, keepUnusedMs }: UploadWorld, plan: Plan): RenditionStatus[] {
+  if (!Number.isFinite(keepUnusedMs)) return [made];
+  const unwantedSince = made.unwantedSince ?? kubeTime(now);
   const until = new Date(Date.parse(unwantedSince) + keepUnusedMs);
   if (until <= now) return [];
-  plan.lookAgain(until);
-  return [{ ...of, unwantedSince }];
+  plan.requeue(until);
+  return [{ ...made, unwantedSince }];
 }
 
 /**
@@ -249,7 +249,7 @@ function unwanted(of: RenditionStatus, { now, keepUnusedMs }: UploadWorld, plan:
 function preview(upload: Upload, media: MediaInfo, world: UploadWorld, plan: Plan): RenditionStatus[] {
   const until = previewWantedUntil(upload, world.now);
   if (!until || previewOf(upload) === 'ready') return [];
-  plan.lookAgain(until);
+  plan.requeue(until);
   const shown = rendition(upload, media, PREVIEW_PROFILE, world, plan, false);
   return shown ? [shown] : [];
 }
@@ -266,7 +266,7 @@ function renditions(upload: Upload, media: MediaInfo, world: UploadWorld, plan: 
     .filter(
       ({ profile, state }) => state === 'ready' && !now.includes(profile) && renditionOf(upload, profile) !== undefined,
     )
-    .flatMap((of) => unwanted(of, world, plan));
+    .flatMap((made) => keepUnwanted(made, world, plan));
   plan.removeUnwanted();
   return { wanted, held, all: [...wanted, ...shown, ...kept].sort((a, b) => a.profile.localeCompare(b.profile)) };
 }
@@ -319,12 +319,12 @@ function progress(upload: Upload, state: UploadState, wanted: RenditionStatus[],
   if (state === 'importing') {
     // What a client sends comes in two steps: to us, and out of the pieces.
     const received = sent ? [sent.receivedBytes / (sent.sizeBytes ?? Number.POSITIVE_INFINITY)] : [];
-    return progressOf([...received, plan.fraction(importJobName(name))], shown);
+    return computeProgress([...received, plan.fraction(importJobName(name))], shown);
   }
   const parts = wanted.map(({ profile, state: of }) =>
     of === 'pending' ? plan.fraction(renditionJobName(name, profile)) : 1,
   );
-  return progressOf(parts, shown);
+  return computeProgress(parts, shown);
 }
 
 export function decideUpload(upload: Upload, world: UploadWorld): UploadDecision {
@@ -350,7 +350,7 @@ export function decideUpload(upload: Upload, world: UploadWorld): UploadDecision
     ...(error && { error }),
     ...(waiting && { waiting }),
     ...(retry !== undefined && { retried: retry }),
-    conditions: conditionsOf(
+    conditions: buildConditions(
       verdicts(upload, media, error, wanted, held, isWaiting(waiting, world.now) ? waiting : undefined),
       upload.status?.conditions,
       generation,

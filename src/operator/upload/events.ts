@@ -4,26 +4,28 @@ import type { EventInput } from '../../kube/events.ts';
 import type { UploadStatus } from '../../resources/upload/spec.ts';
 import { normal, pascalCase, warning } from '../runtime/controller.ts';
 
-export function uploadEvents(before: UploadStatus | undefined, status: UploadStatus): EventInput[] {
-  const told: EventInput[] = [];
+export function buildUploadEvents(before: UploadStatus | undefined, status: UploadStatus): EventInput[] {
+  const events: EventInput[] = [];
   if (status.media && !before?.media) {
-    told.push(normal('MediaImported', `The file has been fetched: ${status.media.durationSeconds} s.`));
+    events.push(normal('MediaImported', `The file has been fetched: ${status.media.durationSeconds} s.`));
   }
   for (const { code, message } of status.warnings ?? []) {
     const known = before?.warnings?.some((other) => other.code === code);
-    if (!known) told.push(warning(pascalCase(code), message));
+    if (!known) events.push(warning(pascalCase(code), message));
   }
   for (const { profile, state, error } of status.renditions ?? []) {
     if (before?.renditions?.find((other) => other.profile === profile)?.state === state) continue;
-    if (state === 'ready') told.push(normal('MediaPrepared', `Prepared for ${profile}.`));
+    if (state === 'ready') events.push(normal('MediaPrepared', `Prepared for ${profile}.`));
     if (state === 'failed')
-      told.push(warning('MediaFailed', `Preparing for ${profile} failed: ${error?.message ?? ''}`));
+      events.push(warning('MediaFailed', `Preparing for ${profile} failed: ${error?.message ?? ''}`));
   }
   if (status.waiting && status.waiting.tries !== before?.waiting?.tries) {
-    told.push(warning('LinkAway', `${status.waiting.message} The link is tried again at ${status.waiting.nextTryAt}.`));
+    events.push(
+      warning('LinkAway', `${status.waiting.message} The link is tried again at ${status.waiting.nextTryAt}.`),
+    );
   }
   if (status.error && !status.media && before?.error?.code !== status.error.code) {
-    told.push(warning('MediaFailed', status.error.message));
+    events.push(warning('MediaFailed', status.error.message));
   }
-  return told;
+  return events;
 }

@@ -21,16 +21,16 @@ const MAX_BYTES = 1024;
 /** Fraction done, 0 to 1, by the UID of the Job. */
 export type Fractions = Map<string, number>;
 
-/** Follows until the lifecycle stops. `look` is called with an upload's key when there is news about one of its Jobs. */
+/** Follows until the lifecycle stops. `enqueue` is called with an upload's key when one of its Jobs has moved on. */
 export function followProgress(
   caches: Pick<Caches, 'jobs' | 'pods'>,
   fractions: Fractions,
-  look: (uploadKey: string) => void,
+  enqueue: (uploadKey: string) => void,
   lifecycle: Lifecycle,
 ): void {
   const agent = new Agent({ connect: { timeout: TIMEOUT_MS }, keepAliveTimeout: 2 * INTERVAL_MS });
-  /** What its upload was last looked at with. */
-  const told = new Map<string, number>();
+  /** The fraction with which the upload was enqueued last. */
+  const enqueued = new Map<string, number>();
 
   const follow = async (job: Job, pods: readonly Pod[]) => {
     const { uid, namespace, labels } = job.metadata;
@@ -40,9 +40,9 @@ export function followProgress(
     const fraction = await ask(address, agent, lifecycle.signal);
     if (fraction === undefined) return;
     fractions.set(uid, fraction);
-    if (!hasMoved(told.get(uid), fraction)) return;
-    told.set(uid, fraction);
-    look(keyIn(namespace, upload));
+    if (!hasMoved(enqueued.get(uid), fraction)) return;
+    enqueued.set(uid, fraction);
+    enqueue(keyIn(namespace, upload));
   };
 
   const run = async () => {
@@ -50,7 +50,7 @@ export function followProgress(
       await sleep(INTERVAL_MS, lifecycle.signal);
       const active = caches.jobs.list().filter(isActive);
       const known = new Set(active.map(({ metadata }) => metadata.uid));
-      for (const kept of [fractions, told]) for (const uid of kept.keys()) if (!known.has(uid)) kept.delete(uid);
+      for (const kept of [fractions, enqueued]) for (const uid of kept.keys()) if (!known.has(uid)) kept.delete(uid);
       await Promise.all(active.map((job) => follow(job, caches.pods.byIndex(BY_OWNER, job.metadata.uid))));
     }
   };

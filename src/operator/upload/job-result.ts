@@ -32,7 +32,7 @@ function lastError(pods: readonly Pod[]): PrepareResult | undefined {
 }
 
 /** A pod that ended well decides, even before the Job controller has counted it; then the Job's own end does. */
-export function outcomeOf(job: Job, pods: readonly Pod[], now: Date): Outcome {
+export function readOutcome(job: Job, pods: readonly Pod[], now: Date): Outcome {
   for (const end of pods.flatMap(terminations)) {
     if (end.exitCode !== 0) continue;
     const result = parseAs(PrepareResult, end.message);

@@ -185,7 +185,7 @@ function writtenTask(job: Job): unknown {
 }
 
 /** The task that a Job was made for; undefined when it cannot be read. */
-export function taskOf(job: Job): PrepareTask | undefined {
+export function readTask(job: Job): PrepareTask | undefined {
   const task = writtenTask(job);
   return Value.Check(PrepareTask, task) ? task : undefined;
 }
@@ -198,14 +198,14 @@ export const fits = (job: Job, wish: Wish): boolean => isSameJson(writtenTask(jo
 
 /** The wish with the storage key that its Job was given: a Job that began under another setting of sharing goes on. */
 export function asBegun(wish: Wish, job: Job | undefined, { sha256 }: MediaInfo): Wish {
-  const [begun, { task }] = [job && taskOf(job), wish];
+  const [begun, { task }] = [job && readTask(job), wish];
   if (begun?.action !== 'rendition' || task.action !== 'rendition') return wish;
   if (!isRenditionKey(begun.renditionKey, sha256, task.type, task.profile)) return wish;
   return { ...wish, task: { ...task, renditionKey: begun.renditionKey } };
 }
 
 /** The generation of the Upload that a Job was made for. */
-export const generationOf = (job: Job): number => Number(job.metadata.annotations?.[GENERATION_ANNOTATION] ?? 0);
+export const readGeneration = (job: Job): number => Number(job.metadata.annotations?.[GENERATION_ANNOTATION] ?? 0);
 
 /** The wish for another try that a Job was made for. */
-export const retryOfJob = (job: Job): string | undefined => job.metadata.annotations?.[RETRY_ANNOTATION];
+export const readRetry = (job: Job): string | undefined => job.metadata.annotations?.[RETRY_ANNOTATION];

@@ -22,7 +22,7 @@ export const isActive = (job: Job): boolean => !job.metadata.deletionTimestamp &
  * `shown` is what stands in the status for the same state; it stays while the difference is small, and does not fall
  * because of a pod that cannot be asked.
  */
-export function progressOf(parts: readonly (number | undefined)[], shown: number | undefined): number {
+export function computeProgress(parts: readonly (number | undefined)[], shown: number | undefined): number {
   const sum = parts.reduce<number>((total, part) => total + (part ?? 0), 0);
   const now = parts.length === 0 ? 0 : Math.round((sum / parts.length) * 100) / 100;
   if (shown === undefined) return now;

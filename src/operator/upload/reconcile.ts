@@ -9,18 +9,18 @@ import {
   BY_OWNER,
   BY_UPLOAD,
   type Caches,
-  profilesAsked,
+  listProfilesAsked,
+  listStreamsOfUpload,
+  listUploadsOfAccount,
   sameSource,
-  streamsOfUpload,
-  uploadsOfAccount,
 } from '../caches/caches.ts';
 import type { Tools } from '../caches/tools.ts';
-import { graceEnd, profileOfStream } from '../media/items.ts';
+import { findProfile, graceEnd } from '../media/items.ts';
 import { isOwnedBy } from '../pods/security.ts';
 import { isReason, isRefusal, keyIn, type Reconcile, splitKey, waitUntil, writeStatus } from '../runtime/controller.ts';
 import type { Admission } from './admission.ts';
 import { decideUpload, type UploadWorld, whileWaiting } from './decide.ts';
-import { uploadEvents } from './events.ts';
+import { buildUploadEvents } from './events.ts';
 import { buildJob, type Wish } from './job.ts';
 import { isActive } from './progress.ts';
 import { grantRoom } from './room.ts';
@@ -41,7 +41,7 @@ export interface UploadTools extends Tools {
 /** What was made with kubectl belongs to no account, and is not limited. */
 function hasPreparedRoom(caches: Pick<Caches, 'uploads'>, upload: Upload, maxBytes: number): boolean {
   if (upload.metadata.labels?.[ACCOUNT_LABEL] === undefined) return true;
-  return uploadsOfAccount(caches, upload).reduce((sum, one) => sum + preparedBytes(one), 0) < maxBytes;
+  return listUploadsOfAccount(caches, upload).reduce((sum, one) => sum + preparedBytes(one), 0) < maxBytes;
 }
 
 /** Until when the Job that makes this rendition may go on, where it runs and streams want it which may not go on air. */
@@ -49,8 +49,8 @@ function heldUntil(caches: UploadTools['caches'], { metadata }: Upload, profile:
   const { namespace = '', name } = metadata;
   // Only a Job that runs is worth a look at all the streams.
   if (!caches.jobs.get(namespace, renditionJobName(name, profile))) return undefined;
-  const ends = streamsOfUpload(caches, keyIn(namespace, name)).flatMap((stream) =>
-    profileOfStream(stream) === profile ? (graceEnd(stream) ?? []) : [],
+  const ends = listStreamsOfUpload(caches, keyIn(namespace, name)).flatMap((stream) =>
+    findProfile(stream) === profile ? (graceEnd(stream) ?? []) : [],
   );
   return ends.sort((a, b) => b.getTime() - a.getTime())[0];
 }
@@ -76,7 +76,7 @@ export function uploadWorld(
   const { caches, fractions, keepUnusedMs, maxPreparedBytes, settings } = tools;
   const key = keyIn(upload.metadata.namespace, upload.metadata.name);
   const jobs = caches.jobs.byIndex(BY_UPLOAD, key);
-  const { held, ...asked } = profilesAsked(caches, key);
+  const { held, ...asked } = listProfilesAsked(caches, key);
   const pods = new Map<string, Pod[]>();
   for (const { metadata } of jobs) pods.set(metadata.uid, caches.pods.byIndex(BY_OWNER, metadata.uid));
   return {
@@ -86,7 +86,7 @@ export function uploadWorld(
     pods,
     fractions,
     sameSource: (sha256) => sameSource(caches, upload, sha256),
-    grant: () => grantRoom(upload, uploadsOfAccount(caches, upload), settings.maxSourceBytes),
+    grant: () => grantRoom(upload, listUploadsOfAccount(caches, upload), settings.maxSourceBytes),
     hasPreparedRoom: () => hasPreparedRoom(caches, upload, maxPreparedBytes),
     keepUnusedMs,
     settings,
@@ -146,7 +146,7 @@ async function reconcile(tools: UploadTools, key: string): Promise<{ requeueAfte
   if (decision.waitsForRoom) queued.add(importJobName(upload.metadata.name));
   const status = whileWaiting(upload, decision.status, queued);
   if (await writeStatus(tools, UPLOADS, caches.uploads, upload, status)) {
-    for (const event of uploadEvents(upload.status, status)) events.event(upload, event);
+    for (const event of buildUploadEvents(upload.status, status)) events.event(upload, event);
   }
   return refusal === undefined ? waitUntil(decision.requeueAt, now) : { requeueAfterMs: RETRY_MS };
 }

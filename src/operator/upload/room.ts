@@ -8,7 +8,7 @@ import { importJobName } from '../../resources/common/names.ts';
 import type { Upload } from '../../resources/upload/resource.ts';
 import { countedBytes, isFetching } from '../../resources/upload/size.ts';
 import type { UPLOAD_ERRORS } from '../../resources/upload/spec.ts';
-import { taskOf } from './job.ts';
+import { readTask } from './job.ts';
 
 /** `maxBytes`: what the import may bring, where that is less than the upload’s own limit. */
 export type Grant = { maxBytes?: number } | 'wait' | 'full';
@@ -25,17 +25,17 @@ const before = (a: Upload, b: Upload): boolean =>
 export function grantRoom(upload: Upload, ofAccount: readonly Upload[], maxSourceBytes: number): Grant {
   const { accountMaxBytes, source } = upload.spec;
   if (accountMaxBytes === undefined || source.url === undefined) return {};
-  const mostOf = ({ spec }: Upload) => Math.min(spec.maxSizeBytes ?? maxSourceBytes, maxSourceBytes);
+  const findMaxBytes = ({ spec }: Upload) => Math.min(spec.maxSizeBytes ?? maxSourceBytes, maxSourceBytes);
   let left = accountMaxBytes;
   let isOldest = true;
   for (const other of ofAccount) {
     if (other.metadata.uid === upload.metadata.uid) continue;
     left -= countedBytes(other);
     if (!isFetching(other) || !before(other, upload)) continue;
-    left -= mostOf(other);
+    left -= findMaxBytes(other);
     isOldest = false;
   }
-  const most = mostOf(upload);
+  const most = findMaxBytes(upload);
   if (left >= most) return upload.spec.maxSizeBytes === undefined ? {} : { maxBytes: most };
   if (!isOldest) return 'wait';
   return left > 0 ? { maxBytes: left } : 'full';
@@ -62,11 +62,11 @@ export const noPreparedRoom: UploadError = {
 };
 
 /** What an import may bring: what it was granted when it began, so that its Job goes on fitting. */
-export function grantOf(upload: Upload, world: Asked): Grant {
+export function decideGrant(upload: Upload, world: Asked): Grant {
   const { accountMaxBytes, source } = upload.spec;
   if (accountMaxBytes === undefined || source.url === undefined) return {};
   const begun = world.jobs.get(importJobName(upload.metadata.name));
-  const task = begun && taskOf(begun);
+  const task = begun && readTask(begun);
   if (!task) return world.grant();
   return task.action === 'import' && 'url' in task && task.maxBytes !== undefined ? { maxBytes: task.maxBytes } : {};
 }

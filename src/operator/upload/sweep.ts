@@ -16,7 +16,7 @@ import { incomingKeys, sourceKey } from '../../resources/upload/spec.ts';
 import type { Tools } from '../caches/tools.ts';
 import { isReason } from '../runtime/controller.ts';
 import type { Admission } from './admission.ts';
-import { buildSweepJob, type SweepTask, taskOf } from './job.ts';
+import { buildSweepJob, readTask, type SweepTask } from './job.ts';
 import { hasEnded } from './progress.ts';
 
 /** Between two sweeps of the same part of the storage. */
@@ -54,7 +54,7 @@ export function referredTo({ uploads, jobs, pods, streams, begun }: Seen): Set<s
     for (const { key } of status?.renditions ?? []) if (key !== undefined) keys.push(key);
   }
   for (const job of jobs) {
-    const task = taskOf(job);
+    const task = readTask(job);
     if (task && task.action !== 'sweep') keys.push(task.sourceKey);
     if (task?.action === 'import' && 'sent' in task) keys.push(...keysOf(task.sent));
     if (task?.action === 'rendition') keys.push(task.renditionKey);
@@ -102,7 +102,7 @@ export class Sweeper {
     if (!job || hasEnded(job)) return false;
     const { uid } = job.metadata;
     if (this.#known?.uid !== uid) {
-      const task = taskOf(job);
+      const task = readTask(job);
       this.#known = { uid, mayDelete: task?.action === 'sweep' ? mayDelete(task) : () => false };
     }
     return this.#known.mayDelete(key);
@@ -113,7 +113,7 @@ export class Sweeper {
     const { caches, kube, settings } = this.#tools;
     const { namespace, graceSeconds } = this.#options;
     const job = this.#job();
-    const last = job && taskOf(job);
+    const last = job && readTask(job);
     const previous = last?.action === 'sweep' ? last : undefined;
     if (job) {
       if (!hasEnded(job)) return previous?.shards ?? 1;
