@@ -6,6 +6,7 @@
 import { NAMESPACES, PODS } from '../../kube/core.ts';
 import type { Kube, KubeObject, Resource, Stored } from '../../kube/types.ts';
 import { sleep } from '../../lib/clock.ts';
+import type { Logger } from '../../lib/log.ts';
 import { COMPONENT_LABEL, COUNT_FINALIZER, FINALIZER, POD_FINALIZER } from '../../resources/common/names.ts';
 import { LOOPSTREAMS } from '../../resources/stream/resource.ts';
 import { isReason } from '../runtime/controller.ts';
@@ -65,7 +66,7 @@ async function removeFrom<T extends KubeObject>(
 }
 
 /** Whether a namespace is being deleted. Without the right to look, nobody knows, and the answer is no. */
-export async function isEnding(kube: Pick<Kube, 'get'>, namespace: string): Promise<boolean> {
+async function isEnding(kube: Pick<Kube, 'get'>, namespace: string): Promise<boolean> {
   try {
     return (await kube.get(NAMESPACES, '', namespace)).metadata.deletionTimestamp !== undefined;
   } catch (error) {
@@ -73,4 +74,21 @@ export async function isEnding(kube: Pick<Kube, 'get'>, namespace: string): Prom
     if (isReason(error, 'Forbidden')) return false;
     throw error;
   }
+}
+
+/** Within the time that Kubernetes gives the operator to stop (terminationGracePeriodSeconds in the chart). */
+export const FAREWELL_MS = 30_000;
+
+/**
+ * Removes the finalizers when the operator's own namespace is being deleted, for it has no successor then. The deletion of a
+ * namespace begins with its pods, and waits for them: until then this operator has the rights that it needs.
+ */
+export async function removeFinalizersForGood(
+  kube: Kube,
+  { operatorNamespace, namespace }: { operatorNamespace?: string | undefined; namespace: string },
+  log: Logger,
+): Promise<void> {
+  if (!(await isEnding(kube, operatorNamespace ?? namespace))) return;
+  const removed = await removeFinalizers(kube, namespace, { signal: AbortSignal.timeout(FAREWELL_MS) });
+  log.info({ namespace, removed }, 'the namespace of the operator is deleted: streams and pods are held no more');
 }

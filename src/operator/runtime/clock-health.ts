@@ -18,3 +18,12 @@ export function clockHealth(clock: Clock): () => number | undefined {
     return Math.abs(jumpedMs) > TOLERANCE_MS ? jumpedMs : undefined;
   };
 }
+
+/** Describes a jump of the wall clock since now; undefined while there is none. */
+export function describeClockJump(clock: Clock): () => string | undefined {
+  const readJump = clockHealth(clock);
+  return () => {
+    const jumpedMs = readJump();
+    return jumpedMs === undefined ? undefined : `the wall clock jumped by ${jumpedMs} ms`;
+  };
+}

@@ -3,10 +3,14 @@
  * its own within `seconds` from when this operator began to lead, and no more than a tenth of the streams on air at a time,
  * so that never all of them depend on an image that may not be good.
  */
+
 import { createHash } from 'node:crypto';
 import type { Pod } from '../../kube/core.ts';
+import { COMPONENT_LABEL } from '../../resources/common/names.ts';
 import type { LoopStream } from '../../resources/stream/resource.ts';
+import type { PodSettings } from '../pods/security.ts';
 import { readySince } from '../pods/status.ts';
+import { isOutdated } from './handover.ts';
 
 export interface RolloutOptions {
   /** Over how many seconds the streams are spread. */
@@ -27,6 +31,14 @@ const AGAIN_MS = { least: 1_000, most: 15_000 };
 const LONGEST_WAIT_MS = 60_000;
 /** A timer may come a little before the wall clock's moment. */
 const MARGIN_MS = 100;
+
+/** The rollout of what the operator's settings say of pods. `listPods` lists the pods that the operator has made. */
+export const createRollout = (seconds: number, settings: PodSettings, listPods: () => readonly Pod[]): Rollout =>
+  new Rollout({
+    seconds,
+    pods: () => listPods().filter(({ metadata }) => metadata.labels?.[COMPONENT_LABEL] === 'streamer'),
+    isCurrent: (pod) => !isOutdated(pod, settings),
+  });
 
 export class Rollout {
   readonly #options: RolloutOptions;

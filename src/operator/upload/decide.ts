@@ -1,5 +1,5 @@
 /**
- * What an upload needs now: (upload, world) → status and the Jobs to make or to clear away. An upload is imported once; a
+ * What an upload needs now: (upload, observed) → status and the Jobs to make or to clear away. An upload is imported once; a
  * failure is final until its spec is edited. Pure: no I/O, no clock.
  */
 
@@ -30,7 +30,7 @@ import { describeWait, explainGivenUp, isWaiting, planWait } from './outage.ts';
 import { computeProgress, isActive } from './progress.ts';
 import { decideGrant, type Grant, noPreparedRoom, noRoom, ROOM_MS } from './room.ts';
 
-export interface UploadWorld {
+export interface UploadObservation {
   /** Profiles that the streams which play this upload ask for. */
   profiles: readonly string[];
   /**
@@ -81,17 +81,17 @@ class Plan {
   /** The wish for another try that is met. */
   readonly retry: string | undefined;
   readonly #upload: Upload;
-  readonly #world: UploadWorld;
+  readonly #observed: UploadObservation;
 
-  constructor(upload: Upload, world: UploadWorld) {
+  constructor(upload: Upload, observed: UploadObservation) {
     this.#upload = upload;
-    this.#world = world;
-    this.retry = retryOf(upload, world.now);
+    this.#observed = observed;
+    this.retry = retryOf(upload, observed.now);
   }
 
   /** Removes a Job that has said what it had to say. */
   clear(name: string): void {
-    const job = this.#world.jobs.get(name);
+    const job = this.#observed.jobs.get(name);
     if (job && !job.metadata.deletionTimestamp && isOwnedBy(job, this.#upload)) this.remove.push(job);
   }
 
@@ -101,27 +101,27 @@ class Plan {
 
   /** How far a wish is, as far as its Job could be asked. */
   fraction(name: string): number | undefined {
-    return this.#world.fractions.get(this.#world.jobs.get(name)?.metadata.uid ?? '');
+    return this.#observed.fractions.get(this.#observed.jobs.get(name)?.metadata.uid ?? '');
   }
 
   /** Whether a Job works on a wish, or has done so, which may go on although no new one begins. */
   goesOn({ name }: Wish, until: Date | undefined): boolean {
-    const job = this.#world.jobs.get(name);
+    const job = this.#observed.jobs.get(name);
     if (!job || !isOwnedBy(job, this.#upload)) return false;
     if (!this.#isRunning(job)) return true;
-    if (until === undefined || until <= this.#world.now) return false;
+    if (until === undefined || until <= this.#observed.now) return false;
     this.requeue(until);
     return true;
   }
 
   #isRunning(job: Job): boolean {
-    const pods = this.#world.pods.get(job.metadata.uid) ?? [];
-    return isActive(job) && readOutcome(job, pods, this.#world.now).kind === 'running';
+    const pods = this.#observed.pods.get(job.metadata.uid) ?? [];
+    return isActive(job) && readOutcome(job, pods, this.#observed.now).kind === 'running';
   }
 
   /** Removes the Jobs that run for renditions which nobody wants any more. */
   removeUnwanted(): void {
-    for (const job of this.#world.jobs.values()) {
+    for (const job of this.#observed.jobs.values()) {
       if (this.#wanted.has(job.metadata.name) || !isOwnedBy(job, this.#upload)) continue;
       if (readTask(job)?.action === 'rendition' && this.#isRunning(job)) this.remove.push(job);
     }
@@ -130,21 +130,21 @@ class Plan {
   /** The result of a wish; undefined while it is worked on, or has to be (again). */
   follow(wish: Wish) {
     this.#wanted.add(wish.name);
-    const job = this.#world.jobs.get(wish.name);
+    const job = this.#observed.jobs.get(wish.name);
     if (!job) {
       this.create.push({ ...wish, ...(this.retry !== undefined && { retry: this.retry }) });
       return undefined;
     }
     // A Job that is going, or that an upload of the same name left behind, is waited for: the garbage collector takes it.
     if (job.metadata.deletionTimestamp || !isOwnedBy(job, this.#upload)) return undefined;
-    const outcome = readOutcome(job, this.#world.pods.get(job.metadata.uid) ?? [], this.#world.now);
+    const outcome = readOutcome(job, this.#observed.pods.get(job.metadata.uid) ?? [], this.#observed.now);
     if (outcome.kind === 'running' && fits(job, wish)) {
       this.requeueAt = outcome.requeueAt ?? this.requeueAt;
       return undefined;
     }
     const result =
       outcome.kind === 'done' && fits(job, wish)
-        ? believable(outcome.result, wish.task, this.#world.settings)
+        ? believable(outcome.result, wish.task, this.#observed.settings)
         : undefined;
     const isEarlier = readGeneration(job) < (this.#upload.metadata.generation ?? 0) || readRetry(job) !== this.retry;
     const again = result?.action === 'failed' && isEarlier;
@@ -158,7 +158,7 @@ class Plan {
 }
 
 /** Where the source is. Once imported, one that another upload of the account has already is kept once: the older copy. */
-const keptSource = ({ metadata, status }: Upload, { sha256 }: MediaInfo, { sameSource }: UploadWorld): string =>
+const keptSource = ({ metadata, status }: Upload, { sha256 }: MediaInfo, { sameSource }: UploadObservation): string =>
   status?.sourceKey ?? sameSource(sha256) ?? sourceKey(metadata.uid);
 
 const unexpected: UploadError = { code: 'prepare_failed', message: 'The Job answered another question.' };
@@ -166,7 +166,7 @@ const unexpected: UploadError = { code: 'prepare_failed', message: 'The Job answ
 /** The media of an upload, what keeps it from being had, or neither while it is fetched. */
 function imported(
   upload: Upload,
-  world: UploadWorld,
+  observed: UploadObservation,
   plan: Plan,
   edited: boolean,
 ): { media?: MediaInfo; error?: UploadError; waiting?: UploadWaiting } {
@@ -175,24 +175,24 @@ function imported(
   if (isArriving(upload.spec)) return {};
   if (error && !edited) return { error };
   const waiting = edited ? undefined : upload.status?.waiting;
-  if (isWaiting(waiting, world.now)) {
+  if (isWaiting(waiting, observed.now)) {
     plan.clear(importJobName(upload.metadata.name));
     plan.requeue(new Date(waiting.nextTryAt));
     return { waiting };
   }
   const goesOn = waiting ? { waiting } : {};
-  const grant = decideGrant(upload, world);
+  const grant = decideGrant(upload, observed);
   if (grant === 'full') return { error: noRoom };
   if (grant === 'wait') {
     plan.waitsForRoom = true;
-    plan.requeue(new Date(world.now.getTime() + ROOM_MS));
+    plan.requeue(new Date(observed.now.getTime() + ROOM_MS));
     return goesOn;
   }
-  const result = plan.follow(importWish(upload, world.urgent.size > 0, grant.maxBytes));
+  const result = plan.follow(importWish(upload, observed.urgent.size > 0, grant.maxBytes));
   if (!result) return goesOn;
   if (result.action === 'import') return { media: result.media };
   if (result.action !== 'failed') return { error: unexpected };
-  const next = planWait(waiting, result, world.now);
+  const next = planWait(waiting, result, observed.now);
   if (!next) return { error: waiting ? { ...result.error, message: explainGivenUp(result, waiting) } : result.error };
   plan.clear(importJobName(upload.metadata.name));
   plan.requeue(new Date(next.nextTryAt));
@@ -204,7 +204,7 @@ function rendition(
   upload: Upload,
   media: MediaInfo,
   profile: string,
-  world: UploadWorld,
+  observed: UploadObservation,
   plan: Plan,
   edited: boolean,
 ): RenditionStatus | undefined {
@@ -214,13 +214,13 @@ function rendition(
     const { unwantedSince: _, ...wanted } = current;
     return wanted;
   }
-  const { urgent, jobs, settings } = world;
-  const from = keptSource(upload, media, world);
+  const { urgent, jobs, settings } = observed;
+  const from = keptSource(upload, media, observed);
   const wanted = renditionWish(upload, media, profile, urgent.has(profile), from, settings.shareRenditions);
   const wish = asBegun(wanted, jobs.get(wanted.name), media);
-  if (world.held.has(profile) && !plan.goesOn(wish, world.held.get(profile))) return undefined;
-  if (!world.jobs.has(wish.name) && !world.hasPreparedRoom()) {
-    plan.requeue(new Date(world.now.getTime() + ROOM_MS));
+  if (observed.held.has(profile) && !plan.goesOn(wish, observed.held.get(profile))) return undefined;
+  if (!observed.jobs.has(wish.name) && !observed.hasPreparedRoom()) {
+    plan.requeue(new Date(observed.now.getTime() + ROOM_MS));
     return { profile, state: 'failed', error: noPreparedRoom };
   }
   const result = plan.follow(wish);
@@ -233,7 +233,7 @@ function rendition(
 }
 
 /** Keeps a rendition that no stream asks for, with the time since when; drops it once that is too long ago. */
-function keepUnwanted(made: RenditionStatus, { now, keepUnusedMs }: UploadWorld, plan: Plan): RenditionStatus[] {
+function keepUnwanted(made: RenditionStatus, { now, keepUnusedMs }: UploadObservation, plan: Plan): RenditionStatus[] {
   if (!Number.isFinite(keepUnusedMs)) return [made];
   const unwantedSince = made.unwantedSince ?? kubeTime(now);
   const until = new Date(Date.parse(unwantedSince) + keepUnusedMs);
@@ -246,27 +246,27 @@ function keepUnwanted(made: RenditionStatus, { now, keepUnusedMs }: UploadWorld,
  * What somebody wants to look at, where nothing is there yet that could be shown. Streams do not wait for it, so it says
  * nothing of whether the upload is prepared.
  */
-function preview(upload: Upload, media: MediaInfo, world: UploadWorld, plan: Plan): RenditionStatus[] {
-  const until = previewWantedUntil(upload, world.now);
+function preview(upload: Upload, media: MediaInfo, observed: UploadObservation, plan: Plan): RenditionStatus[] {
+  const until = previewWantedUntil(upload, observed.now);
   if (!until || previewOf(upload) === 'ready') return [];
   plan.requeue(until);
-  const shown = rendition(upload, media, PREVIEW_PROFILE, world, plan, false);
+  const shown = rendition(upload, media, PREVIEW_PROFILE, observed, plan, false);
   return shown ? [shown] : [];
 }
 
 /** Everything that has been made, wanted or not, and the state of everything that is wanted. */
-function renditions(upload: Upload, media: MediaInfo, world: UploadWorld, plan: Plan, edited: boolean) {
-  const wanted = [...world.profiles]
+function renditions(upload: Upload, media: MediaInfo, observed: UploadObservation, plan: Plan, edited: boolean) {
+  const wanted = [...observed.profiles]
     .sort()
-    .flatMap((profile) => rendition(upload, media, profile, world, plan, edited) ?? []);
-  const held = world.profiles.filter((profile) => !wanted.some((one) => one.profile === profile)).sort();
-  const shown = preview(upload, media, world, plan);
-  const now = [...world.profiles, ...shown.map(({ profile }) => profile)];
+    .flatMap((profile) => rendition(upload, media, profile, observed, plan, edited) ?? []);
+  const held = observed.profiles.filter((profile) => !wanted.some((one) => one.profile === profile)).sort();
+  const shown = preview(upload, media, observed, plan);
+  const now = [...observed.profiles, ...shown.map(({ profile }) => profile)];
   const kept = (upload.status?.renditions ?? [])
     .filter(
       ({ profile, state }) => state === 'ready' && !now.includes(profile) && renditionOf(upload, profile) !== undefined,
     )
-    .flatMap((made) => keepUnwanted(made, world, plan));
+    .flatMap((made) => keepUnwanted(made, observed, plan));
   plan.removeUnwanted();
   return { wanted, held, all: [...wanted, ...shown, ...kept].sort((a, b) => a.profile.localeCompare(b.profile)) };
 }
@@ -327,14 +327,14 @@ function progress(upload: Upload, state: UploadState, wanted: RenditionStatus[],
   return computeProgress(parts, shown);
 }
 
-export function decideUpload(upload: Upload, world: UploadWorld): UploadDecision {
+export function decideUpload(upload: Upload, observed: UploadObservation): UploadDecision {
   const { generation } = upload.metadata;
-  const plan = new Plan(upload, world);
+  const plan = new Plan(upload, observed);
   const { retry } = plan;
   const edited = (upload.status?.observedGeneration ?? 0) < (generation ?? 0) || retry !== upload.status?.retried;
-  const { media, error: importError, waiting } = imported(upload, world, plan, edited);
+  const { media, error: importError, waiting } = imported(upload, observed, plan, edited);
   const { wanted, held, all } = media
-    ? renditions(upload, media, world, plan, edited)
+    ? renditions(upload, media, observed, plan, edited)
     : { wanted: [], held: [], all: [] };
   const pending = wanted.some(({ state }) => state === 'pending');
   const error = importError ?? wanted.find(({ state }) => state === 'failed')?.error;
@@ -344,17 +344,17 @@ export function decideUpload(upload: Upload, world: UploadWorld): UploadDecision
     ...(generation !== undefined && { observedGeneration: generation }),
     state,
     progress: progress(upload, state, wanted, plan),
-    ...(media && { sourceKey: keptSource(upload, media, world), media }),
+    ...(media && { sourceKey: keptSource(upload, media, observed), media }),
     ...(all.length > 0 && { renditions: all }),
     ...(media && warnings.length > 0 && { warnings }),
     ...(error && { error }),
     ...(waiting && { waiting }),
     ...(retry !== undefined && { retried: retry }),
     conditions: buildConditions(
-      verdicts(upload, media, error, wanted, held, isWaiting(waiting, world.now) ? waiting : undefined),
+      verdicts(upload, media, error, wanted, held, isWaiting(waiting, observed.now) ? waiting : undefined),
       upload.status?.conditions,
       generation,
-      world.now,
+      observed.now,
     ),
   };
   const { create, remove, waitsForRoom, requeueAt } = plan;
