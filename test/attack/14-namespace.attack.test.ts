@@ -8,7 +8,7 @@ import { createKube } from '../../src/kube/client.ts';
 import { JOBS, PODS, SECRETS } from '../../src/kube/core.ts';
 import { collectionPath, objectPath } from '../../src/kube/paths.ts';
 import type { Kube, KubeObject, Resource } from '../../src/kube/types.ts';
-import { buildProbe } from '../../src/operator/destination/test-pod.ts';
+import { buildTestPod } from '../../src/operator/destination/test-pod.ts';
 import { buildPod } from '../../src/operator/stream/pod.ts';
 import { buildProgram } from '../../src/operator/stream/program.ts';
 import { buildJob, importWish } from '../../src/operator/upload/job.ts';
@@ -181,7 +181,7 @@ describe('pods and Jobs, with the operator’s token', () => {
 
   test('what the operator makes is accepted: streams, imports and tests, with media in a volume and in S3', async () => {
     for (const settings of [SETTINGS, S3_SETTINGS]) {
-      for (const pod of [buildPod(stream(), PROGRAM, settings), buildProbe(destination(), '1', settings)])
+      for (const pod of [buildPod(stream(), PROGRAM, settings), buildTestPod(destination(), '1', settings)])
         expect(await ask('operator', 'POST', collection(PODS), inStreams(pod as KubeObject))).toMatchObject({
           status: 201,
         });

@@ -1,5 +1,5 @@
 import { describe, expect, it, test } from 'vitest';
-import { buildProbe } from '../../src/operator/destination/test-pod.ts';
+import { buildTestPod } from '../../src/operator/destination/test-pod.ts';
 import { type PodSettings, parseBytes } from '../../src/operator/pods/security.ts';
 import { operatorConfig } from '../../src/operator/runtime/settings.ts';
 import { buildPod } from '../../src/operator/stream/pod.ts';
@@ -25,7 +25,7 @@ const objects = world({ destinations: [destination()] });
 const film = upload('film', {});
 const PODS: Record<string, (settings: PodSettings) => Spec & Record<string, unknown>> = {
   stream: (settings) => plain(buildPod(of, buildProgram(of, objects, '2026-06-01T12:00:00Z'), settings).spec),
-  test: (settings) => plain(buildProbe(destination(), '1', settings).spec),
+  test: (settings) => plain(buildTestPod(destination(), '1', settings).spec),
   import: (settings) => plain(templateOf(buildJob(film, importWish(film), settings))),
   rendition: (settings) => plain(templateOf(buildJob(film, renditionWish(film, MEDIA, '720p30'), settings))),
   sweep: (settings) => {

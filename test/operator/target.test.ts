@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Secret } from '../../src/kube/core.ts';
-import { destinationStatus } from '../../src/operator/destination/status.ts';
+import { buildDestinationStatus } from '../../src/operator/destination/status.ts';
 import { destination, NOW } from '../support/operator.ts';
 
 const secret = (data: Record<string, string>): Secret =>
@@ -9,7 +9,7 @@ const secret = (data: Record<string, string>): Secret =>
     data: Object.fromEntries(Object.entries(data).map(([key, value]) => [key, Buffer.from(value).toString('base64')])),
   }) as Secret;
 const judged = (of: Secret | undefined) =>
-  destinationStatus(destination('tv', undefined), of, NOW, { allowPrivateDestinations: false });
+  buildDestinationStatus(destination('tv', undefined), of, NOW, { allowPrivateDestinations: false });
 const KEY = 'live_s3cr3t-k3y';
 
 describe('a destination', () => {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { Pod } from '../../src/kube/core.ts';
 import { probeConfig } from '../../src/media/settings.ts';
-import { decideTest, type TestWorld } from '../../src/operator/destination/test.ts';
-import { buildProbe } from '../../src/operator/destination/test-pod.ts';
+import { decideTest, type TestObservation } from '../../src/operator/destination/test.ts';
+import { buildTestPod } from '../../src/operator/destination/test-pod.ts';
 import { ACCOUNT_LABEL, TEST_ANNOTATION } from '../../src/resources/common/names.ts';
 import type { Destination } from '../../src/resources/destination/resource.ts';
 import type { ProbeResult } from '../../src/resources/destination/spec.ts';
@@ -21,13 +21,13 @@ const asked = (id = ID, done?: string): Destination => {
 };
 
 const probePod = (status: Pod['status'] = { phase: 'Pending' }, version = '7'): Pod => {
-  const built = buildProbe(destination(), version, SETTINGS);
+  const built = buildTestPod(destination(), version, SETTINGS);
   return { ...built, metadata: { ...built.metadata, ...meta(built.metadata.name) }, status };
 };
 const ended = (answer: ProbeResult | string, exitCode = 0) =>
   probePod(endedPod(typeof answer === 'string' ? answer : JSON.stringify(answer), exitCode).status);
 
-const world = (more: Partial<TestWorld> = {}): TestWorld => ({
+const world = (more: Partial<TestObservation> = {}): TestObservation => ({
   ready: { status: 'True', message: 'Fine.' },
   secretVersion: '7',
   pod: undefined,
@@ -79,7 +79,7 @@ describe('a test that is asked for', () => {
 
 describe('a test that cannot be made says why', () => {
   const stranger = { ...probePod(), metadata: { ...meta('test-uid-of-tv'), ownerReferences: [] } };
-  const cases: [what: string, is: Destination, world: Partial<TestWorld>, code: string, says: RegExp][] = [
+  const cases: [what: string, is: Destination, world: Partial<TestObservation>, code: string, says: RegExp][] = [
     [
       'of a destination that is not ready',
       asked(),
@@ -134,7 +134,7 @@ describe('a test that cannot be made says why', () => {
 
 describe('the pod of a test', () => {
   const of = { ...destination(), metadata: { ...meta('tv'), labels: { [ACCOUNT_LABEL]: 'ann' } } };
-  const pod = buildProbe(of, '7', SETTINGS);
+  const pod = buildTestPod(of, '7', SETTINGS);
   // biome-ignore lint/suspicious/noExplicitAny: the builder's answer has the shape of a pod, which is not typed here.
   const spec = JSON.parse(JSON.stringify(pod.spec)) as any;
   const [container] = spec.containers;

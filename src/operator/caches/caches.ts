@@ -36,7 +36,7 @@ export const BY_DESTINATION = 'destination';
 const BY_ACCOUNT = 'account';
 /** Uploads by their content, each account's for itself. */
 const BY_CONTENT = 'content';
-/** Pods by the stream that their label names, whoever owns them. */
+/** Pods by the stream that their label names, also those that do not belong to it. */
 export const BY_STREAM = 'stream';
 /** Pods by the node that they run on. */
 export const BY_NODE = 'node';
@@ -167,9 +167,9 @@ export function listStreamsOfUpload(caches: Pick<Caches, 'streams' | 'playlists'
 export interface Asked {
   /** All of them: what is prepared already is kept. */
   profiles: Profile[];
-  /** Those that only streams ask for which may not go on air. */
+  /** Profiles that only streams ask for which may not go on air. */
   held: Set<Profile>;
-  /** Those that a stream waits for which may. */
+  /** Profiles that a stream waits for which may go on air. */
   urgent: Set<Profile>;
 }
 
@@ -276,7 +276,7 @@ export function wire(caches: Caches, enqueue: Enqueue): void {
     enqueue[labels[COMPONENT_LABEL] === 'prepare' ? 'upload' : 'stream'](keyIn(namespace, owner));
   }, REPLAY);
   caches.nodes?.onChange((_key, current, previous) => {
-    // What its kubelet says of it every few minutes asks nothing of the streams.
+    // The reports of its kubelet every few minutes do not concern the streams.
     if (isSameJson(current?.spec, previous?.spec)) return;
     for (const { metadata } of caches.pods.byIndex(BY_NODE, (current ?? previous)?.metadata.name ?? '')) {
       const stream = metadata.labels?.[STREAM_LABEL];

@@ -1,8 +1,8 @@
 /**
- * One destination: its Secret is read, never watched, so that the operator needs no more than `get` on Secrets. It looks
- * again when the Destination changes (the API server marks it when it writes the Secret), and from time to time: so often while a
- * stream is on air there that a key changed by kubectl or External Secrets is published with within a minute. A test of it that is
- * asked for is made and told in the same pass.
+ * Reconciles one destination: reads its Secret, judges it, advances a test that is asked for, and writes its status. The Secret is
+ * never watched, so that the operator needs no more than `get` on Secrets. A destination is reconciled when it changes (the API
+ * server marks it when it writes the Secret), and from time to time: while a stream is on air there so often that a key changed by
+ * kubectl or External Secrets is in use within a minute.
  */
 
 import { SECRETS, type Secret } from '../../kube/core.ts';
@@ -14,7 +14,7 @@ import { BY_DESTINATION } from '../caches/caches.ts';
 import type { Tools } from '../caches/tools.ts';
 import { isReason, type Reconcile, splitKey, writeStatus } from '../runtime/controller.ts';
 import { buildDestinationEvents } from './events.ts';
-import { destinationStatus } from './status.ts';
+import { buildDestinationStatus } from './status.ts';
 import { Tester } from './tester.ts';
 
 /**
@@ -58,7 +58,7 @@ export function reconcileDestination(tools: Tools): Reconcile {
     const secret = await readSecret(tools, destination.metadata.namespace ?? '', destination.spec.secretName);
     const ageMs = clock.now().getTime() - Date.parse(destination.metadata.creationTimestamp);
     if (!secret && ageMs < SECRET_GRACE_MS) return { requeueAfterMs: REQUEUE_MS.soonest };
-    const judged = destinationStatus(destination, secret, clock.now(), tools.settings);
+    const judged = buildDestinationStatus(destination, secret, clock.now(), tools.settings);
     const ready = findCondition(judged.conditions, 'Ready');
     const secretVersion = secret?.metadata.resourceVersion;
     const { result, remove, requeueAfterMs } = await tester.advance(key, destination, { ready, secretVersion });

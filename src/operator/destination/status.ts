@@ -1,4 +1,4 @@
-/** Whether a destination's Secret can be streamed with, and what may be shown of it. Pure: no I/O, no clock. */
+/** Judges whether a stream can be sent with a destination's Secret, and shows of the Secret what may be shown. Pure: no I/O, no clock. */
 
 import type { Secret } from '../../kube/core.ts';
 import { SECRET_KEY_KEY, SECRET_URL_KEY } from '../../resources/common/names.ts';
@@ -47,7 +47,7 @@ function judge(
   };
 }
 
-export function destinationStatus(
+export function buildDestinationStatus(
   destination: Destination,
   secret: Secret | undefined,
   now: Date,

@@ -1,6 +1,5 @@
 /**
- * The pod that tests a destination. It is a pod and no Job: a Job is tried again, and a second publish is not what was asked
- * for. Pure: no I/O, no clock.
+ * Builds the pod that tests a destination. It is a pod and no Job: a Job is retried, and one publish was asked for. Pure: no I/O, no clock.
  */
 
 import type { PodSpec, PodStatus } from '../../kube/core.ts';
@@ -68,7 +67,7 @@ const secretVolume = (secretName: string) => ({
 });
 
 /** `secretVersion`: of the destination's Secret as it is now. The pod reads it as files and sees nothing else of the cluster. */
-export function buildProbe(
+export function buildTestPod(
   destination: Destination,
   secretVersion: string,
   settings: PodSettings,

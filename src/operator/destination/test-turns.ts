@@ -29,7 +29,7 @@ export class TestTurns {
     this.#options = options;
   }
 
-  /** A test that runs, whoever began it. */
+  /** Counts a test that runs, also one that another operator began. */
   hold(key: string, account: string): void {
     this.#waiting.delete(key);
     this.#running.set(key, account);
@@ -51,7 +51,7 @@ export class TestTurns {
     this.#waiting.delete(key);
   }
 
-  /** Those that wait and have a place now: each place goes to the account with the fewest, and then to who came first. */
+  /** Tests that wait and have a place now: each place goes to the account with the fewest, and then to who came first. */
   #next(nowMs: number): Set<string> {
     const { total, each, patienceMs } = this.#options;
     const counts = new Map<string, number>();

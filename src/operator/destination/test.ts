@@ -1,6 +1,6 @@
 /**
- * The test of a destination: what was asked for by an annotation, and what is to be done about it. The annotation's value is
- * the test's id; the test is over when the status has a result of that id. Pure: no I/O, no clock.
+ * Decides the next step of a destination's test, which an annotation asks for. The annotation's value is the test's id; the test
+ * is over when the status has a result of that id. Pure: no I/O, no clock.
  */
 
 import type { Pod } from '../../kube/core.ts';
@@ -13,12 +13,12 @@ import { isOwnedBy } from '../pods/security.ts';
 import { isOver, podTrouble, terminations } from '../pods/status.ts';
 import type { Verdict } from '../runtime/controller.ts';
 
-export interface TestWorld {
+export interface TestObservation {
   /** The destination's own condition, as of its Secret now. */
   ready: Pick<Verdict, 'status' | 'message'> | undefined;
   /** resourceVersion of its Secret. */
   secretVersion: string | undefined;
-  /** What has the name of the pod of its test. */
+  /** The pod with the name of the destination's test, also where it belongs to somebody else. */
   pod: Pod | undefined;
   /** Streams that publish there, or try to. */
   onAir: readonly string[];
@@ -26,7 +26,7 @@ export interface TestWorld {
 }
 
 export interface TestStep {
-  /** What came of the test that was asked for. It is written before `remove` is done: what is removed cannot be read again. */
+  /** The result of the test. It is written before `remove` is done: a pod that is removed cannot be read again. */
   result?: TestStatus;
   /** Make the pod. */
   make?: boolean;
@@ -34,9 +34,9 @@ export interface TestStep {
   requeueAfterMs?: number;
 }
 
-/** Whoever asked does not wait for it any more. */
+/** After so long the person who asked does not wait for the test any more. */
 const VALID_MS = 120_000;
-/** How long a pod may be on its way to run: whoever asked waits a little longer, and is told what keeps it. */
+/** How long a pod may be on its way to run. The person who asked waits a little longer, and learns what keeps it. */
 const START_MS = 25_000;
 /** How long it may exist at all; it has a deadline of its own, which counts from when it runs. */
 const EXIST_MS = 90_000;
@@ -52,7 +52,7 @@ export const notRun = (id: string, message: string, now: Date): TestStatus => ({
 });
 
 /** The test that is asked for and not over. */
-export function askedFor({ metadata, status }: Destination): string | undefined {
+export function findAskedTest({ metadata, status }: Destination): string | undefined {
   const id = metadata.annotations?.[TEST_ANNOTATION] || undefined;
   return id === status?.test?.id ? undefined : id;
 }
@@ -69,8 +69,8 @@ function outcome(pod: Pod): ProbeResult | undefined {
   return no(NOT_RUN, `Its pod ended without an answer: ${why}.`);
 }
 
-/** What to do of a test that is asked for while its pod exists. */
-function follow(pod: Pod, { secretVersion, now }: TestWorld): ProbeResult | 'outdated' | undefined {
+/** The result of a test whose pod exists; undefined while it runs. */
+function follow(pod: Pod, { secretVersion, now }: TestObservation): ProbeResult | 'outdated' | undefined {
   // Nothing is concluded from a pod that somebody takes away, and another one has to wait for its name.
   if (pod.metadata.deletionTimestamp) return undefined;
   if (pod.metadata.annotations?.[SECRET_VERSION_ANNOTATION] !== secretVersion) return 'outdated';
@@ -82,10 +82,10 @@ function follow(pod: Pod, { secretVersion, now }: TestWorld): ProbeResult | 'out
 }
 
 /** Why a test cannot be made at all, in the order in which it can be mended. */
-function obstacle(
+function findObstacle(
   destination: Destination,
   id: string,
-  { ready, pod, onAir, now }: TestWorld,
+  { ready, pod, onAir, now }: TestObservation,
 ): ProbeResult | undefined {
   if (ready?.status !== 'True')
     return no('not_configured', ready?.message ?? 'The destination has not been looked at.');
@@ -97,18 +97,18 @@ function obstacle(
   return !pod && isOld(id, now) ? no(NOT_RUN, 'It was asked for too long ago.') : undefined;
 }
 
-export function decideTest(destination: Destination, world: TestWorld): TestStep {
-  const id = askedFor(destination);
-  const pod = world.pod && isOwnedBy(world.pod, destination) ? world.pod : undefined;
+export function decideTest(destination: Destination, observed: TestObservation): TestStep {
+  const id = findAskedTest(destination);
+  const pod = observed.pod && isOwnedBy(observed.pod, destination) ? observed.pod : undefined;
   const remove = pod && !pod.metadata.deletionTimestamp ? { remove: pod } : {};
   if (id === undefined) return remove;
   const over = (result: ProbeResult): TestStep => ({
-    result: { id, ...result, finishedAt: kubeTime(world.now) },
+    result: { id, ...result, finishedAt: kubeTime(observed.now) },
     ...remove,
   });
-  const result = pod && follow(pod, world);
+  const result = pod && follow(pod, observed);
   if (result && result !== 'outdated') return over(result);
-  const against = obstacle(destination, id, world);
+  const against = findObstacle(destination, id, observed);
   if (against) return over(against);
   if (!pod) return { make: true, requeueAfterMs: REQUEUE_MS };
   return { ...(result === 'outdated' && remove), requeueAfterMs: REQUEUE_MS };

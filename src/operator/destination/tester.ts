@@ -1,4 +1,4 @@
-/** Makes the pods of destinations' tests and takes them away. */
+/** Makes the pods of destinations' tests, and removes them. */
 
 import { PODS, type Pod } from '../../kube/core.ts';
 import { ACCOUNT_LABEL, testPodName } from '../../resources/common/names.ts';
@@ -7,16 +7,16 @@ import { holdsDestination } from '../../resources/destination/spec.ts';
 import { BY_DESTINATION } from '../caches/caches.ts';
 import type { Tools } from '../caches/tools.ts';
 import { isReason, isRefusal, splitKey } from '../runtime/controller.ts';
-import { askedFor, decideTest, notRun, type TestStep, type TestWorld } from './test.ts';
-import { buildProbe } from './test-pod.ts';
+import { decideTest, findAskedTest, notRun, type TestObservation, type TestStep } from './test.ts';
+import { buildTestPod } from './test-pod.ts';
 import { TestTurns } from './test-turns.ts';
 
-/** At the same time: whoever tests a thousand destinations at once must not fill the cluster with their pods. */
+/** Tests at the same time: a thousand destinations that are tested at once must not fill the cluster with pods. */
 const MAX_TESTS = 20;
-/** Of one account: whatever it tests, five others find a place at once. */
+/** Tests of one account at the same time: five others find a place at once. */
 const MAX_TESTS_EACH = 4;
-const TURN_AGAIN_MS = 1000;
-const PATIENCE_MS = 5 * TURN_AGAIN_MS;
+const TURN_REQUEUE_MS = 1000;
+const PATIENCE_MS = 5 * TURN_REQUEUE_MS;
 
 export class Tester {
   readonly #tools: Tools;
@@ -26,16 +26,16 @@ export class Tester {
     this.#tools = tools;
   }
 
-  /** Makes the pod when it is time for it. Answers what is then left to write and to take away. */
+  /** Makes the pod when its turn has come. Returns the result to write and the pod to remove. */
   async advance(
     key: string,
     destination: Destination,
-    seen: Pick<TestWorld, 'ready' | 'secretVersion'>,
+    seen: Pick<TestObservation, 'ready' | 'secretVersion'>,
   ): Promise<TestStep> {
     const { caches, clock } = this.#tools;
     const [namespace] = splitKey(key);
     const pod = caches.pods.get(namespace, testPodName(destination.metadata.uid));
-    const id = askedFor(destination);
+    const id = findAskedTest(destination);
     if (id === undefined && !pod) {
       this.leave(key);
       return {};
@@ -52,7 +52,7 @@ export class Tester {
     const account = destination.metadata.labels?.[ACCOUNT_LABEL] ?? '';
     if (pod) this.#turns.hold(key, account);
     if (!step.make) return step;
-    if (!this.#turns.take(key, account, now.getTime())) return { requeueAfterMs: TURN_AGAIN_MS };
+    if (!this.#turns.take(key, account, now.getTime())) return { requeueAfterMs: TURN_REQUEUE_MS };
     const refusal = await this.#make(namespace, destination, seen.secretVersion ?? '');
     if (refusal === undefined) return step;
     this.leave(key);
@@ -69,10 +69,10 @@ export class Tester {
     await this.#tools.kube.delete(PODS, namespace, name, { uid });
   }
 
-  /** Answers why it cannot be made, if only others can change that. */
+  /** Returns why the pod cannot be made, if only others can change that. */
   async #make(namespace: string, destination: Destination, secretVersion: string): Promise<string | undefined> {
     const { kube, caches, settings } = this.#tools;
-    const pod = buildProbe(destination, secretVersion, settings);
+    const pod = buildTestPod(destination, secretVersion, settings);
     try {
       caches.pods.upsert(await kube.create(PODS, namespace, pod));
       return undefined;
@@ -80,7 +80,7 @@ export class Tester {
       if (isRefusal(error)) return error.message;
       if (!isReason(error, 'AlreadyExists')) throw error;
     }
-    // We did not hear of it, or it is somebody else's: the next look tells.
+    // The watch has not reported it yet, or it is somebody else's: the next reconcile decides.
     caches.pods.upsert(await kube.get(PODS, namespace, pod.metadata.name));
     return undefined;
   }

@@ -1,4 +1,4 @@
-/** `loopstream remove-finalizers`: for namespaces whose operator is gone; `helm uninstall` runs it. */
+/** Runs `loopstream remove-finalizers`, for namespaces whose operator is gone; `helm uninstall` runs it. */
 import { parseArgs } from 'node:util';
 import { createKube } from '../../kube/client.ts';
 import { environment } from '../../settings/environment.ts';

@@ -1,6 +1,6 @@
 /**
- * The finalizers that hold streams and their pods, removed where no operator is left to serve them: without that, the objects
- * and their namespace could not be deleted. A stream on air stays on air, and the next operator puts the finalizers on again.
+ * Removes the finalizers of streams and their pods where no operator is left to do so: otherwise the objects and their namespace
+ * could not be deleted. A stream on air stays on air, and the next operator adds the finalizers again.
  */
 
 import { NAMESPACES, PODS } from '../../kube/core.ts';

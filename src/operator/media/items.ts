@@ -26,7 +26,7 @@ export interface Entry {
   index?: number;
   /** Name of the Upload. */
   upload?: string;
-  /** What people call it. */
+  /** The name that people see. */
   name?: string;
   /** Why it cannot be played; undefined when it can. */
   problem?: Finding | undefined;
@@ -55,7 +55,7 @@ function subject({ upload = '', name, index }: Entry, playlist: Playlist | undef
 
 const UNDER_WAY = new Set(['The file is being fetched.', 'The file is being sent.']);
 
-/** What an import waits for, where it says more than that it is under way. */
+/** The sentence about what an import waits for; empty where it is only under way. */
 function importNote(upload: Upload): string {
   const message = findCondition(upload.status?.conditions, 'Imported')?.message;
   return message === undefined || UNDER_WAY.has(message) ? '' : ` ${message}`;
@@ -91,11 +91,11 @@ function uploadProblem(
 }
 
 /** The tracks of a stream with what can be played of them. Several playlists play one after the other, in the mode of the first. */
-export function assessTracks(stream: LoopStream, world: MediaObjects): Assessed[] {
+export function assessTracks(stream: LoopStream, objects: MediaObjects): Assessed[] {
   const { uploadRef, playlistRefs = [], audioPlaylistRefs = [] } = stream.spec;
   const [profile, hold] = [findProfile(stream), findHold(stream)];
   const assessEntry = (kind: Assessed['kind'], entry: Entry & { upload: string }, playlist?: Playlist): Entry => {
-    const upload = world.uploads.get(entry.upload);
+    const upload = objects.uploads.get(entry.upload);
     const name = (upload && nameOfUpload(upload)) ?? entry.upload;
     const problem = uploadProblem(subject({ ...entry, name }, playlist), upload, kind, profile, hold);
     return { ...entry, name, problem };
@@ -103,7 +103,7 @@ export function assessTracks(stream: LoopStream, world: MediaObjects): Assessed[
   const fromPlaylists = (kind: Assessed['kind'], field: MediaField, refs: string[]): Assessed => {
     let mode: Track['mode'] | undefined;
     const entries = refs.flatMap((name): Entry[] => {
-      const playlist = world.playlists.get(name);
+      const playlist = objects.playlists.get(name);
       const fault = (reason: ReadinessReason, message: string) => [
         { field, playlist: name, problem: finding(reason, message) },
       ];
@@ -173,8 +173,8 @@ export const countItems = (tracks: readonly Assessed[]): number =>
  */
 export function mediaProblem(
   stream: LoopStream,
-  world: MediaObjects,
-  tracks: readonly Assessed[] = assessTracks(stream, world),
+  objects: MediaObjects,
+  tracks: readonly Assessed[] = assessTracks(stream, objects),
 ): Finding | undefined {
   const skips = !isBlocking(stream);
   const stuck = tracks.filter(({ entries }) => {
@@ -195,13 +195,13 @@ export function mediaProblem(
 /** Whether a program that is on air would lose items that only have to be prepared again, as for another quality. */
 export function losesItems(
   stream: LoopStream,
-  world: MediaObjects,
+  objects: MediaObjects,
   { video, audio }: Pick<Playing, 'video' | 'audio'>,
 ): boolean {
   const playing = (track: Track | undefined) =>
     new Set(track?.items.flatMap(({ id, rendition }) => (rendition === '' ? [] : [id])));
   const now = { video: playing(video), audio: playing(audio) };
-  return assessTracks(stream, world).some(({ kind, entries }) =>
+  return assessTracks(stream, objects).some(({ kind, entries }) =>
     entries.some(
       ({ upload, problem }) =>
         problem !== undefined && upload !== undefined && isOnTheWay(problem.reason) && now[kind].has(upload),

@@ -1,4 +1,4 @@
-/** How late the windows of schedules begin. Pure: no I/O, no clock. */
+/** Computes how late the windows of schedules begin. Pure: no I/O, no clock. */
 import type { LoopStream } from '../../resources/stream/resource.ts';
 import { windowAt } from '../stream/schedule.ts';
 

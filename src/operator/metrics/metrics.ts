@@ -1,4 +1,4 @@
-/** Numbers of the operator for Prometheus, named as controller-runtime names its own where it has the same. */
+/** Collects the operator's metrics for Prometheus, named as in controller-runtime where that has the same. */
 import { setImmediate } from 'node:timers/promises';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { reflectorMetrics, requestMetrics, type WorkqueueMetrics, workqueueMetrics } from '../../kube/metrics.ts';
@@ -19,7 +19,7 @@ import { objectSeries } from './series.ts';
 
 const RECONCILE_BUCKETS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 const PHASE_BUCKETS = [0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 900, 3600, 21_600, 86_400];
-/** A start is looked at within a moment of its time; later ones wait for room, for media or for an operator. */
+/** A start is reconciled within a moment of its time; later ones wait for room, for media or for an operator. */
 const LATENESS_BUCKETS = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3600];
 const RESULTS = ['success', 'requeue_after', 'error'] as const;
 
@@ -134,7 +134,7 @@ function reconcileMetrics(registry: Registry): Metrics['observe'] {
   };
 }
 
-/** What has become of streams and uploads while this operator leads. */
+/** Counts what becomes of streams and uploads while this operator leads. */
 function historyMetrics(registry: Registry): Metrics['showObjects'] {
   const phases = new Histogram({
     name: 'loopstream_phase_duration_seconds',

@@ -1,5 +1,5 @@
 /**
- * How much of Kubernetes' database our objects take, and how much of that is one account's. No account is named: there may be many.
+ * Counts how much of Kubernetes' database our objects take, and how much of that one account takes. No account is named: there may be many.
  * Pure: no I/O, no clock.
  */
 

@@ -1,8 +1,7 @@
 /**
- * What Prometheus is told of each stream, as kube-state-metrics tells it of other objects: read from the resource when it
- * is asked for. The lines of a stream are made once for each of its versions and kept, so that a scrape of ten thousand
+ * Writes the metrics of each stream, as kube-state-metrics does of other objects: from the resource, when Prometheus asks. The lines of a stream are made once for each of its versions and kept, so that a scrape of ten thousand
  * streams is hardly more than joining text. Two things differ from kube-state-metrics, for each stream would otherwise
- * have some fifty series: of phases and of a condition's three values only the one that is so is told. No account, no
+ * have some fifty series: of phases and of a condition's three values only the true one is written. No account, no
  * name that people gave. Pure: no I/O, no clock.
  */
 import type { LoopStream } from '../../resources/stream/resource.ts';
@@ -161,7 +160,7 @@ export function* objectSeries(streams: readonly LoopStream[], uploads: readonly 
   yield countsOf(uploads);
 }
 
-/** What is shown, for the documentation. */
+/** The metrics, for the documentation. */
 export const OBJECT_METRICS: Family[] = [
   ...OF_STREAMS.map(({ read: _, labels, ...family }) => ({
     ...family,

@@ -1,5 +1,5 @@
 /**
- * What the pods of streams, of Jobs and of tests have in common: no rights, no token, and nothing that the Pod Security
+ * Builds what the pods of streams, of Jobs and of tests have in common: no rights, no token, and nothing that the Pod Security
  * level `restricted` refuses (https://kubernetes.io/docs/concepts/security/pod-security-standards/). Pure: no I/O, no clock.
  */
 
@@ -18,7 +18,7 @@ import type { LoopStream } from '../../resources/stream/resource.ts';
 import type { Placement } from '../../resources/stream/template.ts';
 import type { Upload } from '../../resources/upload/resource.ts';
 
-/** What the operator's configuration says about the pods that it makes. */
+/** The operator's settings for the pods that it makes. */
 export interface PodSettings {
   image: string;
   logLevel: string;
@@ -98,7 +98,7 @@ const isDirectory = ({ storageUrl }: PodSettings): boolean => storageUrl.startsW
 /** Parts of a list that are there only under a condition. */
 const when = <T>(condition: boolean, ...parts: T[]): T[] => (condition ? parts : []);
 
-/** What a pod's storage is: a pod that was given another one has to be replaced. */
+/** The parts of a pod's storage. A pod with other parts has to be replaced. */
 export const storageParts = (settings: PodSettings): unknown[] => {
   const { storageUrl, storageMountPath, storageVolume, storageSecret, storageReadSecret } = settings;
   return isDirectory(settings)
@@ -107,7 +107,7 @@ export const storageParts = (settings: PodSettings): unknown[] => {
 };
 
 /**
- * What a container does with the media. `all` mounts the whole directory. A list names what is mounted of it: keys of
+ * The use that a container makes of the media. `all` mounts the whole directory. A list names what is mounted of it: keys of
  * objects, or the first segments of keys, which must be there already, since a kubelet would make them as root.
  */
 export type StorageUse = 'all' | readonly StoragePart[];

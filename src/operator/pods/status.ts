@@ -1,4 +1,4 @@
-/** What a pod's status says, in the words of the parts of Kubernetes that wrote it. Pure: no I/O, no clock. */
+/** Reads the status of a pod, in the words of the parts of Kubernetes that wrote it. Pure: no I/O, no clock. */
 import type { ContainerStatus, Pod } from '../../kube/core.ts';
 import type { Finding } from '../runtime/controller.ts';
 
@@ -11,7 +11,7 @@ export const unschedulable = ({ spec, status }: Pod) =>
     ? status?.conditions?.find(({ type, status: is }) => type === 'PodScheduled' && is === 'False')
     : undefined;
 
-/** What keeps a pod from running: no node for it, an image that cannot be had, a container that ends again and again. */
+/** Finds what keeps a pod from running: no node for it, an image that cannot be had, a container that ends again and again. */
 export function podTrouble(pod: Pod): Finding | undefined {
   const refused = unschedulable(pod);
   if (refused) {

@@ -1,15 +1,15 @@
 /**
- * Whether the clock on the wall goes as the one that only goes forward. Timers follow the second and schedules the first: a
- * wall clock that was set, or a machine that slept, leaves timers that come at the wrong moment. What waits is looked at
- * again every ten minutes at the latest, which mends it; sooner does a restart, which liveness asks for (as cert-manager
- * does). What is on air stays there. Pure: no I/O.
+ * Tells when the wall clock has jumped against the monotonic clock. Timers follow the monotonic clock and schedules the wall clock:
+ * after the wall clock was set, or the machine slept, timers come at the wrong moment. Every key that waits is reconciled within
+ * ten minutes, which mends it; a restart mends it sooner, which liveness asks for (as cert-manager does). Streams on air stay on
+ * air. Pure: no I/O.
  */
 import type { Clock } from '../../lib/clock.ts';
 
 /** Clocks that are only slewed stay far below this. */
 const TOLERANCE_MS = 60_000;
 
-/** Answers by how many milliseconds the wall clock has jumped since now, or undefined while it has not. */
+/** Returns by how many milliseconds the wall clock has jumped since now; undefined while it has not. */
 export function clockHealth(clock: Clock): () => number | undefined {
   const offset = () => clock.now().getTime() - clock.monotonicMs();
   const atStart = offset();

@@ -27,7 +27,7 @@ export const waitUntil = (at: Date | undefined, now: Date): { requeueAfterMs?: n
   at && { requeueAfterMs: Math.min(LONGEST_WAIT_MS, Math.max(0, at.getTime() - now.getTime()) + MARGIN_MS) };
 
 /**
- * What is refused in the same words but passes: a new namespace has no service account for its first moments, and admission
+ * Refusals in the same words that pass: a new namespace has no service account for its first moments, and admission
  * that asks who makes an owner reference (OwnerReferencesPermissionEnforcement) knows a new kind up to half a minute later.
  */
 const PASSING = ['error looking up service account', 'because cannot find RESTMapping'];
@@ -44,11 +44,11 @@ export const isReason = (error: unknown, ...reasons: string[]): error is KubeErr
 /** One condition as it is decided: when it changed and for which generation is added when the status is written. */
 export type Verdict = Pick<Condition, 'type' | 'status' | 'reason' | 'message'>;
 
-/** What a named check answers: nothing when all is well. */
+/** The reason and message of a condition, from a named check. */
 export interface Finding {
   reason: string;
   message: string;
-  /** True when it is too early to say, e.g. because a resource has not been looked at yet. */
+  /** True when it is too early to say, e.g. because a resource has not been reconciled yet. */
   unknown?: boolean;
 }
 
@@ -81,7 +81,7 @@ export const sameStatus = <S extends { conditions?: Condition[] }>(current: S | 
 
 /**
  * Writes the operator's part of a status, unless it already says so. What others keep there stays (server-side apply).
- * Answers false when nothing was written; an object that has gone in the meantime needs no status.
+ * Returns false when nothing was written; an object that has gone in the meantime needs no status.
  */
 export async function writeStatus<T extends KubeObject<unknown, { conditions?: Condition[] }>>(
   { kube }: { kube: Kube },

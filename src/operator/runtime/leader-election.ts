@@ -1,4 +1,4 @@
-/** Whether this operator is the one that acts, and what becomes of it when it is no more. */
+/** Elects the operator that acts, and ends the process when it leads no more. */
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { createKube } from '../../kube/client.ts';
@@ -13,7 +13,7 @@ import type { OperatorConfig } from './settings.ts';
 export const LEASE = 'loopstream-operator';
 /** Exit status of an operator that has lost its lease, so that a restart can be told from a crash. */
 export const LOST_LEASE_STATUS = 3;
-/** What was begun is given up after so long when the lease is lost; the writes have ended in that moment. */
+/** Work under way is given up after so long when the lease is lost; writes end in that moment. */
 const GOODBYE_MS = 2_000;
 /** As long as a stopping operator waits for its last write. If it is still under way then, the lease is not handed back. */
 const LAST_WRITE_MS = 5_000;

@@ -1,4 +1,4 @@
-/** The operator's own port, never public: is it alive, are its caches filled, what has it done. */
+/** Serves the operator's own port, which is never public: liveness, readiness, metrics. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { promisify } from 'node:util';
@@ -8,7 +8,7 @@ import type { Lifecycle } from '../../lib/lifecycle.ts';
 
 const compress = promisify(gzip);
 
-/** Serves /healthz, /readyz and /metrics; answers the port it listens on. */
+/** Serves /healthz, /readyz and /metrics; returns the port it listens on. */
 export async function serveOps(
   options: {
     host: string;

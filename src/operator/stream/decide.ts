@@ -51,7 +51,7 @@ export interface Decision {
   epoch?: string;
   audioEpoch?: string;
   skipped?: NonNullable<Program['skipped']>;
-  /** What is on air, or was when its pod was lost, while what is to follow it cannot be played. */
+  /** The program on air, or that was when its pod was lost, while the next one cannot be played. */
   playing?: Playing;
   /** Items that cannot be played. */
   unplayable?: Unplayable;
@@ -86,7 +86,7 @@ interface Situation extends Observation {
   settings: PodSettings;
   /** The stream's own pods. The one that publishes, or is to, comes first. */
   ownPods: Pod[];
-  /** What the first of them plays. */
+  /** The program of the first of them. */
   program: Program | undefined;
   readiness: Verdict[];
   /** Conditions of others that the stream waits for. */
@@ -331,7 +331,7 @@ function describeLeftOutNow(situation: Situation, stays: boolean): string | unde
 }
 
 /**
- * What is on air while the stream refers to media that cannot be played yet (a version that was published, another upload, another
+ * The program on air while the stream refers to media that cannot be played yet (a version that was published, another upload, another
  * quality): only its pod would know of it. It is kept in the status before the pod can be gone (removePodFinalizers), for as long
  * as the stream is meant to be on air. This costs no write of its own, for the status says then what is not ready; nothing is
  * kept of a stream whose media is ready.
@@ -399,7 +399,7 @@ function describeRefusal(stream: LoopStream, refusal: string, now: Date): Omit<P
   const waitedMs = before?.reason === 'QuotaExceeded' ? now.getTime() - Date.parse(before.lastTransitionTime) : 0;
   const { soonest, latest } = QUOTA_RETRY_MS;
   const requeueAt = new Date(now.getTime() + Math.min(latest, Math.max(soonest, waitedMs / 2)));
-  // What others use of it changes with every pod, and would be written each time.
+  // The part that others use changes with every pod, and would be written each time.
   const message = refusal.replace(/, used: .*(?=, limited: )/, '');
   return { phase: 'waiting', live, progressing: no('QuotaExceeded', message), requeueAt };
 }

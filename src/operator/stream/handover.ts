@@ -11,7 +11,7 @@
  * "Nothing runs" is what kubelet says of it (pods/status.ts, isOver), never that the API server knows of no such pod: a finalizer
  * keeps the object until then. A pod on a node that does not answer may still publish, so nothing takes over until the node
  * answers, or is deleted or tainted out-of-service, upon which Kubernetes itself calls the pod failed.
- * Every step is decided anew from what is there, so that it goes on whoever is restarted in between. Pure: no I/O, no clock.
+ * Every step is decided anew from what is there, so that a handover goes on after any restart. Pure: no I/O, no clock.
  */
 
 import type { Node, Pod } from '../../kube/core.ts';
@@ -115,11 +115,11 @@ interface Given {
   program: (previous?: Program) => Program | undefined;
 }
 
-/** What is to be done about the pods; undefined when the one on air may stay and is alone. */
+/** Decides the next step of a handover; undefined when the pod on air may stay and is alone. */
 export function exchange({ observed, main, settings, program }: Given): Exchange | undefined {
   const { other, freeName, now } = observed;
   const why = findReasonToLeave(observed, main, settings);
-  // What has ended by itself is taken away; a standby that is not needed any more too.
+  // A pod that has ended by itself is removed, and a standby that is not needed any more.
   if (why === undefined) return other && { action: decideRemoval(other) };
   const soon = { why, requeueAt: new Date(now.getTime() + REQUEUE_MS) };
   const wait = (waitsFor: string): Exchange => ({ ...soon, action: nothing, waitsFor });

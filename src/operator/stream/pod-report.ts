@@ -52,7 +52,7 @@ const MAX_TEXT = 200;
 const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 const record = (value: unknown) => (isRecord(value) ? value : {});
-/** More of a list is not looked at: a playlist may have 500 items, of which five are named. */
+/** The rest of a longer list is ignored: a playlist may have 500 items, of which five are named. */
 const MAX_LIST = 1000;
 const records = (value: unknown) => (Array.isArray(value) ? value.slice(0, MAX_LIST).filter(isRecord) : []);
 /** Without control characters: what a pod says is shown in terminals. */

@@ -1,4 +1,4 @@
-/** The streamer's pod: built from the stream, its program and the operator's settings. Pure: no I/O, no clock. */
+/** Builds the pod of a stream from the stream, its program and the operator's settings. Pure: no I/O, no clock. */
 import { createHash } from 'node:crypto';
 import type { PodSpec, PodStatus } from '../../kube/core.ts';
 import type { KubeObject } from '../../kube/types.ts';
@@ -86,7 +86,7 @@ const programVolume = {
 };
 
 /**
- * Ready means that a destination accepts media, so readiness is looked at each second and believed at once. Whether the
+ * Ready means that a destination accepts media, so readiness is probed each second and believed at once. Whether the
  * process is alive is another question, with time for a machine under load.
  */
 const probes = {

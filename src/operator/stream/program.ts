@@ -58,7 +58,7 @@ const hashDestinations = ({ spec }: Pick<LoopStream, 'spec'>, { destinations }: 
 const played = ({ destinations: _, destinationsRevision: __, ...rest }: Program) => rest;
 
 /**
- * What the stream's pod is to play; only for a stream without `mediaProblem`. A program that says the same as `previous`
+ * Builds the program of a stream's pod; only for a stream without `mediaProblem`. A program that says the same as `previous`
  * is `previous`, so that an edit which changes nothing on air (a display name) changes no pod; when it plays something else,
  * its version rises.
  */
@@ -108,7 +108,7 @@ export interface Skip {
   void: boolean;
 }
 
-/** Whoever asked for the next item does not want it minutes later. */
+/** A person who asks for the next item does not want it minutes later. */
 const VALID_MS = 120_000;
 const TRACKS = ['video', 'audio'] as const;
 

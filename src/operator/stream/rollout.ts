@@ -1,6 +1,6 @@
 /**
- * Whose turn it is to be given what a new operator makes pods of (another image, another storage): each stream at a moment of
- * its own within `seconds` from when this operator began to lead, and no more than a tenth of the streams on air at a time,
+ * Decides when a stream gets pods of a new operator (another image, another storage): each stream at a moment of its own
+ * within `seconds` from when this operator began to lead, and no more than a tenth of the streams on air at a time,
  * so that never all of them depend on an image that may not be good.
  */
 

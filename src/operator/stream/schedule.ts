@@ -1,5 +1,5 @@
 /**
- * When a stream is to be on air: a window in time, or windows that recur. Level-triggered: the answer depends on the
+ * Computes when a stream is to be on air: in a window of time, or in windows that recur. Level-triggered: the answer depends on the
  * schedule and on `now` alone, so an operator that was down over a start or an end does the right thing when it is back,
  * and windows that overlap are one. Only a starting deadline asks what has been.
  * Pure: no I/O, no clock.

@@ -59,7 +59,7 @@ async function findSecret({ kube }: Pick<Tools, 'kube'>, namespace: string, name
 const findStreamSecret = (tools: Pick<Tools, 'kube'>, { metadata }: LoopStream): Promise<Stored<Secret> | undefined> =>
   findSecret(tools, metadata.namespace ?? '', streamSecretName(metadata.uid));
 
-/** What the streamer reads (streamer/files.ts): a destination whose Secret is not there is left out. */
+/** The destinations as the streamer reads them (streamer/files.ts). One whose Secret is missing is left out. */
 async function readDestinations(tools: Pick<Tools, 'kube'>, { stream, destinations }: Sent): Promise<string> {
   const { namespace = '' } = stream.metadata;
   const read = await Promise.all(

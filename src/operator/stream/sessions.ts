@@ -45,7 +45,7 @@ export interface Sessions {
 }
 
 /** The runs in the messages that a pod's containers have left. */
-function lastWords(pod: Pod): Run[] {
+function readLastRuns(pod: Pod): Run[] {
   const ends = (pod.status?.containerStatuses ?? []).flatMap(({ state, lastState }) =>
     [lastState?.terminated, state?.terminated].filter((end) => end !== undefined),
   );
@@ -58,18 +58,18 @@ function lastWords(pod: Pod): Run[] {
   });
 }
 
-/** `told` is what the pod said when it was asked last. */
-export function readPodTime(pod: Pod, told: readonly Run[] = [], reportsTooLittle = false): PodTime {
-  const words = lastWords(pod);
-  // The last word holds, also where it takes some back.
-  const runs = new Map([...told, ...words].map((run) => [run.run, run]));
+/** `reported`: the runs in the pod's last report. */
+export function readPodTime(pod: Pod, reported: readonly Run[] = [], reportsTooLittle = false): PodTime {
+  const last = readLastRuns(pod);
+  // The last message holds, also where it takes some time back.
+  const runs = new Map([...reported, ...last].map((run) => [run.run, run]));
   const sorted = [...runs.values()].sort((a, b) => a.run - b.run);
   const over = isOver(pod);
   return {
     podUID: pod.metadata.uid,
     runs: sorted,
     // A process begins when the one before it has ended.
-    endedThrough: Math.max(over ? (sorted.at(-1)?.run ?? 0) : (sorted.at(-2)?.run ?? 0), words.at(-1)?.run ?? 0),
+    endedThrough: Math.max(over ? (sorted.at(-1)?.run ?? 0) : (sorted.at(-2)?.run ?? 0), last.at(-1)?.run ?? 0),
     over,
     onAirSince: terminations(pod).length > 0 ? undefined : readySince(pod),
     lifetime: readLifetime(pod),
@@ -77,14 +77,14 @@ export function readPodTime(pod: Pod, told: readonly Run[] = [], reportsTooLittl
   };
 }
 
-const closed = ({ endedAt }: Session): boolean => endedAt !== undefined;
+const isClosed = ({ endedAt }: Session): boolean => endedAt !== undefined;
 const tenths = (seconds: number): number => Math.round(seconds * 10) / 10;
 
 /**
  * Up to when the time of a pod is taken by what its sessions have, in milliseconds since 1970. Of several that have become one
  * the seconds may be those of two pods.
  */
-const takenBy = (sessions: readonly Session[]): number =>
+const findTakenUntil = (sessions: readonly Session[]): number =>
   Math.max(
     Number.NEGATIVE_INFINITY,
     ...sessions.map(
@@ -93,9 +93,9 @@ const takenBy = (sessions: readonly Session[]): number =>
     ),
   );
 
-/** What one pod has told, put into the list as far as it can be so. Returns whether all of it can. */
-function enter(list: Session[], account: PodTime, metered: boolean, now: Date): boolean {
-  const { podUID, runs, endedThrough, over, onAirSince, lifetime } = account;
+/** Records the runs of one pod in the list, as far as they are plausible. Returns whether all of them are. */
+function record(list: Session[], podTime: PodTime, metered: boolean, now: Date): boolean {
+  const { podUID, runs, endedThrough, over, onAirSince, lifetime } = podTime;
   let isPlausible = true;
   const own = list.filter((session) => session.podUID === podUID);
   const known = Math.max(0, ...own.map(({ run = 0 }) => run));
@@ -105,16 +105,16 @@ function enter(list: Session[], account: PodTime, metered: boolean, now: Date): 
     list.push(session);
     return session;
   };
-  let open = own.find((session) => !closed(session));
+  let open = own.find((session) => !isClosed(session));
   for (const told of runs) {
     const ended = told.run <= endedThrough;
     if (told.run <= known && told.run !== open?.run) continue;
     const isOpen = (session: Session) => session === open && (open.run === undefined || open.run === told.run);
     const others = list.filter((session) => session.podUID === podUID && !isOpen(session));
-    const { run, isDoubtful } = judgeRun(told, takenBy(others), lifetime, now);
+    const { run, isDoubtful } = judgeRun(told, findTakenUntil(others), lifetime, now);
     if (isDoubtful) isPlausible = false;
     if (open?.run !== undefined && open.run < run.run) {
-      // What came of it is not told any more.
+      // The end of that run is not reported any more.
       open.endedAt = run.startedAt;
       open = undefined;
     }
@@ -142,15 +142,15 @@ const DOUBT = { type: DOUBT_CONDITION, status: 'False' } as const;
 const CHECK = 'See whether the image of its container and the clock of its node are what they should be.';
 
 /** The condition of a stream with a pod whose report cannot be so; it stays until a pod reports what can. */
-function judgeDoubt(stream: LoopStream, accounts: readonly PodTime[], odd: ReadonlySet<PodTime>, now: Date) {
-  const tooMuch = accounts.find((one) => odd.has(one) || reportsTooMuch(one.runs, one.lifetime, now));
+function judgeDoubt(stream: LoopStream, podTimes: readonly PodTime[], odd: ReadonlySet<PodTime>, now: Date) {
+  const tooMuch = podTimes.find((one) => odd.has(one) || reportsTooMuch(one.runs, one.lifetime, now));
   if (tooMuch) {
     const message =
       `Pod ${tooMuch.podUID} reports more time on air than it can have had since Kubernetes started it. What exceeds ` +
       `that is not charged. ${CHECK}`;
     return { ...DOUBT, reason: 'MoreThanPossible', message };
   }
-  const tooLittle = accounts.find((one) => one.reportsTooLittle);
+  const tooLittle = podTimes.find((one) => one.reportsTooLittle);
   if (tooLittle) {
     const message =
       `Pod ${tooLittle.podUID} reports less than half of the time on air that the operator sees. Only what it reports ` +
@@ -158,23 +158,23 @@ function judgeDoubt(stream: LoopStream, accounts: readonly PodTime[], odd: Reado
     return { ...DOUBT, reason: 'LessThanSeen', message };
   }
   const before = findCondition(stream.status?.conditions, DOUBT.type);
-  const isCleared = accounts.some(({ over, runs }) => !over && runs.length > 0);
+  const isCleared = podTimes.some(({ over, runs }) => !over && runs.length > 0);
   return before && !isCleared ? { ...DOUBT, reason: before.reason, message: before.message } : undefined;
 }
 
-/** Entries that must stay as they are: of each pod that there is, what is open and what was told of last. */
-function needed(list: readonly Session[], accounts: readonly PodTime[]): Set<Session> {
-  const keep = new Set(list.filter((session) => !closed(session)));
-  for (const { podUID } of accounts) {
-    const told = list.filter((session) => session.podUID === podUID && session.run !== undefined);
-    const latest = told.sort((a, b) => (b.run ?? 0) - (a.run ?? 0))[0];
+/** Sessions that must stay as they are: the open ones, and of each pod that there is the latest. */
+function findNeeded(list: readonly Session[], podTimes: readonly PodTime[]): Set<Session> {
+  const keep = new Set(list.filter((session) => !isClosed(session)));
+  for (const { podUID } of podTimes) {
+    const own = list.filter((session) => session.podUID === podUID && session.run !== undefined);
+    const latest = own.sort((a, b) => (b.run ?? 0) - (a.run ?? 0))[0];
     if (latest) keep.add(latest);
   }
   return keep;
 }
 
-/** Two sessions that follow one another, as one. */
-function joined(a: Session, b: Session): Session {
+/** Joins two sessions that follow one another. */
+function join(a: Session, b: Session): Session {
   const [startedAt = a.startedAt] = [a.startedAt, b.startedAt].sort();
   const ends = [a.endedAt, b.endedAt].filter((end) => end !== undefined).sort();
   return {
@@ -188,13 +188,13 @@ function joined(a: Session, b: Session): Session {
 }
 
 /**
- * Down to MAX_SESSIONS: what is acknowledged goes, the oldest first; of what is not, two become one. The last one always
- * stays, which the next number follows.
+ * Shortens the list to MAX_SESSIONS: acknowledged sessions go, the oldest first; of the others, two become one. The last one
+ * always stays, which the next number follows.
  */
-function shorten(list: Session[], accounts: readonly PodTime[], acknowledged: number): Session[] {
+function shorten(list: Session[], podTimes: readonly PodTime[], acknowledged: number): Session[] {
   const kept = [...list];
   while (kept.length > MAX_SESSIONS) {
-    const keep = needed(kept, accounts);
+    const keep = findNeeded(kept, podTimes);
     const done = kept.findIndex((session) => !keep.has(session) && lastNumber(session) <= acknowledged);
     if (done >= 0) {
       kept.splice(done, 1);
@@ -204,37 +204,37 @@ function shorten(list: Session[], accounts: readonly PodTime[], acknowledged: nu
     const first = kept.findIndex((session, i) => free(session) && free(kept[i + 1]));
     const [a, b] = [kept[first], kept[first + 1]];
     if (!a || !b) return kept;
-    kept.splice(first, 2, joined(a, b));
+    kept.splice(first, 2, join(a, b));
   }
   return kept;
 }
 
 /**
- * The sessions as they are now. `metered`: they are kept until they are acknowledged; otherwise the oldest closed ones go
- * when the list is full. `accounts` are all pods of the stream that exist.
+ * Computes the sessions as they are now. `metered`: they are kept until they are acknowledged; otherwise the oldest closed ones
+ * go when the list is full. `podTimes` are all pods of the stream that exist.
  */
 export function computeSessions(
   stream: LoopStream,
-  accounts: readonly PodTime[],
+  podTimes: readonly PodTime[],
   metered: boolean,
   now: Date,
 ): Sessions {
   const { sessions = [], acknowledgedSession = 0 } = stream.status ?? {};
   const list = sessions.map((session) => ({ ...session }));
-  const odd = new Set(accounts.filter((account) => !enter(list, account, metered, now)));
-  const doubt = judgeDoubt(stream, accounts, odd, now);
-  const pods = new Set(accounts.map(({ podUID }) => podUID));
-  for (const session of list) if (!closed(session) && !pods.has(session.podUID)) session.endedAt = kubeTime(now);
+  const odd = new Set(podTimes.filter((podTime) => !record(list, podTime, metered, now)));
+  const doubt = judgeDoubt(stream, podTimes, odd, now);
+  const pods = new Set(podTimes.map(({ podUID }) => podUID));
+  for (const session of list) if (!isClosed(session) && !pods.has(session.podUID)) session.endedAt = kubeTime(now);
   const acknowledged = metered ? acknowledgedSession : Number.POSITIVE_INFINITY;
-  const kept = shorten(list, accounts, acknowledged);
+  const kept = shorten(list, podTimes, acknowledged);
   const late = kept.filter((session) => session.through !== undefined && lastNumber(session) > acknowledged);
-  const book = { sessions: kept, ...(doubt && { doubt }) };
-  if (late.length === 0) return book;
+  const computed = { sessions: kept, ...(doubt && { doubt }) };
+  if (late.length === 0) return computed;
   const count = late.reduce((sum, session) => sum + lastNumber(session) - session.number + 1, 0);
   const message =
     `Nobody has acknowledged sessions after ${acknowledged}: ${count} of them are kept as ${late.length}, with the sum ` +
     'of their seconds. See whether the meter runs.';
-  return { ...book, behind: { type: 'SessionsMetered', status: 'False', reason: 'MeterBehind', message } };
+  return { ...computed, behind: { type: 'SessionsMetered', status: 'False', reason: 'MeterBehind', message } };
 }
 
 /** How far the clocks of the API server, the operator and one kubelet may be apart. */
@@ -273,7 +273,7 @@ function limitMs({ beganMs, createdMs, endedMs }: Lifetime, now: Date): number {
 }
 
 export interface Judged {
-  /** What may be charged of the run. */
+  /** The part of the run that may be charged. */
   run: Run;
   /** The pod reports what cannot be so. */
   isDoubtful: boolean;
@@ -310,13 +310,13 @@ export function reportsTooMuch(runs: readonly Run[], lifetime: Lifetime, now: Da
   });
 }
 
-/** What the operator saw of a pod that was Ready all the time between two of its reports. */
+/** A spell in which the operator saw a pod Ready, between two of its reports. */
 export interface Sight {
   /** When the pod became Ready (RFC 3339): another time is another spell. */
   readySince: string;
   /** When the first report of the spell came (monotonic, in milliseconds). */
   atMs: number;
-  /** What the pod had reported by then, in seconds. */
+  /** The time on air that the pod had reported by then, in seconds. */
   seconds: number;
 }
 

@@ -62,10 +62,10 @@ export const sameSessions = (a: LoopStreamStatus | undefined, b: LoopStreamStatu
 const findMessage = (status: { conditions?: Condition[] }, type: string): string =>
   findCondition(status.conditions, type)?.message ?? '';
 
-/** What only takes time is no reason to warn anybody. */
+/** Reasons that only take time: nobody is warned. */
 const PATIENCE = new Set(['MediaImporting', 'MediaPreparing', 'DestinationChecking']);
 
-/** What is wrong, and what to do about it: the same fix that REST and GraphQL give. */
+/** The problem, and the fix that REST and GraphQL give too. */
 const withFix = (condition: Verdict): string => `${condition.message} ${fixOf(condition)}`;
 const isIssue = (reason: string): boolean => Object.hasOwn(READINESS_ISSUES, reason);
 

@@ -55,7 +55,7 @@ interface Kept {
   nextMs: number;
   /** Rises with each skip: what was asked before it is out of date. */
   skips: number;
-  /** What was seen of it since its last comparison (sessions.ts). */
+  /** The spell since its last comparison (sessions.ts). */
   sight?: Sight | undefined;
 }
 
@@ -64,7 +64,7 @@ const withoutHold = ({ held: _, ...rest }: PodReport): PodReport => rest;
 const isStreamer = ({ metadata }: Pod): boolean =>
   metadata.labels?.[COMPONENT_LABEL] === 'streamer' && metadata.labels[STREAM_LABEL] !== undefined;
 
-/** `findViewToken`: what a pod is shown by whoever asks it how it is; a pod of an older release does not look at it. */
+/** `findViewToken`: the token that a pod wants with each question; a pod of an older release ignores it. */
 export function createStreamers(lifecycle: Lifecycle, findViewToken?: (pod: Pod) => Promise<string>): Streamers {
   const agent = new Agent({ connect: { timeout: TIMEOUT_MS }, keepAliveTimeout: TIMEOUT_MS });
   const pods = new Map<string, Kept>();
@@ -129,7 +129,7 @@ export function createStreamers(lifecycle: Lifecycle, findViewToken?: (pod: Pod)
     if (address === undefined) return;
     await ask(`http://${address}:${STREAMER_PORT}${path}`, TIMEOUT_MS, { method: 'POST', token, body });
     const entry = pods.get(pod.metadata.uid);
-    // What it said before is out of date.
+    // Its last report is out of date.
     if (entry) pods.set(pod.metadata.uid, { ...entry, report: entry.report && withoutHold(entry.report), nextMs: 0 });
   };
 

@@ -64,7 +64,7 @@ export class Admission {
   readonly #options: AdmissionOptions;
   /** By namespace and pool, then by account, then by upload. */
   readonly #waiting = new Map<string, Map<string | undefined, Map<string, Ticket[]>>>();
-  /** What is allowed and may not be in the cache of Jobs yet, by upload and by Job name. */
+  /** Jobs that are allowed and may not be in the cache yet, by upload and by Job name. */
   readonly #begun = new Map<string, Map<string, Holder>>();
   /** Whose turn it is, by namespace and pool. */
   readonly #turns = new Map<string, Turns>();

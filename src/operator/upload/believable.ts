@@ -36,7 +36,7 @@ function isPicture(video: MediaInfo['video'], task: Of<'import'>, { pixels }: Me
   if (!video) return task.type === 'audio';
   const { width, height, framerate, codec } = video;
   const sides = within(width, 1, MAX_SIDE) && within(height, 1, MAX_SIDE);
-  // Pictures of what is only listened to are not looked at.
+  // The size of a cover picture does not matter.
   const area = task.type === 'audio' || width * height <= pixels;
   return sides && area && within(framerate, 0, MAX_FRAMERATE) && CODEC.test(codec);
 }

@@ -1,5 +1,5 @@
 /**
- * What an upload needs now: (upload, observed) → status and the Jobs to make or to clear away. An upload is imported once; a
+ * Decides what an upload needs: (upload, observation) → status and the Jobs to make or to remove. An upload is imported once; a
  * failure is final until its spec is edited. Pure: no I/O, no clock.
  */
 
@@ -34,11 +34,11 @@ export interface UploadObservation {
   /** Profiles that the streams which play this upload ask for. */
   profiles: readonly string[];
   /**
-   * Those of them that only streams ask for which may not go on air: no Job begins for them, and one that runs goes on until
+   * Profiles that only streams ask for which may not go on air: no Job begins for them, and one that runs goes on until
    * the time that is given here.
    */
   held: ReadonlyMap<string, Date | undefined>;
-  /** Those of them that a started stream waits for. */
+  /** Profiles that a started stream waits for. */
   urgent: ReadonlySet<string>;
   /** Jobs in the upload's namespace by name, and their pods by the Job's UID. */
   jobs: ReadonlyMap<string, Job>;
@@ -47,7 +47,7 @@ export interface UploadObservation {
   fractions: ReadonlyMap<string, number>;
   /** Storage key of a source with this hash that another upload of the same account has. */
   sameSource: (sha256: string) => string | undefined;
-  /** What the import of a link may bring (room.ts); asked when it is about to begin. */
+  /** Grants the import of a link its room (room.ts), when it is about to begin. */
   grant: () => Grant;
   /** Whether the account may have more prepared media than it has. */
   hasPreparedRoom: () => boolean;
@@ -73,7 +73,7 @@ class Plan {
   readonly create: Wish[] = [];
   readonly remove: Job[] = [];
   requeueAt: Date | undefined;
-  /** What Jobs have just reported. */
+  /** Warnings that Jobs have just reported. */
   readonly warnings: UploadWarning[] = [];
   /** Names of the Jobs that somebody wants. */
   readonly #wanted = new Set<string>();
@@ -243,8 +243,8 @@ function keepUnwanted(made: RenditionStatus, { now, keepUnusedMs }: UploadObserv
 }
 
 /**
- * What somebody wants to look at, where nothing is there yet that could be shown. Streams do not wait for it, so it says
- * nothing of whether the upload is prepared.
+ * The preview that a person asked for, where no rendition can be shown yet. Streams do not wait for it, so it does not count for
+ * whether the upload is prepared.
  */
 function preview(upload: Upload, media: MediaInfo, observed: UploadObservation, plan: Plan): RenditionStatus[] {
   const until = previewWantedUntil(upload, observed.now);
@@ -317,7 +317,7 @@ function progress(upload: Upload, state: UploadState, wanted: RenditionStatus[],
   if (state === 'failed') return 0;
   const { sent } = upload.spec.source;
   if (state === 'importing') {
-    // What a client sends comes in two steps: to us, and out of the pieces.
+    // A file that a client sends comes in two steps: to us, and out of the pieces.
     const received = sent ? [sent.receivedBytes / (sent.sizeBytes ?? Number.POSITIVE_INFINITY)] : [];
     return computeProgress([...received, plan.fraction(importJobName(name))], shown);
   }
@@ -361,7 +361,7 @@ export function decideUpload(upload: Upload, observed: UploadObservation): Uploa
   return { status, create, remove, ...(waitsForRoom && { waitsForRoom }), ...(requeueAt && { requeueAt }) };
 }
 
-/** What the status of an upload says while some of its Jobs wait for their turn; by the names of those Jobs. */
+/** The status of an upload while some of its Jobs wait for their turn; by the names of those Jobs. */
 export function whileWaiting(upload: Upload, status: UploadStatus, queued: ReadonlySet<string>): UploadStatus {
   if (queued.size === 0) return status;
   const { name } = upload.metadata;

@@ -58,7 +58,7 @@ export interface Places<C extends Claim> {
   limit: number;
   /** The accounts of the Jobs that run, once for each Job. */
   running: readonly (string | undefined)[];
-  /** By account. An account that has its share may have thousands of claims: they are not looked at. */
+  /** By account. An account that has its share may have thousands of claims: they are skipped. */
   waiting: ReadonlyMap<string | undefined, Iterable<C>>;
   /** Storage keys that running Jobs make. */
   busy: ReadonlySet<string>;

@@ -1,5 +1,5 @@
 /**
- * Asks the pods of active Jobs how far they are. What they say is kept here for the next look at their upload; a pod that
+ * Asks the pods of active Jobs for their progress. The answers are kept here for the next reconcile of their upload; a pod that
  * does not answer changes nothing.
  */
 import { Value } from 'typebox/value';

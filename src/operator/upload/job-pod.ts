@@ -1,5 +1,5 @@
 /**
- * The pod of a Job. Two containers share the work on strangers' media: `prepare`, the keeper, has the storage and its credentials,
+ * Builds the pod of a Job. Two containers share the work on strangers' media: `prepare`, the keeper, has the storage and its credentials,
  * fetches, hashes and stores, and opens no media; `decoder` runs ffmpeg and ffprobe and has nothing: no credentials, no
  * folder to write to, and of all media the one file, read-only. It is a sidecar, so it ends with the keeper. Pure: no
  * I/O, no clock.
@@ -80,7 +80,7 @@ const keeper = (task: PrepareTask, settings: PodSettings, volumes: readonly obje
   ],
 });
 
-/** What the decoder may see of the media directory: of a rendition the source, of an import nothing. */
+/** The part of the media directory that the decoder sees: of a rendition the source, of an import nothing. */
 const sourceMount = (task: PrepareTask, settings: PodSettings) =>
   task.action === 'rendition'
     ? storageMounts(settings, [{ key: task.sourceKey, readOnly: true }]).filter((mount) => 'subPath' in mount)

@@ -1,4 +1,4 @@
-/** What became of a prepare Job, read from the status of its pods. Pure: no I/O, no clock. */
+/** Reads the outcome of a prepare Job from the status of its pods. Pure: no I/O, no clock. */
 
 import type { Job, Pod } from '../../kube/core.ts';
 import { parseAs } from '../../lib/parse.ts';

@@ -1,4 +1,4 @@
-/** The Jobs that fetch an upload and prepare its renditions: built from the upload and a task. Pure: no I/O, no clock. */
+/** Builds the Jobs that fetch an upload and prepare its renditions, and reads their tasks. Pure: no I/O, no clock. */
 import { Value } from 'typebox/value';
 import type { Job, JobStatus } from '../../kube/core.ts';
 import type { KubeObject } from '../../kube/types.ts';
@@ -48,7 +48,7 @@ export interface Wish {
 const RETRIES = 3;
 /** How long a finished Job stays, for people to look at its log. Its result is in the Upload's status long before. */
 const KEEP_SECONDS = 3600;
-/** What a pod takes to begin and to end. */
+/** The time that a pod takes to begin and to end. */
 const STARTUP_SECONDS = 300;
 /** Millions of objects can be listed in this time. */
 const SWEEP_SECONDS = 3600;
@@ -56,7 +56,7 @@ const SWEEP_SECONDS = 3600;
 const SECONDS_PER_SECOND = 8;
 const RENDITION_BASE_SECONDS = 1800;
 
-/** What an import is of: the link, or the pieces that a client has sent. */
+/** The source of an import: the link, or the pieces that a client has sent. */
 function sourceOf(upload: Upload, maxBytes: number | undefined) {
   const { metadata, spec } = upload;
   const { source, maxDurationSeconds } = spec;
@@ -173,7 +173,7 @@ const jobSpec = (
   template: { metadata: { labels: { ...labels, [TASK_LABEL]: task.action }, annotations }, spec },
 });
 
-/** What a Job's environment says that it was made for. */
+/** The task that a Job was made for, as its environment has it. */
 function writtenTask(job: Job): unknown {
   const spec = job.spec as { template?: { spec?: { containers?: { env?: { name: string; value?: string }[] }[] } } };
   const value = spec.template?.spec?.containers?.[0]?.env?.find((entry) => entry.name === TASK_VARIABLE)?.value;

@@ -1,6 +1,6 @@
 /**
- * How long an import waits for a server that is away, and when it is tried next. The Job ends meanwhile, so that the wait takes no place
- * from others. Pure: no I/O, no clock.
+ * Plans how long an import waits for a server that is away, and when the link is tried next. The Job ends meanwhile, so that the
+ * wait takes no place from others. Pure: no I/O, no clock.
  */
 import { kubeTime } from '../../lib/clock.ts';
 import { UPLOAD_ERRORS, type UploadWaiting } from '../../resources/upload/spec.ts';
@@ -33,13 +33,13 @@ export function planWait(
   return { message, since, until: kubeTime(new Date(until)), nextTryAt: kubeTime(new Date(next)), tries };
 }
 
-/** The last word on a server that was waited for. */
+/** Explains why a server is not waited for any more. */
 export const explainGivenUp = ({ error }: Failure, { tries, since }: UploadWaiting): string =>
   `${error.message} It was tried ${tries + 1} times since ${since}.`;
 
 export const isWaiting = (waiting: UploadWaiting | undefined, now: Date): waiting is UploadWaiting =>
   waiting !== undefined && Date.parse(waiting.nextTryAt) > now.getTime();
 
-/** What is said while it waits, in a sentence. */
+/** Describes the wait in a sentence. */
 export const describeWait = ({ message, nextTryAt, until }: UploadWaiting): string =>
   `${message} The link is tried again at ${nextTryAt}, and given up at ${until}.`;

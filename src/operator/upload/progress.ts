@@ -1,4 +1,4 @@
-/** How far an upload is, and when that is worth a write. Pure: no I/O, no clock. */
+/** Computes the progress of an upload, and decides when a change is worth a write. Pure: no I/O, no clock. */
 import type { Job } from '../../kube/core.ts';
 
 /** A smaller difference is not written: the API server is no place for a progress bar's every move. */

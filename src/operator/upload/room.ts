@@ -1,5 +1,5 @@
 /**
- * How much an account may still keep in storage, when an import or a preparation is about to begin. Links wait without taking room,
+ * Grants room in storage to an import or a preparation that is about to begin. Links wait without taking room,
  * since nobody knows how large their files are: each is granted what it may bring when it begins. Pure: no I/O, no clock.
  */
 
@@ -49,7 +49,7 @@ interface Asked {
   grant: () => Grant;
 }
 
-/** How soon an upload that has to wait for room in its account is looked at again. */
+/** How soon an upload that waits for room in its account is reconciled again. */
 export const ROOM_MS = 30_000;
 
 export const noRoom: UploadError = {
@@ -61,12 +61,12 @@ export const noPreparedRoom: UploadError = {
   message: 'The account keeps as much prepared media as it may. Delete uploads; it is prepared by itself then.',
 };
 
-/** What an import may bring: what it was granted when it began, so that its Job goes on fitting. */
-export function decideGrant(upload: Upload, world: Asked): Grant {
+/** Decides how much an import may bring. One that has begun keeps its grant, so that its Job goes on fitting. */
+export function decideGrant(upload: Upload, observed: Asked): Grant {
   const { accountMaxBytes, source } = upload.spec;
   if (accountMaxBytes === undefined || source.url === undefined) return {};
-  const begun = world.jobs.get(importJobName(upload.metadata.name));
+  const begun = observed.jobs.get(importJobName(upload.metadata.name));
   const task = begun && readTask(begun);
-  if (!task) return world.grant();
+  if (!task) return observed.grant();
   return task.action === 'import' && 'url' in task && task.maxBytes !== undefined ? { maxBytes: task.maxBytes } : {};
 }

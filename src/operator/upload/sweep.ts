@@ -1,6 +1,6 @@
 /**
- * Has a Job clear away the media that nothing refers to. The operator sees no media and the Job sees no resources, so the
- * one tells the other what to keep. While it works, no Job begins whose rendition it might be deleting.
+ * Makes the Job that deletes media to which nothing refers. The operator sees no media and the Job sees no resources, so the
+ * operator tells the Job what to keep. While the Job works, no Job begins whose rendition it might be deleting.
  */
 
 import { JOBS, type Job, type Pod } from '../../kube/core.ts';
@@ -71,7 +71,7 @@ export function nextSweep(bases: ReadonlySet<string>, graceSeconds: number, prev
   return { action: 'sweep', keep: packKeep(bases, shard, shards), shard, shards, graceSeconds };
 }
 
-/** Answers of a key whether a sweep may delete what is under it. */
+/** Returns a test of whether a sweep may delete what is under a key. */
 export function mayDelete({ keep, shard, shards }: SweepTask): (key: string) => boolean {
   const list = new KeepList(keep);
   return (key) => shardOf(baseOf(key), shards) === shard && !list.has(baseOf(key));
@@ -82,7 +82,7 @@ export class Sweeper {
   readonly #options: SweepOptions;
   /** The sweep whose Job may not be in the cache yet. */
   #begun: ((key: string) => boolean) | undefined;
-  /** What the Job of this UID may delete; to read it anew for each question would take milliseconds. */
+  /** The test of what the Job of this UID may delete; reading it anew for each key would take milliseconds. */
   #known: { uid: string; mayDelete: (key: string) => boolean } | undefined;
 
   constructor(tools: Tools, options: SweepOptions) {
@@ -108,7 +108,7 @@ export class Sweeper {
     return this.#known.mayDelete(key);
   }
 
-  /** Makes the Job of the next sweep, unless one is at work. Answers in how many parts it is done. */
+  /** Makes the Job of the next sweep, unless one is at work. Returns the number of parts of the storage. */
   async begin(admission: Pick<Admission, 'begun'>): Promise<number> {
     const { caches, kube, settings } = this.#tools;
     const { namespace, graceSeconds } = this.#options;
