@@ -7,8 +7,8 @@
 
 import { SECRETS, type Secret } from '../../kube/core.ts';
 import { findCondition } from '../../resources/common/conditions.ts';
-import { DESTINATIONS } from '../../resources/destination/resource.ts';
-import { holdsDestination } from '../../resources/destination/spec.ts';
+import { DESTINATIONS, type Destination } from '../../resources/destination/resource.ts';
+import { type DestinationStatus, holdsDestination, type TestStatus } from '../../resources/destination/spec.ts';
 import type { LoopStream } from '../../resources/stream/resource.ts';
 import { BY_DESTINATION } from '../caches/caches.ts';
 import type { Tools } from '../caches/tools.ts';
@@ -25,51 +25,65 @@ const REQUEUE_MS = { onAir: 25_000, used: 100_000, ready: 600_000, notReady: 60_
 /** A Secret is made after the Destination that owns it, whose UID its owner reference needs; so for a moment it is missing. */
 const SECRET_GRACE_MS = 5_000;
 
-/** The younger a destination, the sooner its Secret may turn up: a quarter of its age, from half a second to a minute. */
-const patienceMs = (ageMs: number): number => Math.max(REQUEUE_MS.soonest, Math.min(REQUEUE_MS.notReady, ageMs / 4));
+export function reconcileDestination(tools: Tools): Reconcile {
+  const tester = new Tester(tools);
+  return async (key) => {
+    const destination = tools.caches.destinations.get(...splitKey(key));
+    if (!destination || destination.metadata.deletionTimestamp) {
+      tester.leave(key);
+      return undefined;
+    }
+    const secret = await readSecret(tools, destination);
+    const now = tools.clock.now();
+    const ageMs = now.getTime() - Date.parse(destination.metadata.creationTimestamp);
+    if (!secret && ageMs < SECRET_GRACE_MS) return { requeueAfterMs: REQUEUE_MS.soonest };
 
-/** Up to a fifth sooner, so that a thousand destinations do not ask in the same second. */
-const jittered = (ms: number): number => Math.round(ms * (1 - Math.random() / 5));
+    const judged = buildDestinationStatus(destination, secret, now, tools.settings);
+    const ready = findCondition(judged.conditions, 'Ready');
+    const secretVersion = secret?.metadata.resourceVersion;
+    const step = await tester.advance(key, destination, { ready, secretVersion });
 
-/** How long a Secret that can be used is left alone: it may be changed without anybody telling. */
-function restMs(streams: readonly LoopStream[]): number {
-  if (streams.some(({ status }) => holdsDestination(status?.phase))) return REQUEUE_MS.onAir;
-  return streams.length > 0 ? REQUEUE_MS.used : REQUEUE_MS.ready;
+    await writeDestinationStatus(tools, destination, judged, step.result);
+    if (step.remove) await tester.remove(step.remove);
+    const waitMs = computeWait(tools.caches.streams.byIndex(BY_DESTINATION, key), ready?.status === 'True', ageMs);
+    return { requeueAfterMs: Math.min(waitMs, step.requeueAfterMs ?? waitMs) };
+  };
 }
 
-async function readSecret({ kube }: Tools, namespace: string, name: string): Promise<Secret | undefined> {
+async function readSecret({ kube }: Tools, { metadata, spec }: Destination): Promise<Secret | undefined> {
   try {
-    return await kube.get(SECRETS, namespace, name);
+    return await kube.get(SECRETS, metadata.namespace ?? '', spec.secretName);
   } catch (error) {
     if (isReason(error, 'NotFound')) return undefined;
     throw error;
   }
 }
 
-export function reconcileDestination(tools: Tools): Reconcile {
-  const tester = new Tester(tools);
-  return async (key) => {
-    const { caches, events, clock } = tools;
-    const destination = caches.destinations.get(...splitKey(key));
-    if (!destination || destination.metadata.deletionTimestamp) {
-      tester.leave(key);
-      return undefined;
-    }
-    const secret = await readSecret(tools, destination.metadata.namespace ?? '', destination.spec.secretName);
-    const ageMs = clock.now().getTime() - Date.parse(destination.metadata.creationTimestamp);
-    if (!secret && ageMs < SECRET_GRACE_MS) return { requeueAfterMs: REQUEUE_MS.soonest };
-    const judged = buildDestinationStatus(destination, secret, clock.now(), tools.settings);
-    const ready = findCondition(judged.conditions, 'Ready');
-    const secretVersion = secret?.metadata.resourceVersion;
-    const { result, remove, requeueAfterMs } = await tester.advance(key, destination, { ready, secretVersion });
-    const status = result ? { ...judged, test: result } : judged;
-    if ((await writeStatus(tools, DESTINATIONS, caches.destinations, destination, status)) && ready) {
-      const before = findCondition(destination.status?.conditions, 'Ready');
-      for (const event of buildDestinationEvents(before, ready, result)) events.event(destination, event);
-    }
-    if (remove) await tester.remove(remove);
-    const rest = restMs(caches.streams.byIndex(BY_DESTINATION, key));
-    const wait = jittered(ready?.status === 'True' ? rest : Math.min(rest, patienceMs(ageMs)));
-    return { requeueAfterMs: Math.min(wait, requeueAfterMs ?? wait) };
-  };
+async function writeDestinationStatus(
+  tools: Tools,
+  destination: Destination,
+  judged: DestinationStatus,
+  result: TestStatus | undefined,
+): Promise<void> {
+  const { caches, events } = tools;
+  const status = result ? { ...judged, test: result } : judged;
+  const ready = findCondition(judged.conditions, 'Ready');
+  if (!(await writeStatus(tools, DESTINATIONS, caches.destinations, destination, status)) || !ready) return;
+  const before = findCondition(destination.status?.conditions, 'Ready');
+  for (const event of buildDestinationEvents(before, ready, result)) events.event(destination, event);
 }
+
+/** How long a destination is left alone. Its Secret may be changed without an event. */
+function computeWait(streams: readonly LoopStream[], isReady: boolean, ageMs: number): number {
+  const isOnAir = streams.some(({ status }) => holdsDestination(status?.phase));
+  const usedMs = streams.length > 0 ? REQUEUE_MS.used : REQUEUE_MS.ready;
+  const restMs = isOnAir ? REQUEUE_MS.onAir : usedMs;
+  return addJitter(isReady ? restMs : Math.min(restMs, computePatience(ageMs)));
+}
+
+/** The younger a destination, the sooner its Secret may turn up: a quarter of its age, from half a second to a minute. */
+const computePatience = (ageMs: number): number =>
+  Math.max(REQUEUE_MS.soonest, Math.min(REQUEUE_MS.notReady, ageMs / 4));
+
+/** Up to a fifth sooner, so that a thousand destinations do not ask in the same second. */
+const addJitter = (ms: number): number => Math.round(ms * (1 - Math.random() / 5));
