@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type Claim, nextClaims, shareOf, Turns } from '../../src/operator/upload/fair-share.ts';
+import { type Claim, computeShare, nextClaims, Turns } from '../../src/operator/upload/fair-share.ts';
 
 interface Sized extends Claim {
   /** Rounds that the Job takes. */
@@ -83,13 +83,13 @@ describe('places', () => {
           expect(model.running.length).toBeLessThanOrEqual(limit);
           for (const { account } of next)
             expect(model.runningOf(account)).toBeLessThanOrEqual(
-              Math.max(shareOf(account, limit, hasAccounts), before.get(account) ?? 0),
+              Math.max(computeShare(account, limit, hasAccounts), before.get(account) ?? 0),
             );
           if (model.running.length === limit) continue;
           const busy = new Set(model.running.map(({ workKey }) => workKey));
           for (const { account, workKey } of model.waiting) {
             const shared = [...model.waiting, ...model.running].some((one) => one.account !== undefined);
-            expect(busy.has(workKey) || model.runningOf(account) >= shareOf(account, limit, shared)).toBe(true);
+            expect(busy.has(workKey) || model.runningOf(account) >= computeShare(account, limit, shared)).toBe(true);
           }
         }
         expect(model.begun).toHaveLength(list.length);

@@ -24,7 +24,7 @@ import { keyIn } from '../runtime/controller.ts';
 
 type Meta = Pick<KubeObject, 'metadata'>;
 
-const keyOf = ({ metadata }: Meta): string => keyIn(metadata.namespace, metadata.name);
+const buildKey = ({ metadata }: Meta): string => keyIn(metadata.namespace, metadata.name);
 
 /** Indexes by what an object refers to. */
 export const BY_UPLOAD = 'upload';
@@ -181,7 +181,7 @@ export function listProfilesAsked(
   { streams, playlists }: Pick<Caches, 'streams' | 'playlists'>,
   uploadKey: string,
 ): Asked {
-  const through = playlists.byIndex(BY_UPLOAD, uploadKey).map(keyOf);
+  const through = playlists.byIndex(BY_UPLOAD, uploadKey).map(buildKey);
   const isAsked = (profile: Profile, level: Level) =>
     streams.has(BY_ASK, ask(BY_UPLOAD, uploadKey, profile, level)) ||
     through.some((key) => streams.has(BY_ASK, ask(BY_PLAYLIST, key, profile, level)));
@@ -255,15 +255,15 @@ export function wire(caches: Caches, enqueue: Enqueue): void {
   }, REPLAY);
   caches.uploads.onChange((key) => {
     enqueue.upload(key);
-    for (const stream of listStreamsOfUpload(caches, key)) enqueue.stream(keyOf(stream));
+    for (const stream of listStreamsOfUpload(caches, key)) enqueue.stream(buildKey(stream));
   }, REPLAY);
   caches.playlists.onChange((key, current, previous) => {
-    for (const stream of caches.streams.byIndex(BY_PLAYLIST, key)) enqueue.stream(keyOf(stream));
+    for (const stream of caches.streams.byIndex(BY_PLAYLIST, key)) enqueue.stream(buildKey(stream));
     for (const upload of [...playlistUploadKeys(previous), ...playlistUploadKeys(current)]) enqueue.upload(upload);
   }, REPLAY);
   caches.destinations.onChange((key) => {
     enqueue.destination(key);
-    for (const stream of caches.streams.byIndex(BY_DESTINATION, key)) enqueue.stream(keyOf(stream));
+    for (const stream of caches.streams.byIndex(BY_DESTINATION, key)) enqueue.stream(buildKey(stream));
   }, REPLAY);
   caches.pods.onChange((_key, current, previous) => {
     const { namespace, labels = {}, ownerReferences } = (current ?? previous)?.metadata ?? {};

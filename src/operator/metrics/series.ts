@@ -116,7 +116,7 @@ const head = ({ name, type, help }: Family): string => `# HELP ${name} ${help}\n
 /** An object in a cache is replaced and never changed, so its lines are true as long as it is there. */
 const kept = new WeakMap<LoopStream, string[]>();
 
-function linesOf(stream: LoopStream): string[] {
+function buildLines(stream: LoopStream): string[] {
   const before = kept.get(stream);
   if (before) return before;
   const { namespace = '', name: loopstream } = stream.metadata;
@@ -129,7 +129,7 @@ function linesOf(stream: LoopStream): string[] {
   return lines;
 }
 
-function countsOf(uploads: readonly Upload[]): string {
+function buildCounts(uploads: readonly Upload[]): string {
   const counts = new Map<string, { uploads: Map<string, number>; renditions: Map<string, number> }>();
   const zero = (states: readonly string[]) => new Map(states.map((state) => [state, 0]));
   const raise = (map: Map<string, number>, state: string) => map.set(state, (map.get(state) ?? 0) + 1);
@@ -153,11 +153,11 @@ function countsOf(uploads: readonly Upload[]): string {
 /** In Prometheus' text format (version 0.0.4), a piece for each metric, so that other work can come in between. */
 export function* objectSeries(streams: readonly LoopStream[], uploads: readonly Upload[]): Generator<string> {
   // The lines of all are made first: from here on a stream that changes or goes changes nothing.
-  const lines = streams.map(linesOf);
+  const lines = streams.map(buildLines);
   for (const [index, family] of OF_STREAMS.entries()) {
-    yield head(family) + lines.map((of) => of[index]).join('');
+    yield head(family) + lines.map((line) => line[index]).join('');
   }
-  yield countsOf(uploads);
+  yield buildCounts(uploads);
 }
 
 /** The metrics, for the documentation. */

@@ -119,9 +119,9 @@ export interface StoragePart {
 /** Everything that is played lies below this. */
 export const PLAYED: StorageUse = [{ key: 'renditions', readOnly: true }];
 
-const secretOf = ({ storageSecret, storageReadSecret }: PodSettings, reads: boolean): string | undefined =>
+const findStorageSecret = ({ storageSecret, storageReadSecret }: PodSettings, reads: boolean): string | undefined =>
   reads ? (storageReadSecret ?? storageSecret) : storageSecret;
-const hasSecret = (settings: PodSettings) => !isDirectory(settings) && secretOf(settings, true) !== undefined;
+const hasSecret = (settings: PodSettings) => !isDirectory(settings) && findStorageSecret(settings, true) !== undefined;
 
 /** For each container that starts ffmpeg. */
 export const confineEnv = ({ confine }: PodSettings) => ({ name: 'LOOPSTREAM_CONFINE', value: confine });
@@ -176,7 +176,7 @@ export const commonVolumes = (settings: PodSettings, tmp: Record<string, unknown
   ...when(hasSecret(settings), {
     name: 'storage-credentials',
     secret: {
-      secretName: secretOf(settings, reads),
+      secretName: findStorageSecret(settings, reads),
       defaultMode: 0o440,
       items: ['accessKeyId', 'secretAccessKey'].map((key) => ({ key, path: key })),
     },

@@ -39,8 +39,9 @@ export interface Done {
 /** An action leaves a status to write, or nothing but another run. */
 export type Outcome = Done | { requeueAfterMs?: number };
 
+const RETRY_MS = 500;
 /** The caches were out of date: no conclusion is drawn, and the stream is reconciled again. */
-const STALE: Outcome = { requeueAfterMs: 500 };
+const STALE: Outcome = { requeueAfterMs: RETRY_MS };
 /** The rest of the work for this stream comes after the streams that wait in the queue. */
 const YIELD: Outcome = { requeueAfterMs: 0 };
 const FINISHED: Outcome = {};
@@ -149,7 +150,7 @@ async function publish({ tools, observed, decision, done }: Scene, pod: Pod): Pr
   const { publisherUid, isNew } = await acquirePublisher(tools, observed, uid);
   if (publisherUid !== uid) {
     const holder = [observed.pod, observed.other].find((one) => one?.metadata.uid === publisherUid);
-    return holder ? done(holder, { ...decision, requeueAt: new Date(now.getTime() + 500) }) : STALE;
+    return holder ? done(holder, { ...decision, requeueAt: new Date(now.getTime() + RETRY_MS) }) : STALE;
   }
   // A pod without a node reads its files later. A pod that had the lock before may have read so; it reports if it has not.
   if (pod.spec.nodeName === undefined || !(isNew || report?.held)) return done(pod);

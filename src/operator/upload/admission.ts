@@ -14,7 +14,7 @@ import { hasEnded } from './progress.ts';
 export const POOLS = ['import', 'rendition'] as const;
 export type Pool = (typeof POOLS)[number];
 
-const poolOf = ({ action }: MakingTask): Pool => action;
+const findPool = ({ action }: MakingTask): Pool => action;
 
 interface Ticket extends Claim {
   uploadKey: string;
@@ -49,11 +49,11 @@ export interface Asker {
   since: string;
 }
 
-function holderOf(job: Job): Holder | undefined {
+function findHolder(job: Job): Holder | undefined {
   if (hasEnded(job)) return undefined;
   const task = readTask(job);
   if (!task || task.action === 'sweep') return undefined;
-  return { pool: poolOf(task), account: job.metadata.labels?.[ACCOUNT_LABEL], workKey: workKey(task) };
+  return { pool: findPool(task), account: job.metadata.labels?.[ACCOUNT_LABEL], workKey: workKey(task) };
 }
 
 function* flatten<T>(lists: Iterable<readonly T[]>): Generator<T> {
@@ -76,7 +76,7 @@ export class Admission {
   #holders(namespace: string): Holder[] {
     const holders = new Map<string, Holder>();
     for (const job of this.#options.jobs()) {
-      const holder = job.metadata.namespace === namespace ? holderOf(job) : undefined;
+      const holder = job.metadata.namespace === namespace ? findHolder(job) : undefined;
       if (holder) holders.set(job.metadata.name, holder);
     }
     for (const [uploadKey, begun] of this.#begun) {
@@ -110,7 +110,7 @@ export class Admission {
   }
 
   #wait(namespace: string, ticket: Ticket): void {
-    const key = `${namespace}/${poolOf(ticket.wish.task)}`;
+    const key = `${namespace}/${findPool(ticket.wish.task)}`;
     const accounts = this.#waiting.get(key) ?? new Map<string | undefined, Map<string, Ticket[]>>();
     this.#waiting.set(key, accounts);
     const uploads = accounts.get(ticket.account) ?? new Map<string, Ticket[]>();
@@ -155,7 +155,7 @@ export class Admission {
     const [namespace] = splitKey(uploadKey);
     const begun = new Map<string, Holder>();
     for (const { name, account, workKey: made, wish } of tickets) {
-      const pool = poolOf(wish.task);
+      const pool = findPool(wish.task);
       begun.set(name, { pool, account, workKey: made });
       const others = this.#waiting.get(`${namespace}/${pool}`)?.keys() ?? [];
       this.#turnsOf(namespace, pool).take(account, others);

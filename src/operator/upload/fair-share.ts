@@ -24,7 +24,7 @@ const URGENT_BONUS = 1;
  * The places that one account may hold. An account must leave places for others even when nobody else waits: a Job may run
  * for hours, and nothing takes a place back. Uploads without an account share the whole limit while there is no account.
  */
-export function shareOf(account: string | undefined, limit: number, hasAccounts: boolean): number {
+export function computeShare(account: string | undefined, limit: number, hasAccounts: boolean): number {
   if (limit === 1 || (account === undefined && !hasAccounts)) return limit;
   return Math.ceil(limit / 2);
 }
@@ -82,11 +82,11 @@ interface Queue<C extends Claim> {
 }
 
 /** The queues of the accounts that may have another place, without what cannot begin now. */
-function queuesOf<C extends Claim>({ limit, running, waiting, turns, busy, isSwept }: Places<C>): Queue<C>[] {
+function listQueues<C extends Claim>({ limit, running, waiting, turns, busy, isSwept }: Places<C>): Queue<C>[] {
   const hasAccounts = [...waiting.keys(), ...running].some((account) => account !== undefined);
   return [...waiting].flatMap(([account, all]) => {
     const own = running.filter((one) => one === account).length;
-    const share = shareOf(account, limit, hasAccounts);
+    const share = computeShare(account, limit, hasAccounts);
     if (own >= share) return [];
     const claims = [...all].filter(({ workKey }) => !busy.has(workKey) && !isSwept(workKey));
     return claims.length === 0 ? [] : [{ claims, running: own, turn: turns.of(account), share }];
@@ -94,7 +94,7 @@ function queuesOf<C extends Claim>({ limit, running, waiting, turns, busy, isSwe
 }
 
 /** The first claim of a queue: found rather than sorted, since few places are free and thousands may wait. */
-function headOf<C extends Claim>(queue: Queue<C>, taken: ReadonlySet<string>): C | undefined {
+function findHead<C extends Claim>(queue: Queue<C>, taken: ReadonlySet<string>): C | undefined {
   if (queue.head && !taken.has(queue.head.workKey)) return queue.head;
   queue.claims = queue.claims.filter(({ workKey }) => !taken.has(workKey));
   const [one, ...others] = queue.claims;
@@ -108,10 +108,10 @@ export function nextClaims<C extends Claim>(places: Places<C>): C[] {
   const next: C[] = [];
   if (running.length >= limit) return next;
   const taken = new Set<string>();
-  const queues = queuesOf(places);
+  const queues = listQueues(places);
   while (running.length + next.length < limit) {
     const heads = queues.flatMap((queue) => {
-      const claim = queue.running < queue.share ? headOf(queue, taken) : undefined;
+      const claim = queue.running < queue.share ? findHead(queue, taken) : undefined;
       return claim ? [{ queue, claim, turn: queue.turn - (claim.urgent ? URGENT_BONUS : 0) }] : [];
     });
     heads.sort((a, b) => a.queue.running - b.queue.running || a.turn - b.turn || byAge(a.claim, b.claim));

@@ -45,7 +45,7 @@ const SWEEP_RESOURCES = { requests: { cpu: '250m', memory: '256Mi' }, limits: { 
 const ANNOTATIONS = { 'eks.amazonaws.com/skip-containers': DECODER_CONTAINER };
 
 /** An import makes the directories that others mount parts of, and a sweep looks everywhere. */
-const useOf = (task: PrepareTask): StorageUse =>
+const findStorageUse = (task: PrepareTask): StorageUse =>
   task.action === 'rendition'
     ? [
         { key: 'renditions', readOnly: false },
@@ -75,7 +75,7 @@ const keeper = (task: PrepareTask, settings: PodSettings, volumes: readonly obje
   resources: withDisk(task.action === 'sweep' ? SWEEP_RESOURCES : KEEPER_RESOURCES, volumes),
   ...CONTAINER_SECURITY,
   volumeMounts: [
-    ...commonMounts(settings, useOf(task)),
+    ...commonMounts(settings, findStorageUse(task)),
     ...(task.action === 'sweep' ? [] : [INPUT_MOUNT, { name: SOCKET_VOLUME.name, mountPath: SOCKET_DIR }]),
   ],
 });

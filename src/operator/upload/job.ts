@@ -57,7 +57,7 @@ const SECONDS_PER_SECOND = 8;
 const RENDITION_BASE_SECONDS = 1800;
 
 /** The source of an import: the link, or the pieces that a client has sent. */
-function sourceOf(upload: Upload, maxBytes: number | undefined) {
+function describeSource(upload: Upload, maxBytes: number | undefined) {
   const { metadata, spec } = upload;
   const { source, maxDurationSeconds } = spec;
   const { url = '', sent } = source;
@@ -74,7 +74,7 @@ export const importWish = (upload: Upload, urgent = false, granted = upload.spec
   name: importJobName(upload.metadata.name),
   task: {
     action: 'import',
-    ...sourceOf(upload, granted),
+    ...describeSource(upload, granted),
     type: upload.spec.type,
     sourceKey: sourceKey(upload.metadata.uid),
   },
@@ -82,10 +82,10 @@ export const importWish = (upload: Upload, urgent = false, granted = upload.spec
   urgent,
 });
 
-const secondsOf = ({ durationSeconds }: MediaInfo, profile: string): number =>
+const limitSeconds = ({ durationSeconds }: MediaInfo, profile: string): number =>
   profile === PREVIEW_PROFILE ? Math.min(durationSeconds, PREVIEW_SECONDS) : durationSeconds;
 
-const scopeOf = ({ metadata: { namespace = '', labels } }: Upload): string =>
+const findScope = ({ metadata: { namespace = '', labels } }: Upload): string =>
   renditionScope(namespace, labels?.[ACCOUNT_LABEL]);
 
 /** `from`: storage key of the source. `shared`: all accounts share what is made. */
@@ -103,9 +103,9 @@ export const renditionWish = (
     type: upload.spec.type,
     sourceKey: from,
     profile,
-    renditionKey: renditionKey(media.sha256, upload.spec.type, profile, shared ? undefined : scopeOf(upload)),
+    renditionKey: renditionKey(media.sha256, upload.spec.type, profile, shared ? undefined : findScope(upload)),
   },
-  deadlineSeconds: RENDITION_BASE_SECONDS + Math.ceil(secondsOf(media, profile) * SECONDS_PER_SECOND),
+  deadlineSeconds: RENDITION_BASE_SECONDS + Math.ceil(limitSeconds(media, profile) * SECONDS_PER_SECOND),
   urgent,
 });
 
