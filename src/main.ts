@@ -80,7 +80,7 @@ const ROLES: Record<string, Role> = {
   ),
   operator: server(
     'operator',
-    async () => (await import('./operator/settings.ts')).operatorConfig,
+    async () => (await import('./operator/runtime/settings.ts')).operatorConfig,
     async () => (await import('./operator/main.ts')).runOperator,
   ),
   streamer: server(
@@ -107,8 +107,7 @@ const ROLES: Record<string, Role> = {
   keys: async (args) => (await import('./auth/command.ts')).keysCommand(args),
   admin: async (args) => (await import('./billing/audit/admin/command.ts')).adminCommand(args),
   clients: async (args) => (await import('./auth/clients-command.ts')).clientsCommand(args),
-  'remove-finalizers': async (args) =>
-    (await import('./operator/remove-finalizers-command.ts')).removeFinalizersCommand(args),
+  'remove-finalizers': async (args) => (await import('./operator/finalizers/command.ts')).removeFinalizersCommand(args),
   'sweep-plan': async (args) => (await import('./billing/crypto/sweep-command.ts')).sweepPlanCommand(args),
 };
 

@@ -5,7 +5,7 @@
 import { beforeEach, expect, it } from 'vitest';
 import { JOBS, type Job } from '../../src/kube/core.ts';
 import type { KubeObject, Resource } from '../../src/kube/types.ts';
-import { hasEnded, isActive } from '../../src/operator/progress.ts';
+import { hasEnded, isActive } from '../../src/operator/upload/progress.ts';
 import { findCondition } from '../../src/resources/common/conditions.ts';
 import { ACCOUNT_LABEL, CREDIT_CONDITION } from '../../src/resources/common/names.ts';
 import { LOOPSTREAMS } from '../../src/resources/stream/resource.ts';

@@ -8,7 +8,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { probe } from '../../src/media/probe/probe.ts';
 import type { DnsLookup } from '../../src/media/streamer/output/resolve.ts';
-import { destinationStatus } from '../../src/operator/target.ts';
+import { buildDestinationStatus } from '../../src/operator/destination/status.ts';
 import { ingestForbidden, readIngest } from '../../src/resources/destination/ingest.ts';
 import { failed } from '../support/destinations.ts';
 import { openStudio, type Studio } from '../support/onair.ts';
@@ -118,8 +118,10 @@ describe('a host that is private by its text', () => {
         const { ingest } = readIngest(url);
         expect(ingest && ingestForbidden(ingest, false), url).toMatch(/public internet/);
         const data = { rtmpUrl: Buffer.from(url).toString('base64'), rtmpKey: Buffer.from('k').toString('base64') };
-        const secret = { metadata: { name: 'tv-secret' }, data } as unknown as Parameters<typeof destinationStatus>[1];
-        const status = destinationStatus(destination('tv', undefined), secret, NOW, {
+        const secret = { metadata: { name: 'tv-secret' }, data } as unknown as Parameters<
+          typeof buildDestinationStatus
+        >[1];
+        const status = buildDestinationStatus(destination('tv', undefined), secret, NOW, {
           allowPrivateDestinations: false,
         });
         expect(status.conditions?.[0]).toMatchObject({ status: 'False', reason: 'DestinationInvalid' });

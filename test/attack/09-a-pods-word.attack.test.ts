@@ -6,11 +6,16 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Pod } from '../../src/kube/core.ts';
 import { kubeTime } from '../../src/lib/clock.ts';
-import { degraded, newsOf } from '../../src/operator/news.ts';
-import { compareWithSight, type Sight } from '../../src/operator/plausible.ts';
-import { runsOf } from '../../src/operator/runs.ts';
-import { accountOf, bookOf } from '../../src/operator/sessions.ts';
-import { statusOf } from '../../src/operator/status.ts';
+import { judgeDegraded } from '../../src/operator/stream/conditions.ts';
+import { parsePodReport } from '../../src/operator/stream/pod-report.ts';
+import {
+  compareWithSight,
+  computeSessions,
+  parseRuns,
+  readPodTime,
+  type Sight,
+} from '../../src/operator/stream/sessions.ts';
+import { buildStatus } from '../../src/operator/stream/status.ts';
 import { findCondition } from '../../src/resources/common/conditions.ts';
 import type { LoopStream } from '../../src/resources/stream/resource.ts';
 import { lastNumber, MAX_SESSIONS } from '../../src/resources/stream/sessions.ts';
@@ -21,7 +26,7 @@ const CHARGED = { hour: 3600, skew: 60, rounding: 2 };
 /** The pod of a stream that was made at NOW and reports `runs` when it is asked `seconds` later. */
 function report(runs: unknown, seconds: number, before: LoopStream = stream()) {
   const pod = podOf(before, { ready: true });
-  const book = bookOf(before, [accountOf(pod, runsOf({ runs }))], true, at(seconds));
+  const book = computeSessions(before, [readPodTime(pod, parseRuns({ runs }))], true, at(seconds));
   return { ...book, pod };
 }
 const ended = (pod: Pod, runs: unknown): Pod => ({
@@ -50,8 +55,8 @@ describe('a pod that reports more than it can have had', () => {
     ['the same time twice', [...claim(10), { ...claim(10)[0], run: 8 }, { ...claim(10)[0], run: 9 }]],
   ])('is charged no more than its age, and the stream says so: %s', (_what, runs) => {
     const { pod } = report([], 10);
-    const dead = accountOf(ended(pod, runs));
-    const { sessions, doubt } = bookOf(stream(), [dead], true, at(36_000));
+    const dead = readPodTime(ended(pod, runs));
+    const { sessions, doubt } = computeSessions(stream(), [dead], true, at(36_000));
     const seconds = sessions.reduce((sum, { onAirSeconds }) => sum + onAirSeconds, 0);
     expect(seconds).toBeLessThanOrEqual(10 + CHARGED.skew + CHARGED.rounding);
     if (runs.length === 1) expect(seconds).toBeLessThanOrEqual(10 + CHARGED.rounding);
@@ -74,10 +79,10 @@ describe('a pod that reports more than it can have had', () => {
     const [first, second] = [100, 200].map((seconds) => report(lie, seconds));
     expect(first?.doubt).toEqual(second?.doubt);
     const { decision } = step(stream(), world());
-    const status = statusOf(stream(), decision, undefined, world(), first);
+    const status = buildStatus(stream(), decision, undefined, world(), first);
     expect(findCondition(status.conditions, 'TimekeepingPlausible')?.message).toContain('not charged');
     const doubted = stream({}, { status });
-    expect(bookOf(doubted, [], true, at(300)).doubt).toEqual(first?.doubt);
+    expect(computeSessions(doubted, [], true, at(300)).doubt).toEqual(first?.doubt);
     expect(report(claim(9), 300, doubted).doubt).toBeUndefined();
   });
 
@@ -123,9 +128,9 @@ describe('a pod that tells the truth', () => {
     for (const off of [-3600, 3600]) {
       const pod = podOf(stream(), { ready: true });
       pod.status = { ...pod.status, startTime: kubeTime(at(off + 2)) };
-      const runs = runsOf({ runs: claim(500, kubeTime(at(off + 5)), kubeTime(at(off + 505))) });
-      const dead = { ...accountOf(pod, runs), endedThrough: 7 };
-      const { sessions, doubt } = bookOf(stream(), [dead], true, at(510));
+      const runs = parseRuns({ runs: claim(500, kubeTime(at(off + 5)), kubeTime(at(off + 505))) });
+      const dead = { ...readPodTime(pod, runs), endedThrough: 7 };
+      const { sessions, doubt } = computeSessions(stream(), [dead], true, at(510));
       expect(doubt).toBeUndefined();
       expect(sessions[0]).toMatchObject({ onAirSeconds: 500, startedAt: kubeTime(at(off + 5)) });
     }
@@ -165,7 +170,7 @@ describe('a pod that reports too little', () => {
 
   it('is charged what it reports, and its stream says so', () => {
     const pod = podOf(stream(), { ready: true });
-    const { doubt, sessions } = bookOf(stream(), [accountOf(pod, [], true)], true, at(600));
+    const { doubt, sessions } = computeSessions(stream(), [readPodTime(pod, [], true)], true, at(600));
     expect(doubt).toMatchObject({ reason: 'LessThanSeen', status: 'False' });
     expect(sessions.map(({ onAirSeconds }) => onAirSeconds)).toEqual([0]);
   });
@@ -174,8 +179,8 @@ describe('a pod that reports too little', () => {
 describe('whatever else a pod says', () => {
   it('cannot make a status that Kubernetes refuses', () => {
     for (const startedAt of ['Thu, 01 Jan 1970 00:00:00 GMT', '1', '+275760-09-13T00:00:00Z', 'June 1 2026'])
-      expect(runsOf({ runs: claim(1, startedAt) })).toEqual([]);
-    expect(newsOf({ playable: true, clock: { video: { version: 1, epoch: '2026' } } })?.clock).toEqual({});
+      expect(parseRuns({ runs: claim(1, startedAt) })).toEqual([]);
+    expect(parsePodReport({ playable: true, clock: { video: { version: 1, epoch: '2026' } } })?.clock).toEqual({});
   });
 
   it('is bounded in number and length, and moves no cursor of a terminal', () => {
@@ -184,10 +189,10 @@ describe('whatever else a pod says', () => {
       name: 'n'.repeat(10_000),
       message: '\u001b[2J\u202egone',
     }));
-    const news = newsOf({ playable: true, brokenItems: items, runs: Array(5000).fill(claim(1)[0]) });
+    const news = parsePodReport({ playable: true, brokenItems: items, runs: Array(5000).fill(claim(1)[0]) });
     expect(news?.runs.length).toBeLessThanOrEqual(48);
     expect(news?.problems.length).toBeLessThanOrEqual(1000);
-    const { message = '' } = degraded(news, undefined);
+    const { message = '' } = judgeDegraded(news, undefined);
     expect(message.length).toBeLessThan(5000);
     // biome-ignore lint/suspicious/noControlCharactersInRegex: these must not be there.
     expect(message).not.toMatch(/[\u0000-\u001f\u202e]/);

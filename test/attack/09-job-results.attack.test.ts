@@ -1,7 +1,7 @@
 /** A prepare Job that a file has taken over: it may report what it likes, and only what can be true is written down. */
 import { describe, expect, test } from 'vitest';
-import { importWish, renditionWish } from '../../src/operator/job.ts';
-import { decideUpload } from '../../src/operator/preparation.ts';
+import { decideUpload } from '../../src/operator/upload/decide.ts';
+import { importWish, renditionWish } from '../../src/operator/upload/job.ts';
 import type { Upload } from '../../src/resources/upload/resource.ts';
 import { endedPod, jobOf, MEDIA, NOW, SETTINGS, upload } from '../support/operator.ts';
 

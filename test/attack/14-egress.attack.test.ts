@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import ipaddr from 'ipaddr.js';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { buildJob, importWish, renditionWish } from '../../src/operator/job.ts';
+import { buildJob, importWish, renditionWish } from '../../src/operator/upload/job.ts';
 import { type Helm, openHelms, type Values } from '../support/helm/index.ts';
 import { INLINE } from '../support/helm/values.ts';
 import { MEDIA, SETTINGS, upload } from '../support/operator.ts';

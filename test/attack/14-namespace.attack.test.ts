@@ -8,10 +8,10 @@ import { createKube } from '../../src/kube/client.ts';
 import { JOBS, PODS, SECRETS } from '../../src/kube/core.ts';
 import { collectionPath, objectPath } from '../../src/kube/paths.ts';
 import type { Kube, KubeObject, Resource } from '../../src/kube/types.ts';
-import { buildJob, importWish } from '../../src/operator/job.ts';
-import { programOf } from '../../src/operator/media.ts';
-import { buildPod } from '../../src/operator/pod.ts';
-import { buildProbe } from '../../src/operator/probe.ts';
+import { buildTestPod } from '../../src/operator/destination/test-pod.ts';
+import { buildPod } from '../../src/operator/stream/pod.ts';
+import { buildProgram } from '../../src/operator/stream/program.ts';
+import { buildJob, importWish } from '../../src/operator/upload/job.ts';
 import { API_VERSION, FINALIZER } from '../../src/resources/common/names.ts';
 import { DESTINATIONS } from '../../src/resources/destination/resource.ts';
 import { LOOPSTREAMS } from '../../src/resources/stream/resource.ts';
@@ -91,7 +91,7 @@ afterAll(async () => {
   await kubernetes?.stop();
 });
 
-const PROGRAM = programOf(stream(), world({ destinations: [destination()] }), '2026-06-01T12:00:00Z');
+const PROGRAM = buildProgram(stream(), world({ destinations: [destination()] }), '2026-06-01T12:00:00Z');
 const inStreams = <T extends KubeObject>(object: T): T => ({
   ...object,
   metadata: { ...object.metadata, namespace: STREAMS },
@@ -181,7 +181,7 @@ describe('pods and Jobs, with the operator’s token', () => {
 
   test('what the operator makes is accepted: streams, imports and tests, with media in a volume and in S3', async () => {
     for (const settings of [SETTINGS, S3_SETTINGS]) {
-      for (const pod of [buildPod(stream(), PROGRAM, settings), buildProbe(destination(), '1', settings)])
+      for (const pod of [buildPod(stream(), PROGRAM, settings), buildTestPod(destination(), '1', settings)])
         expect(await ask('operator', 'POST', collection(PODS), inStreams(pod as KubeObject))).toMatchObject({
           status: 201,
         });

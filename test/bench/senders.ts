@@ -67,7 +67,7 @@ export async function startStreamer(media: Media, url: string, key: string): Pro
     LOOPSTREAM_STORAGE_URL: `file://${media.storage}`,
     LOOPSTREAM_HOST: '127.0.0.1',
     LOOPSTREAM_PORT: '0',
-    // As operator/pod.ts has it.
+    // As operator/stream/pod.ts has it.
     NODE_OPTIONS: '--max-semi-space-size=1',
     MALLOC_ARENA_MAX: '1',
   };

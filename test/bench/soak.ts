@@ -29,7 +29,7 @@ export async function measureSoak(media: Media, hours: number): Promise<Row[]> {
   const { stdout } = await promisify(execFile)(
     process.execPath,
     [...flags, media.storage, JSON.stringify(media.items), String(hours)],
-    // As operator/pod.ts has it.
+    // As operator/stream/pod.ts has it.
     { env: { PATH: process.env.PATH, MALLOC_ARENA_MAX: '1' } },
   );
   const took = (performance.now() - from) / 1000;

@@ -10,9 +10,9 @@ import { createElector, type Elector, guardWrites } from '../../src/kube/lease.t
 import type { Kube, Resource } from '../../src/kube/types.ts';
 import { sleep } from '../../src/lib/clock.ts';
 import { Lifecycle } from '../../src/lib/lifecycle.ts';
-import { LOST_LEASE_STATUS } from '../../src/operator/leading.ts';
 import { runOperator } from '../../src/operator/main.ts';
-import { operatorConfig } from '../../src/operator/settings.ts';
+import { LOST_LEASE_STATUS } from '../../src/operator/runtime/leader-election.ts';
+import { operatorConfig } from '../../src/operator/runtime/settings.ts';
 import { applyCrds } from '../../src/resources/crd/install.ts';
 import { DESTINATIONS } from '../../src/resources/destination/resource.ts';
 import { silent, THINGS, thing, writeKubeconfig } from '../support/kube.ts';

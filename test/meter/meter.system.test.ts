@@ -15,7 +15,7 @@ import { createKube } from '../../src/kube/client.ts';
 import { NAMESPACES } from '../../src/kube/core.ts';
 import type { Kube } from '../../src/kube/types.ts';
 import { systemClock } from '../../src/lib/clock.ts';
-import { type Account, bookOf } from '../../src/operator/sessions.ts';
+import { computeSessions, type PodTime } from '../../src/operator/stream/sessions.ts';
 import { ACCOUNT_LABEL, API_VERSION, FIELD_MANAGER_OPERATOR } from '../../src/resources/common/names.ts';
 import { applyCrds } from '../../src/resources/crd/install.ts';
 import { LOOPSTREAMS, type LoopStream } from '../../src/resources/stream/resource.ts';
@@ -65,7 +65,7 @@ function createScene(name: string) {
   let pods = 1;
   let truth = 0;
   const time = () => new Date(nowMs).toISOString();
-  const begin = (): Account => ({
+  const begin = (): PodTime => ({
     podUID: `${name}-${pods++}`,
     runs: [],
     endedThrough: 0,
@@ -77,7 +77,7 @@ function createScene(name: string) {
   const runs = () => account.runs as { run: number; startedAt: string; lastAt: string; onAirSeconds: number }[];
   const write = async () => {
     const stream: LoopStream = await kube.get(LOOPSTREAMS, NS, name);
-    const { sessions: book } = bookOf(stream, [account], true, new Date(nowMs));
+    const { sessions: book } = computeSessions(stream, [account], true, new Date(nowMs));
     const said = { apiVersion: API_VERSION, kind: 'LoopStream', metadata: { name, namespace: NS } };
     await kube.apply(
       LOOPSTREAMS,

@@ -1,9 +1,9 @@
 /** Who may prepare when, on a real control plane: limits, turns, one Job for one rendition. */
 import { expect, it } from 'vitest';
 import { JOBS, type Job } from '../../src/kube/core.ts';
-import { taskOf } from '../../src/operator/job.ts';
-import { hasEnded } from '../../src/operator/progress.ts';
-import { mayDelete } from '../../src/operator/sweep.ts';
+import { readTask } from '../../src/operator/upload/job.ts';
+import { hasEnded } from '../../src/operator/upload/progress.ts';
+import { mayDelete } from '../../src/operator/upload/sweep.ts';
 import { findCondition } from '../../src/resources/common/conditions.ts';
 import { SWEEP_JOB } from '../../src/resources/common/names.ts';
 import { PLAYLISTS } from '../../src/resources/playlist/resource.ts';
@@ -131,7 +131,7 @@ it('a sweep is told what to keep, and no Job begins whose rendition it may be de
   await until('it is imported', async () => (await kube.get(UPLOADS, NS, 'film')).status?.media !== undefined);
   await withoutOperator(async () => undefined, { sweep: { firstMs: 0 } });
   await jobPod(SWEEP_JOB);
-  const task = taskOf((await kube.get(JOBS, NS, SWEEP_JOB)) as Job);
+  const task = readTask((await kube.get(JOBS, NS, SWEEP_JOB)) as Job);
   if (task?.action !== 'sweep') throw new Error('no sweep');
   const { uid } = (await kube.get(UPLOADS, NS, 'film')).metadata;
   expect(['film', uid].map((of) => mayDelete(task)(sourceKey(of)))).toEqual([true, false]);

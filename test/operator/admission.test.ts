@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Job } from '../../src/kube/core.ts';
-import { Admission } from '../../src/operator/admission.ts';
-import { importWish, renditionWish, type Wish } from '../../src/operator/job.ts';
+import { Admission } from '../../src/operator/upload/admission.ts';
+import { importWish, renditionWish, type Wish } from '../../src/operator/upload/job.ts';
 import { ACCOUNT_LABEL } from '../../src/resources/common/names.ts';
 import type { Upload } from '../../src/resources/upload/resource.ts';
 import { jobOf, MEDIA, NAMESPACE, upload } from '../support/operator.ts';

@@ -2,8 +2,9 @@
 import { describe, expect, it } from 'vitest';
 import type { Pod } from '../../src/kube/core.ts';
 import { kubeTime } from '../../src/lib/clock.ts';
-import { notCreated } from '../../src/operator/refusal.ts';
-import { sameStatus, statusOf } from '../../src/operator/status.ts';
+import { sameStatus } from '../../src/operator/runtime/controller.ts';
+import { withoutPod } from '../../src/operator/stream/decide.ts';
+import { buildStatus } from '../../src/operator/stream/status.ts';
 import { findCondition } from '../../src/resources/common/conditions.ts';
 import { PROGRAM_ANNOTATION, PUBLISHED_ANNOTATION } from '../../src/resources/common/names.ts';
 import type { Playlist } from '../../src/resources/playlist/resource.ts';
@@ -133,8 +134,8 @@ describe('a stream whose next version is being prepared', () => {
     );
     expect(step(gated, world({ ...PUBLISHED, pod })).stream.status?.playing).toEqual(of.status?.playing);
     const { decision } = step(of, world(PUBLISHED));
-    const refused = notCreated(of, decision, world(PUBLISHED), 'exceeded quota: few');
-    const status = statusOf(of, refused, undefined, world(PUBLISHED));
+    const refused = withoutPod({ ...world(PUBLISHED), stream: of }, decision, 'exceeded quota: few');
+    const status = buildStatus(of, refused, undefined, world(PUBLISHED));
     expect(status).toMatchObject({ phase: 'waiting', playing: of.status?.playing });
     expect(step({ ...of, status }, world(PUBLISHED)).decision.action).toMatchObject({ do: 'create' });
   });

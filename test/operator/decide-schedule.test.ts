@@ -1,7 +1,7 @@
 /** When a stream is on air by its schedule, its deadline, its owner's wish. */
 import { describe, expect, it } from 'vitest';
 import { kubeTime } from '../../src/lib/clock.ts';
-import { streamEvents, streamStory } from '../../src/operator/story.ts';
+import { buildEvents, buildStreamEvents } from '../../src/operator/stream/status.ts';
 import { findCondition } from '../../src/resources/common/conditions.ts';
 import { CREDIT_CONDITION, FINALIZER } from '../../src/resources/common/names.ts';
 import type { LoopStream } from '../../src/resources/stream/resource.ts';
@@ -15,11 +15,11 @@ describe('one-time schedules', () => {
   it('waits for the start, is on air in the window, and ends', () => {
     const of = stream({ schedule });
     const before = step(of, world());
-    expect(before.decision).toMatchObject({ phase: 'scheduled', action: { do: 'hold' }, lookAgainAt: at(60) });
+    expect(before.decision).toMatchObject({ phase: 'scheduled', action: { do: 'prepare' }, requeueAt: at(60) });
     const held = { ...of, metadata: { ...of.metadata, finalizers: [FINALIZER] } };
     expect(step(held, world()).decision).toMatchObject({ phase: 'scheduled', action: { do: 'nothing' } });
     const inside = step(before.stream, world({ now: at(60) }));
-    expect(inside.decision).toMatchObject({ phase: 'starting', action: { do: 'create' }, lookAgainAt: at(120) });
+    expect(inside.decision).toMatchObject({ phase: 'starting', action: { do: 'create' }, requeueAt: at(120) });
     const over = step(inside.stream, world({ pod: podOf(of), now: at(120) }));
     expect(over.decision).toMatchObject({ phase: 'stopping', action: { do: 'delete' } });
     expect(step(over.stream, world({ now: at(121) })).decision.phase).toBe('ended');
@@ -41,26 +41,28 @@ describe('a window with a starting deadline', () => {
   it('is taken up in time, and kept when the pod is lost or the operator was away', () => {
     const of = stream({ schedule });
     const before = step(of, world());
-    expect(before.decision).toMatchObject({ phase: 'scheduled', lookAgainAt: at(60) });
+    expect(before.decision).toMatchObject({ phase: 'scheduled', requeueAt: at(60) });
     const inside = step(before.stream, world({ now: at(61) }));
-    expect(inside.decision).toMatchObject({ phase: 'starting', action: { do: 'create' }, lookAgainAt: at(660) });
+    expect(inside.decision).toMatchObject({ phase: 'starting', action: { do: 'create' }, requeueAt: at(660) });
     const lost = step(inside.stream, world({ now: at(600) }));
     expect(lost.decision).toMatchObject({ phase: 'starting', action: { do: 'create' } });
     const over = step(lost.stream, world({ pod: podOf(of), now: at(660) }));
-    expect(over.decision).toMatchObject({ phase: 'stopping', lookAgainAt: at(3660) });
+    expect(over.decision).toMatchObject({ phase: 'stopping', requeueAt: at(3660) });
     expect(step(over.stream, world({ now: at(661) })).decision).toMatchObject({ phase: 'scheduled' });
   });
 
   it('is left out when its start is missed, and that is said once', () => {
     const before = step(stream({ schedule }), world());
     const late = step(before.stream, world({ now: at(91) }));
-    expect(late.decision).toMatchObject({ phase: 'scheduled', lookAgainAt: at(3660) });
+    expect(late.decision).toMatchObject({ phase: 'scheduled', requeueAt: at(3660) });
     expect(late.decision.action.do).not.toBe('create');
-    const [event, ...others] = streamEvents(before.stream.status, late.stream.status ?? {});
+    const [event, ...others] = buildStreamEvents(before.stream.status, late.stream.status ?? {});
     expect(event).toMatchObject({ type: 'Warning', reason: 'ScheduleMissed' });
     expect(event?.message).toContain('2026-06-01T12:01:00Z');
     expect(others).toEqual([]);
-    expect(streamEvents(late.stream.status, step(late.stream, world({ now: at(95) })).stream.status ?? {})).toEqual([]);
+    expect(
+      buildStreamEvents(late.stream.status, step(late.stream, world({ now: at(95) })).stream.status ?? {}),
+    ).toEqual([]);
   });
 
   it('is taken up by a pod that was made in time, when the status tells of it later than the deadline', () => {
@@ -104,24 +106,24 @@ describe('a window that opens while a gate is closed, as it is without credit', 
     const none = withCredit(step(withCredit(paid({ schedule }), 'False'), world()).stream, 'False');
     expect(none.status?.phase).toBe('scheduled');
     const opened = step(none, world({ now: at(61) }));
-    expect(opened.decision).toMatchObject({ phase: 'waiting', action: { do: 'nothing' }, lookAgainAt: at(660) });
+    expect(opened.decision).toMatchObject({ phase: 'waiting', action: { do: 'nothing' }, requeueAt: at(660) });
     expect(opened.decision.lastScheduleTime).toBeUndefined();
-    expect(streamStory(none, opened.stream.status ?? {})).toEqual([
+    expect(buildEvents(none, opened.stream.status ?? {})).toEqual([
       { type: 'Warning', reason: 'NotReady', message: expect.stringMatching(/^It is used up\. Top up/) },
     ]);
     const middle = step(withCredit(opened.stream, 'True'), world({ now: at(400) }));
-    expect(middle.decision).toMatchObject({ phase: 'starting', action: { do: 'create' }, lookAgainAt: at(660) });
+    expect(middle.decision).toMatchObject({ phase: 'starting', action: { do: 'create' }, requeueAt: at(660) });
     const over = step(withCredit(opened.stream, 'False'), world({ now: at(660) }));
-    expect(over.decision).toMatchObject({ phase: 'scheduled', lookAgainAt: at(3660) });
+    expect(over.decision).toMatchObject({ phase: 'scheduled', requeueAt: at(3660) });
     const next = step(withCredit(over.stream, 'True'), world({ now: at(3660) }));
-    expect(next.decision).toMatchObject({ phase: 'starting', action: { do: 'create' }, lookAgainAt: at(4260) });
+    expect(next.decision).toMatchObject({ phase: 'starting', action: { do: 'create' }, requeueAt: at(4260) });
   });
 
   it('is missed when there is credit only after its starting deadline, and that is said', () => {
     const opened = step(withCredit(paid({ schedule: { ...schedule, ...DEADLINE } }), 'False'), world({ now: at(61) }));
     expect(opened.decision.phase).toBe('waiting');
     const late = step(withCredit(opened.stream, 'True'), world({ now: at(100) }));
-    expect(late.decision).toMatchObject({ phase: 'scheduled', lookAgainAt: at(3660) });
+    expect(late.decision).toMatchObject({ phase: 'scheduled', requeueAt: at(3660) });
     expect(findCondition(late.stream.status?.conditions, 'Progressing')?.reason).toBe('ScheduleMissed');
   });
 });
@@ -145,7 +147,7 @@ describe('a stream whose schedule is over', () => {
     const of = stream({ schedule, ttlSecondsAfterFinished: 30 });
     const on = step(of, world({ pod: podOf(of), now: at(100) }));
     expect(on.decision).toMatchObject({ phase: 'stopping', action: { do: 'delete' } });
-    expect(step(of, world({ now: at(70) })).decision).toMatchObject({ action: { do: 'nothing' }, lookAgainAt: at(90) });
+    expect(step(of, world({ now: at(70) })).decision).toMatchObject({ action: { do: 'nothing' }, requeueAt: at(90) });
     expect(step(of, world({ now: at(90) })).decision.action).toEqual({ do: 'expire' });
   });
 

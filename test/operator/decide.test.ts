@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { kubeTime } from '../../src/lib/clock.ts';
-import { notCreated } from '../../src/operator/refusal.ts';
-import { sameStatus, statusOf } from '../../src/operator/status.ts';
-import { streamEvents } from '../../src/operator/story.ts';
+import { sameStatus } from '../../src/operator/runtime/controller.ts';
+import { withoutPod } from '../../src/operator/stream/decide.ts';
+import { buildStatus, buildStreamEvents } from '../../src/operator/stream/status.ts';
 import { findCondition } from '../../src/resources/common/conditions.ts';
 import { FINALIZER } from '../../src/resources/common/names.ts';
 import { at, destination, NOW, podOf, step, stream, upload, world } from '../support/operator.ts';
@@ -199,8 +199,8 @@ describe('the column of destinations', () => {
 describe('what Kubernetes refuses', () => {
   it('is final until the stream is edited', () => {
     const of = stream();
-    const decision = notCreated(of, step(of, world()).decision, world(), 'exceeded quota');
-    const failed = { ...of, status: statusOf(of, decision, undefined, world()) };
+    const decision = withoutPod({ ...world(), stream: of }, step(of, world()).decision, 'exceeded quota');
+    const failed = { ...of, status: buildStatus(of, decision, undefined, world()) };
     expect(failed.status?.phase).toBe('failed');
     const again = step(failed, world({ now: at(600) }));
     expect(again.decision).toMatchObject({ phase: 'failed', action: { do: 'nothing' } });
@@ -213,7 +213,7 @@ describe('what Kubernetes refuses', () => {
     const foreign = podOf(stream(), { ready: true });
     foreign.metadata.ownerReferences = [];
     const { decision } = step(stream(), world({ pod: foreign }));
-    expect(decision).toMatchObject({ phase: 'failed', action: { do: 'nothing' }, lookAgainAt: at(30) });
+    expect(decision).toMatchObject({ phase: 'failed', action: { do: 'nothing' }, requeueAt: at(30) });
     expect(step(stopped(), world({ pod: foreign })).decision).toMatchObject({
       phase: 'idle',
       action: { do: 'nothing' },
@@ -234,7 +234,7 @@ describe('deletion', () => {
       action: { do: 'delete' },
     });
     expect(step(of, world({ pod: podOf(of, { deleted: true }) })).decision.action).toEqual({ do: 'nothing' });
-    expect(step(of, world()).decision.action).toEqual({ do: 'release' });
+    expect(step(of, world()).decision.action).toEqual({ do: 'removeFinalizer' });
   });
 });
 
@@ -244,7 +244,7 @@ describe('the story', () => {
     const starting = step(of, world({ pod: podOf(of) })).stream;
     const live = step(starting, world({ pod: podOf(of, { ready: true }) })).stream;
     const reasons = (before: typeof of, after: typeof of) =>
-      streamEvents(before.status, after.status ?? {}).map(({ reason }) => reason);
+      buildStreamEvents(before.status, after.status ?? {}).map(({ reason }) => reason);
     expect(reasons(of, starting)).toEqual([]);
     expect(reasons(starting, live)).toEqual(['Live']);
     expect(reasons(step(of, world({ uploads: [] })).stream, live)).toEqual(['Live']);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { decoderConfig, prepareConfig } from '../../src/media/settings.ts';
-import { buildJob, buildSweepJob, importWish, renditionWish } from '../../src/operator/job.ts';
-import type { PodSettings } from '../../src/operator/restricted.ts';
+import type { PodSettings } from '../../src/operator/pods/security.ts';
+import { buildJob, buildSweepJob, importWish, renditionWish } from '../../src/operator/upload/job.ts';
 import { MEDIA, S3_SETTINGS, SETTINGS, upload } from '../support/operator.ts';
 
 interface Container {

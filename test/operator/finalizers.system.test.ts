@@ -1,7 +1,7 @@
 /** Finalizers and the deletion of a namespace: with an operator that goes with it, one that runs elsewhere, and none. */
 import { beforeEach, expect, it } from 'vitest';
 import { NAMESPACES, PODS } from '../../src/kube/core.ts';
-import { removeFinalizers } from '../../src/operator/finalizers.ts';
+import { removeFinalizers } from '../../src/operator/finalizers/remove.ts';
 import { FINALIZER, POD_FINALIZER } from '../../src/resources/common/names.ts';
 import { LOOPSTREAMS } from '../../src/resources/stream/resource.ts';
 import {

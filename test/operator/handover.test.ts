@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { Node, Pod } from '../../src/kube/core.ts';
-import { nodeIsLeft } from '../../src/operator/handover.ts';
-import { settingsHash } from '../../src/operator/pod.ts';
-import { isOver } from '../../src/operator/podview.ts';
-import { Rollout } from '../../src/operator/rollout.ts';
+import { isOver } from '../../src/operator/pods/status.ts';
+import { findReasonToDrain } from '../../src/operator/stream/handover.ts';
+import { settingsHash } from '../../src/operator/stream/pod.ts';
+import { Rollout } from '../../src/operator/stream/rollout.ts';
 import { TEMPLATE_HASH_ANNOTATION } from '../../src/resources/common/names.ts';
 import { at, destination, podOf, SETTINGS, step, stream, world } from '../support/operator.ts';
 
@@ -23,16 +23,16 @@ const live = (of = stream()) => podOf(of, { ready: true });
 describe('a node', () => {
   const pod = live();
   it('is left when it is cordoned, or tainted with what the pod does not bear', () => {
-    expect(nodeIsLeft(node({ unschedulable: true }), pod)).toContain('cordoned');
-    expect(nodeIsLeft(taint('spot.example/notice'), pod)).toContain('spot.example/notice:NoSchedule');
+    expect(findReasonToDrain(node({ unschedulable: true }), pod)).toContain('cordoned');
+    expect(findReasonToDrain(taint('spot.example/notice'), pod)).toContain('spot.example/notice:NoSchedule');
     const bears = { ...pod, spec: { ...pod.spec, tolerations: [{ key: 'spot.example/notice', operator: 'Exists' }] } };
-    expect(nodeIsLeft(taint('spot.example/notice'), bears)).toBeUndefined();
+    expect(findReasonToDrain(taint('spot.example/notice'), bears)).toBeUndefined();
   });
 
   it('is not left while it only does not answer, or would rather have no pods', () => {
-    expect(nodeIsLeft(taint('node.kubernetes.io/unreachable', 'NoExecute'), pod)).toBeUndefined();
-    expect(nodeIsLeft(taint('busy', 'PreferNoSchedule'), pod)).toBeUndefined();
-    expect(nodeIsLeft(undefined, pod)).toBeUndefined();
+    expect(findReasonToDrain(taint('node.kubernetes.io/unreachable', 'NoExecute'), pod)).toBeUndefined();
+    expect(findReasonToDrain(taint('busy', 'PreferNoSchedule'), pod)).toBeUndefined();
+    expect(findReasonToDrain(undefined, pod)).toBeUndefined();
   });
 
   it('that is cordoned is left at once, when evicted, or never, as the stream says', () => {
@@ -160,10 +160,10 @@ describe('another image', () => {
     expect(streams.filter((of) => early.mayRoll(of, at(0)))).toEqual([]);
     let seconds = 0;
     while (!early.mayRoll(first, at(seconds))) {
-      const againMs = early.againMs(first, at(seconds));
-      expect(againMs).toBeGreaterThan(0);
-      expect(againMs).toBeLessThanOrEqual(60_000);
-      seconds += againMs / 1000;
+      const requeueAfterMs = early.requeueAfterMs(first, at(seconds));
+      expect(requeueAfterMs).toBeGreaterThan(0);
+      expect(requeueAfterMs).toBeLessThanOrEqual(60_000);
+      seconds += requeueAfterMs / 1000;
     }
     expect(early.mayRoll(first, at(seconds))).toBe(true);
     // Later than everybody's moment, when others have all the turns.
@@ -171,7 +171,7 @@ describe('another image', () => {
       const late = rollout(of);
       late.mayRoll(first, at(0));
       const denied = others.find((other) => !late.mayRoll(other, at(700)));
-      return late.againMs(denied ?? first, at(700));
+      return late.requeueAfterMs(denied ?? first, at(700));
     };
     const owned = (n: number) =>
       Array.from({ length: n }, (_, i) => ({

@@ -1,8 +1,8 @@
 /** Which renditions are made: only those that a stream wants which may go on air. */
 import { describe, expect, it } from 'vitest';
 import type { Job, Pod } from '../../src/kube/core.ts';
-import { renditionWish } from '../../src/operator/job.ts';
-import { decideUpload } from '../../src/operator/preparation.ts';
+import { decideUpload } from '../../src/operator/upload/decide.ts';
+import { renditionWish } from '../../src/operator/upload/job.ts';
 import { findCondition } from '../../src/resources/common/conditions.ts';
 import { PREVIEW_ANNOTATION } from '../../src/resources/common/names.ts';
 import type { Upload } from '../../src/resources/upload/resource.ts';
@@ -66,7 +66,7 @@ describe('a rendition that only streams want which may not go on air', () => {
 
   it('goes on being made for a while after the credit is used up, and is stopped then', () => {
     const seen = { profiles: ['720p30'], held: { '720p30': at(60) }, jobs: [working] };
-    expect(see(imported(), seen)).toMatchObject({ remove: [], lookAgainAt: at(60), status: { state: 'preparing' } });
+    expect(see(imported(), seen)).toMatchObject({ remove: [], requeueAt: at(60), status: { state: 'preparing' } });
     const later = see(imported(), { ...seen, now: at(60) });
     expect(later).toMatchObject({ remove: [working], status: { state: 'ready' } });
     expect(see(imported(), { ...seen, held }).remove).toEqual([working]);

@@ -1,9 +1,9 @@
 /** Items that become ready one after the other join what a pod plays together; what a person changes never waits. */
 import { describe, expect, it } from 'vitest';
 import type { Pod } from '../../src/kube/core.ts';
-import { decide } from '../../src/operator/decide.ts';
-import { JOIN_INTERVAL_MS } from '../../src/operator/joining.ts';
-import { statusOf } from '../../src/operator/status.ts';
+import { decide } from '../../src/operator/stream/decide.ts';
+import { JOIN_INTERVAL_MS } from '../../src/operator/stream/program.ts';
+import { buildStatus } from '../../src/operator/stream/status.ts';
 import { PROGRAM_ANNOTATION, PROGRAM_CHANGED_ANNOTATION, SKIP_ANNOTATIONS } from '../../src/resources/common/names.ts';
 import type { Playlist } from '../../src/resources/playlist/resource.ts';
 import { isLeftOut, programOfPod } from '../../src/resources/stream/program.ts';
@@ -23,7 +23,10 @@ function onAir(states: Record<string, UploadStatus | undefined>, spec: Partial<L
   const playlists = [playlist('mix', Object.keys(states))];
   const seen = world({ playlists, uploads: uploadsOf(states) });
   const pod = changedAt(podOf(of, { ready: true }, seen), NOW);
-  const status = { ...statusOf(of, decide(of, { ...seen, pod }, SETTINGS), pod, seen), podUID: pod.metadata.uid };
+  const status = {
+    ...buildStatus(of, decide({ ...seen, pod, stream: of }, SETTINGS), pod, seen),
+    podUID: pod.metadata.uid,
+  };
   return { of: { ...of, status }, pod, playlists };
 }
 
@@ -40,54 +43,56 @@ describe('an item that becomes ready', () => {
     world({ playlists: list, uploads: uploadsOf(states), pod, now: at(seconds) });
 
   it('waits for others for half a minute after the last change, and is looked at again then', () => {
-    const wait = decide(of, seen(joined, 5), SETTINGS);
-    expect(wait).toMatchObject({ action: { do: 'nothing' }, lookAgainAt: new Date(NOW.getTime() + JOIN_INTERVAL_MS) });
-    expect(decide(of, seen(joined, JOIN_INTERVAL_MS / 1000), SETTINGS).action).toMatchObject({ do: 'patch' });
+    const wait = decide({ ...seen(joined, 5), stream: of }, SETTINGS);
+    expect(wait).toMatchObject({ action: { do: 'nothing' }, requeueAt: new Date(NOW.getTime() + JOIN_INTERVAL_MS) });
+    expect(decide({ ...seen(joined, JOIN_INTERVAL_MS / 1000), stream: of }, SETTINGS).action).toMatchObject({
+      do: 'patch',
+    });
   });
 
   it.each([
     ['the last one that is missing', { a: undefined, b: undefined, c: undefined }],
     ['the last one that can come', { a: undefined, b: undefined, c: broken }],
   ])('joins at once when it is %s', (_what, states) => {
-    expect(decide(of, seen(states, 5), SETTINGS).action).toMatchObject({ do: 'patch' });
+    expect(decide({ ...seen(states, 5), stream: of }, SETTINGS).action).toMatchObject({ do: 'patch' });
   });
 
   it('joins at once while nothing plays', () => {
-    const news = { clock: {}, runs: [], problems: [{ reason: 'NothingPlayable' as const, message: 'None.' }] };
-    expect(decide(of, { ...seen(joined, 5), news }, SETTINGS).action).toMatchObject({ do: 'patch' });
+    const report = { clock: {}, runs: [], problems: [{ reason: 'NothingPlayable' as const, message: 'None.' }] };
+    expect(decide({ ...seen(joined, 5), report, stream: of }, SETTINGS).action).toMatchObject({ do: 'patch' });
   });
 
   it('joins at once where nothing is known of an earlier change, or only of one that is yet to come', () => {
     const never = annotated(pod, { [PROGRAM_CHANGED_ANNOTATION]: '' });
-    expect(decide(of, { ...seen(joined, 5), pod: never }, SETTINGS).action.do).toBe('patch');
+    expect(decide({ ...seen(joined, 5), pod: never, stream: of }, SETTINGS).action.do).toBe('patch');
     const ahead = changedAt(pod, at(3600));
-    expect(decide(of, { ...seen(joined, 5), pod: ahead }, SETTINGS).action.do).toBe('patch');
+    expect(decide({ ...seen(joined, 5), pod: ahead, stream: of }, SETTINGS).action.do).toBe('patch');
   });
 
   it('joins together with what a person changes, at once: items, order, where it is sent', () => {
     const lists = [playlist('mix', ['c', 'b', 'a'])];
-    expect(decide(of, seen(joined, 5, lists), SETTINGS).action).toMatchObject({ do: 'patch' });
+    expect(decide({ ...seen(joined, 5, lists), stream: of }, SETTINGS).action).toMatchObject({ do: 'patch' });
     const removed = [playlist('mix', ['a', 'b'])];
-    expect(decide(of, seen(joined, 5, removed), SETTINGS).action).toMatchObject({ do: 'patch' });
+    expect(decide({ ...seen(joined, 5, removed), stream: of }, SETTINGS).action).toMatchObject({ do: 'patch' });
     const moved = { ...of, spec: { ...of.spec, destinationRefs: ['elsewhere'] } };
     const destinations = [
       destination(),
       { ...destination(), metadata: { ...destination().metadata, name: 'elsewhere' } },
     ];
     const there = world({ playlists, uploads: uploadsOf(joined), destinations, pod, now: at(5) });
-    expect(decide(moved, there, SETTINGS).action).toMatchObject({ do: 'patch' });
+    expect(decide({ ...there, stream: moved }, SETTINGS).action).toMatchObject({ do: 'patch' });
   });
 
   it('keeps no skip waiting', () => {
     const asked = { ...of.metadata, annotations: { [SKIP_ANNOTATIONS.video]: at(4).toISOString() } };
-    const { action, lookAgainAt } = decide({ ...of, metadata: asked }, seen(joined, 5), SETTINGS);
-    expect({ do: action.do, soon: lookAgainAt && lookAgainAt < at(10) }).toEqual({ do: 'nothing', soon: true });
+    const { action, requeueAt } = decide({ ...seen(joined, 5), stream: { ...of, metadata: asked } }, SETTINGS);
+    expect({ do: action.do, soon: requeueAt && requeueAt < at(10) }).toEqual({ do: 'nothing', soon: true });
   });
 
   it('does not hide the end of a window that comes before', () => {
     const end = at(20).toISOString();
     const scheduled = { ...of, spec: { ...of.spec, schedule: { endAt: end } } };
-    expect(decide(scheduled, seen(joined, 5), SETTINGS).lookAgainAt).toEqual(at(20));
+    expect(decide({ ...seen(joined, 5), stream: scheduled }, SETTINGS).requeueAt).toEqual(at(20));
   });
 });
 
@@ -99,7 +104,10 @@ it('120 items that become ready one a second are handed over in as many versions
   let [pod, patches] = [first, 0];
   for (const [second, name] of names.entries()) {
     states[name] = undefined;
-    const { action } = decide(of, world({ playlists, uploads: uploadsOf(states), pod, now: at(second) }), SETTINGS);
+    const { action } = decide(
+      { ...world({ playlists, uploads: uploadsOf(states), pod, now: at(second) }), stream: of },
+      SETTINGS,
+    );
     if (action.do !== 'patch') continue;
     patches += 1;
     pod = changedAt(annotated(pod, { [PROGRAM_ANNOTATION]: JSON.stringify(action.program) }), at(second));

@@ -1,7 +1,7 @@
 /** What Prometheus is told of how much of Kubernetes' database is ours. */
 import { expect, test } from 'vitest';
 import type { KubeObject, Stored } from '../../src/kube/types.ts';
-import { objectCounts } from '../../src/operator/objects.ts';
+import { objectCounts } from '../../src/operator/metrics/objects.ts';
 
 const object = (account: string | undefined, name: string, padding = 0): Stored<KubeObject> =>
   ({

@@ -5,7 +5,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Pod } from '../../src/kube/core.ts';
-import { letPublish, prepareSecret } from '../../src/operator/secret.ts';
+import { acquirePublisher, ensureSecret } from '../../src/operator/stream/secret.ts';
 import type { LoopStream } from '../../src/resources/stream/resource.ts';
 import { podOf, stream, world } from '../support/operator.ts';
 import { Operator, Universe } from '../support/universe.ts';
@@ -157,7 +157,9 @@ async function named(before: (pod: Pod) => void) {
   };
   put('bunny-onair', 'first');
   const free = universe.kube(async () => undefined);
-  expect(await letPublish({ kube: free }, of, world(), 'first')).toMatchObject({ named: 'first' });
+  expect(await acquirePublisher({ kube: free }, { ...world(), stream: of }, 'first')).toMatchObject({
+    publisherUid: 'first',
+  });
   put('bunny-onair', 'first', before);
   put('bunny-onair-b', 'second');
   return { universe, of, put };
@@ -173,14 +175,16 @@ test.each<[string, (pod: Pod) => void]>([
 ])('no other pod is let publish while the one before %s', async (_what, before) => {
   const { universe, of } = await named(before);
   const kube = universe.kube(async () => undefined);
-  expect(await letPublish({ kube }, of, world(), 'second')).toMatchObject({ named: 'first' });
+  expect(await acquirePublisher({ kube }, { ...world(), stream: of }, 'second')).toMatchObject({
+    publisherUid: 'first',
+  });
 });
 
 test('while nobody is named in a Secret that was made ahead, a pod is let publish only when no other one runs', async () => {
   const universe = new Universe();
   const of = universe.stream as LoopStream;
   const kube = universe.kube(async () => undefined);
-  await prepareSecret({ kube }, of, world());
+  await ensureSecret({ kube }, { ...world(), stream: of });
   const put = (name: string, uid: string, change = {}) => {
     const pod = podOf(stream(), change);
     Object.assign(pod.metadata, { name, uid, ownerReferences: [{ controller: true, uid: of.metadata.uid }] });
@@ -188,12 +192,18 @@ test('while nobody is named in a Secret that was made ahead, a pod is let publis
   };
   put('bunny-onair', 'first');
   put('bunny-onair-b', 'second');
-  expect(await letPublish({ kube }, of, world(), 'second')).toMatchObject({ named: 'first' });
+  expect(await acquirePublisher({ kube }, { ...world(), stream: of }, 'second')).toMatchObject({
+    publisherUid: 'first',
+  });
   put('bunny-onair', 'first', { phase: 'Failed' });
-  expect(await letPublish({ kube }, of, world(), 'second')).toMatchObject({ named: 'second' });
+  expect(await acquirePublisher({ kube }, { ...world(), stream: of }, 'second')).toMatchObject({
+    publisherUid: 'second',
+  });
   // A Secret that is there is left as it is.
-  await prepareSecret({ kube }, of, world());
-  expect(await letPublish({ kube }, of, world(), 'first')).toMatchObject({ named: 'second' });
+  await ensureSecret({ kube }, { ...world(), stream: of });
+  expect(await acquirePublisher({ kube }, { ...world(), stream: of }, 'first')).toMatchObject({
+    publisherUid: 'second',
+  });
 });
 
 test('of two that let different pods publish at once, one succeeds', async () => {
@@ -204,8 +214,8 @@ test('of two that let different pods publish at once, one succeeds', async () =>
       put('bunny-onair', 'third');
       const kube = universe.kube(() => scheduler.schedule(Promise.resolve()));
       const both = ['second', 'third'].map((uid) =>
-        letPublish({ kube }, of, world(), uid).then(
-          (who) => who.named === uid,
+        acquirePublisher({ kube }, { ...world(), stream: of }, uid).then(
+          ({ publisherUid }) => publisherUid === uid,
           () => false,
         ),
       );

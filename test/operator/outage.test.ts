@@ -1,9 +1,9 @@
 /** A link whose server is away is waited for without a Job, and one that has failed is tried again when that is asked for. */
 import { describe, expect, test } from 'vitest';
 import type { Job, Pod } from '../../src/kube/core.ts';
-import { buildJob, importWish } from '../../src/operator/job.ts';
-import { planWait } from '../../src/operator/outage.ts';
-import { decideUpload } from '../../src/operator/preparation.ts';
+import { decideUpload } from '../../src/operator/upload/decide.ts';
+import { buildJob, importWish } from '../../src/operator/upload/job.ts';
+import { planWait } from '../../src/operator/upload/outage.ts';
 import { findCondition } from '../../src/resources/common/conditions.ts';
 import { RETRY_ANNOTATION } from '../../src/resources/common/names.ts';
 import type { Upload } from '../../src/resources/upload/resource.ts';
@@ -41,7 +41,7 @@ describe('an import whose server is away', () => {
     });
     expect(findCondition(first.status.conditions, 'Imported')).toMatchObject({ reason: 'WaitingForLink' });
     const waiting = see(fresh(first.status), { now: later(5) });
-    expect(waiting).toMatchObject({ create: [], lookAgainAt: later(10) });
+    expect(waiting).toMatchObject({ create: [], requeueAt: later(10) });
   });
 
   test('is tried again when the time has come, also by an operator that has just begun', () => {

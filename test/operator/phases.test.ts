@@ -3,13 +3,12 @@ import { resolve } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { kubeTime } from '../../src/lib/clock.ts';
-import { decide } from '../../src/operator/decide.ts';
-import { notCreated } from '../../src/operator/refusal.ts';
-import { statusOf } from '../../src/operator/status.ts';
-import type { World } from '../../src/operator/world.ts';
+import { decide, withoutPod } from '../../src/operator/stream/decide.ts';
+import { buildStatus } from '../../src/operator/stream/status.ts';
 import { FINALIZER } from '../../src/resources/common/names.ts';
 import type { LoopStream } from '../../src/resources/stream/resource.ts';
 import { type LoopStreamSpec, PHASES, type Phase } from '../../src/resources/stream/spec.ts';
+import type { World } from '../support/operator.ts';
 import { at, destination, podOf, SETTINGS, stream, upload, world } from '../support/operator.ts';
 
 /** All that a decision depends on, as words. */
@@ -70,13 +69,13 @@ function look(before: LoopStream, scene: Scene): LoopStream {
     seen.pod = podOf({ ...of, metadata: before.metadata }, { ready: pod === 'ready', deleted: pod === 'going', phase });
     if (pod === 'foreign') seen.pod.metadata.ownerReferences = [];
   }
-  let decision = decide(of, seen, SETTINGS);
+  let decision = decide({ ...seen, stream: of }, SETTINGS);
   if (decision.action.do === 'create' && answer !== 'made') {
     const words = { refused: 'spec.x: Invalid value', quota: 'exceeded quota: few', taken: undefined }[answer];
-    decision = notCreated(of, decision, seen, words);
+    decision = withoutPod({ ...seen, stream: of }, decision, words);
   }
   const { deletionTimestamp: _, ...metadata } = of.metadata;
-  return { ...of, metadata, status: statusOf(of, decision, pod === 'foreign' ? undefined : seen.pod, seen) };
+  return { ...of, metadata, status: buildStatus(of, decision, pod === 'foreign' ? undefined : seen.pod, seen) };
 }
 
 const scenes = fc.record<Scene>({

@@ -1,11 +1,10 @@
 import { describe, expect, it, test } from 'vitest';
-import { buildJob, buildSweepJob, importWish, renditionWish } from '../../src/operator/job.ts';
-import { programOf } from '../../src/operator/media.ts';
-import { buildPod } from '../../src/operator/pod.ts';
-import { buildProbe } from '../../src/operator/probe.ts';
-import { parseBytes } from '../../src/operator/quantity.ts';
-import type { PodSettings } from '../../src/operator/restricted.ts';
-import { operatorConfig } from '../../src/operator/settings.ts';
+import { buildTestPod } from '../../src/operator/destination/test-pod.ts';
+import { type PodSettings, parseBytes } from '../../src/operator/pods/security.ts';
+import { operatorConfig } from '../../src/operator/runtime/settings.ts';
+import { buildPod } from '../../src/operator/stream/pod.ts';
+import { buildProgram } from '../../src/operator/stream/program.ts';
+import { buildJob, buildSweepJob, importWish, renditionWish } from '../../src/operator/upload/job.ts';
 import { destination, MEDIA, S3_SETTINGS, SETTINGS, stream, upload, world } from '../support/operator.ts';
 
 interface Container {
@@ -25,8 +24,8 @@ const of = stream();
 const objects = world({ destinations: [destination()] });
 const film = upload('film', {});
 const PODS: Record<string, (settings: PodSettings) => Spec & Record<string, unknown>> = {
-  stream: (settings) => plain(buildPod(of, programOf(of, objects, '2026-06-01T12:00:00Z'), settings).spec),
-  test: (settings) => plain(buildProbe(destination(), '1', settings).spec),
+  stream: (settings) => plain(buildPod(of, buildProgram(of, objects, '2026-06-01T12:00:00Z'), settings).spec),
+  test: (settings) => plain(buildTestPod(destination(), '1', settings).spec),
   import: (settings) => plain(templateOf(buildJob(film, importWish(film), settings))),
   rendition: (settings) => plain(templateOf(buildJob(film, renditionWish(film, MEDIA, '720p30'), settings))),
   sweep: (settings) => {

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { streamerConfig } from '../../src/media/settings.ts';
-import { programOf } from '../../src/operator/media.ts';
-import { buildPod, templateHash } from '../../src/operator/pod.ts';
+import { buildPod, templateHash } from '../../src/operator/stream/pod.ts';
+import { buildProgram } from '../../src/operator/stream/program.ts';
 import { destination, SETTINGS, stream, world } from '../support/operator.ts';
 
 const of = stream({ destinationRefs: ['tv', 'backup.example'] });
 const objects = world({ destinations: [destination('tv'), destination('backup.example')] });
-const pod = buildPod(of, programOf(of, objects, '2026-06-01T12:00:00Z'), SETTINGS);
+const pod = buildPod(of, buildProgram(of, objects, '2026-06-01T12:00:00Z'), SETTINGS);
 // The spec is plain JSON for Kubernetes; the test reads it as such.
 // biome-ignore lint/suspicious/noExplicitAny: the builder's answer has the shape of a pod, which is not typed here.
 const spec = JSON.parse(JSON.stringify(pod.spec)) as any;
@@ -71,7 +71,7 @@ describe('the pod of a stream', () => {
       priorityClassName: 'high',
     };
     const as = stream({ template, disruption: 'Never' });
-    const made = buildPod(as, programOf(as, world(), '2026-06-01T12:00:00Z'), SETTINGS);
+    const made = buildPod(as, buildProgram(as, world(), '2026-06-01T12:00:00Z'), SETTINGS);
     const { labels, annotations, affinity, resources, ...rest } = template;
     expect(made.metadata.labels).toMatchObject({
       team: 'tv',

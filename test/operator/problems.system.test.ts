@@ -7,7 +7,7 @@ import type { KubeObject, Resource } from '../../src/kube/types.ts';
 import { Lifecycle } from '../../src/lib/lifecycle.ts';
 import { GATE } from '../../src/lib/sentences.ts';
 import { runOperator } from '../../src/operator/main.ts';
-import { operatorConfig } from '../../src/operator/settings.ts';
+import { operatorConfig } from '../../src/operator/runtime/settings.ts';
 import { ACCOUNT_LABEL, API_VERSION } from '../../src/resources/common/names.ts';
 import { DESTINATIONS } from '../../src/resources/destination/resource.ts';
 import { PLAYLISTS } from '../../src/resources/playlist/resource.ts';

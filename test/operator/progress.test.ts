@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { Pod } from '../../src/kube/core.ts';
-import { importWish } from '../../src/operator/job.ts';
-import { addressToAsk, hasMoved, isActive, progressOf } from '../../src/operator/progress.ts';
+import { addressToAsk } from '../../src/operator/pods/status.ts';
+import { importWish } from '../../src/operator/upload/job.ts';
+import { computeProgress, hasMoved, isActive } from '../../src/operator/upload/progress.ts';
 import { endedPod, jobOf, meta, upload } from '../support/operator.ts';
 
 describe('the progress that is shown', () => {
@@ -17,14 +18,14 @@ describe('the progress that is shown', () => {
     ['one is done and the other just began', [1, undefined], 0.3, 0.5],
     ['thirds are met', [1, 0, 0], undefined, 0.33],
   ])('when %s', (_what, parts, shown, expected) => {
-    expect(progressOf(parts, shown)).toBe(expected);
+    expect(computeProgress(parts, shown)).toBe(expected);
   });
 
   it('takes at most twenty-one writes from the start to the end', () => {
     let shown = 0;
     let writes = 0;
     for (let step = 0; step <= 1000; step++) {
-      const next = progressOf([step / 1000], shown);
+      const next = computeProgress([step / 1000], shown);
       if (next !== shown) writes++;
       shown = next;
     }

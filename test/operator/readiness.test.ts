@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { toReadiness } from '../../src/domain/streams/view.ts';
 import type { Pod } from '../../src/kube/core.ts';
 import { kubeTime } from '../../src/lib/clock.ts';
-import { notCreated } from '../../src/operator/refusal.ts';
-import { sameStatus, statusOf } from '../../src/operator/status.ts';
-import { streamEvents } from '../../src/operator/story.ts';
+import { sameStatus } from '../../src/operator/runtime/controller.ts';
+import { withoutPod } from '../../src/operator/stream/decide.ts';
+import { buildStatus, buildStreamEvents } from '../../src/operator/stream/status.ts';
 import { type Condition, findCondition } from '../../src/resources/common/conditions.ts';
 import { gatesOf } from '../../src/resources/stream/readiness.ts';
 import type { LoopStream } from '../../src/resources/stream/resource.ts';
@@ -19,7 +19,7 @@ function said(of: LoopStream, status: Condition['status'], reason = 'Insufficien
   return { ...of, status: { ...of.status, conditions: [...conditions, { ...condition, lastTransitionTime }] } };
 }
 const events = (before: LoopStream, after: LoopStream) =>
-  streamEvents(before.status, after.status ?? {}, gatesOf(before.spec, before.status?.conditions));
+  buildStreamEvents(before.status, after.status ?? {}, gatesOf(before.spec, before.status?.conditions));
 
 describe('a readiness gate', () => {
   const gated = stream({ readinessGates });
@@ -142,19 +142,19 @@ describe('PodScheduled', () => {
     ] as const) {
       // What is used changes with the pods of others.
       const message = refusal.replace(' used: pods=5,', '');
-      const decision = notCreated(of, step(of, world()).decision, world(), refusal);
+      const decision = withoutPod({ ...world(), stream: of }, step(of, world()).decision, refusal);
       expect(decision).toMatchObject({ phase, ready: false, action: { do: 'nothing' } });
-      const written = { ...of, status: statusOf(of, decision, undefined, world()) };
+      const written = { ...of, status: buildStatus(of, decision, undefined, world()) };
       expect(condition(written)).toMatchObject({ status: 'False', reason, message });
       expect(toReadiness(written).issues).toHaveLength(1);
       const next = step(written, world({ now: at(60) })).decision;
       expect(next.action.do).toBe(after);
-      const refused = next.action.do === 'create' ? notCreated(written, next, world(), refusal) : next;
-      expect(sameStatus(written.status, statusOf(written, refused, undefined, world()))).toBe(true);
+      const refused = next.action.do === 'create' ? withoutPod({ ...world(), stream: written }, next, refusal) : next;
+      expect(sameStatus(written.status, buildStatus(written, refused, undefined, world()))).toBe(true);
       if (phase !== 'waiting') continue;
-      expect(refused.lookAgainAt).toEqual(at(5));
+      expect(refused.requeueAt).toEqual(at(5));
       for (const [now, again] of [[at(60), at(90)] as const, [at(600), at(660)] as const])
-        expect(notCreated(written, next, world({ now }), refusal).lookAgainAt).toEqual(again);
+        expect(withoutPod({ ...world({ now }), stream: written }, next, refusal).requeueAt).toEqual(again);
     }
   });
 });

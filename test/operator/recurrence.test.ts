@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { airtime, nextChange } from '../../src/operator/schedule.ts';
+import { airtime, nextChange } from '../../src/operator/stream/schedule.ts';
 import { startAfter } from '../../src/resources/stream/recurrence.ts';
 import type { Recurrence, Schedule } from '../../src/resources/stream/spec.ts';
 

@@ -1,7 +1,7 @@
 /** What Kubernetes will never have, and what it will have in a moment. */
 import { expect, it } from 'vitest';
 import { KubeError } from '../../src/kube/types.ts';
-import { isRefusal } from '../../src/operator/control.ts';
+import { isRefusal } from '../../src/operator/runtime/controller.ts';
 
 const forbidden = (why: string) => new KubeError(403, 'Forbidden', `pods "onair" is forbidden: ${why}`);
 

@@ -1,18 +1,18 @@
 /** What an upload does with the room that its account has. */
 import { describe, expect, it } from 'vitest';
 import type { Job } from '../../src/kube/core.ts';
-import { buildJob, type Wish } from '../../src/operator/job.ts';
-import { decideUpload, type UploadWorld } from '../../src/operator/preparation.ts';
+import { decideUpload, type UploadObservation } from '../../src/operator/upload/decide.ts';
+import { buildJob, type Wish } from '../../src/operator/upload/job.ts';
 import type { Upload } from '../../src/resources/upload/resource.ts';
 import { MEDIA, NOW, SETTINGS, upload } from '../support/operator.ts';
 
-const see = (of: Upload, seen: Partial<UploadWorld> = {}) =>
+const see = (of: Upload, seen: Partial<UploadObservation> = {}) =>
   decideUpload(of, {
     ...{ profiles: [], held: new Map(), urgent: new Set(), jobs: new Map(), pods: new Map(), fractions: new Map() },
     ...{ sameSource: () => undefined, grant: () => ({}), hasPreparedRoom: () => true },
     ...{ settings: SETTINGS, keepUnusedMs: 1, now: NOW },
     ...seen,
-  } as UploadWorld);
+  } as UploadObservation);
 
 function limited(): Upload {
   const of = upload('film', {});
@@ -32,7 +32,7 @@ describe('an import from a link', () => {
   it('waits while others may bring all that is left', () => {
     const waiting = see(limited(), { grant: () => 'wait' });
     expect(waiting).toMatchObject({ create: [], waitsForRoom: true, status: { state: 'importing' } });
-    expect(waiting.lookAgainAt?.getTime()).toBeGreaterThan(NOW.getTime());
+    expect(waiting.requeueAt?.getTime()).toBeGreaterThan(NOW.getTime());
   });
 
   it('fails where nothing is left', () => {

@@ -14,7 +14,7 @@ import type { CacheStats } from '../../src/media/storage/cache.ts';
 import { openStorage } from '../../src/media/storage/open.ts';
 import type { StreamerStats } from '../../src/media/streamer/control/stats.ts';
 import { runOperator } from '../../src/operator/main.ts';
-import { operatorConfig } from '../../src/operator/settings.ts';
+import { operatorConfig } from '../../src/operator/runtime/settings.ts';
 import { API_VERSION, streamSecretName, VIEW_TOKEN_KEY } from '../../src/resources/common/names.ts';
 import { applyCrds } from '../../src/resources/crd/install.ts';
 import { DESTINATIONS } from '../../src/resources/destination/resource.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { airtime, nextChange } from '../../src/operator/schedule.ts';
+import { airtime, nextChange } from '../../src/operator/stream/schedule.ts';
 import { at, NOW } from '../support/operator.ts';
 
 const time = (seconds: number): string => at(seconds).toISOString();

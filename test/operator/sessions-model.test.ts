@@ -3,8 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Pod } from '../../src/kube/core.ts';
 import { kubeTime } from '../../src/lib/clock.ts';
-import type { Run } from '../../src/operator/runs.ts';
-import { accountOf, bookOf } from '../../src/operator/sessions.ts';
+import { computeSessions, type Run, readPodTime } from '../../src/operator/stream/sessions.ts';
 import type { LoopStream } from '../../src/resources/stream/resource.ts';
 import { lastNumber, MAX_SESSIONS } from '../../src/resources/stream/sessions.ts';
 import { at, meta, NOW, stream } from '../support/operator.ts';
@@ -109,9 +108,9 @@ class Model {
           ],
         },
       };
-      return accountOf(of, this.memory.get(pod.uid));
+      return readPodTime(of, this.memory.get(pod.uid));
     });
-    const { sessions } = bookOf(stream({}, { status: this.status }), accounts, true, at(this.clock / 10));
+    const { sessions } = computeSessions(stream({}, { status: this.status }), accounts, true, at(this.clock / 10));
     if (until !== 'read') this.status = { ...this.status, sessions };
     if (until === 'done') this.pods = this.pods.filter(({ over }) => !over);
     else this.memory.clear();

@@ -1,10 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { Pod } from '../../src/kube/core.ts';
 import { kubeTime } from '../../src/lib/clock.ts';
-import { newsOf, sameNews } from '../../src/operator/news.ts';
-import { type Run, runsOf } from '../../src/operator/runs.ts';
-import { type Account, accountOf, bookOf } from '../../src/operator/sessions.ts';
-import { sameStatus } from '../../src/operator/status.ts';
+import { sameStatus } from '../../src/operator/runtime/controller.ts';
+import { isSameReport, parsePodReport } from '../../src/operator/stream/pod-report.ts';
+import { computeSessions, type PodTime, parseRuns, type Run, readPodTime } from '../../src/operator/stream/sessions.ts';
 import type { LoopStream } from '../../src/resources/stream/resource.ts';
 import { MAX_SESSIONS, type Session } from '../../src/resources/stream/sessions.ts';
 import { at, NOW, podOf, step, stream, world } from '../support/operator.ts';
@@ -16,7 +15,7 @@ const run = (number: number, onAirSeconds: number, since = 0): Run => ({
   lastAt: kubeTime(at(since + Math.max(60, onAirSeconds))),
   onAirSeconds,
 });
-const account = (more: Partial<Account> = {}): Account => ({
+const account = (more: Partial<PodTime> = {}): PodTime => ({
   podUID: 'pod',
   runs: [],
   endedThrough: 0,
@@ -38,42 +37,42 @@ const open = (more: Partial<Session> = {}): Session => ({
 describe('a session', () => {
   it('is opened when a destination takes media, and a steady stream writes nothing more', () => {
     const live = account({ onAirSince: kubeTime(NOW) });
-    const { sessions } = bookOf(stream(), [live], false, at(1));
+    const { sessions } = computeSessions(stream(), [live], false, at(1));
     expect(sessions).toEqual([open()]);
     for (const [seconds, metered] of [
       [3599.9, true],
       [86_400, false],
     ] as const) {
       const later = { ...live, runs: [run(7, seconds)] };
-      expect(bookOf(holding(sessions), [later], metered, at(seconds)).sessions).toEqual(sessions);
+      expect(computeSessions(holding(sessions), [later], metered, at(seconds)).sessions).toEqual(sessions);
     }
   });
 
   it('of a metered stream is written once an hour while it is open', () => {
     const later = (seconds: number) => account({ onAirSince: kubeTime(NOW), runs: [run(7, seconds)] });
-    const [hour] = bookOf(holding([open()]), [later(3600.4)], true, at(3601)).sessions;
+    const [hour] = computeSessions(holding([open()]), [later(3600.4)], true, at(3601)).sessions;
     expect(hour).toEqual(open({ run: 7, onAirSeconds: 3600 }));
-    expect(bookOf(holding([open(hour)]), [later(7199)], true, at(7200)).sessions).toEqual([hour]);
-    const told = (seconds: number) => newsOf({ playable: true, runs: [run(7, seconds)] });
+    expect(computeSessions(holding([open(hour)]), [later(7199)], true, at(7200)).sessions).toEqual([hour]);
+    const told = (seconds: number) => parsePodReport({ playable: true, runs: [run(7, seconds)] });
     const news = (seconds: number) => told(seconds) ?? { clock: {}, problems: [], runs: [] };
-    expect(sameNews(news(100), told(3599))).toBe(true);
-    expect(sameNews(news(3599), told(3600))).toBe(false);
-    expect(sameNews(news(100), undefined)).toBe(false);
+    expect(isSameReport(news(100), told(3599))).toBe(true);
+    expect(isSameReport(news(3599), told(3600))).toBe(false);
+    expect(isSameReport(news(100), undefined)).toBe(false);
   });
 
   it('closes with the words that its container left, and a container that begins anew is another one', () => {
     const restarted = account({ runs: [run(7, 60.5)], endedThrough: 7, onAirSince: kubeTime(at(70)) });
-    const { sessions } = bookOf(holding([open()]), [restarted], false, at(71));
+    const { sessions } = computeSessions(holding([open()]), [restarted], false, at(71));
     expect(sessions).toEqual([
       open({ run: 7, onAirSeconds: 60.5, endedAt: kubeTime(at(60)) }),
       open({ number: 2, startedAt: kubeTime(at(70)) }),
     ]);
-    expect(bookOf(holding(sessions), [restarted], false, at(99)).sessions).toEqual(sessions);
+    expect(computeSessions(holding(sessions), [restarted], false, at(99)).sessions).toEqual(sessions);
   });
 
   it('that nobody saw is entered when it is told of', () => {
     const runs = [run(7, 5), run(8, 6), run(9, 7)];
-    const { sessions } = bookOf(stream(), [account({ runs, endedThrough: 8 })], false, at(99));
+    const { sessions } = computeSessions(stream(), [account({ runs, endedThrough: 8 })], false, at(99));
     expect(sessions.map(({ number, onAirSeconds, endedAt }) => [number, onAirSeconds, endedAt !== undefined])).toEqual([
       [1, 5, true],
       [2, 6, true],
@@ -83,9 +82,11 @@ describe('a session', () => {
 
   it('of a pod that is gone without a word has what was written of it', () => {
     const hour = open({ run: 7, onAirSeconds: 3600 });
-    expect(bookOf(holding([hour]), [], true, at(5000)).sessions).toEqual([{ ...hour, endedAt: kubeTime(at(5000)) }]);
+    expect(computeSessions(holding([hour]), [], true, at(5000)).sessions).toEqual([
+      { ...hour, endedAt: kubeTime(at(5000)) },
+    ]);
     const lost = account({ runs: [run(7, 4990)], endedThrough: 7, over: true });
-    expect(bookOf(holding([hour]), [lost], true, at(5000)).sessions).toMatchObject([{ onAirSeconds: 4990 }]);
+    expect(computeSessions(holding([hour]), [lost], true, at(5000)).sessions).toMatchObject([{ onAirSeconds: 4990 }]);
   });
 });
 
@@ -103,32 +104,32 @@ describe('what is known of a pod', () => {
 
   it('is what it told last and what its containers left, whichever is more', () => {
     const pod = podOf(stream(), { ready: true });
-    expect(accountOf(pod, [run(7, 5)])).toMatchObject({ runs: [run(7, 5)], endedThrough: 0, over: false });
-    expect(accountOf(ended(pod, message(run(7, 6)), 'lastState'), [run(7, 5)])).toMatchObject({
+    expect(readPodTime(pod, [run(7, 5)])).toMatchObject({ runs: [run(7, 5)], endedThrough: 0, over: false });
+    expect(readPodTime(ended(pod, message(run(7, 6)), 'lastState'), [run(7, 5)])).toMatchObject({
       runs: [run(7, 6)],
       endedThrough: 7,
       onAirSince: kubeTime(NOW),
     });
-    expect(accountOf(ended(pod, message(run(7, 6)), 'state'), [run(7, 5)]).onAirSince).toBeUndefined();
-    expect(accountOf(ended(pod, 'out of memory', 'lastState'), [run(7, 5), run(8, 1)])).toMatchObject({
+    expect(readPodTime(ended(pod, message(run(7, 6)), 'state'), [run(7, 5)]).onAirSince).toBeUndefined();
+    expect(readPodTime(ended(pod, 'out of memory', 'lastState'), [run(7, 5), run(8, 1)])).toMatchObject({
       endedThrough: 7,
     });
   });
 
   it('is final when nothing of it runs any more, and not because somebody wants it gone by force', () => {
     const pod = podOf(stream(), { ready: true, deleted: true });
-    expect(accountOf(pod, [run(7, 5)])).toMatchObject({ over: false, endedThrough: 0 });
+    expect(readPodTime(pod, [run(7, 5)])).toMatchObject({ over: false, endedThrough: 0 });
     const forced = { ...pod, metadata: { ...pod.metadata, deletionGracePeriodSeconds: 0 } };
-    expect(accountOf(forced, [run(7, 5)])).toMatchObject({ over: false, endedThrough: 0 });
-    expect(accountOf(podOf(stream(), { phase: 'Failed' })).over).toBe(true);
+    expect(readPodTime(forced, [run(7, 5)])).toMatchObject({ over: false, endedThrough: 0 });
+    expect(readPodTime(podOf(stream(), { phase: 'Failed' })).over).toBe(true);
   });
 
   it('is taken as far as it makes sense', () => {
-    expect(runsOf({ runs: [run(2, 1), run(1, 3), null, { run: 3 }, { ...run(4, 1), onAirSeconds: -1 }] })).toEqual([
+    expect(parseRuns({ runs: [run(2, 1), run(1, 3), null, { run: 3 }, { ...run(4, 1), onAirSeconds: -1 }] })).toEqual([
       run(1, 3),
       run(2, 1),
     ]);
-    for (const odd of [undefined, null, 'x', { runs: 'many' }]) expect(runsOf(odd)).toEqual([]);
+    for (const odd of [undefined, null, 'x', { runs: 'many' }]) expect(parseRuns(odd)).toEqual([]);
   });
 });
 
@@ -140,37 +141,37 @@ describe('the list', () => {
   const numbers = (sessions: Session[]) => [sessions[0]?.number, sessions.at(-1)?.number, sessions.length];
 
   it('loses its oldest where nobody meters, and what is acknowledged where somebody does', () => {
-    const unmetered = bookOf(holding(many), [another], false, at(99));
+    const unmetered = computeSessions(holding(many), [another], false, at(99));
     expect(numbers(unmetered.sessions)).toEqual([2, MAX_SESSIONS + 1, MAX_SESSIONS]);
-    const metered = bookOf(holding(many, 1), [another], true, at(99));
+    const metered = computeSessions(holding(many, 1), [another], true, at(99));
     expect(numbers(metered.sessions)).toEqual([2, MAX_SESSIONS + 1, MAX_SESSIONS]);
     expect(metered.behind).toBeUndefined();
   });
 
   it('loses no second that nobody has acknowledged, and says that nobody does', () => {
-    const { sessions, behind } = bookOf(holding(many), [another], true, at(99));
+    const { sessions, behind } = computeSessions(holding(many), [another], true, at(99));
     expect(sessions[0]).toMatchObject({ number: 1, through: 2, onAirSeconds: 20, endedAt: kubeTime(at(60)) });
     expect(numbers(sessions)).toEqual([1, MAX_SESSIONS + 1, MAX_SESSIONS]);
     expect(behind).toMatchObject({ type: 'SessionsMetered', status: 'False', reason: 'MeterBehind' });
     expect(behind?.message).toContain('2 of them are kept as 1');
-    expect(bookOf(holding(sessions, 2), [another], true, at(99)).behind).toBeUndefined();
+    expect(computeSessions(holding(sessions, 2), [another], true, at(99)).behind).toBeUndefined();
     // Of two that became one the first is acknowledged: nothing of it may go.
     const more = [...sessions, closed(MAX_SESSIONS + 2)];
-    expect(bookOf(holding(more, 1), [another], true, at(99)).sessions[0]).toMatchObject({ number: 1 });
+    expect(computeSessions(holding(more, 1), [another], true, at(99)).sessions[0]).toMatchObject({ number: 1 });
   });
 
   it('keeps what is needed to know a pod’s words again', () => {
     const own = Array.from({ length: MAX_SESSIONS }, (_, i) => closed(i + 1, { podUID: 'pod' }));
     const runs = own.slice(-24).map(({ run: of = 0 }) => run(of, 10));
     const words = account({ runs, endedThrough: MAX_SESSIONS, onAirSince: kubeTime(NOW) });
-    const first = bookOf(holding(own), [words], false, at(99)).sessions;
-    expect(bookOf(holding(first), [words], false, at(99)).sessions).toEqual(first);
+    const first = computeSessions(holding(own), [words], false, at(99)).sessions;
+    expect(computeSessions(holding(first), [words], false, at(99)).sessions).toEqual(first);
     // One that has been quiet for long, while another pod began anew again and again.
     const quiet = account({ podUID: 'pod-1', runs: [run(1, 10)], endedThrough: 1 });
     let sessions = many;
     for (let n = 0; n < 3; n++) {
       const anew = account({ podUID: `new-${n}`, runs: [run(1, 1)], endedThrough: 1 });
-      sessions = bookOf(holding(sessions), [quiet, anew], true, at(99)).sessions;
+      sessions = computeSessions(holding(sessions), [quiet, anew], true, at(99)).sessions;
     }
     expect(sessions.reduce((sum, { onAirSeconds }) => sum + onAirSeconds, 0)).toBe(10 * MAX_SESSIONS + 3);
   });

@@ -1,10 +1,10 @@
 import { describe, expect, it, test } from 'vitest';
 import { prepareConfig, streamerConfig } from '../../src/media/settings.ts';
-import { buildJob, importWish } from '../../src/operator/job.ts';
-import { programOf } from '../../src/operator/media.ts';
-import { buildPod, templateHash } from '../../src/operator/pod.ts';
-import type { PodSettings } from '../../src/operator/restricted.ts';
-import { operatorConfig } from '../../src/operator/settings.ts';
+import type { PodSettings } from '../../src/operator/pods/security.ts';
+import { operatorConfig } from '../../src/operator/runtime/settings.ts';
+import { buildPod, templateHash } from '../../src/operator/stream/pod.ts';
+import { buildProgram } from '../../src/operator/stream/program.ts';
+import { buildJob, importWish } from '../../src/operator/upload/job.ts';
 import { destination, S3_SETTINGS, SETTINGS, stream, upload, world } from '../support/operator.ts';
 
 interface Spec {
@@ -19,7 +19,7 @@ const plain = (spec: unknown): Spec => JSON.parse(JSON.stringify(spec));
 const of = stream();
 const objects = world({ destinations: [destination()] });
 const podOf = (settings: PodSettings) =>
-  plain(buildPod(of, programOf(of, objects, '2026-06-01T12:00:00Z'), settings).spec);
+  plain(buildPod(of, buildProgram(of, objects, '2026-06-01T12:00:00Z'), settings).spec);
 const jobOf = (settings: PodSettings): Spec => {
   const { spec } = buildJob(upload('film', {}), importWish(upload('film', {}), false), settings);
   return plain((spec as { template: { spec: unknown } }).template.spec);

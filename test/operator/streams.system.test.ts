@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { EVENTS, PODS, SECRETS } from '../../src/kube/core.ts';
 import type { Resource } from '../../src/kube/types.ts';
-import { contentOf } from '../../src/operator/secret.ts';
+import { decodeSecret } from '../../src/operator/stream/secret.ts';
 import { findCondition } from '../../src/resources/common/conditions.ts';
 import { FINALIZER, PROGRAM_ANNOTATION, streamSecretName } from '../../src/resources/common/names.ts';
 import { DESTINATIONS } from '../../src/resources/destination/resource.ts';
@@ -141,7 +141,7 @@ describe('a stream', () => {
     });
     expect(faster).toMatchObject({ epoch: live.status?.epoch });
 
-    const given = async () => contentOf(await kube.get(SECRETS, NS, streamSecretName(live.metadata.uid)));
+    const given = async () => decodeSecret(await kube.get(SECRETS, NS, streamSecretName(live.metadata.uid)));
     const before = await given();
     await createDestination('more');
     await setSpec({ destinationRefs: ['tv', 'more'] });
@@ -238,7 +238,7 @@ describe('a stream', () => {
 
   it('whose pod was deleted by hand gets another, which publishes when nothing of that is left, and not before', async () => {
     const live = await goLive();
-    const named = async () => contentOf(await kube.get(SECRETS, NS, streamSecretName(live.metadata.uid))).publisher;
+    const named = async () => decodeSecret(await kube.get(SECRETS, NS, streamSecretName(live.metadata.uid))).publisher;
     expect(await named()).toBe(live.status?.podUID);
     await kube.delete(PODS, NS, 'bunny-onair');
     const next = await pod('bunny-onair-b');
@@ -288,7 +288,7 @@ describe('a stream', () => {
     expect(await getPod()).toBeUndefined();
     // What its pod needs is there before it; whoever reads it is held.
     expect(scheduled.metadata.finalizers).toContain(FINALIZER);
-    const given = async () => contentOf(await kube.get(SECRETS, NS, streamSecretName(scheduled.metadata.uid)));
+    const given = async () => decodeSecret(await kube.get(SECRETS, NS, streamSecretName(scheduled.metadata.uid)));
     expect(await given()).toEqual({
       token: expect.any(String),
       viewToken: expect.any(String),

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { importWish, renditionWish, workKey } from '../../src/operator/job.ts';
-import { mayDelete, nextSweep, referredTo } from '../../src/operator/sweep.ts';
+import { importWish, renditionWish, workKey } from '../../src/operator/upload/job.ts';
+import { mayDelete, nextSweep, referredTo } from '../../src/operator/upload/sweep.ts';
 import type { Upload } from '../../src/resources/upload/resource.ts';
 import { jobOf, MEDIA, podOf, rendition, step, stream, upload, world } from '../support/operator.ts';
 

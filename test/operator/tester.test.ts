@@ -2,8 +2,8 @@
 import { expect, it } from 'vitest';
 import type { Pod } from '../../src/kube/core.ts';
 import { KubeError } from '../../src/kube/types.ts';
-import type { Tools } from '../../src/operator/control.ts';
-import { Tester } from '../../src/operator/tester.ts';
+import type { Tools } from '../../src/operator/caches/tools.ts';
+import { Tester } from '../../src/operator/destination/tester.ts';
 import { ACCOUNT_LABEL, TEST_ANNOTATION } from '../../src/resources/common/names.ts';
 import type { Destination } from '../../src/resources/destination/resource.ts';
 import { at, destination, endedPod, meta, NAMESPACE, SETTINGS } from '../support/operator.ts';
@@ -37,15 +37,15 @@ function testerWith(create: (pod: Pod) => Pod = (pod) => pod) {
 it('twenty tests are made at once; the next one has its turn when one is over, or its destination is gone', async () => {
   const { tester, advance, pods, upsert } = testerWith();
   for (let n = 0; n < 20; n++) expect(await advance(`d${n}`)).toMatchObject({ make: true });
-  expect(await advance('late')).toEqual({ lookAgainMs: 1000 });
+  expect(await advance('late')).toEqual({ requeueAfterMs: 1000 });
   expect(pods.size).toBe(20);
   // One that is looked at again keeps its place and takes no other.
-  expect(await advance('d0')).toEqual({ lookAgainMs: 1000 });
+  expect(await advance('d0')).toEqual({ requeueAfterMs: 1000 });
   const first = pods.get('test-uid-of-d0') as Pod;
   upsert({ ...first, status: endedPod(JSON.stringify(PASSED)).status ?? {} });
   expect((await advance('d0')).result).toMatchObject({ ok: true });
   expect(await advance('late')).toMatchObject({ make: true });
-  expect(await advance('later')).toEqual({ lookAgainMs: 1000 });
+  expect(await advance('later')).toEqual({ requeueAfterMs: 1000 });
   tester.leave(`${NAMESPACE}/d1`);
   expect(await advance('later')).toMatchObject({ make: true });
 });

@@ -3,8 +3,8 @@ import { expect, test } from 'vitest';
 import type { Pod } from '../../src/kube/core.ts';
 import { createQueue } from '../../src/kube/queue.ts';
 import { KubeError, type Resource } from '../../src/kube/types.ts';
-import type { Tools } from '../../src/operator/control.ts';
-import { reconcileStream } from '../../src/operator/streams.ts';
+import { reconcileStream } from '../../src/operator/stream/reconcile.ts';
+import type { StreamTools } from '../../src/operator/stream/tools.ts';
 import { FINALIZER, VIEW_KEY_SECRET } from '../../src/resources/common/names.ts';
 import type { LoopStream } from '../../src/resources/stream/resource.ts';
 import { silent } from '../support/kube.ts';
@@ -64,9 +64,9 @@ function stage(count: number) {
     caches,
     settings: SETTINGS,
     events: { event: () => undefined },
-    onAir: { newsOf: () => undefined },
+    streamers: { report: () => undefined },
   };
-  const reconcile = reconcileStream({ ...tools, clock: { now: () => now }, metered: false } as unknown as Tools);
+  const reconcile = reconcileStream({ ...tools, clock: { now: () => now }, metered: false } as unknown as StreamTools);
   const queue = createQueue({
     workers: 3,
     process: async (key) => void (later(await reconcile(key)) && queue.add(key)),

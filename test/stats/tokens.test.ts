@@ -2,7 +2,7 @@ import { describe, expect, test, vi } from 'vitest';
 import { createViewTokens } from '../../src/domain/stats/tokens.ts';
 import { SECRETS } from '../../src/kube/core.ts';
 import { type Kube, KubeError } from '../../src/kube/types.ts';
-import { findViewToken } from '../../src/operator/viewkey.ts';
+import { findViewToken } from '../../src/operator/stream/secret.ts';
 import { VIEW_KEY_KEY } from '../../src/resources/common/names.ts';
 
 /** A Kubernetes with at most one Secret, which counts what it is asked. */

@@ -4,13 +4,13 @@ import type { Job, Pod } from '../../src/kube/core.ts';
 import { kubeTime } from '../../src/lib/clock.ts';
 import { DEFAULT_LIMITS } from '../../src/media/limits.ts';
 import type { PrepareResult } from '../../src/media/prepare/job/task.ts';
-import { decide } from '../../src/operator/decide.ts';
-import { buildJob, type Wish } from '../../src/operator/job.ts';
-import { programOf } from '../../src/operator/media.ts';
-import { buildPod } from '../../src/operator/pod.ts';
-import type { PodSettings } from '../../src/operator/restricted.ts';
-import { statusOf } from '../../src/operator/status.ts';
-import type { World } from '../../src/operator/world.ts';
+import type { PodSettings } from '../../src/operator/pods/security.ts';
+import { decide } from '../../src/operator/stream/decide.ts';
+import type { Observation } from '../../src/operator/stream/observation.ts';
+import { buildPod } from '../../src/operator/stream/pod.ts';
+import { buildProgram } from '../../src/operator/stream/program.ts';
+import { buildStatus } from '../../src/operator/stream/status.ts';
+import { buildJob, type Wish } from '../../src/operator/upload/job.ts';
 import type { Destination } from '../../src/resources/destination/resource.ts';
 import type { Playlist } from '../../src/resources/playlist/resource.ts';
 import type { LoopStream } from '../../src/resources/stream/resource.ts';
@@ -56,6 +56,9 @@ export const S3_SETTINGS: PodSettings = {
   storageVolume: undefined,
   storageSecret: 's3-credentials',
 };
+
+/** What there is beside a stream. */
+export type World = Omit<Observation, 'stream'>;
 
 let serial = 0;
 export const meta = (name: string, generation = 1) => {
@@ -159,7 +162,7 @@ export function podOf(
   state: { ready?: boolean; deleted?: boolean; phase?: 'Pending' | 'Running' | 'Failed'; waiting?: string } = {},
   inWorld: World = world(),
 ): Pod {
-  const built = buildPod(of, programOf(of, inWorld, kubeTime(NOW)), SETTINGS);
+  const built = buildPod(of, buildProgram(of, inWorld, kubeTime(NOW)), SETTINGS);
   return {
     ...built,
     spec: { ...built.spec, nodeName: 'node-a' },
@@ -188,8 +191,8 @@ export function step(of: LoopStream, inWorld: World): { decision: ReturnType<typ
   // A pod of which the status does not say otherwise has been let publish.
   const podUID = of.status?.podUID ?? inWorld.pod?.metadata.uid;
   const before = podUID === undefined ? of : { ...of, status: { ...of.status, podUID } };
-  const decision = decide(before, inWorld, SETTINGS);
-  return { decision, stream: { ...of, status: statusOf(before, decision, inWorld.pod, inWorld) } };
+  const decision = decide({ ...inWorld, stream: before }, SETTINGS);
+  return { decision, stream: { ...of, status: buildStatus(before, decision, inWorld.pod, inWorld) } };
 }
 
 /** The Job that the operator would have made for a wish. */

@@ -6,8 +6,8 @@
 
 import type { Pod, Secret } from '../../src/kube/core.ts';
 import { type Kube, KubeError, type KubeObject, type Resource, type Stored } from '../../src/kube/types.ts';
-import type { Tools } from '../../src/operator/control.ts';
-import { reconcileStream } from '../../src/operator/streams.ts';
+import { reconcileStream } from '../../src/operator/stream/reconcile.ts';
+import type { StreamTools } from '../../src/operator/stream/tools.ts';
 import { PUBLISHER_KEY, streamSecretName } from '../../src/resources/common/names.ts';
 import type { LoopStream } from '../../src/resources/stream/resource.ts';
 import { clone, merge } from './json.ts';
@@ -297,13 +297,13 @@ export class Operator {
       settings: SETTINGS,
       events: { event: () => undefined },
       fractions: new Map(),
-      onAir: { newsOf: () => undefined, skip: async () => undefined, release: tell('release'), stop: tell('stop') },
-      rollout: { mayRoll: () => true, againMs: () => 0 },
+      streamers: { report: () => undefined, skip: async () => undefined, release: tell('release'), stop: tell('stop') },
+      rollout: { mayRoll: () => true, requeueAfterMs: () => 0 },
       clock: { now: () => new Date(universe.nowMs), monotonicMs: () => universe.nowMs },
       log: silent,
       metered: false,
     };
-    this.#reconcile = reconcileStream(tools as unknown as Tools);
+    this.#reconcile = reconcileStream(tools as unknown as StreamTools);
   }
 
   #hear(key: string, object: Any): void {

@@ -2,9 +2,9 @@
 import type { Registry } from 'prom-client';
 import { createBillingMetrics } from '../../src/billing/metering/metrics.ts';
 import { METRICS as STREAMER_METRICS } from '../../src/media/streamer/control/metrics.ts';
-import { createMetrics } from '../../src/operator/metrics.ts';
-import { OBJECT_COUNT_METRICS } from '../../src/operator/objects.ts';
-import { OBJECT_METRICS } from '../../src/operator/series.ts';
+import { createMetrics } from '../../src/operator/metrics/metrics.ts';
+import { OBJECT_COUNT_METRICS } from '../../src/operator/metrics/objects.ts';
+import { OBJECT_METRICS } from '../../src/operator/metrics/series.ts';
 import { createHttpMetrics } from '../../src/server/http/metrics.ts';
 
 export const METRIC_ROLES = ['operator', 'api', 'billing', 'streamer'] as const;

@@ -1,0 +1,291 @@
+/** Caches the objects that decisions are made from, and enqueues the keys that a change concerns. */
+
+import { JOBS, NODES, type Node, PODS, type Pod } from '../../kube/core.ts';
+import { createReflector, type Reflector } from '../../kube/reflector.ts';
+import { type Kube, KubeError, type KubeObject } from '../../kube/types.ts';
+import { isSameJson } from '../../lib/json-equal.ts';
+import type { Logger } from '../../lib/log.ts';
+import {
+  ACCOUNT_LABEL,
+  COMPONENT_LABEL,
+  MANAGED_BY,
+  MANAGED_BY_LABEL,
+  STREAM_LABEL,
+  UPLOAD_LABEL,
+} from '../../resources/common/names.ts';
+import { DESTINATIONS } from '../../resources/destination/resource.ts';
+import { holdsDestination } from '../../resources/destination/spec.ts';
+import { PLAYLISTS, type Playlist } from '../../resources/playlist/resource.ts';
+import { PROFILES, type Profile } from '../../resources/stream/profile.ts';
+import { LOOPSTREAMS, type LoopStream } from '../../resources/stream/resource.ts';
+import { UPLOADS, type Upload } from '../../resources/upload/resource.ts';
+import { findHold, findProfile, isWaiting, itemNames, playlistNames } from '../media/items.ts';
+import { keyIn } from '../runtime/controller.ts';
+
+type Meta = Pick<KubeObject, 'metadata'>;
+
+const buildKey = ({ metadata }: Meta): string => keyIn(metadata.namespace, metadata.name);
+
+/** Indexes by what an object refers to. */
+export const BY_UPLOAD = 'upload';
+/** Streams by what they ask of an upload or a playlist that they name. */
+const BY_ASK = 'ask';
+export const BY_PLAYLIST = 'playlist';
+export const BY_DESTINATION = 'destination';
+/** Uploads by their account. */
+const BY_ACCOUNT = 'account';
+/** Uploads by their content, each account's for itself. */
+const BY_CONTENT = 'content';
+/** Pods by the stream that their label names, also those that do not belong to it. */
+export const BY_STREAM = 'stream';
+/** Pods by the node that they run on. */
+export const BY_NODE = 'node';
+/** Pods by the UID of their controller. */
+export const BY_OWNER = 'owner';
+
+const listKeys = ({ metadata }: Meta, names: string[]): string[] =>
+  names.map((name) => keyIn(metadata.namespace, name));
+const uploadLabel = (object: Meta): string[] => {
+  const name = object.metadata.labels?.[UPLOAD_LABEL];
+  return name === undefined ? [] : [name];
+};
+
+const streamLabel = ({ metadata }: Meta): string[] => {
+  const name = metadata.labels?.[STREAM_LABEL];
+  return name === undefined ? [] : [name];
+};
+
+const accountKey = ({ metadata }: Meta): string => keyIn(metadata.namespace, metadata.labels?.[ACCOUNT_LABEL] ?? '');
+
+const contentKey = ({ metadata }: Meta, sha256: string): string =>
+  keyIn(metadata.namespace, `${metadata.labels?.[ACCOUNT_LABEL] ?? ''}/${sha256}`);
+
+/**
+ * How much a stream asks for: nothing new while it may not go on air (`held`), its media (`open`), its media before that of
+ * others since it is to be on air now (`urgent`).
+ */
+const LEVELS = ['held', 'open', 'urgent'] as const;
+type Level = (typeof LEVELS)[number];
+
+const judgeLevel = (stream: LoopStream): Level => (findHold(stream) ? 'held' : isWaiting(stream) ? 'urgent' : 'open');
+
+const ask = (kind: typeof BY_UPLOAD | typeof BY_PLAYLIST, key: string, profile: Profile, level: Level): string =>
+  `${kind} ${key} ${profile} ${level}`;
+
+function listAsks(stream: LoopStream): string[] {
+  const { metadata, spec } = stream;
+  if (metadata.deletionTimestamp) return [];
+  const [profile, level] = [findProfile(stream), judgeLevel(stream)];
+  const by = (kind: Parameters<typeof ask>[0]) => (key: string) => ask(kind, key, profile, level);
+  const uploads = spec.uploadRef === undefined ? [] : [spec.uploadRef];
+  return [
+    ...listKeys(stream, uploads).map(by(BY_UPLOAD)),
+    ...listKeys(stream, playlistNames(stream)).map(by(BY_PLAYLIST)),
+  ];
+}
+
+/** Keeps of a pod's spec only what the operator reads. The annotations have what the pod was made with. */
+const keepOfPod = <P extends Pod>(pod: P): P => {
+  const { nodeName, tolerations } = pod.spec;
+  return {
+    ...pod,
+    spec: { ...(nodeName !== undefined && { nodeName }), ...(tolerations !== undefined && { tolerations }) },
+  };
+};
+
+export function createCaches(kube: Kube, namespace: string, log: Logger) {
+  const all = { namespace, log };
+  // Only what the operator made itself: the namespace may hold thousands of other pods.
+  const made = { ...all, labelSelector: `${MANAGED_BY_LABEL}=${MANAGED_BY}` };
+  return {
+    streams: createReflector(kube, LOOPSTREAMS, {
+      ...all,
+      indexes: {
+        [BY_UPLOAD]: (stream) => listKeys(stream, stream.spec.uploadRef === undefined ? [] : [stream.spec.uploadRef]),
+        [BY_PLAYLIST]: (stream) => listKeys(stream, playlistNames(stream)),
+        [BY_DESTINATION]: (stream) => listKeys(stream, stream.spec.destinationRefs),
+        [BY_ASK]: listAsks,
+      },
+    }),
+    playlists: createReflector(kube, PLAYLISTS, {
+      ...all,
+      indexes: { [BY_UPLOAD]: (playlist) => listKeys(playlist, itemNames(playlist)) },
+    }),
+    uploads: createReflector(kube, UPLOADS, {
+      ...all,
+      indexes: {
+        [BY_ACCOUNT]: (upload) => [accountKey(upload)],
+        [BY_CONTENT]: (upload) => (upload.status?.media ? [contentKey(upload, upload.status.media.sha256)] : []),
+      },
+    }),
+    destinations: createReflector(kube, DESTINATIONS, all),
+    pods: createReflector(kube, PODS, {
+      ...made,
+      keep: keepOfPod,
+      indexes: {
+        [BY_OWNER]: ({ metadata }) => (metadata.ownerReferences ?? []).map((owner) => owner.uid),
+        [BY_NODE]: ({ spec }) => (spec.nodeName === undefined ? [] : [spec.nodeName]),
+        [BY_STREAM]: (pod) => listKeys(pod, streamLabel(pod)),
+      },
+    }),
+    jobs: createReflector(kube, JOBS, {
+      ...made,
+      indexes: { [BY_UPLOAD]: (job) => listKeys(job, uploadLabel(job)) },
+    }),
+  };
+}
+
+export type Caches = ReturnType<typeof createCaches> & {
+  /** Undefined where the operator may not look at nodes: it works without, but leaves no node before it has to. */
+  nodes?: NodeCache;
+};
+export type NodeCache = Reflector<KubeObject<Node['spec']>>;
+
+/** Storage key of the source with this hash that another upload of the same account has had for longest. */
+export function sameSource(caches: Pick<Caches, 'uploads'>, upload: Upload, sha256: string): string | undefined {
+  const others = caches.uploads
+    .byIndex(BY_CONTENT, contentKey(upload, sha256))
+    .filter(({ metadata }) => metadata.uid !== upload.metadata.uid && !metadata.deletionTimestamp);
+  others.sort((a, b) => a.metadata.creationTimestamp.localeCompare(b.metadata.creationTimestamp));
+  return others.find(({ status }) => status?.sourceKey !== undefined)?.status?.sourceKey;
+}
+
+/** All uploads of the account that an upload belongs to. */
+export const listUploadsOfAccount = (caches: Pick<Caches, 'uploads'>, upload: Upload): Upload[] =>
+  caches.uploads.byIndex(BY_ACCOUNT, accountKey(upload));
+
+/** Streams that play an upload: directly, or through a playlist. */
+export function listStreamsOfUpload(caches: Pick<Caches, 'streams' | 'playlists'>, uploadKey: string): LoopStream[] {
+  const direct = caches.streams.byIndex(BY_UPLOAD, uploadKey);
+  const through = caches.playlists
+    .byIndex(BY_UPLOAD, uploadKey)
+    .flatMap(({ metadata }) => caches.streams.byIndex(BY_PLAYLIST, keyIn(metadata.namespace, metadata.name)));
+  return [...new Set([...direct, ...through])];
+}
+
+/** The profiles that streams ask of an upload. */
+export interface Asked {
+  /** All of them: what is prepared already is kept. */
+  profiles: Profile[];
+  /** Profiles that only streams ask for which may not go on air. */
+  held: Set<Profile>;
+  /** Profiles that a stream waits for which may go on air. */
+  urgent: Set<Profile>;
+}
+
+/**
+ * The profiles in which streams play an upload, directly or through a playlist. It takes as long for one stream as for ten
+ * thousand that play the same: each of them enqueues the upload when it changes.
+ */
+export function listProfilesAsked(
+  { streams, playlists }: Pick<Caches, 'streams' | 'playlists'>,
+  uploadKey: string,
+): Asked {
+  const through = playlists.byIndex(BY_UPLOAD, uploadKey).map(buildKey);
+  const isAsked = (profile: Profile, level: Level) =>
+    streams.has(BY_ASK, ask(BY_UPLOAD, uploadKey, profile, level)) ||
+    through.some((key) => streams.has(BY_ASK, ask(BY_PLAYLIST, key, profile, level)));
+  const at = (level: Level) => new Set(PROFILES.filter((profile) => isAsked(profile, level)));
+  const [held, open, urgent] = [at('held'), at('open'), at('urgent')];
+  return {
+    profiles: PROFILES.filter((profile) => held.has(profile) || open.has(profile) || urgent.has(profile)),
+    held: new Set([...held].filter((profile) => !open.has(profile) && !urgent.has(profile))),
+    urgent,
+  };
+}
+
+/** The queues that keys of each kind are added to. */
+export interface Enqueue {
+  stream: (key: string) => void;
+  upload: (key: string) => void;
+  destination: (key: string) => void;
+}
+
+/** The uploads whose wanted profiles depend on a stream. */
+function listUploadKeys(caches: Caches, stream: LoopStream | undefined): string[] {
+  if (!stream) return [];
+  const { namespace = '' } = stream.metadata;
+  const items = playlistNames(stream).flatMap((name) => {
+    const playlist = caches.playlists.get(namespace, name);
+    return playlist ? itemNames(playlist) : [];
+  });
+  const direct = stream.spec.uploadRef === undefined ? [] : [stream.spec.uploadRef];
+  return [...new Set([...direct, ...items])].map((name) => keyIn(namespace, name));
+}
+
+const heldDestinations = (stream: LoopStream | undefined): string[] =>
+  stream && holdsDestination(stream.status?.phase) ? listKeys(stream, stream.spec.destinationRefs) : [];
+
+/** Where a stream has begun to be sent: the Secrets of these are read more often from now on (destination/reconcile.ts). */
+const newlyHeld = (current: LoopStream | undefined, previous: LoopStream | undefined): string[] => {
+  const before = new Set(heldDestinations(previous));
+  return heldDestinations(current).filter((key) => !before.has(key));
+};
+
+const playlistUploadKeys = (playlist: Playlist | undefined): string[] =>
+  playlist ? itemNames(playlist).map((name) => keyIn(playlist.metadata.namespace, name)) : [];
+
+/** The nodes, as far as this operator may look at them: undefined where it may not. */
+export async function createNodeCache(kube: Kube, log: Logger): Promise<NodeCache | undefined> {
+  try {
+    await kube.page(NODES, { limit: 1 });
+  } catch (error) {
+    if (error instanceof KubeError && (error.status === 403 || error.status === 401)) {
+      log.info(
+        'the operator may not look at nodes: a stream leaves a node when its pod is evicted, not when it is cordoned',
+      );
+      return undefined;
+    }
+  }
+  return createReflector(kube, NODES, { log });
+}
+
+/** A process that begins to lead reconciles everything once: earlier changes were the last leader's. */
+const REPLAY = { replay: true };
+
+/** Enqueues for each change the keys that it concerns, of the object as it was and as it is. */
+export function wire(caches: Caches, enqueue: Enqueue): void {
+  caches.streams.onChange((key, current, previous) => {
+    enqueue.stream(key);
+    for (const destination of newlyHeld(current, previous)) enqueue.destination(destination);
+    // A status asks nothing new of the uploads, but for whether they are prepared and how urgently.
+    const sameLevel = current && previous && judgeLevel(current) === judgeLevel(previous);
+    if (sameLevel && current.metadata.generation === previous.metadata.generation) return;
+    for (const stream of [previous, current]) listUploadKeys(caches, stream).forEach(enqueue.upload);
+  }, REPLAY);
+  caches.uploads.onChange((key) => {
+    enqueue.upload(key);
+    for (const stream of listStreamsOfUpload(caches, key)) enqueue.stream(buildKey(stream));
+  }, REPLAY);
+  caches.playlists.onChange((key, current, previous) => {
+    for (const stream of caches.streams.byIndex(BY_PLAYLIST, key)) enqueue.stream(buildKey(stream));
+    for (const upload of [...playlistUploadKeys(previous), ...playlistUploadKeys(current)]) enqueue.upload(upload);
+  }, REPLAY);
+  caches.destinations.onChange((key) => {
+    enqueue.destination(key);
+    for (const stream of caches.streams.byIndex(BY_DESTINATION, key)) enqueue.stream(buildKey(stream));
+  }, REPLAY);
+  caches.pods.onChange((_key, current, previous) => {
+    const { namespace, labels = {}, ownerReferences } = (current ?? previous)?.metadata ?? {};
+    if (labels[COMPONENT_LABEL] === 'probe') {
+      for (const { name } of ownerReferences ?? []) enqueue.destination(keyIn(namespace, name));
+      return;
+    }
+    const owner = labels[labels[COMPONENT_LABEL] === 'prepare' ? UPLOAD_LABEL : STREAM_LABEL];
+    if (owner === undefined) return;
+    enqueue[labels[COMPONENT_LABEL] === 'prepare' ? 'upload' : 'stream'](keyIn(namespace, owner));
+  }, REPLAY);
+  caches.nodes?.onChange((_key, current, previous) => {
+    // The reports of its kubelet every few minutes do not concern the streams.
+    if (isSameJson(current?.spec, previous?.spec)) return;
+    for (const { metadata } of caches.pods.byIndex(BY_NODE, (current ?? previous)?.metadata.name ?? '')) {
+      const stream = metadata.labels?.[STREAM_LABEL];
+      if (stream !== undefined) enqueue.stream(keyIn(metadata.namespace, stream));
+    }
+  }, REPLAY);
+  caches.jobs.onChange((_key, current, previous) => {
+    const { namespace, labels } = (current ?? previous)?.metadata ?? {};
+    const owner = labels?.[UPLOAD_LABEL];
+    if (owner !== undefined) enqueue.upload(keyIn(namespace, owner));
+  }, REPLAY);
+}

@@ -1,0 +1,17 @@
+/** Names the tools that every controller works with. */
+
+import type { EventRecorder } from '../../kube/events.ts';
+import type { Kube } from '../../kube/types.ts';
+import type { Clock } from '../../lib/clock.ts';
+import type { Logger } from '../../lib/log.ts';
+import type { PodSettings } from '../pods/security.ts';
+import type { Caches } from './caches.ts';
+
+export interface Tools {
+  kube: Kube;
+  caches: Caches;
+  settings: PodSettings;
+  events: EventRecorder;
+  clock: Clock;
+  log: Logger;
+}

@@ -1,0 +1,89 @@
+/**
+ * Reconciles one destination: reads its Secret, judges it, advances a test that is asked for, and writes its status. The Secret is
+ * never watched, so that the operator needs no more than `get` on Secrets. A destination is reconciled when it changes (the API
+ * server marks it when it writes the Secret), and from time to time: while a stream is on air there so often that a key changed by
+ * kubectl or External Secrets is in use within a minute.
+ */
+
+import { SECRETS, type Secret } from '../../kube/core.ts';
+import { findCondition } from '../../resources/common/conditions.ts';
+import { DESTINATIONS, type Destination } from '../../resources/destination/resource.ts';
+import { type DestinationStatus, holdsDestination, type TestStatus } from '../../resources/destination/spec.ts';
+import type { LoopStream } from '../../resources/stream/resource.ts';
+import { BY_DESTINATION } from '../caches/caches.ts';
+import type { Tools } from '../caches/tools.ts';
+import { isReason, type Reconcile, splitKey, writeStatus } from '../runtime/controller.ts';
+import { buildDestinationEvents } from './events.ts';
+import { buildDestinationStatus } from './status.ts';
+import { Tester } from './tester.ts';
+
+/**
+ * A pod takes up its new files within some seconds of being told. 10,000 streams on air ask for 400 Secrets a second, 1,000 that
+ * are not for 10.
+ */
+const REQUEUE_MS = { onAir: 25_000, used: 100_000, ready: 600_000, notReady: 60_000, soonest: 500 };
+/** A Secret is made after the Destination that owns it, whose UID its owner reference needs; so for a moment it is missing. */
+const SECRET_GRACE_MS = 5_000;
+
+export function reconcileDestination(tools: Tools): Reconcile {
+  const tester = new Tester(tools);
+  return async (key) => {
+    const destination = tools.caches.destinations.get(...splitKey(key));
+    if (!destination || destination.metadata.deletionTimestamp) {
+      tester.leave(key);
+      return undefined;
+    }
+    const secret = await readSecret(tools, destination);
+    const now = tools.clock.now();
+    const ageMs = now.getTime() - Date.parse(destination.metadata.creationTimestamp);
+    if (!secret && ageMs < SECRET_GRACE_MS) return { requeueAfterMs: REQUEUE_MS.soonest };
+
+    const judged = buildDestinationStatus(destination, secret, now, tools.settings);
+    const ready = findCondition(judged.conditions, 'Ready');
+    const secretVersion = secret?.metadata.resourceVersion;
+    const step = await tester.advance(key, destination, { ready, secretVersion });
+
+    await writeDestinationStatus(tools, destination, judged, step.result);
+    if (step.remove) await tester.remove(step.remove);
+    const waitMs = computeWait(tools.caches.streams.byIndex(BY_DESTINATION, key), ready?.status === 'True', ageMs);
+    return { requeueAfterMs: Math.min(waitMs, step.requeueAfterMs ?? waitMs) };
+  };
+}
+
+async function readSecret({ kube }: Tools, { metadata, spec }: Destination): Promise<Secret | undefined> {
+  try {
+    return await kube.get(SECRETS, metadata.namespace ?? '', spec.secretName);
+  } catch (error) {
+    if (isReason(error, 'NotFound')) return undefined;
+    throw error;
+  }
+}
+
+async function writeDestinationStatus(
+  tools: Tools,
+  destination: Destination,
+  judged: DestinationStatus,
+  result: TestStatus | undefined,
+): Promise<void> {
+  const { caches, events } = tools;
+  const status = result ? { ...judged, test: result } : judged;
+  const ready = findCondition(judged.conditions, 'Ready');
+  if (!(await writeStatus(tools, DESTINATIONS, caches.destinations, destination, status)) || !ready) return;
+  const before = findCondition(destination.status?.conditions, 'Ready');
+  for (const event of buildDestinationEvents(before, ready, result)) events.event(destination, event);
+}
+
+/** How long a destination is left alone. Its Secret may be changed without an event. */
+function computeWait(streams: readonly LoopStream[], isReady: boolean, ageMs: number): number {
+  const isOnAir = streams.some(({ status }) => holdsDestination(status?.phase));
+  const usedMs = streams.length > 0 ? REQUEUE_MS.used : REQUEUE_MS.ready;
+  const restMs = isOnAir ? REQUEUE_MS.onAir : usedMs;
+  return addJitter(isReady ? restMs : Math.min(restMs, computePatience(ageMs)));
+}
+
+/** The younger a destination, the sooner its Secret may turn up: a quarter of its age, from half a second to a minute. */
+const computePatience = (ageMs: number): number =>
+  Math.max(REQUEUE_MS.soonest, Math.min(REQUEUE_MS.notReady, ageMs / 4));
+
+/** Up to a fifth sooner, so that a thousand destinations do not ask in the same second. */
+const addJitter = (ms: number): number => Math.round(ms * (1 - Math.random() / 5));

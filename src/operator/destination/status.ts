@@ -1,0 +1,68 @@
+/** Judges whether a stream can be sent with a destination's Secret, and shows of the Secret what may be shown. Pure: no I/O, no clock. */
+
+import type { Secret } from '../../kube/core.ts';
+import { SECRET_KEY_KEY, SECRET_URL_KEY } from '../../resources/common/names.ts';
+import { ingestForbidden, shownUrl } from '../../resources/destination/ingest.ts';
+import {
+  FIELDS,
+  type GivenDestination,
+  type ReadDestination,
+  readDestination,
+} from '../../resources/destination/read.ts';
+import type { Destination } from '../../resources/destination/resource.ts';
+import { type DestinationStatus, keyHint } from '../../resources/destination/spec.ts';
+import { buildConditions, type Verdict } from '../runtime/controller.ts';
+
+const text = (secret: Secret, key: string): string | undefined => {
+  const value = secret.data?.[key];
+  return value === undefined ? undefined : Buffer.from(value, 'base64').toString('utf8').trim();
+};
+
+const not = (reason: string, message: string): { verdict: Verdict } => ({
+  verdict: { type: 'Ready', status: 'False', reason, message },
+});
+
+/** Neither the URL nor the key is ever quoted: either may hold what only its owner may see. */
+function judge(
+  name: string,
+  secret: Secret | undefined,
+  allowPrivate: boolean,
+): { verdict: Verdict; read?: ReadDestination } {
+  if (!secret) return not('DestinationSecretMissing', `Secret "${name}" does not exist.`);
+  const given = Object.fromEntries(FIELDS.map((field) => [field, text(secret, field) ?? ''])) as GivenDestination;
+  const missing = [
+    given.rtmpUrl ? [] : [SECRET_URL_KEY],
+    text(secret, SECRET_KEY_KEY) === undefined ? [SECRET_KEY_KEY] : [],
+  ];
+  if (missing.flat().length > 0) {
+    return not('DestinationSecretMissing', `Secret "${name}" lacks ${missing.flat().join(' and ')}.`);
+  }
+  const { read, field, problem } = readDestination(given, () => '');
+  if (!read) return not('DestinationInvalid', `The ${field} in Secret "${name}" ${problem}.`);
+  const forbidden = ingestForbidden(read.ingest, allowPrivate);
+  if (forbidden) return not('DestinationInvalid', `The ${SECRET_URL_KEY} in Secret "${name}" ${forbidden}.`);
+  return {
+    verdict: { type: 'Ready', status: 'True', reason: 'Ready', message: 'The destination can be sent to.' },
+    read,
+  };
+}
+
+export function buildDestinationStatus(
+  destination: Destination,
+  secret: Secret | undefined,
+  now: Date,
+  { allowPrivateDestinations }: { allowPrivateDestinations: boolean },
+): DestinationStatus {
+  const { generation } = destination.metadata;
+  const { test } = destination.status ?? {};
+  const { verdict, read } = judge(destination.spec.secretName, secret, allowPrivateDestinations);
+  const hint = read ? keyHint(read.rtmpKey) : '';
+  return {
+    ...(generation !== undefined && { observedGeneration: generation }),
+    ...(read && { rtmpUrl: shownUrl(read.rtmpUrl, read.rtmpKey), hasLogin: read.rtmpUser !== '' }),
+    ...(secret?.metadata.resourceVersion !== undefined && { secretVersion: secret.metadata.resourceVersion }),
+    ...(hint !== '' && { rtmpKeyHint: hint }),
+    ...(test && { test }),
+    conditions: buildConditions([verdict], destination.status?.conditions, generation, now),
+  };
+}

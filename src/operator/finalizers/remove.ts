@@ -1,0 +1,94 @@
+/**
+ * Removes the finalizers of streams and their pods where no operator is left to do so: otherwise the objects and their namespace
+ * could not be deleted. A stream on air stays on air, and the next operator adds the finalizers again.
+ */
+
+import { NAMESPACES, PODS } from '../../kube/core.ts';
+import type { Kube, KubeObject, Resource, Stored } from '../../kube/types.ts';
+import { sleep } from '../../lib/clock.ts';
+import type { Logger } from '../../lib/log.ts';
+import { COMPONENT_LABEL, COUNT_FINALIZER, FINALIZER, POD_FINALIZER } from '../../resources/common/names.ts';
+import { LOOPSTREAMS } from '../../resources/stream/resource.ts';
+import { isReason } from '../runtime/controller.ts';
+
+const OURS: ReadonlySet<string> = new Set([FINALIZER, COUNT_FINALIZER, POD_FINALIZER]);
+/** Patches at the same time. */
+const AT_ONCE = 16;
+/** A process that is stopping may put one on again: it is over when two looks, this far apart, find none. */
+const REQUEUE_MS = 2_000;
+
+/** The finalizers that remain; undefined where none of ours is among them. */
+export function finalizersLeft({ metadata }: KubeObject): string[] | undefined {
+  const { finalizers = [] } = metadata;
+  const left = finalizers.filter((finalizer) => !OURS.has(finalizer));
+  return left.length < finalizers.length ? left : undefined;
+}
+
+/**
+ * Removes our finalizers from all streams and their pods in a namespace; none is there where the namespace is gone. Resolves to
+ * how many objects lost some. Rejects with KubeError, or when `signal` aborts.
+ */
+export async function removeFinalizers(
+  kube: Pick<Kube, 'list' | 'mergePatch'>,
+  namespace: string,
+  { signal, againMs = REQUEUE_MS }: { signal?: AbortSignal; againMs?: number } = {},
+): Promise<number> {
+  let removed = 0;
+  for (let clean = 0; ; await sleep(againMs, signal)) {
+    const streams = await removeFrom(kube, LOOPSTREAMS, namespace);
+    const pods = await removeFrom(kube, PODS, namespace, `${COMPONENT_LABEL}=streamer`);
+    removed += streams + pods;
+    clean = streams + pods === 0 ? clean + 1 : 0;
+    if (clean === 2) return removed;
+  }
+}
+
+async function removeFrom<T extends KubeObject>(
+  kube: Pick<Kube, 'list' | 'mergePatch'>,
+  resource: Resource<T>,
+  namespace: string,
+  labelSelector?: string,
+): Promise<number> {
+  const all = await kube.list(resource, { namespace, ...(labelSelector && { labelSelector }) });
+  const held = all.filter((object) => finalizersLeft(object));
+  const remove = async (object: Stored<T>) => {
+    const { name, uid, resourceVersion } = object.metadata;
+    try {
+      const metadata = { uid, resourceVersion, finalizers: finalizersLeft(object) };
+      await kube.mergePatch(resource, namespace, name, { metadata });
+    } catch (error) {
+      // Somebody wrote or deleted it meanwhile, which the next look finds.
+      if (!isReason(error, 'NotFound', 'Conflict')) throw error;
+    }
+  };
+  for (let at = 0; at < held.length; at += AT_ONCE) await Promise.all(held.slice(at, at + AT_ONCE).map(remove));
+  return held.length;
+}
+
+/** Whether a namespace is being deleted. Without the right to look, nobody knows, and the answer is no. */
+async function isEnding(kube: Pick<Kube, 'get'>, namespace: string): Promise<boolean> {
+  try {
+    return (await kube.get(NAMESPACES, '', namespace)).metadata.deletionTimestamp !== undefined;
+  } catch (error) {
+    if (isReason(error, 'NotFound')) return true;
+    if (isReason(error, 'Forbidden')) return false;
+    throw error;
+  }
+}
+
+/** Within the time that Kubernetes gives the operator to stop (terminationGracePeriodSeconds in the chart). */
+export const FAREWELL_MS = 30_000;
+
+/**
+ * Removes the finalizers when the operator's own namespace is being deleted, for it has no successor then. The deletion of a
+ * namespace begins with its pods, and waits for them: until then this operator has the rights that it needs.
+ */
+export async function removeFinalizersForGood(
+  kube: Kube,
+  { operatorNamespace, namespace }: { operatorNamespace?: string | undefined; namespace: string },
+  log: Logger,
+): Promise<void> {
+  if (!(await isEnding(kube, operatorNamespace ?? namespace))) return;
+  const removed = await removeFinalizers(kube, namespace, { signal: AbortSignal.timeout(FAREWELL_MS) });
+  log.info({ namespace, removed }, 'the namespace of the operator is deleted: streams and pods are held no more');
+}

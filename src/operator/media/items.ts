@@ -1,0 +1,284 @@
+/**
+ * Judges each item that a stream refers to: whether it can be played in the stream's profile, and if not, why. A list goes on air
+ * with the items that can (`spec.onItemFailure: Skip`), or only as a whole (`Block`). Preparing costs more than anything else that
+ * an account can ask for, so media is prepared only for streams whose readiness gates are all open. Pure: no I/O, no clock.
+ */
+
+import { findCondition } from '../../resources/common/conditions.ts';
+import { CREDIT_CONDITION, SUSPENDED_ANNOTATION } from '../../resources/common/names.ts';
+import type { Playlist } from '../../resources/playlist/resource.ts';
+import { playedOf } from '../../resources/playlist/spec.ts';
+import { type Profile, profileOf } from '../../resources/stream/profile.ts';
+import type { Playing, Track } from '../../resources/stream/program.ts';
+import { gatesOf } from '../../resources/stream/readiness.ts';
+import type { LoopStream } from '../../resources/stream/resource.ts';
+import { isWanted, type MediaField, type Phase, type ReadinessReason } from '../../resources/stream/spec.ts';
+import { nameOfUpload } from '../../resources/upload/name.ts';
+import type { Upload } from '../../resources/upload/resource.ts';
+import { renditionOf } from '../../resources/upload/spec.ts';
+import type { Finding } from '../runtime/controller.ts';
+
+/** One place of a list, or a playlist that has none. */
+export interface Entry {
+  field: MediaField;
+  playlist?: string;
+  /** Place in its playlist, from 0. */
+  index?: number;
+  /** Name of the Upload. */
+  upload?: string;
+  /** The name that people see. */
+  name?: string;
+  /** Why it cannot be played; undefined when it can. */
+  problem?: Finding | undefined;
+}
+
+export interface Assessed {
+  kind: 'video' | 'audio';
+  mode: Track['mode'];
+  /** All entries with an upload are items of the track, in this order. */
+  entries: Entry[];
+}
+
+export const findProfile = (stream: Pick<LoopStream, 'spec'>): Profile =>
+  profileOf(stream.spec.quality, stream.spec.framerate);
+
+const finding = (reason: ReadinessReason, message: string): Finding => ({ reason, message });
+const called = (id: string, displayName: string | undefined): string =>
+  displayName === undefined || displayName === id ? `"${id}"` : `"${displayName}" (${id})`;
+
+/** The upload as a sentence names it: where it is in a playlist, too. */
+function subject({ upload = '', name, index }: Entry, playlist: Playlist | undefined): string {
+  if (!playlist) return `Upload "${upload}"`;
+  const list = called(playlist.metadata.name, playlist.spec.displayName);
+  return `Upload ${called(upload, name)}, item with index ${index} of playlist ${list},`;
+}
+
+const UNDER_WAY = new Set(['The file is being fetched.', 'The file is being sent.']);
+
+/** The sentence about what an import waits for; empty where it is only under way. */
+function importNote(upload: Upload): string {
+  const message = findCondition(upload.status?.conditions, 'Imported')?.message;
+  return message === undefined || UNDER_WAY.has(message) ? '' : ` ${message}`;
+}
+
+function uploadProblem(
+  what: string,
+  upload: Upload | undefined,
+  kind: Assessed['kind'],
+  profile: Profile,
+  hold: Hold | undefined,
+): Finding | undefined {
+  if (!upload) return finding('UploadNotFound', `${what} does not exist.`);
+  if (kind === 'video' && upload.spec.type === 'audio') {
+    return finding('MediaFailed', `${what} is audio; the stream needs a video to loop.`);
+  }
+  const { status } = upload;
+  if (!status?.media) {
+    return status?.error
+      ? finding('MediaFailed', `${what} failed: ${status.error.message}`)
+      : finding('MediaImporting', `${what} is still being fetched.${importNote(upload)}`);
+  }
+  const rendition = renditionOf(upload, profile);
+  if (rendition?.state === 'ready') return undefined;
+  if (rendition?.state === 'failed') {
+    return finding('MediaFailed', `${what} could not be prepared: ${rendition.error?.message ?? ''}`.trim());
+  }
+  if (!hold) return finding('MediaPreparing', `${what} is being prepared for ${profile}.`);
+  return {
+    ...finding(hold.reason, `${what} is prepared for ${profile} ${hold.once}.`),
+    ...(hold.isUnknown && { unknown: true }),
+  };
+}
+
+/** The tracks of a stream with what can be played of them. Several playlists play one after the other, in the mode of the first. */
+export function assessTracks(stream: LoopStream, objects: MediaObjects): Assessed[] {
+  const { uploadRef, playlistRefs = [], audioPlaylistRefs = [] } = stream.spec;
+  const [profile, hold] = [findProfile(stream), findHold(stream)];
+  const assessEntry = (kind: Assessed['kind'], entry: Entry & { upload: string }, playlist?: Playlist): Entry => {
+    const upload = objects.uploads.get(entry.upload);
+    const name = (upload && nameOfUpload(upload)) ?? entry.upload;
+    const problem = uploadProblem(subject({ ...entry, name }, playlist), upload, kind, profile, hold);
+    return { ...entry, name, problem };
+  };
+  const fromPlaylists = (kind: Assessed['kind'], field: MediaField, refs: string[]): Assessed => {
+    let mode: Track['mode'] | undefined;
+    const entries = refs.flatMap((name): Entry[] => {
+      const playlist = objects.playlists.get(name);
+      const fault = (reason: ReadinessReason, message: string) => [
+        { field, playlist: name, problem: finding(reason, message) },
+      ];
+      if (!playlist) return fault('PlaylistNotFound', `Playlist "${name}" does not exist.`);
+      if (playlist.spec.kind !== kind)
+        return fault('PlaylistNotFound', `Playlist "${name}" is of kind ${playlist.spec.kind}, not ${kind}.`);
+      const played = playedOf(playlist);
+      if (played.items.length === 0) return fault('PlaylistEmpty', `Playlist "${name}" has no items.`);
+      mode ??= played.mode;
+      return played.items.map(({ uploadRef: upload }, index) =>
+        assessEntry(kind, { field, playlist: name, index, upload }, playlist),
+      );
+    });
+    return { kind, mode: mode ?? 'sequential', entries };
+  };
+  const single = (): Assessed => {
+    const none = finding('UploadNotFound', 'The stream names no video: it needs an uploadRef or playlistRefs.');
+    const entry: Entry =
+      uploadRef === undefined
+        ? { field: 'uploadRef', problem: none }
+        : assessEntry('video', { field: 'uploadRef', upload: uploadRef });
+    return { kind: 'video', mode: 'sequential', entries: [entry] };
+  };
+  const video = playlistRefs.length > 0 ? fromPlaylists('video', 'playlistRefs', playlistRefs) : single();
+  return audioPlaylistRefs.length > 0
+    ? [video, fromPlaylists('audio', 'audioPlaylistRefs', audioPlaylistRefs)]
+    : [video];
+}
+
+/** Problems that a person has to act on come first, those that only take time last. */
+const URGENCY: string[] = [
+  'PlaylistNotFound',
+  'PlaylistEmpty',
+  'UploadNotFound',
+  'MediaFailed',
+  'MediaAwaitsCredit',
+  'MediaAwaitsGate',
+  'MediaImporting',
+  'MediaPreparing',
+];
+const urgency = ({ problem }: Entry): number => URGENCY.indexOf(problem?.reason ?? '');
+
+/** Problems that go away without anybody editing the list. */
+const ON_THE_WAY: ReadonlySet<string> = new Set([
+  'MediaAwaitsCredit',
+  'MediaAwaitsGate',
+  'MediaImporting',
+  'MediaPreparing',
+]);
+export const isOnTheWay = (reason: string): boolean => ON_THE_WAY.has(reason);
+
+export const isBlocking = ({ spec }: Pick<LoopStream, 'spec'>): boolean => spec.onItemFailure === 'Block';
+
+/** Entries that cannot be played, the most urgent first. */
+export const unplayableEntries = (tracks: readonly Assessed[]): Entry[] =>
+  tracks
+    .flatMap(({ entries }) => entries)
+    .filter(({ problem }) => problem !== undefined)
+    .sort((a, b) => urgency(a) - urgency(b));
+
+export const countItems = (tracks: readonly Assessed[]): number =>
+  tracks.reduce((sum, { entries }) => sum + entries.length, 0);
+
+/**
+ * Why the media of a stream cannot go on air; undefined when it can. With Skip each track needs one item that plays, and what is
+ * nearest to that is named: the track plays when it is ready. With Block every item is needed, and the most urgent is named.
+ */
+export function mediaProblem(
+  stream: LoopStream,
+  objects: MediaObjects,
+  tracks: readonly Assessed[] = assessTracks(stream, objects),
+): Finding | undefined {
+  const skips = !isBlocking(stream);
+  const stuck = tracks.filter(({ entries }) => {
+    const isUnplayable = ({ problem }: Entry) => problem !== undefined;
+    return skips ? entries.every(isUnplayable) : entries.some(isUnplayable);
+  });
+  const problems = unplayableEntries(skips ? stuck.slice(0, 1) : stuck);
+  const nearest = problems.at(-1);
+  const named = skips ? problems.find((entry) => nearest && urgency(entry) === urgency(nearest)) : problems[0];
+  const first = named?.problem;
+  if (!first || problems.length === 1) return first;
+  return {
+    ...first,
+    message: `${first.message} In all, ${problems.length} of ${countItems(tracks)} items are not ready.`,
+  };
+}
+
+/** Whether a program that is on air would lose items that only have to be prepared again, as for another quality. */
+export function losesItems(
+  stream: LoopStream,
+  objects: MediaObjects,
+  { video, audio }: Pick<Playing, 'video' | 'audio'>,
+): boolean {
+  const playing = (track: Track | undefined) =>
+    new Set(track?.items.flatMap(({ id, rendition }) => (rendition === '' ? [] : [id])));
+  const now = { video: playing(video), audio: playing(audio) };
+  return assessTracks(stream, objects).some(({ kind, entries }) =>
+    entries.some(
+      ({ upload, problem }) =>
+        problem !== undefined && upload !== undefined && isOnTheWay(problem.reason) && now[kind].has(upload),
+    ),
+  );
+}
+
+/** Why nothing is prepared for a stream. */
+export interface Hold {
+  reason: ReadinessReason;
+  /** Completes "The media is prepared …". */
+  once: string;
+  /** Nobody has said yet whether the gate is open. */
+  isUnknown: boolean;
+  /** Since when the gate is closed (RFC 3339), where it was open before or somebody has said so. */
+  since?: string;
+}
+
+/** Undefined for a stream that may go on air. Without billing streams have no gates. */
+export function findHold({
+  metadata,
+  spec,
+  status,
+}: Pick<LoopStream, 'metadata' | 'spec' | 'status'>): Hold | undefined {
+  if (metadata.annotations?.[SUSPENDED_ANNOTATION] !== undefined)
+    return { reason: 'MediaAwaitsGate', once: 'once the account is no longer suspended', isUnknown: false };
+  const gate = gatesOf(spec, status?.conditions).find((one) => one.status !== 'True');
+  if (!gate) return undefined;
+  const since = findCondition(status?.conditions, gate.type)?.lastTransitionTime;
+  const isCredit = gate.type === CREDIT_CONDITION;
+  return {
+    reason: isCredit ? 'MediaAwaitsCredit' : 'MediaAwaitsGate',
+    once: isCredit ? 'once the account has credit' : `once "${gate.type}" is true`,
+    isUnknown: gate.status === 'Unknown',
+    ...(since !== undefined && { since }),
+  };
+}
+
+/** A Job that runs goes on for so long after a gate has closed: credit that is topped up at once loses no work. */
+const GRACE_MS = 120_000;
+
+/** Until when Jobs for a stream may go on although nothing new is prepared for it; undefined where they may not. */
+export function graceEnd(stream: LoopStream): Date | undefined {
+  const hold = findHold(stream);
+  const since = Date.parse(hold?.since ?? '');
+  return Number.isNaN(since) ? undefined : new Date(since + GRACE_MS);
+}
+
+/** The playlists and uploads that a stream refers to, by name. Those that do not exist are not in the maps. */
+export interface MediaObjects {
+  playlists: ReadonlyMap<string, Playlist>;
+  uploads: ReadonlyMap<string, Upload>;
+}
+
+/** Phases in which preparing a stream's media sooner would bring nothing on air sooner. */
+const PATIENT = new Set<Phase | undefined>(['scheduled', 'live', 'reconnecting', 'stopping', 'ended', 'failed']);
+
+/** Whether a stream is meant to be on air now and is not there yet, so that somebody waits for it. */
+export const isWaiting = ({ spec, status }: Pick<LoopStream, 'spec' | 'status'>): boolean =>
+  isWanted(spec) && !PATIENT.has(status?.phase);
+
+/** Names of the playlists that a stream refers to, of both kinds. */
+export const playlistNames = (stream: Pick<LoopStream, 'spec'>): string[] => [
+  ...(stream.spec.playlistRefs ?? []),
+  ...(stream.spec.audioPlaylistRefs ?? []),
+];
+
+/** Names of the uploads that streams play of a playlist, in order. */
+export const itemNames = (playlist: Pick<Playlist, 'metadata' | 'spec'>): string[] =>
+  playedOf(playlist).items.map((item) => item.uploadRef);
+
+/** Names of all uploads that a stream plays, each once. */
+export function uploadNames({ spec }: Pick<LoopStream, 'spec'>, playlists: MediaObjects['playlists']): string[] {
+  const fromLists = (refs: string[] = []) => refs.flatMap((ref) => itemsOfList(playlists.get(ref)));
+  const single = spec.uploadRef === undefined ? [] : [spec.uploadRef];
+  const video = spec.playlistRefs?.length ? fromLists(spec.playlistRefs) : single;
+  return [...new Set([...video, ...fromLists(spec.audioPlaylistRefs)])];
+}
+
+const itemsOfList = (playlist: Playlist | undefined): string[] => (playlist ? itemNames(playlist) : []);

@@ -1,0 +1,209 @@
+/** Collects the operator's metrics for Prometheus, named as in controller-runtime where that has the same. */
+import { setImmediate } from 'node:timers/promises';
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { reflectorMetrics, requestMetrics, type WorkqueueMetrics, workqueueMetrics } from '../../kube/metrics.ts';
+import type { OnRequest } from '../../kube/transport.ts';
+import type { Clock } from '../../lib/clock.ts';
+import { FAILURES } from '../../media/streamer/output/failure.ts';
+import { findCondition } from '../../resources/common/conditions.ts';
+import { STREAM_LABEL } from '../../resources/common/names.ts';
+import { NOT_RUN, ON_AIR } from '../../resources/destination/spec.ts';
+import { PHASES, type Phase } from '../../resources/stream/spec.ts';
+import { UPLOAD_ERRORS } from '../../resources/upload/spec.ts';
+import type { Caches } from '../caches/caches.ts';
+import type { Reconcile } from '../runtime/controller.ts';
+import { DOUBT_CONDITION, DOUBTS } from '../stream/sessions.ts';
+import { secondsLate } from './lateness.ts';
+import { objectCounts } from './objects.ts';
+import { objectSeries } from './series.ts';
+
+const RECONCILE_BUCKETS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
+const PHASE_BUCKETS = [0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 900, 3600, 21_600, 86_400];
+/** A start is reconciled within a moment of its time; later ones wait for room, for media or for an operator. */
+const LATENESS_BUCKETS = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3600];
+const RESULTS = ['success', 'requeue_after', 'error'] as const;
+
+export interface Metrics {
+  registry: Registry;
+  /** For `createKube`. */
+  onRequest: OnRequest;
+  queues: WorkqueueMetrics;
+  showReflectors(caches: Caches): void;
+  showLeading(lease: string, namespace: string, isLeading: () => boolean): void;
+  /** Counts and times each run of a controller. */
+  observe(controller: string, reconcile: Reconcile): Reconcile;
+  /** From now on each stream is shown, and counted what becomes of streams and uploads: for the operator that leads. */
+  showObjects(caches: Pick<Caches, 'streams' | 'uploads' | 'pods' | 'destinations' | 'playlists'>, clock: Clock): void;
+  /** In Prometheus' text format. */
+  text(): Promise<string>;
+}
+
+export function createMetrics(): Metrics {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  const onRequest = requestMetrics(registry);
+  const queues = workqueueMetrics(registry);
+  const showReflectors = reflectorMetrics(registry);
+  const observe = reconcileMetrics(registry);
+  const history = historyMetrics(registry);
+  let objects: () => Iterable<string> = () => [];
+  return {
+    registry,
+    onRequest,
+    queues,
+    showReflectors,
+    showLeading: leadingMetrics(registry),
+    observe,
+    showObjects(caches, clock) {
+      history(caches, clock);
+      const { streams, uploads, destinations, playlists } = caches;
+      objects = function* () {
+        yield* objectSeries(streams.list(), uploads.list());
+        const lists = { streams: streams.list(), uploads: uploads.list(), destinations: destinations.list() };
+        yield objectCounts({ ...lists, playlists: playlists.list() });
+      };
+    },
+    async text() {
+      const parts = [await registry.metrics()];
+      for (const part of objects()) {
+        parts.push(part);
+        // A stream that has to go on air does not wait until all of a large answer is written.
+        await setImmediate();
+      }
+      return parts.join('');
+    },
+  };
+}
+
+/** Named as client-go names it; each namespace has a lease of its own. */
+function leadingMetrics(registry: Registry): Metrics['showLeading'] {
+  let read: () => [labels: { name: string; namespace: string }, value: number][] = () => [];
+  new Gauge({
+    name: 'leader_election_master_status',
+    help: '1 while this operator leads, 0 while another one does.',
+    labelNames: ['name', 'namespace'],
+    registers: [registry],
+    collect() {
+      for (const [labels, value] of read()) this.set(labels, value);
+    },
+  });
+  return (name, namespace, isLeading) => {
+    read = () => [[{ name, namespace }, isLeading() ? 1 : 0]];
+  };
+}
+
+function reconcileMetrics(registry: Registry): Metrics['observe'] {
+  const common = { registers: [registry] };
+  const total = new Counter({
+    ...common,
+    name: 'controller_runtime_reconcile_total',
+    help: 'Runs of a controller, by what came of them.',
+    labelNames: ['controller', 'result'],
+  });
+  const errors = new Counter({
+    ...common,
+    name: 'controller_runtime_reconcile_errors_total',
+    help: 'Runs of a controller that failed and are tried again.',
+    labelNames: ['controller'],
+  });
+  const seconds = new Histogram({
+    ...common,
+    name: 'controller_runtime_reconcile_time_seconds',
+    help: 'How long a run of a controller takes.',
+    labelNames: ['controller'],
+    buckets: RECONCILE_BUCKETS,
+  });
+  return (controller, reconcile) => {
+    // From the start, so that the first error is seen as a rise.
+    for (const result of RESULTS) total.inc({ controller, result }, 0);
+    errors.inc({ controller }, 0);
+    return async (key) => {
+      const end = seconds.startTimer({ controller });
+      try {
+        const outcome = await reconcile(key);
+        total.inc({ controller, result: outcome?.requeueAfterMs === undefined ? 'success' : 'requeue_after' });
+        return outcome;
+      } catch (error) {
+        total.inc({ controller, result: 'error' });
+        errors.inc({ controller });
+        throw error;
+      } finally {
+        end();
+      }
+    };
+  };
+}
+
+/** Counts what becomes of streams and uploads while this operator leads. */
+function historyMetrics(registry: Registry): Metrics['showObjects'] {
+  const phases = new Histogram({
+    name: 'loopstream_phase_duration_seconds',
+    help: 'How long streams were in a phase that they have left, where this operator saw them enter it.',
+    labelNames: ['phase'],
+    buckets: PHASE_BUCKETS,
+    registers: [registry],
+  });
+  for (const phase of PHASES) phases.zero({ phase });
+  const failures = new Counter({
+    name: 'loopstream_upload_failures_total',
+    help: 'Imports and preparations that came to nothing, by reason.',
+    labelNames: ['task', 'code'],
+    registers: [registry],
+  });
+  for (const code of Object.keys(UPLOAD_ERRORS))
+    for (const task of ['import', 'rendition']) failures.inc({ task, code }, 0);
+  const implausible = new Counter({
+    name: 'loopstream_implausible_reports_total',
+    help: 'Times that a pod of a stream began to report time on air that cannot be so, by reason.',
+    labelNames: ['reason'],
+    registers: [registry],
+  });
+  for (const reason of DOUBTS) implausible.inc({ reason }, 0);
+  const lateness = new Histogram({
+    name: 'loopstream_schedule_lateness_seconds',
+    help: 'Time from the start of a window of a schedule to the moment its stream had a pod.',
+    buckets: LATENESS_BUCKETS,
+    registers: [registry],
+  });
+  const tests = new Counter({
+    name: 'loopstream_destination_tests_total',
+    help: 'Tests of destinations, by what came of them.',
+    labelNames: ['code'],
+    registers: [registry],
+  });
+  for (const code of ['ok', ...Object.keys(FAILURES), ON_AIR, NOT_RUN]) tests.inc({ code }, 0);
+  return ({ streams, uploads, pods, destinations }, clock) => {
+    destinations.onChange((_key, current, previous) => {
+      const test = current?.status?.test;
+      if (test && previous && test.id !== previous.status?.test?.id) tests.inc({ code: test.code ?? 'ok' });
+    });
+    pods.onChange((_key, current, previous) => {
+      const name = current?.metadata.labels?.[STREAM_LABEL];
+      const stream = previous || name === undefined ? undefined : streams.get(current?.metadata.namespace ?? '', name);
+      const seconds = stream && secondsLate(stream, clock.now());
+      if (seconds !== undefined) lateness.observe(seconds);
+    });
+    const since = new Map<string, { phase: Phase; atMs: number }>();
+    streams.onChange((_key, current, previous) => {
+      const doubt = findCondition(current?.status?.conditions, DOUBT_CONDITION)?.reason;
+      if (doubt !== undefined && doubt !== findCondition(previous?.status?.conditions, DOUBT_CONDITION)?.reason)
+        implausible.inc({ reason: doubt });
+      const uid = (current ?? previous)?.metadata.uid ?? '';
+      const [phase, before] = [current?.status?.phase, previous?.status?.phase];
+      if (phase === before) return;
+      const entered = since.get(uid);
+      const now = clock.monotonicMs();
+      if (entered && entered.phase === before) phases.observe({ phase: before }, (now - entered.atMs) / 1000);
+      if (phase === undefined) since.delete(uid);
+      else since.set(uid, { phase, atMs: now });
+    });
+    uploads.onChange((_key, current, previous) => {
+      const code = current?.status?.error?.code;
+      if (code !== undefined && code !== previous?.status?.error?.code) failures.inc({ task: 'import', code });
+      const before = new Map(previous?.status?.renditions?.map((one) => [one.profile, one.error?.code]));
+      for (const { profile, error } of current?.status?.renditions ?? []) {
+        if (error && error.code !== before.get(profile)) failures.inc({ task: 'rendition', code: error.code });
+      }
+    });
+  };
+}

@@ -1,0 +1,75 @@
+/** Reads the status of a pod, in the words of the parts of Kubernetes that wrote it. Pure: no I/O, no clock. */
+import type { ContainerStatus, Pod } from '../../kube/core.ts';
+import type { Finding } from '../runtime/controller.ts';
+
+/** States that a container passes through on its way up. */
+const ON_ITS_WAY = new Set(['ContainerCreating', 'PodInitializing']);
+
+/** Why no node takes a pod. One that is on a node is scheduled, whatever a condition that was written late still says. */
+export const unschedulable = ({ spec, status }: Pod) =>
+  spec.nodeName === undefined
+    ? status?.conditions?.find(({ type, status: is }) => type === 'PodScheduled' && is === 'False')
+    : undefined;
+
+/** Finds what keeps a pod from running: no node for it, an image that cannot be had, a container that ends again and again. */
+export function podTrouble(pod: Pod): Finding | undefined {
+  const refused = unschedulable(pod);
+  if (refused) {
+    return { reason: refused.reason ?? 'Unschedulable', message: `No node takes the pod: ${refused.message ?? ''}` };
+  }
+  for (const container of pod.status?.containerStatuses ?? []) {
+    const { waiting } = container.state ?? {};
+    if (waiting?.reason && !ON_ITS_WAY.has(waiting.reason)) {
+      const detail = waiting.message ? `: ${waiting.message}` : '.';
+      return { reason: waiting.reason, message: `The pod does not run (${waiting.reason})${detail}` };
+    }
+  }
+  return undefined;
+}
+
+/**
+ * Whether nothing of a pod runs any more, nor will: in the words of its kubelet, or of Kubernetes' garbage collector, which
+ * says so of the pods of a node that is gone or out of service. That somebody wants it gone, by force or not, is not enough.
+ */
+export function isOver({ metadata, spec, status }: Pod): boolean {
+  if (status?.phase === 'Failed' || status?.phase === 'Succeeded') return true;
+  if (!metadata.deletionTimestamp) return false;
+  // One that has no node is not given any once it is being deleted.
+  if (spec.nodeName === undefined) return true;
+  const containers = status?.containerStatuses ?? [];
+  return containers.length > 0 && containers.every(({ state }) => state?.terminated !== undefined);
+}
+
+/** Its program is loaded and its media is open: it could publish in the next moment. */
+export const isWarm = ({ status }: Pod): boolean => status?.containerStatuses?.[0]?.started ?? false;
+
+/** Host part of the URL of a pod, also of one that is going; undefined while nothing of it runs. */
+export function findAddress(pod: Pod): string | undefined {
+  const ip = pod.status?.phase === 'Running' && !isOver(pod) ? pod.status.podIP : undefined;
+  return ip?.includes(':') ? `[${ip}]` : ip;
+}
+
+/** How often kubelet has started the containers of a pod anew. */
+export const countRestarts = (pod: Pod): number =>
+  (pod.status?.containerStatuses ?? []).reduce((sum, container) => sum + container.restartCount, 0);
+
+/** Since when the pod has been ready (RFC 3339); undefined while it is not. */
+export const readySince = (pod: Pod): string | undefined => {
+  const ready = pod.status?.conditions?.find((c) => c.type === 'Ready' && c.status === 'True');
+  return ready && !pod.metadata.deletionTimestamp ? ready.lastTransitionTime : undefined;
+};
+
+/** How the containers of a pod ended, those that have. */
+export const terminations = (pod: Pod): NonNullable<NonNullable<ContainerStatus['state']>['terminated']>[] =>
+  (pod.status?.containerStatuses ?? []).flatMap((container) =>
+    container.state?.terminated ? [container.state.terminated] : [],
+  );
+
+/** Host part of the URL of the pod that works; undefined while there is none. */
+export function addressToAsk(pods: readonly Pod[]): string | undefined {
+  const working = pods.find(
+    (pod) => pod.status?.phase === 'Running' && !pod.metadata.deletionTimestamp && terminations(pod).length === 0,
+  );
+  const ip = working?.status?.podIP;
+  return ip?.includes(':') ? `[${ip}]` : ip;
+}

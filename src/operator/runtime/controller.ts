@@ -1,0 +1,119 @@
+/** Holds what the controllers share: keys, waits, the errors of Kubernetes that they expect, conditions, Events, the status writer. */
+
+import type { EventInput } from '../../kube/events.ts';
+import type { Reflector } from '../../kube/reflector.ts';
+import { type Kube, KubeError, type KubeObject, type Resource, type Stored } from '../../kube/types.ts';
+import { kubeTime } from '../../lib/clock.ts';
+import { isSameJson } from '../../lib/json-equal.ts';
+import { type Condition, findCondition } from '../../resources/common/conditions.ts';
+import { API_VERSION, FIELD_MANAGER_OPERATOR } from '../../resources/common/names.ts';
+
+export type Reconcile = (key: string) => Promise<{ requeueAfterMs?: number } | undefined>;
+
+/** A key of the queues and indexes: `namespace/name`. */
+export const keyIn = (namespace: string | undefined, name: string): string => `${namespace}/${name}`;
+
+export const splitKey = (key: string): [namespace: string, name: string] => {
+  const slash = key.indexOf('/');
+  return [key.slice(0, slash), key.slice(slash + 1)];
+};
+
+/** A timer that follows the monotonic clock may come a little before the wall clock's moment; this much later it does not. */
+const MARGIN_MS = 100;
+/** Looking again costs a glance into caches, so a wall clock that jumps is noticed at the latest after this. */
+const LONGEST_WAIT_MS = 600_000;
+
+export const waitUntil = (at: Date | undefined, now: Date): { requeueAfterMs?: number } | undefined =>
+  at && { requeueAfterMs: Math.min(LONGEST_WAIT_MS, Math.max(0, at.getTime() - now.getTime()) + MARGIN_MS) };
+
+/**
+ * Refusals in the same words that pass: a new namespace has no service account for its first moments, and admission
+ * that asks who makes an owner reference (OwnerReferencesPermissionEnforcement) knows a new kind up to half a minute later.
+ */
+const PASSING = ['error looking up service account', 'because cannot find RESTMapping'];
+
+/** Kubernetes will not have it, today or tomorrow, as long as it is not changed. */
+export const isRefusal = (error: unknown): error is KubeError =>
+  error instanceof KubeError &&
+  (error.reason === 'Invalid' || error.reason === 'Forbidden') &&
+  !PASSING.some((words) => error.message.includes(words));
+
+export const isReason = (error: unknown, ...reasons: string[]): error is KubeError =>
+  error instanceof KubeError && reasons.includes(error.reason);
+
+/** One condition as it is decided: when it changed and for which generation is added when the status is written. */
+export type Verdict = Pick<Condition, 'type' | 'status' | 'reason' | 'message'>;
+
+/** The reason and message of a condition, from a named check. */
+export interface Finding {
+  reason: string;
+  message: string;
+  /** True when it is too early to say, e.g. because a resource has not been reconciled yet. */
+  unknown?: boolean;
+}
+
+/** Conditions for `verdicts`, in their order; a condition whose status did not change keeps its transition time. */
+export const buildConditions = (
+  verdicts: readonly Verdict[],
+  current: readonly Condition[] | undefined,
+  generation: number | undefined,
+  now: Date,
+): Condition[] =>
+  verdicts.map((verdict) => {
+    const before = findCondition(current, verdict.type);
+    return {
+      ...verdict,
+      ...(generation !== undefined && { observedGeneration: generation }),
+      lastTransitionTime: before && before.status === verdict.status ? before.lastTransitionTime : kubeTime(now),
+    };
+  });
+
+/** The status without what others keep there (server-side apply leaves that alone). */
+const ownPart = <S extends { conditions?: Condition[] }>(status: S | undefined, own: readonly Condition[]) => ({
+  ...status,
+  acknowledgedSession: undefined,
+  conditions: own.map(({ type }) => findCondition(status?.conditions, type)),
+});
+
+/** True when `next` says what `current` already says. */
+export const sameStatus = <S extends { conditions?: Condition[] }>(current: S | undefined, next: S): boolean =>
+  isSameJson(ownPart(current, next.conditions ?? []), ownPart(next, next.conditions ?? []));
+
+/**
+ * Writes the operator's part of a status, unless it already says so. What others keep there stays (server-side apply).
+ * Returns false when nothing was written; an object that has gone in the meantime needs no status.
+ */
+export async function writeStatus<T extends KubeObject<unknown, { conditions?: Condition[] }>>(
+  { kube }: { kube: Kube },
+  resource: Resource<T>,
+  cache: Reflector<T>,
+  object: Stored<T>,
+  status: NonNullable<T['status']>,
+  /** Of exactly this version of the object: what is not in `status` any more must not be lost by a look at an old one. */
+  { exact = false } = {},
+): Promise<boolean> {
+  if (sameStatus(object.status, status)) return false;
+  const { name, namespace = '', uid, resourceVersion } = object.metadata;
+  const metadata = { name, namespace, uid, ...(exact && { resourceVersion }) };
+  try {
+    const written = await kube.apply<T>(
+      resource,
+      namespace,
+      // The UID keeps the status from reaching a successor of the same name.
+      { apiVersion: API_VERSION, kind: resource.kind, metadata, status },
+      { fieldManager: FIELD_MANAGER_OPERATOR, subresource: 'status' },
+    );
+    cache.upsert(written);
+    return true;
+  } catch (error) {
+    if (isReason(error, 'NotFound')) return false;
+    throw error;
+  }
+}
+
+export const normal = (reason: string, message: string): EventInput => ({ type: 'Normal', reason, message });
+export const warning = (reason: string, message: string): EventInput => ({ type: 'Warning', reason, message });
+
+/** The reason of a condition or an Event: `picture_held` is `PictureHeld`. */
+export const pascalCase = (code: string): string =>
+  code.replace(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase());

@@ -1,0 +1,103 @@
+/** Reads the operator's settings. Pure: no I/O, no clock. */
+import { Value } from 'typebox/value';
+import { mediaLimits } from '../../media/limits.ts';
+import { confineMode, fetchLimits } from '../../media/settings.ts';
+import { Placement } from '../../resources/stream/template.ts';
+import { common, kube, maxSourceBytes } from '../../settings/common.ts';
+import { accountLimits } from '../../settings/limits.ts';
+import { ConfigError, type Env, reader } from '../../settings/settings.ts';
+
+/** Room for the largest source and a rendition of it. */
+const SCRATCH_BYTES = '64Gi';
+
+/** A volume source as the operator of the service gives it; an emptyDir without a limit gets one. */
+function scratchVolume(env: Env): Record<string, unknown> {
+  if (reader(env).optional('SCRATCH_VOLUME') === undefined) return { emptyDir: { sizeLimit: SCRATCH_BYTES } };
+  const volume = reader(env).json<{ emptyDir?: object }>('SCRATCH_VOLUME');
+  return volume.emptyDir ? { ...volume, emptyDir: { sizeLimit: SCRATCH_BYTES, ...volume.emptyDir } } : volume;
+}
+
+/** Where pods may run, as a stream's `template` says it. */
+function jobPlacement(env: Env): Placement {
+  if (reader(env).optional('JOB_PLACEMENT') === undefined) return {};
+  const placement = reader(env).json<unknown>('JOB_PLACEMENT');
+  if (Value.Check(Placement, placement)) return placement;
+  throw new ConfigError(
+    `LOOPSTREAM_JOB_PLACEMENT must be a JSON object with ${Object.keys(Placement.properties).join(', ')}, as in a pod.`,
+  );
+}
+
+/**
+ * How several operators agree on the one that leads, with client-go's names and values. Without an election this process
+ * must be the only one. A renewal must fit into the deadline several times, and the deadline into the duration.
+ */
+const leaderElection = (env: Env) => {
+  const { integer, flag } = reader(env);
+  if (!flag('LEADER_ELECTION')) return undefined;
+  const durationMs = 1000 * integer('LEASE_DURATION_SECONDS');
+  const renewDeadlineMs = 1000 * integer('LEASE_RENEW_DEADLINE_SECONDS');
+  const retryPeriodMs = 1000 * integer('LEASE_RETRY_PERIOD_SECONDS');
+  if (renewDeadlineMs >= durationMs)
+    throw new ConfigError(
+      'LOOPSTREAM_LEASE_RENEW_DEADLINE_SECONDS must be less than LOOPSTREAM_LEASE_DURATION_SECONDS.',
+    );
+  if (retryPeriodMs * 2 > renewDeadlineMs)
+    throw new ConfigError(
+      'LOOPSTREAM_LEASE_RETRY_PERIOD_SECONDS must be at most half of LOOPSTREAM_LEASE_RENEW_DEADLINE_SECONDS.',
+    );
+  return Object.freeze({ durationMs, renewDeadlineMs, retryPeriodMs });
+};
+
+/** The operator. Volumes are Kubernetes volume sources, e.g. {"persistentVolumeClaim":{"claimName":"media"}}. */
+export const operatorConfig = (env: Env) => {
+  const { text, optional, integer, flag, json } = reader(env);
+  const storageUrl = text('STORAGE_URL', 'file:///media');
+  return Object.freeze({
+    ...common(env),
+    ...kube(env),
+    image: text('IMAGE'),
+    /** Where it runs itself: when that namespace is deleted with it, nobody serves its finalizers any more. */
+    operatorNamespace: optional('OPERATOR_NAMESPACE'),
+    /** Over how many seconds the streams on air are given another image, so that not all of them are at once. */
+    rolloutSeconds: integer('ROLLOUT_SECONDS'),
+    storageUrl,
+    storageMountPath: text('STORAGE_MOUNT_PATH'),
+    storageVolume: storageUrl.startsWith('file:') ? json<Record<string, unknown>>('STORAGE_VOLUME') : undefined,
+    storageSecret: optional('STORAGE_SECRET'),
+    /** Keys that can only read, for streams. */
+    storageReadSecret: optional('STORAGE_READ_SECRET'),
+    cacheBytes: integer('CACHE_BYTES'),
+    scratchVolume: scratchVolume(env),
+    /** Where Jobs and tests of destinations run: runtimeClassName, nodeSelector, tolerations, affinity, priorityClassName. */
+    jobPlacement: jobPlacement(env),
+    confine: confineMode(env),
+    allowPrivateLinks: flag('ALLOW_PRIVATE_LINKS'),
+    allowPrivateDestinations: flag('ALLOW_PRIVATE_DESTINATIONS'),
+    maxSourceBytes: maxSourceBytes(env),
+    mediaLimits: mediaLimits(env),
+    ...fetchLimits(env),
+    /** The longest that a rendition may take. */
+    maxPrepareSeconds: integer('MAX_PREPARE_SECONDS'),
+    /** Let accounts share the renditions of files with the same content: saves work, and tells by its time who has a file. */
+    shareRenditions: flag('SHARE_RENDITIONS'),
+    limits: accountLimits(env),
+    workers: integer('WORKERS'),
+    /** undefined: no election, this process leads. */
+    leaderElection: leaderElection(env),
+    /** Jobs that import media at the same time; an account has at most half of them. */
+    importConcurrency: integer('IMPORT_CONCURRENCY'),
+    /** Jobs that make renditions at the same time; an account has at most half of them. */
+    prepareConcurrency: integer('PREPARE_CONCURRENCY'),
+    /** Somebody counts what streams use: their sessions are kept until they are acknowledged. */
+    metered: flag('METERED'),
+    /** Clear away media that nothing refers to. The storage must then belong to this namespace alone. */
+    sweep: flag('SWEEP'),
+    /** How long media is kept when nothing refers to it any more. */
+    sweepGraceHours: integer('SWEEP_GRACE_HOURS'),
+    /** How long a rendition is kept in a profile that no stream asks for; 0 is for ever. */
+    keepUnusedDays: integer('KEEP_UNUSED_DAYS'),
+    opsHost: text('OPS_HOST'),
+    opsPort: integer('OPS_PORT', 'operator'),
+  });
+};
+export type OperatorConfig = ReturnType<typeof operatorConfig>;

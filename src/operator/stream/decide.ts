@@ -1,0 +1,446 @@
+/**
+ * Decides what a stream needs: observation → conditions, phase and one action. The phases are described above PHASES in
+ * resources/stream/spec.ts. Decisions share no memory: facts that outlive one (whether the stream has been on air, since when)
+ * are in the status or on the pod. Pure: no I/O, no clock.
+ */
+
+import type { Pod } from '../../kube/core.ts';
+import type { EventInput } from '../../kube/events.ts';
+import { kubeTime } from '../../lib/clock.ts';
+import { findCondition } from '../../resources/common/conditions.ts';
+import { DISRUPTION_LABEL, FINALIZER, podName } from '../../resources/common/names.ts';
+import { type Playing, type Program, playingOf, programOfPod } from '../../resources/stream/program.ts';
+import { gatesOf } from '../../resources/stream/readiness.ts';
+import type { LoopStream } from '../../resources/stream/resource.ts';
+import { isWanted, type Phase, type Unplayable } from '../../resources/stream/spec.ts';
+import { losesItems } from '../media/items.ts';
+import { isOwnedBy, type PodSettings } from '../pods/security.ts';
+import { addressToAsk, isOver, podTrouble } from '../pods/status.ts';
+import type { Verdict } from '../runtime/controller.ts';
+import {
+  checkReadiness,
+  describeLeftOut,
+  findUnplayable,
+  isReady,
+  judgeDegraded,
+  judgeScheduling,
+} from './conditions.ts';
+import { type Action, decideRemoval, exchange, nothing } from './handover.ts';
+import type { Observation } from './observation.ts';
+import { readDisruption } from './pod.ts';
+import {
+  allSkipped,
+  buildProgram,
+  joinAt,
+  type Playhead,
+  pendingSkip,
+  pickPlayhead,
+  rebuildProgram,
+  withClock,
+  withSkipped,
+} from './program.ts';
+import { type Airtime, airtime, nextChange, windowAt } from './schedule.ts';
+
+export interface Decision {
+  phase: Phase;
+  /** Readiness conditions, Live, Progressing; of a stream with a pod PodScheduled, of one on air Degraded. */
+  conditions: Verdict[];
+  ready: boolean;
+  action: Action;
+  /** Where the stream stands; nothing while it is not meant to be on air. */
+  epoch?: string;
+  audioEpoch?: string;
+  skipped?: NonNullable<Program['skipped']>;
+  /** The program on air, or that was when its pod was lost, while the next one cannot be played. */
+  playing?: Playing;
+  /** Items that cannot be played. */
+  unplayable?: Unplayable;
+  /** Start of the window of its schedule for which it was last put on air. */
+  lastScheduleTime?: string;
+  /** Events beside those for what changes in the status. */
+  events?: EventInput[];
+  /** When to reconcile again although nothing has changed. */
+  requeueAt?: Date;
+}
+
+type PartialDecision = Pick<Decision, 'phase' | 'action'> & {
+  live: Omit<Verdict, 'type'>;
+  progressing: Omit<Verdict, 'type'>;
+  playhead?: Playhead | undefined;
+  degraded?: Verdict;
+  events?: EventInput[];
+  requeueAt?: Date | undefined;
+};
+
+/** How long until a name that someone else's pod holds is tried again. That pod may have no label that we watch. */
+const NAME_TAKEN_RETRY_MS = 30_000;
+
+const yes = (reason: string, message: string) => ({ status: 'True' as const, reason, message });
+const no = (reason: string, message: string) => ({ status: 'False' as const, reason, message });
+const SETTLED = yes('Settled', 'Everything is as asked.');
+const STOPPING = yes('Stopping', 'The pod is being stopped.');
+const SUSPENDED = yes('Suspended', 'spec.suspend keeps the stream off air.');
+
+/** An observation with what follows from it, computed once for the whole decision. */
+interface Situation extends Observation {
+  settings: PodSettings;
+  /** The stream's own pods. The one that publishes, or is to, comes first. */
+  ownPods: Pod[];
+  /** The program of the first of them. */
+  program: Program | undefined;
+  readiness: Verdict[];
+  /** Conditions of others that the stream waits for. */
+  gates: Verdict[];
+  airtime: Airtime;
+  /** The stream was live when its status was written, or is coming back from that. */
+  wasLive: boolean;
+}
+
+function assess(observed: Observation, settings: PodSettings): Situation {
+  const { stream, pod, other, now } = observed;
+  const ownPods = [pod, other].filter((one) => one !== undefined).filter((one) => isOwnedBy(one, stream));
+  const [ownPod] = ownPods;
+  const live = findCondition(stream.status?.conditions, 'Live');
+  return {
+    ...observed,
+    settings,
+    ownPods,
+    program: ownPod && programOfPod(ownPod),
+    readiness: checkReadiness(observed),
+    gates: gatesOf(stream.spec, stream.status?.conditions),
+    airtime: airtime(stream.spec.schedule, now, findLastStart(stream, ownPod)),
+    wasLive: live?.status === 'True' || live?.reason === 'Reconnecting',
+  };
+}
+
+/** The condition Live of a stream that is not on air, by whether its status says that it ever was. */
+function describeOffAir({ status }: LoopStream) {
+  const live = findCondition(status?.conditions, 'Live');
+  const hasBeenOnAir = status?.epoch !== undefined || (live ? live.reason !== 'NotStarted' : false);
+  return hasBeenOnAir
+    ? no('Stopped', 'The stream is not on air.')
+    : no('NotStarted', 'The stream has never been on air.');
+}
+
+/** The stream is not meant to be on air: its pods are removed. */
+function keepOffAir(situation: Situation): PartialDecision {
+  const { stream, ownPods, airtime: time, now } = situation;
+  if (ownPods.length > 0) {
+    return {
+      phase: 'stopping',
+      action: removeFirst(ownPods),
+      live: no('Stopping', STOPPING.message),
+      progressing: STOPPING,
+    };
+  }
+  const live = describeOffAir(stream);
+  const idle: PartialDecision = {
+    phase: live.reason === 'Stopped' ? 'stopped' : 'idle',
+    action: nothing,
+    live,
+    progressing: SETTLED,
+  };
+  if (stream.metadata.deletionTimestamp) {
+    return stream.metadata.finalizers?.includes(FINALIZER) ? { ...idle, action: { do: 'removeFinalizer' } } : idle;
+  }
+  if (stream.spec.suspend && stream.spec.replicas > 0) return { ...idle, progressing: SUSPENDED };
+  if (!isWanted(stream.spec)) return idle;
+  const missed = 'missed' in time && time.missed && describeMissedStart(stream, time.missed);
+  if (time.kind === 'before') {
+    const message = `The stream goes on air at ${kubeTime(time.startAt)}.`;
+    const progressing = missed ? no('ScheduleMissed', `${missed} ${message}`) : yes('Scheduled', message);
+    // Many may start in the same second: what can be made before is made while there is time.
+    const action: Action = stream.metadata.finalizers?.includes(FINALIZER) ? nothing : { do: 'prepare' };
+    return { ...idle, action, phase: 'scheduled', progressing };
+  }
+  const message = time.kind === 'after' ? `The schedule ended at ${kubeTime(time.endedAt)}.` : 'The schedule is over.';
+  const progressing = missed ? no('ScheduleMissed', missed) : SETTLED;
+  const ended = live.reason === 'Stopped' ? no('Ended', message) : live;
+  return { ...idle, ...expire(stream, time, now), phase: 'ended', live: ended, progressing };
+}
+
+/** A stream whose schedule is over is deleted when its time is up. */
+function expire({ spec }: LoopStream, time: Airtime, now: Date): Pick<PartialDecision, 'action' | 'requeueAt'> {
+  const { ttlSecondsAfterFinished: ttl } = spec;
+  if (ttl === undefined || time.kind !== 'after') return { action: nothing };
+  const at = new Date(time.endedAt.getTime() + ttl * 1000);
+  return now >= at ? { action: { do: 'expire' } } : { action: nothing, requeueAt: at };
+}
+
+const describeMissedStart = ({ spec }: LoopStream, start: Date): string =>
+  `The start at ${kubeTime(start)} was missed by more than its deadline of ${spec.schedule?.startingDeadlineSeconds} s.`;
+
+const removeFirst = (pods: readonly Pod[]): Action =>
+  pods.map(decideRemoval).find((action) => action.do !== 'nothing') ?? nothing;
+
+/** The condition that keeps a stream without a pod off air. One that was on air comes back with what it played. */
+const findObstacle = ({ status }: LoopStream, conditions: readonly Verdict[]): Verdict | undefined =>
+  conditions.find((one) => one.status !== 'True' && !(one.type === 'MediaReady' && status?.epoch && status.playing));
+
+/** The stream is meant to be on air and has no pod. */
+function start(situation: Situation): PartialDecision {
+  const { stream, readiness, gates, wasLive, now } = situation;
+  const live = describeOffAir(stream);
+  const kept = findKeptPlayhead(stream);
+  const obstacle = findObstacle(stream, [...readiness, ...gates]);
+  if (obstacle) {
+    return { phase: 'waiting', action: nothing, live, progressing: yes('Waiting', obstacle.message), playhead: kept };
+  }
+  const refusal = findCondition(stream.status?.conditions, 'Progressing');
+  if (refusal?.reason === 'PodRefused' && refusal.observedGeneration === stream.metadata.generation) {
+    const { reason, message } = refusal;
+    return { phase: 'failed', action: nothing, live, progressing: no(reason, message), playhead: kept };
+  }
+  const playhead = kept ?? { epoch: kubeTime(now), ...allSkipped(stream) };
+  const { playing } = stream.status ?? {};
+  const program =
+    playing && goesOnWith(playing, situation)
+      ? rebuildProgram(stream, situation, playhead, playing)
+      : buildProgram(stream, situation, playhead);
+  return {
+    phase: wasLive ? 'reconnecting' : 'starting',
+    action: { do: 'create', program, standby: false },
+    live: wasLive ? no('Reconnecting', 'The pod is being replaced.') : no('Starting', 'The pod is starting.'),
+    progressing: yes('Starting', 'The pod is starting.'),
+    playhead,
+  };
+}
+
+/** Where the stream stood when its status was written last. */
+const findKeptPlayhead = ({ status }: LoopStream): Playhead | undefined =>
+  status?.epoch === undefined ? undefined : pickPlayhead({ ...status, epoch: status.epoch });
+
+/** The stream is meant to be on air and has a pod: it may publish and fits, or something is done about that. */
+function run(situation: Situation, pod: Pod): PartialDecision {
+  const { stream, program: current, readiness, report, settings, now } = situation;
+  const playhead = (current && pickPlayhead(current)) ?? findKeptPlayhead(stream) ?? { epoch: kubeTime(now) };
+  const before = findCondition(stream.status?.conditions, 'Degraded');
+  // A stream on air is left as it is until what it is to become can be played: an edit never causes dead air by itself.
+  const stays = current !== undefined && goesOnWith(current, situation);
+  const degraded = judgeDegraded(report, before && withoutTimes(before), describeLeftOutNow(situation, stays));
+  const core: PartialDecision = { ...describeOnAir(situation, pod), action: nothing, playhead, degraded };
+  const isPublisher = stream.status?.podUID === pod.metadata.uid;
+  // The status names the pod that has the publisher lock. A pod that reports that it is held has not heard of it.
+  if (!isOver(pod) && !pod.metadata.deletionTimestamp && (!isPublisher || report?.held)) {
+    return { ...core, action: { do: 'publish', podUid: pod.metadata.uid } };
+  }
+  const ready = isReady(readiness) && !stays;
+  const program = (previous = current) => (ready ? buildProgram(stream, situation, playhead, previous) : previous);
+  const change = exchange({ observed: situation, main: pod, settings, program });
+  if (change?.why !== undefined) {
+    const { why, waitsFor, action, requeueAt } = change;
+    return { ...core, action, progressing: yes('Replacing', waitsFor ? `${why} ${waitsFor}` : why), requeueAt };
+  }
+  if (change && change.action !== nothing) return { ...core, action: change.action };
+  const next = program();
+  // The label tells those who evict pods whether they may move this one.
+  const labelled = (pod.metadata.labels?.[DISRUPTION_LABEL] ?? 'OnDrain') === readDisruption(stream);
+  const later = next && current && labelled ? joinAt({ observed: situation, pod, current, next }) : undefined;
+  if (next && !later && (next !== current || !labelled)) {
+    return { ...core, action: { do: 'patch', podUid: pod.metadata.uid, program: next } };
+  }
+  return current ? { ...core, requeueAt: later, ...follow(situation, pod, current) } : core;
+}
+
+const withoutTimes = ({ type, status, reason, message }: Verdict): Verdict => ({ type, status, reason, message });
+
+/** How long until a pod that could not go on to the next item is asked again. */
+const SKIP_RETRY_MS = 1000;
+
+/** The pod plays what it should: its playhead is written to its program, and a skip is passed on to it. */
+function follow({ stream, report, now }: Situation, pod: Pod, current: Program): Partial<PartialDecision> {
+  const podUid = pod.metadata.uid;
+  const program = withClock(current, report?.clock ?? {});
+  if (program !== current) return { action: { do: 'patch', podUid, program }, playhead: pickPlayhead(program) };
+  const skip = pendingSkip(stream, current, now);
+  if (!skip) return {};
+  const done = withSkipped(current, skip);
+  if (skip.void) {
+    const message = `The next ${skip.track} item was asked for, and could not be gone on to in time.`;
+    const events: EventInput[] = [{ type: 'Warning', reason: 'SkipExpired', message }];
+    return { action: { do: 'patch', podUid, program: done }, playhead: pickPlayhead(done), events };
+  }
+  const requeueAt = new Date(now.getTime() + SKIP_RETRY_MS);
+  const address = addressToAsk([pod]);
+  return { ...(address !== undefined && { action: { do: 'skip', address, skip, program: done } }), requeueAt };
+}
+
+function describeOnAir({ wasLive }: Situation, pod: Pod): Omit<PartialDecision, 'action'> {
+  const ready = pod.status?.conditions?.some((c) => c.type === 'Ready' && c.status === 'True') ?? false;
+  if (ready && !isOver(pod))
+    return { phase: 'live', live: yes('Live', 'A destination is accepting media.'), progressing: SETTLED };
+  const trouble = podTrouble(pod);
+  const progressing = trouble ? no(trouble.reason, trouble.message) : yes('Starting', 'The pod is starting.');
+  const message = trouble?.message ?? 'No destination has accepted media yet.';
+  if (!wasLive) return { phase: 'starting', live: no('Starting', message), progressing };
+  const lost = trouble?.message ?? 'No destination accepts media at the moment.';
+  return {
+    phase: 'reconnecting',
+    live: no('Reconnecting', lost),
+    progressing: trouble ? progressing : yes('Reconnecting', lost),
+  };
+}
+
+function describeNameTaken(stream: LoopStream, now: Date): PartialDecision {
+  const message = `A pod named "${podName(stream.metadata.name)}" exists that does not belong to this stream; delete it.`;
+  return {
+    phase: 'failed',
+    action: nothing,
+    live: describeOffAir(stream),
+    progressing: no('PodNameTaken', message),
+    playhead: findKeptPlayhead(stream),
+    requeueAt: new Date(now.getTime() + NAME_TAKEN_RETRY_MS),
+  };
+}
+
+/** A gate is closed: the stream goes off air, and comes back to where it then stands. */
+function shutOff({ stream, ownPods, program }: Situation, { message }: Verdict): PartialDecision {
+  return {
+    phase: 'stopping',
+    action: removeFirst(ownPods),
+    live: no('Stopping', message),
+    progressing: yes('Stopping', message),
+    playhead: (program && pickPlayhead(program)) ?? findKeptPlayhead(stream),
+  };
+}
+
+function decideCourse(situation: Situation): PartialDecision {
+  const { stream, pod, ownPods, readiness, gates, airtime: time, now } = situation;
+  const [ownPod] = ownPods;
+  const wanted = isWanted(stream.spec) && !stream.metadata.deletionTimestamp;
+  if (!wanted || time.kind === 'before' || time.kind === 'after') return keepOffAir(situation);
+  const shut = gates.find(({ status }) => status === 'False');
+  if (shut && ownPod) return shutOff(situation, shut);
+  if (ownPod) return run(situation, ownPod);
+  if (pod && !findObstacle(stream, [...readiness, ...gates])) return describeNameTaken(stream, now);
+  return start(situation);
+}
+
+const isPlayable = (conditions: readonly Verdict[]): boolean =>
+  conditions.some(({ type, status }) => type === 'MediaReady' && status === 'True');
+
+/** Whether a stream goes on with `playing`: its media cannot be played yet, or less of it than will be in a while. */
+const goesOnWith = (playing: Playing, situation: Situation): boolean =>
+  !isPlayable(situation.readiness) || losesItems(situation.stream, situation, playing);
+
+/** The sentence about the items that a stream on air goes without. One that `stays` as it is lacks what its pod reports. */
+function describeLeftOutNow(situation: Situation, stays: boolean): string | undefined {
+  const { total = 0, items = [], count = 0 } = findUnplayable(situation, { hasPod: true, brokenOnly: stays }) ?? {};
+  const messages = items.map(({ message }) => message);
+  return count === 0 ? undefined : describeLeftOut(count, total, messages);
+}
+
+/**
+ * The program on air while the stream refers to media that cannot be played yet (a version that was published, another upload, another
+ * quality): only its pod would know of it. It is kept in the status before the pod can be gone (removePodFinalizers), for as long
+ * as the stream is meant to be on air. This costs no write of its own, for the status says then what is not ready; nothing is
+ * kept of a stream whose media is ready.
+ */
+function findPlaying(situation: Situation): Playing | undefined {
+  const { stream, program } = situation;
+  const playing = program ? playingOf(program) : stream.status?.playing;
+  return playing && goesOnWith(playing, situation) ? playing : undefined;
+}
+
+/** Phases in which the window that is open has been taken up. */
+const BEGUN: ReadonlySet<Phase> = new Set(['starting', 'live', 'reconnecting']);
+
+/** Start of the window for which the stream was last put on air. A pod that the status does not name yet says so first. */
+function findLastStart({ spec, status }: LoopStream, pod: Pod | undefined): Date | undefined {
+  const known = status?.lastScheduleTime === undefined ? undefined : new Date(status.lastScheduleTime);
+  if (!pod || pod.metadata.uid === status?.podUID) return known;
+  // Kubernetes tells whole seconds, and means the one that had begun.
+  const made = new Date(Date.parse(pod.metadata.creationTimestamp) + 999);
+  return windowAt(spec.schedule, made, known) ?? known;
+}
+
+const earliest = (a: Date | undefined, b: Date | undefined): Date | undefined => (a && b && a < b ? a : (b ?? a));
+
+export function decide(observed: Observation, settings: PodSettings): Decision {
+  const situation = assess(observed, settings);
+  const { stream, ownPods, readiness, gates, airtime: time } = situation;
+  const [ownPod] = ownPods;
+  const { live, progressing, playhead, degraded, requeueAt, ...rest } = decideCourse(situation);
+  const wakeAt = earliest(requeueAt, isWanted(stream.spec) ? nextChange(time) : undefined);
+  const isBegun = time.kind === 'on' && time.since && BEGUN.has(rest.phase);
+  const lastScheduleTime = isBegun ? time.since?.toISOString() : stream.status?.lastScheduleTime;
+  const scheduled = judgeScheduling(stream, ownPod, progressing);
+  const playing = playhead && findPlaying(situation);
+  const unplayable = findUnplayable(situation, { hasPod: ownPod !== undefined });
+  return {
+    ...rest,
+    conditions: [
+      ...readiness,
+      ...(scheduled ? [scheduled] : []),
+      { type: 'Live', ...live },
+      { type: 'Progressing', ...progressing },
+      ...(degraded ? [degraded] : []),
+    ],
+    ready: isReady([...readiness, ...gates]) && scheduled?.status !== 'False',
+    ...playhead,
+    ...(playing && { playing }),
+    ...(unplayable && { unplayable }),
+    ...(lastScheduleTime !== undefined && { lastScheduleTime }),
+    ...(wakeAt && { requeueAt: wakeAt }),
+  };
+}
+
+/**
+ * A pod that a quota had no room for is tried again after half the time that its stream has waited, within these: what is
+ * freed soon is taken soon, and thousands that wait for days ask little.
+ */
+const QUOTA_RETRY_MS = { soonest: 5_000, latest: 60_000 };
+
+/** A quota is freed by others, so no edit of the stream is waited for (the words are those of its admission plugin). */
+function describeRefusal(stream: LoopStream, refusal: string, now: Date): Omit<PartialDecision, 'action'> {
+  const live = describeOffAir(stream);
+  if (!/exceeded quota:/.test(refusal)) return { phase: 'failed', live, progressing: no('PodRefused', refusal) };
+  const before = findCondition(stream.status?.conditions, 'Progressing');
+  const waitedMs = before?.reason === 'QuotaExceeded' ? now.getTime() - Date.parse(before.lastTransitionTime) : 0;
+  const { soonest, latest } = QUOTA_RETRY_MS;
+  const requeueAt = new Date(now.getTime() + Math.min(latest, Math.max(soonest, waitedMs / 2)));
+  // The part that others use changes with every pod, and would be written each time.
+  const message = refusal.replace(/, used: .*(?=, limited: )/, '');
+  return { phase: 'waiting', live, progressing: no('QuotaExceeded', message), requeueAt };
+}
+
+const withProgress = (conditions: Verdict[], progressing: Omit<Verdict, 'type'>): Verdict[] =>
+  conditions.map((one) => (one.type === 'Progressing' ? { type: 'Progressing', ...progressing } : one));
+
+/**
+ * The decision after Kubernetes has refused its pod: the stream is where it was before. A refusal lasts until the stream is
+ * edited; a name that is taken and a quota that is used up are tried again.
+ */
+export function withoutPod({ stream, now }: Observation, decision: Decision, refusal?: string): Decision {
+  const { phase, live, progressing, requeueAt } =
+    refusal === undefined ? describeNameTaken(stream, now) : describeRefusal(stream, refusal, now);
+  const { epoch: _, audioEpoch: __, skipped: ___, ...rest } = decision;
+  const scheduled = judgeScheduling(stream, undefined, progressing);
+  const conditions = withProgress(decision.conditions, progressing).filter(({ type }) => type !== 'PodScheduled');
+  return {
+    ...rest,
+    phase,
+    ready: false,
+    action: nothing,
+    conditions: [...conditions, ...(scheduled ? [scheduled] : [])].map((one) =>
+      one.type === 'Live' ? { type: 'Live', ...live } : one,
+    ),
+    ...findKeptPlayhead(stream),
+    ...(requeueAt && { requeueAt }),
+  };
+}
+
+/** The decision after Kubernetes has refused a standby: the pod on air stays as it is. */
+export const withoutStandby = (decision: Decision, refusal: string, now: Date): Decision => ({
+  ...decision,
+  action: nothing,
+  conditions: withProgress(decision.conditions, no('StandbyRefused', refusal)),
+  requeueAt: new Date(now.getTime() + NAME_TAKEN_RETRY_MS),
+});
+
+/** The decision after Kubernetes has refused a program: the pod on air keeps the one it has. */
+export const withoutProgram = (decision: Decision, refusal: string): Decision => ({
+  ...decision,
+  action: nothing,
+  conditions: withProgress(decision.conditions, no('ProgramRefused', refusal)),
+});

@@ -1,0 +1,100 @@
+/** Adds the finalizers of streams and of their pods, and removes them. */
+
+import { PODS, type Pod } from '../../kube/core.ts';
+import { FINALIZER, POD_FINALIZER } from '../../resources/common/names.ts';
+import { LOOPSTREAMS, type LoopStream } from '../../resources/stream/resource.ts';
+import { BY_STREAM } from '../caches/caches.ts';
+import { isOwnedBy } from '../pods/security.ts';
+import { isOver } from '../pods/status.ts';
+import { isReason } from '../runtime/controller.ts';
+import type { Observation } from './observation.ts';
+import { listCachedPods } from './observe.ts';
+import { fetchPods } from './secret.ts';
+import type { StreamTools } from './tools.ts';
+
+/** Sets the finalizers of exactly this version of the stream; fails with Conflict where there is a newer one. */
+const setFinalizers = ({ kube }: StreamTools, stream: LoopStream, finalizers: string[]) => {
+  const { name, namespace = '', resourceVersion } = stream.metadata;
+  return kube.mergePatch(LOOPSTREAMS, namespace, name, { metadata: { resourceVersion, finalizers } });
+};
+
+/**
+ * Adds the finalizer of a stream. It comes before any pod, so that a stream is never gone while something of it may be on air.
+ * Returns the stream as it is then, which differs in nothing else: the next write is of that version.
+ */
+export async function addFinalizer(tools: StreamTools, stream: LoopStream): Promise<LoopStream> {
+  const finalizers = stream.metadata.finalizers ?? [];
+  if (finalizers.includes(FINALIZER)) return stream;
+  const written = await setFinalizers(tools, stream, [...finalizers, FINALIZER]);
+  tools.caches.streams.upsert(written);
+  return written;
+}
+
+/**
+ * The pods that keep a deleted stream. The API server is asked, not the cache: a pod whose creation the cache has not seen yet
+ * counts too. Where our Role was deleted before the stream, as when a namespace is deleted, no pod can be made any more, and the
+ * cache knows all that are left.
+ */
+async function findPodsLeft(tools: StreamTools, stream: LoopStream): Promise<Pod[]> {
+  try {
+    return await fetchPods(tools, stream);
+  } catch (error) {
+    if (!isReason(error, 'Forbidden')) throw error;
+    return listCachedPods(tools, stream);
+  }
+}
+
+/** Removes the finalizer of a deleted stream; returns false while the stream has pods. */
+export async function removeFinalizer(tools: StreamTools, stream: LoopStream): Promise<boolean> {
+  const pods = await findPodsLeft(tools, stream);
+  for (const pod of pods) tools.caches.pods.upsert(pod);
+  if (pods.length > 0) return false;
+  const left = (stream.metadata.finalizers ?? []).filter((finalizer) => finalizer !== FINALIZER);
+  try {
+    await setFinalizers(tools, stream, left);
+  } catch (error) {
+    if (!isReason(error, 'NotFound')) throw error;
+  }
+  return true;
+}
+
+/**
+ * Adds the finalizers of a stream on air and of its pods again, where an operator before this one has removed them for good
+ * (finalizers/remove.ts). Returns whether any was missing.
+ */
+export async function restoreFinalizers(tools: StreamTools, { stream, pod, other }: Observation): Promise<boolean> {
+  const pods = [pod, other].filter((one) => one !== undefined).filter((one) => isOwnedBy(one, stream) && !isOver(one));
+  if (pods.length === 0 || stream.metadata.deletionTimestamp !== undefined) return false;
+  const loose = pods.filter(
+    ({ metadata: { finalizers, deletionTimestamp } }) =>
+      deletionTimestamp === undefined && !finalizers?.includes(POD_FINALIZER),
+  );
+  for (const { metadata } of loose) {
+    const { name, namespace = '', uid, resourceVersion, finalizers = [] } = metadata;
+    const patch = { metadata: { uid, resourceVersion, finalizers: [...finalizers, POD_FINALIZER] } };
+    tools.caches.pods.upsert(await tools.kube.mergePatch(PODS, namespace, name, patch));
+  }
+  return (await addFinalizer(tools, stream)) !== stream || loose.length > 0;
+}
+
+/**
+ * Removes the finalizers of the pods of a stream that had `ended` when its decision was made: their sessions and what they played
+ * are in the status by now. Of a stream that is gone nobody needs them.
+ */
+export async function removePodFinalizers(
+  { caches, kube }: Pick<StreamTools, 'caches' | 'kube'>,
+  streamKey: string,
+  ended: ReadonlySet<string>,
+): Promise<undefined> {
+  for (const pod of caches.pods.byIndex(BY_STREAM, streamKey)) {
+    const { name, namespace = '', uid, finalizers = [], resourceVersion } = pod.metadata;
+    if (!finalizers.includes(POD_FINALIZER) || !ended.has(uid)) continue;
+    const left = finalizers.filter((finalizer) => finalizer !== POD_FINALIZER);
+    try {
+      await kube.mergePatch(PODS, namespace, name, { metadata: { uid, resourceVersion, finalizers: left } });
+    } catch (error) {
+      // A newer version of the pod comes with an event of its own.
+      if (!isReason(error, 'NotFound', 'Conflict')) throw error;
+    }
+  }
+}

@@ -1,0 +1,178 @@
+/**
+ * Decides how one pod of a stream takes over from another with next to no dead air. Two pods may be there at once, only one of them
+ * may publish (secret.ts, streamer/gate.ts):
+ *
+ *   1. There is a reason to leave: the pod is going (deleted, evicted, preempted), its template or the operator's image is
+ *      another, its node is cordoned. Another pod is made under the other name. It is held: it reads ahead, opens nothing.
+ *   2. It is warm. The old one is deleted, unless it is going already; it lingers, so it still publishes.
+ *   3. The old one is told to stop, and ends.
+ *   4. Nothing of it runs any more: the new one gets the publisher lock and is told so.
+ *
+ * "Nothing runs" is what kubelet says of it (pods/status.ts, isOver), never that the API server knows of no such pod: a finalizer
+ * keeps the object until then. A pod on a node that does not answer may still publish, so nothing takes over until the node
+ * answers, or is deleted or tainted out-of-service, upon which Kubernetes itself calls the pod failed.
+ * Every step is decided anew from what is there, so that a handover goes on after any restart. Pure: no I/O, no clock.
+ */
+
+import type { Node, Pod } from '../../kube/core.ts';
+import { isSameJson } from '../../lib/json-equal.ts';
+import { TEMPLATE_HASH_ANNOTATION } from '../../resources/common/names.ts';
+import { type Program, programOfPod } from '../../resources/stream/program.ts';
+import type { PodSettings } from '../pods/security.ts';
+import { isOver, isWarm, podTrouble } from '../pods/status.ts';
+import type { Observation } from './observation.ts';
+import { readDisruption, settingsHash, templateHash } from './pod.ts';
+import type { Skip } from './program.ts';
+
+/** How soon a stream is reconciled again whose pod was told something or is awaited, when no event comes before. */
+const REQUEUE_MS = 1000;
+
+/** Taints that Kubernetes puts on a node that it does not hear of: nothing could be taken over from a pod there. */
+const UNHEARD = new Set(['node.kubernetes.io/not-ready', 'node.kubernetes.io/unreachable']);
+
+interface Taint {
+  key: string;
+  value?: string;
+  effect: string;
+}
+interface Toleration {
+  key?: string;
+  operator?: string;
+  value?: string;
+  effect?: string;
+}
+
+/** https://kubernetes.io/docs/concepts/scheduling-eviction/taint-and-toleration/ */
+const bears = ({ key, operator = 'Equal', value = '', effect }: Toleration, taint: Taint): boolean =>
+  (key === undefined || key === '' ? operator === 'Exists' : key === taint.key) &&
+  (effect === undefined || effect === '' || effect === taint.effect) &&
+  (operator === 'Exists' || value === (taint.value ?? ''));
+
+/** Why a pod has to leave its node; undefined when it may stay, or nobody knows. */
+export function findReasonToDrain(node: Node | undefined, pod: Pod): string | undefined {
+  if (!node) return undefined;
+  const { name } = node.metadata;
+  const tolerations = (pod.spec.tolerations ?? []) as Toleration[];
+  const borne = (taint: Taint) => tolerations.some((toleration) => bears(toleration, taint));
+  const cordon: Taint = { key: 'node.kubernetes.io/unschedulable', effect: 'NoSchedule' };
+  if (node.spec?.unschedulable && !borne(cordon)) return `Node "${name}" is cordoned.`;
+  const taint = (node.spec?.taints ?? []).find(
+    (one) => (one.effect === 'NoSchedule' || one.effect === 'NoExecute') && !UNHEARD.has(one.key) && !borne(one),
+  );
+  return taint && `Node "${name}" is tainted ${taint.key}:${taint.effect}.`;
+}
+
+/** The parts of the hash: what the stream says of its pod, and what the operator says of all. */
+const readTemplateHash = (pod: Pod): [own: string | undefined, shared: string | undefined] => {
+  const [own, shared] = (pod.metadata.annotations?.[TEMPLATE_HASH_ANNOTATION] ?? '').split('.');
+  return [own, shared];
+};
+
+/** Why the pod that is on air has to go; undefined when it may stay. */
+function findReasonToLeave(observed: Observation, pod: Pod, settings: PodSettings): string | undefined {
+  const { stream, node, mayRoll } = observed;
+  if (isOver(pod)) {
+    const { phase, reason, message } = pod.status ?? {};
+    return `The pod ended (${[reason ?? phase, message].filter(Boolean).join(': ')}).`;
+  }
+  if (pod.metadata.deletionTimestamp) {
+    const disrupted = pod.status?.conditions?.find((c) => c.type === 'DisruptionTarget' && c.status === 'True');
+    return disrupted?.reason ? `The pod is being removed (${disrupted.reason}).` : 'The pod is being removed.';
+  }
+  const [own, shared] = templateHash(stream, settings).split('.');
+  const [madeOf, madeBy] = readTemplateHash(pod);
+  // A pod that an operator without such parts has made is exchanged in its turn.
+  if (madeBy !== undefined && own !== madeOf) return 'The pod no longer fits the stream.';
+  const left = readDisruption(stream) === 'OnDrain' ? findReasonToDrain(node, pod) : undefined;
+  if (left !== undefined) return left;
+  return shared !== madeBy && mayRoll ? 'The operator has another image or storage for its pods.' : undefined;
+}
+
+/** Whether the operator would make this pod otherwise, whatever its stream says. */
+export const isOutdated = (pod: Pod, settings: PodSettings): boolean =>
+  settingsHash(settings) !== readTemplateHash(pod)[1];
+
+export const decideRemoval = (pod: Pod): Action => {
+  const { deletionTimestamp, deletionGracePeriodSeconds = 0, uid } = pod.metadata;
+  const going = deletionTimestamp !== undefined && (isOver(pod) || deletionGracePeriodSeconds <= STOP_GRACE_SECONDS);
+  return going ? nothing : { do: 'delete', podUid: uid, retire: false };
+};
+
+export interface Exchange {
+  action: Action;
+  /** Why, and what is waited for; undefined when there is nothing to say. */
+  why?: string;
+  waitsFor?: string;
+  requeueAt?: Date;
+}
+
+interface Given {
+  observed: Observation;
+  /** The pod that publishes, or did. */
+  main: Pod;
+  settings: PodSettings;
+  /** Builds the program of the next pod; undefined when that is not possible. `previous` is the one it has already. */
+  program: (previous?: Program) => Program | undefined;
+}
+
+/** Decides the next step of a handover; undefined when the pod on air may stay and is alone. */
+export function exchange({ observed, main, settings, program }: Given): Exchange | undefined {
+  const { other, freeName, now } = observed;
+  const why = findReasonToLeave(observed, main, settings);
+  // A pod that has ended by itself is removed, and a standby that is not needed any more.
+  if (why === undefined) return other && { action: decideRemoval(other) };
+  const soon = { why, requeueAt: new Date(now.getTime() + REQUEUE_MS) };
+  const wait = (waitsFor: string): Exchange => ({ ...soon, action: nothing, waitsFor });
+  const ended = isOver(main);
+  if (!other) {
+    const next = program();
+    if (!next) return wait('The next one cannot be made yet.');
+    if (freeName === undefined) return wait('Its name is taken by a pod that does not belong to this stream.');
+    return { why, action: { do: 'create', program: next, standby: !ended } };
+  }
+  if (isOver(other) || other.metadata.deletionTimestamp) {
+    // One that is going has its time: it may be the one that publishes, which the status has not heard of yet.
+    const action = isOver(other) ? decideRemoval(other) : nothing;
+    return { ...wait('The next one is made when nothing is left of one before.'), action };
+  }
+  if (ended) return { ...soon, action: { do: 'publish', podUid: other.metadata.uid } };
+  const trouble = podTrouble(other);
+  if (trouble) return wait(`The next one does not run: ${trouble.message}`);
+  if (!isWarm(other)) return wait('The next one is being made ready; this one goes on until then.');
+  const playing = programOfPod(other);
+  const wanted = program(playing);
+  if (wanted && !isSameJson(wanted, playing)) {
+    return { why, action: { do: 'patch', podUid: other.metadata.uid, program: wanted } };
+  }
+  const podUid = main.metadata.uid;
+  if (main.metadata.deletionTimestamp) return { ...soon, action: { do: 'stop', podUid } };
+  if (findReasonToLeave({ ...observed, node: undefined }, other, settings) !== undefined) {
+    return { ...soon, action: decideRemoval(other) };
+  }
+  return { ...soon, action: { do: 'delete', podUid, retire: true } };
+}
+
+export type Action =
+  | { do: 'nothing' }
+  /** Make what has to be there before a pod, for a start that is to come. */
+  | { do: 'prepare' }
+  /** Make a pod. A standby is held: it publishes when nothing of the one before it is left, and not before. */
+  | { do: 'create'; program: Program; standby: boolean }
+  /** Let this pod publish, if nothing of the one that did is left. */
+  | { do: 'publish'; podUid: string }
+  /** Tell this pod to publish no more: another one is ready, and it is going already. */
+  | { do: 'stop'; podUid: string }
+  /** Take this pod away; `retire` lets it go on publishing until it is told to stop or its time is up. */
+  | { do: 'delete'; podUid: string; retire: boolean }
+  | { do: 'patch'; podUid: string; program: Program }
+  /** Ask the pod for the next item, and hand it over as done in this program. */
+  | { do: 'skip'; address: string; skip: Skip; program: Program }
+  /** Nothing is left on air of the deleted stream: remove its finalizer. */
+  | { do: 'removeFinalizer' }
+  /** Its schedule is over for longer than it was to be kept: delete the stream as it now is. */
+  | { do: 'expire' };
+
+export const nothing: Action = { do: 'nothing' };
+
+/** For a pod that is told to stop by its own control port first: it has no reason to take longer. */
+export const STOP_GRACE_SECONDS = 5;

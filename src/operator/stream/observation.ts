@@ -1,0 +1,29 @@
+/** Describes what the operator sees of one stream. It is read anew for each decision. */
+
+import type { Node, Pod } from '../../kube/core.ts';
+import type { Destination } from '../../resources/destination/resource.ts';
+import type { LoopStream } from '../../resources/stream/resource.ts';
+import type { MediaObjects } from '../media/items.ts';
+import type { PodReport } from './pod-report.ts';
+
+/** The objects that a stream refers to, by name, as far as they exist. */
+export interface StreamObjects extends MediaObjects {
+  destinations: ReadonlyMap<string, Destination>;
+}
+
+export interface Observation extends StreamObjects {
+  stream: LoopStream;
+  /** The pod that publishes, or is to; where the stream has none, one that has its name and belongs to somebody else. */
+  pod: Pod | undefined;
+  /** The stream's other pod, while one takes over. */
+  other?: Pod | undefined;
+  /** A name that no pod has; undefined when all are taken. */
+  freeName?: string | undefined;
+  /** The node of `pod`; undefined when the operator knows nothing of it. */
+  node?: Node | undefined;
+  /** Whether it is this stream's turn to be given what the operator now makes pods of; undefined when it has that. */
+  mayRoll?: boolean;
+  /** The last report of the pod; undefined when it was not asked yet or did not answer. */
+  report?: PodReport | undefined;
+  now: Date;
+}

@@ -1,0 +1,89 @@
+/** Reads the caches of the operator for one stream. */
+
+import type { Pod } from '../../kube/core.ts';
+import { podNames } from '../../resources/common/names.ts';
+import type { LoopStream } from '../../resources/stream/resource.ts';
+import { BY_STREAM } from '../caches/caches.ts';
+import { playlistNames, uploadNames } from '../media/items.ts';
+import { isOwnedBy } from '../pods/security.ts';
+import { isOver } from '../pods/status.ts';
+import { keyIn } from '../runtime/controller.ts';
+import { isOutdated } from './handover.ts';
+import type { Observation } from './observation.ts';
+import { type PodTime, readPodTime } from './sessions.ts';
+import type { StreamTools } from './tools.ts';
+
+/** The objects of these names that exist. */
+function collect<T>(names: readonly string[], get: (name: string) => T | undefined): Map<string, T> {
+  const found = new Map<string, T>();
+  for (const name of names) {
+    const object = get(name);
+    if (object) found.set(name, object);
+  }
+  return found;
+}
+
+/**
+ * The stream's pods: first the one that publishes as far as the status knows, or the older one, then the other. Where none is the
+ * stream's own, the first is any that has the first of their names.
+ */
+function sortPods(stream: LoopStream, named: readonly Pod[]): [main: Pod | undefined, other: Pod | undefined] {
+  const since = ({ metadata }: Pod) => metadata.creationTimestamp;
+  const own = named.filter((pod) => isOwnedBy(pod, stream)).sort((a, b) => since(a).localeCompare(since(b)));
+  const main =
+    own.find((pod) => pod.metadata.uid === stream.status?.podUID) ?? own.find((pod) => !isOver(pod)) ?? own[0];
+  return [main ?? named[0], own.find((pod) => pod !== main)];
+}
+
+export function observeStream(
+  { caches, streamers, settings, rollout }: Omit<StreamTools, 'kube'>,
+  stream: LoopStream,
+  now: Date,
+): Observation {
+  const { namespace = '', name } = stream.metadata;
+  const playlists = collect(playlistNames(stream), (playlist) => caches.playlists.get(namespace, playlist));
+  const uploads = uploadNames(stream, playlists);
+  const named = collect(podNames(name), (pod) => caches.pods.get(namespace, pod));
+  const [pod, other] = sortPods(stream, [...named.values()]);
+  const nodeName = pod?.spec.nodeName;
+  return {
+    stream,
+    playlists,
+    uploads: collect(uploads, (upload) => caches.uploads.get(namespace, upload)),
+    destinations: collect(stream.spec.destinationRefs, (destination) =>
+      caches.destinations.get(namespace, destination),
+    ),
+    pod,
+    other,
+    freeName: podNames(name).find((one) => !named.has(one)),
+    node: nodeName === undefined ? undefined : caches.nodes?.get('', nodeName),
+    ...(pod && isOutdated(pod, settings) && { mayRoll: rollout.mayRoll(stream, now) }),
+    report: pod && streamers.report(pod.metadata.uid),
+    now,
+  };
+}
+
+/** The pods of a stream as far as the cache knows them. */
+export function listCachedPods({ caches }: Pick<StreamTools, 'caches'>, stream: LoopStream): Pod[] {
+  const { namespace, name } = stream.metadata;
+  return caches.pods.byIndex(BY_STREAM, keyIn(namespace, name)).filter((pod) => isOwnedBy(pod, stream));
+}
+
+/** UIDs of the pods of a stream that are over. */
+export const findEndedPods = ({ caches }: Pick<StreamTools, 'caches'>, streamKey: string): ReadonlySet<string> =>
+  new Set(
+    caches.pods
+      .byIndex(BY_STREAM, streamKey)
+      .filter(isOver)
+      .map(({ metadata }) => metadata.uid),
+  );
+
+/** The time on air of each pod of a stream, as the pods are now. */
+export const observePodTimes = (
+  { caches, streamers }: Pick<StreamTools, 'caches' | 'streamers'>,
+  stream: LoopStream,
+): PodTime[] =>
+  listCachedPods({ caches }, stream).map((pod) => {
+    const report = streamers.report(pod.metadata.uid);
+    return readPodTime(pod, report?.runs, report?.reportsTooLittle);
+  });

@@ -1,0 +1,209 @@
+/** Builds the pod of a stream from the stream, its program and the operator's settings. Pure: no I/O, no clock. */
+import { createHash } from 'node:crypto';
+import type { PodSpec, PodStatus } from '../../kube/core.ts';
+import type { KubeObject } from '../../kube/types.ts';
+import {
+  CONTROL_TOKEN_KEY,
+  DESTINATIONS_KEY,
+  DISRUPTION_LABEL,
+  POD_FINALIZER,
+  PROGRAM_ANNOTATION,
+  PUBLISHER_KEY,
+  podName,
+  STREAM_LABEL,
+  STREAMER_METRICS_PORT,
+  STREAMER_PORT,
+  streamSecretName,
+  TEMPLATE_HASH_ANNOTATION,
+  VIEW_TOKEN_KEY,
+} from '../../resources/common/names.ts';
+import type { Program } from '../../resources/stream/program.ts';
+import type { LoopStream } from '../../resources/stream/resource.ts';
+import type { Disruption } from '../../resources/stream/spec.ts';
+import type { Template } from '../../resources/stream/template.ts';
+import {
+  CONTAINER_SECURITY,
+  cacheEnv,
+  cacheMounts,
+  cacheVolumes,
+  commonEnv,
+  commonMounts,
+  commonVolumes,
+  confineEnv,
+  destinationEnv,
+  labelsFor,
+  ownedBy,
+  PLAYED,
+  POD_SECURITY,
+  type PodSettings,
+  placement,
+  RESULT_FILE,
+  storageParts,
+  TMP_PATH,
+  TMP_VOLUME,
+  withDisk,
+} from '../pods/security.ts';
+
+export const STREAMER_CONTAINER = 'streamer';
+const PROGRAM_DIR = '/etc/loopstream/program';
+const PROGRAM_FILE = 'program.json';
+/** A pod that is deleted publishes for so long, unless it is told to stop: within that another one is ready to take over. */
+const LINGER_SECONDS = 20;
+/** Then it says goodbye. */
+const GOODBYE_SECONDS = 10;
+const STREAM_DIR = '/etc/loopstream/stream';
+
+const hash = (parts: unknown[]) => createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 16);
+
+/**
+ * Hash of what a pod is built from and cannot take up while it runs, in two parts: what the stream says, which is made so
+ * at once, and what the operator says of all pods, which is made so for a few streams at a time (rollout.ts).
+ */
+export const templateHash = ({ spec }: Pick<LoopStream, 'spec'>, settings: PodSettings): string =>
+  `${hash([spec.template])}.${settingsHash(settings)}`;
+export const settingsHash = (settings: PodSettings): string =>
+  hash([
+    settings.image,
+    ...storageParts(settings),
+    // Nothing for what is the default: streams on air are not given new pods for its sake.
+    ...(settings.allowPrivateDestinations ? ['privateDestinations'] : []),
+  ]);
+
+/**
+ * All of the stream's Secret, readable by the pod's group alone. What is mounted cannot be changed in a pod, so it is one
+ * Secret with whatever the stream has of destinations, and not the Secret of each.
+ */
+const secretVolume = (stream: LoopStream) => ({
+  name: 'stream',
+  secret: { secretName: streamSecretName(stream.metadata.uid), defaultMode: 0o440 },
+});
+
+const programVolume = {
+  name: 'program',
+  downwardAPI: {
+    items: [{ path: PROGRAM_FILE, fieldRef: { fieldPath: `metadata.annotations['${PROGRAM_ANNOTATION}']` } }],
+  },
+};
+
+/**
+ * Ready means that a destination accepts media, so readiness is probed each second and believed at once. Whether the
+ * process is alive is another question, with time for a machine under load.
+ */
+const probes = {
+  startupProbe: {
+    httpGet: { path: '/healthz', port: 'http' },
+    periodSeconds: 1,
+    timeoutSeconds: 2,
+    failureThreshold: 60,
+  },
+  readinessProbe: {
+    httpGet: { path: '/readyz', port: 'http' },
+    periodSeconds: 1,
+    timeoutSeconds: 2,
+    failureThreshold: 1,
+  },
+  livenessProbe: {
+    httpGet: { path: '/healthz', port: 'http' },
+    periodSeconds: 10,
+    timeoutSeconds: 5,
+    failureThreshold: 3,
+  },
+};
+
+/**
+ * A streamer has next to no objects of its own but moves buffers all day: with the defaults, V8's young generation and the
+ * C library's arenas keep several MB of them for every stream (test/bench/RESULTS.md).
+ */
+const SMALL_PROCESS = [
+  { name: 'NODE_OPTIONS', value: '--max-semi-space-size=1' },
+  { name: 'MALLOC_ARENA_MAX', value: '1' },
+];
+
+const RESOURCES = { requests: { cpu: '50m', memory: '96Mi' }, limits: { cpu: '1', memory: '512Mi' } };
+
+const container = (settings: PodSettings, template: Template, volumes: readonly object[]) => ({
+  name: STREAMER_CONTAINER,
+  image: settings.image,
+  args: ['streamer'],
+  env: [
+    ...commonEnv(settings),
+    ...cacheEnv(settings),
+    ...destinationEnv(settings),
+    ...SMALL_PROCESS,
+    confineEnv(settings),
+    { name: 'LOOPSTREAM_HOST', valueFrom: { fieldRef: { fieldPath: 'status.podIP' } } },
+    { name: 'LOOPSTREAM_PORT', value: String(STREAMER_PORT) },
+    { name: 'LOOPSTREAM_PROGRAM_FILE', value: `${PROGRAM_DIR}/${PROGRAM_FILE}` },
+    { name: 'LOOPSTREAM_DESTINATIONS_FILE', value: `${STREAM_DIR}/${DESTINATIONS_KEY}` },
+    { name: 'LOOPSTREAM_CONTROL_TOKEN_FILE', value: `${STREAM_DIR}/${CONTROL_TOKEN_KEY}` },
+    { name: 'LOOPSTREAM_METRICS_PORT', value: String(STREAMER_METRICS_PORT) },
+    { name: 'LOOPSTREAM_VIEW_TOKEN_FILE', value: `${STREAM_DIR}/${VIEW_TOKEN_KEY}` },
+    { name: 'LOOPSTREAM_PUBLISHER_FILE', value: `${STREAM_DIR}/${PUBLISHER_KEY}` },
+    { name: 'LOOPSTREAM_POD_UID', valueFrom: { fieldRef: { fieldPath: 'metadata.uid' } } },
+    { name: 'LOOPSTREAM_LINGER_SECONDS', value: String(LINGER_SECONDS) },
+    { name: 'LOOPSTREAM_RESULT_FILE', value: RESULT_FILE },
+    { name: 'LOOPSTREAM_SESSIONS_FILE', value: `${TMP_PATH}/sessions.json` },
+  ],
+  ports: [
+    { name: 'http', containerPort: STREAMER_PORT, protocol: 'TCP' },
+    { name: 'metrics', containerPort: STREAMER_METRICS_PORT, protocol: 'TCP' },
+  ],
+  terminationMessagePath: RESULT_FILE,
+  ...probes,
+  resources: withDisk(template.resources ?? RESOURCES, volumes),
+  ...CONTAINER_SECURITY,
+  volumeMounts: [
+    ...commonMounts(settings, PLAYED),
+    ...cacheMounts(settings),
+    { name: 'program', mountPath: PROGRAM_DIR, readOnly: true },
+    { name: 'stream', mountPath: STREAM_DIR, readOnly: true },
+  ],
+});
+
+/** A stream that was stored before there was a choice has the default of today. */
+export const readDisruption = ({ spec }: Pick<LoopStream, 'spec'>): Disruption => spec.disruption ?? 'OnDrain';
+
+/** `name` is one of the two that the stream's pods have. */
+export function buildPod(
+  stream: LoopStream,
+  program: Program,
+  settings: PodSettings,
+  name: string = podName(stream.metadata.name),
+): KubeObject<PodSpec, PodStatus> {
+  const { template = {} } = stream.spec;
+  const volumes = [
+    ...commonVolumes(settings, TMP_VOLUME, true),
+    ...cacheVolumes(settings),
+    programVolume,
+    secretVolume(stream),
+  ];
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: {
+      name,
+      ...(stream.metadata.namespace !== undefined && { namespace: stream.metadata.namespace }),
+      labels: {
+        ...template.labels,
+        ...labelsFor(stream, 'streamer'),
+        [STREAM_LABEL]: stream.metadata.name,
+        [DISRUPTION_LABEL]: readDisruption(stream),
+      },
+      annotations: {
+        ...template.annotations,
+        [PROGRAM_ANNOTATION]: JSON.stringify(program),
+        [TEMPLATE_HASH_ANNOTATION]: templateHash(stream, settings),
+      },
+      finalizers: [POD_FINALIZER],
+      ownerReferences: ownedBy('LoopStream', stream),
+    },
+    spec: {
+      ...POD_SECURITY,
+      restartPolicy: 'Always',
+      terminationGracePeriodSeconds: LINGER_SECONDS + GOODBYE_SECONDS,
+      ...placement(template),
+      containers: [container(settings, template, volumes)],
+      volumes,
+    },
+  };
+}

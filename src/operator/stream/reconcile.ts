@@ -1,0 +1,50 @@
+/** Reconciles one stream: observes it, decides, acts, and writes its status once. */
+
+import { LOOPSTREAMS } from '../../resources/stream/resource.ts';
+import { type Reconcile, splitKey, waitUntil, writeStatus } from '../runtime/controller.ts';
+import { act, type Done } from './act.ts';
+import { decide } from './decide.ts';
+import { removePodFinalizers, restoreFinalizers } from './finalizers.ts';
+import type { Observation } from './observation.ts';
+import { findEndedPods, observePodTimes, observeStream } from './observe.ts';
+import { computeSessions } from './sessions.ts';
+import { buildEvents, buildStatus, sameSessions } from './status.ts';
+import type { StreamTools } from './tools.ts';
+
+export const reconcileStream =
+  (tools: StreamTools): Reconcile =>
+  async (key) => {
+    const stream = tools.caches.streams.get(...splitKey(key));
+    const endedPods = findEndedPods(tools, key);
+    if (!stream) return removePodFinalizers(tools, key, endedPods);
+
+    const observed = observeStream(tools, stream, tools.clock.now());
+    // The caches have the finalizers that were written: the next run, at once, observes them.
+    if (await restoreFinalizers(tools, observed)) return { requeueAfterMs: 0 };
+
+    const decision = decide(observed, tools.settings);
+    const outcome = await act(tools, observed, decision);
+    if (!('decision' in outcome)) return outcome;
+
+    await writeStreamStatus(tools, observed, outcome);
+    await removePodFinalizers(tools, key, endedPods);
+    return requeue(tools, observed, outcome);
+  };
+
+/** Writes the status, with the sessions of the pods as they are after the action, and the Events for what changed in it. */
+async function writeStreamStatus(tools: StreamTools, observed: Observation, done: Done): Promise<void> {
+  const { stream, pod, decision } = done;
+  const sessions = computeSessions(stream, observePodTimes(tools, stream), tools.metered, observed.now);
+  const status = buildStatus(stream, decision, pod, observed, sessions);
+  const exact = !sameSessions(stream.status, status);
+  if (!(await writeStatus(tools, LOOPSTREAMS, tools.caches.streams, stream, status, { exact }))) return;
+  for (const event of [...buildEvents(stream, status), ...(decision.events ?? [])]) tools.events.event(stream, event);
+}
+
+/** Waits for the time of the decision, or for the stream's turn in a rollout where that comes first. */
+function requeue({ rollout }: StreamTools, { stream, mayRoll, now }: Observation, { decision }: Done) {
+  const wait = waitUntil(decision.requeueAt, now);
+  if (mayRoll !== false) return wait;
+  const turnMs = rollout.requeueAfterMs(stream, now);
+  return { requeueAfterMs: Math.min(wait?.requeueAfterMs ?? turnMs, turnMs) };
+}

@@ -1,0 +1,95 @@
+/**
+ * Computes when a stream is to be on air: in a window of time, or in windows that recur. Level-triggered: the answer depends on the
+ * schedule and on `now` alone, so an operator that was down over a start or an end does the right thing when it is back,
+ * and windows that overlap are one. Only a starting deadline asks what has been.
+ * Pure: no I/O, no clock.
+ */
+import { recurrenceProblem, startAfter } from '../../resources/stream/recurrence.ts';
+import type { Recurrence, Schedule } from '../../resources/stream/spec.ts';
+
+export type Airtime =
+  /** On air; `since` is the start of the window, `until` its end, as far as it has them. */
+  | { kind: 'on'; since?: Date; until?: Date }
+  /** Not yet on air. `missed` is the start of a window that is open, whose starting deadline has passed. */
+  | { kind: 'before'; startAt: Date; missed?: Date }
+  /** Over. */
+  | { kind: 'after'; endedAt: Date; missed?: Date }
+  /** A schedule that makes no sense; `message` says why. */
+  | { kind: 'invalid'; message: string };
+
+interface Bounds {
+  startAt: Date | undefined;
+  endAt: Date | undefined;
+}
+
+const parseDate = (text: string | undefined): Date | undefined => (text === undefined ? undefined : new Date(text));
+
+function findProblem(schedule: Schedule, { startAt, endAt }: Bounds, now: Date): string | undefined {
+  if (startAt && Number.isNaN(startAt.getTime())) return 'startAt is not a date and time.';
+  if (endAt && Number.isNaN(endAt.getTime())) return 'endAt is not a date and time.';
+  if (startAt && endAt && endAt <= startAt)
+    return `The schedule ends (${schedule.endAt}) before or when it starts (${schedule.startAt}).`;
+  const wrong = schedule.recurrence && recurrenceProblem(schedule.recurrence, now);
+  return wrong && `${wrong.field} "${schedule.recurrence?.[wrong.field]}" ${wrong.message}.`;
+}
+
+/** A start may be this much late, in milliseconds. */
+const deadlineMs = (schedule: Schedule): number =>
+  (schedule.startingDeadlineSeconds ?? Number.POSITIVE_INFINITY) * 1000;
+
+function once(schedule: Schedule, { startAt, endAt }: Bounds, now: Date, lastStart: Date | undefined): Airtime {
+  if (startAt && now < startAt) return { kind: 'before', startAt };
+  if (endAt && now >= endAt) return { kind: 'after', endedAt: endAt };
+  const started = startAt && lastStart && lastStart >= startAt;
+  if (startAt && !started && now.getTime() - startAt.getTime() > deadlineMs(schedule))
+    return { kind: 'after', endedAt: startAt, missed: startAt };
+  return { kind: 'on', ...(startAt && { since: startAt }), ...(endAt && { until: endAt }) };
+}
+
+function recurring(recurrence: Recurrence, schedule: Schedule, bounds: Bounds, now: Date, lastStart?: Date): Airtime {
+  const { startAt, endAt } = bounds;
+  const lastsMs = recurrence.durationSeconds * 1000;
+  const earliest = (startAt?.getTime() ?? Number.NEGATIVE_INFINITY) - 1;
+  /** The first start of a window at most `ageMs` old. One call, however many were missed. */
+  const startWithin = (ageMs: number): Date | undefined => {
+    const start = startAfter(recurrence, new Date(Math.max(now.getTime() - ageMs, earliest)));
+    return start && endAt && start >= endAt ? undefined : start;
+  };
+  if (endAt && now >= endAt) return { kind: 'after', endedAt: endAt };
+  const open = startWithin(lastsMs);
+  // A window that begins before the one on air is over, or just then, is no start: nothing can be late.
+  const running = lastStart && open && lastStart.getTime() + lastsMs >= open.getTime();
+  const start = running ? open : startWithin(Math.min(lastsMs, deadlineMs(schedule) + 1));
+  const missed = !running && open && open <= now && (!start || open < start) ? { missed: open } : {};
+  if (!start) return { kind: 'after', endedAt: endAt ?? now, ...missed };
+  if (now < start) return { kind: 'before', startAt: start, ...missed };
+  const end = new Date(Math.min(start.getTime() + lastsMs, endAt?.getTime() ?? Number.POSITIVE_INFINITY));
+  return { kind: 'on', since: start, until: end };
+}
+
+/**
+ * The window [startAt, endAt): either side may be left open, and no schedule at all is always on air. With a recurrence,
+ * the windows that begin within it. `lastStart` is the start of the window for which the stream was last put on air.
+ */
+export function airtime(schedule: Schedule | undefined, now: Date, lastStart?: Date): Airtime {
+  if (!schedule) return { kind: 'on' };
+  const bounds = { startAt: parseDate(schedule.startAt), endAt: parseDate(schedule.endAt) };
+  const message = findProblem(schedule, bounds, now);
+  if (message !== undefined) return { kind: 'invalid', message };
+  return schedule.recurrence
+    ? recurring(schedule.recurrence, schedule, bounds, now, lastStart)
+    : once(schedule, bounds, now, lastStart);
+}
+
+/** Start of the window that is open at `at`, for a stream that has a pod by then: no deadline asks for one any more. */
+export function windowAt(schedule: Schedule | undefined, at: Date, lastStart?: Date): Date | undefined {
+  const { startingDeadlineSeconds: _, ...kept } = schedule ?? {};
+  const time = airtime(schedule && kept, at, lastStart);
+  return time.kind === 'on' ? time.since : undefined;
+}
+
+/** When the answer of `airtime` changes next; undefined when it never does. */
+export function nextChange(time: Airtime): Date | undefined {
+  if (time.kind === 'before') return time.startAt;
+  return time.kind === 'on' ? time.until : undefined;
+}

@@ -1,0 +1,246 @@
+/**
+ * Keeps the one Secret of a stream, with all that its pods are given and nobody else may see, and the publisher lock in it. The
+ * Secret is named after the stream's UID and goes when the stream goes. Secrets of destinations are read by their names, never
+ * listed or watched. The key of view tokens (resources/stream/view-token.ts) is one Secret in the streams' namespace, which the
+ * operator makes and the API server may read; it is read once for each client and namespace.
+ */
+
+import { randomBytes } from 'node:crypto';
+import { PODS, type Pod, SECRETS, type Secret } from '../../kube/core.ts';
+import type { Kube, Stored } from '../../kube/types.ts';
+import {
+  CONTROL_TOKEN_KEY,
+  DESTINATIONS_KEY,
+  MANAGED_BY,
+  MANAGED_BY_LABEL,
+  PUBLISHER_KEY,
+  podNames,
+  SECRET_KEY_KEY,
+  SECRET_LOGIN_KEYS,
+  SECRET_URL_KEY,
+  streamSecretName,
+  VIEW_KEY_KEY,
+  VIEW_KEY_SECRET,
+  VIEW_TOKEN_KEY,
+} from '../../resources/common/names.ts';
+import type { LoopStream } from '../../resources/stream/resource.ts';
+import { viewToken } from '../../resources/stream/view-token.ts';
+import type { Tools } from '../caches/tools.ts';
+import { isOwnedBy, labelsFor, ownedBy } from '../pods/security.ts';
+import { isOver } from '../pods/status.ts';
+import { isReason } from '../runtime/controller.ts';
+import type { Observation } from './observation.ts';
+
+/** A stream and where it is sent. */
+type Sent = Pick<Observation, 'stream' | 'destinations'>;
+
+const TOKEN_BYTES = 32;
+
+/** Keys of the Secret → their text. */
+export type StreamSecret = Partial<
+  Record<typeof CONTROL_TOKEN_KEY | typeof DESTINATIONS_KEY | typeof PUBLISHER_KEY | typeof VIEW_TOKEN_KEY, string>
+>;
+
+const decode = (text: string): string => Buffer.from(text, 'base64').toString('utf8');
+
+export const decodeSecret = ({ data = {} }: Secret): StreamSecret =>
+  Object.fromEntries(Object.entries(data).map(([key, value]) => [key, decode(value)]));
+
+/** Undefined when there is none of this name. */
+async function findSecret({ kube }: Pick<Tools, 'kube'>, namespace: string, name: string) {
+  try {
+    return await kube.get(SECRETS, namespace, name);
+  } catch (error) {
+    if (isReason(error, 'NotFound')) return undefined;
+    throw error;
+  }
+}
+
+const findStreamSecret = (tools: Pick<Tools, 'kube'>, { metadata }: LoopStream): Promise<Stored<Secret> | undefined> =>
+  findSecret(tools, metadata.namespace ?? '', streamSecretName(metadata.uid));
+
+/** The destinations as the streamer reads them (streamer/files.ts). One whose Secret is missing is left out. */
+async function readDestinations(tools: Pick<Tools, 'kube'>, { stream, destinations }: Sent): Promise<string> {
+  const { namespace = '' } = stream.metadata;
+  const read = await Promise.all(
+    stream.spec.destinationRefs.map(async (name) => {
+      const destination = destinations.get(name);
+      const data = destination && (await findSecret(tools, namespace, destination.spec.secretName))?.data;
+      if (data?.[SECRET_URL_KEY] === undefined) return [];
+      const login = SECRET_LOGIN_KEYS.filter((key) => data[key] !== undefined);
+      const members = [SECRET_URL_KEY, SECRET_KEY_KEY, ...login].map((key) => [key, decode(data[key] ?? '').trim()]);
+      return [[name, Object.fromEntries(members) as Record<string, string>]] as const;
+    }),
+  );
+  return JSON.stringify(Object.fromEntries(read.flat()));
+}
+
+const encode = (text: string): string => Buffer.from(text).toString('base64');
+
+/** Brings the destinations in the Secret up to date; writes nothing when they are. */
+export async function updateSecret(tools: Pick<Tools, 'kube'>, sent: Sent): Promise<void> {
+  const { stream } = sent;
+  const secret = await findStreamSecret(tools, stream);
+  if (!secret) return;
+  const destinations = await readDestinations(tools, sent);
+  const content = decodeSecret(secret);
+  // One that an older operator made has no view token.
+  if (
+    content[DESTINATIONS_KEY] === destinations &&
+    content[VIEW_TOKEN_KEY] === (await findStreamViewToken(tools, stream))
+  )
+    return;
+  await writeSecret(tools, stream, secret, { [DESTINATIONS_KEY]: destinations });
+}
+
+const findStreamViewToken = ({ kube }: Pick<Tools, 'kube'>, { metadata }: LoopStream): Promise<string> =>
+  findViewToken(kube, metadata.namespace ?? '', metadata.uid);
+
+/** Fails with Conflict when another write came before; the stream is reconciled again then. */
+async function writeSecret(
+  tools: Pick<Tools, 'kube'>,
+  stream: LoopStream,
+  secret: Stored<Secret>,
+  given: StreamSecret,
+): Promise<void> {
+  const content = { ...given, [VIEW_TOKEN_KEY]: await findStreamViewToken(tools, stream) };
+  const changed = Object.fromEntries(Object.entries(content).map(([key, value]) => [key, encode(value)]));
+  const data = { ...secret.data, ...changed };
+  await tools.kube.replace(SECRETS, stream.metadata.namespace ?? '', { ...secret, data });
+}
+
+/**
+ * Makes the Secret ahead of the first pod, which need not wait for it then. It names no publisher, so a pod that reads it is held.
+ * A Secret that exists stays as it is.
+ */
+export async function ensureSecret(tools: Pick<Tools, 'kube'>, sent: Sent): Promise<void> {
+  try {
+    await createSecret(tools, sent.stream, { [DESTINATIONS_KEY]: await readDestinations(tools, sent) });
+  } catch (error) {
+    if (!isReason(error, 'AlreadyExists')) throw error;
+  }
+}
+
+const createSecret = async (tools: Pick<Tools, 'kube'>, stream: LoopStream, given: StreamSecret): Promise<void> => {
+  const content = { ...given, [VIEW_TOKEN_KEY]: await findStreamViewToken(tools, stream) };
+  const made = {
+    metadata: {
+      name: streamSecretName(stream.metadata.uid),
+      labels: labelsFor(stream, 'streamer'),
+      ownerReferences: ownedBy('LoopStream', stream),
+    },
+    type: 'Opaque',
+    stringData: { [CONTROL_TOKEN_KEY]: randomBytes(TOKEN_BYTES).toString('base64url'), ...content },
+  };
+  await tools.kube.create(SECRETS, stream.metadata.namespace ?? '', made as unknown as Secret);
+};
+
+/** The stream's pods as the API server has them at this moment, whatever the caches say. */
+export async function fetchPods({ kube }: Pick<Tools, 'kube'>, { metadata }: LoopStream): Promise<Pod[]> {
+  const { name, namespace = '' } = metadata;
+  const fetchOne = async (podName: string): Promise<Pod[]> => {
+    try {
+      return [await kube.get(PODS, namespace, podName)];
+    } catch (error) {
+      if (isReason(error, 'NotFound')) return [];
+      throw error;
+    }
+  };
+  return (await Promise.all(podNames(name).map(fetchOne))).flat().filter((pod) => isOwnedBy(pod, { metadata }));
+}
+
+/**
+ * Acquires the publisher lock for a pod: the Secret names the pod that may publish. Returns the UID of the publisher, which is
+ * another pod's while anything of that may still run, and whether the lock has changed hands just now. One publisher for one
+ * stream rests on this function and on acquireFirstPublisher alone:
+ *
+ * - A pod publishes only when the Secret names it (streamer/gate.ts).
+ * - Another pod is named only when the one before is over (pods/status.ts). A pod that is over never runs again, so it does not
+ *   matter how much later the name is written, by which of several operators, or from how old a cache it was decided.
+ * - The write is of the version of the Secret in which the publisher was read, so of two at once one fails.
+ */
+export async function acquirePublisher(
+  tools: Pick<Tools, 'kube'>,
+  sent: Sent,
+  podUid: string,
+): Promise<{ publisherUid: string; isNew: boolean }> {
+  const { stream } = sent;
+  const secret = await findStreamSecret(tools, stream);
+  const publisherUid = secret && decodeSecret(secret)[PUBLISHER_KEY];
+  if (publisherUid === podUid) return { publisherUid, isNew: false };
+  // A Secret names no publisher that an older operator made, or that was deleted, or that was made before the first pod: then
+  // every other pod may publish.
+  const [pods, destinations] = await Promise.all([fetchPods(tools, stream), readDestinations(tools, sent)]);
+  const others = pods.filter((pod) => pod.metadata.uid !== podUid && !isOver(pod));
+  const holder = others.find((pod) => publisherUid === undefined || pod.metadata.uid === publisherUid);
+  if (holder) return { publisherUid: holder.metadata.uid, isNew: false };
+  const content = { [DESTINATIONS_KEY]: destinations, [PUBLISHER_KEY]: podUid };
+  // A Secret that was made in the meantime is AlreadyExists, and the stream is reconciled again.
+  await (secret ? writeSecret(tools, stream, secret, content) : createSecret(tools, stream, content));
+  return { publisherUid: podUid, isNew: true };
+}
+
+/**
+ * Acquires the publisher lock for the very first pod of a stream, reading nothing but its destinations. The finalizer, which one
+ * operator alone adds and before any pod, tells that there was no pod before. The Secret, which must not exist yet, tells that
+ * there is no publisher: of two at once one fails with AlreadyExists, and the stream is reconciled again.
+ */
+export async function acquireFirstPublisher(tools: Pick<Tools, 'kube'>, sent: Sent, podUid: string): Promise<void> {
+  await createSecret(tools, sent.stream, {
+    [DESTINATIONS_KEY]: await readDestinations(tools, sent),
+    [PUBLISHER_KEY]: podUid,
+  });
+}
+
+/** The token with which a stream's pods are controlled; undefined when there is none. */
+export async function readControlToken(tools: Pick<Tools, 'kube'>, stream: LoopStream): Promise<string | undefined> {
+  const secret = await findStreamSecret(tools, stream);
+  return secret && decodeSecret(secret)[CONTROL_TOKEN_KEY];
+}
+
+const KEY_BYTES = 32;
+
+const known = new WeakMap<Kube, Map<string, Promise<string>>>();
+
+async function readKey(kube: Kube, namespace: string): Promise<string | undefined> {
+  try {
+    const { data } = await kube.get(SECRETS, namespace, VIEW_KEY_SECRET);
+    return Buffer.from(data?.[VIEW_KEY_KEY] ?? '', 'base64').toString() || undefined;
+  } catch (error) {
+    if (isReason(error, 'NotFound')) return undefined;
+    throw error;
+  }
+}
+
+async function findOrMakeKey(kube: Kube, namespace: string): Promise<string> {
+  const found = await readKey(kube, namespace);
+  if (found !== undefined) return found;
+  const made = randomBytes(KEY_BYTES).toString('base64url');
+  const secret = {
+    metadata: { name: VIEW_KEY_SECRET, labels: { [MANAGED_BY_LABEL]: MANAGED_BY } },
+    type: 'Opaque',
+    stringData: { [VIEW_KEY_KEY]: made },
+  };
+  try {
+    await kube.create(SECRETS, namespace, secret as unknown as Secret);
+    return made;
+  } catch (error) {
+    // Another operator has made it just now.
+    if (!isReason(error, 'AlreadyExists')) throw error;
+    return (await readKey(kube, namespace)) ?? made;
+  }
+}
+
+/** The token of a stream's pods. Makes the key where there is none; what fails is tried again at the next call. */
+export async function findViewToken(kube: Kube, namespace: string, streamUid: string): Promise<string> {
+  const keys = known.get(kube) ?? new Map<string, Promise<string>>();
+  known.set(kube, keys);
+  const key = keys.get(namespace) ?? findOrMakeKey(kube, namespace);
+  keys.set(namespace, key);
+  try {
+    return viewToken(await key, streamUid);
+  } catch (error) {
+    keys.delete(namespace);
+    throw error;
+  }
+}

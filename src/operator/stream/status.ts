@@ -1,0 +1,144 @@
+/**
+ * Builds the status of a stream from a decision, and the Events for what changed in it. The same observation gives the same
+ * status to the last byte, so that a steady stream and a restarted operator write nothing. Pure: no I/O, no clock.
+ */
+
+import type { Pod } from '../../kube/core.ts';
+import type { EventInput } from '../../kube/events.ts';
+import { kubeTime } from '../../lib/clock.ts';
+import { isSameJson } from '../../lib/json-equal.ts';
+import { type Condition, findCondition } from '../../resources/common/conditions.ts';
+import { fixOf, gatesOf } from '../../resources/stream/readiness.ts';
+import type { LoopStream } from '../../resources/stream/resource.ts';
+import { type LoopStreamStatus, READINESS_CONDITIONS, READINESS_ISSUES } from '../../resources/stream/spec.ts';
+import { countRestarts, readySince } from '../pods/status.ts';
+import { buildConditions, normal, type Verdict, warning } from '../runtime/controller.ts';
+import type { Decision } from './decide.ts';
+import type { Observation } from './observation.ts';
+import { pickPlayhead } from './program.ts';
+import type { Sessions } from './sessions.ts';
+
+/** Destinations as people call them: those that the API made have ids for names, which tell nobody anything. */
+const listDestinations = ({ spec }: LoopStream, { destinations }: Pick<Observation, 'destinations'>): string =>
+  spec.destinationRefs.map((name) => destinations.get(name)?.spec.displayName || name).join(', ');
+
+/** `pod` is the stream's own pod after the decision was carried out. */
+export function buildStatus(
+  stream: LoopStream,
+  decision: Decision,
+  pod: Pod | undefined,
+  observed: Pick<Observation, 'destinations' | 'now'>,
+  { sessions, behind, doubt }: Sessions = { sessions: stream.status?.sessions ?? [] },
+): LoopStreamStatus {
+  const { now } = observed;
+  const { generation } = stream.metadata;
+  const liveSince =
+    pod && decision.phase === 'live' ? (readySince(pod) ?? stream.status?.liveSince ?? kubeTime(now)) : undefined;
+  return {
+    ...(generation !== undefined && { observedGeneration: generation }),
+    phase: decision.phase,
+    replicas: pod ? 1 : 0,
+    ready: decision.ready,
+    ...(decision.epoch !== undefined && pickPlayhead({ ...decision, epoch: decision.epoch })),
+    ...(decision.playing && { playing: decision.playing }),
+    ...(decision.unplayable && { unplayable: decision.unplayable }),
+    ...(liveSince !== undefined && { liveSince }),
+    ...(decision.lastScheduleTime !== undefined && { lastScheduleTime: decision.lastScheduleTime }),
+    ...(pod && { podName: pod.metadata.name, podUID: pod.metadata.uid, restarts: countRestarts(pod) }),
+    destinations: listDestinations(stream, observed),
+    ...(sessions.length > 0 && { sessions }),
+    conditions: buildConditions(
+      [...decision.conditions, ...[behind, doubt].filter((one) => one !== undefined)],
+      stream.status?.conditions,
+      generation,
+      now,
+    ),
+  };
+}
+
+export const sameSessions = (a: LoopStreamStatus | undefined, b: LoopStreamStatus): boolean =>
+  isSameJson(a?.sessions, b.sessions);
+
+const findMessage = (status: { conditions?: Condition[] }, type: string): string =>
+  findCondition(status.conditions, type)?.message ?? '';
+
+/** Reasons that only take time: nobody is warned. */
+const PATIENCE = new Set(['MediaImporting', 'MediaPreparing', 'DestinationChecking']);
+
+/** The problem, and the fix that REST and GraphQL give too. */
+const withFix = (condition: Verdict): string => `${condition.message} ${fixOf(condition)}`;
+const isIssue = (reason: string): boolean => Object.hasOwn(READINESS_ISSUES, reason);
+
+const findObstacle = (status: LoopStreamStatus | undefined): Condition | undefined =>
+  READINESS_CONDITIONS.map((type) => findCondition(status?.conditions, type)).find((c) => c?.status === 'False');
+
+function describeFailure(status: LoopStreamStatus): string {
+  const stuck = findCondition(status.conditions, 'Progressing');
+  return stuck && isIssue(stuck.reason) ? withFix(stuck) : (stuck?.message ?? '');
+}
+
+/** A start has no Event: its conditions tell it, and an Event is a write more. */
+function describePhase(status: LoopStreamStatus): EventInput[] {
+  switch (status.phase) {
+    case 'scheduled':
+      return [normal('Scheduled', findMessage(status, 'Progressing'))];
+    case 'live':
+      return [normal('Live', findMessage(status, 'Live'))];
+    case 'reconnecting':
+      return [warning('Reconnecting', findMessage(status, 'Live'))];
+    case 'stopping':
+      return [normal('Stopping', findMessage(status, 'Live'))];
+    case 'stopped':
+      return [normal('Stopped', findMessage(status, 'Live'))];
+    case 'ended':
+      return [normal('Ended', 'The schedule is over.')];
+    case 'failed':
+      return [warning('Failed', describeFailure(status))];
+    default:
+      return [];
+  }
+}
+
+/** `gates` are the conditions of others that the stream waits for. */
+export function buildStreamEvents(
+  before: LoopStreamStatus | undefined,
+  status: LoopStreamStatus,
+  gates: readonly Verdict[] = [],
+): EventInput[] {
+  const events = before?.phase === status.phase ? [] : describePhase(status);
+  const problem = findObstacle(status);
+  if (problem && problem.reason !== findObstacle(before)?.reason) {
+    const { reason, message } = problem;
+    events.push(PATIENCE.has(reason) ? normal('NotReady', message) : warning('NotReady', withFix(problem)));
+  }
+  const shut = gates.find((gate) => gate.status === 'False');
+  // A gate is closed by others, so what is new of it is that the stream obeys.
+  const obeys = (one: LoopStreamStatus | undefined) =>
+    shut !== undefined && findMessage(one ?? {}, 'Progressing') === shut.message;
+  if (shut && obeys(status) && !obeys(before)) events.push(warning('NotReady', withFix(shut)));
+  const stuck = findCondition(status.conditions, 'Progressing');
+  if (status.phase !== 'failed' && stuck?.status === 'False') {
+    const earlier = findCondition(before?.conditions, 'Progressing');
+    const words = isIssue(stuck.reason) ? withFix(stuck) : stuck.message;
+    if (earlier?.reason !== stuck.reason) events.push(warning(stuck.reason, words));
+  }
+  const wrong = findCondition(status.conditions, 'Degraded');
+  const earlier = findCondition(before?.conditions, 'Degraded');
+  if (wrong?.status === 'True' && earlier?.message !== wrong.message) {
+    if (wrong.reason !== 'ItemsLeftOut') events.push(warning(wrong.reason, wrong.message));
+    else if (hasNewFault(before, status)) events.push(warning(wrong.reason, wrong.message));
+    else if (earlier?.reason !== wrong.reason) events.push(normal(wrong.reason, wrong.message));
+  }
+  return events;
+}
+
+/** Whether an item is left out for another reason than time, and was not before. One that only takes time is no reason to warn. */
+function hasNewFault(before: LoopStreamStatus | undefined, { unplayable }: LoopStreamStatus): boolean {
+  const known = before?.unplayable?.items ?? [];
+  const faults = unplayable?.items.filter(({ reason }) => !PATIENCE.has(reason)) ?? [];
+  return faults.some(({ upload, reason }) => !known.some((one) => one.upload === upload && one.reason === reason));
+}
+
+/** The Events of a stream whose status becomes this one. */
+export const buildEvents = ({ spec, status: before }: LoopStream, status: LoopStreamStatus): EventInput[] =>
+  buildStreamEvents(before, status, gatesOf(spec, before?.conditions));

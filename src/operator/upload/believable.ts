@@ -1,0 +1,108 @@
+/**
+ * Bounds what a prepare Job reports. Its pod opens files that strangers made; if one of them takes the pod over, it may write any
+ * result. A number beyond what the task and the settings allow is not written to a status. Pure: no I/O, no clock.
+ */
+import type { MediaLimits } from '../../media/limits.ts';
+import type { PrepareResult } from '../../media/prepare/job/task.ts';
+import { nameFrom } from '../../resources/upload/name.ts';
+import type { MediaInfo, RenditionStatus } from '../../resources/upload/spec.ts';
+import { MAX_WARNING_CHARS, mergeWarnings, type UploadWarning } from '../../resources/upload/warnings.ts';
+import type { PodSettings } from '../pods/security.ts';
+import type { MakingTask } from './job.ts';
+
+type Bounds = Pick<PodSettings, 'maxSourceBytes' | 'mediaLimits'>;
+type Of<Action> = Extract<MakingTask, { action: Action }>;
+
+/** A rendition may be a little longer than its source (prepare/job/make-rendition.ts), and times are rounded. */
+const LONGER = 1.05;
+const MORE_SECONDS = 31;
+/** No rendition has a tenth of it. */
+const MAX_BITRATE_KBPS = 1_000_000;
+const MAX_FRAMERATE = 1_000_000;
+/** Kubernetes takes integers up to 2^63, and a picture's side fits into 32 bits. */
+const MAX_SIDE = 2 ** 31 - 1;
+const CODEC = /^[\w.-]{1,64}$/;
+/** The definition of the Upload takes twice as many; Jobs write no more. */
+const MAX_MESSAGE_CHARS = 512;
+
+const within = (value: number, min: number, max: number): boolean => value >= min && value <= max;
+
+function isSize({ sizeBytes }: MediaInfo, task: Of<'import'>, { maxSourceBytes }: Bounds): boolean {
+  if ('sent' in task) return sizeBytes === task.sent.sizeBytes;
+  return within(sizeBytes, 0, Math.min(task.maxBytes ?? maxSourceBytes, maxSourceBytes));
+}
+
+function isPicture(video: MediaInfo['video'], task: Of<'import'>, { pixels }: MediaLimits): boolean {
+  if (!video) return task.type === 'audio';
+  const { width, height, framerate, codec } = video;
+  const sides = within(width, 1, MAX_SIDE) && within(height, 1, MAX_SIDE);
+  // The size of a cover picture does not matter.
+  const area = task.type === 'audio' || width * height <= pixels;
+  return sides && area && within(framerate, 0, MAX_FRAMERATE) && CODEC.test(codec);
+}
+
+function isSound(audio: MediaInfo['audio'], task: Of<'import'>, limits: MediaLimits): boolean {
+  if (!audio) return task.type === 'video';
+  const { sampleRate, channels, codec } = audio;
+  return within(sampleRate, 0, limits.sampleRate) && within(channels, 1, limits.channels) && CODEC.test(codec);
+}
+
+function isMedia(media: MediaInfo, task: Of<'import'>, bounds: Bounds): boolean {
+  const { mediaLimits } = bounds;
+  const { maxDurationSeconds = mediaLimits.durationSeconds } = task;
+  const seconds = Math.min(mediaLimits.durationSeconds, maxDurationSeconds) + 1;
+  return (
+    isSize(media, task, bounds) &&
+    within(media.durationSeconds, 0, seconds) &&
+    isPicture(media.video, task, mediaLimits) &&
+    isSound(media.audio, task, mediaLimits)
+  );
+}
+
+/** A name is shown to people and written into programs. */
+function withPlainName({ name: written = '', ...media }: MediaInfo): MediaInfo {
+  const name = nameFrom(written);
+  return name === undefined ? media : { ...media, name };
+}
+
+const isRendition = (made: RenditionStatus, task: Of<'rendition'>, { mediaLimits }: Bounds): boolean =>
+  made.state === 'ready' &&
+  made.profile === task.profile &&
+  within(made.durationSeconds ?? -1, 0, mediaLimits.durationSeconds * LONGER + MORE_SECONDS) &&
+  within(made.bitrateKbps ?? -1, 0, MAX_BITRATE_KBPS);
+
+/** A sentence of a Job's own, without what a terminal would obey. */
+const clean = (text: string, maxChars: number): string =>
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is taken out.
+  text.replaceAll(/[\u0000-\u001f\u007f]+/g, ' ').slice(0, maxChars);
+
+const cleanWarnings = (warnings: readonly UploadWarning[] = []): UploadWarning[] =>
+  mergeWarnings(warnings.map(({ code, message }) => ({ code, message: clean(message, MAX_WARNING_CHARS) })));
+
+const refused: PrepareResult = {
+  action: 'failed',
+  error: {
+    code: 'prepare_failed',
+    message: 'Preparing the file failed. The Job reported what cannot be true of it. Import the file again.',
+  },
+};
+
+/** The result of a task as far as it can be true; `prepare_failed` where it cannot. */
+export function believable(result: PrepareResult, task: MakingTask, bounds: Bounds): PrepareResult {
+  if (result.action === 'failed') {
+    const { code, message } = result.error;
+    const error = { code, message: clean(message, MAX_MESSAGE_CHARS) };
+    const isOfLink = task.action === 'import' && 'url' in task && code === 'link_unreachable';
+    const { retryAfterSeconds } = result;
+    return { action: 'failed', error, ...(isOfLink && retryAfterSeconds !== undefined && { retryAfterSeconds }) };
+  }
+  if (result.action === 'import' && task.action === 'import')
+    return isMedia(result.media, task, bounds)
+      ? { ...result, media: withPlainName(result.media), warnings: cleanWarnings(result.warnings) }
+      : refused;
+  if (result.action === 'rendition' && task.action === 'rendition')
+    return isRendition(result.rendition, task, bounds)
+      ? { ...result, warnings: cleanWarnings(result.warnings) }
+      : refused;
+  return result;
+}

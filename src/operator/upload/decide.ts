@@ -1,0 +1,384 @@
+/**
+ * Decides what an upload needs: (upload, observation) → status and the Jobs to make or to remove. An upload is imported once; a
+ * failure is final until its spec is edited. Pure: no I/O, no clock.
+ */
+
+import type { Job, Pod } from '../../kube/core.ts';
+import { kubeTime } from '../../lib/clock.ts';
+import { importJobName, renditionJobName } from '../../resources/common/names.ts';
+import { previewOf, previewWantedUntil, retryOf } from '../../resources/upload/asked.ts';
+import type { Upload } from '../../resources/upload/resource.ts';
+import {
+  isArriving,
+  type MediaInfo,
+  PREVIEW_PROFILE,
+  type RenditionStatus,
+  renditionOf,
+  sourceKey,
+  type UPLOAD_ERRORS,
+  type UploadState,
+  type UploadStatus,
+  type UploadWaiting,
+} from '../../resources/upload/spec.ts';
+import { mergeWarnings, type UploadWarning } from '../../resources/upload/warnings.ts';
+import { isOwnedBy, type PodSettings } from '../pods/security.ts';
+import { buildConditions, pascalCase, type Verdict } from '../runtime/controller.ts';
+import { believable } from './believable.ts';
+import { asBegun, fits, importWish, readGeneration, readRetry, readTask, renditionWish, type Wish } from './job.ts';
+import { readOutcome } from './job-result.ts';
+import { describeWait, explainGivenUp, isWaiting, planWait } from './outage.ts';
+import { computeProgress, isActive } from './progress.ts';
+import { decideGrant, type Grant, noPreparedRoom, noRoom, ROOM_MS } from './room.ts';
+
+export interface UploadObservation {
+  /** Profiles that the streams which play this upload ask for. */
+  profiles: readonly string[];
+  /**
+   * Profiles that only streams ask for which may not go on air: no Job begins for them, and one that runs goes on until
+   * the time that is given here.
+   */
+  held: ReadonlyMap<string, Date | undefined>;
+  /** Profiles that a started stream waits for. */
+  urgent: ReadonlySet<string>;
+  /** Jobs in the upload's namespace by name, and their pods by the Job's UID. */
+  jobs: ReadonlyMap<string, Job>;
+  pods: ReadonlyMap<string, readonly Pod[]>;
+  /** How far the Jobs are that could be asked, 0 to 1, by UID. */
+  fractions: ReadonlyMap<string, number>;
+  /** Storage key of a source with this hash that another upload of the same account has. */
+  sameSource: (sha256: string) => string | undefined;
+  /** Grants the import of a link its room (room.ts), when it is about to begin. */
+  grant: () => Grant;
+  /** Whether the account may have more prepared media than it has. */
+  hasPreparedRoom: () => boolean;
+  /** How long a rendition stays that no stream asks for, in milliseconds. */
+  keepUnusedMs: number;
+  settings: Pick<PodSettings, 'shareRenditions' | 'maxSourceBytes' | 'mediaLimits'>;
+  now: Date;
+}
+
+export interface UploadDecision {
+  status: UploadStatus;
+  create: Wish[];
+  remove: Job[];
+  /** The import waits for room in its account. */
+  waitsForRoom?: boolean;
+  requeueAt?: Date;
+}
+
+type UploadError = { code: keyof typeof UPLOAD_ERRORS; message: string };
+
+/** Collects the changes that the parts of an upload need. */
+class Plan {
+  readonly create: Wish[] = [];
+  readonly remove: Job[] = [];
+  requeueAt: Date | undefined;
+  /** Warnings that Jobs have just reported. */
+  readonly warnings: UploadWarning[] = [];
+  /** Names of the Jobs that somebody wants. */
+  readonly #wanted = new Set<string>();
+  waitsForRoom = false;
+  /** The wish for another try that is met. */
+  readonly retry: string | undefined;
+  readonly #upload: Upload;
+  readonly #observed: UploadObservation;
+
+  constructor(upload: Upload, observed: UploadObservation) {
+    this.#upload = upload;
+    this.#observed = observed;
+    this.retry = retryOf(upload, observed.now);
+  }
+
+  /** Removes a Job that has said what it had to say. */
+  clear(name: string): void {
+    const job = this.#observed.jobs.get(name);
+    if (job && !job.metadata.deletionTimestamp && isOwnedBy(job, this.#upload)) this.remove.push(job);
+  }
+
+  requeue(at: Date): void {
+    if (!this.requeueAt || at < this.requeueAt) this.requeueAt = at;
+  }
+
+  /** How far a wish is, as far as its Job could be asked. */
+  fraction(name: string): number | undefined {
+    return this.#observed.fractions.get(this.#observed.jobs.get(name)?.metadata.uid ?? '');
+  }
+
+  /** Whether a Job works on a wish, or has done so, which may go on although no new one begins. */
+  goesOn({ name }: Wish, until: Date | undefined): boolean {
+    const job = this.#observed.jobs.get(name);
+    if (!job || !isOwnedBy(job, this.#upload)) return false;
+    if (!this.#isRunning(job)) return true;
+    if (until === undefined || until <= this.#observed.now) return false;
+    this.requeue(until);
+    return true;
+  }
+
+  #isRunning(job: Job): boolean {
+    const pods = this.#observed.pods.get(job.metadata.uid) ?? [];
+    return isActive(job) && readOutcome(job, pods, this.#observed.now).kind === 'running';
+  }
+
+  /** Removes the Jobs that run for renditions which nobody wants any more. */
+  removeUnwanted(): void {
+    for (const job of this.#observed.jobs.values()) {
+      if (this.#wanted.has(job.metadata.name) || !isOwnedBy(job, this.#upload)) continue;
+      if (readTask(job)?.action === 'rendition' && this.#isRunning(job)) this.remove.push(job);
+    }
+  }
+
+  /** The result of a wish; undefined while it is worked on, or has to be (again). */
+  follow(wish: Wish) {
+    this.#wanted.add(wish.name);
+    const job = this.#observed.jobs.get(wish.name);
+    if (!job) {
+      this.create.push({ ...wish, ...(this.retry !== undefined && { retry: this.retry }) });
+      return undefined;
+    }
+    // A Job that is going, or that an upload of the same name left behind, is waited for: the garbage collector takes it.
+    if (job.metadata.deletionTimestamp || !isOwnedBy(job, this.#upload)) return undefined;
+    const outcome = readOutcome(job, this.#observed.pods.get(job.metadata.uid) ?? [], this.#observed.now);
+    if (outcome.kind === 'running' && fits(job, wish)) {
+      this.requeueAt = outcome.requeueAt ?? this.requeueAt;
+      return undefined;
+    }
+    const result =
+      outcome.kind === 'done' && fits(job, wish)
+        ? believable(outcome.result, wish.task, this.#observed.settings)
+        : undefined;
+    const isEarlier = readGeneration(job) < (this.#upload.metadata.generation ?? 0) || readRetry(job) !== this.retry;
+    const again = result?.action === 'failed' && isEarlier;
+    if (again || !result) {
+      this.remove.push(job);
+      return undefined;
+    }
+    if ('warnings' in result) this.warnings.push(...(result.warnings ?? []));
+    return result;
+  }
+}
+
+/** Where the source is. Once imported, one that another upload of the account has already is kept once: the older copy. */
+const keptSource = ({ metadata, status }: Upload, { sha256 }: MediaInfo, { sameSource }: UploadObservation): string =>
+  status?.sourceKey ?? sameSource(sha256) ?? sourceKey(metadata.uid);
+
+const unexpected: UploadError = { code: 'prepare_failed', message: 'The Job answered another question.' };
+
+/** The media of an upload, what keeps it from being had, or neither while it is fetched. */
+function imported(
+  upload: Upload,
+  observed: UploadObservation,
+  plan: Plan,
+  edited: boolean,
+): { media?: MediaInfo; error?: UploadError; waiting?: UploadWaiting } {
+  const { media, error } = upload.status ?? {};
+  if (media) return { media };
+  if (isArriving(upload.spec)) return {};
+  if (error && !edited) return { error };
+  const waiting = edited ? undefined : upload.status?.waiting;
+  if (isWaiting(waiting, observed.now)) {
+    plan.clear(importJobName(upload.metadata.name));
+    plan.requeue(new Date(waiting.nextTryAt));
+    return { waiting };
+  }
+  const goesOn = waiting ? { waiting } : {};
+  const grant = decideGrant(upload, observed);
+  if (grant === 'full') return { error: noRoom };
+  if (grant === 'wait') {
+    plan.waitsForRoom = true;
+    plan.requeue(new Date(observed.now.getTime() + ROOM_MS));
+    return goesOn;
+  }
+  const result = plan.follow(importWish(upload, observed.urgent.size > 0, grant.maxBytes));
+  if (!result) return goesOn;
+  if (result.action === 'import') return { media: result.media };
+  if (result.action !== 'failed') return { error: unexpected };
+  const next = planWait(waiting, result, observed.now);
+  if (!next) return { error: waiting ? { ...result.error, message: explainGivenUp(result, waiting) } : result.error };
+  plan.clear(importJobName(upload.metadata.name));
+  plan.requeue(new Date(next.nextTryAt));
+  return { waiting: next };
+}
+
+/** One rendition that is wanted; undefined while it is not made since no stream that wants it may go on air. */
+function rendition(
+  upload: Upload,
+  media: MediaInfo,
+  profile: string,
+  observed: UploadObservation,
+  plan: Plan,
+  edited: boolean,
+): RenditionStatus | undefined {
+  const current = renditionOf(upload, profile);
+  const hadNoRoom = current?.error?.message === noPreparedRoom.message;
+  if (current?.state === 'ready' || (current?.state === 'failed' && !edited && !hadNoRoom)) {
+    const { unwantedSince: _, ...wanted } = current;
+    return wanted;
+  }
+  const { urgent, jobs, settings } = observed;
+  const from = keptSource(upload, media, observed);
+  const wanted = renditionWish(upload, media, profile, urgent.has(profile), from, settings.shareRenditions);
+  const wish = asBegun(wanted, jobs.get(wanted.name), media);
+  if (observed.held.has(profile) && !plan.goesOn(wish, observed.held.get(profile))) return undefined;
+  if (!observed.jobs.has(wish.name) && !observed.hasPreparedRoom()) {
+    plan.requeue(new Date(observed.now.getTime() + ROOM_MS));
+    return { profile, state: 'failed', error: noPreparedRoom };
+  }
+  const result = plan.follow(wish);
+  if (!result) return { profile, state: 'pending' };
+  if (result.action === 'rendition' && wish.task.action === 'rendition') {
+    const { durationSeconds = 0, bitrateKbps = 0 } = result.rendition;
+    return { profile, state: 'ready', key: wish.task.renditionKey, durationSeconds, bitrateKbps };
+  }
+  return { profile, state: 'failed', error: result.action === 'failed' ? result.error : unexpected };
+}
+
+/** Keeps a rendition that no stream asks for, with the time since when; drops it once that is too long ago. */
+function keepUnwanted(made: RenditionStatus, { now, keepUnusedMs }: UploadObservation, plan: Plan): RenditionStatus[] {
+  if (!Number.isFinite(keepUnusedMs)) return [made];
+  const unwantedSince = made.unwantedSince ?? kubeTime(now);
+  const until = new Date(Date.parse(unwantedSince) + keepUnusedMs);
+  if (until <= now) return [];
+  plan.requeue(until);
+  return [{ ...made, unwantedSince }];
+}
+
+/**
+ * The preview that a person asked for, where no rendition can be shown yet. Streams do not wait for it, so it does not count for
+ * whether the upload is prepared.
+ */
+function preview(upload: Upload, media: MediaInfo, observed: UploadObservation, plan: Plan): RenditionStatus[] {
+  const until = previewWantedUntil(upload, observed.now);
+  if (!until || previewOf(upload) === 'ready') return [];
+  plan.requeue(until);
+  const shown = rendition(upload, media, PREVIEW_PROFILE, observed, plan, false);
+  return shown ? [shown] : [];
+}
+
+/** Everything that has been made, wanted or not, and the state of everything that is wanted. */
+function renditions(upload: Upload, media: MediaInfo, observed: UploadObservation, plan: Plan, edited: boolean) {
+  const wanted = [...observed.profiles]
+    .sort()
+    .flatMap((profile) => rendition(upload, media, profile, observed, plan, edited) ?? []);
+  const held = observed.profiles.filter((profile) => !wanted.some((one) => one.profile === profile)).sort();
+  const shown = preview(upload, media, observed, plan);
+  const now = [...observed.profiles, ...shown.map(({ profile }) => profile)];
+  const kept = (upload.status?.renditions ?? [])
+    .filter(
+      ({ profile, state }) => state === 'ready' && !now.includes(profile) && renditionOf(upload, profile) !== undefined,
+    )
+    .flatMap((made) => keepUnwanted(made, observed, plan));
+  plan.removeUnwanted();
+  return { wanted, held, all: [...wanted, ...shown, ...kept].sort((a, b) => a.profile.localeCompare(b.profile)) };
+}
+
+function verdicts(
+  { spec }: Upload,
+  media: MediaInfo | undefined,
+  error: UploadError | undefined,
+  wanted: RenditionStatus[],
+  held: readonly string[],
+  away: UploadWaiting | undefined,
+): Verdict[] {
+  const say = (type: string, status: Verdict['status'], reason: string, message: string): Verdict => ({
+    type,
+    status,
+    reason,
+    message,
+  });
+  if (!media) {
+    const doing = isArriving(spec)
+      ? ['Receiving', 'The file is being sent.']
+      : away
+        ? ['WaitingForLink', describeWait(away)]
+        : ['Importing', 'The file is being fetched.'];
+    const [reason = '', message = ''] = error ? [pascalCase(error.code), error.message] : doing;
+    return [say('Imported', 'False', reason, message), say('Prepared', 'False', reason, message)];
+  }
+  const fine = say('Imported', 'True', 'Imported', 'The file has been fetched and read.');
+  if (error) return [fine, say('Prepared', 'False', pascalCase(error.code), error.message)];
+  const ready = wanted.filter(({ state }) => state === 'ready').map(({ profile }) => profile);
+  if (ready.length === wanted.length && held.length > 0) {
+    const message = `Is prepared for ${held.join(', ')} once a stream that plays it may go on air.`;
+    return [fine, say('Prepared', 'False', 'OnHold', message)];
+  }
+  if (wanted.length === 0) return [fine, say('Prepared', 'True', 'NothingWanted', 'No stream plays this upload.')];
+  if (ready.length < wanted.length) {
+    const missing = wanted.filter(({ state }) => state === 'pending').map(({ profile }) => profile);
+    return [fine, say('Prepared', 'False', 'Preparing', `Being prepared for ${missing.join(', ')}.`)];
+  }
+  return [fine, say('Prepared', 'True', 'Prepared', `Prepared for ${ready.join(', ')}.`)];
+}
+
+/** 0 to 1 of what is done in this state; `shown` is what the status says while the state stays. */
+function progress(upload: Upload, state: UploadState, wanted: RenditionStatus[], plan: Plan): number {
+  const { name } = upload.metadata;
+  const shown = upload.status?.state === state ? upload.status.progress : undefined;
+  if (state === 'ready') return 1;
+  if (state === 'failed') return 0;
+  const { sent } = upload.spec.source;
+  if (state === 'importing') {
+    // A file that a client sends comes in two steps: to us, and out of the pieces.
+    const received = sent ? [sent.receivedBytes / (sent.sizeBytes ?? Number.POSITIVE_INFINITY)] : [];
+    return computeProgress([...received, plan.fraction(importJobName(name))], shown);
+  }
+  const parts = wanted.map(({ profile, state: of }) =>
+    of === 'pending' ? plan.fraction(renditionJobName(name, profile)) : 1,
+  );
+  return computeProgress(parts, shown);
+}
+
+export function decideUpload(upload: Upload, observed: UploadObservation): UploadDecision {
+  const { generation } = upload.metadata;
+  const plan = new Plan(upload, observed);
+  const { retry } = plan;
+  const edited = (upload.status?.observedGeneration ?? 0) < (generation ?? 0) || retry !== upload.status?.retried;
+  const { media, error: importError, waiting } = imported(upload, observed, plan, edited);
+  const { wanted, held, all } = media
+    ? renditions(upload, media, observed, plan, edited)
+    : { wanted: [], held: [], all: [] };
+  const pending = wanted.some(({ state }) => state === 'pending');
+  const error = importError ?? wanted.find(({ state }) => state === 'failed')?.error;
+  const state: UploadState = pending ? 'preparing' : error ? 'failed' : media ? 'ready' : 'importing';
+  const warnings = mergeWarnings(upload.status?.warnings, plan.warnings);
+  const status: UploadStatus = {
+    ...(generation !== undefined && { observedGeneration: generation }),
+    state,
+    progress: progress(upload, state, wanted, plan),
+    ...(media && { sourceKey: keptSource(upload, media, observed), media }),
+    ...(all.length > 0 && { renditions: all }),
+    ...(media && warnings.length > 0 && { warnings }),
+    ...(error && { error }),
+    ...(waiting && { waiting }),
+    ...(retry !== undefined && { retried: retry }),
+    conditions: buildConditions(
+      verdicts(upload, media, error, wanted, held, isWaiting(waiting, observed.now) ? waiting : undefined),
+      upload.status?.conditions,
+      generation,
+      observed.now,
+    ),
+  };
+  const { create, remove, waitsForRoom, requeueAt } = plan;
+  return { status, create, remove, ...(waitsForRoom && { waitsForRoom }), ...(requeueAt && { requeueAt }) };
+}
+
+/** The status of an upload while some of its Jobs wait for their turn; by the names of those Jobs. */
+export function whileWaiting(upload: Upload, status: UploadStatus, queued: ReadonlySet<string>): UploadStatus {
+  if (queued.size === 0) return status;
+  const { name } = upload.metadata;
+  const message = (type: string): string | undefined => {
+    if (status.state === 'importing') return 'The import waits for its turn.';
+    if (type !== 'Prepared') return undefined;
+    const pending = (status.renditions ?? [])
+      .filter(({ state, profile }) => state === 'pending' && profile !== PREVIEW_PROFILE)
+      .map(({ profile }) => profile);
+    const waits = pending.filter((profile) => queued.has(renditionJobName(name, profile)));
+    const made = pending.filter((profile) => !waits.includes(profile));
+    const waiting = `${waits.join(', ')} ${waits.length === 1 ? 'waits' : 'wait'} for a turn.`;
+    return made.length === 0 ? waiting : `Being prepared for ${made.join(', ')}; ${waiting}`;
+  };
+  const conditions = status.conditions?.map((condition) => {
+    const text = ['Importing', 'Preparing'].includes(condition.reason) ? message(condition.type) : undefined;
+    return text === undefined ? condition : { ...condition, reason: 'Queued', message: text };
+  });
+  return { ...status, ...(conditions && { conditions }) };
+}

@@ -1,0 +1,211 @@
+/** Builds the Jobs that fetch an upload and prepare its renditions, and reads their tasks. Pure: no I/O, no clock. */
+import { Value } from 'typebox/value';
+import type { Job, JobStatus } from '../../kube/core.ts';
+import type { KubeObject } from '../../kube/types.ts';
+import { isSameJson } from '../../lib/json-equal.ts';
+import { PrepareTask } from '../../media/prepare/job/task.ts';
+import {
+  ACCOUNT_LABEL,
+  GENERATION_ANNOTATION,
+  importJobName,
+  RETRY_ANNOTATION,
+  renditionJobName,
+  SWEEP_JOB,
+  TASK_LABEL,
+  UPLOAD_LABEL,
+} from '../../resources/common/names.ts';
+import type { Upload } from '../../resources/upload/resource.ts';
+import {
+  incomingKey,
+  incomingKeys,
+  isRenditionKey,
+  type MediaInfo,
+  PREVIEW_PROFILE,
+  PREVIEW_SECONDS,
+  renditionKey,
+  renditionScope,
+  sourceKey,
+} from '../../resources/upload/spec.ts';
+import { labelsFor, ownedBy, type PodSettings } from '../pods/security.ts';
+import { buildJobPod, TASK_VARIABLE } from './job-pod.ts';
+
+/** A task that puts something into storage. */
+export type MakingTask = Exclude<PrepareTask, { action: 'sweep' }>;
+export type SweepTask = Extract<PrepareTask, { action: 'sweep' }>;
+
+/** A Job as it is wanted: its name is the lock that keeps one task from being worked on twice. */
+export interface Wish {
+  name: string;
+  task: MakingTask;
+  /** Before the caps of the settings. */
+  deadlineSeconds: number;
+  /** A stream that was started waits for it. */
+  urgent: boolean;
+  /** The wish for another try that it meets (asked.ts). */
+  retry?: string;
+}
+
+const RETRIES = 3;
+/** How long a finished Job stays, for people to look at its log. Its result is in the Upload's status long before. */
+const KEEP_SECONDS = 3600;
+/** The time that a pod takes to begin and to end. */
+const STARTUP_SECONDS = 300;
+/** Millions of objects can be listed in this time. */
+const SWEEP_SECONDS = 3600;
+/** A rendition may take eight times its own length on a slow node, and half an hour to get going. */
+const SECONDS_PER_SECOND = 8;
+const RENDITION_BASE_SECONDS = 1800;
+
+/** The source of an import: the link, or the pieces that a client has sent. */
+function describeSource(upload: Upload, maxBytes: number | undefined) {
+  const { metadata, spec } = upload;
+  const { source, maxDurationSeconds } = spec;
+  const { url = '', sent } = source;
+  const most = maxDurationSeconds === undefined ? {} : { maxDurationSeconds };
+  if (sent?.sizeBytes !== undefined) {
+    const of = { key: incomingKey(metadata.uid), sizeBytes: sent.sizeBytes };
+    return { sent: { ...of, ...(sent.parts && { keys: incomingKeys(upload) }) }, ...most };
+  }
+  return { url, ...(maxBytes !== undefined && { maxBytes }), ...most };
+}
+
+/** `granted`: the most that a link may bring, where that is less than its own limit. */
+export const importWish = (upload: Upload, urgent = false, granted = upload.spec.maxSizeBytes): Wish => ({
+  name: importJobName(upload.metadata.name),
+  task: {
+    action: 'import',
+    ...describeSource(upload, granted),
+    type: upload.spec.type,
+    sourceKey: sourceKey(upload.metadata.uid),
+  },
+  deadlineSeconds: Number.POSITIVE_INFINITY,
+  urgent,
+});
+
+const limitSeconds = ({ durationSeconds }: MediaInfo, profile: string): number =>
+  profile === PREVIEW_PROFILE ? Math.min(durationSeconds, PREVIEW_SECONDS) : durationSeconds;
+
+const findScope = ({ metadata: { namespace = '', labels } }: Upload): string =>
+  renditionScope(namespace, labels?.[ACCOUNT_LABEL]);
+
+/** `from`: storage key of the source. `shared`: all accounts share what is made. */
+export const renditionWish = (
+  upload: Upload,
+  media: MediaInfo,
+  profile: string,
+  urgent = false,
+  from = upload.status?.sourceKey ?? sourceKey(upload.metadata.uid),
+  shared = false,
+): Wish => ({
+  name: renditionJobName(upload.metadata.name, profile),
+  task: {
+    action: 'rendition',
+    type: upload.spec.type,
+    sourceKey: from,
+    profile,
+    renditionKey: renditionKey(media.sha256, upload.spec.type, profile, shared ? undefined : findScope(upload)),
+  },
+  deadlineSeconds: RENDITION_BASE_SECONDS + Math.ceil(limitSeconds(media, profile) * SECONDS_PER_SECOND),
+  urgent,
+});
+
+/**
+ * An import may take the time of its transfer and that of reading the source to its end, both of which the Job keeps itself. A
+ * link's transfer is over when the largest source has come at the lowest rate.
+ */
+function importSeconds(task: Extract<MakingTask, { action: 'import' }>, settings: PodSettings): number {
+  const { fetchTimeoutSeconds, minFetchBytesPerSecond, maxSourceBytes, mediaLimits } = settings;
+  const bytes = 'url' in task ? Math.min(task.maxBytes ?? maxSourceBytes, maxSourceBytes) : Number.POSITIVE_INFINITY;
+  const transfer = Math.min(fetchTimeoutSeconds, Math.ceil(bytes / minFetchBytesPerSecond));
+  return STARTUP_SECONDS + transfer + mediaLimits.probeSeconds;
+}
+
+/** How long a Job may take: never longer than the settings allow, whatever its media claims. */
+const deadlineSeconds = ({ task, deadlineSeconds: wished }: Wish, settings: PodSettings): number =>
+  task.action === 'import' ? importSeconds(task, settings) : Math.min(wished, settings.maxPrepareSeconds);
+
+export function buildJob(
+  upload: Upload,
+  wish: Wish,
+  settings: PodSettings,
+): KubeObject<Record<string, unknown>, JobStatus> {
+  const labels = { ...labelsFor(upload, 'prepare'), [UPLOAD_LABEL]: upload.metadata.name };
+  return {
+    apiVersion: 'batch/v1',
+    kind: 'Job',
+    metadata: {
+      name: wish.name,
+      ...(upload.metadata.namespace !== undefined && { namespace: upload.metadata.namespace }),
+      labels,
+      annotations: {
+        [GENERATION_ANNOTATION]: String(upload.metadata.generation ?? 0),
+        ...(wish.retry !== undefined && { [RETRY_ANNOTATION]: wish.retry }),
+      },
+      ownerReferences: ownedBy('Upload', upload),
+    },
+    spec: jobSpec(wish.task, deadlineSeconds(wish, settings), labels, settings),
+  };
+}
+
+/** The Job that clears away; it belongs to no upload. */
+export function buildSweepJob(task: SweepTask, settings: PodSettings): KubeObject<Record<string, unknown>, JobStatus> {
+  const labels = labelsFor(undefined, 'prepare');
+  const metadata = { name: SWEEP_JOB, labels };
+  return { apiVersion: 'batch/v1', kind: 'Job', metadata, spec: jobSpec(task, SWEEP_SECONDS, labels, settings) };
+}
+
+const jobSpec = (
+  task: PrepareTask,
+  deadlineSeconds: number,
+  labels: Record<string, string>,
+  settings: PodSettings,
+  { annotations, spec } = buildJobPod(task, settings),
+) => ({
+  backoffLimit: RETRIES,
+  activeDeadlineSeconds: deadlineSeconds,
+  // A successor starts only when its predecessor has ended: both would write the same object.
+  podReplacementPolicy: 'Failed',
+  // A drained node is no failure of the media.
+  podFailurePolicy: {
+    rules: [{ action: 'Ignore', onPodConditions: [{ type: 'DisruptionTarget', status: 'True' }] }],
+  },
+  ttlSecondsAfterFinished: KEEP_SECONDS,
+  template: { metadata: { labels: { ...labels, [TASK_LABEL]: task.action }, annotations }, spec },
+});
+
+/** The task that a Job was made for, as its environment has it. */
+function writtenTask(job: Job): unknown {
+  const spec = job.spec as { template?: { spec?: { containers?: { env?: { name: string; value?: string }[] }[] } } };
+  const value = spec.template?.spec?.containers?.[0]?.env?.find((entry) => entry.name === TASK_VARIABLE)?.value;
+  try {
+    return value === undefined ? undefined : JSON.parse(value);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The task that a Job was made for; undefined when it cannot be read. */
+export function readTask(job: Job): PrepareTask | undefined {
+  const task = writtenTask(job);
+  return Value.Check(PrepareTask, task) ? task : undefined;
+}
+
+/** Storage key of what a task makes: two Jobs with the same one would do the same work. */
+export const workKey = (task: MakingTask): string => (task.action === 'import' ? task.sourceKey : task.renditionKey);
+
+/** Whether a Job works for what is wanted now. */
+export const fits = (job: Job, wish: Wish): boolean => isSameJson(writtenTask(job), wish.task);
+
+/** The wish with the storage key that its Job was given: a Job that began under another setting of sharing goes on. */
+export function asBegun(wish: Wish, job: Job | undefined, { sha256 }: MediaInfo): Wish {
+  const [begun, { task }] = [job && readTask(job), wish];
+  if (begun?.action !== 'rendition' || task.action !== 'rendition') return wish;
+  if (!isRenditionKey(begun.renditionKey, sha256, task.type, task.profile)) return wish;
+  return { ...wish, task: { ...task, renditionKey: begun.renditionKey } };
+}
+
+/** The generation of the Upload that a Job was made for. */
+export const readGeneration = (job: Job): number => Number(job.metadata.annotations?.[GENERATION_ANNOTATION] ?? 0);
+
+/** The wish for another try that a Job was made for. */
+export const readRetry = (job: Job): string | undefined => job.metadata.annotations?.[RETRY_ANNOTATION];

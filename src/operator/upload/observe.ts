@@ -1,0 +1,60 @@
+/** Reads the caches of the operator for one upload. */
+
+import type { Pod } from '../../kube/core.ts';
+import { ACCOUNT_LABEL, renditionJobName } from '../../resources/common/names.ts';
+import type { Profile } from '../../resources/stream/profile.ts';
+import type { Upload } from '../../resources/upload/resource.ts';
+import { preparedBytes } from '../../resources/upload/size.ts';
+import {
+  BY_OWNER,
+  BY_UPLOAD,
+  type Caches,
+  listProfilesAsked,
+  listStreamsOfUpload,
+  listUploadsOfAccount,
+  sameSource,
+} from '../caches/caches.ts';
+import { findProfile, graceEnd } from '../media/items.ts';
+import { keyIn } from '../runtime/controller.ts';
+import type { UploadObservation } from './decide.ts';
+import { grantRoom } from './room.ts';
+import type { UploadTools } from './tools.ts';
+
+/** An upload that was made with kubectl belongs to no account, and is not limited. */
+function hasPreparedRoom(caches: Pick<Caches, 'uploads'>, upload: Upload, maxBytes: number): boolean {
+  if (upload.metadata.labels?.[ACCOUNT_LABEL] === undefined) return true;
+  return listUploadsOfAccount(caches, upload).reduce((sum, one) => sum + preparedBytes(one), 0) < maxBytes;
+}
+
+/** Until when a running Job may go on making a rendition that only streams ask for which may not go on air. */
+function findHoldEnd(caches: UploadTools['caches'], { metadata }: Upload, profile: Profile): Date | undefined {
+  const { namespace = '', name } = metadata;
+  // Only a Job that runs is worth a look at all the streams.
+  if (!caches.jobs.get(namespace, renditionJobName(name, profile))) return undefined;
+  const ends = listStreamsOfUpload(caches, keyIn(namespace, name)).flatMap((stream) =>
+    findProfile(stream) === profile ? (graceEnd(stream) ?? []) : [],
+  );
+  return ends.sort((a, b) => b.getTime() - a.getTime())[0];
+}
+
+export function observeUpload(tools: UploadTools, upload: Upload, now: Date): UploadObservation {
+  const { caches, fractions, keepUnusedMs, maxPreparedBytes, settings } = tools;
+  const key = keyIn(upload.metadata.namespace, upload.metadata.name);
+  const jobs = caches.jobs.byIndex(BY_UPLOAD, key);
+  const { held, ...asked } = listProfilesAsked(caches, key);
+  const pods = new Map<string, Pod[]>();
+  for (const { metadata } of jobs) pods.set(metadata.uid, caches.pods.byIndex(BY_OWNER, metadata.uid));
+  return {
+    ...asked,
+    held: new Map([...held].map((profile) => [profile, findHoldEnd(caches, upload, profile)])),
+    jobs: new Map(jobs.map((job) => [job.metadata.name, job])),
+    pods,
+    fractions,
+    sameSource: (sha256) => sameSource(caches, upload, sha256),
+    grant: () => grantRoom(upload, listUploadsOfAccount(caches, upload), settings.maxSourceBytes),
+    hasPreparedRoom: () => hasPreparedRoom(caches, upload, maxPreparedBytes),
+    keepUnusedMs,
+    settings,
+    now,
+  };
+}

@@ -1,0 +1,45 @@
+/**
+ * Plans how long an import waits for a server that is away, and when the link is tried next. The Job ends meanwhile, so that the
+ * wait takes no place from others. Pure: no I/O, no clock.
+ */
+import { kubeTime } from '../../lib/clock.ts';
+import { UPLOAD_ERRORS, type UploadWaiting } from '../../resources/upload/spec.ts';
+
+/** From the first failure on; a server that is away for longer is given up. */
+const PATIENCE_MS = 30 * 60_000;
+/** Before the second try, doubled with each; a server that says when to come back is obeyed beyond that. */
+const FIRST_WAIT_MS = 10_000;
+const LONGEST_WAIT_MS = 5 * 60_000;
+
+interface Failure {
+  error: { code: keyof typeof UPLOAD_ERRORS; message: string };
+  retryAfterSeconds?: number;
+}
+
+/** The wait after a try that failed; undefined where the failure lasts, or has lasted for as long as it may. */
+export function planWait(
+  before: UploadWaiting | undefined,
+  { error, retryAfterSeconds }: Failure,
+  now: Date,
+): UploadWaiting | undefined {
+  if (retryAfterSeconds === undefined) return undefined;
+  const since = before?.since ?? kubeTime(now);
+  const until = Date.parse(since) + PATIENCE_MS;
+  if (now.getTime() >= until) return undefined;
+  const tries = (before?.tries ?? 0) + 1;
+  const backoff = Math.min(FIRST_WAIT_MS * 2 ** (tries - 1), LONGEST_WAIT_MS);
+  const next = Math.min(now.getTime() + Math.max(backoff, retryAfterSeconds * 1000), until);
+  const message = error.message.replace(`${UPLOAD_ERRORS[error.code]} `, '');
+  return { message, since, until: kubeTime(new Date(until)), nextTryAt: kubeTime(new Date(next)), tries };
+}
+
+/** Explains why a server is not waited for any more. */
+export const explainGivenUp = ({ error }: Failure, { tries, since }: UploadWaiting): string =>
+  `${error.message} It was tried ${tries + 1} times since ${since}.`;
+
+export const isWaiting = (waiting: UploadWaiting | undefined, now: Date): waiting is UploadWaiting =>
+  waiting !== undefined && Date.parse(waiting.nextTryAt) > now.getTime();
+
+/** Describes the wait in a sentence. */
+export const describeWait = ({ message, nextTryAt, until }: UploadWaiting): string =>
+  `${message} The link is tried again at ${nextTryAt}, and given up at ${until}.`;

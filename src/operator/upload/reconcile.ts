@@ -1,0 +1,119 @@
+/** Reconciles one upload: observes it, decides, removes and makes its Jobs, and writes its status once. */
+
+import { JOBS, type Job } from '../../kube/core.ts';
+import { ACCOUNT_LABEL, importJobName } from '../../resources/common/names.ts';
+import { UPLOADS, type Upload } from '../../resources/upload/resource.ts';
+import { BY_UPLOAD } from '../caches/caches.ts';
+import type { Tools } from '../caches/tools.ts';
+import { isOwnedBy } from '../pods/security.ts';
+import { isReason, isRefusal, type Reconcile, splitKey, waitUntil, writeStatus } from '../runtime/controller.ts';
+import { decideUpload, type UploadDecision, whileWaiting } from './decide.ts';
+import { buildUploadEvents } from './events.ts';
+import { buildJob, type Wish } from './job.ts';
+import { observeUpload } from './observe.ts';
+import { isActive } from './progress.ts';
+import type { UploadTools } from './tools.ts';
+
+/** How long until a Job that could not be made is tried again; whether it can be depends on others (a quota, a name). */
+const RETRY_MS = 60_000;
+
+/** `enqueue` is called with the key of each upload that waited and may make a Job now. */
+export const reconcileUpload =
+  (tools: UploadTools, enqueue: (uploadKey: string) => void): Reconcile =>
+  async (key) => {
+    try {
+      return await reconcile(tools, key);
+    } finally {
+      // Whatever this upload did, a place may have become free for another.
+      tools.admission.due().forEach(enqueue);
+    }
+  };
+
+async function reconcile(tools: UploadTools, key: string): Promise<{ requeueAfterMs?: number } | undefined> {
+  const { caches, clock, admission } = tools;
+  const upload = caches.uploads.get(...splitKey(key));
+  if (!upload || upload.metadata.deletionTimestamp) {
+    admission.leave(key);
+    return removeActiveJobs(tools, key);
+  }
+  const now = clock.now();
+  const decision = decideUpload(upload, observeUpload(tools, upload, now));
+  await removeJobs(tools, upload, decision.remove);
+  const made = await createJobs(tools, key, upload, decision.create);
+  await writeUploadStatus(tools, upload, decision, made);
+  return made.refusal === undefined ? waitUntil(decision.requeueAt, now) : { requeueAfterMs: RETRY_MS };
+}
+
+/** Removes the Jobs that run for an upload which is gone; the garbage collector would come to them later. */
+async function removeActiveJobs({ caches, kube }: Tools, key: string): Promise<undefined> {
+  for (const job of caches.jobs.byIndex(BY_UPLOAD, key)) {
+    const { namespace = '', name, uid } = job.metadata;
+    if (!isActive(job)) continue;
+    try {
+      await kube.delete(JOBS, namespace, name, { uid, propagationPolicy: 'Background' });
+    } catch (error) {
+      if (!isReason(error, 'NotFound', 'Conflict')) throw error;
+    }
+  }
+}
+
+async function removeJobs({ kube }: Tools, upload: Upload, jobs: readonly Job[]): Promise<void> {
+  const { namespace = '' } = upload.metadata;
+  for (const { metadata } of jobs) {
+    // Foreground: the name is free for a successor only when the pods have ended too.
+    await kube.delete(JOBS, namespace, metadata.name, { uid: metadata.uid, propagationPolicy: 'Foreground' });
+  }
+}
+
+interface Made {
+  /** Why a Job cannot be made. */
+  refusal: string | undefined;
+  /** Names of the Jobs that wait for their turn. */
+  queued: Set<string>;
+}
+
+/** Makes the Jobs whose turn it is. */
+async function createJobs(tools: UploadTools, key: string, upload: Upload, wishes: readonly Wish[]): Promise<Made> {
+  const { admission } = tools;
+  const { labels, creationTimestamp: since } = upload.metadata;
+  const { allowed, waiting } = admission.ask({ key, account: labels?.[ACCOUNT_LABEL], since }, wishes);
+  let refusal: string | undefined;
+  try {
+    for (const wish of allowed) refusal = (await createJob(tools, upload, wish)) ?? refusal;
+  } finally {
+    admission.settle(key);
+  }
+  const queued = new Set([...waiting].flatMap(([name, why]) => (why === 'queued' ? [name] : [])));
+  return { refusal, queued };
+}
+
+/** Makes a Job; returns why it cannot be made, if only others can change that. */
+async function createJob(tools: Tools, upload: Upload, wish: Wish): Promise<string | undefined> {
+  const { namespace = '' } = upload.metadata;
+  try {
+    tools.caches.jobs.upsert(await tools.kube.create(JOBS, namespace, buildJob(upload, wish, tools.settings)));
+    return undefined;
+  } catch (error) {
+    if (isRefusal(error)) return error.message;
+    if (!isReason(error, 'AlreadyExists')) throw error;
+  }
+  const job = await tools.kube.get(JOBS, namespace, wish.name);
+  if (!isOwnedBy(job, upload))
+    return `A Job named "${wish.name}" exists that does not belong to this upload; delete it.`;
+  tools.caches.jobs.upsert(job);
+  return undefined;
+}
+
+async function writeUploadStatus(
+  tools: UploadTools,
+  upload: Upload,
+  decision: UploadDecision,
+  { refusal, queued }: Made,
+): Promise<void> {
+  const { caches, events } = tools;
+  if (refusal !== undefined) events.event(upload, { type: 'Warning', reason: 'JobRefused', message: refusal });
+  if (decision.waitsForRoom) queued.add(importJobName(upload.metadata.name));
+  const status = whileWaiting(upload, decision.status, queued);
+  if (!(await writeStatus(tools, UPLOADS, caches.uploads, upload, status))) return;
+  for (const event of buildUploadEvents(upload.status, status)) events.event(upload, event);
+}

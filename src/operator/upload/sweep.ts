@@ -1,0 +1,164 @@
+/**
+ * Makes the Job that deletes media to which nothing refers. The operator sees no media and the Job sees no resources, so the
+ * operator tells the Job what to keep. While the Job works, no Job begins whose rendition it might be deleting.
+ */
+
+import { JOBS, type Job, type Pod } from '../../kube/core.ts';
+import { sleep } from '../../lib/clock.ts';
+import type { Lifecycle } from '../../lib/lifecycle.ts';
+import { keysOf } from '../../media/prepare/job/join-upload.ts';
+import { baseOf, KeepList, packKeep, shardOf, shardsFor } from '../../media/prepare/job/keep-list.ts';
+import { SWEEP_JOB } from '../../resources/common/names.ts';
+import { itemsOf, programOfPod } from '../../resources/stream/program.ts';
+import type { LoopStream } from '../../resources/stream/resource.ts';
+import type { Upload } from '../../resources/upload/resource.ts';
+import { incomingKeys, sourceKey } from '../../resources/upload/spec.ts';
+import type { Tools } from '../caches/tools.ts';
+import { isReason } from '../runtime/controller.ts';
+import type { Admission } from './admission.ts';
+import { buildSweepJob, readTask, type SweepTask } from './job.ts';
+import { hasEnded } from './progress.ts';
+
+/** Between two sweeps of the same part of the storage. */
+const INTERVAL_MS = 3_600_000;
+/** After a start the operator has better things to do. */
+const FIRST_MS = 600_000;
+const SHORTEST_INTERVAL_MS = 300_000;
+
+export interface SweepOptions {
+  namespace: string;
+  graceSeconds: number;
+  /** Until the first one, and between two; tests make them short. */
+  firstMs?: number;
+  intervalMs?: number;
+}
+
+interface Seen {
+  uploads: readonly Upload[];
+  jobs: readonly Job[];
+  pods: readonly Pod[];
+  streams: readonly LoopStream[];
+  begun: readonly string[];
+}
+
+/**
+ * Bases of all keys that anything refers to: uploads, Jobs that work for them, pods whatever they play, and streams whose pod
+ * may have to be made again with what it played. A pod is gone only after its stream's status has been written.
+ */
+export function referredTo({ uploads, jobs, pods, streams, begun }: Seen): Set<string> {
+  const keys = [...begun];
+  for (const { metadata, spec, status } of uploads) {
+    // A source that is the same as another upload's is that one (decide.ts): its own is not needed any more.
+    keys.push(status?.sourceKey ?? sourceKey(metadata.uid));
+    if (spec.source.sent && !status?.media && !status?.error) keys.push(...incomingKeys({ metadata, spec }));
+    for (const { key } of status?.renditions ?? []) if (key !== undefined) keys.push(key);
+  }
+  for (const job of jobs) {
+    const task = readTask(job);
+    if (task && task.action !== 'sweep') keys.push(task.sourceKey);
+    if (task?.action === 'import' && 'sent' in task) keys.push(...keysOf(task.sent));
+    if (task?.action === 'rendition') keys.push(task.renditionKey);
+  }
+  for (const played of [...pods.map(programOfPod), ...streams.map(({ status }) => status?.playing)])
+    if (played) for (const { rendition } of itemsOf(played)) if (rendition !== '') keys.push(rendition);
+  return new Set(keys.map(baseOf));
+}
+
+/** The next sweep after `previous`: each takes another part of what is kept. */
+export function nextSweep(bases: ReadonlySet<string>, graceSeconds: number, previous?: SweepTask): SweepTask {
+  const shards = shardsFor(bases.size);
+  const shard = previous?.shards === shards ? (previous.shard + 1) % shards : 0;
+  return { action: 'sweep', keep: packKeep(bases, shard, shards), shard, shards, graceSeconds };
+}
+
+/** Returns a test of whether a sweep may delete what is under a key. */
+export function mayDelete({ keep, shard, shards }: SweepTask): (key: string) => boolean {
+  const list = new KeepList(keep);
+  return (key) => shardOf(baseOf(key), shards) === shard && !list.has(baseOf(key));
+}
+
+export class Sweeper {
+  readonly #tools: Tools;
+  readonly #options: SweepOptions;
+  /** The sweep whose Job may not be in the cache yet. */
+  #begun: ((key: string) => boolean) | undefined;
+  /** The test of what the Job of this UID may delete; reading it anew for each key would take milliseconds. */
+  #known: { uid: string; mayDelete: (key: string) => boolean } | undefined;
+
+  constructor(tools: Tools, options: SweepOptions) {
+    this.#tools = tools;
+    this.#options = options;
+  }
+
+  #job(): Job | undefined {
+    return this.#tools.caches.jobs.get(this.#options.namespace, SWEEP_JOB);
+  }
+
+  /** Whether something may be deleted at this moment. */
+  isSwept(namespace: string, key: string): boolean {
+    if (namespace !== this.#options.namespace) return false;
+    if (this.#begun?.(key)) return true;
+    const job = this.#job();
+    if (!job || hasEnded(job)) return false;
+    const { uid } = job.metadata;
+    if (this.#known?.uid !== uid) {
+      const task = readTask(job);
+      this.#known = { uid, mayDelete: task?.action === 'sweep' ? mayDelete(task) : () => false };
+    }
+    return this.#known.mayDelete(key);
+  }
+
+  /** Makes the Job of the next sweep, unless one is at work. Returns the number of parts of the storage. */
+  async begin(admission: Pick<Admission, 'begun'>): Promise<number> {
+    const { caches, kube, settings } = this.#tools;
+    const { namespace, graceSeconds } = this.#options;
+    const job = this.#job();
+    const last = job && readTask(job);
+    const previous = last?.action === 'sweep' ? last : undefined;
+    if (job) {
+      if (!hasEnded(job)) return previous?.shards ?? 1;
+      await kube.delete(JOBS, namespace, SWEEP_JOB, { uid: job.metadata.uid, propagationPolicy: 'Background' });
+    }
+    // Nothing is awaited between the look at what is there and the mark that a sweep has begun.
+    const [uploads, jobs] = [caches.uploads.list(), caches.jobs.list()];
+    const [pods, streams] = [caches.pods.list(), caches.streams.list()];
+    const bases = referredTo({ uploads, jobs, pods, streams, begun: admission.begun() });
+    const task = nextSweep(bases, graceSeconds, previous);
+    this.#begun = mayDelete(task);
+    try {
+      caches.jobs.upsert(await kube.create(JOBS, namespace, buildSweepJob(task, settings)));
+    } catch (error) {
+      // The one before is not gone yet, or another operator was faster.
+      if (!isReason(error, 'AlreadyExists')) throw error;
+    } finally {
+      this.#begun = undefined;
+    }
+    return task.shards;
+  }
+}
+
+/** Sweeps from time to time until the lifecycle stops. */
+export function sweepRegularly(
+  sweeper: Sweeper,
+  admission: Pick<Admission, 'begun'>,
+  { log }: Pick<Tools, 'log'>,
+  { firstMs = FIRST_MS, intervalMs = INTERVAL_MS }: SweepOptions,
+  lifecycle: Lifecycle,
+): void {
+  const run = async () => {
+    let wait = firstMs;
+    for (;;) {
+      await sleep(wait, lifecycle.signal);
+      wait = intervalMs;
+      try {
+        const shards = await sweeper.begin(admission);
+        wait = Math.max(Math.min(intervalMs, SHORTEST_INTERVAL_MS), intervalMs / shards);
+      } catch (err) {
+        log.warn({ err }, 'the storage could not be swept; it is tried again at the next time');
+      }
+    }
+  };
+  // It ends only by the signal.
+  const running = run().catch(() => undefined);
+  lifecycle.defer('sweeps', () => running);
+}
