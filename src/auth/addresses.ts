@@ -1,7 +1,4 @@
-/**
- * Where things of the authorization server are. The paths are the contract's.
- * Pure: no I/O, no clock.
- */
+/** Lists the addresses of the authorization server. The paths are the contract's. Pure: no I/O, no clock. */
 
 /** Below it are the paths of doors.ts. */
 export const AUTH_PATH = '/api/auth';
@@ -11,7 +8,7 @@ export const CONSENT_PAGE = '/consent';
 /** The agents' tools. */
 export const AGENTS_PATH = '/mcp';
 
-/** What tokens can be made for (RFC 8707): REST and GraphQL are one, the agents' tools another. */
+/** The resources that tokens can be made for (RFC 8707): REST and GraphQL are one, the agents' tools another. */
 export const resourcesOf = (publicUrl: string) => ({ api: publicUrl, agents: `${publicUrl}${AGENTS_PATH}` });
 
 export type Resource = keyof ReturnType<typeof resourcesOf>;
@@ -44,8 +41,9 @@ export function cookieOf(header: string, name: string): string | undefined {
 const ERROR_CODE = /^[A-Za-z_]{1,60}$/;
 
 /**
- * Where a person goes who comes back from an outside provider to `location` without having got in: to the page of signing in, with
- * a code of why, and nothing of what the provider said in words. Undefined for a location that is no such way back.
+ * Returns the redirect for a user who comes back from an outside provider to `location` without being signed in. It
+ * leads to the sign-in page with a code of the reason, and none of the provider's own text. Undefined for any other
+ * location.
  */
 export function failedOutside(location: string, publicUrl: string): string | undefined {
   if (!URL.canParse(location, publicUrl)) return undefined;

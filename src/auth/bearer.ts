@@ -13,7 +13,7 @@ const MAX_LENGTH = 4096;
 const BEARER = /^bearer +([\w.~+/-]+=*)$/i;
 const USER_ID = /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/;
 
-/** Which tokens are taken. */
+/** The issuer, audience and algorithm of accepted tokens. */
 export interface TokenRules {
   issuer: string;
   /** At least one of these must be in `aud`. */
@@ -21,7 +21,7 @@ export interface TokenRules {
   findKey: SigningKeys['find'];
 }
 
-/** What a token that was verified says; the other claims may be anything. */
+/** The claims of a verified token; claims not listed may be anything. */
 export interface Claims {
   sub: string;
   aud: string | string[];
@@ -74,7 +74,7 @@ export async function verifyTokens(app: FastifyInstance, { issuer, audience, fin
   });
 }
 
-/** Whatever is wrong with a token, its sender is told no more than that it is not good. */
+/** The client only learns that the token is not valid, whatever is wrong with it. */
 export async function verifyToken(request: { jwtVerify(): Promise<object> }): Promise<Claims> {
   try {
     return (await request.jwtVerify()) as Claims;

@@ -1,6 +1,6 @@
 /**
- * better-auth, kept to what is needed: people, their sessions and API keys, and the OAuth 2.1 authorization server, all in
- * Postgres. Which of its paths can be reached, and what is asked of a request before, is in doors.ts and mount.ts.
+ * Configures better-auth: users, their sessions and API keys, and the OAuth 2.1 authorization server, all in Postgres.
+ * doors.ts and mount.ts decide which of its paths can be reached, and check requests before it.
  */
 import { apiKey } from '@better-auth/api-key';
 import { oauthProvider } from '@better-auth/oauth-provider';
@@ -36,15 +36,15 @@ const REFRESH_TOKEN_SECONDS = 30 * 86_400;
 /** RFC 6749, section 4.1.2: ten minutes at most. It is the time that a person has for signing in and consenting, too. */
 const CODE_SECONDS = 600;
 const SESSION_SECONDS = 14 * 86_400;
-/** Who adds what lets them in for good must have signed in no longer ago. */
+/** A user who adds a permanent credential must have signed in at most this long ago. */
 const FRESH_SECONDS = 3600;
 const SIGNING_KEY_SECONDS = 30 * 86_400;
 /** A key that signs no more is shown until every token that it has signed is over, with time to spare. */
 export const OVERLAP_SECONDS = 4 * ACCESS_TOKEN_SECONDS;
 
-/** What the HTTP part needs; commands and migrations do without. */
+/** The parts that HTTP needs; commands and migrations do without. */
 export interface AuthSite {
-  /** Where the service is seen, without a slash at the end: the issuer of all tokens. */
+  /** The public URL of the service, without a slash at the end: the issuer of all tokens. */
   publicUrl: string;
   scopePrefix: string;
   mails?: AuthMails | undefined;
@@ -54,7 +54,7 @@ export interface AuthSite {
   isVerified?: ((clientId: string) => Promise<boolean>) | undefined;
   /** Finds clients that are described by documents of their own; without it there are only registered ones. */
   documents?: ClientDocuments | undefined;
-  /** Where else people may sign in. */
+  /** The outside provider of sign-in. */
   outside?: OutsideProvider | undefined;
   /** Told, in words without secrets, why nobody could sign in there. */
   onOutsideFailure?: ((reason: string) => void) | undefined;
@@ -64,7 +64,7 @@ export interface AuthSite {
 
 /** For commands, which serve nothing: the library wants an address. */
 const NOWHERE = 'http://127.0.0.1';
-/** For what a person does at an outside provider before coming back; what is kept of it ends then, too. */
+/** Time for the sign-in at an outside provider; the state stored for it expires then, too. */
 const OUTSIDE_SECONDS = 600;
 
 interface Addressed {
@@ -72,7 +72,7 @@ interface Addressed {
   token: string;
 }
 
-/** What becomes of an account besides what the library does, and what its owner is told. */
+/** Applies our own effects of changes to an account, and notifies its owner. */
 function consequences(db: Db, { publicUrl = NOWHERE, mails, isVerified, onRevoked }: Partial<AuthSite>) {
   const notice = async (email: string, kind: NoticeKind, what: string) =>
     mails?.notice(email, { kind, what, at: new Date() });
@@ -197,9 +197,9 @@ export const createAuth = (pool: Pool, secret: string, site: Partial<AuthSite> =
       },
     },
     onAPIError: {
-      // Where a person ends who comes with a request that cannot be answered to its client, which may be anybody's.
+      // The page for a request whose answer cannot be sent to its client, since that may be anybody's.
       errorURL: `${publicUrl}${CONSENT_PAGE}`,
-      // What is no answer, such as a database that is away, is answered as everywhere.
+      // Failures, such as a database that is away, are answered as everywhere.
       onError: (error) => {
         if (!isAPIError(error)) throw error;
       },

@@ -1,5 +1,5 @@
 /**
- * What a refused client is told of how to get in (RFC 6750, section 3; RFC 9728, section 5.1).
+ * Builds the challenge that shows a refused client how to get a token (RFC 6750, section 3; RFC 9728, section 5.1).
  * Pure: no I/O, no clock.
  */
 import type { AppError } from '../lib/errors.ts';
@@ -9,7 +9,7 @@ import { PROTECTED_RESOURCE_PATHS, type Resource } from './addresses.ts';
 export interface Asked {
   publicUrl: string;
   hadToken: boolean;
-  /** What was asked for. */
+  /** The requested resource. */
   resource?: Resource;
   /** The path of the request: an address with a slash at its end has a document that names it so (RFC 9728, section 3.3). */
   path?: string;

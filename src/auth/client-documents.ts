@@ -1,7 +1,7 @@
 /**
- * Reads Client ID Metadata Documents (draft-ietf-oauth-client-id-metadata-document; MCP 2025-11-25, Authorization): a client's id is
- * the https address of a document that describes it. Anybody can name such an address, so that fetching passes the gates of links
- * (lib/guarded-agent.ts), follows no redirect, and has limits of time, size and number.
+ * Reads Client ID Metadata Documents (draft-ietf-oauth-client-id-metadata-document; MCP 2025-11-25, Authorization): a
+ * client's id is the https address of a document that describes it. Anybody can name such an address. So fetching
+ * passes the gates of links (lib/guarded-agent.ts), follows no redirect, and has limits of time, size and number.
  */
 import { LRUCache } from 'lru-cache';
 import { type Dispatcher, request } from 'undici';
@@ -46,7 +46,7 @@ export function readDocument(clientId: string, body: unknown): Registration | un
     client_secret: secret,
     token_endpoint_auth_method: method = 'none',
   } = body as Record<string, unknown>;
-  // What anybody can read holds no secret (draft, section 4.1).
+  // A public document holds no secret (draft, section 4.1).
   if (id !== clientId || secret !== undefined || method !== 'none') return undefined;
   const read = readRegistration(body);
   return 'refused' in read ? undefined : read.metadata;

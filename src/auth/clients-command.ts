@@ -1,4 +1,7 @@
-/** `loopstream clients`: which programs people have let in, and which of them somebody here has looked into. */
+/**
+ * Runs `loopstream clients`: lists the programs that users have authorized, and marks those that an operator has
+ * reviewed.
+ */
 import { parseArgs } from 'node:util';
 import { createDb, createPool, type Db } from '../db/pool.ts';
 import { databaseConfig } from '../db/settings.ts';

@@ -1,4 +1,7 @@
-/** Tells the auth library of clients that are described by documents of their own: each is kept as a client with that id. */
+/**
+ * Provides the auth library with clients that a document of their own describes: each is stored as a client with that
+ * id.
+ */
 import { extendOAuthProvider } from '@better-auth/oauth-provider';
 import type { BetterAuthPlugin } from 'better-auth';
 import { type ClientDocuments, isDocumentId } from './client-documents.ts';

@@ -1,5 +1,5 @@
 /**
- * What clients read of the authorization server before anything else: RFC 8414, OpenID Connect Discovery 1.0 and RFC 9728.
+ * Builds the discovery documents of the authorization server: RFC 8414, OpenID Connect Discovery 1.0 and RFC 9728.
  * Pure: no I/O, no clock.
  */
 

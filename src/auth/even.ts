@@ -1,6 +1,6 @@
 /**
- * Answers at even times, so that how long one took tells nothing of what was found: whether an address has an account is a matter
- * of a statement or two (OWASP ASVS 4.0, section 2.2.1). Passwords are hashed in any case; this hides the rest.
+ * Responds at evenly spaced times, so that the duration does not show the result: an address with an account takes a
+ * statement or two more (OWASP ASVS 4.0, section 2.2.1). Passwords are hashed in any case; this hides the rest.
  */
 import { type Clock, sleep, systemClock } from '../lib/clock.ts';
 

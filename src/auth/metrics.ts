@@ -1,4 +1,4 @@
-/** Numbers of who is let in and by what, for Prometheus. Of people, addresses and programs nothing is told. */
+/** Counts sign-ins and refusals by credential for Prometheus. The numbers name no user, address or program. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Counter, type Registry } from 'prom-client';
 import { AUTH_PATH, cookieOf } from './addresses.ts';
@@ -57,7 +57,7 @@ export function authMetrics(registry: Registry): AuthMetrics {
         if (token && (await wasUsed(token))) again.add(request);
       });
       app.addHook('onResponse', (request, reply, done) => {
-        // What nobody has waited for says nothing.
+        // A request whose client has left has no result.
         const path = reply.raw.writableFinished ? pathOf(request) : '';
         const outcome = outcomeOf(reply);
         const method = SIGN_IN_PATHS.get(path);
@@ -92,7 +92,7 @@ function outcomeOf({ statusCode }: FastifyReply): Outcome {
   return statusCode < 400 ? 'ok' : 'refused';
 }
 
-/** What leads a browser back to the page of signing in is answered well, too; only who is let in gets a session. */
+/** A redirect to the sign-in page has a good status, too; only a successful sign-in sets a session. */
 const setsSession = (reply: FastifyReply, cookie: string): boolean =>
   [reply.getHeader('set-cookie') ?? []]
     .flat()

@@ -1,13 +1,13 @@
 /**
- * An outside provider of sign-in, as OpenID Connect has it: what must be true of its documents and of what it says of a person
- * before anybody is let in. Pure: no I/O, no clock.
+ * Checks the documents of an outside provider of sign-in, and its claims about a user, by OpenID Connect. Pure: no I/O,
+ * no clock.
  */
 
 /** A provider, as the settings name it. */
 export interface OutsideProvider {
   /** Exactly as its documents and tokens name it. */
   issuer: string;
-  /** What it is called on the sign-in page. */
+  /** Its name on the sign-in page. */
   name: string;
   clientId: string;
   /** Without one the client is a public one, which PKCE alone protects. */
@@ -23,7 +23,7 @@ export class OutsideError extends Error {
   override readonly name = 'OutsideError';
 }
 
-/** Of OpenID Connect Discovery 1.0, section 3, what is used. */
+/** The used part of OpenID Connect Discovery 1.0, section 3. */
 export interface Endpoints {
   authorization: string;
   token: string;
@@ -48,7 +48,7 @@ const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Co}\p{Cn}\p{Cs}]/gu;
 
 const lists = (value: unknown): string[] => (Array.isArray(value) ? value.map(String) : []);
 
-/** Where its discovery document is (OpenID Connect Discovery 1.0, section 4.1). */
+/** Returns the address of the discovery document (OpenID Connect Discovery 1.0, section 4.1). */
 export const discoveryOf = (issuer: string): string => `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`;
 
 /** Throws an OutsideError when the document is another issuer's, or has not what is needed. */
@@ -66,7 +66,7 @@ export function readDiscovery(document: unknown, issuer: string): Endpoints {
   };
   const algorithms = lists(fields.id_token_signing_alg_values_supported).filter((alg) => ASYMMETRIC.includes(alg));
   if (algorithms.length === 0) throw new OutsideError('It signs in no way that is taken here, such as RS256 or ES256.');
-  // Who does not say takes the header (section 3).
+  // The default is the header (section 3).
   const methods = lists(fields.token_endpoint_auth_methods_supported ?? ['client_secret_basic']);
   return {
     authorization: endpoint('authorization_endpoint'),
@@ -80,8 +80,8 @@ export function readDiscovery(document: unknown, issuer: string): Endpoints {
 }
 
 /**
- * What is left to be checked of an ID token whose signature, issuer, audience and time are right: that it answers this very
- * request, and is meant for us alone (OpenID Connect Core 1.0, section 3.1.3.7). Throws an OutsideError.
+ * Checks the rest of an ID token whose signature, issuer, audience and time are valid: the nonce of this very request,
+ * and a token meant for us alone (OpenID Connect Core 1.0, section 3.1.3.7). Throws an OutsideError.
  */
 export function checkIdToken(claims: Claims, expected: { clientId: string; nonce: string | undefined }): void {
   if (expected.nonce === undefined || claims.nonce !== expected.nonce)
@@ -111,7 +111,10 @@ export interface OutsidePerson {
   lastName?: string;
 }
 
-/** Whose account it is to be. An address that the provider has not confirmed is none: anybody may have typed it there. */
+/**
+ * Reads the user from the claims. An address that the provider has not confirmed counts as none: anybody may have typed
+ * it there.
+ */
 export function personOf(claims: Claims, { trustsEmail }: Pick<OutsideProvider, 'trustsEmail'>): OutsidePerson {
   const { email: given } = claims;
   const isAddress =

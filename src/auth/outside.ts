@@ -1,7 +1,7 @@
 /**
- * Signing in at an outside provider (OpenID Connect Core 1.0, the code flow with PKCE, state and nonce). The auth library keeps
- * the state and makes the session; what the provider says is asked for and checked here, each time anew: a provider that is away
- * as a server starts is there again as soon as it is.
+ * Signs users in at an outside provider (OpenID Connect Core 1.0, the code flow with PKCE, state and nonce). The auth
+ * library stores the state and makes the session. The provider's documents are fetched and checked here each time, so
+ * that a provider that is away when a server starts works again as soon as it is back.
  */
 import { createHash } from 'node:crypto';
 import type { BetterAuthPlugin } from 'better-auth';
@@ -20,7 +20,7 @@ import {
   readDiscovery,
 } from './outside-claims.ts';
 
-/** As it stands in the addresses; there is one. */
+/** The provider's id in addresses; there is one provider. */
 export const OUTSIDE_ID = 'oidc';
 export const OUTSIDE_CALLBACK_PATH = `/callback/${OUTSIDE_ID}`;
 
@@ -160,7 +160,7 @@ export function outsideSignIn(
       for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value);
       return url;
     },
-    // What the library calls tokens it would keep in the database; nothing needs them after this.
+    // The library would store these tokens in the database; nothing needs them after this.
     validateAuthorizationCode: ({ code = '', codeVerifier = '', redirectURI = '' }) =>
       redeem(code, codeVerifier, redirectURI).then(
         (answer) => ({ raw: { ...answer } }),

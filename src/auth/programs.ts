@@ -1,7 +1,7 @@
 /**
- * What programs ask of the authorization server, and what the auth library leaves out of it: the client is authenticated before
- * anything is looked up (RFC 6749, section 5.2), access tokens end with the grant that they came of, tokens that are gone are revoked
- * without an error (RFC 7009, section 2.2), and who registers the same again is given the same client.
+ * Serves the requests of programs to the authorization server where the auth library leaves something out. The client
+ * is authenticated before anything is looked up (RFC 6749, section 5.2). Access tokens end with their grant. Revoking a
+ * token that is gone is no error (RFC 7009, section 2.2). A repeated registration returns the same client.
  */
 import { hash, timingSafeEqual } from 'node:crypto';
 import { decodeJwt } from 'jose';
@@ -25,7 +25,7 @@ import {
 /** The auth library stores codes, tokens and secrets as this; they are random, so a plain hash suffices. */
 const hashOf = (text: string): string => hash('sha256', text, 'base64url');
 const USER_ID = /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/;
-/** What the library calls otherwise than RFC 6749, section 5.2, does. */
+/** Error codes of the library that differ from RFC 6749, section 5.2. */
 const INVALID_GRANTS =
   /code verification failed|session no longer exists|user may have been deleted|code_verifier required/;
 
@@ -52,7 +52,7 @@ const refuse = (status: number, error: string, error_description: string, challe
 const isSame = (one: string, other: string): boolean =>
   one.length === other.length && timingSafeEqual(Buffer.from(one), Buffer.from(other));
 
-/** Of a JWT, not verified; undefined for what is none. */
+/** Reads the claims of a JWT without verifying it; undefined for any other text. */
 function claimsOf(token: string): Record<string, unknown> | undefined {
   try {
     return decodeJwt(token);
@@ -87,7 +87,9 @@ function fingerprintOf(metadata: Registration, address: string): string {
   return hashOf(`${address}\n${JSON.stringify(sorted)}`);
 }
 
-/** What the library is given of a registration: it takes fewer redirect URIs than ours, which are put in afterwards. */
+/**
+ * Returns the registration for the library, which accepts fewer redirect URIs than we do; ours are inserted afterwards.
+ */
 export const registrationForLibrary = (metadata: Registration): object => ({
   ...metadata,
   application_type: 'native',
@@ -149,7 +151,8 @@ export function createPrograms({ db, onEnded }: { db: Db; onEnded: () => void })
       return answer;
     }
     const isRefused = (await textOf(answer)).error === 'invalid_grant' && before?.clientId === clientId;
-    // Of two at once the second finds it used, too. The library has ended the refresh tokens of that consent.
+    // The second of two concurrent requests finds it used, too. The library has ended the refresh tokens of that
+    // consent.
     if (before && isRefused && (before.revoked || (await findRefreshToken(db, tokenHash))?.revoked !== null))
       await endOwn(before);
     return answer;

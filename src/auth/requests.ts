@@ -1,6 +1,6 @@
 /**
- * What is asked of requests to the authorization server before the auth library sees them, and what they are given that they
- * left out. Pure: no I/O, no clock.
+ * Checks requests to the authorization server before the auth library sees them, and fills in omitted parameters. Pure:
+ * no I/O, no clock.
  */
 import { resourcesOf } from './addresses.ts';
 import { isNativeRedirect, problemOfRedirect, quoteRedirect } from './redirects.ts';
@@ -145,8 +145,8 @@ function nameResources(parameters: URLSearchParams, publicUrl: string): void {
 }
 
 /**
- * Who names no resource means the API, and who names no scope gets the one that can do the least (RFC 6749, section 3.3). Any
- * program of a person's machine can say that it is another one: there the person is asked each time (RFC 8252, section 8.6).
+ * A request without a resource means the API, and one without a scope gets the weakest scope (RFC 6749, section 3.3).
+ * Any program on a user's machine can claim to be another one: the user is asked each time (RFC 8252, section 8.6).
  */
 export function completeAuthorization(query: string, site: { publicUrl: string; scopePrefix: string }): string {
   const parameters = new URLSearchParams(query);

@@ -1,7 +1,6 @@
 /**
- * What our rules add to the auth library's: which passwords and names may be had, and what follows when a password is changed or
- * somebody is let in.
- * The pages ask the same of what is typed; here it is asked of whoever sends something.
+ * Adds our rules to the auth library's: the passwords and names that are allowed, and the effects of a changed password
+ * or a sign-in. The pages check the same while the user types; this check holds for every request.
  */
 import { APIError, createAuthMiddleware, getSessionFromCtx } from 'better-auth/api';
 import { DISPLAY_NAME_PATTERN } from '../lib/sentences.ts';
@@ -11,7 +10,7 @@ import { weaknessOf } from './password.ts';
 const MAX_NAME = 100;
 /** RFC 5321, section 4.5.3.1. */
 const MAX_ADDRESS = 254;
-/** As names of everything else: control characters would garble lists and mails. */
+/** As for all other names: control characters would garble lists and mails. */
 const PLAIN = new RegExp(DISPLAY_NAME_PATTERN);
 
 const MAX_PASSKEY_NAME = 64;
@@ -97,7 +96,7 @@ const CHECKS: Record<string, (fields: Fields) => void> = {
   '/passkey/delete-passkey': (fields) => checkPasskeyId(fields.id),
 };
 
-/** What our page says as it sends a person to an outside provider; a program could say more, and is not asked. */
+/** The fields that our page sends for a sign-in at an outside provider; further fields are ignored. */
 const FOR_OUTSIDE = ['provider', 'callbackURL', 'errorCallbackURL', 'oauth_query'];
 
 /** Pictures would have to be loaded from wherever their address says. */
@@ -105,7 +104,7 @@ const WITHOUT_PICTURE = ['/sign-up/email', '/update-user'];
 
 const WAYS = ['callbackURL', 'errorCallbackURL', 'newUserCallbackURL', 'redirectTo'];
 
-/** Nobody is sent to another site from here, whatever a request says (RFC 9700, section 4.11.2). */
+/** No redirect leads to another site, whatever a request says (RFC 9700, section 4.11.2). */
 function checkWays(fields: Fields, publicUrl: string): void {
   for (const name of WAYS) {
     const value = fields[name];
@@ -116,7 +115,7 @@ function checkWays(fields: Fields, publicUrl: string): void {
   }
 }
 
-/** What is asked of others, and done by them. */
+/** The functions of other modules that the rules call. */
 export interface RulesDeps {
   isVerified(clientId: string): Promise<boolean>;
   /** The owner has a new password, by the old one. */
@@ -137,7 +136,7 @@ const clientIn = ({ oauth_query: query }: Fields): string =>
   typeof query === 'string' ? (new URLSearchParams(query).get('client_id') ?? '') : '';
 
 export const rules = (publicUrl: string, deps: RulesDeps) => {
-  /** Of requests that are at work: what the client that they consent to was allowed before. */
+  /** For requests in progress: the scopes that the user had granted the client before. */
   const allowedBefore = new WeakMap<object, readonly string[]>();
   return {
     before: createAuthMiddleware(async (context) => {
@@ -148,7 +147,7 @@ export const rules = (publicUrl: string, deps: RulesDeps) => {
       if (WITHOUT_PICTURE.includes(path)) delete fields.image;
       if (path === '/sign-in/social')
         for (const name of Object.keys(fields)) if (!FOR_OUTSIDE.includes(name)) delete fields[name];
-      // Whoever has the old password may be in another session.
+      // A stranger who has the old password may be signed in.
       if (path === '/change-password') fields.revokeOtherSessions = true;
       if (path === '/oauth2/consent' && fields.accept === true && request) {
         const session = await getSessionFromCtx(context);

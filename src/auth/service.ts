@@ -1,4 +1,4 @@
-/** Who is asking: people, their API keys, and the check of a request's credentials. */
+/** Authenticates callers: users, their API keys, and the check of a request's credentials. */
 import { hash as digest } from 'node:crypto';
 import type { Db } from '../db/pool.ts';
 import { type Clock, systemClock } from '../lib/clock.ts';
@@ -145,10 +145,10 @@ export function createAuthService(deps: AuthServiceDeps) {
   return {
     usage: keys.usage,
 
-    /** What programs ask of the authorization server. */
+    /** Requests of programs to the authorization server. */
     programs: createPrograms({ db, onEnded: () => site?.tokens.forget() }),
 
-    /** Which access tokens are good here; none are where it is undefined. */
+    /** The accepted access tokens; none where it is undefined. */
     tokenRules: site?.tokenRules,
 
     /** The one whom `authenticate` would resolve to, if the database need not be asked. */

@@ -1,4 +1,4 @@
-/** Sessions of people who have signed in, by the cookie that their browser sends. */
+/** Finds the session of a signed-in user by the cookie that the browser sends. */
 import { isAPIError } from 'better-auth/api';
 import type { Clock } from '../lib/clock.ts';
 import { AppError } from '../lib/errors.ts';

@@ -1,5 +1,5 @@
 /**
- * Reads the settings about people: the mail server, and outside providers of sign-in. A secret may stand in a file, which neither a
+ * Reads the settings of the mail server and of outside providers of sign-in. A secret may be in a file, which neither a
  * process list nor the description of a pod shows.
  */
 import { readFileSync } from 'node:fs';
@@ -43,7 +43,7 @@ export const mail = (env: Env): { smtpUrl: string; from: string } | undefined =>
 const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
 const MAX_NAME = 40;
 
-/** What an issuer may be (OpenID Connect Discovery 1.0, section 3); `http` only where nobody else can listen. */
+/** An issuer (OpenID Connect Discovery 1.0, section 3); `http` only where nobody else can listen. */
 const isIssuer = (text: string): boolean => {
   if (!URL.canParse(text)) return false;
   const { protocol, hostname, search, hash, username } = new URL(text);
@@ -51,7 +51,7 @@ const isIssuer = (text: string): boolean => {
   return isSafe && search === '' && hash === '' && username === '';
 };
 
-/** Where people may sign in besides here; without an issuer nowhere. */
+/** The outside provider of sign-in; none without an issuer. */
 export const outsideProvider = (env: Env): OutsideProvider | undefined => {
   const { text, optional, flag } = reader(env);
   const issuer = optional('OIDC_ISSUER');

@@ -1,8 +1,10 @@
 /**
- * Signing up. A sign-up makes no account: it is a password and names that one browser has sent for an address, and waits for a day.
- * The account is made by whoever opens the link that was sent to the address. What they sign in with is theirs: the password that
- * their own browser has signed up with, or, in a browser that has not, the one that they choose then. So a stranger who signs up with
- * somebody else's address, before or after them, sets no password of theirs, whichever link they open.
+ * Signs users up. A sign-up makes no account: it is a password and names that one browser has sent for an address, and
+ * waits for a day. Opening the link in the letter to that address makes the account.
+ *
+ * The account's password is the one that the same browser signed up with. A browser that has not signed up chooses one
+ * then. So a stranger who signs up with somebody else's address, before or after its owner, never sets the owner's
+ * password, whichever link they open.
  */
 import { hash, randomBytes } from 'node:crypto';
 import type { BetterAuthPlugin } from 'better-auth';
@@ -14,7 +16,7 @@ import { findSignUp, findSignUpLink, keepSignUp } from './store.ts';
 
 /** RFC 5321, section 4.5.3.1. */
 const MAX_ADDRESS = 254;
-/** As the auth library takes addresses elsewhere. */
+/** The syntax of addresses that the auth library uses elsewhere. */
 const ADDRESS = /^(?!\.)(?!.*\.\.)([a-z0-9_'+\-.]*)[a-z0-9_+-]@([a-z0-9][a-z0-9-]*\.)+[a-z]{2,}$/i;
 /** 32 random bytes as base64url. */
 const SECRET = /^[\w-]{43}$/;
@@ -60,7 +62,7 @@ export function makeLink(): { token: string; hash: string } {
   return { token, hash: digest(token) };
 }
 
-/** What this browser has signed up with for the address, in `cookie`, the header. */
+/** Finds this browser's sign-up for the address by `cookie`, the header. */
 export async function findOwnSignUp(db: Db, publicUrl: string, cookie: string, email: string) {
   const secret = cookieOf(cookie, cookieNameOf(publicUrl, 'signup')) ?? '';
   if (!SECRET.test(secret) || !ADDRESS.test(email)) return undefined;

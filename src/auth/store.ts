@@ -1,4 +1,4 @@
-/** The SQL of people, keys and clients that does not go through the auth library. */
+/** Queries users, keys and clients with SQL where the auth library has no function. */
 import { sql } from 'kysely';
 import type { Db } from '../db/pool.ts';
 import type { Ways } from '../lib/mail/notices.ts';
@@ -257,7 +257,7 @@ export async function keepSignUp(db: Db, { email, browser, password, firstName, 
     (select browser from loopstream.sign_ups where email = ${email} order by at desc limit ${BROWSERS})`.execute(db);
 }
 
-/** What this browser has signed up with, in the last `seconds`. */
+/** Finds the sign-up of this browser in the last `seconds`. */
 export async function findSignUp(
   db: Db,
   { email, browser, seconds }: Pick<SignUpRow, 'email' | 'browser'> & { seconds: number },
@@ -327,7 +327,7 @@ export async function revokeAccess(
   });
 }
 
-/** What of it is good now. */
+/** Counts the credentials that are valid now. */
 async function countWays(db: Db, userId: string): Promise<Ways> {
   const { rows } = await sql<Ways>`select
     (select count(*)::int4 from auth.apikey where "referenceId" = ${userId} and enabled
@@ -376,7 +376,7 @@ export interface ClientRow {
   name: string | null;
   uri: string | null;
   createdAt: Date | null;
-  /** As the auth library keeps lists: JSON, or the list itself. */
+  /** The auth library's encoding of a list: JSON, or the list itself. */
   redirectUris: unknown;
   verifiedAt: Date | null;
   /** How many people let it act. */

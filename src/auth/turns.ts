@@ -1,6 +1,6 @@
 /**
- * Shares the work of the auth library among those who ask: passwords are dear to check, and few are checked at once. A turn
- * goes to the source address with the fewest at work, and there to the account with the fewest; the line has an end.
+ * Limits how many requests the auth library works on at once: passwords are expensive to check. A free place goes to
+ * the source address with the fewest requests at work, and there to the account with the fewest. The queue is limited.
  */
 import { AppError } from '../lib/errors.ts';
 import { Places, PlacesFull } from '../lib/places.ts';

@@ -1,5 +1,5 @@
 /**
- * When keys were last used, written down apart from the requests that use them: all at once, and for each key at most once a
+ * Records the last use of keys apart from the requests that use them: in batches, and for each key at most once a
  * minute, whichever servers it comes to.
  */
 import type { Clock } from '../lib/clock.ts';

@@ -1,7 +1,7 @@
 /**
- * Hears what the database tells (NOTIFY), on a connection of its own that is made anew when it breaks. What is told while there
- * is none is lost, so whoever listens is told of each beginning. Where a pool of connections stands between (PgBouncer), it must
- * be one by session: by transaction, nothing is ever heard.
+ * Listens to NOTIFY on a connection of its own, and reconnects when that breaks. Notifications sent while it is down
+ * are lost, so listeners are told of each new connection. A connection pooler in between (PgBouncer) must pool by
+ * session: with pooling by transaction no notification ever arrives.
  */
 import pg from 'pg';
 import { sleep } from '../lib/clock.ts';

@@ -1,4 +1,4 @@
-/** Numbers of the connections to Postgres for Prometheus. */
+/** Exposes the numbers of the connections to Postgres to Prometheus. */
 import type pg from 'pg';
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 

@@ -1,4 +1,7 @@
-/** The changes of our own schema, in order of their names. One that has shipped is never edited: add another. */
+/**
+ * Lists the migrations of our own schema in order of their names. A migration that has shipped is never edited: add
+ * another.
+ */
 import { type Kysely, sql } from 'kysely';
 import type { Migration } from 'kysely/migration';
 import { adminMigrations } from './migrations/admin.ts';
@@ -64,7 +67,7 @@ export const MIGRATIONS: Record<string, Migration> = {
   ...peopleMigrations,
   '0015-idempotency-use': {
     async up(db: Kysely<unknown>) {
-      // What an account has used of its limits within 24 hours, without looking at a hundred thousand rows.
+      // Counts the limits that an account has used within 24 hours, without a scan of a hundred thousand rows.
       await sql`create table loopstream.idempotency_use (
         account_id text not null,
         hour timestamptz not null,

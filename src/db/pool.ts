@@ -1,6 +1,6 @@
 /**
- * The way to Postgres: one pool a process, with Kysely over it. Our tables are in the schema `loopstream`; those of the
- * auth library are in `auth`, reached through a pool whose search_path says so.
+ * Opens one pool of Postgres connections a process, with Kysely over it. Our tables are in the schema `loopstream`.
+ * Those of the auth library are in `auth`, reached through a pool with its own search_path.
  */
 import { type ColumnType, type Generated, Kysely, PostgresDialect, sql } from 'kysely';
 import pg from 'pg';

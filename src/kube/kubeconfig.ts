@@ -1,9 +1,9 @@
 /**
- * Where the API server is and who we are there: from kubeconfig files, or from the pod's service account.
+ * Reads the address of the API server and our credentials from kubeconfig files or the pod's service account.
  *
- * Certificates, tokens and token files are read here. For `exec` plug-ins and auth providers @kubernetes/client-node is
- * loaded when such a user is met, and only then: whichever of its modules is imported, every generated API comes with it,
- * which was measured at 0.6 s of start-up and 47 MB of memory in each process.
+ * Certificates, tokens and token files are read here. Users with `exec` plug-ins or auth providers need
+ * @kubernetes/client-node, which is loaded only then. Importing any of its modules loads every generated API, which was
+ * measured at 0.6 s of start-up and 47 MB of memory in each process.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
@@ -24,7 +24,7 @@ export interface Tls {
   rejectUnauthorized?: boolean;
 }
 
-/** What one request proves its sender with: headers, and for some exec plug-ins a certificate. */
+/** Credentials of one request: headers, and for some exec plug-ins a certificate. */
 export interface Credentials {
   headers: Record<string, string>;
   tls?: { cert: string | Buffer; key: string | Buffer };
@@ -64,7 +64,7 @@ interface Kubeconfig {
   contexts?: { name: string; context: { cluster: string; user: string } }[];
   users?: { name: string; user: User }[];
 }
-/** An entry and the folder of the file that it came from: its relative paths are meant from there. */
+/** An entry and the folder of its file: relative paths in the entry start there. */
 type Found<T> = T & { folder: string; file: string };
 
 /**
@@ -81,7 +81,7 @@ export function loadAccess(options: { kubeconfig?: string | undefined; context?:
 
 function inCluster(): Access {
   return {
-    // The name that every conformant cluster serves and that its certificate carries.
+    // Every conformant cluster serves this name, and its certificate carries it.
     server: new URL('https://kubernetes.default.svc'),
     tls: { ca: readFileSync(join(SERVICE_ACCOUNT, 'ca.crt')) },
     credentials: tokenFrom(join(SERVICE_ACCOUNT, 'token')),
@@ -119,7 +119,7 @@ function read(file: string): Kubeconfig {
   try {
     config = parse(readFileSync(file, 'utf8'));
   } catch (error) {
-    // A parser's message quotes the file, which holds keys: the code alone goes on.
+    // A parser's message quotes the file, which holds keys: only the code is passed on.
     const code = (error as { code?: string }).code ?? 'not YAML';
     throw new ConfigError(`KUBECONFIG ${file} cannot be read (${code}).`);
   }
@@ -168,7 +168,7 @@ function userCredentials(
   return async () => ({ headers });
 }
 
-/** Reads a token that somebody else renews. */
+/** Reads a token that another program renews. */
 function tokenFrom(file: string): () => Promise<Credentials> {
   let cached: Credentials | undefined;
   let readAt = 0;
@@ -181,7 +181,7 @@ function tokenFrom(file: string): () => Promise<Credentials> {
   };
 }
 
-/** exec plug-ins and auth providers, as client-node does them; it caches what they give until that expires. */
+/** Runs exec plug-ins and auth providers through client-node, which caches their credentials until these expire. */
 function clientNode(files: string[], context: string): () => Promise<Credentials> {
   const load = async () => {
     const { KubeConfig } = await import('@kubernetes/client-node');

@@ -1,4 +1,4 @@
-/** Paths and queries of the Kubernetes API. Pure: no I/O, no clock. */
+/** Builds paths and queries of the Kubernetes API. Pure: no I/O, no clock. */
 import type { KubeObject, ListOptions, Resource } from './types.ts';
 
 /** The collection of a resource; of every namespace when none is given. */

@@ -1,7 +1,7 @@
 /**
- * Keys that want to be looked at. A key is never worked on by two workers at once; adding it while it is waiting changes
- * nothing, adding it while it is being worked on makes one more run afterwards. The clock's monotonic side is used alone, so
- * that a change of the wall clock neither hurries nor delays anything.
+ * Queues keys for reconciliation. Two workers never process a key at the same time. Adding a waiting key changes
+ * nothing; adding a key in process makes one more run afterwards. Only the monotonic clock is used, so that a change of
+ * the wall clock neither hurries nor delays anything.
  */
 import { type Clock, systemClock } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
@@ -28,7 +28,7 @@ export interface QueueObserver {
 export interface QueueOptions {
   /** How many keys are worked on at the same time. */
   workers: number;
-  /** What throws is logged and comes again after a backoff; `requeueAfterMs` asks for a later run. */
+  /** An error is logged and the key retried after a backoff; `requeueAfterMs` asks for a later run. */
   process: Process;
   backoff?: { baseMs: number; maxMs: number };
   log: Logger;
@@ -43,7 +43,7 @@ export interface Queue {
   /** Adds the key after `ms`; of several such calls for a key the earliest counts. */
   addAfter(key: string, ms: number): void;
   resume(): void;
-  /** Takes nothing more on and resolves when the running ones have ended. What waited is dropped. */
+  /** Accepts nothing more and resolves when the running ones have ended. Waiting keys are dropped. */
   stop(): Promise<void>;
   /** Keys that wait for a worker. */
   readonly depth: number;
@@ -67,7 +67,7 @@ export function createQueue(options: QueueOptions): Queue {
   /** Keys added while they are being worked on. */
   const again = new Set<string>();
   const asked = createDelays(clock, (key) => add(key));
-  /** What the last run of a key asked for: its own later run, or its retry. The next run decides anew. */
+  /** The requeue or retry that the last run of a key asked for. The next run decides anew. */
   const outcome = createDelays(clock, (key) => add(key));
   const attempts = new Map<string, number>();
   let failures = 0;
@@ -82,7 +82,7 @@ export function createQueue(options: QueueOptions): Queue {
     const retryMs = Math.round(ceiling * (0.5 + Math.random() / 2));
     outcome.set(key, retryMs);
     observer?.retried();
-    // That somebody else wrote the object first is part of the bargain; that it happens again and again is not.
+    // A conflict is usual: another client wrote the object first. Repeated conflicts are not.
     const usual = err instanceof KubeError && err.reason === 'Conflict' && attempt < 3;
     log[usual ? 'debug' : 'warn']({ key, attempt, retryMs, err }, 'processing failed');
   };

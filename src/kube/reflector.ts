@@ -1,14 +1,16 @@
 /**
  * Keeps a cache equal to a collection of the API server: list, then watch, again and again until the signal aborts.
- * Whatever the server or the network do, it goes on: every error leads back to the watch, or to a new list.
+ * Every error of the server or the network leads back to the watch, or to a new list.
  *
- * A watch whose other end is gone without a word (a proxy or a NAT that forgot it) looks like one on which nothing
- * happens. HTTP/1.1 has no ping, TCP's keepalive is answered by the proxy, and bookmarks come once a minute. A LIST of one
- * object would tell the collection's version, but that is etcd's revision, which every write to anything raises, so that
- * it differs nearly always and proves nothing. What proves something is an end: the server ends each watch after
- * WATCH_SECONDS, orderly and with a bookmark 2 s before. The next one takes the same connection and goes on from that
- * bookmark, which costs the API server one small request and a look into its watch cache, however many objects there
- * are. A watch that is not over in time is dead, or so slow that it might as well be.
+ * A watch whose other end vanished silently (a proxy or a NAT that forgot it) looks like an idle one. HTTP/1.1 has no
+ * ping, the proxy answers TCP's keepalive, and bookmarks come once a minute. A LIST of one object would return the
+ * collection's version. That is etcd's revision, which every write to anything raises, so that it differs nearly always
+ * and proves nothing.
+ *
+ * The end of a watch does prove something: the server ends each watch after WATCH_SECONDS, orderly and with a bookmark
+ * 2 s before. The next watch takes the same connection and continues from that bookmark. This costs the API server one
+ * small request and a look into its watch cache, however many objects there are. A watch that is not over in time is
+ * dead, or so slow that it might as well be.
  */
 import { sleep } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
@@ -40,7 +42,10 @@ export type ChangeHandler<T extends KubeObject> = (
 export interface ReflectorOptions<T extends KubeObject> extends ListOptions {
   /** Name → the values under which an object is found by `byIndex`. */
   indexes?: Indexes<T>;
-  /** What is kept of an object: of thousands, the parts that nobody reads are most of the memory. All of it unless told. */
+  /**
+   * Returns the part of an object to keep: with thousands of objects, unread parts are most of the memory. The default
+   * keeps all of it.
+   */
   keep?: (object: Stored<T>) => Stored<T>;
   log: Logger;
 }
@@ -63,9 +68,9 @@ export interface Reflector<T extends KubeObject> {
   /** Takes out what a deletion of ours has ended at once, and does not let the watch bring it back. */
   forget(object: Stored<T>): void;
   /**
-   * Hears of each change once, also of those that `upsert` makes; a creation has no `previous`, a deletion no `current`.
-   * Keys are `namespace/name`. What a handler throws is logged. Answers a function that takes the handler off.
-   * With `replay` it hears at once of all that is there already, as of creations.
+   * Calls the handler once for each change, also for those that `upsert` makes. A creation has no `previous`, a
+   * deletion no `current`. Keys are `namespace/name`. Errors of a handler are logged. Returns a function that removes
+   * the handler. With `replay` the handler first receives all present objects as creations.
    */
   onChange(handler: ChangeHandler<T>, options?: { replay?: boolean }): () => void;
   /**
@@ -146,7 +151,7 @@ export function createReflector<T extends KubeObject>(
       heard();
       if (event.type === 'BOOKMARK') tell(cache.advance(version));
       else tell(event.type === 'DELETED' ? cache.remove(event.object) : cache.put(keep(event.object)));
-      // What is told twice is told late, and must not lead us back.
+      // A repeated event arrives late, and must not lead us back.
       if (BigInt(version) > furthest) {
         furthest = BigInt(version);
         reached(version);

@@ -1,6 +1,7 @@
 /**
- * HTTP to the API server: one undici Agent with kept-alive connections, time-outs, retries of reads, and one kind of error.
- * The generated client makes a TLS connection for each call (500 lists: 500 connections and 3.5 s).
+ * Sends HTTP requests to the API server through one undici Agent: kept-alive connections, time-outs, retries of reads,
+ * and one kind of error. The generated client opens a TLS connection for each call (500 lists: 500 connections and 3.5
+ * s).
  */
 import type { Readable } from 'node:stream';
 import { Agent, type Dispatcher, ProxyAgent } from 'undici';

@@ -1,6 +1,6 @@
 /**
- * The shapes that the rest of the project sees of Kubernetes: plain JSON as the API server sends it. Dates stay strings,
- * resourceVersions stay opaque strings, managedFields are stripped.
+ * Declares the shapes of Kubernetes objects for the rest of the project: plain JSON as the API server sends it. Dates
+ * stay strings, resourceVersions stay opaque strings, managedFields are stripped.
  */
 
 export interface OwnerReference {
@@ -52,8 +52,9 @@ export interface Resource<T extends KubeObject = KubeObject> {
 }
 
 /**
- * What Kubernetes answered when it did not do what was asked. `reason` is metav1.Status.reason, e.g. NotFound,
- * AlreadyExists, Conflict, Invalid, Forbidden, Expired; '' when the answer was not a Status; 'Unreachable' when none came.
+ * The error of a request that Kubernetes did not fulfil. `reason` is metav1.Status.reason, e.g. NotFound,
+ * AlreadyExists, Conflict, Invalid, Forbidden, Expired. It is '' when the answer was not a Status, and 'Unreachable'
+ * when none came.
  */
 export class KubeError extends Error {
   readonly status: number;
@@ -89,7 +90,10 @@ export interface Page<T extends KubeObject> {
   continue: string | undefined;
 }
 
-/** What a watch tells. A BOOKMARK carries nothing but metadata.resourceVersion: all before it has been told. */
+/**
+ * An event of a watch. A BOOKMARK carries nothing but metadata.resourceVersion: everything before it has been
+ * delivered.
+ */
 export type WatchEvent<T extends KubeObject> =
   | { type: 'ADDED' | 'MODIFIED' | 'DELETED'; object: Stored<T> }
   | { type: 'BOOKMARK'; object: { metadata: { resourceVersion: string } } };

@@ -1,7 +1,7 @@
 /**
- * The one table of public errors: code → HTTP status, title, what the code means and what to do about it. The code is the
- * contract; REST's problem+json, GraphQL's `extensions.code`, OpenAPI, docs/errors/ and the pages at /docs/errors are made
- * from it (`make generate`).
+ * Lists the public errors in one table: code → HTTP status, title, meaning and remedy. The code is the contract. REST's
+ * problem+json, GraphQL's `extensions.code`, OpenAPI, docs/errors/ and the pages at /docs/errors are made from it
+ * (`make generate`).
  */
 import { MONEY_ERRORS } from './money-errors.ts';
 

@@ -1,7 +1,7 @@
 /**
- * Keeps an address that a user names from reaching our own network (server-side request forgery). Three gates, because each alone
- * leaks: the literal in the URL (no lookup happens for it), the answers of DNS, and the address that the socket is really connected
- * to. Redirects pass the same gates, hop by hop.
+ * Keeps an address that a user names from reaching our own network (server-side request forgery). Three gates check it,
+ * because each alone leaks: the literal in the URL (which causes no DNS lookup), the answers of DNS, and the address
+ * that the socket connects to. Redirects pass the same gates, hop by hop.
  */
 import { lookup as dnsLookup, type LookupAddress } from 'node:dns';
 import type { LookupFunction } from 'node:net';

@@ -1,4 +1,6 @@
-/** Reports whether the parts that a server depends on answer: asks at most once in a while, however many requests want to know. */
+/**
+ * Reports whether the parts that a server depends on respond. A limited rate protects them, however many requests ask.
+ */
 import { sleep } from './clock.ts';
 
 type Component = 'ok' | 'unavailable';

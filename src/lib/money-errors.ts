@@ -1,4 +1,4 @@
-/** The part of the table of public errors (errors.ts) that has to do with money. Pure: no I/O, no clock. */
+/** Lists the public errors (errors.ts) of billing. Pure: no I/O, no clock. */
 
 export const MONEY_ERRORS = {
   account_suspended: {

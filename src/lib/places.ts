@@ -1,7 +1,6 @@
 /**
- * Shares a number of places among owners, such as accounts or source addresses. No owner takes more than its share, a place
- * that becomes free goes to the owner with the fewest, and the line of those who wait has an end that is shared as well. Pure:
- * no I/O.
+ * Shares a number of places among owners, such as accounts or source addresses. No owner takes more than its share, and
+ * a free place goes to the owner with the fewest. The length of the queue is limited and shared as well. Pure: no I/O.
  */
 
 /** Owners whose last turn is remembered. */
@@ -21,10 +20,10 @@ export interface PlacesOptions {
   total: number;
   /** Name of a kind of owner → places of each owner of this kind. The first kind is the one that places are shared by. */
   each: Readonly<Record<string, number>>;
-  /** Who may wait; without it nobody may. */
+  /** Limits of the queue; without them no caller waits. */
   waiting?: {
     total: number;
-    /** Of each owner of the first kind. */
+    /** For each owner of the first kind. */
     each: number;
     /** Milliseconds; then the wait ends in PlacesFull. */
     ms: number;
@@ -47,8 +46,8 @@ export type Owners = Readonly<Record<string, string>>;
 
 export interface TakeOptions {
   /**
-   * Called at most once: another owner has fewer places and waits for one. Whoever hears it releases soon. Without it, the
-   * place is kept for as long as its holder likes.
+   * Called at most once, when another owner with fewer places waits for one. The holder should release its place soon.
+   * Without this function the place is kept for as long as its holder likes.
    */
   giveUp?: () => void;
   /** Places of this owner of the first kind, where they differ from `each`. */
@@ -141,7 +140,7 @@ export class Places {
 
   #enter(entry: Entry): () => void {
     this.#held.add(entry);
-    // Who was forgotten counts as one who never had a turn.
+    // A forgotten owner counts as one that never had a turn.
     if (this.#turns.size > MAX_REMEMBERED) this.#turns.clear();
     this.#turn++;
     for (const key of entry.owners) {

@@ -1,6 +1,6 @@
 /**
- * Which addresses and hosts strangers may have us connect to, as far as their text tells: for links to import from, and for
- * destinations. Pure: no I/O, no clock.
+ * Decides to which addresses and hosts users may have us connect, as far as their text shows: for links to import from,
+ * and for destinations. Pure: no I/O, no clock.
  */
 import ipaddr from 'ipaddr.js';
 
@@ -9,7 +9,10 @@ const PRIVATE_RANGES = new Set(['loopback', 'private', 'uniqueLocal']);
 /** RFC 4291 2.4: global unicast. Everything outside is reserved, local or a way to write an IPv4 address. */
 const GLOBAL_IPV6: [ipaddr.IPv6, number] = [ipaddr.IPv6.parse('2000::'), 3];
 
-/** Whether a connection to this address (as a socket or DNS writes it) is allowed. Whatever is not understood is not. */
+/**
+ * Reports whether a connection to this address (as a socket or DNS writes it) is allowed. An address that cannot be
+ * parsed is not.
+ */
 export function isAllowedAddress(address: string, allowPrivate: boolean): boolean {
   // A zone (fe80::1%eth0) names one of our own interfaces.
   if (address.includes('%') || !ipaddr.isValid(address)) return false;

@@ -1,6 +1,6 @@
 /**
- * The only place that looks at the environment itself; what its variables mean for a role is in config.ts. It brings no more than
- * itself: the smallest programs have to know what to hand on to those that they start.
+ * Reads the process environment; no other file does. config.ts gives its variables their meaning for a role. It imports
+ * little, so that the smallest programs can use it for the environment of their child processes.
  */
 import { type Env, reader } from './settings.ts';
 
@@ -8,9 +8,9 @@ import { type Env, reader } from './settings.ts';
 export const environment = (): Env => process.env;
 
 /**
- * What ffmpeg and ffprobe need of it, and nothing else: they open files that strangers made, and whoever may look into
- * their environment must find no credential there. Some tell libraries where certificates and fonts are, one keeps a small
- * process small, and the last is the mark by which a node without containers finds the processes of a pod.
+ * Variables that ffmpeg and ffprobe need. They open files from strangers, so their environment must hold no credential.
+ * Some variables point libraries to certificates and fonts, and one keeps a small process small. The last one marks the
+ * processes of a pod for a node without containers.
  */
 const FOR_TOOLS = ['PATH', 'HOME', 'TMPDIR', 'LANG', 'LC_ALL', 'TZ', 'LD_LIBRARY_PATH'].concat([
   'SSL_CERT_FILE',
@@ -41,7 +41,7 @@ const roleSettings = (env: Env): Record<string, string> =>
     ),
   );
 
-/** What the local system reads of its environment; everything else is an option on its command line. */
+/** Reads the variables of the local system; everything else is an option on its command line. */
 export const localEnvironment = (env: Env = environment()) => {
   const { text, optional, json } = reader(env);
   return Object.freeze({
@@ -54,9 +54,9 @@ export const localEnvironment = (env: Env = environment()) => {
     /** `--to` without showing the key in the process list. */
     to: optional('TO'),
     logLevel: text('LOG_LEVEL', 'info'),
-    /** LOOPSTREAM_* for the roles: each limit can be tried here. What connects the parts with each other overrides it. */
+    /** LOOPSTREAM_* for the roles: each limit can be tried here. The addresses that connect the parts override them. */
     settings: Object.freeze(roleSettings(env)),
-    /** Handed by the supervisor to the receiver it starts. */
+    /** Set by the supervisor for the receiver that it starts. */
     receiver: () => json<unknown>('RECEIVER'),
   });
 };

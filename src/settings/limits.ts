@@ -1,6 +1,6 @@
 /**
- * The limits of an account: one table for everything that costs the service something, with a value for each class of account.
- * Pure: no I/O, no clock.
+ * Lists the limits of an account: one table for everything that costs the service something, with a value for each
+ * class of account. Pure: no I/O, no clock.
  */
 import { AppError, type ErrorCode } from '../lib/errors.ts';
 import { maxSourceBytes } from './common.ts';
@@ -117,7 +117,7 @@ export type LimitName = keyof typeof LIMIT_ROWS;
 export const LIMIT_NAMES = Object.keys(LIMIT_ROWS) as LimitName[];
 
 export type Limits = Readonly<Record<AccountClass, Readonly<Record<LimitName, number>>>>;
-/** What an installation says in place of the table. */
+/** The values that an installation sets in place of the table's. */
 export type LimitOverrides = { readonly [Class in AccountClass]?: Readonly<Partial<Record<LimitName, number>>> };
 
 const columnOf = (column: AccountClass, overrides: LimitOverrides) =>
@@ -152,8 +152,8 @@ export function parseLimits(value: unknown): LimitOverrides {
 }
 
 /**
- * Reads the limits of accounts: LOOPSTREAM_LIMITS in place of the table. Settings that are older than the table say the same of the
- * class `full`, and give way to it.
+ * Reads the limits of accounts: LOOPSTREAM_LIMITS replaces values of the table. Settings older than the table set the
+ * class `full`, and LOOPSTREAM_LIMITS takes precedence.
  */
 export const accountLimits = (env: Env) => {
   const { optional, integer, json } = reader(env);
@@ -176,19 +176,19 @@ export function sayAmount(name: LimitName, amount: number): string {
   return `${Math.floor(inUnit * 10) / 10} ${UNITS[power]}`;
 }
 
-/** A part of a limit that a request would take. */
+/** The part of a limit that a request would take. */
 export interface Claim {
   name: LimitName;
-  /** What others have of it. */
+  /** The amount in use. */
   used: number;
-  /** What the request takes. */
+  /** The amount that the request takes. */
   wanted: number;
 }
 
 export interface LimitUse extends Claim {
   allowed: number;
   class: AccountClass;
-  /** What the same limit is for the class `full`. */
+  /** The same limit in the class `full`. */
   full: number;
 }
 
@@ -197,7 +197,10 @@ const lift = ({ name, class: column, full, allowed }: LimitUse): string =>
     ? ` Buying credit once raises this limit to ${sayAmount(name, full)}, for good.`
     : '';
 
-/** The error of a request that would go beyond a limit. Its sentence names the limit, what is used, and two ways on. */
+/**
+ * Builds the error of a request that would exceed a limit. Its sentence names the limit, the amount in use, and two
+ * ways on.
+ */
 export function limitExceeded(use: LimitUse): AppError {
   const { name, used, wanted, allowed } = use;
   const { words, free, code = 'quota_exceeded' } = LIMIT_ROWS[name] as Row;

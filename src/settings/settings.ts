@@ -1,6 +1,6 @@
 /**
- * How settings are read from an environment: by their names without the prefix, each checked, so that one that is missing or
- * wrong is named in the error. Pure: no I/O, no clock.
+ * Reads settings from an environment by their names without the prefix. Each is checked, and the error names a missing
+ * or wrong one. Pure: no I/O, no clock.
  */
 
 export class ConfigError extends Error {

@@ -1,6 +1,6 @@
 /**
- * Sends mail by SMTP (RFC 5321). A server that is away or busy is asked again a few times; whoever has a mail sent need not
- * wait for that. Addresses and texts reach no log: a mail carries a link that lets its reader in.
+ * Sends mail by SMTP (RFC 5321). A server that is away or busy is tried again a few times; callers need not wait for
+ * that. Addresses and texts reach no log: a mail carries a link that lets its reader in.
  */
 import { createTransport } from 'nodemailer';
 import { sleep } from '../clock.ts';
@@ -26,7 +26,7 @@ export interface Mailer {
 /** `smtpUrl` is `smtp://user:password@host:port`, or `smtps://…` with TLS from the first byte. */
 export interface MailConfig {
   smtpUrl: string;
-  /** Who it is from: `loops@example.com`, or `Loops <loops@example.com>`. */
+  /** The sender: `loops@example.com`, or `Loops <loops@example.com>`. */
   from: string;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Notices to the owner of an account about ways into it: when, what, and how to take it back. Several that wait for one address
- * become one letter. Pure: no I/O, no clock.
+ * Writes notices to the owner of an account about credentials: when, what, and how to undo it. Several that wait for
+ * one address become one letter. Pure: no I/O, no clock.
  */
 import type { Mail } from './mailer.ts';
 import { mailOf } from './templates.ts';
@@ -49,7 +49,7 @@ const countWays = ({ apiKeys, apps, passkeys }: Ways): string =>
     ...(passkeys > 0 ? [count(passkeys, 'passkey')] : []),
   ]);
 
-/** What a new password has ended, and what still lets somebody in. */
+/** Describes the credentials that a new password revoked, and those that still work. */
 export function describePassword(revoked: Ways, kept: Ways): string {
   const [gone, left] = [countWays(revoked), countWays(kept)];
   return [

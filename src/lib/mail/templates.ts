@@ -1,6 +1,6 @@
 /**
- * What the mails say. Nothing that a stranger typed stands in them but the address they go to: whoever signs up with somebody
- * else's address would otherwise write him a letter in our name. Pure: no I/O, no clock.
+ * Writes the mails. They contain no text that a stranger typed, except their own address. Otherwise a sign-up with
+ * somebody else's address would send that person a stranger's letter in our name. Pure: no I/O, no clock.
  */
 import type { Mail } from './mailer.ts';
 
@@ -9,7 +9,7 @@ export interface Letter {
   subject: string;
   /** Sentences, each paragraph one string. */
   before: readonly string[];
-  /** What the reader is to do, if anything: an address of ours and what it is called. */
+  /** The action that the reader is asked for, if any: an address of ours and its label. */
   action?: { label: string; url: string };
   after: readonly string[];
 }

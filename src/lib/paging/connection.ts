@@ -1,7 +1,7 @@
 /**
- * Lists as Relay connections (https://relay.dev/graphql/connections.htm): GraphQL shows them as they are, REST flattens
- * them. A cursor is a place in the order and not a number, so it stays right when things come and go around it.
- * Pure: no I/O, no clock.
+ * Pages lists as Relay connections (https://relay.dev/graphql/connections.htm): GraphQL shows them as they are, REST
+ * flattens them. A cursor is a position in the order and not a number, so it stays right when items come and go around
+ * it. Pure: no I/O, no clock.
  */
 import { crc32 } from 'node:zlib';
 import { validationFailed } from '../errors.ts';
@@ -32,18 +32,18 @@ export interface PageArgs {
   before?: string | null | undefined;
   /** NEWEST_FIRST when left out. */
   orderBy?: Order | undefined;
-  /** What the caller's clients call `after`: the path of the error about a cursor that is none. */
+  /** The path in errors about an invalid cursor: the name by which clients know `after`. */
   afterPath?: string | undefined;
 }
 
 export interface Connection<T> {
-  /** Of all pages. */
+  /** The number of items on all pages. */
   totalCount: number;
   pageInfo: { hasNextPage: boolean; hasPreviousPage: boolean; startCursor: string | null; endCursor: string | null };
   edges: { cursor: string; node: T }[];
 }
 
-/** Where something stands in an order. */
+/** The position of an item in an order. */
 export interface Place {
   /** In the order by createdAt RFC 3339 in UTC and whole seconds, as Kubernetes writes it: it compares like the time. */
   key: string;
@@ -53,7 +53,7 @@ export interface Place {
 const compareText = (a: string, b: string): number => (a === b ? 0 : a < b ? -1 : 1);
 const compare = (a: Place, b: Place): number => compareText(a.key, b.key) || compareText(a.id, b.id);
 
-/** As Kubernetes has names. */
+/** The syntax of names in Kubernetes. */
 const ID = new RegExp(NAME_PATTERN);
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/;
 
@@ -61,8 +61,8 @@ const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/;
 export const nameKey = (name: string): string => name.normalize('NFC').toLowerCase();
 
 /**
- * `list` names the list a cursor belongs to, so that one of another list, or of another order, is refused. A sum finds what was
- * changed or cut off. Whoever makes a cursor of his own only names another place in his own list.
+ * Encodes a cursor. `list` names its list, so that a cursor of another list or order is refused. A checksum detects
+ * changed or truncated cursors. It is no secret: a forged cursor only names another position in the user's own list.
  */
 export function encodeCursor(list: string, { key, id }: Place, by: Order['by'] = 'createdAt'): string {
   const text = by === 'createdAt' ? `${list} ${key} ${id}` : `${list}.${by} ${base64url(key)} ${id}`;
@@ -145,7 +145,7 @@ export function connect<S, T>(
   return { totalCount: count, pageInfo: new PageInfo(edges, end < count, hasPrevious), edges };
 }
 
-/** Whoever does not ask for a cursor does not pay for it: of a page, REST tells one. */
+/** Cursors are computed on demand: REST returns only one for each page. */
 class Edge<S, T> {
   readonly node: T;
   readonly #item: S;

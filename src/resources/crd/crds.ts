@@ -1,6 +1,6 @@
 /**
- * The four CustomResourceDefinitions, made from the TypeBox types that also check requests. What a type cannot say is here:
- * columns, names, and the rules of rules.ts. Pure: no I/O, no clock.
+ * Builds the four CustomResourceDefinitions from the TypeBox types that also check requests. Properties that a type
+ * cannot express are here: columns, names, and the rules of rules.ts. Pure: no I/O, no clock.
  */
 import type { TSchema } from 'typebox';
 import { CRDS } from '../../kube/core.ts';
@@ -18,7 +18,7 @@ import { UploadSpec, UploadStatus } from '../upload/spec.ts';
 import { DESTINATION_RULES, LOOPSTREAM_RULES, PLAYLIST_RULES, UPLOAD_RULES } from './rules.ts';
 import { type Additions, decorate, type Structural, toStructural } from './schema.ts';
 
-/** What `kubectl get` shows; `wide` only with -o wide. */
+/** A column of `kubectl get`; `wide` columns only with -o wide. */
 interface Column {
   name: string;
   type: 'string' | 'integer' | 'number' | 'boolean' | 'date';

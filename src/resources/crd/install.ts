@@ -1,4 +1,4 @@
-/** Puts the CustomResourceDefinitions into a cluster and waits until it serves them. */
+/** Installs the CustomResourceDefinitions in a cluster and waits until it serves them. */
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parse } from 'yaml';

@@ -1,9 +1,9 @@
 /**
- * What the types cannot say of our kinds: rules across fields, what may not change, what a text looks like; as CEL, with
- * the sentences that requests give too (src/lib/sentences.ts). Pure: no I/O, no clock.
+ * Lists rules of our kinds that types cannot express, as CEL: rules across fields, immutable fields, patterns. Their
+ * messages are those of requests (src/lib/sentences.ts). Pure: no I/O, no clock.
  *
- * What was stored before a rule was made stays usable: the API server does not ask again about what a write leaves as it
- * is (ratcheting). It cannot tell that of the root, which every write changes, so the rules there ask at creation alone.
+ * Objects stored before a rule existed stay usable: the API server does not check fields that a write leaves unchanged
+ * (ratcheting). It cannot do so for the root, which every write changes. So the rules there check at creation alone.
  */
 import {
   CRON,

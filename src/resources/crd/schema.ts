@@ -1,6 +1,7 @@
 /**
- * TypeBox type → structural schema, the subset of OpenAPI that a CustomResourceDefinition takes: every node has a type,
- * there are no unions and no references. Pure: no I/O, no clock.
+ * Converts a TypeBox type to a structural schema, the subset of OpenAPI that a CustomResourceDefinition takes: every
+ * node has a type, there are no unions and no references. Pure: no I/O, no clock.
+ *
  * https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/#specifying-a-structural-schema
  */
 import type { TSchema } from 'typebox';
@@ -10,7 +11,7 @@ export interface Rule {
   rule: string;
   message: string;
   reason?: 'FieldValueInvalid' | 'FieldValueForbidden' | 'FieldValueRequired';
-  /** Where the message points to when it is not the node itself, e.g. `.endAt`. */
+  /** The path that the message points to when it is not the node itself, e.g. `.endAt`. */
   fieldPath?: string;
   /** The rule is asked at creation too; `oldSelf` is then an optional without a value. */
   optionalOldSelf?: boolean;
@@ -41,7 +42,7 @@ export interface Structural {
   'x-kubernetes-preserve-unknown-fields'?: boolean;
 }
 
-/** What is taken over as it is. Everything else that a type carries is either handled below or refused. */
+/** Keywords that are copied unchanged. Every other keyword of a type is either handled below or refused. */
 const KEPT = [
   'description',
   'default',
@@ -72,7 +73,8 @@ export function toStructural(type: TSchema, path = 'schema'): Structural {
   if (source.properties) {
     const properties = Object.entries(source.properties as Record<string, TSchema>);
     schema.properties = Object.fromEntries(properties.map(([k, v]) => [k, toStructural(v, `${path}.${k}`)]));
-    // What has a default is filled in before anything is asked, so a person need not give it: nor should an editor say so.
+    // Kubernetes fills in defaults before it validates, so a user need not give these fields: an editor should not ask
+    // for them.
     const required = ((source.required as string[] | undefined) ?? []).filter(
       (name) => schema.properties?.[name]?.default === undefined,
     );

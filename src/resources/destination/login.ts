@@ -1,6 +1,6 @@
 /**
- * User name and password of a destination: fields of their own, or within a URL that somebody pasted (`rtmp://user:password@host/app`).
- * Pure: no I/O, no clock.
+ * Reads the user name and password of a destination: fields of their own, or within a URL that somebody pasted
+ * (`rtmp://user:password@host/app`). Pure: no I/O, no clock.
  */
 import type { Ingest } from './ingest.ts';
 

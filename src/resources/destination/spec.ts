@@ -1,6 +1,6 @@
 /**
- * Destination: where a stream is sent. The URL and the key live in a Secret alone; the status tells what may be shown of them.
- * Pure: no I/O, no clock.
+ * Declares Destination: the place a stream is sent to. The URL and the key live in a Secret alone; the status holds the
+ * parts that may be shown. Pure: no I/O, no clock.
  */
 import { type Static, Type } from 'typebox';
 import { Condition } from '../common/conditions.ts';
@@ -25,7 +25,7 @@ export type TestStage = (typeof TEST_STAGES)[number];
 export const ON_AIR = 'on_air';
 export const NOT_RUN = 'not_run';
 
-/** What the pod of a test answers (its termination message, JSON). */
+/** The result of a test's pod (its termination message, JSON). */
 export const ProbeResult = Type.Object({
   ok: Type.Boolean({ description: 'Whether it took a publish.' }),
   stage: Type.Enum(TEST_STAGES, { description: 'How far it came.' }),

@@ -1,6 +1,6 @@
 /**
- * Tells what keeps a stream off air, once for REST, GraphQL and Kubernetes: a condition that is False, its public code and the way
- * to mend it. Pure: no I/O, no clock.
+ * Lists the reasons that keep a stream off air, once for REST, GraphQL and Kubernetes: a condition that is False, its
+ * public code and its fix. Pure: no I/O, no clock.
  */
 import { type Condition, findCondition } from '../common/conditions.ts';
 import type { LoopStream } from './resource.ts';
@@ -45,7 +45,7 @@ export const codeOf = (reason: string): string =>
 
 type Said = Pick<Condition, 'type' | 'status' | 'reason' | 'message'>;
 
-/** What to do about a condition that is not True. */
+/** Returns the fix for a condition that is not True. */
 export function fixOf({ type, status, reason }: Pick<Said, 'type' | 'status' | 'reason'>): string {
   if (Object.hasOwn(READINESS_ISSUES, reason)) return READINESS_ISSUES[reason as ReadinessReason].fix;
   if (status === 'False' && !isReadinessCondition(type) && type !== 'PodScheduled')
@@ -56,8 +56,8 @@ export function fixOf({ type, status, reason }: Pick<Said, 'type' | 'status' | '
 const isReadinessCondition = (type: string): boolean => (READINESS_CONDITIONS as readonly string[]).includes(type);
 
 /**
- * The conditions of others that a stream names as gates, as Pods have them (`spec.readinessGates`): it is on air only
- * while none of them is False, and is not put there while one is not True. What nobody has said is Unknown.
+ * Returns the conditions of others that a stream names as gates, as Pods do (`spec.readinessGates`). A stream starts
+ * only when all are True, and stays on air while none is False. A missing condition is Unknown.
  */
 export const gatesOf = (
   { readinessGates = [] }: Pick<LoopStreamSpec, 'readinessGates'>,

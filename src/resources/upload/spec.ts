@@ -1,6 +1,6 @@
 /**
- * Upload: a source file, imported once and prepared for each profile that a stream asks for. State lives here, bytes in storage.
- * Pure: no I/O, no clock.
+ * Declares Upload: a source file, imported once and prepared for each profile that a stream asks for. State lives here,
+ * bytes in storage. Pure: no I/O, no clock.
  */
 import { createHash } from 'node:crypto';
 import { type Static, Type } from 'typebox';
@@ -233,8 +233,9 @@ export const incomingKeys = ({ metadata, spec }: { metadata: { uid: string }; sp
 export const sourceKey = (uploadUid: string): string => `sources/${uploadUid}`;
 
 /**
- * Keeps the renditions of an account apart from those of others, so that the time of a preparation tells nobody who else has
- * a file, and a Job that was taken over poisons only its own account's. Uploads without an account share one in their namespace.
+ * Separates the renditions of accounts. The time of a preparation then tells nobody that another account has the file,
+ * and a Job that was taken over poisons only its own account's. Uploads without an account share one scope in their
+ * namespace.
  */
 export const renditionScope = (namespace: string, accountId = ''): string =>
   createHash('sha256').update(`${namespace}/${accountId}`).digest('hex').slice(0, 24);
