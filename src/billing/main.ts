@@ -1,6 +1,6 @@
 /**
- * The role `billing`: what is done about money without anybody asking, wired here and taken down again in reverse. Several of
- * it may run; each job is done by one of them at a time.
+ * Composes the role `billing`: opens the background jobs of money here and closes them in reverse. Several processes
+ * may run; each job is done by one of them at a time.
  */
 import type { AddressInfo } from 'node:net';
 import { createLeases } from '../db/leases.ts';
@@ -43,7 +43,7 @@ import {
 } from './metering/work.ts';
 import type { BillingConfig } from './settings.ts';
 
-/** Who waits for a write that Kubernetes does not answer tries it again in the next run. */
+/** A write that Kubernetes does not answer is retried in the next run. */
 const KUBERNETES_TIMEOUT_MS = 10_000;
 
 export interface RunningBilling {
@@ -117,7 +117,7 @@ export async function runBilling(
   return { opsUrl: `http://${config.opsHost}:${port}`, ready };
 }
 
-/** Of cards where there are any, and of invoices where somebody sends them. */
+/** Jobs for cards if they are configured, and for invoices if there is a seller. */
 async function moneyJobs({ config, db, ledger, log }: Pick<Given, 'config' | 'db' | 'ledger' | 'log'>): Promise<Job[]> {
   const { cards, currency } = config;
   const [payments, seller] = [await openPayments(cards), await readSeller(config.seller)];
@@ -140,7 +140,7 @@ interface Given {
   clock: Clock;
 }
 
-/** What is done about streams: counted, acknowledged, and told whether there is credit. */
+/** Opens the work on streams: counting, acknowledging, and the condition of credit. */
 function openWork(given: Given): WorkDeps {
   const { config, kube, db, ledger, streams, pods, lifecycle, log, counted, clock } = given;
   const { prices, creditGraceSeconds: graceSeconds, meterIntervalMs: everyMs } = config;

@@ -1,6 +1,9 @@
-/** What to do about a difference. Nothing is mended by itself: each stands for something that must not have happened. Pure: no I/O, no clock. */
+/**
+ * Lists the remedy for each difference. None is repaired automatically: each results from something that must not have
+ * happened. Pure: no I/O, no clock.
+ */
 
-/** By what was compared, and then by what differs; '' for all else of it. */
+/** By the compared noun, and then by the property that differs; '' for all others. */
 const ADVICE: Record<string, Record<string, string>> = {
   ledger: {
     balance:

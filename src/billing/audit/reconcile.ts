@@ -1,7 +1,7 @@
 /**
- * Computes all that is in the ledger anew from what it is made of: balances from entries, charges from what was metered and from
- * what the pods have told, at the prices of their time, credits from top-ups, deposits and the deeds of staff, and invoices from
- * what they are for. It changes nothing. Whoever brings a noun that moves credit adds its facts here.
+ * Recomputes the whole ledger from its sources and changes nothing. Balances come from entries, and charges from
+ * metered seconds and the pods' reports, at the prices of their time. Credits come from top-ups, deposits and staff
+ * operations, and invoices from their entries. A new noun that moves credit adds its facts here.
  */
 
 import type { Db } from '../../db/pool.ts';
@@ -16,11 +16,11 @@ export interface Reconciled extends store.Facts {
   name: string;
 }
 
-/** What is not in the database. Without one of them, what needs it is left out. */
+/** Sources outside the database. A comparison without its source is left out. */
 export interface Sources {
   /** ISO 4217: what deposits are worth is counted in it. */
   currency?: string;
-  /** What is charged by. */
+  /** The price list of charges. */
   prices?: PriceList;
   /** Reads all streams, which may be asked again. Rejects when Kubernetes does not answer. */
   streams?: () => Promise<readonly LoopStream[]>;

@@ -1,6 +1,6 @@
 /**
- * The SQL of reconciling: what the ledger must hold, computed anew from the rows of each noun that has to do with money. Each
- * answers what differs, and how much it has looked at.
+ * Reconciles with SQL: recomputes the expected ledger from the rows of each noun of billing. Each query returns the
+ * differences, and the number of rows compared.
  */
 import { type RawBuilder, sql } from 'kysely';
 import type { Db } from '../../db/pool.ts';
@@ -23,7 +23,7 @@ export interface Facts {
 /** Differences that are told: where there are more, something is wrong at large. */
 const MOST = 1000;
 
-/** What is expected and what is found, each with `subject`, `what` and `value`, side by side; null is the same as 0. */
+/** Compares expected and found rows, each with `subject`, `what` and `value`; null equals 0. */
 async function compare(db: Db, expected: RawBuilder<unknown>, found: RawBuilder<unknown>): Promise<Facts> {
   const { rows } = await sql<Difference & { checked: bigint; differs: boolean }>`
     with expected as (${expected}), found as (${found}), both_of as (
@@ -49,7 +49,7 @@ export async function countTransactions(db: Db): Promise<number> {
   return Number(rows[0]?.count ?? 0n);
 }
 
-/** Of each session what was metered, against its charges: credits, seconds, and how many. */
+/** Compares each session's metered time with its charges: credits, seconds, and their number. */
 export const meterFacts = (db: Db): Promise<Facts> =>
   compare(
     db,
@@ -78,9 +78,9 @@ const listed = (prices: PriceList): RawBuilder<unknown> => {
 };
 
 /**
- * Of each charge the price of its time by the list, against that which it was made with; and of each session what its seconds
- * cost at those prices, against what was charged. What did not cost a whole credit where the price changed may have been charged
- * at the next one: a credit for each change is no difference.
+ * Compares the price of each charge with the list, and the cost of each session's seconds at those prices with its
+ * charges. A fraction of a credit at a change of price may have been charged at the next price. One credit for each
+ * change is therefore no difference.
  */
 export const priceFacts = (db: Db, prices: PriceList): Promise<Facts> => {
   const charges = sql`select t.key, split_part(t.key, ':', 2) || ':' || split_part(t.key, ':', 3) as session,
@@ -115,8 +115,8 @@ export interface ToldSession {
 }
 
 /**
- * Of each session what was counted, against what its pods have told: never more, and all of it where that was acknowledged. What
- * is not counted yet is no difference.
+ * Compares each session's count with its pods' reports: never more, and all of it once acknowledged. Time not counted
+ * yet is no difference.
  */
 export async function sessionFacts(db: Db, told: readonly ToldSession[]): Promise<Facts> {
   const { rows } = await sql<Difference>`
@@ -135,14 +135,14 @@ export async function sessionFacts(db: Db, told: readonly ToldSession[]): Promis
   return { checked: told.length, differences: rows };
 }
 
-/** What entries of the transactions whose details name a `noun` have moved: for the customer, and of cash. */
+/** Sums the entries of transactions whose details name a `noun`: for the customer, and of cash. */
 const movedBy = (noun: string, cash: string) => sql`select
     case when e.account like 'customer:%' then 'credited' else 'cash' end as what, t.details ->> ${noun}::text as subject,
     sum(e.credits) as value
   from loopstream.ledger_transactions t join loopstream.ledger_entries e on e.transaction_id = t.id
   where t.details ->> ${noun}::text is not null and (e.account like 'customer:%' or e.account like ${cash}) group by 1, 2`;
 
-/** Of each top-up what was paid and what went back, against what was credited, taken and received. */
+/** Compares each top-up's payments and reversals with the credits, debits and cash of the ledger. */
 export const topUpFacts = (db: Db, creditsPerMinorUnit: bigint): Promise<Facts> =>
   compare(
     db,
@@ -159,8 +159,8 @@ export const topUpFacts = (db: Db, creditsPerMinorUnit: bigint): Promise<Facts> 
   );
 
 /**
- * Of each account what was charged and given back of what is billed by now, against its invoices and credit notes; of each of
- * these its lines, against its sum; and of each series how many there are, against the last number that was given.
+ * Compares three things: each account's billed charges and refunds with its invoices and credit notes, each document's
+ * lines with its sum, and each series' documents with its last number.
  */
 export const invoiceFacts = (db: Db): Promise<Facts> =>
   compare(
@@ -187,8 +187,8 @@ export const invoiceFacts = (db: Db): Promise<Facts> =>
   );
 
 /**
- * Of each deposit what its payments are worth, against what was credited and received; of each payment in the coin that was asked
- * for its amount at its rate, against its worth. `creditsPerUnit` are those of one whole unit of the currency, if that is known.
+ * Compares each deposit's worth with its credits and cash, and each payment in the requested coin at its rate with its
+ * worth. `creditsPerUnit` are those of one whole unit of the currency, if that is known.
  */
 export const depositFacts = (db: Db, creditsPerUnit: bigint | undefined): Promise<Facts> => {
   const worth = sql`loopstream.crypto_payments p join loopstream.crypto_deposits d on d.id = p.deposit_id and d.asset = p.asset
@@ -209,7 +209,7 @@ export const depositFacts = (db: Db, creditsPerUnit: bigint | undefined): Promis
   );
 };
 
-/** Of each deed of staff that moved credit, against the ledger; and nothing there that staff have not done. */
+/** Compares each staff operation that moved credit with the ledger, and finds staff entries without an operation. */
 export const staffFacts = (db: Db): Promise<Facts> =>
   compare(
     db,

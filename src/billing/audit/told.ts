@@ -1,11 +1,11 @@
-/** The sessions that Kubernetes tells of, as what was counted is held against them. Pure: no I/O, no clock. */
+/** Reads the sessions that Kubernetes reports, to compare them with the counts. Pure: no I/O, no clock. */
 import type { LoopStream } from '../../resources/stream/resource.ts';
 import { lastNumber } from '../../resources/stream/sessions.ts';
 import { accountOf } from '../metering/accounts.ts';
 import { tenthsOf } from '../metering/count.ts';
 import type { ToldSession } from './store.ts';
 
-/** Of streams that somebody pays for. */
+/** For streams of paying accounts. */
 export const toldSessions = (streams: readonly LoopStream[]): ToldSession[] =>
   streams
     .filter((stream) => accountOf(stream) !== undefined)

@@ -1,6 +1,6 @@
-/** Which events of the payment provider matter here. Pure: no I/O, no clock. */
+/** Lists the events of the payment provider that matter here. Pure: no I/O, no clock. */
 
-/** What tells something about a payment of a Checkout Session. */
+/** Events about a payment of a Checkout Session. */
 export const EVENT_TYPES = [
   ...['checkout.session.completed', 'checkout.session.expired'],
   ...['checkout.session.async_payment_succeeded', 'checkout.session.async_payment_failed'],

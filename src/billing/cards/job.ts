@@ -1,6 +1,6 @@
 /**
- * What is done about top-ups without anybody asking: events that never came are read, and open payments are asked about, so
- * that no webhook is needed for the ledger to be right in the end.
+ * Settles top-ups in the background: reads events that never arrived, and asks about open payments. So the ledger
+ * becomes right in the end without any webhook.
  */
 import type { Job } from '../ledger/jobs.ts';
 import { type EventDeps, takeEvent } from './events.ts';
@@ -22,7 +22,7 @@ export interface TopUpJobDeps extends EventDeps {
 
 export function createTopUpJob(deps: TopUpJobDeps): Job {
   const { db, payments, log, quietSeconds = QUIET_SECONDS } = deps;
-  /** Of the overlap: they would be looked at again in each run. */
+  /** Events of the overlap, which each run would handle again. */
   let seen = new Set<string>();
 
   const readEvents = async (signal: AbortSignal): Promise<number> => {
@@ -58,7 +58,7 @@ export function createTopUpJob(deps: TopUpJobDeps): Job {
     for (const row of await store.listUnsettled(db, quietSeconds, AT_ONCE)) {
       signal.throwIfAborted();
       try {
-        // Of one whose making was cut off nobody knows the page, so nobody can pay it.
+        // Nobody knows the page of a payment whose creation was cut off, so nobody can pay it.
         if (row.sessionId === null) await store.expireUnmade(db, row.id);
         else await settleTopUp(deps, row.id, await payments.look(row.sessionId), new Date());
       } catch (err) {

@@ -1,4 +1,4 @@
-/** Opens the way to the payment provider: reads the secrets that are in files. */
+/** Opens the client of the payment provider: reads the secrets that are in files. */
 import { readFile } from 'node:fs/promises';
 import { ConfigError } from '../../settings/settings.ts';
 import type { CardSettings, Secret } from './settings.ts';

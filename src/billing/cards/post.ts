@@ -1,11 +1,10 @@
 /**
- * What settling a top-up does to the ledger and to its row: all of it or nothing, in one transaction of the database.
+ * Posts a settled top-up to the ledger and to its row: all of it or nothing, in one transaction of the database.
  *
- * When money goes back (a refund, or a dispute for as long as the bank holds it), the customer gives back the credits that it
- * bought. Credits that have been used already are not there any more, and nobody's balance is taken below its floor: what is
- * missing goes to `writeoff`, which is our loss, and the account is flagged for staff (loopstream.account_flags). Streams are
- * not stopped by it; an empty balance does that. Is the money ours again, since the refund failed or the dispute was won,
- * each gets back what it gave.
+ * When money goes back (a refund, or a dispute for as long as the bank holds it), the customer returns the credits that it
+ * bought. Used credits are gone, and no balance falls below its floor. The missing part goes to `writeoff`, which is our
+ * loss, and the account is flagged for staff (loopstream.account_flags). This does not stop streams; an empty balance does.
+ * When the refund fails or the dispute is won, each side gets its part back.
  *
  *   paid             cash:card −      customer +
  *   refund           customer −, writeoff −      cash:card +
@@ -29,7 +28,7 @@ export interface PostDeps {
 
 type Kept = Map<string, store.KeptReversal>;
 
-/** What is not 0: the ledger takes no other entries. */
+/** Drops zero amounts: the ledger accepts no such entries. */
 const entriesOf = (...entries: [account: string, credits: bigint][]): Entry[] =>
   entries.filter(([, credits]) => credits !== 0n).map(([account, credits]) => ({ account, credits }));
 

@@ -1,6 +1,6 @@
 /**
- * The settings of payments by card, read by config.ts. Secrets may be in files, which no process list and no description of a
- * pod shows; whoever needs them opens them (open.ts). Pure: no I/O, no clock.
+ * Declares the settings of payments by card, read by config.ts. Secrets may be in files, which no process list and no
+ * description of a pod shows; open.ts reads them. Pure: no I/O, no clock.
  */
 import { ConfigError, type Env, reader } from '../../settings/settings.ts';
 
@@ -10,7 +10,7 @@ export type Secret = Readonly<{ text: string } | { file: string }>;
 export interface CardSettings {
   /** Undefined where no card can be taken. */
   stripe: Readonly<{ key: Secret; webhookSecret: Secret; url: string }> | undefined;
-  /** What one top-up may be, in minor units. */
+  /** The smallest top-up, in minor units. */
   minMinor: bigint;
   maxMinor: bigint;
 }

@@ -1,16 +1,15 @@
 /**
- * What is to be done about a top-up, from what is known of it and what Stripe says now. Pure: no I/O, no clock.
+ * Decides the next state of a top-up from its known state and Stripe's current facts. Pure: no I/O, no clock.
  *
- * An event of Stripe only says "look": then all of the payment is fetched anew, and this is asked. What it is told may be
- * old, since two looks can overtake each other. So nothing is ever unlearned: of a payment, a refund and a dispute each step
- * leads on and none back, and a look that knows less than the row changes nothing.
+ * An event of Stripe only triggers this: the whole payment is then fetched anew. The facts may be old, since two fetches
+ * can overtake each other. So the state only moves forward: facts older than the row change nothing.
  *
  *   open → processing → paid → partially_refunded → refunded
  *   open → expired, processing → failed    (and to paid after all, when the money came late)
  *   paid → disputed → charged_back (lost) or paid (won)
  *   open → review                          (paid in a currency that was not asked for: no credit, staff decide)
  *
- * What is credited is what Stripe has received, also where that is not the amount that was asked for.
+ * The credited amount is the one that Stripe has received, even if it differs from the requested one.
  */
 
 export const STATES = [
@@ -19,10 +18,10 @@ export const STATES = [
 ] as const;
 export type State = (typeof STATES)[number];
 
-/** As Stripe tells it now; amounts in minor units. */
+/** The payment as Stripe reports it now; amounts in minor units. */
 export interface Facts {
   session: 'open' | 'complete' | 'expired';
-  /** What has been received, and of which currency (ISO 4217, upper case). */
+  /** The amount received, and its currency (ISO 4217, upper case). */
   receivedMinor: bigint;
   currency: string;
   /** The way of paying takes days, and the money did not come. */
@@ -61,7 +60,7 @@ export type Move =
 const sum = (numbers: readonly bigint[]): bigint => numbers.reduce((total, number) => total + number, 0n);
 const ofKind = (reversals: readonly Reversal[], kind: Reversal['kind']) => reversals.filter((one) => one.kind === kind);
 
-/** What is known afterwards, and what the ledger is told, in this order. */
+/** Returns the new state, and the postings for the ledger, in this order. */
 export function settle(known: Known, facts: Facts): { known: Known; moves: Move[] } {
   const isOther = facts.receivedMinor > 0n && facts.currency !== known.currency;
   if (isOther || known.review === 'currency_differs')

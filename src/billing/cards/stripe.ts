@@ -1,7 +1,7 @@
 /**
- * The one adapter to Stripe: makes pages where a card is paid with, and tells all that Stripe knows of a payment. What an
- * event says is never used but for which payment it is about. No error of the library goes further than this file: it
- * carries the request, and a request carries the key.
+ * Adapts Stripe: creates payment pages, and returns all that Stripe knows of a payment. An event is only used to
+ * identify its payment. No error of the library leaves this file: it carries the request, and a request carries the
+ * key.
  */
 import Stripe from 'stripe';
 import { AppError } from '../../lib/errors.ts';
@@ -11,21 +11,21 @@ import type { Facts } from './settle.ts';
 /** Signatures of events older than this are refused, as Stripe's own library has it. */
 const TOLERANCE_SECONDS = 300;
 const TIMEOUT_MS = 15_000;
-/** Of refunds and disputes of one payment; nobody has seen as many. */
+/** Maximum of refunds and disputes of one payment; far more than occur. */
 const MANY = 1000;
 
 export interface StripeSettings {
   key: string;
   /** More than one while they are being changed for others. */
   webhookSecrets: readonly string[];
-  /** Of the API: `https://api.stripe.com`. */
+  /** The address of the API: `https://api.stripe.com`. */
   url: string;
 }
 
 /** All that is known of a payment, as it is now. */
 export interface Looked {
   facts: Facts;
-  /** Of our metadata: null when it is not ours. */
+  /** From our metadata: null when the payment is not ours. */
   topUpId: string | null;
   sessionId: string;
   paymentIntentId: string | null;

@@ -1,7 +1,7 @@
 /**
- * Bitcoin by an Esplora server (https://github.com/Blockstream/esplora/blob/master/API.md): the operator's own, or a public
- * one. Blocks are followed by their headers; what came to an address is asked for by the address, and counts when the block
- * that it is said to be in is the one that was read.
+ * Reads Bitcoin from an Esplora server (https://github.com/Blockstream/esplora/blob/master/API.md): the operator's own,
+ * or a public one. Blocks are followed by their headers. Payments are queried by address, and count when their block is
+ * the one that was read.
  */
 import { type Static, type TSchema, Type } from 'typebox';
 import { Value } from 'typebox/value';
@@ -11,7 +11,7 @@ import type { BtcNetwork } from './spec.ts';
 const TIMEOUT_MS = 15_000;
 /** Addresses that are asked for at the same time. */
 const AT_ONCE = 4;
-/** As the server cuts pages of an address's confirmed transactions. */
+/** The server's page size of an address's confirmed transactions. */
 const PAGE = 25;
 /** An answer is a page of transactions at most, which may have thousands of outputs each. */
 const MAX_BYTES = 32 * 2 ** 20;
@@ -110,7 +110,7 @@ export function createEsplora({ network, esploraUrl }: Pick<BtcNetwork, 'network
   };
 }
 
-/** Of a transaction what goes to the addresses. */
+/** Returns the transfers of a transaction to the addresses. */
 const transfersTo = ({ txid, vout }: Transaction, addresses: ReadonlySet<string>): Transfer[] =>
   vout.flatMap(({ scriptpubkey_address, value }, index): Transfer[] => {
     const to = scriptpubkey_address?.toLowerCase();

@@ -1,10 +1,10 @@
 /**
- * An EVM chain by a node's JSON-RPC. Coins are found by reading blocks with their transactions, tokens by the Transfer logs of
- * each block, asked for by its hash: so both are of the same block, or the block is not there.
+ * Reads an EVM chain by a node's JSON-RPC. Coins are found by reading blocks with their transactions, tokens by the
+ * Transfer logs of each block, queried by its hash. So both are of the same block, or the block is not there.
  *
- * The limit: coins that a contract sends on (an "internal" transfer, as some exchanges and multisig wallets do) are in no
- * transaction and no log, and nodes do not tell of them without tracing. They are not lost, since the address is ours: the
- * sweep plan compares what each address holds with what was credited, and names the difference.
+ * The limit: no transaction and no log shows coins that a contract sends on (an "internal" transfer, as some exchanges
+ * and multisig wallets do). Nodes do not report them without tracing. They are not lost, since the address is ours. The
+ * sweep plan compares each address's balance with its credits, and names the difference.
  */
 import type { Hex } from 'viem';
 import { decodeAbiParameters, hexToBigInt, hexToNumber, numberToHex } from 'viem/utils';
@@ -12,7 +12,7 @@ import { type Block, type Chain, ChainError, type Found, type Transfer } from '.
 import { createRpc } from './rpc.ts';
 import type { EvmNetwork } from './spec.ts';
 
-/** Transfer(address,address,uint256): ERC-20. That of ERC-721 has one topic more. */
+/** Transfer(address,address,uint256) of ERC-20. The event of ERC-721 has one topic more. */
 const TRANSFER = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
 /** Blocks that are asked for at the same time. */
 const AT_ONCE = 5;
@@ -58,7 +58,7 @@ const isTransfer = ({ topics }: RpcLog): boolean => topics.length === 3 && topic
 
 export function createEvmChain(network: EvmNetwork): Chain {
   const ask = createRpc(network);
-  /** What `find` was answered, for many transfers of one transaction; until the height is asked for again. */
+  /** Receipts of `find`, for many transfers of one transaction; until the next `height`. */
   let kept = new Map<string, Promise<RpcReceipt | null>>();
 
   const header = ({ number, hash, parentHash, timestamp }: RpcBlock) => ({

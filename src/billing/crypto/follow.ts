@@ -1,8 +1,8 @@
 /**
- * Follows one chain: reads its blocks in order, each of which must name the one before as its parent, and goes back to where it
- * parted when the node shows another chain. What a node says of its height is only how far there may be something to read; no
- * block is skipped for it and none forgotten. Each step is one transaction that moves on from the very block that it began at,
- * so that it may be killed anywhere and done by two at once.
+ * Follows one chain: reads its blocks in order, each of which must name the one before as its parent. When the node
+ * shows another chain, it goes back to the fork. The node's height only limits how far to read; no block is skipped for
+ * it and none forgotten. Each step is one transaction that starts at the very block where the last one ended. So it may
+ * be killed anywhere, and two may run at once.
  */
 
 import type { Db } from '../../db/pool.ts';
@@ -19,7 +19,7 @@ const BATCH = 20;
 const STEPS_BACK = 50;
 /** How often a run goes back. */
 const TURNS = 3;
-/** Of transfers that are in no block, those of deposits are looked for that were made within this time. */
+/** Transfers in no block are looked up for deposits made within this time. */
 const RECENT_MS = 2 * 86_400_000;
 
 export interface FollowDeps {
@@ -123,7 +123,7 @@ export function createFollower({ db, chain, network, kin, creditsPerUnit, clock 
     return done ? good.at(-1) : undefined;
   }
 
-  /** What is in no block yet, and what is in one that was read without it. */
+  /** Looks up transfers that are in no block yet, and those in a block that was read without them. */
   async function lookAround(): Promise<void> {
     if (chain.recent === undefined) return;
     const since = new Date(clock.now().getTime() - RECENT_MS);
@@ -134,7 +134,7 @@ export function createFollower({ db, chain, network, kin, creditsPerUnit, clock 
       const heights = found.map(({ block }) => block?.height ?? 0);
       const known = await store.listBlocks(trx, name, Math.max(0, ...heights), heights.length === 0 ? 0 : 2_000);
       const hashes = new Map(known.map(({ height, hash }) => [height, hash]));
-      // What is in a block that was not read yet comes with it.
+      // A transfer in an unread block comes with that block.
       const isRead = ({ block }: Seen) => block === undefined || hashes.get(block.height) === block.hash;
       await note(trx, found.filter(isRead));
     });

@@ -1,4 +1,7 @@
-/** The scans of chains for deposits, as jobs of the role `billing`: one for each network, so that a node that is away holds up no other. */
+/**
+ * Scans chains for deposits as jobs of the role `billing`: one for each network, so that a node that is away holds up
+ * no other.
+ */
 
 import type { Db } from '../../db/pool.ts';
 import { type Clock, systemClock } from '../../lib/clock.ts';
@@ -35,7 +38,7 @@ export async function openChain(network: NetworkSetting): Promise<Chain> {
   return (await import('./esplora.ts')).createBtcChain(network);
 }
 
-/** Of the same kind, so that an address of one is an address of the other. */
+/** Networks of the same kind, so that an address of one is an address of the other. */
 const kinOf = (network: NetworkSetting, { networks }: CryptoSettings): string[] =>
   [...networks.values()]
     .filter(({ setting }) =>

@@ -1,8 +1,8 @@
 /**
- * Addresses from an extended public key (BIP 32): the server can make addresses and can never spend from them, since there is
- * no private key on it. Deposits have the external addresses of the key's account, `0/<index>`: with the key of
- * m/44'/60'/0' those of EVM wallets, with that of m/84'/0'/0' the native segwit addresses of BIP 84.
- * Pure: no I/O, no clock.
+ * Derives addresses from an extended public key (BIP 32): the server can make addresses and can never spend from them,
+ * since it has no private key. Deposits have the external addresses of the key's account, `0/<index>`. The key of
+ * m/44'/60'/0' gives those of EVM wallets, that of m/84'/0'/0' the native segwit addresses of BIP 84. Pure: no I/O, no
+ * clock.
  */
 import { HDKey, type Versions } from '@scure/bip32';
 import { Address, NETWORK, p2wpkh, TEST_NETWORK } from '@scure/btc-signer';
@@ -60,7 +60,9 @@ function power(base: bigint, exponent: bigint): bigint {
 
 const hexOf = (number: bigint): string => number.toString(16).padStart(64, '0');
 
-/** Of a point on the curve as BIP 32 has it: 33 bytes, of which the first tells whether y is odd. */
+/**
+ * Derives the address of a point on the curve as BIP 32 has it: 33 bytes, of which the first tells whether y is odd.
+ */
 function evmAddress(compressed: Uint8Array): string {
   const x = BigInt(bytesToHex(compressed.subarray(1)));
   const root = power((power(x, 3n) + 7n) % P, (P + 1n) / 4n);
@@ -71,11 +73,11 @@ function evmAddress(compressed: Uint8Array): string {
 export interface AddressMaker {
   /** The same for the same key, whatever the network: its addresses are counted once. It tells nothing of the key. */
   keyId: string;
-  /** As people are shown it. `index` from 0. */
+  /** The address as wallets show it. `index` from 0. */
   address(index: number): string;
-  /** What the address is made from, for whoever is to sign. */
+  /** The public key of the address, for the signer. */
   publicKey(index: number): Uint8Array;
-  /** Of the account's key (BIP 32). */
+  /** The fingerprint of the account's key (BIP 32). */
   fingerprint: number;
 }
 

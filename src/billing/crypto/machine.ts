@@ -1,20 +1,21 @@
 /**
- * What becomes of a payment, and what a deposit is by its payments: all rules, and none of their effects (spec.ts has the
- * states). Heights are those that were verified block by block, never what a node says of itself. Pure: no I/O, no clock.
+ * Decides the next state of a payment, and derives a deposit's state from its payments: all rules, and none of their
+ * effects (spec.ts has the states). Heights are those verified block by block, never the node's own claim. Pure: no
+ * I/O, no clock.
  */
 import type { DepositState, IgnoredReason, PaymentState } from './spec.ts';
 
 export interface Payment {
   state: PaymentState;
-  /** Of the block that it is in; null while it is in none. */
+  /** The height of its block; null while it is in none. */
   height: number | null;
-  /** Of the block that it was in, when that has left the chain. */
+  /** The height of its former block, when that has left the chain. */
   lostHeight: number | null;
   /** How often it was credited and taken back. */
   reversals: number;
 }
 
-/** What the scanner saw of a transfer: in a block, or in none yet. */
+/** A transfer as the scanner saw it: in a block, or in none yet. */
 export type Sighting = { height: number } | 'pending';
 
 /** A transfer that is seen for the first time. */
@@ -42,7 +43,7 @@ export function lose(payment: Payment): Payment {
   return { ...payment, state, height: null, lostHeight: payment.height ?? payment.lostHeight };
 }
 
-/** What is to be done about a payment that can be decided on now; `drop`, and `reverse`, unless the node still knows it. */
+/** The decision about a payment. `drop` and `reverse` only apply if the node no longer knows it. */
 export type Verdict = 'wait' | 'credit' | 'reverse' | 'drop';
 
 /** `verified`: the height up to which the chain was read. */
@@ -81,7 +82,7 @@ export interface DepositView {
   received: bigint;
 }
 
-/** What a deposit is, by what was paid. What is on its way is told before what has come. */
+/** Derives a deposit's state from its payments. Incoming payments take precedence over credited ones. */
 export function view(
   deposit: DepositFacts,
   payments: readonly PaymentFacts[],

@@ -1,4 +1,7 @@
-/** Opens crypto deposits as the settings have them. The libraries of keys are large: they are loaded where there are any. */
+/**
+ * Opens crypto deposits by the settings. The libraries of keys are large: they are loaded only where keys are
+ * configured.
+ */
 import { fixedRates, httpRates, type Rates } from './rates.ts';
 import type { CryptoConfig, CryptoSettings } from './settings.ts';
 

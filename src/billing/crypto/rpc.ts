@@ -1,4 +1,4 @@
-/** Questions to an EVM node by JSON-RPC, many in one request. */
+/** Sends JSON-RPC requests to an EVM node, many in one HTTP request. */
 import { createClient, http } from 'viem';
 import { ChainError } from './chain.ts';
 import type { EvmNetwork } from './spec.ts';

@@ -1,6 +1,6 @@
 /**
- * Deposits of crypto currencies: an address of its own for each, with a quote. What is paid there is found and credited by the
- * scanner (follow.ts, settle.ts), which this service never waits for.
+ * Creates crypto deposits: an address of its own for each, with a quote. The scanner finds and credits payments
+ * (follow.ts, settle.ts), and this service never waits for it.
  */
 
 import type { Db } from '../../db/pool.ts';
@@ -107,7 +107,7 @@ export function createCryptoService({ db, crypto, clock = systemClock }: CryptoS
     throw validationFailed([{ path: '/asset', message: `must be one of ${names} on ${network}` }]);
   }
 
-  /** What is to be paid and what that is worth; nulls where anything may be paid. */
+  /** Returns the requested amount and its worth; nulls where any amount may be paid. */
   function wished(input: CryptoDepositCreate, asset: AssetSetting, rate: bigint) {
     const { amount: given, amountMinor: minor } = input;
     const path = minor === undefined ? '/amount' : '/amountMinor';
@@ -131,7 +131,7 @@ export function createCryptoService({ db, crypto, clock = systemClock }: CryptoS
     id.includes('\0') ? undefined : (await showAll(on, await store.listDeposits(on, accountId, id)))[0];
 
   return {
-    /** What can be paid, and what it is worth now. */
+    /** Lists the accepted assets and their current rates. */
     async assets(): Promise<CryptoAsset[]> {
       const { settings, rates } = open();
       const all = [...settings.networks.values()].flatMap(({ setting }) =>

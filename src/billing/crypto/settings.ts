@@ -1,6 +1,6 @@
 /**
- * The settings of crypto deposits, read and checked: which networks there are, with whose addresses, and where rates come from.
- * What is wrong is named by the setting and its place, and never repeated: addresses of nodes hold keys. Pure: no I/O, no clock.
+ * Reads and checks the settings of crypto deposits: networks, keys and the source of rates. An error names the setting
+ * and the place in it, and never repeats the value: addresses of nodes hold keys. Pure: no I/O, no clock.
  */
 import type { TSchema } from 'typebox';
 import { Value } from 'typebox/value';
@@ -10,13 +10,13 @@ import { type AddressMaker, createAddresses, KeyError } from './keys.ts';
 import { FixedRates, type RateTable, rateTable } from './ratetable.ts';
 import { assetsOf, type NetworkSetting, NetworkSettings } from './spec.ts';
 
-/** As config.ts reads them. */
+/** The settings as config.ts reads them. */
 export interface CryptoConfig {
   /** JSON: NetworkSettings. */
   networks: unknown;
   /** JSON: fixed prices. */
   rates: unknown;
-  /** Where prices are asked for; instead of `rates`. */
+  /** The address of the rate source; instead of `rates`. */
   ratesUrl: string | undefined;
   quoteSeconds: number;
   currency: string;

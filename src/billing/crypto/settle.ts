@@ -1,7 +1,7 @@
 /**
- * Credits what has its confirmations, and takes back what has left the chain for good. Each payment is one transaction of the
- * database, in which the ledger and the payment's row change together; the ledger's key is the payment's own, so that nothing
- * is credited twice whoever tries.
+ * Credits payments that have their confirmations, and reverses those that have left the chain for good. Each payment is
+ * one transaction of the database, in which the ledger and the payment's row change together. The ledger's key is the
+ * payment's own, so that nothing is credited twice.
  */
 
 import type { Db } from '../../db/pool.ts';
@@ -82,7 +82,7 @@ export function createSettler(deps: SettleDeps) {
     const done = await db.transaction().execute(async (trx) => {
       const now = await still(trx, row, 'credit');
       if (now === undefined) return false;
-      // What was written off when it was taken back has come after all.
+      // The amount that its reversal wrote off has arrived after all.
       const mine = [
         { account: customer(deposit.account_id), credits: credits - now.written_off },
         { account: 'writeoff', credits: now.written_off },

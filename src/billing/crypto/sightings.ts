@@ -1,4 +1,4 @@
-/** What is written down of transfers that the chain shows. Pure: no I/O, no clock. */
+/** Updates the rows of payments from the transfers that a chain shows. Pure: no I/O, no clock. */
 import { creditsFor, MAX_CREDITS } from './amounts.ts';
 import type { Transfer } from './chain.ts';
 import { begin, lose, type Sighting, seeAgain } from './machine.ts';
@@ -16,7 +16,7 @@ export interface Known {
   now: Date;
   /** By the keys of their addresses. */
   deposits: ReadonlyMap<string, DepositRow>;
-  /** Of the same transactions. */
+  /** The payments of the same transactions. */
   payments: readonly PaymentRow[];
   /** By the ids of deposits: how many of their payments are of tokens that are not taken. */
   ignored: ReadonlyMap<string, number>;
@@ -55,7 +55,7 @@ function first(seen: Seen, deposit: DepositRow, { network, now, creditsPerUnit }
 
 const sightingOf = ({ block }: Seen): Sighting => (block === undefined ? 'pending' : { height: block.height });
 
-/** What of a row the machine decides on. */
+/** Returns the part of a row that the state machine uses. */
 export const payment = (row: PaymentRow) => ({
   ...{ state: row.state, height: row.height, lostHeight: row.lost_height, reversals: row.reversals },
 });

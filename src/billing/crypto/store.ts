@@ -1,4 +1,4 @@
-/** The SQL of crypto deposits: what the API asks for. That of the scanner is in the second half. */
+/** Queries crypto deposits with SQL: first for the API, then for the scanner. */
 import { sql } from 'kysely';
 import type { Db } from '../../db/pool.ts';
 import type { IgnoredReason, PaymentState } from './spec.ts';
@@ -10,13 +10,13 @@ export interface DepositRow {
   asset: string;
   decimals: number;
   address: string;
-  /** What is looked for on the chain. */
+  /** The form of the address that the scanner looks for. */
   address_key: string;
   key_id: string;
   address_index: number;
   /** Asked for, in the smallest unit; null: anything. */
   amount: bigint | null;
-  /** What `amount` is worth at `rate`. */
+  /** The worth of `amount` at `rate`. */
   credits: bigint | null;
   /** See amounts.ts. */
   rate: bigint;
@@ -46,11 +46,11 @@ export interface PaymentRow {
   /** Null until it is known: late payments have the rate of the time when they are credited. */
   rate: bigint | null;
   credits: bigint | null;
-  /** What could not be taken back of it. */
+  /** The part that its reversal could not take back. */
   written_off: bigint;
 }
 
-/** The next address of a key. Whoever asks at the same moment waits, and gets the next one; what fails gives it back. */
+/** Takes the next index of a key. Concurrent callers wait, and get the following one; a rollback returns the index. */
 export async function takeIndex(trx: Db, keyId: string): Promise<number> {
   const { rows } = await sql<{ index: number }>`
     insert into loopstream.crypto_keys as k (key_id, next_index) values (${keyId}, 1)
@@ -74,7 +74,7 @@ export async function listDeposits(db: Db, accountId: string, id?: string): Prom
   return rows;
 }
 
-/** Of these deposits, in the order in which they came. */
+/** Lists the payments of these deposits, in the order in which they came. */
 export async function listPayments(db: Db, depositIds: readonly string[]): Promise<PaymentRow[]> {
   const { rows } = await sql<PaymentRow>`select * from loopstream.crypto_payments
     where deposit_id = any(${depositIds}) order by at, txid, index`.execute(db);
@@ -171,7 +171,7 @@ export async function lockPayments(trx: Db, network: string, txids: readonly str
   return rows;
 }
 
-/** One of them, as it is now. */
+/** Locks a payment and returns its current row. */
 export async function lockPayment(trx: Db, row: PaymentRow): Promise<PaymentRow | undefined> {
   const { rows } = await sql<PaymentRow>`select * from loopstream.crypto_payments
     where network = ${row.network} and txid = ${row.txid} and index = ${row.index} for update`.execute(trx);
@@ -193,7 +193,7 @@ export async function countIgnored(trx: Db, depositIds: readonly string[]): Prom
   return new Map(rows.map(({ deposit_id, count }) => [deposit_id, count]));
 }
 
-/** What may change of a payment is set as it is in the row; what is known of it for good is written once. */
+/** Writes the mutable fields of a payment as the row has them; its immutable fields are written once. */
 export async function writePayments(trx: Db, rows: readonly PaymentRow[]): Promise<void> {
   if (rows.length === 0) return;
   const list = JSON.stringify(rows, (_key, value) => (typeof value === 'bigint' ? value.toString() : value));

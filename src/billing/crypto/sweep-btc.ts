@@ -1,4 +1,4 @@
-/** The sweep plan of Bitcoin: partially signed transactions (BIP 174) without any signature yet. */
+/** Plans the sweep of Bitcoin: partially signed transactions (BIP 174) without any signature yet. */
 import { p2wpkh, Transaction } from '@scure/btc-signer';
 import type { Db } from '../../db/pool.ts';
 import { createEsplora } from './esplora.ts';
@@ -9,7 +9,7 @@ import { type Coin, planBtc } from './sweep.ts';
 
 /** Blocks within which it is to be in one; there is no hurry. */
 const FEE_BLOCKS = 6;
-/** Where the server tells none. */
+/** The fee rate when the server gives none. */
 const FALLBACK_RATE = 10;
 /** Addresses that are asked about at the same time. */
 const AT_ONCE = 4;

@@ -1,4 +1,6 @@
-/** The sweep plan of an EVM network: asks the node what each address holds and what a transaction costs now. */
+/**
+ * Plans the sweep of an EVM network: asks the node for each address's balance and the current cost of a transaction.
+ */
 import type { Hex } from 'viem';
 import { hexToBigInt, hexToNumber, numberToHex, padHex } from 'viem/utils';
 import type { Db } from '../../db/pool.ts';
@@ -11,7 +13,7 @@ import { type Difference, type EvmTransaction, type Holding, planEvm } from './s
 /** transfer(address,uint256) and balanceOf(address): ERC-20. */
 const TRANSFER = '0xa9059cbb';
 const BALANCE = '0x70a08231';
-/** What a transfer of a token takes where the node cannot tell. */
+/** The gas of a token transfer when the node cannot estimate it. */
 const TOKEN_GAS = 100_000n;
 /** Addresses that are asked about at the same time. */
 const AT_ONCE = 50;
@@ -62,7 +64,7 @@ export async function sweepEvm(db: Db, network: EvmNetwork, keyId: string, to: s
     return { address, path, nonce: hexToNumber(nonce), balance: hexToBigInt(balance), tokens: held };
   }
 
-  /** What was seen to come to the address in the blocks that were read. */
+  /** Compares the balance with the transfers seen in the blocks that were read. */
   function differencesOf(row: store.DepositRow, { balance, tokens }: Holding, payments: readonly store.PaymentRow[]) {
     const held = [{ asset: coin, balance }, ...tokens.map((one) => ({ asset: one.asset.asset, balance: one.balance }))];
     return held.flatMap(({ asset, balance }): Difference[] => {

@@ -1,7 +1,7 @@
 /**
- * The sums of an invoice: credits are exact, and money is credits rounded to the minor unit, half to even. What lines lose or
- * gain by that stands in a line of its own, so that all can be added up. Prices contain the taxes.
- * Pure: no I/O, no clock.
+ * Computes the sums of an invoice: credits are exact, and money is credits rounded to the minor unit, half to even. A
+ * line of its own holds the rounding difference of the lines, so that all add up. Prices contain the taxes. Pure: no
+ * I/O, no clock.
  */
 import { CREDITS_PER_MINOR_UNIT } from '../ledger/money.ts';
 
@@ -25,13 +25,13 @@ export interface Tax {
 
 export interface Sums {
   credits: bigint;
-  /** Of each line. */
+  /** The amount of each line. */
   amountsMinor: bigint[];
-  /** What they are short of the total; 0 mostly. */
+  /** Their difference from the total; 0 mostly. */
   roundingMinor: bigint;
   totalMinor: bigint;
   netMinor: bigint;
-  /** Of each tax; with the net amount they are the total. */
+  /** The amount of each tax; with the net amount they are the total. */
   taxesMinor: bigint[];
 }
 

@@ -1,6 +1,6 @@
 /**
- * An invoice, or a credit note, as it is kept: all that is printed on it, in words and whole numbers, so that it stays what it
- * was when prices, names and settings change. Pure: no I/O, no clock.
+ * Declares the stored content of an invoice or credit note: everything printed on it, as texts and whole numbers. So it
+ * stays the same when prices, names and settings change. Pure: no I/O, no clock.
  */
 import { type Static, Type } from 'typebox';
 import { sumsOf } from './amounts.ts';
@@ -68,7 +68,7 @@ export const Content = Type.Object({
 });
 export type Content = Static<typeof Content>;
 
-/** What was charged or given back, before it is money. */
+/** A charge or refund, before its conversion into money. */
 export type Charged = Pick<InvoiceLine, 'streamID' | 'name' | 'profile' | 'seconds' | 'creditsPerHour'> & {
   credits: bigint;
 };

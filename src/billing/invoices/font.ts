@@ -1,6 +1,6 @@
 /**
- * The font that is added for letters which ours lack, such as Chinese, Japanese and Korean ones: a file of the machine, since
- * those fonts are many times as large as all else of ours.
+ * Reads an additional font for letters that ours lack, such as Chinese, Japanese and Korean ones. It is a file of the
+ * machine, since those fonts are many times as large as our whole image.
  */
 import { readFile } from 'node:fs/promises';
 import { ConfigError } from '../../settings/settings.ts';

@@ -1,9 +1,10 @@
 /**
- * Issues invoices: for each month, in the seller's time zone, what the ledger has charged an account in it. All is decided and
- * kept in one transaction of the database, so that whoever is killed in between has issued nothing, and used no number.
+ * Issues invoices: one for each month in the seller's time zone, with the ledger's charges of an account. All is
+ * decided and stored in one transaction of the database, so that a process killed in between has issued nothing and
+ * used no number.
  *
- * What is billed is known by two numbers of an account: until when, and up to which entry of the ledger. An entry that comes
- * later and is of before is on the next invoice; so every one is on one, and none on two.
+ * Two values of an account record the billed part: until when, and up to which entry of the ledger. A late entry of an
+ * earlier month is on the next invoice; so every entry is on one invoice, and none on two.
  */
 import { ulid } from 'ulid';
 import type { Db } from '../../db/pool.ts';
@@ -16,7 +17,7 @@ import { monthStart, type Period, periodAt } from './period.ts';
 import type { Seller } from './settings.ts';
 import * as store from './store.ts';
 
-/** What was used at the end of a month may be charged some time after it. */
+/** Usage at the end of a month may be charged some time after it. */
 const SETTLED_MS = 2 * 3_600_000;
 
 export interface IssueDeps {
@@ -28,12 +29,12 @@ export interface IssueDeps {
 
 export interface Correction {
   invoiceId: string;
-  /** What the customer gets back: more than 0, and in all no more than the invoice. */
+  /** The refund: more than 0, and in all no more than the invoice. */
   credits: bigint;
   reason: string;
   /** The same one is issued once. */
   key: string;
-  /** What is to be true with it, in the same transaction. */
+  /** Further changes for the same transaction. */
   also?: (trx: Db, accountId: string) => Promise<void>;
 }
 

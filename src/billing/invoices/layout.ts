@@ -1,6 +1,6 @@
 /**
- * Where everything of an invoice stands, on as many pages as it takes: each text with its place, so that drawing it decides
- * nothing. In points (1/72 inch) from the upper left corner of an A4 page. Pure: no I/O, no clock.
+ * Lays out an invoice on as many pages as it takes: each text with its place, so that drawing it decides nothing. The
+ * unit is the point (1/72 inch), from the upper left corner of an A4 page. Pure: no I/O, no clock.
  */
 import type { Content, InvoiceLine, Party } from './document.ts';
 import { amountText, dayText, hoursText, type Measure, priceText, type Weight, wholeText, wrap } from './text.ts';
@@ -17,9 +17,9 @@ export type Colour = 'ink' | 'grey' | 'accent';
 
 export interface TextOp {
   text: string;
-  /** Of its left edge, or of its right one. */
+  /** Of the text's left edge, or its right one. */
   x: number;
-  /** Of its upper edge. */
+  /** Of the text's upper edge. */
   y: number;
   align: 'left' | 'right';
   size: number;
@@ -153,7 +153,7 @@ function parties(paper: Paper, content: Content): void {
   paper.y = Math.max(left, right) + 18;
 }
 
-/** What most people look for. */
+/** The part that most readers look for. */
 function summary(paper: Paper, { totalMinor, currency, notes }: Content): void {
   paper.box('tint', 42);
   const amount = `${amountText(totalMinor, currency)} ${currency}`;
@@ -201,7 +201,7 @@ const ofLine = (line: InvoiceLine, currency: string): string[] => [
   amountText(line.amountMinor, currency),
 ];
 
-/** What of a very long name is printed. */
+/** Longer names are cut after this many lines. */
 const MAX_NAME_LINES = 4;
 
 function row(paper: Paper, content: Content, line: InvoiceLine, title: string): void {
@@ -234,7 +234,7 @@ function table(paper: Paper, content: Content, title: string): void {
   for (const line of content.lines) row(paper, content, line, title);
 }
 
-/** Which invoice a further page is of. */
+/** The header of a further page names its invoice. */
 function running(paper: Paper, { number, seller }: Content, title: string): void {
   const name = paper.lines(seller.name, HALF, { size: 8 })[0] ?? '';
   paper.put(name, LEFT, HALF + 4, { size: 8, colour: 'grey' });

@@ -1,4 +1,4 @@
-/** The months that invoices are for, in the seller's time zone. Pure: no I/O, no clock. */
+/** Computes the months of invoices in the seller's time zone. Pure: no I/O, no clock. */
 import { addDays, dayAt, startOfDay } from '../ledger/days.ts';
 
 export interface Period {

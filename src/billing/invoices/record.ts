@@ -1,4 +1,4 @@
-/** Invoices and whom they are sent to, as clients see them. Pure: no I/O, no clock. */
+/** Builds the invoices and buyers that clients see. Pure: no I/O, no clock. */
 import { type Static, Type } from 'typebox';
 import { DISPLAY_NAME_PATTERN } from '../../lib/sentences.ts';
 import { Content } from './document.ts';

@@ -1,4 +1,4 @@
-/** Invoices of an account, and the address that they are sent to. */
+/** Lists the invoices of an account, and stores its billing address. */
 
 import type { Db } from '../../db/pool.ts';
 import { AppError } from '../../lib/errors.ts';

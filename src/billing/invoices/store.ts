@@ -1,4 +1,4 @@
-/** The SQL of invoices. */
+/** Queries invoices with SQL. */
 import { sql } from 'kysely';
 import type { Db } from '../../db/pool.ts';
 import type { Content } from './document.ts';
@@ -92,9 +92,9 @@ export async function keepProgress(trx: Db, accountId: string, until: Date, thro
 }
 
 /**
- * Of an account what has been charged, or given back of that, and stands on no invoice yet: what came since, and what was too
- * late for the invoice of its month. A credit note by itself brings its own. Transactions that are not about what was used,
- * such as top-ups, gifts and what goes back to a card, are of no concern.
+ * Selects an account's charges and refunds that are on no invoice yet: new ones, and those too late for the invoice of
+ * their month. A separate credit note covers its own refund. Transactions that are not about usage, such as top-ups,
+ * gifts and card reversals, are left out.
  */
 const unbilled = (accountId: string, { until, through }: Progress, before: Date) => sql`
   loopstream.ledger_transactions t
@@ -146,7 +146,7 @@ export async function sumUnbilled(
   return rows;
 }
 
-/** Who is billed; undefined when the account is no more. */
+/** Finds the buyer; undefined when the account no longer exists. */
 export async function findBuyer(db: Db, accountId: string): Promise<{ name: string; email: string } | undefined> {
   const row = await db
     .selectFrom('auth.user')

@@ -1,4 +1,4 @@
-/** How numbers, dates and names stand on paper. Pure: no I/O, no clock. */
+/** Formats numbers, dates and names for paper. Pure: no I/O, no clock. */
 import { CREDITS_PER_MINOR_UNIT, minorDigits } from '../ledger/money.ts';
 
 export type Weight = 'regular' | 'bold';
@@ -19,7 +19,7 @@ function decimal(number: bigint, digits: number): string {
 export const amountText = (minor: string, currency: string): string => decimal(BigInt(minor), minorDigits(currency));
 export const wholeText = (number: string): string => decimal(BigInt(number), 0);
 
-/** Of credits their exact worth in money, which has two digits more than the currency. */
+/** Formats the exact worth of credits, which has two digits more than the currency. */
 export const priceText = (credits: string, currency: string): string =>
   decimal(BigInt(credits), minorDigits(currency) + String(CREDITS_PER_MINOR_UNIT).length - 1);
 
@@ -41,7 +41,7 @@ export type Face = 'own' | 'regular' | 'added';
 /** undefined: in none. */
 export type FaceOf = (codePoint: number) => Face | undefined;
 
-/** What cannot be seen: control, direction, what joins and colours pictures. Nothing is lost with it. */
+/** Invisible characters: control, direction, joiners and emoji colours. Removing them loses nothing. */
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Variation_Selector}]/gu;
 const CLUSTERS = new Intl.Segmenter('en', { granularity: 'grapheme' });
 /** In the place of what no font has. */
@@ -77,7 +77,7 @@ function inOrder(words: readonly string[]): string[] {
   const ordered: string[] = [];
   let run: string[] = [];
   const close = () => {
-    // What is neither, such as a number, belongs to the line where it stands at the end.
+    // A neutral word at the end of a line, such as a number, belongs to that line.
     const last = run.findLastIndex((word) => RIGHT_TO_LEFT.test(word)) + 1;
     ordered.push(...run.slice(0, last).reverse(), ...run.slice(last));
     run = [];

@@ -1,4 +1,7 @@
-/** Days of a time zone: when each begins there, also where clocks change. A day is `2027-01-31`. Pure: no I/O, no clock. */
+/**
+ * Computes the days of a time zone: when each begins, also where clocks change. A day is `2027-01-31`. Pure: no I/O, no
+ * clock.
+ */
 
 const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;
@@ -61,7 +64,7 @@ export function startOfDay(day: string, timeZone: string): Date {
   return new Date(after);
 }
 
-/** Of the times between these two, in milliseconds, those at which a day begins somewhere on earth: ascending. */
+/** Returns the times between these two, in milliseconds, at which a day begins somewhere on earth: ascending. */
 export function midnightsBetween(from: number, to: number): number[] {
   const found: number[] = [];
   for (let quarter = Math.floor(from / QUARTER_MS) + 1; quarter * QUARTER_MS < to; quarter++)

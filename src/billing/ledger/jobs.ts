@@ -1,7 +1,7 @@
 /**
- * What the role `loopstream billing` does again and again: each job by itself, by one process at a time, however many there
- * are. Whoever holds a job's lease (db/leases.ts) leaves with it when the job ended last, so that two processes do it no more
- * often than one. One that fails is tried again soon, then ever more seldom, and never keeps another one waiting.
+ * Runs the jobs of the role `billing`: each by itself, by one process at a time, however many there are. The holder of
+ * a job's lease (db/leases.ts) leaves the job's last end in it, so that two processes run it no more often than one. A
+ * failed job is retried with growing pauses, and never delays another one.
  */
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { Lease, Leases } from '../../db/leases.ts';

@@ -1,13 +1,13 @@
 /**
- * The ledger: what customers have paid and used, as double entry that is only added to. Its accounts are texts:
+ * Posts to the ledger: payments and usage of customers, as append-only double entry. Its accounts are texts:
  *
- * - customer:<accountId>  what the customer may still use: positive is what we owe; it has a floor, 0 unless set otherwise
- * - revenue:streaming     what was used, positive
- * - cash:card, cash:crypto:<assetId>   what came in, negative: the other side of what a customer was credited
+ * - customer:<accountId>  the customer's credit: positive is what we owe; it has a floor, 0 unless set otherwise
+ * - revenue:streaming     usage, positive
+ * - cash:card, cash:crypto:<assetId>   received money, negative: the other side of a customer's credit
  * - grants, refunds, disputes, writeoff …   the other sides of what they say
  *
- * That each transaction sums to 0, that none is posted twice under its key, that no balance falls below its floor and that
- * nothing is changed later is enforced by the database (db/migrations/ledger.ts).
+ * The database enforces the rules (db/migrations/ledger.ts): each transaction sums to 0 and is posted once under its key,
+ * no balance falls below its floor, and nothing is changed later.
  */
 import type { Db } from '../../db/pool.ts';
 import * as store from './store.ts';
@@ -38,11 +38,13 @@ export interface Posted {
   id: string;
   /** False when it was there already: nothing has changed. */
   posted: boolean;
-  /** Of the customer, after it. */
+  /** The customer's balance after the transaction. */
   balance: bigint;
 }
 
-/** What a stream has used. Details: `streamID`, `session`, `seconds` (on air, those of this charge), `profile` (1080p30). */
+/**
+ * The usage of a stream. Details: `streamID`, `session`, `seconds` (on air, those of this charge), `profile` (1080p30).
+ */
 export interface Charge {
   /** E.g. `charge:<streamID>:<session>:<n>`. */
   key: string;
@@ -56,7 +58,7 @@ export interface Charge {
 }
 
 export interface Charged extends Posted {
-  /** What the customer paid of it, and what was not there above the floor and is ours to bear: their sum is `credits`. */
+  /** The part that the customer paid, and the part below the floor that is our loss: their sum is `credits`. */
   charged: bigint;
   writtenOff: bigint;
 }

@@ -1,19 +1,19 @@
 /**
- * What changes of an account's money, as the database tells it (db/migrations/news.ts): which noun and which id, for those who
- * follow the account. Pure: no I/O, no clock.
+ * Parses the changes of an account's money that the database notifies (db/migrations/news.ts): noun and id, for
+ * followers of the account. Pure: no I/O, no clock.
  */
 
 import type { OwnedChange } from '../../domain/owned.ts';
 import { CHANGES, MONEY_NOUNS, type MoneyNoun } from '../../lib/paging/change.ts';
 import { createFollowers, type Followers } from '../../lib/paging/followers.ts';
 
-/** Where the database tells it. */
+/** The channel of the notifications. */
 export const CHANNEL = 'loopstream_money';
 
 export interface MoneyNews {
   byNoun: Record<MoneyNoun, Pick<Followers<OwnedChange | 'reset'>, 'follow'>>;
   hear(payload: string): void;
-  /** What was told before may be lost: whoever follows is to read everything again. */
+  /** Earlier notifications may be lost: followers must read everything again. */
   begins(): void;
 }
 

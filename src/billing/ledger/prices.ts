@@ -1,8 +1,7 @@
 /**
- * What an hour on air costs, by quality and frame rate: data with dates. A price holds from its `from` until the next one of
- * the same quality and frame rate begins; the first one has none and holds since ever, so there is a price at any time. A
- * price that has begun is never changed: another one is added, or what was charged could not be computed again.
- * Pure: no I/O, no clock.
+ * Lists the prices of an hour on air, by quality and frame rate: data with dates. A price holds from its `from` until
+ * the next one of the same quality and frame rate begins. The first one has no `from`, so there is a price at any time.
+ * A price that has begun never changes, or charges could not be recomputed: add another one. Pure: no I/O, no clock.
  */
 import { type Static, Type } from 'typebox';
 import { Value } from 'typebox/value';
@@ -29,7 +28,7 @@ const Price = Type.Object(
 );
 const Prices = Type.Array(Price);
 
-/** Of each profile its prices, the earliest first; times in milliseconds. */
+/** The prices of each profile, the earliest first; times in milliseconds. */
 export type PriceList = ReadonlyMap<Profile, readonly { from: number; creditsPerHour: bigint }[]>;
 
 /** Credits for an hour at 30 frames a second, which 60 cost half as much again of: 3 cents for 1080p. */

@@ -1,4 +1,4 @@
-/** What clients see of money: the balance, what was used, and what was booked. Pure: no I/O, no clock. */
+/** Builds the records of billing that clients see: the balance, usage and entries. Pure: no I/O, no clock. */
 import { type Static, Type } from 'typebox';
 import { KINDS } from './ledger.ts';
 

@@ -1,4 +1,4 @@
-/** Money as its owner sees it: what is left, what was used, and what was booked. */
+/** Reads an account's balance, usage and entries for its user. */
 
 import type { Db } from '../../db/pool.ts';
 import { type Clock, systemClock } from '../../lib/clock.ts';
@@ -14,11 +14,11 @@ import { rangeOf, usageOf } from './usage.ts';
 /** How fast an account's credit goes, and what of it is left. */
 export interface Rate {
   creditsPerHour: bigint;
-  /** What may still be used, without what was used and is not charged yet; below 0 when it is used up. */
+  /** The credit that can still be used, without usage that is not charged yet; below 0 when it is used up. */
   available: bigint;
 }
 
-/** What an account has left and uses at present. Rejects with the database's error. */
+/** Returns an account's credit and current usage. Rejects with the database's error. */
 export type CurrentRate = (accountId: string) => Promise<Rate>;
 
 const LOW_SECONDS = 86_400n;

@@ -1,4 +1,4 @@
-/** Tells the class of an account (limits.ts). */
+/** Determines the class of an account (limits.ts). */
 
 import type { Db } from '../../db/pool.ts';
 import type { AccountClass } from '../../settings/limits.ts';

@@ -1,6 +1,6 @@
 /**
- * A customer's entries as a list in pages. They are numbered without a gap, so a place in the list is a number, and nothing
- * has to be read to know how many stand before it. Pure: no I/O, no clock.
+ * Pages a customer's entries. They are numbered without a gap, so a place in the list is a number, and nothing has to
+ * be read to know how many precede it. Pure: no I/O, no clock.
  */
 import {
   type Connection,
@@ -16,7 +16,7 @@ import type { StatementRow } from './store.ts';
 
 const LIST = 'led';
 
-/** What entries can be ordered by: the order in which they were booked. */
+/** The order of entries: that in which they were booked. */
 export type StatementOrder = 'number';
 export type StatementArgs = ListArgs<StatementOrder>;
 
@@ -26,7 +26,7 @@ const cursorOf = (number: bigint): string =>
 const numberOf = (cursor: string, path: string | undefined): bigint =>
   BigInt(decodeCursor(LIST, cursor, path, 'name').id.slice(1));
 
-/** Which entries are asked for, and of which cursors: numbers. */
+/** The requested entries and cursors: numbers. */
 export interface Asked {
   after: bigint | undefined;
   before: bigint | undefined;
@@ -40,7 +40,10 @@ export const askedOf = (args: StatementArgs): Asked => ({
   ascending: args.orderBy?.descending === false,
 });
 
-/** As Relay has it: what `first` leaves is cut by `last`. `from` entries stand up to `after`, and `to` before `before`. */
+/**
+ * Slices as Relay does: `last` cuts the result of `first`. `from` entries stand up to `after`, and `to` before
+ * `before`.
+ */
 export function sliceOf({ first, last }: Pick<PageArgs, 'first' | 'last'>, from: number, to: number): [number, number] {
   const until = Math.max(from, to);
   const end = Math.min(until, from + (first ?? (last === undefined ? DEFAULT_PAGE : until - from)));

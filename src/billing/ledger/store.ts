@@ -1,4 +1,4 @@
-/** The SQL of the ledger. What makes it a ledger is in db/migrations/ledger.ts. */
+/** Queries the ledger with SQL. db/migrations/ledger.ts enforces its rules. */
 import { type RawBuilder, sql } from 'kysely';
 import type { Db } from '../../db/pool.ts';
 
@@ -18,7 +18,7 @@ export const BELOW_FLOOR = 'LS402';
 export const KEY_REUSED = 'LS409';
 export const DEADLOCK = '40P01';
 
-/** Of an error of the database its SQLSTATE. */
+/** Returns the SQLSTATE of a database error. */
 export const sqlState = (error: unknown): string | undefined =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
 
@@ -87,13 +87,13 @@ export interface StatementRow {
   posted_at: Date;
   details: Record<string, string>;
   credits: bigint;
-  /** Of the entry within the customer's account: 1, 2, 3 … */
+  /** The number of the entry within the customer's account: 1, 2, 3 … */
   number: bigint;
   /** After it. */
   balance: bigint;
 }
 
-/** What is asked of entries, as GraphQL's `where` has it: all that is given must hold; null is the same as left out. */
+/** Conditions on entries, as in GraphQL's `where`: all that are given must hold; null equals left out. */
 export type EntryWhere = { [field: string]: unknown };
 
 const COLUMNS: Record<string, RawBuilder<unknown>> = {
@@ -114,7 +114,7 @@ function condition(column: RawBuilder<unknown>, operator: string, wanted: unknow
 
 const isGiven = ([, value]: [string, unknown]): boolean => value !== null && value !== undefined;
 
-/** Of a field that is not known there is nothing to ask: GraphQL's schema lets none through. */
+/** GraphQL's schema admits no unknown field. */
 function holds(where: EntryWhere): RawBuilder<unknown> {
   const parts = Object.entries(where)
     .filter(isGiven)

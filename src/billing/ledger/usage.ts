@@ -1,4 +1,4 @@
-/** Usage: the days that are asked for, and what was charged in them, in lines and as CSV. Pure: no I/O, no clock. */
+/** Computes usage: the requested days and their charges, in lines and as CSV. Pure: no I/O, no clock. */
 import { type FieldError, validationFailed } from '../../lib/errors.ts';
 import { brokenRule, TIME_ZONE } from '../../lib/sentences.ts';
 import { isTimeZone } from '../../resources/stream/recurrence.ts';
@@ -8,7 +8,7 @@ import type { UsageRow } from './store.ts';
 
 const DEFAULT_DAYS = 30;
 const MAX_DAYS = 366;
-/** What no credit was bought before, and no stream will be on air after. */
+/** No credit was bought before the first day, and no stream will be on air after the last. */
 const [FIRST_DAY, LAST_DAY] = ['2000-01-01', '2200-01-01'];
 
 /** A request that makes sense: all is said in it. */

@@ -1,4 +1,4 @@
-/** Who pays for a stream. Pure: no I/O, no clock. */
+/** Finds the account that pays for a stream. Pure: no I/O, no clock. */
 
 import { ACCOUNT_LABEL } from '../../resources/common/names.ts';
 import type { LoopStream } from '../../resources/stream/resource.ts';

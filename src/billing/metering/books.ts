@@ -1,6 +1,7 @@
 /**
- * What billing writes at the streams besides whether there is credit: that a stream is paid for, which sessions are done with,
- * and that a deleted one may go. Each is decided anew from the stream as it is, so that it may fail or be done twice.
+ * Writes billing's marks on streams, except the condition of credit: that a stream is paid for, its acknowledged
+ * sessions, and the end of a deleted one. Each is decided anew from the stream as it is, so that it may fail or be done
+ * twice.
  */
 
 import { type Kube, KubeError } from '../../kube/types.ts';
@@ -15,7 +16,7 @@ import { LOOPSTREAMS, type LoopStream } from '../../resources/stream/resource.ts
 import { accountOf } from './accounts.ts';
 import { acknowledgeable } from './count.ts';
 
-/** What a stream that is paid for lacks; undefined when it has it all, or is none of ours. */
+/** Returns the marks that a paid stream lacks; undefined when it has them all, or is none of ours. */
 export function missing({ metadata, spec }: LoopStream): { finalizers?: string[]; gates?: object[] } | undefined {
   if (metadata.deletionTimestamp || accountOf({ metadata }) === undefined) return undefined;
   const { finalizers = [] } = metadata;

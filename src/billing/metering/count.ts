@@ -1,13 +1,12 @@
 /**
- * From the book of a stream's sessions (streams/sessions.ts) to what is charged: what the book has of a session beyond what
- * is counted of it already, in tenths of a second as the book has them, never more than were on air. Looked at again, or by two
- * at once, the same book gives the same charges, once: what is counted is the caller's to keep in one transaction with what is
- * charged.
+ * Computes charges from a stream's sessions (streams/sessions.ts): the time of a session beyond its count so far, in
+ * tenths of a second, never more than was on air. A repeated or concurrent run over the same sessions charges once: the
+ * caller stores counts and charges in one transaction.
  *
- * A price holds at its time. Of the seconds that a session has had since it was last counted it is not known when each of
- * them was: they are taken to lie evenly between then and its end (or now, while it is open), and are divided by the times at
- * which the price or the profile changed. They are also divided where a day begins anywhere on earth, so that each charge is of
- * one day, whatever zone somebody asks for or is sent an invoice in. Pure: no I/O, no clock.
+ * A price holds at its time. The sessions do not say when each second since the last count was. These seconds are
+ * spread evenly between then and the session's end (or now, while it is open), and divided at changes of price or
+ * profile. They are also divided where a day begins anywhere on earth. So each charge is of one day, whatever the time
+ * zone of a query or an invoice. Pure: no I/O, no clock.
  */
 
 import type { Profile } from '../../resources/stream/profile.ts';
@@ -15,7 +14,7 @@ import { lastNumber, type Session } from '../../resources/stream/sessions.ts';
 import { midnightsBetween } from '../ledger/days.ts';
 import type { PriceList } from '../ledger/prices.ts';
 
-/** What is counted of a session, as the database keeps it, by the session's number. */
+/** The count of a session, as the database stores it, by the session's number. */
 export interface Counted {
   number: number;
   /** Time on air, in tenths of a second. */
@@ -52,17 +51,17 @@ export interface SessionCharge {
 }
 
 export interface Posting {
-  /** As it is after these charges. */
+  /** The count after these charges. */
   counted: Counted;
   charges: SessionCharge[];
 }
 
 export interface Given {
   entry: Session;
-  /** Of all sessions that the entry stands for, those that are counted, in whatever part. */
+  /** The counted ones of all sessions that the entry stands for, whether in part or fully. */
   known: readonly Counted[];
   played: readonly Played[];
-  /** What it is taken to have been on air in where nobody has seen it. */
+  /** The profile to assume where nobody has seen it. */
   fallback: Profile;
   prices: PriceList;
   now: Date;
@@ -70,11 +69,11 @@ export interface Given {
 
 const TENTHS_PER_HOUR = 36_000n;
 
-/** Of seconds, as books have them: a digit behind the point, which is not exact in a float. */
+/** Converts seconds of a session: they have one decimal digit, which is not exact in a float. */
 export const tenthsOf = (seconds: number): number => Math.floor(seconds * 10 + 1e-6);
-/** As a decimal number. */
+/** Formats them as a decimal number. */
 export const secondsText = (tenths: number): string => String(tenths / 10);
-/** Nobody counts later than this but by a clock that is wrong: of which day it was is not known then. */
+/** Counts are never later than this unless a clock is wrong: then the day of the time is unknown. */
 const LONGEST_MS = 31 * 86_400_000;
 
 export const notCounted = (number: number): Counted => ({
@@ -93,7 +92,10 @@ interface Piece {
 export const priceOf = (prices: PriceList, profile: Profile, at: number): bigint =>
   prices.get(profile)?.findLast(({ from }) => from <= at)?.creditsPerHour ?? 0n;
 
-/** What has been seen of the session's pod; of the whole stream, where a session stands for several or nobody saw the pod. */
+/**
+ * Returns the profiles seen of the session's pod, or of the whole stream where a session stands for several or nobody
+ * saw the pod.
+ */
 function seenOf({ entry, played }: Given): readonly Played[] {
   const own = entry.through === undefined ? played.filter(({ podUID }) => podUID === entry.podUID) : [];
   return own.length > 0 ? own : played;
@@ -150,7 +152,7 @@ function intervalOf({ entry, known, now }: Given, before: number, total: number)
   return [Math.min(from, to), to];
 }
 
-/** What is to be counted and charged of one entry of the book; undefined when nothing is. */
+/** Computes the count and the charges of one session entry; undefined when there are none. */
 export function countEntry(given: Given): Posting | undefined {
   const { entry, known } = given;
   const number = lastNumber(entry);

@@ -1,13 +1,13 @@
 /**
- * How long the credit of an account lasts, and what follows from that for its streams:
+ * Computes how long the credit of an account lasts, and the effects on its streams:
  *
  * - it lasts: they may be on air. With less than a day left, and again with less than an hour, they say so (an Event).
- * - it is used up: after the grace that is set, those on air stop; none starts. Their condition CreditAvailable is False then,
- *   which the operator heeds (spec.readinessGates), and so does a schedule.
- * - it is there again: the condition is True, and what is meant to run goes on by itself.
+ * - it is used up: after the configured grace, those on air stop; none starts. Their condition CreditAvailable is False then,
+ *   which the operator and schedules respect (spec.readinessGates).
+ * - it is restored: the condition is True, and streams that should run start again by themselves.
  *
- * Of a session that is open the book tells whole hours. What it has had since is taken from the time it has been live without
- * a break: never more than it was on air, so that nobody is stopped for time that he did not use.
+ * The status counts an open session in whole hours. Its later time is taken from how long it has been live without a break:
+ * never more than it was on air, so that no stream stops for time that it did not use.
  * Pure: no I/O, no clock.
  */
 
@@ -33,7 +33,7 @@ const isOnAir = ({ status }: LoopStream): boolean => ON_AIR.includes(status?.pha
 const isClosing = (stream: LoopStream): boolean =>
   !isOnAir(stream) && (stream.status?.sessions ?? []).some(({ endedAt }) => endedAt === undefined);
 
-/** What the database keeps of an account. */
+/** The database's state of an account. */
 export interface Credit {
   balance: bigint;
   floor: bigint;
@@ -42,17 +42,20 @@ export interface Credit {
 }
 
 export interface Estimate {
-  /** What may still be used, without what was used and is not charged yet; below 0 when it is used up. */
+  /** The credit that can still be used, without usage that is not charged yet; below 0 when it is used up. */
   available: bigint;
-  /** Of all streams that are on air, at the prices of now. */
+  /** The rate of all streams on air, at current prices. */
   creditsPerHour: bigint;
   /** How long it lasts if nothing changes, in whole seconds; undefined while nothing is on air. */
   secondsLeft: number | undefined;
-  /** Where it was used up, it is there again with more than this: what stops at once would not be worth a start. */
+  /** Used-up credit counts as restored above this amount: a stream that would stop at once is not worth a start. */
   toResume: bigint;
 }
 
-/** Whole seconds that a stream has had since what is `counted` of its sessions, at least. What is acknowledged is counted. */
+/**
+ * Returns the whole seconds that a stream has had since its last `counted` time, at least. Acknowledged time is
+ * counted.
+ */
 export function uncharged(
   stream: LoopStream,
   counted: readonly Pick<Counted, 'number' | 'tenths'>[],
@@ -88,7 +91,7 @@ export function estimate(
     if (stream.status?.phase === 'live') creditsPerHour += price;
     if (isWanted(stream.spec)) wanted += price;
   }
-  // What has stopped for want of credit would start again for a moment, before its last hour is in the book.
+  // Streams that stopped for lack of credit would start again for a moment, before their last hour is recorded.
   const isUnknown = exhaustedAt !== undefined && streams.some(({ stream }) => isClosing(stream));
   if (isUnknown && available > 0n) available = 0n;
   const left = available > 0n ? available : 0n;
@@ -106,7 +109,7 @@ export interface Verdict {
   isOver: boolean;
 }
 
-/** What is so of an account now, and what is to be said. */
+/** Decides the state of an account now, and its warnings. */
 export function judge(credit: Credit, of: Estimate, graceSeconds: number, now: Date): Verdict {
   const { available, secondsLeft, toResume } = of;
   const enough = credit.exhaustedAt === undefined ? 0n : toResume;
@@ -123,7 +126,7 @@ export function judge(credit: Credit, of: Estimate, graceSeconds: number, now: D
   return { exhaustedAt, warnedHours: warn ?? before ?? undefined, warn, isOver };
 }
 
-/** What a stream is to say of it: the same words for the same state, so that a steady stream is not written. */
+/** Returns the condition of a stream: the same text for the same state, so that a steady stream is not written. */
 export function conditionOf(
   stream: LoopStream,
   { exhaustedAt, isOver }: Pick<Verdict, 'exhaustedAt' | 'isOver'>,

@@ -1,4 +1,4 @@
-/** Looks how long the credit of accounts lasts, and says at their streams what follows from it (credit.ts). */
+/** Estimates how long the credit of accounts lasts, and writes the condition of their streams (credit.ts). */
 
 import type { Db } from '../../db/pool.ts';
 import type { EventRecorder } from '../../kube/events.ts';
@@ -69,7 +69,7 @@ export function createCredits(deps: CreditsDeps) {
       const judged = [...found].map(([accountId, of]) => ({ accountId, ...of, verdict: judgeOne(of, now) }));
       for (const { accountId, verdict } of judged)
         if (verdict.warn !== undefined) warn(streams.get(accountId) ?? [], verdict.warn);
-      // Whoever is killed before it is kept says it again, which Kubernetes counts as the same event.
+      // A process killed before the state is stored repeats the event, which Kubernetes counts as the same one.
       await events.flush();
       const changed = judged.filter(
         ({ credit, verdict }) =>

@@ -1,4 +1,4 @@
-/** The credit of accounts as it stands, from the database and the streams: for billing, and for the API to show. */
+/** Estimates the credit of accounts from the database and the streams: for billing, and for the API to show. */
 
 import type { Db } from '../../db/pool.ts';
 import { type Clock, systemClock } from '../../lib/clock.ts';
@@ -21,7 +21,7 @@ export function createEstimates({ db, prices, clock = systemClock }: { db: Db; p
     streams: ReadonlyMap<string, readonly LoopStream[]>,
   ): Promise<Map<string, AccountCredit>> => {
     const sessions = [...streams.values()].flat().flatMap((stream) =>
-      // What has been acknowledged is counted, and of a stream off air that is all.
+      // Acknowledged time is counted, and a stream off air has no other.
       (stream.status?.sessions ?? [])
         .filter((session) => lastNumber(session) > (stream.status?.acknowledgedSession ?? 0))
         .map((session) => ({

@@ -1,8 +1,8 @@
 /**
- * Counts the time on air of streams and charges it, exactly once. What is counted of a session and what is charged for it is
- * one transaction of the database; only then Kubernetes is told that the session is done with, so that a meter that is killed
- * anywhere in between finds either nothing done or the acknowledgement left to do. Two meters at the same streams wait for one
- * another in the database, and the second one finds nothing left to count.
+ * Counts the time on air of streams and charges it, exactly once. The count of a session and its charge are one
+ * transaction of the database. Only then the session is acknowledged in Kubernetes. So a meter killed in between leaves
+ * either nothing done or the acknowledgement to do. Two meters of the same streams wait for each other in the database,
+ * and the second one finds nothing left to count.
  */
 
 import type { Db } from '../../db/pool.ts';
@@ -32,7 +32,7 @@ const BATCH = 250;
 const AT_ONCE = 2;
 
 export interface Meter {
-  /** Counts what is in the books of these streams. What another one counts meanwhile is waited for and left alone. */
+  /** Counts the sessions of these streams. Concurrent counts of another process are awaited and left alone. */
   count(streams: readonly LoopStream[], signal: AbortSignal): Promise<void>;
   /** Whether all that is in the book of this stream, as it is here, is counted. */
   isCounted(stream: LoopStream): boolean;
@@ -40,7 +40,7 @@ export interface Meter {
   uncountedSeconds(streams: readonly LoopStream[]): number;
 }
 
-/** What was counted and charged in one transaction. */
+/** The counts and charges of one transaction. */
 export interface CountedSum {
   seconds: number;
   charged: bigint;
@@ -63,7 +63,7 @@ const sessionsOf = ({ status }: LoopStream) => status?.sessions ?? [];
 const toldTenths = (stream: LoopStream): number => total(sessionsOf(stream), (one) => tenthsOf(one.onAirSeconds));
 
 export function createMeter({ db, ledger, prices, grace, told, clock = systemClock }: MeterDeps): Meter {
-  /** Of each stream, by its UID, the book as it was counted last. */
+  /** The last counted sessions of each stream, by its UID. */
   const counted = new Map<string, { book: string; tenths: number }>();
 
   const isCounted = (stream: LoopStream): boolean => {
@@ -115,7 +115,7 @@ export function createMeter({ db, ledger, prices, grace, told, clock = systemClo
     for (const stream of streams) remember(stream);
   }
 
-  /** Of each account that may owe what it uses in its grace, how much. Time beyond that is ours to bear. */
+  /** Returns the debt allowed for each account in grace. Time beyond that is our loss. */
   async function floorsOf(trx: Db, charges: readonly Charge[]): Promise<Map<string, bigint>> {
     const { seconds, ofAccount } = grace ?? { seconds: 0, ofAccount: () => [] };
     if (seconds === 0) return new Map();
@@ -176,7 +176,7 @@ const rangesOf = (stream: LoopStream): store.Range[] =>
 
 function chargesOf(stream: LoopStream, { counted, charges }: Posting, prices: PriceList): Charge[] {
   const { uid, name: streamID } = stream.metadata;
-  // As they are now: an invoice shows them, when the stream may be gone and the price another one.
+  // Current values: an invoice shows them when the stream may be gone and the price another one.
   const { displayName: streamName = streamID } = stream.spec;
   return charges.map(({ n, credits, tenths, profile, from, to }) => ({
     key: `charge:${uid}:${counted.number}:${n}`,

@@ -1,4 +1,6 @@
-/** In which profile each pod plays, and since when: seen in what the operator has given it. An edit changes it on air. */
+/**
+ * Records the profile in which each pod plays, and since when, from the operator's program. An edit changes it on air.
+ */
 
 import type { Db } from '../../db/pool.ts';
 import type { Pod, PodSpec, PodStatus } from '../../kube/core.ts';
@@ -31,7 +33,7 @@ export function watchProfiles(
   let waiting: store.Seen[] = [];
   let writing: Promise<void> | undefined;
   const write = async (): Promise<void> => {
-    // What comes in one turn is written together.
+    // Changes of the same event-loop turn are written together.
     await Promise.resolve();
     for (let failures = 0; waiting.length > 0 && !signal.aborted; ) {
       const seen = waiting;

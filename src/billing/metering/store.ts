@@ -1,4 +1,4 @@
-/** The SQL of the meter. */
+/** Queries the meter's tables with SQL. */
 import { sql } from 'kysely';
 import type { Db } from '../../db/pool.ts';
 import type { Profile } from '../../resources/stream/profile.ts';
@@ -39,7 +39,7 @@ const toCounted = (row: SessionRow): CountedRow => ({
   until: row.until,
 });
 
-/** What is counted of these sessions. */
+/** Reads the counts of these sessions. */
 export async function readCounted(db: Db, ranges: readonly Range[]): Promise<CountedRow[]> {
   const { rows } = await sql<SessionRow>`select s.* from unnest(
       ${ranges.map(({ streamUID }) => streamUID)}::text[], ${ranges.map(({ from }) => from)}::bigint[],
@@ -122,7 +122,7 @@ interface CreditRow {
   warned_hours: number | null;
 }
 
-/** What is known of the credit of these accounts, by their ids: one that has never had any has none. */
+/** Reads the credit state of these accounts, by their ids: an account that never had credit has none. */
 export async function readCredit(db: Db, accountIds: readonly string[]): Promise<Map<string, Credit>> {
   const { rows } = await sql<CreditRow>`select w.account_id, b.balance, b.floor, a.exhausted_at, a.warned_hours
     from unnest(${accountIds}::text[]) as w (account_id)

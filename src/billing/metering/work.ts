@@ -1,6 +1,6 @@
 /**
- * What billing does about streams, as jobs that look at all of them again and again, and at once where somebody waits: a new
- * stream that may not be on air before there is a word on its credit, a deleted one that may not go before it is counted.
+ * Runs billing's work on streams as jobs that look at all of them again and again, and at once where somebody waits. A
+ * new stream waits for its condition of credit, and a deleted one for its count.
  */
 
 import { createQueue, type Queue } from '../../kube/queue.ts';

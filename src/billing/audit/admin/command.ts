@@ -1,4 +1,4 @@
-/** `loopstream admin`: what the service's staff do by hand, on the database. */
+/** Runs `loopstream admin`: manual operations of the service's staff, on the database. */
 import { userInfo } from 'node:os';
 import { parseArgs } from 'node:util';
 import { createDb, createPool, type Db } from '../../../db/pool.ts';
@@ -120,7 +120,7 @@ interface Context {
   sources: Sources;
 }
 
-/** What a command answers: for people, and for programs. */
+/** The result of a command: for humans, and for programs. */
 interface Told {
   text: string;
   json: unknown;
@@ -132,7 +132,7 @@ const accountOf = ({ account }: Context): string => {
   return account;
 };
 
-/** Who, and why. */
+/** The staff member and the reason. */
 const byOf = ({ values }: Context) => {
   const reason = values.reason?.trim();
   if (!reason) throw wrong('Give a --reason: it is written down.');
@@ -240,9 +240,9 @@ export async function runAdmin(
   }: {
     open: () => Db;
     currency: string;
-    /** Who sends credit notes. */
+    /** The sender of credit notes. */
     seller?: SellerSetting | undefined;
-    /** What is compared besides what is in the database. */
+    /** Facts to compare that are not in the database. */
     sources?: Sources;
     print: (text: string) => void;
     complain: (text: string) => void;

@@ -1,4 +1,4 @@
-/** Credit notes that staff issue: written down in the audit by the transaction that issues them. */
+/** Issues credit notes on behalf of staff, and records them in the audit in the same transaction. */
 import { randomUUID } from 'node:crypto';
 import type { Db } from '../../../db/pool.ts';
 import { AppError } from '../../../lib/errors.ts';
@@ -10,7 +10,7 @@ import { AdminError } from './service.ts';
 import { writeDeed } from './store.ts';
 
 interface Wish {
-  /** Of the invoice. */
+  /** The number of the invoice. */
   number: string;
   credits: bigint;
   reason: string;

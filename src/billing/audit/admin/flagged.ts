@@ -1,16 +1,16 @@
-/** Accounts that somebody should look at, and why. */
+/** Lists accounts that staff should look at, with the reasons. */
 import type { Db } from '../../../db/pool.ts';
 import { reconcile } from '../reconcile.ts';
 import type { Difference } from '../store.ts';
 import * as store from './store.ts';
 
 /**
- * - suspended   staff have locked it
- * - negative    it owes what was used in its grace
- * - dispute     somebody has his bank take a payment by card back, and it is not decided, or was lost
- * - unpaid      credits were used that have not been paid in the end, since a payment went back
- * - deposit     a payment in crypto is larger than what is credited by itself
- * - difference  what the ledger holds of it is not what it is made of
+ * - suspended   staff have suspended it
+ * - negative    it owes the usage of its grace
+ * - dispute     a bank reverses a payment by card, and the dispute is open or lost
+ * - unpaid      used credits are unpaid, since a payment went back
+ * - deposit     a payment in crypto is larger than the limit of automatic credit
+ * - difference  the ledger differs from its sources
  */
 export type Flag = store.FlagRow['flag'] | 'difference';
 

@@ -1,4 +1,4 @@
-/** `loopstream admin reconcile`: what differs between the ledger and what it is made of, and what to do about it. */
+/** Runs `loopstream admin reconcile`: lists the differences between the ledger and its sources, and the remedies. */
 import type { Db } from '../../../db/pool.ts';
 import { createKube } from '../../../kube/client.ts';
 import { LOOPSTREAMS, type LoopStream } from '../../../resources/stream/resource.ts';

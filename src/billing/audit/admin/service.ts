@@ -1,6 +1,6 @@
 /**
- * What the service's staff do by hand. Each deed has a reason, and is written down in the transaction that does it: what was
- * done stands in the audit, and what stands there was done.
+ * Performs manual operations of the service's staff. Each has a reason and is recorded in the audit by the transaction
+ * that performs it. So the audit holds exactly the operations that took place.
  */
 import { randomUUID } from 'node:crypto';
 import type { Db } from '../../../db/pool.ts';
@@ -11,13 +11,13 @@ import { showEntry } from '../../ledger/statement.ts';
 import { readStatement } from '../../ledger/store.ts';
 import * as store from './store.ts';
 
-/** What was asked for cannot be done; the message says what to do instead. */
+/** The operation is impossible; the message says what to do instead. */
 export class AdminError extends Error {
   override readonly name = 'AdminError';
 }
 
 interface By {
-  /** Who does it. */
+  /** The staff member who acts. */
   staff: string;
   reason: string;
 }
@@ -88,7 +88,7 @@ export function createAdmin({ db, ledger, clock = systemClock }: { db: Db; ledge
       return { accountId, email, balance: await ledger.balance(accountId), entries: rows.map(showEntry) };
     },
 
-    /** What was done to an account, or to all, the latest first. */
+    /** Lists the operations on an account, or on all, the latest first. */
     async audit(named: string | undefined, limit: number): Promise<store.DeedRow[]> {
       return store.listDeeds(db, named === undefined ? undefined : (await account(named)).id, limit);
     },
