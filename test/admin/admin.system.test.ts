@@ -1,4 +1,7 @@
-/** What staff do by hand is done once, has a reason, and stands in an audit; and reconciling finds what does not add up. */
+/**
+ * Tests manual operations of staff: each is done once, has a reason, and stands in an audit; and reconciling finds
+ * differences.
+ */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { creditsFrom, runAdmin } from '../../src/billing/audit/admin/command.ts';
 import { readStatement } from '../../src/billing/ledger/store.ts';
@@ -292,7 +295,7 @@ test('accounts to look at are told with each reason, by their addresses as long 
     expect.arrayContaining([
       { flag: 'suspended', details: expect.stringMatching(/^since \d{4}-\d\d-\d\d: case 4712$/) },
       { flag: 'deposit', details: 'too_large, transaction 0x3' },
-      // What the tests before have spoiled.
+      // The differences that earlier tests caused.
       { flag: 'difference', details: 'meter: charged credits of u1:3 is 60, not 40' },
       { flag: 'difference', details: expect.stringMatching(/^deposits: credited of dep-1 is missing, not 77/) },
     ]),

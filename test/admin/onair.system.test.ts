@@ -1,6 +1,6 @@
 /**
- * A locked account on a real control plane, with a real operator and the API server: what is on air goes off, what somebody or a
- * schedule would start stays off, by whatever door; unlocked, what was meant to be on air is there again, and nothing else.
+ * Suspends an account on a real control plane, with a real operator and the API server. Streams on air go off, and no
+ * API and no schedule can start one. After the suspension exactly the streams that should be on air are back.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { runAdmin } from '../../src/billing/audit/admin/command.ts';

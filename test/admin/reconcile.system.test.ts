@@ -1,6 +1,6 @@
 /**
- * Reconciling finds each kind of difference: in a database where all adds up, a superuser takes the triggers away and changes one
- * row. What is told of it is what differs, of what, and what to do about it.
+ * Tests that reconciling finds each kind of difference: in a consistent database, a superuser drops the triggers and
+ * changes one row. The report names the difference, its subject and the remedy.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { runAdmin } from '../../src/billing/audit/admin/command.ts';
@@ -27,7 +27,7 @@ const PRICES = parsePrices(
 const session = (number: number, onAirSeconds: number, more: Partial<Session> = {}): Session => ({
   ...{ number, podUID: 'pod', startedAt: '2026-05-01T00:00:00Z', onAirSeconds, ...more },
 });
-/** As Kubernetes tells of them: the first session is done with, the second one is open. */
+/** The streams in Kubernetes: the first session is closed, the second one is open. */
 const STREAMS = [
   {
     metadata: { name: 'str-1', uid: 'u1', labels: { [ACCOUNT_LABEL]: ADA } },

@@ -1,4 +1,7 @@
-/** Whoever is locked is told so by every door, and may still see the bills and go; streams bear a mark of why they are off air. */
+/**
+ * Tests that every API reports a suspension, that suspended accounts may still see the bills and leave, and that
+ * streams bear a mark of why they are off air.
+ */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { suspensionPatch } from '../../src/billing/audit/admin/suspensions.ts';
 import { isOpenWhileSuspended, OPERATION_SCOPES, type Operation } from '../../src/lib/scopes.ts';

@@ -1,6 +1,6 @@
 /**
- * Bad input at every door of the authorization server: each answers with a reason of its own and never fails, nothing that was
- * sent comes back, and nothing is left of it.
+ * Sends bad input to every path of the authorization server: each responds with a reason of its own and never fails,
+ * nothing that was sent comes back, and nothing is stored.
  */
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -137,7 +137,7 @@ const PARAMETERS: Record<string, Record<string, string>> = {
   '/passkey/generate-register-options': { authenticatorAttachment: 'platform', name: 'x', context: 'x' },
   '/passkey/list-user-passkeys': { x: 'x' },
 };
-/** What a program has put there itself is its own to be given back (RFC 6749, section 4.1.2.1; RFC 7591, section 3.2.1). */
+/** Values that belong to the program are returned to it (RFC 6749, section 4.1.2.1; RFC 7591, section 3.2.1). */
 const GIVEN_BACK = ['/oauth2/authorize', '/oauth2/register', '/update-user'];
 
 interface Asked {

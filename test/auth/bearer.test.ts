@@ -1,4 +1,4 @@
-/** What is asked of an access token, without a server of any kind: which key it is verified with, and how often we look for one. */
+/** Tests the checks of an access token without a server: the key that verifies it, and how often keys are looked up. */
 import { createHmac, generateKeyPairSync, type KeyObject } from 'node:crypto';
 import Fastify, { type FastifyInstance } from 'fastify';
 import { exportJWK, SignJWT } from 'jose';

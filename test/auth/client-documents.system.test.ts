@@ -23,7 +23,7 @@ let site: TestSite;
 let directory: string;
 let documents: Server;
 let server: ApiProcess;
-/** Where the server is seen. */
+/** The public address of the server. */
 let url: string;
 let ada: Person;
 let origin: string;

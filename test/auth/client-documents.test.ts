@@ -1,4 +1,4 @@
-/** Which addresses of clients' documents are asked, and what of an answer is taken. */
+/** Tests which addresses of clients' documents are fetched, and which answers are accepted. */
 import { createServer, type Server } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
 import { createClientDocuments, freshMs, isDocumentId, readDocument } from '../../src/auth/client-documents.ts';

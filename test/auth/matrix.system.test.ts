@@ -1,6 +1,6 @@
 /**
- * Who may do what: every operation of REST and every root field of GraphQL, asked with each kind of credential, against the
- * table of auth/scopes.ts. What is asked about does not exist, so that what may be done finds nothing.
+ * Tests the permissions of every operation of REST and every root field of GraphQL, with each kind of credential,
+ * against the table of auth/scopes.ts. The requested objects do not exist, so that permitted requests find nothing.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -30,7 +30,7 @@ type Headers = Record<string, string>;
 interface Credential {
   name: string;
   headers: Headers;
-  /** What it is good for; undefined when it is good for nothing. */
+  /** The credential's scopes; undefined when it is not valid. */
   scopes?: readonly (Scope | typeof PERSON)[];
 }
 
@@ -76,7 +76,7 @@ afterAll(async () => {
   await rm(storage, { recursive: true, force: true });
 });
 
-/** What the table says of the answer to who comes so. */
+/** Returns the answer that the table demands for a credential. */
 function expected(operation: Operation, { scopes }: Credential): string {
   const needed: Scope | typeof PERSON | null = OPERATION_SCOPES[operation];
   if (needed === null) return 'let in';
@@ -191,7 +191,7 @@ describe('every root field of GraphQL', () => {
     return `${kind} { ${name}${given.length > 0 ? `(${given.join(', ')})` : ''}${inner} }`;
   };
 
-  // What `node` finds asks for the operation of its own kind.
+  // `node` requires the operation of the kind that it finds.
   test.each(fields.filter(({ name }) => name !== 'node'))(
     '$kind $name lets in whom the table says',
     async ({ kind, name, field }) => {

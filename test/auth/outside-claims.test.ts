@@ -1,4 +1,4 @@
-/** What is believed of an outside provider: its documents, its ID tokens, and what it says of a person. */
+/** Tests the checks of an outside provider: its documents, its ID tokens, and its claims about a user. */
 import { describe, expect, test } from 'vitest';
 import { failedOutside } from '../../src/auth/addresses.ts';
 import { checkIdToken, discoveryOf, joinClaims, personOf, readDiscovery } from '../../src/auth/outside-claims.ts';

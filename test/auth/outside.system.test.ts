@@ -200,7 +200,7 @@ describe('a real provider', () => {
 });
 
 describe('what comes back', () => {
-  /** Of a request that the liar is to answer. */
+  /** Starts a sign-in that the liar is to answer. */
   const pending = async () => {
     const { address, cookie } = await start(other.url);
     liar.nonce = address.searchParams.get('nonce') ?? '';

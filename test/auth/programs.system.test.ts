@@ -1,4 +1,6 @@
-/** What the authorization server does for programs besides what its library does: the RFCs' words where clients look at them. */
+/**
+ * Tests our additions to the library's authorization server for programs: the words of the RFCs that clients rely on.
+ */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { call } from '../support/api.ts';
 import {
@@ -64,7 +66,7 @@ describe('an access token ends early', () => {
     await expectEnded(first.access_token);
     await expectEnded(next.access_token);
     expect((await refresh(site.url, client, next.refresh_token ?? '')).status).toBe(400);
-    // What came of another code of the same client stays.
+    // The token of another code of the same client stays valid.
     expect(await statusOf(other.access_token)).toBe(200);
     expect((await refresh(site.url, client, other.refresh_token ?? '')).status).toBe(200);
   });
@@ -171,7 +173,7 @@ describe('authorization', () => {
         iss: site.url,
       });
       expect((await begin(site.url, ada, client, { response_mode: 'query' })).location.pathname).toBe('/consent');
-      // Nobody is sent to an address that is not registered.
+      // No redirect leads to an unregistered address.
       const elsewhere = { response_mode: mode, redirect_uri: 'https://evil.example/cb' };
       expect((await begin(site.url, ada, client, elsewhere)).location.origin).toBe(site.url);
     },

@@ -1,4 +1,4 @@
-/** Which redirect URIs a client may have. */
+/** Tests which redirect URIs a client may have. */
 import { expect, test } from 'vitest';
 import { problemOfRedirect } from '../../src/auth/redirects.ts';
 

@@ -27,7 +27,7 @@ let url: string;
 let oidc: RealOidc;
 let smtp: TestSmtp;
 let browser: Browser;
-/** Where a program waits for the browser to come back. */
+/** The program's server that waits for the browser to come back. */
 let program: Server;
 let client: OAuthClient;
 const cameBack: URL[] = [];
@@ -179,7 +179,7 @@ describe('a passkey', () => {
     await mine.again.getByRole('button', { name: 'Sign in with a passkey' }).click();
     await mine.goOn();
 
-    // What another person was doing is not shown to whose passkey it is.
+    // The owner of the passkey does not see what another user was doing.
     await context.clearCookies();
     await page.goto(url);
     const other = await site.person('other');

@@ -1,6 +1,7 @@
 /**
- * The ledger's promise, tried: whatever order 1,000 operations come in over eight connections, which are cut again and again,
- * every transaction sums to 0, each balance is what its entries say, none was ever below its floor, and nothing is there twice.
+ * Tests the ledger's promise with 1,000 operations in any order over eight connections, which are cut again and again.
+ * Every transaction sums to 0, each balance is the sum of its entries, none was ever below its floor, and nothing is
+ * there twice.
  */
 import fc from 'fast-check';
 import pg from 'pg';
@@ -115,7 +116,7 @@ test('nothing is lost, doubled or overdrawn by any interleaving with cut connect
   expect(await readLedgerFaults(it.db)).toEqual([]);
   const [below] = await query(it.url, 'select count(*)::int from loopstream.ledger_entries where balance < 0');
   expect(below).toEqual({ count: 0 });
-  // What was answered as booked is there once and with its amounts; and nothing else is.
+  // Confirmed postings are there once and with their amounts; and nothing else is.
   const rows = await query(
     it.url,
     `select t.key, sum(abs(e.credits))::int as moved from loopstream.ledger_transactions t
@@ -128,7 +129,7 @@ test('nothing is lost, doubled or overdrawn by any interleaving with cut connect
   const amounts = new Map(operations.map((of) => [keyOf(of), Number(amountOf(of))]));
   for (const { key, moved } of rows)
     expect(moved).toBe(2 * (amounts.get(String(key).split(':').slice(0, 2).join(':')) ?? 0));
-  // What customers have is what came in, less what went out.
+  // Customers have the received credits, less the used ones.
   const [sums] = await query(
     it.url,
     `select (select sum(balance) from loopstream.ledger_balances)::int as customers,

@@ -1,4 +1,4 @@
-/** What the database tells of money: who listens hears of each change when it is committed, whoever made it. */
+/** Tests the database's notifications of money: listeners receive each change when it is committed, whoever made it. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { CHANNEL, createMoneyNews } from '../../src/billing/ledger/news.ts';
 import { listen } from '../../src/db/listen.ts';
@@ -9,10 +9,10 @@ import { until } from '../support/rtmp.ts';
 
 let it: TestLedger;
 const stop = new AbortController();
-/** What `ada` hears, in order. */
+/** The notifications of `ada`, in order. */
 let heard: string[] = [];
 const run = (statement: string) => query(it.url, statement);
-/** That, and nothing else: what comes after it was told after it. */
+/** Expects these and no others: a later notification proves that. */
 const hers = async (...said: string[]) => {
   await run(`select pg_notify('${CHANNEL}', 'invoice created last ada')`);
   await expect.poll(() => heard).toContain('invoice created last');

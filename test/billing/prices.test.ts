@@ -1,4 +1,4 @@
-/** What an hour costs is known at any time, and a list that leaves that open is refused. */
+/** Tests that the price of an hour is known at any time, and that a list with gaps is refused. */
 import { describe, expect, test } from 'vitest';
 import { parsePrices, priceAt } from '../../src/billing/ledger/prices.ts';
 import { FRAMERATES, PROFILES, QUALITIES } from '../../src/resources/stream/profile.ts';

@@ -1,4 +1,4 @@
-/** Usage comes as JSON or as CSV, as one asks for it; money is for who was given its scope. */
+/** Tests that usage comes as JSON or as CSV, as requested, and that billing requires its scope. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Usage } from '../../src/billing/ledger/record.ts';
 import { buildTestServer, type TestServer } from '../support/server.ts';

@@ -1,4 +1,4 @@
-/** What was used, and the statement, say what the ledger says: to the credit, in any zone, on any page. */
+/** Tests that usage and the statement equal the ledger: to the credit, in any zone, on any page. */
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { dayAt } from '../../src/billing/ledger/days.ts';
@@ -108,7 +108,7 @@ test('what the meter counts at once is of the days in which it was, in each zone
     [450, 5400],
   ];
   expect(await days('Asia/Kolkata')).toEqual([half, rest]);
-  // What ends at midnight is of the day before.
+  // A session that ends at midnight is of the day before.
   expect(await days('Asia/Dubai')).toEqual([
     [600, 7200],
     [0, 0],

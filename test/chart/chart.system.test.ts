@@ -116,7 +116,7 @@ describe('what is granted', () => {
   const inCluster = (group: string, resource: string, ...verbs: string[]) => ({
     ...{ apiGroups: [group], resources: [resource], verbs },
   });
-  /** Of nodes and of namespaces, a look; of streams, that finalizers go. More only while a release is uninstalled. */
+  /** Reading nodes and namespaces, and removing finalizers of streams. More only while a release is uninstalled. */
   const BEYOND = [
     [inCluster('', 'nodes', 'list', 'watch')],
     [inCluster('loopstream.dev', 'loopstreams', 'patch'), inCluster('', 'namespaces', 'get')],

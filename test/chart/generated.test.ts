@@ -1,4 +1,4 @@
-/** What of the chart is made from other things is current, and speaks of every value. */
+/** Tests that the generated files of the chart are current, and describe every value. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -50,7 +50,7 @@ test('every setting of the operator and the API server that a cluster can set is
     section('db', 'export const databaseConfig', 'export type DatabaseConfig'),
     section('server', 'const uploadLimits', 'export type ApiConfig'),
   ].flatMap((source) => namesIn(source).map((match) => `LOOPSTREAM_${match[1]}`));
-  // Where the servers listen is the chart's own affair: probes and Services name those ports. The image holds the page.
+  // The chart alone decides where the servers listen: probes and Services name those ports. The image holds the page.
   const fixed = ['HOST', 'PORT', 'OPS_HOST', 'OPS_PORT', 'DASHBOARD_DIR'].map((name) => `LOOPSTREAM_${name}`);
   const text = readdirSync(join(CHART, 'templates'))
     .map((name) => read(`templates/${name}`))

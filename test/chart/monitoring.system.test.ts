@@ -1,4 +1,4 @@
-/** What the chart makes for Prometheus and Grafana, as both Helms render it. */
+/** Tests the chart's objects for Prometheus and Grafana, as both Helms render them. */
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

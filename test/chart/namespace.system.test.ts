@@ -1,4 +1,4 @@
-/** Where the streams of a release are, as both Helms find it out in a real cluster. */
+/** Tests where the streams of a release are, as both Helms determine it in a real cluster. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createKube } from '../../src/kube/client.ts';
 import { NAMESPACES } from '../../src/kube/core.ts';
@@ -39,7 +39,7 @@ afterAll(async () => {
 
 const ASKING = ['--dry-run=server', '--api-versions', 'loopstream.dev/v1alpha1'];
 const HERE = { ...OPERATOR_ONLY, crds: { install: false }, streamsNamespace: { create: false } };
-/** Where the operator works when Helm may ask the cluster. */
+/** The operator's namespaces when Helm may ask the cluster. */
 const inCluster = async (name: string, values: Values = HERE) =>
   (await helm(name).render(values, ASKING)).find(
     ({ kind, metadata }) => kind === 'Role' && metadata.name === 'loopstream-operator',

@@ -1,4 +1,4 @@
-/** Crypto deposits through the doors that people and programs come by. */
+/** Tests crypto deposits through the APIs and pages of programs and users. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { openCrypto } from '../../src/billing/crypto/open.ts';
 import { createCryptoService } from '../../src/billing/crypto/service.ts';

@@ -1,4 +1,7 @@
-/** Deposits of Bitcoin by a server that answers as Esplora does: the same rules as on other chains, and what is seen before a block has it. */
+/**
+ * Tests deposits of Bitcoin with a server that speaks Esplora's API: the same rules as on other chains, and payments
+ * that are in no block yet.
+ */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startTestDeposits, type TestCrypto } from '../support/crypto.ts';
 import { publicKeyOf } from '../support/crypto-settings.ts';

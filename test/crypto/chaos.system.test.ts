@@ -1,4 +1,6 @@
-/** What goes wrong with chains, nodes and scanners: nothing is credited twice, nothing is lost, and nothing stays that is not so. */
+/**
+ * Tests failures of chains, nodes and scanners: nothing is credited twice, nothing is lost, and no wrong state stays.
+ */
 import type pg from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { reconcile } from '../../src/billing/audit/reconcile.ts';
@@ -29,7 +31,7 @@ describe.skipIf(whyNot)(`deposits when things go wrong${whyNot ? ` (${whyNot})` 
     await it.anvil.mine(blocks);
     await it.scan();
   };
-  /** What the ledger has of a transaction: the keys after their beginning, and what each brought the customer. */
+  /** Returns the ledger's postings of a transaction: the beginning of each key, and the customer's credits. */
   const booked = async (txid: string, who: string) =>
     (await it.entries())
       .filter(([key, of]) => key.includes(txid) && of === `customer:${who}`)
@@ -49,7 +51,7 @@ describe.skipIf(whyNot)(`deposits when things go wrong${whyNot ? ` (${whyNot})` 
       expect(await it.get(who, deposit)).toMatchObject({ state: 'reorged', payments: [{ confirmations: null }] });
       await mineAndScan(3);
       expect(await booked(txid, who)).toEqual([]);
-      // Nobody knows of it any more.
+      // Nobody knows of the transaction any more.
       expect(await it.get(who, deposit)).toMatchObject({ state: 'waiting', payments: [{ state: 'dropped' }] });
       await it.anvil.rpc('eth_sendRawTransaction', raw);
       await mineAndScan(3);

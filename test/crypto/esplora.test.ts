@@ -1,6 +1,6 @@
 /**
- * Answers of real Esplora servers, recorded (esplora-recorded.json says where): they are understood as they are, and the server
- * that all other tests of Bitcoin ask answers in their shape.
+ * Tests with recorded answers of real Esplora servers (esplora-recorded.json says from where). They are understood as
+ * they are, and the server of all other tests of Bitcoin answers in their shape.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -63,7 +63,7 @@ describe('recorded answers are understood', () => {
 
   test('what came to an address: what waits first, what is in a block with its place and time', async () => {
     const address = (transaction: unknown): string => within(transaction, 'vout', 0, 'scriptpubkey_address');
-    // As the chain's reader asks: addresses of ours have small letters alone, these have others too.
+    // The scanner's form of addresses: ours have small letters alone, these have others too.
     const [paid, waits] = [confirmed, pending].map((one) => address(one).toLowerCase());
     for (const path of [paid, waits]) serve(`/address/${path}/txs`, { status: 200, body: [pending, confirmed] });
     const found = await chain.recent?.(new Set([paid, waits] as string[]));
@@ -112,7 +112,7 @@ describe('the server of the tests answers in the shape of the recorded ones', ()
     return Object.entries(value).flatMap(([name, one]) => fields(one, `${path}.${/^\d+$/.test(name) ? 'n' : name}`));
   }
   const shape = (...values: unknown[]) => [...new Set(values.flatMap((value) => fields(value)))].sort();
-  /** What servers leave out where there is none, or only some of them tell. */
+  /** Fields that servers leave out when empty, or that only some of them send. */
   const isOptional = (field: string) => /\.(inner_\w+|witness\[\]|sigops): /.test(field);
   const must = (of: string[]) => of.filter((field) => !isOptional(field));
 

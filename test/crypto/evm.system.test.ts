@@ -1,4 +1,4 @@
-/** Deposits on a real EVM node: what is paid is credited once, or it is said why not. */
+/** Tests deposits on a real EVM node: each payment is credited once, or has a reason why not. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { CryptoDeposit } from '../../src/billing/crypto/record.ts';
 import { whyNoAnvil } from '../support/anvil.ts';

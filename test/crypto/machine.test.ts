@@ -1,4 +1,6 @@
-/** What becomes of payments, as rules: whatever the chain shows in whatever order, the books agree with the chain in the end. */
+/**
+ * Tests the rules of payments: whatever the chain shows in whatever order, the books agree with the chain in the end.
+ */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {

@@ -1,4 +1,7 @@
-/** What is written down of a transfer when it is first seen: whose it is, at which rate, and why not. */
+/**
+ * Tests the stored facts of a transfer when it is first seen: its deposit, its rate, and the reason why it is not
+ * credited.
+ */
 import { describe, expect, test } from 'vitest';
 import { type Known, rowsOf, type Seen } from '../../src/billing/crypto/sightings.ts';
 import { MAX_IGNORED } from '../../src/billing/crypto/spec.ts';

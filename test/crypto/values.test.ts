@@ -1,4 +1,4 @@
-/** Keys, amounts, addresses of payment and settings: what is worked out of what. */
+/** Tests the computation of keys, amounts, payment addresses and settings. */
 import { HDKey } from '@scure/bip32';
 import fc from 'fast-check';
 import { privateKeyToAddress } from 'viem/accounts';

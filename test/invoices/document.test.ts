@@ -1,4 +1,4 @@
-/** What stands on an invoice: sums that add up, in months of the seller's zone. */
+/** Tests the content of an invoice: sums that add up, in months of the seller's zone. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { roundHalfEven, sumsOf } from '../../src/billing/invoices/amounts.ts';

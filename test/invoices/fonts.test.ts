@@ -1,4 +1,7 @@
-/** Names in the writings of the world on an invoice: what is copied from the PDF is what was written, and what is not is said. */
+/**
+ * Tests names in many scripts on an invoice: text copied from the PDF is the original text, and missing signs are
+ * named.
+ */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

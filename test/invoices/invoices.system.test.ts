@@ -70,7 +70,7 @@ const ask = async (method: 'GET' | 'PATCH' | 'POST', url: string, payload?: obje
 const invoices = async (as = account) =>
   (await ask('GET', '/v1/billing/invoices?limit=100', undefined, as)).body.data.toReversed();
 const get = async (id: string) => (await ask('GET', `/v1/billing/invoices/${id}`)).body;
-/** What the ledger has charged the account, less what it gave back. */
+/** Returns the ledger's charges of the account, less its refunds. */
 const charged = async (accountId = account) => {
   const [row] = await query(
     postgres.url,

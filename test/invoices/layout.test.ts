@@ -1,4 +1,4 @@
-/** Where everything of an invoice stands: on the page, not on each other, and on as many pages as it takes. */
+/** Tests the layout of an invoice: all texts are on the page, none overlap, and there are as many pages as needed. */
 import { describe, expect, test } from 'vitest';
 import { type Content, contentOf } from '../../src/billing/invoices/document.ts';
 import { layOut, PAGE, type PageOps, type TextOp } from '../../src/billing/invoices/layout.ts';

@@ -194,11 +194,11 @@ test('the cache equals the server after any interleaving of lists, watches and o
         } else if (what === 'bookmark' && at > 0 && !late) {
           hear(cache.advance(log[at - 1]?.object.metadata.resourceVersion ?? '1'));
         } else if (what === 'upsert') {
-          // Whatever write there ever was may be heard of now.
+          // Any write so far may be delivered now.
           const event = log[pick % Math.max(1, log.length)];
           if (event?.type === 'put') hear(cache.upsert(event.object));
         } else if (what === 'forget') {
-          // Whatever deletion there ever was may be answered now.
+          // Any deletion so far may be answered now.
           const event = log[pick % Math.max(1, log.length)];
           if (event?.type !== 'remove') continue;
           const changes = cache.forget(event.object);

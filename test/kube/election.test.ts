@@ -48,8 +48,9 @@ describe('a lease', () => {
 });
 
 /**
- * Three processes with clocks that are years apart and run up to a seventh too fast or too slow, a server that each of them
- * reaches or not: each acts only from when its write came through until its deadline after it was sent.
+ * Simulates three processes whose clocks are years apart and run up to a seventh too fast or too slow, and a server
+ * that each of them may or may not reach. Each leads only from the success of its write until its deadline after it was
+ * sent.
  */
 test('no two lead at a time, however clocks differ and whoever is cut off', () => {
   const turn = fc.record({

@@ -1,4 +1,4 @@
-/** The local chain's settings are ones that the servers take, with a public key alone, of which the source says whose it is. */
+/** Tests that the servers accept the local chain's settings, with a public key alone, whose origin the source names. */
 import { mnemonicToAccount } from 'viem/accounts';
 import { expect, test } from 'vitest';
 import { cryptoSettings } from '../../src/billing/crypto/settings.ts';
@@ -6,7 +6,7 @@ import { apiConfig } from '../../src/server/settings.ts';
 import { chainSettings } from '../../tools/local/chain.ts';
 import type { Context } from '../../tools/local/context.ts';
 
-/** That every such chain has for tests. */
+/** The test words of every such chain. */
 const WORDS = `${'test '.repeat(11)}junk`;
 const settingsOf = (crypto: boolean) => chainSettings({ options: { crypto }, ports: { chain: 8545 } } as Context);
 

@@ -1,6 +1,6 @@
 /**
- * Credit on a real control plane with a real operator, a real Postgres and the role billing: what is used up stops, what is
- * topped up goes on, and what is deleted is counted before it goes. Pods are driven by the test's hand in kubelet's place.
+ * Tests credit on a real control plane with a real operator, a real Postgres and the role billing. Streams without
+ * credit stop, go on after a top-up, and are counted before they are deleted. The test drives pods in kubelet's place.
  */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import { parsePrices } from '../../src/billing/ledger/prices.ts';
@@ -44,7 +44,7 @@ beforeAll(async () => {
   test = await startTestLedger();
 });
 afterAll(() => test?.stop());
-// What is registered first is done last: what is deleted after a test finds somebody who counts it.
+// Hooks registered first run last: billing still counts the streams that other hooks delete.
 afterEach(() => billing.stop());
 aroundEachTest({ metered: true });
 beforeEach(async () => {

@@ -1,7 +1,8 @@
 /**
- * The meter on a real Postgres and a real API server, before streams whose books are kept as the operator keeps them: killed at
- * 200 random points, two at once, with old news, by clocks that jump, with both servers restarted under it, and away for so long
- * that the books overflow. What is charged is what was on air, to the tenth of a second, and never more.
+ * Tests the meter on a real Postgres and a real API server, before streams whose sessions are kept as the operator
+ * keeps them. It is killed at 200 random points, runs twice at once, gets old states, has clocks that jump, loses both
+ * servers for a while, and is away for so long that the sessions overflow. The charges are the time on air, to the
+ * tenth of a second, and never more.
  */
 import pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -186,7 +187,7 @@ it('counts what was on air, whatever happens to it', async () => {
   let [ended, overflowed] = [0, false];
   for (let life = 0; life < LIVES; life++) {
     for (const scene of scenes) if (chance(0.5)) await scene.live();
-    // Nobody counts for a while.
+    // No meter counts for a while.
     if (life === 40) for (let i = 0; i < 2 * MAX_SESSIONS; i++) await scenes[0]?.live();
     const now = await read();
     overflowed ||= now.some(({ status }) => status?.sessions?.some(({ through }) => through !== undefined));

@@ -1,4 +1,4 @@
-/** What is done about a top-up, whichever looks at the payment come, in whichever order. */
+/** Tests the decisions about a top-up, for any facts in any order. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type Facts, type Known, type Move, settle } from '../../src/billing/cards/settle.ts';
@@ -29,7 +29,7 @@ function seen(...looks: Facts[]): { known: Known; moves: Move[] } {
 }
 const stateAfter = (...looks: Facts[]) => seen(...looks).known.state;
 
-/** What the customer has in the end, if all that is taken was still there. */
+/** Returns the customer's credits in the end, if no credit was used. */
 function creditsOf(moves: readonly Move[]): bigint {
   const taken = new Map<string, bigint>();
   let credits = 0n;
@@ -102,7 +102,7 @@ describe('money that goes back', () => {
 });
 
 test('however often, late and in whichever order looks come, all ends as after the last one, and nothing is done twice', () => {
-  // What happens to a payment, one thing after the other; each look is at one of these moments.
+  // The events of a payment, in order; each fetch is at one of these moments.
   const history = [
     facts(),
     facts({ session: 'complete' }),

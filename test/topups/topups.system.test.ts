@@ -88,7 +88,7 @@ const stateOf = async (id: string): Promise<TopUp> => (await ask('GET', `/v1/bil
 const balance = () => ledger.balance(account);
 const spend = (credits: bigint) =>
   ledger.charge({ key: `charge:${account}:${credits}`, accountId: account, credits, at: new Date() });
-/** Of all transactions of the account, what came to each account of the ledger. */
+/** Sums the entries of all transactions of the account, by account of the ledger. */
 const books = async () => {
   const rows = await query(
     postgres.url,

@@ -1,4 +1,4 @@
-/** docs/agents.md: the table of tools in it is made from what clients are told of them; the rest is written by hand. */
+/** Writes the table of tools in docs/agents.md from their descriptions for clients; the rest is written by hand. */
 import { readFile, writeFile } from 'node:fs/promises';
 import { OPERATION_SCOPES } from '../../src/lib/scopes.ts';
 import type { Tool } from '../../src/server/mcp/tool.ts';

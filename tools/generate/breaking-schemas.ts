@@ -1,6 +1,6 @@
 /**
- * Two schemas of the same place in two descriptions (JSON Schema 2020-12, the part of it that the API uses): a request may
- * only become wider, an answer must keep what it has. Pure: no I/O, no clock.
+ * Compares two schemas of the same place in two descriptions (JSON Schema 2020-12, the part of it that the API uses): a
+ * request may only become wider, an answer must keep what it has. Pure: no I/O, no clock.
  */
 import type { Json, OpenApi } from '../../src/server/openapi/document.ts';
 
@@ -14,7 +14,7 @@ export type Side = 'request' | 'response';
 
 export interface Place {
   schema: Json;
-  /** Where its references lead. */
+  /** The document that references lead into. */
   doc: OpenApi;
 }
 
@@ -37,7 +37,7 @@ function resolve({ schema, doc }: Place): Json {
 const kindOf = (value: unknown): string =>
   value === null ? 'null' : Array.isArray(value) ? 'array' : Number.isInteger(value) ? 'integer' : typeof value;
 
-/** What a union consists of; `any` when nothing is said of the type. */
+/** Returns the members of a union; `any` for a schema without a type. */
 function alternatives(place: Place): Alternative[] {
   const { doc } = place;
   const { allOf, ...own } = resolve(place);
@@ -52,7 +52,7 @@ function alternatives(place: Place): Alternative[] {
   return (kinds.length === 0 ? ['any'] : kinds).map((kind) => ({ kind, schema, rules, doc }));
 }
 
-/** What both ask for. */
+/** Merges the requirements of both. */
 const both = (a: Json, b: Json): Json => ({
   ...a,
   ...b,
@@ -63,7 +63,7 @@ const both = (a: Json, b: Json): Json => ({
 const covers = (wide: string, narrow: string): boolean =>
   wide === narrow || wide === 'any' || (wide === 'number' && narrow === 'integer');
 
-/** What of `before` is broken by `after`. */
+/** Lists the parts of `before` that `after` breaks. */
 export function compareSchemas(before: Place, after: Place, side: Side, at = '', seen = ''): Break[] {
   // A schema that refers to itself is compared once.
   const step = ` ${String(before.schema.$ref ?? '')}>`;
@@ -75,7 +75,7 @@ export function compareSchemas(before: Place, after: Place, side: Side, at = '',
     const exact = allowed.filter(({ kind }) => kind === one.kind);
     const matches = exact.length > 0 ? exact : allowed.filter(({ kind }) => covers(kind, one.kind));
     if (matches.length === 0) return [{ at, text: `${verb} ${one.kind === 'any' ? 'anything' : one.kind}` }];
-    // Of several objects in a union it is the one that it is most like.
+    // Compares with the most similar object of a union.
     const found = matches.map((match) => {
       const [a, b] = side === 'request' ? [one, match] : [match, one];
       return [...valueBreaks(a, b, side, at), ...partBreaks(a, b, side, at, seen + step)];

@@ -1,6 +1,6 @@
 /**
- * From nothing to a stream on air: the real parts, started in the order they need one another, each with a line of
- * progress; what was acquired is released in reverse when the process is told to stop.
+ * Starts the local system, from nothing to a stream on air. The real parts start in order of their dependencies, each
+ * with a line of progress, and are released in reverse when the process is asked to stop.
  */
 
 import { Lifecycle } from '../../src/lib/lifecycle.ts';
@@ -34,7 +34,7 @@ export async function up(options: LocalOptions, state: LocalState): Promise<numb
   const log = createLogger('local', env.logLevel === 'info' ? 'warn' : env.logLevel);
   const lifecycle = new Lifecycle(log);
   const wish = wishOf(options, env);
-  // What `ps` shows of us from here on: --to may have held a key.
+  // Replaces our command line in `ps`: --to may have held a key.
   process.title = 'loopstream local';
   claimSupervisor(state);
   lifecycle.defer('supervisor', () => releaseSupervisor(state));

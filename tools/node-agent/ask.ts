@@ -1,4 +1,4 @@
-/** Asks a container how it is: one HTTP request, one TCP connection or one command (core/v1 ProbeHandler). */
+/** Probes a container: one HTTP request, one TCP connection or one command (core/v1 ProbeHandler). */
 import { execFile } from 'node:child_process';
 import { request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';

@@ -1,7 +1,7 @@
 /**
- * One run of a container: a child process that leads a session of its own. It ends when its first process does, and
- * then takes the others with it, as a container's process namespace would. `spawnChild` of local/ is not used: a
- * container's output passes through the agent, which gives each line its time for `kubectl logs`.
+ * Runs a container once: a child process that leads a session of its own. When the first process ends, the others are
+ * killed, as in a container's process namespace. `spawnChild` of local/ does not fit: a container's output passes
+ * through the agent, which gives each line its time for `kubectl logs`.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -15,7 +15,7 @@ export interface ContainerProcessOptions {
   env: Record<string, string>;
   cwd: string;
   log: ContainerLog;
-  /** Where the process is recorded while it runs, for an agent that finds it again. */
+  /** The record of the running process, for the next agent to find. */
   recordFile: string;
   /** Names this run among all. */
   marker: string;

@@ -1,4 +1,4 @@
-/** One container of a pod over its runs: starts it, knows how it is, and how it ended. */
+/** Manages one container of a pod over its runs: starts it, and tracks its state and its exits. */
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
 import type { Pod } from '../../src/kube/core.ts';
@@ -28,7 +28,7 @@ export interface ContainerPlace {
   changed: () => void;
 }
 
-/** What a start needs to know of the pod. */
+/** The parts of the pod that a start needs. */
 export interface StartInput {
   pod: Pod;
   address: PodAddress;

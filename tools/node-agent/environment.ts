@@ -1,5 +1,5 @@
 /**
- * What a container is started with: its environment and its argv, resolved as a kubelet resolves them (core/v1 EnvVar,
+ * Builds the environment and the argv of a container, resolved as a kubelet resolves them (core/v1 EnvVar,
  * EnvFromSource, and the `$(VAR)` references of command, args and values). Pure: no I/O, no clock.
  */
 import type { Pod } from '../../src/kube/core.ts';

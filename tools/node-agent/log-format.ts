@@ -1,6 +1,6 @@
 /**
- * The lines of a container's log file: `<RFC 3339> <stdout|stderr> <F|P> <text>`, as container runtimes write them for
- * a kubelet. P marks a piece of a line that goes on in the next record. Pure: no I/O, no clock.
+ * Formats and parses the lines of a container's log file: `<RFC 3339> <stdout|stderr> <F|P> <text>`, as container
+ * runtimes write them for a kubelet. P marks a piece of a line that goes on in the next record. Pure: no I/O, no clock.
  */
 
 export type OutputStream = 'stdout' | 'stderr';
@@ -46,7 +46,7 @@ export class LineSplitter {
     return records;
   }
 
-  /** What is left when the stream ends without a newline. */
+  /** Returns the rest when the stream ends without a newline. */
   end(time: string): Buffer[] {
     if (this.#rest.length === 0) return [];
     const record = this.#record('F', this.#rest, time);
@@ -85,7 +85,7 @@ function* recordsOf(file: Buffer): Generator<Buffer> {
   }
 }
 
-/** What a person asked to see of a log file's bytes. Records that are not records are left out. */
+/** Selects the requested part of a log file's bytes. Malformed records are left out. */
 export function selectLog(file: Buffer, query: LogQuery): Buffer {
   const { tailLines, sinceMs, timestamps, limitBytes } = query;
   const lines: Buffer[][] = [];

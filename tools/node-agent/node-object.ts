@@ -1,4 +1,4 @@
-/** The Node object and its lease: what tells the cluster that this node is there. */
+/** Maintains the Node object and its lease, which tell the cluster that this node is there. */
 import { availableParallelism, machine, release, totalmem } from 'node:os';
 import { LEASES, NODES } from '../../src/kube/core.ts';
 import { KubeError, type KubeObject, type Stored } from '../../src/kube/types.ts';
@@ -7,7 +7,7 @@ import type { NodeContext } from './context.ts';
 
 const FIELD_MANAGER = 'loopstream-node';
 const LEASE_NAMESPACE = 'kube-node-lease';
-/** As a kubelet: renewed every 10 s, dead after 40 s without. */
+/** The values of a kubelet: renewed every 10 s, dead after 40 s without. */
 const HEARTBEAT_MS = 10_000;
 const LEASE_SECONDS = 40;
 const STATUS_EVERY_MS = 60_000;

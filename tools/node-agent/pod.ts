@@ -1,7 +1,7 @@
 /**
- * Runs one pod, from the moment it is bound to this node until its object is gone. One loop, woken by whatever happened
- * (the object changed, a container ended, a probe decided, a wait is over), looks at everything anew and does the next
- * thing; nothing else starts containers or writes the status.
+ * Runs one pod, from the moment it is bound to this node until its object is gone. One loop looks at everything anew and
+ * does the next step. Any event wakes it: a change of the object, the end of a container, the verdict of a probe, the end
+ * of a wait. No other code starts containers or writes the status.
  *
  *   bound → volumes → init containers in order → containers, restarted by policy → sidecars end → Succeeded or Failed
  *   deletion asked for → SIGTERM, grace, SIGKILL → final status → object deleted (grace 0, its UID as precondition)
@@ -127,7 +127,7 @@ export class PodWorker {
     return this.done;
   }
 
-  /** Where the log of a container is; undefined when it has no such container, `waiting` when it did not run (yet). */
+  /** Returns the log of a container; undefined when it has no such container, `waiting` when it did not run (yet). */
   log(container: string, previous: boolean): { file: string; live: ContainerLog | undefined } | 'waiting' | undefined {
     const runner = [...this.#init, ...this.#main].find(({ spec }) => spec.name === container);
     return runner && (runner.log(previous) ?? 'waiting');

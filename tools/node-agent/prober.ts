@@ -1,4 +1,4 @@
-/** Asks the probes of one running container in their rhythm and tells what they decide (probes.ts). */
+/** Runs the probes of one container in their rhythm and reports their decisions (probes.ts). */
 import { type AskContext, ask } from './ask.ts';
 import { afterOutcome, NO_VERDICT, type ProbeKind, type ProbeState, probeOf, timing } from './probes.ts';
 import type { Probe } from './types.ts';

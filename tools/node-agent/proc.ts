@@ -1,11 +1,11 @@
-/** The processes of a container: a session of their own, found again by proc(5). */
+/** Finds the processes of a container again by proc(5): they have a session of their own. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { sleep } from '../../src/lib/clock.ts';
 import { isAlive, type ProcessIdentity, signal } from '../process/identity.ts';
 
 /**
- * Marks every process of a container in its environment, so that one whose leader is gone, or that began a session of
- * its own, is known for what it is after the agent was killed.
+ * Marks every process of a container in its environment. An agent then recognises processes of a killed agent, even
+ * without their leader or in a session of their own.
  */
 export const MARKER = 'LOOPSTREAM_NODE_CONTAINER';
 
@@ -83,8 +83,8 @@ const SWEEP_GRACE_MS = 3000;
 const SWEEP_KILL_MS = 5000;
 
 /**
- * Ends what the containers of an agent that was killed left running: asks all, kills after 3 s, and resolves when they
- * are gone (or, with a process that even SIGKILL does not end, after 5 s more) to how many there were.
+ * Ends the containers that a killed agent left running: sends SIGTERM, kills after 3 s, and resolves to their number
+ * when they are gone. It waits at most 5 s more for a process that even SIGKILL does not end.
  */
 export async function sweepContainers(records: readonly ContainerProcessRecord[]): Promise<number> {
   const markers = new Set(records.map(({ marker }) => marker));

@@ -1,10 +1,10 @@
 /**
- * When a container that ended is started again. Pure: no I/O, no clock.
+ * Decides when a container that ended is started again. Pure: no I/O, no clock.
  *
  * As in a kubelet, the first restart is at once and the wait before each further one doubles, until the container has
- * run for ten minutes. The wait begins at 1 s and ends at 60 s, where a kubelet has 10 s and 5 min: those spare a node
- * that pulls images and shares its processor among strangers, while this node serves a person who is waiting to see
- * what the next attempt does.
+ * run for ten minutes. The wait begins at 1 s and ends at 60 s, where a kubelet has 10 s and 5 min. Those values spare
+ * a node that pulls images and shares its processor among strangers. This node serves a user who waits for the next
+ * attempt.
  */
 import type { RestartPolicy, Terminated } from './types.ts';
 

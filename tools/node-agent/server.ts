@@ -1,6 +1,6 @@
 /**
- * The part of the kubelet's HTTPS API that the API server needs for `kubectl logs`, and /healthz and /pods. Whoever calls
- * shows a certificate that the cluster's client CA signed.
+ * Serves the part of the kubelet's HTTPS API that the API server needs for `kubectl logs`, and /healthz and /pods.
+ * Clients need a certificate that the cluster's client CA signed.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer, type Server } from 'node:https';

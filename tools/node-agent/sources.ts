@@ -1,6 +1,6 @@
 /**
- * Secrets, ConfigMaps and claims, read when they are used. Several pods that look again at the same one within a second share
- * one read; a pod that begins sees what there is now, and not what another one saw before it, as with a kubelet.
+ * Reads Secrets, ConfigMaps and claims when they are used. Several pods that refresh the same one within a second share
+ * one read. A pod that begins sees the current state, and not another pod's earlier read, as with a kubelet.
  */
 
 import type { Pod, Secret } from '../../src/kube/core.ts';
@@ -70,7 +70,9 @@ export class Sources {
     };
   }
 
-  /** What a claim is bound to, which has to be a path of this machine: there is nobody to attach anything else. */
+  /**
+   * Returns the target of a claim, which has to be a path of this machine: there is nothing to attach other volumes.
+   */
   async claimed(namespace: string, claimName: string): Promise<HostPath> {
     const { volumeName } = (await this.#kube.get(CLAIMS, namespace, claimName)).spec;
     if (!volumeName) throw new Error(`claim "${claimName}" is not bound yet`);

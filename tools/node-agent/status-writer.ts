@@ -1,6 +1,6 @@
 /**
- * Writes the status of one pod: only when it changed, one write at a time, the newest wins, and again until the API
- * server took it. Server-side apply keeps the conditions that others own.
+ * Writes the status of one pod: only when it changed, one write at a time, the newest wins, with retries until the API
+ * server accepts it. Server-side apply keeps the conditions that others own.
  */
 import { once } from 'node:events';
 import { PODS, type Pod, type PodStatus } from '../../src/kube/core.ts';
@@ -40,7 +40,10 @@ export class StatusWriter {
     if (JSON.stringify(status) !== this.#written) this.#writing ??= this.#write();
   }
 
-  /** What the API server has now. When another changed our word on readiness (a node thought dead), it is said again. */
+  /**
+   * Receives the API server's current status. A readiness that another client changed (a node thought dead) is written
+   * again.
+   */
   observed(status: PodStatus | undefined): void {
     const ready = (of: PodStatus | undefined) => of?.conditions?.find(({ type }) => type === 'Ready')?.status;
     if (!this.#wanted || this.#writing || performance.now() - this.#writtenAt < SETTLED_MS) return;

@@ -1,8 +1,8 @@
 /**
- * The status of a pod as a kubelet writes it, from what the agent knows of its containers. Pure: no I/O, no clock.
+ * Builds the status of a pod as a kubelet writes it, from the agent's state of its containers. Pure: no I/O, no clock.
  *
- * A container is waiting (with why), running, or terminated. `terminations` holds how it last ended and the time before
- * that: while it runs or waits to run again, the last one is its lastState.
+ * A container is waiting (with the reason), running, or terminated. `terminations` holds its last exit and the one
+ * before: while it runs or waits to run again, the last one is its lastState.
  */
 import type { ContainerStatus, Pod, PodStatus } from '../../src/kube/core.ts';
 import { restarts } from './restart.ts';
@@ -27,7 +27,7 @@ export interface ContainerRecord {
   terminations: Terminated[];
 }
 
-/** Of a container that ran when the agent before this one ended. */
+/** The end of a container that ran when the previous agent ended. */
 export const UNKNOWN_END = 'ContainerStatusUnknown';
 
 /** Names one run of a container among all. */

@@ -1,5 +1,5 @@
 /**
- * The parts of core/v1 Pod that the node agent acts on; what is not named here is ignored (resources, affinity,
+ * Declares the parts of core/v1 Pod that the node agent acts on. Other fields are ignored (resources, affinity,
  * securityContext: containers run as the agent's own user). Pure: no I/O, no clock.
  */
 import type { ContainerStatus, Pod, PodStatus } from '../../src/kube/core.ts';
@@ -68,7 +68,7 @@ export interface Container {
   startupProbe?: Probe;
   terminationMessagePath?: string;
   terminationMessagePolicy?: string;
-  /** Of init containers alone: one that is always started again is a sidecar, which runs beside the main ones. */
+  /** For init containers alone: one that is always started again is a sidecar, which runs beside the main ones. */
   restartPolicy?: 'Always';
 }
 

@@ -1,4 +1,7 @@
-/** The programs that must be on the machine before anything starts: found, installed where that is allowed, or named. */
+/**
+ * Checks the programs that must be on the machine before anything starts: they are found, installed where that is
+ * allowed, or named.
+ */
 import { existsSync } from 'node:fs';
 import { environment } from '../../src/settings/environment.ts';
 import { ConfigError } from '../../src/settings/settings.ts';

@@ -1,4 +1,4 @@
-/** Values of the chart: what accounts may have, and all of them together. Pure: no I/O, no clock. */
+/** Declares the values for the limits of an account, and of all accounts together. Pure: no I/O, no clock. */
 import { LIMIT_NAMES } from '../../../src/settings/limits.ts';
 import { flag, group, type Value } from './schema.ts';
 

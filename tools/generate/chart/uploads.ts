@@ -1,4 +1,4 @@
-/** The values about what accounts may upload. Pure: no I/O, no clock. */
+/** Declares the values about uploads of accounts. Pure: no I/O, no clock. */
 import { DEFAULT_LIMITS } from '../../../src/media/limits.ts';
 import { group, whole } from './schema.ts';
 

@@ -1,4 +1,7 @@
-/** Every value of the chart: values.yaml, values.schema.json and the table of its README are made of this. Pure: no I/O, no clock. */
+/**
+ * Lists every value of the chart, as the source of values.yaml, values.schema.json and the table of its README. Pure:
+ * no I/O, no clock.
+ */
 import { networkPolicy, policies, streamsNamespace } from './isolation.ts';
 import { limits, resourceQuota } from './limits.ts';
 import { crypto, invoices, stripe } from './money.ts';
@@ -17,7 +20,7 @@ const account = (who: string): Value =>
     annotations: strings('Annotations of it, e.g. for a cloud identity.'),
   });
 
-/** What is said of any Deployment. */
+/** The values that each Deployment has. */
 const deployment = (who: string, resources: unknown) => ({
   resources: native(`Resources of the ${who}'s container.`, resources),
   serviceAccount: account(who),

@@ -1,4 +1,7 @@
-/** Five dashboards: the fleet, one stream, the processes that look after them, who comes in, and money. Pure: no I/O, no clock. */
+/**
+ * Lists five dashboards: the fleet, one stream, the processes that look after them, sign-ins, and money. Pure: no I/O,
+ * no clock.
+ */
 import { FLEET } from './fleet.ts';
 import { MONEY } from './money.ts';
 import type { Dashboard } from './panel.ts';

@@ -1,4 +1,4 @@
-/** The dashboard of money: what is used, counted and charged. Pure: no I/O, no clock. */
+/** Declares the dashboard of money: usage, metering and charges. Pure: no I/O, no clock. */
 import { type Dashboard, graph, number, quantile, RANGE, RATE } from './panel.ts';
 
 const JOB = 'job=~"$job"';

@@ -1,4 +1,4 @@
-/** Rules for Prometheus and the pages behind them, made of the alerts. Pure: no I/O, no clock. */
+/** Builds the rules for Prometheus and the pages behind them from the alerts. Pure: no I/O, no clock. */
 import { stringify } from 'yaml';
 import { ACCESS_ALERTS } from './access.ts';
 import type { Alert, Group } from './alert.ts';
@@ -16,7 +16,7 @@ export const GROUPS: Group[] = [
 ];
 export const ALERTS: Alert[] = GROUPS.flatMap(({ alerts }) => alerts);
 
-/** Where the pages are; the chart puts its value `monitoring.prometheusRule.runbookUrl` in place of it. */
+/** The address of the pages; the chart replaces it by its value `monitoring.prometheusRule.runbookUrl`. */
 export const RUNBOOKS = 'docs/runbooks';
 const MADE = 'Made from tools/generate/monitoring/ by `make generate`; a test fails when it is not current.';
 
