@@ -99,7 +99,9 @@ async function endSession(page: Page): Promise<void> {
 /** Loading, empty and away, for the pages of lists. */
 const LISTS = ['streams', 'uploads', 'playlists', 'destinations'].flatMap((noun): Shot[] =>
   (['later', 'nothing', 'away'] as const).map((how) => ({
-    ...{ name: `${noun}-${how}`, path: `/${noun}`, calls: [`/v1/${noun}`, how] },
+    name: `${noun}-${how}`,
+    path: `/${noun}`,
+    calls: [`/v1/${noun}`, how],
   })),
 );
 

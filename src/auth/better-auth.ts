@@ -174,7 +174,10 @@ export const createAuth = (pool: Pool, secret: string, site: Partial<AuthSite> =
       ...cookies(publicUrl),
     },
     session: {
-      ...{ expiresIn: SESSION_SECONDS, updateAge: 86_400, freshAge: FRESH_SECONDS, cookieCache: { enabled: false } },
+      expiresIn: SESSION_SECONDS,
+      updateAge: 86_400,
+      freshAge: FRESH_SECONDS,
+      cookieCache: { enabled: false },
       additionalFields: { begunBy: { type: 'string', required: false, input: false, returned: false } },
     },
     databaseHooks: {

@@ -44,12 +44,14 @@ async function keep({ context: { adapter } }: Context, clientId: string, metadat
   if (row)
     return isSame(row, columns) ? row : adapter.update({ model: MODEL, where, update: { ...columns, updatedAt } });
   const data = {
-    ...{ ...columns, clientId, clientDiscoveryId: DISCOVERY, createdAt: updatedAt, updatedAt },
-    ...{
-      tokenEndpointAuthMethod: 'none',
-      grantTypes: ['authorization_code', 'refresh_token'],
-      responseTypes: ['code'],
-    },
+    ...columns,
+    clientId,
+    clientDiscoveryId: DISCOVERY,
+    createdAt: updatedAt,
+    updatedAt,
+    tokenEndpointAuthMethod: 'none',
+    grantTypes: ['authorization_code', 'refresh_token'],
+    responseTypes: ['code'],
   };
   try {
     return await adapter.create({ model: MODEL, data });

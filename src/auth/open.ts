@@ -56,7 +56,9 @@ export function openAuth<Letters extends AuthMails>({
   const site = publicUrl === undefined ? undefined : { publicUrl, scopePrefix };
   const service = createAuthService({ library, db, site });
   return {
-    ...{ service, mails, library },
+    service,
+    mails,
+    library,
     db,
     pools: { auth: authPool, loopstream: pool },
     close: async () => {

@@ -142,7 +142,10 @@ export function outsideSignIn(
   };
 
   const library = {
-    ...{ id: OUTSIDE_ID, name: provider.name, issuer, requiresIdTokenNonce: true },
+    id: OUTSIDE_ID,
+    name: provider.name,
+    issuer,
+    requiresIdTokenNonce: true,
     options: { disableSignUp: !provider.signUp },
     async createAuthorizationURL(asked: {
       state: string;
@@ -153,8 +156,13 @@ export function outsideSignIn(
       const { authorization } = await endpoints().catch(failing(away));
       const url = new URL(authorization);
       const parameters = {
-        ...{ response_type: 'code', client_id: clientId, redirect_uri: asked.redirectURI, scope: SCOPE },
-        ...{ state: asked.state, nonce: asked.idTokenNonce ?? '', code_challenge_method: 'S256' },
+        response_type: 'code',
+        client_id: clientId,
+        redirect_uri: asked.redirectURI,
+        scope: SCOPE,
+        state: asked.state,
+        nonce: asked.idTokenNonce ?? '',
+        code_challenge_method: 'S256',
         code_challenge: createHash('sha256').update(asked.codeVerifier).digest('base64url'),
       };
       for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value);

@@ -121,7 +121,11 @@ export function createPrograms({ db, onEnded }: { db: Db; onEnded: () => void })
     const { jti, sub, client_id: clientId, exp } = claimsOf(token) ?? {};
     if (typeof jti !== 'string') throw new Error('The auth library gave out an access token without an id.');
     await addAccessToken(db, {
-      ...{ jti, grantId, userId: String(sub), clientId: String(clientId), expiresAt: Number(exp) },
+      jti,
+      grantId,
+      userId: String(sub),
+      clientId: String(clientId),
+      expiresAt: Number(exp),
     });
   }
 

@@ -72,7 +72,10 @@ export async function findOwnSignUp(db: Db, publicUrl: string, cookie: string, e
 export function signUps({ db, publicUrl, isOpen, mails }: SignUpSite): BetterAuthPlugin {
   const cookie = cookieNameOf(publicUrl, 'signup');
   const attributes = {
-    ...{ httpOnly: true, sameSite: 'lax' as const, path: '/', maxAge: SECONDS },
+    httpOnly: true,
+    sameSite: 'lax' as const,
+    path: '/',
+    maxAge: SECONDS,
     secure: publicUrl.startsWith('https:'),
   };
   const closed = () => refuse('EMAIL_PASSWORD_SIGN_UP_DISABLED', 'Nobody can sign up here.');

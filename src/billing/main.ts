@@ -151,7 +151,10 @@ function openWork(given: Given): WorkDeps {
   const ofAccount = (accountId: string) => streams.byIndex(BY_ACCOUNT, accountId);
   const estimates = createEstimates({ db, prices, clock });
   return {
-    ...{ streams, settled, everyMs, log },
+    streams,
+    settled,
+    everyMs,
+    log,
     meter: createMeter({ db, ledger, prices, told: counted, grace: { seconds: graceSeconds, ofAccount }, clock }),
     books: createBooks(kube, seen),
     credits: createCredits({ db, kube, events, estimates, graceSeconds, seen, clock }),

@@ -22,7 +22,10 @@ export interface Ears {
 /** Resolves when the connection has ended, whatever the reason. */
 async function listenOnce(url: string, channel: string, ears: Ears, signal: AbortSignal): Promise<void> {
   const client = new pg.Client({
-    ...{ connectionString: url, connectionTimeoutMillis: ANSWER_MS, query_timeout: ANSWER_MS, keepAlive: true },
+    connectionString: url,
+    connectionTimeoutMillis: ANSWER_MS,
+    query_timeout: ANSWER_MS,
+    keepAlive: true,
     application_name: 'loopstream-news',
   });
   const { promise: over, resolve: end } = Promise.withResolvers<void>();

@@ -174,7 +174,10 @@ describe('reconciling', () => {
     insert into loopstream.meter_sessions (stream_uid, session, seconds, cost, credits, charged_seconds, charges, until)
       values ('u1', 3, 40, 1440000, 40, 40, 2, now())`;
   const charge = (n: number) => ({
-    ...{ key: `charge:u1:3:${n}`, accountId: '0b9f6c52-1d3e-4f70-8a91-b2c3d4e5f607', credits: 20n, at: new Date() },
+    key: `charge:u1:3:${n}`,
+    accountId: '0b9f6c52-1d3e-4f70-8a91-b2c3d4e5f607',
+    credits: 20n,
+    at: new Date(),
     details: { streamID: 'str-1', seconds: '20' },
   });
 
@@ -233,7 +236,10 @@ describe('reconciling', () => {
       'credit in the name of staff that nobody wrote down',
       () =>
         it.ledger.post({
-          ...{ key: 'admin:by-hand', kind: 'grant', accountId: 'bob', at: new Date() },
+          key: 'admin:by-hand',
+          kind: 'grant',
+          accountId: 'bob',
+          at: new Date(),
           entries: [{ account: 'grants', credits: -9n }].concat({ account: 'customer:bob', credits: 9n }),
         }),
       'staff',

@@ -53,7 +53,9 @@ test('a locked account is off air by every door until it is unlocked', async () 
   const video = await made('/v1/uploads/from-link', { type: 'VIDEO', url: 'https://media.example/film.mp4' });
   const stream = (name: string) =>
     made('/v1/streams', {
-      ...{ name, destinationID, videoUploadObjectID: video },
+      name,
+      destinationID,
+      videoUploadObjectID: video,
       quality: 'q_720p',
       framerate: 'f_30',
     });

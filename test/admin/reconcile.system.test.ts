@@ -25,7 +25,11 @@ const PRICES = parsePrices(
 );
 
 const session = (number: number, onAirSeconds: number, more: Partial<Session> = {}): Session => ({
-  ...{ number, podUID: 'pod', startedAt: '2026-05-01T00:00:00Z', onAirSeconds, ...more },
+  number,
+  podUID: 'pod',
+  startedAt: '2026-05-01T00:00:00Z',
+  onAirSeconds,
+  ...more,
 });
 /** The streams in Kubernetes: the first session is closed, the second one is open. */
 const STREAMS = [
@@ -63,7 +67,10 @@ interface Found {
 const found = async (): Promise<Found[]> => JSON.parse((await reconcile('--json')).out).differences;
 
 const charge = (number: number, n: number, seconds: string, credits: bigint, from: string, creditsPerHour: string) => ({
-  ...{ key: `charge:u1:${number}:${n}`, accountId: ADA, credits, at: new Date('2026-05-01T00:02:00Z') },
+  key: `charge:u1:${number}:${n}`,
+  accountId: ADA,
+  credits,
+  at: new Date('2026-05-01T00:02:00Z'),
   details: { streamID: 'str-1', session: String(number), seconds, profile: '720p30', creditsPerHour, from, to: from },
 });
 
@@ -89,7 +96,11 @@ beforeAll(async () => {
   );
   const post = (key: string, kind: 'topup' | 'deposit', other: string, credits: bigint, details: object) =>
     it.ledger.post({
-      ...{ key, kind, accountId: ADA, at: new Date(), details: { ...details } },
+      key,
+      kind,
+      accountId: ADA,
+      at: new Date(),
+      details: { ...details },
       entries: [{ account: other, credits: -credits }].concat({ account: `customer:${ADA}`, credits }),
     });
   await post('topup:top-1', 'topup', 'cash:card', 50_000n, { topUpID: 'top-1' });
@@ -101,7 +112,9 @@ beforeAll(async () => {
   ]);
   await runAdmin(['grant', ADA, '--credits', '7', '--by', 'grace', '--reason', 'welcome'], {
     open: () => createDb(createPool(it.url, { searchPath: 'loopstream', max: 2 })),
-    ...{ currency: 'USD', print: () => undefined, complain: () => undefined },
+    currency: 'USD',
+    print: () => undefined,
+    complain: () => undefined,
   });
   await query(it.url, `insert into loopstream.invoice_progress values ('${ADA}', now(), 99)`);
 });

@@ -91,15 +91,24 @@ describe('a real provider', () => {
 
   test('the request goes with PKCE, a state and a nonce, and asks for no more than who it is', async () => {
     const { address } = await start(site.url, {
-      ...{ scopes: ['all'], additionalParams: { prompt: 'none' }, loginHint: 'x', idToken: { token: 'x' } },
+      scopes: ['all'],
+      additionalParams: { prompt: 'none' },
+      loginHint: 'x',
+      idToken: { token: 'x' },
     });
     const sent = Object.fromEntries(address.searchParams);
     expect(sent).toMatchObject({ response_type: 'code', code_challenge_method: 'S256', client_id: CLIENT.clientId });
     expect(sent).toMatchObject({ scope: 'openid email profile', redirect_uri: callbackOf(site.url) });
     for (const name of ['state', 'nonce', 'code_challenge']) expect(sent[name]?.length, name).toBeGreaterThan(20);
     expect(Object.keys(sent).sort()).toEqual([
-      ...['client_id', 'code_challenge', 'code_challenge_method', 'nonce', 'redirect_uri', 'response_type'],
-      ...['scope', 'state'],
+      'client_id',
+      'code_challenge',
+      'code_challenge_method',
+      'nonce',
+      'redirect_uri',
+      'response_type',
+      'scope',
+      'state',
     ]);
   });
 
@@ -206,7 +215,9 @@ describe('what comes back', () => {
     liar.nonce = address.searchParams.get('nonce') ?? '';
     const back = new URL(callbackOf(other.url));
     back.search = new URLSearchParams({
-      ...{ code: 'any', state: address.searchParams.get('state') ?? '', iss: liar.settings.issuer },
+      code: 'any',
+      state: address.searchParams.get('state') ?? '',
+      iss: liar.settings.issuer,
     }).toString();
     return { back, cookie };
   };

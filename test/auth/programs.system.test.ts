@@ -276,7 +276,8 @@ test('the tools at an address with a slash name themselves so, and take tokens o
     expect(described.scopes_supported).toContain('offline_access');
     const token = await site.token('ada', 'service:read', { resource });
     const headers = {
-      ...{ authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      authorization: `Bearer ${token}`,
+      'content-type': 'application/json',
       accept: 'application/json, text/event-stream',
     };
     const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list', params: {} });

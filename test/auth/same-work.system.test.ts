@@ -30,7 +30,9 @@ beforeAll(async () => {
   const nothing = async () => undefined;
   const mails = { signedUp: nothing, confirmAgain: nothing, resetPassword: nothing, notice: nothing };
   auth = createAuth(pool, secret, {
-    ...{ publicUrl, signUp: true, scopePrefix: 'service' },
+    publicUrl,
+    signUp: true,
+    scopePrefix: 'service',
     mails,
   });
   const { password: passwords } = await auth.$context;

@@ -45,7 +45,10 @@ beforeAll(async () => {
   await new Promise<void>((resolve) => program.listen(0, '127.0.0.1', resolve));
   [oidc, smtp, browser] = await Promise.all([startOidc(`${url}/api/auth/callback/oidc`), startSmtp(), launchBrowser()]);
   site = await startTestSite({
-    ...{ port, publicUrl: url, outside: oidc.settings, dashboardDir: join(ROOT, 'dist/dashboard') },
+    port,
+    publicUrl: url,
+    outside: oidc.settings,
+    dashboardDir: join(ROOT, 'dist/dashboard'),
     mail: { smtpUrl: smtp.url, from: 'loops@example.com' },
   });
   const redirect = `http://127.0.0.1:${(program.address() as AddressInfo).port}/callback`;

@@ -13,14 +13,21 @@ afterAll(async () => it?.stop());
 
 const at = new Date('2026-11-01T12:00:00Z');
 const grant = (accountId: string, credits: bigint, key = `grant:${accountId}`): Transaction => ({
-  ...{ key, kind: 'grant', accountId, at },
+  key,
+  kind: 'grant',
+  accountId,
+  at,
   entries: [
     { account: 'grants', credits: -credits },
     { account: `customer:${accountId}`, credits },
   ],
 });
 const use = (accountId: string, credits: bigint, key: string): Charge => ({
-  ...{ key, accountId, credits, at, details: { streamID: 'str_1' } },
+  key,
+  accountId,
+  credits,
+  at,
+  details: { streamID: 'str_1' },
 });
 
 describe('posting', () => {

@@ -8,8 +8,13 @@ const lines = [
   { day: '2027-01-31', streamID: null, credits: '0', onAirSeconds: 0 },
 ];
 const usage: Usage = {
-  ...{ from: '2027-01-30', to: '2027-01-31', timeZone: 'UTC', groupBy: 'day', lines },
-  ...{ credits: '12345678901234567890', onAirSeconds: 3600.5 },
+  from: '2027-01-30',
+  to: '2027-01-31',
+  timeZone: 'UTC',
+  groupBy: 'day',
+  lines,
+  credits: '12345678901234567890',
+  onAirSeconds: 3600.5,
 };
 
 let it: TestServer;

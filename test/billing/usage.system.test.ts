@@ -22,7 +22,10 @@ afterAll(async () => it?.stop());
 const principalOf = (accountId: string): Principal => ({ accountId, userId: accountId, scopes: new Set(), via: 'key' });
 const billing = (rate = { creditsPerHour: 0n, available: 0n }, enabled = true) =>
   createBillingService({
-    ...{ db: it.db, enabled, currency: 'USD', currentRate: async () => rate },
+    db: it.db,
+    enabled,
+    currency: 'USD',
+    currentRate: async () => rate,
     clock: { now: () => new Date('2027-04-10T12:00:00Z'), monotonicMs: () => 0 },
   });
 
@@ -54,7 +57,10 @@ test('sums of days and of streams are the charges, whatever they are and whereve
         await it.give(accountId, run % 2 === 0 ? sum : sum / 2n + 1n);
         const booked = await it.ledger.chargeAll(
           charges.map(({ at, streamID, credits, milliseconds }, n) => ({
-            ...{ key: `charge:${accountId}:${n}`, accountId, credits, at: new Date(at) },
+            key: `charge:${accountId}:${n}`,
+            accountId,
+            credits,
+            at: new Date(at),
             details: { streamID, seconds: String(milliseconds / 1000) },
           })),
         );
@@ -137,7 +143,9 @@ describe('the statement', () => {
       if (n % 5 === 0) await it.give('statement', BigInt(n));
       else
         await it.ledger.charge({
-          ...{ key: `charge:statement:${n}`, accountId: 'statement', credits: BigInt(n) },
+          key: `charge:statement:${n}`,
+          accountId: 'statement',
+          credits: BigInt(n),
           at: new Date(ms('2027-03-01T00:00:00Z') + n * 3_600_000),
           details: { streamID: `str-${n % 2}`, seconds: '12.5' },
         });
@@ -212,8 +220,14 @@ describe('the balance', () => {
 
   test('says how long it lasts, and when that is not long', async () => {
     expect(await of({ creditsPerHour: 300n, available: 900_000n })).toEqual({
-      ...{ state: 'active', balanceCredits: '1000', availableCredits: '900000', creditsPerHour: '300' },
-      ...{ secondsLeft: 10_800_000, currency: 'USD', creditsPerMinorUnit: '100', paymentMethods: [] },
+      state: 'active',
+      balanceCredits: '1000',
+      availableCredits: '900000',
+      creditsPerHour: '300',
+      secondsLeft: 10_800_000,
+      currency: 'USD',
+      creditsPerMinorUnit: '100',
+      paymentMethods: [],
     });
     expect(await of({ creditsPerHour: 300n, available: 900n })).toMatchObject({ state: 'low', secondsLeft: 10_800 });
     expect(await of({ creditsPerHour: 0n, available: 900n })).toMatchObject({ state: 'active', secondsLeft: null });

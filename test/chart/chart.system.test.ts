@@ -114,7 +114,9 @@ describe('what is granted', () => {
   const rights = (objects: Manifest[]) => objects.filter(({ apiVersion }) => apiVersion.startsWith('rbac.'));
   const isHook = ({ metadata }: Manifest) => metadata.annotations?.['helm.sh/hook'] === 'post-delete';
   const inCluster = (group: string, resource: string, ...verbs: string[]) => ({
-    ...{ apiGroups: [group], resources: [resource], verbs },
+    apiGroups: [group],
+    resources: [resource],
+    verbs,
   });
   /** Reading nodes and namespaces, and removing finalizers of streams. More only while a release is uninstalled. */
   const BEYOND = [
@@ -248,13 +250,14 @@ test('what money needs is where it is used, secrets are in Secrets alone, and bo
     return Object.fromEntries(container?.env.map((entry) => [entry.name.replace('LOOPSTREAM_', ''), of(entry)]) ?? []);
   };
   const alike = {
-    ...{ STRIPE_KEY: 'stripe/stripeKey', STRIPE_WEBHOOK_SECRET: 'stripe/signing', TOP_UP_MIN_MINOR: '1000' },
-    ...{ TOP_UP_MAX_MINOR: '50000', CRYPTO_NETWORKS: 'loopstream-api/cryptoNetworks' },
-    ...{
-      CRYPTO_RATES_URL: 'https://rates.example.com/usd',
-      CRYPTO_QUOTE_SECONDS: '900',
-      SELLER: JSON.stringify(SELLER),
-    },
+    STRIPE_KEY: 'stripe/stripeKey',
+    STRIPE_WEBHOOK_SECRET: 'stripe/signing',
+    TOP_UP_MIN_MINOR: '1000',
+    TOP_UP_MAX_MINOR: '50000',
+    CRYPTO_NETWORKS: 'loopstream-api/cryptoNetworks',
+    CRYPTO_RATES_URL: 'https://rates.example.com/usd',
+    CRYPTO_QUOTE_SECONDS: '900',
+    SELLER: JSON.stringify(SELLER),
   };
   const sorted = (value: unknown) => (typeof value === 'string' && value[0] === '{' ? JSON.parse(value) : value);
   for (const role of ['api', 'billing']) {

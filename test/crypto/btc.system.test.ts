@@ -15,14 +15,12 @@ let it: TestCrypto;
 beforeAll(async () => {
   esplora = await startEsplora();
   it = await startTestDeposits({
-    ...{
-      network: 'bitcoin',
-      kind: 'btc',
-      chain: 'regtest',
-      esploraUrl: esplora.url,
-      confirmations: 2,
-      minimum: '1000',
-    },
+    network: 'bitcoin',
+    kind: 'btc',
+    chain: 'regtest',
+    esploraUrl: esplora.url,
+    confirmations: 2,
+    minimum: '1000',
     xpub: publicKeyOf("m/84'/1'/0'", { private: 0x045f18bc, public: 0x045f1cf6 }),
   });
   await it.scan();

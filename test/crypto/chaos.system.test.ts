@@ -109,7 +109,7 @@ describe.skipIf(whyNot)(`deposits when things go wrong${whyNot ? ` (${whyNot})` 
       const all = async () => (await it.entries()).filter(([key]) => key.includes(txid));
       expect(
         (await all()).filter(([key]) => key.startsWith('deposit-reversal')).map(([, , credits]) => credits),
-      ).toEqual([...[CREDITS_OF_ETH, -20_000_000n, -10_000_000n]]);
+      ).toEqual([CREDITS_OF_ETH, -20_000_000n, -10_000_000n]);
       await it.anvil.rpc('eth_sendRawTransaction', raw);
       await mineAndScan(3);
       expect(await it.get(who, deposit)).toMatchObject({ state: 'credited', credits: String(CREDITS_OF_ETH) });
@@ -117,7 +117,9 @@ describe.skipIf(whyNot)(`deposits when things go wrong${whyNot ? ` (${whyNot})` 
       const sums = Map.groupBy(await all(), ([, of]) => of);
       const sumOf = (of: string) => sums.get(of)?.reduce((sum, [, , credits]) => sum + credits, 0n);
       expect([sumOf(`customer:${who}`), sumOf('cash:crypto:ETH'), sumOf('writeoff')]).toEqual([
-        ...[CREDITS_OF_ETH, -CREDITS_OF_ETH, 0n],
+        CREDITS_OF_ETH,
+        -CREDITS_OF_ETH,
+        0n,
       ]);
     });
   });

@@ -70,7 +70,10 @@ describe('recorded answers are understood', () => {
     expect(found).toEqual([
       { txid: txidOf(pending), index: '0', to: waits, amount: 49_040n, block: undefined },
       {
-        ...{ txid: txidOf(confirmed), index: '0', to: paid, amount: 100_000n },
+        txid: txidOf(confirmed),
+        index: '0',
+        to: paid,
+        amount: 100_000n,
         block: {
           height: 1_574_469,
           hash: '000000000000015df12c1a2656f4284edc7c8130d68112d5e522b5d22f79b2b0',

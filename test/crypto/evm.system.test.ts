@@ -48,7 +48,10 @@ describe.skipIf(whyNot)(`deposits by an EVM node${whyNot ? ` (${whyNot})` : ''}`
     }
     await mineAndScan();
     expect(await it.get(who, deposit)).toMatchObject({
-      ...{ state: 'credited', confirmations: null, explanation: null, receivedAmount: String(ETH / 2n) },
+      state: 'credited',
+      confirmations: null,
+      explanation: null,
+      receivedAmount: String(ETH / 2n),
       payments: [{ txid, state: 'credited', credits: String(CREDITS_OF_ETH / 2n), confirmations: 3 }],
     });
     await mineAndScan(5);
@@ -75,7 +78,9 @@ describe.skipIf(whyNot)(`deposits by an EVM node${whyNot ? ` (${whyNot})` : ''}`
     await mineAndScan(3);
     const { state, explanation, credits, payments } = await it.get(who, deposit);
     expect({ state, code: explanation?.code, payments: payments.length }).toEqual({
-      ...{ state: 'credited', code: 'overpaid', payments: 3 },
+      state: 'credited',
+      code: 'overpaid',
+      payments: 3,
     });
     expect(credits).toBe(String((CREDITS_OF_ETH * 5n) / 4n));
     expect(await it.ledger.balance(who)).toBe((CREDITS_OF_ETH * 5n) / 4n);
@@ -160,7 +165,9 @@ describe.skipIf(whyNot)(`deposits by an EVM node${whyNot ? ` (${whyNot})` : ''}`
     await it.anvil.send(deposit.address, ETH);
     await mineAndScan(3);
     expect(await it.get(who, deposit)).toMatchObject({
-      ...{ state: 'underpaid', receivedAmount: '0', credits: String(CREDITS_OF_ETH) },
+      state: 'underpaid',
+      receivedAmount: '0',
+      credits: String(CREDITS_OF_ETH),
       payments: [{ asset: 'ETH', explanation: { code: 'other_asset' } }],
     });
   });

@@ -11,25 +11,35 @@ import { ETHEREUM } from '../support/crypto-settings.ts';
 const now = new Date('2027-01-31T12:00:00Z');
 const minutes = (count: number) => new Date(now.getTime() + 60_000 * count);
 const deposit: DepositRow = {
-  ...{
-    id: 'dep-1',
-    account_id: 'ada',
-    network: 'ethereum',
-    asset: 'ETH',
-    decimals: 18,
-    address: '0xA',
-    address_key: '0xa',
-  },
-  ...{ key_id: 'key', address_index: 0, amount: null, credits: null, rate: 3000n * 10n ** 8n },
-  ...{ expires_at: minutes(-10), created_at: minutes(-25) },
+  id: 'dep-1',
+  account_id: 'ada',
+  network: 'ethereum',
+  asset: 'ETH',
+  decimals: 18,
+  address: '0xA',
+  address_key: '0xa',
+  key_id: 'key',
+  address_index: 0,
+  amount: null,
+  credits: null,
+  rate: 3000n * 10n ** 8n,
+  expires_at: minutes(-10),
+  created_at: minutes(-25),
 };
 const known = (more: Partial<Known> = {}): Known => ({
   network: { ...ETHEREUM, assets: [{ asset: 'ETH', decimals: 18, minimum: '1000' }] },
-  ...{ creditsPerUnit: 10_000n, now, deposits: new Map([['0xa', deposit]]), payments: [], ignored: new Map() },
+  creditsPerUnit: 10_000n,
+  now,
+  deposits: new Map([['0xa', deposit]]),
+  payments: [],
+  ignored: new Map(),
   ...more,
 });
 const seen = (more: Partial<Seen> = {}): Seen => ({
-  ...{ txid: '0x1', index: 'value', to: '0xa', amount: 10n ** 18n },
+  txid: '0x1',
+  index: 'value',
+  to: '0xa',
+  amount: 10n ** 18n,
   block: { height: 7, hash: '0x7', time: minutes(-11) },
   ...more,
 });

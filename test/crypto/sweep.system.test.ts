@@ -31,9 +31,7 @@ describe.skipIf(whyNot)(`of an EVM network${whyNot ? ` (${whyNot})` : ''}`, () =
     await it.anvil.rpc('anvil_setBalance', coins.address, toHex(3n * ETH));
     const plan = (await it.sweep(COLD)) as EvmPlan;
     expect(plan.differences).toEqual([
-      ...[
-        { deposit: coins.id, address: coins.address, asset: 'ETH', balance: String(3n * ETH), recorded: String(ETH) },
-      ],
+      { deposit: coins.id, address: coins.address, asset: 'ETH', balance: String(3n * ETH), recorded: String(ETH) },
     ]);
     expect(plan.transactions.map(({ from, asset, transaction }) => [from, asset, transaction.nonce])).toEqual([
       [coins.address, 'ETH', 0],
@@ -72,7 +70,11 @@ describe.skipIf(whyNot)(`of an EVM network${whyNot ? ` (${whyNot})` : ''}`, () =
 test('of Bitcoin is a PSBT that the wallet can sign as it is', async () => {
   const esplora = await startEsplora();
   const it = await startTestDeposits({
-    ...{ network: 'bitcoin', kind: 'btc', chain: 'regtest', esploraUrl: esplora.url, confirmations: 2 },
+    network: 'bitcoin',
+    kind: 'btc',
+    chain: 'regtest',
+    esploraUrl: esplora.url,
+    confirmations: 2,
     xpub: publicKeyOf("m/84'/1'/0'", { private: 0x045f18bc, public: 0x045f1cf6 }),
   });
   onTestFinished(async () => {

@@ -14,7 +14,12 @@ import { ConfigError } from '../../src/settings/settings.ts';
 import { ETHEREUM, publicKeyOf, walletOf } from '../support/crypto-settings.ts';
 
 const btc = (xpub: string, chain: BtcNetwork['chain'] = 'mainnet'): BtcNetwork => ({
-  ...{ network: 'bitcoin', kind: 'btc', chain, esploraUrl: 'https://esplora.example.com', xpub, confirmations: 2 },
+  network: 'bitcoin',
+  kind: 'btc',
+  chain,
+  esploraUrl: 'https://esplora.example.com',
+  xpub,
+  confirmations: 2,
 });
 const evm = ETHEREUM;
 
@@ -87,7 +92,10 @@ describe('amounts', () => {
     for (const wrong of ['', '0', '-1', '1e3', '1.', '.5', '0.000000001', '01', '1,5', ' 1', 'NaN'])
       expect(parseRate(wrong), wrong).toBeUndefined();
     expect([formatUnits(1_500n, 3), formatUnits(5n, 3), formatUnits(1_000n, 3), formatUnits(7n, 0)]).toEqual([
-      ...['1.5', '0.005', '1', '7'],
+      '1.5',
+      '0.005',
+      '1',
+      '7',
     ]);
   });
 
@@ -117,8 +125,11 @@ test('what a QR code holds is as EIP-681 and BIP 21 have it', () => {
 describe('settings', () => {
   const read = (more: Partial<CryptoConfig>) =>
     cryptoSettings({
-      ...{ networks: [evm], rates: { currency: 'USD', prices: { ETH: '3000' } }, ratesUrl: undefined },
-      ...{ quoteSeconds: 900, currency: 'USD' },
+      networks: [evm],
+      rates: { currency: 'USD', prices: { ETH: '3000' } },
+      ratesUrl: undefined,
+      quoteSeconds: 900,
+      currency: 'USD',
       ...more,
     });
 
@@ -132,13 +143,18 @@ describe('settings', () => {
     const secret = { ...evm, rpcUrl: 'ftp://node/hidden' };
     const xprv = { ...evm, xpub: HDKey.fromMasterSeed(new Uint8Array(32)).privateExtendedKey };
     const wrong: Partial<CryptoConfig>[] = [
-      ...[{ networks: {} }, { networks: [] }, { networks: [secret] }, { networks: [xprv] }, { networks: [evm, evm] }],
-      ...[
-        { networks: [{ ...evm, confirmations: 0 }] },
-        { networks: [{ ...evm, assets: [...evm.assets, ...evm.assets] }] },
-      ],
-      ...[{ ratesUrl: 'https://rates.example.com' }, { rates: undefined }, { rates: { currency: 'EUR', prices: {} } }],
-      ...[{ rates: undefined, ratesUrl: 'rates' }, { rates: { currency: 'USD', prices: { ETH: 'much' } } }],
+      { networks: {} },
+      { networks: [] },
+      { networks: [secret] },
+      { networks: [xprv] },
+      { networks: [evm, evm] },
+      { networks: [{ ...evm, confirmations: 0 }] },
+      { networks: [{ ...evm, assets: [...evm.assets, ...evm.assets] }] },
+      { ratesUrl: 'https://rates.example.com' },
+      { rates: undefined },
+      { rates: { currency: 'EUR', prices: {} } },
+      { rates: undefined, ratesUrl: 'rates' },
+      { rates: { currency: 'USD', prices: { ETH: 'much' } } },
     ];
     for (const one of wrong) {
       expect(() => read(one), JSON.stringify(one)).toThrow(ConfigError);

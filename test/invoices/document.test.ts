@@ -50,8 +50,10 @@ describe('a month', () => {
     expect(monthStart(at, 'UTC').toISOString()).toBe('2027-03-01T00:00:00.000Z');
     expect(monthStart(at, 'Europe/Berlin').toISOString()).toBe('2027-03-31T22:00:00.000Z');
     expect(periodAt(new Date('2027-03-05T00:00:00Z'), undefined, 'America/New_York')).toEqual({
-      ...{ from: new Date('2027-03-01T05:00:00Z'), until: new Date('2027-04-01T04:00:00Z') },
-      ...{ firstDay: '2027-03-01', lastDay: '2027-03-31' },
+      from: new Date('2027-03-01T05:00:00Z'),
+      until: new Date('2027-04-01T04:00:00Z'),
+      firstDay: '2027-03-01',
+      lastDay: '2027-03-31',
     });
     expect(periodAt(new Date('2027-12-31T23:59:59Z'), undefined, 'UTC').until).toEqual(
       new Date('2028-01-01T00:00:00Z'),
@@ -69,11 +71,18 @@ describe('a month', () => {
 });
 
 const seller = {
-  ...{ name: 'Loops', address: ['Dublin'], country: 'IE', taxes: [{ name: 'VAT', ratePercent: '23' }] },
+  name: 'Loops',
+  address: ['Dublin'],
+  country: 'IE',
+  taxes: [{ name: 'VAT', ratePercent: '23' }],
   reverseCharge: { countries: ['FR', 'IE'], text: 'Reverse charge.' },
 };
 const draft = (more: Partial<Draft> = {}): Draft => ({
-  ...{ number: '2027-00001', issuedOn: '2027-02-01', period: null, currency: 'EUR', seller },
+  number: '2027-00001',
+  issuedOn: '2027-02-01',
+  period: null,
+  currency: 'EUR',
+  seller,
   buyer: buyerOf('acc', { name: 'Ada', email: 'ada@example.com' }, { country: 'FR', taxID: 'FR1' }),
   charged: [{ streamID: 's', name: 'S', profile: '1080p30', seconds: '1', creditsPerHour: '1', credits: 12_350n }],
   ...more,
@@ -121,7 +130,11 @@ test('a sum in the customer’s favour is a credit note', () => {
 test('the buyer is the address that was set, and what is known of the account where that says nothing', () => {
   const user = { name: 'Ada', email: 'ada@example.com' };
   expect(buyerOf('acc', user, { name: '', postalCode: '75008', city: 'Paris', line2: '', country: 'FR' })).toEqual({
-    ...{ name: 'Ada', address: ['75008 Paris', 'France'], country: 'FR', taxID: null, email: 'ada@example.com' },
+    name: 'Ada',
+    address: ['75008 Paris', 'France'],
+    country: 'FR',
+    taxID: null,
+    email: 'ada@example.com',
   });
   expect(buyerOf('acc', undefined)).toMatchObject({ name: 'Account acc', email: null });
 });

@@ -16,7 +16,10 @@ import { textsOfPdf } from '../support/pdf-text.ts';
 const [COMPANY, ADDRESS, STREAM] = ['株式会社ループ', '東京都渋谷区1-2-3', '24/7 로파이 라디오'];
 const invoice = (name: string, address: string, stream: string) =>
   contentOf({
-    ...{ number: 'LS-2027-00042', issuedOn: '2027-02-01', currency: 'EUR', period: null },
+    number: 'LS-2027-00042',
+    issuedOn: '2027-02-01',
+    currency: 'EUR',
+    period: null,
     seller: { name: 'Loops', address: ['Dublin'], country: 'IE' },
     buyer: { name, address: [address], country: 'JP', taxID: null, email: null },
     charged: [

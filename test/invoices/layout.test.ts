@@ -20,19 +20,24 @@ const long = 'A name of a stream that goes on and on, as long as names may be, '
 
 const invoice = (count: number, name = 'Night fireplace'): Content =>
   contentOf({
-    ...{ number: 'LS-2027-00042', issuedOn: '2027-02-01', currency: 'EUR' },
+    number: 'LS-2027-00042',
+    issuedOn: '2027-02-01',
+    currency: 'EUR',
     period: { firstDay: '2027-01-01', lastDay: '2027-01-31' },
     seller: {
-      ...{
-        name: 'Loops Broadcasting Company Limited',
-        address: ['12 Harbour Street', 'Dublin', 'Ireland'],
-        country: 'IE',
-      },
-      ...{ taxes: [{ name: 'VAT', ratePercent: '23' }], note: 'Thank you.' },
+      name: 'Loops Broadcasting Company Limited',
+      address: ['12 Harbour Street', 'Dublin', 'Ireland'],
+      country: 'IE',
+      taxes: [{ name: 'VAT', ratePercent: '23' }],
+      note: 'Thank you.',
     },
     buyer: { name: long, address: [long, 'Paris'], country: 'FR', taxID: null, email: 'ada@example.com' },
     charged: Array.from({ length: count }, (_, index) => ({
-      ...{ streamID: `str-${index}`, name, profile: '1080p30', seconds: '3600', creditsPerHour: '1250' },
+      streamID: `str-${index}`,
+      name,
+      profile: '1080p30',
+      seconds: '3600',
+      creditsPerHour: '1250',
       credits: 1250n + BigInt(index),
     })),
   });

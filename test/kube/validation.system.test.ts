@@ -105,7 +105,10 @@ describe('what makes sense is accepted', () => {
     const cron = Array.from({ length: 60 }, (_, i) => i).join();
     const recurrence = { cron: `${cron} * * * *`, timeZone: 'America/Argentina/ComodRivadavia', durationSeconds: 60 };
     const largest = {
-      ...{ displayName, playlistRefs, audioPlaylistRefs: playlistRefs, destinationRefs: longest(5) },
+      displayName,
+      playlistRefs,
+      audioPlaylistRefs: playlistRefs,
+      destinationRefs: longest(5),
       schedule: { startAt: '2099-01-01T00:00:00Z', endAt: '2099-01-01T00:00:01Z', recurrence },
       template: {
         resources: { requests: { cpu: 1, memory: '96Mi' }, limits: { cpu: '2', memory: '1Gi' } },
@@ -135,7 +138,8 @@ describe('what makes sense is accepted', () => {
   ])('cron %j', async (cron) => {
     const recurrence = { cron, timeZone: 'Europe/Berlin', durationSeconds: 60 };
     const { status, text } = await dryRun(STREAM, {
-      ...{ uploadRef: 'u', destinationRefs: ['d'] },
+      uploadRef: 'u',
+      destinationRefs: ['d'],
       schedule: { recurrence },
     });
     expect(status, text).toBe(201);

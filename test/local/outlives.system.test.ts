@@ -151,7 +151,10 @@ describe('make run', () => {
     onTestFinished(() => void files.close());
     const details: string[] = [];
     const request = {
-      ...{ apiUrl: facts.apiUrl, apiKey: facts.apiKey, name: 'Busy', rtmpKey: 'taken' },
+      apiUrl: facts.apiUrl,
+      apiKey: facts.apiKey,
+      name: 'Busy',
+      rtmpKey: 'taken',
       mediaUrl: `http://127.0.0.1:${(files.address() as AddressInfo).port}/busy.mp4`,
       rtmpUrl: `rtmp://127.0.0.1:${busy.port}/live`,
     };

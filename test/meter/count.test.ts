@@ -15,7 +15,10 @@ import { lastNumber, type Session } from '../../src/resources/stream/sessions.ts
 const START = Date.parse('2026-03-01T00:00:00Z');
 const at = (seconds: number) => new Date(START + seconds * 1000);
 const session = (more: Partial<Session> = {}): Session => ({
-  ...{ number: 1, podUID: 'pod', startedAt: at(0).toISOString(), onAirSeconds: 0 },
+  number: 1,
+  podUID: 'pod',
+  startedAt: at(0).toISOString(),
+  onAirSeconds: 0,
   ...more,
 });
 const PRICES = parsePrices();
@@ -31,7 +34,12 @@ const DEARER = parsePrices(
   ),
 );
 const given = (more: Partial<Given>): Given => ({
-  ...{ entry: session(), known: [], played: [], fallback: '1080p30', prices: DEARER, now: at(100_000) },
+  entry: session(),
+  known: [],
+  played: [],
+  fallback: '1080p30',
+  prices: DEARER,
+  now: at(100_000),
   ...more,
 });
 const said = (charges: readonly SessionCharge[] = []) =>
@@ -85,17 +93,17 @@ describe('what is charged of a session', () => {
     // From half past five in the evening in UTC on: midnight in Yangon then, in Kathmandu, in Kolkata and at whole hours.
     const [from, seconds] = [17.5 * 3600, 2 * 3600];
     const entry = session({
-      ...{ startedAt: at(from).toISOString(), endedAt: at(from + seconds).toISOString(), onAirSeconds: seconds },
+      startedAt: at(from).toISOString(),
+      endedAt: at(from + seconds).toISOString(),
+      onAirSeconds: seconds,
     });
     const charges = countEntry(given({ entry }))?.charges ?? [];
     expect(charges.map((one) => [one.from.toISOString().slice(11, 16), one.tenths / 10])).toEqual([
-      ...[
-        ['17:30', 1800],
-        ['18:00', 900],
-        ['18:15', 900],
-        ['18:30', 1800],
-        ['19:00', 1800],
-      ],
+      ['17:30', 1800],
+      ['18:00', 900],
+      ['18:15', 900],
+      ['18:30', 1800],
+      ['19:00', 1800],
     ]);
     for (const zone of ['Asia/Yangon', 'Asia/Kathmandu', 'Asia/Kolkata', 'Europe/Moscow', 'UTC']) {
       for (const one of charges) expect(dayAt(one.from, zone), zone).toBe(dayAt(new Date(one.to.getTime() - 1), zone));

@@ -213,7 +213,10 @@ it('warns when a day is left and when an hour is, each once, and the account is 
   await onAir();
   const estimates = createEstimates({ db: test.db, prices: parsePrices(PRICES), clock });
   const service = createBillingService({
-    ...{ db: test.db, enabled: true, currency: 'USD', clock },
+    db: test.db,
+    enabled: true,
+    currency: 'USD',
+    clock,
     currentRate: async (accountId) => estimates.of(accountId, [await getStream()]),
   });
   const told = async () => {

@@ -15,11 +15,17 @@ import { at, NOW, stream } from '../support/operator.ts';
 const PRICES = parsePrices();
 const on = (status: LoopStreamStatus = { phase: 'live' }) => stream({ quality: '1080p', framerate: 30 }, { status });
 const credit = (more: Partial<Credit> = {}): Credit => ({
-  ...{ balance: 300n, floor: 0n, exhaustedAt: undefined, warnedHours: undefined },
+  balance: 300n,
+  floor: 0n,
+  exhaustedAt: undefined,
+  warnedHours: undefined,
   ...more,
 });
 const left = (secondsLeft: number | undefined, available = 1000n): Estimate => ({
-  ...{ available, creditsPerHour: 300n, secondsLeft, toResume: 5n },
+  available,
+  creditsPerHour: 300n,
+  secondsLeft,
+  toResume: 5n,
 });
 
 it('names the API version that it writes under', () => expect(API_VERSION).toBe('loopstream.dev/v1alpha1'));

@@ -157,7 +157,9 @@ async function live(streams: readonly LoopStream[], effects: number): Promise<bo
     streams: { list: () => streams },
     meter: createMeter({ db, ledger: createLedger(db), prices: PRICES, clock }),
     books: createBooks(fate.kube, () => undefined),
-    ...{ settled: async () => undefined, everyMs: 1000, log: silent },
+    settled: async () => undefined,
+    everyMs: 1000,
+    log: silent,
   } as unknown as WorkDeps;
   try {
     await meterJob(work).run(new AbortController().signal);

@@ -5,15 +5,24 @@ import { type Facts, type Known, type Move, settle } from '../../src/billing/car
 
 const NEW: Known = { amountMinor: 1000n, currency: 'USD', state: 'open', paidMinor: 0n, review: null, reversals: [] };
 const facts = (more: Partial<Facts> = {}): Facts => ({
-  ...{ session: 'open', receivedMinor: 0n, currency: 'USD', hasFailed: false, refunds: [], disputes: [] },
+  session: 'open',
+  receivedMinor: 0n,
+  currency: 'USD',
+  hasFailed: false,
+  refunds: [],
+  disputes: [],
   ...more,
 });
 const paid = (more: Partial<Facts> = {}) => facts({ session: 'complete', receivedMinor: 1000n, ...more });
 const refund = (id: string, amountMinor: bigint, state: Facts['refunds'][number]['state'] = 'done') => ({
-  ...{ id, amountMinor, state },
+  id,
+  amountMinor,
+  state,
 });
 const dispute = (state: Facts['disputes'][number]['state'], id = 'd', amountMinor = 1000n) => ({
-  ...{ id, amountMinor, state },
+  id,
+  amountMinor,
+  state,
 });
 
 /** All of them one after the other. */
@@ -54,8 +63,10 @@ describe('a payment', () => {
     expect(stateAfter(paid({ refunds: [refund('a', 1000n, 'pending')] }))).toBe('paid');
     expect(stateAfter(paid({ refunds: [refund('a', 1000n, 'failed')] }))).toBe('paid');
     for (const [state, is] of [
-      ...([['warning', 'paid'] as const, ['held', 'disputed'] as const] as const),
-      ...([['lost', 'charged_back'] as const, ['won', 'paid'] as const] as const),
+      ['warning', 'paid'] as const,
+      ['held', 'disputed'] as const,
+      ['lost', 'charged_back'] as const,
+      ['won', 'paid'] as const,
     ] as const)
       expect(stateAfter(paid({ disputes: [dispute(state)] })), state).toBe(is);
   });

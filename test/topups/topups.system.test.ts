@@ -28,7 +28,11 @@ let account: string;
 const log = createLogger('test', 'silent');
 const serviceWith = (provider: Payments | undefined) =>
   createTopUpService({
-    ...{ db, ledger, log, payments: provider, publicUrl: 'http://127.0.0.1:8080' },
+    db,
+    ledger,
+    log,
+    payments: provider,
+    publicUrl: 'http://127.0.0.1:8080',
     limits: { currency: 'USD', minMinor: 500n, maxMinor: 100_000n },
     emailOf: async (id) => `${id}@example.com`,
   });
@@ -65,7 +69,9 @@ const ask = async (
   to = server,
 ) => {
   const answer = await to.app.inject({
-    ...{ method, url, headers: { 'x-api-key': account, ...headers } },
+    method,
+    url,
+    headers: { 'x-api-key': account, ...headers },
     ...(payload && { payload }),
   });
   return { status: answer.statusCode, body: answer.json() };
@@ -80,7 +86,10 @@ const deliver = async (event: object, options?: Parameters<typeof signed>[1], pa
   const made = signed(event, options);
   const { headers } = made;
   const { statusCode, body } = await server.app.inject({
-    ...{ method: 'POST', url: '/v1/webhooks/stripe', headers, payload: payload ?? made.payload },
+    method: 'POST',
+    url: '/v1/webhooks/stripe',
+    headers,
+    payload: payload ?? made.payload,
   });
   return { status: statusCode, body: JSON.parse(body) };
 };
@@ -168,7 +177,8 @@ describe('a page to pay at', () => {
       topUp(id: "${id}") { amountMinor } node(id: "${id}") { __typename id } }`;
     expect((await graphql(read)).data).toEqual({
       topUps: { totalCount: 1, edges: [{ node: { id, state: 'open' } }] },
-      ...{ topUp: { amountMinor: '800' }, node: { __typename: 'TopUp', id } },
+      topUp: { amountMinor: '800' },
+      node: { __typename: 'TopUp', id },
     });
     const wrong = await graphql(make, { input: { amountMinor: '1', currency: 'USD' } });
     expect(wrong.errors[0].extensions.errors).toMatchObject([{ path: '/input/amountMinor' }]);
@@ -252,7 +262,10 @@ describe('money that goes back', () => {
     await Promise.all([deliver(event), deliver(event)]);
     expect(await stateOf(id)).toMatchObject({ state: 'disputed', refundedMinor: '1000' });
     expect(await books()).toEqual({
-      ...{ 'revenue:streaming': 80_000, writeoff: -80_000, disputes: 100_000, 'cash:card': -100_000 },
+      'revenue:streaming': 80_000,
+      writeoff: -80_000,
+      disputes: 100_000,
+      'cash:card': -100_000,
     });
     expect(
       await query(postgres.url, `select * from loopstream.account_flags where account_id = '${account}'`),

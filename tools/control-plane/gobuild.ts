@@ -153,7 +153,9 @@ async function linkAll(go: Go, work: string, options: BuildOptions): Promise<voi
  * flags whose pattern matches a package.
  */
 const buildArgs = ({ seldomUsed = [] }: BuildOptions): string[] => [
-  ...['build', '-trimpath', '-gcflags=all=-dwarf=false'],
+  'build',
+  '-trimpath',
+  '-gcflags=all=-dwarf=false',
   ...seldomUsed.map((pattern) => `-gcflags=${pattern}=-dwarf=false -l`),
 ];
 

@@ -45,9 +45,14 @@ export const chainUrl = ({ ports }: Pick<Context, 'ports'>): string => `http://1
 export function chainSettings(context: Context): Record<string, string> {
   if (!context.options.crypto) return {};
   const network = {
-    ...{ network: 'local', kind: 'evm', chainId: CHAIN_ID, rpcUrl: chainUrl(context), xpub: XPUB },
+    network: 'local',
+    kind: 'evm',
+    chainId: CHAIN_ID,
+    rpcUrl: chainUrl(context),
+    xpub: XPUB,
     // A block comes with each payment, and none without.
-    ...{ confirmations: 1, assets: [{ asset: 'ETH', decimals: 18, minimum: '1000000000000' }] },
+    confirmations: 1,
+    assets: [{ asset: 'ETH', decimals: 18, minimum: '1000000000000' }],
   };
   return {
     LOOPSTREAM_CRYPTO_NETWORKS: JSON.stringify([network]),
@@ -65,9 +70,20 @@ export function startChain(context: Context): Promise<void> {
       name: 'anvil',
       command: requireAnvil(),
       args: [
-        ...['--host', '127.0.0.1', '--port', String(ports.chain), '--chain-id', String(CHAIN_ID), '--accounts', '1'],
+        '--host',
+        '127.0.0.1',
+        '--port',
+        String(ports.chain),
+        '--chain-id',
+        String(CHAIN_ID),
+        '--accounts',
+        '1',
         // Written down each second, for a machine that goes down.
-        ...['--state', join(dir, 'state.json'), '--state-interval', '1', '--quiet'],
+        '--state',
+        join(dir, 'state.json'),
+        '--state-interval',
+        '1',
+        '--quiet',
       ],
       env: { PATH: env.path, HOME: dir },
       logFile: state.path('logs', 'anvil.log'),

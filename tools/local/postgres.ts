@@ -163,8 +163,15 @@ async function initialise(launch: Launch, bin: string, dataDir: string, cluster:
   await writeFile(passwordFile, `${password}\n`, { mode: 0o600 });
   if (asRoot()) await chown(passwordFile, NOBODY, NOBODY);
   const args = [
-    ...['-D', fresh, '-U', 'postgres', `--pwfile=${passwordFile}`, '--auth=scram-sha-256'],
-    ...['--encoding=UTF8', '--no-locale', '--no-sync'],
+    '-D',
+    fresh,
+    '-U',
+    'postgres',
+    `--pwfile=${passwordFile}`,
+    '--auth=scram-sha-256',
+    '--encoding=UTF8',
+    '--no-locale',
+    '--no-sync',
   ];
   const child = await spawnChild(launch('initdb', join(bin, 'initdb'), args));
   const { code, lastLogLines } = await child.exited;

@@ -123,7 +123,9 @@ class SupervisedPart implements Part {
     const { held } = this.#spec;
     while (!this.#isOver) {
       const exit = await this.#runOnce().catch((error: Error) => ({
-        ...{ code: null, signal: null, expected: this.#isOver },
+        code: null,
+        signal: null,
+        expected: this.#isOver,
         lastLogLines: [error.message],
       }));
       if (this.#isOver) break;

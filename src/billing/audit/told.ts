@@ -11,7 +11,9 @@ export const toldSessions = (streams: readonly LoopStream[]): ToldSession[] =>
     .filter((stream) => accountOf(stream) !== undefined)
     .flatMap(({ metadata, status }) =>
       (status?.sessions ?? []).map((session) => ({
-        ...{ streamUID: metadata.uid, from: session.number, through: lastNumber(session) },
+        streamUID: metadata.uid,
+        from: session.number,
+        through: lastNumber(session),
         tenths: tenthsOf(session.onAirSeconds),
         acknowledged: lastNumber(session) <= (status?.acknowledgedSession ?? 0),
       })),

@@ -101,12 +101,20 @@ export function createTopUpService(deps: TopUpDeps) {
       const createdAt = intent?.since ?? new Date();
       const expiresAt = new Date(createdAt.getTime() + OPEN_MS);
       const row = await store.insertTopUp(db, {
-        ...{ id, accountId, amountMinor, createdAt, expiresAt },
+        id,
+        accountId,
+        amountMinor,
+        createdAt,
+        expiresAt,
         currency: limits.currency,
       });
       if (row.sessionId !== null) return show(row);
       const looked = await provider.createSession({
-        ...{ topUpId: id, accountId, amountMinor, currency: row.currency, expiresAt: row.expiresAt },
+        topUpId: id,
+        accountId,
+        amountMinor,
+        currency: row.currency,
+        expiresAt: row.expiresAt,
         email: await deps.emailOf(userId),
         returnUrl: `${deps.publicUrl}/billing?topUp=${id}`,
       });

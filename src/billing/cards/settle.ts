@@ -13,8 +13,16 @@
  */
 
 export const STATES = [
-  ...(['open', 'processing', 'paid', 'failed', 'expired', 'partially_refunded', 'refunded'] as const),
-  ...(['disputed', 'charged_back', 'review'] as const),
+  'open',
+  'processing',
+  'paid',
+  'failed',
+  'expired',
+  'partially_refunded',
+  'refunded',
+  'disputed',
+  'charged_back',
+  'review',
 ] as const;
 export type State = (typeof STATES)[number];
 

@@ -61,8 +61,13 @@ const metaOf = (object: unknown): string | null =>
 export function createPayments({ key, webhookSecrets, url }: StripeSettings) {
   const { hostname, port, protocol } = new URL(url);
   const stripe = new Stripe(key, {
-    ...{ host: hostname, protocol: protocol === 'http:' ? 'http' : 'https', ...(port !== '' && { port }) },
-    ...{ timeout: TIMEOUT_MS, maxNetworkRetries: 2, telemetry: false, appInfo: { name: 'loopstream' } },
+    host: hostname,
+    protocol: protocol === 'http:' ? 'http' : 'https',
+    ...(port !== '' && { port }),
+    timeout: TIMEOUT_MS,
+    maxNetworkRetries: 2,
+    telemetry: false,
+    appInfo: { name: 'loopstream' },
   });
 
   const asked = async <T>(work: () => Promise<T>): Promise<T> => {
@@ -133,8 +138,13 @@ export function createPayments({ key, webhookSecrets, url }: StripeSettings) {
         const metadata = { topUpID: topUpId, accountID: accountId };
         const session = await stripe.checkout.sessions.create(
           {
-            ...{ mode: 'payment', client_reference_id: topUpId, metadata, payment_intent_data: { metadata } },
-            ...{ customer_email: given.email, success_url: given.returnUrl, cancel_url: given.returnUrl },
+            mode: 'payment',
+            client_reference_id: topUpId,
+            metadata,
+            payment_intent_data: { metadata },
+            customer_email: given.email,
+            success_url: given.returnUrl,
+            cancel_url: given.returnUrl,
             expires_at: Math.floor(given.expiresAt.getTime() / 1000),
             line_items: [
               {
@@ -172,7 +182,9 @@ export function createPayments({ key, webhookSecrets, url }: StripeSettings) {
 }
 
 const plainEvent = ({ id, type, created, data }: Stripe.Event): StripeEvent => ({
-  ...{ id, type, created },
+  id,
+  type,
+  created,
   object: data.object as unknown as Record<string, unknown>,
 });
 

@@ -62,7 +62,10 @@ export function createEvmChain(network: EvmNetwork): Chain {
   let kept = new Map<string, Promise<RpcReceipt | null>>();
 
   const header = ({ number, hash, parentHash, timestamp }: RpcBlock) => ({
-    ...{ height: hexToNumber(number), hash, parentHash, time: new Date(hexToNumber(timestamp) * 1000) },
+    height: hexToNumber(number),
+    hash,
+    parentHash,
+    time: new Date(hexToNumber(timestamp) * 1000),
   });
   const blockAt = async (height: number, full: boolean): Promise<RpcBlock | undefined> => {
     const block = await ask<RpcBlock | null>('eth_getBlockByNumber', [numberToHex(height), full]);

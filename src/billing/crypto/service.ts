@@ -52,8 +52,13 @@ export function createCryptoService({ db, crypto, clock = systemClock }: CryptoS
   function showPayment(row: PaymentRow, deposit: DepositRow, scans: ReadonlyMap<string, Place>): CryptoPayment {
     const verified = scans.get(row.network)?.height ?? 0;
     return {
-      ...{ txid: row.txid, index: row.index, network: row.network, asset: row.asset, contract: row.contract },
-      ...{ amount: String(row.amount), state: row.state },
+      txid: row.txid,
+      index: row.index,
+      network: row.network,
+      asset: row.asset,
+      contract: row.contract,
+      amount: String(row.amount),
+      state: row.state,
       confirmations: row.height === null ? null : confirmations(row.height, verified),
       credits: row.state === 'credited' && row.credits !== null ? String(row.credits) : null,
       explanation: explainPayment(row, deposit, settings?.currency ?? ''),
@@ -71,13 +76,21 @@ export function createCryptoService({ db, crypto, clock = systemClock }: CryptoS
     const expiresAt = row.expires_at.toISOString();
     const credited = payments.filter(({ state }) => state === 'credited').map(({ credits }) => credits ?? 0n);
     return {
-      ...{ id: row.id, asset: row.asset, network: row.network, decimals: row.decimals, state: seen.state },
-      ...{ confirmations: seen.confirmations, neededConfirmations: network?.confirmations ?? 0, address: row.address },
+      id: row.id,
+      asset: row.asset,
+      network: row.network,
+      decimals: row.decimals,
+      state: seen.state,
+      confirmations: seen.confirmations,
+      neededConfirmations: network?.confirmations ?? 0,
+      address: row.address,
       paymentUri: network && asset ? paymentUri(network, asset, row.address, row.amount ?? undefined) : row.address,
       amount: row.amount === null ? null : String(row.amount),
       receivedAmount: String(seen.received),
       quote: {
-        ...{ rate: formatRate(row.rate), currency: settings?.currency ?? '', expiresAt },
+        rate: formatRate(row.rate),
+        currency: settings?.currency ?? '',
+        expiresAt,
         credits: row.credits === null ? null : String(row.credits),
       },
       expiresAt,
@@ -139,8 +152,12 @@ export function createCryptoService({ db, crypto, clock = systemClock }: CryptoS
       );
       return Promise.all(
         all.map(async ({ setting, asset }) => ({
-          ...{ asset: asset.asset, network: setting.network, contract: asset.contract ?? null },
-          ...{ decimals: asset.decimals, minimumAmount: asset.minimum ?? '0', confirmations: setting.confirmations },
+          asset: asset.asset,
+          network: setting.network,
+          contract: asset.contract ?? null,
+          decimals: asset.decimals,
+          minimumAmount: asset.minimum ?? '0',
+          confirmations: setting.confirmations,
           rate: await rates.rate(asset.asset).then(formatRate, () => null),
           currency: settings.currency,
         })),
@@ -171,9 +188,19 @@ export function createCryptoService({ db, crypto, clock = systemClock }: CryptoS
         const index = await store.takeIndex(trx, addresses.keyId);
         const address = addresses.address(index);
         const row: DepositRow = {
-          ...{ id, account_id: accountId, network: setting.network, asset: asset.asset, decimals: asset.decimals },
-          ...{ address, address_key: addressKey(address), key_id: addresses.keyId, address_index: index },
-          ...{ ...wish, rate, created_at: now, expires_at: new Date(now.getTime() + open().settings.quoteMs) },
+          id,
+          account_id: accountId,
+          network: setting.network,
+          asset: asset.asset,
+          decimals: asset.decimals,
+          address,
+          address_key: addressKey(address),
+          key_id: addresses.keyId,
+          address_index: index,
+          ...wish,
+          rate,
+          created_at: now,
+          expires_at: new Date(now.getTime() + open().settings.quoteMs),
         };
         await store.insertDeposit(trx, row);
         return show(row, [], await store.readScans(trx));

@@ -82,7 +82,11 @@ export function cryptoSettings(config: CryptoConfig): CryptoSettings | undefined
   if (rates !== undefined && fixed === undefined)
     throw new ConfigError(`LOOPSTREAM_CRYPTO_RATES must be prices in ${currency}, as texts such as "61234.56".`);
   return {
-    ...{ networks, fixed, ratesUrl, currency, quoteMs: config.quoteSeconds * 1000 },
+    networks,
+    fixed,
+    ratesUrl,
+    currency,
+    quoteMs: config.quoteSeconds * 1000,
     creditsPerUnit: CREDITS_PER_MINOR_UNIT * 10n ** BigInt(minorDigits(currency)),
   };
 }

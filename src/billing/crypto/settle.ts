@@ -42,7 +42,10 @@ export const ledgerKey = ({ network, txid, index, reversals }: PaymentRow, kind 
   `${kind}:${network}:${txid}:${index}${reversals === 0 ? '' : `:${reversals}`}`;
 
 const wanted = ({ txid, index, amount, contract }: PaymentRow) => ({
-  ...{ txid, index, amount, contract: contract ?? undefined },
+  txid,
+  index,
+  amount,
+  contract: contract ?? undefined,
 });
 
 export function createSettler(deps: SettleDeps) {
@@ -60,8 +63,12 @@ export function createSettler(deps: SettleDeps) {
 
   const cash = (row: PaymentRow): string => `cash:crypto:${row.asset}`;
   const details = (row: PaymentRow, rate: bigint) => ({
-    ...{ deposit: row.deposit_id, network: name, txid: row.txid, asset: row.asset ?? '' },
-    ...{ amount: String(row.amount), rate: formatRate(rate) },
+    deposit: row.deposit_id,
+    network: name,
+    txid: row.txid,
+    asset: row.asset ?? '',
+    amount: String(row.amount),
+    rate: formatRate(rate),
   });
 
   async function ignore(row: PaymentRow, reason: 'dust' | 'too_large'): Promise<void> {
@@ -90,8 +97,12 @@ export function createSettler(deps: SettleDeps) {
       ].filter((entry) => entry.credits !== 0n);
       await ledger.post(
         {
-          ...{ key: ledgerKey(now), kind: 'deposit', accountId: deposit.account_id, entries: mine },
-          ...{ at: now.at, details: details(now, rate) },
+          key: ledgerKey(now),
+          kind: 'deposit',
+          accountId: deposit.account_id,
+          entries: mine,
+          at: now.at,
+          details: details(now, rate),
         },
         { trx },
       );
@@ -120,8 +131,12 @@ export function createSettler(deps: SettleDeps) {
         ].filter((entry) => entry.credits !== 0n);
         await ledger.post(
           {
-            ...{ key: ledgerKey(now, 'deposit-reversal'), kind: 'correction', accountId: deposit.account_id, entries },
-            ...{ at: clock.now(), details: { ...details(now, now.rate ?? 0n), reason: 'reorganisation' } },
+            key: ledgerKey(now, 'deposit-reversal'),
+            kind: 'correction',
+            accountId: deposit.account_id,
+            entries,
+            at: clock.now(),
+            details: { ...details(now, now.rate ?? 0n), reason: 'reorganisation' },
           },
           { trx },
         );

@@ -46,10 +46,24 @@ function first(seen: Seen, deposit: DepositRow, { network, now, creditsPerUnit }
     asset === undefined ? 'wrong_token' : refusal(seen.amount, asset, rate, creditsPerUnit);
   const { height, state, lostHeight, reversals } = begin(sightingOf(seen), reason);
   return {
-    ...{ network: network.network, txid: seen.txid, index: seen.index, deposit_id: deposit.id },
-    ...{ asset: asset?.asset ?? null, contract: seen.contract ?? null, amount: seen.amount, at, late },
-    ...{ state, reason: reason ?? null, height, block_hash: seen.block?.hash ?? null, lost_height: lostHeight },
-    ...{ reversals, rate, credits: null, written_off: 0n },
+    network: network.network,
+    txid: seen.txid,
+    index: seen.index,
+    deposit_id: deposit.id,
+    asset: asset?.asset ?? null,
+    contract: seen.contract ?? null,
+    amount: seen.amount,
+    at,
+    late,
+    state,
+    reason: reason ?? null,
+    height,
+    block_hash: seen.block?.hash ?? null,
+    lost_height: lostHeight,
+    reversals,
+    rate,
+    credits: null,
+    written_off: 0n,
   };
 }
 
@@ -57,7 +71,10 @@ const sightingOf = ({ block }: Seen): Sighting => (block === undefined ? 'pendin
 
 /** Returns the part of a row that the state machine uses. */
 export const payment = (row: PaymentRow) => ({
-  ...{ state: row.state, height: row.height, lostHeight: row.lost_height, reversals: row.reversals },
+  state: row.state,
+  height: row.height,
+  lostHeight: row.lost_height,
+  reversals: row.reversals,
 });
 
 function again(seen: Seen, row: PaymentRow): PaymentRow {

@@ -15,9 +15,7 @@
  */
 import { type Static, Type } from 'typebox';
 
-export const DEPOSIT_STATES = [
-  ...['waiting', 'seen', 'confirming', 'credited', 'underpaid', 'expired', 'reorged'],
-] as const;
+export const DEPOSIT_STATES = ['waiting', 'seen', 'confirming', 'credited', 'underpaid', 'expired', 'reorged'] as const;
 export const PAYMENT_STATES = ['seen', 'confirming', 'credited', 'reversed', 'reorged', 'dropped', 'ignored'] as const;
 export type DepositState = 'waiting' | 'seen' | 'confirming' | 'credited' | 'underpaid' | 'expired' | 'reorged';
 export type PaymentState = (typeof PAYMENT_STATES)[number];

@@ -49,7 +49,9 @@ export async function sweepBtc(db: Db, network: BtcNetwork, addresses: AddressMa
       // The path is from the account's key on: nothing of what is above it is known here.
       const derivation = { fingerprint: addresses.fingerprint, path: [0, addressIndex] };
       transaction.addInput({
-        ...{ txid, index, witnessUtxo: { script, amount: value } },
+        txid,
+        index,
+        witnessUtxo: { script, amount: value },
         bip32Derivation: [[publicKey, derivation]],
       });
     }
@@ -62,7 +64,10 @@ export async function sweepBtc(db: Db, network: BtcNetwork, addresses: AddressMa
   for (let i = 0; i < rows.length; i += AT_ONCE)
     coins.push(...(await Promise.all(rows.slice(i, i + AT_ONCE).map(coinsOf))).flat());
   const transactions = planBtc(coins, feeRate).map(({ inputs, amount, fee }) => ({
-    ...{ amount: String(amount), fee: String(fee), inputs: inputs.length, psbt: psbtOf(inputs, amount) },
+    amount: String(amount),
+    fee: String(fee),
+    inputs: inputs.length,
+    psbt: psbtOf(inputs, amount),
   }));
   return { network: network.network, to, feeRate, transactions };
 }

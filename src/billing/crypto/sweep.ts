@@ -67,10 +67,20 @@ export function planEvm({ address, path, nonce, balance, tokens }: Holding, goal
     const missing = cost > left ? cost - left : 0n;
     left = cost > left ? 0n : left - cost;
     plan.push({
-      ...{ from: address, path, asset: asset.asset, amount: String(held), missingWei: String(missing) },
+      from: address,
+      path,
+      asset: asset.asset,
+      amount: String(held),
+      missingWei: String(missing),
       transaction: {
-        ...{ type: 'eip1559', chainId, nonce: nonce + plan.length, to: asset.contract, value: '0', data },
-        ...{ gas: String(gas), ...price },
+        type: 'eip1559',
+        chainId,
+        nonce: nonce + plan.length,
+        to: asset.contract,
+        value: '0',
+        data,
+        gas: String(gas),
+        ...price,
       },
     });
   }
@@ -78,10 +88,20 @@ export function planEvm({ address, path, nonce, balance, tokens }: Holding, goal
   if (left <= cost) return plan;
   const value = String(left - cost);
   plan.push({
-    ...{ from: address, path, asset: coin, amount: value, missingWei: '0' },
+    from: address,
+    path,
+    asset: coin,
+    amount: value,
+    missingWei: '0',
     transaction: {
-      ...{ type: 'eip1559', chainId, nonce: nonce + plan.length, to, value, data: '0x' },
-      ...{ gas: String(COIN_GAS), ...price },
+      type: 'eip1559',
+      chainId,
+      nonce: nonce + plan.length,
+      to,
+      value,
+      data: '0x',
+      gas: String(COIN_GAS),
+      ...price,
     },
   });
   return plan;

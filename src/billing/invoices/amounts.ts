@@ -52,7 +52,10 @@ export function sumsOf(lines: readonly bigint[], taxes: readonly Tax[]): Sums {
   const rates = taxes.map(({ ratePercent }) => thousandths(ratePercent));
   const taxesMinor = rates.map((rate) => roundHalfEven(totalMinor * rate, WHOLE + sum(rates)));
   return {
-    ...{ credits, amountsMinor, totalMinor, taxesMinor },
+    credits,
+    amountsMinor,
+    totalMinor,
+    taxesMinor,
     roundingMinor: totalMinor - sum(amountsMinor),
     netMinor: totalMinor - sum(taxesMinor),
   };

@@ -86,7 +86,11 @@ export interface Draft {
 }
 
 const sellerParty = ({ name, address, country, taxID, email }: Seller): Party => ({
-  ...{ name, address, country, taxID: taxID ?? null, email: email ?? null },
+  name,
+  address,
+  country,
+  taxID: taxID ?? null,
+  email: email ?? null,
 });
 
 /** Whether the buyer owes the tax instead of the seller. */
@@ -111,8 +115,13 @@ export function contentOf({ number, issuedOn, period, currency, seller, buyer, c
     : 'Paid from the prepaid balance of the account. Nothing is due.';
   return {
     kind: isCredit ? 'credit_note' : 'invoice',
-    ...{ number, issuedOn, currency, buyer, seller: sellerParty(seller) },
-    ...{ periodFrom: period?.firstDay ?? null, periodTo: period?.lastDay ?? null },
+    number,
+    issuedOn,
+    currency,
+    buyer,
+    seller: sellerParty(seller),
+    periodFrom: period?.firstDay ?? null,
+    periodTo: period?.lastDay ?? null,
     lines: charged.map((line, index) => ({
       ...line,
       credits: String(line.credits),

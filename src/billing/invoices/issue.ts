@@ -127,7 +127,10 @@ export function createIssuer({ db, ledger, seller, currency }: IssueDeps) {
           throw validationFailed([{ path: '/credits', message: `must be from 1 to ${left}` }]);
         await ledger.post(
           {
-            ...{ key: `correction:${key}`, kind: 'correction', accountId, at: now },
+            key: `correction:${key}`,
+            kind: 'correction',
+            accountId,
+            at: now,
             entries: [
               { account: customer(accountId), credits },
               { account: 'revenue:streaming', credits: -credits },
@@ -137,7 +140,11 @@ export function createIssuer({ db, ledger, seller, currency }: IssueDeps) {
           { trx },
         );
         const line: Charged = {
-          ...{ streamID: null, name: reason, profile: null, seconds: null, creditsPerHour: null },
+          streamID: null,
+          name: reason,
+          profile: null,
+          seconds: null,
+          creditsPerHour: null,
           credits: -credits,
         };
         await also?.(trx, accountId);

@@ -70,8 +70,13 @@ class Paper {
     for (const [index, line] of lines.entries())
       if (line !== '')
         this.#page.texts.push({
-          ...{ text: line, x: align === 'left' ? x : x + width, y: y + index * leading(size) },
-          ...{ align, size, weight, colour },
+          text: line,
+          x: align === 'left' ? x : x + width,
+          y: y + index * leading(size),
+          align,
+          size,
+          weight,
+          colour,
         });
     return lines.length * leading(size);
   }
@@ -300,8 +305,13 @@ function notes(paper: Paper, content: Content, title: string): void {
 function feet(paper: Paper, { number, imprint }: Content, title: string): void {
   for (const [index, page] of paper.pages.entries()) {
     const place = (y: number, text: string, align: 'left' | 'right'): TextOp => ({
-      ...{ text, x: align === 'left' ? LEFT : RIGHT, y, align, size: 7 },
-      ...{ weight: 'regular', colour: 'grey' },
+      text,
+      x: align === 'left' ? LEFT : RIGHT,
+      y,
+      align,
+      size: 7,
+      weight: 'regular',
+      colour: 'grey',
     });
     page.boxes.push({ x: LEFT, y: BOTTOM + 14, width: WIDTH, height: 0.5, colour: 'rule' });
     const lines = imprint.flatMap((text) => paper.lines(text, WIDTH - 150, { size: 7 })).slice(0, 4);

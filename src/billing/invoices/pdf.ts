@@ -102,11 +102,20 @@ function createPen(doc: Doc, faceOf: FaceOf) {
 export async function renderPdf(kept: Content, added?: AddedFont): Promise<Buffer> {
   const issued = new Date(`${kept.issuedOn}T00:00:00Z`);
   const doc = new PDFDocument({
-    ...{ size: [PAGE.width, PAGE.height], margin: 0, autoFirstPage: false, font: FILES.regular, lang: 'en' },
-    ...{ pdfVersion: '1.7', displayTitle: true },
+    size: [PAGE.width, PAGE.height],
+    margin: 0,
+    autoFirstPage: false,
+    font: FILES.regular,
+    lang: 'en',
+    pdfVersion: '1.7',
+    displayTitle: true,
     info: {
-      ...{ Title: `${kept.number}`, Author: kept.seller.name, CreationDate: issued, ModDate: issued },
-      ...{ Creator: 'loopstream', Producer: 'loopstream' },
+      Title: `${kept.number}`,
+      Author: kept.seller.name,
+      CreationDate: issued,
+      ModDate: issued,
+      Creator: 'loopstream',
+      Producer: 'loopstream',
     },
   });
   const bytes = collect(doc as AsyncIterable<Buffer>);

@@ -44,6 +44,8 @@ export const BillingAddress = Type.Object(
 export type BillingAddress = Static<typeof BillingAddress>;
 
 export const BillingAddressUpdate = Type.Object(BillingAddress.properties, {
-  ...{ title: 'BillingAddressUpdate', additionalProperties: false, minProperties: 1 },
+  title: 'BillingAddressUpdate',
+  additionalProperties: false,
+  minProperties: 1,
 });
 export type BillingAddressUpdate = Static<typeof BillingAddressUpdate>;

@@ -53,7 +53,9 @@ export const usageFields = {
   to: Type.Optional(Type.String({ format: 'date', description: 'Last day; today. A year at most is told at once.' })),
   groupBy: Type.Enum(GROUPS, { default: 'day', description: 'What is summed up: each day, or each stream.' }),
   timeZone: Type.String({
-    ...{ minLength: 1, maxLength: 64, default: 'UTC' },
+    minLength: 1,
+    maxLength: 64,
+    default: 'UTC',
     description: 'IANA name of the zone whose days are meant, e.g. Europe/Berlin.',
   }),
 };

@@ -79,7 +79,9 @@ export function createBooks(kube: Kube, seen: (stream: LoopStream) => void) {
       if (last === undefined) return;
       const { name, namespace = '', uid } = metadata;
       const said = {
-        ...{ apiVersion: API_VERSION, kind: LOOPSTREAMS.kind, metadata: { name, namespace, uid } },
+        apiVersion: API_VERSION,
+        kind: LOOPSTREAMS.kind,
+        metadata: { name, namespace, uid },
         status: { acknowledgedSession: last },
       };
       const options = { fieldManager: FIELD_MANAGER_METER, subresource: 'status' } as const;

@@ -77,7 +77,13 @@ export const secondsText = (tenths: number): string => String(tenths / 10);
 const LONGEST_MS = 31 * 86_400_000;
 
 export const notCounted = (number: number): Counted => ({
-  ...{ number, tenths: 0, cost: 0n, credits: 0n, chargedTenths: 0, charges: 0, until: undefined },
+  number,
+  tenths: 0,
+  cost: 0n,
+  credits: 0n,
+  chargedTenths: 0,
+  charges: 0,
+  until: undefined,
 });
 
 interface Piece {
@@ -171,8 +177,12 @@ export function countEntry(given: Given): Posting | undefined {
     counted.credits += credits;
     counted.charges += 1;
     charges.push({
-      ...{ n: counted.charges, credits, tenths: counted.tenths - counted.chargedTenths, profile: piece.profile },
-      ...{ from: new Date(piece.from), to: new Date(piece.to) },
+      n: counted.charges,
+      credits,
+      tenths: counted.tenths - counted.chargedTenths,
+      profile: piece.profile,
+      from: new Date(piece.from),
+      to: new Date(piece.to),
     });
     counted.chargedTenths = counted.tenths;
   }

@@ -135,7 +135,10 @@ export function conditionOf(
 ): Condition {
   const before = findCondition(stream.status?.conditions, CREDIT_CONDITION);
   const say = (status: Condition['status'], reason: string, message: string): Condition => ({
-    ...{ type: CREDIT_CONDITION, status, reason, message },
+    type: CREDIT_CONDITION,
+    status,
+    reason,
+    message,
     lastTransitionTime: before && before.status === status ? before.lastTransitionTime : kubeTime(now),
   });
   if (exhaustedAt === undefined) return say('True', 'CreditAvailable', 'The account has credit.');

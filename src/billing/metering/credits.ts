@@ -40,7 +40,9 @@ export function createCredits(deps: CreditsDeps) {
     if (sameCondition(findCondition(status?.conditions, CREDIT_CONDITION), condition)) return;
     const { name, namespace = '', uid } = metadata;
     const said = {
-      ...{ apiVersion: API_VERSION, kind: LOOPSTREAMS.kind, metadata: { name, namespace, uid } },
+      apiVersion: API_VERSION,
+      kind: LOOPSTREAMS.kind,
+      metadata: { name, namespace, uid },
       status: { conditions: [condition] },
     };
     try {

@@ -25,7 +25,9 @@ export function createEstimates({ db, prices, clock = systemClock }: { db: Db; p
       (stream.status?.sessions ?? [])
         .filter((session) => lastNumber(session) > (stream.status?.acknowledgedSession ?? 0))
         .map((session) => ({
-          ...{ streamUID: stream.metadata.uid, from: session.number, through: lastNumber(session) },
+          streamUID: stream.metadata.uid,
+          from: session.number,
+          through: lastNumber(session),
         })),
     );
     // Before what is counted: what is charged in between is then left out for a moment, and never taken twice.

@@ -185,9 +185,14 @@ function chargesOf(stream: LoopStream, { counted, charges }: Posting, prices: Pr
     // Its last moment: what ended at midnight was of the day before.
     at: new Date(to.getTime() - 1),
     details: {
-      ...{ streamID, session: String(counted.number), seconds: secondsText(tenths), profile },
-      ...{ streamName, creditsPerHour: String(priceOf(prices, profile, from.getTime())) },
-      ...{ from: from.toISOString(), to: to.toISOString() },
+      streamID,
+      session: String(counted.number),
+      seconds: secondsText(tenths),
+      profile,
+      streamName,
+      creditsPerHour: String(priceOf(prices, profile, from.getTime())),
+      from: from.toISOString(),
+      to: to.toISOString(),
     },
   }));
 }

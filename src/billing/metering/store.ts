@@ -132,8 +132,10 @@ export async function readCredit(db: Db, accountIds: readonly string[]): Promise
     rows.map((row) => [
       row.account_id,
       {
-        ...{ balance: row.balance ?? 0n, floor: row.floor ?? 0n },
-        ...{ exhaustedAt: row.exhausted_at ?? undefined, warnedHours: row.warned_hours ?? undefined },
+        balance: row.balance ?? 0n,
+        floor: row.floor ?? 0n,
+        exhaustedAt: row.exhausted_at ?? undefined,
+        warnedHours: row.warned_hours ?? undefined,
       },
     ]),
   );

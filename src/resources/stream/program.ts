@@ -99,7 +99,9 @@ export const Playing = Type.Object(
 export type Playing = Static<typeof Playing>;
 
 export const playingOf = ({ version, profile, video, audio }: Program): Playing => ({
-  ...{ version, profile, video },
+  version,
+  profile,
+  video,
   ...(audio && { audio }),
 });
 

@@ -142,7 +142,8 @@ export const UploadSpec = Type.Object({
             ),
             parts: Type.Optional(
               Type.Array(Part, {
-                ...{ minItems: 1, maxItems: MAX_PARTS },
+                minItems: 1,
+                maxItems: MAX_PARTS,
                 description: 'Uploads whose bytes, one after the other, are those of this one.',
               }),
             ),

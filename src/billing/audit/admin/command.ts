@@ -183,7 +183,11 @@ const setLocked =
 async function statement(context: Context): Promise<Told> {
   const found = await context.admin.statement(accountOf(context), limitOf(context));
   const lines = found.entries.map((entry) => [
-    ...[String(entry.number), entry.at, entry.kind, entry.credits, entry.balanceCredits],
+    String(entry.number),
+    entry.at,
+    entry.kind,
+    entry.credits,
+    entry.balanceCredits,
     entry.reason ?? entry.streamID ?? entry.reference ?? '',
   ]);
   const table = columns([['number', 'at', 'kind', 'credits', 'balance', 'for'], ...lines]);
@@ -220,7 +224,10 @@ const COMMANDS: Record<string, (context: Context) => Promise<Told>> = {
   'credit-note': creditNote,
   suspend: setLocked(true),
   resume: setLocked(false),
-  ...{ statement, audit, flagged, reconcile: ({ db, sources }) => checkLedger(db, sources) },
+  statement,
+  audit,
+  flagged,
+  reconcile: ({ db, sources }) => checkLedger(db, sources),
 };
 
 /** In JSON, amounts are texts: they have more digits than a double. */
@@ -261,7 +268,9 @@ export async function runAdmin(
       db,
       currency,
       values,
-      ...{ account, seller, sources },
+      account,
+      seller,
+      sources,
     });
     print(values.json ? asJson(told.json) : told.text);
     return told.code ?? 0;
@@ -293,7 +302,8 @@ export async function adminCommand(args: string[]): Promise<number> {
   return runAdmin(args, {
     ...OUTPUT,
     open: () => createDb(createPool(databaseUrl, POOL)),
-    ...{ currency, seller },
+    currency,
+    seller,
     sources: { currency, prices, ...(isTold && { streams }) },
   });
 }

@@ -35,7 +35,9 @@ export async function readFlagged(db: Db): Promise<Flagged[]> {
   const rows = [
     ...(await store.listFlags(db)),
     ...differences.map((one) => ({
-      ...{ account_id: owners.get(one.subject) ?? '', flag: 'difference' as const, details: sentence(one) },
+      account_id: owners.get(one.subject) ?? '',
+      flag: 'difference' as const,
+      details: sentence(one),
     })),
   ];
   const emails = await store.emailsOf(
