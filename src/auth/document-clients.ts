@@ -16,9 +16,9 @@ type Row = Record<string, unknown> & { clientId: string };
 interface Context {
   context: {
     adapter: {
-      create(of: { model: string; data: object }): Promise<Row>;
-      update(of: { model: string; where: { field: string; value: string }[]; update: object }): Promise<Row | null>;
-      findOne(of: { model: string; where: { field: string; value: string }[] }): Promise<Row | null>;
+      create(row: { model: string; data: object }): Promise<Row>;
+      update(change: { model: string; where: { field: string; value: string }[]; update: object }): Promise<Row | null>;
+      findOne(query: { model: string; where: { field: string; value: string }[] }): Promise<Row | null>;
     };
   };
 }

@@ -27,7 +27,7 @@ export interface AuthMetrics {
    * Counts what is answered below /api/auth on `app`. `cookie`: the name of a session's; `wasUsed`: whether a refresh token is
    * one that was exchanged or given back before.
    */
-  observe(app: FastifyInstance, of: { cookie: string; wasUsed: (refreshToken: string) => Promise<boolean> }): void;
+  observe(app: FastifyInstance, source: { cookie: string; wasUsed: (refreshToken: string) => Promise<boolean> }): void;
 }
 
 export function authMetrics(registry: Registry): AuthMetrics {

@@ -410,7 +410,7 @@ export async function setVerified(db: Db, clientId: string, isVerified: boolean)
     await db
       .insertInto('loopstream.verified_clients')
       .values({ client_id: clientId })
-      .onConflict((of) => of.doNothing())
+      .onConflict((conflict) => conflict.doNothing())
       .execute();
   else await db.deleteFrom('loopstream.verified_clients').where('client_id', '=', clientId).execute();
 }

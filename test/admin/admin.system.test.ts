@@ -266,11 +266,11 @@ describe('reconciling', () => {
       '77',
     ],
   ];
-  test.each(cases)('finds %s', async (_what, spoil, of, what, subject, found, expected) => {
+  test.each(cases)('finds %s', async (_what, spoil, noun, what, subject, found, expected) => {
     await spoil();
     const all = await differences();
     expect(all.code).toBe(1);
-    const same = { of, what, found, expected, ...(subject !== undefined && { subject }) };
+    const same = { of: noun, what, found, expected, ...(subject !== undefined && { subject }) };
     expect(all.found).toEqual(expect.arrayContaining([expect.objectContaining(same)]));
   });
 });
@@ -295,9 +295,9 @@ test('accounts to look at are told with each reason, by their addresses as long 
     email: string | null;
     flags: { flag: string; details: string }[];
   }[];
-  const of = (accountId: string) => found.find((one) => one.accountId === accountId);
-  expect(of(ADA)?.email).toBe('ada@example.com');
-  expect(of(ADA)?.flags).toEqual(
+  const findFlagged = (accountId: string) => found.find((one) => one.accountId === accountId);
+  expect(findFlagged(ADA)?.email).toBe('ada@example.com');
+  expect(findFlagged(ADA)?.flags).toEqual(
     expect.arrayContaining([
       { flag: 'suspended', details: expect.stringMatching(/^since \d{4}-\d\d-\d\d: case 4712$/) },
       { flag: 'deposit', details: 'too_large, transaction 0x3' },
@@ -306,11 +306,11 @@ test('accounts to look at are told with each reason, by their addresses as long 
       { flag: 'difference', details: expect.stringMatching(/^deposits: credited of dep-1 is missing, not 77/) },
     ]),
   );
-  expect(of('carl')).toMatchObject({
+  expect(findFlagged('carl')).toMatchObject({
     email: null,
     flags: expect.arrayContaining([{ flag: 'negative', details: '-5 credits' }]),
   });
-  expect(of('dora')?.flags).toEqual([
+  expect(findFlagged('dora')?.flags).toEqual([
     { flag: 'dispute', details: 'taken, of top-up top-2' },
     { flag: 'unpaid', details: '70 credits, of top-2' },
   ]);

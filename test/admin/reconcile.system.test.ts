@@ -240,7 +240,7 @@ const CASES: [what: string, forgery: readonly [table: string, change: string], f
 test.each(CASES)('%s, forged in one row, is found, with what to do', async (_what, [table, change], expected) => {
   await forged(table, change, async () => {
     const all = await found();
-    expect(all.map(({ of, what }) => `${of}: ${what}`).sort()).toEqual(expected);
+    expect(all.map(({ of: noun, what }) => `${noun}: ${what}`).sort()).toEqual(expected);
     for (const { advice } of all) expect(advice).toMatch(/^[A-Z].{40,}\.$/);
     const { code, out } = await reconcile();
     expect(code).toBe(1);

@@ -26,8 +26,8 @@ const suspendOf = async (id: string) => (await it.api.kube.get(LOOPSTREAMS, NAME
 test('an account is locked and unlocked', async () => {
   const { ada, eve, create } = it;
   const { id } = await create();
-  const ask = async (path: string, of = ada) => {
-    const { status, body } = await of.call('GET', path);
+  const ask = async (path: string, user = ada) => {
+    const { status, body } = await user.call('GET', path);
     return body.code ?? status;
   };
   expect(await ask('/v1/streams')).toBe(200);

@@ -9,14 +9,14 @@ import { SUSPENDED_ANNOTATION } from '../../src/resources/common/names.ts';
 import type { LoopStream } from '../../src/resources/stream/resource.ts';
 import { buildTestServer, type TestServer } from '../support/server.ts';
 
-const stream = (of: { suspend?: boolean; marked?: boolean; deleted?: boolean }) =>
+const stream = (given: { suspend?: boolean; marked?: boolean; deleted?: boolean }) =>
   ({
     metadata: {
       name: 'str-1',
-      ...(of.marked && { annotations: { [SUSPENDED_ANNOTATION]: 'true' } }),
-      ...(of.deleted && { deletionTimestamp: '2027-01-31T17:42:05Z' }),
+      ...(given.marked && { annotations: { [SUSPENDED_ANNOTATION]: 'true' } }),
+      ...(given.deleted && { deletionTimestamp: '2027-01-31T17:42:05Z' }),
     },
-    spec: { ...(of.suspend !== undefined && { suspend: of.suspend }) },
+    spec: { ...(given.suspend !== undefined && { suspend: given.suspend }) },
   }) as unknown as LoopStream;
 const mark = (value: string | null) => ({ annotations: { [SUSPENDED_ANNOTATION]: value } });
 
@@ -39,7 +39,7 @@ test.each([
   ],
   ['is being deleted', stream({ deleted: true }), true, undefined],
   ['is of an open account', stream({}), false, undefined],
-])('a stream that %s', (_what, of, isLocked, patch) => expect(suspensionPatch(of, isLocked)).toEqual(patch));
+])('a stream that %s', (_what, given, isLocked, patch) => expect(suspensionPatch(given, isLocked)).toEqual(patch));
 
 describe('a locked account', () => {
   let it: TestServer;

@@ -123,10 +123,12 @@ test('nothing is lost, doubled or overdrawn by any interleaving with cut connect
       join loopstream.ledger_entries e on e.transaction_id = t.id group by t.id order by t.key`,
   );
   const expected = operations
-    .filter((of) => done.has(keyOf(of)))
-    .flatMap((of) => (of.what === 'charges' ? [0, 1, 2].map((step) => `${keyOf(of)}:${step}`) : [keyOf(of)]));
+    .filter((operation) => done.has(keyOf(operation)))
+    .flatMap((operation) =>
+      operation.what === 'charges' ? [0, 1, 2].map((step) => `${keyOf(operation)}:${step}`) : [keyOf(operation)],
+    );
   expect(rows.map(({ key }) => key)).toEqual([...new Set(expected)].sort());
-  const amounts = new Map(operations.map((of) => [keyOf(of), Number(amountOf(of))]));
+  const amounts = new Map(operations.map((operation) => [keyOf(operation), Number(amountOf(operation))]));
   for (const { key, moved } of rows)
     expect(moved).toBe(2 * (amounts.get(String(key).split(':').slice(0, 2).join(':')) ?? 0));
   // Customers have the received credits, less the used ones.

@@ -35,8 +35,8 @@ afterAll(async () => {
   await reader?.app.close();
 });
 
-const get = (query = '', headers = {}, of = it) =>
-  of.app.inject({ method: 'GET', url: `/v1/billing/usage${query}`, headers: { 'x-api-key': 'ada', ...headers } });
+const get = (query = '', headers = {}, api = it) =>
+  api.app.inject({ method: 'GET', url: `/v1/billing/usage${query}`, headers: { 'x-api-key': 'ada', ...headers } });
 
 describe('usage', () => {
   test('is JSON unless CSV is asked for, and says what the answer depends on', async () => {

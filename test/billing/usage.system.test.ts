@@ -68,9 +68,9 @@ test('sums of days and of streams are the charges, whatever they are and whereve
         const inside = charges
           .map((one, n) => ({ ...one, charged: booked[n]?.charged ?? 0n, day: dayAt(new Date(one.at), zone) }))
           .filter(({ day }) => day >= from && day <= to);
-        const sumOf = (of: typeof inside) => ({
-          credits: String(of.reduce((sum, { charged }) => sum + charged, 0n)),
-          onAirSeconds: of.reduce((sum, { milliseconds }) => sum + milliseconds, 0) / 1000,
+        const sumOf = (charges: typeof inside) => ({
+          credits: String(charges.reduce((sum, { charged }) => sum + charged, 0n)),
+          onAirSeconds: charges.reduce((sum, { milliseconds }) => sum + milliseconds, 0) / 1000,
         });
         const usage = (groupBy: 'day' | 'stream') =>
           billing().usage(principalOf(accountId), { from, to, groupBy, timeZone: zone });
@@ -216,10 +216,10 @@ describe('the statement', () => {
 });
 
 describe('the balance', () => {
-  const of = (rate: { creditsPerHour: bigint; available: bigint }) => billing(rate).get(principalOf('other'));
+  const readBalance = (rate: { creditsPerHour: bigint; available: bigint }) => billing(rate).get(principalOf('other'));
 
   test('says how long it lasts, and when that is not long', async () => {
-    expect(await of({ creditsPerHour: 300n, available: 900_000n })).toEqual({
+    expect(await readBalance({ creditsPerHour: 300n, available: 900_000n })).toEqual({
       state: 'active',
       balanceCredits: '1000',
       availableCredits: '900000',
@@ -229,9 +229,18 @@ describe('the balance', () => {
       creditsPerMinorUnit: '100',
       paymentMethods: [],
     });
-    expect(await of({ creditsPerHour: 300n, available: 900n })).toMatchObject({ state: 'low', secondsLeft: 10_800 });
-    expect(await of({ creditsPerHour: 0n, available: 900n })).toMatchObject({ state: 'active', secondsLeft: null });
-    expect(await of({ creditsPerHour: 300n, available: -1n })).toMatchObject({ state: 'exhausted', secondsLeft: 0 });
+    expect(await readBalance({ creditsPerHour: 300n, available: 900n })).toMatchObject({
+      state: 'low',
+      secondsLeft: 10_800,
+    });
+    expect(await readBalance({ creditsPerHour: 0n, available: 900n })).toMatchObject({
+      state: 'active',
+      secondsLeft: null,
+    });
+    expect(await readBalance({ creditsPerHour: 300n, available: -1n })).toMatchObject({
+      state: 'exhausted',
+      secondsLeft: 0,
+    });
   });
 });
 

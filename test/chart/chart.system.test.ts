@@ -245,9 +245,11 @@ test('what money needs is where it is used, secrets are in Secrets alone, and bo
   const envOf = (role: string): Record<string, unknown> => {
     const found = objects.find(({ kind, metadata }) => kind === 'Deployment' && metadata.name.endsWith(`-${role}`));
     const [container] = ((found && templateOf(found)?.spec.containers) ?? []) as { env: Entry[] }[];
-    const of = ({ value, valueFrom }: Entry) =>
+    const readEntry = ({ value, valueFrom }: Entry) =>
       value ?? `${valueFrom?.secretKeyRef.name}/${valueFrom?.secretKeyRef.key}`;
-    return Object.fromEntries(container?.env.map((entry) => [entry.name.replace('LOOPSTREAM_', ''), of(entry)]) ?? []);
+    return Object.fromEntries(
+      container?.env.map((entry) => [entry.name.replace('LOOPSTREAM_', ''), readEntry(entry)]) ?? [],
+    );
   };
   const alike = {
     STRIPE_KEY: 'stripe/stripeKey',

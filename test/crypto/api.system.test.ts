@@ -120,9 +120,9 @@ describe('an address to pay to', () => {
   });
 
   test('is not given while nobody reads the network, or the price is not known', async () => {
-    const of = async (more: object) => (await ask('POST', '/deposits', { ...ETH, ...more })).body.code;
-    expect(await of({ network: 'holesky' })).toBe('crypto_unavailable');
-    expect(await of({ asset: 'PEPE' })).toBe('crypto_rate_unavailable');
+    const createDeposit = async (more: object) => (await ask('POST', '/deposits', { ...ETH, ...more })).body.code;
+    expect(await createDeposit({ network: 'holesky' })).toBe('crypto_unavailable');
+    expect(await createDeposit({ asset: 'PEPE' })).toBe('crypto_rate_unavailable');
   });
 });
 

@@ -34,7 +34,7 @@ describe.skipIf(whyNot)(`deposits when things go wrong${whyNot ? ` (${whyNot})` 
   /** Returns the ledger's postings of a transaction: the beginning of each key, and the customer's credits. */
   const booked = async (txid: string, who: string) =>
     (await it.entries())
-      .filter(([key, of]) => key.includes(txid) && of === `customer:${who}`)
+      .filter(([key, account]) => key.includes(txid) && account === `customer:${who}`)
       .map(([key, , credits]) => [key.replace(`:ethereum:${txid}`, ''), credits]);
   const scanned = async () => (await it.rows('select height from loopstream.crypto_scans'))[0]?.height;
 
@@ -114,8 +114,8 @@ describe.skipIf(whyNot)(`deposits when things go wrong${whyNot ? ` (${whyNot})` 
       await mineAndScan(3);
       expect(await it.get(who, deposit)).toMatchObject({ state: 'credited', credits: String(CREDITS_OF_ETH) });
       expect(await it.ledger.balance(who)).toBe(20_000_000n);
-      const sums = Map.groupBy(await all(), ([, of]) => of);
-      const sumOf = (of: string) => sums.get(of)?.reduce((sum, [, , credits]) => sum + credits, 0n);
+      const sums = Map.groupBy(await all(), ([, account]) => account);
+      const sumOf = (account: string) => sums.get(account)?.reduce((sum, [, , credits]) => sum + credits, 0n);
       expect([sumOf(`customer:${who}`), sumOf('cash:crypto:ETH'), sumOf('writeoff')]).toEqual([
         CREDITS_OF_ETH,
         -CREDITS_OF_ETH,

@@ -117,7 +117,7 @@ describe('the server of the tests answers in the shape of the recorded ones', ()
   const shape = (...values: unknown[]) => [...new Set(values.flatMap((value) => fields(value)))].sort();
   /** Fields that servers leave out when empty, or that only some of them send. */
   const isOptional = (field: string) => /\.(inner_\w+|witness\[\]|sigops): /.test(field);
-  const must = (of: string[]) => of.filter((field) => !isOptional(field));
+  const must = (fields: string[]) => fields.filter((field) => !isOptional(field));
 
   const ask = async (path: string) => {
     const answer = await fetch(`${server.url}${path}`);

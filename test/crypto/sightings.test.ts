@@ -44,7 +44,7 @@ const seen = (more: Partial<Seen> = {}): Seen => ({
   ...more,
 });
 const block = (time: Date) => ({ block: { height: 7, hash: '0x7', time } });
-const one = (more: Partial<Seen>, of?: Partial<Known>) => rowsOf([seen(more)], known(of))[0];
+const one = (more: Partial<Seen>, overrides?: Partial<Known>) => rowsOf([seen(more)], known(overrides))[0];
 
 describe('a transfer', () => {
   test('in a block from before the quote expired has its rate, however late the scanner is', () => {

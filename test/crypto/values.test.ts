@@ -64,10 +64,10 @@ describe('amounts', () => {
 
   test('a customer never loses a whole credit, and is never given one', () => {
     fc.assert(
-      fc.property(fc.bigInt({ min: 1n, max: 10n ** 30n }), worth, (amount, of) => {
-        const credits = creditsFor(amount, of);
-        const exact = amount * of.rate * of.creditsPerUnit;
-        const scale = 10n ** BigInt(8 + of.decimals);
+      fc.property(fc.bigInt({ min: 1n, max: 10n ** 30n }), worth, (amount, value) => {
+        const credits = creditsFor(amount, value);
+        const exact = amount * value.rate * value.creditsPerUnit;
+        const scale = 10n ** BigInt(8 + value.decimals);
         expect(credits * scale <= exact && exact < (credits + 1n) * scale).toBe(true);
       }),
     );
@@ -75,10 +75,10 @@ describe('amounts', () => {
 
   test('what is asked for so many credits is worth them, and no smaller amount is', () => {
     fc.assert(
-      fc.property(fc.bigInt({ min: 1n, max: 10n ** 12n }), worth, (credits, of) => {
-        const amount = amountFor(credits, of);
-        expect(creditsFor(amount, of)).toBeGreaterThanOrEqual(credits);
-        if (amount > 1n) expect(creditsFor(amount - 1n, of)).toBeLessThan(credits);
+      fc.property(fc.bigInt({ min: 1n, max: 10n ** 12n }), worth, (credits, value) => {
+        const amount = amountFor(credits, value);
+        expect(creditsFor(amount, value)).toBeGreaterThanOrEqual(credits);
+        if (amount > 1n) expect(creditsFor(amount - 1n, value)).toBeLessThan(credits);
       }),
     );
   });

@@ -27,7 +27,7 @@ const invoice = (name: string, address: string, stream: string) =>
     ],
   });
 /** The pieces that follow on one another, as one text. */
-const said = async (...of: Parameters<typeof renderPdf>) => textsOfPdf(await renderPdf(...of)).join('|');
+const said = async (...args: Parameters<typeof renderPdf>) => textsOfPdf(await renderPdf(...args)).join('|');
 
 describe('letters that our fonts lack', () => {
   let directory: string;

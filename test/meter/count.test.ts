@@ -120,14 +120,14 @@ describe('what is charged of a session', () => {
       since: at(seconds),
       profile,
     });
-    const of = (...played: Played[]) => said(countEntry(given({ entry, played }))?.charges);
+    const count = (...played: Played[]) => said(countEntry(given({ entry, played }))?.charges);
     // Seen a little after its beginning, and before another pod that plays in another.
-    expect(of(seen('pod', 5, '720p30'), seen('next', 2900, '1080p60'))).toEqual([[1, 3000, 1500, '720p30']]);
-    expect(of(seen('pod', 5, '720p30'), seen('pod', 1000, '1080p30'))).toEqual([
+    expect(count(seen('pod', 5, '720p30'), seen('next', 2900, '1080p60'))).toEqual([[1, 3000, 1500, '720p30']]);
+    expect(count(seen('pod', 5, '720p30'), seen('pod', 1000, '1080p30'))).toEqual([
       [1, 1000, 500, '720p30'],
       [2, 2000, 2000, '1080p30'],
     ]);
-    expect(of()).toEqual([[1, 3000, 3000, '1080p30']]);
+    expect(count()).toEqual([[1, 3000, 3000, '1080p30']]);
   });
 
   it('does not depend on the clock of the meter where that cannot be right', () => {

@@ -127,9 +127,9 @@ describe('the condition', () => {
     const conditions = before && [
       { type: CREDIT_CONDITION, status: before, reason: 'X', message: '', lastTransitionTime: '2020-01-01T00:00:00Z' },
     ];
-    const of = on({ phase, ...(conditions && { conditions }) });
+    const stream = on({ phase, ...(conditions && { conditions }) });
     const verdict = { exhaustedAt: over === undefined ? undefined : NOW, isOver: over ?? false };
-    const { status, reason, lastTransitionTime } = conditionOf(of, verdict, 60, NOW);
+    const { status, reason, lastTransitionTime } = conditionOf(stream, verdict, 60, NOW);
     return [status, reason, lastTransitionTime.slice(0, 4)];
   };
   it('is for streams on air True until the grace is over; nothing else starts in it', () => {

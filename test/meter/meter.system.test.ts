@@ -57,7 +57,7 @@ afterAll(async () => {
   await cluster?.stop();
 });
 
-const chance = (of: number) => Math.random() < of;
+const chance = (probability: number) => Math.random() < probability;
 const between = (low: number, high: number) => low + Math.floor(Math.random() * (high - low));
 
 /** A stream whose pods run, break off and are replaced, and the book that the operator makes of it. */
@@ -142,7 +142,7 @@ function createFate(effects: number) {
     (client as { query: unknown }).query = (...args: unknown[]) => pass(() => send(...args));
   });
   const guarded = (name: keyof Kube) => ({
-    [name]: (...args: unknown[]) => pass(() => (kube[name] as (...of: unknown[]) => Promise<unknown>)(...args)),
+    [name]: (...args: unknown[]) => pass(() => (kube[name] as (...args: unknown[]) => Promise<unknown>)(...args)),
   });
   return { pool, kube: { ...kube, ...guarded('apply'), ...guarded('mergePatch') } as Kube };
 }

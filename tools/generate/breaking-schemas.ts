@@ -112,7 +112,8 @@ const UPPER = ['maxLength', 'maxItems', 'maximum', 'exclusiveMaximum', 'maxPrope
 
 /** Bounds that are tighter; of no bound at all, each new one is. */
 function boundBreaks(old: Alternative, now: Alternative): string[] {
-  const value = (of: Alternative, keyword: string, none: number) => (of.schema[keyword] as number | undefined) ?? none;
+  const value = (alternative: Alternative, keyword: string, none: number) =>
+    (alternative.schema[keyword] as number | undefined) ?? none;
   const tighter = [
     ...LOWER.filter((k) => value(now, k, -Infinity) > value(old, k, -Infinity)),
     ...UPPER.filter((k) => value(now, k, Infinity) < value(old, k, Infinity)),

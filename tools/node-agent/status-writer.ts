@@ -45,7 +45,7 @@ export class StatusWriter {
    * again.
    */
   observed(status: PodStatus | undefined): void {
-    const ready = (of: PodStatus | undefined) => of?.conditions?.find(({ type }) => type === 'Ready')?.status;
+    const ready = (status: PodStatus | undefined) => status?.conditions?.find(({ type }) => type === 'Ready')?.status;
     if (!this.#wanted || this.#writing || performance.now() - this.#writtenAt < SETTLED_MS) return;
     if (ready(status) === ready(this.#wanted)) return;
     this.#written = '';

@@ -67,7 +67,7 @@ const ADVICE: Record<string, Record<string, string>> = {
 };
 
 /** A sentence or two. */
-export function adviceFor(of: string, what: string): string {
-  const own = ADVICE[of] ?? {};
+export function adviceFor(noun: string, what: string): string {
+  const own = ADVICE[noun] ?? {};
   return own[what] ?? own[''] ?? 'Somebody who knows the service has to look at it.';
 }

@@ -71,7 +71,7 @@ export const meterFacts = (db: Db): Promise<Facts> =>
 
 /** The list as a table, its first prices since ever. */
 const listed = (prices: PriceList): RawBuilder<unknown> => {
-  const rows = [...prices].flatMap(([profile, of]) => of.map((one) => ({ profile, ...one })));
+  const rows = [...prices].flatMap(([profile, history]) => history.map((one) => ({ profile, ...one })));
   const since = rows.map(({ from }) => (Number.isFinite(from) ? new Date(from).toISOString() : '-infinity'));
   return sql`select * from unnest(${rows.map(({ profile }) => profile)}::text[], ${since}::timestamptz[],
     ${rows.map(({ creditsPerHour }) => String(creditsPerHour))}::numeric[]) as p (profile, since, per_hour)`;

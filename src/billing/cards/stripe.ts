@@ -87,11 +87,11 @@ export function createPayments({ key, webhookSecrets, url }: StripeSettings) {
   const look = async (sessionId: string): Promise<Looked> => {
     const session = await stripe.checkout.sessions.retrieve(sessionId, { expand: ['payment_intent'] });
     const intent = session.payment_intent as Stripe.PaymentIntent | null;
-    const of = intent && { payment_intent: intent.id, limit: 100 };
-    const [refunds, disputes] = of
+    const query = intent && { payment_intent: intent.id, limit: 100 };
+    const [refunds, disputes] = query
       ? await Promise.all([
-          stripe.refunds.list(of).autoPagingToArray({ limit: MANY }),
-          stripe.disputes.list(of).autoPagingToArray({ limit: MANY }),
+          stripe.refunds.list(query).autoPagingToArray({ limit: MANY }),
+          stripe.disputes.list(query).autoPagingToArray({ limit: MANY }),
         ])
       : [[], []];
     return {

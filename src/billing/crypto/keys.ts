@@ -34,10 +34,10 @@ const READ_AS: Record<BtcNetwork['chain'] | 'evm', { versions: readonly Versions
 };
 
 /** Throws KeyError, which repeats nothing of the key, for what is none, is one of another network, or can spend. */
-function readKey(text: string, of: keyof typeof READ_AS): HDKey {
+function readKey(text: string, kind: keyof typeof READ_AS): HDKey {
   // Said first, and whatever else is wrong: it must leave the machine.
   if (/^[a-z]prv/i.test(text)) throw new KeyError('is a private key, which must not be on this machine');
-  const { versions, names } = READ_AS[of];
+  const { versions, names } = READ_AS[kind];
   for (const one of versions) {
     try {
       return HDKey.fromExtendedKey(text, one);

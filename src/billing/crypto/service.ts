@@ -114,8 +114,8 @@ export function createCryptoService({ db, crypto, clock = systemClock }: CryptoS
     const found = all.get(network);
     if (!found) throw validationFailed([{ path: '/network', message: `must be one of ${[...all.keys()].join(', ')}` }]);
     const assets = assetsOf(found.setting);
-    const of = assets.find((one) => one.asset === asset);
-    if (of) return { network: found, asset: of };
+    const matches = assets.find((one) => one.asset === asset);
+    if (matches) return { network: found, asset: matches };
     const names = assets.map((one) => one.asset).join(', ');
     throw validationFailed([{ path: '/asset', message: `must be one of ${names} on ${network}` }]);
   }

@@ -21,8 +21,13 @@ const isOne = <T extends string>(all: readonly T[], one: string | undefined): on
   (all as readonly (string | undefined)[]).includes(one);
 
 export function createMoneyNews(): MoneyNews {
-  const of = () => createFollowers<OwnedChange | 'reset'>();
-  const byNoun = { balance: of(), topUp: of(), invoice: of(), deposit: of() } satisfies MoneyNews['byNoun'];
+  const createList = () => createFollowers<OwnedChange | 'reset'>();
+  const byNoun = {
+    balance: createList(),
+    topUp: createList(),
+    invoice: createList(),
+    deposit: createList(),
+  } satisfies MoneyNews['byNoun'];
   return {
     byNoun,
     hear(payload) {

@@ -67,20 +67,20 @@ export function parsePrices(text?: string): PriceList {
     if (from !== undefined && !isTime(from))
       throw wrong(`has "${from}" where a time such as 2027-01-01T00:00:00Z should be`);
     const at = from === undefined ? Number.NEGATIVE_INFINITY : Date.parse(from);
-    const of = list.get(profileOf(quality, framerate)) ?? [];
-    if (of.some((other) => other.from === at))
+    const prices = list.get(profileOf(quality, framerate)) ?? [];
+    if (prices.some((other) => other.from === at))
       throw wrong(`has two prices for ${quality} ${framerate} from the same time`);
-    of.push({ from: at, creditsPerHour: BigInt(creditsPerHour) });
+    prices.push({ from: at, creditsPerHour: BigInt(creditsPerHour) });
   }
-  for (const [profile, of] of list) {
-    of.sort((a, b) => a.from - b.from);
-    if (of[0]?.from !== Number.NEGATIVE_INFINITY) throw wrong(`has no price for ${profile} without a "from"`);
+  for (const [profile, prices] of list) {
+    prices.sort((a, b) => a.from - b.from);
+    if (prices[0]?.from !== Number.NEGATIVE_INFINITY) throw wrong(`has no price for ${profile} without a "from"`);
   }
   return list;
 }
 
 /** Credits for an hour on air at this time. */
-export function priceAt(list: PriceList, of: { quality: Quality; framerate: Framerate }, at: Date): bigint {
-  const held = list.get(profileOf(of.quality, of.framerate))?.findLast(({ from }) => from <= at.getTime());
+export function priceAt(list: PriceList, profile: { quality: Quality; framerate: Framerate }, at: Date): bigint {
+  const held = list.get(profileOf(profile.quality, profile.framerate))?.findLast(({ from }) => from <= at.getTime());
   return held?.creditsPerHour ?? 0n;
 }

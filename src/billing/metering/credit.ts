@@ -110,8 +110,8 @@ export interface Verdict {
 }
 
 /** Decides the state of an account now, and its warnings. */
-export function judge(credit: Credit, of: Estimate, graceSeconds: number, now: Date): Verdict {
-  const { available, secondsLeft, toResume } = of;
+export function judge(credit: Credit, estimate: Estimate, graceSeconds: number, now: Date): Verdict {
+  const { available, secondsLeft, toResume } = estimate;
   const enough = credit.exhaustedAt === undefined ? 0n : toResume;
   const exhaustedAt = available > enough ? undefined : (credit.exhaustedAt ?? now);
   // A clock that was set back does not make the grace longer.

@@ -68,7 +68,11 @@ export function createCredits(deps: CreditsDeps) {
       if (streams.size === 0) return;
       const found = await estimates.estimates(streams);
       const now = clock.now();
-      const judged = [...found].map(([accountId, of]) => ({ accountId, ...of, verdict: judgeOne(of, now) }));
+      const judged = [...found].map(([accountId, estimate]) => ({
+        accountId,
+        ...estimate,
+        verdict: judgeOne(estimate, now),
+      }));
       for (const { accountId, verdict } of judged)
         if (verdict.warn !== undefined) warn(streams.get(accountId) ?? [], verdict.warn);
       // A process killed before the state is stored repeats the event, which Kubernetes counts as the same one.
@@ -93,9 +97,9 @@ export function createCredits(deps: CreditsDeps) {
     async begin(stream: LoopStream, all: readonly LoopStream[]): Promise<void> {
       const accountId = accountOf(stream);
       if (accountId === undefined) return;
-      const of = (await estimates.estimates(new Map([[accountId, all]]))).get(accountId);
+      const estimate = (await estimates.estimates(new Map([[accountId, all]]))).get(accountId);
       const now = clock.now();
-      if (of) await say(stream, judgeOne(of, now), now);
+      if (estimate) await say(stream, judgeOne(estimate, now), now);
     },
   };
 }

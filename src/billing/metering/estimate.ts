@@ -36,9 +36,9 @@ export function createEstimates({ db, prices, clock = systemClock }: { db: Db; p
     const known = Map.groupBy(rows, ({ streamUID }) => streamUID);
     const now = clock.now();
     const found = new Map<string, AccountCredit>();
-    for (const [accountId, of] of streams) {
+    for (const [accountId, owned] of streams) {
       const credit = credits.get(accountId) as Credit;
-      const used = of.map((stream) => ({
+      const used = owned.map((stream) => ({
         stream,
         uncharged: uncharged(stream, known.get(stream.metadata.uid) ?? [], now),
       }));

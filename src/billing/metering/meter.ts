@@ -158,8 +158,8 @@ export function createMeter({ db, ledger, prices, grace, told, clock = systemClo
   };
 }
 
-const total = <T>(items: readonly T[], of: (item: T) => number): number =>
-  items.reduce((sum, item) => sum + of(item), 0);
+const total = <T>(items: readonly T[], read: (item: T) => number): number =>
+  items.reduce((sum, item) => sum + read(item), 0);
 
 const placeOf = (stream: LoopStream) => ({
   streamUID: stream.metadata.uid,

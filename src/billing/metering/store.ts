@@ -143,12 +143,12 @@ export async function readCredit(db: Db, accountIds: readonly string[]): Promise
 
 export async function writeCredit(
   db: Db,
-  of: readonly ({ accountId: string } & Pick<Credit, 'exhaustedAt' | 'warnedHours'>)[],
+  accounts: readonly ({ accountId: string } & Pick<Credit, 'exhaustedAt' | 'warnedHours'>)[],
 ): Promise<void> {
   await sql`insert into loopstream.meter_accounts as a (account_id, exhausted_at, warned_hours)
-    select * from unnest(${of.map(({ accountId }) => accountId)}::text[],
-      ${of.map(({ exhaustedAt }) => exhaustedAt?.toISOString() ?? null)}::timestamptz[],
-      ${of.map(({ warnedHours }) => warnedHours ?? null)}::integer[])
+    select * from unnest(${accounts.map(({ accountId }) => accountId)}::text[],
+      ${accounts.map(({ exhaustedAt }) => exhaustedAt?.toISOString() ?? null)}::timestamptz[],
+      ${accounts.map(({ warnedHours }) => warnedHours ?? null)}::integer[])
     on conflict (account_id) do update set exhausted_at = excluded.exhausted_at,
       warned_hours = excluded.warned_hours`.execute(db);
 }

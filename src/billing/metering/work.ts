@@ -47,8 +47,8 @@ export function byAccount(streams: readonly LoopStream[]): Map<string, LoopStrea
   for (const stream of streams) {
     const accountId = accountOf(stream);
     if (accountId === undefined) continue;
-    const of = found.get(accountId);
-    if (of) of.push(stream);
+    const owned = found.get(accountId);
+    if (owned) owned.push(stream);
     else found.set(accountId, [stream]);
   }
   return found;

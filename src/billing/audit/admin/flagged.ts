@@ -21,8 +21,8 @@ export interface Flagged {
   flags: { flag: Flag; details: string }[];
 }
 
-const sentence = ({ of, what, subject, found, expected }: Difference & { of: string }): string =>
-  `${of}: ${what} of ${subject} is ${found ?? 'missing'}, not ${expected ?? 'there'}`;
+const sentence = ({ of: noun, what, subject, found, expected }: Difference & { of: string }): string =>
+  `${noun}: ${what} of ${subject} is ${found ?? 'missing'}, not ${expected ?? 'there'}`;
 
 /** By their ids, in order. Differences that belong to no account are under the id ''. Rejects with the database's error. */
 export async function readFlagged(db: Db): Promise<Flagged[]> {
@@ -47,9 +47,9 @@ export async function readFlagged(db: Db): Promise<Flagged[]> {
   const byAccount = Map.groupBy(rows, ({ account_id }) => account_id);
   return [...byAccount]
     .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([accountId, of]) => ({
+    .map(([accountId, flags]) => ({
       accountId,
       email: emails.get(accountId) ?? null,
-      flags: of.map(({ flag, details }) => ({ flag, details })),
+      flags: flags.map(({ flag, details }) => ({ flag, details })),
     }));
 }
