@@ -120,7 +120,7 @@ function streamShots(id: string): Shot[] {
   ];
 }
 
-async function shotsOf(): Promise<Shot[]> {
+async function listShots(): Promise<Shot[]> {
   const client = createClient({ baseUrl: facts.apiUrl ?? '', apiKey: facts.apiKey ?? '' });
   const streams = (await client.streams.list().page()).data;
   const stream = streams.find(({ status }) => status === 'live') ?? streams[0];
@@ -194,7 +194,7 @@ async function signIn(browser: Browser) {
 }
 
 async function takeAll(browser: Browser): Promise<void> {
-  const shots = (await shotsOf()).filter(({ name }) => name.includes(only));
+  const shots = (await listShots()).filter(({ name }) => name.includes(only));
   const storageState = await signIn(browser);
   for (const { name, ...look } of WAYS) {
     const signedIn = await browser.newContext({ ...look, storageState, reducedMotion: 'reduce' });

@@ -9,9 +9,9 @@ export const CONSENT_PAGE = '/consent';
 export const AGENTS_PATH = '/mcp';
 
 /** The resources that tokens can be made for (RFC 8707): REST and GraphQL are one, the agents' tools another. */
-export const resourcesOf = (publicUrl: string) => ({ api: publicUrl, agents: `${publicUrl}${AGENTS_PATH}` });
+export const listResources = (publicUrl: string) => ({ api: publicUrl, agents: `${publicUrl}${AGENTS_PATH}` });
 
-export type Resource = keyof ReturnType<typeof resourcesOf>;
+export type Resource = keyof ReturnType<typeof listResources>;
 
 /** RFC 9728, section 3.1: the path of the resource comes after the well-known one. */
 export const PROTECTED_RESOURCE_PATHS: Record<Resource, string> = {
@@ -23,13 +23,13 @@ export const SERVER_METADATA_PATH = '/.well-known/oauth-authorization-server';
 export const OPENID_METADATA_PATH = '/.well-known/openid-configuration';
 
 /** Over TLS with the prefix that lets no other host set it (RFC 6265bis, section 4.1.3.2). */
-export const cookieNameOf = (publicUrl: string, name: string): string =>
+export const cookieName = (publicUrl: string, name: string): string =>
   publicUrl.startsWith('https:') ? `__Host-loopstream.${name}` : `loopstream.${name}`;
 
-export const sessionCookieOf = (publicUrl: string): string => cookieNameOf(publicUrl, 'session');
+export const sessionCookieName = (publicUrl: string): string => cookieName(publicUrl, 'session');
 
 /** The value of a cookie, as it was sent (RFC 6265, section 4.2). */
-export function cookieOf(header: string, name: string): string | undefined {
+export function readCookie(header: string, name: string): string | undefined {
   for (const part of header.split(';')) {
     const [key, ...value] = part.split('=');
     if (key?.trim() === name) return value.join('=').trim();

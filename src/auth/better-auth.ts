@@ -11,7 +11,7 @@ import type { Pool } from 'pg';
 import { createDb, type Db } from '../db/pool.ts';
 import { describePassword, type NoticeKind } from '../lib/mail/notices.ts';
 import { SCOPES } from '../lib/scopes.ts';
-import { AUTH_PATH, CONSENT_PAGE, cookieNameOf, resourcesOf, SIGN_IN_PAGE, sessionCookieOf } from './addresses.ts';
+import { AUTH_PATH, CONSENT_PAGE, cookieName, listResources, SIGN_IN_PAGE, sessionCookieName } from './addresses.ts';
 import type { ClientDocuments } from './client-documents.ts';
 import { documentClients } from './document-clients.ts';
 import { type AuthMails, RESET_MINUTES } from './mails.ts';
@@ -127,9 +127,9 @@ const cookies = (publicUrl: string) => {
     useSecureCookies: false,
     defaultCookieAttributes: { httpOnly: true, sameSite: 'lax' as const, secure },
     cookies: {
-      session_token: { name: sessionCookieOf(publicUrl) },
+      session_token: { name: sessionCookieName(publicUrl) },
       [PASSKEY_COOKIE]: passkeyCookie(publicUrl),
-      state: { name: cookieNameOf(publicUrl, 'state'), attributes: { maxAge: OUTSIDE_SECONDS } },
+      state: { name: cookieName(publicUrl, 'state'), attributes: { maxAge: OUTSIDE_SECONDS } },
     },
   };
 };
@@ -140,8 +140,8 @@ const authorizationServer = ({ publicUrl, scopePrefix }: Pick<AuthSite, 'publicU
     consentPage: CONSENT_PAGE,
     scopes: ['openid', 'profile', 'email', 'offline_access', ...SCOPES.map((scope) => `${scopePrefix}:${scope}`)],
     grantTypes: [...GRANTS],
-    resources: publicUrl === NOWHERE ? [] : Object.values(resourcesOf(publicUrl)),
-    cachedResources: new Set(Object.values(resourcesOf(publicUrl))),
+    resources: publicUrl === NOWHERE ? [] : Object.values(listResources(publicUrl)),
+    cachedResources: new Set(Object.values(listResources(publicUrl))),
     enforcePerClientResources: false,
     allowDynamicClientRegistration: true,
     allowUnauthenticatedClientRegistration: true,

@@ -16,7 +16,7 @@ export interface Asked {
 }
 
 /** The header WWW-Authenticate for 401 and, where a scope is missing, for 403; undefined for all else. */
-export function challengeOf({ status, code, extras }: AppError, asked: Asked): string | undefined {
+export function buildChallenge({ status, code, extras }: AppError, asked: Asked): string | undefined {
   const { publicUrl, hadToken, resource = 'api', path = '' } = asked;
   const slash = resource === 'agents' && /\/(\?|$)/.test(path) ? '/' : '';
   const metadata = `resource_metadata="${publicUrl}${PROTECTED_RESOURCE_PATHS[resource]}${slash}"`;

@@ -23,7 +23,7 @@ interface Context {
   };
 }
 
-const columnsOf = (metadata: Registration) => ({
+const buildColumns = (metadata: Registration) => ({
   name: metadata.client_name ?? null,
   uri: metadata.client_uri ?? null,
   icon: metadata.logo_uri ?? null,
@@ -38,7 +38,7 @@ const isSame = (row: Row, columns: Record<string, unknown>): boolean =>
   Object.entries(columns).every(([name, value]) => JSON.stringify(row[name] ?? null) === JSON.stringify(value));
 
 async function keep({ context: { adapter } }: Context, clientId: string, metadata: Registration, row: Row | null) {
-  const columns = columnsOf(metadata);
+  const columns = buildColumns(metadata);
   const where = [{ field: 'clientId', value: clientId }];
   const updatedAt = new Date();
   if (row)

@@ -1,7 +1,7 @@
 /** Counts sign-ins and refusals by credential for Prometheus. The numbers name no user, address or program. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Counter, type Registry } from 'prom-client';
-import { AUTH_PATH, cookieOf } from './addresses.ts';
+import { AUTH_PATH, readCookie } from './addresses.ts';
 import { OUTSIDE_CALLBACK_PATH } from './outside.ts';
 import { PASSKEY_SIGN_IN_PATH } from './passkeys.ts';
 
@@ -53,19 +53,19 @@ export function authMetrics(registry: Registry): AuthMetrics {
       const again = new WeakSet<FastifyRequest>();
       // After it is answered nothing is left of the token, so that it has to be asked for before.
       app.addHook('preHandler', async (request) => {
-        const token = pathOf(request) === TOKEN_PATH && refreshTokenOf(request);
+        const token = readPath(request) === TOKEN_PATH && readRefreshToken(request);
         if (token && (await wasUsed(token))) again.add(request);
       });
       app.addHook('onResponse', (request, reply, done) => {
         // A request whose client has left has no result.
-        const path = reply.raw.writableFinished ? pathOf(request) : '';
-        const outcome = outcomeOf(reply);
+        const path = reply.raw.writableFinished ? readPath(request) : '';
+        const outcome = readOutcome(reply);
         const method = SIGN_IN_PATHS.get(path);
         if (method !== undefined) {
           const isIn = setsSession(reply, cookie);
           signIns.inc({ method, outcome: outcome === 'ok' && !isIn ? 'refused' : outcome });
         } else if (path === TOKEN_PATH) {
-          const grant = formOf(request).get('grant_type');
+          const grant = parseForm(request).get('grant_type');
           tokens.inc({ grant: GRANTS.find((known) => known === grant) ?? 'other', outcome });
           if (again.has(request) && outcome === 'refused') reuses.inc();
         } else if (path === REGISTER_PATH) registrations.inc({ outcome });
@@ -75,18 +75,18 @@ export function authMetrics(registry: Registry): AuthMetrics {
   };
 }
 
-const pathOf = ({ method, routeOptions: { url = '' } }: FastifyRequest): string =>
+const readPath = ({ method, routeOptions: { url = '' } }: FastifyRequest): string =>
   method !== 'OPTIONS' && url.startsWith(AUTH_PATH) ? url.slice(AUTH_PATH.length) : '';
 
-const formOf = ({ body }: FastifyRequest): URLSearchParams =>
+const parseForm = ({ body }: FastifyRequest): URLSearchParams =>
   new URLSearchParams(Buffer.isBuffer(body) ? body.toString() : '');
 
-function refreshTokenOf(request: FastifyRequest): string | null {
-  const form = formOf(request);
+function readRefreshToken(request: FastifyRequest): string | null {
+  const form = parseForm(request);
   return form.get('grant_type') === 'refresh_token' ? form.get('refresh_token') : null;
 }
 
-function outcomeOf({ statusCode }: FastifyReply): Outcome {
+function readOutcome({ statusCode }: FastifyReply): Outcome {
   if (statusCode === 429) return 'limited';
   if (statusCode >= 500) return 'failed';
   return statusCode < 400 ? 'ok' : 'refused';
@@ -96,7 +96,7 @@ function outcomeOf({ statusCode }: FastifyReply): Outcome {
 const setsSession = (reply: FastifyReply, cookie: string): boolean =>
   [reply.getHeader('set-cookie') ?? []]
     .flat()
-    .some((one) => Boolean(cookieOf(String(one).split(';', 1)[0] ?? '', cookie)));
+    .some((one) => Boolean(readCookie(String(one).split(';', 1)[0] ?? '', cookie)));
 
 /** Each value of each label with each of all others. */
 const combinations = (labels: Readonly<Record<string, readonly string[]>>): Record<string, string>[] =>

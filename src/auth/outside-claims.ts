@@ -49,7 +49,7 @@ const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Co}\p{Cn}\p{Cs}]/gu;
 const lists = (value: unknown): string[] => (Array.isArray(value) ? value.map(String) : []);
 
 /** Returns the address of the discovery document (OpenID Connect Discovery 1.0, section 4.1). */
-export const discoveryOf = (issuer: string): string => `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`;
+export const discoveryUrl = (issuer: string): string => `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`;
 
 /** Throws an OutsideError when the document is another issuer's, or has not what is needed. */
 export function readDiscovery(document: unknown, issuer: string): Endpoints {
@@ -115,7 +115,7 @@ export interface OutsidePerson {
  * Reads the user from the claims. An address that the provider has not confirmed counts as none: anybody may have typed
  * it there.
  */
-export function personOf(claims: Claims, { trustsEmail }: Pick<OutsideProvider, 'trustsEmail'>): OutsidePerson {
+export function readUser(claims: Claims, { trustsEmail }: Pick<OutsideProvider, 'trustsEmail'>): OutsidePerson {
   const { email: given } = claims;
   const isAddress =
     typeof given === 'string' && given.length <= MAX_ADDRESS && /^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(given);

@@ -11,13 +11,13 @@ import { type Clock, systemClock } from '../lib/clock.ts';
 import {
   type Claims,
   checkIdToken,
-  discoveryOf,
+  discoveryUrl,
   type Endpoints,
   joinClaims,
   OutsideError,
   type OutsideProvider,
-  personOf,
   readDiscovery,
+  readUser,
 } from './outside-claims.ts';
 
 /** The provider's id in addresses; there is one provider. */
@@ -63,7 +63,7 @@ async function ask(url: string, init: RequestInit = {}): Promise<unknown> {
 }
 
 /** RFC 6749, section 2.3.1: both are written as in a form before they are joined. */
-const basicOf = (id: string, secret: string): string => {
+const encodeBasic = (id: string, secret: string): string => {
   const encode = (value: string) => new URLSearchParams({ '': value }).toString().slice(1);
   return `Basic ${Buffer.from(`${encode(id)}:${encode(secret)}`).toString('base64')}`;
 };
@@ -72,7 +72,7 @@ function createConversation({ issuer, clientId, clientSecret }: OutsideProvider,
   let known: { value: Promise<Known>; untilMs: number } | undefined;
 
   async function discover(): Promise<Known> {
-    const endpoints = readDiscovery(await ask(discoveryOf(issuer)), issuer);
+    const endpoints = readDiscovery(await ask(discoveryUrl(issuer)), issuer);
     const jwks = createRemoteJWKSet(new URL(endpoints.keys), { timeoutDuration: ANSWER_MS });
     return { ...endpoints, jwks };
   }
@@ -97,7 +97,10 @@ function createConversation({ issuer, clientId, clientSecret }: OutsideProvider,
       ...(!isBasic && { client_id: clientId }),
       ...(!isBasic && clientSecret !== undefined && { client_secret: clientSecret }),
     });
-    const headers = { accept: 'application/json', ...(isBasic && { authorization: basicOf(clientId, clientSecret) }) };
+    const headers = {
+      accept: 'application/json',
+      ...(isBasic && { authorization: encodeBasic(clientId, clientSecret) }),
+    };
     const { id_token: idToken, access_token: accessToken } = ((await ask(token, { method: 'POST', headers, body })) ??
       {}) as Record<string, unknown>;
     if (typeof idToken !== 'string' || typeof accessToken !== 'string')
@@ -105,7 +108,7 @@ function createConversation({ issuer, clientId, clientSecret }: OutsideProvider,
     return { idToken, accessToken };
   }
 
-  async function claimsOf({ idToken, accessToken }: Answer, nonce: string | undefined): Promise<Claims> {
+  async function readClaims({ idToken, accessToken }: Answer, nonce: string | undefined): Promise<Claims> {
     const { jwks, algorithms, userInfo } = await endpoints();
     const requiredClaims = ['iss', 'sub', 'aud', 'exp', 'iat'];
     const options = { issuer, audience: clientId, algorithms, requiredClaims, clockTolerance: LEEWAY_SECONDS };
@@ -119,7 +122,7 @@ function createConversation({ issuer, clientId, clientSecret }: OutsideProvider,
     return joinClaims(payload, ((await ask(userInfo, { headers })) ?? {}) as Claims);
   }
 
-  return { endpoints, redeem, claimsOf };
+  return { endpoints, redeem, readClaims };
 }
 
 /** `report` is told, in words without secrets, why nobody could sign in. */
@@ -129,7 +132,7 @@ export function outsideSignIn(
   clock = systemClock,
 ): BetterAuthPlugin {
   const { clientId, issuer } = provider;
-  const { endpoints, redeem, claimsOf } = createConversation(provider, clock);
+  const { endpoints, redeem, readClaims } = createConversation(provider, clock);
   /** Says why something failed, and has `otherwise` done. */
   const failing = <T>(otherwise: () => T) => {
     return (error: unknown): T => {
@@ -175,8 +178,8 @@ export function outsideSignIn(
         failing(() => null),
       ),
     getUserInfo: async ({ raw, expectedIdTokenNonce }: { raw?: object; expectedIdTokenNonce?: string }) =>
-      claimsOf(raw as Answer, expectedIdTokenNonce).then(
-        (data) => ({ user: personOf(data, provider), data }),
+      readClaims(raw as Answer, expectedIdTokenNonce).then(
+        (data) => ({ user: readUser(data, provider), data }),
         failing(() => null),
       ),
     accountSubject: ({ profile }: { profile: Claims }) => String(profile.sub),

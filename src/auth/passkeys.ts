@@ -4,7 +4,7 @@
  */
 import { passkey } from '@better-auth/passkey';
 import { APIError } from 'better-auth/api';
-import { cookieNameOf } from './addresses.ts';
+import { cookieName } from './addresses.ts';
 
 /** For one account: more than a user has devices. */
 const MAX_PASSKEYS = 20;
@@ -44,7 +44,7 @@ export const passkeys = (publicUrl: string) =>
   });
 
 /** How the cookie of a ceremony is called. */
-export const passkeyCookie = (publicUrl: string) => ({ name: cookieNameOf(publicUrl, PASSKEY_COOKIE) });
+export const passkeyCookie = (publicUrl: string) => ({ name: cookieName(publicUrl, PASSKEY_COOKIE) });
 
 const BASE64URL = /^[\w-]+$/;
 

@@ -50,7 +50,7 @@ function isRun(text: string): boolean {
 const isRepeated = (text: string): boolean => /^(.{1,4}?)\1+.{0,3}$/su.test(text);
 
 /** Why a password must be another one, as a sentence; undefined when it may be had. `email`: whose it is to be. */
-export function weaknessOf(password: string, email = ''): string | undefined {
+export function findWeakness(password: string, email = ''): string | undefined {
   if (password.length < MIN_PASSWORD) return `Use ${MIN_PASSWORD} characters or more. Several words do well.`;
   if (password.length > MAX_PASSWORD) return `Use at most ${MAX_PASSWORD} characters.`;
   const [name = ''] = email.toLowerCase().split('@');

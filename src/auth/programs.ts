@@ -23,7 +23,7 @@ import {
 } from './store.ts';
 
 /** The auth library stores codes, tokens and secrets as this; they are random, so a plain hash suffices. */
-const hashOf = (text: string): string => hash('sha256', text, 'base64url');
+const hashText = (text: string): string => hash('sha256', text, 'base64url');
 const USER_ID = /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/;
 /** Error codes of the library that differ from RFC 6749, section 5.2. */
 const INVALID_GRANTS =
@@ -53,7 +53,7 @@ const isSame = (one: string, other: string): boolean =>
   one.length === other.length && timingSafeEqual(Buffer.from(one), Buffer.from(other));
 
 /** Reads the claims of a JWT without verifying it; undefined for any other text. */
-function claimsOf(token: string): Record<string, unknown> | undefined {
+function decodeClaims(token: string): Record<string, unknown> | undefined {
   try {
     return decodeJwt(token);
   } catch {
@@ -61,7 +61,7 @@ function claimsOf(token: string): Record<string, unknown> | undefined {
   }
 }
 
-const textOf = async (answer: Response): Promise<OAuthError> =>
+const readError = async (answer: Response): Promise<OAuthError> =>
   (await answer
     .clone()
     .json()
@@ -70,7 +70,7 @@ const textOf = async (answer: Response): Promise<OAuthError> =>
 /** The library's refusal with the status and the code of RFC 6749, section 5.2. */
 async function settle(answer: Response, { fields, authorization }: Form): Promise<Response> {
   if (answer.status !== 400 && answer.status !== 401) return answer;
-  const { error = 'invalid_request', error_description = 'The request cannot be answered.' } = await textOf(answer);
+  const { error = 'invalid_request', error_description = 'The request cannot be answered.' } = await readError(answer);
   if (error === 'invalid_client') {
     if (answer.status === 401) return answer;
     return refuse(401, error, error_description, authorization && 'Basic realm="loopstream"');
@@ -80,11 +80,11 @@ async function settle(answer: Response, { fields, authorization }: Form): Promis
 }
 
 /** Two registrations from one address with the same metadata are one client; `order` of fields and lists does not matter. */
-function fingerprintOf(metadata: Registration, address: string): string {
+function computeFingerprint(metadata: Registration, address: string): string {
   const sorted = Object.entries(metadata)
     .map(([name, value]) => [name, Array.isArray(value) ? [...value].sort() : value])
     .sort(([one], [other]) => (String(one) < String(other) ? -1 : 1));
-  return hashOf(`${address}\n${JSON.stringify(sorted)}`);
+  return hashText(`${address}\n${JSON.stringify(sorted)}`);
 }
 
 /**
@@ -111,14 +111,14 @@ export function createPrograms({ db, onEnded }: { db: Db; onEnded: () => void })
     if (!known || known.disabled) return wrong('There is no such client any more: register again.');
     const asked = known.method ?? 'client_secret_basic';
     if (asked !== method) return wrong(`The client must authenticate by ${asked}, not by ${method}.`);
-    if (asked !== 'none' && !isSame(hashOf(secret ?? ''), known.secret ?? ''))
+    if (asked !== 'none' && !isSame(hashText(secret ?? ''), known.secret ?? ''))
       return wrong('The client secret is wrong.');
     return clientId;
   }
 
   async function remember(answer: Response, grantId: string): Promise<void> {
     const { access_token: token = '' } = (await answer.clone().json()) as { access_token?: string };
-    const { jti, sub, client_id: clientId, exp } = claimsOf(token) ?? {};
+    const { jti, sub, client_id: clientId, exp } = decodeClaims(token) ?? {};
     if (typeof jti !== 'string') throw new Error('The auth library gave out an access token without an id.');
     await addAccessToken(db, {
       jti,
@@ -135,11 +135,11 @@ export function createPrograms({ db, onEnded }: { db: Db; onEnded: () => void })
   };
 
   async function exchangeCode(form: Form, ask: Ask): Promise<Response> {
-    const grantId = hashOf(form.fields.get('code') ?? '');
+    const grantId = hashText(form.fields.get('code') ?? '');
     const answer = await settle(await ask(), form);
     if (answer.ok) await remember(answer, grantId);
     // It was used before, by somebody else maybe: what it gave ends (RFC 6749, section 4.1.2).
-    else if ((await textOf(answer)).error === 'invalid_grant') {
+    else if ((await readError(answer)).error === 'invalid_grant') {
       await endGrant(db, grantId);
       onEnded();
     }
@@ -147,14 +147,14 @@ export function createPrograms({ db, onEnded }: { db: Db; onEnded: () => void })
   }
 
   async function exchangeRefreshToken(form: Form, clientId: string | undefined, ask: Ask): Promise<Response> {
-    const tokenHash = hashOf(form.fields.get('refresh_token') ?? '');
+    const tokenHash = hashText(form.fields.get('refresh_token') ?? '');
     const before = await findRefreshToken(db, tokenHash);
     const answer = await settle(await ask(), form);
     if (answer.ok) {
       if (before) await remember(answer, before.authorizationCodeId ?? `${before.userId} ${before.clientId}`);
       return answer;
     }
-    const isRefused = (await textOf(answer)).error === 'invalid_grant' && before?.clientId === clientId;
+    const isRefused = (await readError(answer)).error === 'invalid_grant' && before?.clientId === clientId;
     // The second of two concurrent requests finds it used, too. The library has ended the refresh tokens of that
     // consent.
     if (before && isRefused && (before.revoked || (await findRefreshToken(db, tokenHash))?.revoked !== null))
@@ -179,12 +179,12 @@ export function createPrograms({ db, onEnded }: { db: Db; onEnded: () => void })
       const [token, ...more] = form.fields.getAll('token');
       if (client === undefined || !token || more.length > 0) return settle(await ask(), form);
       const done = () => Response.json({}, { headers: { 'cache-control': 'no-store' } });
-      const claims = claimsOf(token);
+      const claims = decodeClaims(token);
       if (claims) {
         if (await endAccessToken(db, String(claims.jti), client)) onEnded();
         return done();
       }
-      const before = await findRefreshToken(db, hashOf(token));
+      const before = await findRefreshToken(db, hashText(token));
       if (before?.clientId !== client) return done();
       const answer = await ask();
       if (answer.status >= 500) return answer;
@@ -199,11 +199,11 @@ export function createPrograms({ db, onEnded }: { db: Db; onEnded: () => void })
     /** The userinfo endpoint, with the token however it was sent; `ask` is given it in the header. */
     async readPerson(token: string | undefined, ask: Ask): Promise<Response> {
       if (token === undefined) return refuse(401, 'invalid_token', 'Send an access token.', 'Bearer');
-      const { sub, client_id: clientId, jti } = claimsOf(token) ?? {};
+      const { sub, client_id: clientId, jti } = decodeClaims(token) ?? {};
       const isGood = USER_ID.test(String(sub)) && (await isConsented(db, String(sub), String(clientId), String(jti)));
       const answer = isGood ? await ask() : undefined;
       if (answer && answer.status !== 400 && answer.status !== 401) return answer;
-      const { error } = answer ? await textOf(answer) : {};
+      const { error } = answer ? await readError(answer) : {};
       if (error === 'invalid_scope')
         return refuse(
           403,
@@ -222,7 +222,8 @@ export function createPrograms({ db, onEnded }: { db: Db; onEnded: () => void })
       { count, ask }: { count: () => Promise<void>; ask: Ask },
     ): Promise<Response> {
       // A secret is shown once, so that a client with one is always a new one.
-      const fingerprint = metadata.token_endpoint_auth_method === 'none' ? fingerprintOf(metadata, address) : undefined;
+      const fingerprint =
+        metadata.token_endpoint_auth_method === 'none' ? computeFingerprint(metadata, address) : undefined;
       const headers = { 'cache-control': 'no-store' };
       const known = fingerprint === undefined ? undefined : await findRegistration(db, fingerprint);
       if (known) return Response.json(known, { status: 201, headers });

@@ -2,7 +2,7 @@
  * Checks requests to the authorization server before the auth library sees them, and fills in omitted parameters. Pure:
  * no I/O, no clock.
  */
-import { resourcesOf } from './addresses.ts';
+import { listResources } from './addresses.ts';
 import { isNativeRedirect, problemOfRedirect, quoteRedirect } from './redirects.ts';
 
 /** The error document of RFC 7591, section 3.2.2. */
@@ -138,7 +138,7 @@ function problemOfField(field: string, value: unknown): string | undefined {
  * mean the same here (RFC 3986, section 6.2.3).
  */
 function nameResources(parameters: URLSearchParams, publicUrl: string): void {
-  const known = Object.values(resourcesOf(publicUrl));
+  const known = Object.values(listResources(publicUrl));
   const named = parameters.getAll('resource').map((named) => known.find((one) => named === `${one}/`) ?? named);
   parameters.delete('resource');
   for (const resource of named) parameters.append('resource', resource);

@@ -5,7 +5,7 @@
 import { APIError, createAuthMiddleware, getSessionFromCtx } from 'better-auth/api';
 import { DISPLAY_NAME_PATTERN } from '../lib/sentences.ts';
 import { isCredential } from './passkeys.ts';
-import { weaknessOf } from './password.ts';
+import { findWeakness } from './password.ts';
 
 const MAX_NAME = 100;
 /** RFC 5321, section 4.5.3.1. */
@@ -34,7 +34,7 @@ function checkNames(fields: Fields): void {
 }
 
 function checkPassword(password: unknown, email: unknown): void {
-  const weakness = weaknessOf(String(password ?? ''), typeof email === 'string' ? email : '');
+  const weakness = findWeakness(String(password ?? ''), typeof email === 'string' ? email : '');
   if (weakness !== undefined) throw refuse('PASSWORD_TOO_WEAK', weakness);
 }
 

@@ -4,7 +4,7 @@ import type { Db } from '../db/pool.ts';
 import { type Clock, systemClock } from '../lib/clock.ts';
 import { AppError } from '../lib/errors.ts';
 import { type Principal, SCOPES } from '../lib/scopes.ts';
-import { resourcesOf, sessionCookieOf } from './addresses.ts';
+import { listResources, sessionCookieName } from './addresses.ts';
 import { parseBearer, type TokenRules, type Verify } from './bearer.ts';
 import { API_KEY_PREFIX, type Auth, type AuthSite, OVERLAP_SECONDS } from './better-auth.ts';
 import { createPrograms } from './programs.ts';
@@ -73,7 +73,7 @@ function createKeys({ db, clock }: { db: Db; clock: Clock }) {
   const recent = createRecent<{ keyId: string; principal: Principal }>(clock);
   const mayBeKey = (text: string) => text.startsWith(API_KEY_PREFIX) && text.length <= MAX_KEY_LENGTH;
   /** The auth library stores keys as base64url of their SHA-256; they are random, so a plain hash suffices. */
-  const hashOf = (apiKey: string) => digest('sha256', apiKey, 'base64url');
+  const hashKey = (apiKey: string) => digest('sha256', apiKey, 'base64url');
 
   function keep(apiKey: string, { id: keyId, userId }: KeyRow, expiresAt: number): Principal {
     const principal: Principal = { accountId: userId, userId, scopes, via: 'key' };
@@ -82,7 +82,7 @@ function createKeys({ db, clock }: { db: Db; clock: Clock }) {
   }
 
   async function look(apiKey: string): Promise<Principal> {
-    const row = await findKey(db, hashOf(apiKey));
+    const row = await findKey(db, hashKey(apiKey));
     const expiresAt = row?.expiresAt?.getTime() ?? Number.POSITIVE_INFINITY;
     if (!row?.enabled || expiresAt <= clock.now().getTime()) throw refused('The API key is not valid.');
     // A key that is in use comes here each second.
@@ -114,7 +114,7 @@ function openSite({ library, db, site, clock = systemClock }: AuthServiceDeps) {
     isConsented: (userId, clientId, jti) => isConsented(db, userId, clientId, jti),
     clock,
   });
-  const { api, agents } = resourcesOf(publicUrl);
+  const { api, agents } = listResources(publicUrl);
   /** A token for the whole API is good for the agents' tools too, and not the other way round. */
   const accepted = { api: [api], agents: [agents, api] };
   const tokenRules: TokenRules = { issuer: publicUrl, audience: [api, agents], findKey: signingKeys.find };
@@ -123,13 +123,13 @@ function openSite({ library, db, site, clock = systemClock }: AuthServiceDeps) {
     tokens,
     tokenRules,
     accepted,
-    sessions: createSessions({ library, cookie: sessionCookieOf(publicUrl), clock }),
+    sessions: createSessions({ library, cookie: sessionCookieName(publicUrl), clock }),
   };
 }
 
 export function createAuthService(deps: AuthServiceDeps) {
   const { library, db, clock = systemClock } = deps;
-  const contextOf = async () => (await library()).$context;
+  const openContext = async () => (await library()).$context;
   const keys = createKeys({ db, clock });
   const site = openSite(deps);
 
@@ -207,7 +207,7 @@ export function createAuthService(deps: AuthServiceDeps) {
     async ensureUser({ email, firstName, lastName }: NewUser): Promise<string> {
       const known = await findUserByEmail(db, email);
       if (known) return known.id;
-      const { internalAdapter } = await contextOf();
+      const { internalAdapter } = await openContext();
       const name = [firstName, lastName].filter(Boolean).join(' ');
       try {
         const user = { email, name, emailVerified: false, firstName, ...(lastName ? { lastName } : {}) };
@@ -222,7 +222,7 @@ export function createAuthService(deps: AuthServiceDeps) {
 
     /** Gives the user a password, whatever it was; the address of who has one from us is taken to be theirs. */
     async setPassword(userId: string, password: string): Promise<void> {
-      const { internalAdapter, password: passwords } = await contextOf();
+      const { internalAdapter, password: passwords } = await openContext();
       const hash = await passwords.hash(password);
       const accounts = await internalAdapter.findAccounts(userId);
       if (accounts.some(({ providerId }) => providerId === 'credential'))
@@ -233,7 +233,7 @@ export function createAuthService(deps: AuthServiceDeps) {
 
     /** Whether this is the user's password. */
     async hasPassword(userId: string, password: string): Promise<boolean> {
-      const { internalAdapter, password: passwords } = await contextOf();
+      const { internalAdapter, password: passwords } = await openContext();
       const accounts = await internalAdapter.findAccounts(userId);
       const hash = accounts.find(({ providerId }) => providerId === 'credential')?.password;
       return hash ? passwords.verify({ hash, password }) : false;

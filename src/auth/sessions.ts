@@ -3,7 +3,7 @@ import { isAPIError } from 'better-auth/api';
 import type { Clock } from '../lib/clock.ts';
 import { AppError } from '../lib/errors.ts';
 import { type Principal, SCOPES } from '../lib/scopes.ts';
-import { cookieOf } from './addresses.ts';
+import { readCookie } from './addresses.ts';
 import type { Auth } from './better-auth.ts';
 import { createRecent } from './recent.ts';
 
@@ -17,7 +17,7 @@ export function createSessions(deps: { library: () => Promise<Auth>; cookie: str
   const scopes = new Set(SCOPES);
 
   async function look(header: string): Promise<Principal | undefined> {
-    const value = header.length <= MAX_LENGTH && cookieOf(header, cookie);
+    const value = header.length <= MAX_LENGTH && readCookie(header, cookie);
     if (!value) return undefined;
     const headers = new Headers({ cookie: `${cookie}=${value}` });
     const { api } = await library();

@@ -10,7 +10,7 @@ import { hash, randomBytes } from 'node:crypto';
 import type { BetterAuthPlugin } from 'better-auth';
 import { APIError, createAuthEndpoint } from 'better-auth/api';
 import type { Db } from '../db/pool.ts';
-import { cookieNameOf, cookieOf } from './addresses.ts';
+import { cookieName, readCookie } from './addresses.ts';
 import { type AuthMails, VERIFY_MINUTES } from './mails.ts';
 import { findSignUp, findSignUpLink, keepSignUp } from './store.ts';
 
@@ -64,13 +64,13 @@ export function makeLink(): { token: string; hash: string } {
 
 /** Finds this browser's sign-up for the address by `cookie`, the header. */
 export async function findOwnSignUp(db: Db, publicUrl: string, cookie: string, email: string) {
-  const secret = cookieOf(cookie, cookieNameOf(publicUrl, 'signup')) ?? '';
+  const secret = readCookie(cookie, cookieName(publicUrl, 'signup')) ?? '';
   if (!SECRET.test(secret) || !ADDRESS.test(email)) return undefined;
   return findSignUp(db, { email: email.toLowerCase(), browser: digest(secret), seconds: SECONDS });
 }
 
 export function signUps({ db, publicUrl, isOpen, mails }: SignUpSite): BetterAuthPlugin {
-  const cookie = cookieNameOf(publicUrl, 'signup');
+  const cookie = cookieName(publicUrl, 'signup');
   const attributes = {
     httpOnly: true,
     sameSite: 'lax' as const,

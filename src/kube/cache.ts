@@ -5,7 +5,7 @@
  * resourceVersion decides everything. Kubernetes calls it opaque, but since 1.35 guarantees that the versions of one
  * kind compare as decimal integers of any length (KEP-5504). They are compared as BigInt because they may pass 2^53.
  */
-import { keyOf } from './paths.ts';
+import { getKey } from './paths.ts';
 import type { KubeObject, Stored } from './types.ts';
 
 /** `previous` is absent for a creation, `current` for a deletion. */
@@ -66,7 +66,7 @@ export function createCache<T extends KubeObject>(
   /** The newest version that lists and the watch have delivered. */
   let seen = 0n;
 
-  const valuesOf = (key: string, object: Stored<T>): Entry<T>['values'] =>
+  const computeValues = (key: string, object: Stored<T>): Entry<T>['values'] =>
     Object.entries(indexes).map(([index, values]) => {
       try {
         return [index, [...new Set(values(object))]];
@@ -101,7 +101,7 @@ export function createCache<T extends KubeObject>(
     const successor = before !== undefined && before.object.metadata.uid !== object.metadata.uid;
     const changes = successor ? drop(key) : [];
     if (before && !successor) unindex(key, before);
-    const entry = { object, version, values: valuesOf(key, object) };
+    const entry = { object, version, values: computeValues(key, object) };
     entries.set(key, entry);
     for (const [index, values] of entry.values) {
       const byValue = indexed.get(index);
@@ -119,7 +119,7 @@ export function createCache<T extends KubeObject>(
   /** Stores an object from a list or the watch, unless a write of ours is newer. */
   const told = (object: Stored<T>): Change<T>[] => {
     if (ended.has(object.metadata.uid)) return [];
-    const key = keyOf(object);
+    const key = getKey(object);
     const version = BigInt(object.metadata.resourceVersion);
     const before = entries.get(key);
     if (before && before.version > version) return [];
@@ -171,7 +171,7 @@ export function createCache<T extends KubeObject>(
       // was read. An object in a restored list exists again.
       const listed = new Set(items.map(({ metadata }) => metadata.uid));
       for (const [uid, known] of ended) if (rewound || (known <= version && !listed.has(uid))) ended.delete(uid);
-      const kept = new Set(items.map(keyOf));
+      const kept = new Set(items.map(getKey));
       const changes: Change<T>[] = [];
       for (const [key, entry] of [...entries]) {
         if (rewound) entry.version = -1n;
@@ -189,7 +189,7 @@ export function createCache<T extends KubeObject>(
       return [...changes, ...passed()];
     },
     remove(object) {
-      const key = keyOf(object);
+      const key = getKey(object);
       const version = BigInt(object.metadata.resourceVersion);
       const entry = entries.get(key);
       const changes = entry && entry.version <= version ? drop(key) : [];
@@ -202,7 +202,7 @@ export function createCache<T extends KubeObject>(
       return passed();
     },
     upsert(object) {
-      const key = keyOf(object);
+      const key = getKey(object);
       const version = BigInt(object.metadata.resourceVersion);
       // The watch has delivered everything up to `seen`, deletions included: an older object must not be resurrected.
       if (version <= seen || ended.has(object.metadata.uid)) return [];
@@ -211,7 +211,7 @@ export function createCache<T extends KubeObject>(
       return store(key, object, version, true);
     },
     forget(object) {
-      const key = keyOf(object);
+      const key = getKey(object);
       const { uid } = object.metadata;
       const entry = entries.get(key);
       if (entry?.object.metadata.uid !== uid) return [];

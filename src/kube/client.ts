@@ -1,7 +1,7 @@
 /** Calls the Kubernetes API: plain JSON in and out, over one pool of connections (transport.ts). */
 import { loadAccess } from './kubeconfig.ts';
 import { apiVersionOf, collectionPath, objectPath, query, selectors, strip } from './paths.ts';
-import { codeOf, createTransport, type OnRequest } from './transport.ts';
+import { createTransport, errorCode, type OnRequest } from './transport.ts';
 import {
   type Kube,
   KubeError,
@@ -102,7 +102,7 @@ export function createKube(
         throw new KubeError(0, 'Unreachable', message, { cause: error });
       }
       if (error instanceof KubeError) throw error;
-      const message = `The watch of ${resource.plural} broke off (${codeOf(error)}).`;
+      const message = `The watch of ${resource.plural} broke off (${errorCode(error)}).`;
       throw new KubeError(0, 'Unreachable', message, { cause: error });
     } finally {
       clearTimeout(timer);

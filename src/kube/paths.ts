@@ -32,7 +32,7 @@ export const selectors = (options: ListOptions): Record<string, Value> => ({
 });
 
 /** `namespace/name`, or the bare name of a cluster-scoped object: the key of caches and queues. */
-export const keyOf = (object: { metadata: { name: string; namespace?: string } }): string =>
+export const getKey = (object: { metadata: { name: string; namespace?: string } }): string =>
   objectKey(object.metadata.namespace, object.metadata.name);
 
 export const objectKey = (namespace: string | undefined, name: string): string =>

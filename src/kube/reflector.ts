@@ -16,7 +16,7 @@ import { sleep } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
 import { type Change, createCache, type Indexes } from './cache.ts';
 import { WATCH_GRACE_MS } from './client.ts';
-import { keyOf, objectKey } from './paths.ts';
+import { getKey, objectKey } from './paths.ts';
 import { type Kube, KubeError, type KubeObject, type ListOptions, type Resource, type Stored } from './types.ts';
 
 const PAGE_SIZE = 500;
@@ -83,7 +83,7 @@ export interface Reflector<T extends KubeObject> {
 }
 
 const asCreations = <T extends KubeObject>(objects: Stored<T>[]): Change<T>[] =>
-  objects.map((current) => ({ key: keyOf(current), current, previous: undefined }));
+  objects.map((current) => ({ key: getKey(current), current, previous: undefined }));
 
 export function createReflector<T extends KubeObject>(
   kube: Kube,

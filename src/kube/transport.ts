@@ -87,16 +87,21 @@ function retryDelayMs(error: KubeError, attempt: number): number | undefined {
 }
 
 /** ECONNREFUSED, UND_ERR_SOCKET, TimeoutError, …: the part of an error that may be shown. */
-export function codeOf(error: unknown): string {
+export function errorCode(error: unknown): string {
   const { code, name } = error as { code?: unknown; name?: string };
   return typeof code === 'string' ? code : (name ?? 'unknown');
 }
 
 const unreachable = (access: Access, error: unknown): KubeError => {
   if (error instanceof KubeError) return error;
-  return new KubeError(0, 'Unreachable', `The API server at ${access.server.host} did not answer (${codeOf(error)}).`, {
-    cause: error,
-  });
+  return new KubeError(
+    0,
+    'Unreachable',
+    `The API server at ${access.server.host} did not answer (${errorCode(error)}).`,
+    {
+      cause: error,
+    },
+  );
 };
 
 export function createTransport(

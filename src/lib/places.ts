@@ -133,8 +133,8 @@ export class Places {
   }
 
   #obstacle({ owners, most }: Entry): string | undefined {
-    const mostOf = (kind: string, at: number) => (at === 0 ? most : (this.#options.each[kind] ?? 0));
-    const full = this.#kinds.find((kind, at) => this.#countOf(owners[at]) >= mostOf(kind, at));
+    const getLimit = (kind: string, at: number) => (at === 0 ? most : (this.#options.each[kind] ?? 0));
+    const full = this.#kinds.find((kind, at) => this.#countOf(owners[at]) >= getLimit(kind, at));
     return full ?? (this.#held.size >= this.#options.total ? 'total' : undefined);
   }
 

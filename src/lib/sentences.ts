@@ -18,7 +18,7 @@ export interface TextRule {
 
 /** Queries are held against them with each request. */
 const compiled = new Map<string, RegExp>();
-function patternOf(source: string): RegExp {
+function compilePattern(source: string): RegExp {
   const pattern = compiled.get(source) ?? new RegExp(source);
   compiled.set(source, pattern);
   return pattern;
@@ -28,7 +28,8 @@ function patternOf(source: string): RegExp {
 export const brokenRule = (rules: readonly TextRule[], text: string): string | undefined =>
   rules.find(
     ({ matches, lacks }) =>
-      (matches !== undefined && !patternOf(matches).test(text)) || (lacks !== undefined && patternOf(lacks).test(text)),
+      (matches !== undefined && !compilePattern(matches).test(text)) ||
+      (lacks !== undefined && compilePattern(lacks).test(text)),
   )?.sentence;
 
 /** C0, DEL and C1, which some terminals obey as well (ECMA-48, section 5.3). */

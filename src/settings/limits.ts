@@ -168,13 +168,13 @@ export type Limits = Readonly<Record<AccountClass, Readonly<Record<LimitName, nu
 /** The values that an installation sets in place of the table's. */
 export type LimitOverrides = { readonly [Class in AccountClass]?: Readonly<Partial<Record<LimitName, number>>> };
 
-const columnOf = (column: AccountClass, overrides: LimitOverrides) =>
+const buildColumn = (column: AccountClass, overrides: LimitOverrides) =>
   Object.freeze(
     Object.fromEntries(LIMIT_NAMES.map((name) => [name, overrides[column]?.[name] ?? LIMIT_ROWS[name][column]])),
   ) as Limits['full'];
 
 export const withOverrides = (overrides: LimitOverrides = {}): Limits =>
-  Object.freeze({ trial: columnOf('trial', overrides), full: columnOf('full', overrides) });
+  Object.freeze({ trial: buildColumn('trial', overrides), full: buildColumn('full', overrides) });
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -1,7 +1,7 @@
 /** Tests the checks of an outside provider: its documents, its ID tokens, and its claims about a user. */
 import { describe, expect, test } from 'vitest';
 import { failedOutside } from '../../src/auth/addresses.ts';
-import { checkIdToken, discoveryOf, joinClaims, personOf, readDiscovery } from '../../src/auth/outside-claims.ts';
+import { checkIdToken, discoveryUrl, joinClaims, readDiscovery, readUser } from '../../src/auth/outside-claims.ts';
 
 const issuer = 'https://id.example.com';
 const document = {
@@ -15,8 +15,8 @@ const document = {
 describe('a discovery document', () => {
   test('is looked for below the issuer', () => {
     for (const one of [issuer, `${issuer}/`])
-      expect(discoveryOf(one)).toBe(`${issuer}/.well-known/openid-configuration`);
-    expect(discoveryOf(`${issuer}/realms/a`)).toBe(`${issuer}/realms/a/.well-known/openid-configuration`);
+      expect(discoveryUrl(one)).toBe(`${issuer}/.well-known/openid-configuration`);
+    expect(discoveryUrl(`${issuer}/realms/a`)).toBe(`${issuer}/realms/a/.well-known/openid-configuration`);
   });
 
   test('gives the signatures that hold, and how the secret is sent', () => {
@@ -54,7 +54,7 @@ test('an ID token answers this request, and is for this client', () => {
 });
 
 describe('a person', () => {
-  const read = (claims: object, trustsEmail = false) => personOf({ ...claims }, { trustsEmail });
+  const read = (claims: object, trustsEmail = false) => readUser({ ...claims }, { trustsEmail });
 
   test('has an address only where the provider has confirmed it, or all of its are trusted', () => {
     const email = 'Ada@Example.com';

@@ -44,13 +44,13 @@ describe('turns', () => {
   test('one address has an end of its line, and so have all together; the longest one makes room', async () => {
     const inTurn = createTurns({ ...OPTIONS, waiting: 12 });
     const over = Promise.withResolvers<void>();
-    const codeOf = (asking: Promise<unknown>) =>
+    const readCode = (asking: Promise<unknown>) =>
       asking.then(
         () => 'done',
         (error: unknown) => error instanceof AppError && error.code,
       );
-    const flood = Array.from({ length: 15 }, () => codeOf(inTurn(asker('here'), () => over.promise)));
-    const others = Array.from({ length: 20 }, (_, n) => codeOf(inTurn(asker(`there ${n}`), () => over.promise)));
+    const flood = Array.from({ length: 15 }, () => readCode(inTurn(asker('here'), () => over.promise)));
+    const others = Array.from({ length: 20 }, (_, n) => readCode(inTurn(asker(`there ${n}`), () => over.promise)));
     over.resolve();
     const count = (codes: (string | false)[], code: string) => codes.filter((one) => one === code).length;
     // Two are at work and one is still in line with eleven others.

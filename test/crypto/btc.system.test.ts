@@ -36,7 +36,7 @@ const mineAndScan = async (blocks = 1) => {
   esplora.mine(blocks);
   await it.scan();
 };
-const keysOf = async (txid: string) => (await it.entries()).filter(([key]) => key.includes(txid));
+const listKeys = async (txid: string) => (await it.entries()).filter(([key]) => key.includes(txid));
 
 test('a payment is seen before a block has it, confirmed, and credited once', async () => {
   const who = account();
@@ -56,7 +56,7 @@ test('a payment is seen before a block has it, confirmed, and credited once', as
   await mineAndScan();
   expect(await it.get(who, deposit)).toMatchObject({ state: 'credited', receivedAmount: '50000', explanation: null });
   await mineAndScan(3);
-  expect((await keysOf(txid)).map(([key, , credits]) => [key, credits])).toEqual([
+  expect((await listKeys(txid)).map(([key, , credits]) => [key, credits])).toEqual([
     [`deposit:bitcoin:${txid}:0`, -20_000n * CREDITS_OF_SATOSHI],
     [`deposit:bitcoin:${txid}:0`, 20_000n * CREDITS_OF_SATOSHI],
     [`deposit:bitcoin:${txid}:2`, -30_000n * CREDITS_OF_SATOSHI],
@@ -80,7 +80,7 @@ test('one whose place another transaction takes is told as such, and never credi
     [2, 'credited', undefined],
     [2, 'ignored', 'dust'],
   ]);
-  expect(await keysOf(second)).toHaveLength(2);
+  expect(await listKeys(second)).toHaveLength(2);
   expect(await it.ledger.balance(who)).toBe(40_000n * CREDITS_OF_SATOSHI);
 });
 
@@ -112,7 +112,7 @@ test('a reorganisation before the credit puts the payment into another block; on
   esplora.reorg(2, { forget: [gone] });
   await mineAndScan(3);
   expect(await it.ledger.balance(who)).toBe(60_000n);
-  expect(await keysOf(txid)).toHaveLength(2);
+  expect(await listKeys(txid)).toHaveLength(2);
   expect(await it.ledger.balance(other)).toBe(0n);
   expect((await it.get(other, lost)).payments[0]?.explanation?.code).toBe('reversed');
 });

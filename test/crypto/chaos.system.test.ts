@@ -115,8 +115,8 @@ describe.skipIf(whyNot)(`deposits when things go wrong${whyNot ? ` (${whyNot})` 
       expect(await it.get(who, deposit)).toMatchObject({ state: 'credited', credits: String(CREDITS_OF_ETH) });
       expect(await it.ledger.balance(who)).toBe(20_000_000n);
       const sums = Map.groupBy(await all(), ([, account]) => account);
-      const sumOf = (account: string) => sums.get(account)?.reduce((sum, [, , credits]) => sum + credits, 0n);
-      expect([sumOf(`customer:${who}`), sumOf('cash:crypto:ETH'), sumOf('writeoff')]).toEqual([
+      const sumCredits = (account: string) => sums.get(account)?.reduce((sum, [, , credits]) => sum + credits, 0n);
+      expect([sumCredits(`customer:${who}`), sumCredits('cash:crypto:ETH'), sumCredits('writeoff')]).toEqual([
         CREDITS_OF_ETH,
         -CREDITS_OF_ETH,
         0n,

@@ -21,7 +21,7 @@ const recorded = (name: string): Answer => {
 const within = (value: unknown, ...path: (string | number)[]): never =>
   path.reduce((at, name) => (at as Record<string | number, unknown>)[name], value) as never;
 const [confirmed, pending] = [recorded('confirmed').body, recorded('pending').body];
-const txidOf = (transaction: unknown): string => within(transaction, 'txid');
+const readTxid = (transaction: unknown): string => within(transaction, 'txid');
 
 let server: Esplora;
 let esplora: ReturnType<typeof createEsplora>;
@@ -68,9 +68,9 @@ describe('recorded answers are understood', () => {
     for (const path of [paid, waits]) serve(`/address/${path}/txs`, { status: 200, body: [pending, confirmed] });
     const found = await chain.recent?.(new Set([paid, waits] as string[]));
     expect(found).toEqual([
-      { txid: txidOf(pending), index: '0', to: waits, amount: 49_040n, block: undefined },
+      { txid: readTxid(pending), index: '0', to: waits, amount: 49_040n, block: undefined },
       {
-        txid: txidOf(confirmed),
+        txid: readTxid(confirmed),
         index: '0',
         to: paid,
         amount: 100_000n,
@@ -85,11 +85,11 @@ describe('recorded answers are understood', () => {
 
   test('a transaction by its id, in a block and waiting for one', async () => {
     const find = (txid: string) => chain.find({ txid, index: '0', amount: 1n, contract: undefined });
-    expect(await find(txidOf(confirmed))).toEqual({
+    expect(await find(readTxid(confirmed))).toEqual({
       height: 1_574_469,
       hash: '000000000000015df12c1a2656f4284edc7c8130d68112d5e522b5d22f79b2b0',
     });
-    expect(await find(txidOf(pending))).toBe('pending');
+    expect(await find(readTxid(pending))).toBe('pending');
     // Not found, as servers say it.
     expect(await find(recorded('noTransaction').path.slice('/tx/'.length))).toBeUndefined();
     expect(await esplora.header(9_999_999)).toBeUndefined();

@@ -27,7 +27,7 @@ describe.skipIf(whyNot)(`deposits by an EVM node${whyNot ? ` (${whyNot})` : ''}`
     await it.scan();
   };
   const state = async (who: string, deposit: CryptoDeposit) => (await it.get(who, deposit)).state;
-  const keysOf = async (txid: string) => (await it.entries()).filter(([key]) => key.includes(txid));
+  const listKeys = async (txid: string) => (await it.entries()).filter(([key]) => key.includes(txid));
 
   test('a payment is seen in its block, confirmed block by block, and credited with the last of its confirmations', async () => {
     const who = account();
@@ -55,7 +55,7 @@ describe.skipIf(whyNot)(`deposits by an EVM node${whyNot ? ` (${whyNot})` : ''}`
       payments: [{ txid, state: 'credited', credits: String(CREDITS_OF_ETH / 2n), confirmations: 3 }],
     });
     await mineAndScan(5);
-    expect(await keysOf(txid)).toEqual([
+    expect(await listKeys(txid)).toEqual([
       [`deposit:ethereum:${txid}:value`, 'cash:crypto:ETH', -CREDITS_OF_ETH / 2n],
       [`deposit:ethereum:${txid}:value`, `customer:${who}`, CREDITS_OF_ETH / 2n],
     ]);
@@ -109,7 +109,7 @@ describe.skipIf(whyNot)(`deposits by an EVM node${whyNot ? ` (${whyNot})` : ''}`
       ['USDT', '5000000', 'credited', null],
       ['USDT', '99', 'ignored', 'dust'],
     ]);
-    expect(await keysOf(other)).toEqual([]);
+    expect(await listKeys(other)).toEqual([]);
     expect(await it.ledger.balance(who)).toBe(50_000n);
   });
 
@@ -186,7 +186,7 @@ describe.skipIf(whyNot)(`deposits by an EVM node${whyNot ? ` (${whyNot})` : ''}`
     for (const address of addresses.slice(0, 100)) await it.anvil.send(address, ETH / 1000n);
     await it.anvil.mine(3);
     await it.scan();
-    expect(await keysOf(txid)).toHaveLength(2000);
+    expect(await listKeys(txid)).toHaveLength(2000);
     const balances = await it.rows(`select credits::text, count(*)::integer from (
         select sum(p.credits) as credits from loopstream.crypto_payments p
         join loopstream.crypto_deposits d on d.id = p.deposit_id where d.account_id like '${who}-%' and p.state = 'credited'

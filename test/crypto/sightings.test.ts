@@ -3,7 +3,7 @@
  * credited.
  */
 import { describe, expect, test } from 'vitest';
-import { type Known, rowsOf, type Seen } from '../../src/billing/crypto/sightings.ts';
+import { type Known, type Seen, updateRows } from '../../src/billing/crypto/sightings.ts';
 import { MAX_IGNORED } from '../../src/billing/crypto/spec.ts';
 import type { DepositRow } from '../../src/billing/crypto/store.ts';
 import { ETHEREUM } from '../support/crypto-settings.ts';
@@ -44,7 +44,7 @@ const seen = (more: Partial<Seen> = {}): Seen => ({
   ...more,
 });
 const block = (time: Date) => ({ block: { height: 7, hash: '0x7', time } });
-const one = (more: Partial<Seen>, overrides?: Partial<Known>) => rowsOf([seen(more)], known(overrides))[0];
+const one = (more: Partial<Seen>, overrides?: Partial<Known>) => updateRows([seen(more)], known(overrides))[0];
 
 describe('a transfer', () => {
   test('in a block from before the quote expired has its rate, however late the scanner is', () => {
@@ -83,19 +83,19 @@ describe('a transfer', () => {
   });
 
   test('to an address of nobody, or of nothing, is not written down', () => {
-    expect(rowsOf([seen({ to: '0xb' }), seen({ amount: 0n })], known())).toEqual([]);
+    expect(updateRows([seen({ to: '0xb' }), seen({ amount: 0n })], known())).toEqual([]);
   });
 
   test('that is known and as it was is not written again; one that moved is', () => {
-    const rows = rowsOf([seen()], known());
-    expect(rowsOf([seen(), seen()], known({ payments: rows }))).toEqual([]);
+    const rows = updateRows([seen()], known());
+    expect(updateRows([seen(), seen()], known({ payments: rows }))).toEqual([]);
     const moved = seen({ block: { height: 8, hash: '0x8', time: minutes(5) } });
-    expect(rowsOf([moved], known({ payments: rows }))).toEqual([{ ...rows[0], height: 8, block_hash: '0x8' }]);
+    expect(updateRows([moved], known({ payments: rows }))).toEqual([{ ...rows[0], height: 8, block_hash: '0x8' }]);
   });
 
   test('of a token that anybody can make is kept a few times', () => {
     const many = Array.from({ length: 50 }, (_, n) => seen({ contract: '0xbad', index: String(n) }));
-    expect(rowsOf(many, known({ ignored: new Map([['dep-1', 5]]) }))).toHaveLength(MAX_IGNORED - 5);
-    expect(rowsOf([...many, seen()], known({ ignored: new Map([['dep-1', 99]]) }))).toHaveLength(1);
+    expect(updateRows(many, known({ ignored: new Map([['dep-1', 5]]) }))).toHaveLength(MAX_IGNORED - 5);
+    expect(updateRows([...many, seen()], known({ ignored: new Map([['dep-1', 99]]) }))).toHaveLength(1);
   });
 });

@@ -6,7 +6,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { contentOf } from '../../src/billing/invoices/document.ts';
+import { buildContent } from '../../src/billing/invoices/document.ts';
 import { readInvoiceFont } from '../../src/billing/invoices/font.ts';
 import { renderPdf } from '../../src/billing/invoices/pdf.ts';
 import { type FaceOf, pieces } from '../../src/billing/invoices/text.ts';
@@ -15,7 +15,7 @@ import { textsOfPdf } from '../support/pdf-text.ts';
 
 const [COMPANY, ADDRESS, STREAM] = ['株式会社ループ', '東京都渋谷区1-2-3', '24/7 로파이 라디오'];
 const invoice = (name: string, address: string, stream: string) =>
-  contentOf({
+  buildContent({
     number: 'LS-2027-00042',
     issuedOn: '2027-02-01',
     currency: 'EUR',

@@ -32,7 +32,7 @@ const seller = (more: Partial<Seller> = {}): Seller => ({
   numberPrefix: `T${number}-`,
   ...more,
 });
-const issuerOf = (on: Db, more?: Partial<Seller>) =>
+const openIssuer = (on: Db, more?: Partial<Seller>) =>
   createIssuer({ db: on, ledger: createLedger(on), seller: seller(more), currency: 'EUR' });
 
 beforeAll(async () => {
@@ -48,7 +48,7 @@ afterAll(async () => {
 });
 beforeEach(() => {
   account = `acc${++number}`;
-  issuer = issuerOf(db);
+  issuer = openIssuer(db);
 });
 
 let charges = 0;
@@ -181,7 +181,7 @@ test('many accounts, several processes at once and connections that are cut: num
   const until = async (on: Db) => {
     for (let n = 0; ; n++)
       try {
-        return await issuerOf(on).issueDue(at('2027-03-02T00:00'), never);
+        return await openIssuer(on).issueDue(at('2027-03-02T00:00'), never);
       } catch (error) {
         if (n > 200) throw error;
       }

@@ -1,6 +1,6 @@
 /** Tests the layout of an invoice: all texts are on the page, none overlap, and there are as many pages as needed. */
 import { describe, expect, test } from 'vitest';
-import { type Content, contentOf } from '../../src/billing/invoices/document.ts';
+import { buildContent, type Content } from '../../src/billing/invoices/document.ts';
 import { layOut, PAGE, type PageOps, type TextOp } from '../../src/billing/invoices/layout.ts';
 import { renderPdf } from '../../src/billing/invoices/pdf.ts';
 import {
@@ -19,7 +19,7 @@ const measure: Measure = (text, size) => text.length * size * 0.66;
 const long = 'A name of a stream that goes on and on, as long as names may be, '.repeat(4);
 
 const invoice = (count: number, name = 'Night fireplace'): Content =>
-  contentOf({
+  buildContent({
     number: 'LS-2027-00042',
     issuedOn: '2027-02-01',
     currency: 'EUR',
@@ -42,7 +42,7 @@ const invoice = (count: number, name = 'Night fireplace'): Content =>
     })),
   });
 
-const textsOf = (pages: PageOps[]) => pages.flatMap((page) => page.texts);
+const listTexts = (pages: PageOps[]) => pages.flatMap((page) => page.texts);
 const box = ({ x, y, text, size, weight, align }: TextOp) => {
   const width = measure(text, size, weight);
   const left = align === 'left' ? x : x - width;
@@ -75,7 +75,7 @@ describe.each([
   });
 
   test('has every line once, heads on each page of the table, and its number and place at each foot', () => {
-    const ids = textsOf(pages).flatMap(({ text }) => /· (str-\d+)$/.exec(text)?.[1] ?? []);
+    const ids = listTexts(pages).flatMap(({ text }) => /· (str-\d+)$/.exec(text)?.[1] ?? []);
     expect(ids).toEqual(content.lines.map(({ streamID }) => streamID));
     for (const [index, { texts }] of pages.entries()) {
       const said = texts.map(({ text }) => text);

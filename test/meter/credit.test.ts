@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { parsePrices } from '../../src/billing/ledger/prices.ts';
 import {
+  buildCondition,
   type Credit,
-  conditionOf,
   type Estimate,
   estimate,
   judge,
@@ -129,7 +129,7 @@ describe('the condition', () => {
     ];
     const stream = on({ phase, ...(conditions && { conditions }) });
     const verdict = { exhaustedAt: over === undefined ? undefined : NOW, isOver: over ?? false };
-    const { status, reason, lastTransitionTime } = conditionOf(stream, verdict, 60, NOW);
+    const { status, reason, lastTransitionTime } = buildCondition(stream, verdict, 60, NOW);
     return [status, reason, lastTransitionTime.slice(0, 4)];
   };
   it('is for streams on air True until the grace is over; nothing else starts in it', () => {

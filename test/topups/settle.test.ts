@@ -39,7 +39,7 @@ function seen(...looks: Facts[]): { known: Known; moves: Move[] } {
 const stateAfter = (...looks: Facts[]) => seen(...looks).known.state;
 
 /** Returns the customer's credits in the end, if no credit was used. */
-function creditsOf(moves: readonly Move[]): bigint {
+function sumCredits(moves: readonly Move[]): bigint {
   const taken = new Map<string, bigint>();
   let credits = 0n;
   for (const move of moves) {
@@ -104,7 +104,7 @@ describe('money that goes back', () => {
     const refunds = [refund('a', 1000n)];
     const failed = seen(paid({ refunds }), paid({ refunds: [refund('a', 1000n, 'failed')] }));
     expect(failed).toMatchObject({ known: { state: 'paid' } });
-    expect(creditsOf(failed.moves)).toBe(1000n);
+    expect(sumCredits(failed.moves)).toBe(1000n);
     const states = (['held', 'lost', 'held', 'won'] as const).map((state) => paid({ disputes: [dispute(state)] }));
     const { known, moves } = seen(...states);
     expect(moves.map((move) => move.do)).toEqual(['credit', 'take', 'lose', 'return']);
@@ -130,7 +130,7 @@ test('however often, late and in whichever order looks come, all ends as after t
     fc.property(fc.array(fc.constantFrom(...history), { maxLength: 20 }), (looks) => {
       const { known, moves } = seen(...looks, last, ...looks);
       expect(known.state).toBe('partially_refunded');
-      expect(creditsOf(moves)).toBe(800n);
+      expect(sumCredits(moves)).toBe(800n);
       const named = moves.map((move) => `${move.do} ${'id' in move ? move.id : ''}`);
       expect(new Set(named).size).toBe(named.length);
     }),

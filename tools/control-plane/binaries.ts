@@ -87,7 +87,7 @@ async function broken(dir: string, wanted: readonly ProgramKey[], options: Binar
 async function works(path: string, { versionArgs, version }: Program, options: BinariesOptions): Promise<boolean> {
   if (!isExecutable(path)) return false;
   const note = `${path}.works`;
-  const looks = `${looksOf(path)} ${version}`;
+  const looks = `${fingerprint(path)} ${version}`;
   if (readOr(note, '') === looks) return true;
   const { ok, stdout } = await run(path, versionArgs, { env: pathOnly(options), signal: options.signal });
   if (!ok || !stdout.includes(version)) return false;
@@ -101,7 +101,7 @@ async function works(path: string, { versionArgs, version }: Program, options: B
 }
 
 /** Identifies the file's content on this kind of machine: several machines may share a home directory. */
-function looksOf(path: string): string {
+function fingerprint(path: string): string {
   const { dev, ino, size, ctimeMs } = statSync(path);
   return [process.platform, process.arch, dev, ino, size, ctimeMs].join(' ');
 }

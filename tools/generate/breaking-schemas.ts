@@ -34,7 +34,7 @@ function resolve({ schema, doc }: Place): Json {
   return name === undefined ? schema : resolve({ schema: doc.components.schemas[name] ?? {}, doc });
 }
 
-const kindOf = (value: unknown): string =>
+const getKind = (value: unknown): string =>
   value === null ? 'null' : Array.isArray(value) ? 'array' : Number.isInteger(value) ? 'integer' : typeof value;
 
 /** Returns the members of a union; `any` for a schema without a type. */
@@ -48,7 +48,7 @@ function alternatives(place: Place): Alternative[] {
   const union = list(schema.anyOf ?? schema.oneOf) as Json[];
   if (union.length > 0) return union.flatMap((part) => alternatives({ schema: part, doc }));
   const values = schema.const === undefined ? list(schema.enum) : [schema.const];
-  const kinds = schema.type === undefined ? [...new Set(values.map(kindOf))] : [schema.type].flat().map(String);
+  const kinds = schema.type === undefined ? [...new Set(values.map(getKind))] : [schema.type].flat().map(String);
   return (kinds.length === 0 ? ['any'] : kinds).map((kind) => ({ kind, schema, rules, doc }));
 }
 
@@ -84,13 +84,13 @@ export function compareSchemas(before: Place, after: Place, side: Side, at = '',
   });
 }
 
-const valuesOf = ({ kind, schema }: Alternative): unknown[] | undefined =>
+const listValues = ({ kind, schema }: Alternative): unknown[] | undefined =>
   (schema.const === undefined ? (schema.enum as unknown[] | undefined) : [schema.const])?.filter((value) =>
-    covers(kind, kindOf(value)),
+    covers(kind, getKind(value)),
   );
 
 function valueBreaks(old: Alternative, now: Alternative, side: Side, at: string): Break[] {
-  const [was, is] = [valuesOf(old), valuesOf(now)];
+  const [was, is] = [listValues(old), listValues(now)];
   const breaks = (texts: string[]) => texts.map((text) => ({ at, text }));
   if (was && is)
     return breaks(was.filter((v) => !is.includes(v)).map((v) => `has no value ${JSON.stringify(v)} any more`));

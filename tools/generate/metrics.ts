@@ -22,10 +22,10 @@ export interface DocumentedMetric {
 const registered = (registry: Registry): Omit<DocumentedMetric, 'roles'>[] =>
   registry.getMetricsAsArray().map((metric) => {
     const { name, help, labelNames = [] } = metric as { name: string; help: string; labelNames?: readonly string[] };
-    return { name, help, type: typeOf(metric), labels: labelNames };
+    return { name, help, type: readType(metric), labels: labelNames };
   });
 
-const typeOf = (metric: object): string => metric.constructor.name.toLowerCase();
+const readType = (metric: object): string => metric.constructor.name.toLowerCase();
 
 /** Ours first, then what Node tells of its process, each where its name puts it. */
 export function allMetrics(): DocumentedMetric[] {

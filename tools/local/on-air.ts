@@ -21,7 +21,7 @@ export interface Wish {
 }
 
 /** Reads and checks the requested media and destination before anything is started. */
-export function wishOf(options: LocalOptions, env: LocalEnvironment): Wish {
+export function parseWish(options: LocalOptions, env: LocalEnvironment): Wish {
   const to = options.to ?? env.to;
   if (options.media !== undefined && !statSync(options.media, { throwIfNoEntry: false })?.isFile()) {
     throw new ConfigError(`There is no file ${options.media}.`);

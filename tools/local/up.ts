@@ -14,7 +14,7 @@ import { createSupervisor } from '../process/supervise.ts';
 import { requireAnvil } from './chain.ts';
 import type { Context, Ports } from './context.ts';
 import { startInfrastructure } from './infrastructure.ts';
-import { goOnAir, wishOf } from './on-air.ts';
+import { goOnAir, parseWish } from './on-air.ts';
 import type { LocalOptions } from './options.ts';
 import { createProgress } from './progress.ts';
 import { startServers } from './servers.ts';
@@ -33,7 +33,7 @@ export async function up(options: LocalOptions, state: LocalState): Promise<numb
   const progress = createProgress(process.stdout);
   const log = createLogger('local', env.logLevel === 'info' ? 'warn' : env.logLevel);
   const lifecycle = new Lifecycle(log);
-  const wish = wishOf(options, env);
+  const wish = parseWish(options, env);
   // Replaces our command line in `ps`: --to may have held a key.
   process.title = 'loopstream local';
   claimSupervisor(state);

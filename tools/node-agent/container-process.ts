@@ -106,7 +106,7 @@ export class ContainerProcess {
   async #watch(log: ContainerLog, recordFile: string): Promise<ContainerExit> {
     const exit = await new Promise<ContainerExit>((resolve) => {
       this.#child.once('error', (error) => resolve({ exitCode: 128, startError: error.message }));
-      this.#child.once('exit', (code, name) => resolve(exitOf(code, name)));
+      this.#child.once('exit', (code, name) => resolve(toExit(code, name)));
     });
     if (this.#pid !== undefined) await killMembers(this.#pid, this.#marker);
     this.#gone = true;
@@ -118,7 +118,7 @@ export class ContainerProcess {
   }
 }
 
-function exitOf(code: number | null, name: NodeJS.Signals | null): ContainerExit {
+function toExit(code: number | null, name: NodeJS.Signals | null): ContainerExit {
   if (name === null) return { exitCode: code ?? 0 };
   const number = constants.signals[name];
   // Shells and container runtimes show a process that a signal ended as 128 + its number.

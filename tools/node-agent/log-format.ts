@@ -77,7 +77,7 @@ function parse(record: Buffer): Parsed | undefined {
   };
 }
 
-function* recordsOf(file: Buffer): Generator<Buffer> {
+function* readRecords(file: Buffer): Generator<Buffer> {
   for (let from = 0; from < file.length; ) {
     const end = file.indexOf(NEWLINE, from);
     yield file.subarray(from, end === -1 ? file.length : end);
@@ -90,7 +90,7 @@ export function selectLog(file: Buffer, query: LogQuery): Buffer {
   const { tailLines, sinceMs, timestamps, limitBytes } = query;
   const lines: Buffer[][] = [];
   let open: Buffer[] | undefined;
-  for (const record of recordsOf(file)) {
+  for (const record of readRecords(file)) {
     const parsed = parse(record);
     if (!parsed || (sinceMs !== undefined && Date.parse(parsed.time) < sinceMs)) continue;
     const begins = open === undefined;

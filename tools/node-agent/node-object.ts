@@ -24,7 +24,9 @@ export interface NodeFacts {
 
 const ARCHITECTURES: Record<string, string> = { x86_64: 'amd64', aarch64: 'arm64' };
 
-export function capacityOf({ capacity = {} }: Pick<NodeFacts, 'capacity'>): Record<'cpu' | 'memory' | 'pods', string> {
+export function computeCapacity({
+  capacity = {},
+}: Pick<NodeFacts, 'capacity'>): Record<'cpu' | 'memory' | 'pods', string> {
   return {
     cpu: capacity.cpu ?? String(availableParallelism()),
     memory: capacity.memory ?? `${Math.floor(totalmem() / 1024)}Ki`,
@@ -43,7 +45,7 @@ const CONDITIONS: [type: string, status: string, reason: string, message: string
 ];
 
 function nodeStatus(facts: NodeFacts, previous: NodeStatus | undefined, now: string): Record<string, unknown> {
-  const capacity = capacityOf(facts);
+  const capacity = computeCapacity(facts);
   return {
     capacity,
     allocatable: capacity,

@@ -20,7 +20,7 @@ import type { PodAddress } from './environment.ts';
 import { restarts } from './restart.ts';
 import { firstUnfinished, hasEnded, initialRecord, isOver, podStatus } from './status.ts';
 import { StatusWriter } from './status-writer.ts';
-import { type Container, isSidecar, podKey, specOf } from './types.ts';
+import { type Container, getSpec, isSidecar, podKey } from './types.ts';
 import { PodVolumes } from './volumes.ts';
 
 /** How often Secrets and ConfigMaps that are mounted are looked at. */
@@ -87,7 +87,7 @@ export class PodWorker {
     this.#overBefore = isOver(pod.status);
     this.#over = this.#overBefore;
     this.#failed = rejected;
-    const spec = specOf(pod);
+    const spec = getSpec(pod);
     this.#init = (spec.initContainers ?? []).map((container) => this.#runner(container, true));
     this.#main = spec.containers.map((container) => this.#runner(container, false));
     this.done = after.then(() => this.#run());
@@ -191,7 +191,7 @@ export class PodWorker {
     if (this.#overBefore) return IDLE_MS;
     const deadlineMs = this.#deadline(pod);
     if (this.#failed) {
-      this.#terminateAll(pod, (specOf(pod).terminationGracePeriodSeconds ?? 30) * 1000);
+      this.#terminateAll(pod, (getSpec(pod).terminationGracePeriodSeconds ?? 30) * 1000);
       this.#publish();
       return IDLE_MS;
     }
@@ -244,7 +244,7 @@ export class PodWorker {
 
   /** Milliseconds until the pod has been active for too long; from then on it has failed. */
   #deadline(pod: Pod): number {
-    const { activeDeadlineSeconds } = specOf(pod);
+    const { activeDeadlineSeconds } = getSpec(pod);
     if (activeDeadlineSeconds === undefined || this.#failed || this.#over) return IDLE_MS;
     const left = this.#startedAt.getTime() + activeDeadlineSeconds * 1000 - this.#context.clock.now().getTime();
     if (left > 0) return Math.min(left, IDLE_MS);
@@ -283,7 +283,7 @@ export class PodWorker {
   async #advance(pod: Pod): Promise<number> {
     const next = firstUnfinished(this.#init.map(({ record }) => record));
     const init = this.#init[next];
-    const policy = specOf(pod).restartPolicy ?? 'Always';
+    const policy = getSpec(pod).restartPolicy ?? 'Always';
     if (!init && this.#main.every(({ record }) => hasEnded(record, policy))) {
       for (const runner of this.#sidecars) runner.terminate(pod, SIDECAR_GRACE_MS);
       for (const runner of this.#sidecars) runner.giveUp();
@@ -300,7 +300,7 @@ export class PodWorker {
     const { record, spec } = runner;
     const [last] = record.terminations;
     if (runner.running || !this.#wanted()) return IDLE_MS;
-    const policy = isSidecar(spec) ? 'Always' : (specOf(pod).restartPolicy ?? 'Always');
+    const policy = isSidecar(spec) ? 'Always' : (getSpec(pod).restartPolicy ?? 'Always');
     if (last && !restarts(policy, last)) return IDLE_MS;
     const waitMs = runner.startableInMs();
     if (waitMs <= 0) {

@@ -1,6 +1,6 @@
 /** Runs the probes of one container in their rhythm and reports their decisions (probes.ts). */
 import { type AskContext, ask } from './ask.ts';
-import { afterOutcome, NO_VERDICT, type ProbeKind, type ProbeState, probeOf, timing } from './probes.ts';
+import { afterOutcome, getProbe, NO_VERDICT, type ProbeKind, type ProbeState, timing } from './probes.ts';
 import type { Probe } from './types.ts';
 
 export interface ProberEvents {
@@ -27,7 +27,7 @@ export class ContainerProber {
     this.#events = events;
     this.#started = !context.container.startupProbe;
     for (const kind of KINDS) {
-      const probe = probeOf(context.container, kind);
+      const probe = getProbe(context.container, kind);
       if (probe && (kind === 'startup' || this.#started)) this.#begin(kind, probe);
     }
   }
@@ -71,7 +71,7 @@ export class ContainerProber {
     if (kind !== 'startup' || !ok) return;
     this.#started = true;
     for (const later of ['liveness', 'readiness'] as const) {
-      const probe = probeOf(this.#context.container, later);
+      const probe = getProbe(this.#context.container, later);
       if (probe) this.#begin(later, probe);
     }
   }

@@ -61,4 +61,4 @@ export function portNumber(port: number | string, container: Container): number 
   return named;
 }
 
-export const probeOf = (container: Container, kind: ProbeKind): Probe | undefined => container[`${kind}Probe`];
+export const getProbe = (container: Container, kind: ProbeKind): Probe | undefined => container[`${kind}Probe`];

@@ -22,7 +22,7 @@ const processNumbers = (): number[] =>
     .filter((name) => /^\d+$/.test(name))
     .map(Number);
 
-function markerOf(pid: number): string | undefined {
+function readMarker(pid: number): string | undefined {
   const prefix = `${MARKER}=`;
   const found = read(`/proc/${pid}/environ`)
     ?.split('\0')
@@ -31,7 +31,7 @@ function markerOf(pid: number): string | undefined {
 }
 
 /** Zombies hold nothing any more and do not count. */
-function statOf(pid: number): { group: number; session: number } | undefined {
+function readStat(pid: number): { group: number; session: number } | undefined {
   const stat = read(`/proc/${pid}/stat`);
   if (!stat) return undefined;
   const [state, , group, session] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
@@ -41,8 +41,8 @@ function statOf(pid: number): { group: number; session: number } | undefined {
 /** Live processes of the group or session that `leader` began, and those that left it but carry the marker. */
 function members(leader: number, marker: string): number[] {
   return processNumbers().filter((pid) => {
-    const stat = statOf(pid);
-    return stat && (stat.group === leader || stat.session === leader || markerOf(pid) === marker);
+    const stat = readStat(pid);
+    return stat && (stat.group === leader || stat.session === leader || readMarker(pid) === marker);
   });
 }
 
@@ -75,8 +75,8 @@ export interface ContainerProcessRecord extends ProcessIdentity {
 /** Every live process that carries one of these markers. */
 const marked = (markers: Set<string>): number[] =>
   processNumbers().filter((pid) => {
-    const marker = markerOf(pid);
-    return marker !== undefined && markers.has(marker) && statOf(pid) !== undefined;
+    const marker = readMarker(pid);
+    return marker !== undefined && markers.has(marker) && readStat(pid) !== undefined;
   });
 
 const SWEEP_GRACE_MS = 3000;

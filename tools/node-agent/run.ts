@@ -27,13 +27,13 @@ import type { Logger } from '../../src/lib/log.ts';
 import { Addresses } from './addresses.ts';
 import { readRecord } from './container-process.ts';
 import type { NodeContext } from './context.ts';
-import { capacityOf, keepNode, type NodeFacts } from './node-object.ts';
+import { computeCapacity, keepNode, type NodeFacts } from './node-object.ts';
 import { PodWorker } from './pod.ts';
 import { sweepContainers } from './proc.ts';
 import { type ServerOptions, serve } from './server.ts';
 import { Sources } from './sources.ts';
 import { isOver } from './status.ts';
-import { podKey, specOf } from './types.ts';
+import { getSpec, podKey } from './types.ts';
 
 export interface NodeOptions {
   kube: Kube;
@@ -96,7 +96,7 @@ export async function runNode(options: NodeOptions, lifecycle: Lifecycle): Promi
       events.event({ ...pod, apiVersion: 'v1', kind: 'Pod' }, { type, reason, message }),
   };
   const facts: NodeFacts = { name: nodeName, addresses, port: 0, capacity: options.capacity ?? {} };
-  const pods = new NodePods(context, options.podCidr ?? '127.16.0.0/16', Number(capacityOf(facts).pods));
+  const pods = new NodePods(context, options.podCidr ?? '127.16.0.0/16', Number(computeCapacity(facts).pods));
   lifecycle.defer('node pods', () => pods.halt(), STOP_TIMEOUT_MS);
   const server = await serve({ host: hostIP, port: options.port ?? 0, tls: options.tls, log, pods: () => pods.all() });
   lifecycle.defer('node server', () => server.close());
@@ -157,7 +157,7 @@ class NodePods {
       active >= this.#maxPods && !isOver(pod.status)
         ? { reason: 'OutOfpods', message: `Pod was rejected: the node has room for ${this.#maxPods} pods` }
         : undefined;
-    const podIP = specOf(pod).hostNetwork ? hostIP : this.#addresses.claim(uid, pod.status?.podIP);
+    const podIP = getSpec(pod).hostNetwork ? hostIP : this.#addresses.claim(uid, pod.status?.podIP);
     const after = Promise.all(before.map((worker) => worker.done)).then(() => {});
     const worker = new PodWorker(pod, this.#context, { after, address: { podIP, hostIP }, rejected });
     this.#workers.set(uid, worker);

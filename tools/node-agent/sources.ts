@@ -8,7 +8,7 @@ import { SECRETS } from '../../src/kube/core.ts';
 import { type Kube, KubeError, type KubeObject, type Resource } from '../../src/kube/types.ts';
 import { type Clock, systemClock } from '../../src/lib/clock.ts';
 import type { LookUp } from './environment.ts';
-import { type HostPath, type SourceName, specOf, type TokenItem } from './types.ts';
+import { getSpec, type HostPath, type SourceName, type TokenItem } from './types.ts';
 import type { LookUpBytes } from './volume-content.ts';
 
 type ConfigMap = KubeObject<never> & { data?: Record<string, string>; binaryData?: Record<string, string> };
@@ -95,7 +95,7 @@ export class Sources {
 
   async #requestToken(pod: Pod, { audience, expirationSeconds }: TokenItem) {
     const { name, namespace = '', uid } = pod.metadata;
-    const account = specOf(pod).serviceAccountName || 'default';
+    const account = getSpec(pod).serviceAccountName || 'default';
     const path = `/api/v1/namespaces/${namespace}/serviceaccounts/${account}/token`;
     const spec = {
       audiences: audience ? [audience] : [],

@@ -137,7 +137,7 @@ export interface NodePodSpec {
 }
 
 /** The spec of a pod that was read from the API server, which has checked and defaulted it. */
-export const specOf = (pod: Pod): NodePodSpec => pod.spec as unknown as NodePodSpec;
+export const getSpec = (pod: Pod): NodePodSpec => pod.spec as unknown as NodePodSpec;
 
 export const isSidecar = ({ restartPolicy }: Container): boolean => restartPolicy === 'Always';
 

@@ -10,7 +10,7 @@ import { writeAtomically } from './atomic-dir.ts';
 import type { PodAddress } from './environment.ts';
 import type { Mount } from './paths.ts';
 import type { Sources } from './sources.ts';
-import { type Container, type HostPath, specOf, type TokenItem, type Volume } from './types.ts';
+import { type Container, getSpec, type HostPath, type TokenItem, type Volume } from './types.ts';
 import { type Files, isWritten, MountError, volumeFiles, volumeSources, volumeTokens } from './volume-content.ts';
 
 function digest(files: Files): string {
@@ -39,14 +39,14 @@ export class PodVolumes {
 
   /** Whether the volumes can change without the pod's object changing. */
   static followsSources(pod: Pod): boolean {
-    return (specOf(pod).volumes ?? []).some(
+    return (getSpec(pod).volumes ?? []).some(
       (volume) => volumeSources(volume).length > 0 || volumeTokens(volume).length > 0,
     );
   }
 
   /** Sets up every volume, or brings it up to date. Throws MountError, or KubeError when the API server cannot be asked. */
   async bringUpToDate(pod: Pod, address: PodAddress): Promise<void> {
-    for (const volume of specOf(pod).volumes ?? []) {
+    for (const volume of getSpec(pod).volumes ?? []) {
       try {
         this.#paths.set(volume.name, await this.#bring(volume, pod, address));
       } catch (error) {

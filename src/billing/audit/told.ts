@@ -1,20 +1,20 @@
 /** Reads the sessions that Kubernetes reports, to compare them with the counts. Pure: no I/O, no clock. */
 import type { LoopStream } from '../../resources/stream/resource.ts';
 import { lastNumber } from '../../resources/stream/sessions.ts';
-import { accountOf } from '../metering/accounts.ts';
-import { tenthsOf } from '../metering/count.ts';
+import { findAccount } from '../metering/accounts.ts';
+import { toTenths } from '../metering/count.ts';
 import type { ToldSession } from './store.ts';
 
 /** For streams of paying accounts. */
 export const toldSessions = (streams: readonly LoopStream[]): ToldSession[] =>
   streams
-    .filter((stream) => accountOf(stream) !== undefined)
+    .filter((stream) => findAccount(stream) !== undefined)
     .flatMap(({ metadata, status }) =>
       (status?.sessions ?? []).map((session) => ({
         streamUID: metadata.uid,
         from: session.number,
         through: lastNumber(session),
-        tenths: tenthsOf(session.onAirSeconds),
+        tenths: toTenths(session.onAirSeconds),
         acknowledged: lastNumber(session) <= (status?.acknowledgedSession ?? 0),
       })),
     );

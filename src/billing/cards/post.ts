@@ -29,7 +29,7 @@ export interface PostDeps {
 type Kept = Map<string, store.KeptReversal>;
 
 /** Drops zero amounts: the ledger accepts no such entries. */
-const entriesOf = (...entries: [account: string, credits: bigint][]): Entry[] =>
+const buildEntries = (...entries: [account: string, credits: bigint][]): Entry[] =>
   entries.filter(([, credits]) => credits !== 0n).map(([account, credits]) => ({ account, credits }));
 
 const min = (a: bigint, b: bigint): bigint => (a < b ? a : b);
@@ -72,7 +72,7 @@ async function prepare(trx: Db, row: store.TopUpRow, move: Move, kept: Kept): Pr
   const account = customer(row.accountId);
   if (move.do === 'credit') {
     const credits = creditsOfMinor(move.amountMinor);
-    return { key: `topup:${row.id}`, kind: 'topup', entries: entriesOf([account, credits], [CASH, -credits]) };
+    return { key: `topup:${row.id}`, kind: 'topup', entries: buildEntries([account, credits], [CASH, -credits]) };
   }
   if (move.do === 'take') {
     const { id, kind, amountMinor } = move;
@@ -82,18 +82,18 @@ async function prepare(trx: Db, row: store.TopUpRow, move: Move, kept: Kept): Pr
     kept.set(id, { id, kind, amountMinor, state: 'taken', takenCredits: taken, writtenOffCredits: missing });
     if (missing > 0n) await store.flagAccount(trx, row.accountId, id, missing);
     const to = kind === 'refund' ? CASH : DISPUTES;
-    return { key: `${kind}:${id}`, kind, entries: entriesOf([account, -taken], ['writeoff', -missing], [to, all]) };
+    return { key: `${kind}:${id}`, kind, entries: buildEntries([account, -taken], ['writeoff', -missing], [to, all]) };
   }
   const { takenCredits, writtenOffCredits, kind, state } = kept.get(move.id) as store.KeptReversal;
   const all = takenCredits + writtenOffCredits;
   if (move.do === 'lose') {
     kept.set(move.id, { ...(kept.get(move.id) as store.KeptReversal), state: 'lost' });
-    return { key: `dispute-lost:${move.id}`, kind, entries: entriesOf([DISPUTES, -all], [CASH, all]) };
+    return { key: `dispute-lost:${move.id}`, kind, entries: buildEntries([DISPUTES, -all], [CASH, all]) };
   }
   const from = kind === 'refund' || state === 'lost' ? CASH : DISPUTES;
   return {
     key: `${kind}-returned:${move.id}`,
     kind,
-    entries: entriesOf([account, takenCredits], ['writeoff', writtenOffCredits], [from, -all]),
+    entries: buildEntries([account, takenCredits], ['writeoff', writtenOffCredits], [from, -all]),
   };
 }

@@ -72,7 +72,7 @@ const ofKind = (reversals: readonly Reversal[], kind: Reversal['kind']) => rever
 export function settle(known: Known, facts: Facts): { known: Known; moves: Move[] } {
   const isOther = facts.receivedMinor > 0n && facts.currency !== known.currency;
   if (isOther || known.review === 'currency_differs')
-    return { known: { ...known, state: stateOf(known, facts), review: 'currency_differs' }, moves: [] };
+    return { known: { ...known, state: deriveState(known, facts), review: 'currency_differs' }, moves: [] };
   const moves: Move[] = [];
   const isNew = known.paidMinor === 0n && facts.receivedMinor > 0n;
   if (isNew) moves.push({ do: 'credit', amountMinor: facts.receivedMinor });
@@ -80,7 +80,7 @@ export function settle(known: Known, facts: Facts): { known: Known; moves: Move[
   const reversals = reverse(known.reversals, paidMinor, facts, moves);
   const differs = paidMinor > 0n && paidMinor !== known.amountMinor;
   const next: Known = { ...known, paidMinor, reversals, review: differs ? 'amount_differs' : known.review };
-  return { known: { ...next, state: stateOf(next, facts) }, moves };
+  return { known: { ...next, state: deriveState(next, facts) }, moves };
 }
 
 /** Before the payment is known, which an older look may not know yet, nothing of it can have gone back. */
@@ -121,7 +121,7 @@ function reverse(before: readonly Reversal[], paidMinor: bigint, facts: Facts, m
   return [...byId.values()];
 }
 
-function stateOf({ paidMinor, reversals, state, review }: Known, { session, hasFailed, ...facts }: Facts): State {
+function deriveState({ paidMinor, reversals, state, review }: Known, { session, hasFailed, ...facts }: Facts): State {
   if (review === 'currency_differs' || (paidMinor === 0n && facts.receivedMinor > 0n)) return 'review';
   if (paidMinor === 0n) {
     if (session === 'expired') return 'expired';

@@ -52,11 +52,11 @@ export interface NewSession {
 
 export type Payments = ReturnType<typeof createPayments>;
 
-const textOf = (value: unknown): string | null => (typeof value === 'string' && value !== '' ? value : null);
+const readText = (value: unknown): string | null => (typeof value === 'string' && value !== '' ? value : null);
 /** Objects within objects are told as ids, or whole. */
-const idOf = (value: unknown): string | null => textOf(value) ?? textOf((value as { id?: unknown } | null)?.id);
-const metaOf = (object: unknown): string | null =>
-  textOf((object as { metadata?: Record<string, unknown> | null } | null)?.metadata?.topUpID);
+const readId = (value: unknown): string | null => readText(value) ?? readText((value as { id?: unknown } | null)?.id);
+const readTopUpId = (object: unknown): string | null =>
+  readText((object as { metadata?: Record<string, unknown> | null } | null)?.metadata?.topUpID);
 
 export function createPayments({ key, webhookSecrets, url }: StripeSettings) {
   const { hostname, port, protocol } = new URL(url);
@@ -79,7 +79,7 @@ export function createPayments({ key, webhookSecrets, url }: StripeSettings) {
   };
 
   /** One that the payment is of; another one when it was tried again, and then the latest counts. */
-  const sessionOf = async (paymentIntent: string): Promise<string | null> => {
+  const findSession = async (paymentIntent: string): Promise<string | null> => {
     const { data } = await stripe.checkout.sessions.list({ payment_intent: paymentIntent, limit: 1 });
     return data[0]?.id ?? null;
   };
@@ -112,7 +112,7 @@ export function createPayments({ key, webhookSecrets, url }: StripeSettings) {
           state: disputeState(status),
         })),
       },
-      topUpId: metaOf(session),
+      topUpId: readTopUpId(session),
       sessionId: session.id,
       paymentIntentId: intent?.id ?? null,
       checkoutUrl: session.status === 'open' ? (session.url ?? null) : null,
@@ -167,9 +167,9 @@ export function createPayments({ key, webhookSecrets, url }: StripeSettings) {
     /** The session that an event is about; null when it is about something else. */
     sessionOf: ({ object }: StripeEvent): Promise<string | null> =>
       asked(async () => {
-        if (object.object === 'checkout.session') return textOf(object.id);
-        const intent = object.object === 'payment_intent' ? textOf(object.id) : idOf(object.payment_intent);
-        return intent === null ? null : sessionOf(intent);
+        if (object.object === 'checkout.session') return readText(object.id);
+        const intent = object.object === 'payment_intent' ? readText(object.id) : readId(object.payment_intent);
+        return intent === null ? null : findSession(intent);
       }),
 
     /** Those since `seconds` (since 1970) that tell something of payments, the oldest last; `MANY` at most. */

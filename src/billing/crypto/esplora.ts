@@ -122,7 +122,7 @@ export function createBtcChain(network: BtcNetwork): Chain {
   const esplora = createEsplora(network);
 
   /** Each once, though it pays several of the addresses. */
-  async function transactionsOf(addresses: ReadonlySet<string>, from: number): Promise<Transaction[]> {
+  async function readTransactions(addresses: ReadonlySet<string>, from: number): Promise<Transaction[]> {
     const found = new Map<string, Transaction>();
     const all = [...addresses];
     for (let i = 0; i < all.length; i += AT_ONCE) {
@@ -144,7 +144,7 @@ export function createBtcChain(network: BtcNetwork): Chain {
       }
       const byHeight = new Map(blocks.map((block) => [block.height, block]));
       let end = Number.POSITIVE_INFINITY;
-      for (const transaction of await transactionsOf(addresses, from)) {
+      for (const transaction of await readTransactions(addresses, from)) {
         const { status } = transaction;
         const block = status.confirmed ? byHeight.get(status.block_height) : undefined;
         if (!status.confirmed || block === undefined) continue;
@@ -161,7 +161,7 @@ export function createBtcChain(network: BtcNetwork): Chain {
       return status.confirmed ? { height: status.block_height, hash: status.block_hash } : 'pending';
     },
     async recent(addresses) {
-      const all = await transactionsOf(addresses, Number.POSITIVE_INFINITY);
+      const all = await readTransactions(addresses, Number.POSITIVE_INFINITY);
       return all.flatMap((transaction) => {
         const { status } = transaction;
         const block = status.confirmed

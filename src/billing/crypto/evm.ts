@@ -51,7 +51,7 @@ interface RpcReceipt {
 const addressIn = (topic: Hex | undefined): string | undefined =>
   topic !== undefined && /^0x0{24}[0-9a-f]{40}$/i.test(topic) ? `0x${topic.slice(26).toLowerCase()}` : undefined;
 
-const amountOf = ({ data }: RpcLog): bigint | undefined =>
+const readAmount = ({ data }: RpcLog): bigint | undefined =>
   data.length === 66 ? decodeAbiParameters([{ type: 'uint256' }], data)[0] : undefined;
 
 const isTransfer = ({ topics }: RpcLog): boolean => topics.length === 3 && topics[0] === TRANSFER;
@@ -72,10 +72,10 @@ export function createEvmChain(network: EvmNetwork): Chain {
     // Some nodes answer with their highest block when they are asked for one that is higher.
     return block && hexToNumber(block.number) === height ? block : undefined;
   };
-  const receiptOf = (txid: string) => ask<RpcReceipt | null>('eth_getTransactionReceipt', [txid]);
+  const readReceipt = (txid: string) => ask<RpcReceipt | null>('eth_getTransactionReceipt', [txid]);
 
   /** undefined when the block has left the chain; another refusal of the node is one. */
-  async function logsOf({ hash, number }: RpcBlock): Promise<RpcLog[] | undefined> {
+  async function readLogs({ hash, number }: RpcBlock): Promise<RpcLog[] | undefined> {
     try {
       return await ask<RpcLog[]>('eth_getLogs', [{ blockHash: hash, topics: [TRANSFER] }]);
     } catch (error) {
@@ -85,16 +85,16 @@ export function createEvmChain(network: EvmNetwork): Chain {
   }
 
   /** Transfers to the addresses; undefined when the block has left the chain while it was read. */
-  async function transfersOf(block: RpcBlock, addresses: ReadonlySet<string>): Promise<Transfer[] | undefined> {
+  async function readTransfers(block: RpcBlock, addresses: ReadonlySet<string>): Promise<Transfer[] | undefined> {
     const coins = block.transactions.filter(
       ({ to, value }) => to !== null && addresses.has(to.toLowerCase()) && hexToBigInt(value) > 0n,
     );
-    const logs = await logsOf(block);
+    const logs = await readLogs(block);
     if (logs === undefined) return undefined;
     const tokens = logs.filter((log) => isTransfer(log) && addresses.has(addressIn(log.topics[2]) ?? ''));
     const txids = [...new Set([...coins.map(({ hash }) => hash), ...tokens.map((log) => log.transactionHash)])];
     const receipts = new Map<string, RpcReceipt>();
-    for (const receipt of await Promise.all(txids.map(receiptOf))) {
+    for (const receipt of await Promise.all(txids.map(readReceipt))) {
       if (receipt === null || receipt.blockHash !== block.hash) return undefined;
       receipts.set(receipt.transactionHash, receipt);
     }
@@ -105,7 +105,7 @@ export function createEvmChain(network: EvmNetwork): Chain {
     const moved = tokens.flatMap((log): Transfer[] => {
       const place =
         receipts.get(log.transactionHash)?.logs.findIndex(({ logIndex }) => logIndex === log.logIndex) ?? -1;
-      const [to, amount] = [addressIn(log.topics[2]), amountOf(log)];
+      const [to, amount] = [addressIn(log.topics[2]), readAmount(log)];
       if (place < 0 || to === undefined || amount === undefined || amount === 0n) return [];
       const contract = log.address.toLowerCase();
       return [{ txid: log.transactionHash, index: String(place), to, contract, amount }];
@@ -115,7 +115,7 @@ export function createEvmChain(network: EvmNetwork): Chain {
 
   async function read(height: number, addresses: ReadonlySet<string>): Promise<Block | undefined> {
     const block = await blockAt(height, true);
-    const transfers = block && (await transfersOf(block, addresses));
+    const transfers = block && (await readTransfers(block, addresses));
     return block && transfers && { ...header(block), transfers };
   }
 
@@ -144,7 +144,7 @@ export function createEvmChain(network: EvmNetwork): Chain {
       return blocks;
     },
     async find({ txid, index, contract, amount }): Promise<Found> {
-      const asked = kept.get(txid) ?? receiptOf(txid);
+      const asked = kept.get(txid) ?? readReceipt(txid);
       kept.set(txid, asked);
       const receipt = await asked;
       if (receipt === null) {
@@ -153,7 +153,7 @@ export function createEvmChain(network: EvmNetwork): Chain {
       }
       const log = receipt.logs[Number(index)];
       const isSame = log !== undefined && isTransfer(log) && log.address.toLowerCase() === contract;
-      const isThere = index === 'value' ? receipt.status === '0x1' : isSame && amountOf(log) === amount;
+      const isThere = index === 'value' ? receipt.status === '0x1' : isSame && readAmount(log) === amount;
       if (!isThere) return undefined;
       return { height: hexToNumber(receipt.blockNumber), hash: receipt.blockHash };
     },

@@ -8,7 +8,7 @@
 import type { Db } from '../../db/pool.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { type Block, type Chain, ChainError } from './chain.ts';
-import { lost, rowsOf, type Seen } from './sightings.ts';
+import { lost, type Seen, updateRows } from './sightings.ts';
 import type { NetworkSetting } from './spec.ts';
 import type { Place } from './store.ts';
 import * as store from './store.ts';
@@ -64,7 +64,7 @@ export function createFollower({ db, chain, network, kin, creditsPerUnit, clock 
     const ids = [...deposits.values()].map(({ id }) => id);
     const ignored = await store.countIgnored(trx, ids);
     const known = { network, creditsPerUnit, now: clock.now(), deposits, payments, ignored };
-    await store.writePayments(trx, rowsOf(seen, known));
+    await store.writePayments(trx, updateRows(seen, known));
   }
 
   async function begin(tip: number): Promise<Place | undefined> {

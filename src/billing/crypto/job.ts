@@ -39,7 +39,7 @@ export async function openChain(network: NetworkSetting): Promise<Chain> {
 }
 
 /** Networks of the same kind, so that an address of one is an address of the other. */
-const kinOf = (network: NetworkSetting, { networks }: CryptoSettings): string[] =>
+const listKin = (network: NetworkSetting, { networks }: CryptoSettings): string[] =>
   [...networks.values()]
     .filter(({ setting }) =>
       setting.kind === 'btc' && network.kind === 'btc'
@@ -56,7 +56,7 @@ export async function createScan(
   const { db, ledger, settings, metrics, log, clock = systemClock, rates } = deps;
   const chain = await (deps.open ?? openChain)(network);
   const shared = { db, chain, network, creditsPerUnit: settings.creditsPerUnit, clock };
-  const follower = createFollower({ ...shared, kin: kinOf(network, settings) });
+  const follower = createFollower({ ...shared, kin: listKin(network, settings) });
   const onSettled = (result: 'credited' | 'reversed' | 'ignored') => metrics.settled(network.network, result);
   const settler = createSettler({ ...shared, ledger, rates, log, onSettled });
   return async (signal) => {

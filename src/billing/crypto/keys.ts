@@ -58,7 +58,7 @@ function power(base: bigint, exponent: bigint): bigint {
   return result;
 }
 
-const hexOf = (number: bigint): string => number.toString(16).padStart(64, '0');
+const formatHex = (number: bigint): string => number.toString(16).padStart(64, '0');
 
 /**
  * Derives the address of a point on the curve as BIP 32 has it: 33 bytes, of which the first tells whether y is odd.
@@ -67,7 +67,7 @@ function evmAddress(compressed: Uint8Array): string {
   const x = BigInt(bytesToHex(compressed.subarray(1)));
   const root = power((power(x, 3n) + 7n) % P, (P + 1n) / 4n);
   const y = (root & 1n) === BigInt((compressed[0] ?? 0) & 1) ? root : P - root;
-  return getAddress(`0x${keccak256(`0x${hexOf(x)}${hexOf(y)}`).slice(-40)}`);
+  return getAddress(`0x${keccak256(`0x${formatHex(x)}${formatHex(y)}`).slice(-40)}`);
 }
 
 export interface AddressMaker {

@@ -17,7 +17,7 @@ import type { Crypto } from './open.ts';
 import type { CryptoAsset, CryptoDeposit, CryptoDepositCreate, CryptoPayment } from './record.ts';
 import type { Network } from './settings.ts';
 import { payment } from './sightings.ts';
-import { type AssetSetting, addressKey, assetsOf, MAX_OPEN } from './spec.ts';
+import { type AssetSetting, addressKey, listAssets, MAX_OPEN } from './spec.ts';
 import type { DepositRow, PaymentRow, Place } from './store.ts';
 import * as store from './store.ts';
 import { paymentUri } from './uri.ts';
@@ -72,7 +72,7 @@ export function createCryptoService({ db, crypto, clock = systemClock }: CryptoS
     const deposit = { amount: row.amount, expiresAt: row.expires_at };
     const seen = view(deposit, facts, scans.get(row.network)?.height ?? 0, clock.now());
     const network = settings?.networks.get(row.network)?.setting;
-    const asset = network && assetsOf(network).find(({ asset: name }) => name === row.asset);
+    const asset = network && listAssets(network).find(({ asset: name }) => name === row.asset);
     const expiresAt = row.expires_at.toISOString();
     const credited = payments.filter(({ state }) => state === 'credited').map(({ credits }) => credits ?? 0n);
     return {
@@ -113,7 +113,7 @@ export function createCryptoService({ db, crypto, clock = systemClock }: CryptoS
     const all = open().settings.networks;
     const found = all.get(network);
     if (!found) throw validationFailed([{ path: '/network', message: `must be one of ${[...all.keys()].join(', ')}` }]);
-    const assets = assetsOf(found.setting);
+    const assets = listAssets(found.setting);
     const matches = assets.find((one) => one.asset === asset);
     if (matches) return { network: found, asset: matches };
     const names = assets.map((one) => one.asset).join(', ');
@@ -148,7 +148,7 @@ export function createCryptoService({ db, crypto, clock = systemClock }: CryptoS
     async assets(): Promise<CryptoAsset[]> {
       const { settings, rates } = open();
       const all = [...settings.networks.values()].flatMap(({ setting }) =>
-        assetsOf(setting).map((asset) => ({ setting, asset })),
+        listAssets(setting).map((asset) => ({ setting, asset })),
       );
       return Promise.all(
         all.map(async ({ setting, asset }) => ({

@@ -8,7 +8,7 @@ import { ConfigError } from '../../settings/settings.ts';
 import { CREDITS_PER_MINOR_UNIT, minorDigits } from '../ledger/money.ts';
 import { type AddressMaker, createAddresses, KeyError } from './keys.ts';
 import { FixedRates, type RateTable, rateTable } from './ratetable.ts';
-import { assetsOf, type NetworkSetting, NetworkSettings } from './spec.ts';
+import { listAssets, type NetworkSetting, NetworkSettings } from './spec.ts';
 
 /** The settings as config.ts reads them. */
 export interface CryptoConfig {
@@ -53,7 +53,7 @@ function openNetwork(setting: NetworkSetting): Network {
   const name = `${NETWORKS} (${setting.network})`;
   if (!isHttp(setting.kind === 'evm' ? setting.rpcUrl : setting.esploraUrl))
     throw new ConfigError(`${name}: the node’s address must be http://… or https://….`);
-  const assets = assetsOf(setting);
+  const assets = listAssets(setting);
   const contracts = assets.map(({ contract }) => contract?.toLowerCase());
   if (new Set(assets.map(({ asset }) => asset)).size < assets.length || new Set(contracts).size < assets.length)
     throw new ConfigError(`${name}: each asset, and each contract, may stand there once.`);

@@ -15,7 +15,7 @@ import type { Chain } from './chain.ts';
 import { judge, type Verdict } from './machine.ts';
 import type { Rates } from './rates.ts';
 import { payment, refusal } from './sightings.ts';
-import { type AssetSetting, assetsOf, type NetworkSetting } from './spec.ts';
+import { type AssetSetting, listAssets, type NetworkSetting } from './spec.ts';
 import type { PaymentRow, Place } from './store.ts';
 import * as store from './store.ts';
 
@@ -51,7 +51,7 @@ const wanted = ({ txid, index, amount, contract }: PaymentRow) => ({
 export function createSettler(deps: SettleDeps) {
   const { db, ledger, chain, network, rates, creditsPerUnit, clock, log, onSettled = () => undefined } = deps;
   const name = network.network;
-  const assets = new Map(assetsOf(network).map((one) => [one.asset, one]));
+  const assets = new Map(listAssets(network).map((one) => [one.asset, one]));
 
   /** The row as it is now, locked, if what was decided of it still holds. */
   async function still(trx: Db, row: PaymentRow, verdict: Verdict): Promise<PaymentRow | undefined> {

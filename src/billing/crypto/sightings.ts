@@ -22,7 +22,7 @@ export interface Known {
   ignored: ReadonlyMap<string, number>;
 }
 
-const keyOf = ({ txid, index }: { txid: string; index: string }): string => `${txid} ${index}`;
+const getKey = ({ txid, index }: { txid: string; index: string }): string => `${txid} ${index}`;
 
 /** Why an amount is not credited; undefined when it is. */
 export function refusal(amount: bigint, asset: AssetSetting, rate: bigint | null, creditsPerUnit: bigint) {
@@ -44,7 +44,7 @@ function first(seen: Seen, deposit: DepositRow, { network, now, creditsPerUnit }
   const rate = isAsked && !late ? deposit.rate : null;
   const reason: IgnoredReason | undefined =
     asset === undefined ? 'wrong_token' : refusal(seen.amount, asset, rate, creditsPerUnit);
-  const { height, state, lostHeight, reversals } = begin(sightingOf(seen), reason);
+  const { height, state, lostHeight, reversals } = begin(toSighting(seen), reason);
   return {
     network: network.network,
     txid: seen.txid,
@@ -67,7 +67,7 @@ function first(seen: Seen, deposit: DepositRow, { network, now, creditsPerUnit }
   };
 }
 
-const sightingOf = ({ block }: Seen): Sighting => (block === undefined ? 'pending' : { height: block.height });
+const toSighting = ({ block }: Seen): Sighting => (block === undefined ? 'pending' : { height: block.height });
 
 /** Returns the part of a row that the state machine uses. */
 export const payment = (row: PaymentRow) => ({
@@ -78,7 +78,7 @@ export const payment = (row: PaymentRow) => ({
 });
 
 function again(seen: Seen, row: PaymentRow): PaymentRow {
-  const { state, height, lostHeight } = seeAgain(payment(row), sightingOf(seen));
+  const { state, height, lostHeight } = seeAgain(payment(row), toSighting(seen));
   const blockHash = height === null ? null : (seen.block?.hash ?? row.block_hash);
   return { ...row, state, height, lost_height: lostHeight, block_hash: blockHash };
 }
@@ -93,14 +93,14 @@ const isSame = (a: PaymentRow, b: PaymentRow): boolean =>
   a.state === b.state && a.height === b.height && a.block_hash === b.block_hash && a.lost_height === b.lost_height;
 
 /** The rows that are new or not as they were. Transfers to addresses of no deposit are nobody's. */
-export function rowsOf(all: readonly Seen[], known: Known): PaymentRow[] {
-  const rows = new Map(known.payments.map((row) => [keyOf(row), row]));
+export function updateRows(all: readonly Seen[], known: Known): PaymentRow[] {
+  const rows = new Map(known.payments.map((row) => [getKey(row), row]));
   const ignored = new Map(known.ignored);
   const changed = new Map<string, PaymentRow>();
   for (const seen of all) {
     const deposit = known.deposits.get(seen.to);
     if (deposit === undefined || seen.amount <= 0n) continue;
-    const key = keyOf(seen);
+    const key = getKey(seen);
     const before = rows.get(key);
     const row = before ? again(seen, before) : first(seen, deposit, known);
     if (before && isSame(before, row)) continue;

@@ -97,9 +97,9 @@ const BITCOIN: AssetSetting = { asset: 'BTC', decimals: 8 };
 export const addressKey = (address: string): string => address.toLowerCase();
 
 /** Lists the assets accepted on the network. */
-export const assetsOf = (network: NetworkSetting): readonly AssetSetting[] =>
+export const listAssets = (network: NetworkSetting): readonly AssetSetting[] =>
   network.kind === 'evm' ? network.assets : [{ ...BITCOIN, ...(network.minimum && { minimum: network.minimum }) }];
 
 /** The asset of a transfer on the network: undefined for a token that is not taken. `contract` in lower case. */
 export const assetFor = (network: NetworkSetting, contract: string | undefined): AssetSetting | undefined =>
-  assetsOf(network).find((one) => one.contract?.toLowerCase() === contract);
+  listAssets(network).find((one) => one.contract?.toLowerCase() === contract);

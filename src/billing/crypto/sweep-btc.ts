@@ -33,7 +33,7 @@ export async function sweepBtc(db: Db, network: BtcNetwork, addresses: AddressMa
   const enough = (await esplora.height()) - network.confirmations + 1;
   const feeRate = (await esplora.feeRate(FEE_BLOCKS)) ?? FALLBACK_RATE;
 
-  async function coinsOf({ address, address_index: addressIndex }: store.DepositRow): Promise<OwnCoin[]> {
+  async function readCoins({ address, address_index: addressIndex }: store.DepositRow): Promise<OwnCoin[]> {
     return (await esplora.unspent(address)).flatMap(({ txid, vout, value, status }) =>
       status.confirmed && status.block_height <= enough
         ? [{ txid, index: vout, value: BigInt(value), addressIndex }]
@@ -41,7 +41,7 @@ export async function sweepBtc(db: Db, network: BtcNetwork, addresses: AddressMa
     );
   }
 
-  function psbtOf(inputs: readonly OwnCoin[], amount: bigint): string {
+  function buildPsbt(inputs: readonly OwnCoin[], amount: bigint): string {
     const transaction = new Transaction();
     for (const { txid, index, value, addressIndex } of inputs) {
       const publicKey = addresses.publicKey(addressIndex);
@@ -62,12 +62,12 @@ export async function sweepBtc(db: Db, network: BtcNetwork, addresses: AddressMa
   const rows = await store.allDeposits(db, addresses.keyId);
   const coins: OwnCoin[] = [];
   for (let i = 0; i < rows.length; i += AT_ONCE)
-    coins.push(...(await Promise.all(rows.slice(i, i + AT_ONCE).map(coinsOf))).flat());
+    coins.push(...(await Promise.all(rows.slice(i, i + AT_ONCE).map(readCoins))).flat());
   const transactions = planBtc(coins, feeRate).map(({ inputs, amount, fee }) => ({
     amount: String(amount),
     fee: String(fee),
     inputs: inputs.length,
-    psbt: psbtOf(inputs, amount),
+    psbt: buildPsbt(inputs, amount),
   }));
   return { network: network.network, to, feeRate, transactions };
 }

@@ -6,7 +6,7 @@ import { hexToBigInt, hexToNumber, numberToHex, padHex } from 'viem/utils';
 import type { Db } from '../../db/pool.ts';
 import { ChainError } from './chain.ts';
 import { createRpc } from './rpc.ts';
-import { type AssetSetting, assetsOf, type EvmNetwork } from './spec.ts';
+import { type AssetSetting, type EvmNetwork, listAssets } from './spec.ts';
 import * as store from './store.ts';
 import { type Difference, type EvmTransaction, type Holding, planEvm } from './sweep.ts';
 
@@ -30,7 +30,7 @@ const word = (hex: Hex): string => padHex(hex).slice(2);
 
 export async function sweepEvm(db: Db, network: EvmNetwork, keyId: string, to: string): Promise<EvmPlan> {
   const ask = createRpc(network);
-  const assets = assetsOf(network);
+  const assets = listAssets(network);
   const coin = assets.find(({ contract }) => contract === undefined)?.asset ?? 'the coin';
   const chainId = hexToNumber(await ask<Hex>('eth_chainId', []));
   if (chainId !== network.chainId) throw new ChainError(`The node of ${network.network} is of chain ${chainId}.`);
@@ -40,7 +40,7 @@ export async function sweepEvm(db: Db, network: EvmNetwork, keyId: string, to: s
   // Twice the base fee holds for six full blocks.
   const fees = { maxPriorityFeePerGas, maxFeePerGas: 2n * hexToBigInt(block.baseFeePerGas) + maxPriorityFeePerGas };
 
-  async function tokenOf(address: string, asset: AssetSetting) {
+  async function readToken(address: string, asset: AssetSetting) {
     const call = { to: asset.contract, data: `${BALANCE}${word(address as Hex)}` };
     const balance = hexToBigInt(await ask<Hex>('eth_call', [call, 'latest']));
     const data = `${TRANSFER}${word(to as Hex)}${word(numberToHex(balance))}`;
@@ -53,19 +53,19 @@ export async function sweepEvm(db: Db, network: EvmNetwork, keyId: string, to: s
     return { asset, balance, gas, data };
   }
 
-  async function holdingOf({ address, address_index: index }: store.DepositRow): Promise<Holding> {
+  async function readHolding({ address, address_index: index }: store.DepositRow): Promise<Holding> {
     const tokens = assets.filter(({ contract }) => contract !== undefined);
     const [balance, nonce, ...held] = await Promise.all([
       ask<Hex>('eth_getBalance', [address, 'latest']),
       ask<Hex>('eth_getTransactionCount', [address, 'latest']),
-      ...tokens.map((asset) => tokenOf(address, asset)),
+      ...tokens.map((asset) => readToken(address, asset)),
     ]);
     const path = `0/${index}`;
     return { address, path, nonce: hexToNumber(nonce), balance: hexToBigInt(balance), tokens: held };
   }
 
   /** Compares the balance with the transfers seen in the blocks that were read. */
-  function differencesOf(row: store.DepositRow, { balance, tokens }: Holding, payments: readonly store.PaymentRow[]) {
+  function findDifferences(row: store.DepositRow, { balance, tokens }: Holding, payments: readonly store.PaymentRow[]) {
     const held = [{ asset: coin, balance }, ...tokens.map((one) => ({ asset: one.asset.asset, balance: one.balance }))];
     return held.flatMap(({ asset, balance }): Difference[] => {
       const seen = payments.filter(
@@ -83,10 +83,10 @@ export async function sweepEvm(db: Db, network: EvmNetwork, keyId: string, to: s
     const some = rows.slice(i, i + AT_ONCE);
     const ids = some.map(({ id }) => id);
     const payments = Map.groupBy(await store.listPayments(db, ids), ({ deposit_id }) => deposit_id);
-    for (const [n, holding] of (await Promise.all(some.map(holdingOf))).entries()) {
+    for (const [n, holding] of (await Promise.all(some.map(readHolding))).entries()) {
       const row = some[n] as store.DepositRow;
       plan.transactions.push(...planEvm(holding, { chainId, to, coin, fees }));
-      plan.differences.push(...differencesOf(row, holding, payments.get(row.id) ?? []));
+      plan.differences.push(...findDifferences(row, holding, payments.get(row.id) ?? []));
     }
   }
   return plan;

@@ -15,7 +15,7 @@ export function roundHalfEven(numerator: bigint, denominator: bigint): bigint {
   return sign * (up ? whole + 1n : whole);
 }
 
-export const minorOf = (credits: bigint): bigint => roundHalfEven(credits, CREDITS_PER_MINOR_UNIT);
+export const roundToMinor = (credits: bigint): bigint => roundHalfEven(credits, CREDITS_PER_MINOR_UNIT);
 
 export interface Tax {
   name: string;
@@ -44,11 +44,11 @@ function thousandths(ratePercent: string): bigint {
   return BigInt(whole) * 1000n + BigInt(fraction.padEnd(3, '0'));
 }
 
-export function sumsOf(lines: readonly bigint[], taxes: readonly Tax[]): Sums {
+export function computeSums(lines: readonly bigint[], taxes: readonly Tax[]): Sums {
   const sum = (numbers: readonly bigint[]) => numbers.reduce((total, number) => total + number, 0n);
   const credits = sum(lines);
-  const amountsMinor = lines.map(minorOf);
-  const totalMinor = minorOf(credits);
+  const amountsMinor = lines.map(roundToMinor);
+  const totalMinor = roundToMinor(credits);
   const rates = taxes.map(({ ratePercent }) => thousandths(ratePercent));
   const taxesMinor = rates.map((rate) => roundHalfEven(totalMinor * rate, WHOLE + sum(rates)));
   return {

@@ -10,7 +10,7 @@ const some = (text: string | undefined): string | null => (text === undefined ||
 /** `DE` → `Germany`. */
 const countryName = (code: string): string => new Intl.DisplayNames('en', { type: 'region' }).of(code) ?? code;
 
-export function buyerOf(
+export function buildBuyer(
   accountId: string,
   user: { name: string; email: string } | undefined,
   address: BillingAddress = {},

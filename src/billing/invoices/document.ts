@@ -3,7 +3,7 @@
  * stays the same when prices, names and settings change. Pure: no I/O, no clock.
  */
 import { type Static, Type } from 'typebox';
-import { sumsOf } from './amounts.ts';
+import { computeSums } from './amounts.ts';
 import type { Seller } from './settings.ts';
 
 const whole = (description: string) => Type.String({ pattern: '^-?[0-9]+$', description });
@@ -102,10 +102,10 @@ export const isReverseCharge = ({ reverseCharge, country }: Seller, buyer: Pick<
   reverseCharge.countries.includes(buyer.country);
 
 /** A sum that is in the customer's favour makes a credit note. */
-export function contentOf({ number, issuedOn, period, currency, seller, buyer, charged, ...more }: Draft): Content {
+export function buildContent({ number, issuedOn, period, currency, seller, buyer, charged, ...more }: Draft): Content {
   const reversed = isReverseCharge(seller, buyer);
   const taxes = reversed ? [] : (seller.taxes ?? []);
-  const sums = sumsOf(
+  const sums = computeSums(
     charged.map(({ credits }) => credits),
     taxes,
   );

@@ -11,8 +11,8 @@ import type { Db } from '../../db/pool.ts';
 import { AppError, validationFailed } from '../../lib/errors.ts';
 import { dayAt } from '../ledger/days.ts';
 import { customer, type Ledger } from '../ledger/ledger.ts';
-import { buyerOf } from './buyer.ts';
-import { type Charged, type Content, contentOf, type Draft } from './document.ts';
+import { buildBuyer } from './buyer.ts';
+import { buildContent, type Charged, type Content, type Draft } from './document.ts';
 import { monthStart, type Period, periodAt } from './period.ts';
 import type { Seller } from './settings.ts';
 import * as store from './store.ts';
@@ -38,7 +38,7 @@ export interface Correction {
   also?: (trx: Db, accountId: string) => Promise<void>;
 }
 
-const zoneOf = ({ timeZone = 'UTC' }: Seller): string => timeZone;
+const getZone = ({ timeZone = 'UTC' }: Seller): string => timeZone;
 
 const charged = (row: store.UnbilledRow): Charged => ({
   streamID: row.kind === 'charge' ? row.stream_id : null,
@@ -50,7 +50,7 @@ const charged = (row: store.UnbilledRow): Charged => ({
 });
 
 export function createIssuer({ db, ledger, seller, currency }: IssueDeps) {
-  const zone = zoneOf(seller);
+  const zone = getZone(seller);
 
   /** In the caller's transaction: the last thing that it does, since all others wait for the number. */
   const keep = async (
@@ -63,12 +63,12 @@ export function createIssuer({ db, ledger, seller, currency }: IssueDeps) {
     }: { accountId: string; now: Date; periodUntil: Date | null } & Partial<Pick<store.NewInvoice, 'corrects' | 'key'>>,
   ): Promise<store.InvoiceRow> => {
     const [known, address] = [await store.findBuyer(trx, accountId), await store.findAddress(trx, accountId)];
-    const buyer = buyerOf(accountId, known, address);
+    const buyer = buildBuyer(accountId, known, address);
     const issuedOn = dayAt(now, zone);
     const series = `${seller.numberPrefix ?? ''}${issuedOn.slice(0, 4)}`;
     const sequence = await store.nextNumber(trx, series);
     const number = `${series}-${String(sequence).padStart(5, '0')}`;
-    const content: Content = contentOf({ ...draft, number, issuedOn, currency, seller, buyer });
+    const content: Content = buildContent({ ...draft, number, issuedOn, currency, seller, buyer });
     const row = { id: `inv-${ulid(now.getTime()).toLowerCase()}`, accountId, issuedAt: now, content };
     const full = { corrects: null, key: null, ...more, ...row, series, sequence };
     await store.insertInvoice(trx, full);

@@ -55,7 +55,7 @@ function printed<T>(value: T, print: (text: string) => string): T {
 }
 
 /** Selects the font for a letter; the additional one is opened at its first use. */
-function facesOf(doc: Doc, hasAdded: boolean): FaceOf {
+function createFaceFinder(doc: Doc, hasAdded: boolean): FaceOf {
   const known = new Map<number, Face | undefined>();
   const has = (name: string, codePoint: number) => openFont(doc.font(name)).font.hasGlyphForCodePoint(codePoint);
   const look: FaceOf = (codePoint) => {
@@ -74,10 +74,10 @@ function createPen(doc: Doc, faceOf: FaceOf) {
     doc.font(face === 'own' ? weight : face).fontSize(size);
   // At size 1: the same beginnings of lines are measured again and again.
   const widths: Record<Weight, Map<string, number>> = { regular: new Map(), bold: new Map() };
-  const widthOf = (text: string, weight: Weight): number =>
+  const measureText = (text: string, weight: Weight): number =>
     pieces(text, faceOf).reduce((sum, piece) => sum + take(piece, 1, weight).widthOfString(piece.text), 0);
   const measure: Measure = (text, size, weight) => {
-    const width = widths[weight].get(text) ?? widthOf(text, weight);
+    const width = widths[weight].get(text) ?? measureText(text, weight);
     widths[weight].set(text, width);
     return width * size;
   };
@@ -122,7 +122,7 @@ export async function renderPdf(kept: Content, added?: AddedFont): Promise<Buffe
   for (const [weight, file] of Object.entries(FILES)) doc.registerFont(weight, readFileSync(file));
   if (added) doc.registerFont('added', added.bytes as Buffer, added.name);
 
-  const faceOf = facesOf(doc, added !== undefined);
+  const faceOf = createFaceFinder(doc, added !== undefined);
   let isComplete = true;
   const onMissing = () => {
     isComplete = false;

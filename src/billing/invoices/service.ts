@@ -26,7 +26,7 @@ function show({ id, issuedAt, corrects, content: { imprint: _printed, ...content
 }
 
 /** Without what only one by itself shows. */
-export const summaryOf = ({
+export const summarize = ({
   lines: _lines,
   roundingMinor: _rounding,
   taxes: _taxes,

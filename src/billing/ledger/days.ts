@@ -33,7 +33,7 @@ const BETWEEN_HOURS: ReadonlySet<number> = new Set(
 const formats = new Map<string, Intl.DateTimeFormat>();
 
 /** In its own way of writing numbers, a day is written as ISO 8601 has it. */
-function formatOf(timeZone: string): Intl.DateTimeFormat {
+function getFormat(timeZone: string): Intl.DateTimeFormat {
   let format = formats.get(timeZone);
   if (!format) {
     const fields = { year: 'numeric', month: '2-digit', day: '2-digit' } as const;
@@ -52,7 +52,7 @@ export function isDay(text: string): boolean {
 }
 
 /** The day that it is at this time there. */
-export const dayAt = (at: Date, timeZone: string): string => formatOf(timeZone).format(at);
+export const dayAt = (at: Date, timeZone: string): string => getFormat(timeZone).format(at);
 
 /** The day so many days later. */
 export const addDays = (day: string, days: number): string =>

@@ -67,14 +67,14 @@ export function parsePrices(text?: string): PriceList {
     if (from !== undefined && !isTime(from))
       throw wrong(`has "${from}" where a time such as 2027-01-01T00:00:00Z should be`);
     const at = from === undefined ? Number.NEGATIVE_INFINITY : Date.parse(from);
-    const prices = list.get(profileOf(quality, framerate)) ?? [];
-    if (prices.some((other) => other.from === at))
+    const history = list.get(profileOf(quality, framerate)) ?? [];
+    if (history.some((other) => other.from === at))
       throw wrong(`has two prices for ${quality} ${framerate} from the same time`);
-    prices.push({ from: at, creditsPerHour: BigInt(creditsPerHour) });
+    history.push({ from: at, creditsPerHour: BigInt(creditsPerHour) });
   }
-  for (const [profile, prices] of list) {
-    prices.sort((a, b) => a.from - b.from);
-    if (prices[0]?.from !== Number.NEGATIVE_INFINITY) throw wrong(`has no price for ${profile} without a "from"`);
+  for (const [profile, history] of list) {
+    history.sort((a, b) => a.from - b.from);
+    if (history[0]?.from !== Number.NEGATIVE_INFINITY) throw wrong(`has no price for ${profile} without a "from"`);
   }
   return list;
 }

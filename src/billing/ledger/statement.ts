@@ -20,10 +20,10 @@ const LIST = 'led';
 export type StatementOrder = 'number';
 export type StatementArgs = ListArgs<StatementOrder>;
 
-const cursorOf = (number: bigint): string =>
+const buildCursor = (number: bigint): string =>
   encodeCursor(LIST, { key: String(number).padStart(20, '0'), id: `n${number}` }, 'name');
 
-const numberOf = (cursor: string, path: string | undefined): bigint =>
+const parseCursor = (cursor: string, path: string | undefined): bigint =>
   BigInt(decodeCursor(LIST, cursor, path, 'name').id.slice(1));
 
 /** The requested entries and cursors: numbers. */
@@ -34,9 +34,9 @@ export interface Asked {
 }
 
 /** Throws `validation_failed` for a cursor of another list. */
-export const askedOf = (args: StatementArgs): Asked => ({
-  after: args.after ? numberOf(args.after, args.afterPath) : undefined,
-  before: args.before ? numberOf(args.before, '/before') : undefined,
+export const parseArgs = (args: StatementArgs): Asked => ({
+  after: args.after ? parseCursor(args.after, args.afterPath) : undefined,
+  before: args.before ? parseCursor(args.before, '/before') : undefined,
   ascending: args.orderBy?.descending === false,
 });
 
@@ -44,7 +44,11 @@ export const askedOf = (args: StatementArgs): Asked => ({
  * Slices as Relay does: `last` cuts the result of `first`. `from` entries stand up to `after`, and `to` before
  * `before`.
  */
-export function sliceOf({ first, last }: Pick<PageArgs, 'first' | 'last'>, from: number, to: number): [number, number] {
+export function computeSlice(
+  { first, last }: Pick<PageArgs, 'first' | 'last'>,
+  from: number,
+  to: number,
+): [number, number] {
   const until = Math.max(from, to);
   const end = Math.min(until, from + (first ?? (last === undefined ? DEFAULT_PAGE : until - from)));
   return [Math.max(from, end - (last ?? end - from)), end];
@@ -74,7 +78,7 @@ export function connectEntries(
   rows: readonly StatementRow[],
   place: { total: number; start: number; end: number },
 ): Connection<LedgerEntry> {
-  const edges = rows.map((row) => ({ cursor: cursorOf(row.number), node: showEntry(row) }));
+  const edges = rows.map((row) => ({ cursor: buildCursor(row.number), node: showEntry(row) }));
   return {
     totalCount: place.total,
     pageInfo: {

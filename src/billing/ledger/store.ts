@@ -137,7 +137,7 @@ export interface EntryRange {
   ascending: boolean;
 }
 
-const entriesOf = ({
+const selectEntries = ({
   accountId,
   where,
 }: Pick<EntryRange, 'accountId' | 'where'>) => sql`from loopstream.ledger_entries e
@@ -152,7 +152,7 @@ export async function countEntries(
 ): Promise<number> {
   const compare = sql.raw(`${range.ascending ? '<' : '>'}${place?.itself ? '=' : ''}`);
   const { rows } = await (range.where
-    ? sql<{ count: bigint }>`select count(*) as count ${entriesOf(range)}
+    ? sql<{ count: bigint }>`select count(*) as count ${selectEntries(range)}
         and ${place ? sql`e.number ${compare} ${place.number}` : sql`true`}`
     : // They are numbered without a gap: nothing has to be counted.
       sql<{ count: bigint }>`select case
@@ -179,7 +179,7 @@ export async function readStatement(
       : undefined;
   const { rows } = await sql<StatementRow>`select e.transaction_id, t.kind, t.at, t.posted_at, t.details,
       e.credits, e.number, e.balance
-    ${entriesOf(range)} and ${numbered ?? sql`true`}
+    ${selectEntries(range)} and ${numbered ?? sql`true`}
     order by e.number ${sql.raw(range.ascending ? 'asc' : 'desc')}
     limit ${limit} offset ${numbered ? 0 : skip}`.execute(db);
   return rows;

@@ -22,7 +22,7 @@ export interface UsageRange {
 }
 
 /** Throws `validation_failed`, naming what is wrong. */
-export function rangeOf({ from, to, timeZone, groupBy }: UsageAsked, now: Date): UsageRange {
+export function parseRange({ from, to, timeZone, groupBy }: UsageAsked, now: Date): UsageRange {
   if (brokenRule([TIME_ZONE], timeZone) || !isTimeZone(timeZone))
     throw validationFailed([{ path: '/timeZone', message: TIME_ZONE.sentence }]);
   const last = to ?? dayAt(now, timeZone);
@@ -46,7 +46,7 @@ const sum = (rows: readonly UsageRow[]) => ({
 });
 
 /** Days all have a line, also those without a charge, since a chart has room for them; streams only those that used something. */
-export function usageOf({ from, to, timeZone, groupBy, starts }: UsageRange, rows: readonly UsageRow[]): Usage {
+export function computeUsage({ from, to, timeZone, groupBy, starts }: UsageRange, rows: readonly UsageRow[]): Usage {
   const byDay = Map.groupBy(rows, ({ day }) => day);
   const lines: UsageLine[] =
     groupBy === 'day'

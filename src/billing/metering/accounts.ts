@@ -4,5 +4,5 @@ import { ACCOUNT_LABEL } from '../../resources/common/names.ts';
 import type { LoopStream } from '../../resources/stream/resource.ts';
 
 /** The account of a stream; nobody pays for one that carries no label. */
-export const accountOf = ({ metadata }: Pick<LoopStream, 'metadata'>): string | undefined =>
+export const findAccount = ({ metadata }: Pick<LoopStream, 'metadata'>): string | undefined =>
   metadata.labels?.[ACCOUNT_LABEL] || undefined;

@@ -13,12 +13,12 @@ import {
   FINALIZER,
 } from '../../resources/common/names.ts';
 import { LOOPSTREAMS, type LoopStream } from '../../resources/stream/resource.ts';
-import { accountOf } from './accounts.ts';
+import { findAccount } from './accounts.ts';
 import { acknowledgeable } from './count.ts';
 
 /** Returns the marks that a paid stream lacks; undefined when it has them all, or is none of ours. */
 export function missing({ metadata, spec }: LoopStream): { finalizers?: string[]; gates?: object[] } | undefined {
-  if (metadata.deletionTimestamp || accountOf({ metadata }) === undefined) return undefined;
+  if (metadata.deletionTimestamp || findAccount({ metadata }) === undefined) return undefined;
   const { finalizers = [] } = metadata;
   const { readinessGates = [] } = spec;
   const lacks = {

@@ -70,7 +70,7 @@ export interface Given {
 const TENTHS_PER_HOUR = 36_000n;
 
 /** Converts seconds of a session: they have one decimal digit, which is not exact in a float. */
-export const tenthsOf = (seconds: number): number => Math.floor(seconds * 10 + 1e-6);
+export const toTenths = (seconds: number): number => Math.floor(seconds * 10 + 1e-6);
 /** Formats them as a decimal number. */
 export const secondsText = (tenths: number): string => String(tenths / 10);
 /** Counts are never later than this unless a clock is wrong: then the day of the time is unknown. */
@@ -95,22 +95,22 @@ interface Piece {
 }
 
 /** At a time in milliseconds. */
-export const priceOf = (prices: PriceList, profile: Profile, at: number): bigint =>
+export const findPrice = (prices: PriceList, profile: Profile, at: number): bigint =>
   prices.get(profile)?.findLast(({ from }) => from <= at)?.creditsPerHour ?? 0n;
 
 /**
  * Returns the profiles seen of the session's pod, or of the whole stream where a session stands for several or nobody
  * saw the pod.
  */
-function seenOf({ entry, played }: Given): readonly Played[] {
+function selectPlayed({ entry, played }: Given): readonly Played[] {
   const own = entry.through === undefined ? played.filter(({ podUID }) => podUID === entry.podUID) : [];
   return own.length > 0 ? own : played;
 }
 
 /** The interval cut where the profile, the price or a day changes, with the seconds divided in proportion, none lost. */
-function piecesOf(given: Given, tenths: number, from: number, to: number): Piece[] {
+function splitTime(given: Given, tenths: number, from: number, to: number): Piece[] {
   const { fallback, prices } = given;
-  const seen = seenOf(given);
+  const seen = selectPlayed(given);
   // Before it was seen for the first time it played what it was seen with then.
   const profileAt = (at: number) =>
     (seen.findLast(({ since }) => since.getTime() <= at) ?? seen[0])?.profile ?? fallback;
@@ -129,7 +129,7 @@ function piecesOf(given: Given, tenths: number, from: number, to: number): Piece
     const profile = profileAt(begin);
     const piece = {
       profile,
-      creditsPerHour: priceOf(prices, profile, begin),
+      creditsPerHour: findPrice(prices, profile, begin),
       from: begin,
       to: end,
       tenths: upTo - done,
@@ -147,7 +147,7 @@ function piecesOf(given: Given, tenths: number, from: number, to: number): Piece
 }
 
 /** Since when what is not counted yet may have been on air, and up to when. A clock that has jumped moves neither beyond it. */
-function intervalOf({ entry, known, now }: Given, before: number, total: number): [from: number, to: number] {
+function findInterval({ entry, known, now }: Given, before: number, total: number): [from: number, to: number] {
   const started = Date.parse(entry.startedAt);
   // It cannot have had what is counted in less time.
   const earliest = started + before * 100;
@@ -162,14 +162,14 @@ function intervalOf({ entry, known, now }: Given, before: number, total: number)
 export function countEntry(given: Given): Posting | undefined {
   const { entry, known } = given;
   const number = lastNumber(entry);
-  const total = tenthsOf(entry.onAirSeconds);
+  const total = toTenths(entry.onAirSeconds);
   const before = known.reduce((sum, { tenths }) => sum + tenths, 0);
   const tenths = total - before;
   if (tenths <= 0) return undefined;
-  const [from, to] = intervalOf(given, before, total);
+  const [from, to] = findInterval(given, before, total);
   const counted = { ...(known.find((one) => one.number === number) ?? notCounted(number)) };
   const charges: SessionCharge[] = [];
-  for (const piece of piecesOf(given, tenths, from, to)) {
+  for (const piece of splitTime(given, tenths, from, to)) {
     counted.tenths += piece.tenths;
     counted.cost += BigInt(piece.tenths) * piece.creditsPerHour;
     const credits = counted.cost / TENTHS_PER_HOUR - counted.credits;
@@ -206,5 +206,5 @@ export function acknowledgeable(sessions: readonly Session[], acknowledged: numb
 /** The same for the same book: what has been counted in whole need not be looked at again. */
 export const signature = (sessions: readonly Session[]): string =>
   sessions
-    .map((one) => `${one.number}-${lastNumber(one)}:${tenthsOf(one.onAirSeconds)}${one.endedAt ? '.' : ''}`)
+    .map((one) => `${one.number}-${lastNumber(one)}:${toTenths(one.onAirSeconds)}${one.endedAt ? '.' : ''}`)
     .join(' ');

@@ -18,7 +18,7 @@ import type { LoopStream } from '../../resources/stream/resource.ts';
 import { lastNumber } from '../../resources/stream/sessions.ts';
 import { isWanted, type Phase } from '../../resources/stream/spec.ts';
 import { type PriceList, priceAt } from '../ledger/prices.ts';
-import { type Counted, tenthsOf } from './count.ts';
+import { type Counted, toTenths } from './count.ts';
 
 /** Hours of credit left at which streams say so, the most first. */
 export const WARN_HOURS = [24, 1] as const;
@@ -70,7 +70,7 @@ export function uncharged(
       seconds = Math.max(seconds, (now.getTime() - since) / 1000);
     }
     const known = counted.filter(({ number }) => number >= session.number && number <= lastNumber(session));
-    return sum + Math.max(0, tenthsOf(seconds) - known.reduce((total, one) => total + one.tenths, 0));
+    return sum + Math.max(0, toTenths(seconds) - known.reduce((total, one) => total + one.tenths, 0));
   }, 0);
   return Math.floor(tenths / 10);
 }
@@ -127,7 +127,7 @@ export function judge(credit: Credit, estimate: Estimate, graceSeconds: number, 
 }
 
 /** Returns the condition of a stream: the same text for the same state, so that a steady stream is not written. */
-export function conditionOf(
+export function buildCondition(
   stream: LoopStream,
   { exhaustedAt, isOver }: Pick<Verdict, 'exhaustedAt' | 'isOver'>,
   graceSeconds: number,

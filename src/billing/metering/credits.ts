@@ -7,9 +7,9 @@ import { type Clock, systemClock } from '../../lib/clock.ts';
 import { findCondition } from '../../resources/common/conditions.ts';
 import { API_VERSION, CREDIT_CONDITION, FIELD_MANAGER_CREDIT } from '../../resources/common/names.ts';
 import { LOOPSTREAMS, type LoopStream } from '../../resources/stream/resource.ts';
-import { accountOf } from './accounts.ts';
+import { findAccount } from './accounts.ts';
 import { missing } from './books.ts';
-import { conditionOf, judge, sameCondition, type Verdict } from './credit.ts';
+import { buildCondition, judge, sameCondition, type Verdict } from './credit.ts';
 import type { AccountCredit, Estimates } from './estimate.ts';
 import { eachOf } from './parallel.ts';
 import * as store from './store.ts';
@@ -36,7 +36,7 @@ export function createCredits(deps: CreditsDeps) {
     const { metadata, status } = stream;
     // Before it can be counted it is not let on air.
     if (metadata.deletionTimestamp || missing(stream)) return;
-    const condition = conditionOf(stream, verdict, graceSeconds, now);
+    const condition = buildCondition(stream, verdict, graceSeconds, now);
     if (sameCondition(findCondition(status?.conditions, CREDIT_CONDITION), condition)) return;
     const { name, namespace = '', uid } = metadata;
     const said = {
@@ -95,7 +95,7 @@ export function createCredits(deps: CreditsDeps) {
 
     /** The same for one stream that has said nothing yet, at once; `all` are those of its account. */
     async begin(stream: LoopStream, all: readonly LoopStream[]): Promise<void> {
-      const accountId = accountOf(stream);
+      const accountId = findAccount(stream);
       if (accountId === undefined) return;
       const estimate = (await estimates.estimates(new Map([[accountId, all]]))).get(accountId);
       const now = clock.now();

@@ -14,13 +14,13 @@ import * as store from './store.ts';
 
 const RETRY_MS = 1_000;
 
-const profileOf = (pod: Pod): Profile | undefined => {
+const readProfile = (pod: Pod): Profile | undefined => {
   const profile = programOfPod(pod)?.profile ?? '';
   return parseProfile(profile) && (profile as Profile);
 };
 
 /** The stream that a pod is of, by its owner. */
-const streamOf = ({ metadata }: Pod): string | undefined =>
+const findStream = ({ metadata }: Pod): string | undefined =>
   metadata.ownerReferences?.find(({ kind, controller }) => kind === 'LoopStream' && controller)?.uid;
 
 export type PodCache = Reflector<KubeObject<PodSpec, PodStatus>>;
@@ -51,9 +51,9 @@ export function watchProfiles(
   };
   pods.onChange(
     (_key, pod, before) => {
-      const [profile, streamUID] = pod ? [profileOf(pod), streamOf(pod)] : [];
+      const [profile, streamUID] = pod ? [readProfile(pod), findStream(pod)] : [];
       if (!pod || profile === undefined || streamUID === undefined) return;
-      if (before && before.metadata.uid === pod.metadata.uid && profileOf(before) === profile) return;
+      if (before && before.metadata.uid === pod.metadata.uid && readProfile(before) === profile) return;
       waiting.push({ streamUID, podUID: pod.metadata.uid, since: clock.now(), profile });
       writing ??= write();
     },

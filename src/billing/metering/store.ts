@@ -2,7 +2,7 @@
 import { sql } from 'kysely';
 import type { Db } from '../../db/pool.ts';
 import type { Profile } from '../../resources/stream/profile.ts';
-import { type Counted, type Played, secondsText, tenthsOf } from './count.ts';
+import { type Counted, type Played, secondsText, toTenths } from './count.ts';
 import type { Credit } from './credit.ts';
 
 /** Sessions of a stream, from one number through another. */
@@ -31,10 +31,10 @@ interface SessionRow {
 const toCounted = (row: SessionRow): CountedRow => ({
   streamUID: row.stream_uid,
   number: Number(row.session),
-  tenths: tenthsOf(Number(row.seconds)),
+  tenths: toTenths(Number(row.seconds)),
   cost: row.cost,
   credits: row.credits,
-  chargedTenths: tenthsOf(Number(row.charged_seconds)),
+  chargedTenths: toTenths(Number(row.charged_seconds)),
   charges: row.charges,
   until: row.until,
 });

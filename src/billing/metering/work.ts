@@ -12,7 +12,7 @@ import { CREDIT_CONDITION } from '../../resources/common/names.ts';
 import type { LoopStream } from '../../resources/stream/resource.ts';
 import type { LoopStreamSpec, LoopStreamStatus } from '../../resources/stream/spec.ts';
 import type { Job } from '../ledger/jobs.ts';
-import { accountOf } from './accounts.ts';
+import { findAccount } from './accounts.ts';
 import { type Books, isOver, missing } from './books.ts';
 import { acknowledgeable } from './count.ts';
 import type { Credits } from './credits.ts';
@@ -21,7 +21,7 @@ import { eachOf } from './parallel.ts';
 
 /** Index of the streams that an account has. */
 export const BY_ACCOUNT = 'account';
-export const byAccountIndex = { [BY_ACCOUNT]: (stream: LoopStream) => [accountOf(stream) ?? []].flat() };
+export const byAccountIndex = { [BY_ACCOUNT]: (stream: LoopStream) => [findAccount(stream) ?? []].flat() };
 
 const WORKERS = 8;
 /** A deletion that waits for the book of a last pod is looked at again when that comes; this is for what else may be. */
@@ -45,7 +45,7 @@ export interface WorkDeps {
 export function byAccount(streams: readonly LoopStream[]): Map<string, LoopStream[]> {
   const found = new Map<string, LoopStream[]>();
   for (const stream of streams) {
-    const accountId = accountOf(stream);
+    const accountId = findAccount(stream);
     if (accountId === undefined) continue;
     const owned = found.get(accountId);
     if (owned) owned.push(stream);
@@ -65,7 +65,7 @@ export function meterJob({ streams, meter, books, settled, everyMs }: WorkDeps):
       await meter.count(all, signal);
       const done = all.filter(
         (stream) =>
-          (accountOf(stream) === undefined || meter.isCounted(stream)) &&
+          (findAccount(stream) === undefined || meter.isCounted(stream)) &&
           acknowledgeable(stream.status?.sessions ?? [], stream.status?.acknowledgedSession) !== undefined,
       );
       await eachOf(done, (stream) => books.acknowledge(stream), signal);
@@ -81,7 +81,7 @@ export const creditJob = ({ streams, credits, everyMs }: WorkDeps): Job => ({
 });
 
 const isNew = (stream: LoopStream): boolean =>
-  accountOf(stream) !== undefined &&
+  findAccount(stream) !== undefined &&
   stream.metadata.deletionTimestamp === undefined &&
   (missing(stream) !== undefined || findCondition(stream.status?.conditions, CREDIT_CONDITION) === undefined);
 
@@ -94,10 +94,10 @@ export function attend({ streams, meter, books, credits, settled, log }: WorkDep
     if (isOver(stream)) {
       await settled();
       await meter.count([stream], signal);
-      if (accountOf(stream) === undefined || meter.isCounted(stream)) await books.release(stream);
+      if (findAccount(stream) === undefined || meter.isCounted(stream)) await books.release(stream);
     } else if (isNew(stream) && (await books.take(stream))) {
       const taken = streams.get(namespace, name);
-      if (taken) await credits.begin(taken, streams.byIndex(BY_ACCOUNT, accountOf(taken) ?? ''));
+      if (taken) await credits.begin(taken, streams.byIndex(BY_ACCOUNT, findAccount(taken) ?? ''));
     }
   };
   const queue = createQueue({ workers: WORKERS, process: look, backoff: BACKOFF, log: log.child({ at: 'streams' }) });

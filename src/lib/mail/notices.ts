@@ -3,7 +3,7 @@
  * one address become one letter. Pure: no I/O, no clock.
  */
 import type { Mail } from './mailer.ts';
-import { mailOf } from './templates.ts';
+import { renderMail } from './templates.ts';
 
 export const NOTICE_KINDS = ['password', 'apiKey', 'passkey', 'app', 'provider'] as const;
 export type NoticeKind = (typeof NOTICE_KINDS)[number];
@@ -110,7 +110,7 @@ const sentence = ({ kind, what, at }: Notice): string => {
   return `${time}: ${WORDS[kind].one} ${quoteName(what)}. ${WORDS[kind].meaning}`;
 };
 
-const subjectOf = (notices: readonly Notice[]): string => {
+const writeSubject = (notices: readonly Notice[]): string => {
   const kinds = NOTICE_KINDS.filter((kind) => notices.some((notice) => notice.kind === kind));
   const [only] = kinds;
   if (notices.length === 1 && only) return WORDS[only].subject;
@@ -127,9 +127,9 @@ export function noticeMail(to: string, notices: readonly Notice[], publicUrl: st
   const [page = '/account'] = pages.size === 1 ? pages : ['/account' as const];
   const shown = notices.slice(0, MAX_LINES).map(sentence);
   const more = notices.length - shown.length;
-  return mailOf({
+  return renderMail({
     to,
-    subject: subjectOf(notices),
+    subject: writeSubject(notices),
     before: [
       'This is about your loopstream account.',
       ...shown,

@@ -66,18 +66,18 @@ export const nameKey = (name: string): string => name.normalize('NFC').toLowerCa
  */
 export function encodeCursor(list: string, { key, id }: Place, by: Order['by'] = 'createdAt'): string {
   const text = by === 'createdAt' ? `${list} ${key} ${id}` : `${list}.${by} ${base64url(key)} ${id}`;
-  return base64url(`${text} ${sumOf(text)}`);
+  return base64url(`${text} ${checksum(text)}`);
 }
 
 const base64url = (text: string): string => Buffer.from(text).toString('base64url');
-const sumOf = (text: string): string => crc32(text).toString(36);
+const checksum = (text: string): string => crc32(text).toString(36);
 
 /** Throws `validation_failed` for anything that `encodeCursor` did not make for this list in this order. */
 export function decodeCursor(list: string, cursor: string, path = '/cursor', by: Order['by'] = 'createdAt'): Place {
   const bytes = Buffer.from(cursor, 'base64url');
   const text = bytes.toString('latin1');
   const [name, raw = '', id = '', sum, ...more] = text.split(' ');
-  const isWhole = sum === sumOf(text.slice(0, text.lastIndexOf(' '))) && bytes.toString('base64url') === cursor;
+  const isWhole = sum === checksum(text.slice(0, text.lastIndexOf(' '))) && bytes.toString('base64url') === cursor;
   const isPlace = ID.test(id) && (by !== 'createdAt' || TIME.test(raw)) && more.length === 0;
   if (isWhole && isPlace && name === (by === 'createdAt' ? list : `${list}.${by}`))
     return { key: by === 'createdAt' ? raw : Buffer.from(raw, 'base64url').toString(), id };
@@ -134,11 +134,11 @@ export function connect<S, T>(
   const end = Math.min(to, from + first);
   const start = Math.max(from, end - (args.last ?? end - from));
 
-  const cursorOf = (item: S) => encodeCursor(list, place(item, by), by);
+  const buildCursor = (item: S) => encodeCursor(list, place(item, by), by);
   const edges: Edge<S, T>[] = [];
   for (let i = start; i < end; i += 1) {
     const item = items[descending ? count - 1 - i : i] as S;
-    edges.push(new Edge(item, show(item), cursorOf));
+    edges.push(new Edge(item, show(item), buildCursor));
   }
   // With `first` and `last` both, the specification counts what `first` has cut off as well.
   const hasPrevious = start > 0 || (args.last !== undefined && to - from > args.last);
@@ -149,14 +149,14 @@ export function connect<S, T>(
 class Edge<S, T> {
   readonly node: T;
   readonly #item: S;
-  readonly #cursorOf: (item: S) => string;
-  constructor(item: S, node: T, cursorOf: (item: S) => string) {
+  readonly #buildCursor: (item: S) => string;
+  constructor(item: S, node: T, buildCursor: (item: S) => string) {
     this.node = node;
     this.#item = item;
-    this.#cursorOf = cursorOf;
+    this.#buildCursor = buildCursor;
   }
   get cursor(): string {
-    return this.#cursorOf(this.#item);
+    return this.#buildCursor(this.#item);
   }
 }
 

@@ -219,7 +219,7 @@ const destination: Definition = {
 };
 
 /** The whole object: a structural schema names apiVersion, kind and metadata, so that `kubectl explain` can tell of them. */
-function schemaOf({ description, spec, specDescription, status, additions }: Definition): Structural {
+function buildSchema({ description, spec, specDescription, status, additions }: Definition): Structural {
   const root: Structural = {
     type: 'object',
     description,
@@ -260,7 +260,7 @@ function crd(definition: Definition): CustomResourceDefinition {
           name: version,
           served: true,
           storage: true,
-          schema: { openAPIV3Schema: schemaOf(definition) },
+          schema: { openAPIV3Schema: buildSchema(definition) },
           subresources: {
             status: {},
             ...(scale ? { scale: { specReplicasPath: '.spec.replicas', statusReplicasPath: '.status.replicas' } } : {}),

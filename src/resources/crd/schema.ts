@@ -66,7 +66,7 @@ export function toStructural(type: TSchema, path = 'schema'): Structural {
   const source = type as unknown as Record<string, unknown>;
   const strange = Object.keys(source).filter((key) => !HANDLED.has(key));
   if (strange.length > 0) throw new TypeError(`${path}: ${strange.join(', ')} has no place in a structural schema.`);
-  const schema: Structural = { type: typeOf(source, path) };
+  const schema: Structural = { type: readType(source, path) };
   for (const key of KEPT) if (source[key] !== undefined) Object.assign(schema, { [key]: source[key] });
   if (source.const !== undefined) schema.enum = [source.const];
   if (Array.isArray(source.enum)) schema.enum = [...source.enum];
@@ -84,7 +84,7 @@ export function toStructural(type: TSchema, path = 'schema'): Structural {
   return schema;
 }
 
-function typeOf(source: Record<string, unknown>, path: string): string {
+function readType(source: Record<string, unknown>, path: string): string {
   if (typeof source.type === 'string') return source.type;
   const values = Array.isArray(source.enum) ? source.enum : source.const === undefined ? [] : [source.const];
   const types = new Set(values.map((value) => (Number.isInteger(value) ? 'integer' : typeof value)));

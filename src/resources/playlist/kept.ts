@@ -32,10 +32,10 @@ export function keptBytes({ metadata, spec }: Playlist): { sizes: number[]; tota
   return { sizes, total: sizes.reduce((sum, size) => sum + size, 0) };
 }
 
-const annotationOf = (sizes: readonly number[]) => ({ [VERSION_BYTES_ANNOTATION]: sizes.join(' ') });
+const buildAnnotation = (sizes: readonly number[]) => ({ [VERSION_BYTES_ANNOTATION]: sizes.join(' ') });
 
 /** The annotation of a playlist whose first version is `spec`. */
-export const keepingFirst = (spec: PlaylistSpec): Record<string, string> => annotationOf([versionBytes(spec)]);
+export const keepingFirst = (spec: PlaylistSpec): Record<string, string> => buildAnnotation([versionBytes(spec)]);
 
 /** The annotation with another version, and how many bytes more the playlist takes then, its versions among them. */
 export function keepingNext(
@@ -45,5 +45,5 @@ export function keepingNext(
   const { sizes, total } = keptBytes(playlist);
   const after = [...sizes, versionBytes(next)].slice(-HISTORY_LIMIT);
   const grown = versionBytes(next) - versionBytes(playlist.spec);
-  return { annotations: annotationOf(after), more: grown + after.reduce((sum, size) => sum + size, 0) - total };
+  return { annotations: buildAnnotation(after), more: grown + after.reduce((sum, size) => sum + size, 0) - total };
 }

@@ -2,7 +2,7 @@
 import { hash } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { AUTH_PATH, cookieOf, failedOutside } from '../../auth/addresses.ts';
+import { AUTH_PATH, failedOutside, readCookie } from '../../auth/addresses.ts';
 import { parseBearer } from '../../auth/bearer.ts';
 import { evenly } from '../../auth/even.ts';
 import { OUTSIDE_CALLBACK_PATH } from '../../auth/outside.ts';
@@ -224,7 +224,7 @@ function admitPage({ headers, body }: FastifyRequest, publicUrl: string): void {
 function accountIn({ body, headers }: Pick<FastifyRequest, 'body' | 'headers'>, cookie: string): string {
   const { email } = (jsonOf(body as Buffer | undefined) ?? {}) as { email?: unknown };
   if (typeof email === 'string') return email.trim().toLowerCase();
-  return cookieOf(headers.cookie ?? '', cookie) ?? '';
+  return readCookie(headers.cookie ?? '', cookie) ?? '';
 }
 
 /** Counts by the account that a request names, or the session it is made in. Throws `rate_limited`. */

@@ -5,7 +5,7 @@ import {
   PROTECTED_RESOURCE_PATHS,
   type Resource,
   SERVER_METADATA_PATH,
-  sessionCookieOf,
+  sessionCookieName,
 } from '../../auth/addresses.ts';
 import { AUTH_CONNECTIONS, type Auth } from '../../auth/better-auth.ts';
 import { resourceMetadata, serverMetadata } from '../../auth/documents.ts';
@@ -51,7 +51,7 @@ export async function serveAuth(app: FastifyInstance, server: AuthServer, deps: 
   const { config, counter, methods, metrics } = deps;
   methods.watch(app);
   const inTurn = createTurns(TURNS);
-  const cookie = sessionCookieOf(config.publicUrl);
+  const cookie = sessionCookieName(config.publicUrl);
   await app.register(async (auth) => {
     metrics?.auth.observe(auth, { cookie, wasUsed: server.wasUsed });
     await authRoutes(auth, {

@@ -63,9 +63,9 @@ export const group = (description: string, properties: Record<string, Value>): V
 });
 
 /** Returns the value in values.yaml. */
-export const defaultOf = (value: Value): unknown =>
+export const getDefault = (value: Value): unknown =>
   value.properties
-    ? Object.fromEntries(Object.entries(value.properties).map(([name, child]) => [name, defaultOf(child)]))
+    ? Object.fromEntries(Object.entries(value.properties).map(([name, child]) => [name, getDefault(child)]))
     : value.default;
 
 /** Every value that is set by itself, with its path, in order. */

@@ -93,7 +93,7 @@ function panelJson(panel: Panel, id: number, gridPos: { x: number; y: number; w:
       },
       overrides: [],
     },
-    options: named ? { ...optionsOf(kind), textMode: 'name' } : optionsOf(kind),
+    options: named ? { ...buildOptions(kind), textMode: 'name' } : buildOptions(kind),
     targets: queries.map(({ expr, legend }, index) => ({
       refId: String.fromCharCode(65 + index),
       datasource: DATASOURCE,
@@ -104,7 +104,7 @@ function panelJson(panel: Panel, id: number, gridPos: { x: number; y: number; w:
   };
 }
 
-const optionsOf = (kind: NonNullable<Panel['kind']>) =>
+const buildOptions = (kind: NonNullable<Panel['kind']>) =>
   ({
     timeseries: {
       legend: { displayMode: 'table', placement: 'bottom', calcs: ['lastNotNull', 'max'] },

@@ -20,7 +20,7 @@ export const ALERTS: Alert[] = GROUPS.flatMap(({ alerts }) => alerts);
 export const RUNBOOKS = 'docs/runbooks';
 const MADE = 'Made from tools/generate/monitoring/ by `make generate`; a test fails when it is not current.';
 
-export const ruleOf = ({ name, expr, for: time, severity, summary, description }: Alert) => ({
+export const buildRule = ({ name, expr, for: time, severity, summary, description }: Alert) => ({
   alert: name,
   expr,
   ...(time !== undefined && { for: time }),
@@ -31,7 +31,7 @@ export const ruleOf = ({ name, expr, for: time, severity, summary, description }
 /** A file of rules as Prometheus reads it. */
 export const rulesFile = (): string =>
   `# Alerts of loopstream. ${MADE}\n${stringify(
-    { groups: GROUPS.map(({ name, alerts }) => ({ name, rules: alerts.map(ruleOf) })) },
+    { groups: GROUPS.map(({ name, alerts }) => ({ name, rules: alerts.map(buildRule) })) },
     { lineWidth: 0 },
   )}`;
 

@@ -127,26 +127,26 @@ interface Told {
   code?: number;
 }
 
-const accountOf = ({ account }: Context): string => {
+const requireAccount = ({ account }: Context): string => {
   if (account === undefined) throw wrong('Name the account.');
   return account;
 };
 
 /** The staff member and the reason. */
-const byOf = ({ values }: Context) => {
+const requireReason = ({ values }: Context) => {
   const reason = values.reason?.trim();
   if (!reason) throw wrong('Give a --reason: it is written down.');
   return { reason, staff: values.by?.trim() || userInfo().username };
 };
 
-const limitOf = ({ values }: Context): number => {
+const parseLimit = ({ values }: Context): number => {
   const limit = Number(values.limit);
   if (!Number.isInteger(limit) || limit < 1 || limit > 100_000)
     throw wrong('--limit is a whole number from 1 to 100000.');
   return limit;
 };
 
-const nameOf = ({ accountId, email }: { accountId: string; email: string | null }): string =>
+const formatAccount = ({ accountId, email }: { accountId: string; email: string | null }): string =>
   email === null ? accountId : `${email} (${accountId})`;
 
 const give =
@@ -155,16 +155,20 @@ const give =
     const { currency, values, admin } = context;
     const worth = (credits: bigint) => `${credits} credits (${formatMinor(minorOfCredits(credits), currency)})`;
     const credits = creditsFrom(values, currency);
-    const given = await admin.give(kind, accountOf(context), { credits, key: values.key, ...byOf(context) });
+    const given = await admin.give(kind, requireAccount(context), {
+      credits,
+      key: values.key,
+      ...requireReason(context),
+    });
     const did = given.done ? `Booked a ${kind} of` : `Had been booked with this key before: a ${kind} of`;
-    const text = `${did} ${worth(credits)} for ${nameOf(given)}; the balance is ${worth(given.balance)}. Key: ${given.key}\n`;
+    const text = `${did} ${worth(credits)} for ${formatAccount(given)}; the balance is ${worth(given.balance)}. Key: ${given.key}\n`;
     return { text, json: given };
   };
 
 async function creditNote(context: Context): Promise<Told> {
   const { account: number, currency, values, db } = context;
   if (number === undefined) throw wrong('Name the invoice by its number.');
-  const { seller, ...by } = { seller: await readSeller(context.seller), ...byOf(context) };
+  const { seller, ...by } = { seller: await readSeller(context.seller), ...requireReason(context) };
   if (!seller) throw wrong('LOOPSTREAM_SELLER has to say who sends credit notes.');
   const credits = creditsFrom(values, currency);
   const note = await issueCreditNote({ db, seller, currency }, { number, credits, key: values.key, ...by });
@@ -175,13 +179,16 @@ async function creditNote(context: Context): Promise<Told> {
 const setLocked =
   (locked: boolean) =>
   async (context: Context): Promise<Told> => {
-    const set = await context.admin.setLocked(locked, accountOf(context), byOf(context));
+    const set = await context.admin.setLocked(locked, requireAccount(context), requireReason(context));
     const state = locked ? 'suspended' : 'not suspended';
-    return { text: `${nameOf(set)} is ${state}${set.done ? '' : ', as it was before'}.\n`, json: { ...set, state } };
+    return {
+      text: `${formatAccount(set)} is ${state}${set.done ? '' : ', as it was before'}.\n`,
+      json: { ...set, state },
+    };
   };
 
 async function statement(context: Context): Promise<Told> {
-  const found = await context.admin.statement(accountOf(context), limitOf(context));
+  const found = await context.admin.statement(requireAccount(context), parseLimit(context));
   const lines = found.entries.map((entry) => [
     String(entry.number),
     entry.at,
@@ -191,11 +198,11 @@ async function statement(context: Context): Promise<Told> {
     entry.reason ?? entry.streamID ?? entry.reference ?? '',
   ]);
   const table = columns([['number', 'at', 'kind', 'credits', 'balance', 'for'], ...lines]);
-  return { text: `${nameOf(found)}: ${found.balance} credits\n${table}`, json: found };
+  return { text: `${formatAccount(found)}: ${found.balance} credits\n${table}`, json: found };
 }
 
 async function audit(context: Context): Promise<Told> {
-  const deeds = await context.admin.audit(context.account, limitOf(context));
+  const deeds = await context.admin.audit(context.account, parseLimit(context));
   const lines = deeds.map(({ at, staff, action, account_id, credits, reason }) => [
     at.toISOString(),
     staff,

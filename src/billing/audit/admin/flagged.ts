@@ -28,7 +28,7 @@ const sentence = ({ of: noun, what, subject, found, expected }: Difference & { o
 export async function readFlagged(db: Db): Promise<Flagged[]> {
   const found = await reconcile(db);
   const differences = found.flatMap(({ name, differences }) => differences.map((one) => ({ of: name, ...one })));
-  const owners = await store.ownersOf(
+  const owners = await store.findAccounts(
     db,
     differences.map(({ subject }) => subject),
   );
@@ -40,7 +40,7 @@ export async function readFlagged(db: Db): Promise<Flagged[]> {
       details: sentence(one),
     })),
   ];
-  const emails = await store.emailsOf(
+  const emails = await store.findEmails(
     db,
     rows.map(({ account_id }) => account_id),
   );

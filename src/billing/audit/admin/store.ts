@@ -102,7 +102,7 @@ export async function listFlags(db: Db): Promise<FlagRow[]> {
  * Finds the accounts of the subjects that reconciling names (reconcile/store.ts). Some subjects have none, or one that
  * is no longer known.
  */
-export async function ownersOf(db: Db, subjects: readonly string[]): Promise<Map<string, string>> {
+export async function findAccounts(db: Db, subjects: readonly string[]): Promise<Map<string, string>> {
   if (subjects.length === 0) return new Map();
   const { rows } = await sql<{ subject: string; account_id: string }>`
     select w.subject, coalesce(
@@ -118,7 +118,7 @@ export async function ownersOf(db: Db, subjects: readonly string[]): Promise<Map
 }
 
 /** For accounts that are not deleted, by their ids. */
-export async function emailsOf(db: Db, accountIds: readonly string[]): Promise<Map<string, string>> {
+export async function findEmails(db: Db, accountIds: readonly string[]): Promise<Map<string, string>> {
   const { rows } = await sql<{ id: string; email: string }>`select u.id::text as id, u.email from auth."user" u
     where u.id::text = any (${[...new Set(accountIds)]}::text[])`.execute(db);
   return new Map(rows.map(({ id, email }) => [id, email]));
