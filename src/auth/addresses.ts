@@ -11,10 +11,10 @@ export const AGENTS_PATH = '/mcp';
 /** The resources that tokens can be made for (RFC 8707): REST and GraphQL are one, the agents' tools another. */
 export const listResources = (publicUrl: string) => ({ api: publicUrl, agents: `${publicUrl}${AGENTS_PATH}` });
 
-export type Resource = keyof ReturnType<typeof listResources>;
+export type TokenResource = keyof ReturnType<typeof listResources>;
 
 /** RFC 9728, section 3.1: the path of the resource comes after the well-known one. */
-export const PROTECTED_RESOURCE_PATHS: Record<Resource, string> = {
+export const PROTECTED_RESOURCE_PATHS: Record<TokenResource, string> = {
   api: '/.well-known/oauth-protected-resource',
   agents: `/.well-known/oauth-protected-resource${AGENTS_PATH}`,
 };

@@ -22,7 +22,7 @@ export interface TokenRules {
 }
 
 /** The claims of a verified token; claims not listed may be anything. */
-export interface Claims {
+export interface AccessTokenClaims {
   sub: string;
   aud: string | string[];
   client_id: unknown;
@@ -32,12 +32,12 @@ export interface Claims {
 }
 
 /** Verifies the token of the request that it was made for. Rejects with `unauthenticated`, or as the database does. */
-export type Verify = () => Promise<Claims>;
+export type Verify = () => Promise<AccessTokenClaims>;
 
 declare module '@fastify/jwt' {
   interface FastifyJWT {
     payload: object;
-    user: Claims;
+    user: AccessTokenClaims;
   }
 }
 
@@ -75,9 +75,9 @@ export async function verifyTokens(app: FastifyInstance, { issuer, audience, fin
 }
 
 /** The client only learns that the token is not valid, whatever is wrong with it. */
-export async function verifyToken(request: { jwtVerify(): Promise<object> }): Promise<Claims> {
+export async function verifyToken(request: { jwtVerify(): Promise<object> }): Promise<AccessTokenClaims> {
   try {
-    return (await request.jwtVerify()) as Claims;
+    return (await request.jwtVerify()) as AccessTokenClaims;
   } catch (error) {
     // A database that does not answer is not the token's fault.
     throw error instanceof AppError || isDatabaseError(error) ? error : refuseToken();

@@ -15,8 +15,8 @@ import { AUTH_PATH, CONSENT_PAGE, cookieName, listResources, SIGN_IN_PAGE, sessi
 import type { ClientDocuments } from './client-documents.ts';
 import { documentClients } from './document-clients.ts';
 import { type AuthMails, RESET_MINUTES } from './mails.ts';
-import { outsideSignIn } from './outside.ts';
-import type { OutsideProvider } from './outside-claims.ts';
+import { oidcSignIn } from './oidc.ts';
+import type { OidcProvider } from './oidc-claims.ts';
 import { PASSKEY_COOKIE, PASSKEY_SIGN_IN_PATH, passkeyCookie, passkeys } from './passkeys.ts';
 import { MAX_PASSWORD, MIN_PASSWORD } from './password.ts';
 import { GRANTS } from './requests.ts';
@@ -55,7 +55,7 @@ export interface AuthSite {
   /** Finds clients that are described by documents of their own; without it there are only registered ones. */
   documents?: ClientDocuments | undefined;
   /** The outside provider of sign-in. */
-  outside?: OutsideProvider | undefined;
+  outside?: OidcProvider | undefined;
   /** Told, in words without secrets, why nobody could sign in there. */
   onOutsideFailure?: ((reason: string) => void) | undefined;
   /** Called when API keys, connected apps or sessions were revoked. */
@@ -243,7 +243,7 @@ export const createAuth = (pool: Pool, secret: string, site: Partial<AuthSite> =
       passkeys(publicUrl),
       signUps({ db, publicUrl, isOpen: signUp, mails }),
       passwordResets(passwordReset),
-      ...(site.outside ? [outsideSignIn(site.outside, site.onOutsideFailure ?? (() => undefined))] : []),
+      ...(site.outside ? [oidcSignIn(site.outside, site.onOutsideFailure ?? (() => undefined))] : []),
     ],
   });
 };

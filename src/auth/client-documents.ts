@@ -5,7 +5,7 @@
  */
 import { LRUCache } from 'lru-cache';
 import { type Dispatcher, request } from 'undici';
-import { guardedAgent, type Lookup } from '../lib/guarded-agent.ts';
+import { type AddressLookup, guardedAgent } from '../lib/guarded-agent.ts';
 import { isInternalHost } from '../lib/public-address.ts';
 import { linkRefusal } from '../resources/upload/link.ts';
 import { type Registration, readRegistration } from './requests.ts';
@@ -22,12 +22,12 @@ const FRESH_MS = { least: 5 * 60_000, usual: 3_600_000, most: DAY_MS };
 const FAILED_MS = 30_000;
 
 /** `refused`: the host says that there is no such client; `away`: it says nothing now. */
-export type Found = { metadata: Registration } | 'refused' | 'away';
+export type FoundDocument = { metadata: Registration } | 'refused' | 'away';
 
 export interface DocumentOptions {
   /** Whether hosts of private networks may be asked; for `make run` and private installations. */
   allowPrivate: boolean;
-  lookup?: Lookup;
+  lookup?: AddressLookup;
 }
 
 /** Whether a client id is the address of a document, in the one spelling that it has (draft, section 3). */
@@ -71,7 +71,10 @@ async function readBody(body: Dispatcher.ResponseData['body']): Promise<unknown>
   return JSON.parse(Buffer.concat(chunks).toString());
 }
 
-async function fetchDocument(clientId: string, options: DocumentOptions): Promise<{ found: Found; forMs: number }> {
+async function fetchDocument(
+  clientId: string,
+  options: DocumentOptions,
+): Promise<{ found: FoundDocument; forMs: number }> {
   const agent = guardedAgent({ ...options, forbid: (detail) => new Error(detail) });
   try {
     const { statusCode, headers, body } = await request(clientId, {
@@ -94,14 +97,14 @@ async function fetchDocument(clientId: string, options: DocumentOptions): Promis
 
 export interface ClientDocuments {
   /** Never rejects. The address is asked once while its answer is fresh, however many come. */
-  find(clientId: string): Promise<Found>;
+  find(clientId: string): Promise<FoundDocument>;
 }
 
 export function createClientDocuments(options: DocumentOptions): ClientDocuments {
-  const known = new LRUCache<string, Found & {}>({ max: MAX_DOCUMENTS });
-  const asking = new Map<string, Promise<Found>>();
+  const known = new LRUCache<string, FoundDocument & {}>({ max: MAX_DOCUMENTS });
+  const asking = new Map<string, Promise<FoundDocument>>();
 
-  async function ask(clientId: string): Promise<Found> {
+  async function ask(clientId: string): Promise<FoundDocument> {
     const { hostname } = new URL(clientId);
     if (linkRefusal(clientId, options.allowPrivate) !== undefined || isInternalHost(hostname, options.allowPrivate))
       return 'refused';

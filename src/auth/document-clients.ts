@@ -11,14 +11,18 @@ import type { Registration } from './requests.ts';
 const DISCOVERY = 'client-document';
 const MODEL = 'oauthClient';
 
-type Row = Record<string, unknown> & { clientId: string };
+type ClientRecord = Record<string, unknown> & { clientId: string };
 
-interface Context {
+interface LibraryContext {
   context: {
     adapter: {
-      create(row: { model: string; data: object }): Promise<Row>;
-      update(change: { model: string; where: { field: string; value: string }[]; update: object }): Promise<Row | null>;
-      findOne(query: { model: string; where: { field: string; value: string }[] }): Promise<Row | null>;
+      create(row: { model: string; data: object }): Promise<ClientRecord>;
+      update(change: {
+        model: string;
+        where: { field: string; value: string }[];
+        update: object;
+      }): Promise<ClientRecord | null>;
+      findOne(query: { model: string; where: { field: string; value: string }[] }): Promise<ClientRecord | null>;
     };
   };
 }
@@ -34,10 +38,15 @@ const buildColumns = (metadata: Registration) => ({
   applicationType: metadata.application_type,
 });
 
-const isSame = (row: Row, columns: Record<string, unknown>): boolean =>
+const isSame = (row: ClientRecord, columns: Record<string, unknown>): boolean =>
   Object.entries(columns).every(([name, value]) => JSON.stringify(row[name] ?? null) === JSON.stringify(value));
 
-async function keep({ context: { adapter } }: Context, clientId: string, metadata: Registration, row: Row | null) {
+async function keep(
+  { context: { adapter } }: LibraryContext,
+  clientId: string,
+  metadata: Registration,
+  row: ClientRecord | null,
+) {
   const columns = buildColumns(metadata);
   const where = [{ field: 'clientId', value: clientId }];
   const updatedAt = new Date();
@@ -71,7 +80,7 @@ export const documentClients = (documents: ClientDocuments): BetterAuthPlugin =>
         id: DISCOVERY,
         matches: isDocumentId,
         // A host that is away for a while takes nothing from people who have let its client in.
-        resolve: (async (within: Context, clientId: string, existing: Row | null) => {
+        resolve: (async (within: LibraryContext, clientId: string, existing: ClientRecord | null) => {
           const found = await documents.find(clientId);
           if (typeof found === 'string') return found === 'away' ? existing : null;
           return keep(within, clientId, found.metadata, existing);

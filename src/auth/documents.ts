@@ -4,7 +4,7 @@
  */
 
 import { SCOPES } from '../lib/scopes.ts';
-import { AUTH_PATH, listResources, type Resource } from './addresses.ts';
+import { AUTH_PATH, listResources, type TokenResource } from './addresses.ts';
 import { CLIENT_AUTHENTICATION, GRANTS } from './requests.ts';
 
 interface Site {
@@ -43,7 +43,7 @@ export function serverMetadata({ publicUrl, scopePrefix }: Site) {
 }
 
 /** A resource names itself exactly as clients ask for it (RFC 9728, section 3.3). */
-export function resourceMetadata({ publicUrl, scopePrefix }: Site, resource: Resource) {
+export function resourceMetadata({ publicUrl, scopePrefix }: Site, resource: TokenResource) {
   return {
     resource: listResources(publicUrl)[resource],
     authorization_servers: [publicUrl],

@@ -2,14 +2,14 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Counter, type Registry } from 'prom-client';
 import { AUTH_PATH, readCookie } from './addresses.ts';
-import { OUTSIDE_CALLBACK_PATH } from './outside.ts';
+import { OIDC_CALLBACK_PATH } from './oidc.ts';
 import { PASSKEY_SIGN_IN_PATH } from './passkeys.ts';
 
 /** Ways to sign in, by the path below /api/auth that ends them. */
 const SIGN_IN_PATHS = new Map([
   ['/sign-in/email', 'password'],
   [PASSKEY_SIGN_IN_PATH, 'passkey'],
-  [OUTSIDE_CALLBACK_PATH, 'provider'],
+  [OIDC_CALLBACK_PATH, 'provider'],
 ]);
 const TOKEN_PATH = '/oauth2/token';
 const REGISTER_PATH = '/oauth2/register';
@@ -20,7 +20,7 @@ const GRANTS = ['authorization_code', 'refresh_token', 'other'] as const;
  * on our side.
  */
 const OUTCOMES = ['ok', 'refused', 'limited', 'failed'] as const;
-type Outcome = (typeof OUTCOMES)[number];
+type SignInOutcome = (typeof OUTCOMES)[number];
 
 export interface AuthMetrics {
   /**
@@ -86,7 +86,7 @@ function readRefreshToken(request: FastifyRequest): string | null {
   return form.get('grant_type') === 'refresh_token' ? form.get('refresh_token') : null;
 }
 
-function readOutcome({ statusCode }: FastifyReply): Outcome {
+function readOutcome({ statusCode }: FastifyReply): SignInOutcome {
   if (statusCode === 429) return 'limited';
   if (statusCode >= 500) return 'failed';
   return statusCode < 400 ? 'ok' : 'refused';

@@ -41,7 +41,7 @@ export interface Form {
 }
 
 /** Has the library answer. */
-type Ask = () => Promise<Response>;
+type ProgramRequest = () => Promise<Response>;
 
 const refuse = (status: number, error: string, error_description: string, challenge?: string): Response =>
   Response.json(
@@ -134,7 +134,7 @@ export function createPrograms({ db, onEnded }: { db: Db; onEnded: () => void })
     onEnded();
   };
 
-  async function exchangeCode(form: Form, ask: Ask): Promise<Response> {
+  async function exchangeCode(form: Form, ask: ProgramRequest): Promise<Response> {
     const grantId = hashText(form.fields.get('code') ?? '');
     const answer = await settle(await ask(), form);
     if (answer.ok) await remember(answer, grantId);
@@ -146,7 +146,11 @@ export function createPrograms({ db, onEnded }: { db: Db; onEnded: () => void })
     return answer;
   }
 
-  async function exchangeRefreshToken(form: Form, clientId: string | undefined, ask: Ask): Promise<Response> {
+  async function exchangeRefreshToken(
+    form: Form,
+    clientId: string | undefined,
+    ask: ProgramRequest,
+  ): Promise<Response> {
     const tokenHash = hashText(form.fields.get('refresh_token') ?? '');
     const before = await findRefreshToken(db, tokenHash);
     const answer = await settle(await ask(), form);
@@ -164,7 +168,7 @@ export function createPrograms({ db, onEnded }: { db: Db; onEnded: () => void })
 
   return {
     /** The token endpoint. */
-    async exchange(form: Form, ask: Ask): Promise<Response> {
+    async exchange(form: Form, ask: ProgramRequest): Promise<Response> {
       const client = await authenticate(form);
       if (client instanceof Response) return client;
       return form.fields.get('grant_type') === 'refresh_token'
@@ -173,7 +177,7 @@ export function createPrograms({ db, onEnded }: { db: Db; onEnded: () => void })
     },
 
     /** The revocation endpoint. A token that is not known, or another client's, is none that anybody could use: 200. */
-    async revoke(form: Form, ask: Ask): Promise<Response> {
+    async revoke(form: Form, ask: ProgramRequest): Promise<Response> {
       const client = await authenticate(form);
       if (client instanceof Response) return client;
       const [token, ...more] = form.fields.getAll('token');
@@ -197,7 +201,7 @@ export function createPrograms({ db, onEnded }: { db: Db; onEnded: () => void })
     },
 
     /** The userinfo endpoint, with the token however it was sent; `ask` is given it in the header. */
-    async readPerson(token: string | undefined, ask: Ask): Promise<Response> {
+    async readPerson(token: string | undefined, ask: ProgramRequest): Promise<Response> {
       if (token === undefined) return refuse(401, 'invalid_token', 'Send an access token.', 'Bearer');
       const { sub, client_id: clientId, jti } = decodeClaims(token) ?? {};
       const isGood = USER_ID.test(String(sub)) && (await isConsented(db, String(sub), String(clientId), String(jti)));
@@ -219,7 +223,7 @@ export function createPrograms({ db, onEnded }: { db: Db; onEnded: () => void })
     async register(
       metadata: Registration,
       address: string,
-      { count, ask }: { count: () => Promise<void>; ask: Ask },
+      { count, ask }: { count: () => Promise<void>; ask: ProgramRequest },
     ): Promise<Response> {
       // A secret is shown once, so that a client with one is always a new one.
       const fingerprint =

@@ -16,11 +16,11 @@ const PLAIN = new RegExp(DISPLAY_NAME_PATTERN);
 const MAX_PASSKEY_NAME = 64;
 const ID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i;
 
-type Fields = Record<string, unknown>;
+type RequestFields = Record<string, unknown>;
 
 const refuse = (code: string, message: string) => new APIError('BAD_REQUEST', { code, message });
 
-function checkNames(fields: Fields): void {
+function checkNames(fields: RequestFields): void {
   for (const name of ['name', 'firstName', 'lastName']) {
     const value = fields[name];
     // A last name can be taken away; the others are kept in no other way.
@@ -64,7 +64,7 @@ function checkCredential(response: unknown): void {
 }
 
 /** By path, what is asked of a request's fields before the library sees them. */
-const CHECKS: Record<string, (fields: Fields) => void> = {
+const CHECKS: Record<string, (fields: RequestFields) => void> = {
   '/sign-up/email': (fields) => {
     if (String(fields.email ?? '').length > MAX_ADDRESS) throw refuse('INVALID_EMAIL', 'The address is too long.');
     checkNames(fields);
@@ -105,7 +105,7 @@ const WITHOUT_PICTURE = ['/sign-up/email', '/update-user'];
 const WAYS = ['callbackURL', 'errorCallbackURL', 'newUserCallbackURL', 'redirectTo'];
 
 /** No redirect leads to another site, whatever a request says (RFC 9700, section 4.11.2). */
-function checkWays(fields: Fields, publicUrl: string): void {
+function checkWays(fields: RequestFields, publicUrl: string): void {
   for (const name of WAYS) {
     const value = fields[name];
     if (value === undefined) continue;
@@ -132,7 +132,7 @@ export interface RulesDeps {
 }
 
 /** The client that a page of consent was opened for. */
-const clientIn = ({ oauth_query: query }: Fields): string =>
+const clientIn = ({ oauth_query: query }: RequestFields): string =>
   typeof query === 'string' ? (new URLSearchParams(query).get('client_id') ?? '') : '';
 
 export const rules = (publicUrl: string, deps: RulesDeps) => {
@@ -141,8 +141,8 @@ export const rules = (publicUrl: string, deps: RulesDeps) => {
   return {
     before: createAuthMiddleware(async (context) => {
       const { path, request } = context;
-      const fields = (context.body ?? {}) as Fields;
-      checkWays({ ...(context.query as Fields | undefined), ...fields }, publicUrl);
+      const fields = (context.body ?? {}) as RequestFields;
+      checkWays({ ...(context.query as RequestFields | undefined), ...fields }, publicUrl);
       CHECKS[path]?.(fields);
       if (WITHOUT_PICTURE.includes(path)) delete fields.image;
       if (path === '/sign-in/social')
@@ -156,7 +156,7 @@ export const rules = (publicUrl: string, deps: RulesDeps) => {
     }),
     after: createAuthMiddleware(async ({ path, context, query, json, body, request, headers }) => {
       const { returned, session } = context;
-      const fields = (body ?? {}) as Fields;
+      const fields = (body ?? {}) as RequestFields;
       if (returned instanceof APIError) {
         // The library takes a passkey that is none for a failure of its own.
         if (returned.body?.code === 'FAILED_TO_VERIFY_REGISTRATION')

@@ -7,11 +7,12 @@ import { type Principal, SCOPES } from '../lib/scopes.ts';
 import { listResources, sessionCookieName } from './addresses.ts';
 import { parseBearer, type TokenRules, type Verify } from './bearer.ts';
 import { API_KEY_PREFIX, type Auth, type AuthSite, OVERLAP_SECONDS } from './better-auth.ts';
+import { createCredentialCache } from './credential-cache.ts';
 import { createPrograms } from './programs.ts';
-import { createRecent } from './recent.ts';
 import { createSessions } from './sessions.ts';
 import { createSigningKeys } from './signing-keys.ts';
 import {
+  type ApiKeyRow,
   disableKey,
   dropSigningKeys,
   findKey,
@@ -20,7 +21,6 @@ import {
   findUserByEmail,
   forgetOldAccess,
   isConsented,
-  type KeyRow,
   markKeysUsed,
   retireSigningKeys,
   type UserRow,
@@ -70,12 +70,12 @@ function keyIn(authorization: string): string | undefined {
 function createKeys({ db, clock }: { db: Db; clock: Clock }) {
   const scopes = new Set(SCOPES);
   const usage = createUsage((ids, at) => markKeysUsed(db, ids, at), clock);
-  const recent = createRecent<{ keyId: string; principal: Principal }>(clock);
+  const recent = createCredentialCache<{ keyId: string; principal: Principal }>(clock);
   const mayBeKey = (text: string) => text.startsWith(API_KEY_PREFIX) && text.length <= MAX_KEY_LENGTH;
   /** The auth library stores keys as base64url of their SHA-256; they are random, so a plain hash suffices. */
   const hashKey = (apiKey: string) => digest('sha256', apiKey, 'base64url');
 
-  function keep(apiKey: string, { id: keyId, userId }: KeyRow, expiresAt: number): Principal {
+  function keep(apiKey: string, { id: keyId, userId }: ApiKeyRow, expiresAt: number): Principal {
     const principal: Principal = { accountId: userId, userId, scopes, via: 'key' };
     recent.keep(apiKey, { keyId, principal }, { untilMs: clock.monotonicMs() + TRUST_MS, expiresAt });
     return principal;

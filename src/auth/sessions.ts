@@ -5,7 +5,7 @@ import { AppError } from '../lib/errors.ts';
 import { type Principal, SCOPES } from '../lib/scopes.ts';
 import { readCookie } from './addresses.ts';
 import type { Auth } from './better-auth.ts';
-import { createRecent } from './recent.ts';
+import { createCredentialCache } from './credential-cache.ts';
 
 /** A session that has been ended is refused at once here, and within this time by other replicas. */
 const TRUST_MS = 1000;
@@ -13,7 +13,7 @@ const MAX_LENGTH = 4096;
 
 export function createSessions(deps: { library: () => Promise<Auth>; cookie: string; clock: Clock }) {
   const { library, cookie, clock } = deps;
-  const recent = createRecent<Principal>(clock);
+  const recent = createCredentialCache<Principal>(clock);
   const scopes = new Set(SCOPES);
 
   async function look(header: string): Promise<Principal | undefined> {

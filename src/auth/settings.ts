@@ -5,7 +5,7 @@
 import { readFileSync } from 'node:fs';
 import { DISPLAY_NAME_PATTERN } from '../lib/sentences.ts';
 import { ConfigError, type Env, reader } from '../settings/settings.ts';
-import type { OutsideProvider } from './outside-claims.ts';
+import type { OidcProvider } from './oidc-claims.ts';
 
 /** The variable, or what is in the file that the variable with `_FILE` at its end names. */
 function secret(env: Env, name: string): string | undefined {
@@ -52,7 +52,7 @@ const isIssuer = (text: string): boolean => {
 };
 
 /** The outside provider of sign-in; none without an issuer. */
-export const outsideProvider = (env: Env): OutsideProvider | undefined => {
+export const outsideProvider = (env: Env): OidcProvider | undefined => {
   const { text, optional, flag } = reader(env);
   const issuer = optional('OIDC_ISSUER');
   if (issuer === undefined) return undefined;

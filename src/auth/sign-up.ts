@@ -26,10 +26,10 @@ const refuse = (code: string, message: string) => new APIError('BAD_REQUEST', { 
 const digest = (secret: string): string => hash('sha256', secret, 'base64url');
 const makeSecret = (): string => randomBytes(32).toString('base64url');
 
-type Fields = Readonly<Record<string, unknown>>;
+type SignUpFields = Readonly<Record<string, unknown>>;
 
 /** In lower case, as users are found by it. Throws `INVALID_EMAIL`. */
-function readAddress({ email }: Fields): string {
+function readAddress({ email }: SignUpFields): string {
   if (typeof email !== 'string' || email.length > MAX_ADDRESS || !ADDRESS.test(email))
     throw refuse('INVALID_EMAIL', 'This is not an e-mail address.');
   return email.toLowerCase();
@@ -42,7 +42,7 @@ interface Chosen {
 }
 
 /** The rules (rules.ts) have looked at how names and passwords are made. */
-function readChosen({ password, firstName, lastName }: Fields): Chosen {
+function readChosen({ password, firstName, lastName }: SignUpFields): Chosen {
   if (typeof password !== 'string') throw refuse('INVALID_PASSWORD', 'Choose a password.');
   if (typeof firstName !== 'string') throw refuse('INVALID_NAME', 'Enter your first name.');
   return { password, firstName, lastName: typeof lastName === 'string' && lastName !== '' ? lastName : null };
@@ -83,7 +83,7 @@ export function signUps({ db, publicUrl, isOpen, mails }: SignUpSite): BetterAut
   // These take the place of the library's endpoints of the same names.
   const signUpEmail = createAuthEndpoint('/sign-up/email', { method: 'POST' }, async (context) => {
     if (!isOpen || !mails) throw closed();
-    const fields = (context.body ?? {}) as Fields;
+    const fields = (context.body ?? {}) as SignUpFields;
     const email = readAddress(fields);
     const { password, ...names } = readChosen(fields);
     const known = context.getCookie(cookie) ?? '';
@@ -96,13 +96,13 @@ export function signUps({ db, publicUrl, isOpen, mails }: SignUpSite): BetterAut
   });
 
   const sendVerificationEmail = createAuthEndpoint('/send-verification-email', { method: 'POST' }, async (context) => {
-    const email = readAddress((context.body ?? {}) as Fields);
+    const email = readAddress((context.body ?? {}) as SignUpFields);
     await mails?.confirmAgain(email);
     return context.json({ status: true });
   });
 
   const verifyEmail = createAuthEndpoint('/verify-email', { method: 'POST' }, async (context) => {
-    const fields = (context.body ?? {}) as Fields;
+    const fields = (context.body ?? {}) as SignUpFields;
     const { token, password } = fields;
     const isToken = typeof token === 'string' && SECRET.test(token);
     const email = isToken ? await findSignUpLink(db, digest(token), SECONDS) : undefined;

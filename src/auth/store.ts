@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import type { Db } from '../db/pool.ts';
 import type { Ways } from '../lib/mail/notices.ts';
 
-export interface KeyRow {
+export interface ApiKeyRow {
   id: string;
   userId: string;
   enabled: boolean;
@@ -20,7 +20,7 @@ export interface UserRow {
 }
 
 /** The key with this hash, if its user exists. */
-export const findKey = (db: Db, hash: string): Promise<KeyRow | undefined> =>
+export const findKey = (db: Db, hash: string): Promise<ApiKeyRow | undefined> =>
   db
     .selectFrom('auth.apikey as k')
     .innerJoin('auth.user as u', (join) => join.on('u.id', '=', sql<string>`k."referenceId"::uuid`))

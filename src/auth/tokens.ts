@@ -2,7 +2,7 @@
 import type { Clock } from '../lib/clock.ts';
 import { type Principal, SCOPES } from '../lib/scopes.ts';
 import { refuseToken, type Verify } from './bearer.ts';
-import { createRecent } from './recent.ts';
+import { createCredentialCache } from './credential-cache.ts';
 
 /** How long a person's consent, and a token that may have been ended, are taken to last without looking again: what is cut off ends within it. */
 const TRUST_MS = 5_000;
@@ -20,7 +20,7 @@ export interface KnownToken {
 }
 
 export function createTokens({ scopePrefix, isConsented, clock }: TokenDeps) {
-  const recent = createRecent<KnownToken>(clock);
+  const recent = createCredentialCache<KnownToken>(clock);
 
   async function look(authorization: string, verify: Verify): Promise<KnownToken> {
     const { sub: userId, aud, scope, client_id: clientId, exp, jti } = await verify();

@@ -26,12 +26,12 @@ import { createInvoiceJob } from './invoices/job.ts';
 import { readSeller } from './invoices/open.ts';
 import { type Job, startJobs } from './ledger/jobs.ts';
 import { createLedger, type Ledger } from './ledger/ledger.ts';
-import { createBooks } from './metering/books.ts';
-import { createCredits } from './metering/credits.ts';
+import { createCreditConditions } from './metering/credit-conditions.ts';
 import { createEstimates } from './metering/estimate.ts';
 import { createMeter } from './metering/meter.ts';
 import { type BillingMetrics, createBillingMetrics } from './metering/metrics.ts';
 import { type PodCache, watchProfiles } from './metering/profiles.ts';
+import { createStreamMarks } from './metering/stream-marks.ts';
 import {
   attend,
   BY_ACCOUNT,
@@ -118,7 +118,12 @@ export async function runBilling(
 }
 
 /** Jobs for cards if they are configured, and for invoices if there is a seller. */
-async function moneyJobs({ config, db, ledger, log }: Pick<Given, 'config' | 'db' | 'ledger' | 'log'>): Promise<Job[]> {
+async function moneyJobs({
+  config,
+  db,
+  ledger,
+  log,
+}: Pick<BillingDeps, 'config' | 'db' | 'ledger' | 'log'>): Promise<Job[]> {
   const { cards, currency } = config;
   const [payments, seller] = [await openPayments(cards), await readSeller(config.seller)];
   return [
@@ -127,7 +132,7 @@ async function moneyJobs({ config, db, ledger, log }: Pick<Given, 'config' | 'db
   ];
 }
 
-interface Given {
+interface BillingDeps {
   config: BillingConfig;
   kube: Kube;
   db: Db;
@@ -141,7 +146,7 @@ interface Given {
 }
 
 /** Opens the work on streams: counting, acknowledging, and the condition of credit. */
-function openWork(given: Given): WorkDeps {
+function openWork(given: BillingDeps): WorkDeps {
   const { config, kube, db, ledger, streams, pods, lifecycle, log, counted, clock } = given;
   const { prices, creditGraceSeconds: graceSeconds, meterIntervalMs: everyMs } = config;
   const events = createEventRecorder(kube, { component: 'loopstream-billing', log });
@@ -156,7 +161,7 @@ function openWork(given: Given): WorkDeps {
     everyMs,
     log,
     meter: createMeter({ db, ledger, prices, told: counted, grace: { seconds: graceSeconds, ofAccount }, clock }),
-    books: createBooks(kube, seen),
-    credits: createCredits({ db, kube, events, estimates, graceSeconds, seen, clock }),
+    books: createStreamMarks(kube, seen),
+    credits: createCreditConditions({ db, kube, events, estimates, graceSeconds, seen, clock }),
   };
 }

@@ -10,8 +10,8 @@ import { cryptoMigrations } from './migrations/crypto.ts';
 import { invoiceMigrations } from './migrations/invoices.ts';
 import { ledgerMigrations } from './migrations/ledger.ts';
 import { meterMigrations } from './migrations/meter.ts';
-import { newsMigrations } from './migrations/news.ts';
-import { peopleMigrations } from './migrations/people.ts';
+import { notifyMigrations } from './migrations/notify.ts';
+import { signUpMigrations } from './migrations/sign-ups.ts';
 import { topupMigrations } from './migrations/topups.ts';
 
 export const MIGRATIONS: Record<string, Migration> = {
@@ -63,8 +63,8 @@ export const MIGRATIONS: Record<string, Migration> = {
   ...meterMigrations,
   ...clientMigrations,
   ...adminMigrations,
-  ...newsMigrations,
-  ...peopleMigrations,
+  ...notifyMigrations,
+  ...signUpMigrations,
   '0015-idempotency-use': {
     async up(db: Kysely<unknown>) {
       // Counts the limits that an account has used within 24 hours, without a scan of a hundred thousand rows.

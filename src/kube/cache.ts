@@ -9,7 +9,7 @@ import { getKey } from './paths.ts';
 import type { KubeObject, Stored } from './types.ts';
 
 /** `previous` is absent for a creation, `current` for a deletion. */
-export interface Change<T extends KubeObject> {
+export interface CacheChange<T extends KubeObject> {
   key: string;
   current: Stored<T> | undefined;
   previous: Stored<T> | undefined;
@@ -17,7 +17,7 @@ export interface Change<T extends KubeObject> {
 
 export type Indexes<T extends KubeObject> = Record<string, (object: Stored<T>) => string[]>;
 
-interface Entry<T extends KubeObject> {
+interface CacheEntry<T extends KubeObject> {
   object: Stored<T>;
   version: bigint;
   /**
@@ -37,19 +37,19 @@ export interface Cache<T extends KubeObject> {
   /** Whether lists and the watch have delivered everything up to this version. */
   hasSeen(resourceVersion: string): boolean;
   /** Replaces the whole collection by its state at `resourceVersion`. */
-  replace(items: Stored<T>[], resourceVersion: string): Change<T>[];
+  replace(items: Stored<T>[], resourceVersion: string): CacheChange<T>[];
   /** Applies a watch event ADDED or MODIFIED. */
-  put(object: Stored<T>): Change<T>[];
+  put(object: Stored<T>): CacheChange<T>[];
   /** Applies a watch event DELETED; its object carries the version of the deletion. */
-  remove(object: Stored<T>): Change<T>[];
+  remove(object: Stored<T>): CacheChange<T>[];
   /** Applies a bookmark: the watch has delivered everything up to this version. */
-  advance(resourceVersion: string): Change<T>[];
+  advance(resourceVersion: string): CacheChange<T>[];
   /** Adds an object as a write of ours returned it. The watch may deliver it, or its deletion, before or after. */
-  upsert(object: Stored<T>): Change<T>[];
+  upsert(object: Stored<T>): CacheChange<T>[];
   /**
    * Removes an object that our own deletion ended at once, even if lists and the watch still deliver it for a while.
    */
-  forget(object: Stored<T>): Change<T>[];
+  forget(object: Stored<T>): CacheChange<T>[];
 }
 
 /** `onIndexError` is called for an index function that threw; that index then leaves the object out. */
@@ -57,7 +57,7 @@ export function createCache<T extends KubeObject>(
   indexes: Indexes<T> = {},
   onIndexError: (index: string, key: string, error: unknown) => void = () => {},
 ): Cache<T> {
-  const entries = new Map<string, Entry<T>>();
+  const entries = new Map<string, CacheEntry<T>>();
   const indexed = new Map(Object.keys(indexes).map((name) => [name, new Map<string, Set<string>>()]));
   /** Keys of entries from our own writes that the watch has not delivered yet. */
   const own = new Set<string>();
@@ -66,7 +66,7 @@ export function createCache<T extends KubeObject>(
   /** The newest version that lists and the watch have delivered. */
   let seen = 0n;
 
-  const computeValues = (key: string, object: Stored<T>): Entry<T>['values'] =>
+  const computeValues = (key: string, object: Stored<T>): CacheEntry<T>['values'] =>
     Object.entries(indexes).map(([index, values]) => {
       try {
         return [index, [...new Set(values(object))]];
@@ -76,7 +76,7 @@ export function createCache<T extends KubeObject>(
       }
     });
 
-  const unindex = (key: string, entry: Entry<T>) => {
+  const unindex = (key: string, entry: CacheEntry<T>) => {
     for (const [index, values] of entry.values) {
       for (const value of values) {
         const keys = indexed.get(index)?.get(value);
@@ -86,7 +86,7 @@ export function createCache<T extends KubeObject>(
     }
   };
 
-  const drop = (key: string): Change<T>[] => {
+  const drop = (key: string): CacheChange<T>[] => {
     const entry = entries.get(key);
     if (!entry) return [];
     unindex(key, entry);
@@ -96,7 +96,7 @@ export function createCache<T extends KubeObject>(
   };
 
   /** Stores an object known to be newer. Another UID under the same key counts as a deletion and a creation. */
-  const store = (key: string, object: Stored<T>, version: bigint, isOwn: boolean): Change<T>[] => {
+  const store = (key: string, object: Stored<T>, version: bigint, isOwn: boolean): CacheChange<T>[] => {
     const before = entries.get(key);
     const successor = before !== undefined && before.object.metadata.uid !== object.metadata.uid;
     const changes = successor ? drop(key) : [];
@@ -117,7 +117,7 @@ export function createCache<T extends KubeObject>(
   };
 
   /** Stores an object from a list or the watch, unless a write of ours is newer. */
-  const told = (object: Stored<T>): Change<T>[] => {
+  const told = (object: Stored<T>): CacheChange<T>[] => {
     if (ended.has(object.metadata.uid)) return [];
     const key = getKey(object);
     const version = BigInt(object.metadata.resourceVersion);
@@ -134,7 +134,7 @@ export function createCache<T extends KubeObject>(
    * Our own writes that the watch has passed without delivering them: the object left the selection or was deleted
    * before our write's answer arrived.
    */
-  const passed = (): Change<T>[] => {
+  const passed = (): CacheChange<T>[] => {
     if (own.size === 0) return [];
     const gone = [...own].filter((key) => (entries.get(key)?.version ?? 0n) <= seen);
     return gone.flatMap(drop);
@@ -172,7 +172,7 @@ export function createCache<T extends KubeObject>(
       const listed = new Set(items.map(({ metadata }) => metadata.uid));
       for (const [uid, known] of ended) if (rewound || (known <= version && !listed.has(uid))) ended.delete(uid);
       const kept = new Set(items.map(getKey));
-      const changes: Change<T>[] = [];
+      const changes: CacheChange<T>[] = [];
       for (const [key, entry] of [...entries]) {
         if (rewound) entry.version = -1n;
         if (!kept.has(key) && entry.version <= version) changes.push(...drop(key));

@@ -6,7 +6,7 @@ import {
   type Kube,
   KubeError,
   type KubeObject,
-  type Page,
+  type ListPage,
   type Resource,
   type Stored,
   type WatchEvent,
@@ -43,7 +43,7 @@ export function createKube(
   const page: Kube['page'] = async <T extends KubeObject>(
     resource: Resource<T>,
     { namespace, limit, continue: token, timeoutMs, ...rest }: Parameters<Kube['page']>[1],
-  ): Promise<Page<T>> => {
+  ): Promise<ListPage<T>> => {
     const path = `${collectionPath(resource, namespace)}${query({ ...selectors(rest), limit, continue: token })}`;
     const list = await http.json<RawList<T>>('GET', path, timeoutMs === undefined ? {} : { timeoutMs });
     // The items of built-in kinds come without kind and apiVersion; every reader may rely on them all the same.

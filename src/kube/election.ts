@@ -22,7 +22,7 @@ export interface LeaseSpec {
 }
 
 /** The Lease as of the last observed change. */
-export interface Sighting {
+export interface LeaseSighting {
   /** Its resourceVersion: the API server raises it for each change and for nothing else. */
   version: string;
   spec: LeaseSpec;
@@ -35,10 +35,10 @@ export interface Sighting {
  * somebody deleted by hand, so the previous sighting stays valid until it expires.
  */
 export function sight(
-  before: Sighting | undefined,
+  before: LeaseSighting | undefined,
   found: { version: string; spec: LeaseSpec } | undefined,
   nowMs: number,
-): Sighting | undefined {
+): LeaseSighting | undefined {
   if (!found || found.version === before?.version) return before;
   return { ...found, atMs: nowMs };
 }
@@ -47,7 +47,7 @@ export function sight(
  * Returns how long `me` has to wait until it may take the Lease; 0 when it may now. A Lease that names no duration has
  * ours.
  */
-export function waitMs(seen: Sighting | undefined, me: string, nowMs: number, durationMs: number): number {
+export function waitMs(seen: LeaseSighting | undefined, me: string, nowMs: number, durationMs: number): number {
   const holder = seen?.spec.holderIdentity;
   if (!seen || !holder || holder === me) return 0;
   const seconds = seen.spec.leaseDurationSeconds;

@@ -25,7 +25,7 @@ export interface Tls {
 }
 
 /** Credentials of one request: headers, and for some exec plug-ins a certificate. */
-export interface Credentials {
+export interface KubeCredentials {
   headers: Record<string, string>;
   tls?: { cert: string | Buffer; key: string | Buffer };
 }
@@ -35,7 +35,7 @@ export interface Access {
   tls: Tls;
   /** HTTP proxy on the way to the server. */
   proxyUrl?: string;
-  credentials(): Promise<Credentials>;
+  credentials(): Promise<KubeCredentials>;
 }
 
 interface Cluster {
@@ -46,7 +46,7 @@ interface Cluster {
   'tls-server-name'?: string;
   'proxy-url'?: string;
 }
-interface User {
+interface KubeconfigUser {
   'client-certificate'?: string;
   'client-certificate-data'?: string;
   'client-key'?: string;
@@ -62,10 +62,10 @@ interface Kubeconfig {
   'current-context'?: string;
   clusters?: { name: string; cluster: Cluster }[];
   contexts?: { name: string; context: { cluster: string; user: string } }[];
-  users?: { name: string; user: User }[];
+  users?: { name: string; user: KubeconfigUser }[];
 }
 /** An entry and the folder of its file: relative paths in the entry start there. */
-type Found<T> = T & { folder: string; file: string };
+type FoundEntry<T> = T & { folder: string; file: string };
 
 /**
  * `kubeconfig` may name several files, as the variable does; the first file that has an entry wins. Without it: the
@@ -94,7 +94,7 @@ function fromFiles(files: string[], wanted: string | undefined): Access {
   const find = <T>(what: string, name: string, pick: (c: Kubeconfig) => ({ name: string } & T)[] | undefined) => {
     for (const { file, folder, config } of configs) {
       const entry = pick(config)?.find((e) => e.name === name);
-      if (entry) return { ...entry, folder, file } as Found<T>;
+      if (entry) return { ...entry, folder, file } as FoundEntry<T>;
     }
     throw new ConfigError(`${where} has no ${what} called "${name}".`);
   };
@@ -102,7 +102,7 @@ function fromFiles(files: string[], wanted: string | undefined): Access {
   if (!name) throw new ConfigError(`${where} has no current-context.`);
   const { context } = find<{ context: { cluster: string; user: string } }>('context', name, (c) => c.contexts);
   const cluster = find<{ cluster: Cluster }>('cluster', context.cluster, (c) => c.clusters);
-  const user = find<{ user: User }>('user', context.user, (c) => c.users);
+  const user = find<{ user: KubeconfigUser }>('user', context.user, (c) => c.users);
   if (!cluster.cluster.server || !URL.canParse(cluster.cluster.server))
     throw new ConfigError(`${where} gives no server URL for the cluster "${context.cluster}".`);
   const proxyUrl = cluster.cluster['proxy-url'];
@@ -146,17 +146,17 @@ function clusterTls(cluster: Cluster, folder: string): Tls {
   };
 }
 
-function userTls(user: User, folder: string): Tls {
+function userTls(user: KubeconfigUser, folder: string): Tls {
   const cert = pem(user['client-certificate'], user['client-certificate-data'], folder);
   const key = pem(user['client-key'], user['client-key-data'], folder);
   return cert && key ? { cert, key } : {};
 }
 
 function userCredentials(
-  user: User,
+  user: KubeconfigUser,
   folder: string,
-  other: () => () => Promise<Credentials>,
-): () => Promise<Credentials> {
+  other: () => () => Promise<KubeCredentials>,
+): () => Promise<KubeCredentials> {
   if (user.exec || user['auth-provider']) return other();
   if (user.tokenFile) return tokenFrom(resolve(folder, user.tokenFile));
   const authorization = user.token
@@ -169,8 +169,8 @@ function userCredentials(
 }
 
 /** Reads a token that another program renews. */
-function tokenFrom(file: string): () => Promise<Credentials> {
-  let cached: Credentials | undefined;
+function tokenFrom(file: string): () => Promise<KubeCredentials> {
+  let cached: KubeCredentials | undefined;
   let readAt = 0;
   return async () => {
     if (!cached || performance.now() - readAt > TOKEN_TTL_MS) {
@@ -182,7 +182,7 @@ function tokenFrom(file: string): () => Promise<Credentials> {
 }
 
 /** Runs exec plug-ins and auth providers through client-node, which caches their credentials until these expire. */
-function clientNode(files: string[], context: string): () => Promise<Credentials> {
+function clientNode(files: string[], context: string): () => Promise<KubeCredentials> {
   const load = async () => {
     const { KubeConfig } = await import('@kubernetes/client-node');
     const config = new KubeConfig();

@@ -5,7 +5,7 @@
 import { type Clock, sleep, systemClock } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
 import { LEASES } from './core.ts';
-import { heldBy, type LeaseSpec, released, type Sighting, sight, waitMs } from './election.ts';
+import { heldBy, type LeaseSighting, type LeaseSpec, released, sight, waitMs } from './election.ts';
 import { type Kube, KubeError, type Resource } from './types.ts';
 
 export interface LeaseTimes {
@@ -57,7 +57,7 @@ export function createElector(kube: Kube, options: ElectorOptions): Elector {
   /** A request that hangs must leave time for another one, over another connection, before the deadline. */
   const patienceMs = times.renewDeadlineMs / 3;
   let state: 'waiting' | 'leading' | 'over' = 'waiting';
-  let seen: Sighting | undefined;
+  let seen: LeaseSighting | undefined;
   let leadsUntilMs = Number.NEGATIVE_INFINITY;
   let deadline: NodeJS.Timeout | undefined;
   let running: Promise<void> | undefined;
@@ -95,7 +95,7 @@ export function createElector(kube: Kube, options: ElectorOptions): Elector {
   };
 
   /** Writes the Lease if it is still as we saw it. */
-  const write = async (spec: LeaseSpec, version: string | undefined): Promise<Sighting> => {
+  const write = async (spec: LeaseSpec, version: string | undefined): Promise<LeaseSighting> => {
     const metadata = { name, ...(version === undefined ? {} : { resourceVersion: version }) };
     const object = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata, spec };
     const stored =

@@ -3,7 +3,7 @@
  * controller-runtime, so that queries, alerts and dashboards for other operators work here too.
  */
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
-import type { Queue, QueueObserver } from './queue.ts';
+import type { QueueObserver, WorkQueue } from './queue.ts';
 import type { Reflector } from './reflector.ts';
 import type { OnRequest } from './transport.ts';
 
@@ -79,7 +79,11 @@ export function reflectorMetrics(registry: Registry): (reflectors: Record<string
 export interface WorkqueueMetrics {
   /** For the queue's options; its numbers have the controller's name. */
   observer(controller: string): QueueObserver;
-  watch(controller: string, queue: Pick<Queue, 'depth' | 'delayed' | 'running' | 'runningMs'>, workers: number): void;
+  watch(
+    controller: string,
+    queue: Pick<WorkQueue, 'depth' | 'delayed' | 'running' | 'runningMs'>,
+    workers: number,
+  ): void;
 }
 
 /** The label `controller` says the same as `name`, as in controller-runtime. */

@@ -10,10 +10,10 @@ import { KubeError } from './types.ts';
 /** Node's timers count in 32 bits; a key that is due later is looked at in between and put back. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
-export interface Outcome {
+export interface RunOutcome {
   requeueAfterMs?: number | undefined;
 }
-export type Process = (key: string) => Promise<Outcome | undefined> | Promise<void>;
+export type Process = (key: string) => Promise<RunOutcome | undefined> | Promise<void>;
 
 /** Hears what becomes of keys; times are in milliseconds. */
 export interface QueueObserver {
@@ -38,7 +38,7 @@ export interface QueueOptions {
   observer?: QueueObserver | undefined;
 }
 
-export interface Queue {
+export interface WorkQueue {
   add(key: string): void;
   /** Adds the key after `ms`; of several such calls for a key the earliest counts. */
   addAfter(key: string, ms: number): void;
@@ -56,7 +56,7 @@ export interface Queue {
   runningMs(): number[];
 }
 
-export function createQueue(options: QueueOptions): Queue {
+export function createQueue(options: QueueOptions): WorkQueue {
   const { workers, process, log, observer, clock = systemClock } = options;
   const { backoff = { baseMs: 200, maxMs: 60_000 } } = options;
   /** Key → since when it waits. */

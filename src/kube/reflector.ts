@@ -14,7 +14,7 @@
  */
 import { sleep } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
-import { type Change, createCache, type Indexes } from './cache.ts';
+import { type CacheChange, createCache, type Indexes } from './cache.ts';
 import { WATCH_GRACE_MS } from './client.ts';
 import { getKey, objectKey } from './paths.ts';
 import { type Kube, KubeError, type KubeObject, type ListOptions, type Resource, type Stored } from './types.ts';
@@ -82,7 +82,7 @@ export interface Reflector<T extends KubeObject> {
   stats(): { objects: number; lists: number; watches: number; errors: number; heardMs: number };
 }
 
-const asCreations = <T extends KubeObject>(objects: Stored<T>[]): Change<T>[] =>
+const asCreations = <T extends KubeObject>(objects: Stored<T>[]): CacheChange<T>[] =>
   objects.map((current) => ({ key: getKey(current), current, previous: undefined }));
 
 export function createReflector<T extends KubeObject>(
@@ -109,7 +109,7 @@ export function createReflector<T extends KubeObject>(
   };
   let failures = 0;
 
-  const tell = (changes: Change<T>[], to: Iterable<ChangeHandler<T>> = handlers): void => {
+  const tell = (changes: CacheChange<T>[], to: Iterable<ChangeHandler<T>> = handlers): void => {
     for (const { key, current, previous } of changes) {
       for (const handler of to) {
         try {

@@ -83,7 +83,7 @@ export interface ListOptions {
 }
 
 /** One page of a collection. `resourceVersion` is the moment the whole list is of; a watch goes on from it. */
-export interface Page<T extends KubeObject> {
+export interface ListPage<T extends KubeObject> {
   items: Stored<T>[];
   resourceVersion: string;
   /** Token of the next page; undefined on the last one. */
@@ -122,7 +122,7 @@ export interface Kube {
   page<T extends KubeObject>(
     resource: Resource<T>,
     options: ListOptions & { limit: number; continue?: string | undefined; timeoutMs?: number },
-  ): Promise<Page<T>>;
+  ): Promise<ListPage<T>>;
   /**
    * Events as they come. Ends when the server ends the watch or the signal aborts; throws KubeError when the connection
    * breaks, stalls or is not over a moment after its time-out ('Unreachable'), or the server says so (Expired or Gone:

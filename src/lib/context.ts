@@ -11,16 +11,17 @@ export interface Intent {
   nextId(prefix: string): string;
 }
 
-interface Context {
+interface RequestContext {
   /** W3C Trace Context: the headers traceparent and tracestate as they came. */
   trace?: Record<string, string>;
   intent?: Intent;
 }
 
-const storage = new AsyncLocalStorage<Context>();
+const storage = new AsyncLocalStorage<RequestContext>();
 
 /** Calls `work` so that all that it begins finds this, besides what there is already. */
-export const within = <T>(more: Context, work: () => T): T => storage.run({ ...storage.getStore(), ...more }, work);
+export const within = <T>(more: RequestContext, work: () => T): T =>
+  storage.run({ ...storage.getStore(), ...more }, work);
 
 export const currentTrace = (): Record<string, string> | undefined => storage.getStore()?.trace;
 export const currentIntent = (): Intent | undefined => storage.getStore()?.intent;

@@ -12,7 +12,7 @@ export type AccountClass = (typeof ACCOUNT_CLASSES)[number];
 
 export const LIMIT_UNITS = ['count', 'bytes', 'seconds', 'per minute', 'per day'] as const;
 
-interface Row {
+interface LimitRow {
   /** For a table. */
   title: string;
   unit: (typeof LIMIT_UNITS)[number];
@@ -159,7 +159,7 @@ export const LIMIT_ROWS = {
     words: 'of answers kept for idempotency keys in 24 hours',
     free: 'Repeat a request soon after it failed; read what it made where its answer is not kept.',
   },
-} as const satisfies Record<string, Row>;
+} as const satisfies Record<string, LimitRow>;
 
 export type LimitName = keyof typeof LIMIT_ROWS;
 export const LIMIT_NAMES = Object.keys(LIMIT_ROWS) as LimitName[];
@@ -251,7 +251,7 @@ const lift = ({ name, class: column, full, allowed }: LimitUse): string =>
  */
 export function limitExceeded(use: LimitUse): AppError {
   const { name, used, wanted, allowed } = use;
-  const { words, free, code = 'quota_exceeded' } = LIMIT_ROWS[name] as Row;
+  const { words, free, code = 'quota_exceeded' } = LIMIT_ROWS[name] as LimitRow;
   const needs = wanted > 1 ? `; this needs ${sayAmount(name, wanted)}` : '';
   const has = `This account may have ${sayAmount(name, allowed)} ${words}, and has ${sayAmount(name, used)}${needs}.`;
   const detail = `${has} ${free}${lift(use)}`;

@@ -3,7 +3,7 @@
  * credited.
  */
 import { describe, expect, test } from 'vitest';
-import { type Known, type Seen, updateRows } from '../../src/billing/crypto/sightings.ts';
+import { type KnownDeposits, type SeenTransfer, updateRows } from '../../src/billing/crypto/sightings.ts';
 import { MAX_IGNORED } from '../../src/billing/crypto/spec.ts';
 import type { DepositRow } from '../../src/billing/crypto/store.ts';
 import { ETHEREUM } from '../support/crypto-settings.ts';
@@ -26,7 +26,7 @@ const deposit: DepositRow = {
   expires_at: minutes(-10),
   created_at: minutes(-25),
 };
-const known = (more: Partial<Known> = {}): Known => ({
+const known = (more: Partial<KnownDeposits> = {}): KnownDeposits => ({
   network: { ...ETHEREUM, assets: [{ asset: 'ETH', decimals: 18, minimum: '1000' }] },
   creditsPerUnit: 10_000n,
   now,
@@ -35,7 +35,7 @@ const known = (more: Partial<Known> = {}): Known => ({
   ignored: new Map(),
   ...more,
 });
-const seen = (more: Partial<Seen> = {}): Seen => ({
+const seen = (more: Partial<SeenTransfer> = {}): SeenTransfer => ({
   txid: '0x1',
   index: 'value',
   to: '0xa',
@@ -44,7 +44,8 @@ const seen = (more: Partial<Seen> = {}): Seen => ({
   ...more,
 });
 const block = (time: Date) => ({ block: { height: 7, hash: '0x7', time } });
-const one = (more: Partial<Seen>, overrides?: Partial<Known>) => updateRows([seen(more)], known(overrides))[0];
+const one = (more: Partial<SeenTransfer>, overrides?: Partial<KnownDeposits>) =>
+  updateRows([seen(more)], known(overrides))[0];
 
 describe('a transfer', () => {
   test('in a block from before the quote expired has its rate, however late the scanner is', () => {
@@ -73,7 +74,7 @@ describe('a transfer', () => {
     });
   });
 
-  test.each<[string, Partial<Seen>, string]>([
+  test.each<[string, Partial<SeenTransfer>, string]>([
     ['of a token that is not taken', { contract: '0xbad' }, 'wrong_token'],
     ['of less than the minimum', { amount: 999n }, 'dust'],
     ['of less than a credit', { amount: 33_333_333_333n }, 'dust'],

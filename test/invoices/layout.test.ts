@@ -8,14 +8,14 @@ import {
   dayText,
   type FaceOf,
   hoursText,
-  type Measure,
+  type MeasureText,
   priceText,
   printable,
   wrap,
 } from '../../src/billing/invoices/text.ts';
 
 /** Each sign as wide as two thirds of its size. */
-const measure: Measure = (text, size) => text.length * size * 0.66;
+const measure: MeasureText = (text, size) => text.length * size * 0.66;
 const long = 'A name of a stream that goes on and on, as long as names may be, '.repeat(4);
 
 const invoice = (count: number, name = 'Night fireplace'): Content =>

@@ -1,6 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { heldBy, type LeaseSpec, microTime, released, type Sighting, sight, waitMs } from '../../src/kube/election.ts';
+import {
+  heldBy,
+  type LeaseSighting,
+  type LeaseSpec,
+  microTime,
+  released,
+  sight,
+  waitMs,
+} from '../../src/kube/election.ts';
 
 const NOW = new Date('2026-01-02T03:04:05.678Z');
 const held = (version: string, spec: LeaseSpec = {}) => ({
@@ -69,7 +77,7 @@ test('no two lead at a time, however clocks differ and whoever is cut off', () =
         const processes = rates.map((rate, i) => ({
           name: `p${i}`,
           clock: () => now * rate + i * 1e11,
-          seen: undefined as Sighting | undefined,
+          seen: undefined as LeaseSighting | undefined,
           until: Number.NEGATIVE_INFINITY,
         }));
         for (const { who, pass, fate } of turns) {

@@ -4,9 +4,9 @@ import { dayAt } from '../../src/billing/ledger/days.ts';
 import { parsePrices } from '../../src/billing/ledger/prices.ts';
 import {
   acknowledgeable,
-  type Counted,
+  type CountedSession,
+  type CountInput,
   countEntry,
-  type Given,
   type Played,
   type SessionCharge,
 } from '../../src/billing/metering/count.ts';
@@ -33,7 +33,7 @@ const DEARER = parsePrices(
     ),
   ),
 );
-const given = (more: Partial<Given>): Given => ({
+const given = (more: Partial<CountInput>): CountInput => ({
   entry: session(),
   known: [],
   played: [],
@@ -60,7 +60,7 @@ describe('what is charged of a session', () => {
   });
 
   it('that does not cost a whole credit yet is counted, and stands in the next charge', () => {
-    const cheap = (onAirSeconds: number, known: Counted[] = []) =>
+    const cheap = (onAirSeconds: number, known: CountedSession[] = []) =>
       countEntry(given({ prices: PRICES, entry: session({ onAirSeconds }), known }));
     const one = cheap(11);
     expect(one).toMatchObject({ charges: [], counted: { tenths: 110, chargedTenths: 0, charges: 0 } });
@@ -178,7 +178,7 @@ it('whatever is grown, closed, joined, looked at late, twice or by a wrong clock
       let clock = 0;
       const book: Session[] = [session()];
       const versions: Session[][] = [structuredClone(book)];
-      const rows = new Map<number, Counted>();
+      const rows = new Map<number, CountedSession>();
       const keys = new Set<string>();
       let charged = 0n;
       const count = (sessions: readonly Session[], now: Date) => {

@@ -8,8 +8,8 @@ import pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createLedger } from '../../src/billing/ledger/ledger.ts';
 import { parsePrices } from '../../src/billing/ledger/prices.ts';
-import { createBooks } from '../../src/billing/metering/books.ts';
 import { createMeter } from '../../src/billing/metering/meter.ts';
+import { createStreamMarks } from '../../src/billing/metering/stream-marks.ts';
 import { meterJob, type WorkDeps } from '../../src/billing/metering/work.ts';
 import { createDb, createPool } from '../../src/db/pool.ts';
 import { createKube } from '../../src/kube/client.ts';
@@ -156,7 +156,7 @@ async function live(streams: readonly LoopStream[], effects: number): Promise<bo
   const work = {
     streams: { list: () => streams },
     meter: createMeter({ db, ledger: createLedger(db), prices: PRICES, clock }),
-    books: createBooks(fate.kube, () => undefined),
+    books: createStreamMarks(fate.kube, () => undefined),
     settled: async () => undefined,
     everyMs: 1000,
     log: silent,

@@ -1,10 +1,10 @@
 /** Opens the client of the payment provider: reads the secrets that are in files. */
 import { readFile } from 'node:fs/promises';
 import { ConfigError } from '../../settings/settings.ts';
-import type { CardSettings, Secret } from './settings.ts';
+import type { CardSettings, SecretSetting } from './settings.ts';
 import type { Payments } from './stripe.ts';
 
-async function read(secret: Secret, name: string): Promise<string> {
+async function read(secret: SecretSetting, name: string): Promise<string> {
   const text = 'text' in secret ? secret.text : await readFile(secret.file, 'utf8').catch(() => '');
   if (text.trim() !== '') return text.trim();
   throw new ConfigError(`The file of LOOPSTREAM_${name}_FILE cannot be read, or is empty.`);

@@ -12,7 +12,7 @@
  */
 
 import type { Db } from '../../db/pool.ts';
-import { customer, type Entry, type Ledger, type Transaction } from '../ledger/ledger.ts';
+import { customer, type Ledger, type LedgerEntry, type LedgerTransaction } from '../ledger/ledger.ts';
 import { creditsOfMinor } from '../ledger/money.ts';
 import { type Move, settle } from './settle.ts';
 import * as store from './store.ts';
@@ -26,10 +26,10 @@ export interface PostDeps {
   ledger: Pick<Ledger, 'post'>;
 }
 
-type Kept = Map<string, store.KeptReversal>;
+type KeptTopUp = Map<string, store.KeptReversal>;
 
 /** Drops zero amounts: the ledger accepts no such entries. */
-const buildEntries = (...entries: [account: string, credits: bigint][]): Entry[] =>
+const buildEntries = (...entries: [account: string, credits: bigint][]): LedgerEntry[] =>
   entries.filter(([, credits]) => credits !== 0n).map(([account, credits]) => ({ account, credits }));
 
 const min = (a: bigint, b: bigint): bigint => (a < b ? a : b);
@@ -49,7 +49,7 @@ export function settleTopUp(
     if (!row || (row.sessionId !== null && row.sessionId !== looked.sessionId)) return undefined;
     const before = await store.listReversals(trx, id);
     const { known, moves } = settle({ ...row, reversals: before }, looked.facts);
-    const kept: Kept = new Map(before.map((one) => [one.id, one]));
+    const kept: KeptTopUp = new Map(before.map((one) => [one.id, one]));
     for (const move of moves) {
       const transaction = await prepare(trx, row, move, kept);
       const details = { topUpID: id, ...('id' in move && { stripeID: move.id }) };
@@ -66,9 +66,9 @@ export function settleTopUp(
   });
 }
 
-type Prepared = Pick<Transaction, 'key' | 'kind' | 'entries'>;
+type Prepared = Pick<LedgerTransaction, 'key' | 'kind' | 'entries'>;
 
-async function prepare(trx: Db, row: store.TopUpRow, move: Move, kept: Kept): Promise<Prepared> {
+async function prepare(trx: Db, row: store.TopUpRow, move: Move, kept: KeptTopUp): Promise<Prepared> {
   const account = customer(row.accountId);
   if (move.do === 'credit') {
     const credits = creditsOfMinor(move.amountMinor);

@@ -5,11 +5,11 @@
 import { ConfigError, type Env, reader } from '../../settings/settings.ts';
 
 /** A text, or the path of the file that holds it. */
-export type Secret = Readonly<{ text: string } | { file: string }>;
+export type SecretSetting = Readonly<{ text: string } | { file: string }>;
 
 export interface CardSettings {
   /** Undefined where no card can be taken. */
-  stripe: Readonly<{ key: Secret; webhookSecret: Secret; url: string }> | undefined;
+  stripe: Readonly<{ key: SecretSetting; webhookSecret: SecretSetting; url: string }> | undefined;
   /** The smallest top-up, in minor units. */
   minMinor: bigint;
   maxMinor: bigint;
@@ -18,7 +18,7 @@ export interface CardSettings {
 const STRIPE = 'https://api.stripe.com';
 
 /** By its name, or by the name with _FILE; both would leave open which one holds. */
-function secret(env: Env, name: string): Secret | undefined {
+function secret(env: Env, name: string): SecretSetting | undefined {
   const { optional } = reader(env);
   const [text, file] = [optional(name), optional(`${name}_FILE`)];
   if (text !== undefined && file !== undefined)

@@ -27,7 +27,7 @@ export const STATES = [
 export type State = (typeof STATES)[number];
 
 /** The payment as Stripe reports it now; amounts in minor units. */
-export interface Facts {
+export interface PaymentFacts {
   session: 'open' | 'complete' | 'expired';
   /** The amount received, and its currency (ISO 4217, upper case). */
   receivedMinor: bigint;
@@ -48,7 +48,7 @@ export interface Reversal {
   state: 'taken' | 'lost' | 'returned';
 }
 
-export interface Known {
+export interface KnownPayment {
   amountMinor: bigint;
   currency: string;
   state: State;
@@ -69,7 +69,7 @@ const sum = (numbers: readonly bigint[]): bigint => numbers.reduce((total, numbe
 const ofKind = (reversals: readonly Reversal[], kind: Reversal['kind']) => reversals.filter((one) => one.kind === kind);
 
 /** Returns the new state, and the postings for the ledger, in this order. */
-export function settle(known: Known, facts: Facts): { known: Known; moves: Move[] } {
+export function settle(known: KnownPayment, facts: PaymentFacts): { known: KnownPayment; moves: Move[] } {
   const isOther = facts.receivedMinor > 0n && facts.currency !== known.currency;
   if (isOther || known.review === 'currency_differs')
     return { known: { ...known, state: deriveState(known, facts), review: 'currency_differs' }, moves: [] };
@@ -79,12 +79,12 @@ export function settle(known: Known, facts: Facts): { known: Known; moves: Move[
   const paidMinor = isNew ? facts.receivedMinor : known.paidMinor;
   const reversals = reverse(known.reversals, paidMinor, facts, moves);
   const differs = paidMinor > 0n && paidMinor !== known.amountMinor;
-  const next: Known = { ...known, paidMinor, reversals, review: differs ? 'amount_differs' : known.review };
+  const next: KnownPayment = { ...known, paidMinor, reversals, review: differs ? 'amount_differs' : known.review };
   return { known: { ...next, state: deriveState(next, facts) }, moves };
 }
 
 /** Before the payment is known, which an older look may not know yet, nothing of it can have gone back. */
-function reverse(before: readonly Reversal[], paidMinor: bigint, facts: Facts, moves: Move[]): Reversal[] {
+function reverse(before: readonly Reversal[], paidMinor: bigint, facts: PaymentFacts, moves: Move[]): Reversal[] {
   if (paidMinor === 0n) return [...before];
   const byId = new Map(before.map((one) => [one.id, one]));
   const put = (reversal: Reversal) => byId.set(reversal.id, reversal);
@@ -121,7 +121,10 @@ function reverse(before: readonly Reversal[], paidMinor: bigint, facts: Facts, m
   return [...byId.values()];
 }
 
-function deriveState({ paidMinor, reversals, state, review }: Known, { session, hasFailed, ...facts }: Facts): State {
+function deriveState(
+  { paidMinor, reversals, state, review }: KnownPayment,
+  { session, hasFailed, ...facts }: PaymentFacts,
+): State {
   if (review === 'currency_differs' || (paidMinor === 0n && facts.receivedMinor > 0n)) return 'review';
   if (paidMinor === 0n) {
     if (session === 'expired') return 'expired';

@@ -1,7 +1,7 @@
 /** Queries top-ups with SQL. */
 import { sql } from 'kysely';
 import type { Db } from '../../db/pool.ts';
-import type { Known, Reversal, State } from './settle.ts';
+import type { KnownPayment, Reversal, State } from './settle.ts';
 
 export interface TopUpRow {
   id: string;
@@ -10,7 +10,7 @@ export interface TopUpRow {
   currency: string;
   state: State;
   paidMinor: bigint;
-  review: Known['review'];
+  review: KnownPayment['review'];
   sessionId: string | null;
   paymentIntentId: string | null;
   checkoutUrl: string | null;

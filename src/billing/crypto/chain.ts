@@ -27,7 +27,7 @@ export interface Transfer {
   amount: bigint;
 }
 
-export interface Recent extends Transfer {
+export interface RecentTransfers extends Transfer {
   /** undefined: in no block yet. */
   block: Omit<Header, 'parentHash'> | undefined;
 }
@@ -36,8 +36,8 @@ export interface Block extends Header {
   transfers: Transfer[];
 }
 
-export type Wanted = Pick<Transfer, 'txid' | 'index' | 'amount'> & { contract: string | undefined };
-export type Found = { height: number; hash: string } | 'pending' | undefined;
+export type WantedTransfer = Pick<Transfer, 'txid' | 'index' | 'amount'> & { contract: string | undefined };
+export type FoundTransfer = { height: number; hash: string } | 'pending' | undefined;
 
 export interface Chain {
   /** How high the node says that its chain is. */
@@ -54,12 +54,12 @@ export interface Chain {
    * does not know it, or the transaction no longer contains the transfer. Answers may be cached since the last
    * `height`.
    */
-  find(transfer: Wanted): Promise<Found>;
+  find(transfer: WantedTransfer): Promise<FoundTransfer>;
   /**
    * The latest transfers to these addresses, those among them that are in no block yet; where the node can be asked for them
    * by address alone. It finds too what the node had not made up its mind about when its block was read.
    */
-  recent?(addresses: ReadonlySet<string>): Promise<Recent[]>;
+  recent?(addresses: ReadonlySet<string>): Promise<RecentTransfers[]>;
 }
 
 /** The node cannot be asked, or answers what cannot be. Its address, which may hold a key, is in no message. */

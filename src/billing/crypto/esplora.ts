@@ -5,7 +5,7 @@
  */
 import { type Static, type TSchema, Type } from 'typebox';
 import { Value } from 'typebox/value';
-import { type Block, type Chain, ChainError, type Header, type Recent, type Transfer } from './chain.ts';
+import { type Block, type Chain, ChainError, type Header, type RecentTransfers, type Transfer } from './chain.ts';
 import type { BtcNetwork } from './spec.ts';
 
 const TIMEOUT_MS = 15_000;
@@ -33,9 +33,9 @@ const Output = Type.Object({
   scriptpubkey_address: Type.Optional(Type.String()),
   value: Type.Integer({ minimum: 0 }),
 });
-const Transaction = Type.Object({ txid: Hash, vout: Type.Array(Output), status: Status });
-type Transaction = Static<typeof Transaction>;
-const Transactions = Type.Array(Transaction);
+const BitcoinTransaction = Type.Object({ txid: Hash, vout: Type.Array(Output), status: Status });
+type BitcoinTransaction = Static<typeof BitcoinTransaction>;
+const Transactions = Type.Array(BitcoinTransaction);
 const Unspent = Type.Array(
   Type.Object({ txid: Hash, vout: Height, value: Type.Integer({ minimum: 0 }), status: Status }),
 );
@@ -88,18 +88,18 @@ export function createEsplora({ network, esploraUrl }: Pick<BtcNetwork, 'network
       return { height, hash, parentHash: block.previousblockhash ?? '', time };
     },
     /** Those in no block, and those in blocks from `from` on; pages are read until one begins below. */
-    async transactions(address: string, from: number): Promise<Transaction[]> {
+    async transactions(address: string, from: number): Promise<BitcoinTransaction[]> {
       const path = `/address/${encodeURIComponent(address)}/txs`;
       const all = (await json(Transactions, path)) ?? [];
       let page = all.filter(({ status }) => status.confirmed);
-      const isEnough = ({ status }: Transaction) => status.confirmed && status.block_height < from;
+      const isEnough = ({ status }: BitcoinTransaction) => status.confirmed && status.block_height < from;
       while (page.length >= PAGE && !page.some(isEnough)) {
         page = (await json(Transactions, `${path}/chain/${page.at(-1)?.txid}`)) ?? [];
         all.push(...page);
       }
       return all;
     },
-    transaction: (txid: string) => json(Transaction, `/tx/${encodeURIComponent(txid)}`),
+    transaction: (txid: string) => json(BitcoinTransaction, `/tx/${encodeURIComponent(txid)}`),
     unspent: async (address: string): Promise<Unspent> =>
       (await json(Unspent, `/address/${encodeURIComponent(address)}/utxo`)) ?? [],
     /** Satoshi for a virtual byte, to be in one of the next so many blocks; undefined when the server does not say. */
@@ -111,7 +111,7 @@ export function createEsplora({ network, esploraUrl }: Pick<BtcNetwork, 'network
 }
 
 /** Returns the transfers of a transaction to the addresses. */
-const transfersTo = ({ txid, vout }: Transaction, addresses: ReadonlySet<string>): Transfer[] =>
+const transfersTo = ({ txid, vout }: BitcoinTransaction, addresses: ReadonlySet<string>): Transfer[] =>
   vout.flatMap(({ scriptpubkey_address, value }, index): Transfer[] => {
     const to = scriptpubkey_address?.toLowerCase();
     if (to === undefined || !addresses.has(to) || value === 0) return [];
@@ -122,8 +122,8 @@ export function createBtcChain(network: BtcNetwork): Chain {
   const esplora = createEsplora(network);
 
   /** Each once, though it pays several of the addresses. */
-  async function readTransactions(addresses: ReadonlySet<string>, from: number): Promise<Transaction[]> {
-    const found = new Map<string, Transaction>();
+  async function readTransactions(addresses: ReadonlySet<string>, from: number): Promise<BitcoinTransaction[]> {
+    const found = new Map<string, BitcoinTransaction>();
     const all = [...addresses];
     for (let i = 0; i < all.length; i += AT_ONCE) {
       const some = all.slice(i, i + AT_ONCE).map((address) => esplora.transactions(address, from));
@@ -167,7 +167,7 @@ export function createBtcChain(network: BtcNetwork): Chain {
         const block = status.confirmed
           ? { height: status.block_height, hash: status.block_hash, time: new Date(status.block_time * 1000) }
           : undefined;
-        return transfersTo(transaction, addresses).map((transfer): Recent => ({ ...transfer, block }));
+        return transfersTo(transaction, addresses).map((transfer): RecentTransfers => ({ ...transfer, block }));
       });
     },
   };

@@ -8,7 +8,7 @@
  */
 import type { Hex } from 'viem';
 import { decodeAbiParameters, hexToBigInt, hexToNumber, numberToHex } from 'viem/utils';
-import { type Block, type Chain, ChainError, type Found, type Transfer } from './chain.ts';
+import { type Block, type Chain, ChainError, type FoundTransfer, type Transfer } from './chain.ts';
 import { createRpc } from './rpc.ts';
 import type { EvmNetwork } from './spec.ts';
 
@@ -143,7 +143,7 @@ export function createEvmChain(network: EvmNetwork): Chain {
       }
       return blocks;
     },
-    async find({ txid, index, contract, amount }): Promise<Found> {
+    async find({ txid, index, contract, amount }): Promise<FoundTransfer> {
       const asked = kept.get(txid) ?? readReceipt(txid);
       kept.set(txid, asked);
       const receipt = await asked;

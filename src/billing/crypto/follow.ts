@@ -8,9 +8,9 @@
 import type { Db } from '../../db/pool.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { type Block, type Chain, ChainError } from './chain.ts';
-import { lost, type Seen, updateRows } from './sightings.ts';
+import { lost, type SeenTransfer, updateRows } from './sightings.ts';
 import type { NetworkSetting } from './spec.ts';
-import type { Place } from './store.ts';
+import type { AddressPlace } from './store.ts';
 import * as store from './store.ts';
 
 /** Blocks that are read at a time. */
@@ -32,9 +32,9 @@ export interface FollowDeps {
   clock: Clock;
 }
 
-export interface Progress {
+export interface ScanProgress {
   /** Up to where it was read. */
-  at: Place;
+  at: AddressPlace;
   /** How high the node says that its chain is. */
   tip: number;
   /** Blocks that have left the chain. */
@@ -42,7 +42,7 @@ export interface Progress {
 }
 
 /** How many of the blocks follow on `from` and on one another. */
-export function linked(from: Place, blocks: readonly Block[]): number {
+export function linked(from: AddressPlace, blocks: readonly Block[]): number {
   let before = from;
   let count = 0;
   for (const block of blocks) {
@@ -57,7 +57,7 @@ export function createFollower({ db, chain, network, kin, creditsPerUnit, clock 
   const name = network.network;
 
   /** Writes down what was seen, with what is known of it. */
-  async function note(trx: Db, seen: readonly Seen[]): Promise<void> {
+  async function note(trx: Db, seen: readonly SeenTransfer[]): Promise<void> {
     if (seen.length === 0) return;
     const deposits = await store.findDeposits(trx, [...new Set(seen.map(({ to }) => to))]);
     const payments = await store.lockPayments(trx, name, [...new Set(seen.map(({ txid }) => txid))]);
@@ -67,7 +67,7 @@ export function createFollower({ db, chain, network, kin, creditsPerUnit, clock 
     await store.writePayments(trx, updateRows(seen, known));
   }
 
-  async function begin(tip: number): Promise<Place | undefined> {
+  async function begin(tip: number): Promise<AddressPlace | undefined> {
     // A node may say any height; only one that it has a block of counts.
     const header = await chain.header(tip);
     if (header === undefined) return undefined;
@@ -76,7 +76,7 @@ export function createFollower({ db, chain, network, kin, creditsPerUnit, clock 
   }
 
   /** The highest block that was read and that the node still has. */
-  async function parting(below: number): Promise<Place> {
+  async function parting(below: number): Promise<AddressPlace> {
     for (let height = below; ; height -= STEPS_BACK) {
       const known = await store.listBlocks(db, name, height, STEPS_BACK);
       if (known.length === 0)
@@ -90,7 +90,7 @@ export function createFollower({ db, chain, network, kin, creditsPerUnit, clock 
   }
 
   /** Goes back to where the node's chain parted from what was read. False when somebody else moved meanwhile. */
-  async function goBack(from: Place, tip: number): Promise<Place | undefined> {
+  async function goBack(from: AddressPlace, tip: number): Promise<AddressPlace | undefined> {
     const to = await parting(Math.min(from.height, tip));
     const done = await db.transaction().execute(async (trx) => {
       if (!(await store.rewindScan(trx, name, from, to))) return false;
@@ -102,7 +102,7 @@ export function createFollower({ db, chain, network, kin, creditsPerUnit, clock 
   }
 
   /** Whether the node's chain is still the one that was read; one that has fallen behind is asked at its own height. */
-  async function isSame(at: Place, tip: number): Promise<boolean> {
+  async function isSame(at: AddressPlace, tip: number): Promise<boolean> {
     const [known] = await store.listBlocks(db, name, Math.min(at.height, tip), 1);
     if (known === undefined) return true;
     const header = await chain.header(known.height);
@@ -110,7 +110,11 @@ export function createFollower({ db, chain, network, kin, creditsPerUnit, clock 
     return header.hash === known.hash;
   }
 
-  async function goOn(at: Place, tip: number, addresses: ReadonlySet<string>): Promise<Place | 'parted' | undefined> {
+  async function goOn(
+    at: AddressPlace,
+    tip: number,
+    addresses: ReadonlySet<string>,
+  ): Promise<AddressPlace | 'parted' | undefined> {
     const blocks = await chain.read(at.height + 1, Math.min(tip, at.height + BATCH), addresses);
     const good = blocks.slice(0, linked(at, blocks));
     if (good.length === 0) return blocks.length === 0 ? undefined : 'parted';
@@ -135,27 +139,27 @@ export function createFollower({ db, chain, network, kin, creditsPerUnit, clock 
       const known = await store.listBlocks(trx, name, Math.max(0, ...heights), heights.length === 0 ? 0 : 2_000);
       const hashes = new Map(known.map(({ height, hash }) => [height, hash]));
       // A transfer in an unread block comes with that block.
-      const isRead = ({ block }: Seen) => block === undefined || hashes.get(block.height) === block.hash;
+      const isRead = ({ block }: SeenTransfer) => block === undefined || hashes.get(block.height) === block.hash;
       await note(trx, found.filter(isRead));
     });
   }
 
   return {
     /** Reads all that there is to read. undefined before anything of the chain was ever read. Throws ChainError. */
-    async follow(signal: AbortSignal): Promise<Progress | undefined> {
+    async follow(signal: AbortSignal): Promise<ScanProgress | undefined> {
       const tip = await chain.height();
       let at = (await store.readScans(db)).get(name) ?? (await begin(tip));
       if (at === undefined) return undefined;
       let left = 0;
       let turns = 0;
-      const back = async (from: Place): Promise<Place | undefined> => {
+      const back = async (from: AddressPlace): Promise<AddressPlace | undefined> => {
         // A node that shows one chain and then the other is left alone until the next run.
         if (++turns > TURNS) return undefined;
         const to = await goBack(from, tip);
         if (to) left += from.height - to.height;
         return to;
       };
-      let next: Place | undefined = (await isSame(at, tip)) ? at : await back(at);
+      let next: AddressPlace | undefined = (await isSame(at, tip)) ? at : await back(at);
       // After the height was asked for: whoever pays in one of these blocks was given the address before.
       const addresses = new Set(await store.listAddresses(db, kin));
       while (next !== undefined && !signal.aborted) {

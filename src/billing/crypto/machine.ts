@@ -16,17 +16,17 @@ export interface Payment {
 }
 
 /** A transfer as the scanner saw it: in a block, or in none yet. */
-export type Sighting = { height: number } | 'pending';
+export type TransferSighting = { height: number } | 'pending';
 
 /** A transfer that is seen for the first time. */
-export function begin(sighting: Sighting, reason: IgnoredReason | undefined): Payment {
+export function begin(sighting: TransferSighting, reason: IgnoredReason | undefined): Payment {
   const height = sighting === 'pending' ? null : sighting.height;
   const state = reason !== undefined ? 'ignored' : height === null ? 'seen' : 'confirming';
   return { state, height, lostHeight: null, reversals: 0 };
 }
 
 /** A transfer that is known is seen again: in its block, in another one, or in none. */
-export function seeAgain(payment: Payment, sighting: Sighting): Payment {
+export function seeAgain(payment: Payment, sighting: TransferSighting): Payment {
   if (sighting === 'pending') {
     // To be in no block again is news of a rewind, which has told it.
     const isBack = payment.state === 'dropped' || (payment.state === 'reorged' && payment.height === null);
@@ -44,10 +44,10 @@ export function lose(payment: Payment): Payment {
 }
 
 /** The decision about a payment. `drop` and `reverse` only apply if the node no longer knows it. */
-export type Verdict = 'wait' | 'credit' | 'reverse' | 'drop';
+export type PaymentVerdict = 'wait' | 'credit' | 'reverse' | 'drop';
 
 /** `verified`: the height up to which the chain was read. */
-export function judge(payment: Payment, verified: number, needed: number): Verdict {
+export function judge(payment: Payment, verified: number, needed: number): PaymentVerdict {
   if (payment.state === 'confirming' && payment.height !== null)
     return confirmations(payment.height, verified) >= needed ? 'credit' : 'wait';
   // Its transaction mostly comes back within a block or two; until then nobody loses anything.

@@ -12,16 +12,16 @@ import type { Connection } from '../../lib/paging/connection.ts';
 import { connectAll, type ListArgs, type Listing } from '../../lib/paging/ordered.ts';
 import { creditsOfMinor } from '../ledger/money.ts';
 import { amountFor, creditsFor, formatRate, formatUnits, MAX_CREDITS } from './amounts.ts';
+import { explainDeposit, explainPayment } from './explanations.ts';
 import { confirmations, view } from './machine.ts';
 import type { Crypto } from './open.ts';
 import type { CryptoAsset, CryptoDeposit, CryptoDepositCreate, CryptoPayment } from './record.ts';
 import type { Network } from './settings.ts';
 import { payment } from './sightings.ts';
 import { type AssetSetting, addressKey, listAssets, MAX_OPEN } from './spec.ts';
-import type { DepositRow, PaymentRow, Place } from './store.ts';
+import type { AddressPlace, DepositRow, PaymentRow } from './store.ts';
 import * as store from './store.ts';
 import { paymentUri } from './uri.ts';
-import { explainDeposit, explainPayment } from './words.ts';
 
 export interface CryptoServiceDeps {
   db: Db;
@@ -49,7 +49,7 @@ export function createCryptoService({ db, crypto, clock = systemClock }: CryptoS
     throw new AppError('crypto_disabled', 'This service takes no crypto deposits.');
   };
 
-  function showPayment(row: PaymentRow, deposit: DepositRow, scans: ReadonlyMap<string, Place>): CryptoPayment {
+  function showPayment(row: PaymentRow, deposit: DepositRow, scans: ReadonlyMap<string, AddressPlace>): CryptoPayment {
     const verified = scans.get(row.network)?.height ?? 0;
     return {
       txid: row.txid,
@@ -66,7 +66,11 @@ export function createCryptoService({ db, crypto, clock = systemClock }: CryptoS
     };
   }
 
-  function show(row: DepositRow, payments: readonly PaymentRow[], scans: ReadonlyMap<string, Place>): CryptoDeposit {
+  function show(
+    row: DepositRow,
+    payments: readonly PaymentRow[],
+    scans: ReadonlyMap<string, AddressPlace>,
+  ): CryptoDeposit {
     const isAsked = (one: PaymentRow) => one.asset === row.asset && one.network === row.network;
     const facts = payments.map((one) => ({ ...payment(one), isAsked: isAsked(one), amount: one.amount }));
     const deposit = { amount: row.amount, expiresAt: row.expires_at };

@@ -12,11 +12,11 @@ import { customer, type Ledger, LedgerError } from '../ledger/ledger.ts';
 import { readBalance } from '../ledger/store.ts';
 import { creditsFor, formatRate } from './amounts.ts';
 import type { Chain } from './chain.ts';
-import { judge, type Verdict } from './machine.ts';
+import { judge, type PaymentVerdict } from './machine.ts';
 import type { Rates } from './rates.ts';
 import { payment, refusal } from './sightings.ts';
 import { type AssetSetting, listAssets, type NetworkSetting } from './spec.ts';
-import type { PaymentRow, Place } from './store.ts';
+import type { AddressPlace, PaymentRow } from './store.ts';
 import * as store from './store.ts';
 
 /** Payments at work at a time: each has a connection to the database, of which others need some too. */
@@ -54,7 +54,7 @@ export function createSettler(deps: SettleDeps) {
   const assets = new Map(listAssets(network).map((one) => [one.asset, one]));
 
   /** The row as it is now, locked, if what was decided of it still holds. */
-  async function still(trx: Db, row: PaymentRow, verdict: Verdict): Promise<PaymentRow | undefined> {
+  async function still(trx: Db, row: PaymentRow, verdict: PaymentVerdict): Promise<PaymentRow | undefined> {
     const now = await store.lockPayment(trx, row);
     const at = (await store.readScans(trx)).get(name);
     if (now === undefined || at === undefined || now.block_hash !== row.block_hash) return undefined;
@@ -163,7 +163,7 @@ export function createSettler(deps: SettleDeps) {
   }
 
   /** It is in a block that was read, though not seen there: a node that had not made up its mind. */
-  async function putBack(row: PaymentRow, { height, hash }: Place): Promise<void> {
+  async function putBack(row: PaymentRow, { height, hash }: AddressPlace): Promise<void> {
     await db.transaction().execute(async (trx) => {
       const now = await still(trx, row, 'reverse');
       const [known] = await store.listBlocks(trx, name, height, 1);
@@ -172,7 +172,7 @@ export function createSettler(deps: SettleDeps) {
     });
   }
 
-  async function settle(row: PaymentRow, verdict: Verdict, at: Place): Promise<void> {
+  async function settle(row: PaymentRow, verdict: PaymentVerdict, at: AddressPlace): Promise<void> {
     // The node is asked once more, by the transaction itself: a block that was read can have left the chain since.
     const found = await chain.find(wanted(row));
     if (verdict === 'credit') {
@@ -197,7 +197,7 @@ export function createSettler(deps: SettleDeps) {
 
   return {
     /** All that can be settled now, `at` being up to where the chain was read. */
-    async settleAll(at: Place, signal: AbortSignal): Promise<void> {
+    async settleAll(at: AddressPlace, signal: AbortSignal): Promise<void> {
       const rows = await store.paymentsAtWork(db, name);
       const due = rows.flatMap((row) => {
         const verdict = judge(payment(row), at.height, network.confirmations);

@@ -1,16 +1,16 @@
 /** Updates the rows of payments from the transfers that a chain shows. Pure: no I/O, no clock. */
 import { creditsFor, MAX_CREDITS } from './amounts.ts';
 import type { Transfer } from './chain.ts';
-import { begin, lose, type Sighting, seeAgain } from './machine.ts';
+import { begin, lose, seeAgain, type TransferSighting } from './machine.ts';
 import { type AssetSetting, assetFor, type IgnoredReason, MAX_IGNORED, type NetworkSetting } from './spec.ts';
 import type { DepositRow, PaymentRow } from './store.ts';
 
 /** A transfer, and where it was seen. */
-export interface Seen extends Transfer {
+export interface SeenTransfer extends Transfer {
   block: { height: number; hash: string; time: Date } | undefined;
 }
 
-export interface Known {
+export interface KnownDeposits {
   network: NetworkSetting;
   creditsPerUnit: bigint;
   now: Date;
@@ -34,7 +34,7 @@ export function refusal(amount: bigint, asset: AssetSetting, rate: bigint | null
 }
 
 /** A transfer that nothing is known of. */
-function first(seen: Seen, deposit: DepositRow, { network, now, creditsPerUnit }: Known): PaymentRow {
+function first(seen: SeenTransfer, deposit: DepositRow, { network, now, creditsPerUnit }: KnownDeposits): PaymentRow {
   const asset = assetFor(network, seen.contract);
   // A block's time may be off by hours, and is then not to be in the customer's disfavour.
   const at = seen.block && seen.block.time < now ? seen.block.time : now;
@@ -67,7 +67,8 @@ function first(seen: Seen, deposit: DepositRow, { network, now, creditsPerUnit }
   };
 }
 
-const toSighting = ({ block }: Seen): Sighting => (block === undefined ? 'pending' : { height: block.height });
+const toSighting = ({ block }: SeenTransfer): TransferSighting =>
+  block === undefined ? 'pending' : { height: block.height };
 
 /** Returns the part of a row that the state machine uses. */
 export const payment = (row: PaymentRow) => ({
@@ -77,7 +78,7 @@ export const payment = (row: PaymentRow) => ({
   reversals: row.reversals,
 });
 
-function again(seen: Seen, row: PaymentRow): PaymentRow {
+function again(seen: SeenTransfer, row: PaymentRow): PaymentRow {
   const { state, height, lostHeight } = seeAgain(payment(row), toSighting(seen));
   const blockHash = height === null ? null : (seen.block?.hash ?? row.block_hash);
   return { ...row, state, height, lost_height: lostHeight, block_hash: blockHash };
@@ -93,7 +94,7 @@ const isSame = (a: PaymentRow, b: PaymentRow): boolean =>
   a.state === b.state && a.height === b.height && a.block_hash === b.block_hash && a.lost_height === b.lost_height;
 
 /** The rows that are new or not as they were. Transfers to addresses of no deposit are nobody's. */
-export function updateRows(all: readonly Seen[], known: Known): PaymentRow[] {
+export function updateRows(all: readonly SeenTransfer[], known: KnownDeposits): PaymentRow[] {
   const rows = new Map(known.payments.map((row) => [getKey(row), row]));
   const ignored = new Map(known.ignored);
   const changed = new Map<string, PaymentRow>();

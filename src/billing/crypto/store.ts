@@ -90,20 +90,20 @@ export async function countOpen(trx: Db, accountId: string, now: Date): Promise<
   return (rows[0] as { count: number }).count;
 }
 
-export interface Place {
+export interface AddressPlace {
   height: number;
   hash: string;
 }
 
 /** Up to where each chain was read. */
-export async function readScans(db: Db): Promise<Map<string, Place>> {
-  const { rows } = await sql<Place & { network: string }>`
+export async function readScans(db: Db): Promise<Map<string, AddressPlace>> {
+  const { rows } = await sql<AddressPlace & { network: string }>`
     select network, height, hash from loopstream.crypto_scans`.execute(db);
   return new Map(rows.map(({ network, ...place }) => [network, place]));
 }
 
 /** Nothing when somebody else has begun. */
-export async function beginScan(db: Db, network: string, { height, hash }: Place): Promise<void> {
+export async function beginScan(db: Db, network: string, { height, hash }: AddressPlace): Promise<void> {
   await sql`with begun as (
       insert into loopstream.crypto_scans (network, height, hash) values (${network}, ${height}, ${hash})
       on conflict do nothing returning network, height, hash)
@@ -114,7 +114,12 @@ export async function beginScan(db: Db, network: string, { height, hash }: Place
 const KEPT_BLOCKS = 2_000;
 
 /** False, and nothing has changed, when somebody else has moved it from `from`. */
-export async function moveScan(trx: Db, network: string, from: Place, blocks: readonly Place[]): Promise<boolean> {
+export async function moveScan(
+  trx: Db,
+  network: string,
+  from: AddressPlace,
+  blocks: readonly AddressPlace[],
+): Promise<boolean> {
   const to = blocks.at(-1) ?? from;
   const { numAffectedRows } = await sql`update loopstream.crypto_scans set height = ${to.height}, hash = ${to.hash}
     where network = ${network} and height = ${from.height} and hash = ${from.hash}`.execute(trx);
@@ -128,7 +133,7 @@ export async function moveScan(trx: Db, network: string, from: Place, blocks: re
 }
 
 /** The chain is another one above `to`. False as moveScan. */
-export async function rewindScan(trx: Db, network: string, from: Place, to: Place): Promise<boolean> {
+export async function rewindScan(trx: Db, network: string, from: AddressPlace, to: AddressPlace): Promise<boolean> {
   const { numAffectedRows } = await sql`update loopstream.crypto_scans set height = ${to.height}, hash = ${to.hash}
     where network = ${network} and height = ${from.height} and hash = ${from.hash}`.execute(trx);
   if (numAffectedRows !== 1n) return false;
@@ -138,8 +143,8 @@ export async function rewindScan(trx: Db, network: string, from: Place, to: Plac
 }
 
 /** The latest blocks that were read, the highest first: at or below `height`. */
-export async function listBlocks(db: Db, network: string, height: number, limit: number): Promise<Place[]> {
-  const { rows } = await sql<Place>`select height, hash from loopstream.crypto_blocks
+export async function listBlocks(db: Db, network: string, height: number, limit: number): Promise<AddressPlace[]> {
+  const { rows } = await sql<AddressPlace>`select height, hash from loopstream.crypto_blocks
     where network = ${network} and height <= ${height} order by height desc limit ${limit}`.execute(db);
   return rows;
 }

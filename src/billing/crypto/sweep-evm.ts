@@ -8,7 +8,7 @@ import { ChainError } from './chain.ts';
 import { createRpc } from './rpc.ts';
 import { type AssetSetting, type EvmNetwork, listAssets } from './spec.ts';
 import * as store from './store.ts';
-import { type Difference, type EvmTransaction, type Holding, planEvm } from './sweep.ts';
+import { type EvmTransaction, type Holding, planEvm, type SweepDifference } from './sweep.ts';
 
 /** transfer(address,uint256) and balanceOf(address): ERC-20. */
 const TRANSFER = '0xa9059cbb';
@@ -23,7 +23,7 @@ export interface EvmPlan {
   chainId: number;
   to: string;
   transactions: EvmTransaction[];
-  differences: Difference[];
+  differences: SweepDifference[];
 }
 
 const word = (hex: Hex): string => padHex(hex).slice(2);
@@ -67,7 +67,7 @@ export async function sweepEvm(db: Db, network: EvmNetwork, keyId: string, to: s
   /** Compares the balance with the transfers seen in the blocks that were read. */
   function findDifferences(row: store.DepositRow, { balance, tokens }: Holding, payments: readonly store.PaymentRow[]) {
     const held = [{ asset: coin, balance }, ...tokens.map((one) => ({ asset: one.asset.asset, balance: one.balance }))];
-    return held.flatMap(({ asset, balance }): Difference[] => {
+    return held.flatMap(({ asset, balance }): SweepDifference[] => {
       const seen = payments.filter(
         (one) => one.network === network.network && one.asset === asset && one.height !== null,
       );

@@ -108,7 +108,7 @@ export function planEvm({ address, path, nonce, balance, tokens }: Holding, goal
 }
 
 /** A balance beyond the transfers that were seen: coins that a contract sent on, above all (evm.ts has the limit). */
-export interface Difference {
+export interface SweepDifference {
   deposit: string;
   address: string;
   asset: string;

@@ -23,7 +23,7 @@ export interface Tax {
   ratePercent: string;
 }
 
-export interface Sums {
+export interface InvoiceSums {
   credits: bigint;
   /** The amount of each line. */
   amountsMinor: bigint[];
@@ -44,7 +44,7 @@ function thousandths(ratePercent: string): bigint {
   return BigInt(whole) * 1000n + BigInt(fraction.padEnd(3, '0'));
 }
 
-export function computeSums(lines: readonly bigint[], taxes: readonly Tax[]): Sums {
+export function computeSums(lines: readonly bigint[], taxes: readonly Tax[]): InvoiceSums {
   const sum = (numbers: readonly bigint[]) => numbers.reduce((total, number) => total + number, 0n);
   const credits = sum(lines);
   const amountsMinor = lines.map(roundToMinor);

@@ -69,7 +69,7 @@ export const Content = Type.Object({
 export type Content = Static<typeof Content>;
 
 /** A charge or refund, before its conversion into money. */
-export type Charged = Pick<InvoiceLine, 'streamID' | 'name' | 'profile' | 'seconds' | 'creditsPerHour'> & {
+export type ChargedLine = Pick<InvoiceLine, 'streamID' | 'name' | 'profile' | 'seconds' | 'creditsPerHour'> & {
   credits: bigint;
 };
 
@@ -80,7 +80,7 @@ export interface Draft {
   currency: string;
   seller: Seller;
   buyer: Party;
-  charged: readonly Charged[];
+  charged: readonly ChargedLine[];
   corrects?: { number: string } | undefined;
   reason?: string | undefined;
 }

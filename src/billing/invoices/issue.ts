@@ -12,7 +12,7 @@ import { AppError, validationFailed } from '../../lib/errors.ts';
 import { dayAt } from '../ledger/days.ts';
 import { customer, type Ledger } from '../ledger/ledger.ts';
 import { buildBuyer } from './buyer.ts';
-import { buildContent, type Charged, type Content, type Draft } from './document.ts';
+import { buildContent, type ChargedLine, type Content, type Draft } from './document.ts';
 import { monthStart, type Period, periodAt } from './period.ts';
 import type { Seller } from './settings.ts';
 import * as store from './store.ts';
@@ -40,7 +40,7 @@ export interface Correction {
 
 const getZone = ({ timeZone = 'UTC' }: Seller): string => timeZone;
 
-const charged = (row: store.UnbilledRow): Charged => ({
+const charged = (row: store.UnbilledRow): ChargedLine => ({
   streamID: row.kind === 'charge' ? row.stream_id : null,
   name: row.kind === 'charge' ? (row.name ?? row.stream_id ?? '') : (row.reason ?? 'Correction'),
   profile: row.kind === 'charge' ? row.profile : null,
@@ -139,7 +139,7 @@ export function createIssuer({ db, ledger, seller, currency }: IssueDeps) {
           },
           { trx },
         );
-        const line: Charged = {
+        const line: ChargedLine = {
           streamID: null,
           name: reason,
           profile: null,

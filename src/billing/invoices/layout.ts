@@ -3,7 +3,7 @@
  * unit is the point (1/72 inch), from the upper left corner of an A4 page. Pure: no I/O, no clock.
  */
 import type { Content, InvoiceLine, Party } from './document.ts';
-import { amountText, dayText, hoursText, type Measure, priceText, type Weight, wholeText, wrap } from './text.ts';
+import { amountText, dayText, hoursText, type MeasureText, priceText, type Weight, wholeText, wrap } from './text.ts';
 
 export const PAGE = { width: 595.28, height: 841.89 };
 const LEFT = 51;
@@ -53,9 +53,9 @@ const leading = (size: number): number => Math.round(size * 1.45 * 10) / 10;
 class Paper {
   readonly pages: PageOps[] = [{ texts: [], boxes: [] }];
   y = TOP;
-  readonly #measure: Measure;
+  readonly #measure: MeasureText;
 
-  constructor(measure: Measure) {
+  constructor(measure: MeasureText) {
     this.#measure = measure;
   }
 
@@ -102,7 +102,7 @@ class Paper {
 const SMALL = { size: 7.5, colour: 'grey' } as const;
 const HALF = WIDTH / 2 - 12;
 
-export function layOut(content: Content, measure: Measure): PageOps[] {
+export function layOut(content: Content, measure: MeasureText): PageOps[] {
   const paper = new Paper(measure);
   const title = content.kind === 'invoice' ? 'Invoice' : 'Credit note';
   masthead(paper, content, title);

@@ -7,7 +7,16 @@ import { fileURLToPath } from 'node:url';
 import PDFDocument from 'pdfkit';
 import type { Content } from './document.ts';
 import { layOut, PAGE, type TextOp } from './layout.ts';
-import { type Face, type FaceOf, type Measure, MISSING, type Piece, pieces, printable, type Weight } from './text.ts';
+import {
+  type Face,
+  type FaceOf,
+  type MeasureText,
+  MISSING,
+  pieces,
+  printable,
+  type TextPiece,
+  type Weight,
+} from './text.ts';
 
 /** DejaVu Sans has Latin, Greek, Cyrillic, Armenian, Georgian, Hebrew and Arabic letters. */
 const fontFile = (name: string): string => fileURLToPath(import.meta.resolve(`dejavu-fonts-ttf/ttf/${name}`));
@@ -70,13 +79,13 @@ function createFaceFinder(doc: Doc, hasAdded: boolean): FaceOf {
 
 /** Draws lines of text, and tells how wide they are, whichever fonts they take. */
 function createPen(doc: Doc, faceOf: FaceOf) {
-  const take = ({ face }: Piece, size: number, weight: Weight): Doc =>
+  const take = ({ face }: TextPiece, size: number, weight: Weight): Doc =>
     doc.font(face === 'own' ? weight : face).fontSize(size);
   // At size 1: the same beginnings of lines are measured again and again.
   const widths: Record<Weight, Map<string, number>> = { regular: new Map(), bold: new Map() };
   const measureText = (text: string, weight: Weight): number =>
     pieces(text, faceOf).reduce((sum, piece) => sum + take(piece, 1, weight).widthOfString(piece.text), 0);
-  const measure: Measure = (text, size, weight) => {
+  const measure: MeasureText = (text, size, weight) => {
     const width = widths[weight].get(text) ?? measureText(text, weight);
     widths[weight].set(text, width);
     return width * size;

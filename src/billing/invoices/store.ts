@@ -69,14 +69,14 @@ export async function listDue(db: Db, until: Date, limit: number): Promise<strin
   return rows.map(({ id }) => id);
 }
 
-export interface Progress {
+export interface InvoiceProgress {
   until: Date | undefined;
   /** Number of the last entry of the account that was looked at. */
   through: bigint;
 }
 
 /** Holds the account: nobody else bills it, or moves its balance, until the transaction ends. */
-export async function lockProgress(trx: Db, accountId: string): Promise<{ before: Progress; last: bigint }> {
+export async function lockProgress(trx: Db, accountId: string): Promise<{ before: InvoiceProgress; last: bigint }> {
   await sql`select pg_advisory_xact_lock(hashtextextended(${`invoice ${accountId}`}, 0))`.execute(trx);
   const { rows } = await sql<{ until: Date; through: bigint }>`select until, through from loopstream.invoice_progress
     where account_id = ${accountId}`.execute(trx);
@@ -96,7 +96,7 @@ export async function keepProgress(trx: Db, accountId: string, until: Date, thro
  * their month. A separate credit note covers its own refund. Transactions that are not about usage, such as top-ups,
  * gifts and card reversals, are left out.
  */
-const unbilled = (accountId: string, { until, through }: Progress, before: Date) => sql`
+const unbilled = (accountId: string, { until, through }: InvoiceProgress, before: Date) => sql`
   loopstream.ledger_transactions t
     join loopstream.ledger_entries e on e.transaction_id = t.id and e.account = ${`customer:${accountId}`}
   where t.account_id = ${accountId} and t.at < ${before} and not t.details ? 'invoiceKey'
@@ -108,7 +108,7 @@ const unbilled = (accountId: string, { until, through }: Progress, before: Date)
 export async function firstUnbilled(
   trx: Db,
   accountId: string,
-  progress: Progress,
+  progress: InvoiceProgress,
   before: Date,
 ): Promise<Date | undefined> {
   const { rows } = await sql<{ at: Date | null }>`select min(t.at) as at
@@ -131,7 +131,7 @@ export interface UnbilledRow {
 export async function sumUnbilled(
   trx: Db,
   accountId: string,
-  progress: Progress,
+  progress: InvoiceProgress,
   before: Date,
 ): Promise<UnbilledRow[]> {
   const { rows } = await sql<UnbilledRow>`select t.kind, t.details ->> 'streamID' as stream_id,

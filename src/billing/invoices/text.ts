@@ -3,7 +3,7 @@ import { CREDITS_PER_MINOR_UNIT, minorDigits } from '../ledger/money.ts';
 
 export type Weight = 'regular' | 'bold';
 /** Width of a text in points. */
-export type Measure = (text: string, size: number, weight: Weight) => number;
+export type MeasureText = (text: string, size: number, weight: Weight) => number;
 
 /** No hyphen, which is shorter than a digit. */
 const MINUS = '−';
@@ -94,13 +94,13 @@ function inOrder(words: readonly string[]): string[] {
   return ordered;
 }
 
-export interface Piece {
+export interface TextPiece {
   text: string;
   face: Face;
 }
 
 /** A line as it is drawn from the left: the library draws the letters of a word in their order, and words in ours. */
-export function pieces(line: string, faceOf: FaceOf): Piece[] {
+export function pieces(line: string, faceOf: FaceOf): TextPiece[] {
   // A space that ends a word of the one direction would be drawn at its beginning: there it is a piece by itself.
   const parts = RIGHT_TO_LEFT.test(line)
     ? inOrder(line.split(' '))
@@ -108,7 +108,7 @@ export function pieces(line: string, faceOf: FaceOf): Piece[] {
         .slice(1)
     : [line];
   return parts.flatMap((part) => {
-    const all: Piece[] = [];
+    const all: TextPiece[] = [];
     for (const sign of part) {
       const last = all.at(-1);
       // Spaces go with what is before them.
@@ -121,7 +121,7 @@ export function pieces(line: string, faceOf: FaceOf): Piece[] {
 }
 
 /** In lines of no more than `width`; a word that is longer than a line is broken. Always one line at least. */
-export function wrap(text: string, width: number, size: number, weight: Weight, measure: Measure): string[] {
+export function wrap(text: string, width: number, size: number, weight: Weight, measure: MeasureText): string[] {
   const lines: string[] = [];
   let line = '';
   const fits = (candidate: string) => measure(candidate, size, weight) <= width;

@@ -13,21 +13,21 @@ import type { Db } from '../../db/pool.ts';
 import * as store from './store.ts';
 
 export const KINDS = ['charge', 'topup', 'deposit', 'grant', 'refund', 'dispute', 'correction', 'writeoff'] as const;
-export type Kind = (typeof KINDS)[number];
+export type TransactionKind = (typeof KINDS)[number];
 
 /** One movement of a transaction: adds `credits` (may be negative, not 0) to `account`; those of a transaction sum to 0. */
-export interface Entry {
+export interface LedgerEntry {
   account: string;
   credits: bigint;
 }
 
-export interface Transaction {
+export interface LedgerTransaction {
   /** The same key posts once, for ever: `topup:<id>`, `deposit:<txid>:<index>`, `grant:<id>`. */
   key: string;
-  kind: Kind;
+  kind: TransactionKind;
   /** The customer it concerns, when it concerns one. */
   accountId?: string | undefined;
-  entries: readonly Entry[];
+  entries: readonly LedgerEntry[];
   /** When what it stands for happened. */
   at: Date;
   /** Ids and words for statements; never secrets. */
@@ -87,7 +87,7 @@ export interface Ledger {
    * Throws LedgerError `insufficient_credits` when a customer's balance would fall below the floor (`floor`, or the account's own), and
    * `ledger_key_reused` when the key stands for other entries.
    */
-  post(transaction: Transaction, options?: InTransaction & { floor?: bigint }): Promise<Posted>;
+  post(transaction: LedgerTransaction, options?: InTransaction & { floor?: bigint }): Promise<Posted>;
   /** Charges at most what is there above the floor; the rest goes to `writeoff`. Throws LedgerError `ledger_key_reused`. */
   charge(charge: Charge, options?: InTransaction): Promise<Charged>;
   /** Many at once and in one transaction: all or none. The answers are in the order of the charges. */

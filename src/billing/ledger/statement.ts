@@ -10,7 +10,7 @@ import {
   type PageArgs,
 } from '../../lib/paging/connection.ts';
 import type { ListArgs } from '../../lib/paging/ordered.ts';
-import type { Kind } from './ledger.ts';
+import type { TransactionKind } from './ledger.ts';
 import type { LedgerEntry } from './record.ts';
 import type { StatementRow } from './store.ts';
 
@@ -27,14 +27,14 @@ const parseCursor = (cursor: string, path: string | undefined): bigint =>
   BigInt(decodeCursor(LIST, cursor, path, 'name').id.slice(1));
 
 /** The requested entries and cursors: numbers. */
-export interface Asked {
+export interface StatementRequest {
   after: bigint | undefined;
   before: bigint | undefined;
   ascending: boolean;
 }
 
 /** Throws `validation_failed` for a cursor of another list. */
-export const parseArgs = (args: StatementArgs): Asked => ({
+export const parseArgs = (args: StatementArgs): StatementRequest => ({
   after: args.after ? parseCursor(args.after, args.afterPath) : undefined,
   before: args.before ? parseCursor(args.before, '/before') : undefined,
   ascending: args.orderBy?.descending === false,
@@ -62,7 +62,7 @@ export function showEntry(row: StatementRow): LedgerEntry {
   return {
     id: row.transaction_id,
     number: Number(row.number),
-    kind: row.kind as Kind,
+    kind: row.kind as TransactionKind,
     credits: String(row.credits),
     balanceCredits: String(row.balance),
     at: row.at.toISOString(),

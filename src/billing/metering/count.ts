@@ -15,7 +15,7 @@ import { midnightsBetween } from '../ledger/days.ts';
 import type { PriceList } from '../ledger/prices.ts';
 
 /** The count of a session, as the database stores it, by the session's number. */
-export interface Counted {
+export interface CountedSession {
   number: number;
   /** Time on air, in tenths of a second. */
   tenths: number;
@@ -52,14 +52,14 @@ export interface SessionCharge {
 
 export interface Posting {
   /** The count after these charges. */
-  counted: Counted;
+  counted: CountedSession;
   charges: SessionCharge[];
 }
 
-export interface Given {
+export interface CountInput {
   entry: Session;
   /** The counted ones of all sessions that the entry stands for, whether in part or fully. */
-  known: readonly Counted[];
+  known: readonly CountedSession[];
   played: readonly Played[];
   /** The profile to assume where nobody has seen it. */
   fallback: Profile;
@@ -76,7 +76,7 @@ export const secondsText = (tenths: number): string => String(tenths / 10);
 /** Counts are never later than this unless a clock is wrong: then the day of the time is unknown. */
 const LONGEST_MS = 31 * 86_400_000;
 
-export const notCounted = (number: number): Counted => ({
+export const notCounted = (number: number): CountedSession => ({
   number,
   tenths: 0,
   cost: 0n,
@@ -86,7 +86,7 @@ export const notCounted = (number: number): Counted => ({
   until: undefined,
 });
 
-interface Piece {
+interface TimePiece {
   profile: Profile;
   creditsPerHour: bigint;
   from: number;
@@ -102,13 +102,13 @@ export const findPrice = (prices: PriceList, profile: Profile, at: number): bigi
  * Returns the profiles seen of the session's pod, or of the whole stream where a session stands for several or nobody
  * saw the pod.
  */
-function selectPlayed({ entry, played }: Given): readonly Played[] {
+function selectPlayed({ entry, played }: CountInput): readonly Played[] {
   const own = entry.through === undefined ? played.filter(({ podUID }) => podUID === entry.podUID) : [];
   return own.length > 0 ? own : played;
 }
 
 /** The interval cut where the profile, the price or a day changes, with the seconds divided in proportion, none lost. */
-function splitTime(given: Given, tenths: number, from: number, to: number): Piece[] {
+function splitTime(given: CountInput, tenths: number, from: number, to: number): TimePiece[] {
   const { fallback, prices } = given;
   const seen = selectPlayed(given);
   // Before it was seen for the first time it played what it was seen with then.
@@ -121,7 +121,7 @@ function splitTime(given: Given, tenths: number, from: number, to: number): Piec
   ];
   const midnights = new Set(to - from > LONGEST_MS ? [] : midnightsBetween(from, to));
   const cuts = new Set([...midnights, ...changes.filter((at) => at > from && at < to)].sort((a, b) => a - b));
-  const pieces: Piece[] = [];
+  const pieces: TimePiece[] = [];
   let done = 0;
   let begin = from;
   for (const end of [...cuts, to]) {
@@ -147,7 +147,7 @@ function splitTime(given: Given, tenths: number, from: number, to: number): Piec
 }
 
 /** Since when what is not counted yet may have been on air, and up to when. A clock that has jumped moves neither beyond it. */
-function findInterval({ entry, known, now }: Given, before: number, total: number): [from: number, to: number] {
+function findInterval({ entry, known, now }: CountInput, before: number, total: number): [from: number, to: number] {
   const started = Date.parse(entry.startedAt);
   // It cannot have had what is counted in less time.
   const earliest = started + before * 100;
@@ -159,7 +159,7 @@ function findInterval({ entry, known, now }: Given, before: number, total: numbe
 }
 
 /** Computes the count and the charges of one session entry; undefined when there are none. */
-export function countEntry(given: Given): Posting | undefined {
+export function countEntry(given: CountInput): Posting | undefined {
   const { entry, known } = given;
   const number = lastNumber(entry);
   const total = toTenths(entry.onAirSeconds);

@@ -18,7 +18,7 @@ import type { LoopStream } from '../../resources/stream/resource.ts';
 import { lastNumber } from '../../resources/stream/sessions.ts';
 import { isWanted, type Phase } from '../../resources/stream/spec.ts';
 import { type PriceList, priceAt } from '../ledger/prices.ts';
-import { type Counted, toTenths } from './count.ts';
+import { type CountedSession, toTenths } from './count.ts';
 
 /** Hours of credit left at which streams say so, the most first. */
 export const WARN_HOURS = [24, 1] as const;
@@ -58,7 +58,7 @@ export interface Estimate {
  */
 export function uncharged(
   stream: LoopStream,
-  counted: readonly Pick<Counted, 'number' | 'tenths'>[],
+  counted: readonly Pick<CountedSession, 'number' | 'tenths'>[],
   now: Date,
 ): number {
   const { sessions = [], acknowledgedSession = 0, liveSince, podUID, phase } = stream.status ?? {};
@@ -99,7 +99,7 @@ export function estimate(
   return { available, creditsPerHour, secondsLeft, toResume: (wanted * RESUME_SECONDS) / 3600n };
 }
 
-export interface Verdict {
+export interface CreditVerdict {
   /** Since when the credit is used up; undefined while it is not. */
   exhaustedAt: Date | undefined;
   warnedHours: number | undefined;
@@ -110,7 +110,7 @@ export interface Verdict {
 }
 
 /** Decides the state of an account now, and its warnings. */
-export function judge(credit: Credit, estimate: Estimate, graceSeconds: number, now: Date): Verdict {
+export function judge(credit: Credit, estimate: Estimate, graceSeconds: number, now: Date): CreditVerdict {
   const { available, secondsLeft, toResume } = estimate;
   const enough = credit.exhaustedAt === undefined ? 0n : toResume;
   const exhaustedAt = available > enough ? undefined : (credit.exhaustedAt ?? now);
@@ -129,7 +129,7 @@ export function judge(credit: Credit, estimate: Estimate, graceSeconds: number, 
 /** Returns the condition of a stream: the same text for the same state, so that a steady stream is not written. */
 export function buildCondition(
   stream: LoopStream,
-  { exhaustedAt, isOver }: Pick<Verdict, 'exhaustedAt' | 'isOver'>,
+  { exhaustedAt, isOver }: Pick<CreditVerdict, 'exhaustedAt' | 'isOver'>,
   graceSeconds: number,
   now: Date,
 ): Condition {

@@ -14,7 +14,7 @@ import type { Charge, Ledger } from '../ledger/ledger.ts';
 import { type PriceList, priceAt } from '../ledger/prices.ts';
 import { findAccount } from './accounts.ts';
 import {
-  type Counted,
+  type CountedSession,
   countEntry,
   findPrice,
   type Played,
@@ -129,7 +129,7 @@ export function createMeter({ db, ledger, prices, grace, told, clock = systemClo
     );
   }
 
-  function buildPostings(stream: LoopStream, rows: readonly Counted[], played: readonly Played[]): Posting[] {
+  function buildPostings(stream: LoopStream, rows: readonly CountedSession[], played: readonly Played[]): Posting[] {
     const fallback = profileOf(stream.spec.quality, stream.spec.framerate);
     const now = clock.now();
     return listSessions(stream).flatMap((entry) => {

@@ -30,7 +30,7 @@ export function watchProfiles(
   { pods, db, log, clock = systemClock }: { pods: PodCache; db: Db; log: Logger; clock?: Clock },
   signal: AbortSignal,
 ): { settled(): Promise<void> } {
-  let waiting: store.Seen[] = [];
+  let waiting: store.SeenProfile[] = [];
   let writing: Promise<void> | undefined;
   const write = async (): Promise<void> => {
     // Changes of the same event-loop turn are written together.

@@ -2,7 +2,7 @@
 import { sql } from 'kysely';
 import type { Db } from '../../db/pool.ts';
 import type { Profile } from '../../resources/stream/profile.ts';
-import { type Counted, type Played, secondsText, toTenths } from './count.ts';
+import { type CountedSession, type Played, secondsText, toTenths } from './count.ts';
 import type { Credit } from './credit.ts';
 
 /** Sessions of a stream, from one number through another. */
@@ -12,11 +12,11 @@ export interface Range {
   through: number;
 }
 
-export interface CountedRow extends Counted {
+export interface CountedRow extends CountedSession {
   streamUID: string;
 }
 
-interface SessionRow {
+interface CountedSqlRow {
   stream_uid: string;
   session: bigint;
   /** With a digit behind the point, and so as texts. */
@@ -28,7 +28,7 @@ interface SessionRow {
   until: Date;
 }
 
-const toCounted = (row: SessionRow): CountedRow => ({
+const toCounted = (row: CountedSqlRow): CountedRow => ({
   streamUID: row.stream_uid,
   number: Number(row.session),
   tenths: toTenths(Number(row.seconds)),
@@ -41,7 +41,7 @@ const toCounted = (row: SessionRow): CountedRow => ({
 
 /** Reads the counts of these sessions. */
 export async function readCounted(db: Db, ranges: readonly Range[]): Promise<CountedRow[]> {
-  const { rows } = await sql<SessionRow>`select s.* from unnest(
+  const { rows } = await sql<CountedSqlRow>`select s.* from unnest(
       ${ranges.map(({ streamUID }) => streamUID)}::text[], ${ranges.map(({ from }) => from)}::bigint[],
       ${ranges.map(({ through }) => through)}::bigint[]) as w (stream_uid, first, last)
     join loopstream.meter_sessions s on s.stream_uid = w.stream_uid and s.session between w.first and w.last`.execute(
@@ -99,12 +99,12 @@ export async function readPlayed(db: Db, streamUIDs: readonly string[]): Promise
   return found;
 }
 
-export interface Seen extends Played {
+export interface SeenProfile extends Played {
   streamUID: string;
 }
 
 /** Written where it differs from what was seen of the pod last. */
-export async function writePlayed(db: Db, seen: readonly Seen[]): Promise<void> {
+export async function writePlayed(db: Db, seen: readonly SeenProfile[]): Promise<void> {
   await sql`insert into loopstream.meter_profiles (stream_uid, pod_uid, since, profile)
     select w.* from unnest(${seen.map(({ streamUID }) => streamUID)}::text[], ${seen.map(({ podUID }) => podUID)}::text[],
       ${seen.map(({ since }) => since.toISOString())}::timestamptz[], ${seen.map(({ profile }) => profile)}::text[])

@@ -3,7 +3,7 @@
  * new stream waits for its condition of credit, and a deleted one for its count.
  */
 
-import { createQueue, type Queue } from '../../kube/queue.ts';
+import { createQueue, type WorkQueue } from '../../kube/queue.ts';
 import type { Reflector } from '../../kube/reflector.ts';
 import type { KubeObject } from '../../kube/types.ts';
 import type { Logger } from '../../lib/log.ts';
@@ -13,11 +13,11 @@ import type { LoopStream } from '../../resources/stream/resource.ts';
 import type { LoopStreamSpec, LoopStreamStatus } from '../../resources/stream/spec.ts';
 import type { Job } from '../ledger/jobs.ts';
 import { findAccount } from './accounts.ts';
-import { type Books, isOver, missing } from './books.ts';
 import { acknowledgeable } from './count.ts';
-import type { Credits } from './credits.ts';
+import type { CreditConditions } from './credit-conditions.ts';
 import type { Meter } from './meter.ts';
 import { eachOf } from './parallel.ts';
+import { findMissing, isOver, type StreamMarks } from './stream-marks.ts';
 
 /** Index of the streams that an account has. */
 export const BY_ACCOUNT = 'account';
@@ -33,8 +33,8 @@ export type StreamCache = Reflector<KubeObject<LoopStreamSpec, LoopStreamStatus>
 export interface WorkDeps {
   streams: StreamCache;
   meter: Meter;
-  books: Books;
-  credits: Credits;
+  books: StreamMarks;
+  credits: CreditConditions;
   /** Resolves when what the streams were seen to play is written down. */
   settled: () => Promise<void>;
   everyMs: number;
@@ -83,10 +83,10 @@ export const creditJob = ({ streams, credits, everyMs }: WorkDeps): Job => ({
 const isNew = (stream: LoopStream): boolean =>
   findAccount(stream) !== undefined &&
   stream.metadata.deletionTimestamp === undefined &&
-  (missing(stream) !== undefined || findCondition(stream.status?.conditions, CREDIT_CONDITION) === undefined);
+  (findMissing(stream) !== undefined || findCondition(stream.status?.conditions, CREDIT_CONDITION) === undefined);
 
 /** Does at once what somebody waits for; every process of billing does it, as each may be done twice. */
-export function attend({ streams, meter, books, credits, settled, log }: WorkDeps, signal: AbortSignal): Queue {
+export function attend({ streams, meter, books, credits, settled, log }: WorkDeps, signal: AbortSignal): WorkQueue {
   const look = async (key: string): Promise<void> => {
     const [namespace = '', name = ''] = key.split('/');
     const stream = streams.get(namespace, name);

@@ -27,7 +27,7 @@ interface Column {
   wide?: boolean;
 }
 
-interface Definition {
+interface KindDefinition {
   resource: Pick<Resource, 'group' | 'version' | 'kind' | 'plural'>;
   shortNames: string[];
   description: string;
@@ -57,7 +57,7 @@ const NAME: Column = {
 const condition = (type: string, field: 'status' | 'reason' | 'message' = 'status'): string =>
   `.status.conditions[?(@.type=="${type}")].${field}`;
 
-const loopStream: Definition = {
+const loopStream: KindDefinition = {
   resource: LOOPSTREAMS,
   shortNames: ['loop'],
   description: 'A looping stream: media that is sent to one or more RTMP destinations for as long as it is asked for.',
@@ -107,7 +107,7 @@ const loopStream: Definition = {
   additions: LOOPSTREAM_RULES,
 };
 
-const playlist: Definition = {
+const playlist: KindDefinition = {
   resource: PLAYLISTS,
   shortNames: ['plist'],
   description: 'An ordered list of uploads that streams play. metadata.generation is its version.',
@@ -131,7 +131,7 @@ const playlist: Definition = {
   additions: PLAYLIST_RULES,
 };
 
-const upload: Definition = {
+const upload: KindDefinition = {
   resource: UPLOADS,
   shortNames: ['upl'],
   description: 'A source file: imported once, and prepared for each quality and frame rate that a stream asks for.',
@@ -188,7 +188,7 @@ const upload: Definition = {
   additions: UPLOAD_RULES,
 };
 
-const destination: Definition = {
+const destination: KindDefinition = {
   resource: DESTINATIONS,
   shortNames: ['dest'],
   description: 'Where a stream is sent. Its URL and key are in a Secret.',
@@ -219,7 +219,7 @@ const destination: Definition = {
 };
 
 /** The whole object: a structural schema names apiVersion, kind and metadata, so that `kubectl explain` can tell of them. */
-function buildSchema({ description, spec, specDescription, status, additions }: Definition): Structural {
+function buildSchema({ description, spec, specDescription, status, additions }: KindDefinition): Structural {
   const root: Structural = {
     type: 'object',
     description,
@@ -236,7 +236,7 @@ function buildSchema({ description, spec, specDescription, status, additions }: 
   return decorate(root, additions);
 }
 
-function crd(definition: Definition): CustomResourceDefinition {
+function crd(definition: KindDefinition): CustomResourceDefinition {
   const { resource, shortNames, columns, selectable, scale } = definition;
   const { group, version, kind, plural } = resource;
   return {

@@ -17,14 +17,14 @@ import {
   TIME_ZONE,
 } from '../../lib/sentences.ts';
 import { OWN_PREFIXES, podName } from '../common/names.ts';
-import type { Additions, Rule } from './schema.ts';
+import type { Additions, CelRule } from './schema.ts';
 
 /** A pod's name becomes its host name and the value of labels, which may have 63 characters. */
 const MAX_STREAM_NAME = 63 - podName('').length;
 /** Upload names become names of Jobs: the longest is `<name>-2160p60`. */
 const MAX_UPLOAD_NAME = 63 - '-2160p60'.length;
 
-const rules = (...list: Rule[]) => ({ 'x-kubernetes-validations': list });
+const rules = (...list: CelRule[]) => ({ 'x-kubernetes-validations': list });
 const text = (list: readonly TextRule[]) =>
   rules(
     ...list.flatMap(({ matches, lacks, sentence: message }) => [
@@ -33,7 +33,7 @@ const text = (list: readonly TextRule[]) =>
     ]),
   );
 /** A transition rule: it asks only where there was a value before. */
-const fixed = (kind: string): Rule => ({
+const fixed = (kind: string): CelRule => ({
   rule: 'self == oldSelf',
   message: SENTENCES.fixed(kind),
   reason: 'FieldValueForbidden',
@@ -53,11 +53,11 @@ const maxName = (length: number, message: string) =>
 // With the reason FieldValueDuplicate the API server leaves the message out.
 const unique = rules({ rule: 'self.all(a, self.exists_one(b, a == b))', message: SENTENCES.twice });
 
-const noKeyBelow = (prefixes: readonly string[], message: string): Rule => ({
+const noKeyBelow = (prefixes: readonly string[], message: string): CelRule => ({
   rule: `self.all(key, ${prefixes.map((prefix) => `!key.startsWith('${prefix}')`).join(' && ')})`,
   message,
 });
-const labelValues: Rule = {
+const labelValues: CelRule = {
   rule: `self.all(key, self[key].matches(r'${LABEL_VALUE.matches}'))`,
   message: LABEL_VALUE.sentence,
 };

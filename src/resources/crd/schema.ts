@@ -7,7 +7,7 @@
 import type { TSchema } from 'typebox';
 
 /** A CEL rule; `message` is what `kubectl apply` shows when it is broken. */
-export interface Rule {
+export interface CelRule {
   rule: string;
   message: string;
   reason?: 'FieldValueInvalid' | 'FieldValueForbidden' | 'FieldValueRequired';
@@ -37,7 +37,7 @@ export interface Structural {
   maxItems?: number;
   'x-kubernetes-list-type'?: 'map' | 'set' | 'atomic';
   'x-kubernetes-list-map-keys'?: string[];
-  'x-kubernetes-validations'?: Rule[];
+  'x-kubernetes-validations'?: CelRule[];
   'x-kubernetes-int-or-string'?: boolean;
   'x-kubernetes-preserve-unknown-fields'?: boolean;
 }

@@ -93,10 +93,10 @@ export function readDestination(given: GivenDestination, quote?: (name: string) 
   return { read: { ingest, streamName: sent.rtmpKey, rtmpUrl, rtmpKey, rtmpUser, rtmpPassword } };
 }
 
-type Credentials = { rtmpUser: string; rtmpPassword: string; problem?: undefined } | DestinationProblem;
+type GivenCredentials = { rtmpUser: string; rtmpPassword: string; problem?: undefined } | DestinationProblem;
 
 /** The login of the fields, or that of the address; given twice it must be the same. */
-export function mergeLogins(login: Login | undefined, given: Partial<GivenDestination>): Credentials {
+export function mergeLogins(login: Login | undefined, given: Partial<GivenDestination>): GivenCredentials {
   const [rtmpUser, rtmpPassword] = [tidy(given.rtmpUser ?? ''), tidy(given.rtmpPassword ?? '')];
   if (!login) return { rtmpUser, rtmpPassword };
   const isOther = (mine: string, theirs: string) => mine !== '' && theirs !== '' && mine !== theirs;

@@ -7,10 +7,10 @@ import { PREVIEW_PROFILE, type PreviewState, renditionOf } from './spec.ts';
 /** A client does not wait longer, and may ask again: a failed try is repeated then. */
 const VALID_MS = 3_600_000;
 
-type Asked = Pick<Upload, 'metadata'>;
+type PreviewAnnotations = Pick<Upload, 'metadata'>;
 
 /** Until when a preview is wanted; undefined where it is not, or no more. */
-export function previewWantedUntil({ metadata }: Asked, now: Date): Date | undefined {
+export function previewWantedUntil({ metadata }: PreviewAnnotations, now: Date): Date | undefined {
   const until = new Date(Date.parse(metadata.annotations?.[PREVIEW_ANNOTATION] ?? '') + VALID_MS);
   // A time that cannot be read is no wish, and neither is one far ahead, which would hold for ever.
   return until > now && until.getTime() <= now.getTime() + 2 * VALID_MS ? until : undefined;

@@ -24,7 +24,7 @@ export function nameOfLink(url: string): string | undefined {
   }
 }
 
-interface Named {
+interface NamedUpload {
   metadata: { name?: string };
   spec: Pick<UploadSpec, 'displayName' | 'source'>;
   status?: Pick<UploadStatus, 'media'>;
@@ -34,7 +34,7 @@ interface Named {
  * Returns an upload's display name: given by the user, by the server of the link, or by the link itself, in this order.
  * Undefined without any.
  */
-export function nameOfUpload({ spec: { displayName, source }, status }: Named): string | undefined {
+export function nameOfUpload({ spec: { displayName, source }, status }: NamedUpload): string | undefined {
   const isOfLink = source.url !== undefined && URL.canParse(source.url) && displayName === nameOfLink(source.url);
   if (displayName !== undefined && !isOfLink) return displayName;
   return status?.media?.name ?? displayName;

@@ -6,9 +6,9 @@ import { networkPolicy, policies, streamsNamespace } from './isolation.ts';
 import { limits, resourceQuota } from './limits.ts';
 import { crypto, invoices, stripe } from './money.ts';
 import { grafana, monitoring } from './monitoring.ts';
-import { mail, oidc } from './people.ts';
 import { choice, flag, group, list, name, native, secretName, strings, text, type Value, whole } from './schema.ts';
 import { uploads } from './uploads.ts';
+import { mail, oidc } from './users.ts';
 
 const DNS_LABEL = '^([a-z0-9]([-a-z0-9]*[a-z0-9])?)?$';
 const QUANTITY = '^[0-9]+(\\.[0-9]+)?(m|k|Ki|M|Mi|G|Gi|T|Ti|P|Pi)?$';

@@ -9,7 +9,7 @@ import type { SellerSetting } from '../../invoices/settings.ts';
 import { createLedger } from '../../ledger/ledger.ts';
 import { creditsOfMinor, formatMinor, minorDigits, minorOfCredits } from '../../ledger/money.ts';
 import { billingConfig } from '../../settings.ts';
-import type { Sources } from '../reconcile.ts';
+import type { FactSources } from '../reconcile.ts';
 import { columns } from './columns.ts';
 import { issueCreditNote } from './credit-note.ts';
 import { readFlagged } from './flagged.ts';
@@ -110,14 +110,14 @@ function parse(args: string[]): { values: Values; command: string; account: stri
   return { values, command, account };
 }
 
-interface Context {
+interface CommandContext {
   admin: Admin;
   db: Db;
   currency: string;
   values: Values;
   account: string | undefined;
   seller: SellerSetting | undefined;
-  sources: Sources;
+  sources: FactSources;
 }
 
 /** The result of a command: for humans, and for programs. */
@@ -127,19 +127,19 @@ interface Told {
   code?: number;
 }
 
-const requireAccount = ({ account }: Context): string => {
+const requireAccount = ({ account }: CommandContext): string => {
   if (account === undefined) throw wrong('Name the account.');
   return account;
 };
 
 /** The staff member and the reason. */
-const requireReason = ({ values }: Context) => {
+const requireReason = ({ values }: CommandContext) => {
   const reason = values.reason?.trim();
   if (!reason) throw wrong('Give a --reason: it is written down.');
   return { reason, staff: values.by?.trim() || userInfo().username };
 };
 
-const parseLimit = ({ values }: Context): number => {
+const parseLimit = ({ values }: CommandContext): number => {
   const limit = Number(values.limit);
   if (!Number.isInteger(limit) || limit < 1 || limit > 100_000)
     throw wrong('--limit is a whole number from 1 to 100000.');
@@ -151,7 +151,7 @@ const formatAccount = ({ accountId, email }: { accountId: string; email: string 
 
 const give =
   (kind: Giving) =>
-  async (context: Context): Promise<Told> => {
+  async (context: CommandContext): Promise<Told> => {
     const { currency, values, admin } = context;
     const worth = (credits: bigint) => `${credits} credits (${formatMinor(minorOfCredits(credits), currency)})`;
     const credits = creditsFrom(values, currency);
@@ -165,7 +165,7 @@ const give =
     return { text, json: given };
   };
 
-async function creditNote(context: Context): Promise<Told> {
+async function creditNote(context: CommandContext): Promise<Told> {
   const { account: number, currency, values, db } = context;
   if (number === undefined) throw wrong('Name the invoice by its number.');
   const { seller, ...by } = { seller: await readSeller(context.seller), ...requireReason(context) };
@@ -178,7 +178,7 @@ async function creditNote(context: Context): Promise<Told> {
 
 const setLocked =
   (locked: boolean) =>
-  async (context: Context): Promise<Told> => {
+  async (context: CommandContext): Promise<Told> => {
     const set = await context.admin.setLocked(locked, requireAccount(context), requireReason(context));
     const state = locked ? 'suspended' : 'not suspended';
     return {
@@ -187,7 +187,7 @@ const setLocked =
     };
   };
 
-async function statement(context: Context): Promise<Told> {
+async function statement(context: CommandContext): Promise<Told> {
   const found = await context.admin.statement(requireAccount(context), parseLimit(context));
   const lines = found.entries.map((entry) => [
     String(entry.number),
@@ -201,7 +201,7 @@ async function statement(context: Context): Promise<Told> {
   return { text: `${formatAccount(found)}: ${found.balance} credits\n${table}`, json: found };
 }
 
-async function audit(context: Context): Promise<Told> {
+async function audit(context: CommandContext): Promise<Told> {
   const deeds = await context.admin.audit(context.account, parseLimit(context));
   const lines = deeds.map(({ at, staff, action, account_id, credits, reason }) => [
     at.toISOString(),
@@ -215,7 +215,7 @@ async function audit(context: Context): Promise<Told> {
   return { text, json: deeds };
 }
 
-async function flagged({ db }: Context): Promise<Told> {
+async function flagged({ db }: CommandContext): Promise<Told> {
   const found = await readFlagged(db);
   const lines = found.flatMap(({ accountId, email, flags }) =>
     flags.map(({ flag, details }) => [accountId || '-', email ?? '-', flag, details]),
@@ -225,7 +225,7 @@ async function flagged({ db }: Context): Promise<Told> {
   return { text, json: found };
 }
 
-const COMMANDS: Record<string, (context: Context) => Promise<Told>> = {
+const COMMANDS: Record<string, (context: CommandContext) => Promise<Told>> = {
   grant: give('grant'),
   refund: give('refund'),
   'credit-note': creditNote,
@@ -257,7 +257,7 @@ export async function runAdmin(
     /** The sender of credit notes. */
     seller?: SellerSetting | undefined;
     /** Facts to compare that are not in the database. */
-    sources?: Sources;
+    sources?: FactSources;
     print: (text: string) => void;
     complain: (text: string) => void;
   },
@@ -270,7 +270,7 @@ export async function runAdmin(
   const db = open();
   const admin = createAdmin({ db, ledger: createLedger(db) });
   try {
-    const told = await (COMMANDS[command] as (context: Context) => Promise<Told>)({
+    const told = await (COMMANDS[command] as (context: CommandContext) => Promise<Told>)({
       admin,
       db,
       currency,

@@ -9,7 +9,7 @@ import { createLedger } from '../../ledger/ledger.ts';
 import { AdminError } from './service.ts';
 import { writeDeed } from './store.ts';
 
-interface Wish {
+interface CreditNoteRequest {
   /** The number of the invoice. */
   number: string;
   credits: bigint;
@@ -21,7 +21,7 @@ interface Wish {
 /** Rejects with AdminError for an invoice that is none, or more than is left of it. */
 export async function issueCreditNote(
   { db, seller, currency }: { db: Db; seller: Seller; currency: string },
-  { number, credits, reason, staff, key = randomUUID() }: Wish,
+  { number, credits, reason, staff, key = randomUUID() }: CreditNoteRequest,
 ): Promise<{ id: string; number: string; accountId: string; credits: bigint; key: string }> {
   const invoice = await findByNumber(db, number);
   if (!invoice) throw new AdminError(`There is no invoice ${number}.`);

@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Db } from '../../../db/pool.ts';
 import { type Clock, systemClock } from '../../../lib/clock.ts';
-import { customer, type Kind, type Ledger } from '../../ledger/ledger.ts';
+import { customer, type Ledger, type TransactionKind } from '../../ledger/ledger.ts';
 import type { LedgerEntry } from '../../ledger/record.ts';
 import { showEntry } from '../../ledger/statement.ts';
 import { readStatement } from '../../ledger/store.ts';
@@ -22,7 +22,7 @@ interface By {
   reason: string;
 }
 
-export interface Given {
+export interface StaffAction {
   accountId: string;
   email: string | null;
   /** False where the same key had been given before: nothing has changed. */
@@ -35,7 +35,7 @@ export interface Given {
 }
 
 /** From where credit comes that staff give. */
-const SOURCES = { grant: 'grants', refund: 'refunds' } as const satisfies Partial<Record<Kind, string>>;
+const SOURCES = { grant: 'grants', refund: 'refunds' } as const satisfies Partial<Record<TransactionKind, string>>;
 export type Giving = keyof typeof SOURCES;
 
 export type Admin = ReturnType<typeof createAdmin>;
@@ -53,7 +53,7 @@ export function createAdmin({ db, ledger, clock = systemClock }: { db: Db; ledge
       kind: Giving,
       named: string,
       { credits, key = randomUUID(), staff, reason }: By & { credits: bigint; key?: string | undefined },
-    ): Promise<Given> {
+    ): Promise<StaffAction> {
       const { id: accountId, email } = await account(named);
       const entries = [
         { account: customer(accountId), credits },

@@ -5,7 +5,7 @@
  */
 import type { Dispatcher } from 'undici';
 import { sleep, systemClock } from '../../../lib/clock.ts';
-import type { Lookup } from '../../../lib/guarded-agent.ts';
+import type { AddressLookup } from '../../../lib/guarded-agent.ts';
 import type { Logger } from '../../../lib/log.ts';
 import { PrepareError } from '../failure.ts';
 import { Pace, WINDOW_SECONDS } from '../pace.ts';
@@ -31,7 +31,7 @@ export interface FetchOptions {
   log: Logger;
   /** First wait before another try, doubled with each; tests make it short. */
   retryDelayMs?: number;
-  lookup?: Lookup;
+  lookup?: AddressLookup;
   /** Tests put stand-ins in the place of services: the origin that is connected to, for that of a link. */
   standIns?: ReadonlyMap<string, string>;
   /** 0 to 1, where the source says how large it is. */

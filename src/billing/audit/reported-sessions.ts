@@ -3,10 +3,10 @@ import type { LoopStream } from '../../resources/stream/resource.ts';
 import { lastNumber } from '../../resources/stream/sessions.ts';
 import { findAccount } from '../metering/accounts.ts';
 import { toTenths } from '../metering/count.ts';
-import type { ToldSession } from './store.ts';
+import type { ReportedSession } from './store.ts';
 
 /** For streams of paying accounts. */
-export const toldSessions = (streams: readonly LoopStream[]): ToldSession[] =>
+export const listReportedSessions = (streams: readonly LoopStream[]): ReportedSession[] =>
   streams
     .filter((stream) => findAccount(stream) !== undefined)
     .flatMap(({ metadata, status }) =>

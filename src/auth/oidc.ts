@@ -9,20 +9,20 @@ import { APIError, createAuthMiddleware } from 'better-auth/api';
 import { createRemoteJWKSet, type JWTVerifyGetKey, errors as joseErrors, jwtVerify } from 'jose';
 import { type Clock, systemClock } from '../lib/clock.ts';
 import {
-  type Claims,
   checkIdToken,
   discoveryUrl,
-  type Endpoints,
+  type IdTokenClaims,
   joinClaims,
-  OutsideError,
-  type OutsideProvider,
+  type OidcEndpoints,
+  OidcError,
+  type OidcProvider,
   readDiscovery,
   readUser,
-} from './outside-claims.ts';
+} from './oidc-claims.ts';
 
 /** The provider's id in addresses; there is one provider. */
-export const OUTSIDE_ID = 'oidc';
-export const OUTSIDE_CALLBACK_PATH = `/callback/${OUTSIDE_ID}`;
+export const OIDC_PROVIDER_ID = 'oidc';
+export const OIDC_CALLBACK_PATH = `/callback/${OIDC_PROVIDER_ID}`;
 
 const ANSWER_MS = 10_000;
 const MAX_ANSWER = 256 * 1024;
@@ -32,16 +32,16 @@ const KEEP_MS = 3_600_000;
 const LEEWAY_SECONDS = 30;
 const SCOPE = 'openid email profile';
 
-interface Known extends Endpoints {
+interface KnownDiscovery extends OidcEndpoints {
   jwks: JWTVerifyGetKey;
 }
 
-interface Answer {
+interface TokenAnswer {
   idToken: string;
   accessToken: string;
 }
 
-/** The JSON of its answer. Rejects with an OutsideError, whatever is wrong. */
+/** The JSON of its answer. Rejects with an OidcError, whatever is wrong. */
 async function ask(url: string, init: RequestInit = {}): Promise<unknown> {
   const where = new URL(url).host;
   let response: Response;
@@ -51,14 +51,14 @@ async function ask(url: string, init: RequestInit = {}): Promise<unknown> {
     response = await fetch(url, { ...init, redirect: 'error', signal: AbortSignal.timeout(ANSWER_MS) });
     body = await response.text();
   } catch {
-    throw new OutsideError(`${where} did not answer.`);
+    throw new OidcError(`${where} did not answer.`);
   }
-  if (!response.ok) throw new OutsideError(`${where} answered with the status ${response.status}.`);
-  if (body.length > MAX_ANSWER) throw new OutsideError(`${where} answered with too much.`);
+  if (!response.ok) throw new OidcError(`${where} answered with the status ${response.status}.`);
+  if (body.length > MAX_ANSWER) throw new OidcError(`${where} answered with too much.`);
   try {
     return JSON.parse(body);
   } catch {
-    throw new OutsideError(`${where} did not answer with JSON.`);
+    throw new OidcError(`${where} did not answer with JSON.`);
   }
 }
 
@@ -68,17 +68,17 @@ const encodeBasic = (id: string, secret: string): string => {
   return `Basic ${Buffer.from(`${encode(id)}:${encode(secret)}`).toString('base64')}`;
 };
 
-function createConversation({ issuer, clientId, clientSecret }: OutsideProvider, clock: Clock) {
-  let known: { value: Promise<Known>; untilMs: number } | undefined;
+function createConversation({ issuer, clientId, clientSecret }: OidcProvider, clock: Clock) {
+  let known: { value: Promise<KnownDiscovery>; untilMs: number } | undefined;
 
-  async function discover(): Promise<Known> {
+  async function discover(): Promise<KnownDiscovery> {
     const endpoints = readDiscovery(await ask(discoveryUrl(issuer)), issuer);
     const jwks = createRemoteJWKSet(new URL(endpoints.keys), { timeoutDuration: ANSWER_MS });
     return { ...endpoints, jwks };
   }
 
   /** One that failed is not kept. */
-  function endpoints(): Promise<Known> {
+  function endpoints(): Promise<KnownDiscovery> {
     if (known && known.untilMs > clock.monotonicMs()) return known.value;
     const value = discover();
     known = { value, untilMs: clock.monotonicMs() + KEEP_MS };
@@ -88,7 +88,7 @@ function createConversation({ issuer, clientId, clientSecret }: OutsideProvider,
     return value;
   }
 
-  async function redeem(code: string, codeVerifier: string, redirectURI: string): Promise<Answer> {
+  async function redeem(code: string, codeVerifier: string, redirectURI: string): Promise<TokenAnswer> {
     const { token, basic } = await endpoints();
     const form = { grant_type: 'authorization_code', code, redirect_uri: redirectURI, code_verifier: codeVerifier };
     const isBasic = basic && clientSecret !== undefined;
@@ -104,30 +104,30 @@ function createConversation({ issuer, clientId, clientSecret }: OutsideProvider,
     const { id_token: idToken, access_token: accessToken } = ((await ask(token, { method: 'POST', headers, body })) ??
       {}) as Record<string, unknown>;
     if (typeof idToken !== 'string' || typeof accessToken !== 'string')
-      throw new OutsideError('It answered a code without an ID token.');
+      throw new OidcError('It answered a code without an ID token.');
     return { idToken, accessToken };
   }
 
-  async function readClaims({ idToken, accessToken }: Answer, nonce: string | undefined): Promise<Claims> {
+  async function readClaims({ idToken, accessToken }: TokenAnswer, nonce: string | undefined): Promise<IdTokenClaims> {
     const { jwks, algorithms, userInfo } = await endpoints();
     const requiredClaims = ['iss', 'sub', 'aud', 'exp', 'iat'];
     const options = { issuer, audience: clientId, algorithms, requiredClaims, clockTolerance: LEEWAY_SECONDS };
     const { payload } = await jwtVerify(idToken, jwks, { ...options, currentDate: clock.now() }).catch((error) => {
       const why = error instanceof joseErrors.JOSEError ? error.code : 'its keys could not be had';
-      throw new OutsideError(`Its ID token is not valid (${why}).`);
+      throw new OidcError(`Its ID token is not valid (${why}).`);
     });
     checkIdToken(payload, { clientId, nonce });
     if (payload.email !== undefined || userInfo === undefined) return payload;
     const headers = { accept: 'application/json', authorization: `Bearer ${accessToken}` };
-    return joinClaims(payload, ((await ask(userInfo, { headers })) ?? {}) as Claims);
+    return joinClaims(payload, ((await ask(userInfo, { headers })) ?? {}) as IdTokenClaims);
   }
 
   return { endpoints, redeem, readClaims };
 }
 
 /** `report` is told, in words without secrets, why nobody could sign in. */
-export function outsideSignIn(
-  provider: OutsideProvider,
+export function oidcSignIn(
+  provider: OidcProvider,
   report: (reason: string) => void,
   clock = systemClock,
 ): BetterAuthPlugin {
@@ -136,7 +136,7 @@ export function outsideSignIn(
   /** Says why something failed, and has `otherwise` done. */
   const failing = <T>(otherwise: () => T) => {
     return (error: unknown): T => {
-      report(error instanceof OutsideError ? error.message : 'Something failed that should not.');
+      report(error instanceof OidcError ? error.message : 'Something failed that should not.');
       return otherwise();
     };
   };
@@ -145,7 +145,7 @@ export function outsideSignIn(
   };
 
   const library = {
-    id: OUTSIDE_ID,
+    id: OIDC_PROVIDER_ID,
     name: provider.name,
     issuer,
     requiresIdTokenNonce: true,
@@ -178,11 +178,11 @@ export function outsideSignIn(
         failing(() => null),
       ),
     getUserInfo: async ({ raw, expectedIdTokenNonce }: { raw?: object; expectedIdTokenNonce?: string }) =>
-      readClaims(raw as Answer, expectedIdTokenNonce).then(
+      readClaims(raw as TokenAnswer, expectedIdTokenNonce).then(
         (data) => ({ user: readUser(data, provider), data }),
         failing(() => null),
       ),
-    accountSubject: ({ profile }: { profile: Claims }) => String(profile.sub),
+    accountSubject: ({ profile }: { profile: IdTokenClaims }) => String(profile.sub),
   };
 
   return {

@@ -1,5 +1,5 @@
 /**
- * Parses the changes of an account's money that the database notifies (db/migrations/news.ts): noun and id, for
+ * Parses the changes of an account's money that the database notifies (db/migrations/notify.ts): noun and id, for
  * followers of the account. Pure: no I/O, no clock.
  */
 
@@ -10,7 +10,7 @@ import { createFollowers, type Followers } from '../../lib/paging/followers.ts';
 /** The channel of the notifications. */
 export const CHANNEL = 'loopstream_money';
 
-export interface MoneyNews {
+export interface LedgerEvents {
   byNoun: Record<MoneyNoun, Pick<Followers<OwnedChange | 'reset'>, 'follow'>>;
   hear(payload: string): void;
   /** Earlier notifications may be lost: followers must read everything again. */
@@ -20,14 +20,14 @@ export interface MoneyNews {
 const isOne = <T extends string>(all: readonly T[], one: string | undefined): one is T =>
   (all as readonly (string | undefined)[]).includes(one);
 
-export function createMoneyNews(): MoneyNews {
+export function createLedgerEvents(): LedgerEvents {
   const createList = () => createFollowers<OwnedChange | 'reset'>();
   const byNoun = {
     balance: createList(),
     topUp: createList(),
     invoice: createList(),
     deposit: createList(),
-  } satisfies MoneyNews['byNoun'];
+  } satisfies LedgerEvents['byNoun'];
   return {
     byNoun,
     hear(payload) {

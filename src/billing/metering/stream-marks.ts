@@ -17,7 +17,7 @@ import { findAccount } from './accounts.ts';
 import { acknowledgeable } from './count.ts';
 
 /** Returns the marks that a paid stream lacks; undefined when it has them all, or is none of ours. */
-export function missing({ metadata, spec }: LoopStream): { finalizers?: string[]; gates?: object[] } | undefined {
+export function findMissing({ metadata, spec }: LoopStream): { finalizers?: string[]; gates?: object[] } | undefined {
   if (metadata.deletionTimestamp || findAccount({ metadata }) === undefined) return undefined;
   const { finalizers = [] } = metadata;
   const { readinessGates = [] } = spec;
@@ -50,17 +50,17 @@ async function unlessPassed<T>(write: Promise<T>): Promise<T | undefined> {
   }
 }
 
-export type Books = ReturnType<typeof createBooks>;
+export type StreamMarks = ReturnType<typeof createStreamMarks>;
 
 /** `seen` is told of what has been written, so that it is read before the watch tells it. */
-export function createBooks(kube: Kube, seen: (stream: LoopStream) => void) {
+export function createStreamMarks(kube: Kube, seen: (stream: LoopStream) => void) {
   const tell = (stream: LoopStream | undefined): void => {
     if (stream) seen(stream);
   };
   return {
     /** Before there is credit for it: so no second of it can be lost with it. True when it has all that it needs. */
     async take(stream: LoopStream): Promise<boolean> {
-      const lacks = missing(stream);
+      const lacks = findMissing(stream);
       if (!lacks) return true;
       const { name, namespace = '', resourceVersion } = stream.metadata;
       const { finalizers, gates } = lacks;

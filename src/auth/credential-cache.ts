@@ -7,7 +7,7 @@ import type { Clock } from '../lib/clock.ts';
 const SWEEP_MS = 1000;
 const ENTRIES = 10_000;
 
-export interface Recent<T> {
+export interface CredentialCache<T> {
   get(text: string): T | undefined;
   /** `untilMs` is of the clock that never goes back, `expiresAt` of the one on the wall, in milliseconds. */
   keep(text: string, value: T, until: { untilMs: number; expiresAt: number }): void;
@@ -17,7 +17,7 @@ export interface Recent<T> {
 }
 
 /** Expired entries are removed; when there are too many, all are. */
-export function createRecent<T>(clock: Clock): Recent<T> {
+export function createCredentialCache<T>(clock: Clock): CredentialCache<T> {
   const entries = new Map<string, { value: T; untilMs: number }>();
   const looking = new Map<string, Promise<unknown>>();
   let sweepAt = 0;

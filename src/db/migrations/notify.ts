@@ -1,5 +1,5 @@
 /**
- * Notifies API servers (billing/news.ts) of each change of an account's money, whoever writes: a scanner, a webhook or
+ * Notifies API servers (billing/ledger/events.ts) of each change of an account's money, whoever writes: a scanner, a webhook or
  * staff. Triggers send `<noun> <change> <id> <account>` on the channel loopstream_money when the change is committed.
  *
  * Postgres commits transactions that notify one after the other. There are thousands of charges a second, so a charge
@@ -74,7 +74,7 @@ const STATEMENTS = [
   trigger('update on loopstream.crypto_scans', 'tell', 'old.height <> new.height', 'tell_confirmations'),
 ];
 
-export const newsMigrations: Record<string, Migration> = {
+export const notifyMigrations: Record<string, Migration> = {
   '0013-money-news': {
     async up(db: Kysely<unknown>) {
       for (const statement of STATEMENTS) await sql.raw(statement).execute(db);

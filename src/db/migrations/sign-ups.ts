@@ -49,7 +49,7 @@ const STATEMENTS = [
     and not exists (select from auth.session s where s."userId" = u.id)`,
 ];
 
-export const peopleMigrations: Record<string, Migration> = {
+export const signUpMigrations: Record<string, Migration> = {
   '0014-sign-ups-and-letters': {
     async up(db: Kysely<unknown>) {
       for (const statement of STATEMENTS) await sql.raw(statement).execute(db);

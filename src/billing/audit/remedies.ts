@@ -4,7 +4,7 @@
  */
 
 /** By the compared noun, and then by the property that differs; '' for all others. */
-const ADVICE: Record<string, Record<string, string>> = {
+const REMEDIES: Record<string, Record<string, string>> = {
   ledger: {
     balance:
       'Somebody has changed a balance past its triggers. The entries are right: see who has the rights of the owner, and ' +
@@ -67,7 +67,7 @@ const ADVICE: Record<string, Record<string, string>> = {
 };
 
 /** A sentence or two. */
-export function adviceFor(noun: string, what: string): string {
-  const own = ADVICE[noun] ?? {};
+export function findRemedy(noun: string, what: string): string {
+  const own = REMEDIES[noun] ?? {};
   return own[what] ?? own[''] ?? 'Somebody who knows the service has to look at it.';
 }

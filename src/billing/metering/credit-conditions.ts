@@ -8,13 +8,13 @@ import { findCondition } from '../../resources/common/conditions.ts';
 import { API_VERSION, CREDIT_CONDITION, FIELD_MANAGER_CREDIT } from '../../resources/common/names.ts';
 import { LOOPSTREAMS, type LoopStream } from '../../resources/stream/resource.ts';
 import { findAccount } from './accounts.ts';
-import { missing } from './books.ts';
-import { buildCondition, judge, sameCondition, type Verdict } from './credit.ts';
+import { buildCondition, type CreditVerdict, judge, sameCondition } from './credit.ts';
 import type { AccountCredit, Estimates } from './estimate.ts';
 import { eachOf } from './parallel.ts';
 import * as store from './store.ts';
+import { findMissing } from './stream-marks.ts';
 
-export interface CreditsDeps {
+export interface CreditConditionsDeps {
   db: Db;
   kube: Kube;
   events: EventRecorder;
@@ -25,17 +25,17 @@ export interface CreditsDeps {
   clock?: Clock;
 }
 
-export type Credits = ReturnType<typeof createCredits>;
+export type CreditConditions = ReturnType<typeof createCreditConditions>;
 
 const inWords = (hours: number): string => (hours === 1 ? 'an hour' : `${hours} hours`);
 
-export function createCredits(deps: CreditsDeps) {
+export function createCreditConditions(deps: CreditConditionsDeps) {
   const { db, kube, events, estimates, graceSeconds, seen, clock = systemClock } = deps;
 
-  async function say(stream: LoopStream, verdict: Verdict, now: Date): Promise<void> {
+  async function say(stream: LoopStream, verdict: CreditVerdict, now: Date): Promise<void> {
     const { metadata, status } = stream;
     // Before it can be counted it is not let on air.
-    if (metadata.deletionTimestamp || missing(stream)) return;
+    if (metadata.deletionTimestamp || findMissing(stream)) return;
     const condition = buildCondition(stream, verdict, graceSeconds, now);
     if (sameCondition(findCondition(status?.conditions, CREDIT_CONDITION), condition)) return;
     const { name, namespace = '', uid } = metadata;

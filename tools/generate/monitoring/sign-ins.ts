@@ -8,7 +8,7 @@ const rateBy = (labels: string, metric: string, more = ''): string =>
   `sum by (${labels}) (rate(${api(metric, more)}${RATE}))`;
 const TOOL_SECONDS = 'mcp_tool_duration_seconds';
 
-export const VISITORS: Dashboard = {
+export const SIGN_INS: Dashboard = {
   uid: 'loopstream-visitors',
   title: 'loopstream: people, programs and agents',
   description: 'Who is let in and who is refused, the letters to people, and what agents do. Nobody is named here.',

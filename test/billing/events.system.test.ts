@@ -1,6 +1,6 @@
 /** Tests the database's notifications of money: listeners receive each change when it is committed, whoever made it. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { CHANNEL, createMoneyNews } from '../../src/billing/ledger/news.ts';
+import { CHANNEL, createLedgerEvents } from '../../src/billing/ledger/events.ts';
 import { listen } from '../../src/db/listen.ts';
 import { silent } from '../support/kube.ts';
 import { startTestLedger, type TestLedger } from '../support/ledger.ts';
@@ -21,7 +21,7 @@ const hers = async (...said: string[]) => {
 
 beforeAll(async () => {
   it = await startTestLedger(2);
-  const news = createMoneyNews();
+  const news = createLedgerEvents();
   for (const [noun, source] of Object.entries(news.byNoun))
     source.follow('ada', (change) =>
       heard.push(change === 'reset' ? 'reset' : `${noun} ${change.change} ${change.id}`),

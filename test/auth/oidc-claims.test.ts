@@ -1,7 +1,7 @@
 /** Tests the checks of an outside provider: its documents, its ID tokens, and its claims about a user. */
 import { describe, expect, test } from 'vitest';
 import { failedOutside } from '../../src/auth/addresses.ts';
-import { checkIdToken, discoveryUrl, joinClaims, readDiscovery, readUser } from '../../src/auth/outside-claims.ts';
+import { checkIdToken, discoveryUrl, joinClaims, readDiscovery, readUser } from '../../src/auth/oidc-claims.ts';
 
 const issuer = 'https://id.example.com';
 const document = {
